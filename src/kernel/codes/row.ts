@@ -1,0 +1,11 @@
+// One row of the code table: what a refusal means, who can mend it, and how.
+
+/** When trying again can help: after a repair of the payload, later as it is, after a person acted, or never. */
+export type Retry = 'repaired' | 'later' | 'person' | 'never';
+
+export type CodeRow = {
+  readonly http: number;
+  readonly retry: Retry;
+  readonly means: string;
+  readonly fix: string;
+};
