@@ -1,0 +1,135 @@
+// The configuration as people write it (`.baton/config.json`), and a loadout as the kernel runs it.
+// Authored values are untrusted until `check` has passed; `resolve` then fills in every default, so that the rules of
+// a cast never ask twice what a missing field means.
+import type { Json, JsonObject } from '../json.ts';
+
+export const CONDITIONS = ['always', 'satisfied', 'not_satisfied'] as const;
+export type Condition = (typeof CONDITIONS)[number];
+export const END = 'end';
+export const CONTRACTS = ['materia', 'gaia', 'operator', 'text'] as const;
+export type ContractName = (typeof CONTRACTS)[number];
+
+/** `target path → source path`, in the order it was written. */
+export type Assign = Readonly<Record<string, string>>;
+
+export type Edge = { readonly when: Condition; readonly to: string; readonly maxTraversals: number | null };
+export type Advance = { readonly cursor: string; readonly items: string; readonly when: Condition | null };
+/** What a loop (or a `foreach` socket) walks over. `cursorKey` is unique among the loops of a loadout. */
+export type Iterator = {
+  readonly items: string;
+  readonly as: string;
+  readonly cursor: string;
+  readonly cursorKey: string;
+};
+export type ExitRoute = {
+  readonly id: string;
+  readonly from: string;
+  readonly condition: Condition;
+  readonly targetSocketId: string;
+};
+
+export type Socket = {
+  readonly id: string;
+  readonly materia: string;
+  readonly contract: ContractName;
+  readonly parse: 'text' | 'json';
+  readonly assign: Assign;
+  readonly edges: readonly Edge[];
+  readonly advance: Advance | null;
+  readonly foreach: Iterator | null;
+  readonly limits: { readonly maxOutputBytes: number; readonly timeoutMs: number };
+  readonly schema: JsonObject | null;
+};
+
+export type Loop = {
+  readonly id: string;
+  readonly sockets: readonly string[];
+  readonly consumes: string | null;
+  readonly iterator: Iterator | null;
+  readonly exits: readonly ExitRoute[];
+};
+
+/** The graph of one loadout with every default filled in. */
+export type Graph = {
+  readonly name: string;
+  readonly entry: string;
+  readonly sockets: Readonly<Record<string, Socket>>;
+  /** In declaration order, which decides ties. */
+  readonly loops: readonly Loop[];
+};
+
+export type Tools = 'none' | 'readOnly' | 'coding' | { readonly type: 'custom'; readonly tools: readonly string[] };
+
+export type AgentMateria = {
+  readonly type: 'agent';
+  readonly id: string;
+  readonly label: string;
+  readonly generator: boolean;
+  readonly multiTurn: boolean;
+  readonly prompt: string;
+  readonly tools: Tools;
+  readonly runner: string;
+  readonly model: string | null;
+  readonly thinking: string | null;
+  readonly identity: string | null;
+  readonly onCrash: 'rerun' | 'wait';
+};
+
+export type UtilityMateria = {
+  readonly type: 'utility';
+  readonly id: string;
+  readonly label: string;
+  readonly generator: boolean;
+  /** A built-in alias, a command without a shell, or a shipped script by name. Exactly one is not null. */
+  readonly utility: string | null;
+  readonly command: readonly string[] | null;
+  readonly script: string | null;
+  readonly params: JsonObject;
+  /** Must not run twice: after a crash that leaves its outcome unknown it waits for a person. */
+  readonly once: boolean;
+};
+
+export type Materia = AgentMateria | UtilityMateria;
+
+export type Budget = {
+  readonly maxTokens: number | null;
+  readonly maxCost: number | null;
+  readonly maxDurationMs: number | null;
+  readonly warnAtPercent: number;
+};
+
+export type Limits = {
+  readonly maxNoAdvanceCycles: number;
+  readonly repairTurnsMax: number;
+  readonly maxBriefBytes: number;
+};
+
+/** Everything a cast needs to know, frozen when it starts. */
+export type Rules = {
+  readonly graph: Graph;
+  readonly materia: Readonly<Record<string, Materia>>;
+  readonly budget: Budget;
+  readonly limits: Limits;
+};
+
+export const DEFAULTS = {
+  maxOutputBytes: 1_048_576,
+  agentTimeoutMs: 1_800_000,
+  utilityTimeoutMs: 30_000,
+  maxNoAdvanceCycles: 3,
+  repairTurnsMax: 1,
+  maxBriefBytes: 65_536,
+  warnAtPercent: 75,
+} as const;
+
+/** One finding of the static checks. */
+export type Issue = {
+  readonly code: import('../codes.ts').Code;
+  readonly level: 'error' | 'warning';
+  /** Starts at `loadouts.<name>` or `materia.<id>`. */
+  readonly path: string;
+  readonly message: string;
+};
+
+/** Agents' turns by socket or materia id, for casts without a model. */
+export type Script = Readonly<Record<string, readonly Json[]>>;
