@@ -1,0 +1,25 @@
+// Checks the version in words that any Node understands, then loads the program: from source in a checkout, built in a package.
+'use strict';
+const major = Number.parseInt(process.versions.node, 10);
+if (major < 24) {
+  process.stderr.write(`baton needs Node.js 24 or newer; this is ${process.version}. Install a newer Node, or put it first on PATH.\n`);
+  process.exit(2);
+}
+const { existsSync } = require('node:fs');
+const { join } = require('node:path');
+const { pathToFileURL } = require('node:url');
+
+const root = join(__dirname, '..');
+const source = join(root, 'src', 'cli', 'main.ts');
+const fromSource = existsSync(source);
+// Compiled code is kept between runs; without it a checkout would strip the types of every file at every start.
+if (fromSource) require('node:module').enableCompileCache(join(root, 'node_modules', '.cache', 'baton'));
+else require('node:module').enableCompileCache();
+const entry = fromSource ? source : join(root, 'dist', 'cli', 'main.js');
+import(pathToFileURL(entry).href).then(
+  ({ main }) => main(process.argv.slice(2)),
+  (error) => {
+    process.stderr.write(`baton could not start: ${error && error.stack ? error.stack : error}\n`);
+    process.exit(3);
+  },
+);

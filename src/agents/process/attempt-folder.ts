@@ -1,0 +1,176 @@
+// The folder of one attempt, which is all that its engine and its supervisor share: the packet and the input going in,
+// the claim, and the spooled output and the exit record coming out. Every file appears whole or not at all.
+import { type FileHandle, link, open, readFile, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { type Identity, ownIdentity } from './process-identity.ts';
+
+/** What to run, and within which bounds. The environment may hold keys, so the packet is removed once it is read. */
+export type Packet = {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly graceMs: number;
+  readonly maxStdoutBytes: number;
+  readonly maxStderrBytes: number;
+};
+
+/** Who took the attempt: the supervisor to run it, or an engine to make sure that nobody ever does. */
+export type Claim = Identity & { readonly by: 'supervisor' | 'engine' };
+
+export type ExitRecord = {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly timedOut: boolean;
+  readonly aborted: boolean;
+  /** What the child wrote, including what was thrown away. */
+  readonly stdoutBytes: number;
+  readonly stderrBytes: number;
+  readonly stdoutTruncated: boolean;
+  readonly stderrTruncated: boolean;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly error?: string;
+};
+
+/** The record of an attempt whose child never ran, as far as is known. */
+export function unrun(why: { readonly error?: string; readonly aborted?: boolean }): ExitRecord {
+  const bytes = { stdoutBytes: 0, stderrBytes: 0, stdoutTruncated: false, stderrTruncated: false };
+  const now = Date.now();
+  return { code: null, signal: null, timedOut: false, aborted: false, ...bytes, startedAt: now, endedAt: now, ...why };
+}
+
+/**
+ * Takes the attempt, for one process and for ever. The claim is linked into place with its content, so that nobody
+ * reads half of one, and it is on disk before this answers, so that a power cut cannot make a run look unstarted.
+ */
+export async function takeClaim(dir: string, by: Claim['by']): Promise<boolean> {
+  const claim: Claim = { by, ...ownIdentity() };
+  const draft = path.join(dir, `claim.${process.pid}-${process.hrtime.bigint()}`);
+  await writeSynced(draft, JSON.stringify(claim));
+  try {
+    await link(draft, path.join(dir, 'claim'));
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return false;
+    throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+  await syncFolder(dir);
+  return true;
+}
+
+/** Writes a file so that it is whole, and on disk, when this answers. */
+export async function writeDurably(dir: string, name: string, content: string | Uint8Array): Promise<void> {
+  const draft = path.join(dir, `${name}.draft`);
+  await writeSynced(draft, content);
+  await rename(draft, path.join(dir, name));
+  await syncFolder(dir);
+}
+
+export async function syncFolder(dir: string): Promise<void> {
+  await withFile(dir, 'r', (folder) => folder.sync());
+}
+
+export async function readClaim(dir: string): Promise<Claim | null> {
+  return parseClaim(await readText(path.join(dir, 'claim')));
+}
+
+export async function readChild(dir: string): Promise<Identity | null> {
+  return parseIdentity(parseObject(await readText(path.join(dir, 'child.json'))));
+}
+
+export async function readExit(dir: string): Promise<ExitRecord | null> {
+  return parseExit(await readText(path.join(dir, 'exit.json')));
+}
+
+/** Null for anything that is not a claim. */
+export function parseClaim(text: string): Claim | null {
+  const value = parseObject(text);
+  const identity = parseIdentity(value);
+  const by = value?.by;
+  return identity !== null && (by === 'supervisor' || by === 'engine') ? { by, ...identity } : null;
+}
+
+/** Null for anything that is not an exit record. */
+export function parseExit(text: string): ExitRecord | null {
+  const value = parseObject(text);
+  if (value === null) return null;
+  const { code, signal, error } = value;
+  const flags = [value.timedOut, value.aborted, value.stdoutTruncated, value.stderrTruncated];
+  const numbers = [value.stdoutBytes, value.stderrBytes, value.startedAt, value.endedAt];
+  const whole =
+    (code === null || Number.isSafeInteger(code)) &&
+    (signal === null || typeof signal === 'string') &&
+    (error === undefined || typeof error === 'string') &&
+    flags.every((flag) => typeof flag === 'boolean') &&
+    numbers.every(Number.isFinite);
+  return whole ? (value as ExitRecord) : null;
+}
+
+/** Null for anything that is not a packet. */
+export function parsePacket(text: string): Packet | null {
+  const value = parseObject(text);
+  if (value === null) return null;
+  const { argv, cwd, env } = value;
+  const numbers = [value.timeoutMs, value.graceMs, value.maxStdoutBytes, value.maxStderrBytes];
+  const whole =
+    Array.isArray(argv) &&
+    argv.length > 0 &&
+    argv.every((one) => typeof one === 'string') &&
+    typeof cwd === 'string' &&
+    isPlainObject(env) &&
+    Object.values(env).every((one) => typeof one === 'string') &&
+    numbers.every((one) => typeof one === 'number' && Number.isFinite(one) && one >= 0);
+  return whole ? (value as Packet) : null;
+}
+
+export function isErrno(error: unknown, code: string): boolean {
+  return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
+}
+
+function parseIdentity(value: Record<string, unknown> | null): Identity | null {
+  const { pid, startTime } = value ?? {};
+  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 1 || typeof startTime !== 'string') return null;
+  return { pid, startTime };
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isPlainObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return '';
+    throw error;
+  }
+}
+
+// Only the owner may read what an agent is told and says.
+async function writeSynced(file: string, content: string | Uint8Array): Promise<void> {
+  await withFile(file, 'w', async (handle) => {
+    await handle.writeFile(content);
+    await handle.sync();
+  });
+}
+
+async function withFile(file: string, flags: string, use: (handle: FileHandle) => Promise<void>): Promise<void> {
+  const handle = await open(file, flags, 0o600);
+  try {
+    await use(handle);
+  } finally {
+    await handle.close();
+  }
+}

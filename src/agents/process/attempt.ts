@@ -1,0 +1,195 @@
+// The engine's side of an attempt: start it under a supervisor, wait for its end or cause it, and find out after a
+// crash what became of it. All that is known stands in the attempt's folder, so any engine can go on with any attempt.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type FSWatcher, watch } from 'node:fs';
+import { mkdir, readFile, realpath, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  type ExitRecord,
+  isErrno,
+  type Packet,
+  readChild,
+  readClaim,
+  readExit,
+  syncFolder,
+  takeClaim,
+  unrun,
+  writeDurably,
+} from './attempt-folder.ts';
+import { isAlive, killProcess } from './process-identity.ts';
+import { endTree } from './process-tree.ts';
+
+export type { ExitRecord, Packet } from './attempt-folder.ts';
+
+export type AttemptEnd = ExitRecord & {
+  /** The supervisor ended without an exit record: nobody knows how far the child got. It is not running any more. */
+  readonly lost: boolean;
+  /** What was kept, as UTF-8 with invalid bytes replaced. */
+  readonly stdout: string;
+  readonly stderr: string;
+};
+
+export type Recovered = 'never-started' | 'running' | 'finished' | 'lost';
+
+/** Beside the events of the folder, which not every file system delivers. */
+const POLL_MS = 1_000;
+/** A supervisor that has not claimed its attempt by then is not going to. It loses the claim if it comes after all. */
+const CLAIM_MS = 20_000;
+
+/**
+ * Prepares the folder and starts a supervisor on it. The folder must not have been used before: an attempt is started
+ * once. Answers when the supervisor's process exists, and rejects when the folder or the process cannot be made.
+ */
+export async function startAttempt(dir: string, packet: Packet, stdin: string | Uint8Array): Promise<void> {
+  await mkdir(path.dirname(dir), { recursive: true, mode: 0o700 });
+  await mkdir(dir, { mode: 0o700 });
+  await syncFolder(path.dirname(dir));
+  await writeDurably(dir, 'stdin', stdin);
+  await writeDurably(dir, 'packet.json', JSON.stringify(packet));
+  const args = ['--disable-warning=ExperimentalWarning', SUPERVISOR, path.resolve(dir)];
+  const supervisor = spawn(process.execPath, args, { detached: true, stdio: 'ignore', cwd: '/', env: supervisorEnv() });
+  await once(supervisor, 'spawn');
+  supervisor.unref();
+}
+
+/** Waits until the attempt has ended, and after an abort makes it end. Works for attempts of other engines too. */
+export async function awaitAttempt(dir: string, signal: AbortSignal): Promise<AttemptEnd> {
+  const bell = watchFolder(dir, signal);
+  const claimBy = performance.now() + CLAIM_MS;
+  let isTold = false;
+  try {
+    for (;;) {
+      const exit = await readExit(dir);
+      if (exit !== null) return await withOutput(dir, exit, false);
+      const claim = await readClaim(dir);
+      if (claim === null) {
+        const isOver = signal.aborted || performance.now() > claimBy;
+        if (isOver && (await recoverAttempt(dir)) === 'never-started') return neverStarted(signal);
+      } else if (claim.by === 'engine') {
+        return neverStarted(signal);
+      } else if (!isAlive(claim)) {
+        const last = await readExit(dir); // It may have come between the two looks.
+        return last === null ? await lose(dir, signal) : await withOutput(dir, last, false);
+      } else if (signal.aborted && !isTold) {
+        isTold = killProcess(claim, 'SIGTERM');
+      }
+      await bell.next();
+    }
+  } finally {
+    bell.close();
+  }
+}
+
+/**
+ * What became of an attempt whose engine is gone. `never-started` is a promise: no supervisor can start it afterwards.
+ * `lost` means that it may have run, in part or whole, and that nothing of it runs now.
+ */
+export async function recoverAttempt(dir: string): Promise<Recovered> {
+  if (await takeIfThere(dir)) return 'never-started';
+  const claim = await readClaim(dir);
+  if (claim?.by === 'engine') return 'never-started';
+  if ((await readExit(dir)) !== null) return 'finished';
+  if (claim !== null && isAlive(claim)) return 'running';
+  if ((await readExit(dir)) !== null) return 'finished'; // It may have come between the two looks.
+  await endLeftovers(dir);
+  return 'lost';
+}
+
+const SUPERVISOR = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? './supervisor.ts' : './supervisor.js', import.meta.url),
+);
+
+// Nothing of ours is passed on: NODE_OPTIONS and the like are meant for this process. From source, the cache saves the
+// supervisor more than half of its start.
+function supervisorEnv(): Record<string, string> {
+  const PATH = process.env.PATH ?? '/usr/bin:/bin';
+  if (!SUPERVISOR.endsWith('.ts')) return { PATH };
+  const cache = fileURLToPath(new URL('../../../node_modules/.cache/baton', import.meta.url));
+  return { PATH, NODE_COMPILE_CACHE: cache };
+}
+
+/** Takes the claim so that nobody starts the attempt. A folder that was never made is as good as taken. */
+async function takeIfThere(dir: string): Promise<boolean> {
+  try {
+    const isTaken = await takeClaim(dir, 'engine');
+    if (isTaken) await rm(path.join(dir, 'packet.json'), { force: true });
+    return isTaken;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return true;
+    throw error;
+  }
+}
+
+async function endLeftovers(dir: string): Promise<void> {
+  await endTree({ child: await readChild(dir), mark: await realpath(dir), fresh: false }, 0);
+}
+
+async function lose(dir: string, signal: AbortSignal): Promise<AttemptEnd> {
+  await endLeftovers(dir);
+  const error = 'the supervisor ended without a result; how far the attempt got is not known';
+  return await withOutput(dir, unrun({ error, aborted: signal.aborted }), true);
+}
+
+function neverStarted(signal: AbortSignal): AttemptEnd {
+  const why = signal.aborted ? { aborted: true } : { error: 'the supervisor did not start; the attempt never ran' };
+  return { ...unrun(why), lost: false, stdout: '', stderr: '' };
+}
+
+async function withOutput(dir: string, exit: ExitRecord, lost: boolean): Promise<AttemptEnd> {
+  const [stdout, stderr] = await Promise.all(['stdout', 'stderr'].map((name) => readOutput(path.join(dir, name))));
+  return { ...exit, lost, stdout: stdout ?? '', stderr: stderr ?? '' };
+}
+
+async function readOutput(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return ''; // The child was never started.
+    throw error;
+  }
+}
+
+type Bell = { next(): Promise<void>; close(): void };
+
+/** Rings when the folder may hold news, when the signal is given, and every now and then. */
+function watchFolder(dir: string, signal: AbortSignal): Bell {
+  let isRung = false;
+  let wake = () => {};
+  const ring = () => {
+    isRung = true;
+    wake();
+  };
+  const timer = setInterval(ring, POLL_MS);
+  signal.addEventListener('abort', ring);
+  const watcher = tryWatch(dir, (name) => {
+    // The spools change all the time and say nothing.
+    if (name !== 'stdout' && name !== 'stderr') ring();
+  });
+  return {
+    async next() {
+      if (!isRung) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      isRung = false;
+    },
+    close() {
+      clearInterval(timer);
+      signal.removeEventListener('abort', ring);
+      watcher?.close();
+    },
+  };
+}
+
+function tryWatch(dir: string, changed: (name: string | null) => void): FSWatcher | null {
+  try {
+    const watcher = watch(dir, (_event, name) => changed(name));
+    watcher.on('error', () => {}); // The poll goes on.
+    return watcher;
+  } catch {
+    return null; // No watches left, or no such folder: the poll will tell.
+  }
+}

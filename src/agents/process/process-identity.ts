@@ -1,0 +1,138 @@
+// Who a process is: its pid together with the moment it started, because a pid alone is given out again. A zombie has
+// ended and only waits to be reaped, so it counts as gone.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+
+export type Identity = { readonly pid: number; readonly startTime: string };
+
+/** One line of the process table. */
+export type ProcessRow = Identity & {
+  readonly ended: boolean;
+  readonly ppid: number;
+  readonly pgid: number;
+  /** The id of the session, or null where the system does not tell. */
+  readonly session: number | null;
+};
+
+export const HAS_PROC = existsSync('/proc/self/stat');
+
+/** When a process started, in a form that is only good for comparing; null when there is no such process any more. */
+export function startTimeOf(pid: number): string | null {
+  const row = rowOf(pid);
+  return row === null || row.ended ? null : row.startTime;
+}
+
+/** The identity of a child just started, even if it has ended since: then its group may still have members. */
+export function identityOfChild(pid: number): Identity {
+  return { pid, startTime: rowOf(pid)?.startTime ?? `${bootId()}/` };
+}
+
+/** What this process is called by others. */
+export function ownIdentity(): Identity {
+  return { pid: process.pid, startTime: startTimeOf(process.pid) ?? '' };
+}
+
+export function isAlive(identity: Identity): boolean {
+  return startTimeOf(identity.pid) === identity.startTime;
+}
+
+/** False means that the machine was started anew since: whatever had this identity is gone. */
+export function isOfThisBoot(identity: Identity): boolean {
+  return identity.startTime.startsWith(`${bootId()}/`);
+}
+
+/** Signals every process of a group. False when there is none left that could be signalled. */
+export function killGroup(pgid: number, signal: NodeJS.Signals): boolean {
+  // Group 0 would be our own and 1 everybody's.
+  return Number.isSafeInteger(pgid) && pgid > 1 && send(-pgid, signal);
+}
+
+/** Signals one process, if it is still the one that is meant. */
+export function killProcess(identity: Identity, signal: NodeJS.Signals): boolean {
+  return isAlive(identity) && send(identity.pid, signal);
+}
+
+/** Every process that has not ended. */
+export function processTable(): ProcessRow[] {
+  return (HAS_PROC ? tableFromProc() : tableFromPs()).filter((row) => !row.ended);
+}
+
+/** Reads a line of `/proc/<pid>/stat`. The name of the program stands in parentheses and may hold anything. */
+export function rowFromStat(pid: number, stat: string): ProcessRow | null {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state, ppid, pgid, session] = fields;
+  const ticks = fields[19];
+  if (state === undefined || ticks === undefined) return null;
+  const startTime = `${bootId()}/${ticks}`;
+  return { pid, ppid: Number(ppid), pgid: Number(pgid), session: Number(session), startTime, ended: isEnd(state) };
+}
+
+/** The process table as `ps` tells it, for systems without `/proc`. */
+export function tableFromPs(selection: readonly string[] = ['-A']): ProcessRow[] {
+  const columns = ['pid', 'ppid', 'pgid', 'stat', 'lstart'].flatMap((column) => ['-o', `${column}=`]);
+  const rows: ProcessRow[] = [];
+  for (const line of ask('ps', [...selection, ...columns]).split('\n')) {
+    const [pid, ppid, pgid, state, ...started] = line.trim().split(/\s+/);
+    if (state === undefined || started.length === 0) continue;
+    const startTime = `${bootId()}/${started.join(' ')}`;
+    const ended = isEnd(state);
+    rows.push({ pid: Number(pid), ppid: Number(ppid), pgid: Number(pgid), session: null, startTime, ended });
+  }
+  return rows;
+}
+
+function rowOf(pid: number): ProcessRow | null {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return null;
+  return HAS_PROC ? rowFromProc(pid) : (tableFromPs(['-p', String(pid)])[0] ?? null);
+}
+
+function rowFromProc(pid: number): ProcessRow | null {
+  try {
+    return rowFromStat(pid, readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return null; // It ended.
+  }
+}
+
+function tableFromProc(): ProcessRow[] {
+  const pids = readdirSync('/proc').map(Number).filter(Number.isSafeInteger);
+  return pids.map(rowFromProc).filter((row) => row !== null);
+}
+
+function isEnd(state: string): boolean {
+  return state.startsWith('Z') || state.startsWith('X');
+}
+
+function send(target: number, signal: NodeJS.Signals): boolean {
+  try {
+    process.kill(target, signal);
+    return true;
+  } catch {
+    return false; // Gone already, or not ours to signal.
+  }
+}
+
+let boot: string | null = null;
+
+function bootId(): string {
+  boot ??= (HAS_PROC ? readBootId() : ask('sysctl', ['-n', 'kern.bootsessionuuid'])).trim();
+  return boot;
+}
+
+function readBootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+// A fixed language and time zone, so that two processes with different settings read the same start time.
+function ask(program: string, args: readonly string[]): string {
+  try {
+    const env = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' };
+    return execFileSync(program, args, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  } catch {
+    return '';
+  }
+}

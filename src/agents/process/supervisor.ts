@@ -1,0 +1,182 @@
+// Runs one attempt to its end: `node supervisor.ts DIR`. It belongs to nobody: the engine that started it may die, and
+// the child still gets its input, its limits and an exit record. It imports nothing but this folder and Node itself,
+// because it is started for every turn.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type ExitRecord,
+  isErrno,
+  type Packet,
+  parsePacket,
+  takeClaim,
+  unrun,
+  writeDurably,
+} from './attempt-folder.ts';
+import { type Identity, identityOfChild } from './process-identity.ts';
+import { endTree, MARK } from './process-tree.ts';
+
+type Why = 'exited' | 'timedOut' | 'aborted';
+
+/** A timer set for longer than this would fire at once. */
+const TIMER_MAX_MS = 2_147_483_647;
+/** How long the pipes may stay open after the last known process has ended. */
+const DRAIN_MS = 1_000;
+
+// Handlers stand before the claim does: who sees a claim may signal its holder.
+let isAborted = false;
+const abort = new Promise<Why>((resolve) => {
+  process.on('SIGTERM', () => {
+    isAborted = true;
+    resolve('aborted');
+  });
+});
+process.on('SIGINT', () => {});
+process.on('SIGHUP', () => {});
+
+const dir = process.argv[2];
+if (dir === undefined || !existsSync(dir)) {
+  process.stderr.write('usage: node supervisor.ts DIR, where DIR is a prepared attempt\n');
+  process.exitCode = 2;
+} else if (await takeClaim(dir, 'supervisor')) {
+  await writeDurably(dir, 'exit.json', JSON.stringify(await supervise(realpathSync(dir))));
+  // Not by running out of work: an unknown process may still hold one of the pipes.
+  process.exit(0);
+}
+
+async function supervise(folder: string): Promise<ExitRecord> {
+  const packet = parsePacket(await readFile(path.join(folder, 'packet.json'), 'utf8').catch(() => ''));
+  await rm(path.join(folder, 'packet.json'), { force: true });
+  if (packet === null) return unrun({ error: 'the packet is missing or malformed' });
+  if (isAborted) return unrun({ aborted: true });
+  const run = await start(folder, packet);
+  if (typeof run === 'string') return unrun({ error: run });
+
+  const startedAt = Date.now();
+  const timer = new AbortController();
+  const timeout = sleep<Why>(Math.min(packet.timeoutMs, TIMER_MAX_MS), 'timedOut', { signal: timer.signal });
+  const why = await Promise.race([run.exited.then((): Why => 'exited'), abort, timeout]);
+  timer.abort();
+
+  const isEnded = await endTree({ child: run.identity, mark: folder, fresh: true }, packet.graceMs);
+  const { code, signal } = await run.exited;
+  await Promise.race([Promise.all([run.stdout.closed, run.stderr.closed]), sleep(DRAIN_MS)]);
+  const stdout = run.stdout.finish();
+  const stderr = run.stderr.finish();
+  const error = stdout.error ?? stderr.error ?? (isEnded ? null : 'a process of the attempt could not be ended');
+  return {
+    code,
+    signal,
+    timedOut: why === 'timedOut',
+    aborted: why === 'aborted',
+    stdoutBytes: stdout.bytes,
+    stderrBytes: stderr.bytes,
+    stdoutTruncated: stdout.truncated,
+    stderrTruncated: stderr.truncated,
+    startedAt,
+    endedAt: Date.now(),
+    ...(error === null ? {} : { error }),
+  };
+}
+
+type Exit = { readonly code: number | null; readonly signal: string | null };
+type Run = {
+  readonly identity: Identity;
+  readonly exited: Promise<Exit>;
+  readonly stdout: Spool;
+  readonly stderr: Spool;
+};
+
+/** Starts the child, or says why it cannot be. */
+async function start(folder: string, { argv, cwd, env, ...limits }: Packet): Promise<Run | string> {
+  const [program = '', ...args] = argv;
+  if (!existsSync(cwd)) return `the working directory ${cwd} does not exist`;
+  const stdout = openSpool(path.join(folder, 'stdout'), limits.maxStdoutBytes);
+  const stderr = openSpool(path.join(folder, 'stderr'), limits.maxStderrBytes);
+  const stdin = openSync(path.join(folder, 'stdin'), 'r');
+  try {
+    // Leading a session of its own, the child and all it starts can be ended together.
+    const options = { cwd, env: { ...env, [MARK]: folder }, detached: true, shell: false } as const;
+    const child = spawn(program, args, { ...options, stdio: [stdin, 'pipe', 'pipe'] });
+    if (child.pid === undefined) throw (await once(child, 'error'))[0];
+    const exited = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+    stdout.fill(child.stdout);
+    stderr.fill(child.stderr);
+    const identity = identityOfChild(child.pid);
+    record(path.join(folder, 'child.json'), identity);
+    return { identity, exited, stdout, stderr };
+  } catch (error) {
+    return whyNotStarted(program, error);
+  } finally {
+    closeSync(stdin);
+  }
+}
+
+// At once and without a sync: after a power cut there is no child that it could name.
+function record(file: string, identity: Identity): void {
+  try {
+    writeFileSync(`${file}.draft`, JSON.stringify(identity), { mode: 0o600 });
+    renameSync(`${file}.draft`, file);
+  } catch {
+    // The child runs already, and the mark in its environment finds it as well.
+  }
+}
+
+function whyNotStarted(program: string, error: unknown): string {
+  if (isErrno(error, 'ENOENT')) return `${program} was not found; install it or correct the command`;
+  if (isErrno(error, 'EACCES')) return `${program} may not be run; make it executable or correct the command`;
+  return `${program} could not be started: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+type Spool = {
+  readonly closed: Promise<void>;
+  fill(stream: Readable | null): void;
+  finish(): { readonly bytes: number; readonly truncated: boolean; readonly error: string | null };
+};
+
+/** Keeps the first `maxBytes` of a stream and reads the rest away, so that the child never waits for us. */
+function openSpool(file: string, maxBytes: number): Spool {
+  const target = openSync(file, 'w', 0o600);
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+  let bytes = 0;
+  let error: string | null = null;
+  const keep = (chunk: Buffer) => {
+    const kept = error === null ? chunk.subarray(0, Math.max(0, maxBytes - bytes)) : chunk.subarray(0, 0);
+    bytes += chunk.length;
+    try {
+      for (let at = 0; at < kept.length; ) at += writeSync(target, kept, at);
+    } catch (cause) {
+      error = `the output could not be kept: ${cause instanceof Error ? cause.message : String(cause)}`;
+    }
+  };
+  let source: Readable | null = null;
+  const fill = (stream: Readable | null) => {
+    source = stream;
+    if (stream === null) return close();
+    stream.on('data', keep);
+    stream.on('error', () => {}); // It closes all the same.
+    stream.once('close', close);
+  };
+  const finish = () => {
+    // An unknown process may still write; its bytes must not meet a descriptor that is used again.
+    source?.off('data', keep);
+    source?.destroy();
+    fsyncSync(target);
+    closeSync(target);
+    return { bytes, truncated: bytes > maxBytes, error };
+  };
+  return { closed, fill, finish };
+}

@@ -1,0 +1,90 @@
+// A scripted agent: it says what its script says, so that a cast can be run and repeated without a model.
+import { lstatSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative } from 'node:path';
+import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
+import type { Packet } from '../kernel/cast/packet.ts';
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import type { Usage } from '../kernel/state.ts';
+
+export const scripted: Runner = {
+  run: play,
+  // Nothing of an earlier process is left to wait for; the same scripted turn is played again by a new attempt.
+  async recover() {
+    return { kind: 'lost', mayHaveRun: true, reason: 'the process that played it is gone' };
+  },
+};
+
+async function play(packet: Packet, place: Place, signal: AbortSignal): Promise<AttemptResult> {
+  const said = packet.scripted?.turn;
+  if (said === undefined) {
+    return {
+      kind: 'fault',
+      fault: 'unscripted',
+      reason: `the script has no (further) turn for ${packet.socket} or ${packet.materia.id}`,
+    };
+  }
+  if (!isObject(said) || !isObject(said.$turn)) return { kind: 'output', output: asText(said) };
+  const { output, delayMs, usage, fail, write } = said.$turn;
+  if (typeof delayMs === 'number' && delayMs > 0) await pause(Math.min(delayMs, packet.timeoutMs), signal);
+  if (signal.aborted) return { kind: 'lost', mayHaveRun: true, reason: 'stopped' };
+  const used = usage === undefined ? {} : { usage: asUsage(usage) };
+  if (typeof delayMs === 'number' && delayMs > packet.timeoutMs)
+    return { kind: 'fault', fault: 'timeout', reason: late(packet), ...used };
+  if (isObject(write)) {
+    const refused = writeFiles(place.cwd, write);
+    if (refused) return { kind: 'fault', fault: 'unscripted', reason: refused, ...used };
+  }
+  if (fail === 'timeout') return { kind: 'fault', fault: 'timeout', reason: late(packet), ...used };
+  if (fail === 'crash' || fail === 'transport')
+    return { kind: 'fault', fault: fail, reason: `the script lets it fail: ${fail}`, ...used };
+  return { kind: 'output', output: output === undefined ? '' : asText(output), ...used };
+}
+
+function asText(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function late({ timeoutMs }: Packet): string {
+  return `no answer within ${timeoutMs} ms`;
+}
+
+function asUsage(usage: Json): Usage {
+  const given: JsonObject = isObject(usage) ? usage : {};
+  const amount = (value: Json | undefined) => (typeof value === 'number' && value >= 0 ? value : 0);
+  return { input: amount(given.input), output: amount(given.output), cost: amount(given.cost) };
+}
+
+/** Writes below the project directory only; anything else is refused by name before a byte is written. */
+function writeFiles(cwd: string, files: JsonObject): string | null {
+  const root = realpathSync(cwd);
+  for (const path of Object.keys(files)) {
+    if (!isInside(root, path)) return `the script writes outside the project directory: ${path}`;
+  }
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(root, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, typeof text === 'string' ? text : JSON.stringify(text));
+  }
+  return null;
+}
+
+function isInside(root: string, path: string): boolean {
+  const file = join(root, path);
+  const below = relative(root, file);
+  if (below === '' || isAbsolute(path) || below.split(/[\\/]/)[0] === '..') return false;
+  for (let at = file; at !== root; at = dirname(at)) {
+    const entry = lstatSync(at, { throwIfNoEntry: false });
+    if (entry?.isSymbolicLink()) return false;
+  }
+  return true;
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

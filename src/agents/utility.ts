@@ -1,0 +1,99 @@
+// Runs utility materia: a command under its supervisor, or a built-in within this process.
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { delimiter, dirname } from 'node:path';
+import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
+import type { Packet } from '../kernel/cast/packet.ts';
+import type { UtilityMateria } from '../kernel/graph/config.ts';
+import { runBuiltin, shippedCommand } from '../utilities/index.ts';
+import { awaitAttempt, recoverAttempt, startAttempt } from './process/attempt.ts';
+import {
+  readUtility,
+  resolveCommand,
+  type UtilityCall,
+  utilityMessage,
+  utilityStdin,
+} from './process/utility-protocol.ts';
+
+const GRACE_MS = 1_000;
+const STDERR_BYTES_MAX = 1_048_576;
+
+export const utility: Runner = {
+  async run(packet, place, signal) {
+    const materia = packet.materia as UtilityMateria;
+    const call = callOf(packet, materia, place);
+    const command = commandOf(materia);
+    if (!command) return builtin(materia, call);
+    const { timeoutMs, maxOutputBytes } = packet;
+    const bounds = { timeoutMs, graceMs: GRACE_MS, maxStdoutBytes: maxOutputBytes, maxStderrBytes: STDERR_BYTES_MAX };
+    const argv = resolveCommand(command, place.configDir);
+    await startAttempt(
+      place.attemptDir,
+      { argv, cwd: place.cwd, env: environment(packet), ...bounds },
+      utilityStdin(call),
+    );
+    return collect(packet, place, signal);
+  },
+
+  async recover(packet, place, signal) {
+    // Without a folder nothing was started: the crash came before it, or the utility runs within the process.
+    if (!existsSync(place.attemptDir)) {
+      const mayHaveRun = commandOf(packet.materia as UtilityMateria) === null;
+      return { kind: 'lost', mayHaveRun, reason: 'the process that ran it is gone' };
+    }
+    const found = await recoverAttempt(place.attemptDir);
+    if (found === 'running' || found === 'finished') return collect(packet, place, signal);
+    await rm(place.attemptDir, { recursive: true, force: true });
+    return {
+      kind: 'lost',
+      mayHaveRun: found === 'lost',
+      reason: 'it was cut off together with the process that ran it',
+    };
+  },
+
+  async forget(place) {
+    await rm(place.attemptDir, { recursive: true, force: true });
+  },
+};
+
+async function collect(packet: Packet, place: Place, signal: AbortSignal): Promise<AttemptResult> {
+  const end = await awaitAttempt(place.attemptDir, signal);
+  if (end.lost) return { kind: 'lost', mayHaveRun: true, reason: 'its supervisor was killed' };
+  const result = readUtility(end, packet.timeoutMs);
+  if (!result.ok) return { kind: 'fault', fault: end.timedOut ? 'timeout' : 'utility', reason: result.reason };
+  return { kind: 'output', output: result.output, ...(result.truncated ? { truncated: true } : {}) };
+}
+
+async function builtin(materia: UtilityMateria, call: UtilityCall): Promise<AttemptResult> {
+  const result = await runBuiltin(materia.utility ?? '', utilityMessage(call));
+  return result.ok
+    ? { kind: 'output', output: result.output }
+    : { kind: 'fault', fault: 'utility', reason: result.reason };
+}
+
+/** What runs as a process of its own; null where a fixed output or a built-in makes one unnecessary. */
+function commandOf({ command, script, params }: UtilityMateria): readonly string[] | null {
+  if (params.output !== undefined) return null;
+  return command ?? (script === null ? null : shippedCommand(script));
+}
+
+function callOf(packet: Packet, { id, label, params }: UtilityMateria, place: Place): UtilityCall {
+  if (!packet.utility) throw new Error(`the packet of ${packet.socket} has no utility input`);
+  return {
+    ...packet.utility,
+    cwd: place.cwd,
+    runDir: place.attemptDir,
+    castId: packet.cast,
+    socketId: packet.socket,
+    materiaId: id,
+    materiaLabel: label,
+    params,
+  };
+}
+
+/** The environment of this process, with our own Node first and the attempt's name beside it. */
+function environment({ cast, turn, attempt }: Packet): Record<string, string> {
+  const inherited = Object.entries(process.env).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  const path = [dirname(process.execPath), process.env.PATH ?? ''].filter((part) => part !== '').join(delimiter);
+  return { ...Object.fromEntries(inherited), PATH: path, BATON_CAST: cast, BATON_ATTEMPT: `${turn}.${attempt}` };
+}

@@ -1,0 +1,34 @@
+// `baton log`: the log, entry by entry.
+import type { Entry } from '../../kernel/fact.ts';
+import { type Call, EXIT, out, outJson, text, UsageError } from '../command.ts';
+import { nameCast, withDoor } from '../session.ts';
+
+const SHOWN_BY_DEFAULT = 50;
+
+export async function run(call: Call): Promise<number> {
+  const given = text(call.values, 'after');
+  const after = given === undefined ? null : Number(given);
+  if (after !== null && (!Number.isSafeInteger(after) || after < 0))
+    throw new UsageError(`--after must be a sequence number, not ${given}`);
+  return withDoor(call, async (door) => {
+    const word = text(call.values, 'cast');
+    const cast = word === undefined ? {} : { cast: (await nameCast(door, word)).cast };
+    const from =
+      after ?? (call.json || word !== undefined ? 0 : Math.max(0, (await door.head()).seq - SHOWN_BY_DEFAULT));
+    const entries = await door.read({ after: from, ...cast });
+    if (call.json) outJson(entries.map(flat));
+    else for (const entry of entries) out(line(entry));
+    return EXIT.ok;
+  });
+}
+
+/** An entry with its fact's members beside its own, as scripts like to filter them. */
+function flat({ v, seq, at, prev, by, fact }: Entry) {
+  return { seq, at, by, v, prev, ...fact };
+}
+
+function line({ seq, at, by, fact }: Entry): string {
+  const { kind, ...rest } = fact;
+  const told = JSON.stringify(rest, (key, value) => (key === 'rules' || key === 'script' ? '…' : value));
+  return `${String(seq).padStart(6)}  ${at}  ${by}  ${kind}  ${told.length > 200 ? `${told.slice(0, 199)}…` : told}`;
+}

@@ -1,0 +1,48 @@
+// `baton show`: one cast, as it stands.
+
+import type { CastView } from '../../engine/view.ts';
+import { type Call, EXIT, flag, out, outJson, UsageError } from '../command.ts';
+import { loadView } from '../driving.ts';
+import { nameCast, withDoor } from '../session.ts';
+
+export async function run(call: Call): Promise<number> {
+  if (call.words.length > 1) throw new UsageError('show one cast at a time');
+  const withTurns = flag(call.values, 'turns');
+  const view = await withDoor(call, async (door) =>
+    loadView(door, (await nameCast(door, call.words[0])).cast, withTurns || !call.json),
+  );
+  if (call.json) outJson(view);
+  else for (const line of lines(view)) out(line);
+  return EXIT.ok;
+}
+
+function lines({
+  cast,
+  status,
+  code,
+  reason,
+  loadout,
+  request,
+  usage,
+  accepted,
+  data,
+  turns = [],
+}: CastView): string[] {
+  return [
+    `cast      ${cast}`,
+    `status    ${status}${code ? ` (${code})` : ''}${reason && status !== 'completed' ? `: ${reason}` : ''}`,
+    `loadout   ${loadout}`,
+    `request   ${request}`,
+    `used      ${usage.tokens} tokens, ${accepted} accepted handoffs`,
+    'turns',
+    ...turns.map(({ turn, socket, visit, item, attempt, verdict }) => {
+      const end = verdict as { code?: string; reason?: string } | null;
+      const said = end === null ? 'running' : end.code === 'OK' ? 'accepted' : `${end.code}: ${end.reason}`;
+      return `  ${turn}.${attempt}  ${socket} visit ${visit}${item ? ` ${item}` : ''}  ${said}`;
+    }),
+    'data',
+    ...JSON.stringify(data, null, 2)
+      .split('\n')
+      .map((line) => `  ${line}`),
+  ];
+}

@@ -1,0 +1,136 @@
+// Live progress: where in the graph, which item of how many, what round of rework, how much was used. Lines where the
+// output is no terminal; in a terminal the last line moves.
+import type { Change } from '../engine/door.ts';
+import type { Entry } from '../kernel/fact.ts';
+import type { Item } from '../kernel/state.ts';
+import type { Call } from './command.ts';
+
+export type Progress = {
+  /** Learns from what happened before, without telling it again. */
+  learn(entries: readonly Entry[]): void;
+  take(change: Change): void;
+  stop(): void;
+};
+
+type Seen = {
+  labels: Record<string, string>;
+  turns: Map<number, { socket: string; item: Item | null; since: number }>;
+  rework: Map<string, number>;
+  tokens: number;
+};
+
+export function progressFor(call: Call, cast: string): Progress {
+  const screen = process.stderr;
+  const live = screen.isTTY === true && !call.json;
+  const paint = painter(screen.isTTY === true && !call.env.NO_COLOR);
+  const started = Date.now();
+  const seen: Seen = { labels: {}, turns: new Map(), rework: new Map(), tokens: 0 };
+  const print = (line: string) => screen.write(`${live ? '\r\x1b[2K' : ''}${line}\n`);
+  const redraw = () => {
+    if (live) screen.write(`\r\x1b[2K${statusLine(seen, started, paint, screen.columns ?? 80)}`);
+  };
+  print(`${paint.dim('cast')} ${cast}`);
+  const timer = live ? setInterval(redraw, 500) : null;
+  timer?.unref();
+  return {
+    learn(entries) {
+      for (const entry of entries) told(entry, seen, paint);
+    },
+    take({ entries }) {
+      for (const entry of entries) for (const line of told(entry, seen, paint)) print(line);
+      redraw();
+    },
+    stop() {
+      if (timer) clearInterval(timer);
+      if (live) screen.write('\r\x1b[2K');
+    },
+  };
+}
+
+type Paint = Record<'dim' | 'good' | 'bad' | 'warn' | 'bold', (text: string) => string>;
+
+function painter(colour: boolean): Paint {
+  const wrap = (code: number) => (text: string) => (colour ? `\x1b[${code}m${text}\x1b[0m` : text);
+  return { dim: wrap(2), good: wrap(32), bad: wrap(31), warn: wrap(33), bold: wrap(1) };
+}
+
+/** What an entry is worth telling. */
+function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
+  switch (fact.kind) {
+    case 'cast.started':
+      for (const [id, socket] of Object.entries(fact.rules.graph.sockets)) {
+        seen.labels[id] = fact.rules.materia[socket.materia]?.label ?? socket.materia;
+      }
+      return [];
+    case 'turn.started':
+      seen.turns.set(fact.turn, { socket: fact.socket, item: fact.item, since: Date.now() });
+      return [];
+    case 'attempt.started':
+      return [
+        `  ${paint.dim('▸')} ${where(fact.turn, seen)}${fact.attempt > 1 ? paint.warn(` attempt ${fact.attempt}`) : ''}`,
+      ];
+    case 'turn.accepted': {
+      seen.tokens += fact.usage.input + fact.usage.output;
+      const { satisfied, payload } = fact.handoff;
+      const mark = satisfied === false ? paint.warn('✗ not satisfied') : paint.good('✓ accepted');
+      const items =
+        typeof payload === 'object' && payload !== null && 'workItems' in payload ? payload.workItems : null;
+      const made = Array.isArray(items) && items.length > 0 ? paint.dim(` ${items.length} items`) : '';
+      const line = `  ${mark} ${where(fact.turn, seen)}${made}`;
+      seen.turns.delete(fact.turn);
+      return [line];
+    }
+    case 'attempt.refused':
+      seen.tokens += fact.usage.input + fact.usage.output;
+      return [
+        `  ${paint.bad('✗ refused')} ${where(fact.turn, seen)}: ${fact.verdict.reason}${fact.repair ? paint.dim(' (one repair turn)') : ''}`,
+      ];
+    case 'attempt.failed':
+      return [
+        `  ${paint.bad('✗ failed')} ${where(fact.turn, seen)}: ${fact.reason}${fact.again ? paint.dim(' (tried once more)') : ''}`,
+      ];
+    case 'attempt.lost':
+      return [`  ${paint.warn('↻ lost')} ${where(fact.turn, seen)}: ${fact.reason}; it runs again`];
+    case 'rework.noted': {
+      const key = `${fact.note.target}@${fact.note.item ?? ''}`;
+      const round = (seen.rework.get(key) ?? 0) + 1;
+      seen.rework.set(key, round);
+      return [`  ${paint.warn(`↺ rework ${round}`)} ${name(fact.note.target, seen)}: ${brief(fact.note.reason, 100)}`];
+    }
+    case 'budget.warned':
+      return [paint.warn(`  ! ${fact.percent} % of the token budget is used`)];
+    case 'cast.completed':
+      return [paint.good('completed')];
+    case 'cast.failed':
+      return [paint.bad(`failed: ${fact.code}: ${fact.reason}`)];
+    case 'cast.waiting':
+      return [paint.warn(`waiting: ${fact.reason}`)];
+    case 'cast.aborted':
+    case 'cast.paused':
+      return [paint.warn(`${fact.kind.slice(5)}: ${fact.reason}`)];
+    default:
+      return [];
+  }
+}
+
+function name(socket: string, seen: Seen): string {
+  return `${socket} ${seen.labels[socket] ?? ''}`.trim();
+}
+
+function where(turn: number, seen: Seen): string {
+  const known = seen.turns.get(turn);
+  if (!known) return `turn ${turn}`;
+  const { socket, item } = known;
+  return item ? `${name(socket, seen)} · ${item.index + 1}/${item.total} ${brief(item.label, 60)}` : name(socket, seen);
+}
+
+function statusLine(seen: Seen, started: number, paint: Paint, columns: number): string {
+  const seconds = Math.floor((Date.now() - started) / 1000);
+  const elapsed = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+  const at = [...seen.turns.keys()].map((turn) => where(turn, seen)).join(' | ');
+  return paint.dim(brief(`${elapsed} · ${seen.tokens} tokens · ${at}`, columns - 1));
+}
+
+function brief(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, Math.max(0, max - 1))}…`;
+}

@@ -1,0 +1,37 @@
+// approval_request: what a person is asked to allow. How to undo it and how to see that it worked are indispensable;
+// the rest is advice.
+import type { JsonObject } from '../../kernel/json.ts';
+import { APPROVAL_ADVISORY_KEYS, APPROVAL_BLOCKING_KEYS, isOneOf, type PlanStatus, RISK_LEVELS } from './contract.ts';
+import { type Finding, missing, textOf, warning } from './finding.ts';
+import { isAbsent, isEmpty, usable } from './presence.ts';
+
+/** Required for the status APPROVAL_REQUEST; a block that is there under any other status is held to the same rules. */
+export function checkApprovalRequest(report: JsonObject, plan: PlanStatus | null): Finding[] {
+  const section = usable(report.approval_request);
+  if (section) return [...checkBlocking(section), ...checkAdvisory(section), ...checkRisk(section)];
+  if (plan !== 'APPROVAL_REQUEST') return [];
+  const keys = [...APPROVAL_ADVISORY_KEYS, ...APPROVAL_BLOCKING_KEYS].join(', ');
+  return [missing('APPROVAL_REQUEST', 'approval_request', `APPROVAL_REQUEST needs an object with ${keys}`)];
+}
+
+function checkBlocking(section: JsonObject): Finding[] {
+  const advice = { rollback: 'say how to undo it', verification: 'say how success is confirmed' };
+  return APPROVAL_BLOCKING_KEYS.filter((key) => isEmpty(section[key])).map((key) =>
+    missing(`APPROVAL_REQUEST_${key.toUpperCase()}`, `approval_request.${key}`, `${key} is missing: ${advice[key]}`),
+  );
+}
+
+function checkAdvisory(section: JsonObject): Finding[] {
+  return APPROVAL_ADVISORY_KEYS.filter((key) => isEmpty(section[key])).map((key) =>
+    warning(`APPROVAL_REQUEST_FIELD_MISSING:${key}`, `approval_request.${key}`, `${key} should be given`),
+  );
+}
+
+function checkRisk(section: JsonObject): Finding[] {
+  const value = section.risk_level;
+  if (value === undefined || (value !== null && isAbsent(value))) return [];
+  const level = textOf(value).toUpperCase();
+  if (isOneOf(RISK_LEVELS, level)) return [];
+  const advice = `risk_level should be one of ${RISK_LEVELS.join(', ')}`;
+  return [warning(`APPROVAL_REQUEST_INVALID_RISK_LEVEL:${level}`, 'approval_request.risk_level', advice)];
+}

@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import type { Contract, Reading } from '../../kernel/dialect.ts';
+import { isObject, type JsonObject } from '../../kernel/json.ts';
+import { type Denied, deny } from '../../kernel/verdict.ts';
+import { findBlock } from './block.ts';
+import { briefFor, exampleReport } from './brief.ts';
+import { PLAN_STATUSES } from './contract.ts';
+import { gaia, readReport } from './index.ts';
+
+const contract = (fields: Partial<Contract> = {}): Contract => ({
+  dialect: 'gaia',
+  generator: false,
+  utility: false,
+  requires: [],
+  assign: {},
+  schema: null,
+  ...fields,
+});
+
+/**
+ * An agent that knows nothing but the text it was given: it copies the example, reports the status it was asked for,
+ * and adds the sections and paths the text says it must.
+ */
+function answer(brief: string, plan: string): string {
+  const block = findBlock(brief);
+  const report: Record<string, unknown> = block.found ? JSON.parse(block.body) : {};
+  const statusLine = brief.split('\n').find((line) => line.startsWith(`  - ${plan}: `)) ?? '';
+  report.agent_status = { ...(report.agent_status as object), plan_status: plan };
+  for (const section of statusLine.match(/approval_request/) ?? []) {
+    const line = brief.split('\n').find((candidate) => candidate.startsWith(`${section}, `)) ?? '';
+    const keys = /an object with ([a-z_, ]+)/.exec(line)?.[1]?.split(', ') ?? [];
+    report[section] = Object.fromEntries(keys.map((key) => [key, 'LOW']));
+  }
+  for (const [, key] of brief.matchAll(/^- \$\.([a-z_]+)$/gm)) if (key) report[key] ??= 'mine';
+  return `I am done.\n\n\`\`\`agent_contract_handoff\n${JSON.stringify(report)}\n\`\`\``;
+}
+
+test.each(PLAN_STATUSES)('whoever knows only the brief can report %s', (plan) => {
+  const socket = contract({ assign: { verdict: '$.verdict', gaps: '$.evidence_report.open_gaps' } });
+  const reading = gaia.read(answer(gaia.brief(socket), plan), socket);
+  expect(reading).toMatchObject({ ok: true });
+});
+
+test('a brief for a known turn leads to a report that fits the turn', () => {
+  const situation = { agentId: 'a12345f', consolidationRequired: true, writableSections: ['apps'] };
+  const text = briefFor(contract(), situation);
+  const given = { injectedContext: { surface_routing: { multi_surface: true } }, taskAgentId: 'a12345f' };
+  expect(readReport(answer(text, 'COMPLETE'), given).code).toBe('OK');
+  expect(text).toContain('sections you may write: apps');
+});
+
+test('a brief without writable sections says to leave update_contracts out', () => {
+  expect(briefFor(contract(), { writableSections: [] })).toContain('Leave out update_contracts');
+});
+
+test('a brief shows only what its socket needs', () => {
+  expect(gaia.brief(contract())).not.toContain('must also');
+  expect(gaia.brief(contract({ schema: { required: ['verdict'] } }))).toContain('{"required":["verdict"]}');
+});
+
+const refusalOf = (reading: Reading): Denied => (reading.ok ? deny('INTERNAL', 'was accepted') : reading.verdict);
+const fenced = (body: string) => `Done.\n\`\`\`agent_contract_handoff\n${body}\n\`\`\``;
+
+test('a repair names every code that breaks the contract, once more with the format', () => {
+  const { agent_status, evidence_report } = exampleReport({});
+  const status = isObject(agent_status) ? agent_status : {};
+  const { open_gaps: _gaps, ...evidence } = isObject(evidence_report) ? evidence_report : ({} as JsonObject);
+  const report = { agent_status: { ...status, agent_id: 'me' }, evidence_report: evidence, memorialize_suggestions: 1 };
+  const raw = fenced(JSON.stringify(report));
+  const text = gaia.repair(refusalOf(gaia.read(raw, contract())), raw, contract());
+  expect(text).toContain('(CONTRACT_VIOLATION)');
+  expect(text).toContain('- invalid AGENT_ID:me at agent_status.agent_id: ');
+  expect(text).toContain('- missing OPEN_GAPS at evidence_report.open_gaps: ');
+  expect(text).not.toContain('expected array');
+  expect(text).toContain(gaia.brief(contract()));
+});
+
+test('a repair of broken JSON shows the place', () => {
+  const raw = fenced('{\n  "a": 1,\n}');
+  const text = gaia.repair(refusalOf(gaia.read(raw, contract())), raw, contract());
+  expect(text).toContain('(NOT_JSON)');
+  expect(text).toContain('Line 5, with »here« at column 1: »here«}');
+});
+
+test('a repair of a missing block says so and stays short', () => {
+  const raw = 'x'.repeat(500_000);
+  const text = gaia.repair(refusalOf(gaia.read(raw, contract())), raw, contract());
+  expect(text).toContain('(NO_BLOCK): the reply has no fenced block');
+  expect(text.length).toBeLessThan(10_000);
+});
+
+test('a repair lists a bounded number of issues', () => {
+  const assign = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`t${n}`, `$.path${n}`]));
+  const raw = answer(gaia.brief(contract()), 'COMPLETE');
+  const text = gaia.repair(refusalOf(gaia.read(raw, contract({ assign }))), raw, contract());
+  expect(text).toContain('- and 80 more');
+});

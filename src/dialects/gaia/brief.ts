@@ -1,0 +1,133 @@
+// What an agent is told about the report it has to end its answer with: a filled example, and each rule in one line.
+import type { Contract } from '../../kernel/dialect.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import {
+  APPROVAL_ADVISORY_KEYS,
+  APPROVAL_BLOCKING_KEYS,
+  CONSOLIDATION_KEYS,
+  EVIDENCE_KEYS,
+  OWNERSHIP_ASSESSMENTS,
+  PLAN_STATUSES,
+  RISK_LEVELS,
+  STATUS_MEANS,
+  TAG,
+} from './contract.ts';
+import { sourcesOf } from './socket.ts';
+
+/** What is known about the turn beside its socket; each part makes the text more definite. */
+export type Situation = {
+  readonly agentId?: string;
+  readonly consolidationRequired?: boolean;
+  readonly writableSections?: readonly string[];
+};
+
+const EXAMPLE_ID = 'a0c0ffee';
+
+export function brief(contract: Contract): string {
+  return briefFor(contract, {});
+}
+
+export function briefFor(contract: Pick<Contract, 'assign' | 'schema'>, situation: Situation): string {
+  return [
+    ...formatLines(situation),
+    '',
+    ...statusLines(situation),
+    '',
+    ...sectionLines(situation),
+    ...socketLines(contract),
+  ].join('\n');
+}
+
+/** A report that keeps the contract, as an example to fill in. */
+export function exampleReport({ agentId = EXAMPLE_ID, consolidationRequired = false }: Situation): JsonObject {
+  const report = {
+    agent_status: { plan_status: 'COMPLETE', agent_id: agentId, pending_steps: [], next_action: 'done' },
+    evidence_report: {
+      patterns_checked: ['validateToken'],
+      files_checked: ['src/auth.ts'],
+      commands_run: [{ command: 'npm test', result: 'exit 0' }],
+      key_outputs: ['the expiry check compared seconds with milliseconds'],
+      verbatim_outputs: ['Tests 12 passed (12)'],
+      cross_layer_impacts: [],
+      open_gaps: [],
+      verification: { method: 'test', checks: ['npm test'], result: 'pass', details: 'all 12 tests pass' },
+    },
+    user_facing_summary: 'Sessions no longer expire at once.',
+  };
+  if (!consolidationRequired) return report;
+  return {
+    ...report,
+    consolidation_report: {
+      ownership_assessment: 'owned_here',
+      confirmed_findings: ['the fault is in src/auth.ts'],
+      suspected_findings: ['none'],
+      conflicts: ['none'],
+      open_gaps: ['none'],
+      next_best_agent: 'none',
+    },
+  };
+}
+
+function formatLines(situation: Situation): string[] {
+  return [
+    '## Report',
+    `End your answer with exactly one fenced block tagged ${TAG}. Inside it stands one JSON object and nothing else:`,
+    'no YAML, no comments, no trailing commas. Only the first such block counts, so write it once and do not quote this one.',
+    'Three backticks end the block wherever they stand; inside a string write \\u0060 for a backtick.',
+    'An example; say what is true of your own work:',
+    '',
+    `\`\`\`${TAG}`,
+    JSON.stringify(exampleReport(situation), null, 2),
+    '```',
+  ];
+}
+
+function statusLines({ agentId }: Situation): string[] {
+  const id = agentId ? `exactly "${agentId}"` : 'the id you were given: `a` and at least five lower-case hex digits';
+  return [
+    'agent_status, always:',
+    '- plan_status, one of:',
+    ...PLAN_STATUSES.map((status) => `  - ${status}: ${STATUS_MEANS[status]}`),
+    `- agent_id: ${id}`,
+    '- pending_steps: the steps that are left, [] when there are none',
+    '- next_action: what should happen next, "done" when nothing should',
+  ];
+}
+
+function sectionLines({ consolidationRequired, writableSections }: Situation): string[] {
+  const approval = [...APPROVAL_ADVISORY_KEYS, ...APPROVAL_BLOCKING_KEYS].join(', ');
+  const consolidation = `an object with ${CONSOLIDATION_KEYS.join(', ')}; none of them empty, ["none"] says there is nothing`;
+  const when = consolidationRequired
+    ? 'consolidation_report, required in this turn'
+    : 'consolidation_report, only when your input sets consolidation_required, cross_check_required or multi_surface';
+  return [
+    `evidence_report, always, with all of ${EVIDENCE_KEYS.join(', ')}; each a list, [] when there is nothing.`,
+    'evidence_report.verification, only for COMPLETE: an object with method, checks, details and result; result must be "pass", and you must have verified it.',
+    `approval_request, only for APPROVAL_REQUEST: an object with ${approval}; risk_level is one of ${RISK_LEVELS.join(', ')}; exact_content is the command word for word; ${APPROVAL_BLOCKING_KEYS.join(' and ')} must not be empty.`,
+    `${when}: ${consolidation}. ownership_assessment is one of ${OWNERSHIP_ASSESSMENTS.join(', ')}.`,
+    'loop_state, only when you work in iterations: an object with the numbers iteration, max_iterations, metric, threshold; COMPLETE waits until the threshold is reached or no iteration is left.',
+    'Optional: user_facing_summary (a few sentences for a person, who reads nothing else), memory_suggestions (a list of notes), memorialize_suggestions (a list of objects with description and body).',
+    updateLine(writableSections),
+  ];
+}
+
+function updateLine(writable: readonly string[] | undefined): string {
+  const shape = 'a list of {"contract": section, "payload": object with the keys to add or change}';
+  const rule = 'identifiers, names and relations, never live state such as addresses, counts or running status';
+  if (writable === undefined) return `Optional: update_contracts, ${shape}; only for sections you may write; ${rule}.`;
+  if (writable.length === 0) return 'Leave out update_contracts: you may write no section.';
+  return `Optional: update_contracts, ${shape}; sections you may write: ${writable.join(', ')}; ${rule}.`;
+}
+
+function socketLines(contract: Pick<Contract, 'assign' | 'schema'>): string[] {
+  const sources = sourcesOf(contract);
+  const lines: string[] = [];
+  if (sources.length > 0) {
+    lines.push('', 'A COMPLETE report must also hold these paths ($ is the object), for they are handed on:');
+    lines.push(...sources.map((source) => `- ${source}`));
+  }
+  if (contract.schema) {
+    lines.push('', 'A COMPLETE report must also fit this JSON Schema:', JSON.stringify(contract.schema));
+  }
+  return lines;
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import type { Json } from '../../kernel/json.ts';
+import { executedCommands, lacksVerbatimOutput } from './evidence.ts';
+
+const COMMAND_ROWS: [Json, string[]][] = [
+  [['npm test'], ['npm test']],
+  [[{ command: 'npm test', result: 'ok' }], ['npm test']],
+  [[{ cmd: 'npm test' }], ['npm test']],
+  [[{ result: 'ok' }, null, '', '  '], []],
+  ['npm test', ['npm test']],
+  [['none', 'None', 'not run', 'N/A', 'skipped'], []],
+  [['npm test (not executed)', 'lint was skipped'], []],
+  [
+    ['nonesuch --help', 'run skippedish'],
+    ['nonesuch --help', 'run skippedish'],
+  ],
+  [null, []],
+];
+
+test.each(COMMAND_ROWS)('of %j these were run: %j', (commands_run, expected) => {
+  expect(executedCommands({ evidence_report: { commands_run } })).toEqual(expected);
+});
+
+const VERBATIM_ROWS: [Json, Json, boolean][] = [
+  [['npm test'], ['ok 12'], false],
+  [['npm test'], [], true],
+  [['npm test'], ['none', 'No output captured.', '-'], true],
+  [['npm test'], 'ok 12', false],
+  [['not run'], [], false],
+];
+
+test.each(VERBATIM_ROWS)('commands %j with outputs %j lack output: %j', (commands_run, verbatim_outputs, lacks) => {
+  expect(lacksVerbatimOutput({ evidence_report: { commands_run, verbatim_outputs } })).toBe(lacks);
+});

@@ -1,0 +1,91 @@
+// Judges a parsed OUTPUT report: every check runs, in a fixed order, and one verdict says all that was found.
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import { allow, type Details, deny, type Verdict } from '../../kernel/verdict.ts';
+import { contextConsumption, rollbackExecuted, userFacingSummary } from './advisory.ts';
+import { checkApprovalRequest } from './approval-request.ts';
+import { checkConsolidation } from './consolidation.ts';
+import { isAgentId } from './contract.ts';
+import { checkEvidence, checkVerification, lacksVerbatimOutput } from './evidence.ts';
+import { asDetails, type Finding } from './finding.ts';
+import { consolidationRequired } from './input.ts';
+import { checkLoopState } from './loop-state.ts';
+import { memorializeSuggestions, memorySuggestions } from './memory.ts';
+import { checkStatus, type Status } from './status.ts';
+import { sortEntries, writableSections } from './update-contracts.ts';
+
+/** What the runtime knows about the turn that is reported. */
+export type Given = {
+  /** The INPUT envelope of the turn. */
+  readonly injectedContext?: JsonObject | null;
+  /** The id issued to the agent. One that could not be routed to counts as none. */
+  readonly taskAgentId?: string | null;
+};
+
+/** `more` are findings from outside the report itself, such as those of its text or of its socket. */
+export function judgeReport(report: JsonObject, given: Given, more: readonly Finding[] = []): Verdict {
+  const context = given.injectedContext ?? null;
+  const status = checkStatus(report, issuedId(given));
+  const memorials = memorializeSuggestions(report);
+  const writes = sortEntries(report.update_contracts, writableSections(context), 'update_contracts');
+  const findings = [
+    ...status.findings,
+    ...(status.plan ? checkEvidence(report) : []),
+    ...checkConsolidation(report, consolidationRequired(context)),
+    ...checkApprovalRequest(report, status.plan),
+    ...checkVerification(report, status.plan),
+    ...checkLoopState(report, status.plan),
+    ...memorials.findings,
+    ...writes.findings,
+    ...more,
+  ];
+  const rollback = rollbackExecuted(report);
+  const details: Details = {
+    ...findingsAsDetails(findings, given, status),
+    anomalies: status.plan && lacksVerbatimOutput(report) ? ['verbatim_outputs_missing'] : [],
+    user_facing_summary: userFacingSummary(report),
+    memory_suggestions: memorySuggestions(report),
+    memorialize_suggestions: memorials.suggestions as readonly Json[],
+    update_contracts: { contracts: writes.permitted.map(({ contract }) => contract), rejected: writes.rejected },
+    context_consumption: contextConsumption(report),
+    ...(rollback === undefined ? {} : { rollback_executed: rollback }),
+  };
+  const broken = findings.filter(({ kind }) => kind !== 'warning');
+  if (broken.length === 0) return allow(`${status.plan} from ${status.agentId}`, details);
+  return deny('CONTRACT_VIOLATION', `the report breaks its contract: ${listed(broken)}`, details);
+}
+
+/** The part of the details that every answer about a reply has, also when no report could be read from it. */
+export function findingsAsDetails(
+  findings: readonly Finding[],
+  given: Given,
+  { reported, plan, agentId }: Pick<Status, 'reported' | 'plan' | 'agentId'>,
+): Details {
+  const { missing, invalid, warnings, issues } = asDetails(findings);
+  const repairAgent = issuedId(given) ?? (isAgentId(agentId) ? agentId : null);
+  const broken = findings.some(({ kind }) => kind !== 'warning');
+  const repair = repairAgent === null ? 'escalate_contract_repair' : 'resume_same_agent_contract_repair';
+  return {
+    missing,
+    invalid,
+    warnings,
+    plan_status: reported,
+    agent_id: agentId,
+    evidence_required: plan !== null,
+    consolidation_required: consolidationRequired(given.injectedContext ?? null),
+    recommended_action: broken ? repair : 'none',
+    repair_agent_id: broken ? repairAgent : null,
+    issues,
+  };
+}
+
+function issuedId({ taskAgentId }: Given): string | null {
+  return isAgentId(taskAgentId) ? taskAgentId : null;
+}
+
+const CODES_LISTED_MAX = 8;
+
+function listed(findings: readonly Finding[]): string {
+  const shown = findings.slice(0, CODES_LISTED_MAX).map(({ kind, code }) => `${kind} ${code}`);
+  const rest = findings.length - shown.length;
+  return shown.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+}

@@ -1,0 +1,89 @@
+// The answers of `baton validate` for gaia payloads. Whatever the input and the options are, the answer is a verdict.
+import { isObject, isString, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
+import { type Denied, type Details, deny, type Verdict } from '../../kernel/verdict.ts';
+import { parseJsonText } from '../json-text.ts';
+import { faultOfValue } from './bounds.ts';
+import { mergeContracts } from './merge.ts';
+import { readReport, refuseReply } from './read.ts';
+import { type Given, judgeReport } from './report.ts';
+import { judgeTransitions } from './transition.ts';
+
+/** A string is the whole reply of an agent; anything else is the content of its block, already parsed. */
+export function validateGaia(input: Json, options: Json = {}): Verdict {
+  const given = givenOf(options);
+  if (!given.ok) return deny('BAD_USAGE', given.reason, {});
+  if (isString(input)) return readReport(input, given.value);
+  const fault = faultOfValue(input);
+  if (fault) return refuseReply({ code: 'NOT_JSON', reason: `the report cannot be read: ${fault}` }, given.value);
+  if (isObject(input)) return judgeReport(input, given.value);
+  return refuseReply({ code: 'NO_BLOCK', reason: `the report is ${nameOfType(input)}, not an object` }, given.value);
+}
+
+/** `{base, entries, writable_sections}`; what is left out is empty. A string is the JSON text of it. */
+export function validateMerge(input: Json, _options: Json = {}): Verdict {
+  const unmerged = { result: {}, rejected: [], warnings: [] };
+  const read = readValue(input, unmerged);
+  if (!read.ok) return read.verdict;
+  if (!isObject(read.value)) return refuse('expected an object with base, entries and writable_sections', unmerged);
+  const { base, entries, writable_sections: writable } = read.value;
+  const result = base ?? {};
+  if (!isObject(result)) return refuse(`base must be an object of sections, got ${nameOfType(base)}`, unmerged);
+  const kept = { ...unmerged, result };
+  if (!isListOrNothing(entries)) return refuse(`entries must be an array, got ${nameOfType(entries)}`, kept);
+  const sections = writable ?? [];
+  if (!Array.isArray(sections) || !sections.every(isString)) {
+    return refuse('writable_sections must be an array of section names', kept);
+  }
+  return mergeContracts({ base: result, entries: entries ?? [], writable_sections: sections });
+}
+
+/** `{reports: [plan_status, …]}`, or the JSON text of it. */
+export function validateTransition(input: Json, _options: Json = {}): Verdict {
+  const unjudged = { in_progress_count: 0, warning: null };
+  const read = readValue(input, unjudged);
+  if (!read.ok) return read.verdict;
+  const reports = isObject(read.value) ? read.value.reports : undefined;
+  if (!Array.isArray(reports)) return refuse('expected an object with an array reports', unjudged);
+  return judgeTransitions({ reports: reports as readonly Json[] });
+}
+
+type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
+
+function givenOf(options: Json): Checked<Given> {
+  const { injected_context: context = null, task_agent_id: agent = null } = isObject(options) ? options : {};
+  if (options !== null && !isObject(options)) {
+    return { ok: false, reason: `options must be an object, got ${nameOfType(options)}` };
+  }
+  if (context !== null && !isObject(context)) {
+    return { ok: false, reason: `injected_context must be an INPUT envelope or null, got ${nameOfType(context)}` };
+  }
+  if (agent !== null && !isString(agent)) {
+    return { ok: false, reason: `task_agent_id must be a string, got ${nameOfType(agent)}` };
+  }
+  return { ok: true, value: { injectedContext: context, taskAgentId: agent } };
+}
+
+const INPUT_BYTES_MAX = 16 * 1_048_576;
+
+type Valued = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly verdict: Denied };
+
+function readValue(input: Json, details: Details): Valued {
+  if (isString(input)) {
+    const parsed = parseJsonText(input, { maxBytes: INPUT_BYTES_MAX });
+    if (parsed.ok) return parsed;
+    const { line, column, message } = parsed;
+    const reason = `the input is not JSON at line ${line}, column ${column}: ${message}`;
+    return { ok: false, verdict: deny('NOT_JSON', reason, { ...details, line, column, message }) };
+  }
+  const fault = faultOfValue(input);
+  if (!fault) return { ok: true, value: input };
+  return { ok: false, verdict: deny('NOT_JSON', `the input cannot be read: ${fault}`, details) };
+}
+
+function isListOrNothing(value: Json | undefined): value is readonly Json[] | undefined | null {
+  return value === undefined || value === null || Array.isArray(value);
+}
+
+function refuse(reason: string, details: JsonObject): Denied {
+  return deny('CONTRACT_VIOLATION', reason, details);
+}

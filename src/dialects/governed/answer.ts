@@ -1,0 +1,95 @@
+// The verdict on a handoff as its sender and the log get it: the facts that were found, as plain JSON, never the locked
+// hash, a path or prompt text.
+import type { GovernedCode } from '../../kernel/codes/governed.ts';
+import { GOVERNED_CODES } from '../../kernel/codes/governed.ts';
+import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
+import { type Allowed, allow, type Denied, deny } from '../../kernel/verdict.ts';
+import { claimedBy, falseClaims, type Recomputed } from './attestation.ts';
+import { digestOf } from './canonical.ts';
+import type { Envelope } from './envelope.ts';
+import { RULES_VERSION } from './injection.ts';
+import type { Pattern } from './pattern.ts';
+import { PROBLEMS_MAX, type Problem } from './problem.ts';
+import type { Registry } from './registry.ts';
+import { remediesFor } from './remediation.ts';
+import { UUID_PATTERN } from './schema.ts';
+import { isSecurityEvent, refusalReason, STAGES, type StageName } from './stage.ts';
+import type { Suggestion } from './suggestion.ts';
+
+/** What the stages have found so far. */
+export type Progress = {
+  readonly registry: Registry;
+  value: Json;
+  /** Null until the schema stage has passed. */
+  envelope: Envelope | null;
+  recomputed: Recomputed;
+  readonly warnings: Problem[];
+  pattern: Pattern | null;
+  suggest: (problem: Problem) => Suggestion | null;
+};
+
+const POINTER_LENGTH_MAX = 1_024;
+const UUID = new RegExp(UUID_PATTERN);
+
+export function accepted(progress: Progress): Allowed {
+  const { pattern, envelope } = progress;
+  const scopes = envelope?.context.request.scopes;
+  return allow(`the handoff is accepted (${pattern?.name ?? 'within one agent'})`, {
+    ...common(progress),
+    pattern: pattern?.number ?? null,
+    pattern_name: pattern?.name ?? null,
+    scope: scopes ?? 'unasserted',
+  });
+}
+
+export function rejected(stage: StageName, problems: readonly Problem[], progress: Progress): Denied {
+  const [first] = problems;
+  const refused = refusal(stage, problems, first ? progress.suggest(first) : null);
+  return { ...refused, details: { ...refused.details, ...common(progress) } };
+}
+
+/** The part of a refusal that needs no registry. */
+export function refusal(stage: StageName, problems: readonly Problem[], suggestion: Suggestion | null = null): Denied {
+  const [first] = problems;
+  const code: GovernedCode = first?.code ?? 'PARSE';
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+  const reasonClass = STAGES[stage].class;
+  return deny(code, `${first?.message ?? 'the envelope is refused'}${more}`, {
+    stage: STAGES[stage].number,
+    stage_name: stage,
+    class: reasonClass,
+    refusal_reason: refusalReason(reasonClass),
+    problems: problems.slice(0, PROBLEMS_MAX).map(toJson),
+    security_flag: isSecurityEvent(stage, code),
+    retryable: GOVERNED_CODES[code].retry === 'repaired',
+    suggested_target: suggestion && { ...suggestion },
+    remediation: remediesFor(code, suggestion).map((remedy) => ({ ...remedy })),
+  });
+}
+
+function common(progress: Progress): JsonObject {
+  const { registry, value, envelope, recomputed, warnings } = progress;
+  const claimed = envelope && claimedBy(envelope);
+  return {
+    handoff_id: handoffIdOf(value),
+    attestation: { claimed, recomputed },
+    false_claims: claimed ? falseClaims(claimed, recomputed) : [],
+    warnings: warnings.slice(0, PROBLEMS_MAX).map(toJson),
+    envelope_digest: isObject(value) ? digestOf(value, registry.sha256) : null,
+    request_digest: envelope && digestOf(envelope.context.request as unknown as Json, registry.sha256),
+    registry_digest: registry.digest,
+    injection_rules: RULES_VERSION,
+  };
+}
+
+/** In lower case, the form in which ids are compared and stored. */
+function handoffIdOf(value: Json): string | null {
+  const id = isObject(value) ? value.handoff_id : null;
+  return isString(id) && UUID.test(id) ? id.toLowerCase() : null;
+}
+
+// A sender may choose member names of any length; the nearest enclosing place is then precise enough.
+function toJson({ code, pointer, message }: Problem): JsonObject {
+  const cut = pointer.lastIndexOf('/', POINTER_LENGTH_MAX);
+  return { code, pointer: pointer.length > POINTER_LENGTH_MAX ? pointer.slice(0, Math.max(cut, 0)) : pointer, message };
+}

@@ -1,0 +1,33 @@
+// What the sender claims about its handoff, and what the verifier found. A claim is never evidence: true helps nobody,
+// and false is taken at its word.
+import { CLAIMS, type Claim, type Envelope } from './envelope.ts';
+import type { Problem } from './problem.ts';
+
+export type Claimed = { readonly [claim in Claim]: boolean };
+/** Null where a check never ran because an earlier one refused. */
+export type Recomputed = { readonly [claim in Claim]: boolean | null };
+
+export const NOTHING_RECOMPUTED: Recomputed = {
+  source_agent_verified: null,
+  target_agent_verified: null,
+  composition_valid: null,
+  boundaries_respected: null,
+};
+
+export function claimedBy(envelope: Envelope): Claimed {
+  const { source_agent_verified, target_agent_verified, composition_valid, boundaries_respected } = envelope.governance;
+  return { source_agent_verified, target_agent_verified, composition_valid, boundaries_respected };
+}
+
+export function falseClaims(claimed: Claimed, recomputed: Recomputed): readonly Claim[] {
+  return CLAIMS.filter((claim) => claimed[claim] && recomputed[claim] === false);
+}
+
+/** A sender that reports a failed check is not overruled. */
+export function checkClaims(claimed: Claimed): Problem[] {
+  return CLAIMS.filter((claim) => !claimed[claim]).map((claim) => ({
+    code: 'ATTESTATION_NEGATIVE',
+    pointer: `/governance/${claim}`,
+    message: `the sender itself reports that ${claim} does not hold`,
+  }));
+}

@@ -1,0 +1,100 @@
+// The lock: which exact bytes each agent's prompt has. Several shapes exist in the world; a hash that is not a hash
+// (a placeholder, say) is an entry nobody can pass, never one that needs no check.
+import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
+import { digestOf, type Sha256 } from './canonical.ts';
+import { type Diagnostic, fatal } from './diagnostic.ts';
+import { type Manifest, readManifest } from './manifest.ts';
+import { HASH_PATTERN } from './schema.ts';
+
+export type LockEntry = {
+  /** Null when what stands there is no SHA-256 in lower-case hex. */
+  readonly hash: string | null;
+  readonly file: string | null;
+  readonly type: string | null;
+  readonly version: string | null;
+  /** The prompt itself, where the lock embeds it. */
+  readonly systemPrompt: string | null;
+};
+
+export type Lock = {
+  readonly version: string | null;
+  readonly entries: ReadonlyMap<string, LockEntry>;
+  readonly manifestHash: string | null;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+const HASH = new RegExp(HASH_PATTERN);
+const ALGORITHM = /^sha-?256$/i;
+
+export function readLock(json: Json): Lock {
+  if (!isObject(json)) return unreadable('the lock is not a JSON object');
+  const table = json.prompts ?? json.hashes;
+  if (!isObject(table)) return unreadable('the lock has no table of prompts');
+  const diagnostics: Diagnostic[] = [];
+  // The oldest locks name no algorithm; their hashes are SHA-256 or match nothing.
+  const { algorithm = 'SHA-256' } = json;
+  if (!isString(algorithm) || !ALGORITHM.test(algorithm)) {
+    diagnostics.push(fatal('REGISTRY_ALGORITHM', 'the lock names another algorithm than SHA-256'));
+  }
+  const integrity = isObject(json.integrity) ? json.integrity : {};
+  return {
+    version: text(json.version),
+    entries: new Map(Object.entries(table).map(([id, entry]) => [id, readEntry(entry)])),
+    // Something there that is no hash must not count as nothing there.
+    manifestHash: integrity.manifest_hash === undefined ? null : String(integrity.manifest_hash),
+    diagnostics,
+  };
+}
+
+/** The lock in its normal form. */
+export function toLockJson(lock: Pick<Lock, 'version' | 'entries' | 'manifestHash'>): JsonObject {
+  const entries = [...lock.entries];
+  const count = (type: string) => entries.filter(([, entry]) => entry.type === type).length;
+  return {
+    version: lock.version,
+    lockfileVersion: 1,
+    algorithm: 'SHA-256',
+    prompts: Object.fromEntries(
+      entries.map(([id, { file, hash, type, version }]) => [id, { file, hash, type, version }]),
+    ),
+    integrity: {
+      total_prompts: entries.length,
+      domains: count('domain'),
+      archetypes: count('archetype'),
+      orchestrators: count('orchestrator'),
+      ...(lock.manifestHash !== null && { manifest_hash: lock.manifestHash }),
+    },
+  };
+}
+
+/** Pins every agent of a manifest to the bytes its prompt has now; agents whose prompt cannot be read get no entry. */
+export function lockOf(manifestJson: Json, read: (path: string) => Uint8Array | null, sha256: Sha256): JsonObject {
+  const manifest: Manifest = readManifest(manifestJson);
+  const entries = new Map<string, LockEntry>();
+  for (const { id, file, type, version } of manifest.agents.values()) {
+    const bytes = file === null ? null : read(file);
+    if (bytes) entries.set(id, { hash: sha256(bytes), file, type, version, systemPrompt: null });
+  }
+  return toLockJson({ version: manifest.version, entries, manifestHash: digestOf(manifestJson, sha256) });
+}
+
+function readEntry(json: Json): LockEntry {
+  // The shape that is only a map of hashes has no records.
+  const entry = isObject(json) ? json : { hash: json };
+  return {
+    hash: isString(entry.hash) && HASH.test(entry.hash) ? entry.hash : null,
+    file: text(entry.file),
+    type: text(entry.type),
+    version: text(entry.version),
+    systemPrompt: text(entry.system_prompt),
+  };
+}
+
+function unreadable(message: string): Lock {
+  const diagnostics = [fatal('REGISTRY_MALFORMED', message)];
+  return { version: null, entries: new Map(), manifestHash: null, diagnostics };
+}
+
+function text(json: Json | undefined): string | null {
+  return isString(json) ? json : null;
+}

@@ -1,0 +1,59 @@
+// Registries from a folder on disk. Reads nothing outside the folder: not through `..`, not through a symbolic link.
+import { createHash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import { join, resolve, sep } from 'node:path';
+import type { Sha256 } from './canonical.ts';
+import { fatal } from './diagnostic.ts';
+import { loadRegistry } from './load.ts';
+import { type ReadFile, safePath } from './prompt.ts';
+import { type Registry, unusable } from './registry.ts';
+import type { RegistryLoader } from './validate.ts';
+
+const FILE_BYTES_MAX = 16 * 1_048_576;
+
+export const sha256: Sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
+
+export function loadRegistryFolder(dir: string): Registry {
+  return loadRegistry('', readerOf(dir), sha256);
+}
+
+/** Answers null for what is missing, unreadable, too large, no plain file, or outside the folder. */
+export function readerOf(dir: string): ReadFile {
+  return (path) => {
+    const inside = safePath(path);
+    if (inside === null) return null;
+    try {
+      const root = realpathSync(dir);
+      const file = realpathSync(join(root, inside));
+      return file.startsWith(root.endsWith(sep) ? root : root + sep) ? readPlainFile(file) : null;
+    } catch {
+      return null;
+    }
+  };
+}
+
+/**
+ * Loads each folder once. Relative folders resolve against `base`, which is also the registry of those who name none.
+ * What was loaded stays as it was; a new loader sees the changes.
+ */
+export function registryLoader(base: string | null): RegistryLoader {
+  const loaded = new Map<string, Registry>();
+  return (dir) => {
+    const folder = dir === null ? base : resolve(base ?? '.', dir);
+    if (folder === null) return unusable([fatal('REGISTRY_MISSING', 'no registry folder was named')], sha256);
+    const known = loaded.get(folder) ?? loadRegistryFolder(folder);
+    loaded.set(folder, known);
+    return known;
+  };
+}
+
+// Opened without waiting: a named pipe in place of a file must not hold up the verifier.
+function readPlainFile(file: string): Uint8Array | null {
+  const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  try {
+    const status = fstatSync(handle);
+    return status.isFile() && status.size <= FILE_BYTES_MAX ? readFileSync(handle) : null;
+  } finally {
+    closeSync(handle);
+  }
+}

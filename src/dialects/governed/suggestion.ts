@@ -1,0 +1,128 @@
+// Where a refused handoff could go instead. Only ever a suggestion: nothing is rerouted. The same facts always give the
+// same answer.
+import type { GovernedCode } from '../../kernel/codes/governed.ts';
+import { type Asked, checkBoundary } from './boundary.ts';
+import { checkComposition, constituents, shareOf } from './composition.ts';
+import type { Policy } from './policy.ts';
+import type { Agent, Registry } from './registry.ts';
+import type { AgentType } from './schema.ts';
+import { coveredScopes } from './scope.ts';
+
+export type Suggestion = {
+  readonly agent_id: string;
+  readonly agent_type: AgentType;
+  readonly via: 'direct' | 'archetype' | 'orchestrator';
+  readonly why: string;
+};
+
+export type Refused = {
+  readonly code: GovernedCode;
+  readonly source: Agent;
+  readonly target: Agent;
+  readonly asked: Asked;
+  readonly isBlocked: (agent: Agent) => boolean;
+};
+
+/** A domain within reach that covers what is wanted, else an archetype, else an orchestrator. */
+export function suggestTarget(registry: Registry, refused: Refused, policy: Policy): Suggestion | null {
+  const { source, target, asked, isBlocked } = refused;
+  const wanted = asked.scopes ?? [...coveredScopes(registry, target)];
+  const usable = [...registry.agents.values()]
+    .filter((agent) => agent.status === 'active' && agent.faults.length === 0 && !isBlocked(agent))
+    .filter((agent) => checkComposition(registry, agent, '', policy).length === 0)
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const covers = (agent: Agent) => {
+    const covered = coveredScopes(registry, agent);
+    return wanted.every((scope) => covered.has(scope));
+  };
+  const candidates = usable.filter(
+    (agent) =>
+      agent.id !== source.id &&
+      agent.id !== target.id &&
+      covers(agent) &&
+      checkBoundary(source, agent, asked, policy).length === 0,
+  );
+  const redirected = new Set(
+    source.collaboration.redirect.filter(({ scope }) => wanted.includes(scope)).map((redirect) => redirect.target),
+  );
+  const domain = candidates
+    .filter((agent) => agent.type === 'domain')
+    .toSorted(
+      (a, b) => Number(redirected.has(b.id)) - Number(redirected.has(a.id)) || a.scopes.length - b.scopes.length,
+    )
+    .at(0);
+  const archetype = candidates
+    .filter((agent) => agent.type === 'archetype')
+    .toSorted((a, b) => coveringShare(registry, b, wanted) - coveringShare(registry, a, wanted))
+    .at(0);
+  const orchestrator = candidates.find((agent) => agent.type === 'orchestrator');
+  const served = wanted.length > 0 ? `covers ${wanted.slice(0, 20).join(', ')}` : 'may be handed to';
+  const direct = domain && suggestion(domain, 'direct', `${served} and is within the boundaries of ${source.id}`);
+  const composed = archetype && suggestion(archetype, 'archetype', `its domains together: ${served}`);
+  const last = covers(target) ? target : usable.find((agent) => agent.type === 'domain' && covers(agent));
+  const mediated =
+    orchestrator &&
+    suggestion(orchestrator, 'orchestrator', last ? `can route to ${last.id}` : 'can split the request or route it');
+  // Types that never meet need somebody between them; and where nobody declares scopes every agent covers everything,
+  // so that one that knows the way is the better guess.
+  const mediatedFirst = refused.code === 'PATTERN_NOT_ALLOWED' || wanted.length === 0;
+  const ranked = mediatedFirst ? [mediated, direct, composed] : [direct, composed, mediated];
+  return ranked.find((one) => one !== undefined) ?? null;
+}
+
+/** The agent somebody probably meant by an id that no agent has. */
+export function suggestId(registry: Registry, text: string): Suggestion | null {
+  const meant = slug(text);
+  if (meant.length === 0 || meant.length > 80) return null;
+  const agents = [...registry.agents.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const only = (matching: readonly Agent[]) => (matching.length === 1 ? matching[0] : undefined);
+  const found =
+    agents.find((agent) => agent.id === meant) ??
+    only(agents.filter((agent) => agent.name !== null && slug(agent.name) === meant)) ??
+    only(agents.filter((agent) => agent.id.endsWith(`-${meant}`) || agent.id.startsWith(`${meant}-`))) ??
+    nearest(agents, meant);
+  return found ? suggestion(found, 'direct', 'its canonical id or name is close to what was written') : null;
+}
+
+function suggestion(agent: Agent, via: Suggestion['via'], why: string): Suggestion {
+  return { agent_id: agent.id, agent_type: agent.type, via, why };
+}
+
+function coveringShare(registry: Registry, archetype: Agent, wanted: readonly string[]): number {
+  return constituents(archetype)
+    .filter((id) => registry.agents.get(id)?.scopes.some((scope) => wanted.includes(scope)))
+    .reduce((sum, id) => sum + shareOf(archetype, id), 0);
+}
+
+function slug(text: string): string {
+  return text
+    .slice(0, 256)
+    .trim()
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+}
+
+const DISTANCE_MAX = 3;
+
+function nearest(agents: readonly Agent[], text: string): Agent | undefined {
+  const ranked = agents
+    .map((agent) => ({ agent, distance: editDistance(agent.id, text) }))
+    .filter(({ distance }) => distance <= DISTANCE_MAX)
+    .toSorted((a, b) => a.distance - b.distance);
+  return ranked[0]?.agent;
+}
+
+function editDistance(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > DISTANCE_MAX) return Number.POSITIVE_INFINITY;
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? Number.POSITIVE_INFINITY;
+}

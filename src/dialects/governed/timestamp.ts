@@ -1,0 +1,86 @@
+// The one form of time an envelope may carry, and whether it is fresh. The form is the part of ISO 8601 that names an
+// instant without doubt: full date, full time, an offset. Instants are nanoseconds since 1970, exact to the last digit.
+import type { Problem } from './problem.ts';
+
+const FORM = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:Z|([+-])(\d{2}):(\d{2}))$/;
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
+const SECOND = 1_000_000_000n;
+/** About 30,000 years: more than any two timestamps of four-digit years lie apart. */
+const SECONDS_MAX = 1e12;
+
+export type Window = { readonly now: bigint; readonly maxAgeS: number; readonly maxSkewS: number };
+
+/** The instant a timestamp names, or null when it is not in the form. */
+export function readInstant(text: string): bigint | null {
+  const match = FORM.exec(text);
+  if (!match) return null;
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return null;
+  if (hour > 23 || minute > 59 || second > 59) return null;
+  const offsetHour = Number(match[9] ?? 0);
+  const offsetMinute = Number(match[10] ?? 0);
+  if (offsetHour > 23 || offsetMinute > 59) return null;
+  const offset = (match[8] === '-' ? -1 : 1) * (offsetHour * 3600 + offsetMinute * 60);
+  const seconds = daysSince1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset;
+  return BigInt(seconds) * SECOND + BigInt((match[7] ?? '').padEnd(9, '0'));
+}
+
+/** Whether the envelope was made neither too long ago nor in the future; both edges still count as fresh. */
+export function checkFreshness(timestamp: string, window: Window): Problem[] {
+  const instant = readInstant(timestamp);
+  if (instant === null) return checkTimestampForm(timestamp);
+  const age = window.now - instant;
+  if (age > nanoseconds(window.maxAgeS)) {
+    return [problem('TIMESTAMP_STALE', `the envelope is more than ${window.maxAgeS} s old; send a new one`)];
+  }
+  if (-age > nanoseconds(window.maxSkewS)) {
+    return [
+      problem('TIMESTAMP_FUTURE', `the envelope is more than ${window.maxSkewS} s ahead of the verifier's clock`),
+    ];
+  }
+  return [];
+}
+
+export function checkTimestampForm(timestamp: string): Problem[] {
+  if (readInstant(timestamp) !== null) return [];
+  return [
+    problem(
+      'TIMESTAMP_INVALID',
+      'the timestamp must be a real date and time with an offset, like 2026-02-11T00:45:02Z',
+    ),
+  ];
+}
+
+function problem(code: Problem['code'], message: string): Problem {
+  return { code, pointer: '/timestamp', message };
+}
+
+function nanoseconds(seconds: number): bigint {
+  const bounded = Math.min(Math.max(seconds, 0), SECONDS_MAX);
+  // Whole seconds and the rest apart: their product with 10⁹ would not be exact in one number.
+  const whole = Math.floor(bounded);
+  return BigInt(whole) * SECOND + BigInt(Math.round((bounded - whole) * 1e9));
+}
+
+function daysIn(year: number, month: number): number {
+  const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  return month === 2 && leap ? 29 : (DAYS[month - 1] ?? 0);
+}
+
+// Counts in years that begin in March, so that the leap day is the last of its year. `Date.UTC` would read the
+// years 0 to 99 as 1900 to 1999.
+function daysSince1970(year: number, month: number, day: number): number {
+  const marchYear = month > 2 ? year : year - 1;
+  const era = Math.floor(marchYear / 400);
+  const yearOfEra = marchYear - era * 400;
+  const dayOfYear = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + day - 1;
+  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
+  return era * 146_097 + dayOfEra - 719_468;
+}

@@ -1,0 +1,208 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { extractObject, JSON_DEPTH_MAX, parseJsonText } from './json-text.ts';
+
+const FENCE = '```';
+const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 2000) };
+const timeout = 10_000 + 3 * runs.numRuns;
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+
+test.each([
+  ['{"a":"ää"}', { maxBytes: 11 }, 'too_large', 1, 1],
+  [nested(JSON_DEPTH_MAX + 1), {}, 'too_deep', 1, JSON_DEPTH_MAX + 1],
+  ['{\n  "a": 1,\n  "b" 2\n}', {}, 'syntax', 3, 7],
+  ['{\r\n"a": 1,\r"b" 2\r\n}', {}, 'syntax', 3, 5],
+  ['{"a":1e999}', {}, 'syntax', 1, 6],
+  ['{\n "a": {"__proto__": {}}}', {}, 'forbidden_key', 2, 8],
+  ['{"constructor":{"prototype":{}}}', {}, 'forbidden_key', 1, 17],
+  ['{"a":1,\n"a":2}', {}, 'duplicate_key', 2, 1],
+  ['{"a":{"b":1},"a":{"b":1}}', {}, 'duplicate_key', 1, 14],
+])('%j with %j is refused: %s at line %i column %i', (text, limits, kind, line, column) => {
+  const reading = parseJsonText(text, limits);
+  expect(reading).toMatchObject({ ok: false, kind, line, column });
+});
+
+test.each([
+  ['{"a":"ää"}', { maxBytes: 12 }, { a: 'ää' }],
+  ['["😀"]', { maxBytes: 8 }, ['😀']],
+  [nested(JSON_DEPTH_MAX), {}, JSON.parse(nested(JSON_DEPTH_MAX))],
+  ['"{[:"', {}, '{[:'],
+  ['{"a":"\\":\\\\"}', {}, { a: '":\\' }],
+  ['{"constructor":1,"toString":2}', {}, { constructor: 1, toString: 2 }],
+  ['null', {}, null],
+  ['\ufeff{"a":1}', {}, { a: 1 }],
+])('%j with %j is read', (text, limits, value) => {
+  expect(parseJsonText(text, limits)).toEqual({ ok: true, value });
+});
+
+test(
+  'the size limit counts bytes of UTF-8',
+  () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('a', 'ä', '€', '😀', '\ud800', '\udc00')), (units) => {
+        const content = units.join('');
+        const text = `"${content}"`;
+        const bytes = Buffer.byteLength(text);
+        expect(parseJsonText(text, { maxBytes: bytes })).toEqual({ ok: true, value: content });
+        expect(parseJsonText(text, { maxBytes: bytes - 1 })).toMatchObject({ kind: 'too_large' });
+      }),
+      runs,
+    );
+  },
+  timeout,
+);
+
+test.each([
+  ['the whole text', ' \n{"a":1}\n', { a: 1 }],
+  [
+    'the whole text, with a fence in a string',
+    `{"a":"${FENCE}json\\n{}\\n${FENCE}"}`,
+    { a: `${FENCE}json\n{}\n${FENCE}` },
+  ],
+  ['an object after prose', 'Here you go:\n{"a":1}', { a: 1 }],
+  ['an object before prose', '{"a":1}\nThat is all.', { a: 1 }],
+  ['a fence with a tag and prose after it', `${FENCE}json\n{"a":1}\n${FENCE}\nDone.`, { a: 1 }],
+  ['a fence without a tag', `Look:\n${FENCE}\n{"a":1}\n${FENCE}`, { a: 1 }],
+  ['a fence on one line', `Not {"a":0} but ${FENCE}JSON {"a":1}${FENCE}`, { a: 1 }],
+  ['an empty object in a fence', `Look:\n${FENCE}json\n{}\n${FENCE}`, {}],
+  ['a fence that never closes', `Look:\n${FENCE}json\n{"a":1}`, { a: 1 }],
+  ['a fenced object before an earlier bare one', `Not {"a":0} but\n${FENCE}json\n{"a":1}\n${FENCE}`, { a: 1 }],
+  ['the first of two fenced objects', `${FENCE}\n{"a":1}\n${FENCE}\n${FENCE}\n{"a":2}\n${FENCE}`, { a: 1 }],
+  ['the fence that holds an object', `${FENCE}\n[1]\n${FENCE}\n${FENCE}json\n{"a":2}\n${FENCE}`, { a: 2 }],
+  ['the fence that parses', `${FENCE}\n{"a":}\n${FENCE}\n${FENCE}json\n{"a":2}\n${FENCE}`, { a: 2 }],
+  ['a tagged fence after a stray one', `Use ${FENCE} marks, not {"a":0}.\n${FENCE}json\n{"a":1}\n${FENCE}`, { a: 1 }],
+  ['an object, not the fence in its string', `So: {"a":"${FENCE}{}${FENCE}","b":1}`, { a: `${FENCE}{}${FENCE}`, b: 1 }],
+  ['the object after a bracketed note', '[note] {"a":1}', { a: 1 }],
+  ['the object after an array', '[{"a":0}] {"a":1}', { a: 1 }],
+  ['the first of two objects', 'x {"a":1} {"a":2}', { a: 1 }],
+  ['braces in strings', 'x {"a":"}","b":"\\"{"} y', { a: '}', b: '"{' }],
+  ['an object after braces of prose', 'Fill in {name}: {"a":1}', { a: 1 }],
+  ['an object after a brace that never closes', 'After `if (x) {` comes {"a":1}', { a: 1 }],
+  ['an object after an empty block of code', 'With f() {} it works. {"a":1}', { a: 1 }],
+  ['an empty object when there is no other', 'Here you go: {}', {}],
+])('an object is found: %s', (_, text, value) => {
+  expect(extractObject(text)).toEqual({ ok: true, value });
+});
+
+test.each([
+  ['too many bytes', 'x'.repeat(1_048_577), 'too_large', 1, 1, 'larger than 1048576 bytes'],
+  ['nothing', ' \n ', 'not_object', 1, 1, 'empty'],
+  ['an array', '\n[1,2]', 'not_object', 2, 1, 'expected a JSON object at the top level'],
+  ['an array of objects', '[{"a":1}]', 'not_object', 1, 1, 'expected a JSON object at the top level'],
+  ['null', ' null', 'not_object', 1, 2, 'expected a JSON object at the top level'],
+  ['an object in a string', '"{\\"a\\":1}"', 'not_object', 1, 1, 'expected a JSON object at the top level'],
+  ['an object with a key twice', '{"a":{"b":1},"a":1}', 'duplicate_key', 1, 14, '"a"'],
+  ['an array with a poisoned object in it', '[{"__proto__":{}},{"a":1}]', 'forbidden_key', 1, 3, '__proto__'],
+  ['a deep array with an object in it', `${'['.repeat(300)}{"a":1}${']'.repeat(300)}`, 'too_deep', 1, 201, '200'],
+  ['a fenced object with a key twice', `{"c":3}\n${FENCE}\n{"a":1,\n"a":2}\n${FENCE}`, 'duplicate_key', 4, 1, '"a"'],
+  ['a bare object with a key twice', 'x {"a":1,"a":2} {"b":1}', 'duplicate_key', 1, 10, '"a"'],
+  ['a truncated object', 'So: {"a":{"b":1},"c', 'syntax', 1, 18, 'string is not closed'],
+  ['a truncated array of objects', 'So: [{"a":1},{"b":', 'syntax', 1, 19, 'ends before'],
+  ['a broken array of objects', '[{"a":1},]', 'not_object', 1, 1, 'expected a JSON object at the top level'],
+  ['a broken object with a good one inside', '{"a":{"b":1},}', 'syntax', 1, 14, 'comma before'],
+  ['keys without quotes, and a good object inside', 'x {a:{"b":1}}', 'syntax', 1, 4, 'key in double quotes'],
+  ['a broken object in a fence', `Hm\n${FENCE}json\n{"a":1,}\n${FENCE}\n`, 'syntax', 3, 8, 'comma before'],
+  [
+    'a broken object in a fence after a longer one',
+    `x {"long":1,}\n${FENCE}\n{"a":}\n${FENCE}`,
+    'syntax',
+    3,
+    6,
+    'expected a value',
+  ],
+  ['a fenced object inside a broken one', `{"a":"\n${FENCE}json\n{"b":1}\n${FENCE}"}`, 'syntax', 1, 7, 'escaped'],
+  ['an array in prose', 'Items: [{"a":1}] as asked', 'not_object', 1, 8, 'expected a JSON object at the top level'],
+  ['a broken array', '[1,2', 'syntax', 1, 5, 'ends before'],
+  ['prose', '\n  I am done.', 'not_object', 2, 3, 'no JSON object'],
+])('no object is found: %s', (_, text, kind, line, column, words) => {
+  const reading = extractObject(text);
+  expect(reading).toMatchObject({ ok: false, kind, line, column });
+  expect(reading.ok ? '' : reading.message).toContain(words);
+});
+
+const MB = 1_048_576;
+const fill = (piece: string, bytes = MB) => piece.repeat(Math.floor(bytes / piece.length));
+test.each([
+  ['open braces', fill('{')],
+  ['open braces after prose', `x${fill('{', MB - 1)}`],
+  ['open braces and spaces', `x${fill('{ ', MB - 1)}`],
+  ['open objects', `x${fill('{"a":', MB - 1)}`],
+  ['open arrays', fill('[')],
+  ['open arrays after prose', `x${fill('["', MB - 1)}`],
+  ['backtick fences', `${`${FENCE}\n`.repeat(10_000)}`],
+  ['tagged fences with open braces', fill(`${FENCE}json\n{`)],
+  ['tagged fences with broken objects', fill(`${FENCE}json\n{"":}\n${FENCE}\n`)],
+  ['backticks', fill('`')],
+  ['quotes and braces', `x${fill('{"', MB - 1)}`],
+  ['backslashes in a string', `{"${fill('\\', MB - 2)}`],
+  ['white space in an object', `x {${fill(' ', MB - 3)}`],
+  ['broken objects', fill('{"":}')],
+  ['braces of prose', fill('{x}')],
+  ['digits', `{"a":${fill('9', MB - 6)}}`],
+  ['keys', `{${Array.from({ length: 80_000 }, (_, n) => `"k${n}":1`).join(',')},"k0":2}`],
+  ['line breaks before a fault', `{${fill('\n', MB - 2)}x`],
+])('hostile text takes linear time: %s', (_, text) => {
+  const started = performance.now();
+  extractObject(text);
+  parseJsonText(text);
+  expect(performance.now() - started).toBeLessThan(1500);
+});
+
+test(
+  'an object survives any surroundings that hold no braces, brackets, quotes or backticks',
+  () => {
+    const prose = fc.string().map((text) => text.replace(/[{}[\]"`]/g, '.'));
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ minLength: 1 }), fc.jsonValue()), prose, prose, (value, before, after) => {
+        const text = `${before} ${JSON.stringify(value)} ${after}`;
+        const alone = parseJsonText(JSON.stringify(value));
+        const found = extractObject(text);
+        expect(found.ok).toBe(alone.ok);
+        if (found.ok && alone.ok) expect(found.value).toEqual(alone.value);
+      }),
+      runs,
+    );
+  },
+  timeout,
+);
+
+test(
+  'any soup of JSON and fences gives an object or a position, and never throws',
+  () => {
+    const pieces = [
+      '{',
+      '}',
+      '[',
+      ']',
+      '"',
+      ':',
+      ',',
+      '\\',
+      FENCE,
+      `${FENCE}json\n`,
+      '\n',
+      '\r',
+      '{"a":1}',
+      '"a"',
+      'x',
+      '1',
+      '\u2028',
+      '\ud800',
+    ];
+    const soup = fc.array(fc.constantFrom(...pieces), { maxLength: 30 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(soup, (text) => {
+        const found = extractObject(text);
+        if (found.ok) {
+          expect(extractObject(JSON.stringify(found.value))).toEqual(found);
+        } else {
+          expect(found.line).toBeGreaterThanOrEqual(1);
+          expect(found.column).toBeGreaterThanOrEqual(1);
+          expect(found.message).not.toBe('');
+        }
+      }),
+      runs,
+    );
+  },
+  timeout,
+);

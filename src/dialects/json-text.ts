@@ -1,0 +1,184 @@
+// The one way from text to JSON for every dialect. Stricter than `JSON.parse` where leniency hides something: a key that is
+// written twice, a key that poisons prototypes, a number that becomes infinite, nesting or size beyond a limit.
+// All of it takes time in proportion to the text, whatever the text.
+import secureParse from 'secure-json-parse';
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { type Fault, type FaultKind, findFault } from './json-fault.ts';
+import { findSpans, type Span } from './json-spans.ts';
+
+export type TextLimits = { readonly maxBytes?: number };
+export type Refused<Kind extends string> = {
+  readonly ok: false;
+  readonly kind: Kind;
+  readonly message: string;
+  /** Both count from 1, the column in UTF-16 code units. */
+  readonly line: number;
+  readonly column: number;
+};
+export type JsonReading = { readonly ok: true; readonly value: Json } | Refused<FaultKind | 'too_large'>;
+export type ObjectReading =
+  | { readonly ok: true; readonly value: JsonObject }
+  | Refused<FaultKind | 'too_large' | 'not_object'>;
+
+export const TEXT_BYTES_MAX = 1_048_576;
+export const JSON_DEPTH_MAX = 200;
+
+const NOT_AN_OBJECT = 'expected a JSON object at the top level';
+const SPANS_PARSED_MAX = 64;
+
+/** Reads a text that is JSON and nothing else. */
+export function parseJsonText(text: string, limits: TextLimits = {}): JsonReading {
+  const size = faultOfSize(text, limits);
+  if (size) return size;
+  const parsed = parse(text);
+  return parsed.ok ? parsed : refuse(text, parsed.fault, parsed.fault.offset);
+}
+
+/**
+ * Finds the one JSON object an answer holds: the whole text, else the content of a fenced block, else an object standing
+ * in prose. A text that is JSON but no object is refused, as is the first object that parses but breaks a limit.
+ */
+export function extractObject(text: string, limits: TextLimits = {}): ObjectReading {
+  const size = faultOfSize(text, limits);
+  if (size) return size;
+  const trimmed = text.trim();
+  const lead = trimmed.length === text.length ? 0 : text.length - text.trimStart().length;
+  if (trimmed === '')
+    return refuse(text, { kind: 'not_object', message: 'the text is empty; expected a JSON object' }, 0);
+  const whole = parse(trimmed);
+  if (whole.ok) {
+    if (isObject(whole.value)) return { ok: true, value: whole.value };
+    return refuse(text, { kind: 'not_object', message: NOT_AN_OBJECT }, lead);
+  }
+  const opensJson = trimmed.startsWith('{') || trimmed.startsWith('[');
+  // Only a fault of syntax, or of depth in what is prose anyway, can mean that the JSON stands elsewhere in the text.
+  if (whole.fault.kind !== 'syntax' && (whole.fault.kind !== 'too_deep' || opensJson)) {
+    return refuse(text, whole.fault, lead + whole.fault.offset);
+  }
+  const spans = findSpans(text);
+  for (const span of byTrust(spans)) {
+    const parsed = parse(text.slice(span.start, span.end));
+    if (parsed.ok && isObject(parsed.value)) return { ok: true, value: parsed.value };
+    if (!parsed.ok && parsed.fault.kind !== 'syntax')
+      return refuse(text, parsed.fault, span.start + parsed.fault.offset);
+  }
+  const best = mostPlausible(spans);
+  if (best?.kind === 'array' && best.closed)
+    return refuse(text, { kind: 'not_object', message: NOT_AN_OBJECT }, best.start);
+  const fault = best && findFault(text.slice(best.start, best.end));
+  if (fault) return refuse(text, fault, best.start + fault.offset);
+  if (opensJson) return refuse(text, whole.fault, lead + whole.fault.offset);
+  return refuse(text, { kind: 'not_object', message: 'the text holds no JSON object' }, lead);
+}
+
+type Parsed = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly fault: Fault };
+
+function parse(text: string): Parsed {
+  const { keys, tooDeepAt } = measure(text);
+  if (tooDeepAt >= 0) {
+    const message = `the JSON is nested deeper than ${JSON_DEPTH_MAX} levels`;
+    return { ok: false, fault: { kind: 'too_deep', message, offset: tooDeepAt } };
+  }
+  let value: Json;
+  try {
+    value = secureParse(text, null, { safe: true });
+  } catch {
+    const fault = findFault(text) ?? { kind: 'syntax', message: 'this is not JSON', offset: 0 };
+    return { ok: false, fault };
+  }
+  // The parser answers null for a poisoned text, and keeps one of two equal keys, so that fewer arrive than were written.
+  if (value === null || countKeys(value) !== keys) {
+    const fault = findFault(text);
+    if (fault) return { ok: false, fault };
+  }
+  return { ok: true, value };
+}
+
+/** Counts the colons outside strings, which in valid JSON are its keys, and finds where the nesting passes the limit. */
+function measure(text: string): { keys: number; tooDeepAt: number } {
+  let keys = 0;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22) {
+      for (at++; at < text.length; at++) {
+        const inside = text.charCodeAt(at);
+        if (inside === 0x5c) at++;
+        else if (inside === 0x22) break;
+      }
+    } else if (code === 0x7b || code === 0x5b) {
+      if (++depth > JSON_DEPTH_MAX) return { keys, tooDeepAt: at };
+    } else if (code === 0x7d || code === 0x5d) depth--;
+    else if (code === 0x3a) keys++;
+  }
+  return { keys, tooDeepAt: -1 };
+}
+
+/** How many keys a value holds at all depths; NaN, which equals no count, when it holds an infinite number. */
+function countKeys(value: Json): number {
+  if (typeof value === 'number') return Number.isFinite(value) ? 0 : Number.NaN;
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const element of value) count += countKeys(element);
+    return count;
+  }
+  for (const member of Object.values(value)) count += 1 + countKeys(member);
+  return count;
+}
+
+/** Fenced objects, then bare ones, then `{}`, which in prose about code is seldom an answer; each in order of the text. */
+function byTrust(spans: readonly Span[]): readonly Span[] {
+  const closed = spans.filter((span) => span.closed && (span.kind === 'object' || span.kind === 'empty'));
+  const rank = (span: Span) => (span.fenced ? 0 : span.kind === 'object' ? 1 : 2);
+  return closed.sort((a, b) => rank(a) - rank(b)).slice(0, SPANS_PARSED_MAX);
+}
+
+/** Of the places that gave no object, the one that most looks like a meant answer: fenced, then object-like, then long. */
+function mostPlausible(spans: readonly Span[]): Span | undefined {
+  const order = ['object', 'array', 'braces', 'empty'];
+  const rank = (span: Span) => (span.fenced ? -1 : order.indexOf(span.kind));
+  return spans.toSorted((a, b) => rank(a) - rank(b) || b.end - b.start - (a.end - a.start))[0];
+}
+
+function faultOfSize(text: string, { maxBytes = TEXT_BYTES_MAX }: TextLimits): Refused<'too_large'> | null {
+  // A UTF-16 code unit takes at most three bytes of UTF-8, so a short text need not be counted.
+  if (text.length * 3 <= maxBytes || (text.length <= maxBytes && utf8Length(text) <= maxBytes)) return null;
+  return { ok: false, kind: 'too_large', message: `the text is larger than ${maxBytes} bytes`, line: 1, column: 1 };
+}
+
+function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x80) continue;
+    bytes += 1;
+    if (code < 0x800) continue;
+    // A pair of surrogates makes four bytes; each half counted as a unit and one more makes exactly that.
+    if (code >= 0xd800 && code <= 0xdfff && isPaired(text, at, code)) continue;
+    bytes += 1;
+  }
+  return bytes;
+}
+
+function isPaired(text: string, at: number, code: number): boolean {
+  const other = text.charCodeAt(code < 0xdc00 ? at + 1 : at - 1);
+  return code < 0xdc00 ? other >= 0xdc00 && other <= 0xdfff : other >= 0xd800 && other < 0xdc00;
+}
+
+function refuse<Kind extends string>(
+  text: string,
+  fault: { kind: Kind; message: string },
+  offset: number,
+): Refused<Kind> {
+  let line = 1;
+  let lineStart = 0;
+  for (let at = 0; at < offset; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x0a || (code === 0x0d && text.charCodeAt(at + 1) !== 0x0a)) {
+      line += 1;
+      lineStart = at + 1;
+    }
+  }
+  return { ok: false, kind: fault.kind, message: fault.message, line, column: offset - lineStart + 1 };
+}

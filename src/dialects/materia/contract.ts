@@ -1,0 +1,41 @@
+// What one socket's contract asks of a payload, worked out once for the reader and the brief: which fields must be there,
+// which payload paths `assign` reads, and which extra fields that makes welcome.
+import type { Contract } from '../../kernel/dialect.ts';
+
+export type Terms = {
+  /** Fields that must be present, in a fixed order: control fields first. */
+  readonly required: readonly string[];
+  /** Payload paths that must exist, in the order of `assign`, without repetition. */
+  readonly paths: readonly Path[];
+  /** Fields beyond the contract that an assignment names, or that are required by name. */
+  readonly named: ReadonlySet<string>;
+  /** Whether some assignment takes the whole payload, which makes every extra field welcome. */
+  readonly takesAll: boolean;
+  /** Whether work items must be exactly a title and a context. */
+  readonly strictItems: boolean;
+};
+export type Path = { readonly source: string; readonly segments: readonly string[] };
+
+const FIELD_ORDER = ['satisfied', 'workItems', 'context'];
+
+export function termsOf(contract: Contract): Terms {
+  const sources = [...new Set(Object.values(contract.assign))];
+  const paths = sources
+    .filter((source) => source.startsWith('$.'))
+    .map((source) => ({ source, segments: source.slice(2).split('.') }));
+  const wanted = new Set(contract.requires);
+  if (contract.generator) wanted.add('workItems');
+  const known = FIELD_ORDER.filter((field) => wanted.has(field));
+  return {
+    required: [...known, ...[...wanted].filter((field) => !FIELD_ORDER.includes(field))],
+    paths,
+    named: new Set([...wanted, ...paths.map((path) => path.segments[0] ?? '')]),
+    takesAll: sources.includes('$'),
+    strictItems: contract.generator || !contract.utility,
+  };
+}
+
+/** Whether a payload takes the field `text`: the socket must assign exactly that. */
+export function takesText(terms: Terms): boolean {
+  return terms.required.includes('text') || terms.paths.some((path) => path.source === '$.text');
+}

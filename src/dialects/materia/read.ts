@@ -1,0 +1,104 @@
+// Reads what an agent or a utility returned against its socket's contract. Every issue is collected, so that one repair
+// turn can mend them all; nothing invalid is corrected, guessed or dropped.
+import type { Contract, Reading } from '../../kernel/dialect.ts';
+import { isObject, isText, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
+import { deny } from '../../kernel/verdict.ts';
+import { extractObject, type TextLimits } from '../json-text.ts';
+import { type Path, type Terms, takesText, termsOf } from './contract.ts';
+import { checkEvents, checkSatisfied, checkString, checkWorkItems, messageForUnexpected } from './fields.ts';
+import { at, Issues } from './issues.ts';
+
+/** A reading of this dialect, with the events that came along when there were any. */
+export type MateriaReading = Reading & { readonly events?: readonly JsonObject[] };
+
+const CONTRACT_FIELDS: ReadonlySet<string> = new Set(['workItems', 'satisfied', 'context', 'text']);
+
+export function readMateria(raw: string, contract: Contract, limits: TextLimits = {}): MateriaReading {
+  const found = extractObject(raw, limits);
+  if (!found.ok) {
+    const { message, line, column } = found;
+    const reason = `The output is not one JSON object: ${message} (line ${line}, column ${column}).`;
+    return { ok: false, verdict: deny('NOT_JSON', reason, { issues: [{ path: '$', message, line, column }] }) };
+  }
+  const issues = new Issues();
+  const events = Object.hasOwn(found.value, 'event') ? checkEvents(found.value.event ?? null, issues) : [];
+  const payload = withoutEvents(found.value);
+  checkPayload(payload, contract, issues);
+  if (issues.count > 0) return { ok: false, verdict: deny('CONTRACT_VIOLATION', summarize(issues), issues.details()) };
+  const satisfied = typeof payload.satisfied === 'boolean' ? payload.satisfied : null;
+  const handoff = { outcome: satisfied === false ? 'rework' : 'done', satisfied, payload } as const;
+  return events.length === 0 ? { ok: true, handoff } : { ok: true, handoff, events };
+}
+
+function checkPayload(payload: JsonObject, contract: Contract, issues: Issues): void {
+  const terms = termsOf(contract);
+  const legacyHint = Object.hasOwn(payload, 'passed') ? '; `passed` is never read, use `satisfied`' : '';
+  for (const field of terms.required) {
+    if (Object.hasOwn(payload, field)) continue;
+    issues.add(at('$', field), `\`${field}\` is required and missing${field === 'satisfied' ? legacyHint : ''}`);
+  }
+  const { satisfied, workItems, context } = payload;
+  if (satisfied !== undefined) checkSatisfied(satisfied, issues, legacyHint);
+  if (workItems !== undefined) checkWorkItems(workItems, terms.strictItems, issues);
+  // A plain utility may call anything `context`, as long as nobody asked it for the field.
+  if (context !== undefined && (terms.strictItems || terms.required.includes('context'))) {
+    checkString('context', context, issues);
+  }
+  if (contract.utility) checkState(payload, issues);
+  else checkText(payload, terms, issues);
+  checkPaths(payload, terms, issues);
+  checkUnexpected(payload, terms, contract.utility, issues);
+}
+
+function checkText(payload: JsonObject, terms: Terms, issues: Issues): void {
+  if (payload.text === undefined) return;
+  if (takesText(terms)) checkString('text', payload.text, issues);
+  else if (isText(payload.context)) issues.add('$.text', 'unexpected field: drop `text`, `context` already says it');
+  else issues.add('$.text', 'unexpected field: move the prose of `text` to `context`');
+}
+
+function checkState(payload: JsonObject, issues: Issues): void {
+  const { state } = payload;
+  if (state === undefined || isObject(state)) return;
+  issues.add('$.state', `\`state\` must be an object, not ${nameOfType(state)}`, 'object');
+}
+
+function checkPaths(payload: JsonObject, terms: Terms, issues: Issues): void {
+  for (const { source, segments } of terms.paths) {
+    if (exists(payload, segments) || issues.has(source)) continue;
+    issues.add(source, 'required and missing: the socket hands on what stands at this path');
+  }
+}
+
+function checkUnexpected(payload: JsonObject, terms: Terms, utility: boolean, issues: Issues): void {
+  for (const field of Object.keys(payload)) {
+    if (field === 'parallelSchedule') {
+      issues.add('$.parallelSchedule', 'unexpected field: this socket does not split its work into streams');
+    } else if (!utility && !terms.takesAll && !CONTRACT_FIELDS.has(field) && !terms.named.has(field)) {
+      issues.add(at('$', field), messageForUnexpected(field));
+    }
+  }
+}
+
+/** Whether something stands at the path; own properties only, and arrays answer to whole numbers only. */
+function exists(payload: JsonObject, segments: Path['segments']): boolean {
+  let value: Json | undefined = payload;
+  for (const segment of segments) {
+    if (Array.isArray(value)) value = /^(?:0|[1-9][0-9]*)$/.test(segment) ? value[Number(segment)] : undefined;
+    else value = isObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined;
+    if (value === undefined) return false;
+  }
+  return true;
+}
+
+function withoutEvents(payload: JsonObject): JsonObject {
+  if (!Object.hasOwn(payload, 'event')) return payload;
+  const { event: _, ...rest } = payload;
+  return rest;
+}
+
+function summarize(issues: Issues): string {
+  const [first] = issues.listed;
+  const places = issues.count === 1 ? 'one place' : `${issues.count} places, first`;
+  return `The output breaks its contract in ${places} at ${first?.path}: ${first?.message}.`;
+}

@@ -1,0 +1,66 @@
+// The worker's side of the worker door.
+import { parentPort, workerData } from 'node:worker_threads';
+import { dialects } from '../dialects/index.ts';
+import { SqliteLog } from '../log/sqlite.ts';
+import { StorageError } from '../log/storage-error.ts';
+import { Desk } from './desk.ts';
+import { LocalDoor } from './door.ts';
+import type { Call, Reply } from './worker-door.ts';
+
+const port = parentPort;
+if (!port) throw new Error('this file runs as a worker');
+
+let outbox: Reply[] = [];
+const follows = new Map<number, () => void>();
+const opening = open(String((workerData as { logFile: string }).logFile));
+// Every call waits for it and reports its failure; the failure itself is no fault of the worker.
+opening.catch(() => undefined);
+
+async function open(logFile: string): Promise<LocalDoor> {
+  return new LocalDoor(await Desk.open(new SqliteLog(logFile), dialects));
+}
+
+port.on('message', (calls: Call[]) => {
+  for (const call of calls) void answer(call);
+});
+
+async function answer(call: Call): Promise<void> {
+  try {
+    post({ id: call.id, value: await perform(await opening, call) });
+  } catch (error) {
+    const { message, stack } = error as Error;
+    const code = error instanceof StorageError ? { code: error.code } : {};
+    post({ id: call.id, error: { message, ...code, ...(stack ? { stack } : {}) } });
+  }
+}
+
+function perform(door: LocalDoor, { id, method, args }: Call): unknown {
+  switch (method) {
+    case 'ready':
+      return null;
+    case 'follow':
+      return follow(door, id, args as [string, boolean]);
+    case 'unfollow':
+      follows.get(args[0] as number)?.();
+      return follows.delete(args[0] as number);
+    default:
+      return (door as unknown as Record<string, (...args: readonly unknown[]) => unknown>)[method]?.(...args);
+  }
+}
+
+async function follow(door: LocalDoor, id: number, [cast, withEntries]: [string, boolean]): Promise<null> {
+  follows.set(id, await door.follow(cast, withEntries, (change) => post({ follow: id, change })));
+  return null;
+}
+
+function post(reply: Reply): void {
+  // A batch of inputs is answered in one go; its answers leave in one message.
+  if (outbox.length === 0) setImmediate(flush);
+  outbox.push(reply);
+}
+
+function flush(): void {
+  const replies = outbox;
+  outbox = [];
+  port?.postMessage(replies);
+}

@@ -1,0 +1,125 @@
+// How the engine and the skins reach a workspace's desk, whether it sits in this thread or in a worker.
+import type { Entry } from '../kernel/fact.ts';
+import type { Request } from '../kernel/input.ts';
+import type { Cast, CastStatus } from '../kernel/state.ts';
+import type { Verdict } from '../kernel/verdict.ts';
+import type { Desk, Owed } from './desk.ts';
+import { type Driver, isRunning } from './driver.ts';
+import type { Head, Query } from './ports.ts';
+
+/** What happened to a followed cast, and what it is owed now. A packet comes with a dispatch once. */
+export type Change = {
+  readonly cast: string;
+  readonly status: CastStatus;
+  readonly owed: readonly Owed[];
+  readonly entries: readonly Entry[];
+};
+
+export interface Door {
+  submit(request: Request, by: string): Promise<Verdict>;
+  cast(id: string): Promise<Cast | null>;
+  read(query: Query): Promise<readonly Entry[]>;
+  lifecycle(): Promise<readonly Entry[]>;
+  head(): Promise<Head>;
+  /** Calls back with the cast as it stands, and then after every change. `entries` are empty unless asked for. */
+  follow(cast: string, withEntries: boolean, listener: (change: Change) => void): Promise<() => void>;
+  /** Makes `driver` the one that drives the cast, unless a living one does; answers who drives it now. */
+  takeCast(cast: string, driver: Driver): Promise<Driver>;
+  releaseCast(cast: string, driver: Driver): Promise<void>;
+  driverOf(cast: string): Promise<Driver | null>;
+  close(): Promise<void>;
+}
+
+export class LocalDoor implements Door {
+  readonly #desk: Desk;
+  readonly #follows = new Map<string, Set<Follow>>();
+  #stop: (() => void) | null = null;
+
+  constructor(desk: Desk) {
+    this.#desk = desk;
+  }
+
+  async submit(request: Request, by: string): Promise<Verdict> {
+    return (await this.#desk.submit(request, by)).verdict;
+  }
+
+  cast(id: string): Promise<Cast | null> {
+    return this.#desk.cast(id);
+  }
+
+  read(query: Query): Promise<readonly Entry[]> {
+    return this.#desk.log.read(query);
+  }
+
+  lifecycle(): Promise<readonly Entry[]> {
+    return this.#desk.log.lifecycle(0);
+  }
+
+  head(): Promise<Head> {
+    return this.#desk.log.head();
+  }
+
+  async follow(id: string, withEntries: boolean, listener: (change: Change) => void): Promise<() => void> {
+    const follow: Follow = { withEntries, listener, announced: new Set() };
+    const cast = await this.#desk.cast(id);
+    const follows = this.#follows.get(id) ?? new Set();
+    this.#follows.set(id, follows.add(follow));
+    this.#stop ??= this.#desk.listen((entries) => this.#changed(entries));
+    if (cast) this.#announce(id, follow, cast.status, []);
+    return () => {
+      follows.delete(follow);
+      if (follows.size === 0) this.#follows.delete(id);
+    };
+  }
+
+  async takeCast(cast: string, driver: Driver): Promise<Driver> {
+    const value = await this.#desk.log.lease(`cast:${cast}`, (held) =>
+      held !== null && isRunning(JSON.parse(held) as Driver) ? held : JSON.stringify(driver),
+    );
+    return JSON.parse(value ?? 'null') as Driver;
+  }
+
+  async releaseCast(cast: string, driver: Driver): Promise<void> {
+    await this.#desk.log.lease(`cast:${cast}`, (held) => (held === JSON.stringify(driver) ? null : held));
+  }
+
+  async driverOf(cast: string): Promise<Driver | null> {
+    const value = await this.#desk.log.lease(`cast:${cast}`, (held) => held);
+    const driver = value === null ? null : (JSON.parse(value) as Driver);
+    return driver && isRunning(driver) ? driver : null;
+  }
+
+  async close(): Promise<void> {
+    this.#stop?.();
+    await this.#desk.close();
+  }
+
+  #changed(entries: readonly Entry[]): void {
+    const touched = new Map<string, Entry[]>();
+    for (const entry of entries) {
+      const cast = 'cast' in entry.fact ? entry.fact.cast : null;
+      if (cast === null || !this.#follows.has(cast)) continue;
+      const list = touched.get(cast);
+      if (list) list.push(entry);
+      else touched.set(cast, [entry]);
+    }
+    for (const [id, own] of touched) {
+      const status = this.#desk.statusOf(id);
+      if (!status) continue;
+      for (const follow of this.#follows.get(id) ?? []) this.#announce(id, follow, status, own);
+    }
+  }
+
+  #announce(id: string, follow: Follow, status: CastStatus, entries: readonly Entry[]): void {
+    const owed = this.#desk.owed(id, (key) => !follow.announced.has(key));
+    follow.announced = new Set(owed.map(({ key }) => key));
+    follow.listener({ cast: id, status, owed, entries: follow.withEntries ? entries : [] });
+  }
+}
+
+type Follow = {
+  readonly withEntries: boolean;
+  readonly listener: (change: Change) => void;
+  /** The keys told before: their packets are with the follower already. */
+  announced: Set<string>;
+};

@@ -1,0 +1,168 @@
+// The engine's loop: it starts what a cast is owed, stops what it is no longer owed, and brings every result back
+// through the one door. It holds no rule and keeps nothing that a restart would miss.
+import { join } from 'node:path';
+import type { Packet } from '../kernel/cast/packet.ts';
+import type { Effect } from '../kernel/effect.ts';
+import type { Request } from '../kernel/input.ts';
+import type { CastStatus } from '../kernel/state.ts';
+import type { Owed } from './desk.ts';
+import type { Change, Door } from './door.ts';
+import type { AttemptResult, Place, Runner } from './ports.ts';
+
+const ENGINE = 'engine';
+/** The longest a timer of Node can be set for. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+export type Runners = { runnerFor(packet: Packet): Runner };
+
+export type EngineOptions = {
+  readonly door: Door;
+  readonly runners: Runners;
+  readonly cwd: string;
+  readonly configDir: string;
+  readonly stateDir: string;
+  readonly now?: () => number;
+};
+
+export class Engine {
+  readonly #options: EngineOptions;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+  }
+
+  /** Drives a cast until it neither runs nor has anything of ours running. Answers the status it stands in. */
+  async drive(cast: string, watch?: (change: Change) => void): Promise<CastStatus> {
+    const drive = new Drive(this.#options, cast);
+    return drive.run(watch);
+  }
+}
+
+class Drive {
+  readonly #options: EngineOptions;
+  readonly #cast: string;
+  readonly #running = new Map<string, AbortController>();
+  /** Attempts whose dispatch this process itself made due; any other was started by one that is gone. */
+  readonly #own = new Set<string>();
+  #status: CastStatus = 'running';
+  #failure: unknown = null;
+  #done: (() => void) | null = null;
+
+  constructor(options: EngineOptions, cast: string) {
+    this.#options = options;
+    this.#cast = cast;
+  }
+
+  async run(watch?: (change: Change) => void): Promise<CastStatus> {
+    const finished = new Promise<void>((resolve) => {
+      this.#done = resolve;
+    });
+    const stop = await this.#options.door.follow(this.#cast, watch !== undefined, (change) => {
+      watch?.(change);
+      this.#reconcile(change);
+    });
+    await finished;
+    stop();
+    if (this.#failure) throw this.#failure;
+    return this.#status;
+  }
+
+  #reconcile(change: Change): void {
+    this.#status = change.status;
+    const owed = new Set(change.owed.map(({ key }) => key));
+    for (const [key, controller] of this.#running) if (!owed.has(key)) controller.abort();
+    for (const work of change.owed) if (!this.#running.has(work.key)) this.#start(work);
+    this.#finishIfIdle();
+  }
+
+  #start(work: Owed): void {
+    const controller = new AbortController();
+    this.#running.set(work.key, controller);
+    this.#perform(work, controller.signal)
+      .catch((error) => {
+        this.#failure ??= error;
+        for (const other of this.#running.values()) other.abort();
+      })
+      .finally(() => {
+        this.#running.delete(work.key);
+        this.#finishIfIdle();
+      });
+  }
+
+  #finishIfIdle(): void {
+    if (this.#running.size === 0 && (this.#status !== 'running' || this.#failure)) this.#done?.();
+  }
+
+  async #perform({ effect, key, packet }: Owed, signal: AbortSignal): Promise<void> {
+    switch (effect.kind) {
+      case 'prepare': {
+        const { cast, turn, attempt } = effect;
+        this.#own.add(`dispatch:${turn}.${attempt}`);
+        await this.#submit({ kind: 'turn.prepared', cast, turn, attempt });
+        return;
+      }
+      case 'dispatch': {
+        if (!packet) throw new Error(`no packet came with ${key}`);
+        const runner = this.#options.runners.runnerFor(packet);
+        const place = placeOf(this.#options, packet);
+        const isOwn = this.#own.delete(key);
+        const result = await (isOwn ? runner.run(packet, place, signal) : runner.recover(packet, place, signal));
+        if (!signal.aborted) await this.#submit(asInput(effect, result));
+        await runner.forget?.(place);
+        return;
+      }
+      case 'verify': {
+        const { cast, turn, attempt } = effect;
+        await this.#submit({ kind: 'turn.verified', cast, turn, attempt });
+        return;
+      }
+      case 'timer':
+        await until(effect.at, this.#options.now ?? Date.now, signal);
+        if (!signal.aborted) await this.#submit({ kind: 'clock.rang', cast: effect.cast });
+    }
+  }
+
+  async #submit(request: Request): Promise<void> {
+    await this.#options.door.submit(request, ENGINE);
+  }
+}
+
+function placeOf({ cwd, configDir, stateDir }: EngineOptions, { cast, turn, attempt }: Packet): Place {
+  return { cwd, configDir, attemptDir: join(stateDir, 'attempts', `${cast}-${turn}.${attempt}`) };
+}
+
+function asInput({ cast, turn, attempt }: Extract<Effect, { turn: number }>, result: AttemptResult): Request {
+  const common = { cast, turn, attempt };
+  const usage = 'usage' in result && result.usage ? { usage: result.usage } : {};
+  switch (result.kind) {
+    case 'output':
+      return {
+        kind: 'attempt.output',
+        ...common,
+        output: result.output,
+        ...usage,
+        ...(result.truncated ? { truncated: true } : {}),
+      };
+    case 'fault':
+      return { kind: 'attempt.failed', ...common, fault: result.fault, reason: result.reason, ...usage };
+    case 'lost':
+      return { kind: 'attempt.lost', ...common, mayHaveRun: result.mayHaveRun, reason: result.reason };
+  }
+}
+
+/** Resolves at the given time or when the signal comes, whichever is first. */
+function until(at: number, now: () => number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wait = () => {
+      const left = at - now();
+      if (left <= 0 || signal.aborted) return resolve();
+      timer = setTimeout(wait, Math.min(left, TIMER_MS_MAX));
+    };
+    let timer: NodeJS.Timeout | undefined;
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    wait();
+  });
+}

@@ -1,0 +1,20 @@
+// Who drives a cast: one process on one machine. A process is known by its number and the moment it started, so that a
+// number that was given out again is not taken for it.
+import { hostname } from 'node:os';
+import { isAlive, startTimeOf } from '../agents/process/process-identity.ts';
+
+export type Driver = { readonly host: string; readonly pid: number; readonly startTime: string };
+
+export function thisDriver(): Driver {
+  return { host: hostname(), pid: process.pid, startTime: startTimeOf(process.pid) ?? '' };
+}
+
+/** A driver on another machine cannot be looked at from here and counts as running. */
+export function isRunning(driver: Driver): boolean {
+  if (driver.host !== hostname()) return true;
+  return isAlive({ pid: driver.pid, startTime: driver.startTime });
+}
+
+export function isSame(a: Driver, b: Driver): boolean {
+  return a.host === b.host && a.pid === b.pid && a.startTime === b.startTime;
+}

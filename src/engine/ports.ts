@@ -1,0 +1,63 @@
+// What the engine needs from the outside, in its own words. Adapters live in `src/log` and `src/agents`.
+
+import type { Packet } from '../kernel/cast/packet.ts';
+import type { Entry, Fact, Fault } from '../kernel/fact.ts';
+import type { Usage } from '../kernel/state.ts';
+
+/** A fact on its way into the log; place and chain are the log's business. */
+export type Append = { readonly fact: Fact; readonly by: string; readonly at: number };
+
+export type Head = { readonly seq: number; readonly hash: string };
+
+export type Snapshot = { readonly through: number; readonly digest: string; readonly body: string };
+
+/** Reading: entries after a sequence number, in order, at most `limit`; of one cast where it is named. */
+export type Query = { readonly after: number; readonly limit?: number; readonly cast?: string };
+
+export interface Log {
+  /**
+   * Hands over the entries after `after`, asks `decide` what to append, and appends it: all or nothing, on disk when
+   * the promise resolves. Nobody else appends in between. A throw inside `decide` leaves the log as it was.
+   */
+  commit(after: number, decide: (tail: readonly Entry[]) => readonly Append[]): Promise<readonly Entry[]>;
+  read(query: Query): Promise<readonly Entry[]>;
+  /** The entries whose kind begins with `cast.`: when casts started, ended, waited and went on. */
+  lifecycle(after: number): Promise<readonly Entry[]>;
+  head(): Promise<Head>;
+  /** The stored text of entries, exactly as it was hashed. */
+  lines(after: number, limit: number): Promise<readonly { readonly seq: number; readonly line: string }[]>;
+  /** Calls back when somebody, here or in another process, may have appended. */
+  watch(changed: () => void): () => void;
+  /** The newest snapshot, or null. A cache: it may be deleted at any time. */
+  snapshot(): Promise<Snapshot | null>;
+  saveSnapshot(snapshot: Snapshot): Promise<void>;
+  /** Liveness, outside the chain: a small value by name. `change` sees the present one and returns the new one, in one step. */
+  lease(name: string, change: (held: string | null) => string | null): Promise<string | null>;
+  close(): Promise<void>;
+}
+
+/** How an attempt ended. */
+export type AttemptResult =
+  | { readonly kind: 'output'; readonly output: string; readonly usage?: Usage; readonly truncated?: boolean }
+  | { readonly kind: 'fault'; readonly fault: Fault; readonly reason: string; readonly usage?: Usage }
+  /** Cut off by a crash of ours; `mayHaveRun` is false when it certainly never began. */
+  | { readonly kind: 'lost'; readonly mayHaveRun: boolean; readonly reason: string };
+
+/** Carries out dispatches of one sort. It never reads contracts. */
+export interface Runner {
+  run(packet: Packet, place: Place, signal: AbortSignal): Promise<AttemptResult>;
+  /** Called instead of `run` for an attempt that an earlier process had started. */
+  recover(packet: Packet, place: Place, signal: AbortSignal): Promise<AttemptResult>;
+  /** The outcome is recorded: what the attempt left in its place can go. */
+  forget?(place: Place): Promise<void>;
+}
+
+/** Where an attempt works and where it may spool. */
+export type Place = {
+  /** The project directory. */
+  readonly cwd: string;
+  /** The attempt's own folder in the state folder. */
+  readonly attemptDir: string;
+  /** The folder relative commands are resolved against. */
+  readonly configDir: string;
+};

@@ -1,0 +1,55 @@
+// The casts of a workspace in short, told from the facts of their beginnings and ends.
+import type { Entry } from '../kernel/fact.ts';
+import type { CastStatus } from '../kernel/state.ts';
+import type { Door } from './door.ts';
+
+export type CastSummary = {
+  readonly cast: string;
+  readonly status: CastStatus;
+  readonly code: string | null;
+  readonly reason: string;
+  readonly loadout: string;
+  readonly request: string;
+  readonly startedAt: string;
+  readonly changedAt: string;
+};
+
+/** Oldest first. */
+export async function summaries(door: Door): Promise<readonly CastSummary[]> {
+  const casts = new Map<string, CastSummary>();
+  for (const entry of await door.lifecycle()) take(casts, entry);
+  return [...casts.values()];
+}
+
+function take(casts: Map<string, CastSummary>, { at, fact }: Entry): void {
+  if (fact.kind === 'cast.started') {
+    const { cast, loadout, request } = fact;
+    casts.set(cast, {
+      cast,
+      status: 'running',
+      code: null,
+      reason: '',
+      loadout,
+      request,
+      startedAt: at,
+      changedAt: at,
+    });
+    return;
+  }
+  if (!('cast' in fact)) return;
+  const known = casts.get(fact.cast);
+  const status = STATUS[fact.kind as keyof typeof STATUS];
+  if (!known || !status) return;
+  const code = 'code' in fact ? fact.code : fact.kind === 'cast.aborted' ? 'ABORTED' : null;
+  casts.set(fact.cast, { ...known, status, code, reason: 'reason' in fact ? fact.reason : '', changedAt: at });
+}
+
+const STATUS = {
+  'cast.completed': 'completed',
+  'cast.failed': 'failed',
+  'cast.waiting': 'waiting',
+  'cast.aborted': 'aborted',
+  'cast.paused': 'paused',
+  'cast.resumed': 'running',
+  'cast.recast': 'running',
+} as const satisfies Record<string, CastStatus>;

@@ -1,0 +1,134 @@
+// The desk behind a worker thread: deciding, hashing and syncing to disk happen there, agents and screens live here.
+// Messages of one tick travel together, so that fifty casts cost few crossings.
+import { Worker } from 'node:worker_threads';
+import type { Entry } from '../kernel/fact.ts';
+import type { Request } from '../kernel/input.ts';
+import type { Cast } from '../kernel/state.ts';
+import type { Verdict } from '../kernel/verdict.ts';
+import { StorageError } from '../log/storage-error.ts';
+import type { Change, Door } from './door.ts';
+import type { Driver } from './driver.ts';
+import type { Head, Query } from './ports.ts';
+
+export type Call = { readonly id: number; readonly method: string; readonly args: readonly unknown[] };
+export type Reply =
+  | { readonly id: number; readonly value: unknown }
+  | {
+      readonly id: number;
+      readonly error: { readonly message: string; readonly code?: string; readonly stack?: string };
+    }
+  | { readonly follow: number; readonly change: Change };
+
+type Waiter = { resolve(value: never): void; reject(error: unknown): void };
+
+export class WorkerDoor implements Door {
+  readonly #worker: Worker;
+  readonly #waiters = new Map<number, Waiter>();
+  readonly #listeners = new Map<number, (change: Change) => void>();
+  #outbox: Call[] = [];
+  #calls = 0;
+  #closed = false;
+
+  private constructor(worker: Worker) {
+    this.#worker = worker;
+    worker.on('message', (replies: Reply[]) => {
+      for (const reply of replies) this.#receive(reply);
+    });
+    worker.on('error', (error) => this.#fail(error));
+    worker.on('exit', () => this.#fail(new Error('the desk stopped')));
+  }
+
+  static async open(logFile: string): Promise<WorkerDoor> {
+    const name = import.meta.url.endsWith('.ts') ? './desk-worker.ts' : './desk-worker.js';
+    const worker = new Worker(new URL(name, import.meta.url), { workerData: { logFile } });
+    const door = new WorkerDoor(worker);
+    await door.#call('ready');
+    return door;
+  }
+
+  submit(request: Request, by: string): Promise<Verdict> {
+    return this.#call('submit', request, by);
+  }
+
+  cast(id: string): Promise<Cast | null> {
+    return this.#call('cast', id);
+  }
+
+  read(query: Query): Promise<readonly Entry[]> {
+    return this.#call('read', query);
+  }
+
+  lifecycle(): Promise<readonly Entry[]> {
+    return this.#call('lifecycle');
+  }
+
+  head(): Promise<Head> {
+    return this.#call('head');
+  }
+
+  async follow(cast: string, withEntries: boolean, listener: (change: Change) => void): Promise<() => void> {
+    const follow = this.#calls + 1;
+    this.#listeners.set(follow, listener);
+    await this.#call('follow', cast, withEntries);
+    return () => {
+      this.#listeners.delete(follow);
+      if (!this.#closed) void this.#call('unfollow', follow).catch(() => undefined);
+    };
+  }
+
+  takeCast(cast: string, driver: Driver): Promise<Driver> {
+    return this.#call('takeCast', cast, driver);
+  }
+
+  releaseCast(cast: string, driver: Driver): Promise<void> {
+    return this.#call('releaseCast', cast, driver);
+  }
+
+  driverOf(cast: string): Promise<Driver | null> {
+    return this.#call('driverOf', cast);
+  }
+
+  async close(): Promise<void> {
+    await this.#call('close');
+    this.#closed = true;
+    await this.#worker.terminate();
+  }
+
+  #call<T>(method: string, ...args: unknown[]): Promise<T> {
+    const id = ++this.#calls;
+    return new Promise<T>((resolve, reject) => {
+      this.#waiters.set(id, { resolve: resolve as Waiter['resolve'], reject });
+      if (this.#outbox.length === 0) queueMicrotask(() => this.#flush());
+      this.#outbox.push({ id, method, args });
+    });
+  }
+
+  #flush(): void {
+    const calls = this.#outbox;
+    this.#outbox = [];
+    this.#worker.postMessage(calls);
+  }
+
+  #receive(reply: Reply): void {
+    if ('follow' in reply) {
+      this.#listeners.get(reply.follow)?.(reply.change);
+      return;
+    }
+    const waiter = this.#waiters.get(reply.id);
+    this.#waiters.delete(reply.id);
+    if ('error' in reply) waiter?.reject(asError(reply.error));
+    else waiter?.resolve(reply.value as never);
+  }
+
+  #fail(error: unknown): void {
+    for (const { reject } of this.#waiters.values()) reject(error);
+    this.#waiters.clear();
+  }
+}
+
+function asError({ message, code, stack }: { message: string; code?: string; stack?: string }): Error {
+  if (code) return new StorageError(code as StorageError['code'], message);
+  const error = new Error(message);
+  if (stack) error.stack = stack;
+  return error;
+}

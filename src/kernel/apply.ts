@@ -1,0 +1,270 @@
+// The bookkeeping: what a fact does to the state. No rules and no failure; replay and the browser run it too.
+// It updates the state in place, so that a fact costs the same in a long cast as in a short one.
+import { tracked } from './cast/guard.ts';
+import { noteKey, REWORK_NOTES_MAX } from './cast/rework.ts';
+import type { DataChange, Entry, Fact } from './fact.ts';
+import { setPath } from './graph/path.ts';
+import type { JsonObject } from './json.ts';
+import type { Cast, State, Turn, Usage } from './state.ts';
+
+/** Accumulated context is kept to its newest part, so that a cast's state does not grow with its length. */
+export const CONTEXT_CHARS_MAX = 65_536;
+
+export function apply(state: State, entry: Pick<Entry, 'at' | 'fact'>): State {
+  const { fact } = entry;
+  switch (fact.kind) {
+    case 'workspace.opened':
+    case 'snapshot.taken':
+      return state;
+    case 'cast.started':
+      state.casts[fact.cast] = newCast(fact, Date.parse(entry.at));
+      return state;
+    default: {
+      const cast = state.casts[fact.cast];
+      if (cast) applyToCast(cast, fact, Date.parse(entry.at));
+      return state;
+    }
+  }
+}
+
+type CastFact = Exclude<Fact, { kind: 'workspace.opened' | 'snapshot.taken' | 'cast.started' }>;
+
+function applyToCast(cast: Cast, fact: CastFact, at: number): void {
+  switch (fact.kind) {
+    case 'turn.started':
+      cast.turnsStarted = fact.turn;
+      cast.visits[fact.socket] = fact.visit;
+      cast.guard = tracked(cast.guard, fact.item?.key ?? '', fact.socket, fact.budgeted);
+      cast.turns[fact.turn] = newTurn(fact);
+      return;
+    case 'attempt.started':
+      update(cast, fact.turn, {
+        phase: 'running',
+        attempt: fact.attempt,
+        brief: fact.brief,
+        script: fact.script,
+        reserved: fact.reserved,
+      });
+      return;
+    case 'attempt.refused': {
+      const turn = settle(cast, fact.turn, fact.usage);
+      for (const change of fact.changes ?? []) cast.data = changed(cast.data, change);
+      if (turn && fact.repair) {
+        Object.assign(turn, { phase: 'owed', repairs: turn.repairs + 1 });
+        turn.refusal = { verdict: fact.verdict, raw: fact.output.slice(0, 1000) };
+      } else if (turn) turn.phase = 'failed';
+      return;
+    }
+    case 'attempt.failed': {
+      const turn = settle(cast, fact.turn, fact.usage);
+      if (turn) Object.assign(turn, { phase: fact.again ? 'owed' : 'failed', faults: turn.faults + 1 });
+      return;
+    }
+    case 'attempt.lost':
+      update(cast, fact.turn, { phase: 'owed', reserved: 0, brief: null });
+      return;
+    case 'turn.unknown':
+      update(cast, fact.turn, { phase: 'unknown', reserved: 0 });
+      return;
+    case 'turn.decided':
+      update(cast, fact.turn, { phase: fact.choice === 'rerun' ? 'owed' : 'running', brief: null });
+      return;
+    case 'turn.accepted':
+      accepted(cast, fact);
+      return;
+    case 'turn.reopened':
+      update(cast, fact.turn, { phase: 'owed', repairs: 0, faults: 0, refusal: null, reserved: 0, brief: null });
+      return;
+    case 'turn.dropped':
+      delete cast.turns[fact.turn];
+      return;
+    case 'cursor.advanced':
+      cast.cursors[fact.cursor] = fact.to;
+      cast.guard = { key: '', count: 0, path: [] };
+      return;
+    case 'cursor.reset':
+      cast.cursors[fact.cursor] = 0;
+      forgetItems(cast);
+      return;
+    case 'edge.taken':
+      if (fact.counts) cast.traversals[fact.counts] = (cast.traversals[fact.counts] ?? 0) + 1;
+      if (fact.settles) forgetItem(cast, fact.settles);
+      delete cast.turns[fact.turn];
+      return;
+    case 'exit.taken':
+      if (fact.settles) forgetItem(cast, fact.settles);
+      if (fact.turn !== null) delete cast.turns[fact.turn];
+      return;
+    case 'rework.noted': {
+      const key = noteKey(fact.note.target, fact.note.item);
+      cast.rework[key] = [...(cast.rework[key] ?? []), fact.note].slice(-REWORK_NOTES_MAX);
+      return;
+    }
+    case 'rework.cleared':
+      for (const [key, notes] of Object.entries(cast.rework)) {
+        const kept = notes.filter((note) => note.from !== fact.from || note.item !== fact.item);
+        if (kept.length > 0) cast.rework[key] = kept;
+        else delete cast.rework[key];
+      }
+      return;
+    case 'budget.warned':
+      cast.budget.warned = true;
+      return;
+    case 'budget.changed':
+      cast.budget = {
+        maxTokens: fact.maxTokens,
+        maxCost: fact.maxCost,
+        maxDurationMs: fact.maxDurationMs,
+        warned: cast.budget.warned,
+      };
+      return;
+    case 'cast.completed':
+      ended(cast, 'completed', null, 'completed', at);
+      return;
+    case 'cast.failed':
+      ended(cast, 'failed', fact.code, fact.reason, at);
+      cast.stand = fact.stand;
+      return;
+    case 'cast.aborted':
+      ended(cast, 'aborted', 'ABORTED', fact.reason, at);
+      return;
+    case 'cast.waiting':
+      ended(cast, 'waiting', fact.code, fact.reason, at);
+      return;
+    case 'cast.paused':
+      ended(cast, 'paused', null, fact.reason, at);
+      for (const turn of Object.values(cast.turns)) {
+        if (turn.phase === 'running') Object.assign(turn, { phase: 'owed', reserved: 0, brief: null });
+      }
+      return;
+    case 'cast.resumed':
+      running(cast, at);
+      return;
+    case 'cast.recast':
+      running(cast, at);
+      cast.stand = null;
+      cast.guard = { key: '', count: 0, path: [] };
+      if (fact.extends) cast.traversals[fact.extends.key] = (cast.traversals[fact.extends.key] ?? 0) - fact.extends.by;
+      return;
+    default:
+      return unreachable(fact);
+  }
+}
+
+function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted' }>): void {
+  const turn = settle(cast, fact.turn, fact.usage);
+  if (turn) Object.assign(turn, { phase: 'accepted', handoff: fact.handoff, output: null, refusal: null, brief: null });
+  cast.turnsAccepted += 1;
+  cast.lastOutput = fact.output;
+  if (typeof fact.handoff.payload !== 'string') cast.lastJson = fact.handoff.payload;
+  for (const change of fact.changes) cast.data = changed(cast.data, change);
+  if (fact.context !== undefined) {
+    const before = typeof cast.data.context === 'string' ? cast.data.context : '';
+    const joined = before === '' ? fact.context : `${before}\n\n${fact.context}`;
+    cast.data = {
+      ...cast.data,
+      context: joined.length > CONTEXT_CHARS_MAX ? joined.slice(-CONTEXT_CHARS_MAX) : joined,
+    };
+  }
+}
+
+export function changed(data: JsonObject, change: DataChange): JsonObject {
+  return 'key' in change ? { ...data, [change.key]: change.value } : setPath(data, change.path, change.value);
+}
+
+function newCast(fact: Extract<Fact, { kind: 'cast.started' }>, at: number): Cast {
+  const { maxTokens, maxCost, maxDurationMs } = fact.rules.budget;
+  return {
+    id: fact.cast,
+    request: fact.request,
+    loadout: fact.loadout,
+    rules: fact.rules,
+    script: fact.script,
+    status: 'running',
+    code: null,
+    reason: '',
+    stand: null,
+    data: fact.data,
+    cursors: {},
+    visits: {},
+    turns: {},
+    turnsStarted: 0,
+    turnsAccepted: 0,
+    traversals: {},
+    guard: { key: '', count: 0, path: [] },
+    rework: {},
+    lastOutput: '',
+    lastJson: null,
+    scripted: {},
+    usage: { input: 0, output: 0, cost: 0 },
+    peaks: {},
+    budget: { maxTokens, maxCost, maxDurationMs, warned: false },
+    clock: { startedAt: at, runningSince: at, elapsedMs: 0 },
+  };
+}
+
+function newTurn(fact: Extract<Fact, { kind: 'turn.started' }>): Turn {
+  return {
+    id: fact.turn,
+    socket: fact.socket,
+    visit: fact.visit,
+    item: fact.item,
+    phase: 'owed',
+    attempt: 0,
+    repairs: 0,
+    faults: 0,
+    refusal: null,
+    brief: null,
+    script: null,
+    reserved: 0,
+    handoff: null,
+    output: null,
+  };
+}
+
+function update(cast: Cast, id: number, values: Partial<Turn>): void {
+  const turn = cast.turns[id];
+  if (turn) Object.assign(turn, values);
+}
+
+/** An attempt gave a recorded outcome: its usage counts, its reservation ends, its scripted turn is used up. */
+function settle(cast: Cast, id: number, usage: Usage): Turn | undefined {
+  const turn = cast.turns[id];
+  if (!turn) return undefined;
+  const { input, output, cost } = cast.usage;
+  cast.usage = { input: input + usage.input, output: output + usage.output, cost: cost + usage.cost };
+  const tokens = usage.input + usage.output;
+  if (tokens > (cast.peaks[turn.socket] ?? 0)) cast.peaks[turn.socket] = tokens;
+  if (turn.script) cast.scripted[turn.script.key] = (cast.scripted[turn.script.key] ?? 0) + 1;
+  turn.reserved = 0;
+  turn.script = null;
+  return turn;
+}
+
+function ended(cast: Cast, status: Cast['status'], code: string | null, reason: string, at: number): void {
+  const { clock } = cast;
+  if (clock.runningSince !== null) clock.elapsedMs += Math.max(0, at - clock.runningSince);
+  clock.runningSince = null;
+  Object.assign(cast, { status, code, reason });
+}
+
+function running(cast: Cast, at: number): void {
+  cast.clock.runningSince = at;
+  Object.assign(cast, { status: 'running', code: null, reason: '' });
+}
+
+/** A finished item takes its counters and its notes with it. */
+function forgetItem(cast: Cast, item: string): void {
+  for (const key of Object.keys(cast.traversals)) if (key.endsWith(`@${item}`)) delete cast.traversals[key];
+  for (const key of Object.keys(cast.rework)) if (key.endsWith(`@${item}`)) delete cast.rework[key];
+}
+
+/** Keys are positions in a list: a new list makes the old ones meaningless. */
+function forgetItems(cast: Cast): void {
+  for (const key of Object.keys(cast.traversals)) if (!key.endsWith('@')) delete cast.traversals[key];
+  for (const key of Object.keys(cast.rework)) if (!key.endsWith('@')) delete cast.rework[key];
+}
+
+function unreachable(fact: never): void {
+  void fact;
+}

@@ -1,0 +1,145 @@
+// The second door: what an attempt brought back is read in its socket's dialect and either accepted, given back once
+// for repair, or refused for good. A refused output changes nothing and routes nowhere.
+import type { Handoff, Reading } from '../dialect.ts';
+import type { Fact, Fault } from '../fact.ts';
+import { contractOf } from '../graph/contract.ts';
+import type { Input } from '../input.ts';
+import { isObject } from '../json.ts';
+import type { Cast, Turn, Usage } from '../state.ts';
+import { utf8Length } from '../utf8-length.ts';
+import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { warningDue } from './budget.ts';
+import { changesOf, contextLine } from './commit.ts';
+import { infrastructureFailure } from './infrastructure-failure.ts';
+import { fail, materiaOf, type Pen, socketOf } from './pen.ts';
+import { route } from './route.ts';
+
+const FREE: Usage = { input: 0, output: 0, cost: 0 };
+/** A crash or a dropped connection is tried once more. */
+const FAULT_RETRIES_MAX = 1;
+
+type Answer = Extract<Input, { kind: 'attempt.output' }>;
+
+export function takeOutput(pen: Pen, cast: Cast, turn: Turn, answer: Answer): Verdict {
+  const { output, truncated } = answer;
+  const usage = answer.usage ?? FREE;
+  const reading = readOutput(pen, cast, turn, output, truncated === true);
+  if (!reading.ok) return refuse(pen, cast, turn, output, usage, reading.verdict);
+  accept(pen, cast, turn, reading.handoff, output, usage, truncated === true);
+  return allow(`turn ${turn.id} accepted`);
+}
+
+function readOutput(pen: Pen, cast: Cast, turn: Turn, output: string, truncated: boolean): Reading {
+  const socket = socketOf(cast, turn.socket);
+  const bytes = utf8Length(output);
+  const { maxOutputBytes } = socket.limits;
+  if (bytes > maxOutputBytes && !truncated) {
+    const message = `the output has ${bytes} bytes; at most ${maxOutputBytes} are allowed`;
+    const verdict = deny('CONTRACT_VIOLATION', message, { issues: [{ path: '$', message }] });
+    return { ok: false, verdict };
+  }
+  return pen.dialects[socket.contract].read(output, contractOf(cast.rules, turn.socket));
+}
+
+function accept(
+  pen: Pen,
+  cast: Cast,
+  turn: Turn,
+  handoff: Handoff,
+  output: string,
+  usage: Usage,
+  truncated: boolean,
+): void {
+  const materia = materiaOf(cast, turn.socket);
+  const broken =
+    materia.type === 'utility' && isObject(handoff.payload) ? infrastructureFailure(handoff.payload) : null;
+  const changes = changesOf(cast, turn, handoff, broken === null);
+  const context = contextLine(turn, materia, handoff);
+  const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
+  if (broken !== null) {
+    const verdict = deny('UTILITY_FAILED', `${materia.label}: ${broken}`, { socket: turn.socket });
+    // What the utility says of its failure is kept, so that a person and the next attempt can see it.
+    pen.write({ kind: 'attempt.refused', ...common, output, usage, verdict, repair: false, changes });
+    return fail(pen, cast, verdict, turn.id);
+  }
+  pen.write({
+    kind: 'turn.accepted',
+    ...common,
+    output,
+    handoff,
+    usage,
+    changes,
+    ...(truncated ? { truncated } : {}),
+    ...(context ? { context } : {}),
+  });
+  resetCursors(pen, cast, turn, changes);
+  warn(pen, cast);
+  route(pen, cast, turn);
+}
+
+/** A new list starts from its first item. */
+function resetCursors(
+  pen: Pen,
+  cast: Cast,
+  turn: Turn,
+  changes: Extract<Fact, { kind: 'turn.accepted' }>['changes'],
+): void {
+  for (const loop of cast.rules.graph.loops) {
+    if (!loop.iterator) continue;
+    const list = loop.iterator.items.replace(/^state\./, '');
+    const isNew =
+      loop.consumes === null
+        ? changes.some((change) => ('key' in change ? change.key : change.path) === list)
+        : loop.consumes === turn.socket;
+    if (!isNew || (cast.cursors[loop.iterator.cursorKey] ?? 0) === 0) continue;
+    pen.write({ kind: 'cursor.reset', cast: cast.id, cursor: loop.iterator.cursorKey, loop: loop.id });
+  }
+}
+
+function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, usage: Usage, verdict: Denied): Verdict {
+  const isAgent = materiaOf(cast, turn.socket).type === 'agent';
+  const repair = isAgent && turn.repairs < cast.rules.limits.repairTurnsMax;
+  const { id, attempt } = turn;
+  pen.write({ kind: 'attempt.refused', cast: cast.id, turn: id, attempt, output, usage, verdict, repair });
+  warn(pen, cast);
+  if (!repair) {
+    const tried = isAgent ? ` after ${turn.repairs} of ${cast.rules.limits.repairTurnsMax} repair turns` : '';
+    const details = { ...verdict.details, refused: verdict.code, socket: turn.socket };
+    fail(
+      pen,
+      cast,
+      deny('CONTRACT_VIOLATION', `${turn.socket} did not keep its contract${tried}: ${verdict.reason}`, details),
+      id,
+    );
+  }
+  return verdict;
+}
+
+export function takeFault(
+  pen: Pen,
+  cast: Cast,
+  turn: Turn,
+  input: Extract<Input, { kind: 'attempt.failed' }>,
+): Verdict {
+  const { fault, reason } = input;
+  const isAgent = materiaOf(cast, turn.socket).type === 'agent';
+  const again = isAgent && (fault === 'crash' || fault === 'transport') && turn.faults < FAULT_RETRIES_MAX;
+  const usage = input.usage ?? FREE;
+  const { id, attempt } = turn;
+  pen.write({ kind: 'attempt.failed', cast: cast.id, turn: id, attempt, fault, reason, usage, again });
+  warn(pen, cast);
+  if (again) return allow(`turn ${id} is tried once more`);
+  const verdict = deny(codeOf(fault, isAgent), `${turn.socket}: ${reason}`, { fault, socket: turn.socket });
+  fail(pen, cast, verdict, id);
+  return verdict;
+}
+
+function codeOf(fault: Fault, isAgent: boolean): 'AGENT_FAILED' | 'AGENT_TIMEOUT' | 'UTILITY_FAILED' {
+  if (!isAgent) return 'UTILITY_FAILED';
+  return fault === 'timeout' ? 'AGENT_TIMEOUT' : 'AGENT_FAILED';
+}
+
+function warn(pen: Pen, cast: Cast): void {
+  const percent = warningDue(cast);
+  if (percent !== null) pen.write({ kind: 'budget.warned', cast: cast.id, usage: cast.usage, percent });
+}

@@ -1,0 +1,111 @@
+// What an agent is told for one turn: its prompt, the slots the prompt names, a bounded part of what came before, and
+// the format of its answer. Never a dump of the state; never longer than the cap.
+import { contractOf } from '../graph/contract.ts';
+import { render } from '../graph/path.ts';
+import { isObject, isText } from '../json.ts';
+import type { Cast, Turn } from '../state.ts';
+import { utf8Length } from '../utf8-length.ts';
+import { itemValue, scopeOf } from './item.ts';
+import { type Dialects, materiaOf, socketOf } from './pen.ts';
+import { cut, notesFor, renderRework } from './rework.ts';
+
+const SLOT_CHARS_MAX = 16_384;
+const EARLIER_CHARS_MAX = 4_000;
+
+/** A part of a brief. Optional parts give way, the last ones first, when the whole would be too long. */
+type Section = { readonly text: string; readonly optional: boolean };
+
+export function briefFor(cast: Cast, turn: Turn, dialects: Dialects): string {
+  const materia = materiaOf(cast, turn.socket);
+  if (materia.type === 'utility') return '';
+  const socket = socketOf(cast, turn.socket);
+  const dialect = dialects[socket.contract];
+  const contract = contractOf(cast.rules, turn.socket);
+  const prompt = render(materia.prompt, scopeOf(cast, turn.item), { maxSlotBytes: SLOT_CHARS_MAX });
+  const format = turn.refusal
+    ? dialect.repair(turn.refusal.verdict, turn.refusal.raw, contract)
+    : dialect.brief(contract);
+  const sections: Section[] = [
+    must(prompt),
+    must(/\{\{\s*request\s*\}\}/.test(materia.prompt) ? '' : block('Request', cut(cast.request, SLOT_CHARS_MAX))),
+    must(currentItem(cast, turn)),
+    must(renderRework(notesFor(cast, turn.socket, turn.item?.key ?? null))),
+    may(materia.generator ? upstreamItems(cast) : ''),
+    may(earlierContext(cast)),
+    may(resultBefore(cast)),
+    must(block('Your answer', format)),
+  ];
+  return fitted(sections, cast.rules.limits.maxBriefBytes);
+}
+
+const must = (text: string): Section => ({ text, optional: false });
+const may = (text: string): Section => ({ text, optional: true });
+
+function block(title: string, text: string): string {
+  return text === '' ? '' : `## ${title}\n${text}`;
+}
+
+function currentItem(cast: Cast, turn: Turn): string {
+  if (!turn.item) return '';
+  const { label, index, total } = turn.item;
+  const value = itemValue(cast, turn.item);
+  const body = isObject(value)
+    ? isText(value.context)
+      ? value.context
+      : JSON.stringify(value)
+    : JSON.stringify(value);
+  return block(`Current item (${index + 1} of ${total}): ${cut(label, 200)}`, cut(body ?? '', SLOT_CHARS_MAX));
+}
+
+function upstreamItems(cast: Cast): string {
+  const { workItems } = cast.data;
+  if (!Array.isArray(workItems) || workItems.length === 0) return '';
+  return block('Work items so far', asData(cut(JSON.stringify(workItems), SLOT_CHARS_MAX)));
+}
+
+function earlierContext(cast: Cast): string {
+  const { context } = cast.data;
+  if (!isText(context)) return '';
+  const tail = context.length > EARLIER_CHARS_MAX ? `…${context.slice(1 - EARLIER_CHARS_MAX)}` : context;
+  return block('What earlier sockets said', asData(tail));
+}
+
+/** The output before this one, without the prose that only its own socket shows. */
+function resultBefore(cast: Cast): string {
+  if (cast.lastOutput === '') return '';
+  const parsed = cast.lastJson;
+  if (isObject(parsed) && cast.lastOutput.includes('{')) {
+    const { text: _text, event: _event, parallelSchedule: _schedule, ...rest } = parsed;
+    return block('Result of the socket before', asData(cut(JSON.stringify(rest), EARLIER_CHARS_MAX)));
+  }
+  return block('Result of the socket before', asData(cut(cast.lastOutput, EARLIER_CHARS_MAX)));
+}
+
+/** Text that came from agents is quoted, so that a prompt can tell it from its own instructions. */
+function asData(text: string): string {
+  return `<data>\n${text.replaceAll('</data>', '<\\/data>')}\n</data>`;
+}
+
+function fitted(sections: readonly Section[], bytesMax: number): string {
+  const kept = sections.filter(({ text }) => text !== '');
+  for (;;) {
+    const whole = kept.map(({ text }) => text).join('\n\n');
+    if (utf8Length(whole) <= bytesMax) return whole;
+    const last = kept.findLastIndex(({ optional }) => optional);
+    if (last === -1) return cutMiddle(kept, bytesMax);
+    kept.splice(last, 1);
+  }
+}
+
+/** Only the parts that must stay are left: the longest of them loses its end, and says so. */
+function cutMiddle(kept: readonly Section[], bytesMax: number): string {
+  const texts = kept.map(({ text }) => text);
+  const longest = texts.reduce((best, text, index) => (text.length > (texts[best]?.length ?? 0) ? index : best), 0);
+  const note = '\n… [cut: the brief reached its size limit]';
+  const others = texts.reduce((sum, text, index) => sum + (index === longest ? 0 : utf8Length(text) + 2), 0);
+  const room = Math.max(0, bytesMax - others - utf8Length(note));
+  // A character takes at most three bytes per UTF-16 unit, so this many units always fit.
+  const text = texts[longest] ?? '';
+  texts[longest] = text.slice(0, utf8Length(text) <= room ? text.length : Math.floor(room / 3)) + note;
+  return texts.join('\n\n');
+}

@@ -1,0 +1,52 @@
+// The pen a decision writes with: every fact is applied as it is written, so that the next rule of the same decision
+// sees it. What was written is what will be stored; nothing else changes the state.
+import { apply } from '../apply.ts';
+import type { Dialect } from '../dialect.ts';
+import type { Fact } from '../fact.ts';
+import type { ContractName, Materia, Socket } from '../graph/config.ts';
+import type { Cast, State } from '../state.ts';
+import type { Denied } from '../verdict.ts';
+
+export type Dialects = Readonly<Record<ContractName, Dialect>>;
+
+export type Pen = {
+  readonly state: State;
+  readonly at: number;
+  readonly dialects: Dialects;
+  readonly facts: Fact[];
+  write(fact: Fact): void;
+};
+
+export function newPen(state: State, at: number, dialects: Dialects): Pen {
+  const facts: Fact[] = [];
+  const stamp = new Date(at).toISOString();
+  return {
+    state,
+    at,
+    dialects,
+    facts,
+    write(fact) {
+      facts.push(fact);
+      apply(state, { at: stamp, fact });
+    },
+  };
+}
+
+export function socketOf(cast: Cast, id: string): Socket {
+  const socket = cast.rules.graph.sockets[id];
+  if (!socket) throw new Error(`the frozen loadout of ${cast.id} has no socket ${id}`);
+  return socket;
+}
+
+export function materiaOf(cast: Cast, socket: string): Materia {
+  const { materia } = socketOf(cast, socket);
+  const found = cast.rules.materia[materia];
+  if (!found) throw new Error(`the frozen loadout of ${cast.id} has no materia ${materia}`);
+  return found;
+}
+
+/** Ends the cast with the refusal's own code. The turn it stands at stays, so that a recast knows where to go on. */
+export function fail(pen: Pen, cast: Cast, refusal: Denied, turn: number | null, stand: Cast['stand'] = null): void {
+  const { code, reason, details } = refusal;
+  pen.write({ kind: 'cast.failed', cast: cast.id, code, reason, details, turn, stand });
+}

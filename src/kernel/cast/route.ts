@@ -1,0 +1,114 @@
+// From an accepted handoff to the next socket: the cursor moves first, then an exhausted loop's exit or the first
+// matching edge decides.
+
+import type { Handoff } from '../dialect.ts';
+import { type Edge, END } from '../graph/config.ts';
+import { exitTarget, firstEdge, matches } from '../graph/route.ts';
+import type { Cast, Turn } from '../state.ts';
+import { deny } from '../verdict.ts';
+import { exhausted } from './budget.ts';
+import { listOf } from './item.ts';
+import { fail, materiaOf, type Pen, socketOf } from './pen.ts';
+import { noteFor } from './rework.ts';
+import { startSocket } from './start.ts';
+
+/** Carries an accepted turn on. Its handoff stays until an edge or an exit has taken it over. */
+export function route(pen: Pen, cast: Cast, turn: Turn): void {
+  const { handoff } = turn;
+  if (!handoff) return;
+  const spent = exhausted(cast, pen.at);
+  if (spent) return fail(pen, cast, spent, turn.id, { at: 'route', turn: turn.id });
+  clearMended(pen, cast, turn, handoff);
+  const step = nextStep(cast, turn, handoff);
+  if (step?.exhausted) {
+    writeStep(pen, cast, turn, step);
+    return leaveLoop(pen, cast, turn, exitTarget(cast.rules.graph, turn.socket, handoff.satisfied));
+  }
+  const found = firstEdge(socketOf(cast, turn.socket), handoff.satisfied);
+  if (found) return takeEdge(pen, cast, turn, handoff, found.edge, step);
+  writeStep(pen, cast, turn, step);
+  leaveLoop(pen, cast, turn, null);
+}
+
+/** A source that is satisfied now has nothing left to complain about for this item. */
+function clearMended(pen: Pen, cast: Cast, turn: Turn, handoff: Handoff): void {
+  const item = turn.item?.key ?? null;
+  const open = Object.values(cast.rework).some((notes) =>
+    notes.some((note) => note.from === turn.socket && note.item === item),
+  );
+  if (handoff.satisfied === true && open) pen.write({ kind: 'rework.cleared', cast: cast.id, from: turn.socket, item });
+}
+
+type Step = { readonly cursor: string; readonly to: number; readonly exhausted: boolean };
+
+/** Where the socket's `advance` moves its cursor, or null where the item stays. */
+function nextStep(cast: Cast, turn: Turn, handoff: Handoff): Step | null {
+  const { advance } = socketOf(cast, turn.socket);
+  if (!advance || (advance.when !== null && !matches(advance.when, handoff.satisfied))) return null;
+  const cursor = cursorKeyOf(cast, turn, advance.cursor);
+  const to = (cast.cursors[cursor] ?? 0) + 1;
+  return { cursor, to, exhausted: to >= listOf(cast, advance.items).length };
+}
+
+function writeStep(pen: Pen, cast: Cast, turn: Turn, step: Step | null): void {
+  if (step) pen.write({ kind: 'cursor.advanced', cast: cast.id, turn: turn.id, item: turn.item?.key ?? null, ...step });
+}
+
+/** The name written on a socket means the cursor of the walk it takes part in, where that walk goes by this name. */
+function cursorKeyOf(cast: Cast, turn: Turn, name: string): string {
+  const loops = cast.rules.graph.loops.filter((loop) => loop.sockets.includes(turn.socket));
+  const walks = [socketOf(cast, turn.socket).foreach, ...loops.map((loop) => loop.iterator)];
+  return walks.find((walk) => walk?.cursor === name)?.cursorKey ?? name;
+}
+
+function leaveLoop(pen: Pen, cast: Cast, turn: Turn, exit: ReturnType<typeof exitTarget>): void {
+  const to = exit?.route.targetSocketId ?? END;
+  pen.write({
+    kind: 'exit.taken',
+    cast: cast.id,
+    turn: turn.id,
+    loop: exit?.loop.id ?? null,
+    route: exit?.route.id ?? null,
+    from: turn.socket,
+    to,
+    empty: false,
+    ...(turn.item ? { settles: turn.item.key } : {}),
+  });
+  startSocket(pen, cast, to, false);
+}
+
+function takeEdge(pen: Pen, cast: Cast, turn: Turn, handoff: Handoff, edge: Edge, step: Step | null): void {
+  const socket = socketOf(cast, turn.socket);
+  const item = turn.item?.key ?? null;
+  // The reason is kept even where the edge is spent, so that a later revival can still hand it on.
+  if (edge.when === 'not_satisfied') {
+    pen.write({
+      kind: 'rework.noted',
+      cast: cast.id,
+      note: noteFor(turn, socket, materiaOf(cast, turn.socket), edge, handoff),
+    });
+  }
+  const key = `${socket.id}->${edge.to}@${item ?? ''}`;
+  const count = (cast.traversals[key] ?? 0) + 1;
+  if (edge.maxTraversals !== null && count > edge.maxTraversals) {
+    const what = turn.item ? ` for ${turn.item.key} (${turn.item.label})` : '';
+    const reason = `the edge ${socket.id} → ${edge.to} was taken ${edge.maxTraversals} times${what} and is wanted once more`;
+    const details = { from: socket.id, to: edge.to, item, key, count, limit: edge.maxTraversals };
+    const stand = { at: 'edge', turn: turn.id, key, limit: edge.maxTraversals, to: edge.to } as const;
+    return fail(pen, cast, deny('EDGE_BUDGET_EXHAUSTED', reason, details), turn.id, stand);
+  }
+  // Only now does the cursor move: a cast that fails here has not finished its item.
+  writeStep(pen, cast, turn, step);
+  pen.write({
+    kind: 'edge.taken',
+    cast: cast.id,
+    turn: turn.id,
+    from: socket.id,
+    to: edge.to,
+    when: edge.when,
+    item,
+    ...(edge.maxTraversals === null ? {} : { counts: key }),
+    ...(step && item !== null ? { settles: item } : {}),
+  });
+  startSocket(pen, cast, edge.to, edge.maxTraversals !== null);
+}

@@ -1,0 +1,34 @@
+// Scripted agents: a cast without a model. Which scripted turn an attempt plays is decided here and frozen in the log,
+// so that a dispatch repeated after a crash plays the same one.
+import type { Json } from '../json.ts';
+import type { Cast } from '../state.ts';
+import { materiaOf } from './pen.ts';
+
+export type ScriptedTurn = { readonly key: string; readonly index: number };
+
+const REPEAT = '$repeat';
+
+/** The socket's own list before its materia's; null where the script says nothing of it. */
+export function scriptKey(cast: Cast, socket: string): string | null {
+  if (!cast.script) return null;
+  if (Object.hasOwn(cast.script, socket)) return socket;
+  const { id } = materiaOf(cast, socket);
+  return Object.hasOwn(cast.script, id) ? id : null;
+}
+
+/** The turn after all recorded outcomes under the key, and after those that play at this moment. */
+export function nextScripted(cast: Cast, socket: string): ScriptedTurn | null {
+  const key = scriptKey(cast, socket);
+  if (key === null) return null;
+  const playing = Object.values(cast.turns).filter((turn) => turn.phase === 'running' && turn.script?.key === key);
+  return { key, index: (cast.scripted[key] ?? 0) + playing.length };
+}
+
+/** What the script says at this place; undefined when it has run out. */
+export function scriptedTurn(cast: Cast, { key, index }: ScriptedTurn): Json | undefined {
+  const turns = cast.script?.[key] ?? [];
+  const repeats = turns.length >= 2 && turns.at(-1) === REPEAT;
+  const last = repeats ? turns.length - 2 : turns.length - 1;
+  if (index <= last) return turns[index];
+  return repeats ? turns[last] : undefined;
+}

@@ -1,0 +1,103 @@
+// The one place where an input becomes facts. Each fact is applied as it is decided, so that a decision of several steps
+// sees its own first steps; replaying the returned facts on the state before gives the state after.
+import { takeFault, takeOutput } from './cast/answer.ts';
+import { exhausted } from './cast/budget.ts';
+import { dispatch } from './cast/dispatch.ts';
+import { type Dialects, fail, materiaOf, newPen, type Pen } from './cast/pen.ts';
+import { startCast } from './cast/start.ts';
+import { abort, changeBudget, decideTurn, pause, recast, resume, revive } from './cast/steer.ts';
+import type { Fact } from './fact.ts';
+import type { Input } from './input.ts';
+import type { Cast, State, Turn } from './state.ts';
+import { allow, deny, type Verdict } from './verdict.ts';
+
+export type Decision = { readonly verdict: Verdict; readonly facts: readonly Fact[] };
+
+export function decide(dialects: Dialects, state: State, input: Input): Decision {
+  const pen = newPen(state, input.at, dialects);
+  const verdict = input.kind === 'cast.start' ? startCast(pen, input) : decideForCast(pen, input);
+  return { verdict, facts: pen.facts };
+}
+
+type CastInput = Exclude<Input, { kind: 'cast.start' }>;
+type TurnInput = Extract<CastInput, { turn: number }>;
+
+function decideForCast(pen: Pen, input: CastInput): Verdict {
+  const cast = pen.state.casts[input.cast];
+  if (!cast) return deny('UNKNOWN_CAST', `there is no cast ${input.cast}`);
+  switch (input.kind) {
+    case 'cast.abort':
+      return abort(pen, cast, input.reason);
+    case 'cast.pause':
+      return pause(pen, cast, input.reason);
+    case 'cast.resume':
+      return resume(pen, cast, input.reason);
+    case 'cast.recast':
+      return recast(pen, cast);
+    case 'cast.revive':
+      return revive(pen, cast);
+    case 'budget.change':
+      return changeBudget(pen, cast, input);
+    case 'clock.rang':
+      return ring(pen, cast);
+    default:
+      return decideForTurn(pen, cast, input);
+  }
+}
+
+function decideForTurn(pen: Pen, cast: Cast, input: TurnInput): Verdict {
+  const turn = cast.turns[input.turn];
+  if (!turn) return deny('UNKNOWN_TURN', `cast ${cast.id} has no open turn ${input.turn}`);
+  switch (input.kind) {
+    case 'turn.prepared':
+      return dispatch(pen, cast, turn, input);
+    case 'turn.decide':
+      return decideTurn(pen, cast, turn, input);
+    default:
+      // A late answer to a dispatch that was given up on changes nothing.
+      if (cast.status !== 'running' || turn.phase !== 'running' || input.attempt !== turn.attempt) {
+        return deny('STALE_ATTEMPT', `attempt ${input.attempt} of turn ${turn.id} is over`);
+      }
+      return decideForAttempt(pen, cast, turn, input);
+  }
+}
+
+function decideForAttempt(
+  pen: Pen,
+  cast: Cast,
+  turn: Turn,
+  input: Exclude<TurnInput, { kind: 'turn.prepared' | 'turn.decide' }>,
+): Verdict {
+  switch (input.kind) {
+    case 'attempt.output':
+      return takeOutput(pen, cast, turn, input);
+    case 'attempt.failed':
+      return takeFault(pen, cast, turn, input);
+    case 'attempt.lost':
+      return lose(pen, cast, turn, input.mayHaveRun, input.reason);
+    case 'turn.verified':
+      return deny('NOT_ALLOWED_NOW', `turn ${turn.id} has nothing to verify`);
+  }
+}
+
+/** A crash cut the attempt off. What must not run twice waits for a person; everything else runs again. */
+function lose(pen: Pen, cast: Cast, turn: Turn, mayHaveRun: boolean, reason: string): Verdict {
+  const materia = materiaOf(cast, turn.socket);
+  const waits = materia.type === 'utility' ? materia.once : materia.onCrash === 'wait';
+  const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt, reason };
+  if (!waits || !mayHaveRun) {
+    pen.write({ kind: 'attempt.lost', ...common });
+    return allow(`turn ${turn.id} runs again`);
+  }
+  pen.write({ kind: 'turn.unknown', ...common });
+  const why = `${turn.socket} (${materia.label}) may have run before the crash; decide with: baton decide ${cast.id}:${turn.id} rerun|accept|fail`;
+  pen.write({ kind: 'cast.waiting', cast: cast.id, code: 'OUTCOME_UNKNOWN', reason: why });
+  return allow(`turn ${turn.id} waits for a person`);
+}
+
+function ring(pen: Pen, cast: Cast): Verdict {
+  const spent = cast.status === 'running' ? exhausted(cast, pen.at) : null;
+  if (!spent) return allow('nothing is due');
+  fail(pen, cast, spent, null);
+  return spent;
+}

@@ -1,0 +1,177 @@
+// What happened. Facts are stored and replayed; inputs are not. A kind, once released, keeps its meaning for ever.
+import type { Handoff } from './dialect.ts';
+import type { Condition, Rules, Script } from './graph/config.ts';
+import type { Json, JsonObject } from './json.ts';
+import type { Item, ReworkNote, Stand, Usage } from './state.ts';
+import type { Denied } from './verdict.ts';
+
+/** The version of the fact format that this program writes, and the newest it can read. */
+export const FACT_VERSION = 1;
+
+/** One change of the cast's data: the value at a dot path, or its removal where there is no value. A `key` is taken whole. */
+export type DataChange =
+  | { readonly path: string; readonly value?: Json }
+  | { readonly key: string; readonly value: Json };
+
+export type Fact =
+  | { readonly kind: 'workspace.opened'; readonly origin: string }
+  | { readonly kind: 'snapshot.taken'; readonly through: number; readonly digest: string }
+  | {
+      readonly kind: 'cast.started';
+      readonly cast: string;
+      readonly request: string;
+      readonly loadout: string;
+      readonly rules: Rules;
+      readonly script: Script | null;
+      readonly data: JsonObject;
+    }
+  | {
+      readonly kind: 'turn.started';
+      readonly cast: string;
+      readonly turn: number;
+      readonly socket: string;
+      readonly visit: number;
+      readonly item: Item | null;
+      readonly budgeted: boolean;
+    }
+  | {
+      readonly kind: 'attempt.started';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      readonly brief: string;
+      readonly script: { readonly key: string; readonly index: number } | null;
+      readonly reserved: number;
+    }
+  | {
+      readonly kind: 'attempt.refused';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      readonly output: string;
+      readonly usage: Usage;
+      readonly verdict: Denied;
+      readonly repair: boolean;
+      readonly changes?: readonly DataChange[];
+    }
+  | {
+      readonly kind: 'attempt.failed';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      readonly fault: Fault;
+      readonly reason: string;
+      readonly usage: Usage;
+      readonly again: boolean;
+    }
+  | {
+      readonly kind: 'attempt.lost';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      readonly reason: string;
+    }
+  | {
+      readonly kind: 'turn.unknown';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      readonly reason: string;
+    }
+  | {
+      readonly kind: 'turn.decided';
+      readonly cast: string;
+      readonly turn: number;
+      readonly choice: 'rerun' | 'accept' | 'fail';
+      readonly reason: string;
+    }
+  | {
+      readonly kind: 'turn.accepted';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      readonly output: string;
+      readonly handoff: Handoff;
+      readonly usage: Usage;
+      readonly truncated?: boolean;
+      readonly changes: readonly DataChange[];
+      readonly context?: string;
+    }
+  | { readonly kind: 'turn.reopened'; readonly cast: string; readonly turn: number }
+  | { readonly kind: 'turn.dropped'; readonly cast: string; readonly turn: number }
+  | {
+      readonly kind: 'cursor.advanced';
+      readonly cast: string;
+      readonly turn: number;
+      readonly cursor: string;
+      readonly to: number;
+      readonly item: string | null;
+      readonly exhausted: boolean;
+    }
+  | { readonly kind: 'cursor.reset'; readonly cast: string; readonly cursor: string; readonly loop: string }
+  | {
+      readonly kind: 'edge.taken';
+      readonly cast: string;
+      readonly turn: number;
+      readonly from: string;
+      readonly to: string;
+      readonly when: Condition;
+      readonly item: string | null;
+      readonly counts?: string;
+      readonly settles?: string;
+    }
+  | {
+      readonly kind: 'exit.taken';
+      readonly cast: string;
+      readonly turn: number | null;
+      readonly loop: string | null;
+      readonly route: string | null;
+      readonly from: string;
+      readonly to: string;
+      readonly empty: boolean;
+      readonly settles?: string;
+    }
+  | { readonly kind: 'rework.noted'; readonly cast: string; readonly note: ReworkNote }
+  | { readonly kind: 'rework.cleared'; readonly cast: string; readonly from: string; readonly item: string | null }
+  | { readonly kind: 'budget.warned'; readonly cast: string; readonly usage: Usage; readonly percent: number }
+  | {
+      readonly kind: 'budget.changed';
+      readonly cast: string;
+      readonly maxTokens: number | null;
+      readonly maxCost: number | null;
+      readonly maxDurationMs: number | null;
+    }
+  | { readonly kind: 'cast.completed'; readonly cast: string }
+  | {
+      readonly kind: 'cast.failed';
+      readonly cast: string;
+      readonly code: string;
+      readonly reason: string;
+      readonly details: JsonObject;
+      readonly turn: number | null;
+      readonly stand: Stand | null;
+    }
+  | { readonly kind: 'cast.waiting'; readonly cast: string; readonly code: string; readonly reason: string }
+  | { readonly kind: 'cast.aborted'; readonly cast: string; readonly reason: string }
+  | { readonly kind: 'cast.paused'; readonly cast: string; readonly reason: string }
+  | { readonly kind: 'cast.resumed'; readonly cast: string; readonly reason: string }
+  | {
+      readonly kind: 'cast.recast';
+      readonly cast: string;
+      readonly extends?: { readonly key: string; readonly by: number };
+    };
+
+/** How an attempt can end without an answer. */
+export type Fault = 'crash' | 'timeout' | 'transport' | 'unscripted' | 'utility';
+
+/** A fact with its place in the log. */
+export type Entry = {
+  readonly v: number;
+  readonly seq: number;
+  /** UTC with milliseconds; never decreases. */
+  readonly at: string;
+  /** The leaf hash of the entry before this one; sixty-four zeros for the first. */
+  readonly prev: string;
+  readonly by: string;
+  readonly fact: Fact;
+};

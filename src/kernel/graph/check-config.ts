@@ -1,0 +1,105 @@
+// Checks of the configuration itself: what is neither a loadout nor a materia.
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import { given } from './authored.ts';
+import { error, type Findings, listed, shown, warning } from './issue.ts';
+import {
+  AMOUNT,
+  BOOLEAN,
+  COUNT,
+  checkObsolete,
+  checkShapes,
+  OBJECT,
+  oneOf,
+  PERCENT,
+  POSITIVE_INTEGER,
+  type Shapes,
+  STRING,
+} from './shape.ts';
+
+const CONFIG: Shapes = {
+  artifactDir: STRING,
+  activeLoadoutId: STRING,
+  budget: OBJECT,
+  limits: OBJECT,
+  parallelism: OBJECT,
+  compaction: OBJECT,
+  finalization: OBJECT,
+  eventing: OBJECT,
+};
+const SECTIONS: Readonly<Record<string, Shapes>> = {
+  budget: { maxTokens: COUNT, maxCost: AMOUNT, maxDurationMs: POSITIVE_INTEGER, warnAtPercent: PERCENT },
+  limits: { maxNoAdvanceCycles: POSITIVE_INTEGER, repairTurnsMax: COUNT, maxBriefBytes: POSITIVE_INTEGER },
+  parallelism: { maxConcurrency: POSITIVE_INTEGER },
+  compaction: { proactiveThresholdPercent: PERCENT },
+  finalization: { agentJson: OBJECT },
+  eventing: { enabled: BOOLEAN, sinks: OBJECT, heartbeatIntervalMs: POSITIVE_INTEGER },
+};
+const OBSOLETE = {
+  roles: 'Define each role as a materia.',
+  materiaDefinitions: 'Rename it to materia.',
+};
+
+export function* checkConfig(config: JsonObject): Findings {
+  yield* checkObsolete(config, OBSOLETE, '', 'INVALID_CONFIG');
+  yield* checkTopLevel(config);
+  for (const [section, shapes] of Object.entries(SECTIONS)) {
+    const value = given(config, section);
+    if (isObject(value)) yield* checkShapes(value, shapes, section, 'INVALID_CONFIG');
+  }
+  yield* checkStrategy(given(config, 'finalization'));
+  yield* checkSinks(given(config, 'eventing'));
+  yield* checkActive(config);
+}
+
+function* checkTopLevel(config: JsonObject): Findings {
+  for (const [field, shape] of Object.entries(CONFIG)) {
+    const value = given(config, field);
+    if (value === undefined || shape.accepts(value)) continue;
+    yield error('INVALID_CONFIG', field, `${field} is ${shown(value)}. Write ${shape.wants}, or leave it out.`);
+  }
+  for (const field of ['materia', 'loadouts']) {
+    const value = given(config, field);
+    if (isObject(value)) continue;
+    yield error('INVALID_CONFIG', field, `${field} is ${shown(value)}. Write an object from names to definitions.`);
+  }
+}
+
+function* checkStrategy(finalization: Json | undefined): Findings {
+  const agentJson = isObject(finalization) ? given(finalization, 'agentJson') : undefined;
+  if (!isObject(agentJson)) return;
+  const shapes = { strategy: oneOf(['direct_json', 'tool_backed']) };
+  yield* checkShapes(agentJson, shapes, 'finalization.agentJson', 'INVALID_CONFIG');
+}
+
+function* checkSinks(eventing: Json | undefined): Findings {
+  const sinks = isObject(eventing) ? given(eventing, 'sinks') : undefined;
+  if (!isObject(sinks)) return;
+  for (const [name, sink] of Object.entries(sinks)) {
+    if (isObject(sink)) continue;
+    const message = `A sink is an object, not ${shown(sink)}. Write {"url": …}, or remove it.`;
+    yield error('INVALID_CONFIG', `eventing.sinks.${name}`, message);
+  }
+}
+
+function* checkActive(config: JsonObject): Findings {
+  const loadouts = given(config, 'loadouts');
+  if (!isObject(loadouts)) return;
+  const names = Object.keys(loadouts);
+  const active = given(config, 'activeLoadout');
+  if (names.length === 0) {
+    yield error('INVALID_CONFIG', 'loadouts', 'There is no loadout. Define at least one.');
+    return;
+  }
+  if (active === undefined) {
+    if (names.length === 1 || given(config, 'activeLoadoutId') !== undefined) return;
+    const message = `A cast does not know which loadout to run unless it is told. Set activeLoadout to one of: ${listed(names)}.`;
+    yield warning('INVALID_CONFIG', 'activeLoadout', message);
+    return;
+  }
+  if (typeof active === 'string' && Object.hasOwn(loadouts, active)) return;
+  yield error(
+    'INVALID_CONFIG',
+    'activeLoadout',
+    `There is no loadout ${shown(active)}. Name one of: ${listed(names)}.`,
+  );
+}

@@ -1,0 +1,99 @@
+// Warnings about the flow of a loadout that is otherwise sound: sockets nothing leads to, cycles nothing leads out of,
+// and generators whose items nobody wants.
+import { type Draft, isGeneratorSocket } from './authored.ts';
+import { cyclesIn } from './components.ts';
+import { END, type Graph, type Socket } from './config.ts';
+import { readsSatisfied } from './contract.ts';
+import { type Findings, listed, warning } from './issue.ts';
+import { GENERATED } from './loop-region.ts';
+import { slotOf } from './path-syntax.ts';
+import { exitTarget, firstEdge, matches } from './route.ts';
+
+/** One way on from a socket. A budgeted one can be taken only so often. */
+type Way = { readonly to: string; readonly budgeted: boolean };
+
+export function* checkFlow(draft: Draft, graph: Graph): Findings {
+  const reached = reachedFrom(graph);
+  for (const id of Object.keys(graph.sockets)) {
+    if (reached.has(id)) continue;
+    const message = `Nothing leads to ${id} from the entry ${graph.entry}. Add an edge or an exit route to it, or remove it.`;
+    yield warning('UNREACHABLE_SOCKET', `${draft.path}.sockets.${id}`, message);
+  }
+  yield* checkCycles(draft, graph, reached);
+  yield* checkGenerators(draft, graph);
+}
+
+function* checkCycles(draft: Draft, graph: Graph, reached: ReadonlySet<string>): Findings {
+  const ways = new Map([...reached].map((id) => [id, waysFrom(graph, id)]));
+  const unlimited = (id: string) => (ways.get(id) ?? []).filter((way) => !way.budgeted).map((way) => way.to);
+  for (const cycle of cyclesIn([...reached], unlimited)) {
+    const members = new Set(cycle);
+    if (cycle.some((id) => ways.get(id)?.some((way) => !members.has(way.to)))) continue;
+    const fix = 'Add an edge out of it, an advance with an exit route, or a retry budget (maxTraversals).';
+    const message = `Once the cast is in ${listed(cycle)} it goes round for ever. ${fix}`;
+    yield warning('ENDLESS_CYCLE', `${draft.path}.sockets.${cycle[0]}`, message);
+  }
+}
+
+function* checkGenerators(draft: Draft, graph: Graph): Findings {
+  // A list that is walked by name may come from any generator.
+  const walked = graph.loops.some((loop) => loop.consumes === null && reads(loop.iterator?.items));
+  const foreach = Object.values(graph.sockets).some((socket) => reads(socket.foreach?.items));
+  if (walked || foreach) return;
+  const consumed = new Set(graph.loops.map((loop) => loop.consumes));
+  for (const id of Object.keys(graph.sockets)) {
+    if (!isGeneratorSocket(draft, id) || consumed.has(id)) continue;
+    if (leadsToGenerator(draft, graph, id)) continue;
+    const fix = 'Let a loop consume it, lead on to another generator, or drop generator from its materia.';
+    const message = `Nobody takes the ${GENERATED} that ${id} produces. ${fix}`;
+    yield warning('UNCONSUMED_GENERATOR', `${draft.path}.sockets.${id}`, message);
+  }
+}
+
+function reads(items: string | undefined): boolean {
+  return items !== undefined && slotOf(items, 'source') === GENERATED;
+}
+
+function leadsToGenerator(draft: Draft, graph: Graph, from: string): boolean {
+  const seen = new Set([from]);
+  for (const id of seen) {
+    if (id !== from && isGeneratorSocket(draft, id)) return true;
+    for (const edge of graph.sockets[id]?.edges ?? []) if (edge.to !== END) seen.add(edge.to);
+  }
+  return false;
+}
+
+// A set that grows while it is walked is its own queue.
+function reachedFrom(graph: Graph): ReadonlySet<string> {
+  const reached = new Set([graph.entry]);
+  for (const id of reached) {
+    for (const edge of graph.sockets[id]?.edges ?? []) if (edge.to !== END) reached.add(edge.to);
+    for (const loop of graph.loops) {
+      const entered = loop.exits.length > 0 && loop.sockets.includes(id);
+      for (const route of entered ? loop.exits : []) {
+        // A loop with nothing to walk over is left by its `always` routes, whichever socket is entered.
+        if (route.from === id || route.condition === 'always') reached.add(route.targetSocketId);
+      }
+    }
+  }
+  return reached;
+}
+
+function waysFrom(graph: Graph, id: string): Way[] {
+  const socket = graph.sockets[id];
+  if (!socket) return [];
+  return outcomesOf(socket).flatMap((satisfied) => {
+    const found = firstEdge(socket, satisfied);
+    const onward = { to: found?.edge.to ?? END, budgeted: found?.edge.maxTraversals != null };
+    const { advance } = socket;
+    if (advance === null || !matches(advance.when ?? 'always', satisfied)) return [onward];
+    const exit = exitTarget(graph, id, satisfied)?.route.targetSocketId ?? END;
+    return [onward, { to: exit, budgeted: false }];
+  });
+}
+
+// A socket whose place needs the boolean never passes without it; one that returns plain text never has it.
+function outcomesOf(socket: Socket): readonly (boolean | null)[] {
+  if (socket.parse === 'text') return [null];
+  return readsSatisfied(socket) ? [true, false] : [true, false, null];
+}

@@ -1,0 +1,173 @@
+// Checks of loop regions: their members, what they consume, and where they go when their list is used up.
+import { isObject, isPositiveInteger, isText, type Json, type JsonObject } from '../json.ts';
+import { type Draft, edgesOf, given, isGeneratorSocket, materiaOf, objectAt, stringAt } from './authored.ts';
+import { checkLegacyExit } from './check-legacy-exit.ts';
+import { checkCondition, checkGuard } from './check-sockets.ts';
+import { checkDone, checkItems, checkNames } from './check-walk.ts';
+import { cyclesIn } from './components.ts';
+import { checkEndpoint } from './endpoint.ts';
+import { error, type Findings, listed, shown } from './issue.ts';
+import { consumedGenerator, GENERATED, generatorsEntering, isParallelGenerator, membersOf } from './loop-region.ts';
+import { checkObsolete, checkUnknown } from './shape.ts';
+
+const LOOP = ['sockets', 'consumes', 'iterator', 'exit', 'exits', 'parallel'];
+const OBSOLETE = { label: 'Remove it, or keep the text in x_label; the id of the loop is its name.' };
+
+export function* checkLoops(draft: Draft): Findings {
+  const loops = given(draft.loadout, 'loops');
+  if (loops === undefined) return;
+  if (!isObject(loops)) {
+    const message = `loops is ${shown(loops)}. Write an object from loop ids to loops.`;
+    yield error('INVALID_LOOP', `${draft.path}.loops`, message);
+    return;
+  }
+  for (const [id, loop] of Object.entries(loops)) {
+    const path = `${draft.path}.loops.${id}`;
+    if (isObject(loop)) yield* checkLoop(draft, loop, path);
+    else yield error('INVALID_LOOP', path, `A loop is an object, not ${shown(loop)}. Write {"sockets": […]}.`);
+  }
+}
+
+function* checkLoop(draft: Draft, loop: JsonObject, path: string): Findings {
+  yield* checkObsolete(loop, OBSOLETE, path, 'INVALID_CONFIG');
+  yield* checkUnknown(loop, [...LOOP, ...Object.keys(OBSOLETE)], path, 'a loop');
+  const members = given(loop, 'sockets');
+  if (!Array.isArray(members) || members.length === 0) {
+    yield error('INVALID_LOOP', `${path}.sockets`, 'A loop needs members. List the ids of its sockets.');
+    return;
+  }
+  let sound = true;
+  for (const [index, member] of members.entries()) {
+    const known = yield* checkEndpoint(draft, member, `${path}.sockets[${index}]`, 'socket');
+    sound = sound && known;
+  }
+  const consumes = given(loop, 'consumes');
+  if (consumes !== undefined) yield* checkConsumes(draft, loop, consumes, sound, path);
+  yield* checkIterator(draft, given(loop, 'iterator'), `${path}.iterator`);
+  yield* checkLegacyExit(draft, loop, path);
+  yield* checkExits(draft, loop, path);
+  yield* checkParallel(given(loop, 'parallel'), `${path}.parallel`);
+}
+
+function* checkConsumes(draft: Draft, loop: JsonObject, consumes: Json, sound: boolean, path: string): Findings {
+  const at = `${path}.consumes`;
+  if (!isObject(consumes)) {
+    yield error('INVALID_LOOP', at, `consumes is ${shown(consumes)}. Write {"from": a generator socket}.`);
+    return;
+  }
+  const known = yield* checkEndpoint(draft, given(consumes, 'from'), `${at}.from`, 'socket');
+  yield* checkNames(consumes, at, 'INVALID_LOOP');
+  yield* checkDone(draft, consumes, at);
+  yield* checkUnknown(consumes, ['from', 'output', 'as', 'cursor', 'done'], at, 'consumes');
+  const output = given(consumes, 'output');
+  if (output !== undefined && output !== GENERATED) {
+    const message = `Generators produce ${GENERATED} and nothing called ${shown(output)}. Write "${GENERATED}" or leave it out.`;
+    yield error('INVALID_LOOP', `${at}.output`, message);
+  }
+  if (sound && !hasCycle(draft, loop)) {
+    const fix = 'Add an edge from its last socket back to its first; one socket may lead to itself.';
+    yield error('INVALID_LOOP', `${path}.sockets`, `The members of this loop never lead back to one another. ${fix}`);
+  }
+  if (sound && known) yield* checkSource(draft, loop, stringAt(consumes, 'from') ?? '', at);
+}
+
+function* checkSource(draft: Draft, loop: JsonObject, named: string, path: string): Findings {
+  if (materiaOf(draft, objectAt(draft.sockets, named)) === null) return;
+  if (!isGeneratorSocket(draft, named)) {
+    const fix = 'Name a generator socket, or write generator: true on its materia.';
+    yield error('INVALID_LOOP', `${path}.from`, `${named} is not a generator, so it produces no ${GENERATED}. ${fix}`);
+    return;
+  }
+  if (isParallelGenerator(draft, named)) return;
+  const sources = generatorsEntering(draft, loop);
+  if (sources.length === 1 && consumedGenerator(draft, loop) === sources[0]) return;
+  const found = sources.length === 0 ? 'found none' : `found ${sources.length}: ${listed(sources)}`;
+  const message = `A loop that consumes is entered by exactly one edge from a generator; ${found}.`;
+  yield error('INVALID_LOOP', `${path}.from`, `${message} Let one edge lead straight from the generator to a member.`);
+}
+
+function hasCycle(draft: Draft, loop: JsonObject): boolean {
+  const targets = (id: string) => edgesOf(objectAt(draft.sockets, id)).map((edge) => stringAt(edge, 'to') ?? '');
+  return cyclesIn(membersOf(loop), targets).length > 0;
+}
+
+function* checkIterator(draft: Draft, iterator: Json | undefined, path: string): Findings {
+  if (iterator === undefined) return;
+  if (!isObject(iterator)) {
+    yield error('INVALID_LOOP', path, `iterator is ${shown(iterator)}. Write {"items": "state.list"}.`);
+    return;
+  }
+  yield* checkItems(iterator, path, 'INVALID_LOOP');
+  yield* checkNames(iterator, path, 'INVALID_LOOP');
+  yield* checkDone(draft, iterator, path);
+  yield* checkUnknown(iterator, ['items', 'as', 'cursor', 'done'], path, 'an iterator');
+}
+
+function* checkExits(draft: Draft, loop: JsonObject, path: string): Findings {
+  const exits = given(loop, 'exits');
+  if (exits === undefined) return;
+  if (!Array.isArray(exits)) {
+    const message = `exits is ${shown(exits)}. Write a list of {"id", "from", "condition", "targetSocketId"}.`;
+    yield error('INVALID_LOOP', `${path}.exits`, message);
+    return;
+  }
+  const members = new Set(membersOf(loop));
+  const ids = new Set<Json>();
+  const routes = new Set<string>();
+  for (const [index, route] of exits.entries()) {
+    const at = `${path}.exits[${index}]`;
+    if (!isObject(route)) {
+      const message = `A route is an object, not ${shown(route)}. Write {"id", "from", "condition", "targetSocketId"}.`;
+      yield error('INVALID_LOOP', at, message);
+      continue;
+    }
+    yield* checkRoute(draft, members, route, at);
+    const id = given(route, 'id');
+    if (!isText(id)) {
+      yield error('INVALID_LOOP', `${at}.id`, 'A route needs an id. Write one such as "exit:Socket-6:satisfied".');
+    } else if (ids.has(id)) {
+      yield error('INVALID_LOOP', `${at}.id`, `The id ${shown(id)} is used twice in this loop. Choose another.`);
+    } else ids.add(id);
+    const from = stringAt(route, 'from');
+    const condition = stringAt(route, 'condition');
+    if (from === null || condition === null) continue;
+    const key = `${from} ${condition}`;
+    if (routes.has(key)) {
+      const fix = 'Keep one of the two.';
+      yield error('INVALID_LOOP', at, `There is already a route from ${shown(from)} on ${shown(condition)}. ${fix}`);
+    }
+    routes.add(key);
+  }
+}
+
+function* checkRoute(draft: Draft, members: ReadonlySet<string>, route: JsonObject, path: string): Findings {
+  const from = stringAt(route, 'from') ?? '';
+  const known = yield* checkEndpoint(draft, given(route, 'from'), `${path}.from`, 'socket');
+  if (known && !members.has(from)) {
+    const fix = `Name a member: ${listed([...members])}.`;
+    yield error(
+      'INVALID_LOOP',
+      `${path}.from`,
+      `${from} is not in this loop, so the loop cannot be left there. ${fix}`,
+    );
+  }
+  const condition = given(route, 'condition');
+  yield* checkCondition(condition, `${path}.condition`);
+  if (known) yield* checkGuard(draft, objectAt(draft.sockets, from), condition, `${path}.condition`);
+  yield* checkEndpoint(draft, given(route, 'targetSocketId'), `${path}.targetSocketId`, 'socket');
+  yield* checkUnknown(route, ['id', 'from', 'condition', 'targetSocketId'], path, 'an exit route');
+}
+
+function* checkParallel(parallel: Json | undefined, path: string): Findings {
+  if (parallel === undefined) return;
+  if (!isObject(parallel)) {
+    yield error('INVALID_LOOP', path, `parallel is ${shown(parallel)}. Write {"maxConcurrency": 2}, or leave it out.`);
+    return;
+  }
+  const lanes = given(parallel, 'maxConcurrency');
+  if (lanes !== undefined && !isPositiveInteger(lanes)) {
+    const fix = 'Write a whole number above 0.';
+    yield error('INVALID_LOOP', `${path}.maxConcurrency`, `maxConcurrency is ${shown(lanes)}. ${fix}`);
+  }
+  yield* checkUnknown(parallel, ['maxConcurrency'], path, 'parallel');
+}

@@ -1,0 +1,205 @@
+// Checks of materia definitions: the reusable behaviours, wherever they are placed.
+import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
+import { given, isGenerator, namedContract, namedParse, parseFor, typeOfMateria } from './authored.ts';
+import { checkAssign } from './check-assign.ts';
+import { error, type Findings, listed, shown } from './issue.ts';
+import { isForbidden } from './path-syntax.ts';
+import {
+  ANYTHING,
+  BOOLEAN,
+  CONTRACT,
+  checkObsolete,
+  checkShapes,
+  checkUnknown,
+  OBJECT,
+  oneOf,
+  PARSE,
+  POSITIVE_INTEGER,
+  SCHEMA,
+  type Shape,
+  type Shapes,
+  STRING,
+  TEXT,
+  TEXTS,
+} from './shape.ts';
+
+const RUNNERS = ['claude', 'codex', 'pi', 'command', 'openai', 'anthropic', 'person', 'scripted'];
+const THINKING = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
+const EXECUTABLES = ['utility', 'command', 'script'];
+
+const COMMAND: Shape = {
+  accepts: (value) => Array.isArray(value) && value.length > 0 && value.every(isText),
+  wants: 'a list of strings, the program first, none of them blank',
+};
+const SCRIPT: Shape = {
+  accepts: (value) =>
+    isObject(value) &&
+    given(value, 'kind') === 'shippedUtility' &&
+    isText(given(value, 'name')) &&
+    ['node', undefined].includes(given(value, 'runtime') as string | undefined),
+  wants: '{"kind": "shippedUtility", "name": …}',
+};
+const TOOLS: Shape = {
+  accepts: (value) => isToolScope(value) || isCustomTools(value),
+  wants: 'none, readOnly, coding or {"type": "custom", "tools": [names]}',
+};
+// A blank value keeps whatever the runner would use anyway.
+const THINKING_LEVEL: Shape = {
+  accepts: (value) => isString(value) && (value.trim() === '' || THINKING.includes(value)),
+  wants: `one of ${THINKING.join(', ')}`,
+};
+
+const COMMON: Shapes = {
+  type: oneOf(['agent', 'utility']),
+  label: STRING,
+  description: STRING,
+  group: STRING,
+  color: STRING,
+  parse: PARSE,
+  contract: CONTRACT,
+  schema: SCHEMA,
+  generator: BOOLEAN,
+  parallel: BOOLEAN,
+  parallelSafe: BOOLEAN,
+  timeoutMs: POSITIVE_INTEGER,
+  lockScope: TEXTS,
+  lockState: oneOf(['locked', 'unlocked']),
+  catalogOrigin: OBJECT,
+};
+const AGENT: Shapes = {
+  ...COMMON,
+  prompt: TEXT,
+  promptFile: TEXT,
+  tools: TOOLS,
+  model: STRING,
+  thinking: THINKING_LEVEL,
+  multiTurn: BOOLEAN,
+  identity: TEXT,
+  runner: oneOf(RUNNERS),
+  onCrash: oneOf(['rerun', 'wait']),
+  assign: ANYTHING,
+};
+const UTILITY: Shapes = {
+  ...COMMON,
+  utility: TEXT,
+  command: COMMAND,
+  script: SCRIPT,
+  params: OBJECT,
+  once: BOOLEAN,
+  identity: TEXT,
+  assign: ANYTHING,
+};
+const OBSOLETE = {
+  systemPrompt: 'Put the text into prompt, or name a file in promptFile.',
+  generates: 'Write generator: true; what a generator produces is always workItems.',
+};
+
+export function* checkMateria(id: string, materia: Json): Findings {
+  const path = `materia.${id}`;
+  if (!isText(id) || isForbidden(id)) {
+    yield error('INVALID_MATERIA', path, `${shown(id)} cannot be the id of a materia. Choose another name.`);
+  }
+  if (!isObject(materia)) {
+    yield error('INVALID_MATERIA', path, `A materia is an object, not ${shown(materia)}. Define it or remove its id.`);
+    return;
+  }
+  const shapes = typeOfMateria(materia) === 'utility' ? UTILITY : AGENT;
+  yield* checkObsolete(materia, OBSOLETE, path, 'INVALID_MATERIA');
+  yield* checkShapes(materia, shapes, path, 'INVALID_MATERIA');
+  yield* shapes === UTILITY ? checkUtility(materia, path) : checkAgent(materia, path);
+  yield* checkAssign(given(materia, 'assign'), `${path}.assign`, 'INVALID_MATERIA');
+  yield* checkOutput(materia, path);
+  // Fields of the other type are refused by name above, so they are not reported a second time as unknown.
+  const known = [...Object.keys(shapes), ...Object.keys(OBSOLETE), ...foreignFields(shapes)];
+  yield* checkUnknown(materia, known, path, shapes === UTILITY ? 'a utility materia' : 'an agent materia');
+}
+
+function* checkAgent(materia: JsonObject, path: string): Findings {
+  for (const field of EXECUTABLES) {
+    if (given(materia, field) === undefined) continue;
+    const fix = 'Write type: "utility", or remove the field.';
+    yield error('INVALID_MATERIA', `${path}.${field}`, `An agent has nothing to execute, but names ${field}. ${fix}`);
+  }
+  const prompts = ['prompt', 'promptFile'].filter((field) => given(materia, field) !== undefined);
+  if (prompts.length === 0) {
+    yield error('INVALID_MATERIA', `${path}.prompt`, 'An agent needs a prompt. Write prompt, or name a promptFile.');
+  }
+  if (prompts.length === 2) {
+    const both = 'An agent has one prompt. Remove either prompt or promptFile.';
+    yield error('INVALID_MATERIA', `${path}.promptFile`, both);
+  }
+  if (given(materia, 'tools') === undefined) {
+    yield error('INVALID_MATERIA', `${path}.tools`, `An agent needs a tool scope. Write ${TOOLS.wants}.`);
+  }
+}
+
+function* checkUtility(materia: JsonObject, path: string): Findings {
+  for (const field of ['prompt', 'promptFile']) {
+    if (given(materia, field) === undefined) continue;
+    yield error(
+      'INVALID_MATERIA',
+      `${path}.${field}`,
+      `A utility reads no prompt. Remove ${field}, or what it executes.`,
+    );
+  }
+  const named = EXECUTABLES.filter((field) => given(materia, field) !== undefined);
+  if (named.length === 1) return;
+  const found = named.length === 0 ? 'names nothing' : `names ${listed(named)}`;
+  const fix = 'Name exactly one of utility, command and script.';
+  yield error(
+    'INVALID_MATERIA',
+    `${path}.${named[1] ?? 'utility'}`,
+    `A utility executes one thing and this one ${found}. ${fix}`,
+  );
+}
+
+function* checkOutput(materia: JsonObject, path: string): Findings {
+  const contract = namedContract(materia);
+  const parse = namedParse(materia);
+  if (given(materia, 'parallel') === true && !isGenerator(materia)) {
+    const fix = 'Add generator: true, or remove parallel.';
+    yield error('INVALID_MATERIA', `${path}.parallel`, `Only a generator can be parallel. ${fix}`);
+  }
+  if (contract !== null && parse !== null && parseFor(contract) !== parse) {
+    const fix = 'Remove parse: the contract decides it.';
+    yield error('INVALID_MATERIA', `${path}.parse`, `The contract ${contract} cannot be read as ${parse}. ${fix}`);
+  }
+  if (isGenerator(materia)) yield* checkGeneratorOutput(materia, path);
+}
+
+/** What a generator's own fields, on its materia or on its socket, may say about its output. */
+export function* checkGeneratorOutput(object: JsonObject, path: string): Findings {
+  const contract = namedContract(object);
+  if (contract === 'gaia' || contract === 'text') {
+    const fix = 'Write contract: "materia" or "operator", or drop generator.';
+    yield error('INVALID_GENERATOR', `${path}.contract`, `The contract ${contract} carries no workItems. ${fix}`);
+  }
+  if (namedParse(object) === 'text') {
+    const fix = 'Write parse: "json" or leave it out.';
+    yield error('INVALID_GENERATOR', `${path}.parse`, `A generator returns JSON with workItems. ${fix}`);
+  }
+  const assign = given(object, 'assign');
+  const source = isObject(assign) ? given(assign, 'workItems') : undefined;
+  if (source !== undefined && source !== '$.workItems') {
+    const fix = 'Write "$.workItems" or leave the target out.';
+    yield error(
+      'INVALID_GENERATOR',
+      `${path}.assign.workItems`,
+      `A generator's workItems come from its output. ${fix}`,
+    );
+  }
+}
+
+function foreignFields(shapes: Shapes): readonly string[] {
+  return shapes === UTILITY ? ['prompt', 'promptFile'] : EXECUTABLES;
+}
+
+function isToolScope(value: Json): boolean {
+  return value === 'none' || value === 'readOnly' || value === 'coding';
+}
+
+function isCustomTools(value: Json): boolean {
+  if (!isObject(value) || given(value, 'type') !== 'custom') return false;
+  const tools = given(value, 'tools');
+  return Array.isArray(tools) && tools.every(isText);
+}

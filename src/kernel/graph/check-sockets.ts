@@ -1,0 +1,223 @@
+// Checks of sockets: their ids, the materia they place, and how their output is read, stored and routed.
+import { isObject, isPositiveInteger, type Json, type JsonObject } from '../json.ts';
+import {
+  type Draft,
+  given,
+  isCondition,
+  isGenerator,
+  isGuarded,
+  materiaOf,
+  namedContract,
+  namedParse,
+  parseFor,
+  parseOf,
+} from './authored.ts';
+import { checkAssign } from './check-assign.ts';
+import { checkGeneratorOutput } from './check-materia.ts';
+import { checkDone, checkItems, checkNames } from './check-walk.ts';
+import { CONDITIONS } from './config.ts';
+import { checkEndpoint, isSocketId } from './endpoint.ts';
+import { error, type Findings, shown, warning } from './issue.ts';
+import { problemOfName } from './path-syntax.ts';
+import {
+  ANYTHING,
+  BOOLEAN,
+  CONTRACT,
+  checkObsolete,
+  checkShapes,
+  checkUnknown,
+  OBJECT,
+  oneOf,
+  PARSE,
+  POSITIVE_INTEGER,
+  SCHEMA,
+  type Shapes,
+  STRING,
+  TEXTS,
+} from './shape.ts';
+
+const SOCKET: Shapes = {
+  materia: ANYTHING,
+  parse: PARSE,
+  assign: ANYTHING,
+  edges: ANYTHING,
+  advance: ANYTHING,
+  foreach: ANYTHING,
+  limits: OBJECT,
+  contract: CONTRACT,
+  schema: SCHEMA,
+  lockScope: TEXTS,
+  label: STRING,
+  description: STRING,
+  socketKind: oneOf(['entry', 'normal']),
+  empty: BOOLEAN,
+  layout: OBJECT,
+};
+const LIMITS: Shapes = {
+  maxOutputBytes: POSITIVE_INTEGER,
+  timeoutMs: POSITIVE_INTEGER,
+  // Counters of old that are still found in files; retry budgets on edges took their place.
+  maxVisits: ANYTHING,
+  maxEdgeTraversals: ANYTHING,
+};
+const OBSOLETE = {
+  type: 'The materia says whether it is an agent or a utility; remove the field.',
+  role: 'Name the behaviour in materia.',
+  prompt: 'Put the text into the prompt of the materia.',
+  systemPrompt: 'Put the text into the prompt of the materia.',
+  multiTurn: 'Write multiTurn on the materia.',
+  utility: 'What a utility executes stands on its materia.',
+  command: 'What a utility executes stands on its materia.',
+  script: 'What a utility executes stands on its materia.',
+  params: 'The params of a utility stand on its materia.',
+  timeoutMs: 'Write limits.timeoutMs here, or timeoutMs on the materia.',
+};
+
+export function* checkSockets(draft: Draft): Findings {
+  for (const [id, socket] of Object.entries(draft.sockets)) {
+    const path = `${draft.path}.sockets.${id}`;
+    if (!isSocketId(id)) {
+      const fix = 'Name it Socket-1, Socket-2, … without leading zeros; human names belong to the materia.';
+      yield error('INVALID_SOCKET_ID', path, `${shown(id)} is not the id of a socket. ${fix}`);
+    }
+    if (!isObject(socket)) {
+      yield error('INVALID_CONFIG', path, `A socket is an object, not ${shown(socket)}. Write {"materia": …}.`);
+      continue;
+    }
+    yield* checkSocket(draft, socket, path);
+  }
+}
+
+/** How a socket's output is parsed, or null while its materia is not known and the socket does not say. */
+export function knownParse(draft: Draft, socket: JsonObject): 'text' | 'json' | null {
+  const materia = materiaOf(draft, socket);
+  if (materia !== null) return parseOf(socket, materia);
+  return namedContract(socket) === null && namedParse(socket) === null ? null : parseOf(socket, {});
+}
+
+function* checkSocket(draft: Draft, socket: JsonObject, path: string): Findings {
+  yield* checkObsolete(socket, OBSOLETE, path, 'INVALID_CONFIG');
+  yield* checkUnknown(socket, [...Object.keys(SOCKET), ...Object.keys(OBSOLETE)], path, 'a socket');
+  yield* checkPlacement(draft, socket, path);
+  yield* checkShapes(socket, SOCKET, path, 'INVALID_CONFIG');
+  const limits = given(socket, 'limits');
+  if (isObject(limits)) {
+    yield* checkShapes(limits, LIMITS, `${path}.limits`, 'INVALID_CONFIG');
+    yield* checkUnknown(limits, Object.keys(LIMITS), `${path}.limits`, 'the limits of a socket');
+  }
+  yield* checkOutput(draft, socket, path);
+  yield* checkEdges(draft, socket, path);
+  yield* checkAdvance(draft, socket, path);
+  yield* checkForeach(draft, socket, path);
+}
+
+function* checkPlacement(draft: Draft, socket: JsonObject, path: string): Findings {
+  if (materiaOf(draft, socket) !== null) return;
+  const named = given(socket, 'materia');
+  const what = named === undefined ? 'The socket names no materia' : `There is no materia ${shown(named)}`;
+  yield error('UNKNOWN_MATERIA', `${path}.materia`, `${what}. Define it under materia, or name one that is there.`);
+}
+
+function* checkOutput(draft: Draft, socket: JsonObject, path: string): Findings {
+  const materia = materiaOf(draft, socket);
+  const contract = namedContract(socket) ?? namedContract(materia ?? {});
+  const parse = namedParse(socket);
+  yield* checkAssign(given(socket, 'assign'), `${path}.assign`, 'INVALID_CONFIG');
+  if (isGenerator(materia)) {
+    yield* checkGeneratorOutput(socket, path);
+    return;
+  }
+  if (contract !== null && parse !== null && parseFor(contract) !== parse) {
+    const fix = 'Remove parse, or choose another contract on this socket.';
+    yield error('INVALID_CONFIG', `${path}.parse`, `The contract ${contract} cannot be read as ${parse}. ${fix}`);
+  }
+  if (knownParse(draft, socket) === 'text') yield* checkTextAssign(given(socket, 'assign'), path);
+}
+
+function* checkTextAssign(assign: Json | undefined, path: string): Findings {
+  if (!isObject(assign)) return;
+  for (const [target, source] of Object.entries(assign)) {
+    if (typeof source !== 'string' || !source.startsWith('$.')) continue;
+    const fix = 'Write parse: "json", or assign "$" for the whole text.';
+    const message = `Plain text has no field ${shown(source)}, so the slot would always be cleared. ${fix}`;
+    yield warning('INVALID_CONFIG', `${path}.assign.${target}`, message);
+  }
+}
+
+function* checkEdges(draft: Draft, socket: JsonObject, path: string): Findings {
+  const edges = given(socket, 'edges');
+  if (edges === undefined) return;
+  if (!Array.isArray(edges)) {
+    yield error('INVALID_CONFIG', `${path}.edges`, `edges is ${shown(edges)}. Write a list of {"when", "to"}.`);
+    return;
+  }
+  const always = edges.findIndex((edge) => isObject(edge) && edge.when === 'always');
+  for (const [index, edge] of edges.entries()) {
+    const at = `${path}.edges[${index}]`;
+    if (!isObject(edge)) {
+      yield error('INVALID_CONFIG', at, `An edge is an object, not ${shown(edge)}. Write {"when", "to"}.`);
+      continue;
+    }
+    yield* checkEndpoint(draft, given(edge, 'to'), `${at}.to`, 'socket or end');
+    yield* checkCondition(given(edge, 'when'), `${at}.when`);
+    yield* checkGuard(draft, socket, given(edge, 'when'), `${at}.when`);
+    if (always >= 0 && index > always) {
+      const fix = 'Put guarded edges before the always edge, or remove this one.';
+      yield error('UNREACHABLE_EDGE', at, `edges[${always}] is always taken before this edge is looked at. ${fix}`);
+    }
+    if (Object.hasOwn(edge, 'maxTraversals') && !isPositiveInteger(edge.maxTraversals)) {
+      const fix = 'Write a whole number above 0, or leave it out for no limit.';
+      const message = `maxTraversals is ${shown(edge.maxTraversals)}. ${fix}`;
+      yield error('INVALID_CONFIG', `${at}.maxTraversals`, message);
+    }
+    yield* checkUnknown(edge, ['when', 'to', 'maxTraversals'], at, 'an edge');
+  }
+}
+
+function* checkAdvance(draft: Draft, socket: JsonObject, path: string): Findings {
+  const at = `${path}.advance`;
+  const advance = given(socket, 'advance');
+  if (advance === undefined) return;
+  if (!isObject(advance)) {
+    yield error('INVALID_CONFIG', at, `advance is ${shown(advance)}. Write {"cursor", "items", "when"}.`);
+    return;
+  }
+  const cursor = problemOfName(given(advance, 'cursor'));
+  if (cursor !== null) yield error('INVALID_CONFIG', `${at}.cursor`, `The cursor has no usable name: ${cursor}.`);
+  yield* checkItems(advance, at, 'INVALID_CONFIG');
+  const when = given(advance, 'when');
+  if (when !== undefined) yield* checkCondition(when, `${at}.when`);
+  yield* checkGuard(draft, socket, when, `${at}.when`);
+  yield* checkDone(draft, advance, at);
+  yield* checkUnknown(advance, ['cursor', 'items', 'when', 'done'], at, 'advance');
+}
+
+function* checkForeach(draft: Draft, socket: JsonObject, path: string): Findings {
+  const at = `${path}.foreach`;
+  const foreach = given(socket, 'foreach');
+  if (foreach === undefined) return;
+  if (!isObject(foreach)) {
+    yield error('INVALID_CONFIG', at, `foreach is ${shown(foreach)}. Write {"items": "state.list"}.`);
+    return;
+  }
+  yield* checkItems(foreach, at, 'INVALID_CONFIG');
+  yield* checkNames(foreach, at, 'INVALID_CONFIG');
+  yield* checkDone(draft, foreach, at);
+  yield* checkUnknown(foreach, ['items', 'as', 'cursor', 'done'], at, 'foreach');
+}
+
+/** Checks a condition and returns whether it is one. */
+export function* checkCondition(value: Json | undefined, path: string): Findings<boolean> {
+  if (isCondition(value)) return true;
+  const message = `${shown(value)} is not a condition. Write one of ${CONDITIONS.join(', ')}.`;
+  yield error('INVALID_EDGE_CONDITION', path, message);
+  return false;
+}
+
+/** A guarded condition reads a boolean, and plain text has none: it would never match and the cast would quietly end. */
+export function* checkGuard(draft: Draft, socket: JsonObject, condition: Json | undefined, path: string): Findings {
+  if (!isGuarded(condition) || knownParse(draft, socket) !== 'text') return;
+  const fix = 'Write parse: "json" on the socket, or use always.';
+  const message = `${shown(condition)} needs JSON output with satisfied, but this socket returns plain text. ${fix}`;
+  yield error('INVALID_EDGE_CONDITION', path, message);
+}

@@ -1,0 +1,40 @@
+// The static checks of a configuration: every issue of every loadout and materia, not only the first.
+// One bad loadout leaves the others usable, so an issue says in its path whom it concerns.
+import { isObject, type Json } from '../json.ts';
+import { draftOf, objectAt, stringAt } from './authored.ts';
+import { checkConfig } from './check-config.ts';
+import { checkLoadout } from './check-loadout.ts';
+import { checkMateria } from './check-materia.ts';
+import type { Issue } from './config.ts';
+import { error, type Findings, shown } from './issue.ts';
+
+/** All issues, errors first, each kind in the order of the configuration. Never throws, whatever the value. */
+export function check(config: Json, options: { readonly strict?: boolean } = {}): readonly Issue[] {
+  const issues = [...checkAll(config)].map((issue) => (options.strict ? { ...issue, level: 'error' as const } : issue));
+  const errors = issues.filter((issue) => issue.level === 'error');
+  return [...errors, ...issues.filter((issue) => issue.level === 'warning')];
+}
+
+/** The issues that matter for casting one loadout: its own, those of the materia it uses, and the configuration's. */
+export function issuesOf(issues: readonly Issue[], loadoutName: string, config: Json): readonly Issue[] {
+  const draft = draftOf(isObject(config) ? config : {}, loadoutName);
+  const used = draft.socketIds.map((id) => stringAt(objectAt(draft.sockets, id), 'materia'));
+  const owners = [draft.path, ...new Set(used.filter((id) => id !== null).map((id) => `materia.${id}`))];
+  return issues.filter(({ path }) => {
+    if (!path.startsWith('loadouts.') && !path.startsWith('materia.')) return true;
+    // A name may hold dots itself, and then a path may fit two names: it counts for both.
+    return owners.some((owner) => path === owner || path.startsWith(`${owner}.`));
+  });
+}
+
+function* checkAll(config: Json): Findings {
+  if (!isObject(config)) {
+    const message = `The configuration is ${shown(config)}. Write an object with loadouts and materia.`;
+    yield error('INVALID_CONFIG', 'config', message);
+    return;
+  }
+  yield* checkConfig(config);
+  for (const [id, materia] of Object.entries(objectAt(config, 'materia'))) yield* checkMateria(id, materia);
+  for (const [name, loadout] of Object.entries(objectAt(config, 'loadouts')))
+    yield* checkLoadout(config, name, loadout);
+}

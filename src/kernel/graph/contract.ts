@@ -1,0 +1,26 @@
+// What a socket asks of its output. The place in the graph decides, not the prompt of the materia.
+import type { Contract } from '../dialect.ts';
+import type { Rules, Socket } from './config.ts';
+
+export function contractOf(rules: Rules, socketId: string): Contract {
+  const socket = rules.graph.sockets[socketId];
+  const materia = socket && rules.materia[socket.materia];
+  if (!socket || !materia) throw new Error(`these rules have no socket ${socketId} with a materia`);
+  const requires = [];
+  if (readsSatisfied(socket)) requires.push('satisfied');
+  if (materia.generator || socket.assign.workItems === '$.workItems') requires.push('workItems');
+  return {
+    dialect: socket.contract,
+    generator: materia.generator,
+    utility: materia.type === 'utility',
+    requires,
+    assign: socket.assign,
+    schema: socket.schema,
+  };
+}
+
+/** Edges and `advance` need the boolean. Exit routes do not: without it the `always` route is taken. */
+export function readsSatisfied(socket: Socket): boolean {
+  const conditions = [...socket.edges.map((edge) => edge.when), socket.advance?.when ?? 'always'];
+  return conditions.some((condition) => condition !== 'always');
+}

@@ -1,0 +1,18 @@
+// The work a cast is owed now. Derived from the state alone, so recovery after a crash is the ordinary path.
+import { deadlineOf } from './cast/budget.ts';
+import type { Effect } from './effect.ts';
+import type { Cast } from './state.ts';
+
+export function pending(cast: Cast): readonly Effect[] {
+  if (cast.status !== 'running') return [];
+  const owed: Effect[] = [];
+  for (const turn of Object.values(cast.turns)) {
+    const common = { cast: cast.id, turn: turn.id };
+    if (turn.phase === 'owed') owed.push({ kind: 'prepare', ...common, attempt: turn.attempt + 1 });
+    else if (turn.phase === 'running') owed.push({ kind: 'dispatch', ...common, attempt: turn.attempt });
+    else if (turn.phase === 'verifying') owed.push({ kind: 'verify', ...common, attempt: turn.attempt });
+  }
+  const deadline = deadlineOf(cast);
+  if (deadline !== null && owed.length > 0) owed.push({ kind: 'timer', cast: cast.id, at: deadline });
+  return owed;
+}

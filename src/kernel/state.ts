@@ -1,0 +1,104 @@
+// What is known of the open casts of a workspace. Plain JSON throughout, so that a snapshot is its canonical text.
+import type { Handoff } from './dialect.ts';
+import type { Condition, Rules, Script } from './graph/config.ts';
+import type { Json, JsonObject } from './json.ts';
+import type { Denied } from './verdict.ts';
+
+export type State = { casts: Record<string, Cast> };
+
+export type CastStatus = 'running' | 'waiting' | 'paused' | 'completed' | 'failed' | 'aborted';
+
+export type Cast = {
+  readonly id: string;
+  readonly request: string;
+  readonly loadout: string;
+  readonly rules: Rules;
+  readonly script: Script | null;
+  status: CastStatus;
+  code: string | null;
+  reason: string;
+  /** Where a stopped cast goes on, when that is not simply one of its turns. */
+  stand: Stand | null;
+  data: JsonObject;
+  cursors: Record<string, number>;
+  visits: Record<string, number>;
+  /** Turns that are not over, by number; several may be in flight. */
+  turns: Record<string, Turn>;
+  turnsStarted: number;
+  turnsAccepted: number;
+  traversals: Record<string, number>;
+  guard: Guard;
+  rework: Record<string, ReworkNote[]>;
+  lastOutput: string;
+  lastJson: Json;
+  /** Recorded outcomes by script key: the index of the next scripted turn. */
+  scripted: Record<string, number>;
+  usage: Usage;
+  /** The largest settled usage by socket: what a dispatch of it reserves. */
+  peaks: Record<string, number>;
+  budget: { maxTokens: number | null; maxCost: number | null; maxDurationMs: number | null; warned: boolean };
+  clock: { startedAt: number; runningSince: number | null; elapsedMs: number };
+};
+
+export type Usage = { input: number; output: number; cost: number };
+
+export type Item = {
+  readonly key: string;
+  readonly label: string;
+  readonly index: number;
+  readonly total: number;
+  readonly items: string;
+  readonly as: string;
+  readonly cursorKey: string;
+};
+
+export type TurnPhase = 'owed' | 'running' | 'verifying' | 'accepted' | 'unknown' | 'failed';
+
+export type Turn = {
+  readonly id: number;
+  readonly socket: string;
+  readonly visit: number;
+  readonly item: Item | null;
+  phase: TurnPhase;
+  /** The number of the last attempt that was started; 0 before the first. */
+  attempt: number;
+  repairs: number;
+  faults: number;
+  /** The refusal a repair turn answers to. */
+  refusal: { verdict: Denied; raw: string } | null;
+  brief: string | null;
+  script: { key: string; index: number } | null;
+  reserved: number;
+  /** What is verified now, or was accepted and not routed yet. */
+  handoff: Handoff | null;
+  output: string | null;
+};
+
+export type Stand =
+  /** An accepted turn whose cast ran out of budget before the cursor moved. */
+  | { readonly at: 'route'; readonly turn: number }
+  /** An edge whose budget was spent. */
+  | { readonly at: 'edge'; readonly turn: number; readonly key: string; readonly limit: number; readonly to: string }
+  /** A socket that the guard did not let start. */
+  | { readonly at: 'start'; readonly socket: string };
+
+/** Watches for rounds in which no item gets finished. */
+export type Guard = { readonly key: string; readonly count: number; readonly path: readonly string[] };
+
+export type ReworkNote = {
+  readonly from: string;
+  readonly label: string;
+  readonly target: string;
+  readonly when: Condition;
+  readonly item: string | null;
+  readonly itemLabel: string | null;
+  readonly reason: string;
+};
+
+export function emptyState(): State {
+  return { casts: {} };
+}
+
+export function isOver(status: CastStatus): boolean {
+  return status === 'completed' || status === 'failed' || status === 'aborted';
+}

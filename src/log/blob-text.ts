@@ -1,0 +1,60 @@
+// Long texts leave a fact before it is written and come back when it is read: the fact keeps their digest, so that a
+// text can be erased later without touching the chain. An object that merely looks like such a reference is wrapped,
+// so that nobody can have another fact's text read back by writing a reference into his own.
+import { hash } from 'node:crypto';
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { utf8Length } from '../kernel/utf8-length.ts';
+
+const BLOB = '$blob';
+const LITERAL = '$literal';
+/** Texts of more bytes than this are stored by digest. */
+export const INLINE_BYTES_MAX = 256;
+/** What a text reads as once it was erased. */
+export const ERASED = '[erased]';
+
+export type Blob = { readonly digest: string; readonly text: string };
+
+export function digestOf(text: string): string {
+  return `sha256:${hash('sha256', text.isWellFormed() ? text : text.toWellFormed(), 'hex')}`;
+}
+
+/** The value as it is stored, and the texts taken out of it. */
+export function dehydrate(value: Json, blobs: Blob[]): Json {
+  if (typeof value === 'string') return isLong(value) ? reference(value, blobs) : value;
+  if (Array.isArray(value)) return value.map((element: Json) => dehydrate(element, blobs));
+  if (!isObject(value)) return value;
+  const stored: Record<string, Json> = {};
+  for (const key in value) {
+    const member = value[key];
+    if (member !== undefined) define(stored, key, dehydrate(member, blobs));
+  }
+  return BLOB in stored || LITERAL in stored ? { [LITERAL]: stored } : stored;
+}
+
+export function hydrate(value: Json, textOf: (digest: string) => string | null): Json {
+  if (Array.isArray(value)) return value.map((element: Json) => hydrate(element, textOf));
+  if (!isObject(value)) return value;
+  if (typeof value[BLOB] === 'string') return textOf(value[BLOB]) ?? ERASED;
+  const inner = LITERAL in value && isObject(value[LITERAL]) ? value[LITERAL] : value;
+  const read: Record<string, Json> = {};
+  for (const key in inner) define(read, key, hydrate(inner[key] as Json, textOf));
+  return read;
+}
+
+function isLong(text: string): boolean {
+  if (text.length > INLINE_BYTES_MAX) return true;
+  return text.length * 3 > INLINE_BYTES_MAX && utf8Length(text) > INLINE_BYTES_MAX;
+}
+
+function reference(text: string, blobs: Blob[]): JsonObject {
+  const digest = digestOf(text);
+  blobs.push({ digest, text });
+  return { [BLOB]: digest, bytes: utf8Length(text) };
+}
+
+/** A member named `__proto__` is a member like any other. */
+function define(target: Record<string, Json>, key: string, value: Json): void {
+  if (key === '__proto__')
+    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  else target[key] = value;
+}

@@ -1,0 +1,70 @@
+// Ignore-Artifacts: adds patterns to the ignore file of a repository, each at most once.
+import { appendFile, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { isText, type Json, type JsonObject } from '../kernel/json.ts';
+import { repositoryOf } from './repository-root.ts';
+import { give, refuse, type ShippedInput, type UtilityOutcome } from './utility.ts';
+
+export type Ignored = {
+  readonly ok: true;
+  readonly root: string;
+  readonly file: string;
+  readonly patterns: readonly string[];
+  readonly added: readonly string[];
+  readonly unchanged: readonly string[];
+};
+
+export async function ignoreArtifacts(input: ShippedInput): Promise<UtilityOutcome> {
+  const done = await ignoreByParams(input);
+  return typeof done === 'string' ? refuse(done) : give({ satisfied: true, state: { artifactIgnore: done } });
+}
+
+/** The built-in form: the same fields, on top of the result. */
+export async function ensureIgnored(input: ShippedInput): Promise<UtilityOutcome> {
+  const done = await ignoreByParams(input);
+  return typeof done === 'string' ? refuse(done) : give(done);
+}
+
+/** Adds what is missing and tells what was. */
+export async function ignorePatterns(root: string, file: string, patterns: readonly string[]): Promise<Ignored> {
+  const target = path.join(root, file);
+  const before = await readFile(target, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+  const lines = before.split('\n').map((line) => line.trim());
+  const present = new Set(lines.filter((line) => line !== '' && !line.startsWith('#')));
+  const added = patterns.filter((pattern) => !present.has(pattern));
+  if (added.length > 0) {
+    const gap = before === '' || before.endsWith('\n') ? '' : '\n';
+    await appendFile(target, `${gap}${added.join('\n')}\n`);
+  }
+  return { ok: true, root, file, patterns, added, unchanged: patterns.filter((pattern) => present.has(pattern)) };
+}
+
+async function ignoreByParams({ cwd, params }: ShippedInput): Promise<Ignored | string> {
+  const patterns = patternsIn(params.patterns);
+  if (typeof patterns === 'string') return patterns;
+  const root = isText(params.root) ? path.resolve(cwd, params.root) : (repositoryOf(cwd)?.root ?? path.resolve(cwd));
+  const file = fileIn(params);
+  const inside = path.relative(root, path.resolve(root, file));
+  if (inside === '' || inside.startsWith('..') || path.isAbsolute(inside)) {
+    return `params.file ${JSON.stringify(file)} does not name a file inside ${root}`;
+  }
+  return await ignorePatterns(root, inside, patterns);
+}
+
+function fileIn(params: JsonObject): string {
+  return isText(params.file) ? params.file : '.gitignore';
+}
+
+/** The patterns, trimmed and each once, or what is wrong with them. */
+function patternsIn(value: Json | undefined): readonly string[] | string {
+  if (!Array.isArray(value) || value.length === 0 || !value.every(isText)) {
+    return 'params.patterns must be a list of at least one pattern, each a text that is not blank';
+  }
+  const patterns = [...new Set(value.map((pattern) => pattern.trim()))];
+  const odd = patterns.find((pattern) => /[\r\n]/.test(pattern) || pattern.startsWith('#'));
+  if (odd === undefined) return patterns;
+  return `params.patterns holds ${JSON.stringify(odd)}, which would be read as a comment or as several lines; write \\# for a leading #`;
+}

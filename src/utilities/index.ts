@@ -1,0 +1,75 @@
+// The utilities that come with the product: built-in aliases, which run inside the engine, and shipped utilities, each
+// a function here that `run-shipped` turns into a process of its own. A name that is not listed is an error.
+import { fileURLToPath } from 'node:url';
+import type { JsonObject } from '../kernel/json.ts';
+import { blackbeltBootstrap } from './blackbelt-bootstrap.ts';
+import { blackbeltMaintain } from './blackbelt-maintain.ts';
+import { commitSigil } from './commit-sigil.ts';
+import { detectVcs, detectVcsPlainly } from './detect-vcs.ts';
+import { ensureIgnored, ignoreArtifacts } from './ignore-artifacts.ts';
+import { mimeBootstrap } from './mime-bootstrap.ts';
+import { mimeMaintain } from './mime-maintain.ts';
+import { refuse, type ShippedInput, type Utility, type UtilityOutcome } from './utility.ts';
+
+export type { ShippedInput, Utility, UtilityOutcome } from './utility.ts';
+
+const ALIASES: Readonly<Record<string, Utility>> = {
+  noop: async () => ({ ok: true, output: '' }),
+  echo: async ({ params }) => ({ ok: true, output: textOf(params, 'output', 'text', 'message') ?? '' }),
+  'project.ensureIgnored': ensureIgnored,
+  'vcs.detect': detectVcsPlainly,
+};
+
+export const BUILTINS: readonly string[] = Object.keys(ALIASES);
+
+export const SHIPPED_UTILITIES: Readonly<Record<string, Utility>> = {
+  'Ignore-Artifacts': ignoreArtifacts,
+  'Detect-VCS': detectVcs,
+  'Blackbelt-Bootstrap': blackbeltBootstrap,
+  'Blackbelt-Maintain': blackbeltMaintain,
+  'Mime-Bootstrap': mimeBootstrap,
+  'Mime-Maintain': mimeMaintain,
+  'Commit-Sigil': commitSigil,
+};
+
+export function runBuiltin(name: string, input: ShippedInput): Promise<UtilityOutcome> {
+  return runNamed(ALIASES, 'built-in utility', name, input);
+}
+
+export function runShipped(name: string, input: ShippedInput): Promise<UtilityOutcome> {
+  return runNamed(SHIPPED_UTILITIES, 'shipped utility', name, input);
+}
+
+/** The argument list that runs a shipped utility as a process with the usual protocol; null for an unknown name. */
+export function shippedCommand(name: string): readonly string[] | null {
+  if (!Object.hasOwn(SHIPPED_UTILITIES, name)) return null;
+  const program = import.meta.url.endsWith('.ts') ? './run-shipped.ts' : './run-shipped.js';
+  const file = fileURLToPath(new URL(program, import.meta.url));
+  return [process.execPath, '--disable-warning=ExperimentalWarning', file, name];
+}
+
+async function runNamed(
+  table: Readonly<Record<string, Utility>>,
+  what: string,
+  name: string,
+  input: ShippedInput,
+): Promise<UtilityOutcome> {
+  const given = textOf(input.params, 'output');
+  if (given !== null) return { ok: true, output: given };
+  const run = Object.hasOwn(table, name) ? table[name] : undefined;
+  if (run === undefined)
+    return refuse(`there is no ${what} ${JSON.stringify(name)}; there are ${Object.keys(table).join(', ')}`);
+  try {
+    return await run(input);
+  } catch (error) {
+    return refuse(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** The first of these parameters that is there: a text as it is, anything else as JSON. */
+function textOf(params: JsonObject, ...names: readonly string[]): string | null {
+  const name = names.find((one) => Object.hasOwn(params, one));
+  const value = name === undefined ? undefined : params[name];
+  if (value === undefined) return null;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

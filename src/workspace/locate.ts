@@ -1,0 +1,32 @@
+// Where a workspace is: its project directory, its `.baton` folder, and the folder that holds its state.
+import { hash } from 'node:crypto';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+
+export type Workspace = {
+  /** The project directory, absolute and without links. */
+  readonly dir: string;
+  readonly configFile: string;
+  readonly stateDir: string;
+};
+
+/** The workspace at `dir`, or, without one, that of the current directory or of the nearest one above that has `.baton`. */
+export function locate(dir: string | undefined, env: NodeJS.ProcessEnv, cwd: string): Workspace | null {
+  const start = resolve(cwd, dir ?? '.');
+  if (!existsSync(start) || !statSync(start).isDirectory()) return null;
+  const project = realpathSync(dir === undefined ? nearest(start) : start);
+  return { dir: project, configFile: join(project, '.baton', 'config.json'), stateDir: stateDirOf(project, env) };
+}
+
+function nearest(start: string): string {
+  for (let at = start; ; at = dirname(at)) {
+    if (existsSync(join(at, '.baton'))) return at;
+    if (dirname(at) === at) return start;
+  }
+}
+
+/** `BATON_HOME` holds one folder per workspace, named for people and told apart by the path. */
+function stateDirOf(project: string, env: NodeJS.ProcessEnv): string {
+  if (!env.BATON_HOME) return join(project, '.baton', 'state');
+  return join(resolve(env.BATON_HOME), `${basename(project) || 'root'}-${hash('sha256', project, 'hex').slice(0, 8)}`);
+}
