@@ -23,13 +23,13 @@ export async function withDriver<T>(workspace: Workspace, work: (door: Door) => 
   }
 }
 
-/** Drives the cast to where it stands still, shows it, and answers the exit code. `prepare` runs once it is ours to drive. */
+/** Drives the cast to where it stands still, shows it, and answers the exit code. `begin` runs once it is ours to drive. */
 export async function driveAndShow(
   call: Call,
   workspace: Workspace,
   door: Door,
   cast: string,
-  prepare: () => Promise<void> = async () => undefined,
+  begin: () => Promise<void>,
 ): Promise<number> {
   const me = thisDriver();
   const driver = await door.takeCast(cast, me);
@@ -43,11 +43,10 @@ export async function driveAndShow(
     door.submit({ kind: 'cast.pause', cast, reason: 'interrupted from the keyboard' }, person()),
   );
   try {
-    await prepare();
     progress.learn(await door.read({ after: 0, cast }));
     const { dir, stateDir } = workspace;
     const engine = new Engine({ door, runners, cwd: dir, configDir: `${dir}/.baton`, stateDir });
-    await engine.drive(cast, (change) => progress.take(change));
+    await engine.drive(cast, begin, (change) => progress.take(change));
   } finally {
     interrupted.stop();
     progress.stop();

@@ -31,10 +31,12 @@ export class Engine {
     this.#options = options;
   }
 
-  /** Drives a cast until it neither runs nor has anything of ours running. Answers the status it stands in. */
-  async drive(cast: string, watch?: (change: Change) => void): Promise<CastStatus> {
-    const drive = new Drive(this.#options, cast);
-    return drive.run(watch);
+  /**
+   * Drives a cast until it neither runs nor has anything of ours running. `begin` starts the cast or carries it on; what
+   * runs before it was started by a process that is gone. Answers the status the cast stands in.
+   */
+  async drive(cast: string, begin: () => Promise<void>, watch?: (change: Change) => void): Promise<CastStatus> {
+    return new Drive(this.#options, cast).run(begin, watch);
   }
 }
 
@@ -42,8 +44,9 @@ class Drive {
   readonly #options: EngineOptions;
   readonly #cast: string;
   readonly #running = new Map<string, AbortController>();
-  /** Attempts whose dispatch this process itself made due; any other was started by one that is gone. */
-  readonly #own = new Set<string>();
+  /** Attempts that were under way before this process took the cast. */
+  readonly #foreign = new Set<string>();
+  #begun = false;
   #status: CastStatus = 'running';
   #failure: unknown = null;
   #done: (() => void) | null = null;
@@ -53,16 +56,25 @@ class Drive {
     this.#cast = cast;
   }
 
-  async run(watch?: (change: Change) => void): Promise<CastStatus> {
+  async run(begin: () => Promise<void>, watch?: (change: Change) => void): Promise<CastStatus> {
     const finished = new Promise<void>((resolve) => {
       this.#done = resolve;
     });
+    let attached = false;
     const stop = await this.#options.door.follow(this.#cast, watch !== undefined, (change) => {
+      if (!attached) for (const { key, effect } of change.owed) if (effect.kind === 'dispatch') this.#foreign.add(key);
       watch?.(change);
       this.#reconcile(change);
     });
-    await finished;
-    stop();
+    attached = true;
+    try {
+      await begin();
+      this.#begun = true;
+      this.#finishIfIdle();
+      await finished;
+    } finally {
+      stop();
+    }
     if (this.#failure) throw this.#failure;
     return this.#status;
   }
@@ -90,14 +102,14 @@ class Drive {
   }
 
   #finishIfIdle(): void {
-    if (this.#running.size === 0 && (this.#status !== 'running' || this.#failure)) this.#done?.();
+    if (!this.#begun || this.#running.size > 0) return;
+    if (this.#status !== 'running' || this.#failure) this.#done?.();
   }
 
   async #perform({ effect, key, packet }: Owed, signal: AbortSignal): Promise<void> {
     switch (effect.kind) {
       case 'prepare': {
         const { cast, turn, attempt } = effect;
-        this.#own.add(`dispatch:${turn}.${attempt}`);
         await this.#submit({ kind: 'turn.prepared', cast, turn, attempt });
         return;
       }
@@ -105,8 +117,9 @@ class Drive {
         if (!packet) throw new Error(`no packet came with ${key}`);
         const runner = this.#options.runners.runnerFor(packet);
         const place = placeOf(this.#options, packet);
-        const isOwn = this.#own.delete(key);
-        const result = await (isOwn ? runner.run(packet, place, signal) : runner.recover(packet, place, signal));
+        const result = await (this.#foreign.delete(key)
+          ? runner.recover(packet, place, signal)
+          : runner.run(packet, place, signal));
         if (!signal.aborted) await this.#submit(asInput(effect, result));
         await runner.forget?.(place);
         return;

@@ -2,7 +2,7 @@
 // sees its own first steps; replaying the returned facts on the state before gives the state after.
 import { takeFault, takeOutput } from './cast/answer.ts';
 import { exhausted } from './cast/budget.ts';
-import { dispatch } from './cast/dispatch.ts';
+import { dispatch, startReady } from './cast/dispatch.ts';
 import { type Dialects, fail, materiaOf, newPen, type Pen } from './cast/pen.ts';
 import { startCast } from './cast/start.ts';
 import { abort, changeBudget, decideTurn, pause, recast, resume, revive } from './cast/steer.ts';
@@ -16,6 +16,8 @@ export type Decision = { readonly verdict: Verdict; readonly facts: readonly Fac
 export function decide(dialects: Dialects, state: State, input: Input): Decision {
   const pen = newPen(state, input.at, dialects);
   const verdict = input.kind === 'cast.start' ? startCast(pen, input) : decideForCast(pen, input);
+  const cast = state.casts[input.cast];
+  if (cast && pen.facts.length > 0) startReady(pen, cast);
   return { verdict, facts: pen.facts };
 }
 

@@ -3,7 +3,6 @@
 // so that nobody can have another fact's text read back by writing a reference into his own.
 import { hash } from 'node:crypto';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
-import { utf8Length } from '../kernel/utf8-length.ts';
 
 const BLOB = '$blob';
 const LITERAL = '$literal';
@@ -43,13 +42,13 @@ export function hydrate(value: Json, textOf: (digest: string) => string | null):
 
 function isLong(text: string): boolean {
   if (text.length > INLINE_BYTES_MAX) return true;
-  return text.length * 3 > INLINE_BYTES_MAX && utf8Length(text) > INLINE_BYTES_MAX;
+  return text.length * 3 > INLINE_BYTES_MAX && Buffer.byteLength(text) > INLINE_BYTES_MAX;
 }
 
 function reference(text: string, blobs: Blob[]): JsonObject {
   const digest = digestOf(text);
   blobs.push({ digest, text });
-  return { [BLOB]: digest, bytes: utf8Length(text) };
+  return { [BLOB]: digest, bytes: Buffer.byteLength(text) };
 }
 
 /** A member named `__proto__` is a member like any other. */

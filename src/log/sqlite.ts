@@ -37,6 +37,7 @@ export class SqliteLog implements Log {
     'tail' | 'tailLimited' | 'ofCast' | 'lifecycle' | 'texts' | 'last' | 'version',
     StatementSync
   >;
+  readonly #transact: Record<'begin' | 'commit', StatementSync>;
   readonly #insert: Record<'fact' | 'text', StatementSync>;
   /** The head as this connection last saw it, so that a commit with nothing new to read hashes nothing twice. */
   #head: Head & { readonly at: string } = { seq: 0, hash: NO_PREV, at: '' };
@@ -56,6 +57,7 @@ export class SqliteLog implements Log {
       last: db.prepare('SELECT seq, line FROM facts ORDER BY seq DESC LIMIT 1'),
       version: db.prepare('PRAGMA data_version'),
     };
+    this.#transact = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') };
     this.#insert = {
       fact: db.prepare('INSERT INTO facts (seq, line) VALUES (?, ?)'),
       text: db.prepare('INSERT INTO texts (id, digest, body) VALUES (?, ?, ?)'),
@@ -201,10 +203,10 @@ export class SqliteLog implements Log {
 
   #transaction<T>(work: () => T): T {
     return this.#guarded(() => {
-      this.#db.exec('BEGIN IMMEDIATE');
+      this.#transact.begin.run();
       try {
         const result = work();
-        this.#db.exec('COMMIT');
+        this.#transact.commit.run();
         return result;
       } catch (error) {
         if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
@@ -233,7 +235,9 @@ function openDatabase(file: string): DatabaseSync {
       db.close();
       throw newer(file);
     }
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;');
+    db.exec(
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8000; PRAGMA journal_size_limit = 67108864;',
+    );
     if (version === 0) db.exec(`BEGIN IMMEDIATE; ${SCHEMA} PRAGMA user_version = ${FACT_VERSION}; COMMIT;`);
     return db;
   } catch (error) {

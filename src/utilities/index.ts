@@ -1,6 +1,7 @@
 // The utilities that come with the product: built-in aliases, which run inside the engine, and shipped utilities, each
 // a function here that `run-shipped` turns into a process of its own. A name that is not listed is an error.
 import { fileURLToPath } from 'node:url';
+import type { UtilityMateria } from '../kernel/graph/config.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { blackbeltBootstrap } from './blackbelt-bootstrap.ts';
 import { blackbeltMaintain } from './blackbelt-maintain.ts';
@@ -31,6 +32,17 @@ export const SHIPPED_UTILITIES: Readonly<Record<string, Utility>> = {
   'Mime-Maintain': mimeMaintain,
   'Commit-Sigil': commitSigil,
 };
+
+/** Runs whatever a materia without a command names, within this process. */
+export async function runUtility(
+  { id, utility, script }: Pick<UtilityMateria, 'id' | 'utility' | 'script'>,
+  input: ShippedInput,
+): Promise<UtilityOutcome> {
+  if (utility !== null) return await runBuiltin(utility, input);
+  if (script !== null) return await runShipped(script, input);
+  const given = textOf(input.params, 'output');
+  return given === null ? refuse(`${id} names no utility, no script and no output`) : { ok: true, output: given };
+}
 
 export function runBuiltin(name: string, input: ShippedInput): Promise<UtilityOutcome> {
   return runNamed(ALIASES, 'built-in utility', name, input);

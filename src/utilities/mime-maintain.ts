@@ -55,6 +55,6 @@ async function identity(root: string, params: JsonObject): Promise<readonly stri
   const name = isText(params.userName) ? params.userName : 'Baton';
   const email = isText(params.userEmail) ? params.userEmail : 'baton@localhost';
   const hasName = (await git(root, 'config', '--get', 'user.name')).ok;
-  const hasEmail = (await git(root, 'config', '--get', 'user.email')).ok;
+  const hasEmail = isText(process.env.EMAIL) || (await git(root, 'config', '--get', 'user.email')).ok;
   return [...(hasName ? [] : ['-c', `user.name=${name}`]), ...(hasEmail ? [] : ['-c', `user.email=${email}`])];
 }

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test, vi } from 'vitest';
 import { awaitAttempt, type Packet, recoverAttempt, startAttempt } from './attempt.ts';
 import { takeClaim } from './attempt-folder.ts';
-import { HAS_PROC, type Identity, isAlive, killProcess, startTimeOf } from './process-identity.ts';
+import { HAS_PROC, type Identity, isAlive, killProcess, processTable, startTimeOf } from './process-identity.ts';
 import { MARK, membersOf } from './process-tree.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -30,8 +30,8 @@ function packet(changes: Partial<Packet>): Packet {
   return { argv: [], cwd: root, env, ...limits, ...changes };
 }
 
-async function until<T>(what: string, find: () => T | null | undefined | false): Promise<T> {
-  const deadline = performance.now() + 30_000;
+async function until<T>(what: string, find: () => T | null | undefined | false, withinMs = 30_000): Promise<T> {
+  const deadline = performance.now() + withinMs;
   for (;;) {
     const found = find();
     if (found) return found;
@@ -190,8 +190,20 @@ test('an abort reaches the child through its supervisor', async () => {
 test('an abort before the supervisor took the attempt keeps it from running', async () => {
   const dir = newFolder();
   mkdirSync(dir);
-  expect(await awaitAttempt(dir, AbortSignal.abort())).toMatchObject({ aborted: true, code: null, lost: false });
+  const waiting = awaitAttempt(dir, AbortSignal.abort());
+  // Long before the wait for a supervisor would be given up.
+  await until('the claim', () => existsSync(path.join(dir, 'claim')), 10_000);
+  expect(await waiting).toMatchObject({ aborted: true, code: null, lost: false });
   expect(await takeClaim(dir, 'supervisor')).toBe(false);
+});
+
+test('the supervisor and the child each lead a group of their own', async () => {
+  const dir = newFolder();
+  await startAttempt(dir, js('setInterval(() => {}, 1000)'), '');
+  const leaders = [await claimOf(dir), await childOf(dir)].map(({ pid }) => pid);
+  const rows = processTable().filter((row) => leaders.includes(row.pid));
+  expect(rows.map((row) => row.pgid).sort()).toEqual(leaders.sort());
+  expect(await awaitAttempt(dir, AbortSignal.abort())).toMatchObject({ aborted: true });
 });
 
 test('SIGINT and SIGHUP do not stop a supervisor', async () => {

@@ -54,7 +54,8 @@ test('another process with the pid of the child is none', async () => {
 });
 
 test('nothing is a member of a child from before the machine was started', async () => {
-  const child = await run(IDLE);
+  const child = await runLeaderless({});
+  expect(membersOf({ child, mark, fresh: true })).toHaveLength(1);
   expect(membersOf({ child: { pid: child.pid, startTime: 'earlier/1' }, mark, fresh: true })).toEqual([]);
 });
 

@@ -28,7 +28,7 @@ const NUMBER_CHARS = /^[0-9+\-.eE]+$/;
 export function integerOf(value: Json | undefined): number | null {
   if (typeof value === 'string' && !DIGITS.test(value.trim())) return null;
   const number = numberOf(value);
-  return number === null ? null : Math.trunc(number);
+  return number === null ? null : finite(Math.trunc(number));
 }
 
 export function numberOf(value: Json | undefined): number | null {
@@ -41,8 +41,9 @@ export function numberOf(value: Json | undefined): number | null {
   return typeof value === 'number' ? finite(value) : null;
 }
 
+// Adding zero turns minus zero, which would not come back from JSON as it was, into zero.
 function finite(number: number): number | null {
-  return Number.isFinite(number) ? number : null;
+  return Number.isFinite(number) ? number + 0 : null;
 }
 
 // Measures are printed with a fraction and iterations without one, so that the code tells them apart.

@@ -8,6 +8,7 @@ import { gaia } from './index.ts';
 import { readReport } from './read.ts';
 
 const runs = Number(process.env.FUZZ_RUNS ?? 2000);
+const patient = { timeout: 20_000 + runs * 10 };
 const FENCE = '```';
 const fenced = (body: string) => `Done.\n${FENCE}agent_contract_handoff\n${body}\n${FENCE}\n`;
 const REPORT = exampleReport({}) as { agent_status: JsonObject; evidence_report: JsonObject };
@@ -72,7 +73,7 @@ test('of two good blocks the first counts', () => {
 test('of two equal keys the last counts, and a warning says where', () => {
   const twice = JSON.stringify(REPORT).replace('"plan_status":', '"plan_status":"BLOCKED","plan_status":');
   const { code, details } = readReport(fenced(twice));
-  expect([code, details.plan_status, details.warnings]).toEqual(['OK', 'COMPLETE', ['DUPLICATE_KEY:1:41']]);
+  expect([code, details.plan_status, details.warnings]).toEqual(['OK', 'COMPLETE', ['DUPLICATE_KEY:3:42']]);
 });
 
 test('broken JSON is located in the whole reply', () => {
@@ -186,7 +187,7 @@ function expectWellShaped(raw: string): void {
   }
 }
 
-test('mutated reports always get a well-shaped verdict, and accepted ones are accepted again', () => {
+test('mutated reports always get a well-shaped verdict, and accepted ones are accepted again', patient, () => {
   fc.assert(
     fc.property(mutated, (report) => {
       const raw = fenced(JSON.stringify(report));
@@ -199,7 +200,7 @@ test('mutated reports always get a well-shaped verdict, and accepted ones are ac
   );
 });
 
-test('any text gets a well-shaped verdict', () => {
+test('any text gets a well-shaped verdict', patient, () => {
   const good = says(FULL);
   const piece = fc.constantFrom(
     FENCE,

@@ -47,7 +47,7 @@ type Parsed =
 function parseReply(raw: string): Parsed {
   const block = findBlock(raw);
   if (!block.found) return { ok: false, code: 'NO_BLOCK', reason: block.message };
-  const parsed = parseBody(block.body);
+  const parsed = parseBody(block);
   if (!parsed.ok) return { ok: false, ...unreadable(block, parsed) };
   if (isObject(parsed.value)) return { ok: true, report: parsed.value, findings: parsed.findings };
   const reason = `the block on line ${block.line} holds ${nameOfType(parsed.value)}, not an object`;
@@ -74,7 +74,7 @@ type Body =
   | { readonly ok: true; readonly value: unknown; readonly findings: readonly Finding[] }
   | ({ readonly ok: false } & Fault);
 
-function parseBody(body: string): Body {
+function parseBody({ body, line: firstLine }: Block): Body {
   if (body.startsWith('\ufeff')) {
     return { ok: false, kind: 'syntax', message: 'a byte order mark stands before the JSON', line: 1, column: 1 };
   }
@@ -84,7 +84,8 @@ function parseBody(body: string): Body {
   // A key written twice is legal JSON in which the last one counts. Whoever reads the first is warned.
   const value: unknown = secureParse(body, null, { safe: true });
   if (value === null) return parsed;
-  return { ok: true, value, findings: [warning(`DUPLICATE_KEY:${parsed.line}:${parsed.column}`, '', parsed.message)] };
+  const line = firstLine + parsed.line - 1;
+  return { ok: true, value, findings: [warning(`DUPLICATE_KEY:${line}:${parsed.column}`, '', parsed.message)] };
 }
 
 const OUTCOMES: Readonly<Record<PlanStatus, Outcome>> = {

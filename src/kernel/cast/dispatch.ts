@@ -6,27 +6,46 @@ import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { briefFor } from './brief.ts';
 import { mayDispatch, reservationFor } from './budget.ts';
 import { fail, type Pen } from './pen.ts';
-import { nextScripted } from './script.ts';
+import { isScripted, nextScripted } from './script.ts';
 
+/** The place of the turn is ready. */
 export function dispatch(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input, { kind: 'turn.prepared' }>): Verdict {
   if (cast.status !== 'running' || turn.phase !== 'owed' || input.attempt !== turn.attempt + 1) {
     return deny('STALE_ATTEMPT', `attempt ${input.attempt} of turn ${turn.id} is not owed`);
   }
+  return startAttempt(pen, cast, turn);
+}
+
+/** Whether anything outside has to be made ready before a dispatch. A script says all there is to say. */
+export function needsPreparing(cast: Cast, turn: Turn): boolean {
+  return !isScripted(cast, turn.socket);
+}
+
+/** Starts every owed turn that has nothing to wait for, in the decision that made it owed: it saves a sync to disk. */
+export function startReady(pen: Pen, cast: Cast): void {
+  for (const turn of Object.values(cast.turns)) {
+    if (cast.status !== 'running') return;
+    if (turn.phase === 'owed' && !needsPreparing(cast, turn)) startAttempt(pen, cast, turn);
+  }
+}
+
+function startAttempt(pen: Pen, cast: Cast, turn: Turn): Verdict {
   const refusal = refusedAtDoor(cast, pen.at);
   if (refusal) {
     fail(pen, cast, refusal, turn.id);
     return refusal;
   }
+  const attempt = turn.attempt + 1;
   pen.write({
     kind: 'attempt.started',
     cast: cast.id,
     turn: turn.id,
-    attempt: input.attempt,
+    attempt,
     brief: briefFor(cast, turn, pen.dialects),
     script: nextScripted(cast, turn.socket),
     reserved: reservationFor(cast, turn.socket),
   });
-  return allow(`attempt ${input.attempt} of turn ${turn.id} started`);
+  return allow(`attempt ${attempt} of turn ${turn.id} started`);
 }
 
 /** The gates before dispatch, in their order. */

@@ -5,7 +5,7 @@ import type { Cast, Item, Turn } from '../state.ts';
 import { scopeOf } from './item.ts';
 import { materiaOf, socketOf } from './pen.ts';
 import { notesFor } from './rework.ts';
-import { scriptedTurn } from './script.ts';
+import { isScripted, scriptedTurn } from './script.ts';
 
 export type Packet = {
   readonly cast: string;
@@ -45,18 +45,15 @@ export function packetOf(cast: Cast, turn: Turn): Packet {
     brief: turn.brief ?? '',
     timeoutMs: socket.limits.timeoutMs,
     maxOutputBytes: socket.limits.maxOutputBytes,
-    scripted: scripted(cast, turn, materia),
+    scripted: scripted(cast, turn),
     utility: materia.type === 'utility' ? utilityInput(cast, turn.socket, turn.item) : null,
   };
 }
 
-/** A cast with a script has no other agents: a socket it does not name fails its turn instead of calling a model. */
-function scripted(cast: Cast, turn: Turn, materia: Materia): Packet['scripted'] {
-  if (turn.script) {
-    const said = scriptedTurn(cast, turn.script);
-    return said === undefined ? {} : { turn: said };
-  }
-  return cast.script && materia.type === 'agent' ? {} : null;
+function scripted(cast: Cast, turn: Turn): Packet['scripted'] {
+  if (!isScripted(cast, turn.socket)) return null;
+  const said = turn.script ? scriptedTurn(cast, turn.script) : undefined;
+  return said === undefined ? {} : { turn: said };
 }
 
 function utilityInput(cast: Cast, socket: string, item: Item | null): UtilityInput {

@@ -16,6 +16,11 @@ export function scriptKey(cast: Cast, socket: string): string | null {
   return Object.hasOwn(cast.script, id) ? id : null;
 }
 
+/** A cast with a script has no other agents: a socket it does not name fails its turn instead of calling a model. */
+export function isScripted(cast: Cast, socket: string): boolean {
+  return cast.script !== null && (materiaOf(cast, socket).type === 'agent' || scriptKey(cast, socket) !== null);
+}
+
 /** The turn after all recorded outcomes under the key, and after those that play at this moment. */
 export function nextScripted(cast: Cast, socket: string): ScriptedTurn | null {
   const key = scriptKey(cast, socket);

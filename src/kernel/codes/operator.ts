@@ -16,7 +16,7 @@ export const OPERATOR_CODES = {
   },
   UNKNOWN_SCHEMA_VERSION: {
     http: 422,
-    retry: 'never',
+    retry: 'repaired',
     means: 'the payload names a major version that is not supported',
     fix: 'emit schema_version 1.x.y',
   },
@@ -87,3 +87,5 @@ export const OPERATOR_CODES = {
     fix: 'remove the secret or the smuggled instruction and send again',
   },
 } as const satisfies Record<string, CodeRow>;
+
+export type OperatorCode = keyof typeof OPERATOR_CODES;

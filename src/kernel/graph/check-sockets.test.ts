@@ -220,7 +220,7 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
       [`INVALID_CONFIG sockets.Socket-5.assign.${target}`],
     ],
   ),
-  ...[7, '', '$x', '$..a', 'state.__proto__', 'state.list[0]'].map((source): [string, Edits, string[]] => [
+  ...[7, '', '$x', 'state..a', 'state.__proto__', 'state.list[0]'].map((source): [string, Edits, string[]] => [
     `${JSON.stringify(source)} is no source`,
     { 'sockets.Socket-5.assign': { slot: source } },
     ['INVALID_CONFIG sockets.Socket-5.assign.slot'],

@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { CODES } from '../../kernel/codes.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import { exampleReport } from './brief.ts';
+import { validateGaia, validateMerge, validateTransition } from './validate.ts';
+
+const runs = Number(process.env.FUZZ_RUNS ?? 2000);
+const patient = { timeout: 20_000 + runs * 10 };
+const REPORT = exampleReport({});
+const RAW = `\`\`\`agent_contract_handoff\n${JSON.stringify(REPORT)}\n\`\`\``;
+const deep = (levels: number): Json => {
+  let value: Json = 1;
+  for (let level = 0; level < levels; level++) value = [value];
+  return value;
+};
+const poisoned: Json = JSON.parse('{"__proto__": {"a": 1}}');
+
+const GAIA_ROWS: [string, Json, Json, string][] = [
+  ['options that are no object', RAW, 'x', 'BAD_USAGE'],
+  ['a context that is no object', RAW, { injected_context: [] }, 'BAD_USAGE'],
+  ['an agent id that is no text', RAW, { task_agent_id: 7 }, 'BAD_USAGE'],
+  ['null options', RAW, null, 'OK'],
+  ['a reply', RAW, { injected_context: null, task_agent_id: null }, 'OK'],
+  ['a reply for the issued id', RAW, { task_agent_id: 'a0c0ffee' }, 'OK'],
+  ['a reply for another id', RAW, { task_agent_id: 'a0f0f0f' }, 'CONTRACT_VIOLATION'],
+  [
+    'a reply to a context',
+    RAW,
+    { injected_context: { surface_routing: { multi_surface: true } } },
+    'CONTRACT_VIOLATION',
+  ],
+  ['the JSON without its fence', JSON.stringify(REPORT), {}, 'NO_BLOCK'],
+  ['a parsed report', REPORT, {}, 'OK'],
+  ['null', null, {}, 'NO_BLOCK'],
+  ['a list', [REPORT], {}, 'NO_BLOCK'],
+  ['a number', 7, {}, 'NO_BLOCK'],
+  ['deep nesting', { agent_status: deep(100_000) }, {}, 'NOT_JSON'],
+  ['an infinite number', { a: Number.POSITIVE_INFINITY }, {}, 'NOT_JSON'],
+  ['a poisoned key', poisoned, {}, 'NOT_JSON'],
+];
+
+test.each(GAIA_ROWS)('gaia: %s', (_name, input, options, code) => {
+  expect(validateGaia(input, options).code).toBe(code);
+});
+
+const MERGE_ROWS: [string, Json, string, JsonObject][] = [
+  ['not JSON', '{', 'NOT_JSON', {}],
+  ['deep nesting', { base: { a: deep(100_000) } }, 'NOT_JSON', {}],
+  ['a list', [], 'CONTRACT_VIOLATION', {}],
+  ['null', null, 'CONTRACT_VIOLATION', {}],
+  ['a base that is no object', { base: [] }, 'CONTRACT_VIOLATION', {}],
+  ['entries that are no list', { base: { a: {} }, entries: {} }, 'CONTRACT_VIOLATION', { a: {} }],
+  ['a section name that is no text', { base: { a: {} }, writable_sections: [1] }, 'CONTRACT_VIOLATION', { a: {} }],
+  ['nothing', {}, 'OK', {}],
+  ['no list of sections', { entries: [{ contract: 'a', payload: {} }] }, 'WRITE_NOT_PERMITTED', {}],
+  [
+    'a write',
+    { base: {}, entries: [{ contract: 'a', payload: { b: 1 } }], writable_sections: ['a'] },
+    'OK',
+    { a: { b: 1 } },
+  ],
+  [
+    'a write as text',
+    '{"entries":[{"contract":"a","payload":{"b":1}}],"writable_sections":["a"]}',
+    'OK',
+    { a: { b: 1 } },
+  ],
+];
+
+test.each(MERGE_ROWS)('gaia/merge: %s', (_name, input, code, result) => {
+  const verdict = validateMerge(input);
+  expect([verdict.code, verdict.details.result]).toEqual([code, result]);
+});
+
+const TRANSITION_ROWS: [string, Json, string][] = [
+  ['not JSON', 'IN_PROGRESS', 'NOT_JSON'],
+  ['deep nesting', { reports: [deep(100_000)] }, 'NOT_JSON'],
+  ['a list', ['IN_PROGRESS'], 'CONTRACT_VIOLATION'],
+  ['reports that are no list', { reports: 'IN_PROGRESS' }, 'CONTRACT_VIOLATION'],
+  ['no reports', { reports: [] }, 'CONTRACT_VIOLATION'],
+  ['an illegal report', { reports: ['COMPLETE', 'COMPLETE'] }, 'ILLEGAL_TRANSITION'],
+  ['a legal report', { reports: ['IN_PROGRESS', 'COMPLETE'] }, 'OK'],
+  ['a legal report as text', '{"reports": ["IN_PROGRESS"]}', 'OK'],
+];
+
+test.each(TRANSITION_ROWS)('gaia/transition: %s', (_name, input, code) => {
+  expect(validateTransition(input).code).toBe(code);
+});
+
+test('whatever comes in, a verdict comes out', patient, () => {
+  const json = fc.jsonValue() as fc.Arbitrary<Json>;
+  const request = fc.record(
+    { base: json, entries: json, writable_sections: json, reports: json },
+    { requiredKeys: [] },
+  );
+  const context = fc.record({ injected_context: json, task_agent_id: json }, { requiredKeys: [] });
+  const input = fc.oneof(json, fc.string(), request as fc.Arbitrary<Json>);
+  const options = fc.oneof(json, context as fc.Arbitrary<Json>);
+  fc.assert(
+    fc.property(input, options, (given, chosen) => {
+      for (const validate of [validateGaia, validateMerge, validateTransition]) {
+        const verdict = validate(given, chosen);
+        expect(verdict.code === 'OK' ? verdict.allow : verdict.code in CODES && !verdict.allow).toBe(true);
+        expect(verdict.reason).toBeTypeOf('string');
+        expect(JSON.parse(JSON.stringify(verdict))).toEqual(verdict);
+      }
+    }),
+    { numRuns: runs },
+  );
+});

@@ -1,0 +1,221 @@
+// The assignment packet: what an orchestrator gives a subagent to do, on which paths, and how it is told when it is done.
+import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
+import { conflictsAmong, PathIndex } from '../../kernel/ledger/overlap.ts';
+import { normalPath } from '../../kernel/ledger/path.ts';
+import type { Verdict } from '../../kernel/verdict.ts';
+import {
+  ASSIGNMENT,
+  CONTEXT_ITEM,
+  CONTEXT_KINDS,
+  HEARTBEAT_SECONDS_MIN,
+  LOCK,
+  OBJECTIVE_CHARS_MAX,
+  type Options,
+  OUTPUT_SCHEMA,
+  PACKET_TYPE,
+  PRIORITIES,
+  TASK,
+  TASK_TYPES,
+  TIMEOUT_SECONDS_MIN,
+  TITLE_CHARS_MAX,
+  WORKLOG_PATH_CHARS_MAX,
+} from './contract.ts';
+import { checkExtensions } from './extension.ts';
+import { checkInteger, checkObjects, checkOneOf, checkPresence, checkResource, checkText } from './field.ts';
+import { Findings, quoted } from './findings.ts';
+import { checkHead, payloadOf } from './head.ts';
+import { checkTaskId, isTaskId } from './identifiers.ts';
+import { checkLock } from './locks.ts';
+import { checkForeignText, warnOfSecret } from './untrusted.ts';
+import { checkVersion } from './version.ts';
+
+export function validateAssignment(input: unknown, options: Options = {}): Verdict {
+  const given = payloadOf(input);
+  if (!given.ok) return given.verdict;
+  const packet = given.payload;
+  const task = isObject(packet.task) ? packet.task : {};
+  const found = new Findings(options);
+  const refusal = found.through([
+    () => checkPresence(found, packet, ASSIGNMENT),
+    () => checkVersion(found, packet.schema_version),
+    () => checkTop(found, packet),
+    () => checkPresence(found, task, TASK, 'task'),
+    () => {
+      checkTask(found, task);
+      checkContext(found, packet.context_package);
+      if (!Array.isArray(packet.active_locks)) found.add('SCHEMA_INVALID', 'active_locks', 'must be an array of locks');
+      checkExtensions(found, packet, ASSIGNMENT, '');
+      checkExtensions(found, task, TASK, 'task');
+    },
+    () => checkCheckers(found, packet, task, options),
+    () => checkUntrusted(found, packet, task),
+    () => checkScopes(found, task),
+    () => checkDisjoint(found, task),
+    () => checkActiveLocks(found, packet.active_locks, task),
+  ]);
+  return refusal ?? found.allowed('the assignment keeps its contract');
+}
+
+function checkTop(found: Findings, packet: JsonObject): void {
+  checkHead(found, packet);
+  if (packet.packet_type !== PACKET_TYPE) found.add('SCHEMA_INVALID', 'packet_type', `must be "${PACKET_TYPE}"`);
+  const required = { blank: 'MISSING_REQUIRED_INPUT', mistyped: 'MISSING_REQUIRED_INPUT' } as const;
+  checkText(found, packet.global_objective, 'global_objective', { ...required, max: OBJECTIVE_CHARS_MAX });
+  if (packet.required_output_schema !== OUTPUT_SCHEMA) {
+    found.add('SCHEMA_INVALID', 'required_output_schema', `must be "${OUTPUT_SCHEMA}"`);
+  }
+  if (!isObject(packet.task)) found.add('SCHEMA_INVALID', 'task', 'must be an object');
+}
+
+function checkTask(found: Findings, task: JsonObject): void {
+  checkTaskId(found, task.task_id, 'task.task_id');
+  checkText(found, task.title, 'task.title', { max: TITLE_CHARS_MAX, blank: 'MISSING_REQUIRED_INPUT' });
+  checkOneOf(found, task.type, 'task.type', TASK_TYPES);
+  if (task.priority !== undefined) checkOneOf(found, task.priority, 'task.priority', PRIORITIES);
+  checkDependencies(found, task);
+  checkScopeShape(found, task.lock_scope, 'task.lock_scope', 1);
+  checkScopeShape(found, task.forbidden_scope, 'task.forbidden_scope', 0);
+  checkCriteria(found, task.acceptance_criteria);
+  checkWorklogPath(found, task.worklog_path, 'task.worklog_path');
+  checkTimes(found, task, 'task');
+}
+
+function checkDependencies(found: Findings, { dependencies, task_id }: JsonObject): void {
+  const path = 'task.dependencies';
+  if (!Array.isArray(dependencies)) return found.add('SCHEMA_INVALID', path, 'must be an array of task ids');
+  dependencies.forEach((id: Json, index) => checkTaskId(found, id, `${path}[${index}]`, { index }));
+  if (dependencies.includes(task_id)) found.warn(`${path} names the task itself, which can then never start`);
+  if (new Set(dependencies).size < dependencies.length) found.warn(`${path} names a task twice`);
+}
+
+function checkScopeShape(found: Findings, scope: Json | undefined, path: string, min: number): void {
+  const empty = min > 0 && Array.isArray(scope) && scope.length < min;
+  if (!Array.isArray(scope) || empty) {
+    const code = min > 0 ? 'MISSING_REQUIRED_INPUT' : 'SCHEMA_INVALID';
+    return found.add(code, path, `must be an array of paths${min > 0 ? ' with at least one entry' : ''}`);
+  }
+  scope.forEach((item: Json, index) => {
+    if (!isString(item)) found.add('SCHEMA_INVALID', `${path}[${index}]`, 'must be a string', { index });
+  });
+}
+
+function checkCriteria(found: Findings, criteria: Json | undefined): void {
+  const path = 'task.acceptance_criteria';
+  if (!Array.isArray(criteria) || criteria.length === 0) {
+    return found.add('MISSING_REQUIRED_INPUT', path, 'must be an array with at least one criterion');
+  }
+  criteria.forEach((item: Json, index) => {
+    if (!isText(item)) found.add('MISSING_REQUIRED_INPUT', `${path}[${index}]`, 'must be a string that is not blank', { index });
+  });
+}
+
+export function checkWorklogPath(found: Findings, value: Json | undefined, path: string): void {
+  const required = { blank: 'MISSING_REQUIRED_INPUT', mistyped: 'MISSING_REQUIRED_INPUT' } as const;
+  checkText(found, value, path, { ...required, max: WORKLOG_PATH_CHARS_MAX });
+  if (isText(value)) checkResource(found, value, path);
+}
+
+/** The time limit of a task, and a heartbeat that comes at least once before it is over. */
+export function checkTimes(found: Findings, row: JsonObject, path: string): void {
+  const { timeout_seconds: timeout, heartbeat_interval_seconds: heartbeat } = row;
+  checkInteger(found, timeout, `${path}.timeout_seconds`, TIMEOUT_SECONDS_MIN);
+  checkInteger(found, heartbeat, `${path}.heartbeat_interval_seconds`, HEARTBEAT_SECONDS_MIN);
+  if (typeof timeout === 'number' && typeof heartbeat === 'number' && heartbeat >= timeout) {
+    found.add('SCHEMA_INVALID', `${path}.heartbeat_interval_seconds`, 'must be smaller than timeout_seconds');
+  }
+}
+
+function checkContext(found: Findings, context: Json | undefined): void {
+  checkObjects(found, context, 'context_package', CONTEXT_ITEM, (item, path, index) => {
+    checkOneOf(found, item.kind, `${path}.kind`, CONTEXT_KINDS, { index });
+    checkText(found, item.value, `${path}.value`, {}, { index });
+  });
+}
+
+/** A packet may ask for a checker of a criterion, by the name under which a person declared it and in no other way. */
+function checkCheckers(found: Findings, packet: JsonObject, task: JsonObject, { checkers }: Options): void {
+  const criteria: readonly Json[] = Array.isArray(task.acceptance_criteria) ? task.acceptance_criteria : [];
+  for (const [owner, path] of [[packet, 'x_checkers'], [task, 'task.x_checkers']] as const) {
+    const wanted = owner.x_checkers;
+    if (wanted === undefined) continue;
+    if (!isObject(wanted)) {
+      found.add('SCHEMA_INVALID', path, 'must be an object of criterion and checker name');
+      continue;
+    }
+    for (const [criterion, name] of Object.entries(wanted)) {
+      const place = `${path}[${quoted(criterion)}]`;
+      if (!criteria.includes(criterion)) found.add('SCHEMA_INVALID', place, 'names no criterion of this task');
+      else if (!isText(name)) found.add('SCHEMA_INVALID', place, 'must be the name of a checker');
+      else if (checkers && !checkers.includes(name)) {
+        found.add('MISSING_VALIDATOR', place, 'names a checker that is not declared; declare it in config.json', { known: checkers });
+      }
+    }
+  }
+}
+
+function checkUntrusted(found: Findings, packet: JsonObject, task: JsonObject): void {
+  const criteria: readonly Json[] = Array.isArray(task.acceptance_criteria) ? task.acceptance_criteria : [];
+  criteria.forEach((text, index) => checkForeignText(found, text, `task.acceptance_criteria[${index}]`, { index }));
+  const context: readonly Json[] = Array.isArray(packet.context_package) ? packet.context_package : [];
+  context.forEach((item, index) => {
+    const value = isObject(item) ? item.value : undefined;
+    checkForeignText(found, value, `context_package[${index}].value`, { index });
+    warnOfSecret(found, value, `context_package[${index}].value`);
+  });
+}
+
+function checkScopes(found: Findings, task: JsonObject): void {
+  for (const name of ['lock_scope', 'forbidden_scope']) {
+    const scope: readonly Json[] = Array.isArray(task[name]) ? task[name] : [];
+    scope.forEach((item, index) => checkResource(found, item, `task.${name}[${index}]`, { index }));
+  }
+}
+
+/** What is forbidden lies apart from what is claimed, and no claim lies inside another. */
+function checkDisjoint(found: Findings, task: JsonObject): void {
+  const locked = normalPaths(task.lock_scope);
+  const index = new PathIndex(locked);
+  for (const forbidden of normalPaths(task.forbidden_scope)) {
+    const claimed = locked[index.firstOverlap(forbidden) ?? -1];
+    if (claimed === undefined) continue;
+    const message = `${quoted(forbidden)} overlaps ${quoted(claimed)} of lock_scope; a path cannot be claimed and forbidden`;
+    found.add('SCOPE_VIOLATION', 'task.forbidden_scope', message, { forbidden_resource: forbidden, resource: claimed });
+  }
+  if (found.count > 0) return;
+  const { pairs } = conflictsAmong(locked.map((path, place) => ({ holder: String(place), path })));
+  for (const [first, second] of pairs) {
+    const [resource = '', conflict = ''] = [locked[first], locked[second]];
+    const message = `${quoted(resource)} and ${quoted(conflict)} overlap; name each path once and leave out what lies below it`;
+    const own = { task_id: task.task_id ?? null, resource, conflict_task_id: task.task_id ?? null };
+    found.add('LOCK_CONFLICT', `task.lock_scope[${second}]`, message, { ...own, conflict_resource: conflict });
+  }
+}
+
+/** One record after the other, so that a conflict is reported before a malformed record that comes later. */
+function checkActiveLocks(found: Findings, locks: Json | undefined, task: JsonObject): void {
+  const own = normalPaths(task.lock_scope);
+  const scope = new PathIndex(own);
+  const records: readonly Json[] = Array.isArray(locks) ? locks : [];
+  records.forEach((lock, index) => {
+    const path = `active_locks[${index}]`;
+    if (!isObject(lock)) return found.add('SCHEMA_INVALID', path, 'must be an object', { index });
+    const before = found.count;
+    checkLock(found, lock, path, { index });
+    checkExtensions(found, lock, LOCK, path);
+    if (found.count > before || lock.active !== true || lock.task_id === task.task_id) return;
+    const held = normalPath(String(lock.resource));
+    const resource = held.ok ? own[scope.firstOverlap(held.path) ?? -1] : undefined;
+    if (!held.ok || resource === undefined) return;
+    const message = `${quoted(held.path)} is held by ${isTaskId(lock.task_id) ? lock.task_id : 'another task'} and overlaps ${quoted(resource)}`;
+    const holder = { conflict_task_id: lock.task_id ?? null, conflict_resource: held.path };
+    found.add('LOCK_CONFLICT', path, message, { task_id: task.task_id ?? null, resource, ...holder });
+  });
+}
+
+function normalPaths(scope: Json | undefined): readonly string[] {
+  const items: readonly Json[] = Array.isArray(scope) ? scope : [];
+  return items.flatMap((item) => {
+    const normal = isString(item) ? normalPath(item) : null;
+    return normal?.ok ? [normal.path] : [];
+  });
+}

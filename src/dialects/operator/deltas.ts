@@ -1,0 +1,226 @@
+// Applies streams of deltas to a ledger, all or nothing:
+// in the listed order; a delta that was applied before is ignored; the last one wins for each field of a row; a row that
+// does not exist is only created by a delta that says so; a stream computed from rows that have moved since is refused.
+//
+// Each row has a version that grows by one with every delta. A stream may name the versions it was computed from. Several
+// streams given together count as concurrent: all of them were computed from the ledger as it was given.
+import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
+import { isTaskStatus, isTerminal, mayMove, TASK_STATUSES, type TaskStatus } from '../../kernel/ledger/transition.ts';
+import type { Verdict } from '../../kernel/verdict.ts';
+import type { Options } from './contract.ts';
+import { checkDeltas, type Delta, deltasOf, isCreateIntent, isSameJson } from './delta-record.ts';
+import { checkInteger, checkOneOf, objectsOf } from './field.ts';
+import { Findings } from './findings.ts';
+import { checkOptionalHead, payloadOf } from './head.ts';
+import { checkTaskId, isTaskId } from './identifiers.ts';
+
+type Row = JsonObject & { readonly task_id: string; readonly status: TaskStatus; readonly version: number };
+type Versions = Readonly<Record<string, number>>;
+type Stream = { readonly path: string; readonly deltas: readonly Delta[]; readonly base: Versions | null };
+type Outcome = { readonly rows: Map<string, Row>; readonly applied: string[]; readonly ignored: string[] };
+
+/**
+ * Checks and applies `{ledger, ledger_delta, base_versions?, applied_deltas?}`, or `{ledger, streams: [{ledger_delta,
+ * base_versions?}]}`. When allowed, `details.ledger` is the ledger afterwards.
+ */
+export function validateDeltas(input: unknown, options: Options = {}): Verdict {
+  const given = payloadOf(input);
+  if (!given.ok) return given.verdict;
+  const { payload } = given;
+  const found = new Findings(options);
+  const outcome: Outcome = { rows: new Map(), applied: [], ignored: [] };
+  const refusal = found.through([
+    () => checkInputs(found, payload),
+    () => checkOptionalHead(found, payload),
+    () => checkRows(found, payload.ledger),
+    () => checkStreams(found, payload),
+    () => checkAppliedBefore(found, payload.applied_deltas),
+    () => {
+      for (const row of rowsOf(payload.ledger)) {
+        if (outcome.rows.has(row.task_id)) {
+          found.add('LEDGER_INCONSISTENT', 'ledger', `holds ${row.task_id} twice`, { task_id: row.task_id });
+        } else outcome.rows.set(row.task_id, row);
+      }
+    },
+    () => applyStreams(found, payload, outcome),
+  ]);
+  if (refusal) return refusal;
+  const { rows, applied, ignored } = outcome;
+  const details = { ledger: [...rows.values()], applied, ignored, reconcile_required: applied.length > 0 };
+  return found.allowed(`${applied.length} deltas applied, ${ignored.length} ignored; reconcile before dispatching`, details);
+}
+
+function checkInputs(found: Findings, payload: JsonObject): void {
+  const missing = [];
+  if (!Array.isArray(payload.ledger)) missing.push('ledger');
+  if (!Array.isArray(deltaList(payload)) && !Array.isArray(payload.streams)) missing.push('ledger_delta');
+  if (missing.length === 0) return;
+  found.add('MISSING_REQUIRED_INPUT', '$', `must be there and be arrays: ${missing.join(', ')}`, { missing });
+}
+
+/** The list under the name it has in an envelope, or under its short name. */
+function deltaList(stream: JsonObject): Json | undefined {
+  return stream.ledger_delta ?? stream.deltas;
+}
+
+function checkRows(found: Findings, ledger: Json | undefined): void {
+  const rows: readonly Json[] = Array.isArray(ledger) ? ledger : [];
+  rows.forEach((row, index) => {
+    const path = `ledger[${index}]`;
+    if (!isObject(row)) return found.add('SCHEMA_INVALID', path, 'must be an object', { index });
+    checkTaskId(found, row.task_id, `${path}.task_id`, { index });
+    checkOneOf(found, row.status, `${path}.status`, TASK_STATUSES, { index });
+    if (row.version !== undefined) checkInteger(found, row.version, `${path}.version`, 0);
+    if (row.dependencies !== undefined && !(Array.isArray(row.dependencies) && row.dependencies.every(isString))) {
+      found.add('SCHEMA_INVALID', `${path}.dependencies`, 'must be an array of task ids', { index });
+    }
+  });
+}
+
+function checkStreams(found: Findings, payload: JsonObject): void {
+  if (payload.streams === undefined) return checkStream(found, payload, '');
+  const streams: readonly Json[] = Array.isArray(payload.streams) ? payload.streams : [];
+  if (!Array.isArray(payload.streams)) found.add('SCHEMA_INVALID', 'streams', 'must be an array of streams');
+  if (deltaList(payload) !== undefined) {
+    found.add('SCHEMA_INVALID', 'streams', 'cannot stand beside ledger_delta; put that stream into streams too');
+  }
+  streams.forEach((stream, index) => {
+    const path = `streams[${index}]`;
+    if (isObject(stream)) checkStream(found, stream, `${path}.`);
+    else found.add('SCHEMA_INVALID', path, 'must be an object with ledger_delta', { index });
+  });
+}
+
+function checkStream(found: Findings, stream: JsonObject, lead: string): void {
+  checkDeltas(found, deltaList(stream), `${lead}ledger_delta`);
+  const base = stream.base_versions;
+  if (base === undefined) return;
+  const isVersions =
+    isObject(base) && Object.entries(base).every(([id, version]) => isTaskId(id) && Number.isSafeInteger(version));
+  if (!isVersions) {
+    found.add('SCHEMA_INVALID', `${lead}base_versions`, 'must be an object of task ids and the versions of their rows');
+  }
+}
+
+function checkAppliedBefore(found: Findings, value: Json | undefined): void {
+  if (value === undefined) return;
+  const isId = (item: Json) => isString(item) || (isObject(item) && isString(item.delta_id));
+  if (Array.isArray(value) && value.every(isId)) return;
+  found.add('SCHEMA_INVALID', 'applied_deltas', 'must be an array of deltas, or of their ids');
+}
+
+function rowsOf(ledger: Json | undefined): readonly Row[] {
+  return objectsOf(ledger).map((row) => ({ version: 0, ...row }) as unknown as Row);
+}
+
+function streamsOf(payload: JsonObject): readonly Stream[] {
+  const versions = (value: Json | undefined) => (isObject(value) ? (value as Versions) : null);
+  if (payload.streams === undefined) {
+    return [{ path: 'ledger_delta', deltas: deltasOf(deltaList(payload)), base: versions(payload.base_versions) }];
+  }
+  const started = Object.fromEntries(rowsOf(payload.ledger).map((row) => [row.task_id, row.version]));
+  return objectsOf(payload.streams).map((stream, index) => ({
+    path: `streams[${index}].ledger_delta`,
+    deltas: deltasOf(deltaList(stream)),
+    base: { ...started, ...versions(stream.base_versions) },
+  }));
+}
+
+function applyStreams(found: Findings, payload: JsonObject, outcome: Outcome): void {
+  const before: readonly Json[] = Array.isArray(payload.applied_deltas) ? payload.applied_deltas : [];
+  const seen = new Map<string, JsonObject | null>();
+  for (const one of before) {
+    if (isString(one)) seen.set(one, null);
+    else if (isObject(one)) seen.set(String(one.delta_id), one);
+  }
+  for (const { path, deltas, base } of streamsOf(payload)) {
+    const touched = new Set<string>();
+    for (const [index, delta] of deltas.entries()) {
+      const place = `${path}[${index}]`;
+      if (seen.has(delta.delta_id)) {
+        const earlier = seen.get(delta.delta_id);
+        if (earlier && !isSameJson(earlier, delta)) return refuseReuse(found, delta, place, index);
+        outcome.ignored.push(delta.delta_id);
+        continue;
+      }
+      if (!touched.has(delta.task_id) && hasMoved(found, outcome, delta, base, place, index)) return;
+      touched.add(delta.task_id);
+      const verdict = applyDelta(found, outcome, delta, place, index);
+      if (!verdict) return;
+      seen.set(delta.delta_id, delta);
+      outcome.applied.push(delta.delta_id);
+    }
+  }
+}
+
+function refuseReuse(found: Findings, { delta_id, task_id }: Delta, path: string, index: number): void {
+  const message = 'has the delta_id of another delta that was applied; read the ledger again and use a new id';
+  found.add('CONCURRENCY_CONFLICT', path, message, { index, delta_id, task_id });
+}
+
+/** Whether the row is no longer, or not yet, the one that the stream was computed from. */
+function hasMoved(found: Findings, { rows }: Outcome, delta: Delta, base: Versions | null, path: string, index: number): boolean {
+  if (base === null) return false;
+  const { task_id, delta_id } = delta;
+  const actual = rows.get(task_id)?.version;
+  const expected = Object.hasOwn(base, task_id) ? base[task_id] : undefined;
+  // Of a row that exists and is not named the stream says nothing, unless it wanted to create it.
+  if (expected === actual || (expected === undefined && !isCreateIntent(delta))) return false;
+  const versions = { expected_version: expected ?? null, actual_version: actual ?? null };
+  const message = `the row of ${task_id} was changed by somebody else; read the ledger again`;
+  found.add('CONCURRENCY_CONFLICT', path, message, { index, task_id, delta_id, ...versions });
+  return true;
+}
+
+/** Changes the row, or adds a finding and answers false. */
+function applyDelta(found: Findings, { rows }: Outcome, delta: Delta, path: string, index: number): boolean {
+  const { task_id, delta_id, status } = delta;
+  const row = rows.get(task_id);
+  const details = { index, task_id, delta_id };
+  if (!row) {
+    if (isCreateIntent(delta)) {
+      const title = isString(delta.title) ? { title: delta.title } : {};
+      rows.set(task_id, { task_id, ...title, status, ...mutableOf(delta), version: 0 });
+      return true;
+    }
+    const message = `there is no task ${task_id}; a delta that creates it has status todo and x_create: true`;
+    found.add('LEDGER_INCONSISTENT', path, message, details);
+    return false;
+  }
+  if (row.status === status) {
+    // Saying a final status again changes nothing at all; of an open task it updates the other fields.
+    if (!isTerminal(status)) rows.set(task_id, { ...row, ...mutableOf(delta), version: row.version + 1 });
+    return true;
+  }
+  const move = mayMove(row.status, status);
+  if (!move.allow) {
+    found.add('INVALID_TRANSITION', path, move.reason, { ...details, ...move.details });
+    return false;
+  }
+  const unmet = status === 'in_progress' ? unmetDependencies(rows, row) : [];
+  if (unmet.length > 0) {
+    const message = `${task_id} cannot start before ${unmet.map(({ depends_on }) => depends_on).join(', ')} is done`;
+    found.add('DEPENDENCY_NOT_MET', path, message, { ...details, unmet });
+    return false;
+  }
+  const retries = status === 'blocked' ? { retry_count: Number(row.retry_count ?? 0) + 1 } : {};
+  rows.set(task_id, { ...row, ...mutableOf(delta), status, ...retries, version: row.version + 1 });
+  return true;
+}
+
+function unmetDependencies(rows: ReadonlyMap<string, Row>, row: Row): { depends_on: string; status: string | null }[] {
+  const dependencies: readonly Json[] = Array.isArray(row.dependencies) ? row.dependencies : [];
+  return dependencies.filter(isString).flatMap((id) => {
+    const status = rows.get(id)?.status ?? null;
+    return status === 'done' ? [] : [{ depends_on: id, status: isTaskStatus(status) ? status : null }];
+  });
+}
+
+/** The fields of a row that a delta sets. */
+function mutableOf(delta: Delta): JsonObject {
+  const optional = ['last_heartbeat_at', 'timed_out', 'retry_after_ms'].flatMap((name): [string, Json][] => {
+    const value = delta[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+  return { owner: delta.owner, reason: delta.reason, ...Object.fromEntries(optional) };
+}

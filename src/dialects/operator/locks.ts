@@ -1,0 +1,70 @@
+// A lock claims a path and everything below it for one task. This file checks records of locks, wherever they stand, and
+// whole lock tables, in which no two tasks may hold overlapping paths.
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import { conflictsAmong } from '../../kernel/ledger/overlap.ts';
+import { normalPath } from '../../kernel/ledger/path.ts';
+import type { Verdict } from '../../kernel/verdict.ts';
+import { LOCK, type Options } from './contract.ts';
+import { checkExtensions } from './extension.ts';
+import { checkObjects, checkResource, objectsOf } from './field.ts';
+import { Findings, quoted } from './findings.ts';
+import { checkOptionalHead, payloadOf } from './head.ts';
+import { checkTaskId } from './identifiers.ts';
+
+const LOCK_TABLE = { required: ['locks'], optional: ['schema_version', 'run_id', 'generated_at'] };
+
+/** Checks a lock table: `{locks: [{task_id, resource, active}]}`. */
+export function validateLocks(input: unknown, options: Options = {}): Verdict {
+  const given = payloadOf(input);
+  if (!given.ok) return given.verdict;
+  const { payload } = given;
+  const found = new Findings(options);
+  const refusal = found.through([
+    () => {
+      if (Array.isArray(payload.locks)) return;
+      found.add('MISSING_REQUIRED_INPUT', 'locks', 'must be there and be an array', { missing: ['locks'] });
+    },
+    () => checkOptionalHead(found, payload),
+    () => {
+      checkLockRecords(found, payload.locks, 'locks');
+      checkExtensions(found, payload, LOCK_TABLE, '');
+    },
+    () => checkConflicts(found, payload.locks, 'locks'),
+  ]);
+  if (refusal) return refusal;
+  const active = activeLocks(payload.locks).length;
+  return found.allowed(`${active} active locks, no conflict`, { active_lock_count: active });
+}
+
+/** The shape of every record, also of released ones. */
+export function checkLockRecords(found: Findings, value: Json | undefined, path: string): void {
+  checkObjects(found, value, path, LOCK, (lock, place, index) => checkLock(found, lock, place, { index }));
+}
+
+export function checkLock(found: Findings, lock: JsonObject, path: string, details: JsonObject): void {
+  checkTaskId(found, lock.task_id, `${path}.task_id`, details);
+  checkResource(found, lock.resource, `${path}.resource`, details);
+  if (typeof lock.active !== 'boolean') found.add('SCHEMA_INVALID', `${path}.active`, 'must be true or false', details);
+}
+
+/** All pairs of active locks of different tasks that overlap. The records must have been checked. */
+export function checkConflicts(found: Findings, value: Json | undefined, path: string): void {
+  const active = activeLocks(value);
+  const { pairs, truncated } = conflictsAmong(active);
+  const conflicts = pairs.flatMap(([first, second]) => {
+    const [a, b] = [active[first], active[second]];
+    return a && b ? [{ task_a: a.holder, resource_a: a.path, task_b: b.holder, resource_b: b.path }] : [];
+  });
+  const [first] = conflicts;
+  if (!first) return;
+  const message = `${first.task_a} holds ${quoted(first.resource_a)}, which overlaps ${quoted(first.resource_b)} of ${first.task_b}`;
+  found.add('LOCK_CONFLICT', path, message, { conflicts, ...(truncated ? { truncated } : {}) });
+}
+
+/** The locks in force, with normal paths. */
+export function activeLocks(value: Json | undefined): readonly { holder: string; path: string }[] {
+  return objectsOf(value).flatMap((lock) => {
+    const normal = typeof lock.resource === 'string' && lock.active === true ? normalPath(lock.resource) : null;
+    return normal?.ok ? [{ holder: String(lock.task_id), path: normal.path }] : [];
+  });
+}

@@ -1,0 +1,44 @@
+// Free text inside payloads is data. Secrets in it and structure that imitates the control plane are refused; phrases that
+// try to give orders are only mentioned.
+import { inspectText, refuseForeign } from '../../kernel/foreign-text.ts';
+import { isString, type Json, type JsonObject } from '../../kernel/json.ts';
+import { findSecrets } from '../../kernel/secrets.ts';
+import type { Findings } from './findings.ts';
+
+/** The names that the contract gives to kinds of secrets; the others keep the name of their kind. */
+const PATTERNS: Readonly<Record<string, string>> = {
+  'aws-key': 'aws_access_key_id',
+  'openai-key': 'openai_api_key',
+  'anthropic-key': 'anthropic_api_key',
+  'private-key': 'private_key_block',
+  credential: 'generic_secret_assignment',
+};
+
+export function checkForeignText(found: Findings, text: Json | undefined, path: string, details: JsonObject = {}): void {
+  if (!isString(text)) return;
+  const report = inspectText(text, path);
+  const refusal = refuseForeign(report);
+  const kinds = report.structural.map(({ kind, what }) => ({ kind, what }));
+  if (refusal) found.add('UNTRUSTED_CONTEXT_BLOCK', path, refusal.reason, { ...details, found: kinds });
+  for (const { kind } of report.flags) found.warn(`${path} holds a phrase that tries to steer its reader (${kind})`);
+}
+
+/** Says what kind of secret it is and where, never the secret. */
+export function checkNoSecret(found: Findings, text: Json | undefined, path: string, details: JsonObject = {}): void {
+  const pattern = isString(text) ? patternOf(text) : null;
+  if (pattern === null) return;
+  const message = `holds what looks like a secret (${pattern}); take it out and rotate it`;
+  found.add('UNTRUSTED_CONTEXT_BLOCK', path, message, { ...details, pattern });
+}
+
+export function warnOfSecret(found: Findings, text: Json | undefined, path: string): void {
+  const pattern = isString(text) ? patternOf(text) : null;
+  if (pattern !== null) found.warn(`${path} holds what looks like a secret (${pattern}); it is scrubbed before it is stored`);
+}
+
+/** The most telling kind: anything recognised by its own shape before what only stands after a word such as `token`. */
+function patternOf(text: string): string | null {
+  const kinds = findSecrets(text).map(({ kind }) => kind);
+  const kind = kinds.find((one) => one !== 'credential') ?? kinds[0];
+  return kind === undefined ? null : (PATTERNS[kind] ?? kind.replaceAll('-', '_'));
+}

@@ -1,0 +1,140 @@
+// The worklog: one entry for each thing a subagent did, in a file that only grows. An entry that ends a task as blocked or
+// failed says why and what comes next.
+import { CODES } from '../../kernel/codes.ts';
+import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
+import { deny, type Verdict } from '../../kernel/verdict.ts';
+import { parseJsonText } from '../json-text.ts';
+import { type Options, WORKLOG_ENTRY } from './contract.ts';
+import { checkExtensions } from './extension.ts';
+import { checkPresence, checkResource, checkString, checkText, checkUtcTimestamp } from './field.ts';
+import { Findings } from './findings.ts';
+import { checkOptionalHead, payloadOf } from './head.ts';
+import { checkTaskId } from './identifiers.ts';
+import { readInstant } from './timestamp.ts';
+import { checkForeignText, checkNoSecret } from './untrusted.ts';
+
+/** Checks one entry, or an array of entries in the order in which they were written. */
+export function validateWorklog(input: unknown, options: Options = {}): Verdict {
+  if (!Array.isArray(input)) return validateEntry(input, options, true);
+  const entries: readonly unknown[] = input;
+  const found = new Findings(options);
+  const closing = lastPlaces(entries);
+  entries.forEach((entry, index) => {
+    found.adopt(validateEntry(entry, options, closing.has(index)), `[${index}]`);
+  });
+  if (entries.length === 0) found.add('SCHEMA_INVALID', '$', 'the worklog holds no entry');
+  warnOfOrder(found, entries);
+  return found.refusal() ?? found.allowed('the worklog keeps its contract', { entry_count: entries.length });
+}
+
+/** Checks a worklog file: one JSON object on each line, after nothing but what it held before. */
+export function validateWorklogText(text: string, options: Options = {}): Verdict {
+  const { previous } = options;
+  if (previous !== undefined && !text.startsWith(previous)) {
+    const message = 'lines that were written before were changed or removed; append only';
+    return deny('NON_COMPLIANT', `The worklog is append-only: ${message}.`, { line: firstChange(previous, text) });
+  }
+  const whole = parseJsonText(text);
+  if (whole.ok) return validateWorklog(whole.value, options);
+  if (whole.kind === 'too_large') return refuseText(whole.message, 1, 1);
+  const entries: Json[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const parsed = parseJsonText(line);
+    if (!parsed.ok) return refuseText(parsed.message, index + 1, parsed.column);
+    entries.push(parsed.value);
+  }
+  return validateWorklog(entries, options);
+}
+
+function validateEntry(input: unknown, options: Options, isLast: boolean): Verdict {
+  const given = payloadOf(input);
+  if (!given.ok) return given.verdict;
+  const entry = given.payload;
+  const found = new Findings(options);
+  const refusal = found.through([
+    () => checkPresence(found, entry, WORKLOG_ENTRY),
+    () => checkEntry(found, entry),
+    () => checkOutcome(found, entry, isLast),
+    () => checkTexts(found, entry),
+  ]);
+  return refusal ?? found.allowed('the entry keeps its contract');
+}
+
+function checkEntry(found: Findings, entry: JsonObject): void {
+  checkUtcTimestamp(found, entry.timestamp, 'timestamp');
+  checkOptionalHead(found, entry);
+  checkTaskId(found, entry.task_id, 'task_id');
+  checkText(found, entry.actor, 'actor', { blank: 'MISSING_REQUIRED_INPUT' });
+  checkText(found, entry.action, 'action', { blank: 'MISSING_REQUIRED_INPUT' });
+  checkFiles(found, entry.files_touched);
+  for (const name of ['decision', 'result', 'next_step']) checkString(found, entry[name], name);
+  if (entry.code !== undefined && !(isString(entry.code) && Object.hasOwn(CODES, entry.code))) {
+    found.add('SCHEMA_INVALID', 'code', 'must be one of the known codes, such as TASK_TIMEOUT');
+  }
+  if (entry.evidence !== undefined) checkString(found, entry.evidence, 'evidence');
+  checkExtensions(found, entry, WORKLOG_ENTRY, '');
+}
+
+function checkFiles(found: Findings, files: Json | undefined): void {
+  if (!Array.isArray(files)) return found.add('SCHEMA_INVALID', 'files_touched', 'must be an array of paths');
+  files.forEach((file: Json, index) => checkResource(found, file, `files_touched[${index}]`, { index }));
+}
+
+/** The entry that ends a task without success must carry a code and a next step. */
+function checkOutcome(found: Findings, entry: JsonObject, isLast: boolean): void {
+  if (!isLast || !/^\s*(?:blocked|failed)\s*$/i.test(String(entry.result))) return;
+  const missing = ['code', 'next_step'].filter((name) => !isText(entry[name]));
+  if (missing.length === 0) return;
+  const message = `an entry whose result is blocked or failed must also say ${missing.join(' and ')}`;
+  found.add('MISSING_REQUIRED_INPUT', '$', message, { missing });
+}
+
+/** Secrets are refused anywhere in an entry, extensions included. */
+function checkTexts(found: Findings, entry: JsonObject): void {
+  for (const { text, path } of textsOf(entry)) checkNoSecret(found, text, path);
+  checkForeignText(found, entry.decision, 'decision');
+  checkForeignText(found, entry.result, 'result');
+}
+
+function* textsOf(value: Json, path = ''): Generator<{ text: string; path: string }> {
+  if (isString(value)) yield { text: value, path: path || '$' };
+  else if (Array.isArray(value)) for (const [index, item] of value.entries()) yield* textsOf(item, `${path}[${index}]`);
+  else if (isObject(value)) {
+    for (const [key, member] of Object.entries(value)) {
+      const place = path === '' ? key : `${path}.${key}`;
+      yield* textsOf(member, place.slice(0, 200));
+    }
+  }
+}
+
+/** Where the last entry of each task stands. */
+function lastPlaces(entries: readonly unknown[]): ReadonlySet<number> {
+  const last = new Map<unknown, number>();
+  entries.forEach((entry, index) => {
+    const isNamed = isObject(entry) && isString(entry.run_id) && isString(entry.task_id);
+    last.set(isNamed ? `${entry.run_id} ${entry.task_id}` : index, index);
+  });
+  return new Set(last.values());
+}
+
+function warnOfOrder(found: Findings, entries: readonly unknown[]): void {
+  let latest = Number.NEGATIVE_INFINITY;
+  for (const [index, entry] of entries.entries()) {
+    const at = isObject(entry) && isString(entry.timestamp) ? readInstant(entry.timestamp) : null;
+    if (!at) continue;
+    if (at.seconds < latest) found.warn(`[${index}].timestamp is earlier than the entry before it`);
+    latest = Math.max(latest, at.seconds);
+  }
+}
+
+function refuseText(message: string, line: number, column: number): Verdict {
+  const issues = [{ code: 'SCHEMA_INVALID', path: '$', message, line, column }];
+  return deny('SCHEMA_INVALID', `Line ${line} of the worklog is not a JSON object: ${message}.`, { line, column, issues });
+}
+
+/** The number of the first line that is no longer what it was. */
+function firstChange(previous: string, text: string): number {
+  const [before, after] = [previous.split('\n'), text.split('\n')];
+  return before.findIndex((line, index) => line !== after[index]) + 1;
+}

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { check } from './check.ts';
+import { type Edits, software } from './fixtures/software.ts';
+
+const rows: [rule: string, edits: Edits, issues: string[]][] = [
+  ['`roles` is obsolete', { roles: {} }, ['error roles']],
+  ['`materiaDefinitions` is obsolete', { materiaDefinitions: {} }, ['error materiaDefinitions']],
+  ['there are materia', { materia: [], loadouts: {} }, ['error materia', 'error loadouts']],
+  ['there are loadouts', { loadouts: undefined }, ['error loadouts']],
+  ['there is at least one loadout', { loadouts: {}, activeLoadout: undefined }, ['error loadouts']],
+  ['a loadout is an object', { 'loadouts.Other': null }, ['error loadouts.Other']],
+  [
+    'a loadout has sockets',
+    { 'loadouts.Other': { entry: 'Socket-1' } },
+    ['error loadouts.Other.sockets', 'error loadouts.Other.entry'],
+  ],
+  ['the active loadout exists', { activeLoadout: 'Nope' }, ['error activeLoadout']],
+  ['a single loadout need not be named active', { activeLoadout: undefined }, []],
+  [
+    'of several loadouts one should be active',
+    { activeLoadout: undefined, 'loadouts.Other': { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'Sum' } } } },
+    ['warning activeLoadout'],
+  ],
+  ['a prompt on a loadout is obsolete', { 'loadouts.Flow.prompt': 'x' }, ['error loadouts.Flow.prompt']],
+  [
+    'a system prompt on a loadout is obsolete',
+    { 'loadouts.Flow.systemPrompt': 'x' },
+    ['error loadouts.Flow.systemPrompt'],
+  ],
+  ['unknown fields of a loadout are pointed out', { 'loadouts.Flow.socket': {} }, ['warning loadouts.Flow.socket']],
+  ['the place of sockets on a screen means nothing', { 'loadouts.Flow.layout': { sockets: {} } }, []],
+  ['a loadout has a known source', { 'loadouts.Flow.source': 'web' }, ['error loadouts.Flow.source']],
+
+  ['`budget` is an object', { budget: 5 }, ['error budget']],
+  ['`maxTokens` is a whole number', { budget: { maxTokens: 1.5 } }, ['error budget.maxTokens']],
+  ['`maxTokens` is not negative', { budget: { maxTokens: -1 } }, ['error budget.maxTokens']],
+  ['`maxTokens` may be 0: already used up', { budget: { maxTokens: 0 } }, []],
+  ['`maxCost` is not negative', { budget: { maxCost: -0.1 } }, ['error budget.maxCost']],
+  ['`maxCost` may be a fraction', { budget: { maxCost: 0.5 } }, []],
+  ['`maxDurationMs` is positive', { budget: { maxDurationMs: 0 } }, ['error budget.maxDurationMs']],
+  ['`warnAtPercent` starts at 1', { budget: { warnAtPercent: 0 } }, ['error budget.warnAtPercent']],
+  ['`warnAtPercent` ends at 100', { budget: { warnAtPercent: 101 } }, ['error budget.warnAtPercent']],
+  ['old budget fields are ignored', { budget: { maxCostUsd: 20, stopAtLimit: true } }, []],
+  ['`limits` is an object', { limits: [] }, ['error limits']],
+  ['`maxNoAdvanceCycles` is positive', { limits: { maxNoAdvanceCycles: 0 } }, ['error limits.maxNoAdvanceCycles']],
+  ['`repairTurnsMax` is not negative', { limits: { repairTurnsMax: -1 } }, ['error limits.repairTurnsMax']],
+  ['`repairTurnsMax` may be 0', { limits: { repairTurnsMax: 0 } }, []],
+  ['`maxBriefBytes` is positive', { limits: { maxBriefBytes: 'x' } }, ['error limits.maxBriefBytes']],
+  ['old limits are ignored', { limits: { maxSocketVisits: 0, maxEdgeTraversals: -1 } }, []],
+  ['`maxConcurrency` is positive', { parallelism: { maxConcurrency: 0 } }, ['error parallelism.maxConcurrency']],
+  [
+    'compaction is a percentage',
+    { compaction: { proactiveThresholdPercent: 300 } },
+    ['error compaction.proactiveThresholdPercent'],
+  ],
+  [
+    'the strategy of finalization is known',
+    { finalization: { agentJson: { strategy: 'x' } } },
+    ['error finalization.agentJson.strategy'],
+  ],
+  ['a sink is an object', { eventing: { sinks: { hook: 'http://x' } } }, ['error eventing.sinks.hook']],
+];
+
+test.each(rows)('%s', (_rule, edits, issues) => {
+  // The loadouts of a row that takes the materia away are not its concern.
+  const found = check(software({ activeLoadout: 'materia' in edits ? undefined : 'Flow', ...edits }));
+  expect(found.map(({ level, path }) => `${level} ${path}`)).toEqual(issues);
+  for (const issue of found)
+    expect(issue.code).toBe(issue.path.endsWith('.entry') ? 'UNKNOWN_ENDPOINT' : 'INVALID_CONFIG');
+});
+
+test.each([null, true, 7, 'x', []])('%j is no configuration', (config) => {
+  expect(check(config)).toMatchObject([{ code: 'INVALID_CONFIG', level: 'error', path: 'config' }]);
+});
+
+test.each(['', ' ', '__proto__'])('%j is no name of a loadout', (name) => {
+  const { Flow } = software().loadouts as { Flow: object };
+  const config = { ...software(), activeLoadout: name, loadouts: JSON.parse(`{"${name}": ${JSON.stringify(Flow)}}`) };
+  expect(check(config)[0]).toMatchObject({ code: 'INVALID_CONFIG', path: `loadouts.${name}` });
+});

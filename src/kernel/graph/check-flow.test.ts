@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest';
+import type { Json } from '../json.ts';
+import { check } from './check.ts';
+import { type Edits, flow, software } from './fixtures/software.ts';
+
+const to = (target: string, when = 'always', maxTraversals?: number): Json => {
+  return { when, to: target, ...(maxTraversals === undefined ? {} : { maxTraversals }) };
+};
+const text = (...edges: Json[]): Json => ({ materia: 'Sum', edges });
+const json = (...edges: Json[]): Json => ({ materia: 'Eval', parse: 'json', edges });
+
+/** A loadout of plain sockets, the first of which is the entry. */
+function issuesOfSockets(sockets: Record<string, Json>, edits: Edits = {}): string[] {
+  const config = software({ 'loadouts.Flow': { entry: 'Socket-1', sockets }, ...edits });
+  return check(config).map(({ code, path }) => `${code} ${path.replace('loadouts.Flow.', '')}`);
+}
+
+const flows: [rule: string, sockets: Record<string, Json>, issues: string[]][] = [
+  ['everything leads to the end', { 'Socket-1': text(to('Socket-2')), 'Socket-2': text() }, []],
+  [
+    'a socket nothing leads to',
+    { 'Socket-1': text(), 'Socket-2': text(to('Socket-3')), 'Socket-3': text() },
+    ['UNREACHABLE_SOCKET sockets.Socket-2', 'UNREACHABLE_SOCKET sockets.Socket-3'],
+  ],
+  [
+    'two sockets that only lead to each other',
+    { 'Socket-1': text(to('Socket-2')), 'Socket-2': text(to('Socket-1')) },
+    ['ENDLESS_CYCLE sockets.Socket-1'],
+  ],
+  [
+    'a socket that only leads to itself',
+    { 'Socket-1': text(to('Socket-2')), 'Socket-2': text(to('Socket-2')) },
+    ['ENDLESS_CYCLE sockets.Socket-2'],
+  ],
+  [
+    'both outcomes lead back',
+    { 'Socket-1': json(to('Socket-1', 'satisfied'), to('Socket-1', 'not_satisfied')) },
+    ['ENDLESS_CYCLE sockets.Socket-1'],
+  ],
+  ['an outcome without an edge ends the cast', { 'Socket-1': json(to('Socket-1', 'not_satisfied')) }, []],
+  ['an edge to `end` leads out', { 'Socket-1': json(to('end', 'satisfied'), to('Socket-1')) }, []],
+  ['a retry budget ends a cycle', { 'Socket-1': text(to('Socket-1', 'always', 3)) }, []],
+  [
+    'a retry budget beside the cycle does not end it',
+    { 'Socket-1': json(to('Socket-1', 'satisfied'), to('Socket-1', 'not_satisfied', 3)) },
+    ['ENDLESS_CYCLE sockets.Socket-1'],
+  ],
+  [
+    'leaving one cycle for another that never ends',
+    { 'Socket-1': json(to('Socket-2', 'satisfied'), to('Socket-1')), 'Socket-2': text(to('Socket-2')) },
+    ['ENDLESS_CYCLE sockets.Socket-2'],
+  ],
+  [
+    'a cycle nothing leads to is not entered',
+    { 'Socket-1': text(), 'Socket-2': text(to('Socket-2')) },
+    ['UNREACHABLE_SOCKET sockets.Socket-2'],
+  ],
+  [
+    'an advance that uses up its list leads out',
+    { 'Socket-1': { materia: 'Sum', edges: [to('Socket-1')], advance: { cursor: 'i', items: 'state.context' } } },
+    [],
+  ],
+  [
+    'a generator nobody listens to',
+    { 'Socket-1': { materia: 'Plan', edges: [to('Socket-2')] }, 'Socket-2': text() },
+    ['UNCONSUMED_GENERATOR sockets.Socket-1'],
+  ],
+  [
+    'a generator that leads to a generator, which nobody listens to',
+    { 'Socket-1': { materia: 'Plan', edges: [to('Socket-2')] }, 'Socket-2': { materia: 'Plan' } },
+    ['UNCONSUMED_GENERATOR sockets.Socket-2'],
+  ],
+  [
+    'a generator whose items are walked one by one',
+    {
+      'Socket-1': { materia: 'Plan', edges: [to('Socket-2')] },
+      'Socket-2': { materia: 'Sum', foreach: { items: 'workItems' } },
+    },
+    [],
+  ],
+];
+
+test.each(flows)('%s', (_rule, sockets, issues) => expect(issuesOfSockets(sockets)).toEqual(issues));
+
+const loops: [rule: string, edits: Edits, issues: string[]][] = [
+  ['what an exit leads to can be reached', {}, []],
+  [
+    'a loop that never advances is endless, and its exit is never taken',
+    { 'sockets.Socket-4.advance': undefined },
+    ['ENDLESS_CYCLE sockets.Socket-2'],
+  ],
+  [
+    'an exit that leads back to the planner without another way out',
+    { 'loops.main.exits.0.targetSocketId': 'Socket-1' },
+    ['UNREACHABLE_SOCKET sockets.Socket-5', 'ENDLESS_CYCLE sockets.Socket-1'],
+  ],
+  [
+    'an empty loop is left by its always exit, though the socket it starts from is never reached',
+    {
+      'sockets.Socket-3.edges': [to('Socket-2', 'not_satisfied', 2)],
+      'loops.main.exits.0': { id: 'x', from: 'Socket-4', condition: 'always', targetSocketId: 'Socket-5' },
+    },
+    ['UNREACHABLE_SOCKET sockets.Socket-4'],
+  ],
+];
+
+test.each(loops)('%s', (_rule, edits, issues) => {
+  const found = check(flow(edits)).map(({ code, path }) => `${code} ${path.replace('loadouts.Flow.', '')}`);
+  expect(found).toEqual(issues);
+});
+
+const slots: [prompt: string, unassigned: boolean][] = [
+  ['{{request}} {{stateJson}} {{itemJson}} {{lastOutput}} {{lastJson}} {{lastJson.x}}', false],
+  ['{{item}} {{item.title}} {{cursor.workItemIndex}} {{state}}', false],
+  ['{{workItem.title}} {{currentWorkItem}} {{state.workItems}} {{workItems.0.title}}', false],
+  ['{{context}} {{envelope.satisfied}} {{state.lastCheck}} {{ lastCheck.deep }}', false],
+  ['{{missing}}', true],
+  ['{{state.missing.part}}', true],
+  ['{{lastcheck}}', true],
+  ['{"sample": {"json": {{"braces"}}}', false],
+];
+
+test.each(slots)('a prompt that reads %s: unassigned %s', (prompt, unassigned) => {
+  const issues = check(software({ 'materia.Build.prompt': prompt }));
+  const path = 'loadouts.Flow.sockets.Socket-2.materia';
+  expect(issues).toMatchObject(unassigned ? [{ code: 'UNASSIGNED_SLOT', level: 'warning', path }] : []);
+});
+
+test.each([
+  ['an assignment', { 'sockets.Socket-3.assign': { copy: 'state.missing' } }, 'sockets.Socket-3.assign.copy'],
+  ['an advance', { 'sockets.Socket-5.advance': { cursor: 'i', items: 'missing' } }, 'sockets.Socket-5.advance.items'],
+  ['a foreach', { 'sockets.Socket-5.foreach': { items: 'state.missing' } }, 'sockets.Socket-5.foreach.items'],
+  ['a loop', { 'loops.x': { sockets: ['Socket-5'], iterator: { items: 'state.missing' } } }, 'loops.x.iterator.items'],
+  ['a lock scope', { 'sockets.Socket-5.lockScope': ['src/{{missing}}'] }, 'sockets.Socket-5.lockScope'],
+] as [string, Edits, string][])('%s that reads a slot nothing assigns', (_what, edits, path) => {
+  const found = check(flow({ ...edits, 'sockets.Socket-1.assign': { lastCheck: '$' } }));
+  expect(found).toMatchObject([{ code: 'UNASSIGNED_SLOT', path: `loadouts.Flow.${path}` }]);
+});
+
+test('outside loops there is no work item to read', () => {
+  const config = { 'materia.Sum.prompt': '{{workItem.title}}' };
+  expect(issuesOfSockets({ 'Socket-1': text() }, config)).toEqual(['UNASSIGNED_SLOT sockets.Socket-1.materia']);
+});
+
+test('a loadout with a utility may have any slot, because a utility may patch any', () => {
+  const utility = { 'materia.Say': { utility: 'noop' }, 'materia.Sum.prompt': '{{missing}}' };
+  expect(issuesOfSockets({ 'Socket-1': text(to('Socket-2')), 'Socket-2': { materia: 'Say' } }, utility)).toEqual([]);
+});

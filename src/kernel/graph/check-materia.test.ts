@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest';
+import type { Json } from '../json.ts';
+import { check } from './check.ts';
+import { software } from './fixtures/software.ts';
+
+const agent = (edits: Record<string, Json>): Json => ({ tools: 'none', prompt: 'Do it.', ...edits });
+const utility = (edits: Record<string, Json>): Json => ({ type: 'utility', utility: 'noop', ...edits });
+
+// Each row: the rule, a definition of the materia X, and every issue that follows.
+const rows: [rule: string, materia: Json, issues: string[]][] = [
+  ['an agent needs a prompt and tools', agent({}), []],
+  [
+    'an agent may say more',
+    agent({
+      type: 'agent',
+      label: 'X',
+      description: 'd',
+      group: 'g',
+      color: 'c',
+      model: 'm',
+      thinking: 'xhigh',
+      multiTurn: true,
+      identity: 'builder',
+      runner: 'codex',
+      onCrash: 'wait',
+      timeoutMs: 1,
+      parse: 'json',
+      assign: { a: '$.b' },
+      generator: true,
+      parallel: true,
+      parallelSafe: false,
+      schema: {},
+      contract: 'operator',
+      lockScope: ['src'],
+      lockState: 'locked',
+      catalogOrigin: {},
+      x_own: 1,
+    }),
+    [],
+  ],
+  ['a utility may say more', utility({ params: {}, timeoutMs: 5, assign: { a: '$' }, parse: 'json', once: true }), []],
+  ['a command makes a utility', { command: ['node', './x.mjs'] }, []],
+  ['a shipped script makes a utility', { script: { kind: 'shippedUtility', name: 'Detect-VCS', runtime: 'node' } }, []],
+
+  ['a materia is an object', 7, ['INVALID_MATERIA ']],
+  ['`systemPrompt` is obsolete', agent({ systemPrompt: 'x' }), ['INVALID_MATERIA .systemPrompt']],
+  ['`generates` is obsolete', agent({ generates: {} }), ['INVALID_MATERIA .generates']],
+  ['`generates: null` says nothing', agent({ generates: null }), []],
+  ['`type` is agent or utility', agent({ type: 'robot' }), ['INVALID_MATERIA .type']],
+  ['an agent has a prompt', { tools: 'none' }, ['INVALID_MATERIA .prompt']],
+  ['a prompt is not blank', agent({ prompt: ' ' }), ['INVALID_MATERIA .prompt']],
+  ['a prompt is text', agent({ prompt: 3 }), ['INVALID_MATERIA .prompt']],
+  ['a prompt may stand in a file', { tools: 'none', promptFile: 'build.md' }, []],
+  ['a prompt stands in one place', agent({ promptFile: 'build.md' }), ['INVALID_MATERIA .promptFile']],
+  ['an agent has tools', { prompt: 'x' }, ['INVALID_MATERIA .tools']],
+  ['tools are a known scope', agent({ tools: 'all' }), ['INVALID_MATERIA .tools']],
+  ['custom tools are named', agent({ tools: { type: 'custom', tools: ['read', 3] } }), ['INVALID_MATERIA .tools']],
+  ['tools may be custom', agent({ tools: { type: 'custom', tools: ['read'] } }), []],
+  ['`model` is a string', agent({ model: 4 }), ['INVALID_MATERIA .model']],
+  ['`thinking` is a known level', agent({ thinking: 'hard' }), ['INVALID_MATERIA .thinking']],
+  ['`multiTurn` is a boolean', agent({ multiTurn: 'yes' }), ['INVALID_MATERIA .multiTurn']],
+  ['`generator` is a boolean', agent({ generator: 'yes' }), ['INVALID_MATERIA .generator']],
+  ['`parallel` is a boolean', agent({ generator: true, parallel: 2 }), ['INVALID_MATERIA .parallel']],
+  ['`parallelSafe` is a boolean', agent({ parallelSafe: 1 }), ['INVALID_MATERIA .parallelSafe']],
+  ['only a generator is parallel', agent({ parallel: true }), ['INVALID_MATERIA .parallel']],
+  ['`parse` is text or json', agent({ parse: 'xml' }), ['INVALID_MATERIA .parse']],
+  ['`timeoutMs` is a positive whole number', utility({ timeoutMs: 0 }), ['INVALID_MATERIA .timeoutMs']],
+  ['`lockState` is locked or unlocked', agent({ lockState: 'open' }), ['INVALID_MATERIA .lockState']],
+  ['`catalogOrigin` is an object', agent({ catalogOrigin: 'x' }), ['INVALID_MATERIA .catalogOrigin']],
+  ['`runner` is known', agent({ runner: 'bash' }), ['INVALID_MATERIA .runner']],
+  ['`onCrash` is rerun or wait', agent({ onCrash: 'retry' }), ['INVALID_MATERIA .onCrash']],
+  ['`identity` is a name', agent({ identity: '' }), ['INVALID_MATERIA .identity']],
+  ['`contract` is one of four', agent({ contract: 'xml' }), ['INVALID_MATERIA .contract']],
+  ['`schema` is an object or a file name', agent({ schema: [] }), ['INVALID_MATERIA .schema']],
+  ['a contract decides how it is parsed', agent({ contract: 'gaia', parse: 'text' }), ['INVALID_MATERIA .parse']],
+  ['assignments are paths', agent({ assign: { 'a.__proto__': '$' } }), ['INVALID_MATERIA .assign.a.__proto__']],
+  ['an agent executes nothing', agent({ type: 'agent', command: ['ls'] }), ['INVALID_MATERIA .command']],
+
+  ['a utility has no prompt', utility({ prompt: 'x' }), ['INVALID_MATERIA .prompt']],
+  ['a utility executes something', { type: 'utility', params: { output: 'x' } }, ['INVALID_MATERIA .utility']],
+  ['a utility executes one thing', utility({ command: ['ls'] }), ['INVALID_MATERIA .command']],
+  ['an alias is a name', { type: 'utility', utility: '' }, ['INVALID_MATERIA .utility']],
+  ['a command is not empty', { command: [] }, ['INVALID_MATERIA .command']],
+  ['a command is a list, never a line for a shell', { command: 'rm -rf x' }, ['INVALID_MATERIA .command']],
+  ['the parts of a command are not blank', { command: ['ls', ''] }, ['INVALID_MATERIA .command']],
+  ['a script is a shipped one', { script: { kind: 'file', name: 'x' } }, ['INVALID_MATERIA .script']],
+  [
+    'a script runs on node',
+    { script: { kind: 'shippedUtility', name: 'x', runtime: 'deno' } },
+    ['INVALID_MATERIA .script'],
+  ],
+  ['`params` is an object', utility({ params: [] }), ['INVALID_MATERIA .params']],
+  ['`once` is a boolean', utility({ once: 1 }), ['INVALID_MATERIA .once']],
+
+  ['a generator returns JSON', agent({ generator: true, parse: 'text' }), ['INVALID_GENERATOR .parse']],
+  ['a generator does not speak gaia', agent({ generator: true, contract: 'gaia' }), ['INVALID_GENERATOR .contract']],
+  ['a generator does not speak text', agent({ generator: true, contract: 'text' }), ['INVALID_GENERATOR .contract']],
+  [
+    'a generator takes workItems from its output',
+    agent({ generator: true, assign: { workItems: 'state.other' } }),
+    ['INVALID_GENERATOR .assign.workItems'],
+  ],
+  ['unknown fields are pointed out', agent({ promt: 'x' }), ['INVALID_CONFIG .promt']],
+];
+
+test.each(rows)('%s', (_rule, materia, issues) => {
+  const found = check(software({ 'materia.X': materia }));
+  expect(found.map(({ code, path }) => `${code} ${path.replace('materia.X', '')}`)).toEqual(issues);
+});
+
+test('an unknown field is only a warning', () => {
+  const [issue] = check(software({ 'materia.X': agent({ promt: 'x' }) }));
+  expect(issue?.level).toBe('warning');
+});
+
+test.each(['', '__proto__'])('%j is no id of a materia', (id) => {
+  const config = { ...software(), materia: JSON.parse(`{"${id}": {"tools": "none", "prompt": "x"}}`) };
+  expect(check(config)[0]).toMatchObject({ code: 'INVALID_MATERIA', path: `materia.${id}` });
+});

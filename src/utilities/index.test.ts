@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, expect, test, vi } from 'vitest';
+import type { JsonObject } from '../kernel/json.ts';
+import {
+  BUILTINS,
+  runBuiltin,
+  runShipped,
+  runUtility,
+  SHIPPED_UTILITIES,
+  type ShippedInput,
+  shippedCommand,
+} from './index.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+const cwd = realpathSync(mkdtempSync(path.join(tmpdir(), 'baton-utilities-')));
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+const input = (params: JsonObject): ShippedInput => ({ cwd, castId: 'c1', params, state: {}, item: null });
+
+test('the names are these', () => {
+  expect(BUILTINS).toEqual(['noop', 'echo', 'project.ensureIgnored', 'vcs.detect']);
+  expect(Object.keys(SHIPPED_UTILITIES).sort()).toEqual([
+    'Blackbelt-Bootstrap',
+    'Blackbelt-Maintain',
+    'Commit-Sigil',
+    'Detect-VCS',
+    'Ignore-Artifacts',
+    'Mime-Bootstrap',
+    'Mime-Maintain',
+  ]);
+});
+
+test.each<[string, JsonObject, string]>([
+  ['noop', {}, ''],
+  ['echo', { output: 'a', text: 'b', message: 'c' }, 'a'],
+  ['echo', { text: 'b', message: 'c' }, 'b'],
+  ['echo', { message: 'c' }, 'c'],
+  ['echo', { text: { n: 1 } }, '{"n":1}'],
+  ['echo', {}, ''],
+  ['noop', { output: { satisfied: true } }, '{"satisfied":true}'],
+  ['noop', { output: null }, 'null'],
+  ['vcs.detect', { output: 'as given' }, 'as given'],
+  ['project.ensureIgnored', { output: [], patterns: ['x'] }, '[]'],
+])('%s with %j gives %s', async (name, params, output) => {
+  expect(await runBuiltin(name, input(params))).toEqual({ ok: true, output });
+  expect(existsSync(path.join(cwd, '.gitignore'))).toBe(false);
+});
+
+test.each(['touch ran', 'true', 'constructor', '__proto__', ''])('%j is no utility and is not run', async (name) => {
+  for (const run of [runBuiltin, runShipped]) {
+    const result = await run(name, input({}));
+    expect(result).toMatchObject({ ok: false });
+    expect(result.ok || result.reason).toContain(JSON.stringify(name));
+  }
+  expect(shippedCommand(name)).toBeNull();
+  expect(existsSync(path.join(cwd, 'ran'))).toBe(false);
+});
+
+test.each([
+  [{ utility: 'echo', script: null }, { text: 'hi' }, 'hi'],
+  [
+    { utility: null, script: 'Commit-Sigil' },
+    {},
+    '{"workItems":[],"satisfied":false,"context":"state.workItems is not a list"}',
+  ],
+  [{ utility: null, script: 'Commit-Sigil' }, { output: 'stub' }, 'stub'],
+  [{ utility: null, script: null }, { output: 'stub' }, 'stub'],
+])('a materia with %j and %j gives %s', async (source, params, output) => {
+  expect(await runUtility({ id: 'M', ...source }, input(params))).toEqual({ ok: true, output });
+});
+
+test('a materia that names nothing is refused', async () => {
+  expect(await runUtility({ id: 'M', utility: null, script: null }, input({}))).toMatchObject({ ok: false });
+});
+
+test('a utility that throws gives its reason', async () => {
+  const gone = { ...input({ patterns: ['x'], root: '/no/such/folder' }) };
+  expect(await runShipped('Ignore-Artifacts', gone)).toMatchObject({
+    ok: false,
+    reason: expect.stringMatching(/ENOENT/),
+  });
+});
+
+async function asProcess(name: string, stdin: string) {
+  const [program = '', ...args] = shippedCommand('Commit-Sigil') ?? [];
+  const child = spawn(program, [...args.slice(0, -1), name], { stdio: 'pipe' });
+  child.stdin.end(stdin);
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { stdout, stderr, code: child.exitCode ?? (await new Promise((resolve) => child.once('exit', resolve))) };
+}
+
+test.each([
+  ['a result', 'Commit-Sigil', JSON.stringify({ ...input({}), state: { workItems: [] } }), 0, /"satisfied":true/, /^$/],
+  ['a failure', 'Ignore-Artifacts', JSON.stringify(input({})), 1, /^$/, /params\.patterns/],
+  ['an unknown name', 'Nothing', JSON.stringify(input({})), 1, /^$/, /no shipped utility "Nothing"/],
+  ['no message', 'Commit-Sigil', '{"cwd":', 1, /^$/, /standard input/],
+  ['another message', 'Commit-Sigil', '{"cwd":1}', 1, /^$/, /standard input/],
+])('as a process: %s', async (_name, utility, stdin, code, stdout, stderr) => {
+  const ended = await asProcess(utility, stdin);
+  expect(ended).toEqual({ code, stdout: expect.stringMatching(stdout), stderr: expect.stringMatching(stderr) });
+});
