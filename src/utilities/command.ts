@@ -1,5 +1,6 @@
 // Runs one program with an argument list, without a shell and without input, and tells how it ended.
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 
 export type Ran = {
   readonly ok: boolean;
@@ -23,14 +24,17 @@ export function runCommand(program: string, args: readonly string[], cwd: string
   } as const;
   return new Promise((resolve) => {
     const child = execFile(program, args, options, (failure, stdout, stderr) => {
-      const missing = failure !== null && failure.code === 'ENOENT';
-      resolve({ ok: failure === null, missing, stdout, error: failure === null ? '' : explain(failure, stderr) });
+      if (failure === null) return resolve({ ok: true, missing: false, stdout, error: '' });
+      // A folder that is not there looks to Node as if the program were not.
+      const isHere = existsSync(cwd);
+      const missing = failure.code === 'ENOENT' && isHere;
+      let error = stderr.trim() || failure.message;
+      if (!isHere) error = `the folder ${cwd} does not exist`;
+      else if (missing) error = `${program} was not found`;
+      else if (failure.signal === 'SIGKILL') error = `${program} did not end within ${timeoutMs} ms, or wrote too much`;
+      resolve({ ok: false, missing, stdout, error: error.slice(0, ERROR_CHARS_MAX) });
     });
     child.stdin?.end();
-    function explain(failure: { message: string; killed?: boolean }, stderr: string): string {
-      if (failure.killed) return `${program} did not end within ${timeoutMs} ms`;
-      return (stderr.trim() || failure.message).slice(0, ERROR_CHARS_MAX);
-    }
   });
 }
 

@@ -7,7 +7,7 @@ import { normaliseStatus } from './contract.ts';
 import { type Finding, missing } from './finding.ts';
 
 export function checkSocket(report: JsonObject, contract: Pick<Contract, 'assign' | 'schema'>): Finding[] {
-  
+  if (!isComplete(report)) return [];
   const absent = sourcesOf(contract).filter((source) => !holds(report, source));
   return [
     ...absent.map((source) => missing(`ASSIGN:${source}`, source, 'the socket hands this on: give it a value')),

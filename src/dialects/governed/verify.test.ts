@@ -30,7 +30,7 @@ const relock = (id: string, change: JsonObject) => (lock: JsonObject) =>
     ...((lock.prompts as Record<string, JsonObject>)[id] ?? {}),
     ...change,
   });
-type Row = readonly [name: string, code: GovernedCode, input: unknown, options?: Options];
+type Row = [name: string, code: GovernedCode, input: unknown, options?: Options];
 
 // In the order of the stages: of two faults the upper one answers.
 const REFUSALS: readonly Row[] = [

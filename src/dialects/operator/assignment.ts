@@ -21,7 +21,7 @@ import {
   WORKLOG_PATH_CHARS_MAX,
 } from './contract.ts';
 import { checkExtensions } from './extension.ts';
-import { checkInteger, checkObjects, checkOneOf, checkPresence, checkResource, checkText } from './field.ts';
+import { checkInteger, checkObjects, checkOneOf, checkPresence, checkResource, checkText, listOf } from './field.ts';
 import { Findings, quoted } from './findings.ts';
 import { checkHead, payloadOf } from './head.ts';
 import { checkTaskId, isTaskId } from './identifiers.ts';
@@ -83,7 +83,7 @@ function checkTask(found: Findings, task: JsonObject): void {
 function checkDependencies(found: Findings, { dependencies, task_id }: JsonObject): void {
   const path = 'task.dependencies';
   if (!Array.isArray(dependencies)) return found.add('SCHEMA_INVALID', path, 'must be an array of task ids');
-  dependencies.forEach((id: Json, index) => checkTaskId(found, id, `${path}[${index}]`, { index }));
+  for (const [index, id] of dependencies.entries()) checkTaskId(found, id, `${path}[${index}]`, { index });
   if (dependencies.includes(task_id)) found.warn(`${path} names the task itself, which can then never start`);
   if (new Set(dependencies).size < dependencies.length) found.warn(`${path} names a task twice`);
 }
@@ -94,9 +94,9 @@ function checkScopeShape(found: Findings, scope: Json | undefined, path: string,
     const code = min > 0 ? 'MISSING_REQUIRED_INPUT' : 'SCHEMA_INVALID';
     return found.add(code, path, `must be an array of paths${min > 0 ? ' with at least one entry' : ''}`);
   }
-  scope.forEach((item: Json, index) => {
+  for (const [index, item] of scope.entries()) {
     if (!isString(item)) found.add('SCHEMA_INVALID', `${path}[${index}]`, 'must be a string', { index });
-  });
+  }
 }
 
 function checkCriteria(found: Findings, criteria: Json | undefined): void {
@@ -104,9 +104,10 @@ function checkCriteria(found: Findings, criteria: Json | undefined): void {
   if (!Array.isArray(criteria) || criteria.length === 0) {
     return found.add('MISSING_REQUIRED_INPUT', path, 'must be an array with at least one criterion');
   }
-  criteria.forEach((item: Json, index) => {
-    if (!isText(item)) found.add('MISSING_REQUIRED_INPUT', `${path}[${index}]`, 'must be a string that is not blank', { index });
-  });
+  for (const [index, item] of criteria.entries()) {
+    if (!isText(item))
+      found.add('MISSING_REQUIRED_INPUT', `${path}[${index}]`, 'must be a string that is not blank', { index });
+  }
 }
 
 export function checkWorklogPath(found: Findings, value: Json | undefined, path: string): void {
@@ -134,8 +135,11 @@ function checkContext(found: Findings, context: Json | undefined): void {
 
 /** A packet may ask for a checker of a criterion, by the name under which a person declared it and in no other way. */
 function checkCheckers(found: Findings, packet: JsonObject, task: JsonObject, { checkers }: Options): void {
-  const criteria: readonly Json[] = Array.isArray(task.acceptance_criteria) ? task.acceptance_criteria : [];
-  for (const [owner, path] of [[packet, 'x_checkers'], [task, 'task.x_checkers']] as const) {
+  const criteria = listOf(task.acceptance_criteria);
+  for (const [owner, path] of [
+    [packet, 'x_checkers'],
+    [task, 'task.x_checkers'],
+  ] as const) {
     const wanted = owner.x_checkers;
     if (wanted === undefined) continue;
     if (!isObject(wanted)) {
@@ -147,27 +151,30 @@ function checkCheckers(found: Findings, packet: JsonObject, task: JsonObject, { 
       if (!criteria.includes(criterion)) found.add('SCHEMA_INVALID', place, 'names no criterion of this task');
       else if (!isText(name)) found.add('SCHEMA_INVALID', place, 'must be the name of a checker');
       else if (checkers && !checkers.includes(name)) {
-        found.add('MISSING_VALIDATOR', place, 'names a checker that is not declared; declare it in config.json', { known: checkers });
+        found.add('MISSING_VALIDATOR', place, 'names a checker that is not declared; declare it in config.json', {
+          known: checkers,
+        });
       }
     }
   }
 }
 
 function checkUntrusted(found: Findings, packet: JsonObject, task: JsonObject): void {
-  const criteria: readonly Json[] = Array.isArray(task.acceptance_criteria) ? task.acceptance_criteria : [];
-  criteria.forEach((text, index) => checkForeignText(found, text, `task.acceptance_criteria[${index}]`, { index }));
-  const context: readonly Json[] = Array.isArray(packet.context_package) ? packet.context_package : [];
-  context.forEach((item, index) => {
+  const criteria = listOf(task.acceptance_criteria);
+  for (const [index, text] of criteria.entries())
+    checkForeignText(found, text, `task.acceptance_criteria[${index}]`, { index });
+  const context = listOf(packet.context_package);
+  for (const [index, item] of context.entries()) {
     const value = isObject(item) ? item.value : undefined;
     checkForeignText(found, value, `context_package[${index}].value`, { index });
     warnOfSecret(found, value, `context_package[${index}].value`);
-  });
+  }
 }
 
 function checkScopes(found: Findings, task: JsonObject): void {
   for (const name of ['lock_scope', 'forbidden_scope']) {
-    const scope: readonly Json[] = Array.isArray(task[name]) ? task[name] : [];
-    scope.forEach((item, index) => checkResource(found, item, `task.${name}[${index}]`, { index }));
+    const scope = listOf(task[name]);
+    for (const [index, item] of scope.entries()) checkResource(found, item, `task.${name}[${index}]`, { index });
   }
 }
 
@@ -195,25 +202,28 @@ function checkDisjoint(found: Findings, task: JsonObject): void {
 function checkActiveLocks(found: Findings, locks: Json | undefined, task: JsonObject): void {
   const own = normalPaths(task.lock_scope);
   const scope = new PathIndex(own);
-  const records: readonly Json[] = Array.isArray(locks) ? locks : [];
-  records.forEach((lock, index) => {
+  const records = listOf(locks);
+  for (const [index, lock] of records.entries()) {
     const path = `active_locks[${index}]`;
-    if (!isObject(lock)) return found.add('SCHEMA_INVALID', path, 'must be an object', { index });
+    if (!isObject(lock)) {
+      found.add('SCHEMA_INVALID', path, 'must be an object', { index });
+      continue;
+    }
     const before = found.count;
     checkLock(found, lock, path, { index });
     checkExtensions(found, lock, LOCK, path);
-    if (found.count > before || lock.active !== true || lock.task_id === task.task_id) return;
+    if (found.count > before || lock.active !== true || lock.task_id === task.task_id) continue;
     const held = normalPath(String(lock.resource));
     const resource = held.ok ? own[scope.firstOverlap(held.path) ?? -1] : undefined;
-    if (!held.ok || resource === undefined) return;
+    if (!held.ok || resource === undefined) continue;
     const message = `${quoted(held.path)} is held by ${isTaskId(lock.task_id) ? lock.task_id : 'another task'} and overlaps ${quoted(resource)}`;
     const holder = { conflict_task_id: lock.task_id ?? null, conflict_resource: held.path };
     found.add('LOCK_CONFLICT', path, message, { task_id: task.task_id ?? null, resource, ...holder });
-  });
+  }
 }
 
 function normalPaths(scope: Json | undefined): readonly string[] {
-  const items: readonly Json[] = Array.isArray(scope) ? scope : [];
+  const items = listOf(scope);
   return items.flatMap((item) => {
     const normal = isString(item) ? normalPath(item) : null;
     return normal?.ok ? [normal.path] : [];

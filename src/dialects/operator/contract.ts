@@ -67,17 +67,7 @@ export const DELTA = fields(
 export const BLOCKER = fields(['task_id', 'code', 'reason'], ['details']);
 
 export const WORKLOG_ENTRY = fields(
-  [
-    'timestamp',
-    'run_id',
-    'task_id',
-    'actor',
-    'action',
-    'files_touched',
-    'decision',
-    'result',
-    'next_step',
-  ],
+  ['timestamp', 'run_id', 'task_id', 'actor', 'action', 'files_touched', 'decision', 'result', 'next_step'],
   ['schema_version', 'generated_at', 'code', 'evidence'],
 );
 
@@ -95,16 +85,7 @@ export const BUNDLE = fields(
   ['generated_at'],
 );
 export const BUNDLE_ROW = fields(
-  [
-    'task_id',
-    'title',
-    'status',
-    'owner',
-    'lock_scope',
-    'timeout_seconds',
-    'heartbeat_interval_seconds',
-    'priority',
-  ],
+  ['task_id', 'title', 'status', 'owner', 'lock_scope', 'timeout_seconds', 'heartbeat_interval_seconds', 'priority'],
   ['last_heartbeat_at'],
 );
 export const DEPENDENCY = fields(['task_id', 'depends_on_task_id']);

@@ -2,7 +2,15 @@
 import { isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import { TASK_STATUSES, type TaskStatus } from '../../kernel/ledger/transition.ts';
 import { DELTA } from './contract.ts';
-import { checkInteger, checkObjects, checkOneOf, checkString, checkText, checkUtcTimestamp, objectsOf } from './field.ts';
+import {
+  checkInteger,
+  checkObjects,
+  checkOneOf,
+  checkString,
+  checkText,
+  checkUtcTimestamp,
+  objectsOf,
+} from './field.ts';
 import type { Findings } from './findings.ts';
 import { checkTaskId } from './identifiers.ts';
 

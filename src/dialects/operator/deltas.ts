@@ -9,14 +9,20 @@ import { isTaskStatus, isTerminal, mayMove, TASK_STATUSES, type TaskStatus } fro
 import type { Verdict } from '../../kernel/verdict.ts';
 import type { Options } from './contract.ts';
 import { checkDeltas, type Delta, deltasOf, isCreateIntent, isSameJson } from './delta-record.ts';
-import { checkInteger, checkOneOf, objectsOf } from './field.ts';
+import { checkInteger, checkOneOf, listOf, objectsOf } from './field.ts';
 import { Findings } from './findings.ts';
 import { checkOptionalHead, payloadOf } from './head.ts';
 import { checkTaskId, isTaskId } from './identifiers.ts';
 
 type Row = JsonObject & { readonly task_id: string; readonly status: TaskStatus; readonly version: number };
 type Versions = Readonly<Record<string, number>>;
-type Stream = { readonly path: string; readonly deltas: readonly Delta[]; readonly base: Versions | null };
+/** The base of a stream is complete when a row it does not name did not exist for it. */
+type Stream = {
+  readonly path: string;
+  readonly deltas: readonly Delta[];
+  readonly base: Versions;
+  readonly isComplete: boolean;
+};
 type Outcome = { readonly rows: Map<string, Row>; readonly applied: string[]; readonly ignored: string[] };
 
 /**
@@ -47,7 +53,10 @@ export function validateDeltas(input: unknown, options: Options = {}): Verdict {
   if (refusal) return refusal;
   const { rows, applied, ignored } = outcome;
   const details = { ledger: [...rows.values()], applied, ignored, reconcile_required: applied.length > 0 };
-  return found.allowed(`${applied.length} deltas applied, ${ignored.length} ignored; reconcile before dispatching`, details);
+  return found.allowed(
+    `${applied.length} deltas applied, ${ignored.length} ignored; reconcile before dispatching`,
+    details,
+  );
 }
 
 function checkInputs(found: Findings, payload: JsonObject): void {
@@ -64,31 +73,34 @@ function deltaList(stream: JsonObject): Json | undefined {
 }
 
 function checkRows(found: Findings, ledger: Json | undefined): void {
-  const rows: readonly Json[] = Array.isArray(ledger) ? ledger : [];
-  rows.forEach((row, index) => {
+  const rows = listOf(ledger);
+  for (const [index, row] of rows.entries()) {
     const path = `ledger[${index}]`;
-    if (!isObject(row)) return found.add('SCHEMA_INVALID', path, 'must be an object', { index });
+    if (!isObject(row)) {
+      found.add('SCHEMA_INVALID', path, 'must be an object', { index });
+      continue;
+    }
     checkTaskId(found, row.task_id, `${path}.task_id`, { index });
     checkOneOf(found, row.status, `${path}.status`, TASK_STATUSES, { index });
     if (row.version !== undefined) checkInteger(found, row.version, `${path}.version`, 0);
     if (row.dependencies !== undefined && !(Array.isArray(row.dependencies) && row.dependencies.every(isString))) {
       found.add('SCHEMA_INVALID', `${path}.dependencies`, 'must be an array of task ids', { index });
     }
-  });
+  }
 }
 
 function checkStreams(found: Findings, payload: JsonObject): void {
   if (payload.streams === undefined) return checkStream(found, payload, '');
-  const streams: readonly Json[] = Array.isArray(payload.streams) ? payload.streams : [];
+  const streams = listOf(payload.streams);
   if (!Array.isArray(payload.streams)) found.add('SCHEMA_INVALID', 'streams', 'must be an array of streams');
   if (deltaList(payload) !== undefined) {
     found.add('SCHEMA_INVALID', 'streams', 'cannot stand beside ledger_delta; put that stream into streams too');
   }
-  streams.forEach((stream, index) => {
+  for (const [index, stream] of streams.entries()) {
     const path = `streams[${index}]`;
     if (isObject(stream)) checkStream(found, stream, `${path}.`);
     else found.add('SCHEMA_INVALID', path, 'must be an object with ledger_delta', { index });
-  });
+  }
 }
 
 function checkStream(found: Findings, stream: JsonObject, lead: string): void {
@@ -114,39 +126,40 @@ function rowsOf(ledger: Json | undefined): readonly Row[] {
 }
 
 function streamsOf(payload: JsonObject): readonly Stream[] {
-  const versions = (value: Json | undefined) => (isObject(value) ? (value as Versions) : null);
+  const versions = (value: Json | undefined) => (isObject(value) ? (value as Versions) : {});
   if (payload.streams === undefined) {
-    return [{ path: 'ledger_delta', deltas: deltasOf(deltaList(payload)), base: versions(payload.base_versions) }];
+    const deltas = deltasOf(deltaList(payload));
+    return [{ path: 'ledger_delta', deltas, base: versions(payload.base_versions), isComplete: false }];
   }
   const started = Object.fromEntries(rowsOf(payload.ledger).map((row) => [row.task_id, row.version]));
   return objectsOf(payload.streams).map((stream, index) => ({
     path: `streams[${index}].ledger_delta`,
     deltas: deltasOf(deltaList(stream)),
     base: { ...started, ...versions(stream.base_versions) },
+    isComplete: true,
   }));
 }
 
 function applyStreams(found: Findings, payload: JsonObject, outcome: Outcome): void {
-  const before: readonly Json[] = Array.isArray(payload.applied_deltas) ? payload.applied_deltas : [];
+  const before = listOf(payload.applied_deltas);
   const seen = new Map<string, JsonObject | null>();
   for (const one of before) {
     if (isString(one)) seen.set(one, null);
     else if (isObject(one)) seen.set(String(one.delta_id), one);
   }
-  for (const { path, deltas, base } of streamsOf(payload)) {
+  for (const stream of streamsOf(payload)) {
     const touched = new Set<string>();
-    for (const [index, delta] of deltas.entries()) {
-      const place = `${path}[${index}]`;
+    for (const [index, delta] of stream.deltas.entries()) {
+      const place = `${stream.path}[${index}]`;
       if (seen.has(delta.delta_id)) {
         const earlier = seen.get(delta.delta_id);
         if (earlier && !isSameJson(earlier, delta)) return refuseReuse(found, delta, place, index);
         outcome.ignored.push(delta.delta_id);
         continue;
       }
-      if (!touched.has(delta.task_id) && hasMoved(found, outcome, delta, base, place, index)) return;
+      if (!touched.has(delta.task_id) && hasMoved(found, outcome, delta, stream, place, index)) return;
       touched.add(delta.task_id);
-      const verdict = applyDelta(found, outcome, delta, place, index);
-      if (!verdict) return;
+      if (!applyDelta(found, outcome, delta, place, index)) return;
       seen.set(delta.delta_id, delta);
       outcome.applied.push(delta.delta_id);
     }
@@ -158,14 +171,19 @@ function refuseReuse(found: Findings, { delta_id, task_id }: Delta, path: string
   found.add('CONCURRENCY_CONFLICT', path, message, { index, delta_id, task_id });
 }
 
-/** Whether the row is no longer, or not yet, the one that the stream was computed from. */
-function hasMoved(found: Findings, { rows }: Outcome, delta: Delta, base: Versions | null, path: string, index: number): boolean {
-  if (base === null) return false;
+/** Whether the row is no longer the one that the stream was computed from. */
+function hasMoved(
+  found: Findings,
+  { rows }: Outcome,
+  delta: Delta,
+  stream: Stream,
+  path: string,
+  index: number,
+): boolean {
   const { task_id, delta_id } = delta;
   const actual = rows.get(task_id)?.version;
-  const expected = Object.hasOwn(base, task_id) ? base[task_id] : undefined;
-  // Of a row that exists and is not named the stream says nothing, unless it wanted to create it.
-  if (expected === actual || (expected === undefined && !isCreateIntent(delta))) return false;
+  const expected = Object.hasOwn(stream.base, task_id) ? stream.base[task_id] : undefined;
+  if (expected === actual || (expected === undefined && !stream.isComplete)) return false;
   const versions = { expected_version: expected ?? null, actual_version: actual ?? null };
   const message = `the row of ${task_id} was changed by somebody else; read the ledger again`;
   found.add('CONCURRENCY_CONFLICT', path, message, { index, task_id, delta_id, ...versions });
@@ -203,13 +221,14 @@ function applyDelta(found: Findings, { rows }: Outcome, delta: Delta, path: stri
     found.add('DEPENDENCY_NOT_MET', path, message, { ...details, unmet });
     return false;
   }
-  const retries = status === 'blocked' ? { retry_count: Number(row.retry_count ?? 0) + 1 } : {};
-  rows.set(task_id, { ...row, ...mutableOf(delta), status, ...retries, version: row.version + 1 });
+  const retries = Number.isSafeInteger(row.retry_count) ? Number(row.retry_count) : 0;
+  const counted = status === 'blocked' ? { retry_count: retries + 1 } : {};
+  rows.set(task_id, { ...row, ...mutableOf(delta), status, ...counted, version: row.version + 1 });
   return true;
 }
 
 function unmetDependencies(rows: ReadonlyMap<string, Row>, row: Row): { depends_on: string; status: string | null }[] {
-  const dependencies: readonly Json[] = Array.isArray(row.dependencies) ? row.dependencies : [];
+  const dependencies = listOf(row.dependencies);
   return dependencies.filter(isString).flatMap((id) => {
     const status = rows.get(id)?.status ?? null;
     return status === 'done' ? [] : [{ depends_on: id, status: isTaskStatus(status) ? status : null }];

@@ -58,7 +58,12 @@ export function checkInteger(found: Findings, value: Json | undefined, path: str
   found.add('SCHEMA_INVALID', path, `must be a whole number of at least ${min}`, { min });
 }
 
-export function checkUtcTimestamp(found: Findings, value: Json | undefined, path: string, details: JsonObject = {}): void {
+export function checkUtcTimestamp(
+  found: Findings,
+  value: Json | undefined,
+  path: string,
+  details: JsonObject = {},
+): void {
   if (isUtcTimestamp(value)) return;
   found.add('SCHEMA_INVALID', path, 'must be a time in UTC, such as 2026-01-31T09:30:00Z', details);
 }
@@ -66,9 +71,9 @@ export function checkUtcTimestamp(found: Findings, value: Json | undefined, path
 /** An array of strings, of which each may be anything. */
 export function checkStrings(found: Findings, value: Json | undefined, path: string): void {
   if (!Array.isArray(value)) return found.add('SCHEMA_INVALID', path, 'must be an array of strings');
-  value.forEach((item: Json, index) => {
+  for (const [index, item] of value.entries()) {
     if (!isString(item)) found.add('SCHEMA_INVALID', `${path}[${index}]`, 'must be a string', { index });
-  });
+  }
 }
 
 /** Walks an array of objects: each is an object that holds its required fields and no unknown ones; then `check` sees it. */
@@ -81,19 +86,27 @@ export function checkObjects(
   absent: OperatorCode = 'SCHEMA_INVALID',
 ): void {
   if (!Array.isArray(value)) return found.add('SCHEMA_INVALID', path, 'must be an array of objects');
-  value.forEach((item: Json, index) => {
+  for (const [index, item] of value.entries()) {
     const place = `${path}[${index}]`;
-    if (!isObject(item)) return found.add('SCHEMA_INVALID', place, 'must be an object', { index });
+    if (!isObject(item)) {
+      found.add('SCHEMA_INVALID', place, 'must be an object', { index });
+      continue;
+    }
     const missing = fields.required.filter((name) => item[name] === undefined);
     if (missing.length > 0) {
       found.add(absent, place, `lacks ${missing.join(', ')}`, { index, missing });
     } else check(item, place, index);
     checkExtensions(found, item, fields, place);
-  });
+  }
 }
 
 /** The normal form of a resource, or null after a finding. */
-export function checkResource(found: Findings, value: Json | undefined, path: string, details: JsonObject = {}): string | null {
+export function checkResource(
+  found: Findings,
+  value: Json | undefined,
+  path: string,
+  details: JsonObject = {},
+): string | null {
   if (!isString(value)) {
     found.add('SCHEMA_INVALID', path, 'must be a path', details);
     return null;
@@ -104,9 +117,14 @@ export function checkResource(found: Findings, value: Json | undefined, path: st
   return null;
 }
 
+/** The items of an array; of anything else, none. */
+export function listOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
 /** The items of an array that are objects; of anything else, none. */
 export function objectsOf(value: Json | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
+  return listOf(value).filter(isObject);
 }
 
 function isLongerThan(text: string, max: number): boolean {

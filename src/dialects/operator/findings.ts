@@ -45,9 +45,9 @@ export class Findings {
     if (Array.isArray(warnings)) for (const warning of warnings) this.warn(`${path}: ${warning}`);
     if (verdict.allow) return;
     const list = (Array.isArray(issues) ? issues : []) as readonly Issue[];
-    list.forEach(({ code, path: inner, message, ...rest }, index) => {
+    for (const [index, { code, path: inner, message, ...rest }] of list.entries()) {
       this.add(code, inner === '$' ? path : `${path}.${inner}`, message, index === 0 ? details : rest);
-    });
+    }
   }
 
   warn(sentence: string): void {

@@ -9,7 +9,9 @@ import { checkVersion } from './version.ts';
 const DEPTH_MAX = 200;
 const NODES_MAX = 2_000_000;
 
-export type Payload = { readonly ok: true; readonly payload: JsonObject } | { readonly ok: false; readonly verdict: Denied };
+export type Payload =
+  | { readonly ok: true; readonly payload: JsonObject }
+  | { readonly ok: false; readonly verdict: Denied };
 
 /** Anything but an object of plain JSON is refused here, so that no check behind it can be surprised. */
 export function payloadOf(input: unknown): Payload {

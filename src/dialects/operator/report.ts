@@ -88,11 +88,15 @@ function readText(first: string | readonly string[], below: readonly string[] = 
   const [head = '', ...rest] = typeof first === 'string' ? [first, ...below] : first;
   const start = head.trim();
   if (/^[|>][+-]?$/.test(start)) {
-    return rest.map((line) => line.trim()).join(start.startsWith('|') ? '\n' : ' ').trim();
+    return rest
+      .map((line) => line.trim())
+      .join(start.startsWith('|') ? '\n' : ' ')
+      .trim();
   }
   const whole = [start, ...rest.map((line) => line.trim())].filter((line) => line !== '').join(' ');
   if (whole.length >= 2 && whole.startsWith('"') && whole.endsWith('"')) return unescaped(whole);
-  if (whole.length >= 2 && whole.startsWith("'") && whole.endsWith("'")) return whole.slice(1, -1).replaceAll("''", "'");
+  if (whole.length >= 2 && whole.startsWith("'") && whole.endsWith("'"))
+    return whole.slice(1, -1).replaceAll("''", "'");
   return whole;
 }
 

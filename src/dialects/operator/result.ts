@@ -5,7 +5,7 @@ import type { Verdict } from '../../kernel/verdict.ts';
 import { checkWorklogPath } from './assignment.ts';
 import { CHANGE, CHECK, CHECK_STATUSES, NOTES_MAX, type Options, RESULT, RESULT_STATUSES } from './contract.ts';
 import { checkExtensions } from './extension.ts';
-import { checkObjects, checkOneOf, checkPresence, checkText, objectsOf } from './field.ts';
+import { checkObjects, checkOneOf, checkPresence, checkText, listOf, objectsOf } from './field.ts';
 import { Findings } from './findings.ts';
 import { checkHead, payloadOf } from './head.ts';
 import { checkTaskId } from './identifiers.ts';
@@ -61,9 +61,9 @@ function checkAcceptance(found: Findings, checks: Json | undefined): void {
 function checkNotesShape(found: Findings, notes: Json | undefined): void {
   const path = 'notes_for_orchestrator';
   if (!Array.isArray(notes)) return found.add('SCHEMA_INVALID', path, 'must be an array of strings');
-  notes.forEach((note: Json, index) => {
+  for (const [index, note] of notes.entries()) {
     if (!isString(note)) found.add('SCHEMA_INVALID', `${path}[${index}]`, 'must be a string', { index });
-  });
+  }
   if (notes.length > NOTES_MAX) {
     found.add('SCHEMA_INVALID', path, `must hold at most ${NOTES_MAX} notes`, { count: notes.length, max: NOTES_MAX });
   }
@@ -71,13 +71,16 @@ function checkNotesShape(found: Findings, notes: Json | undefined): void {
 
 /** Each note in turn: a note that is blank is reported before a secret in a later one, and the other way round. */
 function checkNotes(found: Findings, notes: Json | undefined): void {
-  const list: readonly Json[] = Array.isArray(notes) ? notes : [];
-  list.forEach((note, index) => {
+  const list = listOf(notes);
+  for (const [index, note] of list.entries()) {
     const path = `notes_for_orchestrator[${index}]`;
-    if (!isText(note)) return found.add('SCHEMA_INVALID', path, 'must not be blank', { index });
+    if (!isText(note)) {
+      found.add('SCHEMA_INVALID', path, 'must not be blank', { index });
+      continue;
+    }
     checkNoSecret(found, note, path, { index });
     checkForeignText(found, note, path, { index });
-  });
+  }
 }
 
 /** Done means that something was to be met and that all of it was. */

@@ -14,7 +14,12 @@ const PATTERNS: Readonly<Record<string, string>> = {
   credential: 'generic_secret_assignment',
 };
 
-export function checkForeignText(found: Findings, text: Json | undefined, path: string, details: JsonObject = {}): void {
+export function checkForeignText(
+  found: Findings,
+  text: Json | undefined,
+  path: string,
+  details: JsonObject = {},
+): void {
   if (!isString(text)) return;
   const report = inspectText(text, path);
   const refusal = refuseForeign(report);
@@ -33,7 +38,8 @@ export function checkNoSecret(found: Findings, text: Json | undefined, path: str
 
 export function warnOfSecret(found: Findings, text: Json | undefined, path: string): void {
   const pattern = isString(text) ? patternOf(text) : null;
-  if (pattern !== null) found.warn(`${path} holds what looks like a secret (${pattern}); it is scrubbed before it is stored`);
+  if (pattern !== null)
+    found.warn(`${path} holds what looks like a secret (${pattern}); it is scrubbed before it is stored`);
 }
 
 /** The most telling kind: anything recognised by its own shape before what only stands after a word such as `token`. */

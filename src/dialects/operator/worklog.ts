@@ -19,9 +19,9 @@ export function validateWorklog(input: unknown, options: Options = {}): Verdict 
   const entries: readonly unknown[] = input;
   const found = new Findings(options);
   const closing = lastPlaces(entries);
-  entries.forEach((entry, index) => {
+  for (const [index, entry] of entries.entries()) {
     found.adopt(validateEntry(entry, options, closing.has(index)), `[${index}]`);
-  });
+  }
   if (entries.length === 0) found.add('SCHEMA_INVALID', '$', 'the worklog holds no entry');
   warnOfOrder(found, entries);
   return found.refusal() ?? found.allowed('the worklog keeps its contract', { entry_count: entries.length });
@@ -78,7 +78,7 @@ function checkEntry(found: Findings, entry: JsonObject): void {
 
 function checkFiles(found: Findings, files: Json | undefined): void {
   if (!Array.isArray(files)) return found.add('SCHEMA_INVALID', 'files_touched', 'must be an array of paths');
-  files.forEach((file: Json, index) => checkResource(found, file, `files_touched[${index}]`, { index }));
+  for (const [index, file] of files.entries()) checkResource(found, file, `files_touched[${index}]`, { index });
 }
 
 /** The entry that ends a task without success must carry a code and a next step. */
@@ -111,10 +111,10 @@ function* textsOf(value: Json, path = ''): Generator<{ text: string; path: strin
 /** Where the last entry of each task stands. */
 function lastPlaces(entries: readonly unknown[]): ReadonlySet<number> {
   const last = new Map<unknown, number>();
-  entries.forEach((entry, index) => {
+  for (const [index, entry] of entries.entries()) {
     const isNamed = isObject(entry) && isString(entry.run_id) && isString(entry.task_id);
     last.set(isNamed ? `${entry.run_id} ${entry.task_id}` : index, index);
-  });
+  }
   return new Set(last.values());
 }
 
@@ -130,7 +130,11 @@ function warnOfOrder(found: Findings, entries: readonly unknown[]): void {
 
 function refuseText(message: string, line: number, column: number): Verdict {
   const issues = [{ code: 'SCHEMA_INVALID', path: '$', message, line, column }];
-  return deny('SCHEMA_INVALID', `Line ${line} of the worklog is not a JSON object: ${message}.`, { line, column, issues });
+  return deny('SCHEMA_INVALID', `Line ${line} of the worklog is not a JSON object: ${message}.`, {
+    line,
+    column,
+    issues,
+  });
 }
 
 /** The number of the first line that is no longer what it was. */

@@ -1,0 +1,208 @@
+// Whether ledger, locks and events tell the same story. Everything that does not fit is collected; whatever it is, the
+// verdict says that the ledger is inconsistent, and each issue has a code of its own.
+import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
+import { conflictsAmong } from '../../kernel/ledger/overlap.ts';
+import { normalPath, PATH_FAULTS } from '../../kernel/ledger/path.ts';
+import { isTaskStatus, isTerminal, moveOf } from '../../kernel/ledger/transition.ts';
+import { deny, type Verdict } from '../../kernel/verdict.ts';
+import type { OperatorCode, Options } from './contract.ts';
+import { listOf } from './field.ts';
+import { Findings } from './findings.ts';
+import { checkOptionalHead, payloadOf } from './head.ts';
+import { isTaskId } from './identifiers.ts';
+import { activeLocks } from './locks.ts';
+
+type Row = {
+  readonly id: string;
+  readonly status: Json | undefined;
+  readonly dependencies: readonly string[];
+  readonly index: number;
+};
+type Issue = { readonly code: OperatorCode; readonly message: string; readonly [detail: string]: JsonObject[string] };
+
+const LISTED_MAX = 1000;
+
+/** Checks `{ledger, active_locks?, events?}`. */
+export function validateReconcile(input: unknown, options: Options = {}): Verdict {
+  const given = payloadOf(input);
+  if (!given.ok) return given.verdict;
+  const { payload } = given;
+  const found = new Findings(options);
+  const refusal = found.through([
+    () => {
+      if (Array.isArray(payload.ledger)) return;
+      found.add('MISSING_REQUIRED_INPUT', 'ledger', 'must be there and be an array', { missing: ['ledger'] });
+    },
+    () => {
+      checkOptionalHead(found, payload);
+      for (const name of ['active_locks', 'events']) {
+        if (payload[name] !== undefined && !Array.isArray(payload[name])) {
+          found.add('SCHEMA_INVALID', name, 'must be an array, or be left out');
+        }
+      }
+    },
+  ]);
+  if (refusal) return refusal;
+  const [ledger, locks, events] = [listOf(payload.ledger), listOf(payload.active_locks), listOf(payload.events)];
+  const issues: Issue[] = [];
+  const rows = readRows(ledger, issues);
+  checkDependencies(rows, issues);
+  checkCycles(rows, issues);
+  checkLocks(locks, rows, issues);
+  checkEvents(events, rows, issues);
+  const [first] = issues;
+  if (!first) {
+    const active = locks.filter((lock) => isObject(lock) && lock.active === true).length;
+    const counts = { task_count: ledger.length, active_lock_count: active, event_count: events.length };
+    return found.allowed('ledger, locks and events agree', counts);
+  }
+  const more = issues.length === 1 ? '' : ` (and ${issues.length - 1} more)`;
+  const omitted = issues.length > LISTED_MAX ? { omitted: issues.length - LISTED_MAX } : {};
+  return deny('LEDGER_INCONSISTENT', `${first.message}${more}.`, { issues: issues.slice(0, LISTED_MAX), ...omitted });
+}
+
+/** The rows that can be spoken about; of two with the same id the first stays. */
+function readRows(ledger: readonly Json[], issues: Issue[]): ReadonlyMap<string, Row> {
+  const rows = new Map<string, Row>();
+  for (const [index, row] of ledger.entries()) {
+    const id = isObject(row) ? row.task_id : undefined;
+    if (!isObject(row) || !isTaskId(id)) {
+      note(issues, 'SCHEMA_INVALID', `ledger[${index}] must be an object with a task id`, { index });
+    } else if (rows.has(id)) {
+      note(issues, 'LEDGER_INCONSISTENT', `${id} stands in the ledger twice`, { index, task_id: id });
+    } else rows.set(id, readRow(row, id, index, issues));
+  }
+  return rows;
+}
+
+function readRow(row: JsonObject, id: string, index: number, issues: Issue[]): Row {
+  const { status, dependencies = [], owner } = row;
+  const details = { index, task_id: id };
+  if (!isTaskStatus(status)) note(issues, 'SCHEMA_INVALID', `${id} has an unknown status`, details);
+  const isList = Array.isArray(dependencies) && dependencies.every(isString);
+  if (!isList) note(issues, 'SCHEMA_INVALID', `the dependencies of ${id} must be an array of task ids`, details);
+  if (status === 'in_progress' && !isText(owner)) {
+    note(issues, 'LEDGER_INCONSISTENT', `${id} is in progress without an owner`, details);
+  }
+  return { id, status, dependencies: isList ? dependencies.filter(isString) : [], index };
+}
+
+function checkDependencies(rows: ReadonlyMap<string, Row>, issues: Issue[]): void {
+  for (const { id, status, dependencies, index } of rows.values()) {
+    for (const other of dependencies) {
+      const row = rows.get(other);
+      const edge = { index, task_id: id, depends_on: other };
+      if (!row) {
+        note(issues, 'LEDGER_INCONSISTENT', `${id} depends on a task that is not in the ledger`, edge);
+      } else if ((status === 'in_progress' || status === 'done') && row.status !== 'done') {
+        const depends_on_status = isTaskStatus(row.status) ? row.status : null;
+        const message = `${id} is ${status} although ${row.id} is not done`;
+        note(issues, 'DEPENDENCY_NOT_MET', message, { ...edge, depends_on_status });
+      }
+    }
+  }
+}
+
+/** Takes away what depends on nothing, again and again; what stays waits for itself. */
+function checkCycles(rows: ReadonlyMap<string, Row>, issues: Issue[]): void {
+  const waiting = new Map<string, number>();
+  const dependents = new Map<string, string[]>();
+  for (const { id, dependencies } of rows.values()) {
+    const open = [...new Set(dependencies)].filter((other) => rows.has(other));
+    waiting.set(id, open.length);
+    for (const other of open) {
+      const list = dependents.get(other);
+      if (list) list.push(id);
+      else dependents.set(other, [id]);
+    }
+  }
+  const free = [...waiting].filter(([, count]) => count === 0).map(([id]) => id);
+  for (let id = free.pop(); id !== undefined; id = free.pop()) {
+    waiting.delete(id);
+    for (const other of dependents.get(id) ?? []) {
+      const count = (waiting.get(other) ?? 0) - 1;
+      waiting.set(other, count);
+      if (count === 0) free.push(other);
+    }
+  }
+  for (const cycle of cyclesIn([...waiting.keys()], rows)) {
+    const message = `these tasks wait for each other: ${cycle.slice(0, 10).join(', ')}`;
+    note(issues, 'LEDGER_INCONSISTENT', message, { task_id: cycle[0] ?? '', cycle });
+  }
+}
+
+/** Of tasks that all wait for one of them: the rounds one comes to by following one dependency of each. */
+function cyclesIn(ids: readonly string[], rows: ReadonlyMap<string, Row>): readonly string[][] {
+  const stuck = new Set(ids);
+  const done = new Set<string>();
+  const cycles: string[][] = [];
+  for (const start of ids) {
+    const path = new Map<string, number>();
+    let at: string | undefined = start;
+    while (at !== undefined && !done.has(at) && !path.has(at)) {
+      path.set(at, path.size);
+      at = rows.get(at)?.dependencies.find((other) => stuck.has(other));
+    }
+    const round = at === undefined ? undefined : path.get(at);
+    if (round !== undefined) cycles.push([...path.keys()].slice(round));
+    for (const id of path.keys()) done.add(id);
+  }
+  return cycles;
+}
+
+function checkLocks(locks: readonly Json[], rows: ReadonlyMap<string, Row>, issues: Issue[]): void {
+  for (const [index, lock] of locks.entries()) {
+    if (!isObject(lock) || !isTaskId(lock.task_id)) {
+      note(issues, 'SCHEMA_INVALID', `active_locks[${index}] must name a task`, { index });
+      continue;
+    }
+    const id = lock.task_id;
+    const status = rows.get(id)?.status;
+    const details = { index, task_id: id };
+    if (!rows.has(id)) {
+      note(issues, 'LEDGER_INCONSISTENT', `a lock belongs to ${id}, which is not in the ledger`, details);
+    } else if (lock.active === true && isTaskStatus(status) && isTerminal(status)) {
+      note(issues, 'LEDGER_INCONSISTENT', `${id} is ${status} and still holds a lock`, details);
+    }
+    const fault = faultOfLock(lock);
+    if (fault) note(issues, 'SCHEMA_INVALID', `active_locks[${index}]${fault}`, details);
+  }
+  const active = activeLocks(locks);
+  for (const [first, second] of conflictsAmong(active).pairs) {
+    const [a, b] = [active[first], active[second]];
+    if (!a || !b) continue;
+    const conflict = { conflict_task_id: b.holder, conflict_resource: b.path };
+    const details = { task_id: a.holder, resource: a.path, ...conflict };
+    note(issues, 'LOCK_CONFLICT', `${a.holder} and ${b.holder} hold overlapping paths`, details);
+  }
+}
+
+/** What is stated of a lock must be usable; what is left out is not asked for here. */
+function faultOfLock({ resource, active }: JsonObject): string | null {
+  if (active !== undefined && typeof active !== 'boolean') return '.active must be true or false';
+  if (resource === undefined) return null;
+  if (!isString(resource)) return '.resource must be a path';
+  const normal = normalPath(resource);
+  return normal.ok ? null : `.resource ${PATH_FAULTS[normal.fault]}`;
+}
+
+function checkEvents(events: readonly Json[], rows: ReadonlyMap<string, Row>, issues: Issue[]): void {
+  for (const [index, event] of events.entries()) {
+    if (!isObject(event) || !isTaskId(event.task_id)) {
+      note(issues, 'SCHEMA_INVALID', `events[${index}] must name a task`, { index });
+      continue;
+    }
+    const { task_id: id, from_state: from, to_state: to } = event;
+    const details = { index, task_id: id };
+    if (!rows.has(id)) {
+      note(issues, 'LEDGER_INCONSISTENT', `an event belongs to ${id}, which is not in the ledger`, details);
+    }
+    if (isTaskStatus(from) && isTaskStatus(to) && moveOf(from, to) === 'illegal') {
+      note(issues, 'INVALID_TRANSITION', `an event moves ${id} from ${from} to ${to}, which no task can do`, details);
+    }
+  }
+}
+
+function note(issues: Issue[], code: OperatorCode, message: string, details: JsonObject): void {
+  issues.push({ code, message, ...details });
+}

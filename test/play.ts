@@ -1,0 +1,117 @@
+// Plays a cast in memory, without threads, disk or clock: the kernel, the dialects and a script. A test says what the
+// agents say and reads what the cast did.
+import { dialects } from '../src/dialects/index.ts';
+import { viewOf } from '../src/engine/view.ts';
+import { apply } from '../src/kernel/apply.ts';
+import { packetOf } from '../src/kernel/cast/packet.ts';
+import { decide } from '../src/kernel/decide.ts';
+import type { Entry, Fact } from '../src/kernel/fact.ts';
+import { check } from '../src/kernel/graph/check.ts';
+import type { Script } from '../src/kernel/graph/config.ts';
+import { resolve } from '../src/kernel/graph/resolve.ts';
+import type { Request } from '../src/kernel/input.ts';
+import { isObject, type Json, type JsonObject } from '../src/kernel/json.ts';
+import { pending } from '../src/kernel/pending.ts';
+import { type Cast, emptyState, type State } from '../src/kernel/state.ts';
+import type { Verdict } from '../src/kernel/verdict.ts';
+
+const STEPS_MAX = 10_000;
+
+export type Play = {
+  readonly cast: Cast;
+  readonly state: State;
+  readonly entries: readonly Entry[];
+  readonly facts: readonly Fact[];
+  /** `Socket-4 WI-1`, `Socket-5 WI-1`, … in the order the visits started. */
+  readonly path: readonly string[];
+  /** The briefs sent to a socket, in order. */
+  briefs(socket: string): readonly string[];
+  /** Submits something a person or the clock says, then plays on. */
+  say(request: Request, at?: number): Verdict;
+};
+
+export type Stage = {
+  readonly config: JsonObject;
+  readonly loadout?: string;
+  readonly request?: string;
+  readonly agents: Readonly<Record<string, readonly Json[]>>;
+  /** Stops before the play begins to answer dispatches. */
+  readonly hold?: boolean;
+};
+
+export function play({ config, loadout, request = 'do it', agents, hold = false }: Stage): Play {
+  const name = loadout ?? Object.keys(config.loadouts as JsonObject)[0] ?? '';
+  const errors = check(config).filter(({ level }) => level === 'error');
+  if (errors.length > 0) throw new Error(`the stage does not check: ${JSON.stringify(errors)}`);
+  const state = emptyState();
+  const entries: Entry[] = [];
+  let now = Date.parse('2026-01-01T00:00:00.000Z');
+  const submit = (input: Request, at?: number): Verdict => {
+    now = at ?? now + 1;
+    const { verdict, facts } = decide(dialects, state, { ...input, at: now, by: 'test' } as never);
+    for (const fact of facts) {
+      entries.push({ v: 1, seq: entries.length + 1, at: new Date(now).toISOString(), prev: '', by: 'test', fact });
+    }
+    return verdict;
+  };
+  const run = () => {
+    for (let step = 0; ; step++) {
+      if (step > STEPS_MAX) throw new Error('the play does not end');
+      const cast = state.casts.c;
+      const effect = cast && pending(cast).find(({ kind }) => kind !== 'timer');
+      if (!cast || !effect || effect.kind === 'timer') return;
+      const { turn, attempt } = effect;
+      if (effect.kind === 'prepare') submit({ kind: 'turn.prepared', cast: 'c', turn, attempt });
+      else submit(answerOf(cast, turn, attempt));
+    }
+  };
+  const script = agents as Script;
+  submit({ kind: 'cast.start', cast: 'c', request, loadout: name, rules: resolve(config, name), script });
+  if (!hold) run();
+  const castNow = () => state.casts.c as Cast;
+  return {
+    get cast() {
+      return castNow();
+    },
+    state,
+    entries,
+    get facts() {
+      return entries.map(({ fact }) => fact);
+    },
+    get path() {
+      const { path } = viewOf(castNow(), entries, { seq: 0, hash: '' }, false);
+      return path.map(({ socket, item }) => (item === null ? socket : `${socket} ${item}`));
+    },
+    briefs: (socket) => (viewOf(castNow(), entries, { seq: 0, hash: '' }, true).turns ?? []).filter((turn) => turn.socket === socket).map(({ brief }) => brief),
+    say(input, at) {
+      const verdict = submit(input, at);
+      run();
+      return verdict;
+    },
+  };
+}
+
+/** The state that the facts alone lead to. */
+export function replayed(entries: readonly Entry[]): State {
+  return entries.reduce((state, entry) => apply(state, JSON.parse(JSON.stringify(entry)) as Entry), emptyState());
+}
+
+function answerOf(cast: Cast, turn: number, attempt: number): Request {
+  const open = cast.turns[turn];
+  if (!open) throw new Error(`there is no turn ${turn}`);
+  const { scripted, socket } = packetOf(cast, open);
+  const said = scripted?.turn;
+  const common = { cast: 'c', turn, attempt };
+  if (said === undefined) return { kind: 'attempt.failed', ...common, fault: 'unscripted', reason: `no turn for ${socket}` };
+  if (!isObject(said) || !isObject(said.$turn)) return { kind: 'attempt.output', ...common, output: asText(said) };
+  const { output, fail, usage } = said.$turn;
+  const used = usage === undefined ? {} : { usage: { input: 0, output: 0, cost: 0, ...(usage as object) } };
+  if (fail === 'crash' || fail === 'timeout' || fail === 'transport') {
+    return { kind: 'attempt.failed', ...common, fault: fail, reason: fail, ...used };
+  }
+  return { kind: 'attempt.output', ...common, output: asText(output ?? ''), ...used };
+}
+
+function asText(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
