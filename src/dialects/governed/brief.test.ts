@@ -27,21 +27,21 @@ test('the brief gives the sender what it must copy', () => {
 
 const text = JSON.stringify(envelope());
 
-test.each<[string, string, string | null]>([
-  ['the envelope alone', text, null],
-  ['in a fenced block', `Here it is:\n\`\`\`json\n${text}\n\`\`\`\nDone.`, null],
-  ['no envelope', 'I could not do it.', 'PARSE'],
-  ['nothing', '', 'PARSE'],
-  ['a list', '[]', 'PARSE'],
-  ['a member twice', text.replace('"timestamp"', '"handoff_id":"x","timestamp"'), 'PARSE'],
-  ['too much', `${text}${' '.repeat(2_000_000)}`, 'LIMIT_EXCEEDED'],
-  ['too deep', `{"a":${'['.repeat(40)}${']'.repeat(40)}}`, 'LIMIT_EXCEEDED'],
-  ['another shape', '{}', 'SCHEMA_MISSING'],
-  ['a name that reaches for a prototype', '{"__proto__":{}}', 'INJECTION_KEY'],
-])('reading %s: %s', (_name, raw, code) => {
+test.each<[string, string | null, string]>([
+  ['the envelope alone', null, text],
+  ['in a fenced block', null, `Here it is:\n\`\`\`json\n${text}\n\`\`\`\nDone.`],
+  ['no envelope', 'PARSE', 'I could not do it.'],
+  ['nothing', 'PARSE', ''],
+  ['a list', 'PARSE', '[]'],
+  ['a member twice', 'PARSE', text.replace('"timestamp"', '"handoff_id":"x","timestamp"')],
+  ['too much', 'LIMIT_EXCEEDED', `${text}${' '.repeat(2_000_000)}`],
+  ['too deep', 'LIMIT_EXCEEDED', `{"a":${'['.repeat(40)}${']'.repeat(40)}}`],
+  ['another shape', 'SCHEMA_MISSING', '{}'],
+  ['a name that reaches for a prototype', 'INJECTION_KEY', '{"__proto__":{}}'],
+])('reading %s: %s', (_name, code, raw) => {
   const reading = governed.read(raw, contract);
   expect(reading.ok ? null : reading.verdict.code).toBe(code);
-  if (!reading.ok) expect(reading.verdict.details).toMatchObject({ problems: [{ code }] });
+  if (!reading.ok) expect(reading.verdict.details).toHaveProperty('problems[0].code', code);
 });
 
 test('a repair names every problem, the way out and the format, and repeats nothing of the raw text', () => {

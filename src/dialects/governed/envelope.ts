@@ -1,10 +1,10 @@
-// A handoff envelope as a type, and the schema stage: whether a JSON value has its shape. One compiled schema finds
+// A handoff envelope as a type, and the schema stage: whether a JSON value has its shape. The published schema finds
 // everything; each kind of finding has its code.
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { GovernedCode } from '../../kernel/codes/governed.ts';
 import { type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
-import { type Problem, pointer, quote } from './problem.ts';
-import { type AgentType, closed, ENVELOPE_SCHEMA, type RequestType } from './schema.ts';
+import { type Problem, quote } from './problem.ts';
+import { type AgentType, ENVELOPE_SCHEMA, type RequestType, type Schema } from './schema.ts';
+import { type Mismatch, mismatches } from './shape.ts';
 
 export type AgentRef = {
   readonly agent_type: AgentType;
@@ -57,55 +57,43 @@ export type Envelope = {
 export type SchemaFindings = { readonly problems: readonly Problem[]; readonly unknown: readonly Problem[] };
 
 export function checkSchema(value: Json): SchemaFindings {
-  validate ??= new Ajv2020({
-    allErrors: true,
-    verbose: true,
-    ownProperties: true,
-    allowUnionTypes: true,
-  }).compile<Envelope>(closed(ENVELOPE_SCHEMA));
-  if (validate(value)) return { problems: [], unknown: [] };
-  const found = (validate.errors ?? []).map(toProblem);
+  const found = mismatches(value, ENVELOPE_SCHEMA, '').map(toProblem);
   return {
     problems: found.filter((problem) => problem.code !== 'SCHEMA_UNKNOWN_MEMBER'),
     unknown: found.filter((problem) => problem.code === 'SCHEMA_UNKNOWN_MEMBER'),
   };
 }
 
-// Compiled on first use: a process that verifies nothing does not pay for it.
-let validate: ValidateFunction<Envelope> | undefined;
-
-const CODE_BY_KEYWORD: Readonly<Record<string, GovernedCode>> = {
+const CODE_BY_RULE: Readonly<Record<Mismatch['rule'], GovernedCode>> = {
   required: 'SCHEMA_MISSING',
+  unknown: 'SCHEMA_UNKNOWN_MEMBER',
   type: 'SCHEMA_TYPE',
   enum: 'SCHEMA_ENUM',
-  additionalProperties: 'SCHEMA_UNKNOWN_MEMBER',
+  form: 'SCHEMA_FORMAT',
 };
 
-function toProblem(error: ErrorObject): Problem {
-  const code = CODE_BY_KEYWORD[error.keyword] ?? 'SCHEMA_FORMAT';
-  const { missingProperty, additionalProperty } = error.params as Record<string, string>;
-  const at = error.instancePath + pointer(...[missingProperty ?? additionalProperty ?? []].flat());
+function toProblem(mismatch: Mismatch): Problem {
+  const { at, rule } = mismatch;
   const name = at === '' ? 'the envelope' : at.length > 200 ? `${at.slice(0, 200).toWellFormed()}…` : at;
-  return { code, pointer: at, message: `${name} ${sentence(code, error)}` };
+  return { code: CODE_BY_RULE[rule], pointer: at, message: `${name} ${sentence(mismatch)}` };
 }
 
-function sentence(code: GovernedCode, error: ErrorObject): string {
-  const schema = error.parentSchema ?? {};
-  switch (code) {
-    case 'SCHEMA_MISSING':
+function sentence({ rule, schema, value }: Mismatch): string {
+  switch (rule) {
+    case 'required':
       return 'is missing';
-    case 'SCHEMA_UNKNOWN_MEMBER':
+    case 'unknown':
       return 'is not a member of the envelope';
-    case 'SCHEMA_TYPE':
-      return `must be ${typeWords(schema.type)}, not ${nameOfType(error.data)}`;
-    case 'SCHEMA_ENUM':
-      return `must be one of ${(schema.enum as readonly string[]).join(', ')}, not ${quote(String(error.data))}`;
-    default:
-      return `must be ${String(schema.description)}`;
+    case 'type':
+      return `must be ${typeWords(schema)}, not ${nameOfType(value)}`;
+    case 'enum':
+      return `must be one of ${(schema.enum ?? []).join(', ')}, not ${quote(String(value))}`;
+    case 'form':
+      return `must be ${schema.description}`;
   }
 }
 
-function typeWords(type: unknown): string {
-  const words = [type].flat().map((one) => (/^[aeiou]/.test(String(one)) ? `an ${one}` : `a ${one}`));
+function typeWords({ type }: Schema): string {
+  const words = [type].flat().map((one) => (/^[aeiou]/.test(one) ? `an ${one}` : `a ${one}`));
   return words.join(' or ');
 }

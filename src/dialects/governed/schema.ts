@@ -1,7 +1,25 @@
 // The shape of a handoff envelope as JSON Schema 2020-12: the published contract and the source of the schema stage.
 // What is judged later and with a code of its own (protocol version, time, agent ids, versions) is only a string here.
 // A `description` completes the sentence "must be …" and stands in messages.
-import type { JsonObject } from '../../kernel/json.ts';
+
+type JsonType = 'object' | 'array' | 'string' | 'boolean';
+/** The part of JSON Schema that describes an envelope. */
+export type Schema = {
+  readonly $schema?: string;
+  readonly title?: string;
+  readonly type: JsonType | readonly JsonType[];
+  readonly description?: string;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
+  readonly enum?: readonly string[];
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+};
 
 export const AGENT_TYPES = ['domain', 'archetype', 'orchestrator'] as const;
 export type AgentType = (typeof AGENT_TYPES)[number];
@@ -72,7 +90,7 @@ const links = object([], {
   correlation_id: text,
 });
 
-export const ENVELOPE_SCHEMA: JsonObject = {
+export const ENVELOPE_SCHEMA: Schema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Agent handoff envelope 1.0.0',
   ...object(['handoff_id', 'timestamp', 'protocol_version', 'source_agent', 'target_agent', 'context', 'governance'], {
@@ -87,14 +105,6 @@ export const ENVELOPE_SCHEMA: JsonObject = {
   }),
 };
 
-/** The same shape with every unknown member named, where the shape is ours and not the sender's. */
-export function closed(schema: JsonObject): JsonObject {
-  const { properties } = schema;
-  if (typeof properties !== 'object' || properties === null) return schema;
-  const members = Object.entries(properties).map(([name, member]) => [name, closed(member as JsonObject)] as const);
-  return { ...schema, properties: Object.fromEntries(members), additionalProperties: false };
-}
-
-function object(required: readonly string[], properties: JsonObject): JsonObject {
+function object(required: readonly string[], properties: Readonly<Record<string, Schema>>): Schema {
   return { type: 'object', required, properties };
 }

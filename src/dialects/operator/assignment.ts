@@ -24,7 +24,7 @@ import { checkExtensions } from './extension.ts';
 import { checkInteger, checkObjects, checkOneOf, checkPresence, checkResource, checkText, listOf } from './field.ts';
 import { Findings, quoted } from './findings.ts';
 import { checkHead, payloadOf } from './head.ts';
-import { checkTaskId, isTaskId } from './identifiers.ts';
+import { checkTaskId } from './identifiers.ts';
 import { checkLock } from './locks.ts';
 import { checkForeignText, warnOfSecret } from './untrusted.ts';
 import { checkVersion } from './version.ts';
@@ -47,10 +47,14 @@ export function validateAssignment(input: unknown, options: Options = {}): Verdi
       checkExtensions(found, packet, ASSIGNMENT, '');
       checkExtensions(found, task, TASK, 'task');
     },
-    () => checkCheckers(found, packet, task, options),
+    () => {
+      checkCheckers(found, packet.x_checkers, 'x_checkers', task, options);
+      checkCheckers(found, task.x_checkers, 'task.x_checkers', task, options);
+    },
     () => checkUntrusted(found, packet, task),
     () => checkScopes(found, task),
-    () => checkDisjoint(found, task),
+    () => checkForbidden(found, task),
+    () => checkOwnOverlap(found, task),
     () => checkActiveLocks(found, packet.active_locks, task),
   ]);
   return refusal ?? found.allowed('the assignment keeps its contract');
@@ -134,37 +138,32 @@ function checkContext(found: Findings, context: Json | undefined): void {
 }
 
 /** A packet may ask for a checker of a criterion, by the name under which a person declared it and in no other way. */
-function checkCheckers(found: Findings, packet: JsonObject, task: JsonObject, { checkers }: Options): void {
-  const criteria = listOf(task.acceptance_criteria);
-  for (const [owner, path] of [
-    [packet, 'x_checkers'],
-    [task, 'task.x_checkers'],
-  ] as const) {
-    const wanted = owner.x_checkers;
-    if (wanted === undefined) continue;
-    if (!isObject(wanted)) {
-      found.add('SCHEMA_INVALID', path, 'must be an object of criterion and checker name');
-      continue;
-    }
-    for (const [criterion, name] of Object.entries(wanted)) {
-      const place = `${path}[${quoted(criterion)}]`;
-      if (!criteria.includes(criterion)) found.add('SCHEMA_INVALID', place, 'names no criterion of this task');
-      else if (!isText(name)) found.add('SCHEMA_INVALID', place, 'must be the name of a checker');
-      else if (checkers && !checkers.includes(name)) {
-        found.add('MISSING_VALIDATOR', place, 'names a checker that is not declared; declare it in config.json', {
-          known: checkers,
-        });
-      }
+function checkCheckers(
+  found: Findings,
+  wanted: Json | undefined,
+  path: string,
+  task: JsonObject,
+  options: Options,
+): void {
+  if (wanted === undefined) return;
+  if (!isObject(wanted)) return found.add('SCHEMA_INVALID', path, 'must be an object of criterion and checker name');
+  const criteria = new Set(listOf(task.acceptance_criteria));
+  const { checkers: known } = options;
+  for (const [criterion, name] of Object.entries(wanted)) {
+    const place = `${path}[${quoted(criterion)}]`;
+    if (!criteria.has(criterion)) found.add('SCHEMA_INVALID', place, 'names no criterion of this task');
+    else if (!isText(name)) found.add('SCHEMA_INVALID', place, 'must be the name of a checker');
+    else if (known && !known.includes(name)) {
+      found.add('MISSING_VALIDATOR', place, 'names no declared checker; declare it in config.json', { known });
     }
   }
 }
 
 function checkUntrusted(found: Findings, packet: JsonObject, task: JsonObject): void {
-  const criteria = listOf(task.acceptance_criteria);
-  for (const [index, text] of criteria.entries())
+  for (const [index, text] of listOf(task.acceptance_criteria).entries()) {
     checkForeignText(found, text, `task.acceptance_criteria[${index}]`, { index });
-  const context = listOf(packet.context_package);
-  for (const [index, item] of context.entries()) {
+  }
+  for (const [index, item] of listOf(packet.context_package).entries()) {
     const value = isObject(item) ? item.value : undefined;
     checkForeignText(found, value, `context_package[${index}].value`, { index });
     warnOfSecret(found, value, `context_package[${index}].value`);
@@ -173,28 +172,33 @@ function checkUntrusted(found: Findings, packet: JsonObject, task: JsonObject): 
 
 function checkScopes(found: Findings, task: JsonObject): void {
   for (const name of ['lock_scope', 'forbidden_scope']) {
-    const scope = listOf(task[name]);
-    for (const [index, item] of scope.entries()) checkResource(found, item, `task.${name}[${index}]`, { index });
+    for (const [index, item] of listOf(task[name]).entries()) {
+      checkResource(found, item, `task.${name}[${index}]`, { index });
+    }
   }
 }
 
-/** What is forbidden lies apart from what is claimed, and no claim lies inside another. */
-function checkDisjoint(found: Findings, task: JsonObject): void {
+/** What is forbidden lies apart from what is claimed, in both directions. */
+function checkForbidden(found: Findings, task: JsonObject): void {
   const locked = normalPaths(task.lock_scope);
   const index = new PathIndex(locked);
   for (const forbidden of normalPaths(task.forbidden_scope)) {
     const claimed = locked[index.firstOverlap(forbidden) ?? -1];
     if (claimed === undefined) continue;
-    const message = `${quoted(forbidden)} overlaps ${quoted(claimed)} of lock_scope; a path cannot be claimed and forbidden`;
+    const message = `${quoted(forbidden)} overlaps ${quoted(claimed)} of lock_scope; no path can be both`;
     found.add('SCOPE_VIOLATION', 'task.forbidden_scope', message, { forbidden_resource: forbidden, resource: claimed });
   }
-  if (found.count > 0) return;
+}
+
+/** No claim lies inside another one of the same task. */
+function checkOwnOverlap(found: Findings, task: JsonObject): void {
+  const locked = normalPaths(task.lock_scope);
   const { pairs } = conflictsAmong(locked.map((path, place) => ({ holder: String(place), path })));
   for (const [first, second] of pairs) {
-    const [resource = '', conflict = ''] = [locked[first], locked[second]];
-    const message = `${quoted(resource)} and ${quoted(conflict)} overlap; name each path once and leave out what lies below it`;
-    const own = { task_id: task.task_id ?? null, resource, conflict_task_id: task.task_id ?? null };
-    found.add('LOCK_CONFLICT', `task.lock_scope[${second}]`, message, { ...own, conflict_resource: conflict });
+    const [resource = '', conflict_resource = ''] = [locked[first], locked[second]];
+    const message = `${quoted(resource)} and ${quoted(conflict_resource)} overlap; name each path once, and none below it`;
+    const ids = { task_id: task.task_id ?? null, conflict_task_id: task.task_id ?? null };
+    found.add('LOCK_CONFLICT', `task.lock_scope[${second}]`, message, { ...ids, resource, conflict_resource });
   }
 }
 
@@ -202,8 +206,7 @@ function checkDisjoint(found: Findings, task: JsonObject): void {
 function checkActiveLocks(found: Findings, locks: Json | undefined, task: JsonObject): void {
   const own = normalPaths(task.lock_scope);
   const scope = new PathIndex(own);
-  const records = listOf(locks);
-  for (const [index, lock] of records.entries()) {
+  for (const [index, lock] of listOf(locks).entries()) {
     const path = `active_locks[${index}]`;
     if (!isObject(lock)) {
       found.add('SCHEMA_INVALID', path, 'must be an object', { index });
@@ -213,18 +216,17 @@ function checkActiveLocks(found: Findings, locks: Json | undefined, task: JsonOb
     checkLock(found, lock, path, { index });
     checkExtensions(found, lock, LOCK, path);
     if (found.count > before || lock.active !== true || lock.task_id === task.task_id) continue;
-    const held = normalPath(String(lock.resource));
-    const resource = held.ok ? own[scope.firstOverlap(held.path) ?? -1] : undefined;
-    if (!held.ok || resource === undefined) continue;
-    const message = `${quoted(held.path)} is held by ${isTaskId(lock.task_id) ? lock.task_id : 'another task'} and overlaps ${quoted(resource)}`;
-    const holder = { conflict_task_id: lock.task_id ?? null, conflict_resource: held.path };
+    const [held] = normalPaths([lock.resource ?? null]);
+    const resource = held === undefined ? undefined : own[scope.firstOverlap(held) ?? -1];
+    if (held === undefined || resource === undefined) continue;
+    const message = `${String(lock.task_id)} holds ${quoted(held)}, which overlaps ${quoted(resource)}`;
+    const holder = { conflict_task_id: lock.task_id ?? null, conflict_resource: held };
     found.add('LOCK_CONFLICT', path, message, { task_id: task.task_id ?? null, resource, ...holder });
   }
 }
 
 function normalPaths(scope: Json | undefined): readonly string[] {
-  const items = listOf(scope);
-  return items.flatMap((item) => {
+  return listOf(scope).flatMap((item) => {
     const normal = isString(item) ? normalPath(item) : null;
     return normal?.ok ? [normal.path] : [];
   });

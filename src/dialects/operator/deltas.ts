@@ -5,7 +5,7 @@
 // Each row has a version that grows by one with every delta. A stream may name the versions it was computed from. Several
 // streams given together count as concurrent: all of them were computed from the ledger as it was given.
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
-import { isTaskStatus, isTerminal, mayMove, TASK_STATUSES, type TaskStatus } from '../../kernel/ledger/transition.ts';
+import { isTerminal, mayMove, TASK_STATUSES, type TaskStatus } from '../../kernel/ledger/transition.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import type { Options } from './contract.ts';
 import { checkDeltas, type Delta, deltasOf, isCreateIntent, isSameJson } from './delta-record.ts';
@@ -41,13 +41,7 @@ export function validateDeltas(input: unknown, options: Options = {}): Verdict {
     () => checkRows(found, payload.ledger),
     () => checkStreams(found, payload),
     () => checkAppliedBefore(found, payload.applied_deltas),
-    () => {
-      for (const row of rowsOf(payload.ledger)) {
-        if (outcome.rows.has(row.task_id)) {
-          found.add('LEDGER_INCONSISTENT', 'ledger', `holds ${row.task_id} twice`, { task_id: row.task_id });
-        } else outcome.rows.set(row.task_id, row);
-      }
-    },
+    () => loadRows(found, payload.ledger, outcome),
     () => applyStreams(found, payload, outcome),
   ]);
   if (refusal) return refusal;
@@ -73,8 +67,7 @@ function deltaList(stream: JsonObject): Json | undefined {
 }
 
 function checkRows(found: Findings, ledger: Json | undefined): void {
-  const rows = listOf(ledger);
-  for (const [index, row] of rows.entries()) {
+  for (const [index, row] of listOf(ledger).entries()) {
     const path = `ledger[${index}]`;
     if (!isObject(row)) {
       found.add('SCHEMA_INVALID', path, 'must be an object', { index });
@@ -83,7 +76,7 @@ function checkRows(found: Findings, ledger: Json | undefined): void {
     checkTaskId(found, row.task_id, `${path}.task_id`, { index });
     checkOneOf(found, row.status, `${path}.status`, TASK_STATUSES, { index });
     if (row.version !== undefined) checkInteger(found, row.version, `${path}.version`, 0);
-    if (row.dependencies !== undefined && !(Array.isArray(row.dependencies) && row.dependencies.every(isString))) {
+    if (row.dependencies !== undefined && !(Array.isArray(row.dependencies) && row.dependencies.every(isTaskId))) {
       found.add('SCHEMA_INVALID', `${path}.dependencies`, 'must be an array of task ids', { index });
     }
   }
@@ -91,12 +84,11 @@ function checkRows(found: Findings, ledger: Json | undefined): void {
 
 function checkStreams(found: Findings, payload: JsonObject): void {
   if (payload.streams === undefined) return checkStream(found, payload, '');
-  const streams = listOf(payload.streams);
   if (!Array.isArray(payload.streams)) found.add('SCHEMA_INVALID', 'streams', 'must be an array of streams');
   if (deltaList(payload) !== undefined) {
     found.add('SCHEMA_INVALID', 'streams', 'cannot stand beside ledger_delta; put that stream into streams too');
   }
-  for (const [index, stream] of streams.entries()) {
+  for (const [index, stream] of listOf(payload.streams).entries()) {
     const path = `streams[${index}]`;
     if (isObject(stream)) checkStream(found, stream, `${path}.`);
     else found.add('SCHEMA_INVALID', path, 'must be an object with ledger_delta', { index });
@@ -121,6 +113,14 @@ function checkAppliedBefore(found: Findings, value: Json | undefined): void {
   found.add('SCHEMA_INVALID', 'applied_deltas', 'must be an array of deltas, or of their ids');
 }
 
+function loadRows(found: Findings, ledger: Json | undefined, { rows }: Outcome): void {
+  for (const row of rowsOf(ledger)) {
+    const { task_id } = row;
+    if (rows.has(task_id)) found.add('LEDGER_INCONSISTENT', 'ledger', `holds ${task_id} twice`, { task_id });
+    else rows.set(task_id, row);
+  }
+}
+
 function rowsOf(ledger: Json | undefined): readonly Row[] {
   return objectsOf(ledger).map((row) => ({ version: 0, ...row }) as unknown as Row);
 }
@@ -141,9 +141,8 @@ function streamsOf(payload: JsonObject): readonly Stream[] {
 }
 
 function applyStreams(found: Findings, payload: JsonObject, outcome: Outcome): void {
-  const before = listOf(payload.applied_deltas);
   const seen = new Map<string, JsonObject | null>();
-  for (const one of before) {
+  for (const one of listOf(payload.applied_deltas)) {
     if (isString(one)) seen.set(one, null);
     else if (isObject(one)) seen.set(String(one.delta_id), one);
   }
@@ -228,11 +227,10 @@ function applyDelta(found: Findings, { rows }: Outcome, delta: Delta, path: stri
 }
 
 function unmetDependencies(rows: ReadonlyMap<string, Row>, row: Row): { depends_on: string; status: string | null }[] {
-  const dependencies = listOf(row.dependencies);
-  return dependencies.filter(isString).flatMap((id) => {
-    const status = rows.get(id)?.status ?? null;
-    return status === 'done' ? [] : [{ depends_on: id, status: isTaskStatus(status) ? status : null }];
-  });
+  return listOf(row.dependencies)
+    .filter(isString)
+    .map((id) => ({ depends_on: id, status: rows.get(id)?.status ?? null }))
+    .filter(({ status }) => status !== 'done');
 }
 
 /** The fields of a row that a delta sets. */

@@ -71,8 +71,7 @@ function checkNotesShape(found: Findings, notes: Json | undefined): void {
 
 /** Each note in turn: a note that is blank is reported before a secret in a later one, and the other way round. */
 function checkNotes(found: Findings, notes: Json | undefined): void {
-  const list = listOf(notes);
-  for (const [index, note] of list.entries()) {
+  for (const [index, note] of listOf(notes).entries()) {
     const path = `notes_for_orchestrator[${index}]`;
     if (!isText(note)) {
       found.add('SCHEMA_INVALID', path, 'must not be blank', { index });

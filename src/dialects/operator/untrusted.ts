@@ -2,7 +2,7 @@
 // try to give orders are only mentioned.
 import { inspectText, refuseForeign } from '../../kernel/foreign-text.ts';
 import { isString, type Json, type JsonObject } from '../../kernel/json.ts';
-import { findSecrets } from '../../kernel/secrets.ts';
+import { findSecrets, scrubJson } from '../../kernel/secrets.ts';
 import type { Findings } from './findings.ts';
 
 /** The names that the contract gives to kinds of secrets; the others keep the name of their kind. */
@@ -31,7 +31,17 @@ export function checkForeignText(
 /** Says what kind of secret it is and where, never the secret. */
 export function checkNoSecret(found: Findings, text: Json | undefined, path: string, details: JsonObject = {}): void {
   const pattern = isString(text) ? patternOf(text) : null;
-  if (pattern === null) return;
+  if (pattern !== null) refuseSecret(found, pattern, path, details);
+}
+
+/** The same for every text of an object, wherever it stands. */
+export function checkNoSecretIn(found: Findings, payload: JsonObject): void {
+  for (const { path, kind } of scrubJson(payload).found) {
+    refuseSecret(found, nameOf(kind), path.replace(/^\$\.?/, '').slice(0, 200) || '$', {});
+  }
+}
+
+function refuseSecret(found: Findings, pattern: string, path: string, details: JsonObject): void {
   const message = `holds what looks like a secret (${pattern}); take it out and rotate it`;
   found.add('UNTRUSTED_CONTEXT_BLOCK', path, message, { ...details, pattern });
 }
@@ -46,5 +56,9 @@ export function warnOfSecret(found: Findings, text: Json | undefined, path: stri
 function patternOf(text: string): string | null {
   const kinds = findSecrets(text).map(({ kind }) => kind);
   const kind = kinds.find((one) => one !== 'credential') ?? kinds[0];
-  return kind === undefined ? null : (PATTERNS[kind] ?? kind.replaceAll('-', '_'));
+  return kind === undefined ? null : nameOf(kind);
+}
+
+function nameOf(kind: string): string {
+  return PATTERNS[kind] ?? kind.replaceAll('-', '_');
 }

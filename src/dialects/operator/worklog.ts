@@ -11,7 +11,10 @@ import { Findings } from './findings.ts';
 import { checkOptionalHead, payloadOf } from './head.ts';
 import { checkTaskId } from './identifiers.ts';
 import { readInstant } from './timestamp.ts';
-import { checkForeignText, checkNoSecret } from './untrusted.ts';
+import { checkForeignText, checkNoSecretIn } from './untrusted.ts';
+
+/** A file may be larger than any one payload; each of its lines may not. */
+const FILE_CHARS_MAX = 67_108_864;
 
 /** Checks one entry, or an array of entries in the order in which they were written. */
 export function validateWorklog(input: unknown, options: Options = {}): Verdict {
@@ -31,12 +34,14 @@ export function validateWorklog(input: unknown, options: Options = {}): Verdict 
 export function validateWorklogText(text: string, options: Options = {}): Verdict {
   const { previous } = options;
   if (previous !== undefined && !text.startsWith(previous)) {
-    const message = 'lines that were written before were changed or removed; append only';
-    return deny('NON_COMPLIANT', `The worklog is append-only: ${message}.`, { line: firstChange(previous, text) });
+    const line = firstChange(previous, text);
+    const message = `a line that was written before was changed or removed (line ${line}); only append`;
+    const issues = [{ code: 'NON_COMPLIANT', path: '$', message }];
+    return deny('NON_COMPLIANT', `The worklog may only grow: ${message}.`, { path: '$', line, issues });
   }
   const whole = parseJsonText(text);
   if (whole.ok) return validateWorklog(whole.value, options);
-  if (whole.kind === 'too_large') return refuseText(whole.message, 1, 1);
+  if (text.length > FILE_CHARS_MAX) return refuseText(`the file is larger than ${FILE_CHARS_MAX} characters`, 1, 1);
   const entries: Json[] = [];
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
@@ -92,20 +97,9 @@ function checkOutcome(found: Findings, entry: JsonObject, isLast: boolean): void
 
 /** Secrets are refused anywhere in an entry, extensions included. */
 function checkTexts(found: Findings, entry: JsonObject): void {
-  for (const { text, path } of textsOf(entry)) checkNoSecret(found, text, path);
+  checkNoSecretIn(found, entry);
   checkForeignText(found, entry.decision, 'decision');
   checkForeignText(found, entry.result, 'result');
-}
-
-function* textsOf(value: Json, path = ''): Generator<{ text: string; path: string }> {
-  if (isString(value)) yield { text: value, path: path || '$' };
-  else if (Array.isArray(value)) for (const [index, item] of value.entries()) yield* textsOf(item, `${path}[${index}]`);
-  else if (isObject(value)) {
-    for (const [key, member] of Object.entries(value)) {
-      const place = path === '' ? key : `${path}.${key}`;
-      yield* textsOf(member, place.slice(0, 200));
-    }
-  }
 }
 
 /** Where the last entry of each task stands. */
@@ -130,11 +124,8 @@ function warnOfOrder(found: Findings, entries: readonly unknown[]): void {
 
 function refuseText(message: string, line: number, column: number): Verdict {
   const issues = [{ code: 'SCHEMA_INVALID', path: '$', message, line, column }];
-  return deny('SCHEMA_INVALID', `Line ${line} of the worklog is not a JSON object: ${message}.`, {
-    line,
-    column,
-    issues,
-  });
+  const reason = `Line ${line} of the worklog is not a JSON object: ${message}.`;
+  return deny('SCHEMA_INVALID', reason, { path: '$', line, column, issues });
 }
 
 /** The number of the first line that is no longer what it was. */

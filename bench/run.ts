@@ -1,0 +1,30 @@
+// `npm run bench`: all measurements of one run, as the tables of docs/benchmarks.md.
+// `npm run bench -- turns` runs one group; `QUICK=1` uses a tenth of the long cast.
+import { cpus, totalmem } from 'node:os';
+import { print } from './row.ts';
+import { startTimes } from './start.ts';
+import { fiftyCasts, growth, turnAgainstFloor } from './turns.ts';
+
+const LONG = process.env.QUICK ? 10_000 : 100_000;
+const [only] = process.argv.slice(2);
+
+const GROUPS: Record<string, () => Promise<void>> = {
+  async turns() {
+    print('A durable turn', await turnAgainstFloor());
+  },
+  async many() {
+    print('Fifty casts at once', await fiftyCasts());
+  },
+  async growth() {
+    print('A long cast', await growth(LONG));
+  },
+  async start() {
+    print('Starting a short command', startTimes([['check'], ['casts'], ['status']]));
+  },
+};
+
+const [cpu] = cpus();
+console.log(
+  `${new Date().toISOString().slice(0, 10)} · Node ${process.version} · ${process.platform} ${process.arch} · ${cpus().length} × ${cpu?.model} · ${Math.round(totalmem() / 2 ** 30)} GiB`,
+);
+for (const [name, run] of Object.entries(GROUPS)) if (only === undefined || only === name) await run();

@@ -1,0 +1,66 @@
+// The door for callers who have a payload and the name of its kind: any value in, one verdict out.
+import { deny, type Verdict } from '../../kernel/verdict.ts';
+import { validateAssignment } from './assignment.ts';
+import { validateBundle } from './bundle.ts';
+import type { Options } from './contract.ts';
+import { validateDeltas } from './deltas.ts';
+import { validateLocks } from './locks.ts';
+import { validateOrchestrator } from './orchestrator.ts';
+import { payloadFromText } from './read.ts';
+import { validateReconcile } from './reconcile.ts';
+import { resultFromReport } from './report.ts';
+import { validateResult } from './result.ts';
+import { validateWatchdog } from './watchdog.ts';
+import { validateWorklog, validateWorklogText } from './worklog.ts';
+
+type Validator = (input: unknown, options: Options) => Verdict;
+
+const VALIDATORS: Readonly<Record<string, Validator>> = {
+  assignment: validateAssignment,
+  result: validateResult,
+  orchestrator: validateOrchestrator,
+  worklog: validateWorklog,
+  bundle: validateBundle,
+  locks: validateLocks,
+  deltas: validateDeltas,
+  reconcile: validateReconcile,
+  watchdog: validateWatchdog,
+};
+
+export const OPERATOR_KINDS: readonly string[] = Object.keys(VALIDATORS).map((name) => `operator/${name}`);
+
+/**
+ * Checks a payload of a kind such as `operator/assignment` (or, shorter, `assignment`). A string is the exact text of a
+ * payload: JSON, for a result also a report with front matter, for a worklog also one entry on each line.
+ */
+export function validateOperator(kind: string, input: unknown, options: unknown = {}): Verdict {
+  const name = kind.startsWith('operator/') ? kind.slice('operator/'.length) : kind;
+  const validate = Object.hasOwn(VALIDATORS, name) ? VALIDATORS[name] : undefined;
+  if (!validate) {
+    return deny('SCHEMA_INVALID', `There is no such kind; use one of ${OPERATOR_KINDS.join(', ')}.`, {
+      kinds: OPERATOR_KINDS,
+    });
+  }
+  const given = optionsOf(options);
+  return typeof input === 'string' ? validateText(name, validate, input, given) : validate(input, given);
+}
+
+function validateText(name: string, validate: Validator, text: string, options: Options): Verdict {
+  if (name === 'worklog') return validateWorklogText(text, options);
+  const report = name === 'result' ? resultFromReport(text) : null;
+  if (report) return validateResult(report, options);
+  const parsed = payloadFromText(text);
+  return parsed.ok ? validate(parsed.payload, options) : parsed.verdict;
+}
+
+/** Options may come from a line of JSON; what is not of its type counts as not given. */
+function optionsOf(options: unknown): Options {
+  if (typeof options !== 'object' || options === null) return {};
+  const { strict, now, checkers, previous } = options as Record<keyof Options, unknown>;
+  return {
+    strict: strict === true,
+    ...(typeof now === 'string' ? { now } : {}),
+    ...(Array.isArray(checkers) ? { checkers: checkers.filter((name) => typeof name === 'string') } : {}),
+    ...(typeof previous === 'string' ? { previous } : {}),
+  };
+}

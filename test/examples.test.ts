@@ -1,0 +1,40 @@
+// What ships as an example is checked and cast, so that it cannot go stale.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+import { check } from '../src/kernel/graph/check.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const loadout = join(root, 'examples', 'graph-semantics-loadout.json');
+const dir = mkdtempSync(join(tmpdir(), 'baton-example-'));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+test('the graph-semantics loadout has no issue, even strictly', () => {
+  expect(check(JSON.parse(readFileSync(loadout, 'utf8')), { strict: true })).toEqual([]);
+});
+
+test('the graph-semantics loadout is cast: loop, rework, exit', () => {
+  const agents = join(root, 'examples', 'graph-semantics-agents.json');
+  const args = ['-C', dir, 'cast', '--json', '--file', loadout, '--agents', agents, 'Bring the docs up to date'];
+  const cast = JSON.parse(execFileSync(join(root, 'bin', 'baton'), args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
+  expect(cast.status).toBe('completed');
+  expect(cast.path.map(({ socket, item }: { socket: string; item: string | null }) => [socket, item])).toEqual([
+    ['Socket-1', null],
+    ['Socket-2', null],
+    ['Socket-3', null],
+    ['Socket-4', 'WI-1'],
+    ['Socket-5', 'WI-1'],
+    ['Socket-6', 'WI-1'],
+    ['Socket-4', 'WI-2'],
+    ['Socket-5', 'WI-2'],
+    ['Socket-4', 'WI-2'],
+    ['Socket-5', 'WI-2'],
+    ['Socket-6', 'WI-2'],
+    ['Socket-7', null],
+  ]);
+  expect(cast.data.vcs.kind).toBe('none');
+  expect(readFileSync(join(dir, '.gitignore'), 'utf8')).toContain('.baton/state/');
+});
