@@ -2,7 +2,7 @@
 import type { Dialects } from '../kernel/cast/pen.ts';
 import { gaia } from './gaia/index.ts';
 import { materia } from './materia/index.ts';
-// import { operator } from './operator/index.ts';
+import { operator } from './operator/index.ts';
 import { text } from './text/index.ts';
 
-export const dialects: Dialects = { materia, gaia, operator: materia, text };
+export const dialects: Dialects = { materia, gaia, operator, text };

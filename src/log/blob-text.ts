@@ -1,10 +1,12 @@
 // Long texts leave a fact before it is written and come back when it is read: the fact keeps their digest, so that a
-// text can be erased later without touching the chain. An object that merely looks like such a reference is wrapped,
-// so that nobody can have another fact's text read back by writing a reference into his own.
+// text can be erased later without touching the chain. A text with half a character in it, which JSON can escape but
+// neither canonical JSON nor UTF-8 can hold, is stored as its JSON. An object that merely looks like one of these is
+// wrapped, so that nobody can have another fact's text read back by writing a reference into his own.
 import { hash } from 'node:crypto';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 
 const BLOB = '$blob';
+const JSON_TEXT = '$json';
 const LITERAL = '$literal';
 /** Texts of more bytes than this are stored by digest. */
 export const INLINE_BYTES_MAX = 256;
@@ -14,30 +16,45 @@ export const ERASED = '[erased]';
 export type Blob = { readonly digest: string; readonly text: string };
 
 export function digestOf(text: string): string {
-  return `sha256:${hash('sha256', text.isWellFormed() ? text : text.toWellFormed(), 'hex')}`;
+  return `sha256:${hash('sha256', text, 'hex')}`;
 }
 
 /** The value as it is stored, and the texts taken out of it. */
 export function dehydrate(value: Json, blobs: Blob[]): Json {
-  if (typeof value === 'string') return isLong(value) ? reference(value, blobs) : value;
+  if (typeof value === 'string') return dehydrateText(value, blobs);
   if (Array.isArray(value)) return value.map((element: Json) => dehydrate(element, blobs));
   if (!isObject(value)) return value;
   const stored: Record<string, Json> = {};
   for (const key in value) {
+    if (!key.isWellFormed()) return asJsonText(value, blobs);
     const member = value[key];
     if (member !== undefined) define(stored, key, dehydrate(member, blobs));
   }
-  return BLOB in stored || LITERAL in stored ? { [LITERAL]: stored } : stored;
+  return BLOB in stored || JSON_TEXT in stored || LITERAL in stored ? { [LITERAL]: stored } : stored;
 }
 
 export function hydrate(value: Json, textOf: (digest: string) => string | null): Json {
   if (Array.isArray(value)) return value.map((element: Json) => hydrate(element, textOf));
   if (!isObject(value)) return value;
   if (typeof value[BLOB] === 'string') return textOf(value[BLOB]) ?? ERASED;
+  if (JSON_TEXT in value) return fromJsonText(hydrate(value[JSON_TEXT] as Json, textOf));
   const inner = LITERAL in value && isObject(value[LITERAL]) ? value[LITERAL] : value;
   const read: Record<string, Json> = {};
   for (const key in inner) define(read, key, hydrate(inner[key] as Json, textOf));
   return read;
+}
+
+function dehydrateText(text: string, blobs: Blob[]): Json {
+  if (!text.isWellFormed()) return asJsonText(text, blobs);
+  return isLong(text) ? reference(text, blobs) : text;
+}
+
+function asJsonText(value: Json, blobs: Blob[]): JsonObject {
+  return { [JSON_TEXT]: dehydrateText(JSON.stringify(value), blobs) };
+}
+
+function fromJsonText(text: Json): Json {
+  return text === ERASED ? ERASED : (JSON.parse(String(text)) as Json);
 }
 
 function isLong(text: string): boolean {

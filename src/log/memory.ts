@@ -60,7 +60,7 @@ export class MemoryLog implements Log {
   }
 
   async saveSnapshot(snapshot: Snapshot): Promise<void> {
-    this.#snapshot = snapshot;
+    if (snapshot.through >= (this.#snapshot?.through ?? 0)) this.#snapshot = snapshot;
   }
 
   async lease(name: string, change: (held: string | null) => string | null): Promise<string | null> {

@@ -3,6 +3,7 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { parseJsonText } from '../dialects/json-text.ts';
+import { schemaFault } from '../dialects/user-schema.ts';
 import type { Issue } from '../kernel/graph/config.ts';
 import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
 
@@ -41,29 +42,71 @@ export function readText(file: string): string {
 export function loadConfig(file: string): Loaded {
   const config = readJsonFile(file);
   const baseDir = dirname(realpathSync(file));
-  if (!isObject(config) || !isObject(config.materia)) return { config, baseDir, issues: [] };
+  if (!isObject(config)) return { config, baseDir, issues: [] };
   const issues: Issue[] = [];
-  const materia: Record<string, Json> = {};
-  for (const [id, definition] of Object.entries(config.materia))
-    materia[id] = withPrompt(id, definition, baseDir, issues);
-  return { config: { ...config, materia }, baseDir, issues };
+  const files: Files = { baseDir, issues };
+  const materia = mapObject(config.materia, (definition, id) =>
+    withSchema(withPrompt(definition, `materia.${id}`, files), `materia.${id}`, files),
+  );
+  const loadouts = mapObject(config.loadouts, (loadout, name) => {
+    if (!isObject(loadout)) return loadout;
+    const at = `loadouts.${name}.sockets`;
+    return { ...loadout, ...given('sockets', mapObject(loadout.sockets, (socket, id) => withSchema(socket, `${at}.${id}`, files))) };
+  });
+  return { config: { ...config, ...given('materia', materia), ...given('loadouts', loadouts) }, baseDir, issues };
 }
 
-function withPrompt(id: string, definition: Json, baseDir: string, issues: Issue[]): Json {
+type Files = { readonly baseDir: string; readonly issues: Issue[] };
+
+function given(name: string, value: Json | undefined): JsonObject {
+  return value === undefined ? {} : { [name]: value };
+}
+
+function mapObject(object: Json | undefined, change: (value: Json, key: string) => Json): Json | undefined {
+  if (!isObject(object)) return object;
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]));
+}
+
+/** A schema given by name is read; a schema of either kind must be one. */
+function withSchema(definition: Json, path: string, { baseDir, issues }: Files): Json {
+  if (!isObject(definition) || definition.schema === undefined || definition.schema === null) return definition;
+  const refuse = (message: string): Json => {
+    issues.push({ code: 'INVALID_CONFIG', level: 'error', path: `${path}.schema`, message });
+    return { ...definition, schema: {} };
+  };
+  const { schema } = definition;
+  const read = isText(schema) ? readBeside(baseDir, schema) : { ok: true as const, text: null };
+  if (!read.ok) return refuse(read.why);
+  let value: Json = schema;
+  if (read.text !== null) {
+    const parsed = parseJsonText(read.text, { maxBytes: CONFIG_BYTES_MAX });
+    if (!parsed.ok) return refuse(`${schema}:${parsed.line}:${parsed.column}: ${parsed.message}`);
+    value = parsed.value;
+  }
+  if (!isObject(value)) return refuse('a schema is a JSON object, or the name of a file that holds one');
+  const fault = schemaFault(value);
+  return fault === null ? { ...definition, schema: value } : refuse(`the schema cannot be used: ${fault}`);
+}
+
+function withPrompt(definition: Json, path: string, { baseDir, issues }: Files): Json {
   if (!isObject(definition) || !isText(definition.promptFile) || definition.prompt !== undefined) return definition;
   const { promptFile, ...rest } = definition;
-  const path = `materia.${id}.promptFile`;
-  const refuse = (message: string): JsonObject => {
-    issues.push({ code: 'INVALID_MATERIA', level: 'error', path, message });
-    return { ...rest, prompt: '(missing)' };
-  };
-  const file = join(baseDir, promptFile);
+  const read = readBeside(baseDir, promptFile);
+  if (read.ok) return { ...rest, prompt: read.text };
+  issues.push({ code: 'INVALID_MATERIA', level: 'error', path: `${path}.promptFile`, message: read.why });
+  return { ...rest, prompt: '(missing)' };
+}
+
+/** A file the configuration names, if it lies within the project. */
+function readBeside(baseDir: string, name: string): { ok: true; text: string } | { ok: false; why: string } {
+  const file = join(baseDir, name);
   try {
-    if (!isBelow(projectOf(baseDir), realpathSync(file)))
-      return refuse(`${promptFile} lies outside the project; move it into .baton/prompts`);
-    return { ...rest, prompt: readFileSync(file, 'utf8') };
+    if (!isBelow(projectOf(baseDir), realpathSync(file))) {
+      return { ok: false, why: `${name} lies outside the project; move it into .baton/` };
+    }
+    return { ok: true, text: readFileSync(file, 'utf8') };
   } catch {
-    return refuse(`${promptFile} cannot be read; create it, or write the text into prompt`);
+    return { ok: false, why: `${name} cannot be read; create it beside the configuration` };
   }
 }
 

@@ -1,8 +1,8 @@
 // What a socket asks of a finished report beside the contract of the turn: the paths its assignments read, and the
 // schema it was given. Only COMPLETE hands anything on, so an agent that is blocked or asks is not held to it.
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Contract } from '../../kernel/dialect.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import { readWithSchema } from '../user-schema.ts';
 import { normaliseStatus } from './contract.ts';
 import { type Finding, missing } from './finding.ts';
 
@@ -34,29 +34,10 @@ function holds(report: JsonObject, source: string): boolean {
   return true;
 }
 
-const compiled = new WeakMap<JsonObject, ValidateFunction | string>();
-
 function checkSchema(report: JsonObject, schema: JsonObject): Finding[] {
-  const validate = compile(schema);
-  if (typeof validate === 'string') {
-    return [missing('SCHEMA:unusable', '$', `the schema of the socket cannot be used: ${validate}`)];
+  const reading = readWithSchema(schema, report);
+  if (!reading.usable) {
+    return [missing('SCHEMA:unusable', '$', `the schema of the socket cannot be used: ${reading.why}`)];
   }
-  if (validate(report)) return [];
-  return (validate.errors ?? []).map(({ instancePath, message }) => {
-    const path = `$${instancePath.replaceAll('/', '.')}`;
-    return missing(`SCHEMA:${path}`, path, `${path} ${message ?? 'does not fit the schema of the socket'}`);
-  });
-}
-
-function compile(schema: JsonObject): ValidateFunction | string {
-  let known = compiled.get(schema);
-  if (known === undefined) {
-    try {
-      known = new Ajv2020({ strict: false, logger: false }).compile(schema);
-    } catch (error) {
-      known = error instanceof Error ? error.message : String(error);
-    }
-    compiled.set(schema, known);
-  }
-  return known;
+  return reading.problems.map(({ path, message }) => missing(`SCHEMA:${path}`, path, `${path} ${message}`));
 }

@@ -1,6 +1,6 @@
 // What an agent is told about its final answer: the format of exactly this socket, and after a bad answer what was wrong.
 import type { Contract } from '../../kernel/dialect.ts';
-import { isObject, isString, type Json } from '../../kernel/json.ts';
+import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Denied } from '../../kernel/verdict.ts';
 import { type Terms, termsOf } from './contract.ts';
 import { exampleOf } from './example.ts';
@@ -8,9 +8,10 @@ import { exampleOf } from './example.ts';
 const ISSUES_SHOWN_MAX = 8;
 const ISSUE_LENGTH_MAX = 240;
 const EXCERPT_LENGTH_MAX = 600;
+const SCHEMA_LENGTH_MAX = 8_000;
 const ONLY_JSON = 'Return one JSON object only: no code fences, no prose before or after it.';
 
-/** The format instructions. Their only braces are those of the example, so that it can be found in any text around it. */
+/** The format instructions. The first braces are those of the example, so that it can be found in any text around it. */
 export function brief(contract: Contract): string {
   const terms = termsOf(contract);
   const fields = fieldLines(terms);
@@ -18,10 +19,27 @@ export function brief(contract: Contract): string {
     'Final answer format',
     ONLY_JSON,
     ...(fields.length === 0 ? [] : ['Fields:', ...fields]),
-    terms.takesAll ? 'Further fields are yours to choose; the whole object is handed on.' : 'Use no other field.',
+    furtherFields(contract, terms),
     'A minimal example of the shape; the values are placeholders:',
-    JSON.stringify(exampleOf(terms)),
+    JSON.stringify({ ...exampleOf(terms), ...schemaExample(contract) }),
+    ...(contract.schema === null ? [] : ['The object must also fit this JSON Schema:', cutSchema(contract.schema)]),
   ].join('\n');
+}
+
+function furtherFields({ schema }: Contract, { takesAll }: Terms): string {
+  if (schema !== null) return 'Further fields are those of the schema below.';
+  return takesAll ? 'Further fields are yours to choose; the whole object is handed on.' : 'Use no other field.';
+}
+
+/** The author of a schema may give an example of what it means. */
+function schemaExample({ schema }: Contract): JsonObject {
+  const [first] = Array.isArray(schema?.examples) ? (schema.examples as readonly Json[]) : [];
+  return isObject(first) ? first : {};
+}
+
+function cutSchema(schema: JsonObject): string {
+  const text = JSON.stringify(schema);
+  return text.length <= SCHEMA_LENGTH_MAX ? text : `${text.slice(0, SCHEMA_LENGTH_MAX)}… (cut)`;
 }
 
 /** The message of a repair turn. What the agent wrote is quoted line by line, so that it cannot pass for ours. */

@@ -9,7 +9,7 @@ export type Terms = {
   readonly paths: readonly Path[];
   /** Fields beyond the contract that an assignment names, or that are required by name. */
   readonly named: ReadonlySet<string>;
-  /** Whether some assignment takes the whole payload, which makes every extra field welcome. */
+  /** Whether extra fields are welcome: an assignment takes the whole payload, or a schema of the user's own judges it. */
   readonly takesAll: boolean;
   /** Whether work items must be exactly a title and a context. */
   readonly strictItems: boolean;
@@ -30,7 +30,7 @@ export function termsOf(contract: Contract): Terms {
     required: [...known, ...[...wanted].filter((field) => !FIELD_ORDER.includes(field))],
     paths,
     named: new Set([...wanted, ...paths.map((path) => path.segments[0] ?? '')]),
-    takesAll: sources.includes('$'),
+    takesAll: sources.includes('$') || contract.schema !== null,
     strictItems: contract.generator || !contract.utility,
   };
 }

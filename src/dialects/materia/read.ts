@@ -4,6 +4,7 @@ import type { Contract, Reading } from '../../kernel/dialect.ts';
 import { isObject, isText, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
 import { deny } from '../../kernel/verdict.ts';
 import { extractObject, type TextLimits } from '../json-text.ts';
+import { readWithSchema } from '../user-schema.ts';
 import { type Path, type Terms, takesText, termsOf } from './contract.ts';
 import { checkEvents, checkSatisfied, checkString, checkWorkItems, messageForUnexpected } from './fields.ts';
 import { at, Issues } from './issues.ts';
@@ -48,6 +49,13 @@ function checkPayload(payload: JsonObject, contract: Contract, issues: Issues): 
   else checkText(payload, terms, issues);
   checkPaths(payload, terms, issues);
   checkUnexpected(payload, terms, contract.utility, issues);
+  if (contract.schema) checkSchema(payload, contract.schema, issues);
+}
+
+function checkSchema(payload: JsonObject, schema: JsonObject, issues: Issues): void {
+  const reading = readWithSchema(schema, payload);
+  if (!reading.usable) return issues.add('$', `the schema of the socket cannot be used: ${reading.why}`);
+  for (const { path, message } of reading.problems) if (!issues.has(path)) issues.add(path, message);
 }
 
 function checkText(payload: JsonObject, terms: Terms, issues: Issues): void {

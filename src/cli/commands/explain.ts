@@ -1,0 +1,31 @@
+// `baton explain`: what a code means, and what to do about it.
+import { CODES, type Code } from '../../kernel/codes.ts';
+import { type Call, EXIT, out, outJson, UsageError } from '../command.ts';
+
+const RETRY = {
+  repaired: 'after the payload was repaired',
+  later: 'later, as it is',
+  person: 'after a person acted',
+  never: 'not at all',
+} as const;
+
+export async function run(call: Call): Promise<number> {
+  const [word, ...more] = call.words;
+  if (more.length > 0) throw new UsageError('explain one code at a time');
+  if (word === undefined) {
+    if (call.json) outJson(CODES);
+    else for (const [code, { means }] of Object.entries(CODES)) out(`${code.padEnd(28)} ${means}`);
+    return EXIT.ok;
+  }
+  const code = word.toUpperCase();
+  if (!Object.hasOwn(CODES, code)) throw new UsageError(`there is no code ${word}; \`baton explain\` lists them`);
+  const row = CODES[code as Code];
+  if (call.json) outJson({ code, ...row });
+  else {
+    out(`${code}: ${row.means}`);
+    out(`  what to do   ${row.fix}`);
+    out(`  trying again helps ${RETRY[row.retry]}`);
+    out(`  HTTP status  ${row.http}`);
+  }
+  return EXIT.ok;
+}

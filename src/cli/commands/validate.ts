@@ -1,0 +1,84 @@
+// `baton validate`: one payload against its contract, or a stream of them, one JSON line each.
+
+import { resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseJsonText } from '../../dialects/json-text.ts';
+import { KINDS, type ValidateOptions, type Validator, validatorFor } from '../../dialects/validate.ts';
+import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
+import { deny, type Verdict } from '../../kernel/verdict.ts';
+import { readText } from '../../workspace/load-config.ts';
+import { type Call, EXIT, flag, out, outJson, text, UsageError } from '../command.ts';
+
+const PAYLOAD_BYTES_MAX = 16 * 1024 * 1024;
+
+export async function run(call: Call): Promise<number> {
+  const [kind, file, ...more] = call.words;
+  if (kind === undefined) throw new UsageError(`say which kind: ${KINDS.join(', ')}`);
+  if (more.length > 0) throw new UsageError('validate one file at a time, or many payloads with --jsonl');
+  const validator = await validatorFor(kind);
+  if (!validator) throw new UsageError(`there is no kind ${kind}; there are: ${KINDS.join(', ')}`);
+  const registry = text(call.values, 'registry');
+  const given = {
+    strict: flag(call.values, 'strict'),
+    registry: registry === undefined ? null : resolve(call.cwd, registry),
+    now: new Date().toISOString(),
+  };
+  if (flag(call.values, 'jsonl')) {
+    if (file !== undefined) throw new UsageError('--jsonl reads standard input; leave the file out');
+    return lines(validator, given);
+  }
+  const payload = file === undefined || file === '-' ? await standardInput() : readText(resolve(call.cwd, file));
+  const verdict = validator({ text: payload }, { ...given, options: optionsOf(call) });
+  outJson(verdict);
+  return verdict.allow ? EXIT.ok : EXIT.denied;
+}
+
+/** Every line is answered, in order; a line that cannot be read is answered too. */
+async function lines(validator: Validator, given: Omit<ValidateOptions, 'options'>): Promise<number> {
+  for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (line.trim() === '') continue;
+    const { id, verdict } = answer(validator, given, line);
+    out(JSON.stringify({ id, ...verdict }));
+  }
+  return EXIT.ok;
+}
+
+function answer(
+  validator: Validator,
+  given: Omit<ValidateOptions, 'options'>,
+  line: string,
+): { id: Json; verdict: Verdict } {
+  const parsed = parseJsonText(line, { maxBytes: PAYLOAD_BYTES_MAX });
+  if (!parsed.ok || !isObject(parsed.value)) {
+    const why = parsed.ok ? 'it is no object' : parsed.message;
+    return {
+      id: null,
+      verdict: deny('BAD_USAGE', `the line is not {"id", "input" | "input_raw", "options"?}: ${why}`),
+    };
+  }
+  const { id = null, input, input_raw: raw, options = {} } = parsed.value;
+  if (!isObject(options)) return { id, verdict: deny('BAD_USAGE', 'options must be an object') };
+  if (isString(raw)) return { id, verdict: validator({ text: raw }, { ...given, options }) };
+  if (input === undefined) return { id, verdict: deny('BAD_USAGE', 'the line has neither input nor input_raw') };
+  return { id, verdict: validator({ value: input }, { ...given, options }) };
+}
+
+/** `--options` takes the same object that a line of `--jsonl` has. */
+function optionsOf(call: Call): JsonObject {
+  const given = text(call.values, 'options');
+  if (given === undefined) return {};
+  const parsed = parseJsonText(given);
+  if (!parsed.ok || !isObject(parsed.value)) throw new UsageError('--options must be a JSON object');
+  return parsed.value;
+}
+
+async function standardInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > PAYLOAD_BYTES_MAX) throw new UsageError(`standard input is larger than ${PAYLOAD_BYTES_MAX} bytes`);
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

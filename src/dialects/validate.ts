@@ -1,0 +1,108 @@
+// Every kind of payload that can be checked on its own, by name. A kind's validator is loaded when it is asked for, so
+// that checking one kind does not pay for the others.
+import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
+import { allow, type Verdict } from '../kernel/verdict.ts';
+
+/** `text` is the exact text of a payload; `value` is a payload that is JSON already. */
+export type Payload = { readonly text: string } | { readonly value: Json };
+
+export type ValidateOptions = {
+  /** The options of the kind, as a line of `--jsonl` gives them. */
+  readonly options?: JsonObject;
+  readonly strict?: boolean;
+  /** The registry folder for `governed/handoff`. */
+  readonly registry?: string | null;
+  /** The present time for kinds that ask for it and were given none. */
+  readonly now: string;
+};
+
+export type Validator = (payload: Payload, given: ValidateOptions) => Verdict;
+
+const OPERATOR = [
+  'assignment',
+  'result',
+  'orchestrator',
+  'worklog',
+  'bundle',
+  'locks',
+  'deltas',
+  'reconcile',
+  'watchdog',
+];
+
+export const KINDS: readonly string[] = [
+  'materia',
+  'gaia',
+  'gaia/merge',
+  'gaia/transition',
+  ...OPERATOR.map((name) => `operator/${name}`),
+  'governed/handoff',
+];
+
+/** The validator of a kind, or null for a name that is none. */
+export async function validatorFor(kind: string): Promise<Validator | null> {
+  if (!KINDS.includes(kind)) return null;
+  const [dialect, name] = kind.split('/');
+  if (dialect === 'materia') return materiaValidator();
+  if (dialect === 'gaia') return gaiaValidator(name);
+  return dialect === 'operator' ? operatorValidator(kind) : governedValidator();
+}
+
+/** Checks one payload. An unknown kind is a mistake of the caller and throws. */
+export async function validate(kind: string, payload: Payload, given: ValidateOptions): Promise<Verdict> {
+  const validator = await validatorFor(kind);
+  if (!validator) throw new Error(`there is no kind ${kind}; there are ${KINDS.join(', ')}`);
+  return validator(payload, given);
+}
+
+async function materiaValidator(): Promise<Validator> {
+  const { readMateria } = await import('./materia/read.ts');
+  return (payload, { options = {} }) => {
+    const raw =
+      'text' in payload ? payload.text : isString(payload.value) ? payload.value : JSON.stringify(payload.value);
+    const reading = readMateria(raw, {
+      dialect: 'materia',
+      generator: options.generator === true,
+      utility: options.utility === true,
+      requires: Array.isArray(options.requires) ? options.requires.filter(isString) : [],
+      assign: isObject(options.assign) ? stringsOf(options.assign) : {},
+      schema: isObject(options.schema) ? options.schema : null,
+    });
+    if (!reading.ok) return reading.verdict;
+    return allow('the handoff keeps its contract', { handoff: reading.handoff.payload });
+  };
+}
+
+async function gaiaValidator(name: string | undefined): Promise<Validator> {
+  const { validateGaia, validateMerge, validateTransition } = await import('./gaia/validate.ts');
+  const judge = name === 'merge' ? validateMerge : name === 'transition' ? validateTransition : validateGaia;
+  return (payload, { options = {} }) => judge('text' in payload ? payload.text : payload.value, options);
+}
+
+async function operatorValidator(kind: string): Promise<Validator> {
+  const { validateOperator } = await import('./operator/validate.ts');
+  return (payload, { options = {}, strict = false, now }) =>
+    validateOperator(kind, exact(payload), { now, ...options, strict: strict || options.strict === true });
+}
+
+async function governedValidator(): Promise<Validator> {
+  const { validateGoverned } = await import('./governed/validate.ts');
+  const { registryLoader } = await import('./governed/registry-folder.ts');
+  // One loader for all lines: a folder is read once.
+  const loaders = new Map<string | null, ReturnType<typeof registryLoader>>();
+  return (payload, { options = {}, strict = false, registry = null, now }) => {
+    const loader = loaders.get(registry) ?? registryLoader(registry);
+    loaders.set(registry, loader);
+    return validateGoverned(exact(payload), { now, ...options, ...(strict ? { strict } : {}) }, loader);
+  };
+}
+
+/** Validators take a string for a text to parse; a payload that is itself a string must not be taken for one. */
+function exact(payload: Payload): Json {
+  if ('text' in payload) return payload.text;
+  return isString(payload.value) ? JSON.stringify(payload.value) : payload.value;
+}
+
+function stringsOf(object: JsonObject): Record<string, string> {
+  return Object.fromEntries(Object.entries(object).filter((pair): pair is [string, string] => isString(pair[1])));
+}

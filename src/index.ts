@@ -1,0 +1,16 @@
+// The library: open a workspace, start casts, drive them, watch them.
+export { runners } from './agents/index.ts';
+export { dialects } from './dialects/index.ts';
+export { Desk } from './engine/desk.ts';
+export { type Change, type Door, LocalDoor } from './engine/door.ts';
+export { Engine, type EngineOptions, type Runners } from './engine/drive.ts';
+export type { AttemptResult, Log, Place, Runner } from './engine/ports.ts';
+export { type CastSummary, summaries } from './engine/summary.ts';
+export { type CastView, viewOf } from './engine/view.ts';
+export { WorkerDoor } from './engine/worker-door.ts';
+export { MemoryLog } from './log/memory.ts';
+export { SqliteLog } from './log/sqlite.ts';
+export { StorageError } from './log/storage-error.ts';
+export { loadConfig } from './workspace/load-config.ts';
+export { locate, type Workspace } from './workspace/locate.ts';
+export { locateCast, type Plan } from './workspace/plan.ts';

@@ -1,0 +1,16 @@
+// The pure state machine: rules, bookkeeping, owed work.
+export { apply } from './apply.ts';
+export { type Packet, packetOf } from './cast/packet.ts';
+export { CODES, type Code } from './codes.ts';
+export { type Decision, decide } from './decide.ts';
+export type { Contract, Dialect, Handoff, Reading } from './dialect.ts';
+export { type Effect, keyOf } from './effect.ts';
+export { type Entry, FACT_VERSION, type Fact } from './fact.ts';
+export { check, issuesOf } from './graph/check.ts';
+export type { Graph, Issue, Materia, Rules, Script, Socket } from './graph/config.ts';
+export { resolve } from './graph/resolve.ts';
+export type { Input, Request } from './input.ts';
+export type { Json, JsonObject } from './json.ts';
+export { pending } from './pending.ts';
+export { type Cast, emptyState, type State, type Turn } from './state.ts';
+export { allow, type Denied, deny, type Verdict } from './verdict.ts';

@@ -1,0 +1,315 @@
+// What every adapter of the `Log` port promises. A suite: each adapter runs it with its own way of opening.
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Append, Log } from '../../src/engine/ports.ts';
+import type { Entry, Fact } from '../../src/kernel/fact.ts';
+import type { Json, JsonObject } from '../../src/kernel/json.ts';
+import { faultsOf, leafOf } from './chain.ts';
+
+/** A log under test. Each `open` is one more way into the same log, as another process has it. */
+export type Bed = { open(): Log; remove(): void };
+
+const NOON = Date.parse('2026-01-01T12:00:00.000Z');
+const LONG = 'long text, '.repeat(60);
+
+export function logPromises(name: string, makeBed: () => Bed): void {
+  describe(`the promises of a log: ${name}`, () => {
+    let bed: Bed;
+    let log: Log;
+    beforeEach(() => {
+      bed = makeBed();
+      log = bed.open();
+    });
+    afterEach(async () => {
+      await log.close();
+      bed.remove();
+    });
+
+    const add = (...appends: Append[]) => log.commit(0, () => appends);
+    const readAll = () => log.read({ after: 0 });
+    const storedLines = () => log.lines(0, 1_000_000);
+    const expectWhole = async () => expect(faultsOf(await storedLines())).toEqual([]);
+
+    test('an empty log has a head of zeros and nothing to read', async () => {
+      expect(await log.head()).toEqual({ seq: 0, hash: '0'.repeat(64) });
+      expect(await readAll()).toEqual([]);
+      expect(await storedLines()).toEqual([]);
+      expect(await log.lifecycle(0)).toEqual([]);
+      expect(await log.snapshot()).toBeNull();
+    });
+
+    test('entries are numbered from 1 in the order they were appended', async () => {
+      const first = await add(paused('a'), paused('b'));
+      const second = await add(paused('c'));
+      expect([...first, ...second].map(({ seq }) => seq)).toEqual([1, 2, 3]);
+      expect((await readAll()).map(reasonOf)).toEqual(['a', 'b', 'c']);
+    });
+
+    test('what a commit answers is what is read back', async () => {
+      const written = await add(started('c', { text: LONG, list: [1, 'two', null, { deep: LONG }] }), paused('a'));
+      expect(await readAll()).toEqual(written);
+      expect(written[0]).toMatchObject({ v: 1, by: 'test', at: '2026-01-01T12:00:00.000Z', prev: '0'.repeat(64) });
+    });
+
+    test('every line is canonical JSON and holds the hash of the line before it; the head is the last hash', async () => {
+      await add(started('c', { b: 1, a: { z: [], y: LONG }, é: 'ü', 'ﬁ': 1, '😀': 2 }), paused('a'));
+      await add(paused('b'));
+      const lines = await storedLines();
+      expect(faultsOf(lines)).toEqual([]);
+      expect(await log.head()).toEqual({ seq: 3, hash: leafOf(lines.at(-1)?.line ?? '') });
+      expect((await readAll())[2]?.prev).toBe(leafOf(lines[1]?.line ?? ''));
+    });
+
+    test('lines are paged', async () => {
+      await add(paused('a'), paused('b'), paused('c'));
+      expect((await log.lines(1, 1)).map(({ seq }) => seq)).toEqual([2]);
+      expect((await log.lines(2, 10)).map(({ seq }) => seq)).toEqual([3]);
+    });
+
+    test('the decision sees exactly the entries after the one it names, and is asked once', async () => {
+      await add(paused('a'), paused('b'), paused('c'));
+      const seen: (readonly Entry[])[] = [];
+      await log.commit(1, (tail) => {
+        seen.push(tail);
+        return [];
+      });
+      expect(seen.map((tail) => tail.map(reasonOf))).toEqual([['b', 'c']]);
+    });
+
+    test('the decision sees what somebody else appended in between', async () => {
+      const other = bed.open();
+      await add(paused('mine'));
+      await other.commit(1, () => [paused('theirs')]);
+      let tail: readonly Entry[] = [];
+      await log.commit(1, (unseen) => {
+        tail = unseen;
+        return [paused('mine again')];
+      });
+      expect(tail.map(reasonOf)).toEqual(['theirs']);
+      expect((await other.read({ after: 0 })).map(reasonOf)).toEqual(['mine', 'theirs', 'mine again']);
+      await expectWhole();
+      await other.close();
+    });
+
+    test('a commit that decides nothing appends nothing', async () => {
+      await add(paused('a'));
+      const head = await log.head();
+      expect(await log.commit(1, () => [])).toEqual([]);
+      expect(await log.head()).toEqual(head);
+    });
+
+    test.each<[string, () => Append[]]>([
+      ['the decision throws', () => { throw new Error('no'); }],
+      ['a later fact is no JSON', () => [paused('x'), started('c', { n: Number.NaN })]],
+      ['a later fact has no time', () => [paused('x'), { ...paused('y'), at: Number.NaN }]],
+    ])('all or nothing: %s', async (_, decide) => {
+      await add(paused('a'));
+      const head = await log.head();
+      await expect(log.commit(1, decide)).rejects.toThrow();
+      expect(await log.head()).toEqual(head);
+      expect((await readAll()).map(reasonOf)).toEqual(['a']);
+      await add(paused('b'));
+      expect((await readAll()).map(({ seq }) => seq)).toEqual([1, 2]);
+      await expectWhole();
+    });
+
+    test('time never decreases, whatever the clocks of the writers say', async () => {
+      const other = bed.open();
+      await add({ ...paused('a'), at: NOON + 5_000 });
+      await other.commit(0, () => [{ ...paused('b'), at: NOON }, { ...paused('c'), at: NOON + 9_000 }]);
+      await add({ ...paused('d'), at: NOON + 1_000 });
+      expect((await readAll()).map(({ at }) => at.slice(17, 23))).toEqual(['05.000', '05.000', '09.000', '09.000']);
+      await expectWhole();
+      await other.close();
+    });
+
+    test.each([
+      ['256 bytes stay in the line', 'x'.repeat(256), true],
+      ['257 bytes leave it', 'x'.repeat(257), false],
+      ['bytes count, not characters: 128 of two bytes stay', 'é'.repeat(128), true],
+      ['bytes count, not characters: 129 of two bytes leave', 'é'.repeat(129), false],
+      ['86 of three bytes leave', '€'.repeat(86), false],
+    ])('%s, and come back', async (_, text, inLine) => {
+      await add(started('c', { text }));
+      const [stored] = await storedLines();
+      expect(stored?.line.includes(text)).toBe(inLine);
+      expect(dataOf((await readAll())[0])).toEqual({ text });
+    });
+
+    test('the same long text may stand in one fact twice, and in several', async () => {
+      await add(started('a', { one: LONG, two: [LONG] }), started('b', { one: LONG }));
+      expect((await readAll()).map(dataOf)).toEqual([{ one: LONG, two: [LONG] }, { one: LONG }]);
+    });
+
+    test('an object that looks like a reference to a text is data, and reads nobody else’s text', async () => {
+      await add(started('victim', { secret: LONG }));
+      const [line] = await storedLines();
+      const reference = (JSON.parse(line?.line ?? '') as { body: { data: { secret: JsonObject } } }).body.data.secret;
+      expect(Object.keys(reference)).not.toEqual([]);
+      const forged: Json[] = [
+        reference,
+        { secret: reference, long: LONG },
+        [reference],
+        { $literal: reference },
+        { $literal: { $literal: reference } },
+        { $literal: reference, more: 1 },
+        { $blob: 5 },
+        { $blob: null },
+        { $blob: 'sha256:0' },
+        { $literal: 'text' },
+        { $literal: [reference] },
+        { $literal: null, $blob: reference },
+        { $json: '"text"' },
+        { $json: 'no json' },
+        { $json: { $json: 1 } },
+        { $json: reference, $literal: 1 },
+      ];
+      for (const value of forged) await add(started('thief', { value }));
+      const [, ...read] = await readAll();
+      expect(read.map((entry) => dataOf(entry).value)).toEqual(forged);
+      await expectWhole();
+    });
+
+    test('a fact whose own members look like a reference is stored as it is', async () => {
+      const odd = { kind: 'cast.paused', cast: 'c', reason: LONG, $blob: 'sha256:0', $literal: 1 } as unknown as Fact;
+      const [written] = await add({ ...paused('a'), fact: odd });
+      expect(written?.fact).toEqual(odd);
+      expect((await readAll())[0]?.fact).toEqual(odd);
+    });
+
+    test.each<[string, Json]>([
+      ['all planes of Unicode', 'aé€😀\u2028\u2029\ufeff\u{10ffff}'],
+      ['control characters', '\u0000\u0001\b\t\n\r\u001f\u007f"\\/'],
+      ['a long text with a zero in it', `${'z'.repeat(300)}\u0000${'z'.repeat(300)}`],
+      ['half a character', 'a\ud800b\udc00'],
+      ['half a character in a long text', `${'h'.repeat(300)}\ud83d`],
+      ['two long texts that differ in half a character', [`${'h'.repeat(300)}\ud800`, `${'h'.repeat(300)}\ud801`]],
+      ['half a character in a name', { 'a\ud800': { long: LONG, '\udfff': [1] } }],
+      ['names that sort by code units', { '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\ud83d\ude00': 5, '\u0080': 6, ö: 7 }],
+      ['names of the prototype', JSON.parse('{"__proto__":{"x":1},"constructor":1,"toString":null,"hasOwnProperty":[]}')],
+      ['a prototype in a prototype', JSON.parse('{"__proto__":{"__proto__":"deep"}}')],
+      ['numbers', [0, 1, -1, 0.1, 1e21, 1e-7, 5e-324, 1.7976931348623157e308, 9007199254740991, 333333333.33333329]],
+      ['nothing much', [null, true, false, '', [], {}, { '': '' }]],
+      ['names that the log uses itself', { seq: 1, prev: 'x', kind: 'y', cast: 'z', body: {}, at: null, v: 9 }],
+      ['a hundred levels', nested(100)],
+    ])('%s come back exactly', async (_, value) => {
+      const [written] = await add(started('c', { value }));
+      const [read] = await readAll();
+      expect(dataOf(written).value).toStrictEqual(value);
+      expect(dataOf(read).value).toStrictEqual(value);
+      expect(JSON.stringify(sorted(dataOf(read).value as Json))).toBe(JSON.stringify(sorted(value)));
+      await expectWhole();
+    });
+
+    test('reads after a number, at most so many, of one cast', async () => {
+      await add(started('a', {}), started('b', {}), paused('1', 'a'), paused('2', 'b'), paused('3', 'a'));
+      const seqs = async (query: Parameters<Log['read']>[0]) => (await log.read(query)).map(({ seq }) => seq);
+      expect(await seqs({ after: 2 })).toEqual([3, 4, 5]);
+      expect(await seqs({ after: 1, limit: 2 })).toEqual([2, 3]);
+      expect(await seqs({ after: 0, limit: 0 })).toEqual([]);
+      expect(await seqs({ after: 0, cast: 'a' })).toEqual([1, 3, 5]);
+      expect(await seqs({ after: 1, cast: 'a', limit: 1 })).toEqual([3]);
+      expect(await seqs({ after: 5 })).toEqual([]);
+      expect(await seqs({ after: 0, cast: 'A' })).toEqual([]);
+      expect(await seqs({ after: 0, cast: 'nobody' })).toEqual([]);
+    });
+
+    test.each(['12', 'null', '__proto__', 'a.b', '$.cast', '%', 'C', "it's", '😀'])('a cast may be called %s', async (cast) => {
+      await add(started(cast, {}), paused('x', 'other'), paused('y', cast));
+      expect((await log.read({ after: 0, cast })).map(({ seq }) => seq)).toEqual([1, 3]);
+    });
+
+    test('the lifecycle is told by the facts about casts themselves', async () => {
+      await add(started('a', {}), dropped('a'), paused('1', 'a'));
+      await add({ fact: { kind: 'snapshot.taken', through: 3, digest: 'd' }, by: 'test', at: NOON }, paused('2', 'a'));
+      expect((await log.lifecycle(0)).map(({ seq }) => seq)).toEqual([1, 3, 5]);
+      expect((await log.lifecycle(3)).map(({ seq }) => seq)).toEqual([5]);
+    });
+
+    test('a watcher is called when somebody else appends, and no more once it stops', async () => {
+      const other = bed.open();
+      let calls = 0;
+      const stop = log.watch(() => calls++);
+      await other.commit(0, () => [paused('a')]);
+      await expect.poll(() => calls, { timeout: 20_000 }).toBeGreaterThan(0);
+      expect((await readAll()).map(reasonOf)).toEqual(['a']);
+      stop();
+      const before = calls;
+      await other.commit(0, () => [paused('b')]);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(calls).toBe(before);
+      stop();
+      await other.close();
+    });
+
+    test('a lease is looked at and changed in one step', async () => {
+      expect(await log.lease('cast:c', (held) => held)).toBeNull();
+      const takers = ['a', 'b', 'c', 'd'].map((who) => ({ who, log: bed.open() }));
+      const held = await Promise.all(takers.map(({ who, log: own }) => own.lease('cast:c', (now) => now ?? who)));
+      expect(new Set(held).size).toBe(1);
+      expect(await log.lease('cast:c', (now) => now)).toBe(held[0]);
+      expect(await log.lease('other', (now) => now)).toBeNull();
+      await expect(log.lease('cast:c', () => { throw new Error('no'); })).rejects.toThrow('no');
+      expect(await log.lease('cast:c', (now) => now)).toBe(held[0]);
+      expect(await log.lease('cast:c', () => null)).toBeNull();
+      expect(await log.lease('cast:c', (now) => now)).toBeNull();
+      for (const taker of takers) await taker.log.close();
+    });
+
+    test('a lease is no fact', async () => {
+      await log.lease('cast:c', () => 'me');
+      expect(await log.head()).toEqual({ seq: 0, hash: '0'.repeat(64) });
+    });
+
+    test('the newest snapshot is kept; none of them is part of the chain', async () => {
+      await add(paused('a'), paused('b'));
+      const head = await log.head();
+      await log.saveSnapshot({ through: 1, digest: 'd1', body: '{}' });
+      await log.saveSnapshot({ through: 2, digest: 'd2', body: LONG });
+      expect(await log.snapshot()).toEqual({ through: 2, digest: 'd2', body: LONG });
+      await log.saveSnapshot({ through: 2, digest: 'd3', body: '[]' });
+      await log.saveSnapshot({ through: 1, digest: 'late', body: '{}' });
+      expect(await log.snapshot()).toEqual({ through: 2, digest: 'd3', body: '[]' });
+      expect(await log.head()).toEqual(head);
+    });
+
+    test('closing twice does no harm', async () => {
+      await log.close();
+      await log.close();
+    });
+  });
+}
+
+function paused(reason: string, cast = 'c'): Append {
+  return { fact: { kind: 'cast.paused', cast, reason }, by: 'test', at: NOON };
+}
+
+function dropped(cast: string): Append {
+  return { fact: { kind: 'turn.dropped', cast, turn: 1 }, by: 'test', at: NOON };
+}
+
+/** The fact that can hold any JSON: as the data a cast begins with. */
+function started(cast: string, data: JsonObject): Append {
+  const fact = { kind: 'cast.started', cast, request: '', loadout: '', rules: {}, script: null, data };
+  return { fact: fact as unknown as Fact, by: 'test', at: NOON };
+}
+
+function reasonOf({ fact }: Entry): string {
+  return 'reason' in fact ? fact.reason : '';
+}
+
+function dataOf(entry: Entry | undefined): JsonObject {
+  if (entry?.fact.kind !== 'cast.started') throw new Error('this fact holds no data');
+  return entry.fact.data;
+}
+
+function nested(levels: number): Json {
+  return levels === 0 ? 'bottom' : [nested(levels - 1)];
+}
+
+/** With members in one order, own prototypes included, so that texts can be compared. */
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const pairs = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return pairs.map(([key, member]) => [key, sorted(member)]);
+}
