@@ -18,6 +18,11 @@ const GROUPS: Record<string, () => Promise<void>> = {
   async growth() {
     print('A long cast', await growth(LONG));
   },
+  async reads() {
+    const { hostileTexts, readRates } = await import('./reads.ts');
+    print('Reading a payload in full, one core', readRates());
+    print('Hostile text', hostileTexts());
+  },
   async start() {
     print('Starting a short command', startTimes([['check'], ['casts'], ['status']]));
   },

@@ -1,16 +1,22 @@
 // What a command is, and what it gets to work with.
 import type { ParseArgsConfig } from 'node:util';
+import type { Denied } from '../kernel/verdict.ts';
+import { safe } from './safe-text.ts';
+
+export { UsageError } from '../workspace/usage-error.ts';
 
 export type Options = NonNullable<ParseArgsConfig['options']>;
 
 export type Command = {
   readonly name: string;
-  readonly group: 'everyday' | 'casts' | 'contracts' | 'history';
+  readonly group: 'everyday' | 'try' | 'casts' | 'contracts' | 'history';
   readonly args: string;
   readonly summary: string;
   readonly help?: string;
   readonly example: string;
   readonly options: Options;
+  /** The fewest and the most words that may stand beside its options. */
+  readonly words: readonly [number, number];
   load(): Promise<{ run(call: Call): Promise<number> }>;
 };
 
@@ -21,14 +27,21 @@ export type Call = {
   readonly values: Values;
   readonly words: readonly string[];
   readonly json: boolean;
+  /** The folder that relative names start from: the one of `-C`, else the current one. */
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
 };
 
 export const EXIT = { ok: 0, denied: 1, usage: 2, fault: 3, waiting: 4 } as const;
 
-/** The command was used wrongly: one line, and the way to `--help`. */
-export class UsageError extends Error {}
+/** A rule said no. It ends the command: the reason for people, the verdict for scripts, exit 1. */
+export class Refused extends Error {
+  readonly verdict: Denied;
+  constructor(verdict: Denied) {
+    super(verdict.reason);
+    this.verdict = verdict;
+  }
+}
 
 export function text(values: Values, name: string): string | undefined {
   const value = values[name];
@@ -40,13 +53,18 @@ export function flag(values: Values, name: string): boolean {
 }
 
 export function out(line: string): void {
-  process.stdout.write(`${line}\n`);
+  process.stdout.write(`${safe(line)}\n`);
 }
 
 export function note(line: string): void {
-  process.stderr.write(`${line}\n`);
+  process.stderr.write(`${safe(line)}\n`);
 }
 
+let isJsonOut = false;
+
+/** The one JSON value of a command; a second one, of a fault that comes after it, is not printed. */
 export function outJson(value: unknown): void {
-  out(JSON.stringify(value));
+  if (isJsonOut) return;
+  isJsonOut = true;
+  process.stdout.write(`${JSON.stringify(value)}\n`);
 }

@@ -1,7 +1,10 @@
 // The command line: finds the command, reads its options, and turns whatever comes out into an exit code.
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Call, type Command, EXIT, note, out, outJson, UsageError } from './command.ts';
+import { StorageError } from '../engine/storage-error.ts';
+import { type Call, type Command, EXIT, note, out, outJson, Refused, UsageError } from './command.ts';
 import { COMMANDS } from './commands.ts';
+import { oneLine } from './safe-text.ts';
 
 const GLOBAL = {
   directory: { type: 'string', short: 'C' },
@@ -10,38 +13,59 @@ const GLOBAL = {
 } as const;
 
 export async function main(argv: readonly string[]): Promise<void> {
-  process.exitCode = await run(argv);
+  const wantsJson = ownWords(argv).includes('--json');
+  // A reader that goes away (`baton log | head`) ends nothing: a cast that is driven goes on without a listener.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  process.on('uncaughtException', (error) => process.exit(report(error, wantsJson)));
+  const code = await dispatch(argv).catch((error: unknown) => report(error, wantsJson));
+  await Promise.all([process.stdout, process.stderr].map(drained));
+  // Not by running out of work: something that failed to start may still hold the process open.
+  process.exit(code);
 }
 
-async function run(argv: readonly string[]): Promise<number> {
-  const wantsJson = argv.includes('--json');
-  try {
-    return await dispatch(argv);
-  } catch (error) {
-    return report(error, wantsJson);
-  }
+function drained(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((done) => {
+    stream.write('', () => done());
+  });
+}
+
+/** The words that are ours to read; what follows `--` is the person's own text. */
+function ownWords(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf('--');
+  return end === -1 ? argv : argv.slice(0, end);
 }
 
 async function dispatch(argv: readonly string[]): Promise<number> {
   const { name, rest } = split(argv);
-  if (name === null) {
-    if (rest.includes('--version')) {
-      out(await version());
-      return EXIT.ok;
-    }
-    const { overview } = await import('./help.ts');
-    out(overview());
-    return rest.includes('--help') || rest.includes('-h') || rest.length === 0 ? EXIT.ok : EXIT.usage;
-  }
-  const command = COMMANDS.find((candidate) => candidate.name === name);
-  if (!command) throw new UsageError(`there is no command ${name}; \`baton --help\` lists them`);
+  if (name === null) return withoutCommand(rest);
+  if (name === 'help') return showHelp(split(rest).name ?? undefined);
+  const command = named(name);
   const call = read(command, rest);
-  if (call.values.help === true) {
-    const { helpOf } = await import('./help.ts');
-    out(helpOf(command));
+  if (call.values.help === true) return showHelp(name);
+  countWords(command, call.words);
+  return (await command.load()).run(call);
+}
+
+async function withoutCommand(rest: readonly string[]): Promise<number> {
+  if (rest.includes('--version')) {
+    out(await version());
     return EXIT.ok;
   }
-  return (await command.load()).run(call);
+  const odd = rest.find((word) => word !== '--help' && word !== '-h');
+  if (odd !== undefined) throw new UsageError(`say a command beside ${odd}; \`baton --help\` lists them`);
+  return showHelp(undefined);
+}
+
+async function showHelp(name: string | undefined): Promise<number> {
+  const { helpOf, overview } = await import('./help.ts');
+  out(name === undefined ? overview() : helpOf(named(name)));
+  return EXIT.ok;
+}
+
+function named(name: string): Command {
+  const command = COMMANDS.find((candidate) => candidate.name === name);
+  if (!command) throw new UsageError(`there is no command ${name}; \`baton --help\` lists them`);
+  return command;
 }
 
 /** The first word that is neither an option nor the value of `-C` names the command. */
@@ -55,21 +79,33 @@ function split(argv: readonly string[]): { name: string | null; rest: readonly s
 }
 
 function read(command: Command, rest: readonly string[]): Call {
+  const { values, positionals } = parsed(command, rest);
+  const directory = typeof values.directory === 'string' ? values.directory : '.';
+  const cwd = resolve(currentFolder(), directory);
+  return { command, values, words: positionals, json: values.json === true, cwd, env: process.env };
+}
+
+function parsed(command: Command, rest: readonly string[]) {
+  const options = { ...GLOBAL, ...command.options };
   try {
-    const { values, positionals } = parseArgs({
-      args: [...rest],
-      options: { ...GLOBAL, ...command.options },
-      allowPositionals: true,
-      strict: true,
-    });
-    return { command, values, words: positionals, json: values.json === true, cwd: process.cwd(), env: process.env };
+    return parseArgs({ args: [...rest], options, allowPositionals: true, strict: true });
   } catch (error) {
-    throw new UsageError(`${firstSentence((error as Error).message)} (\`baton ${command.name} --help\`)`);
+    const [what] = (error as Error).message.split(/\. |\n/);
+    throw new UsageError(`${what} (\`baton ${command.name} --help\`)`);
   }
 }
 
-function firstSentence(message: string): string {
-  return message.split('. ')[0] ?? message;
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new UsageError('the current folder does not exist any more; change to another one, or name one with -C');
+  }
+}
+
+function countWords({ name, args, words: [min, max] }: Command, { length }: readonly string[]): void {
+  if (length >= min && length <= max) return;
+  throw new UsageError(`say: baton ${name}${args ? ` ${args}` : ''} (\`baton ${name} --help\`)`);
 }
 
 async function version(): Promise<string> {
@@ -80,15 +116,25 @@ async function version(): Promise<string> {
 
 /** One clear line for people; where JSON was asked for, the same as a verdict. */
 function report(error: unknown, json: boolean): number {
-  const { name, message, code, stack } = error as Error & { code?: string };
-  const isUsage =
-    error instanceof UsageError ||
-    name === 'UnreadableFile' ||
-    (error as Error)?.constructor?.name === 'UnreadableFile';
-  const isStorage = (error as Error)?.constructor?.name === 'StorageError';
-  const verdictCode = isUsage ? 'BAD_USAGE' : isStorage ? (code ?? 'STORAGE_FAILED') : 'INTERNAL';
-  note(`baton: ${message}`);
-  if (!isUsage && !isStorage && process.env.BATON_DEBUG) note(stack ?? '');
-  if (json) outJson({ allow: false, code: verdictCode, reason: message, details: {} });
-  return isUsage ? EXIT.usage : EXIT.fault;
+  const { code, exit, reason, details } = told(error);
+  note(`baton: ${oneLine(reason)}`);
+  if (exit === EXIT.fault && process.env.BATON_DEBUG) note((error as Error)?.stack ?? '');
+  if (json) outJson({ allow: false, code, reason, details });
+  return exit;
+}
+
+function told(error: unknown) {
+  if (error instanceof UsageError) {
+    return { code: error.code, exit: EXIT.usage, reason: error.message, details: error.details };
+  }
+  if (error instanceof Refused) return { ...error.verdict, exit: EXIT.denied };
+  if (error instanceof StorageError) {
+    return { code: error.code, exit: EXIT.fault, reason: error.message, details: {} };
+  }
+  const { message, syscall } = (error ?? {}) as NodeJS.ErrnoException;
+  if (syscall !== undefined) {
+    return { code: 'STORAGE_FAILED', exit: EXIT.fault, reason: `${message}; check that path`, details: {} };
+  }
+  const reason = `an internal fault: ${message ?? String(error)} (BATON_DEBUG=1 shows where)`;
+  return { code: 'INTERNAL', exit: EXIT.fault, reason, details: {} };
 }

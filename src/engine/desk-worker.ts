@@ -2,9 +2,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { dialects } from '../dialects/index.ts';
 import { SqliteLog } from '../log/sqlite.ts';
-import { StorageError } from '../log/storage-error.ts';
 import { Desk } from './desk.ts';
 import { LocalDoor } from './door.ts';
+import { StorageError } from './storage-error.ts';
 import type { Call, Reply } from './worker-door.ts';
 
 const port = parentPort;

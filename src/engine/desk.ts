@@ -1,7 +1,6 @@
 // The one door in. Inputs queue here and are decided in batches: one commit brings the state to the head of the log,
 // decides every waiting input on it in order, and appends all their facts, so that many casts share one sync to disk.
 // Nothing is answered before its facts are on disk.
-import { hash } from 'node:crypto';
 import { apply } from '../kernel/apply.ts';
 import { type Packet, packetOf } from '../kernel/cast/packet.ts';
 import type { Dialects } from '../kernel/cast/pen.ts';
@@ -12,7 +11,9 @@ import type { Request } from '../kernel/input.ts';
 import { pending } from '../kernel/pending.ts';
 import { type Cast, type CastStatus, emptyState, isOver, type State } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
-import type { Append, Log } from './ports.ts';
+import type { Append, Log, Snapshot } from './ports.ts';
+import { factOf, restore, takeSnapshot } from './snapshot.ts';
+import { StorageError } from './storage-error.ts';
 
 const BATCH_MAX = 256;
 const PAGE = 5_000;
@@ -40,8 +41,14 @@ export class Desk {
   readonly #now: () => number;
   readonly #snapshotEvery: number;
   readonly #listeners = new Set<(entries: readonly Entry[]) => void>();
+  /** One mark for each who follows a cast. */
+  readonly #kept = new Set<{ readonly id: string }>();
   #state: State = emptyState();
   #seq = 0;
+  /** As far as the listeners know. */
+  #told = 0;
+  /** False while the state may hold facts that never reached the disk. */
+  #sound = true;
   #lastAt = 0;
   #snapshotAt = 0;
   #snapshotBytes = 0;
@@ -60,6 +67,7 @@ export class Desk {
   static async open(log: Log, dialects: Dialects, options: DeskOptions = {}): Promise<Desk> {
     const desk = new Desk(log, dialects, options);
     await desk.#load();
+    desk.#told = desk.#seq;
     return desk;
   }
 
@@ -75,23 +83,35 @@ export class Desk {
     });
   }
 
-  /** The cast as it stands at the head of the log, or null. */
-  async cast(id: string): Promise<Cast | null> {
-    await this.sync();
+  /** A copy of the cast as it stands at the head of the log, or null. */
+  cast(id: string): Promise<Cast | null> {
+    return this.visit(id, (cast) => structuredClone(cast));
+  }
+
+  /** Looks at a cast as it stands at the head of the log. Nothing is decided or told while `look` runs. */
+  visit<T>(id: string, look: (cast: Cast | null) => T): Promise<T> {
     return this.#alone(async () => {
-      if (!this.#state.casts[id]) await this.#loadCast(id);
-      return this.#state.casts[id] ?? null;
+      await this.#catchUp();
+      await this.#loadCast(id);
+      return look(this.#cast(id) ?? null);
     });
+  }
+
+  /** Keeps a cast loaded for whoever follows it, also when it has ended long ago. */
+  keep(id: string): () => void {
+    const mark = { id };
+    this.#kept.add(mark);
+    return () => this.#kept.delete(mark);
   }
 
   /** The status of a loaded cast. */
   statusOf(id: string): CastStatus | null {
-    return this.#state.casts[id]?.status ?? null;
+    return this.#cast(id)?.status ?? null;
   }
 
   /** What is owed to a cast now. Packets are made for the effects that `isNew` names only. */
   owed(id: string, isNew: (key: string) => boolean): readonly Owed[] {
-    const cast = this.#state.casts[id];
+    const cast = this.#cast(id);
     if (!cast) return [];
     return pending(cast).map((effect) => {
       const key = keyOf(effect);
@@ -101,14 +121,8 @@ export class Desk {
   }
 
   /** Takes in what other processes appended. */
-  async sync(): Promise<void> {
-    const news = await this.#alone(async () => {
-      const entries = await this.#log.read({ after: this.#seq, limit: PAGE });
-      this.#take(entries);
-      return entries;
-    });
-    if (news.length > 0) this.#tell(news);
-    if (news.length === PAGE) await this.sync();
+  sync(): Promise<void> {
+    return this.#alone(() => this.#catchUp());
   }
 
   /** Tells of every entry taken in, whoever wrote it. Starts watching other processes. */
@@ -134,17 +148,19 @@ export class Desk {
 
   async #settle(batch: readonly Waiting[]): Promise<void> {
     try {
+      if (!this.#sound) await this.#reload();
       await this.#loadCastsOf(batch);
       await this.#commit(batch);
     } catch (error) {
-      // The state may hold facts that never reached the disk: it is read anew.
-      this.#state = emptyState();
-      this.#seq = 0;
-      await this.#load().catch(() => undefined);
-      // One input that cannot be decided must not take its neighbours down with it.
-      if (batch.length === 1) batch[0]?.reject(error);
+      this.#sound = false;
+      await this.#reload().catch(() => undefined);
+      // One input that cannot be decided must not take its neighbours down with it. A fault of the storage is no input's.
+      if (batch.length === 1 || error instanceof StorageError) for (const { reject } of batch) reject(error);
       else for (const waiting of batch) await this.#settle([waiting]);
+      return;
     }
+    this.#forgetEnded();
+    await this.#snapshotIfDue();
   }
 
   /** Reading and writing take turns: the state is never halfway between two heads while somebody looks at it. */
@@ -180,9 +196,18 @@ export class Desk {
       resolve({ verdict: verdicts[index] as Verdict, entries: entries.slice(from, to) });
       from = to;
     }
-    if (tail.length + entries.length > 0) this.#tell([...tail, ...entries]);
+    this.#tell([...tail, ...entries]);
+  }
+
+  async #catchUp(): Promise<void> {
+    if (!this.#sound) await this.#reload();
+    for (;;) {
+      const page = await this.#log.read({ after: this.#seq, limit: PAGE });
+      this.#take(page);
+      this.#tell(page);
+      if (page.length < PAGE) break;
+    }
     this.#forgetEnded();
-    await this.#snapshotIfDue();
   }
 
   /** Applies entries that are in the log already. Those of casts that are not loaded are read when somebody asks. */
@@ -195,16 +220,38 @@ export class Desk {
   }
 
   #tell(entries: readonly Entry[]): void {
-    for (const listener of this.#listeners) listener(entries);
+    this.#told = this.#seq;
+    if (entries.length === 0) return;
+    for (const listener of this.#listeners) {
+      try {
+        listener(entries);
+      } catch (error) {
+        // A listener's fault is made known, but it is no reason to doubt what is on disk.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  /** Reads the state anew, and tells of what others appended since the listeners heard the last. */
+  async #reload(): Promise<void> {
+    this.#state = emptyState();
+    this.#seq = 0;
+    await this.#load();
+    for (const { id } of this.#kept) await this.#loadCast(id);
+    const missed = await this.#log.read({ after: this.#told, limit: Math.max(0, this.#seq - this.#told) });
+    this.#sound = true;
+    this.#tell(missed);
   }
 
   async #load(): Promise<void> {
-    const snapshot = await this.#trustedSnapshot();
-    if (snapshot) {
-      this.#state = JSON.parse(snapshot.body) as State;
-      this.#seq = snapshot.through;
-      this.#snapshotAt = snapshot.through;
-      this.#snapshotBytes = snapshot.body.length;
+    const restored = await restore(this.#log);
+    if (restored) {
+      this.#state = restored.state;
+      this.#seq = restored.through;
+      this.#snapshotAt = restored.through;
+      this.#snapshotBytes = restored.bytes;
     }
     for (;;) {
       const page = await this.#log.read({ after: this.#seq, limit: PAGE });
@@ -214,46 +261,53 @@ export class Desk {
     }
   }
 
-  /** A snapshot counts only if the log itself says what it must look like. */
-  async #trustedSnapshot() {
-    const snapshot = await this.#log.snapshot();
-    if (!snapshot) return null;
-    const [entry] = await this.#log.read({ after: snapshot.through, limit: 1 });
-    const said = entry?.fact.kind === 'snapshot.taken' ? entry.fact.digest : null;
-    return said === snapshot.digest && hash('sha256', snapshot.body, 'hex') === said ? snapshot : null;
-  }
-
+  /** Only a cache: where it cannot be written the next start takes longer, and it is tried again when it is due again. */
   async #snapshotIfDue(): Promise<void> {
     const due = Math.max(this.#snapshotEvery, this.#snapshotBytes / SNAPSHOT_BYTES_PER_FACT);
     if (this.#seq - this.#snapshotAt < due) return;
-    let snapshot = { through: 0, digest: '', body: '' };
-    const entries = await this.#log.commit(this.#seq, (unseen) => {
-      this.#take(unseen);
-      const open = Object.entries(this.#state.casts).filter(([, cast]) => !isOver(cast.status));
-      const body = JSON.stringify({ ...this.#state, casts: Object.fromEntries(open) });
-      snapshot = { through: this.#seq, digest: hash('sha256', body, 'hex'), body };
-      const fact = { kind: 'snapshot.taken', through: snapshot.through, digest: snapshot.digest } as const;
-      return [{ fact, by: 'engine', at: Math.max(this.#now(), this.#lastAt) }];
-    });
-    this.#take(entries);
-    this.#snapshotAt = snapshot.through;
+    let news: readonly Entry[] = [];
+    try {
+      let snapshot: Snapshot | null = null;
+      const taken = await this.#log.commit(this.#seq, (unseen) => {
+        news = unseen;
+        this.#take(unseen);
+        snapshot = takeSnapshot(this.#state, this.#seq);
+        return [{ fact: factOf(snapshot), by: 'engine', at: Math.max(this.#now(), this.#lastAt) }];
+      });
+      news = [...news, ...taken];
+      this.#take(taken);
+      if (snapshot) await this.#save(snapshot);
+    } catch {
+      // The facts it would have summed up are on disk all the same.
+    }
+    this.#snapshotAt = this.#seq;
+    this.#tell(news);
+  }
+
+  async #save(snapshot: Snapshot): Promise<void> {
     this.#snapshotBytes = snapshot.body.length;
     await this.#log.saveSnapshot(snapshot);
   }
 
   async #loadCastsOf(batch: readonly Waiting[]): Promise<void> {
-    const named = new Set(batch.map(({ request }) => request.cast));
-    for (const id of named) if (!this.#state.casts[id]) await this.#loadCast(id);
+    for (const id of new Set(batch.map(({ request }) => request.cast))) await this.#loadCast(id);
   }
 
-  /** Reads one cast back from its own facts, as far as the rest of the state has come. */
+  /** Reads a cast that is not loaded back from its own facts, as far as the rest of the state has come. */
   async #loadCast(id: string): Promise<void> {
+    if (this.#cast(id)) return;
     const entries = await this.#log.read({ after: 0, cast: id });
     for (const entry of entries) if (entry.seq <= this.#seq) apply(this.#state, entry);
   }
 
+  #cast(id: string): Cast | undefined {
+    return Object.hasOwn(this.#state.casts, id) ? this.#state.casts[id] : undefined;
+  }
+
   #forgetEnded(): void {
     const ended = Object.values(this.#state.casts).filter(({ status }) => isOver(status));
-    for (const { id } of ended.slice(0, Math.max(0, ended.length - ENDED_KEPT_MAX))) delete this.#state.casts[id];
+    if (ended.length <= ENDED_KEPT_MAX) return;
+    const kept = new Set(Array.from(this.#kept, ({ id }) => id));
+    for (const { id } of ended.slice(0, -ENDED_KEPT_MAX)) if (!kept.has(id)) delete this.#state.casts[id];
   }
 }

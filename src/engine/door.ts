@@ -4,7 +4,7 @@ import type { Request } from '../kernel/input.ts';
 import type { Cast, CastStatus } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import type { Desk, Owed } from './desk.ts';
-import { type Driver, isRunning } from './driver.ts';
+import { type Driver, isRunning, isSame } from './driver.ts';
 import type { Head, Query } from './ports.ts';
 
 /** What happened to a followed cast, and what it is owed now. A packet comes with a dispatch once. */
@@ -61,15 +61,24 @@ export class LocalDoor implements Door {
 
   async follow(id: string, withEntries: boolean, listener: (change: Change) => void): Promise<() => void> {
     const follow: Follow = { withEntries, listener, announced: new Set() };
-    const cast = await this.#desk.cast(id);
-    const follows = this.#follows.get(id) ?? new Set();
-    this.#follows.set(id, follows.add(follow));
+    // Listening comes first: what somebody appends while we look must not be missed.
     this.#stop ??= this.#desk.listen((entries) => this.#changed(entries));
-    if (cast) this.#announce(id, follow, cast.status, []);
-    return () => {
-      follows.delete(follow);
-      if (follows.size === 0) this.#follows.delete(id);
+    const release = this.#desk.keep(id);
+    const stop = () => {
+      release();
+      const follows = this.#follows.get(id);
+      if (follows?.delete(follow) && follows.size === 0) this.#follows.delete(id);
     };
+    try {
+      await this.#desk.visit(id, (cast) => {
+        this.#follows.set(id, (this.#follows.get(id) ?? new Set()).add(follow));
+        if (cast) this.#announce(id, follow, cast.status, []);
+      });
+    } catch (error) {
+      stop();
+      throw error;
+    }
+    return stop;
   }
 
   async takeCast(cast: string, driver: Driver): Promise<Driver> {
@@ -80,7 +89,9 @@ export class LocalDoor implements Door {
   }
 
   async releaseCast(cast: string, driver: Driver): Promise<void> {
-    await this.#desk.log.lease(`cast:${cast}`, (held) => (held === JSON.stringify(driver) ? null : held));
+    await this.#desk.log.lease(`cast:${cast}`, (held) =>
+      held !== null && isSame(JSON.parse(held) as Driver, driver) ? null : held,
+    );
   }
 
   async driverOf(cast: string): Promise<Driver | null> {

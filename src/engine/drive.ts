@@ -60,21 +60,20 @@ class Drive {
     const finished = new Promise<void>((resolve) => {
       this.#done = resolve;
     });
-    let attached = false;
+    let stands = true;
     const stop = await this.#options.door.follow(this.#cast, watch !== undefined, (change) => {
-      if (!attached) for (const { key, effect } of change.owed) if (effect.kind === 'dispatch') this.#foreign.add(key);
+      // The first word is how the cast stands, and comes before `follow` answers; whatever comes later is ours.
+      if (stands) for (const { key, effect } of change.owed) if (effect.kind === 'dispatch') this.#foreign.add(key);
+      stands = false;
       watch?.(change);
       this.#reconcile(change);
     });
-    attached = true;
-    try {
-      await begin();
-      this.#begun = true;
-      this.#finishIfIdle();
-      await finished;
-    } finally {
-      stop();
-    }
+    stands = false;
+    await begin().catch((error) => this.#giveUp(error));
+    this.#begun = true;
+    this.#finishIfIdle();
+    await finished;
+    stop();
     if (this.#failure) throw this.#failure;
     return this.#status;
   }
@@ -83,7 +82,7 @@ class Drive {
     this.#status = change.status;
     const owed = new Set(change.owed.map(({ key }) => key));
     for (const [key, controller] of this.#running) if (!owed.has(key)) controller.abort();
-    for (const work of change.owed) if (!this.#running.has(work.key)) this.#start(work);
+    if (!this.#failure) for (const work of change.owed) if (!this.#running.has(work.key)) this.#start(work);
     this.#finishIfIdle();
   }
 
@@ -91,14 +90,16 @@ class Drive {
     const controller = new AbortController();
     this.#running.set(work.key, controller);
     this.#perform(work, controller.signal)
-      .catch((error) => {
-        this.#failure ??= error;
-        for (const other of this.#running.values()) other.abort();
-      })
+      .catch((error) => this.#giveUp(error))
       .finally(() => {
         this.#running.delete(work.key);
         this.#finishIfIdle();
       });
+  }
+
+  #giveUp(error: unknown): void {
+    this.#failure ??= error;
+    for (const controller of this.#running.values()) controller.abort();
   }
 
   #finishIfIdle(): void {

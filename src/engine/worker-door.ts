@@ -5,10 +5,10 @@ import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
 import type { Cast } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
-import { StorageError } from '../log/storage-error.ts';
 import type { Change, Door } from './door.ts';
 import type { Driver } from './driver.ts';
 import type { Head, Query } from './ports.ts';
+import { StorageError } from './storage-error.ts';
 
 export type Call = { readonly id: number; readonly method: string; readonly args: readonly unknown[] };
 export type Reply =
@@ -27,14 +27,15 @@ export class WorkerDoor implements Door {
   readonly #listeners = new Map<number, (change: Change) => void>();
   #outbox: Call[] = [];
   #calls = 0;
-  #closed = false;
+  /** Why no call can be answered any more. */
+  #gone: Error | null = null;
 
   private constructor(worker: Worker) {
     this.#worker = worker;
     worker.on('message', (replies: Reply[]) => {
       for (const reply of replies) this.#receive(reply);
     });
-    worker.on('error', (error) => this.#fail(error));
+    worker.on('error', (error) => this.#fail(error as Error));
     worker.on('exit', () => this.#fail(new Error('the desk stopped')));
   }
 
@@ -42,8 +43,14 @@ export class WorkerDoor implements Door {
     const name = import.meta.url.endsWith('.ts') ? './desk-worker.ts' : './desk-worker.js';
     const worker = new Worker(new URL(name, import.meta.url), { workerData: { logFile } });
     const door = new WorkerDoor(worker);
-    await door.#call('ready');
-    return door;
+    try {
+      await door.#call('ready');
+      return door;
+    } catch (error) {
+      // A worker that is left behind would keep the process from ending.
+      await worker.terminate();
+      throw error;
+    }
   }
 
   submit(request: Request, by: string): Promise<Verdict> {
@@ -69,10 +76,14 @@ export class WorkerDoor implements Door {
   async follow(cast: string, withEntries: boolean, listener: (change: Change) => void): Promise<() => void> {
     const follow = this.#calls + 1;
     this.#listeners.set(follow, listener);
-    await this.#call('follow', cast, withEntries);
-    return () => {
+    try {
+      await this.#call('follow', cast, withEntries);
+    } catch (error) {
       this.#listeners.delete(follow);
-      if (!this.#closed) void this.#call('unfollow', follow).catch(() => undefined);
+      throw error;
+    }
+    return () => {
+      if (this.#listeners.delete(follow)) void this.#call('unfollow', follow).catch(() => undefined);
     };
   }
 
@@ -89,13 +100,18 @@ export class WorkerDoor implements Door {
   }
 
   async close(): Promise<void> {
-    await this.#call('close');
-    this.#closed = true;
-    await this.#worker.terminate();
+    if (this.#gone) return;
+    try {
+      await this.#call('close');
+    } finally {
+      this.#fail(new Error('the door is closed'));
+      await this.#worker.terminate();
+    }
   }
 
   #call<T>(method: string, ...args: unknown[]): Promise<T> {
     const id = ++this.#calls;
+    if (this.#gone) return Promise.reject(this.#gone);
     return new Promise<T>((resolve, reject) => {
       this.#waiters.set(id, { resolve: resolve as Waiter['resolve'], reject });
       if (this.#outbox.length === 0) queueMicrotask(() => this.#flush());
@@ -106,7 +122,7 @@ export class WorkerDoor implements Door {
   #flush(): void {
     const calls = this.#outbox;
     this.#outbox = [];
-    this.#worker.postMessage(calls);
+    if (!this.#gone) this.#worker.postMessage(calls);
   }
 
   #receive(reply: Reply): void {
@@ -120,7 +136,9 @@ export class WorkerDoor implements Door {
     else waiter?.resolve(reply.value as never);
   }
 
-  #fail(error: unknown): void {
+  /** The first reason stays: what comes after it is its consequence. */
+  #fail(error: Error): void {
+    this.#gone ??= error;
     for (const { reject } of this.#waiters.values()) reject(error);
     this.#waiters.clear();
   }

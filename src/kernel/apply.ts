@@ -1,7 +1,10 @@
 // The bookkeeping: what a fact does to the state. No rules and no failure; replay and the browser run it too.
 // It updates the state in place, so that a fact costs the same in a long cast as in a short one.
-import { tracked } from './cast/guard.ts';
-import { noteKey, REWORK_NOTES_MAX } from './cast/rework.ts';
+import { newest } from './cast/cut.ts';
+import { NO_ROUNDS, tracked } from './cast/guard.ts';
+import { forgetItem, forgetItems, noteKey } from './cast/item-memory.ts';
+import { REWORK_NOTES_MAX } from './cast/rework.ts';
+import type { Handoff } from './dialect.ts';
 import type { DataChange, Entry, Fact } from './fact.ts';
 import { setPath } from './graph/path.ts';
 import type { JsonObject } from './json.ts';
@@ -48,7 +51,7 @@ function applyToCast(cast: Cast, fact: CastFact, at: number): void {
       return;
     case 'attempt.refused': {
       const turn = settle(cast, fact.turn, fact.usage);
-      for (const change of fact.changes ?? []) cast.data = changed(cast.data, change);
+      cast.data = committed(cast.data, fact.changes ?? [], null);
       if (turn && fact.repair) {
         Object.assign(turn, { phase: 'owed', repairs: turn.repairs + 1 });
         turn.refusal = { verdict: fact.verdict, raw: fact.output.slice(0, 1000) };
@@ -80,11 +83,11 @@ function applyToCast(cast: Cast, fact: CastFact, at: number): void {
       return;
     case 'cursor.advanced':
       cast.cursors[fact.cursor] = fact.to;
-      cast.guard = { key: '', count: 0, path: [] };
+      if (fact.item !== null) cast.guard = NO_ROUNDS;
       return;
     case 'cursor.reset':
       cast.cursors[fact.cursor] = 0;
-      forgetItems(cast);
+      for (const loop of cast.rules.graph.loops) if (loop.id === fact.loop) forgetItems(cast, loop);
       return;
     case 'edge.taken':
       if (fact.counts) cast.traversals[fact.counts] = (cast.traversals[fact.counts] ?? 0) + 1;
@@ -143,7 +146,7 @@ function applyToCast(cast: Cast, fact: CastFact, at: number): void {
     case 'cast.recast':
       running(cast, at);
       cast.stand = null;
-      cast.guard = { key: '', count: 0, path: [] };
+      cast.guard = NO_ROUNDS;
       if (fact.extends) cast.traversals[fact.extends.key] = (cast.traversals[fact.extends.key] ?? 0) - fact.extends.by;
       return;
     default:
@@ -155,21 +158,26 @@ function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted' }>): v
   const turn = settle(cast, fact.turn, fact.usage);
   if (turn) Object.assign(turn, { phase: 'accepted', handoff: fact.handoff, output: null, refusal: null, brief: null });
   cast.turnsAccepted += 1;
-  cast.lastOutput = fact.output;
+  cast.lastOutput = spoken(fact.handoff, fact.output);
   if (typeof fact.handoff.payload !== 'string') cast.lastJson = fact.handoff.payload;
-  for (const change of fact.changes) cast.data = changed(cast.data, change);
-  if (fact.context !== undefined) {
-    const before = typeof cast.data.context === 'string' ? cast.data.context : '';
-    const joined = before === '' ? fact.context : `${before}\n\n${fact.context}`;
-    cast.data = {
-      ...cast.data,
-      context: joined.length > CONTEXT_CHARS_MAX ? joined.slice(-CONTEXT_CHARS_MAX) : joined,
-    };
-  }
+  cast.data = committed(cast.data, fact.changes, fact.context ?? null);
 }
 
-export function changed(data: JsonObject, change: DataChange): JsonObject {
-  return 'key' in change ? { ...data, [change.key]: change.value } : setPath(data, change.path, change.value);
+/** What an accepted turn said: its text, or the payload without the prose and the fences that came around it. */
+export function spoken({ payload }: Handoff, output: string): string {
+  return typeof payload === 'string' ? output : JSON.stringify(payload);
+}
+
+/** The data after a commit: a utility's patch, then the line of context, then everything that is set by path. */
+export function committed(data: JsonObject, changes: readonly DataChange[], line: string | null): JsonObject {
+  let after = data;
+  for (const change of changes) if ('key' in change) after = { ...after, [change.key]: change.value };
+  if (line !== null) {
+    const before = typeof after.context === 'string' && after.context !== '' ? `${after.context}\n\n` : '';
+    after = { ...after, context: newest(before + line, CONTEXT_CHARS_MAX) };
+  }
+  for (const change of changes) if ('path' in change) after = setPath(after, change.path, change.value);
+  return after;
 }
 
 function newCast(fact: Extract<Fact, { kind: 'cast.started' }>, at: number): Cast {
@@ -191,7 +199,7 @@ function newCast(fact: Extract<Fact, { kind: 'cast.started' }>, at: number): Cas
     turnsStarted: 0,
     turnsAccepted: 0,
     traversals: {},
-    guard: { key: '', count: 0, path: [] },
+    guard: NO_ROUNDS,
     rework: {},
     lastOutput: '',
     lastJson: null,
@@ -251,18 +259,6 @@ function ended(cast: Cast, status: Cast['status'], code: string | null, reason: 
 function running(cast: Cast, at: number): void {
   cast.clock.runningSince = at;
   Object.assign(cast, { status: 'running', code: null, reason: '' });
-}
-
-/** A finished item takes its counters and its notes with it. */
-function forgetItem(cast: Cast, item: string): void {
-  for (const key of Object.keys(cast.traversals)) if (key.endsWith(`@${item}`)) delete cast.traversals[key];
-  for (const key of Object.keys(cast.rework)) if (key.endsWith(`@${item}`)) delete cast.rework[key];
-}
-
-/** Keys are positions in a list: a new list makes the old ones meaningless. */
-function forgetItems(cast: Cast): void {
-  for (const key of Object.keys(cast.traversals)) if (!key.endsWith('@')) delete cast.traversals[key];
-  for (const key of Object.keys(cast.rework)) if (!key.endsWith('@')) delete cast.rework[key];
 }
 
 function unreachable(fact: never): void {

@@ -3,9 +3,10 @@
 import { takeFault, takeOutput } from './cast/answer.ts';
 import { exhausted } from './cast/budget.ts';
 import { dispatch, startReady } from './cast/dispatch.ts';
-import { type Dialects, fail, materiaOf, newPen, type Pen } from './cast/pen.ts';
+import { type Dialects, fail, newPen, type Pen } from './cast/pen.ts';
 import { startCast } from './cast/start.ts';
 import { abort, changeBudget, decideTurn, pause, recast, resume, revive } from './cast/steer.ts';
+import { markUnknown, runsOnce, waitIfUnknown } from './cast/unknown.ts';
 import type { Fact } from './fact.ts';
 import type { Input } from './input.ts';
 import type { Cast, State, Turn } from './state.ts';
@@ -16,16 +17,21 @@ export type Decision = { readonly verdict: Verdict; readonly facts: readonly Fac
 export function decide(dialects: Dialects, state: State, input: Input): Decision {
   const pen = newPen(state, input.at, dialects);
   const verdict = input.kind === 'cast.start' ? startCast(pen, input) : decideForCast(pen, input);
-  const cast = state.casts[input.cast];
+  const cast = openCast(state, input.cast);
   if (cast && pen.facts.length > 0) startReady(pen, cast);
   return { verdict, facts: pen.facts };
+}
+
+/** Every object has a `constructor`; no cast is called that unless one was started under the name. */
+function openCast(state: State, id: string): Cast | undefined {
+  return Object.hasOwn(state.casts, id) ? state.casts[id] : undefined;
 }
 
 type CastInput = Exclude<Input, { kind: 'cast.start' }>;
 type TurnInput = Extract<CastInput, { turn: number }>;
 
 function decideForCast(pen: Pen, input: CastInput): Verdict {
-  const cast = pen.state.casts[input.cast];
+  const cast = openCast(pen.state, input.cast);
   if (!cast) return deny('UNKNOWN_CAST', `there is no cast ${input.cast}`);
   switch (input.kind) {
     case 'cast.abort':
@@ -84,22 +90,20 @@ function decideForAttempt(
 
 /** A crash cut the attempt off. What must not run twice waits for a person; everything else runs again. */
 function lose(pen: Pen, cast: Cast, turn: Turn, mayHaveRun: boolean, reason: string): Verdict {
-  const materia = materiaOf(cast, turn.socket);
-  const waits = materia.type === 'utility' ? materia.once : materia.onCrash === 'wait';
   const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt, reason };
-  if (!waits || !mayHaveRun) {
+  if (!runsOnce(cast, turn) || !mayHaveRun) {
     pen.write({ kind: 'attempt.lost', ...common });
     return allow(`turn ${turn.id} runs again`);
   }
   pen.write({ kind: 'turn.unknown', ...common });
-  const why = `${turn.socket} (${materia.label}) may have run before the crash; decide with: baton decide ${cast.id}:${turn.id} rerun|accept|fail`;
-  pen.write({ kind: 'cast.waiting', cast: cast.id, code: 'OUTCOME_UNKNOWN', reason: why });
+  waitIfUnknown(pen, cast);
   return allow(`turn ${turn.id} waits for a person`);
 }
 
 function ring(pen: Pen, cast: Cast): Verdict {
   const spent = cast.status === 'running' ? exhausted(cast, pen.at) : null;
   if (!spent) return allow('nothing is due');
+  markUnknown(pen, cast, spent.reason);
   fail(pen, cast, spent, null);
   return spent;
 }

@@ -8,12 +8,14 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Append, Head, Log, Query, Snapshot } from '../engine/ports.ts';
 import { type Entry, FACT_VERSION } from '../kernel/fact.ts';
 import { chain, entryOf, type Line, leafHash, NO_PREV } from './line.ts';
-import { StorageError } from './storage-error.ts';
+import { asStorageError, damagedEntry, isBusy, newerLog } from './sqlite-fault.ts';
 
 /** Room for this many texts per fact in the key of a text. */
 const TEXTS_PER_FACT = 2 ** 20;
 const POLL_MS = 1000;
 const BUSY_TIMEOUT_MS = 30_000;
+const LOOK_AGAIN_MS = 5;
+const OPEN_AGAIN_MS = 10;
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS facts (
@@ -102,26 +104,27 @@ export class SqliteLog implements Log {
   /** A file event is followed at once and once more shortly after it; where events do not arrive, a slow poll sees it. */
   watch(changed: () => void): () => void {
     let version = this.#version();
+    let stopped = false;
     const look = () => {
       const now = this.#version();
-      if (now === version) return;
+      if (stopped || now === version) return;
       version = now;
       changed();
     };
     const poll = setInterval(look, POLL_MS);
     poll.unref();
     let again: NodeJS.Timeout | undefined;
-    const watcher = watchFile(dirname(this.#file), { persistent: false }, () => {
+    const unwatch = onFileEvent(dirname(this.#file), () => {
       look();
       clearTimeout(again);
-      again = setTimeout(look, 5);
+      again = setTimeout(look, LOOK_AGAIN_MS);
       again.unref();
     });
-    watcher.on('error', () => watcher.close());
     return () => {
+      stopped = true;
       clearInterval(poll);
       clearTimeout(again);
-      watcher.close();
+      unwatch();
     };
   }
 
@@ -185,10 +188,22 @@ export class SqliteLog implements Log {
 
   #rows(rows: readonly unknown[]): { entry: Entry; line: string }[] {
     return (rows as Row[]).map(({ seq, line }) => {
-      const entry = entryOf(line, (digest) => this.#textsOf(seq).get(digest) ?? null);
-      if (entry.v > FACT_VERSION) throw newer(this.#file);
+      const entry = this.#entry(seq, line);
+      if (entry.v > FACT_VERSION) throw newerLog(this.#file);
       return { entry, line };
     });
+  }
+
+  #entry(seq: number, line: string): Entry {
+    let texts: Map<string, string> | null = null;
+    try {
+      return entryOf(line, (digest) => {
+        texts ??= this.#textsOf(seq);
+        return texts.get(digest) ?? null;
+      });
+    } catch (error) {
+      throw error instanceof SyntaxError ? damagedEntry(this.#file, seq, error) : error;
+    }
   }
 
   #textsOf(seq: number): Map<string, string> {
@@ -197,8 +212,13 @@ export class SqliteLog implements Log {
     return new Map(rows.map(({ digest, body }) => [digest, body]));
   }
 
+  /** A number that another connection's commit changes. Where it cannot be told, whoever reads next learns why. */
   #version(): number {
-    return this.#db.isOpen ? Number(this.#select.version.get()?.data_version) : 0;
+    try {
+      return this.#db.isOpen ? Number(this.#select.version.get()?.data_version) : 0;
+    } catch {
+      return -1;
+    }
   }
 
   #transaction<T>(work: () => T): T {
@@ -227,48 +247,43 @@ export class SqliteLog implements Log {
 }
 
 function openDatabase(file: string): DatabaseSync {
-  try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    const db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
-    const version = Number(db.prepare('PRAGMA user_version').get()?.user_version);
-    if (version > FACT_VERSION) {
-      db.close();
-      throw newer(file);
+  const deadline = Date.now() + BUSY_TIMEOUT_MS;
+  for (;;) {
+    try {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      return prepared(new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS }), file);
+    } catch (error) {
+      // Several processes that make the file at the same moment get in each other's way without being made to wait.
+      if (!isBusy(error) || Date.now() > deadline) throw asStorageError(error, file);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, OPEN_AGAIN_MS);
     }
+  }
+}
+
+function prepared(db: DatabaseSync, file: string): DatabaseSync {
+  try {
+    const version = Number(db.prepare('PRAGMA user_version').get()?.user_version);
+    if (version > FACT_VERSION) throw newerLog(file);
     db.exec(
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8000; PRAGMA journal_size_limit = 67108864;',
     );
     if (version === 0) db.exec(`BEGIN IMMEDIATE; ${SCHEMA} PRAGMA user_version = ${FACT_VERSION}; COMMIT;`);
     return db;
   } catch (error) {
-    throw asStorageError(error, file);
+    db.close();
+    throw error;
   }
 }
 
-function newer(file: string): StorageError {
-  return new StorageError(
-    'NEWER_LOG',
-    `${file} was written by a newer version of baton; install that version, nothing was changed`,
-  );
-}
-
-function asStorageError(error: unknown, file: string): unknown {
-  if (error instanceof StorageError) return error;
-  const { errcode, code, message } = error as { errcode?: number; code?: string; message?: string };
-  if (errcode === undefined && !/^(E[A-Z]+|ERR_SQLITE)/.test(code ?? '')) return error;
-  const way = wayOut(errcode === undefined ? null : errcode & 0xff, code ?? '', file);
-  return new StorageError('STORAGE_FAILED', `${file}: ${message}; ${way}`, { cause: error });
-}
-
-/** SQLite's primary result codes, and what a person does about each. */
-function wayOut(primary: number | null, code: string, file: string): string {
-  if (primary === 13 || code === 'ENOSPC') return 'free some disk space and try again, nothing was lost';
-  if (primary === 5 || primary === 6) return 'another process holds the log; try again';
-  if (primary === 11 || primary === 26) return 'the file is damaged; restore it from a copy';
-  if (primary === 8 || primary === 14 || code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    return `make ${dirname(file)} writable for you, or point BATON_HOME elsewhere`;
+/** Some systems have no events to give, or none left; the poll is enough then. */
+function onFileEvent(folder: string, changed: () => void): () => void {
+  try {
+    const watcher = watchFile(folder, { persistent: false }, changed);
+    watcher.on('error', () => watcher.close());
+    return () => watcher.close();
+  } catch {
+    return () => undefined;
   }
-  return 'check the state folder';
 }
 
 export function logFileIn(stateDir: string): string {

@@ -1,10 +1,2 @@
-// A fault of the storage that a person can mend: one line that says what, where and how.
-import type { Code } from '../kernel/codes.ts';
-
-export class StorageError extends Error {
-  readonly code: Code;
-  constructor(code: Code, message: string, options?: { cause: unknown }) {
-    super(message, options);
-    this.code = code;
-  }
-}
+// The storage's own kind of fault belongs to the port; adapters and their users find it here too.
+export { StorageError } from '../engine/storage-error.ts';

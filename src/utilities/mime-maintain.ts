@@ -47,11 +47,11 @@ async function pathsToCommit(root: string): Promise<readonly string[]> {
   return isOpen ? ['.', `:(exclude,top)${STATE_FOLDER}`] : ['.'];
 }
 
-/** Settings for a name and an address, each only if git has none and would have to guess. */
+/**
+ * Settings for a name and an address, each only where git has none and would have to guess. What stands in git's own
+ * variables, or is configured for authors or committers alone, wins over them anyway.
+ */
 async function identity(root: string, params: JsonObject): Promise<readonly string[]> {
-  const idents = ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT'];
-  const asked = await Promise.all(idents.map((name) => git(root, '-c', 'user.useConfigOnly=true', 'var', name)));
-  if (asked.every(({ ok }) => ok)) return [];
   const name = isText(params.userName) ? params.userName : 'Baton';
   const email = isText(params.userEmail) ? params.userEmail : 'baton@localhost';
   const hasName = (await git(root, 'config', '--get', 'user.name')).ok;

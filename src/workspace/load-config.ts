@@ -1,11 +1,12 @@
 // Reads a configuration from disk: the JSON itself, and the prompt files it names. What is read here is what a cast
 // freezes; the files are not looked at again.
-import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, join, relative } from 'node:path';
+import { readFileSync, realpathSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { parseJsonText } from '../dialects/json-text.ts';
 import { schemaFault } from '../dialects/user-schema.ts';
 import type { Issue } from '../kernel/graph/config.ts';
 import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
+import { UsageError } from './usage-error.ts';
 
 const CONFIG_BYTES_MAX = 8 * 1024 * 1024;
 
@@ -17,27 +18,28 @@ export type Loaded = {
   readonly issues: readonly Issue[];
 };
 
-/** A file that cannot be read or is no JSON: wrong usage, told in one line. */
-export class UnreadableFile extends Error {}
-
 export function readJsonFile(file: string): Json {
   const text = readText(file);
   const parsed = parseJsonText(text, { maxBytes: CONFIG_BYTES_MAX });
-  if (!parsed.ok) throw new UnreadableFile(`${file}:${parsed.line}:${parsed.column}: ${parsed.message}`);
+  if (!parsed.ok) throw new UsageError(`${file}:${parsed.line}:${parsed.column}: ${parsed.message}`);
   return parsed.value;
 }
 
 export function readText(file: string): string {
   try {
-    if (statSync(file).isDirectory()) throw new UnreadableFile(`${file} is a folder; name a file`);
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (error instanceof UnreadableFile) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    const why = code === 'ENOENT' ? 'there is no such file' : code === 'EACCES' ? 'you may not read it' : String(code);
-    throw new UnreadableFile(`${file}: ${why}`);
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    throw new UsageError(`${file}: ${UNREADABLE[code] ?? message}`);
   }
 }
+
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'a part of this path is a file, not a folder',
+  EISDIR: 'this is a folder; name a file',
+  EACCES: 'you may not read it; change its permissions',
+};
 
 export function loadConfig(file: string): Loaded {
   const config = readJsonFile(file);
@@ -112,7 +114,7 @@ function readBeside(baseDir: string, name: string): { ok: true; text: string } |
 
 /** A configuration in `.baton` may name files of the whole project. */
 function projectOf(baseDir: string): string {
-  return baseDir.endsWith('.baton') ? dirname(baseDir) : baseDir;
+  return basename(baseDir) === '.baton' ? dirname(baseDir) : baseDir;
 }
 
 function isBelow(root: string, file: string): boolean {

@@ -14,13 +14,16 @@ export type Workspace = {
 export function locate(dir: string | undefined, env: NodeJS.ProcessEnv, cwd: string): Workspace | null {
   const start = resolve(cwd, dir ?? '.');
   if (!existsSync(start) || !statSync(start).isDirectory()) return null;
-  const project = realpathSync(dir === undefined ? nearest(start) : start);
+  const project = realpathSync(dir === undefined ? nearest(start, env) : start);
   return { dir: project, configFile: join(project, '.baton', 'config.json'), stateDir: stateDirOf(project, env) };
 }
 
-function nearest(start: string): string {
+/** A folder that only holds the state of other workspaces makes no project of the one above it. */
+function nearest(start: string, env: NodeJS.ProcessEnv): string {
+  const home = env.BATON_HOME ? resolve(env.BATON_HOME) : null;
   for (let at = start; ; at = dirname(at)) {
-    if (existsSync(join(at, '.baton'))) return at;
+    const folder = join(at, '.baton');
+    if (folder !== home && existsSync(folder)) return at;
     if (dirname(at) === at) return start;
   }
 }

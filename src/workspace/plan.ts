@@ -1,13 +1,15 @@
 // From a person's wish to what a cast is started with: the configuration is found, checked and resolved, the script read.
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname, join, resolve as resolvePath } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { check, issuesOf } from '../kernel/graph/check.ts';
 import type { Issue, Rules, Script } from '../kernel/graph/config.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
 import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
-import { type Loaded, loadConfig, readJsonFile, UnreadableFile } from './load-config.ts';
+import { type Loaded, loadConfig } from './load-config.ts';
 import type { Workspace } from './locate.ts';
+import { readScript } from './read-script.ts';
+import { UsageError } from './usage-error.ts';
 
 export type Plan = {
   readonly loadout: string;
@@ -31,8 +33,8 @@ export function locateCast(wish: Wish): { ok: true; plan: Plan } | { ok: false; 
   const { config } = loaded;
   const name = isObject(config) ? loadoutName(config, wish.loadout) : null;
   if (name === null || !isObject(config)) {
-    const unnamed = all.some(({ level }) => level === 'error') ? [] : [noLoadout(config, wish.loadout)];
-    return { ok: false, issues: [...unnamed, ...all] };
+    if (all.some(({ level }) => level === 'error')) return { ok: false, issues: all };
+    throw noLoadout(config, wish.loadout);
   }
   const mine = issuesOf(all, name, config);
   if (mine.some(({ level }) => level === 'error')) return { ok: false, issues: mine };
@@ -50,7 +52,7 @@ export function loadFor({
   loadout,
 }: Pick<Wish, 'file' | 'workspace' | 'cwd' | 'loadout'>): Loaded {
   if (file !== undefined) return loadConfig(resolvePath(cwd, file));
-  if (!existsSync(workspace.configFile)) return loadConfig(BUNDLED);
+  if (!isThere(workspace.configFile)) return loadConfig(BUNDLED);
   const own = loadConfig(workspace.configFile);
   return loadout !== undefined && !has(own.config, loadout) && has(loadConfig(BUNDLED).config, loadout)
     ? loadConfig(BUNDLED)
@@ -59,6 +61,15 @@ export function loadFor({
 
 /** `src/bundled` in a checkout, `dist/bundled` in the package. */
 export const BUNDLED = join(dirname(fileURLToPath(import.meta.url)), '..', 'bundled', 'config.json');
+
+/** Anything but a plain absence counts as there, so that reading it says what is wrong. */
+function isThere(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
+}
 
 function has(config: Json, loadout: string): boolean {
   return isObject(config) && isObject(config.loadouts) && Object.hasOwn(config.loadouts, loadout);
@@ -71,12 +82,10 @@ function loadoutName(config: JsonObject, wanted: string | undefined): string | n
   return names[0] ?? null;
 }
 
-function noLoadout(config: Json, wanted: string | undefined): Issue {
-  const names = isObject(config) && isObject(config.loadouts) ? Object.keys(config.loadouts) : [];
-  const known = names.length > 0 ? `use one of: ${names.join(', ')}` : 'define one under loadouts';
-  const message =
-    wanted === undefined ? `there is no loadout to cast; ${known}` : `there is no loadout ${wanted}; ${known}`;
-  return { code: 'INVALID_CONFIG', level: 'error', path: 'loadouts', message };
+function noLoadout(config: Json, wanted: string | undefined): UsageError {
+  const loadouts = isObject(config) && isObject(config.loadouts) ? Object.keys(config.loadouts) : [];
+  const missing = wanted === undefined ? 'there is no loadout to cast' : `there is no loadout ${wanted}`;
+  return new UsageError(`${missing}; use one of: ${loadouts.join(', ')}`, 'BAD_USAGE', { loadouts });
 }
 
 /** What is checked but cannot be run yet is refused by name instead of being run as something else. */
@@ -112,16 +121,4 @@ function resolveScript(command: readonly string[], baseDir: string): readonly st
   const [program = '', first = '', ...rest] = command;
   if (isScript(program)) return ['node', join(baseDir, program), ...command.slice(1)];
   return program === 'node' && isScript(first) ? [program, join(baseDir, first), ...rest] : command;
-}
-
-export function readScript(file: string): Script {
-  const script = readJsonFile(file);
-  if (!isObject(script)) throw new UnreadableFile(`${file}: a script is an object of lists of turns`);
-  for (const [key, turns] of Object.entries(script)) {
-    if (!Array.isArray(turns)) throw new UnreadableFile(`${file}: the turns of ${key} must be a list`);
-    if (turns.indexOf('$repeat') !== -1 && (turns.indexOf('$repeat') !== turns.length - 1 || turns.length === 1)) {
-      throw new UnreadableFile(`${file}: "$repeat" under ${key} must be the last of at least two elements`);
-    }
-  }
-  return script as unknown as Script;
 }

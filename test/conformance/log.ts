@@ -51,7 +51,7 @@ export function logPromises(name: string, makeBed: () => Bed): void {
     });
 
     test('every line is canonical JSON and holds the hash of the line before it; the head is the last hash', async () => {
-      await add(started('c', { b: 1, a: { z: [], y: LONG }, é: 'ü', 'ﬁ': 1, '😀': 2 }), paused('a'));
+      await add(started('c', { b: 1, a: { z: [], y: LONG }, é: 'ü', ﬁ: 1, '😀': 2 }), paused('a'));
       await add(paused('b'));
       const lines = await storedLines();
       expect(faultsOf(lines)).toEqual([]);
@@ -98,7 +98,12 @@ export function logPromises(name: string, makeBed: () => Bed): void {
     });
 
     test.each<[string, () => Append[]]>([
-      ['the decision throws', () => { throw new Error('no'); }],
+      [
+        'the decision throws',
+        () => {
+          throw new Error('no');
+        },
+      ],
       ['a later fact is no JSON', () => [paused('x'), started('c', { n: Number.NaN })]],
       ['a later fact has no time', () => [paused('x'), { ...paused('y'), at: Number.NaN }]],
     ])('all or nothing: %s', async (_, decide) => {
@@ -115,7 +120,10 @@ export function logPromises(name: string, makeBed: () => Bed): void {
     test('time never decreases, whatever the clocks of the writers say', async () => {
       const other = bed.open();
       await add({ ...paused('a'), at: NOON + 5_000 });
-      await other.commit(0, () => [{ ...paused('b'), at: NOON }, { ...paused('c'), at: NOON + 9_000 }]);
+      await other.commit(0, () => [
+        { ...paused('b'), at: NOON },
+        { ...paused('c'), at: NOON + 9_000 },
+      ]);
       await add({ ...paused('d'), at: NOON + 1_000 });
       expect((await readAll()).map(({ at }) => at.slice(17, 23))).toEqual(['05.000', '05.000', '09.000', '09.000']);
       await expectWhole();
@@ -184,10 +192,16 @@ export function logPromises(name: string, makeBed: () => Bed): void {
       ['half a character in a long text', `${'h'.repeat(300)}\ud83d`],
       ['two long texts that differ in half a character', [`${'h'.repeat(300)}\ud800`, `${'h'.repeat(300)}\ud801`]],
       ['half a character in a name', { 'a\ud800': { long: LONG, '\udfff': [1] } }],
-      ['names that sort by code units', { '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\ud83d\ude00': 5, '\u0080': 6, ö: 7 }],
-      ['names of the prototype', JSON.parse('{"__proto__":{"x":1},"constructor":1,"toString":null,"hasOwnProperty":[]}')],
+      [
+        'names that sort by code units',
+        { '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\ud83d\ude00': 5, '\u0080': 6, ö: 7 },
+      ],
+      [
+        'names of the prototype',
+        JSON.parse('{"__proto__":{"x":1},"constructor":1,"toString":null,"hasOwnProperty":[]}'),
+      ],
       ['a prototype in a prototype', JSON.parse('{"__proto__":{"__proto__":"deep"}}')],
-      ['numbers', [0, 1, -1, 0.1, 1e21, 1e-7, 5e-324, 1.7976931348623157e308, 9007199254740991, 333333333.33333329]],
+      ['numbers', [0, 1, -1, 0.1, 1e21, 1e-7, 5e-324, 1.7976931348623157e308, 9007199254740991, 333333333.3333333]],
       ['nothing much', [null, true, false, '', [], {}, { '': '' }]],
       ['names that the log uses itself', { seq: 1, prev: 'x', kind: 'y', cast: 'z', body: {}, at: null, v: 9 }],
       ['a hundred levels', nested(100)],
@@ -213,10 +227,13 @@ export function logPromises(name: string, makeBed: () => Bed): void {
       expect(await seqs({ after: 0, cast: 'nobody' })).toEqual([]);
     });
 
-    test.each(['12', 'null', '__proto__', 'a.b', '$.cast', '%', 'C', "it's", '😀'])('a cast may be called %s', async (cast) => {
-      await add(started(cast, {}), paused('x', 'other'), paused('y', cast));
-      expect((await log.read({ after: 0, cast })).map(({ seq }) => seq)).toEqual([1, 3]);
-    });
+    test.each(['12', 'null', '__proto__', 'a.b', '$.cast', '%', 'C', "it's", '😀'])(
+      'a cast may be called %s',
+      async (cast) => {
+        await add(started(cast, {}), paused('x', 'other'), paused('y', cast));
+        expect((await log.read({ after: 0, cast })).map(({ seq }) => seq)).toEqual([1, 3]);
+      },
+    );
 
     test('the lifecycle is told by the facts about casts themselves', async () => {
       await add(started('a', {}), dropped('a'), paused('1', 'a'));
@@ -248,7 +265,11 @@ export function logPromises(name: string, makeBed: () => Bed): void {
       expect(new Set(held).size).toBe(1);
       expect(await log.lease('cast:c', (now) => now)).toBe(held[0]);
       expect(await log.lease('other', (now) => now)).toBeNull();
-      await expect(log.lease('cast:c', () => { throw new Error('no'); })).rejects.toThrow('no');
+      await expect(
+        log.lease('cast:c', () => {
+          throw new Error('no');
+        }),
+      ).rejects.toThrow('no');
       expect(await log.lease('cast:c', (now) => now)).toBe(held[0]);
       expect(await log.lease('cast:c', () => null)).toBeNull();
       expect(await log.lease('cast:c', (now) => now)).toBeNull();

@@ -71,6 +71,21 @@ test.each<[string, number, unknown, Options?]>([
     after(past({})),
   ],
   [
+    'a parent in capitals',
+    4,
+    put(envelope('router', B), '/links', { parent_handoff_id: PARENT.toUpperCase() }),
+    after(past()),
+  ],
+  [
+    'its own boundaries, whatever the beginning of the chain denies',
+    1,
+    following(envelope()),
+    {
+      ...after(past({ source: 'domain-09-technical', target: A })),
+      registry: world({ agents: { 'domain-09-technical': { collaboration: { deny: [B] } } } }),
+    },
+  ],
+  [
     'the first of a chain',
     4,
     put(envelope('router', B), '/links', { root_handoff_id: ID }),

@@ -46,6 +46,11 @@ test.each<[string, unknown, Options | undefined, JsonObject]>([
   expect(details.false_claims).toEqual(Object.keys(recomputed).filter((claim) => recomputed[claim] === false));
 });
 
+test('a failure the sender reported is no false claim', () => {
+  const honest = put(envelope(B, A), '/governance/boundaries_respected', false);
+  expect(verify(honest)).toMatchObject({ code: 'BOUNDARY_NOT_ALLOWED', details: { false_claims: [] } });
+});
+
 test('claims change no verdict, except that a negative one refuses', () => {
   const broken = put(envelope(), '/source_agent/prompt_hash', 'e'.repeat(64));
   for (const claim of ['source_agent_verified', 'target_agent_verified', 'composition_valid', 'boundaries_respected']) {

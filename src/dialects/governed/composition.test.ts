@@ -34,6 +34,7 @@ test.each<[Json | undefined, string[]]>([
   [{ [A]: 50, router: 50 }, ['COMPOSITION_UNKNOWN_DOMAIN']],
   [{ [A]: 50, constructor: 50 }, ['COMPOSITION_UNKNOWN_DOMAIN']],
   [{ [A]: 150, [B]: -50 }, ['COMPOSITION_BAD_SHARE']],
+  [{ [A]: 150, [B]: 50 }, ['COMPOSITION_BAD_SHARE']],
   [{ [A]: 100, [B]: 0 }, ['COMPOSITION_BAD_SHARE']],
   [{ [A]: 50.001, [B]: 49.999 }, ['COMPOSITION_BAD_SHARE']],
   [{ [A]: '50', [B]: 50 }, ['COMPOSITION_BAD_SHARE']],

@@ -71,7 +71,9 @@ const mutated = fc
   .tuple(pair, fc.array(mutation, { maxLength: 4 }))
   .map(([[source, target], mutations]) => mutations.reduce(mutate, envelope(source, target) as Json));
 
-test('a mutated envelope always gets a verdict; one that is accepted stays accepted as text', () => {
+test('a mutated envelope always gets a verdict; one that is accepted stays accepted as text', {
+  timeout: 600_000,
+}, () => {
   fc.assert(
     fc.property(mutated, (input) => {
       const verdict = validate(input);
@@ -84,7 +86,7 @@ test('a mutated envelope always gets a verdict; one that is accepted stays accep
   );
 });
 
-test('anything at all gets a verdict', () => {
+test('anything at all gets a verdict', { timeout: 600_000 }, () => {
   fc.assert(
     fc.property(fc.anything({ withBigInt: true, withNullPrototype: true, withDate: true, withMap: true }), (input) => {
       isWellShaped(validate(input));
@@ -118,7 +120,7 @@ const rawText = fc.oneof(
   }),
 );
 
-test('any text gets a verdict and a reading', () => {
+test('any text gets a verdict and a reading', { timeout: 600_000 }, () => {
   fc.assert(
     fc.property(rawText, (text) => {
       isWellShaped(validate(text));
@@ -149,7 +151,9 @@ const manifestAndLock = fc.tuple(
   fc.array(mutation, { maxLength: 3 }).map((mutations) => mutations.reduce(mutate, CLEAN.lock as Json)),
 );
 
-test('a mutated registry loads or is unusable, and never accepts an agent whose prompt does not match', () => {
+test('a mutated registry loads or is unusable, and never accepts an agent whose prompt does not match', {
+  timeout: 600_000,
+}, () => {
   fc.assert(
     fc.property(manifestAndLock, ([manifest, lock]) => {
       const stripped = isObject(lock) ? { ...lock, integrity: {} } : lock;
@@ -163,7 +167,7 @@ test('a mutated registry loads or is unusable, and never accepts an agent whose 
   );
 });
 
-test('files that are anything load or are unusable', () => {
+test('files that are anything load or are unusable', { timeout: 600_000 }, () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), fc.string(), (bytes, text) => {
       const files = [bytes, new TextEncoder().encode(text)];

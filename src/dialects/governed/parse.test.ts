@@ -53,6 +53,11 @@ test.each<[string, unknown, string[]]>([
   expect(codes(input)).toEqual(expected);
 });
 
+test('a search that finds much stops early', () => {
+  const parsed = parseEnvelope({ list: Array(9_000).fill(Number.NaN) });
+  expect(parsed.ok ? 0 : parsed.problems.length).toBe(50);
+});
+
 test('a member that reaches for a prototype arrives as an ordinary member', () => {
   const parsed = parseEnvelope('\uFEFF{"a":{"__proto__":{"polluted":true}}}');
   expect(parsed.ok && JSON.stringify(parsed.value)).toBe('{"a":{"__proto__":{"polluted":true}}}');

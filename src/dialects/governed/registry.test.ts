@@ -226,6 +226,11 @@ test.each<[string, string | null, string | null, string, boolean]>([
   expect(registry.agents.get(A)?.bytesMatch).toBe(matches);
 });
 
+test('embedded text does not make up for a path that leaves the registry', () => {
+  const lock = entry(A, { hash: hashOf('prompt'), system_prompt: 'prompt' });
+  expect(world({ agents: { [A]: { file: '../x.md' } }, lock }).agents.get(A)?.bytesMatch).toBe(false);
+});
+
 test.each<[string, Uint8Array]>([
   ['carriage returns', new TextEncoder().encode('one\r\ntwo\r\n')],
   ['a byte order mark', new Uint8Array([0xef, 0xbb, 0xbf, 0x61])],

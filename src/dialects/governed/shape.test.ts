@@ -39,7 +39,7 @@ const value = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 300 }),
 );
 
-test('agrees with a general validator on the published schema', () => {
+test('agrees with a general validator on the published schema', { timeout: 600_000 }, () => {
   let accepted = 0;
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.constantFrom(...PLACES), value), { minLength: 1, maxLength: 2 }), (changes) => {

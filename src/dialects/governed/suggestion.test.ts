@@ -59,6 +59,20 @@ test.each<[string, unknown, Options | undefined, string, string | null]>([
     'PATTERN_NOT_ALLOWED',
     'orchestrator relay',
   ],
+  [
+    'an archetype to an archetype, for what a constituent covers',
+    asking(envelope('product-thinker', 'page-smith'), 'statistics'),
+    {},
+    'PATTERN_NOT_ALLOWED',
+    'orchestrator relay',
+  ],
+  [
+    'a broken archetype is passed over',
+    asking(envelope(), 'statistics', 'architecture'),
+    { registry: world({ agents: { 'product-thinker': { composition: { [A]: 50, [B]: 30, [D]: 19 } } } }) },
+    'SCOPE_NOT_COVERED',
+    'orchestrator relay',
+  ],
   ['a self-handoff', envelope(A, A), {}, 'SELF_HANDOFF', 'archetype product-thinker'],
   [
     'a quarantined orchestrator is passed over',

@@ -36,11 +36,7 @@ export function suggestTarget(registry: Registry, refused: Refused, policy: Poli
     return wanted.every((scope) => covered.has(scope));
   };
   const candidates = usable.filter(
-    (agent) =>
-      agent.id !== source.id &&
-      agent.id !== target.id &&
-      covers(agent) &&
-      checkBoundary(source, agent, asked, policy).length === 0,
+    (agent) => agent.id !== source.id && covers(agent) && checkBoundary(source, agent, asked, policy).length === 0,
   );
   const redirected = new Set(
     source.collaboration.redirect.filter(({ scope }) => wanted.includes(scope)).map((redirect) => redirect.target),

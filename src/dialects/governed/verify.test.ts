@@ -90,6 +90,7 @@ const REFUSALS: readonly Row[] = [
     { registry: world({ lock: relock(B, { type: 'orchestrator' }) }) },
   ],
   ['a retired agent', 'AGENT_RETIRED', envelope(), { registry: world({ agents: { [B]: { status: 'retired' } } }) }],
+  ['an unknown status', 'AGENT_RETIRED', envelope(), { registry: world({ agents: { [B]: { status: 'resting' } } }) }],
   ['a quarantined agent', 'QUARANTINED', envelope(), { quarantined: (id) => id === B }],
   [
     'a quarantined claim',
@@ -179,6 +180,12 @@ const REFUSALS: readonly Row[] = [
     },
   ],
   [
+    'a denial nobody understands',
+    'BOUNDARY_DENIED',
+    envelope(),
+    { registry: world({ agents: { [A]: { collaboration: { allow: [{ target: B }], deny: 'x' } } } }) },
+  ],
+  [
     'denied to an archetype that contains the source',
     'BOUNDARY_DENIED',
     envelope(A, 'product-thinker'),
@@ -250,7 +257,7 @@ const REFUSALS: readonly Row[] = [
     },
   ],
   ['no scopes where they are required', 'SCOPE_MISSING', envelope(), { policy: { requireScopes: true } }],
-  ['a scope nobody declares', 'SCOPE_UNKNOWN', asking('statistics', 'astrology')],
+  ['a scope nobody declares, after one of another domain', 'SCOPE_UNKNOWN', asking('architecture', 'astrology')],
   ['a scope of another domain', 'SCOPE_NOT_COVERED', asking('statistics', 'architecture')],
   ['only scopes of the source', 'SCOPE_NOT_COVERED', asking('priorities')],
   ['a name that reaches for a prototype', 'INJECTION_KEY', smuggled('{"__proto__":{"a":1}}')],

@@ -37,7 +37,8 @@ function readFields(lines: readonly string[]): Record<string, Json> {
     let next = at + 1;
     while (next < lines.length && /^(?:[ \t]|-(?:[ \t]|$)|#|$)/.test(lines[next] ?? '')) next++;
     const [, key = '', rest = ''] = match ?? [];
-    if (match && !fields.has(key)) fields.set(key, readField(key, rest.trim(), lines.slice(at + 1, next)));
+    const below = lines.slice(at + 1, next).filter((line) => !line.startsWith('#'));
+    if (match && !fields.has(key)) fields.set(key, readField(key, rest.trim(), below));
     at = next;
   }
   return Object.fromEntries(fields);

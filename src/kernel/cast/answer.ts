@@ -1,7 +1,7 @@
 // The second door: what an attempt brought back is read in its socket's dialect and either accepted, given back once
 // for repair, or refused for good. A refused output changes nothing and routes nowhere.
 import type { Handoff, Reading } from '../dialect.ts';
-import type { Fact, Fault } from '../fact.ts';
+import type { DataChange, Fault } from '../fact.ts';
 import { contractOf } from '../graph/contract.ts';
 import type { Input } from '../input.ts';
 import { isObject } from '../json.ts';
@@ -11,6 +11,7 @@ import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { warningDue } from './budget.ts';
 import { changesOf, contextLine } from './commit.ts';
 import { infrastructureFailure } from './infrastructure-failure.ts';
+import { remembersItems } from './item-memory.ts';
 import { fail, materiaOf, type Pen, socketOf } from './pen.ts';
 import { route } from './route.ts';
 
@@ -53,7 +54,7 @@ function accept(
   const materia = materiaOf(cast, turn.socket);
   const broken =
     materia.type === 'utility' && isObject(handoff.payload) ? infrastructureFailure(handoff.payload) : null;
-  const changes = changesOf(cast, turn, handoff, broken === null);
+  const changes = changesOf(cast, turn, handoff, output, broken === null);
   const context = contextLine(turn, materia, handoff);
   const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
   if (broken !== null) {
@@ -77,23 +78,27 @@ function accept(
   route(pen, cast, turn);
 }
 
-/** A new list starts from its first item. */
-function resetCursors(
-  pen: Pen,
-  cast: Cast,
-  turn: Turn,
-  changes: Extract<Fact, { kind: 'turn.accepted' }>['changes'],
-): void {
+/** A new list starts from its first item, and its items start with clean counters. */
+function resetCursors(pen: Pen, cast: Cast, turn: Turn, changes: readonly DataChange[]): void {
   for (const loop of cast.rules.graph.loops) {
     if (!loop.iterator) continue;
-    const list = loop.iterator.items.replace(/^state\./, '');
+    const { cursorKey, items } = loop.iterator;
+    // A member that rewrites the list it walks over refines what is left; starting again would never end.
     const isNew =
       loop.consumes === null
-        ? changes.some((change) => ('key' in change ? change.key : change.path) === list)
+        ? !loop.sockets.includes(turn.socket) && changes.some((change) => replaces(change, items))
         : loop.consumes === turn.socket;
-    if (!isNew || (cast.cursors[loop.iterator.cursorKey] ?? 0) === 0) continue;
-    pen.write({ kind: 'cursor.reset', cast: cast.id, cursor: loop.iterator.cursorKey, loop: loop.id });
+    if (!isNew || ((cast.cursors[cursorKey] ?? 0) === 0 && !remembersItems(cast, loop))) continue;
+    pen.write({ kind: 'cursor.reset', cast: cast.id, cursor: cursorKey, loop: loop.id });
   }
+}
+
+/** Whether a change puts another value in the place of the list, alone or with what holds it. */
+function replaces(change: DataChange, items: string): boolean {
+  const list = items.split('.');
+  if (list[0] === 'state') list.shift();
+  const changed = 'key' in change ? [change.key] : change.path.split('.');
+  return changed.length <= list.length && changed.every((segment, index) => segment === list[index]);
 }
 
 function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, usage: Usage, verdict: Denied): Verdict {
@@ -135,6 +140,7 @@ export function takeFault(
 }
 
 function codeOf(fault: Fault, isAgent: boolean): 'AGENT_FAILED' | 'AGENT_TIMEOUT' | 'UTILITY_FAILED' {
+  if (fault === 'unscripted') return 'AGENT_FAILED';
   if (!isAgent) return 'UTILITY_FAILED';
   return fault === 'timeout' ? 'AGENT_TIMEOUT' : 'AGENT_FAILED';
 }

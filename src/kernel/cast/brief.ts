@@ -5,9 +5,10 @@ import { render } from '../graph/path.ts';
 import { isObject, isText } from '../json.ts';
 import type { Cast, Turn } from '../state.ts';
 import { utf8Length } from '../utf8-length.ts';
+import { cut, firstBytes, newest } from './cut.ts';
 import { itemValue, scopeOf } from './item.ts';
 import { type Dialects, materiaOf, socketOf } from './pen.ts';
-import { cut, notesFor, renderRework } from './rework.ts';
+import { collapse, notesFor, renderRework } from './rework.ts';
 
 const SLOT_CHARS_MAX = 16_384;
 const EARLIER_CHARS_MAX = 4_000;
@@ -54,7 +55,7 @@ function currentItem(cast: Cast, turn: Turn): string {
       ? value.context
       : JSON.stringify(value)
     : JSON.stringify(value);
-  return block(`Current item (${index + 1} of ${total}): ${cut(label, 200)}`, cut(body ?? '', SLOT_CHARS_MAX));
+  return block(`Current item (${index + 1} of ${total}): ${cut(collapse(label), 200)}`, cut(body ?? '', SLOT_CHARS_MAX));
 }
 
 function upstreamItems(cast: Cast): string {
@@ -66,7 +67,7 @@ function upstreamItems(cast: Cast): string {
 function earlierContext(cast: Cast): string {
   const { context } = cast.data;
   if (!isText(context)) return '';
-  const tail = context.length > EARLIER_CHARS_MAX ? `…${context.slice(1 - EARLIER_CHARS_MAX)}` : context;
+  const tail = context.length > EARLIER_CHARS_MAX ? `…${newest(context, EARLIER_CHARS_MAX - 1)}` : context;
   return block('What earlier sockets said', asData(tail));
 }
 
@@ -74,7 +75,8 @@ function earlierContext(cast: Cast): string {
 function resultBefore(cast: Cast): string {
   if (cast.lastOutput === '') return '';
   const parsed = cast.lastJson;
-  if (isObject(parsed) && cast.lastOutput.includes('{')) {
+  // The last JSON may be older than the last output, which may have been plain text.
+  if (isObject(parsed) && cast.lastOutput === JSON.stringify(parsed)) {
     const { text: _text, event: _event, parallelSchedule: _schedule, ...rest } = parsed;
     return block('Result of the socket before', asData(cut(JSON.stringify(rest), EARLIER_CHARS_MAX)));
   }
@@ -92,20 +94,25 @@ function fitted(sections: readonly Section[], bytesMax: number): string {
     const whole = kept.map(({ text }) => text).join('\n\n');
     if (utf8Length(whole) <= bytesMax) return whole;
     const last = kept.findLastIndex(({ optional }) => optional);
-    if (last === -1) return cutMiddle(kept, bytesMax);
+    if (last === -1) return squeezed(kept, bytesMax);
     kept.splice(last, 1);
   }
 }
 
-/** Only the parts that must stay are left: the longest of them loses its end, and says so. */
-function cutMiddle(kept: readonly Section[], bytesMax: number): string {
+const CUT_NOTE = '\n… [cut: the brief reached its size limit]';
+
+/** Only parts that must stay are left: the longest lose their ends, and say so. The format of the answer goes last. */
+function squeezed(kept: readonly Section[], bytesMax: number): string {
   const texts = kept.map(({ text }) => text);
-  const longest = texts.reduce((best, text, index) => (text.length > (texts[best]?.length ?? 0) ? index : best), 0);
-  const note = '\n… [cut: the brief reached its size limit]';
-  const others = texts.reduce((sum, text, index) => sum + (index === longest ? 0 : utf8Length(text) + 2), 0);
-  const room = Math.max(0, bytesMax - others - utf8Length(note));
-  // A character takes at most three bytes per UTF-16 unit, so this many units always fit.
-  const text = texts[longest] ?? '';
-  texts[longest] = text.slice(0, utf8Length(text) <= room ? text.length : Math.floor(room / 3)) + note;
-  return texts.join('\n\n');
+  const sizes = texts.map(utf8Length);
+  const bySize = sizes.map((_, index) => index).sort((a, b) => (sizes[b] ?? 0) - (sizes[a] ?? 0));
+  const format = texts.length - 1;
+  for (const index of [...bySize.filter((each) => each !== format), format]) {
+    const over = utf8Length(texts.join('\n\n')) - bytesMax;
+    if (over <= 0) break;
+    const size = sizes[index] ?? 0;
+    const room = Math.max(0, size - over - utf8Length(CUT_NOTE));
+    if (room + utf8Length(CUT_NOTE) < size) texts[index] = firstBytes(texts[index] ?? '', room) + CUT_NOTE;
+  }
+  return firstBytes(texts.join('\n\n'), bytesMax);
 }

@@ -43,6 +43,19 @@ export function deadlineOf(cast: Cast): number | null {
   return cast.clock.runningSince + Math.max(0, maxDurationMs - cast.clock.elapsedMs);
 }
 
+/** The limits of a cast that is revived: every one that is used up leaves room for as much as the cast had at first. */
+export function refilled(cast: Cast, at: number): Omit<Cast['budget'], 'warned'> {
+  const { maxTokens, maxCost, maxDurationMs } = cast.budget;
+  const first = cast.rules.budget;
+  const more = (limit: number | null, used: number, amount: number | null) =>
+    limit === null || used < limit ? limit : used + (amount ?? 0);
+  return {
+    maxTokens: more(maxTokens, tokensOf(cast), first.maxTokens),
+    maxCost: more(maxCost, cast.usage.cost, first.maxCost),
+    maxDurationMs: more(maxDurationMs, elapsedOf(cast, at), first.maxDurationMs),
+  };
+}
+
 function overdrawn(cast: Cast, at: number, reserved: number): Denied | null {
   const { maxTokens, maxCost, maxDurationMs } = cast.budget;
   const tokens = tokensOf(cast);

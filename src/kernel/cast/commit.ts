@@ -1,11 +1,11 @@
-// What an accepted payload does to the cast's data, in this order: a utility's state patch, the mirror of the canonical
-// fields, the work list, then the socket's own assignments, each of which sees the ones before it.
-import { changed } from '../apply.ts';
+// What an accepted payload does to the cast's data, in this order: a utility's state patch, the line of context, the
+// mirror of the canonical fields, the work list, then the socket's own assignments, each of which sees what came before.
+import { committed, spoken } from '../apply.ts';
 import type { Handoff } from '../dialect.ts';
 import type { DataChange } from '../fact.ts';
 import type { Materia } from '../graph/config.ts';
 import { resolvePath, setPath } from '../graph/path.ts';
-import { isObject, isText, type Json, type JsonObject } from '../json.ts';
+import { isObject, isText, type JsonObject } from '../json.ts';
 import type { Cast, Turn } from '../state.ts';
 import { scopeOf } from './item.ts';
 import { materiaOf, socketOf } from './pen.ts';
@@ -14,7 +14,14 @@ import { materiaOf, socketOf } from './pen.ts';
 const CONTROL_FIELDS: readonly string[] = ['workItems', 'satisfied'];
 const MIRRORED_FIELDS = ['workItems', 'satisfied', 'context'] as const;
 
-export function changesOf(cast: Cast, turn: Turn, handoff: Handoff, withAssignments: boolean): readonly DataChange[] {
+/** What changes, in order. Without assignments where a utility could not do its job. */
+export function changesOf(
+  cast: Cast,
+  turn: Turn,
+  handoff: Handoff,
+  output: string,
+  withAssignments: boolean,
+): readonly DataChange[] {
   const { payload } = handoff;
   const changes: DataChange[] = [];
   const materia = materiaOf(cast, turn.socket);
@@ -26,7 +33,7 @@ export function changesOf(cast: Cast, turn: Turn, handoff: Handoff, withAssignme
       changes.push({ path: 'workItems', value: payload.workItems });
     }
   }
-  if (withAssignments) assign(cast, turn, payload, changes);
+  if (withAssignments) assign(cast, turn, handoff, output, changes);
   return changes;
 }
 
@@ -55,12 +62,13 @@ function hasItems(data: JsonObject): boolean {
   return Array.isArray(data.workItems) && data.workItems.length > 0;
 }
 
-function assign(cast: Cast, turn: Turn, payload: Json, changes: DataChange[]): void {
-  let data = cast.data;
-  for (const change of changes) data = changed(data, change);
+function assign(cast: Cast, turn: Turn, handoff: Handoff, output: string, changes: DataChange[]): void {
+  const { payload } = handoff;
+  let data = committed(cast.data, changes, contextLine(turn, materiaOf(cast, turn.socket), handoff));
   const scope = {
     ...scopeOf(cast, turn.item),
     payload,
+    lastOutput: spoken(handoff, output),
     lastJson: typeof payload === 'string' ? (cast.lastJson ?? undefined) : payload,
   };
   for (const [target, source] of Object.entries(socketOf(cast, turn.socket).assign)) {

@@ -29,10 +29,15 @@ export function listOf(cast: Cast, items: string): readonly Json[] {
 
 function itemAt(iterator: Iterator, list: readonly Json[], index: number): Item {
   const value = list[index];
-  const isWork = iterator.items.split('.').includes('workItems') || iterator.as === 'workItem';
-  const key = isWork ? `WI-${index + 1}` : String(index);
   const { items, as, cursorKey } = iterator;
+  const key = itemKey(items, as, index);
   return { key, label: labelOf(value, key), index, total: list.length, items, as, cursorKey };
+}
+
+/** How an item is called by its place: `WI-1` in a list of work, `0` in any other. */
+export function itemKey(items: string, as: string | null, index: number): string {
+  const isWork = items.split('.').includes('workItems') || as === 'workItem';
+  return isWork ? `WI-${index + 1}` : String(index);
 }
 
 function labelOf(value: Json | undefined, key: string): string {
@@ -64,12 +69,13 @@ export function scopeOf(cast: Cast, item: Item | null): Scope {
 /** Cursors by the names people gave them; the one of the current item wins over another loop's of the same name. */
 function cursorsSeen(cast: Cast, item: Item | null): Record<string, number> {
   const seen: Record<string, number> = {};
-  for (const [key, index] of Object.entries(cast.cursors)) seen[plain(key)] ??= index;
-  if (item) seen[plain(item.cursorKey)] = item.index;
+  for (const [key, index] of Object.entries(cast.cursors)) seen[cursorName(key)] ??= index;
+  if (item) seen[cursorName(item.cursorKey)] = item.index;
   return seen;
 }
 
-function plain(cursorKey: string): string {
+/** The name people gave a cursor; where two loops left it to us, they share it. */
+export function cursorName(cursorKey: string): string {
   const at = cursorKey.indexOf('@');
   return at === -1 ? cursorKey : cursorKey.slice(0, at);
 }

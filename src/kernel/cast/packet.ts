@@ -2,7 +2,7 @@
 import type { Materia } from '../graph/config.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Cast, Item, Turn } from '../state.ts';
-import { scopeOf } from './item.ts';
+import { cursorName, scopeOf } from './item.ts';
 import { materiaOf, socketOf } from './pen.ts';
 import { notesFor } from './rework.ts';
 import { isScripted, scriptedTurn } from './script.ts';
@@ -64,7 +64,7 @@ function utilityInput(cast: Cast, socket: string, item: Item | null): UtilityInp
     item: scope.item ?? null,
     itemKey: item?.key ?? null,
     itemLabel: item?.label ?? null,
-    cursor: item ? { name: item.cursorKey, index: item.index } : null,
+    cursor: item ? { name: cursorName(item.cursorKey), index: item.index } : null,
     cursors: scope.cursors,
     rework: notesFor(cast, socket, item?.key ?? null).map(({ from, reason }) => ({ from, reason })),
   };

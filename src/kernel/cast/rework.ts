@@ -3,14 +3,13 @@ import type { Handoff } from '../dialect.ts';
 import type { Edge, Materia, Socket } from '../graph/config.ts';
 import { isObject, isText } from '../json.ts';
 import type { Cast, ReworkNote, Turn } from '../state.ts';
+import { cut } from './cut.ts';
+import { noteKey } from './item-memory.ts';
 
 export const REWORK_NOTES_MAX = 3;
 const REASON_CHARS_MAX = 900;
 const BLOCK_CHARS_MAX = 2400;
-
-export function noteKey(target: string, item: string | null): string {
-  return `${target}@${item ?? ''}`;
-}
+const LABEL_CHARS_MAX = 200;
 
 export function noteFor(turn: Turn, socket: Socket, materia: Materia, edge: Edge, handoff: Handoff): ReworkNote {
   return {
@@ -30,14 +29,24 @@ export function notesFor(cast: Cast, socket: string, item: string | null): reado
   return item === null ? general : [...general, ...(cast.rework[noteKey(socket, item)] ?? [])];
 }
 
+/** Oldest first. Where not all of them fit, the oldest stay away: the newest says what is wrong now. */
 export function renderRework(notes: readonly ReworkNote[]): string {
   if (notes.length === 0) return '';
-  const lines = notes.map(
-    (note) =>
-      `- From ${note.from} ${note.label}${note.itemLabel === null ? '' : ` for ${note.itemLabel}`}: ${note.reason}`,
-  );
-  const head = '## Follow-up\nThis turn is follow-up work on the current item. What has to be mended:';
-  return cut(`${head}\n${lines.join('\n')}`, BLOCK_CHARS_MAX);
+  let block = '';
+  for (const note of notes.toReversed()) {
+    const room = BLOCK_CHARS_MAX - HEAD.length - block.length - 1;
+    const line = lineOf(note);
+    if (line.length > room && block !== '') break;
+    block = `\n${cut(line, room)}${block}`;
+  }
+  return `${HEAD}${block}`;
+}
+
+const HEAD = '## Follow-up\nThis turn is follow-up work on the current item. What has to be mended:';
+
+function lineOf({ from, label, itemLabel, reason }: ReworkNote): string {
+  const item = itemLabel === null ? '' : ` for ${cut(collapse(itemLabel), LABEL_CHARS_MAX)}`;
+  return `- From ${from} ${label}${item}: ${reason}`;
 }
 
 function reasonOf(handoff: Handoff): string {
@@ -51,11 +60,7 @@ function reasonOf(handoff: Handoff): string {
   return 'Nothing was said about what is wrong.';
 }
 
-function collapse(text: string): string {
+/** One line of it: a title with line breaks could otherwise pass for a heading of the brief. */
+export function collapse(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
-}
-
-/** At most `max` characters, the ellipsis included. */
-export function cut(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 }

@@ -1,19 +1,22 @@
-// From an accepted handoff to the next socket: the cursor moves first, then an exhausted loop's exit or the first
-// matching edge decides.
-
+// From an accepted handoff to the next socket: where the cursor's move uses up the list, a loop's exit decides, else the
+// first edge that matches. Budgets are asked before anything moves.
 import type { Handoff } from '../dialect.ts';
 import { type Edge, END } from '../graph/config.ts';
 import { exitTarget, firstEdge, matches } from '../graph/route.ts';
 import type { Cast, Turn } from '../state.ts';
 import { deny } from '../verdict.ts';
 import { exhausted } from './budget.ts';
-import { listOf } from './item.ts';
+import { itemKey, listOf } from './item.ts';
+import { edgeKey } from './item-memory.ts';
 import { fail, materiaOf, type Pen, socketOf } from './pen.ts';
 import { noteFor } from './rework.ts';
 import { startSocket } from './start.ts';
 
-/** Carries an accepted turn on. Its handoff stays until an edge or an exit has taken it over. */
-export function route(pen: Pen, cast: Cast, turn: Turn): void {
+/**
+ * Carries an accepted turn on. Its handoff stays until an edge or an exit has taken it over. A turn that already stood
+ * at the edge it takes now has left its note there.
+ */
+export function route(pen: Pen, cast: Cast, turn: Turn, isNoted = false): void {
   const { handoff } = turn;
   if (!handoff) return;
   const spent = exhausted(cast, pen.at);
@@ -25,7 +28,7 @@ export function route(pen: Pen, cast: Cast, turn: Turn): void {
     return leaveLoop(pen, cast, turn, exitTarget(cast.rules.graph, turn.socket, handoff.satisfied));
   }
   const found = firstEdge(socketOf(cast, turn.socket), handoff.satisfied);
-  if (found) return takeEdge(pen, cast, turn, handoff, found.edge, step);
+  if (found) return takeEdge(pen, cast, turn, handoff, found.edge, step, isNoted);
   writeStep(pen, cast, turn, step);
   leaveLoop(pen, cast, turn, null);
 }
@@ -39,19 +42,27 @@ function clearMended(pen: Pen, cast: Cast, turn: Turn, handoff: Handoff): void {
   if (handoff.satisfied === true && open) pen.write({ kind: 'rework.cleared', cast: cast.id, from: turn.socket, item });
 }
 
-type Step = { readonly cursor: string; readonly to: number; readonly exhausted: boolean };
+/** A cursor moves on. `item` is the one it leaves behind finished; null where the list had nothing there. */
+type Step = {
+  readonly cursor: string;
+  readonly to: number;
+  readonly item: string | null;
+  readonly exhausted: boolean;
+};
 
 /** Where the socket's `advance` moves its cursor, or null where the item stays. */
 function nextStep(cast: Cast, turn: Turn, handoff: Handoff): Step | null {
   const { advance } = socketOf(cast, turn.socket);
   if (!advance || (advance.when !== null && !matches(advance.when, handoff.satisfied))) return null;
   const cursor = cursorKeyOf(cast, turn, advance.cursor);
-  const to = (cast.cursors[cursor] ?? 0) + 1;
-  return { cursor, to, exhausted: to >= listOf(cast, advance.items).length };
+  const from = cast.cursors[cursor] ?? 0;
+  const { length } = listOf(cast, advance.items);
+  const item = from < length ? (turn.item?.key ?? itemKey(advance.items, null, from)) : null;
+  return { cursor, to: from + 1, item, exhausted: from + 1 >= length };
 }
 
 function writeStep(pen: Pen, cast: Cast, turn: Turn, step: Step | null): void {
-  if (step) pen.write({ kind: 'cursor.advanced', cast: cast.id, turn: turn.id, item: turn.item?.key ?? null, ...step });
+  if (step) pen.write({ kind: 'cursor.advanced', cast: cast.id, turn: turn.id, ...step });
 }
 
 /** The name written on a socket means the cursor of the walk it takes part in, where that walk goes by this name. */
@@ -77,18 +88,26 @@ function leaveLoop(pen: Pen, cast: Cast, turn: Turn, exit: ReturnType<typeof exi
   startSocket(pen, cast, to, false);
 }
 
-function takeEdge(pen: Pen, cast: Cast, turn: Turn, handoff: Handoff, edge: Edge, step: Step | null): void {
+function takeEdge(
+  pen: Pen,
+  cast: Cast,
+  turn: Turn,
+  handoff: Handoff,
+  edge: Edge,
+  step: Step | null,
+  isNoted: boolean,
+): void {
   const socket = socketOf(cast, turn.socket);
   const item = turn.item?.key ?? null;
   // The reason is kept even where the edge is spent, so that a later revival can still hand it on.
-  if (edge.when === 'not_satisfied') {
+  if (edge.when === 'not_satisfied' && !isNoted) {
     pen.write({
       kind: 'rework.noted',
       cast: cast.id,
       note: noteFor(turn, socket, materiaOf(cast, turn.socket), edge, handoff),
     });
   }
-  const key = `${socket.id}->${edge.to}@${item ?? ''}`;
+  const key = edgeKey(socket.id, edge.to, item);
   const count = (cast.traversals[key] ?? 0) + 1;
   if (edge.maxTraversals !== null && count > edge.maxTraversals) {
     const what = turn.item ? ` for ${turn.item.key} (${turn.item.label})` : '';

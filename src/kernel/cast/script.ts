@@ -32,8 +32,6 @@ export function nextScripted(cast: Cast, socket: string): ScriptedTurn | null {
 /** What the script says at this place; undefined when it has run out. */
 export function scriptedTurn(cast: Cast, { key, index }: ScriptedTurn): Json | undefined {
   const turns = cast.script?.[key] ?? [];
-  const repeats = turns.length >= 2 && turns.at(-1) === REPEAT;
-  const last = repeats ? turns.length - 2 : turns.length - 1;
-  if (index <= last) return turns[index];
-  return repeats ? turns[last] : undefined;
+  if (turns.at(-1) !== REPEAT) return turns[index];
+  return turns.slice(0, -1)[Math.min(index, turns.length - 2)];
 }

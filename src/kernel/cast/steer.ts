@@ -1,24 +1,26 @@
 // What a person may ask of a cast that stands or runs.
-
 import { contractOf } from '../graph/contract.ts';
 import type { Input } from '../input.ts';
 import type { Cast, Turn } from '../state.ts';
 import { isOver } from '../state.ts';
 import { allow, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
-import { tokensOf } from './budget.ts';
-import { fail, type Pen } from './pen.ts';
+import { elapsedOf, exhausted, refilled, tokensOf } from './budget.ts';
+import { fail, materiaOf, type Pen } from './pen.ts';
 import { route } from './route.ts';
 import { startSocket } from './start.ts';
+import { markUnknown, waitIfUnknown } from './unknown.ts';
 
 export function abort(pen: Pen, cast: Cast, reason: string): Verdict {
   if (isOver(cast.status)) return deny('NOT_ALLOWED_NOW', `cast ${cast.id} has ${cast.status} already`);
+  markUnknown(pen, cast, reason);
   pen.write({ kind: 'cast.aborted', cast: cast.id, reason });
   return allow(`cast ${cast.id} aborted`);
 }
 
 export function pause(pen: Pen, cast: Cast, reason: string): Verdict {
   if (cast.status !== 'running') return deny('NOT_ALLOWED_NOW', `cast ${cast.id} is ${cast.status}`);
+  markUnknown(pen, cast, reason);
   pen.write({ kind: 'cast.paused', cast: cast.id, reason });
   return allow(`cast ${cast.id} paused`);
 }
@@ -26,6 +28,7 @@ export function pause(pen: Pen, cast: Cast, reason: string): Verdict {
 export function resume(pen: Pen, cast: Cast, reason: string): Verdict {
   if (cast.status === 'running') return allow(`cast ${cast.id} is running`);
   if (cast.status !== 'paused') return deny('NOT_ALLOWED_NOW', `cast ${cast.id} is ${cast.status}, not paused`);
+  if (waitIfUnknown(pen, cast)) return allow(cast.reason);
   pen.write({ kind: 'cast.resumed', cast: cast.id, reason });
   return allow(`cast ${cast.id} resumed`);
 }
@@ -35,31 +38,41 @@ export function recast(pen: Pen, cast: Cast): Verdict {
   if (cast.status !== 'failed' && cast.status !== 'aborted') {
     return deny('NOT_ALLOWED_NOW', `cast ${cast.id} is ${cast.status}; only a failed or aborted cast can be recast`);
   }
+  const spent = exhausted(cast, pen.at);
+  if (spent) return spent;
   const { stand } = cast;
   pen.write({ kind: 'cast.recast', cast: cast.id });
-  goOn(pen, cast, stand, false);
-  return allow(`cast ${cast.id} runs again`);
+  return goOn(pen, cast, stand, false);
 }
 
-/** Like recast, but an edge whose budget was spent gets as much again and is taken. */
+/** Like recast, but what was spent, an edge's budget or the cast's, gets as much again as it had at first. */
 export function revive(pen: Pen, cast: Cast): Verdict {
-  const { stand } = cast;
-  if (cast.status !== 'failed' || stand?.at !== 'edge') {
-    return deny('NOT_ALLOWED_NOW', `cast ${cast.id} does not stand at a spent edge; use recast`);
+  if (cast.status !== 'failed') {
+    return deny('NOT_ALLOWED_NOW', `cast ${cast.id} is ${cast.status}; only a failed cast can be revived`);
   }
-  pen.write({ kind: 'cast.recast', cast: cast.id, extends: { key: stand.key, by: stand.limit } });
-  goOn(pen, cast, stand, true);
-  return allow(`cast ${cast.id} runs again`);
+  const { stand } = cast;
+  const spent = exhausted(cast, pen.at);
+  if (spent) {
+    pen.write({ kind: 'budget.changed', cast: cast.id, ...refilled(cast, pen.at) });
+    if (exhausted(cast, pen.at)) return spent;
+  }
+  const spentEdge = stand?.at === 'edge' ? { extends: { key: stand.key, by: stand.limit } } : {};
+  pen.write({ kind: 'cast.recast', cast: cast.id, ...spentEdge });
+  return goOn(pen, cast, stand, true);
 }
 
-function goOn(pen: Pen, cast: Cast, stand: Cast['stand'], takesEdge: boolean): void {
+function goOn(pen: Pen, cast: Cast, stand: Cast['stand'], takesEdge: boolean): Verdict {
   for (const turn of Object.values(cast.turns)) {
+    const isAtEdge = stand?.at === 'edge' && stand.turn === turn.id;
+    if (turn.phase === 'unknown') continue;
     if (turn.phase !== 'accepted') pen.write({ kind: 'turn.reopened', cast: cast.id, turn: turn.id });
-    else if (stand?.at === 'edge' && !takesEdge && stand.turn === turn.id) restart(pen, cast, turn);
-    else route(pen, cast, turn);
-    if (cast.status !== 'running') return;
+    else if (isAtEdge && !takesEdge) restart(pen, cast, turn);
+    else route(pen, cast, turn, isAtEdge);
+    if (cast.status !== 'running') return allow(`cast ${cast.id} went on and is ${cast.status}`);
   }
   if (stand?.at === 'start') startSocket(pen, cast, stand.socket, false);
+  if (waitIfUnknown(pen, cast)) return allow(cast.reason);
+  return allow(`cast ${cast.id} runs again`);
 }
 
 /** The edge stays closed: its source works once more instead. */
@@ -70,10 +83,13 @@ function restart(pen: Pen, cast: Cast, turn: Turn): void {
 
 export function decideTurn(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input, { kind: 'turn.decide' }>): Verdict {
   if (turn.phase !== 'unknown') return deny('NOT_ALLOWED_NOW', `turn ${turn.id} does not wait for a decision`);
+  if (isOver(cast.status)) {
+    return deny('NOT_ALLOWED_NOW', `cast ${cast.id} has ${cast.status}; recast it, then decide turn ${turn.id}`);
+  }
   const { choice } = input;
-  const output = input.output ?? defaultOutput(cast, turn);
+  const output = input.output ?? defaultOutput(pen, cast, turn);
   if (choice === 'accept' && output === null) {
-    return deny('NOT_ALLOWED_NOW', `${turn.socket} must hand on work items; give its output with --output FILE`);
+    return deny('NOT_ALLOWED_NOW', `${turn.socket} must hand on more than that it ran; give its output with --output`);
   }
   const reason = input.reason ?? '';
   pen.write({ kind: 'cast.resumed', cast: cast.id, reason: `turn ${turn.id}: ${choice}` });
@@ -91,16 +107,15 @@ export function decideTurn(pen: Pen, cast: Cast, turn: Turn, input: Extract<Inpu
       output: output ?? '',
     });
   }
-  const refusal = deny(
-    'UTILITY_FAILED',
-    `${turn.socket}: a person decided that it failed${reason ? `: ${reason}` : ''}`,
-  );
+  const isAgent = materiaOf(cast, turn.socket).type === 'agent';
+  const why = `${turn.socket}: a person decided that it failed${reason ? `: ${reason}` : ''}`;
+  const refusal = deny(isAgent ? 'AGENT_FAILED' : 'UTILITY_FAILED', why, { socket: turn.socket });
   pen.write({
     kind: 'attempt.failed',
     cast: cast.id,
     turn: turn.id,
     attempt: turn.attempt,
-    fault: 'utility',
+    fault: isAgent ? 'crash' : 'utility',
     reason: refusal.reason,
     usage: { input: 0, output: 0, cost: 0 },
     again: false,
@@ -109,12 +124,11 @@ export function decideTurn(pen: Pen, cast: Cast, turn: Turn, input: Extract<Inpu
   return allow(`turn ${turn.id} failed`);
 }
 
-/** What an accepted turn hands on when nobody knows its output: that it was done, and nothing more. */
-function defaultOutput(cast: Cast, turn: Turn): string | null {
+/** What an accepted turn hands on when nobody knows its output: that it was done, and nothing more, if that is enough. */
+function defaultOutput(pen: Pen, cast: Cast, turn: Turn): string | null {
   const contract = contractOf(cast.rules, turn.socket);
-  if (contract.dialect === 'text') return '';
-  if (contract.requires.some((field) => field !== 'satisfied')) return null;
-  return contract.requires.includes('satisfied') ? '{"satisfied":true}' : '{}';
+  const outputs = ['', '{}', '{"satisfied":true}'];
+  return outputs.find((output) => pen.dialects[contract.dialect].read(output, contract).ok) ?? null;
 }
 
 export function changeBudget(pen: Pen, cast: Cast, input: Extract<Input, { kind: 'budget.change' }>): Verdict {
@@ -127,6 +141,15 @@ export function changeBudget(pen: Pen, cast: Cast, input: Extract<Input, { kind:
       used,
       maxTokens,
     });
+  }
+  const { cost } = cast.usage;
+  if (maxCost !== null && !(Number.isFinite(maxCost) && maxCost >= cost)) {
+    return deny('NOT_ALLOWED_NOW', `${cost} is spent already; the limit cannot be ${maxCost}`, { cost });
+  }
+  const elapsedMs = elapsedOf(cast, pen.at);
+  if (maxDurationMs !== null && !(Number.isSafeInteger(maxDurationMs) && maxDurationMs >= elapsedMs)) {
+    const reason = `${elapsedMs} ms are over already; the limit cannot be ${maxDurationMs}`;
+    return deny('NOT_ALLOWED_NOW', reason, { elapsedMs });
   }
   pen.write({ kind: 'budget.changed', cast: cast.id, maxTokens, maxCost, maxDurationMs });
   return allow('budget changed', { maxTokens, maxCost, maxDurationMs });

@@ -1,0 +1,77 @@
+// A door for commands that look. Reading goes straight to the log; the desk, with its rules and dialects, is loaded when
+// something is to be decided or followed, so that a short command starts fast.
+import type { Change, Door } from '../engine/door.ts';
+import type { Driver } from '../engine/driver.ts';
+import type { Head, Log, Query } from '../engine/ports.ts';
+import type { Entry } from '../kernel/fact.ts';
+import type { Request } from '../kernel/input.ts';
+import type { Cast } from '../kernel/state.ts';
+import type { Verdict } from '../kernel/verdict.ts';
+
+export class LookingDoor implements Door {
+  readonly #log: Log;
+  #desk: Promise<Door> | null = null;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  read(query: Query): Promise<readonly Entry[]> {
+    return this.#log.read(query);
+  }
+
+  lifecycle(): Promise<readonly Entry[]> {
+    return this.#log.lifecycle(0);
+  }
+
+  head(): Promise<Head> {
+    return this.#log.head();
+  }
+
+  /** The cast as its own facts tell it. */
+  async cast(id: string): Promise<Cast | null> {
+    const [{ apply }, { emptyState }] = await Promise.all([import('../kernel/apply.ts'), import('../kernel/state.ts')]);
+    const state = emptyState();
+    for (const entry of await this.read({ after: 0, cast: id })) apply(state, entry);
+    return state.casts[id] ?? null;
+  }
+
+  async submit(request: Request, by: string): Promise<Verdict> {
+    return (await this.#atDesk()).submit(request, by);
+  }
+
+  async follow(cast: string, withEntries: boolean, listener: (change: Change) => void): Promise<() => void> {
+    return (await this.#atDesk()).follow(cast, withEntries, listener);
+  }
+
+  async takeCast(cast: string, driver: Driver): Promise<Driver> {
+    return (await this.#atDesk()).takeCast(cast, driver);
+  }
+
+  async releaseCast(cast: string, driver: Driver): Promise<void> {
+    return (await this.#atDesk()).releaseCast(cast, driver);
+  }
+
+  async driverOf(cast: string): Promise<Driver | null> {
+    return (await this.#atDesk()).driverOf(cast);
+  }
+
+  async close(): Promise<void> {
+    if (this.#desk) await (await this.#desk).close();
+    else await this.#log.close();
+  }
+
+  #atDesk(): Promise<Door> {
+    this.#desk ??= openDesk(this.#log);
+    return this.#desk;
+  }
+}
+
+async function openDesk(log: Log): Promise<Door> {
+  const [{ Desk }, { LocalDoor }, { dialects }] = await Promise.all([
+    import('../engine/desk.ts'),
+    import('../engine/door.ts'),
+    import('../dialects/index.ts'),
+  ]);
+  return new LocalDoor(await Desk.open(log, dialects));
+}

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import type { Contract } from '../../kernel/dialect.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { EXAMPLE_ENVELOPE, EXAMPLE_RESULT } from './example.ts';
+import { operator } from './index.ts';
+
+const contract = (over: Partial<Contract> = {}): Contract => ({
+  dialect: 'operator',
+  generator: false,
+  utility: false,
+  requires: [],
+  assign: {},
+  schema: null,
+  ...over,
+});
+const GENERATOR = contract({ generator: true, requires: ['workItems'], assign: { workItems: '$.workItems' } });
+const result = (over: JsonObject = {}): JsonObject => ({ ...EXAMPLE_RESULT, ...over });
+const codeOf = (raw: string, of: Contract) => {
+  const reading = operator.read(raw, of);
+  return reading.ok ? 'OK' : reading.verdict.code;
+};
+
+test.each([
+  ['done', 'done', true],
+  ['blocked', 'blocked', false],
+  ['failed', 'blocked', false],
+])('a result that is %s is handed on as %s, satisfied: %s', (status, outcome, satisfied) => {
+  const payload = result({ status });
+  expect(operator.read(JSON.stringify(payload), contract())).toEqual({
+    ok: true,
+    handoff: { outcome, satisfied, payload },
+  });
+});
+
+test('an envelope is handed on exactly as it is', () => {
+  expect(operator.read(JSON.stringify(EXAMPLE_ENVELOPE), GENERATOR)).toEqual({
+    ok: true,
+    handoff: { outcome: 'done', satisfied: true, payload: EXAMPLE_ENVELOPE },
+  });
+});
+
+test('an orchestrator that assigns nothing and names a blocker is blocked', () => {
+  const blockers = [{ task_id: 'T-1', code: 'DEPENDENCY_NOT_MET', reason: 'T-0 is open' }];
+  const stuck = { ...EXAMPLE_ENVELOPE, assignments: [], ledger_delta: [], blockers };
+  expect(operator.read(JSON.stringify(stuck), GENERATOR)).toMatchObject({
+    handoff: { outcome: 'blocked', satisfied: false },
+  });
+  const both = { ...EXAMPLE_ENVELOPE, blockers };
+  expect(operator.read(JSON.stringify(both), GENERATOR)).toMatchObject({ handoff: { outcome: 'done' } });
+});
+
+const RESULT = JSON.stringify(EXAMPLE_RESULT);
+const REPORT = [
+  '---',
+  'schema_version: 1.0.0',
+  'run_id: 3f56dc4d-35cf-4f97-925c-0b04a6fe8bf4',
+  'task_id: T-12',
+  'status: blocked',
+  'worklog_path: w.jsonl',
+  '---',
+  '```json',
+  '{"an": "example in the prose"}',
+  '```',
+].join('\n');
+
+test.each<[string, string, Contract, string]>([
+  ['JSON', RESULT, contract(), 'OK'],
+  ['JSON in a fence', `\`\`\`json\n${RESULT}\n\`\`\``, contract(), 'OK'],
+  ['JSON in prose', `Here is my result:\n${RESULT}\nDone.`, contract(), 'OK'],
+  ['a report, whatever its prose holds', REPORT, contract(), 'OK'],
+  ['prose', 'I am done.', contract(), 'SCHEMA_INVALID'],
+  ['nothing', '', contract(), 'SCHEMA_INVALID'],
+  ['an array', '[]', contract(), 'SCHEMA_INVALID'],
+  ['JSON that is cut', RESULT.slice(0, -9), contract(), 'SCHEMA_INVALID'],
+  ['an envelope where a result is due', JSON.stringify(EXAMPLE_ENVELOPE), contract(), 'MISSING_REQUIRED_INPUT'],
+  ['a result where an envelope is due', RESULT, GENERATOR, 'MISSING_REQUIRED_INPUT'],
+  ['a report where an envelope is due', REPORT, GENERATOR, 'MISSING_REQUIRED_INPUT'],
+  ['another version', JSON.stringify(result({ schema_version: '2.0.0' })), contract(), 'UNKNOWN_SCHEMA_VERSION'],
+  ['a failed criterion', JSON.stringify(result({ acceptance_check: [] })), contract(), 'ACCEPTANCE_FAILED'],
+  ['a secret', JSON.stringify(result({ notes_for_orchestrator: ['token=zz'] })), contract(), 'UNTRUSTED_CONTEXT_BLOCK'],
+  ['an orchestrator that declines', 'BLOCKED: objective, constraints', GENERATOR, 'MISSING_REQUIRED_INPUT'],
+  ['an orchestrator that broke a rule', 'NON_COMPLIANT: R-7 | REASON: it implemented', GENERATOR, 'NON_COMPLIANT'],
+  ['a subagent that declines in the same words', 'BLOCKED: objective', contract(), 'SCHEMA_INVALID'],
+  [
+    'an assigned field that is there',
+    JSON.stringify(result({ x_cost: { usd: 1 } })),
+    contract({ assign: { c: '$.x_cost.usd' } }),
+    'OK',
+  ],
+  ['an assigned field that is missing', RESULT, contract({ assign: { c: '$.x_cost.usd' } }), 'MISSING_REQUIRED_INPUT'],
+  [
+    'an assigned field of work that is blocked',
+    JSON.stringify(result({ status: 'blocked' })),
+    contract({ assign: { c: '$.x_cost' } }),
+    'OK',
+  ],
+  ['what the graph derives itself', RESULT, contract({ assign: { ok: '$.satisfied' }, requires: ['satisfied'] }), 'OK'],
+  ['a socket with a schema', RESULT, contract({ schema: { required: ['x_cost'] } }), 'SCHEMA_INVALID'],
+  ['a schema that fits', RESULT, contract({ schema: { required: ['changes'] } }), 'OK'],
+  ['a schema that is none', RESULT, contract({ schema: { type: 'nonsense' } }), 'MISSING_VALIDATOR'],
+])('%s: %#', (_what, raw, of, code) => {
+  expect(codeOf(raw, of)).toBe(code);
+});
+
+test('what an orchestrator misses is listed', () => {
+  const reading = operator.read(' BLOCKED: objective, constraints\n', GENERATOR);
+  expect(reading).toMatchObject({ ok: false, verdict: { details: { missing: ['objective', 'constraints'] } } });
+});
+
+test('a fault in the text is found by line and column', () => {
+  const reading = operator.read('{\n  "status": done\n}', contract());
+  expect(reading).toMatchObject({ ok: false, verdict: { details: { line: 2, column: 13 } } });
+});

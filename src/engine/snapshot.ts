@@ -1,0 +1,35 @@
+// A snapshot is the state as it stood after a fact, so that a start need not read the whole log. It is a cache: the log
+// holds a fact with its digest right after that place, and what does not fit this fact is not believed.
+import { hash } from 'node:crypto';
+import type { Fact } from '../kernel/fact.ts';
+import { isOver, type State } from '../kernel/state.ts';
+import type { Log, Snapshot } from './ports.ts';
+
+/** To be raised whenever the shape of the state changes: a snapshot of another shape is not believed either. */
+const FORMAT = 1;
+
+export type Restored = { readonly state: State; readonly through: number; readonly bytes: number };
+
+/** Ended casts are left out; whoever asks for one reads it back from its facts. */
+export function takeSnapshot(state: State, through: number): Snapshot {
+  const open = Object.entries(state.casts).filter(([, cast]) => !isOver(cast.status));
+  const body = JSON.stringify({ format: FORMAT, ...state, casts: Object.fromEntries(open) });
+  return { through, digest: hash('sha256', body, 'hex'), body };
+}
+
+/** The fact that vouches for a snapshot. It must come right after the last fact the snapshot holds. */
+export function factOf({ through, digest }: Snapshot): Fact {
+  return { kind: 'snapshot.taken', through, digest };
+}
+
+/** The newest snapshot, if there is one and the log vouches for it. */
+export async function restore(log: Log): Promise<Restored | null> {
+  const snapshot = await log.snapshot();
+  if (!snapshot) return null;
+  const { through, body } = snapshot;
+  const [entry] = await log.read({ after: through, limit: 1 });
+  if (entry?.seq !== through + 1 || entry.fact.kind !== 'snapshot.taken') return null;
+  if (hash('sha256', body, 'hex') !== entry.fact.digest) return null;
+  const { format, ...state } = JSON.parse(body) as State & { format?: number };
+  return format === FORMAT ? { state, through, bytes: body.length } : null;
+}

@@ -1,0 +1,51 @@
+// Shortening text without leaving half of a character behind: half a surrogate pair is no text and cannot be stored.
+
+/** At most `max` UTF-16 units from the start, the ellipsis included. */
+export function cut(text: string, max: number): string {
+  return text.length <= max ? text : `${first(text, max - 1)}…`;
+}
+
+/** The last `max` units at most. */
+export function newest(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const start = text.length - max;
+  return text.slice(isLow(text.charCodeAt(start)) ? start + 1 : start);
+}
+
+/** As much of the start as takes at most so many bytes of UTF-8. */
+export function firstBytes(text: string, bytesMax: number): string {
+  let bytes = 0;
+  let end = 0;
+  while (end < text.length) {
+    const code = text.codePointAt(end) ?? 0;
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    if (bytes > bytesMax) break;
+    end += code < 0x10000 ? 1 : 2;
+  }
+  return text.slice(0, end);
+}
+
+export function isWellFormed(text: string): boolean {
+  return !HALF.test(text);
+}
+
+/** The same text with a replacement character for every half of one. */
+export function wellFormed(text: string): string {
+  return text.replace(HALVES, '\ufffd');
+}
+
+// Read as whole characters, only a half that stands alone is a surrogate.
+const HALF = /\p{Surrogate}/u;
+const HALVES = /\p{Surrogate}/gu;
+
+function first(text: string, max: number): string {
+  return text.slice(0, isHigh(text.charCodeAt(max - 1)) ? max - 1 : max);
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}

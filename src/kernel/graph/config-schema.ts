@@ -1,0 +1,146 @@
+// The configuration as a JSON Schema, for editors. It knows the shape of every field; what needs the whole graph to be
+// seen is `check`'s.
+import type { JsonObject } from '../json.ts';
+import { CONDITIONS, CONTRACTS } from './config.ts';
+
+const text = { type: 'string', minLength: 1 };
+const count = { type: 'integer', minimum: 1 };
+const amount = { type: 'integer', minimum: 0 };
+const socketId = { type: 'string', pattern: '^Socket-[1-9][0-9]*$' };
+const target = { type: 'string', pattern: '^(end|Socket-[1-9][0-9]*)$' };
+const condition = { enum: [...CONDITIONS] };
+const assign = { type: 'object', additionalProperties: text };
+const walk = { items: text, as: text, cursor: text, done: target };
+
+const edge: JsonObject = {
+  type: 'object',
+  required: ['when', 'to'],
+  properties: { when: condition, to: target, maxTraversals: count },
+};
+
+const socket: JsonObject = {
+  type: 'object',
+  required: ['materia'],
+  properties: {
+    materia: text,
+    contract: { enum: [...CONTRACTS] },
+    parse: { enum: ['text', 'json'] },
+    assign,
+    edges: { type: 'array', items: edge },
+    advance: {
+      type: 'object',
+      required: ['cursor', 'items'],
+      properties: { cursor: text, items: text, when: condition, done: target },
+    },
+    foreach: { type: 'object', required: ['items'], properties: walk },
+    limits: { type: 'object', properties: { maxOutputBytes: count, timeoutMs: count } },
+    schema: { type: ['object', 'string'] },
+  },
+};
+
+const loop: JsonObject = {
+  type: 'object',
+  required: ['sockets'],
+  properties: {
+    sockets: { type: 'array', minItems: 1, items: socketId },
+    consumes: {
+      type: 'object',
+      required: ['from'],
+      properties: { from: socketId, output: text, as: text, cursor: text },
+    },
+    iterator: { type: 'object', required: ['items'], properties: walk },
+    exits: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['id', 'from', 'condition', 'targetSocketId'],
+        properties: { id: text, from: socketId, condition, targetSocketId: socketId },
+      },
+    },
+  },
+};
+
+const materia: JsonObject = {
+  type: 'object',
+  properties: {
+    type: { enum: ['agent', 'utility'] },
+    label: { type: 'string' },
+    description: { type: 'string' },
+    group: { type: 'string' },
+    generator: { type: 'boolean' },
+    parse: { enum: ['text', 'json'] },
+    contract: { enum: [...CONTRACTS] },
+    assign,
+    timeoutMs: count,
+    schema: { type: ['object', 'string'] },
+    prompt: text,
+    promptFile: text,
+    tools: {
+      anyOf: [
+        { enum: ['none', 'readOnly', 'coding'] },
+        {
+          type: 'object',
+          required: ['type', 'tools'],
+          properties: { type: { const: 'custom' }, tools: { type: 'array', items: text } },
+        },
+      ],
+    },
+    runner: { enum: ['claude', 'codex', 'pi', 'command', 'openai', 'anthropic', 'person', 'scripted'] },
+    model: { type: 'string' },
+    thinking: { enum: ['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] },
+    identity: text,
+    onCrash: { enum: ['rerun', 'wait'] },
+    multiTurn: { type: 'boolean' },
+    utility: text,
+    command: { type: 'array', minItems: 1, items: text },
+    script: {
+      type: 'object',
+      required: ['kind', 'name'],
+      properties: { kind: { const: 'shippedUtility' }, name: text },
+    },
+    params: { type: 'object' },
+    once: { type: 'boolean' },
+  },
+};
+
+export const CONFIG_SCHEMA: JsonObject = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'Baton configuration',
+  type: 'object',
+  required: ['materia', 'loadouts'],
+  properties: {
+    $schema: { type: 'string' },
+    activeLoadout: text,
+    budget: {
+      type: 'object',
+      properties: {
+        maxTokens: amount,
+        maxCost: { type: 'number', minimum: 0 },
+        maxDurationMs: count,
+        warnAtPercent: { type: 'number', minimum: 1, maximum: 100 },
+      },
+    },
+    limits: {
+      type: 'object',
+      properties: { maxNoAdvanceCycles: amount, repairTurnsMax: amount, maxBriefBytes: count },
+    },
+    materia: { type: 'object', additionalProperties: { anyOf: [materia, { type: 'null' }] } },
+    loadouts: {
+      type: 'object',
+      additionalProperties: {
+        anyOf: [
+          {
+            type: 'object',
+            required: ['entry', 'sockets'],
+            properties: {
+              entry: socketId,
+              sockets: { type: 'object', propertyNames: socketId, additionalProperties: socket },
+              loops: { type: 'object', additionalProperties: loop },
+            },
+          },
+          { type: 'null' },
+        ],
+      },
+    },
+  },
+};

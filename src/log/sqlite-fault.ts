@@ -1,0 +1,56 @@
+// What can go wrong with the file, and what a person does about it.
+import { dirname } from 'node:path';
+import { StorageError } from '../engine/storage-error.ts';
+
+/** SQLite's primary result codes, as far as they are told apart. */
+const BUSY = 5;
+const LOCKED = 6;
+const READONLY = 8;
+const CORRUPT = 11;
+const FULL = 13;
+const CANTOPEN = 14;
+const NOTADB = 26;
+
+const DAMAGED = 'the file is damaged; restore it from a copy';
+
+/** Faults of the storage as a `StorageError`; everything else, such as a throw of who decides, as it is. */
+export function asStorageError(error: unknown, file: string): unknown {
+  if (error instanceof StorageError) return error;
+  const { code, message } = error as { code?: string; message?: string };
+  const primary = primaryCode(error);
+  // Errors of the system are called ENOSPC and the like; those of Node, ERR_…, are faults of a program.
+  if (primary === null && !/^E[A-Z0-9]+$/.test(code ?? '')) return error;
+  const reason = `${file}: ${message}; ${wayOut(primary, code ?? '', file)}`;
+  return new StorageError('STORAGE_FAILED', reason, { cause: error });
+}
+
+export function isBusy(error: unknown): boolean {
+  return primaryCode(error) === BUSY;
+}
+
+export function newerLog(file: string): StorageError {
+  const reason = `${file} was written by a newer version of baton; install that version, nothing was changed`;
+  return new StorageError('NEWER_LOG', reason);
+}
+
+export function damagedEntry(file: string, seq: number, cause: unknown): StorageError {
+  return new StorageError('STORAGE_FAILED', `${file}: entry ${seq} cannot be read; ${DAMAGED}`, { cause });
+}
+
+function primaryCode(error: unknown): number | null {
+  const { errcode } = error as { errcode?: number };
+  return errcode === undefined ? null : errcode & 0xff;
+}
+
+function wayOut(primary: number | null, code: string, file: string): string {
+  const folder = dirname(file);
+  if (primary === FULL || code === 'ENOSPC') return 'free some disk space and try again, nothing was lost';
+  if (primary === BUSY || primary === LOCKED) return 'another process holds the log; try again';
+  if (primary === CORRUPT || primary === NOTADB) return DAMAGED;
+  if (code === 'EEXIST' || code === 'ENOTDIR')
+    return `${folder} must be a folder; move the file away that is in its place`;
+  if (primary === READONLY || primary === CANTOPEN || code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
+    return `make ${folder} writable for you, or point BATON_HOME elsewhere`;
+  }
+  return `check the disk and the folder ${folder}, then try again`;
+}

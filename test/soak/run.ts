@@ -1,0 +1,60 @@
+// `npm run soak`: the long counts of what the tests do briefly. `npm run soak -- kill` runs one group.
+// It prints what it did, with seeds, as docs/soak.md records it.
+import { spawnSync } from 'node:child_process';
+import { isDeepStrictEqual } from 'node:util';
+import { disturbedRun, type Quiet, quietRun } from '../crash/kill.ts';
+
+const KILLS = Number(process.env.KILL_SEEDS ?? 200);
+const FUZZ = process.env.FUZZ_RUNS ?? '100000';
+const AT_ONCE = 2;
+const [only] = process.argv.slice(2);
+
+const GROUPS: Record<string, () => Promise<boolean>> = { kill, fuzz };
+
+let good = true;
+for (const [name, run] of Object.entries(GROUPS)) {
+  if (only !== undefined && only !== name) continue;
+  const began = performance.now();
+  const passed = await run();
+  good &&= passed;
+  console.log(`${name}: ${passed ? 'passed' : 'FAILED'} in ${((performance.now() - began) / 1000).toFixed(0)} s`);
+}
+process.exitCode = good ? 0 : 1;
+
+async function kill(): Promise<boolean> {
+  const quiet = await quietRun();
+  const seeds = Array.from({ length: KILLS }, (_, index) => index + 1);
+  const failed: number[] = [];
+  let kills = 0;
+  const work = async () => {
+    for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) {
+      const result = await oneSeed(seed, quiet);
+      kills += result.kills;
+      if (!result.same) failed.push(seed);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  console.log(
+    `${KILLS} casts disturbed by ${kills} SIGKILLs, each resumed; different from the quiet run: ${failed.length}`,
+  );
+  if (failed.length > 0) console.log(`seeds: ${failed.join(', ')}`);
+  return failed.length === 0;
+}
+
+async function oneSeed(seed: number, quiet: Quiet): Promise<{ same: boolean; kills: number }> {
+  try {
+    const { outcome, kills, facts } = await disturbedRun(seed, quiet);
+    const accepted = facts.filter(({ kind }) => kind === 'turn.accepted').length;
+    return { same: isDeepStrictEqual(outcome, quiet.outcome) && accepted === quiet.outcome.accepted, kills };
+  } catch (error) {
+    console.log(`seed ${seed}: ${(error as Error).message}`);
+    return { same: false, kills: 0 };
+  }
+}
+
+async function fuzz(): Promise<boolean> {
+  const args = ['node_modules/vitest/vitest.mjs', 'run', 'src/dialects', 'src/kernel/graph', '--testTimeout=1800000'];
+  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env: { ...process.env, FUZZ_RUNS: FUZZ } });
+  console.log(`${FUZZ} runs for each fuzzed reader`);
+  return status === 0;
+}
