@@ -2,7 +2,9 @@
 'use strict';
 const major = Number.parseInt(process.versions.node, 10);
 if (major < 24) {
-  process.stderr.write(`baton needs Node.js 24 or newer; this is ${process.version}. Install a newer Node, or put it first on PATH.\n`);
+  process.stderr.write(
+    `baton needs Node.js 24 or newer; this is ${process.version}. Install a newer Node, or put it first on PATH.\n`,
+  );
   process.exit(2);
 }
 const { existsSync } = require('node:fs');
@@ -19,7 +21,10 @@ const entry = fromSource ? source : join(root, 'dist', 'cli', 'main.js');
 import(pathToFileURL(entry).href).then(
   ({ main }) => main(process.argv.slice(2)),
   (error) => {
-    process.stderr.write(`baton could not start: ${error && error.stack ? error.stack : error}\n`);
+    const isUnfinished = error.code === 'ERR_MODULE_NOT_FOUND';
+    const wayOut = isUnfinished ? `run \`npm install\` in ${root}` : 'BATON_DEBUG=1 shows where';
+    process.stderr.write(`baton could not start: ${error.message}; ${wayOut}\n`);
+    if (process.env.BATON_DEBUG) process.stderr.write(`${error.stack}\n`);
     process.exit(3);
   },
 );

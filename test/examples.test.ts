@@ -19,7 +19,9 @@ test('the graph-semantics loadout has no issue, even strictly', () => {
 test('the graph-semantics loadout is cast: loop, rework, exit', () => {
   const agents = join(root, 'examples', 'graph-semantics-agents.json');
   const args = ['-C', dir, 'cast', '--json', '--file', loadout, '--agents', agents, 'Bring the docs up to date'];
-  const cast = JSON.parse(execFileSync(join(root, 'bin', 'baton'), args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
+  const cast = JSON.parse(
+    execFileSync(join(root, 'bin', 'baton'), args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
+  );
   expect(cast.status).toBe('completed');
   expect(cast.path.map(({ socket, item }: { socket: string; item: string | null }) => [socket, item])).toEqual([
     ['Socket-1', null],

@@ -5,6 +5,7 @@ import { viewOf } from '../src/engine/view.ts';
 import { apply } from '../src/kernel/apply.ts';
 import { packetOf } from '../src/kernel/cast/packet.ts';
 import { decide } from '../src/kernel/decide.ts';
+import type { Effect } from '../src/kernel/effect.ts';
 import type { Entry, Fact } from '../src/kernel/fact.ts';
 import { check } from '../src/kernel/graph/check.ts';
 import type { Script } from '../src/kernel/graph/config.ts';
@@ -12,7 +13,7 @@ import { resolve } from '../src/kernel/graph/resolve.ts';
 import type { Request } from '../src/kernel/input.ts';
 import { isObject, type Json, type JsonObject } from '../src/kernel/json.ts';
 import { pending } from '../src/kernel/pending.ts';
-import { type Cast, emptyState, type State } from '../src/kernel/state.ts';
+import { type Cast, emptyState, type State, type Turn } from '../src/kernel/state.ts';
 import type { Verdict } from '../src/kernel/verdict.ts';
 
 const STEPS_MAX = 10_000;
@@ -24,22 +25,34 @@ export type Play = {
   readonly facts: readonly Fact[];
   /** `Socket-4 WI-1`, `Socket-5 WI-1`, … in the order the visits started. */
   readonly path: readonly string[];
+  /** The one turn that is open. */
+  readonly turn: Turn;
+  /** What is owed now. */
+  readonly owed: readonly Effect[];
+  /** The facts of one kind, in order. */
+  all<K extends Fact['kind']>(kind: K): readonly Extract<Fact, { kind: K }>[];
   /** The briefs sent to a socket, in order. */
   briefs(socket: string): readonly string[];
   /** Submits something a person or the clock says, then plays on. */
   say(request: Request, at?: number): Verdict;
+  /** Submits something and stops there: nothing that is owed is answered. */
+  tell(request: Request, at?: number): Verdict;
+  /** Answers what is owed until nothing is. */
+  run(): void;
 };
 
 export type Stage = {
   readonly config: JsonObject;
   readonly loadout?: string;
   readonly request?: string;
-  readonly agents: Readonly<Record<string, readonly Json[]>>;
+  readonly data?: JsonObject;
+  /** Without a script every turn must be prepared and answered by the test. */
+  readonly agents?: Readonly<Record<string, readonly Json[]>>;
   /** Stops before the play begins to answer dispatches. */
   readonly hold?: boolean;
 };
 
-export function play({ config, loadout, request = 'do it', agents, hold = false }: Stage): Play {
+export function play({ config, loadout, request = 'do it', agents, data, hold = agents === undefined }: Stage): Play {
   const name = loadout ?? Object.keys(config.loadouts as JsonObject)[0] ?? '';
   const errors = check(config).filter(({ level }) => level === 'error');
   if (errors.length > 0) throw new Error(`the stage does not check: ${JSON.stringify(errors)}`);
@@ -65,8 +78,9 @@ export function play({ config, loadout, request = 'do it', agents, hold = false 
       else submit(answerOf(cast, turn, attempt));
     }
   };
-  const script = agents as Script;
-  submit({ kind: 'cast.start', cast: 'c', request, loadout: name, rules: resolve(config, name), script });
+  const script = (agents as Script | undefined) ?? null;
+  const rules = resolve(config, name);
+  submit({ kind: 'cast.start', cast: 'c', request, loadout: name, rules, script, ...(data ? { data } : {}) });
   if (!hold) run();
   const castNow = () => state.casts.c as Cast;
   return {
@@ -82,12 +96,28 @@ export function play({ config, loadout, request = 'do it', agents, hold = false 
       const { path } = viewOf(castNow(), entries, { seq: 0, hash: '' }, false);
       return path.map(({ socket, item }) => (item === null ? socket : `${socket} ${item}`));
     },
-    briefs: (socket) => (viewOf(castNow(), entries, { seq: 0, hash: '' }, true).turns ?? []).filter((turn) => turn.socket === socket).map(({ brief }) => brief),
+    get turn() {
+      const [turn, ...others] = Object.values(castNow().turns);
+      if (!turn || others.length > 0) throw new Error('there is not exactly one open turn');
+      return turn;
+    },
+    get owed() {
+      return pending(castNow());
+    },
+    all<K extends Fact['kind']>(kind: K) {
+      return entries.flatMap(({ fact }) => (fact.kind === kind ? [fact as Extract<Fact, { kind: K }>] : []));
+    },
+    briefs(socket) {
+      const { turns = [] } = viewOf(castNow(), entries, { seq: 0, hash: '' }, true);
+      return turns.filter((turn) => turn.socket === socket).map(({ brief }) => brief);
+    },
     say(input, at) {
       const verdict = submit(input, at);
       run();
       return verdict;
     },
+    tell: submit,
+    run,
   };
 }
 
@@ -96,13 +126,15 @@ export function replayed(entries: readonly Entry[]): State {
   return entries.reduce((state, entry) => apply(state, JSON.parse(JSON.stringify(entry)) as Entry), emptyState());
 }
 
-function answerOf(cast: Cast, turn: number, attempt: number): Request {
+/** What the script answers to a dispatch. */
+export function answerOf(cast: Cast, turn: number, attempt: number): Request {
   const open = cast.turns[turn];
   if (!open) throw new Error(`there is no turn ${turn}`);
   const { scripted, socket } = packetOf(cast, open);
   const said = scripted?.turn;
   const common = { cast: 'c', turn, attempt };
-  if (said === undefined) return { kind: 'attempt.failed', ...common, fault: 'unscripted', reason: `no turn for ${socket}` };
+  if (said === undefined)
+    return { kind: 'attempt.failed', ...common, fault: 'unscripted', reason: `no turn for ${socket}` };
   if (!isObject(said) || !isObject(said.$turn)) return { kind: 'attempt.output', ...common, output: asText(said) };
   const { output, fail, usage } = said.$turn;
   const used = usage === undefined ? {} : { usage: { input: 0, output: 0, cost: 0, ...(usage as object) } };

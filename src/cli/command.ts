@@ -66,5 +66,10 @@ let isJsonOut = false;
 export function outJson(value: unknown): void {
   if (isJsonOut) return;
   isJsonOut = true;
+  outJsonLine(value);
+}
+
+/** One of several JSON values, for a command whose output is a stream of them. */
+export function outJsonLine(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }

@@ -1,21 +1,19 @@
 // Every command, in the order of the help. A command's module is loaded when it is called, so that a short one starts fast.
 import type { Command, Options } from './command.ts';
 
-const cast: Options = {
-  loadout: { type: 'string', short: 'l' },
-  file: { type: 'string' },
-  agents: { type: 'string' },
-  detach: { type: 'boolean' },
-  'dry-run': { type: 'boolean' },
-  turns: { type: 'boolean' },
-};
+const MANY = Number.POSITIVE_INFINITY;
+const TURNS: Options = { turns: { type: 'boolean' } };
+const TURNS_HELP = '--turns         with --json: add every attempt with its brief, output and verdict';
+const EXITS = 'Exit: 0 completed, 1 failed, aborted or paused, 4 waiting for a person.';
 
 export const COMMANDS: readonly Command[] = [
   {
     name: 'init',
     group: 'everyday',
-    args: '',
+    args: '[--force]',
+    words: [0, 0],
     summary: 'scaffold .baton/ with an example loadout and prompts',
+    help: '--force         replace config.json; the old one is kept beside it',
     example: 'baton init',
     options: { force: { type: 'boolean' } },
     load: () => import('./commands/init.ts'),
@@ -24,22 +22,31 @@ export const COMMANDS: readonly Command[] = [
     name: 'cast',
     group: 'everyday',
     args: '[-l LOADOUT] [--file CONFIG] [--agents SCRIPT] [--detach] [--dry-run] [--turns] REQUEST…',
+    words: [1, MANY],
     summary: 'run a loadout on a request, with live progress',
     help: `--loadout, -l   which loadout (default: activeLoadout of the configuration)
 --file          a configuration file instead of .baton/config.json
 --agents        a script of agents' turns, for a cast without a model
 --detach        give the cast to a background process and return
---dry-run       show the first brief and what would run, start nothing
---turns         with --json: add every attempt with its brief, output and verdict
-Exit: 0 completed, 1 failed or aborted, 4 waiting for a person.`,
+--dry-run       show the first briefs and what would run, start nothing
+${TURNS_HELP}
+The request follows -- when it begins with a dash. ${EXITS}`,
     example: 'baton cast -l Full-Auto "Add a --version flag"',
-    options: cast,
+    options: {
+      loadout: { type: 'string', short: 'l' },
+      file: { type: 'string' },
+      agents: { type: 'string' },
+      detach: { type: 'boolean' },
+      'dry-run': { type: 'boolean' },
+      ...TURNS,
+    },
     load: () => import('./commands/cast.ts'),
   },
   {
     name: 'status',
     group: 'everyday',
     args: '',
+    words: [0, 0],
     summary: 'what runs, waits and ended last in this workspace',
     example: 'baton status',
     options: {},
@@ -48,18 +55,24 @@ Exit: 0 completed, 1 failed or aborted, 4 waiting for a person.`,
   {
     name: 'continue',
     group: 'everyday',
-    args: '[CAST]',
+    args: '[CAST] [--turns]',
+    words: [0, 1],
     summary: 'do the obvious thing for a cast that stands',
-    help: 'A crashed or paused cast is resumed, a failed or aborted one is recast. Without CAST: the latest one.',
+    help: `A crashed or paused cast is resumed, a failed or aborted one is recast; at a spent allowance you are asked first.
+Without CAST: the newest that runs no more, is paused or waits, else the latest one.
+${TURNS_HELP}
+${EXITS}`,
     example: 'baton continue latest',
-    options: { turns: { type: 'boolean' } },
+    options: TURNS,
     load: () => import('./commands/continue.ts'),
   },
   {
     name: 'demo',
-    group: 'everyday',
+    group: 'try',
     args: '[--fast]',
+    words: [0, 0],
     summary: 'a whole workflow on scripted agents, in a temporary workspace; no key, no network',
+    help: '--fast          without the pauses that make it pleasant to watch',
     example: 'baton demo',
     options: { fast: { type: 'boolean' } },
     load: () => import('./commands/demo.ts'),
@@ -68,6 +81,7 @@ Exit: 0 completed, 1 failed or aborted, 4 waiting for a person.`,
     name: 'casts',
     group: 'casts',
     args: '',
+    words: [0, 0],
     summary: 'list the casts of this workspace, newest first',
     example: 'baton casts --json',
     options: {},
@@ -76,53 +90,77 @@ Exit: 0 completed, 1 failed or aborted, 4 waiting for a person.`,
   {
     name: 'show',
     group: 'casts',
-    args: 'CAST [--turns]',
+    args: '[CAST] [--turns]',
+    words: [0, 1],
     summary: 'one cast: where it went, what it holds, what it used',
+    help: `Without CAST: the latest one. With --json: the same object as \`baton cast --json\`, also while it runs.
+${TURNS_HELP}`,
     example: 'baton show latest --json',
-    options: { turns: { type: 'boolean' } },
+    options: TURNS,
     load: () => import('./commands/show.ts'),
   },
   {
     name: 'watch',
     group: 'casts',
-    args: '[CAST]',
+    args: '[CAST] [--turns]',
+    words: [0, 1],
     summary: 'follow a cast that another process drives',
+    help: `Without CAST: the latest one. It ends when the cast stands, or when nobody drives it any more (exit 1).
+${TURNS_HELP}
+${EXITS}`,
     example: 'baton watch latest',
-    options: {},
+    options: TURNS,
     load: () => import('./commands/watch.ts'),
   },
   {
     name: 'resume',
     group: 'casts',
     args: '[CAST] [--turns]',
+    words: [0, 1],
     summary: 'carry on a cast after a crash or a pause',
+    help: `Without CAST: the newest one that was cut off or paused.
+${TURNS_HELP}
+${EXITS}`,
     example: 'baton resume',
-    options: { turns: { type: 'boolean' } },
+    options: TURNS,
     load: () => import('./commands/resume.ts'),
   },
   {
     name: 'recast',
     group: 'casts',
     args: '[CAST] [--turns]',
+    words: [0, 1],
     summary: 'run a failed or aborted cast on from where it stands',
+    help: `Without CAST: the newest one that failed or was aborted.
+${TURNS_HELP}
+${EXITS}`,
     example: 'baton recast latest',
-    options: { turns: { type: 'boolean' } },
+    options: TURNS,
     load: () => import('./commands/recast.ts'),
   },
   {
     name: 'revive',
     group: 'casts',
     args: '[CAST] [--turns]',
+    words: [0, 1],
     summary: 'like recast, and an edge whose budget was spent gets as much again',
+    help: `Without CAST: the newest one that stands at a spent edge.
+${TURNS_HELP}
+${EXITS}`,
     example: 'baton revive latest',
-    options: { turns: { type: 'boolean' } },
+    options: TURNS,
     load: () => import('./commands/revive.ts'),
   },
   {
     name: 'budget',
     group: 'casts',
-    args: 'CAST [--tokens N] [--cost X] [--minutes N]',
+    args: '[CAST] [--tokens N] [--cost X] [--minutes N]',
+    words: [0, 1],
     summary: 'show or change what a cast may use',
+    help: `--tokens        input and output tokens together
+--cost          in the currency of the usage that agents report
+--minutes       running time
+Without any of them: what is used, and of how much. Each is the new limit, not an addition.`,
     example: 'baton budget latest --tokens 500000',
     options: { tokens: { type: 'string' }, cost: { type: 'string' }, minutes: { type: 'string' } },
     load: () => import('./commands/budget.ts'),
@@ -130,17 +168,29 @@ Exit: 0 completed, 1 failed or aborted, 4 waiting for a person.`,
   {
     name: 'decide',
     group: 'casts',
-    args: 'TURN rerun|accept|fail [--output FILE] [--reason TEXT]',
+    args: 'TURN rerun|accept|fail [--output FILE] [--reason TEXT] [--turns]',
+    words: [2, 2],
     summary: 'answer for a turn whose outcome is unknown after a crash; TURN is CAST:NUMBER',
+    help: `rerun           it did not happen, or may happen twice: dispatch it again
+accept          it happened: go on as if it had answered
+fail            it went wrong: fail the cast
+--output        with accept: the file with what it answered
+--reason        why, for the log
+${TURNS_HELP}
+${EXITS}`,
     example: 'baton decide latest:7 rerun',
-    options: { output: { type: 'string' }, reason: { type: 'string' } },
+    options: { output: { type: 'string' }, reason: { type: 'string' }, ...TURNS },
     load: () => import('./commands/decide.ts'),
   },
   {
     name: 'abort',
     group: 'casts',
     args: '[CAST | --all] [--reason TEXT]',
+    words: [0, 1],
     summary: 'stop a cast and its running agents',
+    help: `--all           every cast that runs, is paused or waits
+--reason        why, for the log
+Without CAST: the one that is open, if it is the only one.`,
     example: 'baton abort --all',
     options: { all: { type: 'boolean' }, reason: { type: 'string' } },
     load: () => import('./commands/abort.ts'),
@@ -149,16 +199,53 @@ Exit: 0 completed, 1 failed or aborted, 4 waiting for a person.`,
     name: 'check',
     group: 'contracts',
     args: '[FILE] [--strict]',
+    words: [0, 1],
     summary: 'static checks of loadouts and materia, all issues at once',
+    help: `--strict        warnings count as errors
+Without FILE: .baton/config.json, or what comes with baton where there is none. Exit: 0 no errors, 1 errors.`,
     example: 'baton check .baton/config.json --strict',
     options: { strict: { type: 'boolean' } },
     load: () => import('./commands/check.ts'),
   },
   {
+    name: 'validate',
+    group: 'contracts',
+    args: 'KIND [--strict] [--jsonl] [--registry DIR] [--options JSON] [FILE]',
+    words: [1, 2],
+    summary: 'check one payload against a contract',
+    help: `--strict        refuse what is only warned about
+--jsonl         answer every line of standard input, {"id", "input" | "input_raw", "options"?}, in order
+--registry      the folder of the registry, for governed/handoff
+--options       the options of the kind, as a JSON object
+Without FILE, or with -: standard input. The answer is always JSON. Exit: 0 allowed, 1 denied.`,
+    example: 'baton validate materia answer.txt',
+    options: {
+      strict: { type: 'boolean' },
+      jsonl: { type: 'boolean' },
+      registry: { type: 'string' },
+      options: { type: 'string' },
+    },
+    load: () => import('./commands/validate.ts'),
+  },
+  {
+    name: 'explain',
+    group: 'contracts',
+    args: '[CODE]',
+    words: [0, 1],
+    summary: 'what a code means and what to do about it; without CODE, all of them',
+    example: 'baton explain LOCK_CONFLICT',
+    options: {},
+    load: () => import('./commands/explain.ts'),
+  },
+  {
     name: 'log',
     group: 'history',
     args: '[--after N] [--cast CAST]',
+    words: [0, 0],
     summary: 'what happened, entry by entry',
+    help: `--after         the entries after this sequence number; 0 is everything
+--cast          of one cast only
+Without either: the last 50; with --json everything.`,
     example: 'baton log --after 0 --json',
     options: { after: { type: 'string' }, cast: { type: 'string' } },
     load: () => import('./commands/log.ts'),

@@ -1,25 +1,46 @@
 // Driving a cast from the command line: live progress on stderr, Ctrl-C pauses cleanly, the result on stdout.
-
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
 import { runners } from '../agents/index.ts';
 import type { Door } from '../engine/door.ts';
 import { Engine } from '../engine/drive.ts';
-import { isSame, thisDriver } from '../engine/driver.ts';
-import { type CastView, viewOf } from '../engine/view.ts';
+import { type Driver, isSame, thisDriver } from '../engine/driver.ts';
 import { WorkerDoor } from '../engine/worker-door.ts';
-import type { CastStatus } from '../kernel/state.ts';
+import { type Denied, deny } from '../kernel/verdict.ts';
 import { logFileIn } from '../log/sqlite.ts';
 import type { Workspace } from '../workspace/locate.ts';
-import { type Call, EXIT, flag, note, out, outJson, UsageError } from './command.ts';
+import { type Call, flag, Refused } from './command.ts';
+import { loadView, showEnd } from './ending.ts';
 import { progressFor } from './progress.ts';
-import { person } from './session.ts';
+import { hasLog, person } from './session.ts';
+
+const PAUSING =
+  'Pausing: stopping the running agents. Press Ctrl-C again to leave at once; `baton resume` carries on either way.';
 
 /** Opens the log behind a worker: right for a command that drives. */
 export async function withDriver<T>(workspace: Workspace, work: (door: Door) => Promise<T>): Promise<T> {
-  const door = await WorkerDoor.open(logFileIn(workspace.stateDir));
+  // A state folder that cannot be used is told in better words here than by whoever fails to open a file in it.
+  hasLog(workspace);
+  const door = await withCompileCache(() => WorkerDoor.open(logFileIn(workspace.stateDir)));
   try {
     return await work(door);
   } finally {
     await door.close();
+  }
+}
+
+/**
+ * A thread uses the compiled code of earlier runs only if it finds the cache named in its environment when it starts,
+ * and starts several times slower without it. What we start later must not inherit the name.
+ */
+function withCompileCache<T>(startThread: () => T): T {
+  const cache = getCompileCacheDir();
+  if (cache === undefined || process.env.NODE_COMPILE_CACHE !== undefined) return startThread();
+  process.env.NODE_COMPILE_CACHE = dirname(cache);
+  try {
+    return startThread();
+  } finally {
+    delete process.env.NODE_COMPILE_CACHE;
   }
 }
 
@@ -33,82 +54,60 @@ export async function driveAndShow(
 ): Promise<number> {
   const me = thisDriver();
   const driver = await door.takeCast(cast, me);
-  if (!isSame(driver, me)) {
-    throw new UsageError(
-      `cast ${cast} is driven by process ${driver.pid} on ${driver.host}; \`baton watch ${cast}\` follows it`,
-    );
-  }
+  if (!isSame(driver, me)) throw new Refused(drivenBy(cast, driver));
   const progress = progressFor(call, cast);
-  const interrupted = onInterrupt(() =>
-    door.submit({ kind: 'cast.pause', cast, reason: 'interrupted from the keyboard' }, person()),
-  );
+  const interrupt = onInterrupt(() => {
+    progress.say(PAUSING);
+    return door.submit({ kind: 'cast.pause', cast, reason: 'interrupted from the keyboard' }, person());
+  });
   try {
     progress.learn(await door.read({ after: 0, cast }));
     const { dir, stateDir } = workspace;
     const engine = new Engine({ door, runners, cwd: dir, configDir: `${dir}/.baton`, stateDir });
-    await engine.drive(cast, begin, (change) => progress.take(change));
+    const started = async () => {
+      await begin();
+      await interrupt.catchUp();
+    };
+    await engine.drive(cast, started, (change) => progress.take(change));
   } finally {
-    interrupted.stop();
+    interrupt.stop();
     progress.stop();
-    await door.releaseCast(cast, me);
+    // The lease of a process that has ended counts for nothing, so a door that is broken by now does no harm.
+    await door.releaseCast(cast, me).catch(() => undefined);
   }
   return showEnd(call, await loadView(door, cast, flag(call.values, 'turns')));
 }
 
-export async function loadView(door: Door, cast: string, withTurns: boolean): Promise<CastView> {
-  const state = await door.cast(cast);
-  if (!state) throw new UsageError(`there is no cast ${cast}`);
-  return viewOf(state, await door.read({ after: 0, cast }), await door.head(), withTurns);
+export function drivenBy(cast: string, { pid, host }: Driver): Denied {
+  const reason = `cast ${cast} is driven by process ${pid} on ${host}; \`baton watch ${cast}\` follows it`;
+  return deny('NOT_ALLOWED_NOW', reason, { pid, host });
 }
 
-export function exitOf(status: CastStatus): number {
-  switch (status) {
-    case 'completed':
-    case 'running':
-      return EXIT.ok;
-    case 'waiting':
-      return EXIT.waiting;
-    default:
-      return EXIT.denied;
-  }
-}
-
-function showEnd(call: Call, view: CastView): number {
-  if (call.json) outJson(view);
-  else for (const line of closing(view)) out(line);
-  return exitOf(view.status);
-}
-
-function closing({ cast, status, code, reason, path, accepted, usage }: CastView): string[] {
-  const spent = `${path.length} visits, ${accepted} accepted handoffs, ${usage.tokens} tokens`;
-  switch (status) {
-    case 'completed':
-      return [`Cast ${cast} completed: ${spent}.`, `Look at it with: baton show ${cast}`];
-    case 'waiting':
-      return [`Cast ${cast} waits for a person (${code}): ${reason}`];
-    case 'paused':
-      return [`Cast ${cast} is paused: ${reason}.`, `Carry on with: baton continue ${cast}`];
-    default:
-      return [`Cast ${cast} ${status}${code ? ` (${code})` : ''}: ${reason}`, `Carry on with: baton recast ${cast}`];
-  }
-}
+type Interrupt = {
+  /** An interrupt that came before there was a cast to pause is made good. */
+  catchUp(): Promise<void>;
+  stop(): void;
+};
 
 /** The first Ctrl-C pauses; a second one ends the process at once, which loses nothing either. */
-function onInterrupt(pause: () => Promise<unknown>): { stop(): void } {
-  const handle = () => {
-    note(
-      'Pausing: stopping the running agents. Press Ctrl-C again to leave at once; `baton resume` carries on either way.',
-    );
+function onInterrupt(pause: () => Promise<unknown>): Interrupt {
+  let isInterrupted = false;
+  const tryToPause = () => pause().catch(() => undefined);
+  const stop = () => {
     process.off('SIGINT', handle);
     process.off('SIGTERM', handle);
-    pause().catch(() => undefined);
+  };
+  const handle = () => {
+    isInterrupted = true;
+    stop();
+    void tryToPause();
   };
   process.on('SIGINT', handle);
   process.on('SIGTERM', handle);
   return {
-    stop() {
-      process.off('SIGINT', handle);
-      process.off('SIGTERM', handle);
+    stop,
+    async catchUp() {
+      if (isInterrupted) await tryToPause();
     },
   };
 }

@@ -1,79 +1,94 @@
 // The verbs that carry a standing cast on, and which of them fits the state it is in.
 import type { Door } from '../engine/door.ts';
 import { type CastSummary, summaries } from '../engine/summary.ts';
+import type { CastStatus } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
-import { hasLog } from '../log/sqlite.ts';
-import { type Call, EXIT, flag, note, outJson, UsageError } from './command.ts';
-import { driveAndShow, exitOf, loadView, withDriver } from './driving.ts';
-import { nameCast, person, workspaceOf } from './session.ts';
+import { ask } from './ask.ts';
+import { type Call, flag, note, outJson, Refused } from './command.ts';
+import { driveAndShow, drivenBy, withDriver } from './driving.ts';
+import { exitOf, loadView } from './ending.ts';
+import { workspaceOf } from './find-workspace.ts';
+import { hasLog, nameCast, noCastYet, person } from './session.ts';
 
 export type Verb = 'resume' | 'recast' | 'revive' | 'continue';
+type Exact = Exclude<Verb, 'continue'>;
+
+/** The statuses each verb can do something for. */
+const FITS: Readonly<Record<Exact, readonly CastStatus[]>> = {
+  resume: ['running', 'paused'],
+  recast: ['failed', 'aborted'],
+  revive: ['failed'],
+};
 
 export async function goOn(call: Call, verb: Verb): Promise<number> {
   const workspace = workspaceOf(call);
-  if (!hasLog(workspace.stateDir))
-    throw new UsageError(`no cast was ever run in ${workspace.dir}; start one with \`baton cast\``);
+  if (!hasLog(workspace)) throw noCastYet(workspace);
   return withDriver(workspace, async (door) => {
-    const cast = await choose(door, call.words[0], verb);
-    const fitting = verb === 'continue' ? obvious(cast) : verb;
-    if (
-      fitting === 'resume' &&
-      (cast.status === 'completed' || cast.status === 'failed' || cast.status === 'aborted')
-    ) {
-      return nothingToDo(call, door, cast);
-    }
-    if (cast.status === 'waiting') return nothingToDo(call, door, cast);
-    return driveAndShow(call, workspace, door, cast.cast, async () => {
-      const verdict = await steer(door, cast.cast, fitting);
-      if (!verdict.allow) throw new Refused(verdict);
-    }).catch((error) => {
-      if (!(error instanceof Refused)) throw error;
-      note(`baton: ${error.verdict.reason}`);
-      if (call.json) outJson(error.verdict);
-      return EXIT.denied;
-    });
+    const summary = await choose(door, call.words[0], verb);
+    const { cast, status } = summary;
+    const driver = await door.driverOf(cast);
+    if (driver) throw new Refused(drivenBy(cast, driver));
+    const exact = verb === 'continue' ? await obvious(door, summary) : verb;
+    if (exact === 'resume' && !FITS.resume.includes(status)) return standStill(call, door, summary);
+    // What certainly does not fit is refused before anything is driven: driving starts what a crashed cast is owed.
+    if (!FITS[exact].includes(status)) await steer(door, cast, exact);
+    return driveAndShow(call, workspace, door, cast, () => steer(door, cast, exact));
   });
 }
 
-class Refused extends Error {
-  readonly verdict: Verdict;
-  constructor(verdict: Verdict) {
-    super(verdict.reason);
-    this.verdict = verdict;
-  }
+async function steer(door: Door, cast: string, verb: Exact): Promise<void> {
+  const verdict = await submit(door, cast, verb);
+  if (!verdict.allow) throw new Refused(verdict);
 }
 
-function steer(door: Door, cast: string, verb: Verb): Promise<Verdict> {
+function submit(door: Door, cast: string, verb: Exact): Promise<Verdict> {
   if (verb === 'recast') return door.submit({ kind: 'cast.recast', cast }, person());
   if (verb === 'revive') return door.submit({ kind: 'cast.revive', cast }, person());
   return door.submit({ kind: 'cast.resume', cast, reason: 'resumed' }, person());
 }
 
-function obvious({ status }: CastSummary): Verb {
-  return status === 'failed' || status === 'aborted' ? 'recast' : 'resume';
+/** What a person most likely wants. A spent allowance is extended only when the person says so. */
+async function obvious(door: Door, { cast, status, code }: CastSummary): Promise<Exact> {
+  if (status !== 'failed' && status !== 'aborted') return 'resume';
+  if (code === 'EDGE_BUDGET_EXHAUSTED' && (await ask('Its retry budget is spent. Give it as much again?')))
+    return 'revive';
+  if (code === 'BUDGET_EXHAUSTED') await offerBudget(door, cast);
+  return 'recast';
 }
 
-/** Without a name: the newest cast the verb can do something for, else the newest of all. */
+async function offerBudget(door: Door, cast: string): Promise<void> {
+  const state = await door.cast(cast);
+  if (!state || !(await ask('Its budget is spent. Give it as much again?'))) return;
+  const limits = ['maxTokens', 'maxCost', 'maxDurationMs'] as const;
+  const wish: { -readonly [limit in (typeof limits)[number]]?: number } = {};
+  for (const limit of limits) {
+    const [now, first] = [state.budget[limit], state.rules.budget[limit]];
+    if (now !== null && first !== null) wish[limit] = now + first;
+  }
+  const verdict = await door.submit({ kind: 'budget.change', cast, ...wish }, person());
+  if (!verdict.allow) throw new Refused(verdict);
+}
+
+/** Without a name: the newest cast the verb can do something for and nobody drives, else the newest of all. */
 async function choose(door: Door, word: string | undefined, verb: Verb): Promise<CastSummary> {
   if (word !== undefined) return nameCast(door, word);
-  const fits: Record<Verb, readonly string[]> = {
-    resume: ['running', 'paused'],
-    recast: ['failed', 'aborted'],
-    revive: ['failed'],
-    continue: ['running', 'paused', 'waiting', 'failed', 'aborted'],
-  };
-  const fitting = (await summaries(door)).filter(({ status }) => fits[verb].includes(status));
+  const casts = await summaries(door);
+  // An old failure is not what a person means to continue once later casts went well.
+  const wanted: readonly CastStatus[] = verb === 'continue' ? ['running', 'paused', 'waiting'] : FITS[verb];
+  const fitting: CastSummary[] = [];
+  for (const one of casts) {
+    if (!wanted.includes(one.status) || (verb === 'revive' && one.code !== 'EDGE_BUDGET_EXHAUSTED')) continue;
+    if (one.status !== 'running' || (await door.driverOf(one.cast)) === null) fitting.push(one);
+  }
   if (fitting.length > 1)
     note(`${fitting.length} casts could be carried on; this is the newest. \`baton casts\` lists them.`);
   return fitting.at(-1) ?? nameCast(door, 'latest');
 }
 
-async function nothingToDo(call: Call, door: Door, { cast, status, reason }: CastSummary): Promise<number> {
-  note(
-    status === 'waiting'
-      ? `Cast ${cast} waits for a person: ${reason}`
-      : `There is nothing to resume: cast ${cast} is ${status}.`,
-  );
+async function standStill(call: Call, door: Door, { cast, status, reason }: CastSummary): Promise<number> {
+  if (status === 'waiting') note(`Cast ${cast} waits for a person: ${reason}`);
+  else if (status === 'completed') note(`There is nothing to do: cast ${cast} is completed.`);
+  else note(`There is nothing to resume: cast ${cast} is ${status}. \`baton recast ${cast}\` runs it on.`);
   const view = await loadView(door, cast, flag(call.values, 'turns'));
   if (call.json) outJson(view);
   return exitOf(view.status);

@@ -2,8 +2,9 @@
 import type { Command } from './command.ts';
 import { COMMANDS } from './commands.ts';
 
-const GROUPS: readonly (readonly [Command['group'], string])[] = [
+export const GROUPS: readonly (readonly [Command['group'], string])[] = [
   ['everyday', 'Every day'],
+  ['try', 'To try it'],
   ['casts', 'Casts'],
   ['contracts', 'Contracts and checks'],
   ['history', 'What happened'],

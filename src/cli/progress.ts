@@ -4,11 +4,14 @@ import type { Change } from '../engine/door.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Item } from '../kernel/state.ts';
 import type { Call } from './command.ts';
+import { oneLine } from './safe-text.ts';
 
 export type Progress = {
   /** Learns from what happened before, without telling it again. */
   learn(entries: readonly Entry[]): void;
   take(change: Change): void;
+  /** Says something in between, without tearing the moving line. */
+  say(line: string): void;
   stop(): void;
 };
 
@@ -27,7 +30,7 @@ export function progressFor(call: Call, cast: string): Progress {
   const seen: Seen = { labels: {}, turns: new Map(), rework: new Map(), tokens: 0 };
   const print = (line: string) => screen.write(`${live ? '\r\x1b[2K' : ''}${line}\n`);
   const redraw = () => {
-    if (live) screen.write(`\r\x1b[2K${statusLine(seen, started, paint, screen.columns ?? 80)}`);
+    if (live) screen.write(`\r\x1b[2K${statusLine(seen, started, paint, screen.columns || 80)}`);
   };
   print(`${paint.dim('cast')} ${cast}`);
   const timer = live ? setInterval(redraw, 500) : null;
@@ -40,6 +43,7 @@ export function progressFor(call: Call, cast: string): Progress {
       for (const entry of entries) for (const line of told(entry, seen, paint)) print(line);
       redraw();
     },
+    say: print,
     stop() {
       if (timer) clearInterval(timer);
       if (live) screen.write('\r\x1b[2K');
@@ -59,7 +63,7 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
   switch (fact.kind) {
     case 'cast.started':
       for (const [id, socket] of Object.entries(fact.rules.graph.sockets)) {
-        seen.labels[id] = fact.rules.materia[socket.materia]?.label ?? socket.materia;
+        seen.labels[id] = oneLine(fact.rules.materia[socket.materia]?.label ?? socket.materia, 60);
       }
       return [];
     case 'turn.started':
@@ -80,34 +84,37 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
       seen.turns.delete(fact.turn);
       return [line];
     }
-    case 'attempt.refused':
+    case 'attempt.refused': {
       seen.tokens += fact.usage.input + fact.usage.output;
-      return [
-        `  ${paint.bad('✗ refused')} ${where(fact.turn, seen)}: ${fact.verdict.reason}${fact.repair ? paint.dim(' (one repair turn)') : ''}`,
-      ];
-    case 'attempt.failed':
-      return [
-        `  ${paint.bad('✗ failed')} ${where(fact.turn, seen)}: ${fact.reason}${fact.again ? paint.dim(' (tried once more)') : ''}`,
-      ];
+      const next = fact.repair ? paint.dim(' (one repair turn)') : '';
+      return [`  ${paint.bad('✗ refused')} ${where(fact.turn, seen)}: ${oneLine(fact.verdict.reason)}${next}`];
+    }
+    case 'attempt.failed': {
+      seen.tokens += fact.usage.input + fact.usage.output;
+      const next = fact.again ? paint.dim(' (tried once more)') : '';
+      return [`  ${paint.bad('✗ failed')} ${where(fact.turn, seen)}: ${oneLine(fact.reason)}${next}`];
+    }
     case 'attempt.lost':
-      return [`  ${paint.warn('↻ lost')} ${where(fact.turn, seen)}: ${fact.reason}; it runs again`];
+      return [`  ${paint.warn('↻ lost')} ${where(fact.turn, seen)}: ${oneLine(fact.reason)}; it runs again`];
     case 'rework.noted': {
       const key = `${fact.note.target}@${fact.note.item ?? ''}`;
       const round = (seen.rework.get(key) ?? 0) + 1;
       seen.rework.set(key, round);
-      return [`  ${paint.warn(`↺ rework ${round}`)} ${name(fact.note.target, seen)}: ${brief(fact.note.reason, 100)}`];
+      return [
+        `  ${paint.warn(`↺ rework ${round}`)} ${name(fact.note.target, seen)}: ${oneLine(fact.note.reason, 100)}`,
+      ];
     }
     case 'budget.warned':
       return [paint.warn(`  ! ${fact.percent} % of the token budget is used`)];
     case 'cast.completed':
       return [paint.good('completed')];
     case 'cast.failed':
-      return [paint.bad(`failed: ${fact.code}: ${fact.reason}`)];
+      return [paint.bad(`failed: ${fact.code}: ${oneLine(fact.reason)}`)];
     case 'cast.waiting':
-      return [paint.warn(`waiting: ${fact.reason}`)];
+      return [paint.warn(`waiting: ${oneLine(fact.reason)}`)];
     case 'cast.aborted':
     case 'cast.paused':
-      return [paint.warn(`${fact.kind.slice(5)}: ${fact.reason}`)];
+      return [paint.warn(`${fact.kind.slice(5)}: ${oneLine(fact.reason)}`)];
     default:
       return [];
   }
@@ -121,16 +128,14 @@ function where(turn: number, seen: Seen): string {
   const known = seen.turns.get(turn);
   if (!known) return `turn ${turn}`;
   const { socket, item } = known;
-  return item ? `${name(socket, seen)} · ${item.index + 1}/${item.total} ${brief(item.label, 60)}` : name(socket, seen);
+  return item
+    ? `${name(socket, seen)} · ${item.index + 1}/${item.total} ${oneLine(item.label, 60)}`
+    : name(socket, seen);
 }
 
 function statusLine(seen: Seen, started: number, paint: Paint, columns: number): string {
   const seconds = Math.floor((Date.now() - started) / 1000);
   const elapsed = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
   const at = [...seen.turns.keys()].map((turn) => where(turn, seen)).join(' | ');
-  return paint.dim(brief(`${elapsed} · ${seen.tokens} tokens · ${at}`, columns - 1));
-}
-
-function brief(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, Math.max(0, max - 1))}…`;
+  return paint.dim(oneLine(`${elapsed} · ${seen.tokens} tokens · ${at}`, columns - 1));
 }

@@ -1,44 +1,55 @@
-// What the commands share: finding the workspace, opening its log, naming a cast.
+// What the commands that need the log share: opening it, naming a cast, saying who acts.
+import { statSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { dialects } from '../dialects/index.ts';
-import { Desk } from '../engine/desk.ts';
-import { type Door, LocalDoor } from '../engine/door.ts';
+import { dirname } from 'node:path';
+import type { Door } from '../engine/door.ts';
+import { StorageError } from '../engine/storage-error.ts';
 import { type CastSummary, summaries } from '../engine/summary.ts';
-import { hasLog, logFileIn, SqliteLog } from '../log/sqlite.ts';
-import { locate, type Workspace } from '../workspace/locate.ts';
-import { type Call, text, UsageError } from './command.ts';
+import { logFileIn, SqliteLog } from '../log/sqlite.ts';
+import type { Workspace } from '../workspace/locate.ts';
+import { type Call, UsageError } from './command.ts';
+import { workspaceOf } from './find-workspace.ts';
+import { LookingDoor } from './looking-door.ts';
 
-export function workspaceOf(call: Call): Workspace {
-  const dir = text(call.values, 'directory');
-  const workspace = locate(dir, call.env, call.cwd);
-  if (!workspace) throw new UsageError(`there is no folder ${dir}`);
-  return workspace;
-}
-
-/** Like `workspaceOf`, but the current directory itself: for commands that make a workspace. */
-export function workspaceAt(call: Call): Workspace {
-  const dir = text(call.values, 'directory') ?? call.cwd;
-  const workspace = locate(dir, call.env, call.cwd);
-  if (!workspace) throw new UsageError(`there is no folder ${dir}`);
-  return workspace;
-}
-
-/** Who acts: the user of the operating system, as it knows him. */
+/** Who acts: the user of the operating system, as it knows him; by number where it knows no name. */
 export function person(): string {
-  return `user:${userInfo().username}`;
+  try {
+    return `user:${userInfo().username}`;
+  } catch {
+    return `user:${process.getuid?.() ?? 'unknown'}`;
+  }
 }
 
-/** Opens the log in this thread: right for a command that asks or says one thing. */
-export async function openDoor(workspace: Workspace): Promise<Door> {
-  return new LocalDoor(await Desk.open(new SqliteLog(logFileIn(workspace.stateDir)), dialects));
+/** Whether a cast was ever started here. A state folder that cannot be looked into is a fault, not an absence. */
+export function hasLog({ stateDir }: Workspace): boolean {
+  try {
+    if (statSync(logFileIn(stateDir), { throwIfNoEntry: false })) return true;
+    const blocking = blockingFile(stateDir);
+    if (blocking === null) return false;
+    throw unusable(`${blocking} is a file where a folder is needed; move it away`);
+  } catch (error) {
+    if (error instanceof StorageError) throw error;
+    throw unusable(`${stateDir} cannot be looked into; make it readable and writable for you`);
+  }
+}
+
+function unusable(why: string): StorageError {
+  return new StorageError('STORAGE_FAILED', `${why}, or point BATON_HOME elsewhere`);
+}
+
+/** The file that stands where the state folder, or a folder above it, would have to be. */
+function blockingFile(stateDir: string): string | null {
+  for (let at = stateDir; ; at = dirname(at)) {
+    const found = statSync(at, { throwIfNoEntry: false });
+    if (found) return found.isDirectory() ? null : at;
+  }
 }
 
 /** Runs `work` on the log of the workspace; without one there are no casts, and nothing is created. */
 export async function withDoor<T>(call: Call, work: (door: Door, workspace: Workspace) => Promise<T>): Promise<T> {
   const workspace = workspaceOf(call);
-  if (!hasLog(workspace.stateDir))
-    throw new UsageError(`no cast was ever run in ${workspace.dir}; start one with \`baton cast\``);
-  const door = await openDoor(workspace);
+  if (!hasLog(workspace)) throw noCastYet(workspace);
+  const door = new LookingDoor(new SqliteLog(logFileIn(workspace.stateDir)));
   try {
     return await work(door, workspace);
   } finally {
@@ -46,17 +57,21 @@ export async function withDoor<T>(call: Call, work: (door: Door, workspace: Work
   }
 }
 
+export function noCastYet({ dir }: Workspace): UsageError {
+  return new UsageError(`no cast was ever run in ${dir}; start one with \`baton cast\``, 'UNKNOWN_CAST');
+}
+
 /** The cast a person means: an id, a beginning that only one has, or `latest`. */
 export async function nameCast(door: Door, word: string | undefined): Promise<CastSummary> {
   const casts = await summaries(door);
   const newest = casts.at(-1);
-  if (!newest) throw new UsageError('there is no cast yet; start one with `baton cast`');
+  if (!newest) throw new UsageError('there is no cast yet; start one with `baton cast`', 'UNKNOWN_CAST');
   if (word === undefined || word === 'latest') return newest;
   const exact = casts.find(({ cast }) => cast === word);
   if (exact) return exact;
-  const matching = casts.filter(({ cast }) => cast.startsWith(word));
+  const matching = word === '' ? [] : casts.filter(({ cast }) => cast.startsWith(word));
   if (matching.length === 1 && matching[0]) return matching[0];
   if (matching.length > 1)
     throw new UsageError(`${word} fits ${matching.length} casts: ${matching.map(({ cast }) => cast).join(', ')}`);
-  throw new UsageError(`there is no cast ${word}; \`baton casts\` lists them`);
+  throw new UsageError(`there is no cast ${word}; \`baton casts\` lists them`, 'UNKNOWN_CAST');
 }

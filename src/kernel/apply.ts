@@ -2,6 +2,7 @@
 // It updates the state in place, so that a fact costs the same in a long cast as in a short one.
 import { newest } from './cast/cut.ts';
 import { NO_ROUNDS, tracked } from './cast/guard.ts';
+import { withLine, withoutList, withoutNoted } from './cast/heard.ts';
 import { forgetItem, forgetItems, noteKey } from './cast/item-memory.ts';
 import { REWORK_NOTES_MAX } from './cast/rework.ts';
 import type { Handoff } from './dialect.ts';
@@ -87,6 +88,7 @@ function applyToCast(cast: Cast, fact: CastFact, at: number): void {
       return;
     case 'cursor.reset':
       cast.cursors[fact.cursor] = 0;
+      cast.heard = withoutList(cast.heard, fact.cursor);
       for (const loop of cast.rules.graph.loops) if (loop.id === fact.loop) forgetItems(cast, loop);
       return;
     case 'edge.taken':
@@ -101,6 +103,7 @@ function applyToCast(cast: Cast, fact: CastFact, at: number): void {
     case 'rework.noted': {
       const key = noteKey(fact.note.target, fact.note.item);
       cast.rework[key] = [...(cast.rework[key] ?? []), fact.note].slice(-REWORK_NOTES_MAX);
+      cast.heard = withoutNoted(cast.heard, fact.note);
       return;
     }
     case 'rework.cleared':
@@ -161,6 +164,7 @@ function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted' }>): v
   cast.lastOutput = spoken(fact.handoff, fact.output);
   if (typeof fact.handoff.payload !== 'string') cast.lastJson = fact.handoff.payload;
   cast.data = committed(cast.data, fact.changes, fact.context ?? null);
+  if (turn && fact.context !== undefined) cast.heard = withLine(cast.heard, turn.item, fact.context);
 }
 
 /** What an accepted turn said: its text, or the payload without the prose and the fences that came around it. */
@@ -201,6 +205,7 @@ function newCast(fact: Extract<Fact, { kind: 'cast.started' }>, at: number): Cas
     traversals: {},
     guard: NO_ROUNDS,
     rework: {},
+    heard: [],
     lastOutput: '',
     lastJson: null,
     scripted: {},

@@ -29,6 +29,8 @@ export type Cast = {
   traversals: Record<string, number>;
   guard: Guard;
   rework: Record<string, ReworkNote[]>;
+  /** What was said lately for those who come after, oldest first and bounded. */
+  heard: readonly Heard[];
   lastOutput: string;
   lastJson: Json;
   /** Recorded outcomes by script key: the index of the next scripted turn. */
@@ -94,6 +96,9 @@ export type ReworkNote = {
   readonly itemLabel: string | null;
   readonly reason: string;
 };
+
+/** A line of context, and the item it is about: null where it concerns the whole cast. */
+export type Heard = { readonly about: string | null; readonly line: string };
 
 export function emptyState(): State {
   return { casts: {} };

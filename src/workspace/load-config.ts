@@ -11,6 +11,7 @@ import { UsageError } from './usage-error.ts';
 const CONFIG_BYTES_MAX = 8 * 1024 * 1024;
 
 export type Loaded = {
+  readonly file: string;
   readonly config: Json;
   /** Where its relative names start from. */
   readonly baseDir: string;
@@ -44,7 +45,7 @@ const UNREADABLE: Readonly<Record<string, string>> = {
 export function loadConfig(file: string): Loaded {
   const config = readJsonFile(file);
   const baseDir = dirname(realpathSync(file));
-  if (!isObject(config)) return { config, baseDir, issues: [] };
+  if (!isObject(config)) return { file, config, baseDir, issues: [] };
   const issues: Issue[] = [];
   const files: Files = { baseDir, issues };
   const materia = mapObject(config.materia, (definition, id) =>
@@ -53,9 +54,16 @@ export function loadConfig(file: string): Loaded {
   const loadouts = mapObject(config.loadouts, (loadout, name) => {
     if (!isObject(loadout)) return loadout;
     const at = `loadouts.${name}.sockets`;
-    return { ...loadout, ...given('sockets', mapObject(loadout.sockets, (socket, id) => withSchema(socket, `${at}.${id}`, files))) };
+    return {
+      ...loadout,
+      ...given(
+        'sockets',
+        mapObject(loadout.sockets, (socket, id) => withSchema(socket, `${at}.${id}`, files)),
+      ),
+    };
   });
-  return { config: { ...config, ...given('materia', materia), ...given('loadouts', loadouts) }, baseDir, issues };
+  const read = { ...config, ...given('materia', materia), ...given('loadouts', loadouts) };
+  return { file, config: read, baseDir, issues };
 }
 
 type Files = { readonly baseDir: string; readonly issues: Issue[] };

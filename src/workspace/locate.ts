@@ -1,5 +1,4 @@
 // Where a workspace is: its project directory, its `.baton` folder, and the folder that holds its state.
-import { hash } from 'node:crypto';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
@@ -31,5 +30,7 @@ function nearest(start: string, env: NodeJS.ProcessEnv): string {
 /** `BATON_HOME` holds one folder per workspace, named for people and told apart by the path. */
 function stateDirOf(project: string, env: NodeJS.ProcessEnv): string {
   if (!env.BATON_HOME) return join(project, '.baton', 'state');
+  // Loaded where it is needed only: it takes as long to load as the rest of a short command.
+  const { hash } = process.getBuiltinModule('node:crypto');
   return join(resolve(env.BATON_HOME), `${basename(project) || 'root'}-${hash('sha256', project, 'hex').slice(0, 8)}`);
 }

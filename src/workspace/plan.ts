@@ -15,6 +15,8 @@ export type Plan = {
   readonly loadout: string;
   readonly rules: Rules;
   readonly script: Script | null;
+  /** Names in the script that no socket and no materia has: most of them are misspelt. */
+  readonly strangers: readonly string[];
   readonly warnings: readonly Issue[];
 };
 
@@ -33,15 +35,17 @@ export function locateCast(wish: Wish): { ok: true; plan: Plan } | { ok: false; 
   const { config } = loaded;
   const name = isObject(config) ? loadoutName(config, wish.loadout) : null;
   if (name === null || !isObject(config)) {
-    if (all.some(({ level }) => level === 'error')) return { ok: false, issues: all };
-    throw noLoadout(config, wish.loadout);
+    const names = namesIn(config, 'loadouts');
+    if (wish.loadout === undefined || names.length === 0) return { ok: false, issues: all };
+    throw new UsageError(`there is no loadout ${wish.loadout}; use one of: ${names.join(', ')}`);
   }
   const mine = issuesOf(all, name, config);
   if (mine.some(({ level }) => level === 'error')) return { ok: false, issues: mine };
   const rules = absoluteCommands(resolve(config, name), loaded.baseDir);
   const unready = unsupported(rules, name);
   if (unready.length > 0) return { ok: false, issues: unready };
-  return { ok: true, plan: { loadout: name, rules, script, warnings: mine } };
+  const strangers = script === null ? [] : unknownKeys(script, config);
+  return { ok: true, plan: { loadout: name, rules, script, strangers, warnings: mine } };
 }
 
 /** The named file; else the project's own configuration; else, without one, what ships with the product. */
@@ -75,17 +79,21 @@ function has(config: Json, loadout: string): boolean {
   return isObject(config) && isObject(config.loadouts) && Object.hasOwn(config.loadouts, loadout);
 }
 
+function namesIn(value: Json | undefined, section: string): readonly string[] {
+  return isObject(value) && isObject(value[section]) ? Object.keys(value[section]) : [];
+}
+
+function unknownKeys(script: Script, config: JsonObject): readonly string[] {
+  const loadouts = isObject(config.loadouts) ? Object.values(config.loadouts) : [];
+  const known = new Set([...namesIn(config, 'materia'), ...loadouts.flatMap((loadout) => namesIn(loadout, 'sockets'))]);
+  return Object.keys(script).filter((key) => !known.has(key));
+}
+
 function loadoutName(config: JsonObject, wanted: string | undefined): string | null {
-  const names = isObject(config.loadouts) ? Object.keys(config.loadouts) : [];
+  const names = namesIn(config, 'loadouts');
   if (wanted !== undefined) return names.includes(wanted) ? wanted : null;
   if (isText(config.activeLoadout)) return names.includes(config.activeLoadout) ? config.activeLoadout : null;
   return names[0] ?? null;
-}
-
-function noLoadout(config: Json, wanted: string | undefined): UsageError {
-  const loadouts = isObject(config) && isObject(config.loadouts) ? Object.keys(config.loadouts) : [];
-  const missing = wanted === undefined ? 'there is no loadout to cast' : `there is no loadout ${wanted}`;
-  return new UsageError(`${missing}; use one of: ${loadouts.join(', ')}`, 'BAD_USAGE', { loadouts });
 }
 
 /** What is checked but cannot be run yet is refused by name instead of being run as something else. */

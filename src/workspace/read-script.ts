@@ -38,11 +38,6 @@ export function readScript(file: string): Script {
   return script as unknown as Script;
 }
 
-/** Names in a script that no socket and no materia of the loadout has: most of them are misspelt. */
-export function strangers(script: Script, known: readonly string[]): readonly string[] {
-  return Object.keys(script).filter((key) => !known.includes(key));
-}
-
 function faultOfList(key: string, turns: Json): string | null {
   if (!Array.isArray(turns)) return `the turns of ${key} must be a list, not ${nameOfType(turns)}`;
   const repeat = turns.indexOf(REPEAT);
@@ -61,7 +56,9 @@ function faultOfTurn(turn: JsonObject): string | null {
   const [extra] = Object.keys(beside);
   if (extra !== undefined) return `${extra} stands beside $turn; put it inside, or leave $turn out`;
   if (!isObject($turn)) return `$turn is ${nameOfType($turn)}; it must be an object`;
-  return faultOfMembers('$turn', $turn, TURN) ?? (isObject($turn.usage) ? faultOfMembers('usage', $turn.usage, USAGE) : null);
+  return (
+    faultOfMembers('$turn', $turn, TURN) ?? (isObject($turn.usage) ? faultOfMembers('usage', $turn.usage, USAGE) : null)
+  );
 }
 
 function faultOfMembers(what: string, object: JsonObject, members: Readonly<Record<string, Member>>): string | null {

@@ -1,25 +1,41 @@
-// `baton abort`: stops a cast. Its driver sees it and ends the running agents; where there is none, nothing runs.
-import { summaries } from '../../engine/summary.ts';
+// `baton abort`: stops a cast, and answers when nothing of it runs any more.
+import type { Door } from '../../engine/door.ts';
+import { type CastSummary, summaries } from '../../engine/summary.ts';
 import { isOver } from '../../kernel/state.ts';
-import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
-import { type Call, EXIT, flag, note, out, outJson, text } from '../command.ts';
+import { allow } from '../../kernel/verdict.ts';
+import { type Call, EXIT, flag, out, outJson, Refused, text, UsageError } from '../command.ts';
+import { endLeftovers } from '../leftovers.ts';
 import { nameCast, person, withDoor } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
   const reason = text(call.values, 'reason') ?? 'aborted by a person';
-  const verdict = await withDoor(call, async (door): Promise<Verdict> => {
-    const open = flag(call.values, 'all')
-      ? (await summaries(door)).filter(({ status }) => !isOver(status))
-      : [await nameCast(door, call.words[0])];
-    const verdicts = [];
-    for (const { cast } of open) verdicts.push(await door.submit({ kind: 'cast.abort', cast, reason }, person()));
-    const refused = verdicts.find((one) => !one.allow);
-    const casts = open.map(({ cast }) => cast);
-    if (refused) return deny(refused.allow ? 'INTERNAL' : refused.code, refused.reason, { casts });
+  const verdict = await withDoor(call, async (door, { stateDir }) => {
+    const chosen = await choose(call, door);
+    const casts = chosen.map(({ cast }) => cast);
+    for (const cast of casts) {
+      const answer = await door.submit({ kind: 'cast.abort', cast, reason }, person());
+      // Of all the open ones, one may have ended by itself in the meantime.
+      if (!answer.allow && !flag(call.values, 'all')) throw new Refused(answer);
+    }
+    for (const cast of casts) await endLeftovers(door, stateDir, cast);
     return allow(casts.length === 0 ? 'nothing runs or waits' : `aborted: ${casts.join(', ')}`, { casts });
   });
   if (call.json) outJson(verdict);
-  else if (verdict.allow) out(verdict.reason);
-  else note(`baton: ${verdict.reason}`);
-  return verdict.allow ? EXIT.ok : EXIT.denied;
+  else out(verdict.reason);
+  return EXIT.ok;
+}
+
+/** Without a name: the one cast that is open. Which of several is never guessed. */
+async function choose(call: Call, door: Door): Promise<readonly CastSummary[]> {
+  const all = flag(call.values, 'all');
+  const [word] = call.words;
+  if (word !== undefined) {
+    if (all) throw new UsageError('name a cast or say --all, not both');
+    return [await nameCast(door, word)];
+  }
+  const open = (await summaries(door)).filter(({ status }) => !isOver(status));
+  if (all || open.length <= 1) return open;
+  throw new UsageError(
+    `${open.length} casts are open: ${open.map(({ cast }) => cast).join(', ')}; name one, or say --all`,
+  );
 }

@@ -1,18 +1,21 @@
 // `baton budget`: what a cast may use, and more of it.
-import { type Call, EXIT, note, out, outJson, text, UsageError } from '../command.ts';
+import type { Cast } from '../../kernel/state.ts';
+import { type Call, EXIT, out, outJson, Refused, text, UsageError } from '../command.ts';
 import { nameCast, person, withDoor } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
   const tokens = amount(call, 'tokens');
+  if (tokens !== undefined && !Number.isSafeInteger(tokens))
+    throw new UsageError(`--tokens must be a whole number, not ${tokens}`);
   const cost = amount(call, 'cost');
   const minutes = amount(call, 'minutes');
   return withDoor(call, async (door) => {
     const { cast } = await nameCast(door, call.words[0]);
     if (tokens === undefined && cost === undefined && minutes === undefined) {
       const state = await door.cast(cast);
-      const shown = { cast, budget: state?.budget ?? null, usage: state?.usage ?? null };
-      if (call.json) outJson(shown);
-      else out(JSON.stringify(shown, null, 2));
+      if (!state) throw new UsageError(`there is no cast ${cast}`, 'UNKNOWN_CAST');
+      if (call.json) outJson({ cast, budget: state.budget, usage: state.usage });
+      else for (const line of lines(state)) out(line);
       return EXIT.ok;
     }
     const verdict = await door.submit(
@@ -25,11 +28,22 @@ export async function run(call: Call): Promise<number> {
       },
       person(),
     );
+    if (!verdict.allow) throw new Refused(verdict);
     if (call.json) outJson(verdict);
-    else if (verdict.allow) out(`${verdict.reason}; \`baton continue ${cast}\` carries a stopped cast on`);
-    else note(`baton: ${verdict.reason}`);
-    return verdict.allow ? EXIT.ok : EXIT.denied;
+    else out(`${verdict.reason}; \`baton continue ${cast}\` carries a stopped cast on`);
+    return EXIT.ok;
   });
+}
+
+function lines({ id, budget, usage, clock }: Cast): string[] {
+  const of = (limit: number | null) => (limit === null ? 'no limit' : `of ${limit}`);
+  const minutes = (ms: number) => Math.round(ms / 6_000) / 10;
+  return [
+    `cast     ${id}`,
+    `tokens   ${usage.input + usage.output}  ${of(budget.maxTokens)}`,
+    `cost     ${usage.cost}  ${of(budget.maxCost)}`,
+    `minutes  ${minutes(clock.elapsedMs)}  ${of(budget.maxDurationMs === null ? null : minutes(budget.maxDurationMs))}`,
+  ];
 }
 
 function amount(call: Call, name: string): number | undefined {
@@ -37,6 +51,6 @@ function amount(call: Call, name: string): number | undefined {
   if (given === undefined) return undefined;
   const value = Number(given);
   if (given.trim() === '' || !Number.isFinite(value) || value < 0)
-    throw new UsageError(`--${name} must be a number, not ${given}`);
+    throw new UsageError(`--${name} must be a number, 0 or above, not ${given}`);
   return value;
 }

@@ -1,10 +1,11 @@
 // `baton decide`: a person's answer for one attempt whose outcome is unknown; then the cast is carried on.
-
-import type { Verdict } from '../../kernel/verdict.ts';
+import { resolve } from 'node:path';
+import { deny } from '../../kernel/verdict.ts';
 import { readText } from '../../workspace/load-config.ts';
-import { type Call, EXIT, note, outJson, text, UsageError } from '../command.ts';
+import { type Call, Refused, text, UsageError } from '../command.ts';
 import { driveAndShow, withDriver } from '../driving.ts';
-import { nameCast, person, workspaceOf } from '../session.ts';
+import { workspaceOf } from '../find-workspace.ts';
+import { hasLog, nameCast, noCastYet, person } from '../session.ts';
 
 const CHOICES = ['rerun', 'accept', 'fail'] as const;
 
@@ -13,34 +14,26 @@ export async function run(call: Call): Promise<number> {
   const choice = CHOICES.find((known) => known === word);
   const [, castWord, number] = /^(.+):(\d+)$/.exec(turnName) ?? [];
   if (!choice || castWord === undefined || number === undefined)
-    throw new UsageError('say: baton decide CAST:NUMBER rerun|accept|fail');
+    throw new UsageError('say: baton decide CAST:NUMBER rerun|accept|fail; `baton status` names the turn');
   const file = text(call.values, 'output');
   const reason = text(call.values, 'reason');
-  const output = file === undefined ? {} : { output: readText(file) };
+  if (file !== undefined && choice !== 'accept') throw new UsageError('--output goes with accept only');
+  const said = {
+    ...(file === undefined ? {} : { output: readText(resolve(call.cwd, file)) }),
+    ...(reason === undefined ? {} : { reason }),
+  };
   const workspace = workspaceOf(call);
+  if (!hasLog(workspace)) throw noCastYet(workspace);
   return withDriver(workspace, async (door) => {
-    const { cast } = await nameCast(door, castWord);
-    let refusal: Verdict | null = null;
-    const code = await driveAndShow(call, workspace, door, cast, async () => {
-      const input = {
-        kind: 'turn.decide',
-        cast,
-        turn: Number(number),
-        choice,
-        ...output,
-        ...(reason === undefined ? {} : { reason }),
-      } as const;
-      const verdict = await door.submit(input, person());
-      if (!verdict.allow && (verdict.code === 'NOT_ALLOWED_NOW' || verdict.code === 'UNKNOWN_TURN')) {
-        refusal = verdict;
-        throw new UsageError(verdict.reason);
-      }
-    }).catch((error) => {
-      if (refusal === null) throw error;
-      note(`baton: ${refusal.reason}`);
-      if (call.json) outJson(refusal);
-      return EXIT.denied;
+    const { cast, status } = await nameCast(door, castWord);
+    // Driving a cast that does not wait would start what it is owed before anybody looked at the answer.
+    if (status !== 'waiting')
+      throw new Refused(deny('NOT_ALLOWED_NOW', `cast ${cast} is ${status}; no turn of it waits`));
+    return driveAndShow(call, workspace, door, cast, async () => {
+      const verdict = await door.submit({ kind: 'turn.decide', cast, turn: Number(number), choice, ...said }, person());
+      // Any other refusal is of the output: it is in the log, and the cast shows where it stands.
+      if (!verdict.allow && (verdict.code === 'NOT_ALLOWED_NOW' || verdict.code === 'UNKNOWN_TURN'))
+        throw new Refused(verdict);
     });
-    return code;
   });
 }

@@ -9,7 +9,7 @@ import { newCastId } from '../../workspace/cast-id.ts';
 import { locate } from '../../workspace/locate.ts';
 import { BUNDLED, locateCast } from '../../workspace/plan.ts';
 import { readScript } from '../../workspace/read-script.ts';
-import { type Call, flag, note, out } from '../command.ts';
+import { type Call, EXIT, flag, note, out } from '../command.ts';
 import { driveAndShow, withDriver } from '../driving.ts';
 import { person } from '../session.ts';
 
@@ -32,7 +32,7 @@ export async function run(call: Call): Promise<number> {
       await door.submit({ kind: 'cast.start', cast, request: REQUEST, loadout, rules, script }, person());
     }),
   );
-  if (!call.json) conclude(dir, cast);
+  if (!call.json && code === EXIT.ok) conclude(dir, cast);
   return code;
 }
 

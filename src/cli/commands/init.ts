@@ -1,9 +1,9 @@
 // `baton init`: a first configuration, copied from the bundled one. It never overwrites what is there.
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { BUNDLED } from '../../workspace/plan.ts';
 import { type Call, EXIT, flag, out, outJson, UsageError } from '../command.ts';
-import { workspaceAt } from '../session.ts';
+import { workspaceAt } from '../find-workspace.ts';
 
 export async function run(call: Call): Promise<number> {
   const { dir } = workspaceAt(call);
@@ -14,12 +14,11 @@ export async function run(call: Call): Promise<number> {
       `${config} is there already; edit it, or replace it with \`baton init --force\` (the old one is kept beside it)`,
     );
   }
+  if (existsSync(home) && !statSync(home).isDirectory())
+    throw new UsageError(`${home} is a file; move it away, so that a folder of that name can be made`);
   mkdirSync(join(home, 'prompts'), { recursive: true });
   const written: string[] = [];
-  if (existsSync(config)) {
-    copyFileSync(config, `${config}.old`);
-    written.push('.baton/config.json.old');
-  }
+  if (existsSync(config)) written.push(`.baton/${keep(config)}`);
   const { $schema: _schema, ...rest } = JSON.parse(readFileSync(BUNDLED, 'utf8'));
   writeFileSync(config, `${JSON.stringify(rest, null, 2)}\n`);
   written.push('.baton/config.json');
@@ -41,4 +40,12 @@ export async function run(call: Call): Promise<number> {
     out('Next: `baton check` looks for mistakes, `baton cast --dry-run "…"` shows the first brief.');
   }
   return EXIT.ok;
+}
+
+/** Copies the configuration to a name that is free, so that no older copy is lost either. */
+function keep(config: string): string {
+  let kept = `${config}.old`;
+  for (let number = 2; existsSync(kept); number++) kept = `${config}.old.${number}`;
+  copyFileSync(config, kept);
+  return basename(kept);
 }

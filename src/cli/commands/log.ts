@@ -1,7 +1,8 @@
 // `baton log`: the log, entry by entry.
 import type { Entry } from '../../kernel/fact.ts';
 import { type Call, EXIT, out, outJson, text, UsageError } from '../command.ts';
-import { nameCast, withDoor } from '../session.ts';
+import { workspaceOf } from '../find-workspace.ts';
+import { hasLog, nameCast, withDoor } from '../session.ts';
 
 const SHOWN_BY_DEFAULT = 50;
 
@@ -10,6 +11,10 @@ export async function run(call: Call): Promise<number> {
   const after = given === undefined ? null : Number(given);
   if (after !== null && (!Number.isSafeInteger(after) || after < 0))
     throw new UsageError(`--after must be a sequence number, not ${given}`);
+  if (text(call.values, 'cast') === undefined && !hasLog(workspaceOf(call))) {
+    if (call.json) outJson([]);
+    return EXIT.ok;
+  }
   return withDoor(call, async (door) => {
     const word = text(call.values, 'cast');
     const cast = word === undefined ? {} : { cast: (await nameCast(door, word)).cast };

@@ -1,12 +1,12 @@
 // `baton show`: one cast, as it stands.
 
 import type { CastView } from '../../engine/view.ts';
-import { type Call, EXIT, flag, out, outJson, UsageError } from '../command.ts';
-import { loadView } from '../driving.ts';
+import { type Call, EXIT, flag, out, outJson } from '../command.ts';
+import { loadView } from '../ending.ts';
+import { oneLine } from '../safe-text.ts';
 import { nameCast, withDoor } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
-  if (call.words.length > 1) throw new UsageError('show one cast at a time');
   const withTurns = flag(call.values, 'turns');
   const view = await withDoor(call, async (door) =>
     loadView(door, (await nameCast(door, call.words[0])).cast, withTurns || !call.json),
@@ -37,7 +37,8 @@ function lines({
     'turns',
     ...turns.map(({ turn, socket, visit, item, attempt, verdict }) => {
       const end = verdict as { code?: string; reason?: string } | null;
-      const said = end === null ? 'running' : end.code === 'OK' ? 'accepted' : `${end.code}: ${end.reason}`;
+      const said =
+        end === null ? 'running' : end.code === 'OK' ? 'accepted' : `${end.code}: ${oneLine(end.reason ?? '', 200)}`;
       return `  ${turn}.${attempt}  ${socket} visit ${visit}${item ? ` ${item}` : ''}  ${said}`;
     }),
     'data',

@@ -1,15 +1,16 @@
 // `baton status`: what runs or waits, and what ended last.
 import { summaries } from '../../engine/summary.ts';
 import { isOver } from '../../kernel/state.ts';
-import { hasLog } from '../../log/sqlite.ts';
 import { type Call, EXIT, out, outJson } from '../command.ts';
-import { withDoor, workspaceOf } from '../session.ts';
+import { workspaceOf } from '../find-workspace.ts';
+import { oneLine } from '../safe-text.ts';
+import { hasLog, withDoor } from '../session.ts';
 
 const ENDED_SHOWN = 3;
 
 export async function run(call: Call): Promise<number> {
   const workspace = workspaceOf(call);
-  if (!hasLog(workspace.stateDir)) {
+  if (!hasLog(workspace)) {
     if (call.json) outJson({ workspace: workspace.dir, head: 0, open: [], ended: [] });
     else out(`${workspace.dir}: no cast was run here yet. Start one with: baton cast "…"`);
     return EXIT.ok;
@@ -44,16 +45,16 @@ function lines({ workspace, open, ended }: Status): string[] {
     workspace,
     ...open.map(
       ({ cast, status, request, reason, driver }) =>
-        `  ${cast}  ${doing(status, driver, reason)}  ${request.slice(0, 60)}`,
+        `  ${cast}  ${doing(status, driver, reason)}  ${oneLine(request, 60)}`,
     ),
     ...(open.length === 0 ? ['  nothing runs or waits'] : []),
     ...ended.map(
-      ({ cast, status, code, request }) => `  ${cast}  ${status}${code ? ` (${code})` : ''}  ${request.slice(0, 60)}`,
+      ({ cast, status, code, request }) => `  ${cast}  ${status}${code ? ` (${code})` : ''}  ${oneLine(request, 60)}`,
     ),
   ];
 }
 
 function doing(status: string, driver: number | null, reason: string): string {
-  if (status !== 'running') return reason ? `${status} (${reason})` : status;
+  if (status !== 'running') return reason ? `${status} (${oneLine(reason, 300)})` : status;
   return driver === null ? 'crashed: carry on with `baton resume`' : `running in process ${driver}`;
 }

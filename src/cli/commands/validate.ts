@@ -7,7 +7,7 @@ import { KINDS, type ValidateOptions, type Validator, validatorFor } from '../..
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { readText } from '../../workspace/load-config.ts';
-import { type Call, EXIT, flag, out, outJson, text, UsageError } from '../command.ts';
+import { type Call, EXIT, flag, outJson, outJsonLine, text, UsageError } from '../command.ts';
 
 const PAYLOAD_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -38,7 +38,7 @@ async function lines(validator: Validator, given: Omit<ValidateOptions, 'options
   for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
     if (line.trim() === '') continue;
     const { id, verdict } = answer(validator, given, line);
-    out(JSON.stringify({ id, ...verdict }));
+    outJsonLine({ id, ...verdict });
   }
   return EXIT.ok;
 }

@@ -49,6 +49,11 @@ test.each<[string, unknown, string]>([
   ['objective of 5001 characters', packet({ global_objective: 'x'.repeat(5001) }), 'SCHEMA_INVALID'],
   ['objective of 5000 characters in pairs of units', packet({ global_objective: '😀'.repeat(5000) }), 'OK'],
   ['another output schema', packet({ required_output_schema: 'subagent_result_v2', task: 5 }), 'SCHEMA_INVALID'],
+  [
+    'an output schema that is missing its number',
+    packet({ required_output_schema: 'subagent_result' }),
+    'SCHEMA_INVALID',
+  ],
   ['task as a list', packet({ task: [] }), 'SCHEMA_INVALID'],
   ['no heartbeat', taskWithout('heartbeat_interval_seconds'), 'MISSING_REQUIRED_INPUT'],
   ['no title, and a bad task_id', packet({ task: { task_id: 'x' } }), 'MISSING_REQUIRED_INPUT'],
@@ -73,6 +78,16 @@ test.each<[string, unknown, string]>([
   ['no lock_scope entries', task({ lock_scope: [], forbidden_scope: 5 }), 'MISSING_REQUIRED_INPUT'],
   ['lock_scope as text', task({ lock_scope: 'src' }), 'MISSING_REQUIRED_INPUT'],
   ['a lock_scope entry that is no string', task({ lock_scope: ['a', 5] }), 'SCHEMA_INVALID'],
+  [
+    'a lock_scope entry that is no string, before the criteria',
+    task({ lock_scope: [5], acceptance_criteria: [] }),
+    'SCHEMA_INVALID',
+  ],
+  [
+    'a forbidden_scope entry that is no string, before the criteria',
+    task({ forbidden_scope: [5], acceptance_criteria: [] }),
+    'SCHEMA_INVALID',
+  ],
   ['forbidden_scope as text', task({ forbidden_scope: 'src', acceptance_criteria: [] }), 'SCHEMA_INVALID'],
   ['no forbidden_scope entries', task({ forbidden_scope: [] }), 'OK'],
   ['criteria as text', task({ acceptance_criteria: 'tests pass' }), 'MISSING_REQUIRED_INPUT'],
@@ -98,6 +113,7 @@ test.each<[string, unknown, string]>([
   ['context without a value', packet({ context_package: [{ kind: 'note' }] }), 'SCHEMA_INVALID'],
   ['active_locks as an object', packet({ active_locks: {} }), 'SCHEMA_INVALID'],
   ['checkers as text', packet({ x_checkers: 'npm test' }), 'SCHEMA_INVALID'],
+  ['checkers as a list', packet({ x_checkers: [] }), 'SCHEMA_INVALID'],
   [
     'a checker that is a command',
     packet({ x_checkers: { 'All endpoint tests pass': { command: 'rm' } } }),
@@ -156,6 +172,7 @@ test.each<[string, unknown, string]>([
   ['active as a number', packet({ active_locks: [lock({ active: 1 })] }), 'SCHEMA_INVALID'],
   ['a released lock on nothing', packet({ active_locks: [lock({ resource: '//', active: false })] }), 'SCHEMA_INVALID'],
   ['a lock that is no object', packet({ active_locks: ['T-9'] }), 'SCHEMA_INVALID'],
+  ['a lock that is null', packet({ active_locks: [null] }), 'SCHEMA_INVALID'],
   ['the example', packet(), 'OK'],
 ])('%s: %#', (_what, input, code) => {
   expect(validateAssignment(input, { checkers: ['unit'] }).code).toBe(code);
@@ -223,6 +240,7 @@ test.each([
     task({ dependencies: ['T-12'] }),
     'task.dependencies names the task itself, which can then never start',
   ],
+  ['a dependency twice', task({ dependencies: ['T-1', 'T-1'] }), 'task.dependencies names a task twice'],
   ['an unknown field', packet({ budget: 3 }), 'budget is not part of the contract; extensions start with x_'],
   [
     'a secret in the context',

@@ -1,5 +1,5 @@
 // What an agent is told about its answer: the shape of exactly the payload its socket takes, a minimal example that
-// passes, and after a bad answer what was wrong with it. The only braces are those of the example.
+// passes, and after a bad answer what was wrong with it. The example stands last, on a line of its own.
 import type { Contract } from '../../kernel/dialect.ts';
 import { isObject, isString, type Json } from '../../kernel/json.ts';
 import { TASK_STATUSES } from '../../kernel/ledger/transition.ts';

@@ -67,6 +67,7 @@ test.each<[string, unknown, string]>([
     bundle({ open_blockers: [{ task_id: 'T-1', code: 'AGENT_FAILED', reason: 'y' }] }),
     'OK',
   ],
+  ['a target of no task', bundle({ acceptance_targets: [{ task_id: 'x', criteria: [] }] }), 'SCHEMA_INVALID'],
   ['a blank target', bundle({ acceptance_targets: [{ task_id: 'T-1', criteria: [''] }] }), 'SCHEMA_INVALID'],
   ['a row twice', bundle({ ledger: [row(), row()] }), 'LEDGER_INCONSISTENT'],
   ['locks in conflict', bundle({ active_locks: [lock('T-1', 'a'), lock('T-2', 'a')] }), 'LOCK_CONFLICT'],

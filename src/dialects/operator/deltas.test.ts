@@ -21,6 +21,9 @@ test.each<[string, unknown, string]>([
   ['no ledger', { ledger_delta: [] }, 'MISSING_REQUIRED_INPUT'],
   ['no deltas', { ledger: [] }, 'MISSING_REQUIRED_INPUT'],
   ['an unknown version', { ...on([]), schema_version: '2' }, 'UNKNOWN_SCHEMA_VERSION'],
+  ['a row that is null', on([null]), 'SCHEMA_INVALID'],
+  ['a row of no task', on([row('one')]), 'SCHEMA_INVALID'],
+  ['a row that depends on words', on([row('T-1', 'todo', { dependencies: ['one'] })]), 'SCHEMA_INVALID'],
   ['a row with a status of its own', on([row('T-1', 'open')]), 'SCHEMA_INVALID'],
   ['a row with a negative version', on([row('T-1', 'todo', { version: -1 })]), 'SCHEMA_INVALID'],
   ['a delta that is no object', on([], 5), 'SCHEMA_INVALID'],
@@ -30,6 +33,9 @@ test.each<[string, unknown, string]>([
     'MISSING_REQUIRED_INPUT',
   ],
   ['a blank delta_id', on([row('T-1')], delta('T-1', 'in_progress', { delta_id: ' ' })), 'SCHEMA_INVALID'],
+  ['a delta of no task', on([], delta('one', 'todo', { x_create: true })), 'SCHEMA_INVALID'],
+  ['an owner that is no string', on([row('T-1')], delta('T-1', 'in_progress', { owner: null })), 'SCHEMA_INVALID'],
+  ['a reason that is no string', on([row('T-1')], delta('T-1', 'in_progress', { reason: 5 })), 'SCHEMA_INVALID'],
   ['an unknown status', on([row('T-1')], delta('T-1', 'started')), 'SCHEMA_INVALID'],
   [
     'a heartbeat in words',
@@ -40,6 +46,7 @@ test.each<[string, unknown, string]>([
   ['a wait with a fraction', on([row('T-1')], delta('T-1', 'blocked', { retry_after_ms: 1.5 })), 'SCHEMA_INVALID'],
   ['bases as a list', { ...on([row('T-1')]), base_versions: [] }, 'SCHEMA_INVALID'],
   ['streams beside a stream', { ...on([row('T-1')]), streams: [] }, 'SCHEMA_INVALID'],
+  ['streams as an object', { ledger: [], ledger_delta: [], streams: {} }, 'SCHEMA_INVALID'],
   ['applied deltas as text', { ...on([row('T-1')]), applied_deltas: 'd-1' }, 'SCHEMA_INVALID'],
   ['a row twice', on([row('T-1'), row('T-1')]), 'LEDGER_INCONSISTENT'],
   ['a task nobody knows, in progress', on([], delta('T-1', 'in_progress', { x_create: true })), 'LEDGER_INCONSISTENT'],
@@ -120,6 +127,11 @@ test('one id on two different deltas is a conflict, not a replay', () => {
   const start = delta('T-1', 'in_progress');
   const other = { ...start, owner: 'somebody else' };
   expect(validateDeltas(on([row('T-1')], start, other)).code).toBe('CONCURRENCY_CONFLICT');
+  const [asList, asObject] = [
+    { ...start, x_tags: [] },
+    { ...start, x_tags: {} },
+  ];
+  expect(validateDeltas(on([row('T-1')], asList, asObject)).code).toBe('CONCURRENCY_CONFLICT');
   expect(validateDeltas({ ...on([row('T-1')], other), applied_deltas: [start] }).code).toBe('CONCURRENCY_CONFLICT');
 });
 

@@ -1,12 +1,12 @@
 // The beginning every payload shares, and the way from any value to a payload that can be checked.
 import { isObject, type JsonObject, nameOfType } from '../../kernel/json.ts';
 import { type Denied, deny } from '../../kernel/verdict.ts';
+import { JSON_DEPTH_MAX } from '../json-text.ts';
 import { checkUtcTimestamp } from './field.ts';
 import type { Findings } from './findings.ts';
 import { checkRunId } from './identifiers.ts';
 import { checkVersion } from './version.ts';
 
-const DEPTH_MAX = 200;
 const NODES_MAX = 2_000_000;
 
 export type Payload =
@@ -58,7 +58,7 @@ function faultOf(input: object): string | null {
       return `it holds a ${typeof value}, which JSON cannot write`;
     }
     if (typeof value !== 'object' || value === null) continue;
-    if (depth > DEPTH_MAX) return `it is nested deeper than ${DEPTH_MAX} levels`;
+    if (depth > JSON_DEPTH_MAX) return `it is nested deeper than ${JSON_DEPTH_MAX} levels`;
     for (const item of Object.values(value)) open.push({ value: item, depth: depth + 1 });
   }
   return null;

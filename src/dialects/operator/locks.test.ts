@@ -11,6 +11,7 @@ test.each<[string, unknown, string]>([
   ['locks as an object', { locks: {} }, 'MISSING_REQUIRED_INPUT'],
   ['an unknown version', { schema_version: '2', locks: [] }, 'UNKNOWN_SCHEMA_VERSION'],
   ['a bad run_id', { run_id: 'x', locks: [] }, 'SCHEMA_INVALID'],
+  ['a bad generated_at', { generated_at: 'now', locks: [] }, 'SCHEMA_INVALID'],
   ['an entry that is no object', { locks: ['src'] }, 'SCHEMA_INVALID'],
   ['no active', { locks: [{ task_id: 'T-1', resource: 'a' }] }, 'SCHEMA_INVALID'],
   ['a holder that is no task', { locks: [lock('worker-2', 'a')] }, 'SCHEMA_INVALID'],

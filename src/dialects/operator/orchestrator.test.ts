@@ -27,6 +27,7 @@ test.each<[string, unknown, string]>([
   ['an empty object', {}, 'MISSING_REQUIRED_INPUT'],
   ['another major version', envelope({ schema_version: '2.0.0', blockers: 5 }), 'UNKNOWN_SCHEMA_VERSION'],
   ['a bad run_id', envelope({ run_id: '' }), 'SCHEMA_INVALID'],
+  ['a bad run_id and no assignment', envelope({ run_id: 'x', assignments: [] }), 'SCHEMA_INVALID'],
   ['deltas as an object', envelope({ ledger_delta: {} }), 'SCHEMA_INVALID'],
   [
     'a delta without an owner',
@@ -44,6 +45,9 @@ test.each<[string, unknown, string]>([
   ['a blocker with a code of its own', envelope({ blockers: [blocker({ code: 'BUSY' })] }), 'SCHEMA_INVALID'],
   ['a blocker with the code of success', envelope({ blockers: [blocker({ code: 'OK' })] }), 'SCHEMA_INVALID'],
   ['a blocker with details in words', envelope({ blockers: [blocker({ details: 'x' })] }), 'SCHEMA_INVALID'],
+  ['a blocker of no task', envelope({ blockers: [blocker({ task_id: 'x' })] }), 'SCHEMA_INVALID'],
+  ['a blocker with a blank reason', envelope({ blockers: [blocker({ reason: ' ' })] }), 'SCHEMA_INVALID'],
+  ['next actions as an object', envelope({ next_actions: {} }), 'SCHEMA_INVALID'],
   ['a next action that is no string', envelope({ next_actions: [5] }), 'SCHEMA_INVALID'],
   ['an assignment that is no object', envelope({ assignments: ['T-1'] }), 'SCHEMA_INVALID'],
   [

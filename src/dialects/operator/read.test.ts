@@ -80,6 +80,7 @@ test.each<[string, string, Contract, string]>([
   ['a secret', JSON.stringify(result({ notes_for_orchestrator: ['token=zz'] })), contract(), 'UNTRUSTED_CONTEXT_BLOCK'],
   ['an orchestrator that declines', 'BLOCKED: objective, constraints', GENERATOR, 'MISSING_REQUIRED_INPUT'],
   ['an orchestrator that broke a rule', 'NON_COMPLIANT: R-7 | REASON: it implemented', GENERATOR, 'NON_COMPLIANT'],
+  ['a long text that begins like a refusal', `BLOCKED: ${'x'.repeat(2000)}`, GENERATOR, 'SCHEMA_INVALID'],
   ['a subagent that declines in the same words', 'BLOCKED: objective', contract(), 'SCHEMA_INVALID'],
   [
     'an assigned field that is there',

@@ -64,6 +64,18 @@ test.each<[string, JsonObject, string[]]>([
     ['LEDGER_INCONSISTENT'],
   ],
   [
+    'a round behind a task that waits for nothing',
+    {
+      ledger: [
+        row('T-1', 'todo', { dependencies: ['T-2', 'T-3'] }),
+        row('T-2', 'todo', { dependencies: ['T-4'] }),
+        row('T-3', 'todo', { dependencies: ['T-1'] }),
+        row('T-4'),
+      ],
+    },
+    ['LEDGER_INCONSISTENT'],
+  ],
+  [
     'done although it waits for itself',
     { ledger: [row('T-1', 'done', { dependencies: ['T-1'] })] },
     ['LEDGER_INCONSISTENT'],
@@ -80,6 +92,7 @@ test.each<[string, JsonObject, string[]]>([
     ['LEDGER_INCONSISTENT', 'LEDGER_INCONSISTENT'],
   ],
   ['a lock on nothing', { ledger: [row('T-1')], active_locks: [lock('T-1', { resource: '//' })] }, ['SCHEMA_INVALID']],
+  ['a lock on a number', { ledger: [row('T-1')], active_locks: [lock('T-1', { resource: 5 })] }, ['SCHEMA_INVALID']],
   [
     'a lock that is perhaps active',
     { ledger: [row('T-1')], active_locks: [lock('T-1', { active: 'yes' })] },

@@ -72,6 +72,24 @@ test.each<[string, string, string]>([
   expect(validateOperator('operator/result', text).code).toBe(code);
 });
 
+test('blocks of text keep their lines or join them, and plain text goes on below', () => {
+  const check = [
+    'acceptance_check:',
+    '  - criterion: >',
+    '      one',
+    '      two',
+    '    status: pass',
+    '    evidence: |',
+    '      a',
+    '      b',
+  ];
+  const lines = [...check, '  - criterion: plain', '      and more', '    status: pass', '    evidence: "a\\tb"'];
+  expect(resultFromReport(report(...lines))?.acceptance_check).toEqual([
+    { criterion: 'one two', status: 'pass', evidence: 'a\nb' },
+    { criterion: 'plain and more', status: 'pass', evidence: 'a\tb' },
+  ]);
+});
+
 test.each(['', '---', '--- a', '# Title\n---\n---', '{"a": 1}', '----\na: b\n----'])('%j is no report', (text) => {
   expect(resultFromReport(text)).toBeNull();
 });

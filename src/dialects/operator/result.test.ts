@@ -28,14 +28,18 @@ test.each<[string, unknown, string]>([
     result({ changes: [{ resource: 'a/../../b', action: 'edit' }] }),
     'SCOPE_VIOLATION',
   ],
+  ['a blank resource', result({ changes: [{ resource: ' ', action: 'edit' }] }), 'SCHEMA_INVALID'],
+  ['a resource that is no string', result({ changes: [{ resource: 5, action: 'edit' }] }), 'SCHEMA_INVALID'],
   ['a blank action', result({ changes: [{ resource: 'a', action: ' ' }] }), 'SCHEMA_INVALID'],
   ['a change without evidence', result({ changes: [{ resource: 'a', action: 'edit' }] }), 'OK'],
   ['a check that is no object', result({ acceptance_check: ['pass'] }), 'SCHEMA_INVALID'],
   ['a check in capitals', result({ acceptance_check: [check('PASS')] }), 'SCHEMA_INVALID'],
+  ['a blank criterion', result({ acceptance_check: [check('pass', ' ')] }), 'SCHEMA_INVALID'],
   ['blank evidence', result({ acceptance_check: [check('pass', 'c', '   ')] }), 'SCHEMA_INVALID'],
   ['no evidence', result({ acceptance_check: [{ criterion: 'c', status: 'pass' }] }), 'SCHEMA_INVALID'],
   ['notes as text', result({ notes_for_orchestrator: 'fine' }), 'SCHEMA_INVALID'],
   ['a note that is no string', noted('a', 5), 'SCHEMA_INVALID'],
+  ['a secret, then a note that is no string', noted('token=zz', 5), 'SCHEMA_INVALID'],
   ['six notes, the sixth a secret', noted('a', 'b', 'c', 'd', 'e', 'token=zz'), 'SCHEMA_INVALID'],
   ['five notes', noted('a', 'b', 'c', 'd', 'e'), 'OK'],
   ['no notes', noted(), 'OK'],
@@ -84,6 +88,13 @@ test('the failing criteria are listed in order', () => {
 test('a secret in evidence is allowed with a warning, because values are scrubbed before they are stored', () => {
   const { code, details } = validateResult(result({ acceptance_check: [check('pass', 'c', 'token=zz')] }));
   expect([code, details.warnings]).toMatchObject(['OK', [expect.stringContaining('acceptance_check[0].evidence')]]);
+});
+
+test('a secret in the evidence of a change is mentioned too', () => {
+  const changes = [{ resource: 'a', action: 'edit', evidence: 'password=hunter2' }];
+  expect(validateResult(result({ changes })).details.warnings).toEqual([
+    expect.stringContaining('changes[0].evidence'),
+  ]);
 });
 
 test.each([

@@ -81,6 +81,17 @@ test.each<[string, unknown]>([
   }
 });
 
+const bomb = Array.from({ length: 40 }).reduce<unknown>((inner) => [inner, inner], 'x');
+test.each<[string, unknown]>([
+  ['a big number', 5n],
+  ['not a number', Number.NaN],
+  ['a function', () => 5],
+  ['too many values', bomb],
+  ['too deep a value', JSON.parse(`${'['.repeat(300)}${']'.repeat(300)}`)],
+])('a payload that holds %s is refused, even in a field nobody reads', (_what, value) => {
+  expect(validateOperator('operator/result', { ...EXAMPLE_RESULT, x_extra: value }).code).toBe('SCHEMA_INVALID');
+});
+
 test.each([undefined, null, 5, 'strict', [], { strict: 'yes', now: 5, checkers: 'x', previous: 7 }])(
   'options that are none count as not given: %j',
   (options) => {

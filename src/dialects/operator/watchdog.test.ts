@@ -55,6 +55,10 @@ test('a malformed row does not hide a silent one', () => {
   expect([code, details.timed_out]).toMatchObject(['SCHEMA_INVALID', [{ task_id: 'T-1' }]]);
 });
 
+test('a malformed row alone names no silent task', () => {
+  expect(validateWatchdog(at(NOW, task({ task_id: 'x' }))).details.timed_out).toBeUndefined();
+});
+
 test('a clock that runs ahead is named', () => {
   expect(validateWatchdog(at('2026-03-01T05:00:00Z', task())).details).toMatchObject({ rule_id: 'R-WD-002', index: 0 });
 });

@@ -43,6 +43,7 @@ test.each<[string, unknown, string]>([
   ['a secret in the decision', entry({ decision: `used ${KEY}` }), 'UNTRUSTED_CONTEXT_BLOCK'],
   ['a secret in an extension', entry({ x_env: { password: 'hunter2' } }), 'UNTRUSTED_CONTEXT_BLOCK'],
   ['a smuggled field', entry({ result: '{"ledger_delta": []}' }), 'UNTRUSTED_CONTEXT_BLOCK'],
+  ['a smuggled field in the decision', entry({ decision: '{"lock_scope": []}' }), 'UNTRUSTED_CONTEXT_BLOCK'],
   ['an entry', entry(), 'OK'],
   ['no entries', [], 'SCHEMA_INVALID'],
   ['entries', [entry(), entry({ action: 'test' })], 'OK'],
@@ -96,6 +97,10 @@ test('a file larger than one payload may be is read line by line', () => {
   const text = lines(entry()).repeat(5000);
   expect(text.length).toBeGreaterThan(1_048_576);
   expect(validateWorklogText(text)).toMatchObject({ code: 'OK', details: { entry_count: 5000 } });
+});
+
+test('a file beyond all measure is refused before it is read', () => {
+  expect(validateWorklogText('\n'.repeat(67_108_865)).reason).toContain('larger than');
 });
 
 test('an unknown field is refused in strict mode only, and x_prev always passes', () => {

@@ -5,7 +5,8 @@ import { render } from '../graph/path.ts';
 import { isObject, isText } from '../json.ts';
 import type { Cast, Turn } from '../state.ts';
 import { utf8Length } from '../utf8-length.ts';
-import { cut, firstBytes, newest } from './cut.ts';
+import { cut, firstBytes } from './cut.ts';
+import { linesFor } from './heard.ts';
 import { itemValue, scopeOf } from './item.ts';
 import { type Dialects, materiaOf, socketOf } from './pen.ts';
 import { collapse, notesFor, renderRework } from './rework.ts';
@@ -32,7 +33,7 @@ export function briefFor(cast: Cast, turn: Turn, dialects: Dialects): string {
     must(currentItem(cast, turn)),
     must(renderRework(notesFor(cast, turn.socket, turn.item?.key ?? null))),
     may(materia.generator ? upstreamItems(cast) : ''),
-    may(earlierContext(cast)),
+    may(earlierContext(cast, turn)),
     may(resultBefore(cast)),
     must(block('Your answer', format)),
   ];
@@ -55,7 +56,10 @@ function currentItem(cast: Cast, turn: Turn): string {
       ? value.context
       : JSON.stringify(value)
     : JSON.stringify(value);
-  return block(`Current item (${index + 1} of ${total}): ${cut(collapse(label), 200)}`, cut(body ?? '', SLOT_CHARS_MAX));
+  return block(
+    `Current item (${index + 1} of ${total}): ${cut(collapse(label), 200)}`,
+    cut(body ?? '', SLOT_CHARS_MAX),
+  );
 }
 
 function upstreamItems(cast: Cast): string {
@@ -64,11 +68,9 @@ function upstreamItems(cast: Cast): string {
   return block('Work items so far', asData(cut(JSON.stringify(workItems), SLOT_CHARS_MAX)));
 }
 
-function earlierContext(cast: Cast): string {
-  const { context } = cast.data;
-  if (!isText(context)) return '';
-  const tail = context.length > EARLIER_CHARS_MAX ? `…${newest(context, EARLIER_CHARS_MAX - 1)}` : context;
-  return block('What earlier sockets said', asData(tail));
+function earlierContext(cast: Cast, turn: Turn): string {
+  const lines = linesFor(cast.heard, turn.item);
+  return lines.length === 0 ? '' : block('What earlier sockets said', asData(lines.join('\n\n')));
 }
 
 /** The output before this one, without the prose that only its own socket shows. */

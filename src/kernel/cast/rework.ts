@@ -51,13 +51,18 @@ function lineOf({ from, label, itemLabel, reason }: ReworkNote): string {
 
 function reasonOf(handoff: Handoff): string {
   const { payload } = handoff;
-  if (isObject(payload) && isText(payload.context)) return cut(collapse(payload.context), REASON_CHARS_MAX);
+  if (isObject(payload) && isText(payload.context)) return reasonIn(payload.context);
   if (isObject(payload)) {
     const { text: _text, parallelSchedule: _schedule, ...rest } = payload;
     return `No context was given. The result was: ${cut(JSON.stringify(rest), REASON_CHARS_MAX)}`;
   }
   if (isText(payload)) return `No context was given. The result was: ${cut(collapse(payload), REASON_CHARS_MAX)}`;
   return 'Nothing was said about what is wrong.';
+}
+
+/** The reason as it is kept: on one line, and bounded. */
+export function reasonIn(context: string): string {
+  return cut(collapse(context), REASON_CHARS_MAX);
 }
 
 /** One line of it: a title with line breaks could otherwise pass for a heading of the brief. */

@@ -3,7 +3,7 @@ import { contractOf } from '../graph/contract.ts';
 import type { Input } from '../input.ts';
 import type { Cast, Turn } from '../state.ts';
 import { isOver } from '../state.ts';
-import { allow, deny, type Verdict } from '../verdict.ts';
+import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
 import { elapsedOf, exhausted, refilled, tokensOf } from './budget.ts';
 import { fail, materiaOf, type Pen } from './pen.ts';
@@ -51,10 +51,11 @@ export function revive(pen: Pen, cast: Cast): Verdict {
     return deny('NOT_ALLOWED_NOW', `cast ${cast.id} is ${cast.status}; only a failed cast can be revived`);
   }
   const { stand } = cast;
-  const spent = exhausted(cast, pen.at);
-  if (spent) {
-    pen.write({ kind: 'budget.changed', cast: cast.id, ...refilled(cast, pen.at) });
-    if (exhausted(cast, pen.at)) return spent;
+  if (exhausted(cast, pen.at)) {
+    const limits = refilled(cast, pen.at);
+    const still = exhausted({ ...cast, budget: { ...cast.budget, ...limits } }, pen.at);
+    if (still) return still;
+    pen.write({ kind: 'budget.changed', cast: cast.id, ...limits });
   }
   const spentEdge = stand?.at === 'edge' ? { extends: { key: stand.key, by: stand.limit } } : {};
   pen.write({ kind: 'cast.recast', cast: cast.id, ...spentEdge });
@@ -132,25 +133,24 @@ function defaultOutput(pen: Pen, cast: Cast, turn: Turn): string | null {
 }
 
 export function changeBudget(pen: Pen, cast: Cast, input: Extract<Input, { kind: 'budget.change' }>): Verdict {
-  const maxTokens = input.maxTokens ?? cast.budget.maxTokens;
-  const maxCost = input.maxCost ?? cast.budget.maxCost;
-  const maxDurationMs = input.maxDurationMs ?? cast.budget.maxDurationMs;
-  const used = tokensOf(cast);
-  if (maxTokens !== null && (!Number.isSafeInteger(maxTokens) || maxTokens < used)) {
-    return deny('NOT_ALLOWED_NOW', `${used} tokens are used already; the limit cannot be ${maxTokens}`, {
-      used,
-      maxTokens,
-    });
-  }
-  const { cost } = cast.usage;
-  if (maxCost !== null && !(Number.isFinite(maxCost) && maxCost >= cost)) {
-    return deny('NOT_ALLOWED_NOW', `${cost} is spent already; the limit cannot be ${maxCost}`, { cost });
-  }
-  const elapsedMs = elapsedOf(cast, pen.at);
-  if (maxDurationMs !== null && !(Number.isSafeInteger(maxDurationMs) && maxDurationMs >= elapsedMs)) {
-    const reason = `${elapsedMs} ms are over already; the limit cannot be ${maxDurationMs}`;
-    return deny('NOT_ALLOWED_NOW', reason, { elapsedMs });
-  }
-  pen.write({ kind: 'budget.changed', cast: cast.id, maxTokens, maxCost, maxDurationMs });
-  return allow('budget changed', { maxTokens, maxCost, maxDurationMs });
+  const refusal =
+    tooSmall(input.maxTokens, tokensOf(cast), 'tokens') ??
+    tooSmall(input.maxCost, cast.usage.cost, 'cost') ??
+    tooSmall(input.maxDurationMs, elapsedOf(cast, pen.at), 'ms');
+  if (refusal) return refusal;
+  const limits = {
+    maxTokens: input.maxTokens ?? cast.budget.maxTokens,
+    maxCost: input.maxCost ?? cast.budget.maxCost,
+    maxDurationMs: input.maxDurationMs ?? cast.budget.maxDurationMs,
+  };
+  pen.write({ kind: 'budget.changed', cast: cast.id, ...limits });
+  return allow('budget changed', limits);
+}
+
+/** A limit may be what is used already, and nothing below it. Only money comes in parts. */
+function tooSmall(limit: number | undefined, used: number, unit: 'tokens' | 'cost' | 'ms'): Denied | null {
+  if (limit === undefined) return null;
+  const isAmount = unit === 'cost' ? Number.isFinite(limit) : Number.isSafeInteger(limit);
+  if (isAmount && limit >= used) return null;
+  return deny('NOT_ALLOWED_NOW', `${used} ${unit} are used already; the limit cannot be ${limit}`, { used, unit });
 }

@@ -1,0 +1,88 @@
+// The generated pages of the reference: the commands and the codes, as their own tables tell them.
+import type { Command } from '../src/cli/command.ts';
+import { COMMANDS } from '../src/cli/commands.ts';
+import { GROUPS } from '../src/cli/help.ts';
+import { GAIA_CODES } from '../src/kernel/codes/gaia.ts';
+import { GOVERNED_CODES } from '../src/kernel/codes/governed.ts';
+import { GRAPH_CODES } from '../src/kernel/codes/graph.ts';
+import { OPERATOR_CODES } from '../src/kernel/codes/operator.ts';
+import type { CodeRow } from '../src/kernel/codes/row.ts';
+import { CODES } from '../src/kernel/codes.ts';
+
+const GENERATED = '<!-- Written by `npm run docs`; a test fails when it is stale. -->';
+
+/** Every page by its file name in `docs/reference/`. */
+export const REFERENCE_PAGES: Readonly<Record<string, () => string>> = {
+  'commands.md': commandsPage,
+  'codes.md': codesPage,
+};
+
+function commandsPage(): string {
+  const rows = GROUPS.flatMap(([group, title]) =>
+    COMMANDS.filter((command) => command.group === group).map(
+      ({ name, summary }) => `| ${title} | [\`baton ${name}\`](#baton-${name}) | ${cell(summary)} |`,
+    ),
+  );
+  const sections = GROUPS.flatMap(([group]) => COMMANDS.filter((command) => command.group === group).map(section));
+  return `${GENERATED}
+
+# Commands
+
+Every command takes \`-C DIR\` (the workspace), \`--json\` (exactly one JSON value on standard output) and \`--help\`.
+\`latest\` stands for the newest cast wherever a CAST is asked for. What the exit codes mean and what the JSON looks like:
+[the command line](../cli.md).
+
+| | command | does |
+|---|---|---|
+${rows.join('\n')}
+
+${sections.join('\n\n')}
+`;
+}
+
+function section({ name, args, summary, help, example }: Command): string {
+  const usage = `baton ${name}${args ? ` ${args}` : ''}`;
+  const body = [usage, ...(help ? ['', help] : []), '', `Example: ${example}`].join('\n');
+  return `## baton ${name}\n\n${sentence(summary)}\n\n\`\`\`text\n${body}\n\`\`\``;
+}
+
+const CHAPTERS: readonly (readonly [title: string, codes: Readonly<Record<string, CodeRow>>])[] = [
+  ['Loadouts and casts', GRAPH_CODES],
+  ['Turns (gaia)', GAIA_CODES],
+  ['Ledger (operator)', OPERATOR_CODES],
+  ['Trust (governed)', GOVERNED_CODES],
+];
+
+const RETRY: Readonly<Record<CodeRow['retry'], string>> = {
+  repaired: 'repaired',
+  later: 'later',
+  person: 'a person acts',
+  never: 'never',
+};
+
+function codesPage(): string {
+  const chapters = CHAPTERS.map(([title, codes]) => {
+    const rows = Object.entries(codes).map(
+      ([code, { means, fix, retry, http }]) =>
+        `| \`${code}\` | ${cell(means)} | ${cell(fix)} | ${RETRY[retry]} | ${http} |`,
+    );
+    return `## ${title}\n\n| code | means | what to do | try again when | HTTP |\n|---|---|---|---|---|\n${rows.join('\n')}`;
+  });
+  return `${GENERATED}
+
+# Codes
+
+Every refusal has one of these ${Object.keys(CODES).length} codes. A code never changes its meaning. \`baton explain CODE\` says the same
+in a terminal.
+
+${chapters.join('\n\n')}
+`;
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}

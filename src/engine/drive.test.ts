@@ -1,0 +1,257 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, test } from 'vitest';
+import { faultsOf } from '../../test/conformance/chain.ts';
+import { ProbedLog } from '../../test/conformance/probed-log.ts';
+import { startProgram } from '../../test/conformance/program.ts';
+import { type RoundOptions, startOf } from '../../test/conformance/round.ts';
+import { runners } from '../agents/index.ts';
+import { dialects } from '../dialects/index.ts';
+import type { Packet } from '../kernel/cast/packet.ts';
+import type { Entry } from '../kernel/fact.ts';
+import type { Request } from '../kernel/input.ts';
+import { logFileIn, SqliteLog } from '../log/sqlite.ts';
+import { Desk } from './desk.ts';
+import { type Door, LocalDoor } from './door.ts';
+import { Engine, type Runners } from './drive.ts';
+import { thisDriver } from './driver.ts';
+import type { AttemptResult, Runner } from './ports.ts';
+import { StorageError } from './storage-error.ts';
+import { WorkerDoor } from './worker-door.ts';
+
+const LIMIT = { timeout: 120_000 };
+/** Longer than a slow machine takes. */
+const POLL = { timeout: 60_000, interval: 5 };
+const WRITER = fileURLToPath(new URL('../../test/conformance/writer.ts', import.meta.url));
+
+const BUILT: AttemptResult = { kind: 'output', output: 'Built.' };
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-drive-'));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function openDoor(folder: string): Promise<{ door: Door; log: ProbedLog }> {
+  const log = new ProbedLog(new SqliteLog(logFileIn(folder)));
+  const door = new LocalDoor(await Desk.open(log, dialects));
+  cleanups.push(() => door.close());
+  return { door, log };
+}
+
+function engineAt(folder: string, door: Door, its: Runners = runners): Engine {
+  return new Engine({ door, runners: its, cwd: folder, configDir: folder, stateDir: folder });
+}
+
+const submit = (door: Door, request: Request) => async () => void (await door.submit(request, 'test'));
+const start = (door: Door, cast: string, options: RoundOptions = {}) => submit(door, startOf(cast, options));
+const nothing = async () => undefined;
+const kindsOf = (entries: readonly Entry[]) => entries.map(({ fact }) => fact.kind);
+
+/** Runners that note every call; the builder answers at once. Attempts in `stuck` answer when they are stopped, not before. */
+function noted(stuck: readonly string[] = []) {
+  const calls: string[] = [];
+  const carryOut =
+    (way: 'run' | 'recover') =>
+    async (packet: Packet, place: Parameters<Runner['run']>[1], signal: AbortSignal): Promise<AttemptResult> => {
+      const attempt = `${packet.turn}.${packet.attempt}`;
+      calls.push(`${way} ${attempt}`);
+      if (way === 'run' && packet.socket === 'Socket-1' && !stuck.includes(attempt)) return BUILT;
+      if (!stuck.includes(attempt)) return runners.runnerFor(packet)[way](packet, place, signal);
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      calls.push(`stopped ${attempt}`);
+      return { kind: 'output', output: 'too late' };
+    };
+  const runner: Runner = {
+    run: carryOut('run'),
+    recover: carryOut('recover'),
+    async forget({ attemptDir }) {
+      calls.push(`forget ${attemptDir.split('-').at(-1)}`);
+    },
+  };
+  return { calls, runners: { runnerFor: () => runner } };
+}
+
+async function expectCompleted(door: Door, cast: string, turns: number): Promise<void> {
+  expect(await door.cast(cast)).toMatchObject({ status: 'completed', turnsAccepted: turns });
+  const started = (await door.read({ after: 0, cast })).filter(({ fact }) => fact.kind === 'attempt.started');
+  expect(started).toHaveLength(turns);
+}
+
+test.each<[string, (folder: string) => Promise<Door>]>([
+  ['in this thread', async (folder) => (await openDoor(folder)).door],
+  ['behind a worker', (folder) => WorkerDoor.open(logFileIn(folder))],
+])('one process drives many casts at once, with the desk %s', LIMIT, async (_, open) => {
+  const folder = newFolder();
+  const door = await open(folder);
+  const engine = engineAt(folder, door);
+  const casts = Array.from({ length: 12 }, (__, index) => `c${index}`);
+  const ends = await Promise.all(casts.map((cast) => engine.drive(cast, start(door, cast, { turns: 6 }))));
+  expect(new Set(ends)).toEqual(new Set(['completed']));
+  for (const cast of casts) await expectCompleted(door, cast, 6);
+  await door.close();
+  const log = new SqliteLog(logFileIn(folder));
+  expect(faultsOf(await log.lines(0, 100_000))).toEqual([]);
+  await log.close();
+});
+
+test('two processes drive casts on the same log', LIMIT, async () => {
+  const folder = newFolder();
+  const { door, log } = await openDoor(folder);
+  const other = startProgram(WRITER, [logFileIn(folder), 'cast', 'theirs', '20']);
+  cleanups.push(() => other.kill());
+  await other.hears('ready');
+  other.tell('go');
+  expect(await engineAt(folder, door).drive('ours', start(door, 'ours', { turns: 20 }))).toBe('completed');
+  expect([await other.ended, other.said.at(-1)]).toEqual([0, 'completed after 20 turns']);
+  await expectCompleted(door, 'ours', 20);
+  await expectCompleted(door, 'theirs', 20);
+  expect(faultsOf(await log.lines(0, 100_000))).toEqual([]);
+});
+
+test.each<[Request['kind'], string]>([
+  ['cast.abort', 'aborted'],
+  ['cast.pause', 'paused'],
+])('%s at another door stops the running attempt, and its late answer changes nothing', LIMIT, async (kind, status) => {
+  const folder = newFolder();
+  const { door } = await openDoor(folder);
+  const { door: other } = await openDoor(folder);
+  const { calls, runners: its } = noted(['1.1']);
+  const driving = engineAt(folder, door, its).drive('c', start(door, 'c'));
+  await expect.poll(() => calls, POLL).toEqual(['run 1.1']);
+  expect(await other.submit({ kind, cast: 'c', reason: 'test' } as Request, 'test')).toMatchObject({ allow: true });
+  expect(await driving).toBe(status);
+  expect(calls).toEqual(['run 1.1', 'stopped 1.1', 'forget 1.1']);
+  expect(kindsOf(await door.read({ after: 0 })).slice(3)).toEqual([`cast.${status}`]);
+});
+
+test('what a driver that was killed left running is recovered, that attempt and no other', LIMIT, async () => {
+  const folder = newFolder();
+  const { door } = await openDoor(folder);
+  const victim = startProgram(WRITER, [logFileIn(folder), 'cast', 'c', '6', 'hold']);
+  cleanups.push(() => victim.kill());
+  await victim.hears('ready');
+  victim.tell('go');
+  await expect.poll(async () => kindsOf(await door.read({ after: 0 })), POLL).toContain('attempt.started');
+  expect(await door.takeCast('c', thisDriver())).not.toEqual(thisDriver());
+  await victim.kill();
+  expect(await door.takeCast('c', thisDriver())).toEqual(thisDriver());
+  const { calls, runners: its } = noted();
+  expect(await engineAt(folder, door, its).drive('c', nothing)).toBe('completed');
+  expect(calls.filter((call) => call.startsWith('recover'))).toEqual(['recover 1.1']);
+  expect(calls.filter((call) => call.startsWith('run'))).toEqual([
+    'run 1.2',
+    'run 2.1',
+    'run 3.1',
+    'run 4.1',
+    'run 5.1',
+    'run 6.1',
+  ]);
+});
+
+test('a recovered attempt that did finish is not run again', LIMIT, async () => {
+  const folder = newFolder();
+  const { door } = await openDoor(folder);
+  await start(door, 'c')();
+  const calls: string[] = [];
+  const its: Runners = {
+    runnerFor: (packet) => ({
+      run: (...args) => {
+        calls.push(`run ${packet.turn}.${packet.attempt}`);
+        return runners.runnerFor(packet).run(...args);
+      },
+      async recover() {
+        calls.push(`recover ${packet.turn}.${packet.attempt}`);
+        return { kind: 'output', output: 'Built before the crash.' };
+      },
+    }),
+  };
+  expect(await engineAt(folder, door, its).drive('c', nothing)).toBe('completed');
+  expect(calls).toEqual(['recover 1.1', 'run 2.1']);
+});
+
+test('a cut-off attempt that must not be repeated waits for a person', LIMIT, async () => {
+  const folder = newFolder();
+  const { door } = await openDoor(folder);
+  await start(door, 'c', { onCrash: 'wait' })();
+  expect(await engineAt(folder, door).drive('c', nothing)).toBe('waiting');
+  expect(await door.cast('c')).toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+});
+
+test('when the time is up the cast fails and what runs is stopped', LIMIT, async () => {
+  const folder = newFolder();
+  const { door } = await openDoor(folder);
+  const { calls, runners: its } = noted(['1.1']);
+  const options = { budget: { maxDurationMs: 60 } };
+  expect(await engineAt(folder, door, its).drive('c', start(door, 'c', options))).toBe('failed');
+  expect(calls).toEqual(['run 1.1', 'stopped 1.1', 'forget 1.1']);
+  expect(await door.cast('c')).toMatchObject({ code: 'BUDGET_EXHAUSTED' });
+});
+
+test('a timer that another process set is kept after its end', LIMIT, async () => {
+  const folder = newFolder();
+  const { door } = await openDoor(folder);
+  await start(door, 'c', { budget: { maxDurationMs: 60 } })();
+  const { runners: its } = noted(['1.1']);
+  expect(await engineAt(folder, door, its).drive('c', nothing)).toBe('failed');
+  expect(await door.cast('c')).toMatchObject({ code: 'BUDGET_EXHAUSTED' });
+});
+
+test('a fault of the storage ends the drive with it; driving again carries on', LIMIT, async () => {
+  const folder = newFolder();
+  const { door, log } = await openDoor(folder);
+  const full = new StorageError('STORAGE_FAILED', 'the disk is full');
+  const engine = engineAt(folder, door);
+  await expect(
+    engine.drive('c', async () => {
+      await start(door, 'c', { turns: 4 })();
+      log.failNextCommit(full);
+    }),
+  ).rejects.toBe(full);
+  expect((await door.cast('c'))?.status).toBe('running');
+  expect(await engine.drive('c', nothing)).toBe('completed');
+});
+
+test('a runner that throws ends the drive; what else runs is stopped first', LIMIT, async () => {
+  const folder = newFolder();
+  const { door } = await openDoor(folder);
+  const broken: Runners = {
+    runnerFor: () => ({
+      run: () => Promise.reject(new Error('broken')),
+      recover: () => Promise.reject(new Error('broken')),
+    }),
+  };
+  await expect(
+    engineAt(folder, door, broken).drive('c', start(door, 'c', { budget: { maxDurationMs: 600_000 } })),
+  ).rejects.toThrow('broken');
+});
+
+test('a beginning that fails ends the drive, and what was taken over is stopped', LIMIT, async () => {
+  const folder = newFolder();
+  const { door } = await openDoor(folder);
+  await start(door, 'c')();
+  const { calls, runners: its } = noted(['1.1']);
+  const driving = engineAt(folder, door, its).drive('c', async () => {
+    throw new Error('not now');
+  });
+  await expect(driving).rejects.toThrow('not now');
+  expect(calls).toEqual(['recover 1.1', 'stopped 1.1', 'forget 1.1']);
+  expect((await door.cast('c'))?.status).toBe('running');
+});
+
+test('a cast that does not run is left as it is', LIMIT, async () => {
+  const folder = newFolder();
+  const { door } = await openDoor(folder);
+  await start(door, 'c')();
+  await door.submit({ kind: 'cast.pause', cast: 'c', reason: 'test' }, 'test');
+  const { calls, runners: its } = noted();
+  expect(await engineAt(folder, door, its).drive('c', nothing)).toBe('paused');
+  expect(calls).toEqual([]);
+});

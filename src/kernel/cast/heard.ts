@@ -1,0 +1,40 @@
+// What sockets said in `context` for those who come after them. All of it is in the data of the cast; a brief shows a
+// bounded part, and to somebody who works on an item nothing that was said about the others.
+import type { Heard, Item, ReworkNote } from '../state.ts';
+import { cut } from './cut.ts';
+import { reasonIn } from './rework.ts';
+
+const LINE_CHARS_MAX = 4_000;
+const HEARD_CHARS_MAX = 4_000;
+
+export function withLine(heard: readonly Heard[], item: Item | null, line: string): readonly Heard[] {
+  const all = [...heard, { about: item && placeOf(item), line: cut(line, LINE_CHARS_MAX) }];
+  let room = HEARD_CHARS_MAX;
+  const first = all.findLastIndex((each) => {
+    room -= each.line.length;
+    return room < 0;
+  });
+  return all.slice(first + 1);
+}
+
+/** A rejection travels to its target as a note, and need not be heard twice. */
+export function withoutNoted(heard: readonly Heard[], { from, label, reason }: ReworkNote): readonly Heard[] {
+  const said = `[${from} ${label}] `;
+  const last = heard.at(-1)?.line ?? '';
+  return last.startsWith(said) && reasonIn(last.slice(said.length)) === reason ? heard.slice(0, -1) : heard;
+}
+
+/** A new list: what was said about places in the old one is about nothing now. */
+export function withoutList(heard: readonly Heard[], cursorKey: string): readonly Heard[] {
+  return heard.filter(({ about }) => about === null || !about.startsWith(`${cursorKey}:`));
+}
+
+/** What is said to somebody who works on this item, or on none. */
+export function linesFor(heard: readonly Heard[], item: Item | null): readonly string[] {
+  const fitting = heard.filter(({ about }) => item === null || about === null || about === placeOf(item));
+  return fitting.map(({ line }) => line);
+}
+
+function placeOf({ cursorKey, index }: Item): string {
+  return `${cursorKey}:${index}`;
+}

@@ -1,0 +1,178 @@
+// What holds for every cast, whatever the loadout, whatever the agents say, whoever interferes.
+import canonicalize from 'canonicalize';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { graph } from '../../test/loadouts.ts';
+import { answerOf, type Play, play, replayed } from '../../test/play.ts';
+import { config, data, script } from '../../test/random-casts.ts';
+import type { Fact } from './fact.ts';
+import type { Request } from './input.ts';
+import type { Json, JsonObject } from './json.ts';
+import { utf8Length } from './utf8-length.ts';
+
+const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 300) };
+
+/** What happens next: mostly an owed answer, sometimes an interference. */
+type Deed = { readonly kind: string; readonly turn: number; readonly attempt: number; readonly amount: number };
+
+const deed: fc.Arbitrary<Deed> = fc.record({
+  kind: fc.oneof(
+    { weight: 12, arbitrary: fc.constant('answer') },
+    {
+      weight: 6,
+      arbitrary: fc.constantFrom(
+        ...['abort', 'pause', 'resume', 'recast', 'revive', 'lost', 'budget', 'clock', 'again'],
+        ...['prepared', 'output', 'failed', 'verified', 'rerun', 'accept', 'fail', 'start', 'elsewhere'],
+      ),
+    },
+  ),
+  turn: fc.integer({ min: 0, max: 12 }),
+  attempt: fc.integer({ min: 0, max: 4 }),
+  amount: fc.integer({ min: -1, max: 200 }),
+});
+
+test('a cast keeps its promises whatever happens to it', () => {
+  fc.assert(
+    fc.property(config, script, data, fc.array(deed, { maxLength: 40 }), (config, agents, data, deeds) => {
+      const cast = play({ config, agents, data, hold: true });
+      let last: Request = { kind: 'clock.rang', cast: 'c' };
+      for (const each of deeds) {
+        const request: Request = each.kind === 'again' ? last : requestOf(cast, each);
+        const before = { facts: cast.entries.length, data: cast.cast.data };
+        cast.tell(request);
+        last = request;
+        holdsAfter(cast, before);
+      }
+      // Whatever was done to it, somebody who carries it on brings it to an end.
+      cast.run();
+      for (const verb of ['cast.resume', 'cast.recast', 'cast.revive'] as const) {
+        cast.say({ kind: verb, cast: 'c', reason: 'carried on' } as Request);
+        expect(cast.owed).toEqual([]);
+      }
+      holdsAtTheEnd(cast, config);
+    }),
+    RUNS,
+  );
+});
+
+function requestOf(cast: Play, { kind, turn, attempt, amount }: Deed): Request {
+  const at = { cast: 'c', turn, attempt };
+  const due = cast.owed.find((effect) => effect.kind === 'prepare' || effect.kind === 'dispatch');
+  switch (kind) {
+    case 'answer':
+      if (!due) return { kind: 'clock.rang', cast: 'c' };
+      return due.kind === 'dispatch'
+        ? answerOf(cast.cast, due.turn, due.attempt)
+        : { kind: 'turn.prepared', cast: 'c', turn: due.turn, attempt: due.attempt };
+    case 'lost':
+      return {
+        kind: 'attempt.lost',
+        ...(due?.kind === 'dispatch' ? { cast: 'c', turn: due.turn, attempt: due.attempt } : at),
+        mayHaveRun: amount % 2 === 0,
+        reason: 'gone',
+      };
+    case 'abort':
+    case 'pause':
+    case 'resume':
+      return { kind: `cast.${kind}`, cast: 'c', reason: 'because' };
+    case 'recast':
+    case 'revive':
+      return { kind: `cast.${kind}`, cast: 'c' };
+    case 'budget':
+      return { kind: 'budget.change', cast: 'c', maxTokens: amount };
+    case 'prepared':
+    case 'verified':
+      return { kind: `turn.${kind}`, ...at };
+    case 'output':
+      return { kind: 'attempt.output', ...at, output: '{"satisfied":true}' };
+    case 'failed':
+      return { kind: 'attempt.failed', ...at, fault: 'crash', reason: 'crash' };
+    case 'rerun':
+    case 'accept':
+    case 'fail': {
+      const unknown = Object.values(cast.cast.turns).find(({ phase }) => phase === 'unknown');
+      const output = amount % 3 === 0 ? { output: '{"satisfied":true,"workItems":[]}' } : {};
+      return { kind: 'turn.decide', cast: 'c', turn: unknown?.id ?? turn, choice: kind, ...output };
+    }
+    case 'start': {
+      const { rules, script } = cast.cast;
+      return { kind: 'cast.start', cast: 'c', request: 'again', loadout: 'Flow', rules, script };
+    }
+    case 'elsewhere':
+      return { kind: 'cast.abort', cast: 'constructor', reason: 'no such cast' };
+    default:
+      return { kind: 'clock.rang', cast: 'c' };
+  }
+}
+
+const MOVES: readonly Fact['kind'][] = ['turn.accepted', 'edge.taken', 'exit.taken', 'cursor.advanced', 'rework.noted'];
+
+function holdsAfter(cast: Play, before: { readonly facts: number; readonly data: JsonObject }): void {
+  if (cast.cast.status !== 'running') expect(cast.owed).toEqual([]);
+  const facts = cast.facts.slice(before.facts);
+  const refused = facts.find((fact) => fact.kind === 'attempt.refused');
+  if (!refused) return;
+  expect(facts.map(({ kind }) => kind).filter((kind) => MOVES.includes(kind))).toEqual([]);
+  // A utility that could not do its job may say so in the data; nothing else of a refused output stays.
+  if (refused.changes === undefined) expect(cast.cast.data).toEqual(before.data);
+  else expect(cast.cast.code).toBe('UTILITY_FAILED');
+}
+
+function holdsAtTheEnd(cast: Play, { limits }: JsonObject): void {
+  expect(replayed(cast.entries)).toEqual(JSON.parse(JSON.stringify(cast.state)));
+  for (const kind of ['turn.started', 'turn.accepted'] as const) {
+    const turns = cast.all(kind).map(({ turn }) => turn);
+    expect(new Set(turns).size).toBe(turns.length);
+  }
+  const left = [...cast.all('edge.taken'), ...cast.all('exit.taken')].flatMap(({ turn }) =>
+    turn === null ? [] : [turn],
+  );
+  expect(new Set(left).size).toBe(left.length);
+  const accepted = cast.all('turn.accepted').map(({ turn }) => turn);
+  expect(left.filter((turn) => !accepted.includes(turn))).toEqual([]);
+  for (const fact of cast.facts) expect(() => canonicalize(fact)).not.toThrow();
+  const bytesMax = (limits as JsonObject).maxBriefBytes as number;
+  for (const { brief } of cast.all('attempt.started')) expect(utf8Length(brief)).toBeLessThanOrEqual(bytesMax);
+}
+
+test('a cast that costs nothing still ends, or keeps finishing items', () => {
+  fc.assert(
+    fc.property(config, script, data, ({ budget: _, ...config }, agents, data) => {
+      const cast = play({ config, agents, data, hold: true });
+      let turns = 0;
+      for (let step = 0; step < 600 && cast.owed.length > 0; step++) {
+        const facts = cast.entries.length;
+        cast.tell(requestOf(cast, { kind: 'answer', turn: 0, attempt: 0, amount: 0 }));
+        const news = cast.facts.slice(facts);
+        if (news.some((fact) => fact.kind === 'cursor.advanced' && fact.item !== null)) turns = 0;
+        turns += news.filter(({ kind }) => kind === 'turn.started').length;
+        expect(turns).toBeLessThan(300);
+      }
+    }),
+    RUNS,
+  );
+});
+
+test('without items the guard and the retry budgets end every cast, though nothing costs anything', () => {
+  const ids = ['Socket-1', 'Socket-2', 'Socket-3', 'Socket-4'];
+  const edge = fc.record({ to: fc.constantFrom(...ids), maxTraversals: fc.option(fc.integer({ min: 1, max: 3 })) });
+  const edges = fc.tuple(edge, edge).map(([good, bad]) =>
+    [
+      { when: 'satisfied', ...good },
+      { when: 'not_satisfied', ...bad },
+    ].map(({ maxTraversals, ...rest }) => {
+      return maxTraversals === null ? rest : { ...rest, maxTraversals };
+    }),
+  );
+  const said = fc.array(fc.boolean(), { minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(fc.tuple(edges, edges, edges, edges), fc.tuple(said, said, said, said), (all, outcomes) => {
+      const sockets = Object.fromEntries(ids.map((id, index) => [id, { materia: 'Judge', edges: all[index] as Json }]));
+      const turns = (outcomes: readonly boolean[]) => [...outcomes.map((satisfied) => ({ satisfied })), '$repeat'];
+      const agents = Object.fromEntries(ids.map((id, index) => [id, turns(outcomes[index] ?? [])]));
+      const { code } = play({ config: graph(sockets), agents }).cast;
+      expect(['NO_PROGRESS', 'EDGE_BUDGET_EXHAUSTED']).toContain(code);
+    }),
+    RUNS,
+  );
+});

@@ -1,0 +1,182 @@
+// Runs the real command line in folders of its own. Whatever a test starts is ended, and whatever it wrote is removed,
+// when the test is over.
+import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished, vi } from 'vitest';
+import type { CastView } from '../../src/engine/view.ts';
+import type { Json, JsonObject } from '../../src/kernel/json.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
+export const BATON = join(CHECKOUT, 'bin', 'baton');
+
+/** How long a test waits for something that must come; only a failure takes so long. */
+const PATIENCE_MS = 30_000;
+
+export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+export type How = { readonly env?: NodeJS.ProcessEnv; readonly input?: string; readonly program?: readonly string[] };
+
+export type Started = {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ran>;
+  stderr(): string;
+};
+
+/** A project folder with the given files, `.baton` among them; JSON is written as its text. */
+export function project(files: Readonly<Record<string, Json>> = {}): string {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-cli-')));
+  onTestFinished(() => {
+    for (const pid of leftIn(dir)) endProcess(pid);
+    rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
+  });
+  mkdirSync(join(dir, '.baton'));
+  put(dir, files);
+  return dir;
+}
+
+export function put(dir: string, files: Readonly<Record<string, Json>>): void {
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(dir, name)), { recursive: true });
+    writeFileSync(join(dir, name), typeof content === 'string' ? content : JSON.stringify(content));
+  }
+}
+
+export function read(dir: string, name: string): string {
+  return readFileSync(join(dir, name), 'utf8');
+}
+
+/** Runs `baton` to its end. */
+export function baton(dir: string, args: readonly string[], how: How = {}): Promise<Ran> {
+  return start(dir, args, how).ended;
+}
+
+/** Starts `baton` and leaves it running. */
+export function start(dir: string, args: readonly string[], how: How = {}): Started {
+  const [program = BATON, ...before] = how.program ?? [BATON];
+  const child = spawn(program, [...before, ...args], { cwd: dir, env: environment(dir, how.env), stdio: 'pipe' });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(how.input ?? '');
+  const ended = new Promise<Ran>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+  return { child, ended, stderr: () => stderr };
+}
+
+/** The one JSON value on standard output. More than that fails to parse. */
+export function json<T = JsonObject>({ stdout }: Ran): T {
+  return JSON.parse(stdout) as T;
+}
+
+/** Casts with a script and answers what `cast --json --turns` says. */
+export async function cast(dir: string, config: JsonObject, agents: JsonObject, ...more: string[]): Promise<CastView> {
+  put(dir, { 'cast.json': config, 'agents.json': agents });
+  const args = ['cast', '--file', 'cast.json', '--agents', 'agents.json', '--json', '--turns', ...more, 'do it'];
+  return json<CastView>(await baton(dir, args));
+}
+
+/** A configuration with one loadout `L` that begins at Socket-1. */
+export function flow(materia: JsonObject, sockets: JsonObject, more: JsonObject = {}): JsonObject {
+  return { materia, loadouts: { L: { entry: 'Socket-1', sockets } }, ...more };
+}
+
+export const agent: JsonObject = { tools: 'none', prompt: 'Do it.' };
+
+/** A utility that runs the named script with our Node. */
+export function script(name: string, more: JsonObject = {}): JsonObject {
+  return { type: 'utility', command: ['node', `./${name}`], parse: 'json', ...more };
+}
+
+export function always(to: string): JsonObject {
+  return { when: 'always', to };
+}
+
+/** Waits until `look` gives something, and answers it. */
+export async function until<T>(what: string, look: () => T | undefined | null | false): Promise<T> {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const found = look();
+    if (found !== undefined && found !== null && found !== false) return found;
+    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    await sleep(20);
+  }
+}
+
+/** The content of a file once it is there and not empty. */
+export function untilWritten(dir: string, name: string): Promise<string> {
+  return until(name, () => {
+    try {
+      return read(dir, name);
+    } catch {
+      return undefined;
+    }
+  });
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return !stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
+  } catch {
+    return false;
+  }
+}
+
+/** The supervisor of the attempt that runs in the folder. */
+export function supervisorIn(dir: string): Promise<number> {
+  const attempts = join(dir, '.baton', 'state', 'attempts');
+  return until('a supervisor', () => {
+    const [claim] = globSync(join(attempts, '*', 'claim'));
+    return claim === undefined ? undefined : (JSON.parse(readFileSync(claim, 'utf8')) as { pid: number }).pid;
+  });
+}
+
+// A temporary folder of its own, so that what a command leaves there goes with the test.
+function environment(dir: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const { PATH, HOME, LANG } = process.env;
+  return { PATH, HOME, LANG, TMPDIR: dir, ...more };
+}
+
+/** Processes that work in the folder or carry its name in their command line or environment. */
+function leftIn(dir: string): number[] {
+  const pids = readdirSync('/proc').map(Number).filter(Number.isSafeInteger);
+  return pids.filter((pid) => {
+    if (pid === process.pid) return false;
+    try {
+      return ['cmdline', 'environ'].some((file) => readFileSync(`/proc/${pid}/${file}`, 'utf8').includes(dir));
+    } catch {
+      return false;
+    }
+  });
+}
+
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}

@@ -1,0 +1,71 @@
+// The published package: packed, installed into an empty folder, and run there.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { baton, CHECKOUT, project, type Ran } from './baton.ts';
+
+const OURS = ['.git', '.baton', 'dist', 'node_modules', 'coverage'];
+
+/** The machine's own folders of programs, without those that npm puts in front. */
+const MACHINE = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
+
+/** The machine's own Node, if it is older than the one we need. */
+const OLD_NODE = MACHINE.map((folder) => join(folder, 'node')).find((node) => {
+  const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' });
+  return stdout && Number.parseInt(stdout.slice(1), 10) < 24;
+});
+
+test('it holds what it needs and nothing else, installs, and runs the demo; an old Node is told what it needs', async (context) => {
+  const dir = project();
+  // A copy, so that packing does not build in the folder that other tests and people work in.
+  const copy = join(dir, 'copy');
+  cpSync(CHECKOUT, copy, { recursive: true, filter: (path) => !OURS.some((name) => path === join(CHECKOUT, name)) });
+  symlinkSync(join(CHECKOUT, 'node_modules'), join(copy, 'node_modules'));
+  mkdirSync(join(dir, 'node24'));
+  symlinkSync(process.execPath, join(dir, 'node24', 'node'));
+  const PATH = [join(dir, 'node24'), ...MACHINE].join(delimiter);
+  const run = (where: string, program: string, ...args: string[]) =>
+    baton(where, args, { program: [program], env: { PATH } });
+
+  succeed(await run(copy, 'npm', 'pack', '--pack-destination', dir));
+  const tarball = join(dir, readdirSync(dir).find((name) => name.endsWith('.tgz')) ?? 'none.tgz');
+  const files = succeed(await run(dir, 'tar', '-tzf', tarball)).split('\n');
+  const needed = ['bin/baton', 'bin/main.cjs', 'dist/cli/main.js', 'dist/engine/desk-worker.js', 'dist/index.d.ts'];
+  const bundled = ['config.json', 'demo-agents.json', 'prompts/build.md'].map((name) => `dist/bundled/${name}`);
+  expect(files).toEqual(expect.arrayContaining([...needed, ...bundled].map((name) => `package/${name}`)));
+  expect(files.filter((name) => /\.test\.|fixtures|^package\/(src|test|scripts)\//.test(name))).toEqual([]);
+
+  const home = join(dir, 'home');
+  mkdirSync(home);
+  const installed = await run(
+    home,
+    'npm',
+    'install',
+    '--no-audit',
+    '--no-fund',
+    '--ignore-scripts',
+    '--prefer-offline',
+    tarball,
+  );
+  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|ETIMEDOUT/.test(installed.stderr)) {
+    context.skip('the npm registry cannot be reached');
+  }
+  succeed(installed);
+  const demo = await run(home, 'npx', 'baton', 'demo', '--fast');
+  expect([demo.code, demo.stdout]).toEqual([0, expect.stringContaining('Hello, Ada!')]);
+  expect(demo.stderr).not.toContain('Warning');
+
+  if (OLD_NODE === undefined) return;
+  const old = await baton(home, ['demo'], {
+    program: [join(home, 'node_modules/.bin/baton')],
+    env: { PATH: MACHINE.join(delimiter) },
+  });
+  expect([old.code, old.stdout]).toEqual([2, '']);
+  expect(old.stderr).toMatch(/^baton needs Node\.js 24 or newer; this is v\d+\..+\n$/);
+}, 120_000);
+
+function succeed({ code, stdout, stderr }: Ran): string {
+  expect(code, stderr).toBe(0);
+  return stdout;
+}

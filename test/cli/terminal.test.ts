@@ -1,0 +1,70 @@
+// How it looks: plain lines where nobody watches, a moving line in a terminal, colours unless they are unwanted, and
+// nothing in a text that could act on the terminal.
+import { spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { agent, always, BATON, baton, cast, flow, project } from './baton.ts';
+
+const ESC = '\u001b';
+const MOVE = `\r${ESC}[2K`;
+const pair = flow(
+  { A: agent },
+  {
+    'Socket-1': { materia: 'A', parse: 'text', edges: [always('Socket-2')] },
+    'Socket-2': { materia: 'A', parse: 'text' },
+  },
+);
+const files = { 'c.json': pair, 'a.json': { A: [{ $turn: { output: '1', delayMs: 700 } }, '2'] } };
+const casting = 'cast --file c.json --agents a.json x';
+/** `script` of util-linux runs a command in a terminal of its own. */
+const hasScript = spawnSync('script', ['--version']).status === 0;
+
+function inTerminal(dir: string, args: string, env: NodeJS.ProcessEnv = {}) {
+  return baton(dir, ['-qec', `'${BATON}' ${args}`, '/dev/null'], {
+    program: ['script'],
+    env: { TERM: 'xterm', ...env },
+  });
+}
+
+test('where standard error is no terminal there are plain lines', async () => {
+  const { stdout, stderr } = await baton(project(files), casting.split(' '));
+  expect(`${stdout}${stderr}`).not.toContain(ESC);
+  expect(stderr).not.toContain('\r');
+  expect(stderr.trim().split('\n')).toHaveLength(6);
+});
+
+test.skipIf(!hasScript)('in a terminal the last line moves, in colours (needs script of util-linux)', async () => {
+  const { code, stdout } = await inTerminal(project(files), casting);
+  expect(code).toBe(0);
+  expect(stdout.split(MOVE).length).toBeGreaterThan(6);
+  expect(stdout).toMatch(/0:00 · 0 tokens · Socket-1 A/);
+  expect(stdout).toContain(`${ESC}[32m✓ accepted${ESC}[0m Socket-1 A`);
+});
+
+test.skipIf(!hasScript)(
+  'NO_COLOR keeps the moving line and drops the colours (needs script of util-linux)',
+  async () => {
+    const { stdout } = await inTerminal(project(files), casting, { NO_COLOR: '1' });
+    expect(stdout).toContain(MOVE);
+    expect(stdout).not.toContain(`${ESC}[3`);
+    expect(stdout).toContain('✓ accepted Socket-1 A');
+  },
+);
+
+test.skipIf(!hasScript)('with --json nothing moves, even in a terminal (needs script of util-linux)', async () => {
+  const { stdout } = await inTerminal(project(files), `${casting} --json`);
+  expect(stdout).not.toContain(MOVE);
+});
+
+test('text of agents and of people cannot act on the terminal', async () => {
+  const evil = `${ESC}[2Jcleared\u0007\u009b31m\u202eesrever`;
+  const dir = project();
+  const config = flow({ A: { ...agent, label: evil } }, { 'Socket-1': { materia: 'A', parse: 'json' } });
+  await cast(dir, config, { A: [`{"${evil}": `, `{"${evil}": 1`] }, '--', evil);
+  const shown = await Promise.all(
+    [['show'], ['casts'], ['status'], ['log'], ['watch']].map((args) => baton(dir, args)),
+  );
+  const told = await baton(dir, ['recast']);
+  const all = [...shown, told].map(({ stdout, stderr }) => stdout + stderr).join('');
+  expect(all).toContain('cleared');
+  expect([ESC, '\u0007', '\u009b', '\u202e'].filter((char) => all.includes(char))).toEqual([]);
+});
