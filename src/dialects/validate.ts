@@ -12,7 +12,7 @@ export type ValidateOptions = {
   readonly strict?: boolean;
   /** The registry folder for `governed/handoff`. */
   readonly registry?: string | null;
-  /** The present time for kinds that ask for it and were given none. */
+  /** The present time for `governed/handoff`, where the options name none. */
   readonly now: string;
 };
 
@@ -81,8 +81,8 @@ async function gaiaValidator(name: string | undefined): Promise<Validator> {
 
 async function operatorValidator(kind: string): Promise<Validator> {
   const { validateOperator } = await import('./operator/validate.ts');
-  return (payload, { options = {}, strict = false, now }) =>
-    validateOperator(kind, exact(payload), { now, ...options, strict: strict || options.strict === true });
+  return (payload, { options = {}, strict = false }) =>
+    validateOperator(kind, exact(payload), { ...options, strict: strict || options.strict === true });
 }
 
 async function governedValidator(): Promise<Validator> {

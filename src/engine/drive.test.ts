@@ -14,7 +14,7 @@ import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite.ts';
 import { Desk } from './desk.ts';
-import { type Door, LocalDoor } from './door.ts';
+import { type Change, type Door, LocalDoor } from './door.ts';
 import { Engine, type Runners } from './drive.ts';
 import { thisDriver } from './driver.ts';
 import type { AttemptResult, Runner } from './ports.ts';
@@ -254,4 +254,68 @@ test('a cast that does not run is left as it is', LIMIT, async () => {
   const { calls, runners: its } = noted();
   expect(await engineAt(folder, door, its).drive('c', nothing)).toBe('paused');
   expect(calls).toEqual([]);
+});
+
+/** A door whose follower hears exactly the given changes; what is submitted there has no consequences. */
+function scriptedDoor(early: readonly Change[]): { door: Door; tell(change: Change): void } {
+  const listeners: ((change: Change) => void)[] = [];
+  const door = {
+    async follow(_cast: string, _withEntries: boolean, listener: (change: Change) => void) {
+      listeners.push(listener);
+      for (const change of early) listener(change);
+      return () => undefined;
+    },
+    submit: async () => ({ allow: true, code: 'OK', reason: '', details: {} }),
+  };
+  return { door: door as unknown as Door, tell: (change) => listeners.forEach((listener) => void listener(change)) };
+}
+
+const owes = (...turns: number[]): Change => ({
+  cast: 'c',
+  status: turns.length > 0 ? 'running' : 'completed',
+  owed: turns.map((turn) => ({
+    key: `dispatch:${turn}.1`,
+    effect: { kind: 'dispatch', cast: 'c', turn, attempt: 1 },
+    packet: { cast: 'c', turn, attempt: 1, socket: `Socket-${turn}` } as Packet,
+  })),
+  entries: [],
+});
+
+test('only what ran before is recovered, not what starts while the door still answers', LIMIT, async () => {
+  const { door, tell } = scriptedDoor([owes(1), owes(1, 2)]);
+  const { calls, runners: its } = noted(['1.1', '2.1', '3.1']);
+  const driving = engineAt('.', door, its).drive('c', nothing);
+  await expect.poll(() => calls, POLL).toEqual(['recover 1.1', 'run 2.1']);
+  tell(owes(1, 2, 3));
+  tell(owes());
+  expect(await driving).toBe('completed');
+  expect(calls.slice(0, 3)).toEqual(['recover 1.1', 'run 2.1', 'run 3.1']);
+});
+
+test('a drive that fails starts nothing more', LIMIT, async () => {
+  const { door, tell } = scriptedDoor([]);
+  const calls: string[] = [];
+  let release: () => void = () => undefined;
+  const its: Runners = {
+    runnerFor: ({ turn }) => ({
+      async run() {
+        calls.push(`run ${turn}`);
+        if (turn === 2) throw new Error('broken');
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        return BUILT;
+      },
+      recover: async () => BUILT,
+    }),
+  };
+  const driving = engineAt('.', door, its).drive('c', nothing);
+  const failed = expect(driving).rejects.toThrow('broken');
+  await new Promise(setImmediate);
+  tell(owes(1, 2));
+  await new Promise(setImmediate);
+  tell(owes(1, 2, 3));
+  release();
+  await failed;
+  expect(calls).toEqual(['run 1', 'run 2']);
 });

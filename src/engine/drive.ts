@@ -7,13 +7,13 @@ import type { Request } from '../kernel/input.ts';
 import type { CastStatus } from '../kernel/state.ts';
 import type { Owed } from './desk.ts';
 import type { Change, Door } from './door.ts';
-import type { AttemptResult, Place, Runner } from './ports.ts';
+import type { AttemptResult, Place, Runners } from './ports.ts';
 
 const ENGINE = 'engine';
 /** The longest a timer of Node can be set for. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-export type Runners = { runnerFor(packet: Packet): Runner };
+export type { Runners } from './ports.ts';
 
 export type EngineOptions = {
   readonly door: Door;

@@ -16,8 +16,9 @@ export type Query = { readonly after: number; readonly limit?: number; readonly 
 
 export interface Log {
   /**
-   * Hands over the entries after `after`, asks `decide` what to append, and appends it: all or nothing, on disk when
-   * the promise resolves. Nobody else appends in between. A throw inside `decide` leaves the log as it was.
+   * Hands over the entries after `after`, asks `decide` once what to append, and appends it: all or nothing, on disk when
+   * the promise resolves. Nobody else appends in between. A throw inside `decide` leaves the log as it was and is passed
+   * on; a fault of the storage is a `StorageError`.
    */
   commit(after: number, decide: (tail: readonly Entry[]) => readonly Append[]): Promise<readonly Entry[]>;
   read(query: Query): Promise<readonly Entry[]>;
@@ -26,7 +27,7 @@ export interface Log {
   head(): Promise<Head>;
   /** The stored text of entries, exactly as it was hashed. */
   lines(after: number, limit: number): Promise<readonly { readonly seq: number; readonly line: string }[]>;
-  /** Calls back when somebody, here or in another process, may have appended. */
+  /** Calls back when somebody who opened the log elsewhere may have appended. One's own appends may call back too. */
   watch(changed: () => void): () => void;
   /** The newest snapshot, or null. A cache: it may be deleted at any time. */
   snapshot(): Promise<Snapshot | null>;
@@ -51,6 +52,8 @@ export interface Runner {
   /** The outcome is recorded: what the attempt left in its place can go. */
   forget?(place: Place): Promise<void>;
 }
+
+export type Runners = { runnerFor(packet: Packet): Runner };
 
 /** Where an attempt works and where it may spool. */
 export type Place = {

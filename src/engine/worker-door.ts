@@ -122,7 +122,22 @@ export class WorkerDoor implements Door {
   #flush(): void {
     const calls = this.#outbox;
     this.#outbox = [];
-    if (!this.#gone) this.#worker.postMessage(calls);
+    if (this.#gone) return;
+    try {
+      this.#worker.postMessage(calls);
+    } catch {
+      // One of them holds something that cannot cross over; the others can.
+      for (const call of calls) this.#send(call);
+    }
+  }
+
+  #send(call: Call): void {
+    try {
+      this.#worker.postMessage([call]);
+    } catch (error) {
+      this.#waiters.get(call.id)?.reject(error);
+      this.#waiters.delete(call.id);
+    }
   }
 
   #receive(reply: Reply): void {

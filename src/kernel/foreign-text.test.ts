@@ -2,6 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { inspectJson, inspectText, refuseForeign } from './foreign-text.ts';
 
+// Quadratic work on these texts takes minutes; a busy machine makes linear work take a few seconds.
+const LINEAR_MS_MAX = 10_000;
+
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 
 test.each([
@@ -74,11 +77,12 @@ test('a key that changes prototypes is refused and changes none', () => {
 
 test.each(['"', '{"lock_scope":', '<|im_start|>', 'ignore ', 'ignore all ', '\n- ', '[', '\u{e0041}', '\ufdfa'])(
   'takes linear time on many of %j',
+  { timeout: 60_000 },
   (piece) => {
     const text = piece.repeat(Math.ceil(300_000 / piece.length));
     const started = performance.now();
     expect(inspectText(text).structural.length).toBeLessThanOrEqual(50);
-    expect(performance.now() - started).toBeLessThan(1500);
+    expect(performance.now() - started).toBeLessThan(LINEAR_MS_MAX);
   },
 );
 

@@ -1,13 +1,10 @@
 // From a person's wish to what a cast is started with: the configuration is found, checked and resolved, the script read.
-import { statSync } from 'node:fs';
-import { dirname, join, resolve as resolvePath } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, resolve as resolvePath } from 'node:path';
 import { check, issuesOf } from '../kernel/graph/check.ts';
 import type { Issue, Rules, Script } from '../kernel/graph/config.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
 import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
-import { type Loaded, loadConfig } from './load-config.ts';
-import type { Workspace } from './locate.ts';
+import { loadFor, type Wanted } from './find-config.ts';
 import { readScript } from './read-script.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -20,13 +17,7 @@ export type Plan = {
   readonly warnings: readonly Issue[];
 };
 
-export type Wish = {
-  readonly workspace: Workspace;
-  readonly file: string | undefined;
-  readonly loadout: string | undefined;
-  readonly agents: string | undefined;
-  readonly cwd: string;
-};
+export type Wish = Wanted & { readonly agents: string | undefined };
 
 export function locateCast(wish: Wish): { ok: true; plan: Plan } | { ok: false; issues: readonly Issue[] } {
   const loaded = loadFor(wish);
@@ -46,37 +37,6 @@ export function locateCast(wish: Wish): { ok: true; plan: Plan } | { ok: false; 
   if (unready.length > 0) return { ok: false, issues: unready };
   const strangers = script === null ? [] : unknownKeys(script, config);
   return { ok: true, plan: { loadout: name, rules, script, strangers, warnings: mine } };
-}
-
-/** The named file; else the project's own configuration; else, without one, what ships with the product. */
-export function loadFor({
-  file,
-  workspace,
-  cwd,
-  loadout,
-}: Pick<Wish, 'file' | 'workspace' | 'cwd' | 'loadout'>): Loaded {
-  if (file !== undefined) return loadConfig(resolvePath(cwd, file));
-  if (!isThere(workspace.configFile)) return loadConfig(BUNDLED);
-  const own = loadConfig(workspace.configFile);
-  return loadout !== undefined && !has(own.config, loadout) && has(loadConfig(BUNDLED).config, loadout)
-    ? loadConfig(BUNDLED)
-    : own;
-}
-
-/** `src/bundled` in a checkout, `dist/bundled` in the package. */
-export const BUNDLED = join(dirname(fileURLToPath(import.meta.url)), '..', 'bundled', 'config.json');
-
-/** Anything but a plain absence counts as there, so that reading it says what is wrong. */
-function isThere(file: string): boolean {
-  try {
-    return statSync(file, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return true;
-  }
-}
-
-function has(config: Json, loadout: string): boolean {
-  return isObject(config) && isObject(config.loadouts) && Object.hasOwn(config.loadouts, loadout);
 }
 
 function namesIn(value: Json | undefined, section: string): readonly string[] {

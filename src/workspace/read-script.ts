@@ -30,12 +30,19 @@ const TURN: Readonly<Record<string, Member>> = {
 
 export function readScript(file: string): Script {
   const script = readJsonFile(file);
-  if (!isObject(script)) throw new UsageError(`${file}: a script is an object of lists of turns`);
-  const fault = Object.entries(script)
-    .map(([key, turns]) => faultOfList(key, turns))
-    .find((found) => found !== null);
-  if (fault) throw new UsageError(`${file}: ${fault}`);
-  return script as unknown as Script;
+  const fault = faultOfScript(script);
+  if (fault !== null) throw new UsageError(`${file}: ${fault}`);
+  return script as Script;
+}
+
+/** What is wrong with a script, or null. */
+export function faultOfScript(script: Json): string | null {
+  if (!isObject(script)) return 'a script is an object of lists of turns';
+  for (const [key, turns] of Object.entries(script)) {
+    const fault = faultOfList(key, turns);
+    if (fault !== null) return fault;
+  }
+  return null;
 }
 
 function faultOfList(key: string, turns: Json): string | null {

@@ -2,7 +2,7 @@
 // nothing in a text that could act on the terminal.
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { agent, always, BATON, baton, cast, flow, project } from './baton.ts';
+import { agent, always, BATON, baton, cast, flow, json, project } from './baton.ts';
 
 const ESC = '\u001b';
 const MOVE = `\r${ESC}[2K`;
@@ -18,11 +18,9 @@ const casting = 'cast --file c.json --agents a.json x';
 /** `script` of util-linux runs a command in a terminal of its own. */
 const hasScript = spawnSync('script', ['--version']).status === 0;
 
-function inTerminal(dir: string, args: string, env: NodeJS.ProcessEnv = {}) {
-  return baton(dir, ['-qec', `'${BATON}' ${args}`, '/dev/null'], {
-    program: ['script'],
-    env: { TERM: 'xterm', ...env },
-  });
+function inTerminal(dir: string, args: string, env: NodeJS.ProcessEnv = {}, input = '') {
+  const how = { program: ['script'], env: { TERM: 'xterm', ...env }, input };
+  return baton(dir, ['-qec', `'${BATON}' ${args}`, '/dev/null'], how);
 }
 
 test('where standard error is no terminal there are plain lines', async () => {
@@ -53,6 +51,24 @@ test.skipIf(!hasScript)(
 test.skipIf(!hasScript)('with --json nothing moves, even in a terminal (needs script of util-linux)', async () => {
   const { stdout } = await inTerminal(project(files), `${casting} --json`);
   expect(stdout).not.toContain(MOVE);
+});
+
+test.skipIf(!hasScript).each([
+  ['y', 'completed'],
+  ['n', 'failed'],
+])('at a spent edge continue asks first; %s: the cast %s (needs script of util-linux)', async (answer, status) => {
+  const rounds = flow(
+    { A: agent },
+    {
+      'Socket-1': { materia: 'A', parse: 'json', edges: [{ when: 'not_satisfied', to: 'Socket-1', maxTraversals: 1 }] },
+    },
+  );
+  const no = { satisfied: false, context: 'no' };
+  const dir = project();
+  expect((await cast(dir, rounds, { A: [no, no, { satisfied: answer === 'y' }] })).code).toBe('EDGE_BUDGET_EXHAUSTED');
+  const { stdout } = await inTerminal(dir, 'continue', {}, `${answer}\n`);
+  expect(stdout).toContain('Give it as much again? [y/N]');
+  expect(json(await baton(dir, ['show', '--json'])).status).toBe(status);
 });
 
 test('text of agents and of people cannot act on the terminal', async () => {

@@ -8,9 +8,11 @@ import { dialects } from '../../src/dialects/index.ts';
 import { Desk } from '../../src/engine/desk.ts';
 import { LocalDoor } from '../../src/engine/door.ts';
 import { WorkerDoor } from '../../src/engine/worker-door.ts';
+import type { Request } from '../../src/kernel/input.ts';
 import { logFileIn, SqliteLog } from '../../src/log/sqlite.ts';
 import { doorPromises } from './door.ts';
 import { startProgram } from './program.ts';
+import { startOf } from './round.ts';
 
 doorPromises('in this thread', async (folder) => {
   return new LocalDoor(await Desk.open(new SqliteLog(logFileIn(folder)), dialects));
@@ -29,4 +31,19 @@ test('a worker that could not open its log does not keep the process alive', { t
   });
   expect([await program.ended, program.complaints()]).toEqual([0, '']);
   expect(program.said).toEqual([expect.stringMatching(/^StorageError STORAGE_FAILED: .*must be a folder/)]);
+});
+
+test('what cannot cross over to a worker is refused alone', { timeout: 60_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-door-'));
+  const door = await WorkerDoor.open(logFileIn(folder));
+  onTestFinished(async () => {
+    await door.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const odd = { ...startOf('odd'), data: { call: () => undefined } } as unknown as Request;
+  const results = await Promise.allSettled(
+    [startOf('a'), odd, startOf('b')].map((request) => door.submit(request, 'test')),
+  );
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect((await door.lifecycle()).length).toBe(2);
 });

@@ -12,7 +12,7 @@ const NOON = Date.parse('2026-01-01T12:00:00.000Z');
 const LONG = 'long text, '.repeat(60);
 
 export function logPromises(name: string, makeBed: () => Bed): void {
-  describe(`the promises of a log: ${name}`, () => {
+  describe(`the promises of a log: ${name}`, { timeout: 60_000 }, () => {
     let bed: Bed;
     let log: Log;
     beforeEach(() => {

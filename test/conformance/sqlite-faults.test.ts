@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Append } from '../../src/engine/ports.ts';
 import { StorageError } from '../../src/engine/storage-error.ts';
 import { logFileIn, SqliteLog } from '../../src/log/sqlite.ts';
@@ -14,7 +14,8 @@ import { faultsOf } from './chain.ts';
 import { startProgram } from './program.ts';
 
 const WRITER = fileURLToPath(new URL('./writer.ts', import.meta.url));
-const LIMIT_MS = 120_000;
+vi.setConfig({ testTimeout: 120_000 });
+
 const IS_ROOT = process.getuid?.() === 0;
 /** Root may write everywhere, so that it has to become somebody else to be refused. */
 const NOBODY = IS_ROOT ? '65534' : '';
@@ -173,7 +174,7 @@ test.each<[string, () => Promise<void> | void]>([
       chmodSync(dirname(file), 0o555);
     },
   ],
-])('%s', { timeout: LIMIT_MS }, async (_, spoil) => {
+])('%s', async (_, spoil) => {
   await spoil();
   const program = startProgram(WRITER, [file, 'open', NOBODY]);
   await program.ended;
@@ -183,9 +184,7 @@ test.each<[string, () => Promise<void> | void]>([
   expect(program.said[0]).toContain(`make ${dirname(file)} writable for you, or point BATON_HOME elsewhere`);
 });
 
-test('a file that may not grow any more: all that was answered is there, and it goes on afterwards', {
-  timeout: LIMIT_MS,
-}, async () => {
+test('a file that may not grow any more: all that was answered is there, and it goes on afterwards', async () => {
   // The shell's limit on the size of files, in blocks of 1,024 bytes.
   const wrapper = ['bash', '-c', 'ulimit -f 400; exec "$@"', 'bash'];
   const program = startProgram(WRITER, [file, 'fill', 'writer', '1000'], wrapper);
@@ -206,7 +205,6 @@ test('a file that may not grow any more: all that was answered is there, and it 
 
 test.skipIf(!IS_ROOT)(
   'a full disk: nothing is lost, and the same opening works again when there is room (needs root to make a small disk)',
-  { timeout: LIMIT_MS },
   async () => {
     mkdirSync(dirname(file));
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', dirname(file)]);

@@ -1,9 +1,9 @@
 // Writes an old log of the future: the lines of real casts as the program of today chains them, with the texts they refer
 // to, and what they come to. Later programs must read it for ever (`golden.test.ts`).
 //
-// Run it with the number of the log, then `npm run format`: `node test/replay/make-golden.ts 1`. A log that was part of a
-PLACEHOLDER or gets another form: extend the story below, make the next number, and keep the
-// older ones as they are.
+// `node test/replay/make-golden.ts 1 && npm run format` makes the log of that number. One that was part of a release is
+// never made anew. When a kind of fact is added or gets another form: extend the story below, make the next number, name
+// its kinds in `golden.test.ts`, and keep the older logs as they are.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { dialects } from '../../src/dialects/index.ts';

@@ -1,7 +1,7 @@
 // `baton check`: every static issue of a configuration, at once.
 import { check } from '../../kernel/graph/check.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
-import { BUNDLED, loadFor } from '../../workspace/plan.ts';
+import { BUNDLED, loadFor } from '../../workspace/find-config.ts';
 import { type Call, EXIT, flag, out, outJson } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 

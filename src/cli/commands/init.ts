@@ -1,7 +1,7 @@
 // `baton init`: a first configuration, copied from the bundled one. It never overwrites what is there.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { BUNDLED } from '../../workspace/plan.ts';
+import { BUNDLED } from '../../workspace/find-config.ts';
 import { type Call, EXIT, flag, out, outJson, UsageError } from '../command.ts';
 import { workspaceAt } from '../find-workspace.ts';
 

@@ -1,8 +1,8 @@
 // What a socket asks of a payload beside the contract: the paths its assignments read, and the schema it was given. Only
 // work that is done hands anything on, so an agent that is blocked or failed is not held to it.
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Contract } from '../../kernel/dialect.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
+import { readWithSchema } from '../user-schema.ts';
 import { Findings } from './findings.ts';
 
 const DERIVED = ['$.workItems', '$.satisfied'];
@@ -31,29 +31,10 @@ function holds(payload: JsonObject, source: string): boolean {
   return true;
 }
 
-const compiled = new WeakMap<JsonObject, ValidateFunction | string>();
-
 function checkSchema(found: Findings, payload: JsonObject, schema: JsonObject): void {
-  const validate = compile(schema);
-  if (typeof validate === 'string') {
-    return found.add('MISSING_VALIDATOR', '$', `the schema of the socket cannot be used: ${validate}`);
+  const reading = readWithSchema(schema, payload);
+  if (!reading.usable) {
+    return found.add('MISSING_VALIDATOR', '$', `the schema of the socket cannot be used: ${reading.why}`);
   }
-  if (validate(payload)) return;
-  for (const { instancePath, message } of validate.errors ?? []) {
-    const path = instancePath.slice(1).replaceAll('/', '.') || '$';
-    found.add('SCHEMA_INVALID', path, message ?? 'does not fit the schema of the socket');
-  }
-}
-
-function compile(schema: JsonObject): ValidateFunction | string {
-  let known = compiled.get(schema);
-  if (known === undefined) {
-    try {
-      known = new Ajv2020({ strict: false, logger: false, allErrors: true }).compile(schema);
-    } catch (error) {
-      known = error instanceof Error ? error.message : String(error);
-    }
-    compiled.set(schema, known);
-  }
-  return known;
+  for (const { path, message } of reading.problems) found.add('SCHEMA_INVALID', path.replace(/^\$\./, ''), message);
 }

@@ -42,7 +42,7 @@ test.each([
   expect(normalPath(raw)).toEqual({ ok: false, fault });
 });
 
-test('a normal form is its own normal form, and holds no empty, . or .. segment', () => {
+test('a normal form is its own normal form, and holds no empty, . or .. segment', { timeout: 600_000 }, () => {
   const piece = fc.constantFrom('a', 'b c', '.', '..', '', '...', 'é', '*', '\\', '/', ' ');
   const path = fc.oneof(
     fc.string(),

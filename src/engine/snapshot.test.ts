@@ -1,0 +1,158 @@
+import { hash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, expect, test, vi } from 'vitest';
+import { ProbedLog } from '../../test/conformance/probed-log.ts';
+import { startOf } from '../../test/conformance/round.ts';
+import { abort, budget, NOON, names, pause, seat } from '../../test/conformance/seat.ts';
+import { dialects } from '../dialects/index.ts';
+import type { Fact } from '../kernel/fact.ts';
+import type { Cast } from '../kernel/state.ts';
+import { MemoryLog } from '../log/memory.ts';
+import { logFileIn, SqliteLog } from '../log/sqlite.ts';
+import { Desk } from './desk.ts';
+import type { Log } from './ports.ts';
+import { StorageError } from './storage-error.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+const SHAPE = {
+  format: 1,
+  cast: 'budget clock code cursors data guard heard id lastJson lastOutput loadout peaks reason request rework rules script scripted stand status traversals turns turnsAccepted turnsStarted usage visits',
+  turn: 'attempt brief faults handoff id item output phase refusal repairs reserved script socket visit',
+};
+
+/** A log with open and ended casts, and snapshots in between. */
+async function withSnapshots(memory: Log = new MemoryLog()): Promise<Log> {
+  const { submit } = await seat({ memory, snapshotEvery: 10 });
+  for (const cast of names(6)) await submit(startOf(cast, { turns: 4 }));
+  await submit(abort('c1'));
+  await submit(pause('c2'));
+  await submit(budget('c3', 500));
+  await submit({ kind: 'attempt.output', cast: 'c0', turn: 1, attempt: 1, output: 'Built. '.repeat(100) });
+  return memory;
+}
+
+async function castsOf(memory: Log, options: { hidesSnapshots?: boolean } = {}) {
+  const log = new ProbedLog(memory);
+  log.hidesSnapshots = options.hidesSnapshots ?? false;
+  const desk = await Desk.open(log, dialects);
+  const firstReads = [...log.reads];
+  const casts: (Cast | null)[] = [];
+  for (const cast of names(6)) casts.push(await desk.cast(cast));
+  return { casts, firstReads };
+}
+
+test('snapshots are taken when they are due, vouched for by a fact, and kept to the newest', async () => {
+  const memory = await withSnapshots();
+  const taken = (await memory.read({ after: 0 })).filter(({ fact }) => fact.kind === 'snapshot.taken');
+  expect(taken.length).toBeGreaterThanOrEqual(1);
+  const newest = await memory.snapshot();
+  expect(taken.at(-1)?.fact).toEqual({ kind: 'snapshot.taken', through: newest?.through, digest: newest?.digest });
+  expect(hash('sha256', newest?.body ?? '', 'hex')).toBe(newest?.digest);
+});
+
+test('a start reads what came after the snapshot only, and knows the same', async () => {
+  const memory = await withSnapshots();
+  const through = (await memory.snapshot())?.through ?? 0;
+  const fast = await castsOf(memory);
+  expect(fast.firstReads.map(({ after }) => after)).toEqual([through, through]);
+  const slow = await castsOf(memory, { hidesSnapshots: true });
+  expect(slow.firstReads.map(({ after }) => after)).toEqual([0]);
+  expect(fast.casts).toEqual(slow.casts);
+  expect(fast.casts.map((cast) => cast?.status)).toEqual([
+    'running',
+    'aborted',
+    'paused',
+    'running',
+    'running',
+    'running',
+  ]);
+});
+
+test.each([
+  ['deleted', 'DELETE FROM snapshots'],
+  ['emptied', `UPDATE snapshots SET body = ''`],
+  ['changed', `UPDATE snapshots SET body = replace(body, 'running', 'completed')`],
+  ['cut off', 'UPDATE snapshots SET body = substr(body, 1, length(body) / 2)'],
+  [
+    'changed together with its digest',
+    `UPDATE snapshots SET body = '{"format":1,"casts":{}}', digest = '${hash('sha256', '{"format":1,"casts":{}}', 'hex')}'`,
+  ],
+  ['moved to an earlier place', 'UPDATE snapshots SET through = through - 3'],
+  ['moved to a later place', 'UPDATE snapshots SET through = through + 1'],
+  ['moved behind the end of the log', 'UPDATE snapshots SET through = through + 1000'],
+])('a snapshot that was %s changes nothing', async (_, sql) => {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-desk-'));
+  folders.push(folder);
+  const log = new SqliteLog(logFileIn(folder));
+  await withSnapshots(log);
+  const honest = await castsOf(log, { hidesSnapshots: true });
+  const db = new DatabaseSync(logFileIn(folder));
+  db.exec(sql);
+  db.close();
+  const spoilt = await castsOf(log);
+  expect(spoilt.casts).toEqual(honest.casts);
+  expect(spoilt.firstReads.map(({ after }) => after)).toContain(0);
+  await log.close();
+});
+
+test('a snapshot of another shape is not believed, though the log vouches for it', async () => {
+  const memory = await withSnapshots();
+  const body = JSON.stringify({ casts: { c0: { id: 'c0', status: 'running' } } });
+  const through = (await memory.head()).seq;
+  const digest = hash('sha256', body, 'hex');
+  const fact: Fact = { kind: 'snapshot.taken', through, digest };
+  await memory.commit(through, () => [{ fact, by: 'test', at: NOON }]);
+  await memory.saveSnapshot({ through, digest, body });
+  expect((await castsOf(memory)).casts).toEqual((await castsOf(memory, { hidesSnapshots: true })).casts);
+});
+
+test('a change of the shape of the state asks for a new format of snapshots', async () => {
+  const memory = await withSnapshots();
+  const { format, casts } = JSON.parse((await memory.snapshot())?.body ?? '') as {
+    format: number;
+    casts: Record<string, Cast>;
+  };
+  const cast = casts.c3 as Cast;
+  // When this fails, raise FORMAT in snapshot.ts and write the new shape down here: older snapshots are then not believed.
+  expect({
+    format,
+    cast: Object.keys(cast).sort().join(' '),
+    turn: Object.keys(cast.turns[1] ?? {})
+      .sort()
+      .join(' '),
+  }).toEqual(SHAPE);
+});
+
+test('a snapshot that cannot be written is nobody’s failure, and no input is decided twice for it', async () => {
+  const { desk, log, submit, kinds, memory } = await seat({ snapshotEvery: 1 });
+  log.snapshotFault = new StorageError('STORAGE_FAILED', 'the disk is full');
+  const answers = await Promise.all([startOf('a'), budget('a', 10), budget('a', 20)].map(submit));
+  expect(answers.map(({ verdict }) => verdict.code)).toEqual(['OK', 'OK', 'OK']);
+  await desk.sync();
+  expect((await kinds()).filter((kind) => kind === 'budget.changed')).toHaveLength(2);
+  log.snapshotFault = null;
+  for (let tokens = 30; (await memory.snapshot()) === null && tokens < 10_000; tokens++)
+    await submit(budget('a', tokens));
+  expect(await memory.snapshot()).not.toBeNull();
+});
+
+test('what others append right before a snapshot is told too', async () => {
+  const one = await seat({ snapshotEvery: 1 });
+  const other = await seat({ memory: one.memory });
+  one.listen();
+  one.log.beforeCommit(() => other.submit(startOf('b')), 1);
+  await one.submit(startOf('a'));
+  await one.desk.sync();
+  const all = await one.memory.read({ after: 0 });
+  expect(all.map(({ fact }) => fact.kind)).toContain('snapshot.taken');
+  expect(one.told.map(({ seq }) => seq)).toEqual(all.map(({ seq }) => seq));
+});

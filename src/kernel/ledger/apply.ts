@@ -1,0 +1,228 @@
+// The bookkeeping of the ledger: what a fact does to it, in place. No rules and no failure; what a fact names and the
+// ledger does not know is left alone.
+import { isString } from '../json.ts';
+import { knownCode } from './blocking.ts';
+import { canonicalJson } from './canonical-json.ts';
+import type { LedgerFact } from './fact.ts';
+import { addLock, removeLocks } from './lock-tree.ts';
+import {
+  type Counts,
+  keyOf,
+  type Ledger,
+  nameKey,
+  type Run,
+  runOf,
+  type Task,
+  type TaskSpec,
+  taskKey,
+  taskOf,
+} from './state.ts';
+import { isTerminal } from './transition.ts';
+
+export function applyLedger(ledger: Ledger, fact: LedgerFact, atMs: number): Ledger {
+  switch (fact.kind) {
+    case 'task.created':
+      created(ledger, fact);
+      return ledger;
+    case 'task.refused':
+      refused(ledger, fact, atMs);
+      return ledger;
+    case 'deltas.applied':
+      for (const delta of fact.deltas) {
+        const run = runOf(ledger, fact.run);
+        if (run && isString(delta.delta_id)) run.deltas[nameKey(delta.delta_id)] = canonicalJson(delta);
+      }
+      forgetTexts(runOf(ledger, fact.run));
+      return ledger;
+    case 'ledger.held':
+      ledger.hold = { by: fact.by, reason: fact.reason };
+      return ledger;
+    case 'ledger.unheld':
+      ledger.hold = null;
+      return ledger;
+    default: {
+      const task = taskOf(ledger, fact.run, fact.task);
+      const run = runOf(ledger, fact.run);
+      if (task && run) applyToTask(ledger, run, task, fact, atMs);
+      return ledger;
+    }
+  }
+}
+
+type Of<K extends LedgerFact['kind']> = Extract<LedgerFact, { kind: K }>;
+
+function created(ledger: Ledger, { run: name, task: id, spec, ...row }: Of<'task.created'>): void {
+  let run = runOf(ledger, name);
+  if (!run) {
+    run = newRun(name);
+    ledger.runs[nameKey(name)] = run;
+  }
+  if (spec.assigned) run.counts.packets += 1;
+  const existing = taskOf(ledger, name, id);
+  if (existing) Object.assign(existing, spec);
+  else {
+    ledger.created += 1;
+    run.tasks.push(id);
+    run.open += 1;
+    ledger.tasks[taskKey(name, id)] = newTask(spec, {
+      run: name,
+      id,
+      order: ledger.created,
+      owner: row.owner,
+      reason: row.reason,
+      notBefore: row.notBefore,
+    });
+  }
+  index(ledger, taskOf(ledger, name, id));
+}
+
+function refused(ledger: Ledger, { run: name, task: id, asked, code }: Of<'task.refused'>, at: number): void {
+  const run = runOf(ledger, name);
+  if (!run) return;
+  run.counts.denies[code] = (run.counts.denies[code] ?? 0) + 1;
+  if (asked === 'create') run.counts.packetsRefused += 1;
+  if (code !== 'LOCK_CONFLICT') return;
+  run.counts.conflicts += 1;
+  const task = taskOf(ledger, name, id);
+  if (!task || task.status === 'in_progress') return;
+  Object.assign(task, {
+    passedOver: task.passedOver + 1,
+    waitingSince: task.waitingSince ?? at,
+    refusedAt: at,
+  });
+  index(ledger, task);
+}
+
+function applyToTask(
+  ledger: Ledger,
+  run: Run,
+  task: Task,
+  fact: Of<'task.claimed' | 'task.moved' | 'worklog.added'>,
+  at: number,
+): void {
+  switch (fact.kind) {
+    case 'task.claimed':
+      claimed(ledger, run, task, fact, at);
+      return;
+    case 'task.moved':
+      if (!fact.replay) moved(ledger, run, task, fact, at);
+      return;
+    case 'worklog.added':
+      task.worklog = { entries: task.worklog.entries + 1, code: knownCode(fact.entry.code) };
+      return;
+    default:
+      return unreachable(fact);
+  }
+}
+
+function claimed(ledger: Ledger, run: Run, task: Task, fact: Of<'task.claimed'>, at: number): void {
+  const key = keyOf(task);
+  removeLocks(ledger.locks, key);
+  for (const lock of fact.locks) addLock(ledger.locks, { ...lock, task: key });
+  ledger.fence = Math.max(ledger.fence, fact.fence);
+  if (task.status !== 'in_progress') run.running += 1;
+  if (task.type === 'serial') run.serial = task.id;
+  run.counts.dispatches += 1;
+  if (task.retries > 0) run.counts.retries += 1;
+  Object.assign(task, {
+    status: 'in_progress',
+    owner: fact.owner,
+    version: task.version + 1,
+    fence: fact.fence,
+    lastFence: fact.fence,
+    code: null,
+    reason: '',
+    notBefore: null,
+    claimedAt: at,
+    worklog: { entries: task.worklog.entries, code: null },
+    ...NOT_WAITING,
+  } satisfies Partial<Task>);
+  index(ledger, task);
+}
+
+function moved(ledger: Ledger, run: Run, task: Task, fact: Of<'task.moved'>, at: number): void {
+  const { to, owner, code, reason, retries, notBefore } = fact;
+  const isMove = to !== task.status;
+  if (fact.releases) removeLocks(ledger.locks, keyOf(task));
+  if (isMove && task.status === 'in_progress') left(run, task, fact, at);
+  Object.assign(task, { owner, code, reason, retries, notBefore, version: task.version + 1 } satisfies Partial<Task>);
+  if (isMove) Object.assign(task, { status: to, fence: null, claimedAt: null, ...NOT_WAITING } satisfies Partial<Task>);
+  index(ledger, task);
+  if (isMove && isTerminal(to)) {
+    run.open -= 1;
+    forgetTexts(run);
+  }
+}
+
+/** The task is no longer in progress. */
+function left(run: Run, task: Task, { to }: Of<'task.moved'>, at: number): void {
+  const { counts } = run;
+  run.running -= 1;
+  if (run.serial === task.id) run.serial = null;
+  if (to === 'canceled') return;
+  if (task.retries === 0) counts.firstAttempts += 1;
+  if (to !== 'done') return;
+  if (task.retries === 0) counts.firstPasses += 1;
+  else counts.retriesDone += 1;
+  if (task.type !== 'parallelizable' || task.claimedAt === null) return;
+  counts.timed += 1;
+  counts.timedMs += Math.max(0, at - task.claimedAt);
+}
+
+/** Of a run in which nothing is open it is enough to know which deltas there were. */
+function forgetTexts(run: Run | undefined): void {
+  if (!run || run.open > 0) return;
+  for (const key of Object.keys(run.deltas)) run.pastDeltas[key] = true;
+  run.deltas = {};
+}
+
+function index(ledger: Ledger, task: Task | undefined): void {
+  if (!task) return;
+  const key = keyOf(task);
+  if (task.status === 'todo' && task.assigned) ledger.ready[key] = true;
+  else delete ledger.ready[key];
+  if (task.passedOver > 0) ledger.waiting[key] = true;
+  else delete ledger.waiting[key];
+}
+
+const NOT_WAITING = { passedOver: 0, waitingSince: null, refusedAt: null } as const;
+
+function newTask(spec: TaskSpec, row: Pick<Task, 'run' | 'id' | 'order' | 'owner' | 'reason' | 'notBefore'>): Task {
+  return {
+    ...spec,
+    ...row,
+    status: 'todo',
+    version: 0,
+    retries: 0,
+    fence: null,
+    lastFence: null,
+    code: null,
+    claimedAt: null,
+    ...NOT_WAITING,
+    worklog: { entries: 0, code: null },
+  };
+}
+
+function newRun(id: string): Run {
+  return { id, tasks: [], open: 0, running: 0, serial: null, deltas: {}, pastDeltas: {}, counts: newCounts() };
+}
+
+function newCounts(): Counts {
+  return {
+    packets: 0,
+    packetsRefused: 0,
+    dispatches: 0,
+    conflicts: 0,
+    denies: {},
+    retries: 0,
+    retriesDone: 0,
+    firstAttempts: 0,
+    firstPasses: 0,
+    timed: 0,
+    timedMs: 0,
+  };
+}
+
+function unreachable(fact: never): void {
+  void fact;
+}

@@ -1,0 +1,125 @@
+// Applying a stream of deltas to the ledger, all or nothing: in the listed order; a delta that was applied before is
+// ignored; the last one wins for each field of a row; a row that does not exist is created only by a delta that says so;
+// a stream computed from rows that have moved since is refused. A delta that starts a task is a claim like any other.
+import { isString, isText, type JsonObject } from '../json.ts';
+import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { codeOfDelta } from './blocking.ts';
+import { canonicalJson } from './canonical-json.ts';
+import { refusalOfClaim, refusalOfOwner, take } from './claim.ts';
+import { bareSpec } from './create.ts';
+import { draftFor } from './draft.ts';
+import { refusalOfMove, settle } from './move.ts';
+import { type LedgerPen, refuse } from './pen.ts';
+import type { RequestOf } from './request.ts';
+import { nameKey, runOf, type Task, taskOf } from './state.ts';
+import { isTaskStatus, isTerminal } from './transition.ts';
+
+type Request = RequestOf<'deltas.apply'>;
+
+export function applyDeltas(pen: LedgerPen, request: Request): Verdict {
+  const { run, stream } = request;
+  const draft = draftFor(pen, run, stream.map(taskOfDelta));
+  const applied = new Map<string, JsonObject>();
+  const ignored: string[] = [];
+  const touched = new Set<string>();
+  for (const [index, delta] of stream.entries()) {
+    const [id, deltaId] = [taskOfDelta(delta), String(delta.delta_id)];
+    const place = { index, task: id, delta_id: deltaId };
+    const refused = (refusal: Denied) =>
+      refuse(pen, 'deltas', { run, task: id }, { ...refusal, details: { ...refusal.details, ...place } });
+    const seen = seenBefore(pen, run, deltaId, applied.get(deltaId), delta);
+    if (seen === 'other') return refused(refusalOfReuse(deltaId));
+    if (seen === 'same') {
+      ignored.push(deltaId);
+      continue;
+    }
+    const task = taskOf(draft.ledger, run, id);
+    const refusal =
+      (touched.has(id) ? null : refusalOfBase(request, id, task)) ??
+      (task ? change(draft, task, delta, request.blockers ?? []) : create(draft, run, id, delta));
+    if (refusal) return refused(refusal);
+    touched.add(id);
+    applied.set(deltaId, delta);
+  }
+  for (const fact of draft.facts) pen.write(fact);
+  if (applied.size > 0) pen.write({ kind: 'deltas.applied', run, deltas: [...applied.values()] });
+  const counts = `${applied.size} deltas applied, ${ignored.length} ignored`;
+  const details = { run, applied: [...applied.keys()], ignored, reconcile_required: applied.size > 0 };
+  return allow(`${counts}; reconcile before dispatching`, details);
+}
+
+function taskOfDelta({ task_id }: JsonObject): string {
+  return isString(task_id) ? task_id : '';
+}
+
+/** Whether a delta with this id was applied before, in this stream or an earlier one, and whether it is the same delta. */
+function seenBefore(
+  { ledger }: LedgerPen,
+  run: string,
+  id: string,
+  earlier: JsonObject | undefined,
+  delta: JsonObject,
+): 'new' | 'same' | 'other' {
+  const known = runOf(ledger, run);
+  const text = earlier ? canonicalJson(earlier) : known?.deltas[nameKey(id)];
+  if (text !== undefined) return text === canonicalJson(delta) ? 'same' : 'other';
+  return known?.pastDeltas[nameKey(id)] ? 'same' : 'new';
+}
+
+function refusalOfReuse(id: string): Denied {
+  const reason = `Another delta with the id ${JSON.stringify(id)} was applied; read the ledger again and use a new id.`;
+  return deny('CONCURRENCY_CONFLICT', reason);
+}
+
+function refusalOfBase({ baseVersions = {} }: Request, id: string, task: Task | undefined): Denied | null {
+  const expected = Object.hasOwn(baseVersions, id) ? baseVersions[id] : undefined;
+  if (expected === undefined || expected === task?.version) return null;
+  const versions = { expected_version: expected, actual_version: task?.version ?? null };
+  const reason = `The row of ${id} was changed by somebody else; read the ledger again and compute the stream anew.`;
+  return deny('CONCURRENCY_CONFLICT', reason, versions);
+}
+
+/** Anything less than an explicit wish would let a mistyped task id pass for a new task. */
+function create(pen: LedgerPen, run: string, id: string, delta: JsonObject): Denied | null {
+  const { status, title, x_create, owner, reason } = delta;
+  if (status !== 'todo' || !(x_create === true || isText(title))) {
+    const why = `There is no task ${id}; a delta that creates it has status todo, and x_create: true or a title.`;
+    return deny('LEDGER_INCONSISTENT', why, { status: status ?? null });
+  }
+  const row = { owner: String(owner), reason: String(reason), notBefore: notBeforeOf(pen, delta) };
+  pen.write({ kind: 'task.created', run, task: id, ...row, spec: bareSpec(isText(title) ? title : id) });
+  return null;
+}
+
+function change(pen: LedgerPen, task: Task, delta: JsonObject, blockers: readonly JsonObject[]): Denied | null {
+  const { status: to } = delta;
+  const [owner, reason] = [String(delta.owner), String(delta.reason)];
+  if (!isTaskStatus(to)) return deny('SCHEMA_INVALID', `${task.id} cannot have such a status.`, { status: to ?? null });
+  const isSame = to === task.status && !isTerminal(to);
+  const refusal = isSame ? null : refusalOfMove(task, to);
+  if (refusal) return refusal;
+  if (to === 'in_progress') return start(pen, task, owner, reason, isSame);
+  if (to === 'done' && task.status !== 'done' && task.criteria.length > 0) {
+    const why = `${task.id} has criteria, and is done when a result shows that they are met; finish it with a result.`;
+    return deny('ACCEPTANCE_FAILED', why, { missing: task.criteria.slice(0, 20) });
+  }
+  const code = to === 'blocked' ? codeOfDelta(delta, blockers, task) : null;
+  settle(pen, task, to, { owner, reason, code, notBefore: notBeforeOf(pen, delta) });
+  return null;
+}
+
+/** A task that gets another owner is claimed anew: what the one before still sends is late. */
+function start(pen: LedgerPen, task: Task, owner: string, reason: string, isSame: boolean): Denied | null {
+  if (isSame && owner === task.owner) {
+    settle(pen, task, 'in_progress', { owner, reason });
+    return null;
+  }
+  const refusal = isSame ? refusalOfOwner(owner) : refusalOfClaim(pen.ledger, task, owner, pen.at);
+  if (!refusal) take(pen, task, owner);
+  return refusal;
+}
+
+/** The earliest time of the next try, counted from the delta. */
+function notBeforeOf({ at }: LedgerPen, { retry_after_ms: wait }: JsonObject): number | null {
+  return typeof wait === 'number' && wait > 0 ? at + wait : null;
+}

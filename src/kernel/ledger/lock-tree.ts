@@ -1,0 +1,167 @@
+// Who holds which paths, as a prefix tree that answers in the depth of a path, however many locks are held. A lock stands
+// for its path and everything below it, inside one root: `.` covers every relative path there, `/` covers everything.
+// Writers exclude everybody else; readers share. A task is never in its own way.
+//
+// Writers and readers have a tree each, so that every node of a tree has a holder at it or below it: whoever asks for a
+// directory finds a rival by going down anywhere, and never looks through siblings. For the same reason the members of a
+// node are chained to each other; the keys of a large object cannot be listed in parts. It is all plain JSON. Keys begin
+// with a slash, or hold one, so that none is mistaken for a member that every object has.
+import { pathKey } from './path-key.ts';
+
+export type LockMode = 'write' | 'read';
+export type Lock = { readonly root: string; readonly path: string; readonly mode: LockMode };
+/** A lock together with the key of the task that holds or wants it. */
+export type TaskLock = Lock & { readonly task: string };
+
+export type LockTree = {
+  readonly foldCase: boolean;
+  readonly write: Node;
+  readonly read: Node;
+  /** The locks of each holder, so that a release needs no search. */
+  readonly held: Record<string, readonly Lock[]>;
+};
+
+type Node = { holders: Chain<string> | null; below: Chain<Node> | null };
+type Chain<T> = { first: string | null; readonly links: Record<string, Link<T>> };
+type Link<T> = { previous: string | null; next: string | null; readonly value: T };
+type Found = { readonly task: string; readonly path: string };
+
+/** With `foldCase`, `Src` and `src` are the same path, as they are on the disks of most laptops. */
+export function newLockTree(foldCase = false): LockTree {
+  return { foldCase, write: newNode(), read: newNode(), held: {} };
+}
+
+/** A lock of another task that stands in the way of the wanted one, or null. The locks of `ignored` tasks do not count. */
+export function rivalOf(tree: LockTree, wanted: TaskLock, ignored?: ReadonlySet<string>): TaskLock | null {
+  const keys = keysOf(wanted, tree.foldCase);
+  const counts = (task: string) => task !== wanted.task && !ignored?.has(task);
+  const { root } = wanted;
+  const writer = rivalIn(tree.write, keys, counts);
+  if (writer) return { root, mode: 'write', ...writer };
+  const reader = wanted.mode === 'write' ? rivalIn(tree.read, keys, counts) : null;
+  return reader && { root, mode: 'read', ...reader };
+}
+
+/** Books a lock. Whether it may be had is asked before. */
+export function addLock(tree: LockTree, { task, root, path, mode }: TaskLock): void {
+  let node = tree[mode];
+  for (const key of keysOf({ root, path }, tree.foldCase)) {
+    node.below ??= newChain();
+    let link = node.below.links[key];
+    if (!link) link = insert(node.below, key, newNode());
+    node = link.value;
+  }
+  node.holders ??= newChain();
+  if (!node.holders.links[task]) insert(node.holders, task, path);
+  tree.held[task] = [...(tree.held[task] ?? []), { root, path, mode }];
+}
+
+/** Takes away every lock of a task. */
+export function removeLocks(tree: LockTree, task: string): void {
+  for (const lock of tree.held[task] ?? []) removeLock(tree[lock.mode], keysOf(lock, tree.foldCase), task);
+  delete tree.held[task];
+}
+
+export function locksOf(tree: LockTree, task: string): readonly Lock[] {
+  return tree.held[task] ?? [];
+}
+
+function rivalIn(top: Node, keys: readonly string[], counts: (task: string) => boolean): Found | null {
+  let node = top;
+  for (const key of keys) {
+    const above = holderAt(node, counts);
+    if (above) return above;
+    const link = node.below?.links[key];
+    if (!link) return null;
+    node = link.value;
+  }
+  return holderAt(node, counts) ?? holderBelow(node, counts);
+}
+
+function holderAt({ holders }: Node, counts: (task: string) => boolean): Found | null {
+  if (!holders) return null;
+  for (let task = holders.first; task !== null; ) {
+    const link: Link<string> = linkOf(holders, task);
+    if (counts(task)) return { task, path: link.value };
+    task = link.next;
+  }
+  return null;
+}
+
+/** Goes down, one child at a time; without a loop of its own, because a path may be deeper than the stack. */
+function holderBelow(top: Node, counts: (task: string) => boolean): Found | null {
+  const trail: { readonly chain: Chain<Node>; at: string | null }[] = [];
+  if (top.below) trail.push({ chain: top.below, at: top.below.first });
+  for (let step = trail.at(-1); step; step = trail.at(-1)) {
+    if (step.at === null) {
+      trail.pop();
+      continue;
+    }
+    const { value: node, next } = linkOf(step.chain, step.at);
+    step.at = next;
+    const found = holderAt(node, counts);
+    if (found) return found;
+    if (node.below) trail.push({ chain: node.below, at: node.below.first });
+  }
+  return null;
+}
+
+function removeLock(top: Node, keys: readonly string[], task: string): void {
+  const way = [top];
+  for (const key of keys) {
+    const link = way.at(-1)?.below?.links[key];
+    if (!link) return;
+    way.push(link.value);
+  }
+  const last = way.at(-1);
+  if (!last?.holders?.links[task]) return;
+  remove(last.holders, task);
+  if (last.holders.first === null) last.holders = null;
+  // A node that nobody holds anything at or below is no longer there.
+  for (let depth = keys.length; depth > 0; depth--) {
+    const [node, parent, key] = [way[depth], way[depth - 1], keys[depth - 1]];
+    if (!parent?.below || key === undefined || node?.holders || node?.below) return;
+    remove(parent.below, key);
+    if (parent.below.first === null) parent.below = null;
+  }
+}
+
+/** From the root of the locks down; relative paths lie below `.`, absolute ones below an empty name. */
+function keysOf({ root, path }: { readonly root: string; readonly path: string }, foldCase: boolean): string[] {
+  const keys = [`/${root}`];
+  if (path === '/') return keys;
+  const folded = pathKey(path, foldCase);
+  if (!folded.startsWith('/')) keys.push('/.');
+  if (folded !== '.') for (const segment of folded.split('/')) keys.push(`/${segment}`);
+  return keys;
+}
+
+function newNode(): Node {
+  return { holders: null, below: null };
+}
+
+function newChain<T>(): Chain<T> {
+  return { first: null, links: {} };
+}
+
+function linkOf<T>(chain: Chain<T>, key: string): Link<T> {
+  const link = chain.links[key];
+  if (!link) throw new Error(`the lock tree has no link ${key}`);
+  return link;
+}
+
+function insert<T>(chain: Chain<T>, key: string, value: T): Link<T> {
+  const link = { previous: null, next: chain.first, value };
+  if (chain.first !== null) linkOf(chain, chain.first).previous = key;
+  chain.links[key] = link;
+  chain.first = key;
+  return link;
+}
+
+function remove<T>(chain: Chain<T>, key: string): void {
+  const { previous, next } = linkOf(chain, key);
+  if (previous === null) chain.first = next;
+  else linkOf(chain, previous).next = next;
+  if (next !== null) linkOf(chain, next).previous = previous;
+  delete chain.links[key];
+}

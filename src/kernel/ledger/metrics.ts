@@ -1,0 +1,62 @@
+// How a run went, in numbers, beside the levels that are aimed at.
+import { type Ledger, runOf, tasksOf } from './state.ts';
+import { TASK_STATUSES, type TaskStatus } from './transition.ts';
+
+export type Objective = {
+  readonly name: string;
+  /** Between 0 and 1; null while there is nothing to count. */
+  readonly value: number | null;
+  readonly target: number;
+  readonly met: boolean | null;
+};
+
+export type Metrics = {
+  readonly run: string;
+  readonly tasks: number;
+  readonly byStatus: Readonly<Record<TaskStatus, number>>;
+  readonly dispatches: number;
+  readonly lockConflicts: number;
+  readonly denies: Readonly<Record<string, number>>;
+  readonly retriesAttempted: number;
+  readonly retriesSucceeded: number;
+  readonly firstPasses: number;
+  /** Of parallelizable tasks, from claim to done. */
+  readonly meanLatencyMs: number | null;
+  readonly objectives: readonly Objective[];
+};
+
+export function metricsOf(ledger: Ledger, run: string): Metrics | null {
+  const counts = runOf(ledger, run)?.counts;
+  if (!counts) return null;
+  const tasks = tasksOf(ledger, run);
+  const count = (status: TaskStatus) => tasks.filter((task) => task.status === status).length;
+  const claims = counts.dispatches + counts.conflicts;
+  return {
+    run,
+    tasks: tasks.length,
+    byStatus: Object.fromEntries(TASK_STATUSES.map((status) => [status, count(status)])) as Record<TaskStatus, number>,
+    dispatches: counts.dispatches,
+    lockConflicts: counts.conflicts,
+    denies: { ...counts.denies },
+    retriesAttempted: counts.retries,
+    retriesSucceeded: counts.retriesDone,
+    firstPasses: counts.firstPasses,
+    meanLatencyMs: counts.timed === 0 ? null : counts.timedMs / counts.timed,
+    objectives: [
+      atLeast('packets that were valid', counts.packets, counts.packets + counts.packetsRefused, 0.99),
+      atMost('claims that met a lock', counts.conflicts, claims, 0.05),
+      atLeast('tasks done at the first attempt', counts.firstPasses, counts.firstAttempts, 0.85),
+      atLeast('retries that succeeded', counts.retriesDone, counts.retries, 0.6),
+    ],
+  };
+}
+
+function atLeast(name: string, part: number, whole: number, target: number): Objective {
+  const value = whole === 0 ? null : part / whole;
+  return { name, value, target, met: value === null ? null : value >= target };
+}
+
+function atMost(name: string, part: number, whole: number, target: number): Objective {
+  const value = whole === 0 ? null : part / whole;
+  return { name, value, target, met: value === null ? null : value <= target };
+}

@@ -1,0 +1,123 @@
+// Moves between statuses that are not claims: by hand, and when an owner has fallen silent.
+import type { Code } from '../codes.ts';
+import { isText, type JsonObject } from '../json.ts';
+import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { isSpent } from './blocking.ts';
+import { claimTask, refusalOfVersion } from './claim.ts';
+import { type LedgerPen, refuse, refuseTask } from './pen.ts';
+import type { Actor, RequestOf } from './request.ts';
+import { findTask, type Task, UNASSIGNED } from './state.ts';
+import { isTerminal, mayMove, type TaskStatus } from './transition.ts';
+
+/** What a move changes beside the status. */
+export type MoveNote = {
+  readonly reason: string;
+  readonly code?: Code | null;
+  readonly owner?: string;
+  readonly notBefore?: number | null;
+  readonly evidence?: JsonObject | null;
+};
+
+export function moveTask(pen: LedgerPen, request: RequestOf<'task.move'>): Verdict {
+  const { to, reason, fence } = request;
+  const found = findTask(pen.ledger, request);
+  if (!found.ok) return refuse(pen, 'move', request, found.refusal);
+  const { task } = found;
+  const actor = request.actor ?? (fence === undefined ? 'person' : 'agent');
+  const refusal =
+    refusalOfReason(reason) ??
+    refusalOfVersion(task, request.expectedVersion) ??
+    (fence === undefined ? null : refusalOfFence(task, fence)) ??
+    refusalOfMove(task, to) ??
+    refusalOfActor(task, to, actor);
+  if (refusal) return refuseTask(pen, 'move', task, refusal);
+  if (to === 'in_progress') return claimTask(pen, task, request.owner ?? task.owner);
+  return settle(pen, task, to, {
+    reason,
+    code: to === 'blocked' ? (request.code ?? 'ABORTED') : (request.code ?? null),
+  });
+}
+
+/** A silent task is blocked, which frees its paths, and handed out again while its retries last. */
+export function expireTask(pen: LedgerPen, request: RequestOf<'task.expire'>): Verdict {
+  const found = findTask(pen.ledger, request);
+  if (!found.ok) return refuse(pen, 'expire', request, found.refusal);
+  const { task } = found;
+  const heard = Math.max(request.lastHeartbeatAt ?? 0, task.claimedAt ?? 0);
+  const silentS = Math.floor(pen.at / 1000) - Math.floor(heard / 1000);
+  const refusal = refusalOfExpiry(task) ?? (request.why === 'silent' ? refusalOfAlive(task, silentS) : null);
+  if (refusal) return refuseTask(pen, 'expire', task, refusal);
+  const { id, owner } = task;
+  const [isLast, retry] = [isSpent(task), task.retries + 1];
+  const what = request.why === 'gone' ? `${owner} is gone` : `${owner} was silent for ${silentS} s`;
+  const fate = isLast ? `its ${task.retriesMax} retries are used up; a person decides` : 'it is handed out again';
+  const evidence = { last_heartbeat_at: heard, timeout_seconds: task.timeoutS, age_seconds: silentS, why: request.why };
+  settle(pen, task, 'blocked', { reason: `${what}: ${fate}`, code: 'TASK_TIMEOUT', evidence });
+  if (!isLast) settle(pen, task, 'todo', { reason: `${what}: retry ${retry} of ${task.retriesMax}` });
+  const details = { run: task.run, task: id, status: task.status, code: task.code, retries: task.retries };
+  return allow(`${id} timed out; ${fate}`, { ...details, escalates: isLast, version: task.version });
+}
+
+/** Writes a legal move. What leaves `in_progress` gives its locks back in the same fact. */
+export function settle(pen: LedgerPen, task: Task, to: TaskStatus, note: MoveNote): Verdict {
+  const { run, id, status: from } = task;
+  const replay = from === to && isTerminal(from);
+  const kept = { owner: to === 'todo' ? UNASSIGNED : task.owner, code: null, notBefore: null, evidence: null };
+  pen.write({
+    kind: 'task.moved',
+    run,
+    task: id,
+    from,
+    to,
+    replay,
+    releases: from === 'in_progress' && to !== 'in_progress',
+    retries: task.retries + (to === 'blocked' && from !== 'blocked' ? 1 : 0),
+    ...kept,
+    ...note,
+  });
+  const details = { run, task: id, from, to, version: task.version, retries: task.retries, replay };
+  return allow(replay ? `${id} is ${to} already` : `${id} is ${to}`, details);
+}
+
+/** Whether the fence is that of the present claim, or of the claim that ended the task for good. */
+export function refusalOfFence(task: Task, fence: number): Denied | null {
+  const { id, status, fence: current, lastFence } = task;
+  if (fence === current || (isTerminal(status) && fence === lastFence)) return null;
+  const now = current === null ? `${id} is ${status} and belongs to nobody` : `${id} was claimed again since`;
+  const reason = `Fence ${fence} is no longer that of ${id}: ${now}. Stop working on it.`;
+  return deny('CONCURRENCY_CONFLICT', reason, { task: id, fence, current, status });
+}
+
+export function refusalOfMove(task: Task, to: TaskStatus): Denied | null {
+  const move = mayMove(task.status, to);
+  return move.allow ? null : { ...move, details: { ...move.details, task: task.id, version: task.version } };
+}
+
+function refusalOfReason(reason: string): Denied | null {
+  if (isText(reason)) return null;
+  return deny('MISSING_REQUIRED_INPUT', 'A move needs a reason; say why.', { missing: ['reason'] });
+}
+
+/** An agent may give its task up. That it is done it shows with a result; the rest is not for the agent to decide. */
+function refusalOfActor({ id, status }: Task, to: TaskStatus, actor: Actor): Denied | null {
+  if (actor !== 'agent' || to === 'blocked' || to === status) return null;
+  const details = { task: id, to, actor };
+  if (to === 'done') {
+    return deny('ACCEPTANCE_FAILED', `${id} is done when its result shows it; finish it with a result.`, details);
+  }
+  const reason = `An agent cannot move ${id} to ${to}; report a blocked or failed result, or ask a person.`;
+  return deny('NON_COMPLIANT', reason, details);
+}
+
+function refusalOfExpiry({ id, status, version }: Task): Denied | null {
+  if (status === 'in_progress') return null;
+  const reason = `${id} is ${status}; only a task in progress can time out.`;
+  return deny('INVALID_TRANSITION', reason, { task: id, from: status, to: 'blocked', version });
+}
+
+/** A heartbeat exactly as old as the limit is still in time; one of an earlier claim does not count. */
+function refusalOfAlive({ id, timeoutS }: Task, silentS: number): Denied | null {
+  if (silentS > timeoutS) return null;
+  const reason = `${id} was heard of ${silentS} s ago and has ${timeoutS} s; it is alive.`;
+  return deny('NOT_ALLOWED_NOW', reason, { task: id, age_seconds: silentS, timeout_seconds: timeoutS });
+}

@@ -1,0 +1,178 @@
+// What is known of tasks and locks: who owns which task and which paths, since when, and why it stands where it stands.
+// Plain JSON throughout, so that a snapshot is its canonical text; therefore nothing may depend on the order of keys.
+// Names that come from outside are keys only together with a slash, which no member that every object has contains.
+import type { Code } from '../codes.ts';
+import type { JsonObject } from '../json.ts';
+import { type Denied, deny } from '../verdict.ts';
+import { type Lock, type LockTree, newLockTree } from './lock-tree.ts';
+import { isTerminal, type TaskStatus } from './transition.ts';
+
+export const PRIORITIES = ['low', 'normal', 'high', 'critical'] as const;
+export type Priority = (typeof PRIORITIES)[number];
+export type TaskType = 'parallelizable' | 'serial';
+
+/** The owner of a task that nobody works on. */
+export const UNASSIGNED = 'unassigned';
+/** The root of the workspace itself; a lane's worktree has a root of its own. */
+export const MAIN_ROOT = 'main';
+
+export type Ledger = {
+  /** By run and id: see `taskKey`. */
+  readonly tasks: Record<string, Task>;
+  readonly runs: Record<string, Run>;
+  readonly locks: LockTree;
+  /** The last token that was given to a claim; it only ever grows. */
+  fence: number;
+  created: number;
+  hold: Hold | null;
+  /** The tasks that may be handed out, and those that were refused their locks and have not had them since. */
+  readonly ready: Record<string, true>;
+  readonly waiting: Record<string, true>;
+};
+
+export type Hold = { readonly by: string; readonly reason: string };
+
+/** What a task asks for, as its assignment says. Paths are in their normal form. */
+export type TaskSpec = {
+  readonly title: string;
+  readonly type: TaskType;
+  readonly priority: Priority;
+  readonly dependencies: readonly string[];
+  readonly root: string;
+  readonly lockScope: readonly string[];
+  readonly readScope: readonly string[];
+  readonly forbidden: readonly string[];
+  readonly criteria: readonly string[];
+  /** By criterion, the name of the checker that verifies it. */
+  readonly checkers: Readonly<Record<string, string>>;
+  readonly timeoutS: number;
+  readonly heartbeatS: number;
+  readonly worklogPath: string;
+  readonly reportPath: string | null;
+  readonly objective: string;
+  readonly context: readonly JsonObject[];
+  readonly retriesMax: number;
+  /** False for a row that a delta created and that no assignment has filled in yet. */
+  readonly assigned: boolean;
+};
+
+export type Task = TaskSpec & {
+  readonly run: string;
+  readonly id: string;
+  /** The place in the order of creation, over all runs. */
+  readonly order: number;
+  status: TaskStatus;
+  owner: string;
+  /** Grows by one with every transition. */
+  version: number;
+  /** How often the task was blocked; it never shrinks. */
+  retries: number;
+  /** The token of the present claim, and that of the last one. */
+  fence: number | null;
+  lastFence: number | null;
+  code: Code | null;
+  reason: string;
+  /** The task is not to be claimed before this time. */
+  notBefore: number | null;
+  claimedAt: number | null;
+  /** How often the task was refused its locks since it last had them, since when, and when last. */
+  passedOver: number;
+  waitingSince: number | null;
+  refusedAt: number | null;
+  worklog: { readonly entries: number; readonly code: Code | null };
+};
+
+export type Run = {
+  readonly id: string;
+  /** Task ids in the order of creation. */
+  readonly tasks: string[];
+  open: number;
+  running: number;
+  /** The serial task in progress. */
+  serial: string | null;
+  /** The canonical text of each delta that was applied, by its id; of a run without open tasks only the ids are kept. */
+  deltas: Record<string, string>;
+  readonly pastDeltas: Record<string, true>;
+  readonly counts: Counts;
+};
+
+export type Counts = {
+  packets: number;
+  packetsRefused: number;
+  dispatches: number;
+  conflicts: number;
+  denies: Record<string, number>;
+  retries: number;
+  retriesDone: number;
+  firstAttempts: number;
+  firstPasses: number;
+  /** Of parallelizable tasks that were done: how many, and how long they took from claim to end. */
+  timed: number;
+  timedMs: number;
+};
+
+export function emptyLedger(foldCase = false): Ledger {
+  return {
+    tasks: {},
+    runs: {},
+    locks: newLockTree(foldCase),
+    fence: 0,
+    created: 0,
+    hold: null,
+    ready: {},
+    waiting: {},
+  };
+}
+
+export function taskKey(run: string, id: string): string {
+  return `${run}/${id}`;
+}
+
+export function keyOf({ run, id }: Pick<Task, 'run' | 'id'>): string {
+  return taskKey(run, id);
+}
+
+/** The key of a name that stands alone. */
+export function nameKey(name: string): string {
+  return `${name}/`;
+}
+
+export function taskOf(ledger: Ledger, run: string, id: string): Task | undefined {
+  return ledger.tasks[taskKey(run, id)];
+}
+
+export function runOf(ledger: Ledger, run: string): Run | undefined {
+  return ledger.runs[nameKey(run)];
+}
+
+/** The tasks of a run in the order of creation. */
+export function tasksOf(ledger: Ledger, run: string): readonly Task[] {
+  return (runOf(ledger, run)?.tasks ?? []).flatMap((id) => taskOf(ledger, run, id) ?? []);
+}
+
+export function wantedLocks({ root, lockScope, readScope }: TaskSpec): readonly Lock[] {
+  return [
+    ...lockScope.map((path): Lock => ({ root, path, mode: 'write' })),
+    ...readScope.map((path): Lock => ({ root, path, mode: 'read' })),
+  ];
+}
+
+export type Named = { readonly run?: string; readonly task: string };
+export type Lookup = { readonly ok: true; readonly task: Task } | { readonly ok: false; readonly refusal: Denied };
+
+/** Finds a task by its id, in the run that is named or in the only run in which it can be meant. */
+export function findTask(ledger: Ledger, { run, task: id }: Named): Lookup {
+  const runs = run === undefined ? Object.values(ledger.runs).map((each) => each.id) : [run];
+  const found = runs.flatMap((each) => taskOf(ledger, each, id) ?? []).sort((a, b) => a.order - b.order);
+  const open = found.filter(({ status }) => !isTerminal(status));
+  const [task, another] = open.length > 0 ? open : found;
+  if (task && !another) return { ok: true, task };
+  if (task) {
+    const names = found.map((each) => each.run);
+    const reason = `${id} stands in ${names.length} runs; name the run that is meant.`;
+    return { ok: false, refusal: deny('LEDGER_INCONSISTENT', reason, { task: id, runs: names.slice(0, 20) }) };
+  }
+  const where = run === undefined ? 'the ledger' : `run ${run}`;
+  const reason = `There is no task ${id} in ${where}; create it first, or correct the id.`;
+  return { ok: false, refusal: deny('LEDGER_INCONSISTENT', reason, { run: run ?? null, task: id }) };
+}

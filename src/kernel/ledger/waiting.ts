@@ -1,0 +1,47 @@
+// Whose turn it is. Small claims could keep a large one waiting for ever, so a task that was refused its locks several
+// times is owed its turn: while it keeps asking, tasks that do not rank before it stay off its paths. Ranks are a total
+// order, so two tasks that are both owed their turn never wait for each other.
+import { overlaps } from './overlap.ts';
+import { pathKey } from './path-key.ts';
+import { type Ledger, PRIORITIES, type Task, wantedLocks } from './state.ts';
+
+export const PASSED_OVER_MAX = 3;
+
+/** Whether it was passed over too often; one that has not asked for as long as its own time limit has given up. */
+export function isOwed({ passedOver, refusedAt, timeoutS }: Task, at: number): boolean {
+  return passedOver >= PASSED_OVER_MAX && refusedAt !== null && at - refusedAt <= timeoutS * 1000;
+}
+
+/** Negative when `a` goes first: by priority, then those that are owed their turn, then by age. */
+export function compareRank(a: Task, b: Task, at: number): number {
+  const byPriority = PRIORITIES.indexOf(b.priority) - PRIORITIES.indexOf(a.priority);
+  if (byPriority !== 0) return byPriority;
+  const [aIsOwed, bIsOwed] = [isOwed(a, at), isOwed(b, at)];
+  if (aIsOwed !== bIsOwed) return aIsOwed ? -1 : 1;
+  const byWait = aIsOwed ? (a.waitingSince ?? at) - (b.waitingSince ?? at) : 0;
+  return byWait || a.order - b.order;
+}
+
+/** The first task in rank that is owed its turn, goes before the claimant and wants what the claimant would take. */
+export function owedBefore(ledger: Ledger, claimant: Task, at: number): Task | null {
+  let first: Task | null = null;
+  for (const key of Object.keys(ledger.waiting)) {
+    const waiter = ledger.tasks[key];
+    if (!waiter || waiter === claimant || !isOwed(waiter, at)) continue;
+    if (compareRank(waiter, claimant, at) > 0 || (first && compareRank(waiter, first, at) > 0)) continue;
+    if (areInTheWay(ledger, waiter, claimant)) first = waiter;
+  }
+  return first;
+}
+
+/** Whether the two could not be in progress together. */
+function areInTheWay(ledger: Ledger, a: Task, b: Task): boolean {
+  if (a.run === b.run && (a.type === 'serial' || b.type === 'serial')) return true;
+  if (a.root !== b.root) return false;
+  const key = (path: string) => pathKey(path, ledger.locks.foldCase);
+  const others = wantedLocks(b).map((lock) => ({ ...lock, key: key(lock.path) }));
+  return wantedLocks(a).some(({ path, mode }) => {
+    const own = key(path);
+    return others.some((other) => (mode === 'write' || other.mode === 'write') && overlaps(own, other.key));
+  });
+}

@@ -1,0 +1,142 @@
+// The ledger as other sessions and tools see it, in the words of the contract: rows, locks, assignments, and the bundle
+// from which a new session goes on with a run without the conversation that came before.
+import type { Json, JsonObject } from '../json.ts';
+import { locksOf } from './lock-tree.ts';
+import { type Ledger, MAIN_ROOT, type Task, tasksOf } from './state.ts';
+import { isTerminal } from './transition.ts';
+
+const SCHEMA_VERSION = '1.0.0';
+
+/** By task id, when the owner was last heard of, in milliseconds. A claim counts as a sign of life. */
+export type Heartbeats = Readonly<Record<string, number>>;
+
+/** The rows of a run: what reconciliation and the watchdog ask for, and what a list shows. */
+export function ledgerRows(ledger: Ledger, run: string, heartbeats: Heartbeats = {}): JsonObject[] {
+  return tasksOf(ledger, run).map((task) => ({
+    ...rowOf(task, heartbeats),
+    type: task.type,
+    dependencies: task.dependencies,
+    version: task.version,
+    retry_count: task.retries,
+    code: task.code,
+    reason: task.reason,
+    fence: task.fence,
+    acceptance_criteria: task.criteria,
+    worklog_path: task.worklogPath,
+  }));
+}
+
+export type LockFilter = { readonly run?: string; readonly root?: string };
+
+/**
+ * The records of the write locks of one root, of all runs or of one. The contract knows neither roots nor readers, so
+ * records of two roots, or of two readers, would look like conflicts.
+ */
+export function lockRows(ledger: Ledger, { run, root = MAIN_ROOT }: LockFilter = {}): JsonObject[] {
+  return heldLocks(ledger, run)
+    .filter((lock) => lock.root === root && lock.mode === 'write')
+    .map(({ task, path }) => ({ task_id: task, resource: path, active: true }));
+}
+
+export type HeldLock = {
+  readonly run: string;
+  readonly task: string;
+  readonly owner: string;
+  readonly fence: number | null;
+  readonly root: string;
+  readonly path: string;
+  readonly mode: 'write' | 'read';
+  readonly since: number | null;
+};
+
+/** Every lock that is held, by age of the tasks and in the order of their scopes. */
+export function heldLocks(ledger: Ledger, run?: string): HeldLock[] {
+  return Object.keys(ledger.locks.held)
+    .flatMap((key) => ledger.tasks[key] ?? [])
+    .filter((task) => run === undefined || task.run === run)
+    .sort((a, b) => a.order - b.order)
+    .flatMap(({ run, id, owner, fence, claimedAt }) =>
+      locksOf(ledger.locks, `${run}/${id}`).map((lock) => ({ run, task: id, owner, fence, ...lock, since: claimedAt })),
+    );
+}
+
+/** The packet by which the task was assigned, with the locks that others of its run hold now. */
+export function assignmentOf(ledger: Ledger, task: Task): JsonObject {
+  const { run, id } = task;
+  const locks = lockRows(ledger, { run, root: task.root }).filter(({ task_id }) => task_id !== id);
+  const wanted: Record<string, Json> = {
+    task_id: id,
+    title: task.title,
+    type: task.type,
+    dependencies: task.dependencies,
+    lock_scope: task.lockScope,
+    forbidden_scope: task.forbidden,
+    acceptance_criteria: task.criteria,
+    worklog_path: task.worklogPath,
+    timeout_seconds: task.timeoutS,
+    heartbeat_interval_seconds: task.heartbeatS,
+    priority: task.priority,
+  };
+  if (task.reportPath !== null) wanted.report_path = task.reportPath;
+  if (task.readScope.length > 0) wanted.x_read_scope = task.readScope;
+  if (Object.keys(task.checkers).length > 0) wanted.x_checkers = task.checkers;
+  return {
+    schema_version: SCHEMA_VERSION,
+    run_id: run,
+    packet_type: 'assignment',
+    global_objective: task.objective,
+    task: wanted,
+    active_locks: locks,
+    context_package: task.context,
+    required_output_schema: 'subagent_result_v1',
+  };
+}
+
+export type BundleOptions = {
+  readonly constraints?: JsonObject;
+  readonly heartbeats?: Heartbeats;
+  readonly at?: number;
+};
+
+/** The fresh-context bundle of a run. Without an objective of its own it takes that of the oldest assignment. */
+export function bundleOf(ledger: Ledger, run: string, objective = '', options: BundleOptions = {}): JsonObject {
+  const tasks = tasksOf(ledger, run);
+  const open = tasks.filter(({ status }) => !isTerminal(status));
+  const known = tasks.find((task) => task.objective !== '')?.objective;
+  return {
+    schema_version: SCHEMA_VERSION,
+    run_id: run,
+    ...(options.at === undefined ? {} : { generated_at: new Date(options.at).toISOString() }),
+    objective: objective.trim() === '' ? (known ?? 'not stated') : objective,
+    constraints: options.constraints ?? {},
+    ledger: tasks.map((task) => rowOf(task, options.heartbeats ?? {})),
+    active_locks: lockRows(ledger, { run }),
+    dependencies: tasks.flatMap(({ id, dependencies }) =>
+      dependencies.map((other) => ({ task_id: id, depends_on_task_id: other })),
+    ),
+    open_blockers: tasks
+      .filter(({ status }) => status === 'blocked')
+      .map(({ id, code, reason }) => ({
+        task_id: id,
+        code: code ?? 'MISSING_REQUIRED_INPUT',
+        reason: reason.trim() === '' ? 'no reason was given' : reason,
+      })),
+    acceptance_targets: open.map(({ id, criteria }) => ({ task_id: id, criteria })),
+  };
+}
+
+function rowOf(task: Task, heartbeats: Heartbeats): JsonObject {
+  const { id, claimedAt } = task;
+  const heard = Math.max(claimedAt ?? 0, Object.hasOwn(heartbeats, id) ? (heartbeats[id] ?? 0) : 0);
+  return {
+    task_id: id,
+    title: task.title,
+    status: task.status,
+    owner: task.owner,
+    lock_scope: task.lockScope,
+    timeout_seconds: task.timeoutS,
+    heartbeat_interval_seconds: task.heartbeatS,
+    priority: task.priority,
+    last_heartbeat_at: claimedAt === null ? null : new Date(heard).toISOString(),
+  };
+}
