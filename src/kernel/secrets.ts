@@ -73,6 +73,8 @@ const SPOKEN = new RegExp(
   `${CREDENTIAL_WORD}[ \\t]{1,3}(?:(?:is|was|are|value|of|to|here)[ \\t:]{1,3}){0,2}\\\\{0,3}["'\`]?(?=[A-Za-z0-9+/_=.~-]{20})`,
   'gi',
 );
+/** Every pattern after the vendors' holds one of these; a text without them is done. */
+const ANY_HINT = /key|secret|token|passw|passphrase|pwd|credential|eyJ|bearer|authorization|:\/\//i;
 const VALUE_JUDGED_MAX = 256;
 const MARKER = /\[secret:[a-z-]+\]/y;
 
@@ -89,6 +91,7 @@ export function findSecrets(text: string): readonly Secret[] {
       add(rank, kind, index, done);
     }
   }
+  if (!ANY_HINT.test(text)) return joined(found);
   const after = VENDORS.length;
   for (const { start, end } of keyBlocks(text)) add(after, 'private-key', start, end);
   for (const { index, end } of matches(JWT, text)) add(after + 1, 'jwt', index, end);

@@ -198,16 +198,21 @@ test('a crashed cast is said to be, and resume picks it among running ones', asy
 
 test('--detach returns at once, a background process drives, watch follows it to the end', async () => {
   const dir = project({ 'c.json': pair, 'a.json': { A: [{ $turn: { output: '1', delayMs: 1_000 } }, '2'] } });
-  const ran = await baton(dir, [...casting, '--detach', '--json', 'x']);
+  const ran = await baton(dir, [...casting, '--detach', '--json', '--', '--odd', 'request']);
   const view = json<CastView>(ran);
-  expect([ran.code, view.status, ran.stderr]).toEqual([0, 'running', expect.stringContaining(`cast ${view.cast}`)]);
+  expect([ran.code, view.status, view.request]).toEqual([0, 'running', '--odd request']);
+  expect(ran.stderr).toBe(`cast ${view.cast}\n`);
   const status = json<{ open: { cast: string; driver: number }[] }>(await baton(dir, ['status', '--json']));
   expect(status.open).toEqual([expect.objectContaining({ cast: view.cast, driver: expect.any(Number) })]);
   const watched = await baton(dir, ['watch', 'latest']);
   expect([watched.code, watched.stdout]).toEqual([0, expect.stringContaining(`Cast ${view.cast} completed`)]);
   expect(watched.stderr).toMatch(/▸ Socket-1.*▸ Socket-2.*completed/s);
-  const shown = await baton(dir, ['watch', 'latest', '--json']);
+  const shown = await baton(dir, ['watch', 'latest', '--json', '--turns']);
   expect([shown.code, json(shown).status]).toEqual([0, 'completed']);
+  expect(json<CastView>(shown).turns?.map(({ attempt, output }) => [attempt, output])).toEqual([
+    [1, '1'],
+    [1, '2'],
+  ]);
 });
 
 test('a cast lives on when the terminal that reads it goes away', async () => {
