@@ -11,6 +11,7 @@ import {
   isRunning,
   json,
   project,
+  put,
   script,
   start,
   until,
@@ -197,22 +198,28 @@ test('a crashed cast is said to be, and resume picks it among running ones', asy
 });
 
 test('--detach returns at once, a background process drives, watch follows it to the end', async () => {
-  const dir = project({ 'c.json': pair, 'a.json': { A: [{ $turn: { output: '1', delayMs: 1_000 } }, '2'] } });
+  const gate = `import { existsSync } from 'node:fs'; import { setTimeout } from 'node:timers/promises';
+    while (!existsSync('go')) await setTimeout(20); console.log('{}');`;
+  const config = flow(
+    { A: agent, U: script('gate.mjs') },
+    { 'Socket-1': { ...text, edges: [always('Socket-2')] }, 'Socket-2': { materia: 'U' } },
+  );
+  const dir = project({ 'c.json': config, 'a.json': { A: ['1'] }, 'gate.mjs': gate });
   const ran = await baton(dir, [...casting, '--detach', '--json', '--', '--odd', 'request']);
   const view = json<CastView>(ran);
   expect([ran.code, view.status, view.request]).toEqual([0, 'running', '--odd request']);
   expect(ran.stderr).toBe(`cast ${view.cast}\n`);
   const status = json<{ open: { cast: string; driver: number }[] }>(await baton(dir, ['status', '--json']));
   expect(status.open).toEqual([expect.objectContaining({ cast: view.cast, driver: expect.any(Number) })]);
-  const watched = await baton(dir, ['watch', 'latest']);
+  const watching = start(dir, ['watch', 'latest']);
+  await until('the gate', () => watching.stderr().includes('▸ Socket-2'));
+  put(dir, { go: '' });
+  const watched = await watching.ended;
   expect([watched.code, watched.stdout]).toEqual([0, expect.stringContaining(`Cast ${view.cast} completed`)]);
   expect(watched.stderr).toMatch(/▸ Socket-1.*▸ Socket-2.*completed/s);
   const shown = await baton(dir, ['watch', 'latest', '--json', '--turns']);
   expect([shown.code, json(shown).status]).toEqual([0, 'completed']);
-  expect(json<CastView>(shown).turns?.map(({ attempt, output }) => [attempt, output])).toEqual([
-    [1, '1'],
-    [1, '2'],
-  ]);
+  expect(json<CastView>(shown).turns?.map(({ attempt }) => attempt)).toEqual([1, 1]);
 });
 
 test('a cast lives on when the terminal that reads it goes away', async () => {

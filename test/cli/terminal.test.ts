@@ -34,7 +34,7 @@ test.skipIf(!hasScript)('in a terminal the last line moves, in colours (needs sc
   const { code, stdout } = await inTerminal(project(files), casting);
   expect(code).toBe(0);
   expect(stdout.split(MOVE).length).toBeGreaterThan(6);
-  expect(stdout).toMatch(/0:00 · 0 tokens · Socket-1 A/);
+  expect(stdout).toMatch(/\d:\d\d · 0 tokens · Socket-1 A/);
   expect(stdout).toContain(`${ESC}[32m✓ accepted${ESC}[0m Socket-1 A`);
 });
 

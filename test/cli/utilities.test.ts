@@ -234,7 +234,7 @@ test('what a slow utility started goes with it, and its folder is cleared', asyn
   const code = `import { spawn } from 'node:child_process'; import { writeFileSync } from 'node:fs';
     const pids = [false, true].map((detached) => spawn('sleep', ['600'], { detached, stdio: 'ignore' }).pid);
     writeFileSync('pids.json', JSON.stringify(pids)); ${BUSY}`;
-  const { dir, view } = await run(code, { timeoutMs: 2_000 });
+  const { dir, view } = await run(code, { timeoutMs: 4_000 });
   expect(view.code).toBe('UTILITY_FAILED');
   const pids = JSON.parse(await untilWritten(dir, 'pids.json')) as number[];
   expect(pids).toHaveLength(2);

@@ -290,10 +290,6 @@ test('values never appear in issues', () => {
   expect(JSON.stringify(issuesOf(payload))).not.toContain(secret);
 });
 
-test('a schema in the contract is left to a later layer', () => {
-  expect(materia.read('{}', contract({ schema: { required: ['x'] } })).ok).toBe(true);
-});
-
 test(
   'any mutation of a payload gives a well-shaped reading, and what is accepted once is accepted again',
   () => {
