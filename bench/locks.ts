@@ -40,8 +40,14 @@ export function lockRates(): Row[] {
   const claim = micros(5000, (index) => inTree(free(index)));
   return [
     bounded('claim and release of a free path', claim),
-    bounded('refusal of a path that is held', micros(5000, (index) => inTree(taken(index)))),
-    bounded('refusal of a directory above held paths', micros(5000, (index) => inTree(around(index)))),
+    bounded(
+      'refusal of a path that is held',
+      micros(5000, (index) => inTree(taken(index))),
+    ),
+    bounded(
+      'refusal of a directory above held paths',
+      micros(5000, (index) => inTree(around(index))),
+    ),
     { what: 'claim and release of a free path, linear scan', value: shown(scan) },
     { what: 'the tree against the scan', value: `${Math.round(scan / claim).toLocaleString('en')} times as fast` },
     bounded('the whole decision: claim, then give back, with all rules and facts', decisions()),
@@ -51,8 +57,10 @@ export function lockRates(): Row[] {
 /** Microseconds for a claim and a move to `blocked` and back to `todo`, in a ledger of as many tasks in progress. */
 function decisions(): number {
   const ledger = emptyLedger();
-  for (let index = 0; index < HELD; index++) ask(ledger, { kind: 'task.create', packet: packet(`T-${index}`, pathOf(index)) });
-  for (let index = 0; index < HELD; index++) ask(ledger, { kind: 'task.claim', run: RUN, task: `T-${index}`, owner: 'ann' });
+  for (let index = 0; index < HELD; index++)
+    ask(ledger, { kind: 'task.create', packet: packet(`T-${index}`, pathOf(index)) });
+  for (let index = 0; index < HELD; index++)
+    ask(ledger, { kind: 'task.claim', run: RUN, task: `T-${index}`, owner: 'ann' });
   ask(ledger, { kind: 'task.create', packet: packet('T-999999', 'docs/readme.md') });
   const named = { run: RUN, task: 'T-999999' };
   return micros(3000, () => {

@@ -11,6 +11,8 @@ import type { Json, JsonObject } from './json.ts';
 import { utf8Length } from './utf8-length.ts';
 
 const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 300) };
+/** Ample on a busy machine, and for more runs than usual. */
+const PATIENCE = { timeout: 30_000 + RUNS.numRuns * 100 };
 
 /** What happens next: mostly an owed answer, sometimes an interference. */
 type Deed = { readonly kind: string; readonly turn: number; readonly attempt: number; readonly amount: number };
@@ -31,7 +33,7 @@ const deed: fc.Arbitrary<Deed> = fc.record({
   amount: fc.integer({ min: -1, max: 200 }),
 });
 
-test('a cast keeps its promises whatever happens to it', () => {
+test('a cast keeps its promises whatever happens to it', PATIENCE, () => {
   fc.assert(
     fc.property(config, script, data, fc.array(deed, { maxLength: 40 }), (config, agents, data, deeds) => {
       const cast = play({ config, agents, data, hold: true });
@@ -135,7 +137,7 @@ function holdsAtTheEnd(cast: Play, { limits }: JsonObject): void {
   for (const { brief } of cast.all('attempt.started')) expect(utf8Length(brief)).toBeLessThanOrEqual(bytesMax);
 }
 
-test('a cast that costs nothing still ends, or keeps finishing items', () => {
+test('a cast that costs nothing still ends, or keeps finishing items', PATIENCE, () => {
   fc.assert(
     fc.property(config, script, data, ({ budget: _, ...config }, agents, data) => {
       const cast = play({ config, agents, data, hold: true });
@@ -153,7 +155,7 @@ test('a cast that costs nothing still ends, or keeps finishing items', () => {
   );
 });
 
-test('without items the guard and the retry budgets end every cast, though nothing costs anything', () => {
+test('without items the guard and the retry budgets end every cast, though nothing costs anything', PATIENCE, () => {
   const ids = ['Socket-1', 'Socket-2', 'Socket-3', 'Socket-4'];
   const edge = fc.record({ to: fc.constantFrom(...ids), maxTraversals: fc.option(fc.integer({ min: 1, max: 3 })) });
   const edges = fc.tuple(edge, edge).map(([good, bad]) =>

@@ -145,3 +145,14 @@ test('abort after a crash ends what the crashed process left behind', async () =
   await until('the end of the supervisor', () => !isRunning(supervisor));
   expect(readdirSync(join(dir, '.baton/state/attempts'))).toEqual([]);
 });
+
+test('an interrupt in the middle of what must not run twice leaves it to a person, not to resume', async () => {
+  const dir = charging();
+  const running = start(dir, ['cast', '--file', 'c.json', 'x']);
+  const pids = JSON.parse(await untilWritten(dir, 'pids.json')) as number[];
+  running.child.kill('SIGINT');
+  await running.ended;
+  expect(pids.filter(isRunning)).toEqual([]);
+  const ran = await baton(dir, ['resume', '--json']);
+  expect([ran.code, json(ran).code, read(dir, 'runs.txt')]).toEqual([4, 'OUTCOME_UNKNOWN', 'run\n']);
+});

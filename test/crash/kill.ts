@@ -42,7 +42,10 @@ export async function disturbedRun(
   while (kills < wanted) {
     const child = start(dir, args);
     const survived = await killAfter(child, random() * ms, random() < 0.3);
-    if (survived) break;
+    if (survived) {
+      args = ['-C', dir, 'show', 'latest', '--json'];
+      break;
+    }
     kills++;
     if (await hasCast(dir)) args = ['-C', dir, 'resume', '--json'];
   }

@@ -29,7 +29,7 @@ export function changesOf(
     if (materia.type === 'utility') changes.push(...statePatch(payload));
     changes.push(...mirror(payload));
     const { assign } = socketOf(cast, turn.socket);
-    if (payload.workItems !== undefined && !materia.generator && !assign.workItems && !hasItems(cast.data)) {
+    if (payload.workItems !== undefined && !materia.generator && !assign.some(([target]) => target === 'workItems') && !hasItems(cast.data)) {
       changes.push({ path: 'workItems', value: payload.workItems });
     }
   }
@@ -71,7 +71,7 @@ function assign(cast: Cast, turn: Turn, handoff: Handoff, output: string, change
     lastOutput: spoken(handoff, output),
     lastJson: typeof payload === 'string' ? (cast.lastJson ?? undefined) : payload,
   };
-  for (const [target, source] of Object.entries(socketOf(cast, turn.socket).assign)) {
+  for (const [target, source] of socketOf(cast, turn.socket).assign) {
     const value = resolvePath(source, { ...scope, data });
     data = setPath(data, target, value);
     changes.push(value === undefined ? { path: target } : { path: target, value });

@@ -28,7 +28,18 @@ test('any socket can ask for rework, not only a judge of items', () => {
     'Socket-2': { materia: 'Tool', edges: [notSatisfied('Socket-1', 1), satisfied('end')] },
   };
   const cast = play({ config: graph(sockets), agents: { Write: ['a', 'b'], Tool: [no('lint fails'), yes] } });
-  expect(cast.briefs('Socket-1')[1]).toContain('- From Socket-2 Tool: lint fails');
+  expect(cast.briefs('Socket-1')[1]?.match(/- From Socket-2 Tool: lint fails/g)).toHaveLength(1);
+});
+
+test('a note that was written outside the loop is for every item', () => {
+  const sockets = {
+    'Socket-1': { materia: 'Judge', edges: [notSatisfied('Socket-2'), satisfied('end')] },
+    'Socket-2': { materia: 'Write', advance: { cursor: 'i', items: 'state.files' }, edges: [always('Socket-2')] },
+  };
+  const loops = { each: { sockets: ['Socket-2'], iterator: { items: 'state.files', cursor: 'i' } } };
+  const agents = { Judge: [no('all too long')], Write: ['x', '$repeat'] };
+  const cast = play({ config: graph(sockets, { loops }), data: { files: ['a', 'b'] }, agents });
+  expect(cast.briefs('Socket-2').map((brief) => brief.includes('Judge: all too long'))).toEqual([true, true]);
 });
 
 test.each<[string, JsonObject[]]>([

@@ -27,7 +27,7 @@ export function* checkSlots(draft: Draft, graph: Graph): Findings {
 
 function slotsWritten(graph: Graph, generates: boolean): ReadonlySet<string> {
   const sockets = Object.values(graph.sockets);
-  const assigned = sockets.flatMap((socket) => Object.keys(socket.assign).map((target) => segmentsOf(target)[0] ?? ''));
+  const assigned = sockets.flatMap((socket) => socket.assign.map(([target]) => segmentsOf(target)[0] ?? ''));
   const walks = [...sockets.map((socket) => socket.foreach), ...graph.loops.map((loop) => loop.iterator)];
   const items = walks.filter((walk) => walk !== null).flatMap(namesOfItem);
   return new Set([...RUNTIME_SLOTS, ...assigned, ...items, ...(generates ? [GENERATED] : [])]);
@@ -43,7 +43,7 @@ function readsOfSockets(draft: Draft, graph: Graph): Read[] {
     const path = `${draft.path}.sockets.${socket.id}`;
     return [
       ...readsOfTemplates(draft, socket, path),
-      ...Object.entries(socket.assign).map(([target, from]) => read(from, `${path}.assign.${target}`)),
+      ...socket.assign.map(([target, from]) => read(from, `${path}.assign.${target}`)),
       ...(socket.advance ? [read(socket.advance.items, `${path}.advance.items`)] : []),
       ...(socket.foreach ? [read(socket.foreach.items, `${path}.foreach.items`)] : []),
     ];

@@ -9,7 +9,7 @@ export const END = 'end';
 export const CONTRACTS = ['materia', 'gaia', 'operator', 'text'] as const;
 export type ContractName = (typeof CONTRACTS)[number];
 
-/** `target path → source path`, in the order it was written. */
+/** `target path → source path`. */
 export type Assign = Readonly<Record<string, string>>;
 
 export type Edge = { readonly when: Condition; readonly to: string; readonly maxTraversals: number | null };
@@ -33,7 +33,8 @@ export type Socket = {
   readonly materia: string;
   readonly contract: ContractName;
   readonly parse: 'text' | 'json';
-  readonly assign: Assign;
+  /** `[target path, source path]` in the order they apply. A list, because the log keeps no order of members. */
+  readonly assign: readonly (readonly [string, string])[];
   readonly edges: readonly Edge[];
   readonly advance: Advance | null;
   readonly foreach: Iterator | null;

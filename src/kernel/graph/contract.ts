@@ -6,15 +6,16 @@ export function contractOf(rules: Rules, socketId: string): Contract {
   const socket = rules.graph.sockets[socketId];
   const materia = socket && rules.materia[socket.materia];
   if (!socket || !materia) throw new Error(`these rules have no socket ${socketId} with a materia`);
+  const assign = Object.fromEntries(socket.assign);
   const requires = [];
   if (readsSatisfied(socket)) requires.push('satisfied');
-  if (materia.generator || socket.assign.workItems === '$.workItems') requires.push('workItems');
+  if (materia.generator || assign.workItems === '$.workItems') requires.push('workItems');
   return {
     dialect: socket.contract,
     generator: materia.generator,
     utility: materia.type === 'utility',
     requires,
-    assign: socket.assign,
+    assign,
     schema: socket.schema,
   };
 }

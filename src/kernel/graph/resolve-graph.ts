@@ -16,7 +16,6 @@ import {
 } from './authored.ts';
 import {
   type Advance,
-  type Assign,
   type Condition,
   DEFAULTS,
   type Edge,
@@ -106,10 +105,11 @@ function socketFor(draft: Draft, id: string, derived: Advance | null, cursors: S
 }
 
 // The items of a generator come first, so that other assignments can read them.
-function assignOf(socket: JsonObject, materia: JsonObject): Assign {
+function assignOf(socket: JsonObject, materia: JsonObject): Socket['assign'] {
   const written = objectAt(given(socket, 'assign') === undefined ? materia : socket, 'assign');
   const sources = Object.entries(written).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  return Object.fromEntries([...(isGenerator(materia) ? [['workItems', '$.workItems'] as const] : []), ...sources]);
+  if (!isGenerator(materia)) return sources;
+  return [['workItems', '$.workItems'], ...sources.filter(([target]) => target !== 'workItems')];
 }
 
 function edgeFor(edge: JsonObject): Edge {

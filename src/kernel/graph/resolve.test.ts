@@ -21,7 +21,7 @@ test('a plain socket gets every default', () => {
     materia: 'X',
     contract: 'text',
     parse: 'text',
-    assign: {},
+    assign: [],
     edges: [],
     advance: null,
     foreach: null,
@@ -57,7 +57,7 @@ test.each<[socket: JsonObject, materia: JsonObject, assign: JsonObject]>([
   [{ assign: { c: 'workItems.0' } }, { generator: true }, { workItems: '$.workItems', c: 'workItems.0' }],
 ])('a socket %j of a materia %j assigns %j', (written, definition, assign) => {
   const resolved = socket({ materia: 'X', parse: 'json', ...written }, { prompt: 'x', tools: 'none', ...definition });
-  expect(Object.entries(resolved?.assign ?? {})).toEqual(Object.entries(assign));
+  expect(resolved?.assign).toEqual(Object.entries(assign));
 });
 
 test.each<[socket: JsonObject, materia: JsonObject, timeoutMs: number]>([

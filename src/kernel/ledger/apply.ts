@@ -4,6 +4,7 @@ import { isString } from '../json.ts';
 import { knownCode } from './blocking.ts';
 import { canonicalJson } from './canonical-json.ts';
 import type { LedgerFact } from './fact.ts';
+import { put } from './large-record.ts';
 import { addLock, removeLocks } from './lock-tree.ts';
 import {
   type Counts,
@@ -179,9 +180,9 @@ function forgetTexts(run: Run | undefined): void {
 function index(ledger: Ledger, task: Task | undefined): void {
   if (!task) return;
   const key = keyOf(task);
-  if (task.status === 'todo' && task.assigned) ledger.ready[key] = true;
+  if (task.status === 'todo' && task.assigned) put(ledger.ready, key, true);
   else delete ledger.ready[key];
-  if (task.passedOver > 0) ledger.waiting[key] = true;
+  if (task.passedOver > 0) put(ledger.waiting, key, true);
   else delete ledger.waiting[key];
 }
 

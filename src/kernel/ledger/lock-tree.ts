@@ -6,6 +6,7 @@
 // directory finds a rival by going down anywhere, and never looks through siblings. For the same reason the members of a
 // node are chained to each other; the keys of a large object cannot be listed in parts. It is all plain JSON. Keys begin
 // with a slash, or hold one, so that none is mistaken for a member that every object has.
+import { put } from './large-record.ts';
 import { pathKey } from './path-key.ts';
 
 export type LockMode = 'write' | 'read';
@@ -18,7 +19,7 @@ export type LockTree = {
   readonly write: Node;
   readonly read: Node;
   /** The locks of each holder, so that a release needs no search. */
-  readonly held: Record<string, readonly Lock[]>;
+  readonly held: Record<string, Lock[]>;
 };
 
 type Node = { holders: Chain<string> | null; below: Chain<Node> | null };
@@ -53,7 +54,9 @@ export function addLock(tree: LockTree, { task, root, path, mode }: TaskLock): v
   }
   node.holders ??= newChain();
   if (!node.holders.links[task]) insert(node.holders, task, path);
-  tree.held[task] = [...(tree.held[task] ?? []), { root, path, mode }];
+  const own = tree.held[task];
+  if (own) own.push({ root, path, mode });
+  else put(tree.held, task, [{ root, path, mode }]);
 }
 
 /** Takes away every lock of a task. */
@@ -153,7 +156,7 @@ function linkOf<T>(chain: Chain<T>, key: string): Link<T> {
 function insert<T>(chain: Chain<T>, key: string, value: T): Link<T> {
   const link = { previous: null, next: chain.first, value };
   if (chain.first !== null) linkOf(chain, chain.first).previous = key;
-  chain.links[key] = link;
+  put(chain.links, key, link);
   chain.first = key;
   return link;
 }

@@ -1,0 +1,74 @@
+// `baton cast --detach`: a background process starts the cast and drives it; this one answers as soon as it is started.
+import { spawn } from 'node:child_process';
+import { mkdirSync, openSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { logFileIn, SqliteLog } from '../log/sqlite.ts';
+import { newCastId } from '../workspace/cast-id.ts';
+import type { Workspace } from '../workspace/locate.ts';
+import { type Call, EXIT, flag, note, out, outJson, text } from './command.ts';
+import { loadView } from './ending.ts';
+import { LookingDoor } from './looking-door.ts';
+import { hasLog } from './session.ts';
+
+const LOOK_EVERY_MS = 20;
+/** Tells the background process the id that was promised to the person. */
+const PROMISED = 'BATON_DETACHED_CAST';
+
+/** The id of the cast to start: the promised one in a background process, else a new one. */
+export function idToStart(): string {
+  const promised = process.env[PROMISED];
+  // What the cast starts in its turn must not take it for its own.
+  delete process.env[PROMISED];
+  return promised ?? newCastId(Date.now());
+}
+
+export async function castBehind(call: Call, workspace: Workspace): Promise<number> {
+  hasLog(workspace);
+  const cast = newCastId(Date.now());
+  note(`cast ${cast}`);
+  const door = new LookingDoor(new SqliteLog(logFileIn(workspace.stateDir)));
+  try {
+    const driver = startBehind(call, workspace, cast);
+    while (driver.isRunning() && (await door.cast(cast)) === null) await sleep(LOOK_EVERY_MS);
+    if ((await door.cast(cast)) === null)
+      throw new Error(`the background process ended at once; ${driver.said} says why`);
+    if (call.json) outJson(await loadView(door, cast, flag(call.values, 'turns')));
+    else out(`Cast ${cast} runs in the background. Follow it with: baton watch ${cast}`);
+    return EXIT.ok;
+  } finally {
+    await door.close();
+  }
+}
+
+function startBehind(call: Call, workspace: Workspace, cast: string) {
+  const baton = fileURLToPath(new URL('../../bin/baton', import.meta.url));
+  mkdirSync(workspace.stateDir, { recursive: true, mode: 0o700 });
+  const said = join(workspace.stateDir, `${cast}.out`);
+  const sink = openSync(said, 'a', 0o600);
+  const child = spawn(baton, argsFor(call, workspace), {
+    env: { ...call.env, [PROMISED]: cast },
+    detached: true,
+    stdio: ['ignore', sink, sink],
+  });
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+  };
+  child.once('error', end);
+  child.once('exit', end);
+  child.unref();
+  return { said, isRunning: () => !isOver };
+}
+
+/** The same call without `--detach`, with names of files that do not depend on where it is made. */
+function argsFor({ values, words, cwd }: Call, { dir }: Workspace): string[] {
+  const file = (name: string): string[] => {
+    const given = text(values, name);
+    return given === undefined ? [] : [`--${name}`, resolve(cwd, given)];
+  };
+  const loadout = text(values, 'loadout');
+  const which = loadout === undefined ? [] : ['--loadout', loadout];
+  return ['-C', dir, 'cast', ...which, ...file('file'), ...file('agents'), '--', ...words];
+}

@@ -1,0 +1,133 @@
+import { expect, test } from 'vitest';
+import { type Book, openBook, RUN, type Wish } from './fixtures/book.ts';
+
+const next = (book: Book, owner = 'ann') => book.ask({ kind: 'task.next', owner });
+
+test('the next task is the first in rank that can start: by priority, then by age', () => {
+  const book = openBook();
+  book.create('T-1', { priority: 'low' });
+  book.create('T-2');
+  book.create('T-3', { priority: 'critical', dependencies: ['T-2'] });
+  book.create('T-4', { priority: 'high' });
+  book.create('T-5');
+  book.news();
+  const given = Array.from({ length: 4 }, () => next(book).details.task);
+  expect(given).toEqual(['T-4', 'T-2', 'T-5', 'T-1']);
+  expect(book.news()).toEqual(['task.claimed', 'task.claimed', 'task.claimed', 'task.claimed']);
+});
+
+test.each([
+  ['nothing is there', () => {}, 'NOT_ALLOWED_NOW'],
+  [
+    'the workspace is held',
+    (book: Book) => void book.ask({ kind: 'ledger.hold', by: 'eve', reason: 'x' }),
+    'NOT_ALLOWED_NOW',
+  ],
+  ['all wait for another', (book: Book) => void book.create('T-1', { dependencies: ['T-9'] }), 'DEPENDENCY_NOT_MET'],
+  [
+    'all is blocked or over',
+    (book: Book) => [book.create('T-1'), book.move('T-1', 'blocked')].at(-1),
+    'NOT_ALLOWED_NOW',
+  ],
+])('no task is handed out when %s', (_, prepare, code) => {
+  const book = openBook();
+  prepare(book);
+  book.news();
+  expect(next(book)).toMatchObject({ allow: false, code });
+  expect(book.news()).toEqual([]);
+});
+
+test('a search keeps to the run that is named, and to tasks that have an assignment', () => {
+  const book = openBook();
+  book.create('T-1');
+  const delta = { task_id: 'T-2', status: 'todo', owner: 'x', reason: 'planned', delta_id: 'd', title: 'Later' };
+  book.ask({ kind: 'deltas.apply', run: RUN, stream: [delta] });
+  expect(book.ask({ kind: 'task.next', run: 'elsewhere', owner: 'ann' }).code).toBe('NOT_ALLOWED_NOW');
+  expect(book.ask({ kind: 'task.next', run: RUN, owner: 'ann' }).details.task).toBe('T-1');
+  expect(next(book).code).toBe('NOT_ALLOWED_NOW');
+});
+
+/** T-1 is at work below `src`, T-2 wants all of it and was refused `times` times, T-3 wants another part of it. */
+function queue(times: number, waiter: Wish = {}, third: Wish = {}): Book {
+  const book = openBook();
+  book.create('T-1', { lock_scope: ['src/a'] });
+  book.create('T-2', { lock_scope: ['src'], ...waiter });
+  book.create('T-3', { lock_scope: ['src/b'], ...third });
+  book.start('T-1');
+  for (let count = 0; count < times; count++) expect(book.claim('T-2').code).toBe('LOCK_CONFLICT');
+  return book;
+}
+
+test.each<[string, number, Wish, Wish, number, string]>([
+  ['was refused twice', 2, {}, {}, 0, 'OK'],
+  ['was refused three times', 3, {}, {}, 0, 'LOCK_CONFLICT'],
+  ['ranks lower', 3, { priority: 'low' }, {}, 0, 'OK'],
+  ['ranks higher', 3, { priority: 'high' }, {}, 0, 'LOCK_CONFLICT'],
+  ['wants something else', 3, {}, { lock_scope: ['docs'] }, 0, 'OK'],
+  [
+    'only reads, as the claimant does',
+    3,
+    { lock_scope: ['x', 'src/a'], x_read_scope: ['src'] },
+    { lock_scope: ['y'], x_read_scope: ['src'] },
+    0,
+    'OK',
+  ],
+  ['asked within its limit', 3, {}, {}, 60_000, 'LOCK_CONFLICT'],
+  ['has not asked for longer than its limit', 3, {}, {}, 60_001, 'OK'],
+])('a claim beside a task that %s', (_, times, waiter, third, now, code) => {
+  const book = queue(times, waiter, third);
+  book.now = now;
+  const verdict = book.claim('T-3');
+  expect(verdict.code).toBe(code);
+  if (code !== 'OK') expect(verdict.details.reservedFor).toMatchObject({ run: RUN, task: 'T-2', passed_over: 3 });
+});
+
+test('the one that waited gets its turn, and the queue is over with it', () => {
+  const book = queue(3);
+  expect(book.claim('T-3').code).toBe('LOCK_CONFLICT');
+  book.move('T-1', 'canceled');
+  expect(book.claim('T-3').code).toBe('LOCK_CONFLICT');
+  expect(book.claim('T-2').code).toBe('OK');
+  expect(book.task('T-2')).toMatchObject({ passedOver: 0, waitingSince: null, refusedAt: null });
+  book.move('T-2', 'canceled');
+  expect(book.claim('T-3').code).toBe('OK');
+  expect(book.ledger.waiting).toEqual({});
+});
+
+test('two that are both owed their turn do not wait for each other: the one that waits longer goes first', () => {
+  const book = queue(0);
+  for (const id of ['T-3', 'T-2']) {
+    if (id === 'T-3') book.create('T-4', { lock_scope: ['src/b'] });
+    if (id === 'T-3') book.start('T-4');
+    book.now += 10;
+    for (let count = 0; count < 3; count++) book.claim(id);
+  }
+  book.move('T-1', 'canceled');
+  book.move('T-4', 'canceled');
+  expect(book.claim('T-2')).toMatchObject({ code: 'LOCK_CONFLICT', details: { reservedFor: { task: 'T-3' } } });
+  expect(book.claim('T-3').code).toBe('OK');
+});
+
+test('a serial task that was passed over keeps the others of its run waiting', () => {
+  const book = queue(3, { type: 'serial', lock_scope: ['elsewhere'] });
+  expect(book.claim('T-3')).toMatchObject({ code: 'LOCK_CONFLICT', details: { reservedFor: { task: 'T-2' } } });
+});
+
+test('a search passes over whoever lacks its locks and says so, until that one is owed its turn', () => {
+  const book = queue(0, { priority: 'high' });
+  for (let index = 10; index < 20; index++) book.create(`T-${index}`, { lock_scope: [`src/n${index}`] });
+  book.create('T-20', { lock_scope: ['docs'] });
+  book.news();
+  const given = Array.from({ length: 4 }, () => next(book).details.task);
+  expect(given).toEqual(['T-3', 'T-10', 'T-11', 'T-20']);
+  expect(book.task('T-2').passedOver).toBe(3);
+  const refused = book.news().filter((kind) => kind === 'task.refused').length;
+  // Three times T-2, and in the last round also the eight that stay off its paths.
+  expect(refused).toBe(3 + 8);
+});
+
+test('a task that changes its status no longer waits', () => {
+  const book = queue(3);
+  book.move('T-2', 'blocked');
+  expect(book.claim('T-3').code).toBe('OK');
+});
