@@ -1,5 +1,6 @@
 // Plays a cast in memory, without threads, disk or clock: the kernel, the dialects and a script. A test says what the
 // agents say and reads what the cast did.
+import canonicalize from 'canonicalize';
 import { dialects } from '../src/dialects/index.ts';
 import { viewOf } from '../src/engine/view.ts';
 import { apply } from '../src/kernel/apply.ts';
@@ -121,9 +122,10 @@ export function play({ config, loadout, request = 'do it', agents, data, hold = 
   };
 }
 
-/** The state that the facts alone lead to. */
+/** The state that the facts alone lead to, once they were written in the form of the log and read back. */
 export function replayed(entries: readonly Entry[]): State {
-  return entries.reduce((state, entry) => apply(state, JSON.parse(JSON.stringify(entry)) as Entry), emptyState());
+  const read = (entry: Entry) => JSON.parse(canonicalize(entry) ?? '') as Entry;
+  return entries.reduce((state, entry) => apply(state, read(entry)), emptyState());
 }
 
 /** What the script answers to a dispatch. */

@@ -58,12 +58,17 @@ function asUsage(usage: Json): Usage {
 function writeFiles(cwd: string, files: JsonObject): string | null {
   const root = realpathSync(cwd);
   for (const path of Object.keys(files)) {
-    if (!isInside(root, path)) return `the script writes outside the project directory: ${path}`;
+    if (!isInside(root, path))
+      return `the script may not write ${path}: only below the project directory, and not in .baton`;
   }
   for (const [path, text] of Object.entries(files)) {
     const file = join(root, path);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, typeof text === 'string' ? text : JSON.stringify(text));
+    try {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, typeof text === 'string' ? text : JSON.stringify(text));
+    } catch (error) {
+      return `the script cannot write ${path}: ${(error as Error).message}`;
+    }
   }
   return null;
 }
@@ -71,12 +76,20 @@ function writeFiles(cwd: string, files: JsonObject): string | null {
 function isInside(root: string, path: string): boolean {
   const file = join(root, path);
   const below = relative(root, file);
-  if (below === '' || isAbsolute(path) || below.split(/[\\/]/)[0] === '..') return false;
+  const [first = ''] = below.split(/[\\/]/);
+  if (below === '' || isAbsolute(path) || first === '..' || first.toLowerCase() === '.baton') return false;
   for (let at = file; at !== root; at = dirname(at)) {
-    const entry = lstatSync(at, { throwIfNoEntry: false });
-    if (entry?.isSymbolicLink()) return false;
+    if (isLink(at)) return false;
   }
   return true;
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false; // What is not there is no link.
+  }
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

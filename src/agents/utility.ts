@@ -73,8 +73,8 @@ async function builtin(materia: UtilityMateria, call: UtilityCall): Promise<Atte
 
 /** What runs as a process of its own; null where a fixed output or a built-in makes one unnecessary. */
 function commandOf({ command, script, params }: UtilityMateria): readonly string[] | null {
-  if (params.output !== undefined) return null;
-  return command ?? (script === null ? null : shippedCommand(script));
+  if (command) return command;
+  return params.output !== undefined || script === null ? null : shippedCommand(script);
 }
 
 function callOf(packet: Packet, { id, label, params }: UtilityMateria, place: Place): UtilityCall {

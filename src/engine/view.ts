@@ -96,8 +96,9 @@ function endOf(fact: Entry['fact']): { output?: string; verdict?: Json } {
     case 'attempt.refused':
       return { output: fact.output, verdict: fact.verdict };
     case 'attempt.failed':
-      return { verdict: { allow: false, code: 'AGENT_FAILED', reason: fact.reason, details: { fault: fact.fault } } };
+      return { verdict: { allow: false, code: fact.code, reason: fact.reason, details: { fault: fact.fault } } };
     case 'attempt.lost':
+    case 'turn.unknown':
       return { verdict: { allow: false, code: 'OUTCOME_UNKNOWN', reason: fact.reason, details: {} } };
     default:
       return {};

@@ -5,7 +5,6 @@ import { NO_ROUNDS, tracked } from './cast/guard.ts';
 import { withLine, withoutList, withoutNoted } from './cast/heard.ts';
 import { forgetItem, forgetItems, noteKey } from './cast/item-memory.ts';
 import { REWORK_NOTES_MAX } from './cast/rework.ts';
-import type { Handoff } from './dialect.ts';
 import type { DataChange, Entry, Fact } from './fact.ts';
 import { setPath } from './graph/path.ts';
 import type { JsonObject } from './json.ts';
@@ -161,15 +160,11 @@ function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted' }>): v
   const turn = settle(cast, fact.turn, fact.usage);
   if (turn) Object.assign(turn, { phase: 'accepted', handoff: fact.handoff, output: null, refusal: null, brief: null });
   cast.turnsAccepted += 1;
-  cast.lastOutput = spoken(fact.handoff, fact.output);
-  if (typeof fact.handoff.payload !== 'string') cast.lastJson = fact.handoff.payload;
+  cast.lastOutput = fact.output;
+  cast.lastIsJson = typeof fact.handoff.payload !== 'string';
+  if (cast.lastIsJson) cast.lastJson = fact.handoff.payload;
   cast.data = committed(cast.data, fact.changes, fact.context ?? null);
   if (turn && fact.context !== undefined) cast.heard = withLine(cast.heard, turn.item, fact.context);
-}
-
-/** What an accepted turn said: its text, or the payload without the prose and the fences that came around it. */
-export function spoken({ payload }: Handoff, output: string): string {
-  return typeof payload === 'string' ? output : JSON.stringify(payload);
 }
 
 /** The data after a commit: a utility's patch, then the line of context, then everything that is set by path. */
@@ -208,6 +203,7 @@ function newCast(fact: Extract<Fact, { kind: 'cast.started' }>, at: number): Cas
     heard: [],
     lastOutput: '',
     lastJson: null,
+    lastIsJson: false,
     scripted: {},
     usage: { input: 0, output: 0, cost: 0 },
     peaks: {},

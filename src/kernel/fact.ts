@@ -60,6 +60,7 @@ export type Fact =
       readonly turn: number;
       readonly attempt: number;
       readonly fault: Fault;
+      readonly code: string;
       readonly reason: string;
       readonly usage: Usage;
       readonly again: boolean;
@@ -94,6 +95,8 @@ export type Fact =
       readonly handoff: Handoff;
       readonly usage: Usage;
       readonly truncated?: boolean;
+      /** The kinds of secrets that were taken out of the output before it was stored. */
+      readonly scrubbed?: readonly string[];
       readonly changes: readonly DataChange[];
       readonly context?: string;
     }

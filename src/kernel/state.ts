@@ -32,7 +32,9 @@ export type Cast = {
   /** What was said lately for those who come after, oldest first and bounded. */
   heard: readonly Heard[];
   lastOutput: string;
+  /** The last payload that was JSON; an older one than the last output where that was text. */
   lastJson: Json;
+  lastIsJson: boolean;
   /** Recorded outcomes by script key: the index of the next scripted turn. */
   scripted: Record<string, number>;
   usage: Usage;

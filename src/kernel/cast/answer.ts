@@ -5,6 +5,7 @@ import type { DataChange, Fault } from '../fact.ts';
 import { contractOf } from '../graph/contract.ts';
 import type { Input } from '../input.ts';
 import { isObject } from '../json.ts';
+import { scrub, scrubJson } from '../secrets.ts';
 import type { Cast, Turn, Usage } from '../state.ts';
 import { utf8Length } from '../utf8-length.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
@@ -22,12 +23,22 @@ const FAULT_RETRIES_MAX = 1;
 type Answer = Extract<Input, { kind: 'attempt.output' }>;
 
 export function takeOutput(pen: Pen, cast: Cast, turn: Turn, answer: Answer): Verdict {
-  const { output, truncated } = answer;
+  const { truncated } = answer;
   const usage = answer.usage ?? FREE;
-  const reading = readOutput(pen, cast, turn, output, truncated === true);
-  if (!reading.ok) return refuse(pen, cast, turn, output, usage, reading.verdict);
-  accept(pen, cast, turn, reading.handoff, output, usage, truncated === true);
+  const reading = readOutput(pen, cast, turn, answer.output, truncated === true);
+  // Nothing is stored or handed on with a secret in it; from here on the scrubbed text and value are the output.
+  const output = scrub(answer.output);
+  if (!reading.ok) return refuse(pen, cast, turn, output.text, usage, cleanVerdict(reading.verdict));
+  const payload = scrubJson(reading.handoff.payload);
+  const handoff = { ...reading.handoff, payload: payload.value };
+  const scrubbed = [...new Set([...output.found, ...payload.found].map(({ kind }) => kind))].sort();
+  accept(pen, cast, turn, handoff, output.text, usage, { truncated: truncated === true, scrubbed });
   return allow(`turn ${turn.id} accepted`);
+}
+
+function cleanVerdict(verdict: Denied): Denied {
+  const { reason, details } = verdict;
+  return deny(verdict.code, scrub(reason).text, scrubJson(details).value as Denied['details']);
 }
 
 function readOutput(pen: Pen, cast: Cast, turn: Turn, output: string, truncated: boolean): Reading {
@@ -49,7 +60,7 @@ function accept(
   handoff: Handoff,
   output: string,
   usage: Usage,
-  truncated: boolean,
+  { truncated, scrubbed }: { readonly truncated: boolean; readonly scrubbed: readonly string[] },
 ): void {
   const materia = materiaOf(cast, turn.socket);
   const broken =
@@ -71,6 +82,7 @@ function accept(
     usage,
     changes,
     ...(truncated ? { truncated } : {}),
+    ...(scrubbed.length > 0 ? { scrubbed } : {}),
     ...(context ? { context } : {}),
   });
   resetCursors(pen, cast, turn, changes);
@@ -126,15 +138,17 @@ export function takeFault(
   turn: Turn,
   input: Extract<Input, { kind: 'attempt.failed' }>,
 ): Verdict {
-  const { fault, reason } = input;
+  const { fault } = input;
+  const reason = scrub(input.reason).text;
   const isAgent = materiaOf(cast, turn.socket).type === 'agent';
   const again = isAgent && (fault === 'crash' || fault === 'transport') && turn.faults < FAULT_RETRIES_MAX;
   const usage = input.usage ?? FREE;
   const { id, attempt } = turn;
-  pen.write({ kind: 'attempt.failed', cast: cast.id, turn: id, attempt, fault, reason, usage, again });
+  const code = codeOf(fault, isAgent);
+  pen.write({ kind: 'attempt.failed', cast: cast.id, turn: id, attempt, fault, code, reason, usage, again });
   warn(pen, cast);
   if (again) return allow(`turn ${id} is tried once more`);
-  const verdict = deny(codeOf(fault, isAgent), `${turn.socket}: ${reason}`, { fault, socket: turn.socket });
+  const verdict = deny(code, `${turn.socket}: ${reason}`, { fault, socket: turn.socket });
   fail(pen, cast, verdict, id);
   return verdict;
 }

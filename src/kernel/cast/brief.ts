@@ -77,8 +77,7 @@ function earlierContext(cast: Cast, turn: Turn): string {
 function resultBefore(cast: Cast): string {
   if (cast.lastOutput === '') return '';
   const parsed = cast.lastJson;
-  // The last JSON may be older than the last output, which may have been plain text.
-  if (isObject(parsed) && cast.lastOutput === JSON.stringify(parsed)) {
+  if (cast.lastIsJson && isObject(parsed)) {
     const { text: _text, event: _event, parallelSchedule: _schedule, ...rest } = parsed;
     return block('Result of the socket before', asData(cut(JSON.stringify(rest), EARLIER_CHARS_MAX)));
   }

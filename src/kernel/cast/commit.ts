@@ -1,6 +1,6 @@
 // What an accepted payload does to the cast's data, in this order: a utility's state patch, the line of context, the
 // mirror of the canonical fields, the work list, then the socket's own assignments, each of which sees what came before.
-import { committed, spoken } from '../apply.ts';
+import { committed } from '../apply.ts';
 import type { Handoff } from '../dialect.ts';
 import type { DataChange } from '../fact.ts';
 import type { Materia } from '../graph/config.ts';
@@ -29,7 +29,12 @@ export function changesOf(
     if (materia.type === 'utility') changes.push(...statePatch(payload));
     changes.push(...mirror(payload));
     const { assign } = socketOf(cast, turn.socket);
-    if (payload.workItems !== undefined && !materia.generator && !assign.some(([target]) => target === 'workItems') && !hasItems(cast.data)) {
+    if (
+      payload.workItems !== undefined &&
+      !materia.generator &&
+      !assign.some(([target]) => target === 'workItems') &&
+      !hasItems(cast.data)
+    ) {
       changes.push({ path: 'workItems', value: payload.workItems });
     }
   }
@@ -68,7 +73,7 @@ function assign(cast: Cast, turn: Turn, handoff: Handoff, output: string, change
   const scope = {
     ...scopeOf(cast, turn.item),
     payload,
-    lastOutput: spoken(handoff, output),
+    lastOutput: output,
     lastJson: typeof payload === 'string' ? (cast.lastJson ?? undefined) : payload,
   };
   for (const [target, source] of socketOf(cast, turn.socket).assign) {

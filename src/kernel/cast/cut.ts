@@ -25,13 +25,9 @@ export function firstBytes(text: string, bytesMax: number): string {
   return text.slice(0, end);
 }
 
-export function isWellFormed(text: string): boolean {
-  return !HALF.test(text);
-}
-
 /** The same text with a replacement character for every half of one. */
 export function wellFormed(text: string): string {
-  return text.replace(HALVES, '\ufffd');
+  return HALF.test(text) ? text.replace(HALVES, '\ufffd') : text;
 }
 
 // Read as whole characters, only a half that stands alone is a surrogate.

@@ -1,13 +1,12 @@
 // The pen a decision writes with: every fact is applied as it is written, so that the next rule of the same decision
-// sees it. What was written is what will be stored; nothing else changes the state. Half of a character cannot be stored
-// and may stand in any text an agent escaped, so the pen writes a replacement character for it.
+// sees it. What was written is what will be stored; nothing else changes the state.
 import { apply } from '../apply.ts';
 import type { Dialect } from '../dialect.ts';
 import type { Fact } from '../fact.ts';
 import type { ContractName, Materia, Socket } from '../graph/config.ts';
 import type { Cast, State } from '../state.ts';
 import type { Denied } from '../verdict.ts';
-import { isWellFormed, wellFormed } from './cut.ts';
+import { stored } from './stored.ts';
 
 export type Dialects = Readonly<Record<ContractName, Dialect>>;
 
@@ -28,27 +27,11 @@ export function newPen(state: State, at: number, dialects: Dialects): Pen {
     dialects,
     facts,
     write(given) {
-      const fact = isWhole(given) ? given : (mended(given) as Fact);
+      const fact = stored(given);
       facts.push(fact);
       apply(state, { at: stamp, fact });
     },
   };
-}
-
-/** Whether every text in a value, and every key, consists of whole characters. */
-function isWhole(value: unknown): boolean {
-  if (typeof value === 'string') return isWellFormed(value);
-  if (typeof value !== 'object' || value === null) return true;
-  if (Array.isArray(value)) return value.every(isWhole);
-  for (const [key, member] of Object.entries(value)) if (!isWellFormed(key) || !isWhole(member)) return false;
-  return true;
-}
-
-function mended(value: unknown): unknown {
-  if (typeof value === 'string') return wellFormed(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(mended);
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [wellFormed(key), mended(member)]));
 }
 
 export function socketOf(cast: Cast, id: string): Socket {

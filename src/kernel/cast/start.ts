@@ -2,6 +2,7 @@
 import { END } from '../graph/config.ts';
 import { emptyEntryTarget, exitTarget } from '../graph/route.ts';
 import type { Input } from '../input.ts';
+import { scrub } from '../secrets.ts';
 import type { Cast, Item } from '../state.ts';
 import { allow, deny, type Verdict } from '../verdict.ts';
 import { tracked } from './guard.ts';
@@ -11,7 +12,15 @@ import { fail, type Pen } from './pen.ts';
 export function startCast(pen: Pen, input: Extract<Input, { kind: 'cast.start' }>): Verdict {
   const { cast: id, request, loadout, rules, script } = input;
   if (pen.state.casts[id]) return deny('NOT_ALLOWED_NOW', `there is a cast ${id} already`);
-  pen.write({ kind: 'cast.started', cast: id, request, loadout, rules, script, data: input.data ?? {} });
+  pen.write({
+    kind: 'cast.started',
+    cast: id,
+    request: scrub(request).text,
+    loadout,
+    rules,
+    script,
+    data: input.data ?? {},
+  });
   const cast = pen.state.casts[id];
   if (cast) startSocket(pen, cast, rules.graph.entry, false);
   return allow(`cast ${id} started`);

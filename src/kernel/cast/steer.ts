@@ -117,6 +117,7 @@ export function decideTurn(pen: Pen, cast: Cast, turn: Turn, input: Extract<Inpu
     turn: turn.id,
     attempt: turn.attempt,
     fault: isAgent ? 'crash' : 'utility',
+    code: refusal.code,
     reason: refusal.reason,
     usage: { input: 0, output: 0, cost: 0 },
     again: false,

@@ -40,7 +40,7 @@ const breaks: readonly (readonly [string, string, (book: Book) => void, LedgerRe
   ],
   ['an old version', 'CONCURRENCY_CONFLICT', () => {}, claim({ expectedVersion: 7 })],
   ['in progress already', 'INVALID_TRANSITION', () => {}, claim({ task: 'T-5' })],
-  ['over already', 'INVALID_TRANSITION', (book) => book.move('T-1', 'canceled'), claim()],
+  ['over already', 'INVALID_TRANSITION', (book) => void cancel(book), claim()],
   ['blocked for good', 'NOT_ALLOWED_NOW', (book) => void block(book, 'SCOPE_VIOLATION'), claim()],
   ['too early', 'NOT_ALLOWED_NOW', (book) => delay(book, 'T-1'), claim()],
   ['dependencies', 'DEPENDENCY_NOT_MET', () => {}, claim()],
@@ -65,6 +65,10 @@ test.each(breaks)('%s: %s', (_, code, prepare, request) => {
 
 function block(book: Book, code: 'SCOPE_VIOLATION' | 'TASK_TIMEOUT') {
   return book.ask({ kind: 'task.move', run: RUN, task: 'T-1', to: 'blocked', reason: 'because', code });
+}
+
+function cancel(book: Book) {
+  return book.ask({ kind: 'task.move', run: RUN, task: 'T-1', to: 'canceled', reason: 'because' });
 }
 
 function delay(book: Book, id: string): void {

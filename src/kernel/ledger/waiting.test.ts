@@ -67,8 +67,8 @@ test.each<[string, number, Wish, Wish, number, string]>([
   [
     'only reads, as the claimant does',
     3,
-    { lock_scope: ['x', 'src/a'], x_read_scope: ['src'] },
-    { lock_scope: ['y'], x_read_scope: ['src'] },
+    { lock_scope: ['x', 'src/a'], x_read_scope: ['docs'] },
+    { lock_scope: ['y'], x_read_scope: ['docs'] },
     0,
     'OK',
   ],
