@@ -10,7 +10,7 @@ export { type CastView, viewOf } from './engine/view.ts';
 export { WorkerDoor } from './engine/worker-door.ts';
 export { MemoryLog } from './log/memory.ts';
 export { SqliteLog } from './log/sqlite.ts';
-export { StorageError } from './log/storage-error.ts';
+export { StorageError } from './engine/storage-error.ts';
 export { loadConfig } from './workspace/load-config.ts';
 export { locate, type Workspace } from './workspace/locate.ts';
 export { locateCast, type Plan } from './workspace/plan.ts';

@@ -40,7 +40,6 @@ const CROSSINGS: Readonly<Record<string, string>> = {
   'engine/desk-worker.ts imports log/sqlite.ts': 'the program of the worker thread: it puts the parts together',
   'engine/driver.ts imports agents/process/process-identity.ts':
     'whether a process lives is asked of the system in one place',
-  'agents/index.ts imports engine/drive.ts': 'the type of what it makes stands beside its only user',
   'utilities/utility.ts imports agents/process/utility-protocol.ts': 'the type of the message a utility gets',
 };
 
