@@ -46,6 +46,8 @@ class Drive {
   readonly #running = new Map<string, AbortController>();
   /** Attempts that were under way before this process took the cast. */
   readonly #foreign = new Set<string>();
+  /** Work that is done and only waits for its result to be taken: there is nothing left of it to stop. */
+  readonly #settling = new Set<string>();
   #begun = false;
   #status: CastStatus = 'running';
   #failure: unknown = null;
@@ -81,7 +83,9 @@ class Drive {
   #reconcile(change: Change): void {
     this.#status = change.status;
     const owed = new Set(change.owed.map(({ key }) => key));
-    for (const [key, controller] of this.#running) if (!owed.has(key)) controller.abort();
+    for (const [key, controller] of this.#running) {
+      if (!owed.has(key) && !this.#settling.has(key)) controller.abort();
+    }
     if (!this.#failure) for (const work of change.owed) if (!this.#running.has(work.key)) this.#start(work);
     this.#finishIfIdle();
   }
@@ -93,6 +97,7 @@ class Drive {
       .catch((error) => this.#giveUp(error))
       .finally(() => {
         this.#running.delete(work.key);
+        this.#settling.delete(work.key);
         this.#finishIfIdle();
       });
   }
@@ -111,7 +116,7 @@ class Drive {
     switch (effect.kind) {
       case 'prepare': {
         const { cast, turn, attempt } = effect;
-        await this.#submit({ kind: 'turn.prepared', cast, turn, attempt });
+        await this.#submit(key, { kind: 'turn.prepared', cast, turn, attempt });
         return;
       }
       case 'dispatch': {
@@ -121,22 +126,23 @@ class Drive {
         const result = await (this.#foreign.delete(key)
           ? runner.recover(packet, place, signal)
           : runner.run(packet, place, signal));
-        if (!signal.aborted) await this.#submit(asInput(effect, result));
+        if (!signal.aborted) await this.#submit(key, asInput(effect, result));
         await runner.forget?.(place);
         return;
       }
       case 'verify': {
         const { cast, turn, attempt } = effect;
-        await this.#submit({ kind: 'turn.verified', cast, turn, attempt });
+        await this.#submit(key, { kind: 'turn.verified', cast, turn, attempt });
         return;
       }
       case 'timer':
         await until(effect.at, this.#options.now ?? Date.now, signal);
-        if (!signal.aborted) await this.#submit({ kind: 'clock.rang', cast: effect.cast });
+        if (!signal.aborted) await this.#submit(key, { kind: 'clock.rang', cast: effect.cast });
     }
   }
 
-  async #submit(request: Request): Promise<void> {
+  async #submit(key: string, request: Request): Promise<void> {
+    this.#settling.add(key);
     await this.#options.door.submit(request, ENGINE);
   }
 }

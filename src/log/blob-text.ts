@@ -15,20 +15,31 @@ export const ERASED = '[erased]';
 
 export type Blob = { readonly digest: string; readonly text: string };
 
+/** What comes to light on the way through a value. */
+export type Taken = {
+  readonly blobs: Blob[];
+  /** Whether some object's members stood in another order than the canonical one, or in one that JavaScript would change. */
+  unordered: boolean;
+};
+
 export function digestOf(text: string): string {
   return `sha256:${hash('sha256', text, 'hex')}`;
 }
 
 /** The value as it is stored, and the texts taken out of it. */
-export function dehydrate(value: Json, blobs: Blob[]): Json {
-  if (typeof value === 'string') return dehydrateText(value, blobs);
-  if (Array.isArray(value)) return value.map((element: Json) => dehydrate(element, blobs));
+export function dehydrate(value: Json, taken: Taken): Json {
+  if (typeof value === 'string') return dehydrateText(value, taken.blobs);
+  if (Array.isArray(value)) return value.map((element: Json) => dehydrate(element, taken));
   if (!isObject(value)) return value;
   const stored: Record<string, Json> = {};
+  let last = '';
   for (const key in value) {
-    if (!key.isWellFormed()) return asJsonText(value, blobs);
+    if (!key.isWellFormed()) return asJsonText(value, taken.blobs);
     const member = value[key];
-    if (member !== undefined) define(stored, key, dehydrate(member, blobs));
+    if (member === undefined) continue;
+    if (key < last || startsWithDigit(key)) taken.unordered = true;
+    last = key;
+    define(stored, key, dehydrate(member, taken));
   }
   return BLOB in stored || JSON_TEXT in stored || LITERAL in stored ? { [LITERAL]: stored } : stored;
 }
@@ -55,6 +66,12 @@ function asJsonText(value: Json, blobs: Blob[]): JsonObject {
 
 function fromJsonText(text: Json): Json {
   return text === ERASED ? ERASED : (JSON.parse(String(text)) as Json);
+}
+
+// JavaScript puts members that look like numbers first, whatever order they were given in.
+function startsWithDigit(key: string): boolean {
+  const first = key.charCodeAt(0);
+  return first >= 48 && first <= 57;
 }
 
 function isLong(text: string): boolean {

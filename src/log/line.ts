@@ -37,19 +37,13 @@ export function chain({ fact, by, at }: Append, seq: number, prev: string, lastA
 function lineOf(entry: Entry, blobs: Blob[]): string {
   const { v, seq, at, prev, by, fact } = entry;
   const { kind, cast, ...body } = fact as Fact & { cast?: string };
-  const stored = {
-    v,
-    seq,
-    at,
-    prev,
-    by,
-    kind,
-    ...(cast === undefined ? {} : { cast }),
-    body: dehydrate(body as JsonObject, blobs),
-  };
-  const line = canonicalize(stored);
-  if (line === undefined) throw new Error('a fact must be JSON');
-  return line;
+  const taken = { blobs, unordered: false };
+  const stored = dehydrate(body as JsonObject, taken);
+  const line = { at, body: stored, by, ...(cast === undefined ? {} : { cast }), kind, prev, seq, v };
+  // Members in canonical order make JSON.stringify write canonical JSON, at a third of the cost.
+  const text = taken.unordered ? canonicalize(line) : JSON.stringify(line);
+  if (text === undefined) throw new Error('a fact must be JSON');
+  return text;
 }
 
 /** The entry behind a line. `textOf` brings back what was stored by digest. */
