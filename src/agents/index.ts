@@ -1,6 +1,5 @@
 // Which runner carries out a dispatch.
-import type { Runners } from '../engine/ports.ts';
-import type { Runner } from '../engine/ports.ts';
+import type { Runner, Runners } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import { scripted } from './scripted.ts';
 import { utility } from './utility.ts';

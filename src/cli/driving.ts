@@ -9,6 +9,7 @@ import { WorkerDoor } from '../engine/worker-door.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { logFileIn } from '../log/sqlite.ts';
 import type { Workspace } from '../workspace/locate.ts';
+import { sealOf } from '../workspace/seal.ts';
 import { type Call, flag, Refused } from './command.ts';
 import { loadView, showEnd } from './ending.ts';
 import { progressFor } from './progress.ts';
@@ -63,7 +64,14 @@ export async function driveAndShow(
   try {
     progress.learn(await door.read({ after: 0, cast }));
     const { dir, stateDir } = workspace;
-    const engine = new Engine({ door, runners, cwd: dir, configDir: `${dir}/.baton`, stateDir });
+    const engine = new Engine({
+      door,
+      runners,
+      cwd: dir,
+      configDir: `${dir}/.baton`,
+      stateDir,
+      seal: () => sealOf(dir),
+    });
     const started = async () => {
       await begin();
       await interrupt.catchUp();

@@ -22,6 +22,8 @@ export type EngineOptions = {
   readonly configDir: string;
   readonly stateDir: string;
   readonly now?: () => number;
+  /** The seal of what governs the agents, taken before a turn and compared after it. */
+  readonly seal?: () => string;
 };
 
 export class Engine {
@@ -116,7 +118,14 @@ class Drive {
     switch (effect.kind) {
       case 'prepare': {
         const { cast, turn, attempt } = effect;
-        await this.#submit(key, { kind: 'turn.prepared', cast, turn, attempt });
+        const seal = this.#options.seal?.();
+        await this.#submit(key, {
+          kind: 'turn.prepared',
+          cast,
+          turn,
+          attempt,
+          ...(seal === undefined ? {} : { seal }),
+        });
         return;
       }
       case 'dispatch': {
@@ -132,7 +141,8 @@ class Drive {
       }
       case 'verify': {
         const { cast, turn, attempt } = effect;
-        await this.#submit(key, { kind: 'turn.verified', cast, turn, attempt });
+        const seal = this.#options.seal?.() ?? '';
+        await this.#submit(key, { kind: 'turn.verified', cast, turn, attempt, seal });
         return;
       }
       case 'timer':

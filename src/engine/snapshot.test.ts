@@ -25,8 +25,8 @@ afterEach(() => {
 
 const SHAPE = {
   format: 1,
-  cast: 'budget clock code cursors data guard heard id lastJson lastOutput loadout peaks reason request rework rules script scripted stand status traversals turns turnsAccepted turnsStarted usage visits',
-  turn: 'attempt brief faults handoff id item output phase refusal repairs reserved script socket visit',
+  cast: 'budget clock code cursors data guard heard id lastIsJson lastJson lastOutput loadout peaks reason request rework rules script scripted stand status traversals turns turnsAccepted turnsStarted usage visits',
+  turn: 'answered attempt brief faults handoff id item phase refusal repairs reserved script seal socket visit',
 };
 
 /** A log with open and ended casts, and snapshots in between. */

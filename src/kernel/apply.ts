@@ -47,8 +47,14 @@ function applyToCast(cast: Cast, fact: CastFact, at: number): void {
         brief: fact.brief,
         script: fact.script,
         reserved: fact.reserved,
+        ...(fact.seal === undefined ? {} : { seal: fact.seal }),
       });
       return;
+    case 'attempt.answered': {
+      const { output, handoff, usage, truncated, scrubbed } = fact;
+      update(cast, fact.turn, { phase: 'verifying', answered: { output, handoff, usage, truncated, scrubbed } });
+      return;
+    }
     case 'attempt.refused': {
       const turn = settle(cast, fact.turn, fact.usage);
       cast.data = committed(cast.data, fact.changes ?? [], null);
@@ -76,7 +82,15 @@ function applyToCast(cast: Cast, fact: CastFact, at: number): void {
       accepted(cast, fact);
       return;
     case 'turn.reopened':
-      update(cast, fact.turn, { phase: 'owed', repairs: 0, faults: 0, refusal: null, reserved: 0, brief: null });
+      update(cast, fact.turn, {
+        phase: 'owed',
+        repairs: 0,
+        faults: 0,
+        refusal: null,
+        reserved: 0,
+        brief: null,
+        seal: null,
+      });
       return;
     case 'turn.dropped':
       delete cast.turns[fact.turn];
@@ -158,7 +172,8 @@ function applyToCast(cast: Cast, fact: CastFact, at: number): void {
 
 function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted' }>): void {
   const turn = settle(cast, fact.turn, fact.usage);
-  if (turn) Object.assign(turn, { phase: 'accepted', handoff: fact.handoff, output: null, refusal: null, brief: null });
+  if (turn)
+    Object.assign(turn, { phase: 'accepted', handoff: fact.handoff, answered: null, refusal: null, brief: null });
   cast.turnsAccepted += 1;
   cast.lastOutput = fact.output;
   cast.lastIsJson = typeof fact.handoff.payload !== 'string';
@@ -227,7 +242,8 @@ function newTurn(fact: Extract<Fact, { kind: 'turn.started' }>): Turn {
     script: null,
     reserved: 0,
     handoff: null,
-    output: null,
+    seal: null,
+    answered: null,
   };
 }
 

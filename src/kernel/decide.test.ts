@@ -35,7 +35,11 @@ test.each<[string, Request, string]>([
   ],
   ['its loss', { kind: 'attempt.lost', cast: 'c', turn: 1, attempt: 2, mayHaveRun: true, reason: '' }, 'STALE_ATTEMPT'],
   ['a preparation of what runs already', { kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 2 }, 'STALE_ATTEMPT'],
-  ['a verification nobody asked for', { kind: 'turn.verified', cast: 'c', turn: 1, attempt: 1 }, 'NOT_ALLOWED_NOW'],
+  [
+    'a verification nobody asked for',
+    { kind: 'turn.verified', cast: 'c', turn: 1, attempt: 1, seal: 's' },
+    'STALE_ATTEMPT',
+  ],
   ['a decision nobody waits for', { kind: 'turn.decide', cast: 'c', turn: 1, choice: 'rerun' }, 'NOT_ALLOWED_NOW'],
 ])('%s is refused, and nothing happens', (_what, request, code) => {
   const cast = play({ config, agents: { Write: ['x', '$repeat'] }, hold: true });

@@ -1,6 +1,6 @@
 // The one place where an input becomes facts. Each fact is applied as it is decided, so that a decision of several steps
 // sees its own first steps; replaying the returned facts on the state before gives the state after.
-import { takeFault, takeOutput } from './cast/answer.ts';
+import { takeFault, takeOutput, takeVerification } from './cast/answer.ts';
 import { exhausted } from './cast/budget.ts';
 import { dispatch, startReady } from './cast/dispatch.ts';
 import { type Dialects, fail, newPen, type Pen } from './cast/pen.ts';
@@ -63,11 +63,15 @@ function decideForTurn(pen: Pen, cast: Cast, input: TurnInput): Verdict {
       return decideTurn(pen, cast, turn, input);
     default:
       // A late answer to a dispatch that was given up on changes nothing.
-      if (cast.status !== 'running' || turn.phase !== 'running' || input.attempt !== turn.attempt) {
+      if (cast.status !== 'running' || turn.phase !== phaseFor(input) || input.attempt !== turn.attempt) {
         return deny('STALE_ATTEMPT', `attempt ${input.attempt} of turn ${turn.id} is over`);
       }
       return decideForAttempt(pen, cast, turn, input);
   }
+}
+
+function phaseFor({ kind }: TurnInput): Turn['phase'] {
+  return kind === 'turn.verified' ? 'verifying' : 'running';
 }
 
 function decideForAttempt(
@@ -84,7 +88,7 @@ function decideForAttempt(
     case 'attempt.lost':
       return lose(pen, cast, turn, input.mayHaveRun, input.reason);
     case 'turn.verified':
-      return deny('NOT_ALLOWED_NOW', `turn ${turn.id} has nothing to verify`);
+      return takeVerification(pen, cast, turn, input.seal);
   }
 }
 

@@ -42,7 +42,16 @@ export type Fact =
       readonly brief: string;
       readonly script: { readonly key: string; readonly index: number } | null;
       readonly reserved: number;
+      /** The seal of the workspace when the turn began. */
+      readonly seal?: string;
     }
+  | ({
+      /** The output kept its contract; what the turn did beside it is verified before it is accepted. */
+      readonly kind: 'attempt.answered';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+    } & Answered)
   | {
       readonly kind: 'attempt.refused';
       readonly cast: string;
@@ -163,6 +172,16 @@ export type Fact =
       readonly cast: string;
       readonly extends?: { readonly key: string; readonly by: number };
     };
+
+/** An output that was read, in the form in which it is stored. */
+export type Answered = {
+  readonly output: string;
+  readonly handoff: Handoff;
+  readonly usage: Usage;
+  readonly truncated: boolean;
+  /** The kinds of secrets that were taken out of it. */
+  readonly scrubbed: readonly string[];
+};
 
 /** How an attempt can end without an answer. */
 export type Fault = 'crash' | 'timeout' | 'transport' | 'unscripted' | 'utility';

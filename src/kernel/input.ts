@@ -18,7 +18,14 @@ export type Request =
       readonly data?: JsonObject;
     }
   /** The bytes are read, the place is ready: the turn may be dispatched if the gates agree. */
-  | { readonly kind: 'turn.prepared'; readonly cast: string; readonly turn: number; readonly attempt: number }
+  | {
+      readonly kind: 'turn.prepared';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      /** The seal of the workspace before the turn, where it is to be compared afterwards. */
+      readonly seal?: string;
+    }
   | {
       readonly kind: 'attempt.output';
       readonly cast: string;
@@ -46,7 +53,13 @@ export type Request =
       readonly mayHaveRun: boolean;
       readonly reason: string;
     }
-  | { readonly kind: 'turn.verified'; readonly cast: string; readonly turn: number; readonly attempt: number }
+  | {
+      readonly kind: 'turn.verified';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      readonly seal: string;
+    }
   | {
       readonly kind: 'turn.decide';
       readonly cast: string;

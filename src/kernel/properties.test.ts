@@ -83,7 +83,7 @@ function requestOf(cast: Play, { kind, turn, attempt, amount }: Deed): Request {
       return { kind: 'budget.change', cast: 'c', maxTokens: amount };
     case 'prepared':
     case 'verified':
-      return { kind: `turn.${kind}`, ...at };
+      return { kind: `turn.${kind}`, ...at, seal: amount % 3 === 0 ? 'other' : 'seal' };
     case 'output':
       return { kind: 'attempt.output', ...at, output: '{"satisfied":true}' };
     case 'failed':

@@ -1,5 +1,6 @@
 // What is known of the open casts of a workspace. Plain JSON throughout, so that a snapshot is its canonical text.
 import type { Handoff } from './dialect.ts';
+import type { Answered } from './fact.ts';
 import type { Condition, Rules, Script } from './graph/config.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Denied } from './verdict.ts';
@@ -73,9 +74,12 @@ export type Turn = {
   brief: string | null;
   script: { key: string; index: number } | null;
   reserved: number;
-  /** What is verified now, or was accepted and not routed yet. */
+  /** The seal of the workspace when the turn began; null where nothing outside has to be verified. */
+  seal: string | null;
+  /** What was read and is being verified. */
+  answered: Answered | null;
+  /** What was accepted and is not routed yet. */
   handoff: Handoff | null;
-  output: string | null;
 };
 
 export type Stand =

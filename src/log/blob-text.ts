@@ -30,6 +30,8 @@ export function digestOf(text: string): string {
 export function dehydrate(value: Json, taken: Taken): Json {
   if (typeof value === 'string') return dehydrateText(value, taken.blobs);
   if (Array.isArray(value)) return value.map((element: Json) => dehydrate(element, taken));
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new Error('a fact must be JSON, and no number is infinite there');
   if (!isObject(value)) return value;
   const stored: Record<string, Json> = {};
   let last = '';

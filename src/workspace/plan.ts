@@ -57,19 +57,20 @@ function loadoutName(config: JsonObject, wanted: string | undefined): string | n
 }
 
 /** What is checked but cannot be run yet is refused by name instead of being run as something else. */
-function unsupported(rules: Rules, loadout: string): Issue[] {
-  return Object.values(rules.materia).flatMap((materia): Issue[] =>
-    materia.type === 'agent' && materia.multiTurn
-      ? [
-          {
-            code: 'INVALID_MATERIA',
-            level: 'error',
-            path: `materia.${materia.id}.multiTurn`,
-            message: `multi-turn sockets cannot be cast by this version; remove multiTurn to cast ${loadout}`,
-          },
-        ]
-      : [],
-  );
+function unsupported({ materia, graph }: Rules, loadout: string): Issue[] {
+  const multiTurn = Object.values(materia).filter((one) => one.type === 'agent' && one.multiTurn);
+  const reports = Object.values(graph.sockets).filter(({ contract }) => contract === 'gaia' || contract === 'operator');
+  return [
+    ...multiTurn.map(({ id }): Issue => {
+      const message = `multi-turn sockets cannot be cast by this version; remove multiTurn to cast ${loadout}`;
+      return { code: 'INVALID_MATERIA', level: 'error', path: `materia.${id}.multiTurn`, message };
+    }),
+    ...reports.map(({ id, contract }): Issue => {
+      const path = `loadouts.${loadout}.sockets.${id}.contract`;
+      const message = `${contract} reports can be validated, but not steer a cast in this version; use the materia contract`;
+      return { code: 'INVALID_CONFIG', level: 'error', path, message };
+    }),
+  ];
 }
 
 /** A command's relative script belongs to the file that declares it, wherever the cast runs. */

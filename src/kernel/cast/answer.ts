@@ -1,7 +1,7 @@
 // The second door: what an attempt brought back is read in its socket's dialect and either accepted, given back once
 // for repair, or refused for good. A refused output changes nothing and routes nowhere.
-import type { Handoff, Reading } from '../dialect.ts';
-import type { DataChange, Fault } from '../fact.ts';
+import type { Reading } from '../dialect.ts';
+import type { Answered, DataChange, Fault } from '../fact.ts';
 import { contractOf } from '../graph/contract.ts';
 import type { Input } from '../input.ts';
 import { isObject } from '../json.ts';
@@ -30,10 +30,40 @@ export function takeOutput(pen: Pen, cast: Cast, turn: Turn, answer: Answer): Ve
   const output = scrub(answer.output);
   if (!reading.ok) return refuse(pen, cast, turn, output.text, usage, cleanVerdict(reading.verdict));
   const payload = scrubJson(reading.handoff.payload);
-  const handoff = { ...reading.handoff, payload: payload.value };
   const scrubbed = [...new Set([...output.found, ...payload.found].map(({ kind }) => kind))].sort();
-  accept(pen, cast, turn, handoff, output.text, usage, { truncated: truncated === true, scrubbed });
-  return allow(`turn ${turn.id} accepted`);
+  const handoff = { ...reading.handoff, payload: payload.value };
+  const answered = { output: output.text, handoff, usage, truncated: truncated === true, scrubbed };
+  if (turn.seal === null) {
+    accept(pen, cast, turn, answered);
+    return allow(`turn ${turn.id} accepted`);
+  }
+  pen.write({ kind: 'attempt.answered', cast: cast.id, turn: turn.id, attempt: turn.attempt, ...answered });
+  return allow(`turn ${turn.id} is verified`);
+}
+
+/** What was read is accepted when the turn left alone what governs it. */
+export function takeVerification(pen: Pen, cast: Cast, turn: Turn, seal: string): Verdict {
+  const { answered } = turn;
+  if (!answered) return deny('NOT_ALLOWED_NOW', `turn ${turn.id} has nothing to verify`);
+  if (seal === turn.seal) {
+    accept(pen, cast, turn, answered);
+    return allow(`turn ${turn.id} accepted`);
+  }
+  const reason = `${turn.socket}: files in .baton changed while it ran, and no turn may change them; if it was you, recast`;
+  const verdict = deny('SCOPE_VIOLATION', reason, { socket: turn.socket, scope: '.baton' });
+  const { output, usage } = answered;
+  pen.write({
+    kind: 'attempt.refused',
+    cast: cast.id,
+    turn: turn.id,
+    attempt: turn.attempt,
+    output,
+    usage,
+    verdict,
+    repair: false,
+  });
+  fail(pen, cast, verdict, turn.id);
+  return verdict;
 }
 
 function cleanVerdict(verdict: Denied): Denied {
@@ -53,15 +83,7 @@ function readOutput(pen: Pen, cast: Cast, turn: Turn, output: string, truncated:
   return pen.dialects[socket.contract].read(output, contractOf(cast.rules, turn.socket));
 }
 
-function accept(
-  pen: Pen,
-  cast: Cast,
-  turn: Turn,
-  handoff: Handoff,
-  output: string,
-  usage: Usage,
-  { truncated, scrubbed }: { readonly truncated: boolean; readonly scrubbed: readonly string[] },
-): void {
+function accept(pen: Pen, cast: Cast, turn: Turn, { output, handoff, usage, truncated, scrubbed }: Answered): void {
   const materia = materiaOf(cast, turn.socket);
   const broken =
     materia.type === 'utility' && isObject(handoff.payload) ? infrastructureFailure(handoff.payload) : null;

@@ -84,7 +84,7 @@ test('whoever works on an item hears what was said to all and about that item, n
 
 test('the result before is shown as data: JSON without its prose for show, text as it is', () => {
   const json = lastBrief([JSON_SOCKET, {}], [{ satisfied: true, context: 'c' }]);
-  expect(json).toContain('## Result of the socket before\n<data>\n{"satisfied":true,"context":"c"}\n</data>');
+  expect(json).toContain('## Result of the socket before\n<data>\n{"context":"c","satisfied":true}\n</data>');
   expect(lastBrief([{}, {}], ['function f() {}'])).toContain('<data>\nfunction f() {}\n</data>');
 });
 

@@ -27,11 +27,12 @@ export function firstBytes(text: string, bytesMax: number): string {
 
 /** The same text with a replacement character for every half of one. */
 export function wellFormed(text: string): string {
-  return HALF.test(text) ? text.replace(HALVES, '\ufffd') : text;
+  // Most texts have no surrogate at all, and that is quickly seen.
+  return SURROGATE.test(text) ? text.replace(HALVES, '\ufffd') : text;
 }
 
+const SURROGATE = /[\ud800-\udfff]/;
 // Read as whole characters, only a half that stands alone is a surrogate.
-const HALF = /\p{Surrogate}/u;
 const HALVES = /\p{Surrogate}/gu;
 
 function first(text: string, max: number): string {

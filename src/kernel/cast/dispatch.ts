@@ -13,7 +13,7 @@ export function dispatch(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input,
   if (cast.status !== 'running' || turn.phase !== 'owed' || input.attempt !== turn.attempt + 1) {
     return deny('STALE_ATTEMPT', `attempt ${input.attempt} of turn ${turn.id} is not owed`);
   }
-  return startAttempt(pen, cast, turn);
+  return startAttempt(pen, cast, turn, input.seal);
 }
 
 /** Whether anything outside has to be made ready before a dispatch. A script says all there is to say. */
@@ -29,7 +29,7 @@ export function startReady(pen: Pen, cast: Cast): void {
   }
 }
 
-function startAttempt(pen: Pen, cast: Cast, turn: Turn): Verdict {
+function startAttempt(pen: Pen, cast: Cast, turn: Turn, seal?: string): Verdict {
   const refusal = refusedAtDoor(cast, pen.at);
   if (refusal) {
     fail(pen, cast, refusal, turn.id);
@@ -44,6 +44,8 @@ function startAttempt(pen: Pen, cast: Cast, turn: Turn): Verdict {
     brief: briefFor(cast, turn, pen.dialects),
     script: nextScripted(cast, turn.socket),
     reserved: reservationFor(cast, turn.socket),
+    // The first attempt's seal counts for the whole turn: a second attempt must not cover up what the first one changed.
+    ...(seal === undefined || turn.seal !== null ? {} : { seal }),
   });
   return allow(`attempt ${attempt} of turn ${turn.id} started`);
 }

@@ -31,7 +31,8 @@ export function withoutList(heard: readonly Heard[], cursorKey: string): readonl
 
 /** What is said to somebody who works on this item, or on none. */
 export function linesFor(heard: readonly Heard[], item: Item | null): readonly string[] {
-  const fitting = heard.filter(({ about }) => item === null || about === null || about === placeOf(item));
+  const place = item && placeOf(item);
+  const fitting = heard.filter(({ about }) => place === null || about === null || about === place);
   return fitting.map(({ line }) => line);
 }
 

@@ -74,9 +74,9 @@ test.each<[string, Json, string]>([
   [
     'without a context the payload',
     { satisfied: false, code: 3 },
-    'No context was given. The result was: {"satisfied":false,"code":3}',
+    'No context was given. The result was: {"code":3,"satisfied":false}',
   ],
-  ['a blank one counts as none', no(' '), 'No context was given. The result was: {"satisfied":false,"context":" "}'],
+  ['a blank one counts as none', no(' '), 'No context was given. The result was: {"context":" ","satisfied":false}'],
   [
     'without the prose that is only for show',
     { satisfied: false, text: 'long' },
@@ -135,13 +135,14 @@ test('outside loops a note is shown until its source is satisfied', () => {
 
 test('a new plan does not inherit what was said about the places of the old one', () => {
   const builder = { materia: 'Eval', parse: 'json', edges: [satisfied('Socket-3'), notSatisfied('Socket-1', 1)] };
-  const agents = crew({
-    Plan: [plan(1), plan(1, 'New')],
-    'Socket-2': [yes, no('replan'), yes],
-    'Socket-3': [no('outdated'), yes],
-  });
-  const cast = play({ config: workflow({ 'sockets.Socket-2': builder }), agents });
-  expect(cast.briefs('Socket-2').map((brief) => brief.includes('outdated'))).toEqual([false, true, false]);
+  const said = [{ ...yes, context: 'halfway' }, no('replan'), yes];
+  const agents = crew({ Plan: [plan(1), plan(1, 'New')], 'Socket-2': said, 'Socket-3': [no('outdated'), yes] });
+  const briefs = play({ config: workflow({ 'sockets.Socket-2': builder }), agents }).briefs('Socket-2');
+  expect(briefs.map((brief) => [brief.includes('outdated'), brief.includes('halfway')])).toEqual([
+    [false, false],
+    [true, true],
+    [false, false],
+  ]);
 });
 
 test('utilities get the notes with their input', () => {

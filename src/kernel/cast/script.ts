@@ -33,5 +33,5 @@ export function nextScripted(cast: Cast, socket: string): ScriptedTurn | null {
 export function scriptedTurn(cast: Cast, { key, index }: ScriptedTurn): Json | undefined {
   const turns = cast.script?.[key] ?? [];
   if (turns.at(-1) !== REPEAT) return turns[index];
-  return turns.slice(0, -1)[Math.min(index, turns.length - 2)];
+  return turns[Math.min(index, turns.length - 2)];
 }

@@ -12,7 +12,23 @@ function inForm(value: unknown): unknown {
   if (typeof value === 'number') return value === 0 ? 0 : value;
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(inForm);
-  const members = Object.entries(value).filter(([, member]) => member !== undefined);
-  const named = members.map(([key, member]) => [wellFormed(key), inForm(member)] as const);
-  return Object.fromEntries(named.sort(([a], [b]) => (a < b ? -1 : 1)));
+  const members = value as Readonly<Record<string, unknown>>;
+  const form: Record<string, unknown> = {};
+  let isRenamed = false;
+  for (const key of Object.keys(members).sort()) {
+    const member = members[key];
+    if (member === undefined) continue;
+    const name = wellFormed(key);
+    isRenamed ||= name !== key;
+    define(form, name, inForm(member));
+  }
+  // A name that was mended may stand in another place.
+  return isRenamed ? inForm(form) : form;
+}
+
+/** A member named `__proto__` is a member like any other. */
+function define(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === '__proto__') {
+    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  } else target[key] = value;
 }

@@ -32,6 +32,13 @@ test('it waits only where it may have run', () => {
   expect(cast.cast.status).toBe('completed');
 });
 
+test('what was never dispatched needs no decision', () => {
+  const cast = play({ config: graph({ 'Socket-1': { materia: 'Publish' } }) });
+  cast.tell({ kind: 'cast.pause', cast: 'c', reason: 'lunch' });
+  cast.tell({ kind: 'cast.resume', cast: 'c', reason: 'back' });
+  expect([cast.cast.status, cast.owed]).toEqual(['running', [{ kind: 'prepare', cast: 'c', turn: 1, attempt: 1 }]]);
+});
+
 test('rerun is good for one attempt: cut off again, it waits again', () => {
   const cast = waiting('Publish');
   cast.tell(decide('rerun'));

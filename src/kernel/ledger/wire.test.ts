@@ -30,7 +30,11 @@ function busy(): Book {
 
 test('the bundle of a run keeps its contract, in strict mode too', () => {
   const { ledger } = busy();
-  const bundle = bundleOf(ledger, RUN, 'Go on', { at: START, constraints: { budget: 5 }, heartbeats: { 'T-2': START + 5 } });
+  const bundle = bundleOf(ledger, RUN, 'Go on', {
+    at: START,
+    constraints: { budget: 5 },
+    heartbeats: { 'T-2': START + 5 },
+  });
   expect(validateBundle(bundle, { strict: true })).toMatchObject({ allow: true, details: { task_count: 7 } });
   expect(bundle).toMatchObject({
     objective: 'Go on',
@@ -70,13 +74,18 @@ test('rows and locks pass reconciliation, the lock table and the watchdog', () =
   const at = (ms: number) => new Date(START + ms).toISOString();
   expect(validateWatchdog({ now: at(60_000), tasks: rows }).code).toBe('OK');
   const late = validateWatchdog({ now: at(61_000), tasks: ledgerRows(ledger, RUN, { 'T-2': START + 30_000 }) });
-  expect(late).toMatchObject({ code: 'TASK_TIMEOUT', details: { timed_out: [{ task_id: 'T-6' }, { task_id: 'T-7' }] } });
+  expect(late).toMatchObject({
+    code: 'TASK_TIMEOUT',
+    details: { timed_out: [{ task_id: 'T-6' }, { task_id: 'T-7' }] },
+  });
 });
 
 test('a row that was tampered with does not pass', () => {
   const { ledger } = busy();
   const rows = ledgerRows(ledger, RUN).map((row) => (row.task_id === 'T-2' ? { ...row, status: 'done' } : row));
-  expect(validateReconcile({ ledger: rows, active_locks: lockRows(ledger, { run: RUN }) }).code).toBe('LEDGER_INCONSISTENT');
+  expect(validateReconcile({ ledger: rows, active_locks: lockRows(ledger, { run: RUN }) }).code).toBe(
+    'LEDGER_INCONSISTENT',
+  );
 });
 
 test('the list of locks names readers and roots as well', () => {
