@@ -1,0 +1,44 @@
+// What can be checked but not be cast is refused by name.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { locate } from './locate.ts';
+import { locateCast } from './plan.ts';
+
+let dir = '';
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'baton-plan-'));
+  mkdirSync(join(dir, '.baton'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+function planned(materia: object, socket: object) {
+  const config = {
+    materia: { M: { tools: 'none', prompt: 'Do.', ...materia } },
+    loadouts: { One: { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'M', ...socket } } } },
+  };
+  writeFileSync(join(dir, '.baton', 'config.json'), JSON.stringify(config));
+  const workspace = locate(dir, {}, dir);
+  if (!workspace) throw new Error('no workspace');
+  const found = locateCast({ workspace, file: undefined, loadout: undefined, agents: undefined, cwd: dir });
+  return found.ok ? 'ok' : found.issues.map(({ code, path }) => `${code} ${path}`);
+}
+
+test.each([
+  [{}, {}, 'ok'],
+  [{ multiTurn: true }, {}, ['INVALID_MATERIA materia.M.multiTurn']],
+  [{}, { contract: 'gaia' }, ['INVALID_CONFIG loadouts.One.sockets.Socket-1.contract']],
+  [{}, { contract: 'operator' }, ['INVALID_CONFIG loadouts.One.sockets.Socket-1.contract']],
+  [{}, { parse: 'json', schema: { type: 'object' } }, 'ok'],
+  [{}, { parse: 'json', schema: { type: 'nonsense' } }, ['INVALID_CONFIG loadouts.One.sockets.Socket-1.schema']],
+  [{}, { parse: 'json', schema: 'missing.json' }, ['INVALID_CONFIG loadouts.One.sockets.Socket-1.schema']],
+  [{ schema: '../../outside.json' }, {}, ['INVALID_CONFIG materia.M.schema']],
+])('a materia with %j on a socket with %j: %j', (materia, socket, expected) => {
+  expect(planned(materia, socket)).toEqual(expected);
+});
+
+test('a schema may lie in a file beside the configuration', () => {
+  writeFileSync(join(dir, '.baton', 'score.json'), '{"type":"object","required":["score"]}');
+  expect(planned({}, { parse: 'json', schema: 'score.json' })).toBe('ok');
+});
