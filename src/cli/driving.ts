@@ -56,11 +56,14 @@ export async function driveAndShow(
   const me = thisDriver();
   const driver = await door.takeCast(cast, me);
   if (!isSame(driver, me)) throw new Refused(drivenBy(cast, driver));
-  const progress = progressFor(call, cast);
+  // Whoever has seen the id may interrupt: that it is listened for comes first.
+  let say: (line: string) => void = () => undefined;
   const interrupt = onInterrupt(() => {
-    progress.say(PAUSING);
+    say(PAUSING);
     return door.submit({ kind: 'cast.pause', cast, reason: 'interrupted from the keyboard' }, person());
   });
+  const progress = progressFor(call, cast);
+  say = (line) => progress.say(line);
   try {
     progress.learn(await door.read({ after: 0, cast }));
     const { dir, stateDir } = workspace;

@@ -42,5 +42,7 @@ async function follow(door: Door, cast: string, progress: Progress): Promise<boo
     alone = (await door.driverOf(cast)) === null ? alone + 1 : 0;
   }
   stop();
+  // What was appended between reading the past and following is told in no change.
+  progress.take({ cast, status: 'running', owed: [], entries: await door.read({ after: seen, cast }) });
   return isStanding;
 }

@@ -158,6 +158,8 @@ test('a serial task is alone in its run, and only there', () => {
   });
   book.move('T-1', 'canceled');
   expect(book.claim('T-3').code).toBe('OK');
+  book.create('T-5');
+  expect(book.claim('T-5').code).toBe('OK');
 });
 
 test('a blocked task may be claimed again while its retries last', () => {

@@ -93,6 +93,13 @@ test('of a run in which nothing is open the ids of the deltas are kept, not thei
   expect(book.task('T-1').version).toBe(2);
 });
 
+test('a run that is closed by hand forgets the texts as well', () => {
+  const book = planned('T-1');
+  book.ask(apply([delta('T-1', 'blocked')]));
+  book.move('T-1', 'canceled');
+  expect(book.ledger.runs[`${RUN}/`]?.deltas).toEqual({});
+});
+
 test('ids that every object has are ids like any other', () => {
   const book = planned('T-1');
   const stream = ['__proto__', 'constructor'].map((id) => delta('T-1', 'todo', { delta_id: id }));
@@ -151,6 +158,19 @@ test('a stream meets the locks and the queue of other runs', () => {
   expect(book.ask(apply([delta('T-1', 'in_progress')])).details.reservedFor).toMatchObject({ task: 'T-8' });
 });
 
+test('a lock that the stream frees does not hide one that it does not', () => {
+  const book = planned();
+  book.create('T-1', { lock_scope: ['src/a'] });
+  book.create('T-2', { lock_scope: ['src'] });
+  book.ask({ kind: 'task.create', packet: packet('T-7', { run: 'other', lock_scope: ['src/b'] }) });
+  book.start('T-7');
+  book.start('T-1');
+  expect(book.ask(apply([delta('T-1', 'blocked'), delta('T-2', 'in_progress')]))).toMatchObject({
+    code: 'LOCK_CONFLICT',
+    details: { index: 1, holder: { run: 'other', task: 'T-7' } },
+  });
+});
+
 test('another owner for a task in progress is a new claim; the same one again only changes the reason', () => {
   const book = planned('T-1');
   const fence = book.start('T-1', 'ann');
@@ -159,6 +179,7 @@ test('another owner for a task in progress is a new claim; the same one again on
   book.ask(apply([delta('T-1', 'in_progress', { owner: 'bob' })]));
   expect(book.task('T-1')).toMatchObject({ fence: fence + 1, owner: 'bob', version: 3 });
   expect(book.ledger.runs[`${RUN}/`]?.running).toBe(1);
+  expect(book.ledger.locks.held[`${RUN}/T-1`]).toHaveLength(1);
   expect(book.ask(apply([delta('T-1', 'in_progress', { owner: ' ' })])).code).toBe('MISSING_REQUIRED_INPUT');
 });
 

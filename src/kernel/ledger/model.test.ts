@@ -309,7 +309,7 @@ test(
       }),
       { numRuns: RUNS },
     );
-  // The sequences are of use only while they come to all of these.
+    // The sequences are of use only while they come to all of these.
     const met = [
       'task.claimed',
       'task.moved',

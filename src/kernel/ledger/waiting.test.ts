@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Book, openBook, RUN, type Wish } from './fixtures/book.ts';
+import { type Book, openBook, packet, RUN, type Wish } from './fixtures/book.ts';
 
 const next = (book: Book, owner = 'ann') => book.ask({ kind: 'task.next', owner });
 
@@ -124,6 +124,19 @@ test('a search passes over whoever lacks its locks and says so, until that one i
   const refused = book.news().filter((kind) => kind === 'task.refused').length;
   // Three times T-2, and in the last round also the eight that stay off its paths.
   expect(refused).toBe(3 + 8);
+});
+
+test("a task that waits for paths of another root is in nobody's way here", () => {
+  const book = queue(0);
+  for (const [id, scope] of [
+    ['T-8', 'src/x'],
+    ['T-9', 'src'],
+  ] as const) {
+    book.ask({ kind: 'task.create', packet: packet(id, { lock_scope: [scope] }), root: 'lane-1' });
+  }
+  book.start('T-8');
+  for (let count = 0; count < 3; count++) book.claim('T-9');
+  expect(book.claim('T-3').code).toBe('OK');
 });
 
 test('a task that changes its status no longer waits', () => {
