@@ -3,6 +3,7 @@ import type { Command } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { GROUPS } from '../src/cli/help.ts';
 import { GAIA_CODES } from '../src/kernel/codes/gaia.ts';
+import { GAIA_REPORT_CODES } from '../src/kernel/codes/gaia-report.ts';
 import { GOVERNED_CODES } from '../src/kernel/codes/governed.ts';
 import { GRAPH_CODES } from '../src/kernel/codes/graph.ts';
 import { OPERATOR_CODES } from '../src/kernel/codes/operator.ts';
@@ -49,6 +50,7 @@ function section({ name, args, summary, help, example }: Command): string {
 const CHAPTERS: readonly (readonly [title: string, codes: Readonly<Record<string, CodeRow>>])[] = [
   ['Loadouts and casts', GRAPH_CODES],
   ['Turns (gaia)', GAIA_CODES],
+  ['Findings of a turn’s report (gaia)', GAIA_REPORT_CODES],
   ['Ledger (operator)', OPERATOR_CODES],
   ['Trust (governed)', GOVERNED_CODES],
 ];

@@ -1,6 +1,7 @@
 // The contracts on their own: read, brief and validate payloads without the engine.
+import { governed } from './dialects/governed/index.ts';
 import { dialects } from './dialects/index.ts';
-import type { Contract, Reading } from './kernel/dialect.ts';
+import type { Contract, Dialect, Reading } from './kernel/dialect.ts';
 import type { ContractName } from './kernel/graph/config.ts';
 import type { Denied } from './kernel/verdict.ts';
 
@@ -9,26 +10,34 @@ export { CODES, type Code } from './kernel/codes.ts';
 export type { Contract, Handoff, Reading } from './kernel/dialect.ts';
 export type { Allowed, Denied, Verdict } from './kernel/verdict.ts';
 
+/** What is asked of a payload, and in which dialect. */
+export type Wanted = Omit<Contract, 'dialect'> & { readonly dialect: ContractName | 'governed' };
+
 /** A contract with nothing asked of it; name what you need. */
-export function contract(wanted: Partial<Contract> = {}): Contract {
+export function contract(wanted: Partial<Wanted> = {}): Wanted {
   return { dialect: 'materia', generator: false, utility: false, requires: [], assign: {}, schema: null, ...wanted };
 }
 
 /** One canonical handoff, or one refusal. Never throws. */
-export function read(raw: string, wanted: Contract): Reading {
-  return dialectOf(wanted.dialect).read(raw, wanted);
+export function read(raw: string, wanted: Wanted): Reading {
+  return dialectOf(wanted).read(raw, asContract(wanted));
 }
 
 /** What an agent is told about the format of its answer. */
-export function brief(wanted: Contract): string {
-  return dialectOf(wanted.dialect).brief(wanted);
+export function brief(wanted: Wanted): string {
+  return dialectOf(wanted).brief(asContract(wanted));
 }
 
 /** What an agent is told after a refusal. */
-export function repair(refusal: Denied, raw: string, wanted: Contract): string {
-  return dialectOf(wanted.dialect).repair(refusal, raw, wanted);
+export function repair(refusal: Denied, raw: string, wanted: Wanted): string {
+  return dialectOf(wanted).repair(refusal, raw, asContract(wanted));
 }
 
-function dialectOf(name: ContractName) {
-  return dialects[name];
+function dialectOf({ dialect }: Wanted): Dialect {
+  return dialect === 'governed' ? governed : dialects[dialect];
+}
+
+/** No socket speaks governed; its dialect asks nothing of the name. */
+function asContract(wanted: Wanted): Contract {
+  return { ...wanted, dialect: wanted.dialect === 'governed' ? 'materia' : wanted.dialect };
 }

@@ -1,10 +1,10 @@
 // Every kind of payload that can be checked on its own, by name. A kind's validator is loaded when it is asked for, so
 // that checking one kind does not pay for the others.
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
-import { allow, type Verdict } from '../kernel/verdict.ts';
+import { allow, deny, type Verdict } from '../kernel/verdict.ts';
 
-/** `text` is the exact text of a payload; `value` is a payload that is JSON already. */
-export type Payload = { readonly text: string } | { readonly value: Json };
+/** `text` is the exact text of a payload; `value` is a payload that is JSON already, with its text where that is known. */
+export type Payload = { readonly text: string } | { readonly value: Json; readonly written?: string };
 
 export type ValidateOptions = {
   /** The options of the kind, as a line of `--jsonl` gives them. */
@@ -58,8 +58,9 @@ export async function validate(kind: string, payload: Payload, given: ValidateOp
 async function materiaValidator(): Promise<Validator> {
   const { readMateria } = await import('./materia/read.ts');
   return (payload, { options = {} }) => {
-    const raw =
-      'text' in payload ? payload.text : isString(payload.value) ? payload.value : JSON.stringify(payload.value);
+    const fault = faultOfOptions(options);
+    if (fault) return deny('BAD_USAGE', fault);
+    const raw = rawOf(payload);
     const reading = readMateria(raw, {
       dialect: 'materia',
       generator: options.generator === true,
@@ -71,6 +72,27 @@ async function materiaValidator(): Promise<Validator> {
     if (!reading.ok) return reading.verdict;
     return allow('the handoff keeps its contract', { handoff: reading.handoff.payload });
   };
+}
+
+/** For materia a string is the raw text of an answer; any other value is judged as it was written. */
+function rawOf(payload: Payload): string {
+  if ('text' in payload) return payload.text;
+  return isString(payload.value) ? payload.value : (payload.written ?? JSON.stringify(payload.value));
+}
+
+/** A misspelt option must not loosen a contract in silence. */
+function faultOfOptions({ generator, utility, requires, assign, schema }: JsonObject): string | null {
+  if (generator !== undefined && typeof generator !== 'boolean') return 'options.generator must be true or false';
+  if (utility !== undefined && typeof utility !== 'boolean') return 'options.utility must be true or false';
+  if (requires !== undefined && !(Array.isArray(requires) && requires.every(isString))) {
+    return 'options.requires must be a list of field names';
+  }
+  if (assign !== undefined && !(isObject(assign) && Object.values(assign).every(isString))) {
+    return 'options.assign must map target paths to source paths';
+  }
+  return schema === undefined || schema === null || isObject(schema)
+    ? null
+    : 'options.schema must be a JSON Schema object';
 }
 
 async function gaiaValidator(name: string | undefined): Promise<Validator> {
@@ -93,7 +115,7 @@ async function governedValidator(): Promise<Validator> {
   return (payload, { options = {}, strict = false, registry = null, now }) => {
     const loader = loaders.get(registry) ?? registryLoader(registry);
     loaders.set(registry, loader);
-    return validateGoverned(exact(payload), { now, ...options, ...(strict ? { strict } : {}) }, loader);
+    return validateGoverned(asWritten(payload), { now, ...options, ...(strict ? { strict } : {}) }, loader);
   };
 }
 
@@ -101,6 +123,11 @@ async function governedValidator(): Promise<Validator> {
 function exact(payload: Payload): Json {
   if ('text' in payload) return payload.text;
   return isString(payload.value) ? JSON.stringify(payload.value) : payload.value;
+}
+
+/** Where the text is known it is what counts: parsing hides a key that stands twice. */
+function asWritten(payload: Payload): Json {
+  return 'written' in payload && payload.written !== undefined ? payload.written : exact(payload);
 }
 
 function stringsOf(object: JsonObject): Record<string, string> {

@@ -1,10 +1,17 @@
 // Every stable code of the product, in one table. HTTP status, CLI exit, `baton explain` and the docs read it and
 // never restate it. A code never changes its meaning; a retired one keeps its row.
 import { GAIA_CODES } from './codes/gaia.ts';
+import { GAIA_REPORT_CODES } from './codes/gaia-report.ts';
 import { GOVERNED_CODES } from './codes/governed.ts';
 import { GRAPH_CODES } from './codes/graph.ts';
 import { OPERATOR_CODES } from './codes/operator.ts';
 
-export const CODES = { ...GRAPH_CODES, ...GAIA_CODES, ...OPERATOR_CODES, ...GOVERNED_CODES } as const;
+export const CODES = {
+  ...GRAPH_CODES,
+  ...GAIA_CODES,
+  ...GAIA_REPORT_CODES,
+  ...OPERATOR_CODES,
+  ...GOVERNED_CODES,
+} as const;
 
 export type Code = keyof typeof CODES;

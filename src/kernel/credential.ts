@@ -3,7 +3,7 @@
 
 /** The source of a pattern for the words that name a credential; in the singular, for plurals are talked about. */
 export const CREDENTIAL_WORD =
-  '(?:api[ _-]?key|secret(?:[_-]?access)?(?:[_-]?key)?|token|password|passwd|passphrase|(?<![a-z])pwd(?!=[/~.])|credential|(?:private|access|account|auth|encryption|signing|master)[_-]?key)';
+  '(?:api[ _-]?key|secret(?:[ _-]?access)?(?:[ _-]?key)?|token|password|passwd|passphrase|(?<![a-z])pwd(?!=[/~.])|credential|(?:private|access|account|auth|encryption|signing|master)[_-]?key)';
 const ENDS_IN_CREDENTIAL = new RegExp(`${CREDENTIAL_WORD}$`, 'i');
 /** Only the beginning of a value, and the end of a name, is looked at. */
 const JUDGED_MAX = 256;

@@ -33,7 +33,7 @@ test.each([
   [{}, { parse: 'json', schema: { type: 'object' } }, 'ok'],
   [{}, { parse: 'json', schema: { type: 'nonsense' } }, ['INVALID_CONFIG loadouts.One.sockets.Socket-1.schema']],
   [{}, { parse: 'json', schema: 'missing.json' }, ['INVALID_CONFIG loadouts.One.sockets.Socket-1.schema']],
-  [{ schema: '../../outside.json' }, {}, ['INVALID_CONFIG materia.M.schema']],
+  [{ schema: '../../outside.json' }, { parse: 'json' }, ['INVALID_CONFIG materia.M.schema']],
 ])('a materia with %j on a socket with %j: %j', (materia, socket, expected) => {
   expect(planned(materia, socket)).toEqual(expected);
 });

@@ -9,6 +9,14 @@ const RETRY = {
   never: 'not at all',
 } as const;
 
+/** Who can mend it says whose doing it is. */
+const CAUSE = {
+  repaired: 'what was sent; the details of the refusal name the place',
+  later: 'somebody else, or something outside, at that moment',
+  person: 'a decision, a limit or a file that only a person may change',
+  never: 'the request itself',
+} as const;
+
 export async function run(call: Call): Promise<number> {
   const [word, ...more] = call.words;
   if (more.length > 0) throw new UsageError('explain one code at a time');
@@ -17,12 +25,14 @@ export async function run(call: Call): Promise<number> {
     else for (const [code, { means }] of Object.entries(CODES)) out(`${code.padEnd(28)} ${means}`);
     return EXIT.ok;
   }
-  const code = word.toUpperCase();
+  // A finding may carry its value or place after a colon.
+  const code = (word.split(':')[0] ?? word).toUpperCase();
   if (!Object.hasOwn(CODES, code)) throw new UsageError(`there is no code ${word}; \`baton explain\` lists them`);
   const row = CODES[code as Code];
-  if (call.json) outJson({ code, ...row });
+  if (call.json) outJson({ code, ...row, cause: CAUSE[row.retry] });
   else {
     out(`${code}: ${row.means}`);
+    out(`  caused by    ${CAUSE[row.retry]}`);
     out(`  what to do   ${row.fix}`);
     out(`  trying again helps ${RETRY[row.retry]}`);
     out(`  HTTP status  ${row.http}`);

@@ -2,8 +2,10 @@
 import type { Contract } from '../../kernel/dialect.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Denied } from '../../kernel/verdict.ts';
+import { readWithSchema } from '../user-schema.ts';
 import { type Terms, termsOf } from './contract.ts';
 import { exampleOf } from './example.ts';
+import { schemaExample } from './schema-example.ts';
 
 const ISSUES_SHOWN_MAX = 8;
 const ISSUE_LENGTH_MAX = 240;
@@ -20,8 +22,7 @@ export function brief(contract: Contract): string {
     ONLY_JSON,
     ...(fields.length === 0 ? [] : ['Fields:', ...fields]),
     furtherFields(contract, terms),
-    'A minimal example of the shape; the values are placeholders:',
-    JSON.stringify({ ...exampleOf(terms), ...schemaExample(contract) }),
+    ...exampleLines(contract, terms),
     ...(contract.schema === null ? [] : ['The object must also fit this JSON Schema:', cutSchema(contract.schema)]),
   ].join('\n');
 }
@@ -31,10 +32,15 @@ function furtherFields({ schema }: Contract, { takesAll }: Terms): string {
   return takesAll ? 'Further fields are yours to choose; the whole object is handed on.' : 'Use no other field.';
 }
 
-/** The author of a schema may give an example of what it means. */
-function schemaExample({ schema }: Contract): JsonObject {
-  const [first] = Array.isArray(schema?.examples) ? (schema.examples as readonly Json[]) : [];
-  return isObject(first) ? first : {};
+/** An example that the contract itself would refuse helps nobody: without one that passes, the schema has to do. */
+function exampleLines(contract: Contract, terms: Terms): readonly string[] {
+  const example = { ...exampleOf(terms), ...schemaExample(contract.schema) };
+  const { schema } = contract;
+  if (schema !== null) {
+    const reading = readWithSchema(schema, example);
+    if (!reading.usable || reading.problems.length > 0) return [];
+  }
+  return ['A minimal example of the shape; the values are placeholders:', JSON.stringify(example)];
 }
 
 function cutSchema(schema: JsonObject): string {

@@ -56,6 +56,44 @@ test('the brief shows the example of the schema, and it passes', () => {
   expect(materia.read(line, wanted)).toMatchObject({ ok: true });
 });
 
+test.each([
+  {
+    type: 'object',
+    required: ['score', 'note'],
+    properties: { score: { type: 'integer', minimum: 3 }, note: { type: 'string', minLength: 5 } },
+  },
+  {
+    type: 'object',
+    required: ['kind', 'list'],
+    properties: {
+      kind: { enum: ['a', 'b'] },
+      list: {
+        type: 'array',
+        minItems: 2,
+        items: { type: 'object', required: ['x'], properties: { x: { type: 'boolean' } } },
+      },
+    },
+  },
+  { type: 'object', properties: { free: { type: 'string' } } },
+])('an answerer that copies the example passes the schema %j', (schema) => {
+  const wanted = contract({ schema, requires: ['satisfied'] });
+  const line =
+    materia
+      .brief(wanted)
+      .split('\n')
+      .find((text) => text.startsWith('{')) ?? '';
+  expect(materia.read(line, wanted)).toMatchObject({ ok: true });
+});
+
+test('where no example can be made, none is shown', () => {
+  const schema = {
+    type: 'object',
+    required: ['id'],
+    properties: { id: { type: 'string', pattern: '^[A-Z]{3}-[0-9]+$' } },
+  };
+  expect(materia.brief(contract({ schema }))).not.toContain('example');
+});
+
 test('a schema that is none refuses everything instead of letting it pass', () => {
   const reading = materia.read('{}', contract({ schema: { type: 'nonsense' } }));
   expect(reading).toMatchObject({ ok: false, verdict: { code: 'CONTRACT_VIOLATION' } });

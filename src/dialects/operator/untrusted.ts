@@ -1,8 +1,9 @@
 // Free text inside payloads is data. Secrets in it and structure that imitates the control plane are refused; phrases that
 // try to give orders are only mentioned.
-import { inspectText, refuseForeign } from '../../kernel/foreign-text.ts';
+import { inspectJson, inspectText, refuseForeign } from '../../kernel/foreign-text.ts';
 import { isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { findSecrets, scrubJson } from '../../kernel/secrets.ts';
+import { parseJsonText } from '../json-text.ts';
 import type { Findings } from './findings.ts';
 
 /** The names that the contract gives to kinds of secrets; the others keep the name of their kind. */
@@ -21,16 +22,30 @@ export function checkForeignText(
   details: JsonObject = {},
 ): void {
   if (!isString(text)) return;
-  const report = inspectText(text, path);
+  const report = inspectBlob(text, path);
   const refusal = refuseForeign(report);
   const kinds = report.structural.map(({ kind, what }) => ({ kind, what }));
   if (refusal) found.add('UNTRUSTED_CONTEXT_BLOCK', path, refusal.reason, { ...details, found: kinds });
   for (const { kind } of report.flags) found.warn(`${path} holds a phrase that tries to steer its reader (${kind})`);
 }
 
+/** A text that is JSON is looked at as JSON too: escapes hide nothing there, and a history shows its turns. */
+function inspectBlob(text: string, path: string): ReturnType<typeof inspectText> {
+  const report = inspectText(text, path);
+  if (!/^\s*[[{]/.test(text)) return report;
+  const parsed = parseJsonText(text);
+  if (!parsed.ok) return report;
+  const { structural } = inspectJson(parsed.value, path);
+  const known = new Set(report.structural.map(({ kind, what }) => `${kind} ${what}`));
+  return {
+    ...report,
+    structural: [...report.structural, ...structural.filter(({ kind, what }) => !known.has(`${kind} ${what}`))],
+  };
+}
+
 /** Says what kind of secret it is and where, never the secret. */
 export function checkNoSecret(found: Findings, text: Json | undefined, path: string, details: JsonObject = {}): void {
-  const pattern = isString(text) ? patternOf(text) : null;
+  const pattern = isString(text) ? (patternOf(text) ?? plainAssignment(text)) : null;
   if (pattern !== null) refuseSecret(found, pattern, path, details);
 }
 
@@ -57,6 +72,13 @@ function patternOf(text: string): string | null {
   const kinds = findSecrets(text).map(({ kind }) => kind);
   const kind = kinds.find((one) => one !== 'credential') ?? kinds[0];
   return kind === undefined ? null : nameOf(kind);
+}
+
+/** In a note whatever is assigned to such a word counts, however harmless it looks. */
+function plainAssignment(text: string): string | null {
+  return /(?:api[_-]?key|secret|token|passw(?:or)?d)[ \t]{0,8}=(?![=>])[ \t]{0,8}\S/i.test(text)
+    ? 'generic_secret_assignment'
+    : null;
 }
 
 function nameOf(kind: string): string {

@@ -39,12 +39,12 @@ export function validateWatchdog(input: unknown, options: Options = {}): Verdict
       if (silent.length > 0) {
         const names = silent.slice(0, 5).map(({ task_id }) => task_id);
         const message = `no heartbeat within the limit: ${names.join(', ')}${silent.length > 5 ? ' and others' : ''}`;
-        found.add('TASK_TIMEOUT', 'tasks', message, { rule_id: TIMEOUT_RULE, timed_out: silent });
+        found.add(TIMEOUT_RULE, 'tasks', message, { contract_code: 'TASK_TIMEOUT', timed_out: silent });
       }
     },
   ]);
   if (!refusal) return found.allowed('no task is silent for too long', { timed_out_count: 0 });
-  if (silent.length === 0 || refusal.code === 'TASK_TIMEOUT') return refusal;
+  if (silent.length === 0 || refusal.code === TIMEOUT_RULE) return refusal;
   return { ...refusal, details: { ...refusal.details, timed_out: silent } };
 }
 
@@ -82,8 +82,8 @@ function judge(found: Findings, task: JsonObject, path: string, index: number, n
   const age_seconds = now - heartbeat.seconds;
   if (age_seconds < -SKEW_SECONDS_MAX) {
     const message = `lies ${-age_seconds} s in the future; at most ${SKEW_SECONDS_MAX} s of skew are tolerated`;
-    const details = { index, rule_id: SKEW_RULE, task_id, age_seconds };
-    found.add('SCHEMA_INVALID', `${path}.last_heartbeat_at`, message, details);
+    const details = { index, contract_code: 'SCHEMA_INVALID', task_id, age_seconds };
+    found.add(SKEW_RULE, `${path}.last_heartbeat_at`, message, details);
   }
   const limit = Number(timeout_seconds);
   return age_seconds > limit ? [{ task_id, last_heartbeat_at, timeout_seconds: limit, age_seconds }] : [];

@@ -170,10 +170,15 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
   ],
   [
     'a schema is an object or a file name',
-    { 'sockets.Socket-5.schema': 7 },
+    { 'sockets.Socket-5.schema': 7, 'sockets.Socket-5.parse': 'json' },
     ['INVALID_CONFIG sockets.Socket-5.schema'],
   ],
-  ['a schema may be a file name', { 'sockets.Socket-5.schema': 'report.json' }, []],
+  ['a schema may be a file name', { 'sockets.Socket-5.schema': 'report.json', 'sockets.Socket-5.parse': 'json' }, []],
+  [
+    'a schema on a text socket would never be asked',
+    { 'sockets.Socket-5.schema': 'report.json' },
+    ['INVALID_CONFIG sockets.Socket-5.schema'],
+  ],
   [
     'a lock scope is a list of paths',
     { 'sockets.Socket-5.lockScope': [''] },

@@ -131,7 +131,16 @@ function* checkOutput(draft: Draft, socket: JsonObject, path: string): Findings 
     const fix = 'Remove parse, or choose another contract on this socket.';
     yield error('INVALID_CONFIG', `${path}.parse`, `The contract ${contract} cannot be read as ${parse}. ${fix}`);
   }
-  if (knownParse(draft, socket) === 'text') yield* checkTextAssign(given(socket, 'assign'), path);
+  if (knownParse(draft, socket) !== 'text') return;
+  yield* checkTextAssign(given(socket, 'assign'), path);
+  if (given(socket, 'schema') !== undefined || given(materia ?? {}, 'schema') !== undefined) {
+    const fix = 'Write parse: "json", or remove the schema.';
+    yield error(
+      'INVALID_CONFIG',
+      `${path}.schema`,
+      `A schema describes JSON, and this socket reads plain text. ${fix}`,
+    );
+  }
 }
 
 function* checkTextAssign(assign: Json | undefined, path: string): Findings {

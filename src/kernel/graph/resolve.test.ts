@@ -259,8 +259,11 @@ test('budget and limits are taken over, zeros too', () => {
 
 test.each([
   ['a prompt', { 'materia.Sum': { tools: 'none', promptFile: 'sum.md' } }],
-  ['the schema of a materia', { 'materia.Sum.schema': 'sum.json' }],
-  ['the schema of a socket', { 'loadouts.Flow.sockets.Socket-5.schema': 'sum.json' }],
+  ['the schema of a materia', { 'materia.Sum.schema': 'sum.json', 'loadouts.Flow.sockets.Socket-5.parse': 'json' }],
+  [
+    'the schema of a socket',
+    { 'loadouts.Flow.sockets.Socket-5.schema': 'sum.json', 'loadouts.Flow.sockets.Socket-5.parse': 'json' },
+  ],
 ] as [string, Edits][])('%s must have been read from its file', (_what, edits) => {
   expect(() => resolve(sound(software(edits)), 'Flow')).toThrow(/names a file/);
 });

@@ -8,10 +8,11 @@ import { applyLedger } from './apply.ts';
 import { decideLedger } from './decide.ts';
 import type { LedgerFact } from './fact.ts';
 import { packet, START } from './fixtures/book.ts';
+import { faultsOf } from './fixtures/faults.ts';
 import * as naive from './fixtures/naive-ledger.ts';
 import type { LedgerRequest } from './request.ts';
 import { emptyLedger, type Ledger, PRIORITIES, type Task } from './state.ts';
-import { isTerminal, TASK_STATUSES, type TaskStatus } from './transition.ts';
+import { TASK_STATUSES, type TaskStatus } from './transition.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 300);
 
@@ -28,12 +29,7 @@ type Deed = {
   readonly reads: readonly string[];
   readonly deps: readonly string[];
   readonly priority: number;
-  readonly deltas: readonly {
-    readonly id: string;
-    readonly task: string;
-    readonly status: TaskStatus;
-    readonly owner: string;
-  }[];
+  readonly deltas: readonly naive.Delta[];
 };
 
 const run = fc.constantFrom('r1', 'r1', 'r1', 'r1', 'r1', 'r2');
@@ -41,35 +37,55 @@ const task = fc.constantFrom('T-1', 'T-2', 'T-3', 'T-4', 'T-5');
 const owner = fc.constantFrom('ann', 'bob');
 const status = fc.constantFrom(...TASK_STATUSES);
 const path = fc.constantFrom('.', 'a', 'a/b', 'a/b/c', 'ab', 'd', 'd/e', '__proto__');
-const weighed = (weights: Readonly<Record<string, number>>) =>
-  fc.constantFrom(...Object.entries(weights).flatMap(([kind, weight]) => Array.from({ length: weight }, () => kind)));
-const LIVELY = { claim: 12, finish: 8, next: 6, deltas: 6, wait: 4, move: 4, create: 2, expire: 2, snapshot: 1 };
-const deedOf = (kind: fc.Arbitrary<string>): fc.Arbitrary<Deed> =>
-  fc.record({
-    kind,
+const id = fc.constantFrom('x', 'y', 'z', 'u', 'v', 'w');
+const wait = fc.constantFrom(0, 0, 1500);
+
+type Mix = { readonly kinds: readonly string[]; readonly path: fc.Arbitrary<string>; readonly isCrowded: boolean };
+const kinds = (text: string) =>
+  text.split(' ').flatMap((kind) => Array(Number(/\d+$/.exec(kind)?.[0])).fill(kind.replace(/\d+$/, '')));
+/** Everything happens; or many want the same few paths again and again. */
+const MIXES: readonly Mix[] = [
+  {
+    kinds: kinds('claim12 finish8 next6 deltas6 wait4 move4 create2 expire2 snapshot1 hold1 unhold4'),
+    path,
+    isCrowded: false,
+  },
+  {
+    kinds: kinds('claim24 next6 deltas4 finish4 move2 wait2 expire1 snapshot1'),
+    path: fc.constantFrom('a', 'a', 'a/b', 'a/c', 'd'),
+    isCrowded: true,
+  },
+];
+
+function deedOf({ path, isCrowded }: Mix, kinds: readonly string[]): fc.Arbitrary<Deed> {
+  return fc.record({
+    kind: fc.constantFrom(...kinds),
     run,
     task,
     owner,
-    status,
+    status: isCrowded ? fc.constantFrom(...TASK_STATUSES, 'blocked', 'todo', 'in_progress') : status,
     off: fc.constantFrom(0, 0, 0, 0, 0, 1),
     flag: fc.boolean(),
     paths: fc.uniqueArray(path, { minLength: 1, maxLength: 2 }),
     reads: fc.uniqueArray(path, { maxLength: 1 }),
-    deps: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.tuple(task) }),
-    priority: fc.integer({ min: 0, max: 7 }),
-    deltas: fc.array(fc.record({ id: fc.constantFrom('x', 'y', 'z', 'u', 'v', 'w'), task, status, owner }), {
-      maxLength: 3,
-    }),
+    deps: isCrowded ? fc.constant([]) : fc.oneof(fc.constant([]), fc.constant([]), fc.tuple(task)),
+    priority: isCrowded ? fc.constantFrom(1, 1, 1, 5, 5, 2, 3, 6) : fc.integer({ min: 0, max: 7 }),
+    deltas: fc.array(fc.record({ id, task, status, owner, wait }), { maxLength: 3 }),
   });
+}
 
 /** Most tasks exist from the start. */
-const opening = fc.tuple(
-  ...['r1/T-1', 'r1/T-2', 'r1/T-3', 'r1/T-4', 'r2/T-1'].map((key) => {
-    const [run = '', task = ''] = key.split('/');
-    return deedOf(fc.constant('create')).map((deed) => ({ ...deed, run, task }));
-  }),
-);
-const deeds = fc.array(deedOf(weighed({ ...LIVELY, hold: 1, unhold: 4 })), { minLength: 20, maxLength: 60 });
+const OPENING = ['r1/T-1', 'r1/T-2', 'r1/T-3', 'r1/T-4', 'r2/T-1'].map((key) => key.split('/'));
+const sequence = fc
+  .constantFrom(...MIXES)
+  .chain((mix) =>
+    fc.tuple(
+      fc.tuple(
+        ...OPENING.map(([run = '', task = '']) => deedOf(mix, ['create']).map((deed) => ({ ...deed, run, task }))),
+      ),
+      fc.array(deedOf(mix, mix.kinds), { minLength: 20, maxLength: 60 }),
+    ),
+  );
 
 /** Both ledgers, asked the same things. */
 class Pair {
@@ -145,6 +161,7 @@ class Pair {
             owner: delta.owner,
             reason: 'x',
             x_create: true,
+            retry_after_ms: delta.wait,
           };
         });
         const verdict = this.decide({ kind: 'deltas.apply', run, stream, baseVersions });
@@ -237,48 +254,6 @@ function rowsOf(ledger: Ledger): object[] {
     }));
 }
 
-/** What is not as it must be at any time. */
-function faultsOf(ledger: Ledger): readonly string[] {
-  const faults: string[] = [];
-  const must = (holds: boolean, what: string) => {
-    if (!holds) faults.push(what);
-  };
-  const tasks = Object.values(ledger.tasks);
-  const held = tasks.map(({ run, id }) => ledger.locks.held[`${run}/${id}`] ?? []);
-  const wants = held.map((locks) => locks.map(({ root, path, mode }) => ({ root, path, read: mode === 'read' })));
-  for (const [index, { id, status, fence, lockScope, readScope }] of tasks.entries()) {
-    const count = status === 'in_progress' ? lockScope.length + readScope.length : 0;
-    must(held[index]?.length === count, `${id} is ${status} and holds ${held[index]?.length} locks`);
-    must((fence === null) === (status !== 'in_progress'), `${id} is ${status} and has the fence ${fence}`);
-    must(!wants.slice(index + 1).some((other) => naive.clash(wants[index] ?? [], other)), `${id} shares its paths`);
-  }
-  for (const run of Object.values(ledger.runs)) {
-    const own = tasks.filter((task) => task.run === run.id);
-    const running = own.filter(({ status }) => status === 'in_progress');
-    must(run.open === own.filter(({ status }) => !isTerminal(status)).length, 'open tasks are miscounted');
-    must(run.running === running.length, 'running tasks are miscounted');
-    must(run.serial === (running.find(({ type }) => type === 'serial')?.id ?? null), 'the serial task is another');
-    must(run.serial === null || run.running === 1, 'a serial task is not alone');
-  }
-  const same = (record: object, list: readonly Task[]) =>
-    list.length === Object.keys(record).length && list.every(({ run, id }) => Object.hasOwn(record, `${run}/${id}`));
-  must(
-    same(
-      ledger.ready,
-      tasks.filter((task) => task.status === 'todo' && task.assigned),
-    ),
-    'the ready ones are others',
-  );
-  must(
-    same(
-      ledger.waiting,
-      tasks.filter(({ passedOver }) => passedOver > 0),
-    ),
-    'the waiting ones are others',
-  );
-  return faults;
-}
-
 function turned(value: Json): Json {
   if (Array.isArray(value)) return value.map(turned);
   if (typeof value !== 'object' || value === null) return value;
@@ -294,7 +269,7 @@ test(
   () => {
     const codes = new Map<string, number>();
     fc.assert(
-      fc.property(opening, deeds, (opening, deeds) => {
+      fc.property(sequence, ([opening, deeds]) => {
         const pair = new Pair();
         for (const each of [...opening, ...deeds]) pair.do(each);
         const fences = pair.facts.flatMap(({ fact }) => (fact.kind === 'task.claimed' ? [fact.fence] : []));

@@ -1,0 +1,86 @@
+// `baton validate` and `baton explain`, as other people's hooks call them.
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { baton, CHECKOUT, json, project } from './baton.ts';
+
+const registry = join(CHECKOUT, 'src', 'dialects', 'governed', 'fixtures', 'registry');
+
+test.each([
+  ['{"satisfied":true}', 0, 'OK'],
+  ['Here you go: {"satisfied":false}', 0, 'OK'],
+  ['{"satisfied":"yes"}', 1, 'CONTRACT_VIOLATION'],
+  ['no json', 1, 'NOT_JSON'],
+])('one payload on standard input: %s', async (input, code, verdict) => {
+  const ran = await baton(project(), ['validate', 'materia', '--options', '{"requires":["satisfied"]}'], { input });
+  expect([ran.code, json(ran).code]).toEqual([code, verdict]);
+});
+
+test('a payload in a file, and wrong usage', async () => {
+  const dir = project({ 'a.json': '{}' });
+  expect((await baton(dir, ['validate', 'materia', 'a.json'])).code).toBe(0);
+  for (const args of [
+    ['validate'],
+    ['validate', 'nonsense'],
+    ['validate', 'materia', 'gone.json'],
+    ['validate', 'materia', 'a', 'b'],
+  ]) {
+    expect((await baton(dir, args)).code, args.join(' ')).toBe(2);
+  }
+});
+
+test('every line is answered, in order, whatever it holds', async () => {
+  const lines = [
+    '{"id":1,"input":{"context":"a\u2028b\u2029c"}}',
+    '{"id":2,"input":{"satisfied":1}}',
+    'garbage',
+    '',
+    '{"id":3,"input_raw":"{}","options":null}',
+    '{"id":4,"input":{"a":1,"a":2}}',
+    '{"id":5,"input":{"__proto__":{"x":1}}}',
+    '{"id":6,"options":{"requires":"satisfied"},"input":{}}',
+    '{"id":7}',
+    '{"id":8,"input_raw":5}',
+    `{"id":9,"input":${'['.repeat(300)}${']'.repeat(300)}}`,
+    '\ufeff{"id":10,"input":"{}"}\r',
+    '[]',
+  ];
+  const ran = await baton(project(), ['validate', 'materia', '--jsonl'], { input: lines.join('\n') });
+  const answers = ran.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(ran.code).toBe(0);
+  expect(answers.map(({ id, code }) => [id, code])).toEqual([
+    [1, 'OK'],
+    [2, 'CONTRACT_VIOLATION'],
+    [null, 'BAD_USAGE'],
+    [3, 'OK'],
+    [4, 'NOT_JSON'],
+    [5, 'NOT_JSON'],
+    [6, 'BAD_USAGE'],
+    [7, 'BAD_USAGE'],
+    [8, 'BAD_USAGE'],
+    [9, 'NOT_JSON'],
+    [10, 'OK'],
+    [null, 'BAD_USAGE'],
+  ]);
+  for (const answer of answers) expect(Object.keys(answer)).toEqual(['id', 'allow', 'code', 'reason', 'details']);
+});
+
+test('an envelope is judged as it was written, not as parsing would leave it', async () => {
+  const line = '{"id":1,"options":{"now":"2026-02-11T00:45:02Z"},"input":{"handoff_id":"x","handoff_id":"y"}}';
+  const ran = await baton(project(), ['validate', 'governed/handoff', '--jsonl', '--registry', registry], {
+    input: line,
+  });
+  expect(json(ran)).toMatchObject({ id: 1, code: 'PARSE' });
+});
+
+test('explain tells what a code means, what caused it and what to do; findings of reports are codes too', async () => {
+  const dir = project();
+  expect((await baton(dir, ['explain', 'LOCK_CONFLICT'])).stdout).toMatch(/means|caused by[^]*what to do/);
+  expect(json(await baton(dir, ['explain', 'plan_status:DONE', '--json']))).toMatchObject({
+    code: 'PLAN_STATUS',
+    http: 422,
+  });
+  expect((await baton(dir, ['explain', 'NO_SUCH_CODE'])).code).toBe(2);
+});
