@@ -23,6 +23,10 @@ const GROUPS: Record<string, () => Promise<void>> = {
     print('Reading a payload in full, one core', readRates());
     print('Hostile text', hostileTexts());
   },
+  async locks() {
+    const { lockRates } = await import('./locks.ts');
+    print('Locks', lockRates());
+  },
   async start() {
     print('Starting a short command', startTimes([['check'], ['casts'], ['status']]));
   },

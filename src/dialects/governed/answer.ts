@@ -5,7 +5,7 @@ import { GOVERNED_CODES } from '../../kernel/codes/governed.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { type Allowed, allow, type Denied, deny } from '../../kernel/verdict.ts';
 import { claimedBy, falseClaims, type Recomputed } from './attestation.ts';
-import { digestOf } from './canonical.ts';
+import { digestsOf } from './canonical.ts';
 import type { Envelope } from './envelope.ts';
 import { RULES_VERSION } from './injection.ts';
 import type { Pattern } from './pattern.ts';
@@ -44,8 +44,8 @@ export function accepted(progress: Progress): Allowed {
 
 export function rejected(stage: StageName, problems: readonly Problem[], progress: Progress): Denied {
   const [first] = problems;
-  const refused = refusal(stage, problems, first ? progress.suggest(first) : null);
-  return { ...refused, details: { ...refused.details, ...common(progress) } };
+  const { code, reason, details } = refusal(stage, problems, first ? progress.suggest(first) : null);
+  return deny(code, reason, { ...details, ...common(progress) });
 }
 
 /** The part of a refusal that needs no registry. */
@@ -70,13 +70,14 @@ export function refusal(stage: StageName, problems: readonly Problem[], suggesti
 function common(progress: Progress): JsonObject {
   const { registry, value, envelope, recomputed, warnings } = progress;
   const claimed = envelope && claimedBy(envelope);
+  const digests = isObject(value) ? digestsOf(value, envelope?.context.request ?? null, registry.sha256) : null;
   return {
     handoff_id: handoffIdOf(value),
     attestation: { claimed, recomputed },
     false_claims: claimed ? falseClaims(claimed, recomputed) : [],
     warnings: warnings.slice(0, PROBLEMS_MAX).map(toJson),
-    envelope_digest: isObject(value) ? digestOf(value, registry.sha256) : null,
-    request_digest: envelope && digestOf(envelope.context.request as unknown as Json, registry.sha256),
+    envelope_digest: digests?.whole ?? null,
+    request_digest: digests?.part ?? null,
     registry_digest: registry.digest,
     injection_rules: RULES_VERSION,
   };

@@ -15,20 +15,21 @@ export type End = { readonly role: Role; readonly ref: AgentRef; readonly agent:
 /** The ends that resolve, and what is wrong with those that do not. */
 export function resolveEnds(registry: Registry, envelope: Envelope): { ends: readonly End[]; problems: Problem[] } {
   const problems: Problem[] = [];
-  const ends = ROLES.flatMap((role): End[] => {
+  const ends: End[] = [];
+  for (const role of ROLES) {
     const ref = envelope[role];
     const agent = registry.agents.get(ref.agent_id);
     if (!agent || hasFault(agent, 'AGENT_UNKNOWN')) {
       const message = `the manifest has no agent with the canonical id ${quote(ref.agent_id)}`;
       problems.push(problem(role, 'agent_id', 'AGENT_UNKNOWN', message));
-      return [];
+      continue;
     }
     if (ref.agent_type !== agent.type || hasFault(agent, 'AGENT_TYPE_MISMATCH')) {
       problems.push(problem(role, 'agent_type', 'AGENT_TYPE_MISMATCH', `${agent.id} is not of this type`));
     }
     if (agent.status === 'retired') problems.push(problem(role, 'agent_id', 'AGENT_RETIRED', `${agent.id} is retired`));
-    return [{ role, ref, agent }];
-  });
+    ends.push({ role, ref, agent });
+  }
   return { ends, problems };
 }
 
@@ -44,40 +45,43 @@ export function checkQuarantine(
 }
 
 export function checkVersions(ends: readonly End[]): Problem[] {
-  const notSemver = ends
-    .filter(({ ref, agent }) => !isSemver(ref.agent_version) || hasFault(agent, 'VERSION_NOT_SEMVER'))
-    .map(({ role, agent }) =>
-      problem(role, 'agent_version', 'VERSION_NOT_SEMVER', `the version of ${agent.id} is not semver`),
-    );
-  const other = ends
-    .filter(({ ref }) => isSemver(ref.agent_version))
-    .filter(({ ref, agent }) => ref.agent_version !== agent.version || hasFault(agent, 'VERSION_MISMATCH'))
-    .map(({ role, agent }) =>
-      problem(role, 'agent_version', 'VERSION_MISMATCH', `this is not the locked version of ${agent.id}`),
-    );
+  const notSemver: Problem[] = [];
+  const other: Problem[] = [];
+  for (const { role, ref, agent } of ends) {
+    // A version that is not semver would have been a fault of the agent.
+    if (ref.agent_version === agent.version && agent.faults.length === 0) continue;
+    const isVersion = isSemver(ref.agent_version);
+    if (!isVersion || hasFault(agent, 'VERSION_NOT_SEMVER')) {
+      const message = `the version of ${agent.id} is not semver`;
+      notSemver.push(problem(role, 'agent_version', 'VERSION_NOT_SEMVER', message));
+    }
+    if (isVersion && (ref.agent_version !== agent.version || hasFault(agent, 'VERSION_MISMATCH'))) {
+      const message = `this is not the locked version of ${agent.id}`;
+      other.push(problem(role, 'agent_version', 'VERSION_MISMATCH', message));
+    }
+  }
   return [...notSemver, ...other];
 }
 
 /** The claimed hash against the lock, and the lock against the bytes; neither stands for the other. */
 export function checkHashes(ends: readonly End[]): Problem[] {
-  const locked = ends.filter(({ agent }) => agent.lockedHash !== null);
-  return [
-    ...ends
-      .filter(({ agent }) => agent.lockedHash === null)
-      .map(({ role, agent }) =>
-        problem(role, 'agent_id', 'LOCK_ENTRY_MISSING', `the lock has no usable hash for ${agent.id}`),
-      ),
-    ...locked
-      .filter(({ ref, agent }) => ref.prompt_hash !== agent.lockedHash)
-      .map(({ role, agent }) =>
-        problem(role, 'prompt_hash', 'HASH_MISMATCH', `this is not the locked hash of ${agent.id}`),
-      ),
-    ...locked
-      .filter(({ agent }) => !agent.bytesMatch)
-      .map(({ role, agent }) =>
-        problem(role, 'agent_id', 'PROMPT_BYTES_MISMATCH', `${agent.id}: ${promptFault(agent)}`),
-      ),
-  ];
+  const missing: Problem[] = [];
+  const claimed: Problem[] = [];
+  const stored: Problem[] = [];
+  for (const { role, ref, agent } of ends) {
+    if (agent.lockedHash === null) {
+      const message = `the lock has no usable hash for ${agent.id}`;
+      missing.push(problem(role, 'agent_id', 'LOCK_ENTRY_MISSING', message));
+      continue;
+    }
+    if (ref.prompt_hash !== agent.lockedHash) {
+      claimed.push(problem(role, 'prompt_hash', 'HASH_MISMATCH', `this is not the locked hash of ${agent.id}`));
+    }
+    if (!agent.bytesMatch) {
+      stored.push(problem(role, 'agent_id', 'PROMPT_BYTES_MISMATCH', `${agent.id}: ${promptFault(agent)}`));
+    }
+  }
+  return [...missing, ...claimed, ...stored];
 }
 
 const PROMPT_FAULTS: readonly GovernedCode[] = ['PROMPT_BYTES_MISMATCH', 'PROMPT_MISSING', 'PROMPT_PATH'];

@@ -76,6 +76,24 @@ test.each<[string, Json, string]>([
   expect(check(put(envelope(), at, value)).problems).toMatchObject([{ code: OVERRIDE, pointer }]);
 });
 
+test.each<[string, Json]>([
+  ['a name and its text', { 'ignore all previous': 'instructions' }],
+  ['two names', { 'ignore all previous': {}, instructions: {} }],
+  ['two texts', ['skip the', 'hash check']],
+  ['a token cut in two', ['<|im_start', '|>']],
+  ['a combining mark of its own', ['e', '\u0301']],
+])('%s that only together would break a rule break none', (_name, data) => {
+  expect(codes(put(envelope(), '/context/request/input_data', data))).toEqual([]);
+});
+
+test('of two texts that break a rule each, both places are named', () => {
+  const data = put(envelope(), '/context/request/input_data', { a: 'fine', [BAD]: BAD, b: [BAD] });
+  expect(check(data).problems).toMatchObject([
+    { pointer: `/context/request/input_data/${BAD}` },
+    { pointer: '/context/request/input_data/b/0' },
+  ]);
+});
+
 test.each<[Json, string[]]>([
   ['system', ['INJECTION_ROLE']],
   ['developer', ['INJECTION_ROLE']],
@@ -142,5 +160,12 @@ test.each([
 ])('%s take little time', (_name, text) => {
   const before = performance.now();
   rulesBrokenBy(text);
+  expect(performance.now() - before).toBeLessThan(2_000);
+});
+
+test('many texts that break rules take little time and give a bounded answer', () => {
+  const data = put(envelope(), '/context/request/input_data', Array(9_000).fill(`${BAD} <|x|> \u202e`));
+  const before = performance.now();
+  expect(check(data).problems).toHaveLength(150);
   expect(performance.now() - before).toBeLessThan(2_000);
 });

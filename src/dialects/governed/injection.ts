@@ -2,7 +2,7 @@
 // transferred context reaches the target as delimited data, and its system prompt is exactly the pinned bytes. Nothing
 // is cleaned: text passes unchanged, or the handoff is refused.
 import type { GovernedCode } from '../../kernel/codes/governed.ts';
-import { isObject, type Json } from '../../kernel/json.ts';
+import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Envelope } from './envelope.ts';
 import type { Policy } from './policy.ts';
 import { PROBLEMS_MAX, type Problem, pointer } from './problem.ts';
@@ -12,6 +12,7 @@ export const RULES_VERSION = '1.0.0';
 
 export type Findings = { readonly problems: readonly Problem[]; readonly flags: readonly Problem[] };
 
+const NOTHING: Findings = { problems: [], flags: [] };
 const ROLES: readonly Json[] = ['user', 'assistant', 'agent', 'tool'];
 
 const MEANS = {
@@ -28,38 +29,89 @@ const ORDER = Object.keys(MEANS) as InjectionCode[];
 const PHRASES: readonly InjectionCode[] = ['INJECTION_OVERRIDE', 'INJECTION_EXFIL', 'INJECTION_BYPASS'];
 
 export function checkInjection(envelope: Envelope, policy: Pick<Policy, 'phrases'>): Findings {
-  const found = new Map<InjectionCode, Problem[]>(ORDER.map((code) => [code, []]));
-  const note = (code: InjectionCode, at: string) => {
-    const list = found.get(code);
-    if (list && list.length < PROBLEMS_MAX) list.push({ code, pointer: at, message: MEANS[code] });
-  };
-  for (const { value, at } of walk(envelope as unknown as Json, '')) {
-    if (reachesForPrototype(value)) note('INJECTION_KEY', at);
-  }
-  envelope.context.state.conversation_history.forEach((item, index) => {
-    if (item.role !== undefined && !ROLES.includes(item.role)) {
-      note('INJECTION_ROLE', pointer('context', 'state', 'conversation_history', index, 'role'));
-    }
-  });
-  for (const { value, key, at } of walk(envelope.context as unknown as Json, '/context')) {
-    const texts = [key, value].filter((text) => typeof text === 'string');
-    for (const code of new Set(texts.flatMap(rulesBrokenBy))) note(code, at);
-  }
+  const { keysReach, texts } = gatheredFrom(envelope as unknown as JsonObject);
+  const history = envelope.context.state.conversation_history;
+  const found: Found = new Map();
+  if (keysReach) noteKeys(envelope as unknown as Json, found);
+  if (history.some(hasStrangeRole)) noteRoles(history, found);
+  if (rulesBrokenBy(texts.join('\n')).length > 0) noteTexts(envelope.context as unknown as Json, found);
+  if (found.size === 0) return NOTHING;
   const inOrder = ORDER.flatMap((code) => found.get(code) ?? []);
   const isFlag = (problem: Problem) =>
     policy.phrases === 'flag' && (PHRASES as readonly string[]).includes(problem.code);
   return { problems: inOrder.filter((problem) => !isFlag(problem)), flags: inOrder.filter(isFlag) };
 }
 
+/**
+ * Enough to tell whether anything can be found, for a fraction of what it costs to tell where. The texts of the context
+ * are judged as one, with line breaks between: those belong to no word and no token, so what the texts do not break
+ * together, none of them breaks alone.
+ */
+type Gathered = { readonly texts: string[]; keysReach: boolean };
+
+function gatheredFrom(envelope: JsonObject): Gathered {
+  const gathered: Gathered = { texts: [], keysReach: reachesForPrototype(envelope) };
+  for (const key of Object.keys(envelope)) gather(envelope[key] as Json, key === 'context', gathered);
+  return gathered;
+}
+
+function gather(value: Json, isContext: boolean, gathered: Gathered): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (reachesForPrototype(value)) gathered.keysReach = true;
+  const isList = Array.isArray(value);
+  for (const key of Object.keys(value)) {
+    const member = (value as JsonObject)[key] as Json;
+    if (isContext && !isList) gathered.texts.push(key);
+    if (isContext && typeof member === 'string') gathered.texts.push(member);
+    else gather(member, isContext, gathered);
+  }
+}
+
+type Found = Map<InjectionCode, Problem[]>;
+
+function noteKeys(envelope: Json, found: Found): void {
+  for (const place of walk(envelope)) {
+    if (reachesForPrototype(place.value)) note(found, 'INJECTION_KEY', pointerTo(place));
+  }
+}
+
+function noteRoles(history: readonly JsonObject[], found: Found): void {
+  history.forEach((item, index) => {
+    if (!hasStrangeRole(item)) return;
+    note(found, 'INJECTION_ROLE', pointer('context', 'state', 'conversation_history', index, 'role'));
+  });
+}
+
+function hasStrangeRole({ role }: JsonObject): boolean {
+  return role !== undefined && !ROLES.includes(role);
+}
+
+function noteTexts(context: Json, found: Found): void {
+  for (const place of walk(context)) {
+    const broken = new Set(textsAt(place).flatMap(rulesBrokenBy));
+    for (const code of broken) note(found, code, `/context${pointerTo(place)}`);
+  }
+}
+
+function note(found: Found, code: InjectionCode, at: string): void {
+  const list = found.get(code) ?? [];
+  if (list.length < PROBLEMS_MAX) list.push({ code, pointer: at, message: MEANS[code] });
+  found.set(code, list);
+}
+
 /** The rules one text breaks, each once. */
 export function rulesBrokenBy(text: string): InjectionCode[] {
   const broken: InjectionCode[] = [];
-  if (hasControl(text)) broken.push('INJECTION_CONTROL');
-  const visible = text.normalize('NFKC').replace(INVISIBLE, '');
-  if (TOKEN.test(text) || TOKEN.test(visible)) broken.push('INJECTION_TOKEN');
-  return [...broken, ...phrasesIn(visible.toLowerCase())];
+  const isPlain = PLAIN.test(text);
+  if (!isPlain && hasControl(text)) broken.push('INJECTION_CONTROL');
+  const visible = isPlain ? text : text.normalize('NFKC').replace(INVISIBLE, '');
+  if (TOKEN.test(text) || (!isPlain && TOKEN.test(visible))) broken.push('INJECTION_TOKEN');
+  broken.push(...phrasesIn(visible.toLowerCase()));
+  return broken;
 }
 
+// Printable ASCII and white space: nothing forbidden, and nothing that looks other than it is.
+const PLAIN = /^[\t\n\r -~]*$/;
 // Removed only to read what a reader would see; a joiner inside an emoji is no offence in itself.
 const INVISIBLE = /[\u00AD\u200B-\u200F\u2060\uFEFF]/g;
 // The words between the bars are bounded, so that many openers cost no more than their number.
@@ -88,10 +140,15 @@ const ORDERS = words('instruction instructions rule rules prompt prompts guideli
 const SHOW = words('reveal print show output');
 const SKIP = words('skip disable bypass');
 const CHECKS = words('hash hashes verification governance boundary boundaries');
+const KNOWN: ReadonlySet<string> = new Set([...DROP, ...GIVEN, ...ORDERS, ...SHOW, ...SKIP, ...CHECKS]);
+// A phrase begins with one of the first and ends with one of the second. Few texts have both, even inside longer words.
+const OPENERS = anyOf(DROP, SHOW, SKIP);
+const CLOSERS = anyOf(ORDERS, CHECKS);
 
 // One pass over the words. Of every earlier word that matters only the latest place is kept: if that one is too far
 // back, so are the others.
 function phrasesIn(text: string): InjectionCode[] {
+  if (!CLOSERS.test(text) || !OPENERS.test(text)) return [];
   const broken = new Set<InjectionCode>();
   const never = Number.NEGATIVE_INFINITY;
   let drop = never;
@@ -99,8 +156,8 @@ function phrasesIn(text: string): InjectionCode[] {
   let show = never;
   let skip = never;
   let system = never;
-  let index = 0;
-  for (const [word] of text.matchAll(/[\p{L}\p{N}]+/gu)) {
+  for (const [index, word] of (text.match(/[\p{L}\p{N}]+/gu) ?? []).entries()) {
+    if (!KNOWN.has(word)) continue;
     if (ORDERS.has(word) && index - given <= 3) broken.add('INJECTION_OVERRIDE');
     if (GIVEN.has(word) && index - drop <= 4) given = index;
     if ((word === 'prompt' || word === 'prompts') && system === index - 1) broken.add('INJECTION_EXFIL');
@@ -109,9 +166,12 @@ function phrasesIn(text: string): InjectionCode[] {
     if (DROP.has(word)) drop = index;
     if (SHOW.has(word)) show = index;
     if (SKIP.has(word)) skip = index;
-    index++;
   }
   return PHRASES.filter((code) => broken.has(code));
+}
+
+function anyOf(...lists: readonly ReadonlySet<string>[]): RegExp {
+  return new RegExp(lists.flatMap((list) => [...list]).join('|'));
 }
 
 function reachesForPrototype(value: Json): boolean {
@@ -122,18 +182,30 @@ function reachesForPrototype(value: Json): boolean {
   return isObject(maker) && Object.hasOwn(maker, 'prototype');
 }
 
-type Place = { readonly value: Json; readonly key: string | null; readonly at: string };
+/** A value, its key, and the list or object it stands in. */
+type Place = { readonly value: Json; readonly key: string; readonly within: Place | null };
 
-/** Every value at every depth with its key and place, in the order of the text. */
-function* walk(root: Json, at: string): Generator<Place> {
-  const stack: Place[] = [{ value: root, key: null, at }];
+/** Every value at every depth, in the order of the text. */
+function* walk(root: Json): Generator<Place> {
+  const stack: Place[] = [{ value: root, key: '', within: null }];
   for (let place = stack.pop(); place; place = stack.pop()) {
     yield place;
     const { value } = place;
     if (typeof value !== 'object' || value === null) continue;
-    const isList = Array.isArray(value);
     for (const [key, member] of Object.entries(value).reverse()) {
-      stack.push({ value: member, key: isList ? null : key, at: `${place.at}${pointer(key)}` });
+      stack.push({ value: member, key, within: place });
     }
   }
+}
+
+/** The key of a list's item is a number, and the root has none. */
+function textsAt({ value, key, within }: Place): string[] {
+  const isNamed = within !== null && !Array.isArray(within.value);
+  return [isNamed ? key : null, value].filter((text) => typeof text === 'string');
+}
+
+function pointerTo(place: Place): string {
+  const keys: string[] = [];
+  for (let at = place; at.within; at = at.within) keys.unshift(at.key);
+  return pointer(...keys);
 }

@@ -19,7 +19,7 @@ export type Parsed = { readonly ok: true; readonly value: Json } | { readonly ok
 export function parseEnvelope(input: unknown): Parsed {
   if (typeof input !== 'string') return within(input);
   const reading = parseJsonText(input, { maxBytes: LIMITS.textBytes });
-  if (reading.ok) return within(reading.value);
+  if (reading.ok) return isHarmless(input, reading.value) ? reading : within(reading.value);
   // A member that reaches for a prototype is refused by the injection rules, in its place among the other checks.
   // The plain parser makes it an ordinary own member and changes no prototype.
   if (reading.kind === 'forbidden_key') return within(JSON.parse(input.replace(/^\uFEFF/, '')));
@@ -28,61 +28,92 @@ export function parseEnvelope(input: unknown): Parsed {
   return { ok: false, problems: [{ code, pointer: '', message }] };
 }
 
-type Place = { readonly value: unknown; readonly depth: number; readonly at: string };
+// A list over the limit needs a longer text than this, and so does a text over the limit.
+const SHORT = 2 * LIMITS.arrayItems;
 
-// Without recursion, and counting the least text each value needs, so that neither depth nor a value that contains
-// itself can exhaust the stack or the clock.
-function within(root: unknown): Parsed {
-  const problems: Problem[] = [];
-  const stack: Place[] = [{ value: root, depth: 1, at: '' }];
-  let bytes = 0;
-  for (let place = stack.pop(); place; place = stack.pop()) {
-    const { value, depth, at } = place;
-    bytes += leastBytes(value);
-    if (bytes > LIMITS.textBytes) {
-      problems.push(limit('', `the envelope is larger than ${LIMITS.textBytes} bytes`));
-      break;
-    }
-    problems.push(...faultsOf(value, at));
-    if (typeof value === 'object' && value !== null) {
-      if (depth > LIMITS.depth) problems.push(limit(at, `the envelope is nested deeper than ${LIMITS.depth} levels`));
-      else if (!isOversized(value)) bytes += push(stack, value, depth, at, problems);
-    }
-    if (problems.length >= PROBLEMS_MAX) break;
+// Whether the text alone rules out most of what could be found in its value. Half a character stands in a text as it
+// is or behind `\u`.
+function isHarmless(text: string, value: Json): boolean {
+  const isSimple = text.length <= SHORT && text.isWellFormed() && !text.includes('\\u');
+  return isSimple && !isDeeper(value, LIMITS.depth) && longHistory(value).length === 0;
+}
+
+function isDeeper(value: Json, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  for (const member of Object.values(value)) {
+    if (isDeeper(member, levels - 1)) return true;
   }
-  problems.push(...longHistory(root));
+  return false;
+}
+
+/** The search so far: what it found, the names on the way to where it stands, and the least text all of it needs. */
+type Search = { readonly problems: Problem[]; readonly path: string[]; bytes: number };
+
+function within(root: unknown): Parsed {
+  const search: Search = { problems: [], path: [], bytes: 0 };
+  visit(root, search);
+  const problems = [...search.problems, ...longHistory(root)];
   return problems.length > 0 ? { ok: false, problems } : { ok: true, value: root as Json };
 }
 
-function push(stack: Place[], value: object, depth: number, at: string, problems: Problem[]): number {
-  let bytes = 0;
-  // From the last to the first: the stack then yields them in the order of the text.
-  for (const [key, member] of Object.entries(value).reverse()) {
-    if (!Array.isArray(value)) {
-      bytes += key.length + 3;
-      problems.push(...faultsOf(key, at));
-    }
-    stack.push({ value: member, depth: depth + 1, at: `${at}${pointer(key)}` });
+// False ends the search. It goes no deeper than the limit, and counts the least text each value needs, so that neither
+// depth nor a value that contains itself can exhaust the stack or the clock.
+function visit(value: unknown, search: Search): boolean {
+  const { problems, path } = search;
+  search.bytes += leastBytes(value);
+  if (search.bytes > LIMITS.textBytes) {
+    problems.push(limit('', `the envelope is larger than ${LIMITS.textBytes} bytes`));
+    return false;
   }
-  return bytes;
+  checkValue(value, search);
+  if (typeof value === 'object' && value !== null) {
+    if (path.length >= LIMITS.depth) {
+      problems.push(limit(pointer(...path), `the envelope is nested deeper than ${LIMITS.depth} levels`));
+    } else if (!isOversized(value)) return visitMembers(value, search);
+  }
+  return problems.length < PROBLEMS_MAX;
 }
 
-function faultsOf(value: unknown, at: string): Problem[] {
+function visitMembers(value: object, search: Search): boolean {
+  const names = Object.keys(value);
+  if (!Array.isArray(value)) {
+    for (const name of names) {
+      search.bytes += name.length + 3;
+      checkValue(name, search);
+    }
+  }
+  if (search.problems.length >= PROBLEMS_MAX) return false;
+  for (const name of names) {
+    search.path.push(name);
+    const goOn = visit((value as Record<string, unknown>)[name], search);
+    search.path.pop();
+    if (!goOn) return false;
+  }
+  return true;
+}
+
+function checkValue(value: unknown, { problems, path }: Search): void {
   switch (typeof value) {
     case 'string':
-      if (!value.isWellFormed()) return [parse(at, 'a text holds half of a character (a lone surrogate)')];
-      if (value.length * 3 > LIMITS.stringBytes && utf8Length(value) > LIMITS.stringBytes) {
-        return [limit(at, `a text is longer than ${LIMITS.stringBytes} bytes`)];
+      if (!value.isWellFormed()) {
+        problems.push(parse(pointer(...path), 'a text holds half of a character (a lone surrogate)'));
+      } else if (value.length * 3 > LIMITS.stringBytes && utf8Length(value) > LIMITS.stringBytes) {
+        problems.push(limit(pointer(...path), `a text is longer than ${LIMITS.stringBytes} bytes`));
       }
-      return [];
+      return;
     case 'number':
-      return Number.isFinite(value) ? [] : [parse(at, 'a number is not finite')];
+      if (!Number.isFinite(value)) problems.push(parse(pointer(...path), 'a number is not finite'));
+      return;
     case 'object':
-      return value !== null && isOversized(value) ? [limit(at, `a list has more than ${LIMITS.arrayItems} items`)] : [];
+      if (value !== null && isOversized(value)) {
+        problems.push(limit(pointer(...path), `a list has more than ${LIMITS.arrayItems} items`));
+      }
+      return;
     case 'boolean':
-      return [];
+      return;
     default:
-      return [parse(at, `${nameOfType(value)} is not a JSON value`)];
+      problems.push(parse(pointer(...path), `${nameOfType(value)} is not a JSON value`));
   }
 }
 

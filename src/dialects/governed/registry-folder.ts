@@ -1,5 +1,5 @@
 // Registries from a folder on disk. Reads nothing outside the folder: not through `..`, not through a symbolic link.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import type { Sha256 } from './canonical.ts';
@@ -11,7 +11,7 @@ import type { RegistryLoader } from './validate.ts';
 
 const FILE_BYTES_MAX = 16 * 1_048_576;
 
-export const sha256: Sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
+export const sha256: Sha256 = (content) => hash('sha256', content, 'hex');
 
 export function loadRegistryFolder(dir: string): Registry {
   return loadRegistry('', readerOf(dir), sha256);

@@ -52,3 +52,15 @@ test('agrees with a general validator on the published schema', { timeout: 600_0
   );
   expect(accepted).toBeGreaterThan(0);
 });
+
+test('an object says what it lacks, then what it has too much, then what is wrong with its members', () => {
+  const { handoff_id: _, ...rest } = envelope();
+  const value = { extra: 1, ...rest, protocol_version: 1, timestamp: null, another: 2 };
+  expect(mismatches(value, ENVELOPE_SCHEMA, '').map(({ rule, at }) => `${rule} ${at}`)).toEqual([
+    'required /handoff_id',
+    'unknown /extra',
+    'unknown /another',
+    'type /timestamp',
+    'type /protocol_version',
+  ]);
+});

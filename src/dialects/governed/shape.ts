@@ -14,65 +14,116 @@ export type Mismatch = {
 
 /** All of them: an object's absent members first, then its unknown ones, then what its members say themselves. */
 export function mismatches(value: Json, schema: Schema, at: string): Mismatch[] {
-  const broken = (rule: Mismatch['rule']): Mismatch[] => [{ rule, at, schema, value }];
-  if (![schema.type].flat().some((type) => type === typeOf(value))) return broken('type');
-  if (typeof value === 'string') {
-    if (schema.enum && !schema.enum.includes(value)) return broken('enum');
-    return hasForm(value, schema) ? [] : broken('form');
-  }
-  if (Array.isArray(value)) return inList(value, schema, at);
-  return isObject(value) && schema.properties ? inObject(value, schema, schema.properties, at) : [];
+  const search: Search = { found: [], at, path: [] };
+  visit(value, shapeOf(schema), search);
+  return search.found;
 }
 
-function inObject(
-  value: JsonObject,
-  schema: Schema,
-  properties: NonNullable<Schema['properties']>,
-  at: string,
-): Mismatch[] {
-  const absent = (schema.required ?? []).filter((name) => !Object.hasOwn(value, name));
-  const unknown = Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
-  const place = (rule: Mismatch['rule']) => (name: string) => ({
-    rule,
-    at: at + pointer(name),
+/** A schema made ready for many values. */
+type Shape = {
+  readonly schema: Schema;
+  readonly pattern: RegExp | null;
+  readonly members: readonly Member[] | null;
+  readonly items: Shape | null;
+};
+type Member = { readonly name: string; readonly shape: Shape; readonly isRequired: boolean };
+
+const shapes = new WeakMap<Schema, Shape>();
+
+function shapeOf(schema: Schema): Shape {
+  const known = shapes.get(schema);
+  if (known) return known;
+  const { pattern, properties, items, required = [] } = schema;
+  const members = Object.entries(properties ?? {}).map(([name, member]) => ({
+    name,
+    shape: shapeOf(member),
+    isRequired: required.includes(name),
+  }));
+  const shape = {
     schema,
-    value: undefined,
-  });
-  return [
-    ...absent.map(place('required')),
-    ...unknown.map(place('unknown')),
-    ...Object.entries(properties)
-      .filter(([name]) => Object.hasOwn(value, name))
-      .flatMap(([name, member]) => mismatches(value[name] ?? null, member, at + pointer(name))),
-  ];
+    pattern: pattern === undefined ? null : new RegExp(pattern, 'u'),
+    members: properties ? members : null,
+    items: items ? shapeOf(items) : null,
+  };
+  shapes.set(schema, shape);
+  return shape;
 }
 
-function inList(value: readonly Json[], schema: Schema, at: string): Mismatch[] {
-  const { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema;
+/** What was found, and the names from `at` to where the search stands. Places are spelled only for what is found. */
+type Search = { readonly found: Mismatch[]; readonly at: string; readonly path: (string | number)[] };
+
+function visit(value: Json, shape: Shape, search: Search): void {
+  const { schema, members, items } = shape;
+  if (!isOfType(value, schema)) note('type', value, schema, search);
+  else if (typeof value === 'string') {
+    if (schema.enum && !schema.enum.includes(value)) note('enum', value, schema, search);
+    else if (!hasForm(value, shape)) note('form', value, schema, search);
+  } else if (Array.isArray(value)) visitList(value, schema, items, search);
+  else if (members && isObject(value)) visitObject(value, schema, members, search);
+}
+
+function visitObject(value: JsonObject, schema: Schema, members: readonly Member[], search: Search): void {
+  const first = search.found.length;
+  let known = 0;
+  let isComplete = true;
+  for (const { name, shape, isRequired } of members) {
+    if (Object.hasOwn(value, name)) {
+      known += 1;
+      visitMember(value[name] ?? null, shape, search, name);
+    } else if (isRequired) isComplete = false;
+  }
+  if (isComplete && known === Object.keys(value).length) return;
+  // Names come before what the members say, which was found first.
+  const ofMembers = search.found.splice(first);
+  noteNames(value, schema, members, search);
+  for (const mismatch of ofMembers) search.found.push(mismatch);
+}
+
+function noteNames(value: JsonObject, schema: Schema, members: readonly Member[], search: Search): void {
+  const names = new Set(members.map(({ name }) => name));
+  for (const name of schema.required ?? []) {
+    if (!Object.hasOwn(value, name)) note('required', undefined, schema, search, name);
+  }
+  for (const name of Object.keys(value)) {
+    if (!names.has(name)) note('unknown', undefined, schema, search, name);
+  }
+}
+
+function visitList(value: readonly Json[], schema: Schema, items: Shape | null, search: Search): void {
+  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema;
   const repeats = schema.uniqueItems === true && new Set(value).size < value.length;
-  const isForm = value.length >= minItems && value.length <= maxItems && !repeats;
-  return [
-    ...(isForm ? [] : [{ rule: 'form', at, schema, value } as const]),
-    ...(items ? value.flatMap((item, index) => mismatches(item, items, at + pointer(index))) : []),
-  ];
+  if (value.length < minItems || value.length > maxItems || repeats) note('form', value, schema, search);
+  if (!items) return;
+  value.forEach((item, index) => {
+    visitMember(item, items, search, index);
+  });
+}
+
+function visitMember(value: Json, shape: Shape, search: Search, name: string | number): void {
+  search.path.push(name);
+  visit(value, shape, search);
+  search.path.pop();
+}
+
+function note(
+  rule: Mismatch['rule'],
+  value: Json | undefined,
+  schema: Schema,
+  { found, at, path }: Search,
+  ...member: readonly string[]
+): void {
+  found.push({ rule, at: at + pointer(...path, ...member), schema, value });
 }
 
 // Lengths count characters, not the halves in which some are stored.
-function hasForm(value: string, { pattern, minLength = 0, maxLength = Number.POSITIVE_INFINITY }: Schema): boolean {
+function hasForm(value: string, { schema, pattern }: Shape): boolean {
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
   if (value.length < minLength) return false;
   if (value.length > maxLength && (value.length > 2 * maxLength || [...value].length > maxLength)) return false;
-  return pattern === undefined || regExpOf(pattern).test(value);
+  return pattern === null || pattern.test(value);
 }
 
-const compiled = new Map<string, RegExp>();
-
-function regExpOf(pattern: string): RegExp {
-  const known = compiled.get(pattern) ?? new RegExp(pattern, 'u');
-  compiled.set(pattern, known);
-  return known;
-}
-
-function typeOf(value: Json): string {
-  if (Array.isArray(value)) return 'array';
-  return value === null ? 'null' : typeof value;
+function isOfType(value: Json, { type }: Schema): boolean {
+  const actual = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
+  return actual === type || (typeof type !== 'string' && type.some((allowed) => allowed === actual));
 }

@@ -27,10 +27,10 @@ export type Refused = {
 export function suggestTarget(registry: Registry, refused: Refused, policy: Policy): Suggestion | null {
   const { source, target, asked, isBlocked } = refused;
   const wanted = asked.scopes ?? [...coveredScopes(registry, target)];
-  const usable = [...registry.agents.values()]
+  const usable = directoryOf(registry)
+    .map(({ agent }) => agent)
     .filter((agent) => agent.status === 'active' && agent.faults.length === 0 && !isBlocked(agent))
-    .filter((agent) => checkComposition(registry, agent, '', policy).length === 0)
-    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    .filter((agent) => checkComposition(registry, agent, '', policy).length === 0);
   const covers = (agent: Agent) => {
     const covered = coveredScopes(registry, agent);
     return wanted.every((scope) => covered.has(scope));
@@ -70,14 +70,30 @@ export function suggestTarget(registry: Registry, refused: Refused, policy: Poli
 export function suggestId(registry: Registry, text: string): Suggestion | null {
   const meant = slug(text);
   if (meant.length === 0 || meant.length > 80) return null;
-  const agents = [...registry.agents.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const only = (matching: readonly Agent[]) => (matching.length === 1 ? matching[0] : undefined);
+  const entries = directoryOf(registry);
+  const only = (matching: readonly Entry[]) => (matching.length === 1 ? matching[0]?.agent : undefined);
   const found =
-    agents.find((agent) => agent.id === meant) ??
-    only(agents.filter((agent) => agent.name !== null && slug(agent.name) === meant)) ??
-    only(agents.filter((agent) => agent.id.endsWith(`-${meant}`) || agent.id.startsWith(`${meant}-`))) ??
-    nearest(agents, meant);
+    registry.agents.get(meant) ??
+    only(entries.filter((entry) => entry.name === meant)) ??
+    only(entries.filter(({ agent }) => agent.id.endsWith(`-${meant}`) || agent.id.startsWith(`${meant}-`))) ??
+    nearest(entries, meant);
   return found ? suggestion(found, 'direct', 'its canonical id or name is close to what was written') : null;
+}
+
+/** An agent and its name as `slug` writes it. */
+type Entry = { readonly agent: Agent; readonly name: string | null };
+
+const directories = new WeakMap<Registry, readonly Entry[]>();
+
+// In the order of the ids. A registry never changes, so neither does its directory.
+function directoryOf(registry: Registry): readonly Entry[] {
+  const known = directories.get(registry);
+  if (known) return known;
+  const entries = [...registry.agents.values()]
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .map((agent) => ({ agent, name: agent.name === null ? null : slug(agent.name) }));
+  directories.set(registry, entries);
+  return entries;
 }
 
 function suggestion(agent: Agent, via: Suggestion['via'], why: string): Suggestion {
@@ -101,24 +117,27 @@ function slug(text: string): string {
 
 const DISTANCE_MAX = 3;
 
-function nearest(agents: readonly Agent[], text: string): Agent | undefined {
-  const ranked = agents
-    .map((agent) => ({ agent, distance: editDistance(agent.id, text) }))
+function nearest(entries: readonly Entry[], text: string): Agent | undefined {
+  const ranked = entries
+    .map(({ agent }) => ({ agent, distance: editDistance(agent.id, text) }))
     .filter(({ distance }) => distance <= DISTANCE_MAX)
     .toSorted((a, b) => a.distance - b.distance);
   return ranked[0]?.agent;
 }
 
+// What both begin with costs nothing; ids of one kind share much of it.
 function editDistance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > DISTANCE_MAX) return Number.POSITIVE_INFINITY;
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
+  let same = 0;
+  while (same < a.length && a[same] === b[same]) same++;
+  let row = Array.from({ length: b.length - same + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length - same; i++) {
     const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+    for (let j = 1; j <= b.length - same; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[same + i - 1] === b[same + j - 1] ? 0 : 1);
       next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
     }
     row = next;
   }
-  return row[b.length] ?? Number.POSITIVE_INFINITY;
+  return row.at(-1) ?? Number.POSITIVE_INFINITY;
 }

@@ -62,101 +62,147 @@ export function verifyHandoff(input: unknown, options: VerifyOptions): Verdict {
     pattern: null,
     suggest: () => null,
   };
-  for (const [stage, problems] of run(input, options, now, progress)) {
-    if (problems.length > 0) return rejected(stage, problems, progress);
-  }
-  return accepted(progress);
+  const policy = { ...DEFAULT_POLICY, ...options.policy };
+  const refused = verifyInput(input, { options, policy, now, progress });
+  return refused ? rejected(refused.stage, refused.problems, progress) : accepted(progress);
 }
 
-type Outcome = readonly [stage: StageName, problems: readonly Problem[]];
+/** The first stage that found something, and everything it found. */
+type Refused = { readonly stage: StageName; readonly problems: readonly Problem[] };
 
-// Each `yield` ends a stage; the reader asks for the next one only when it found nothing.
-function* run(input: unknown, options: VerifyOptions, now: bigint, progress: Progress): Generator<Outcome> {
-  const { registry } = options;
-  const policy: Policy = { ...DEFAULT_POLICY, ...options.policy };
-  yield ['registry', checkUsable(registry)];
+/** What the stages ask beside the envelope. */
+type Hearing = {
+  readonly options: VerifyOptions;
+  readonly policy: Policy;
+  readonly now: bigint;
+  readonly progress: Progress;
+};
+/** What they ask once both agents are known. */
+type EndsHearing = Hearing & { readonly envelope: Envelope; readonly source: End; readonly target: End };
 
+// Null lets the next stage look: stages stand in chains of `??`, in their order.
+function stopAt(stage: StageName, problems: readonly Problem[]): Refused | null {
+  return problems.length > 0 ? { stage, problems } : null;
+}
+
+function verifyInput(input: unknown, hearing: Hearing): Refused | null {
+  const { options, policy, progress } = hearing;
+  const unusable = stopAt('registry', checkUsable(options.registry));
+  if (unusable) return unusable;
   const parsed = parseEnvelope(input);
-  if (!parsed.ok) return yield ['parse', parsed.problems];
+  if (!parsed.ok) return stopAt('parse', parsed.problems);
   progress.value = parsed.value;
-  yield ['signature', checkSignature(options.signature ?? 'absent', policy)];
-
-  const { problems, unknown } = checkSchema(parsed.value);
-  yield ['schema', policy.strictMembers ? [...problems, ...unknown] : problems];
-  progress.warnings.push(...unknown);
-  const envelope = parsed.value as unknown as Envelope;
-  progress.envelope = envelope;
-
-  yield ['protocol', checkProtocol(envelope)];
-  const { timestamp } = envelope;
-  const window = { now, maxAgeS: options.maxAgeS, maxSkewS: options.maxSkewS };
-  const isForeign = options.origin !== 'graph';
-  yield ['timestamp', isForeign ? checkFreshness(timestamp, window) : checkTimestampForm(timestamp)];
-  yield ['replay', checkReplay(envelope, options.seen)];
-
-  const resolved = resolveEnds(registry, envelope);
-  progress.suggest = (problem) => suggestForUnknown(registry, envelope, problem);
-  yield ['agents', blame(progress, resolved.problems)];
-  const [source, target] = resolved.ends;
-  if (!source || !target) return;
-  yield* verifyEnds(envelope, source, target, options, policy, progress);
+  return (
+    stopAt('signature', checkSignature(options.signature ?? 'absent', policy)) ??
+    stopAt('schema', schemaProblems(parsed.value, hearing)) ??
+    verifyEnvelope(parsed.value as unknown as Envelope, hearing)
+  );
 }
 
-function* verifyEnds(
-  envelope: Envelope,
-  source: End,
-  target: End,
-  options: VerifyOptions,
-  policy: Policy,
-  progress: Progress,
-): Generator<Outcome> {
-  const { registry, quarantined = () => false } = options;
-  const ends = [source, target];
-  const isQuarantined = (agent: Agent) => quarantined(agent.id, agent.lockedHash ?? '');
-  yield ['quarantine', blame(progress, checkQuarantine(ends, quarantined))];
-  yield ['version', blame(progress, checkVersions(ends))];
-  const hashProblems = checkHashes(ends);
-  note(progress, { source_agent_verified: true, target_agent_verified: true });
-  yield ['hash', blame(progress, hashProblems)];
-
-  const compositionProblems = ends.flatMap(({ agent, role }) =>
-    checkComposition(registry, agent, `/${role}/agent_id`, policy, isQuarantined),
+function verifyEnvelope(envelope: Envelope, hearing: Hearing): Refused | null {
+  const { options, progress } = hearing;
+  progress.envelope = envelope;
+  return (
+    stopAt('protocol', checkProtocol(envelope)) ??
+    stopAt('timestamp', timestampProblems(envelope, hearing)) ??
+    stopAt('replay', checkReplay(envelope, options.seen)) ??
+    verifyAgents(envelope, hearing)
   );
-  note(progress, { composition_valid: compositionProblems.length === 0 });
-  yield ['composition', compositionProblems];
+}
 
+function verifyAgents(envelope: Envelope, hearing: Hearing): Refused | null {
+  const { options, progress } = hearing;
+  const { ends, problems } = resolveEnds(options.registry, envelope);
+  progress.suggest = (problem) => suggestForUnknown(options.registry, envelope, problem);
+  const unknown = stopAt('agents', blame(progress, problems));
+  const [source, target] = ends;
+  return unknown || !source || !target ? unknown : verifyEnds({ ...hearing, envelope, source, target });
+}
+
+function verifyEnds(hearing: EndsHearing): Refused | null {
+  const { options, progress, envelope, source, target } = hearing;
+  const ends = [source, target];
+  return (
+    stopAt('quarantine', blame(progress, checkQuarantine(ends, options.quarantined ?? nobody))) ??
+    stopAt('version', blame(progress, checkVersions(ends))) ??
+    stopAt('hash', hashProblems(ends, progress)) ??
+    stopAt('composition', compositionProblems(ends, hearing)) ??
+    stopAt('boundary', boundaryProblems(hearing)) ??
+    stopAt('scope', scopeProblems(hearing)) ??
+    stopAt('injection', injectionProblems(hearing)) ??
+    stopAt('attestation', checkClaims(claimedBy(envelope)))
+  );
+}
+
+const nobody = () => false;
+
+function schemaProblems(value: Json, { policy, progress }: Hearing): readonly Problem[] {
+  const { problems, unknown } = checkSchema(value);
+  if (policy.strictMembers) return [...problems, ...unknown];
+  if (problems.length === 0) progress.warnings.push(...unknown);
+  return problems;
+}
+
+function timestampProblems({ timestamp }: Envelope, { options, now }: Hearing): Problem[] {
+  if (options.origin === 'graph') return checkTimestampForm(timestamp);
+  return checkFreshness(timestamp, { now, maxAgeS: options.maxAgeS, maxSkewS: options.maxSkewS });
+}
+
+function hashProblems(ends: readonly End[], progress: Progress): readonly Problem[] {
+  note(progress, { source_agent_verified: true, target_agent_verified: true });
+  return blame(progress, checkHashes(ends));
+}
+
+function compositionProblems(ends: readonly End[], { options, policy, progress }: Hearing): Problem[] {
+  const problems = ends.flatMap(({ agent, role }) =>
+    checkComposition(options.registry, agent, `/${role}/agent_id`, policy, (part) => isQuarantined(part, options)),
+  );
+  note(progress, { composition_valid: problems.length === 0 });
+  return problems;
+}
+
+function isQuarantined(agent: Agent, { quarantined = nobody }: VerifyOptions): boolean {
+  return quarantined(agent.id, agent.lockedHash ?? '');
+}
+
+function boundaryProblems({ options, policy, progress, envelope, ...ends }: EndsHearing): readonly Problem[] {
+  const source = ends.source.agent;
+  const target = ends.target.agent;
+  const { registry, lookupParent } = options;
   const { request } = envelope.context;
-  const lineage = lineageOf(envelope, options.lookupParent ?? (() => null));
-  const originator = originatorOf(source.agent, lineage, registry);
+  const lineage = lineageOf(envelope, lookupParent ?? (() => null));
+  const originator = originatorOf(source, lineage, registry);
   progress.suggest = ({ code, pointer }) => {
     if (!MISDIRECTED.includes(code) || pointer.startsWith('/links')) return null;
     const isBlocked = (agent: Agent) =>
-      isQuarantined(agent) || (originator !== null && denies(originator.collaboration, agent.id));
-    const refused = { code, source: source.agent, target: target.agent, asked: request, isBlocked };
-    return suggestTarget(registry, refused, policy);
+      isQuarantined(agent, options) || (originator !== null && denies(originator.collaboration, agent.id));
+    return suggestTarget(registry, { code, source, target, asked: request, isBlocked }, policy);
   };
-  const boundaryProblems = [...checkReach(source.agent, target.agent, envelope, options, policy)];
-  if (options.lookupParent || envelope.links?.parent_handoff_id === undefined) {
-    boundaryProblems.push(...checkParent(envelope, source.agent, lineage, policy));
+  const problems = [...checkReach(source, target, envelope, options, policy)];
+  if (lookupParent || envelope.links?.parent_handoff_id === undefined) {
+    problems.push(...checkParent(envelope, source, lineage, policy));
   }
-  boundaryProblems.push(...checkOriginator(originator, target.agent));
-  if (options.origin !== 'graph') {
-    const requestDigest = digestOf(request as unknown as Json, registry.sha256);
-    boundaryProblems.push(...checkChain(source.agent, target.agent, requestDigest, lineage));
+  problems.push(...checkOriginator(originator, target));
+  // Only with earlier handoffs is there something to compare the request with.
+  if (options.origin !== 'graph' && lineage.ancestors.length > 0) {
+    problems.push(...checkChain(source, target, digestOf(request as unknown as Json, registry.sha256), lineage));
   }
-  if (boundaryProblems.length > 0) note(progress, { boundaries_respected: false });
-  yield ['boundary', boundaryProblems];
-  progress.pattern = patternOf(source.agent.type, target.agent.type, policy);
+  if (problems.length > 0) note(progress, { boundaries_respected: false });
+  else progress.pattern = patternOf(source.type, target.type, policy);
+  return problems;
+}
 
-  const scopeProblems = checkScope(registry, target.agent, request.scopes, policy);
-  note(progress, { boundaries_respected: scopeProblems.length === 0 });
-  yield ['scope', scopeProblems];
-  progress.warnings.push(...remarksOn(envelope, source.agent, target.agent, options));
+function scopeProblems({ options, policy, progress, envelope, source, target }: EndsHearing): readonly Problem[] {
+  const problems = checkScope(options.registry, target.agent, envelope.context.request.scopes, policy);
+  note(progress, { boundaries_respected: problems.length === 0 });
+  if (problems.length === 0) progress.warnings.push(...remarksOn(envelope, source.agent, target.agent, options));
+  return problems;
+}
 
-  const injection = checkInjection(envelope, policy);
-  yield ['injection', injection.problems];
-  progress.warnings.push(...injection.flags);
-  yield ['attestation', checkClaims(claimedBy(envelope))];
+function injectionProblems({ policy, progress, envelope }: EndsHearing): readonly Problem[] {
+  const { problems, flags } = checkInjection(envelope, policy);
+  if (problems.length === 0) progress.warnings.push(...flags);
+  return problems;
 }
 
 const MISDIRECTED: readonly Problem['code'][] = [
@@ -206,6 +252,7 @@ function checkReach(
 
 // Whoever a problem of these stages points at is not verified; about the other nothing is known yet.
 function blame(progress: Progress, problems: readonly Problem[]): readonly Problem[] {
+  if (problems.length === 0) return problems;
   const isBlamed = (role: Role) => problems.some(({ pointer }) => pointer.startsWith(`/${role}/`));
   if (isBlamed('source_agent')) note(progress, { source_agent_verified: false });
   if (isBlamed('target_agent')) note(progress, { target_agent_verified: false });

@@ -96,6 +96,33 @@ test('the refusal of a lock names the holder, what it holds and what was wanted'
   expect(book.ledger.locks.held[`${RUN}/T-2`]).toBeUndefined();
 });
 
+test.each([
+  ['web', 'web/src', 'LOCK_CONFLICT'],
+  ['web', 'website', 'OK'],
+  ['.\\web\\', 'web//src/', 'LOCK_CONFLICT'],
+  ['Web', 'web/src', 'OK'],
+  ['web/*', 'web/a.ts', 'OK'],
+  ['web/*', 'web', 'LOCK_CONFLICT'],
+  ['api/../web', 'web', 'LOCK_CONFLICT'],
+  ['.', 'web', 'LOCK_CONFLICT'],
+])('%s is claimed, then %s: %s', (first, second, code) => {
+  const book = openBook();
+  book.create('T-1', { lock_scope: [first] });
+  book.create('T-2', { lock_scope: [second] });
+  book.start('T-1');
+  expect(book.claim('T-2').code).toBe(code);
+});
+
+test('of eight that race for one task, and of eight tasks for one path, one wins', () => {
+  const book = openBook();
+  const owners = Array.from({ length: 8 }, (_, index) => `agent-${index}`);
+  book.create('T-0', { lock_scope: ['docs'] });
+  for (const [index] of owners.entries()) book.create(`T-${index + 1}`, { lock_scope: ['src'] });
+  const winners = (ids: (index: number) => string) =>
+    owners.filter((owner, index) => book.claim(ids(index), owner).allow).length;
+  expect([winners(() => 'T-0'), winners((index) => `T-${index + 1}`)]).toEqual([1, 1]);
+});
+
 test('of two that start with the same version one wins', () => {
   const book = openBook();
   book.create('T-1');

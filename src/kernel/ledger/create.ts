@@ -1,4 +1,5 @@
 // Making a row of the ledger out of an assignment.
+import { cut } from '../cast/cut.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { refusalOfCycle } from './dependency.ts';
@@ -14,6 +15,7 @@ export const PATH_SEGMENTS_MAX = 200;
 /** The limits of a row that has no assignment yet. */
 const TIMEOUT_S = 1800;
 const HEARTBEAT_S = 120;
+const TITLE_CHARS_MAX = 500;
 
 export function createTask(pen: LedgerPen, request: RequestOf<'task.create'>): Verdict {
   const { packet } = request;
@@ -34,7 +36,7 @@ export function createTask(pen: LedgerPen, request: RequestOf<'task.create'>): V
 /** A row without an assignment, as a delta makes it. */
 export function bareSpec(title: string): TaskSpec {
   return {
-    title,
+    title: cut(title, TITLE_CHARS_MAX),
     type: 'parallelizable',
     priority: 'normal',
     dependencies: [],

@@ -105,7 +105,7 @@ test('a silent task is blocked, gives its locks back and is handed out again whi
       to: 'blocked',
       code: 'TASK_TIMEOUT',
       releases: true,
-      evidence: { last_heartbeat_at: START, timeout_seconds: 60, age_seconds: 61 },
+      evidence: { lastHeartbeatAt: START, timeoutS: 60, silentS: 61, why: 'silent' },
     },
     { from: 'blocked', to: 'todo', code: null, releases: false },
   ]);

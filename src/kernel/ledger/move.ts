@@ -51,7 +51,7 @@ export function expireTask(pen: LedgerPen, request: RequestOf<'task.expire'>): V
   const [isLast, retry] = [isSpent(task), task.retries + 1];
   const what = request.why === 'gone' ? `${owner} is gone` : `${owner} was silent for ${silentS} s`;
   const fate = isLast ? `its ${task.retriesMax} retries are used up; a person decides` : 'it is handed out again';
-  const evidence = { last_heartbeat_at: heard, timeout_seconds: task.timeoutS, age_seconds: silentS, why: request.why };
+  const evidence = { lastHeartbeatAt: heard, timeoutS: task.timeoutS, silentS, why: request.why };
   settle(pen, task, 'blocked', { reason: `${what}: ${fate}`, code: 'TASK_TIMEOUT', evidence });
   if (!isLast) settle(pen, task, 'todo', { reason: `${what}: retry ${retry} of ${task.retriesMax}` });
   const details = { run: task.run, task: id, status: task.status, code: task.code, retries: task.retries };
