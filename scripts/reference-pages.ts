@@ -7,6 +7,7 @@ import { GAIA_REPORT_CODES } from '../src/kernel/codes/gaia-report.ts';
 import { GOVERNED_CODES } from '../src/kernel/codes/governed.ts';
 import { GRAPH_CODES } from '../src/kernel/codes/graph.ts';
 import { OPERATOR_CODES } from '../src/kernel/codes/operator.ts';
+import { OPERATOR_RULES } from '../src/kernel/codes/operator-rules.ts';
 import type { CodeRow } from '../src/kernel/codes/row.ts';
 import { CODES } from '../src/kernel/codes.ts';
 
@@ -52,6 +53,7 @@ const CHAPTERS: readonly (readonly [title: string, codes: Readonly<Record<string
   ['Turns (gaia)', GAIA_CODES],
   ['Findings of a turn’s report (gaia)', GAIA_REPORT_CODES],
   ['Ledger (operator)', OPERATOR_CODES],
+  ['Rules of the gates (operator)', OPERATOR_RULES],
   ['Trust (governed)', GOVERNED_CODES],
 ];
 

@@ -5,12 +5,14 @@ import { GAIA_REPORT_CODES } from './codes/gaia-report.ts';
 import { GOVERNED_CODES } from './codes/governed.ts';
 import { GRAPH_CODES } from './codes/graph.ts';
 import { OPERATOR_CODES } from './codes/operator.ts';
+import { OPERATOR_RULES } from './codes/operator-rules.ts';
 
 export const CODES = {
   ...GRAPH_CODES,
   ...GAIA_CODES,
   ...GAIA_REPORT_CODES,
   ...OPERATOR_CODES,
+  ...OPERATOR_RULES,
   ...GOVERNED_CODES,
 } as const;
 

@@ -20,6 +20,8 @@ import type { Suggestion } from './suggestion.ts';
 export type Progress = {
   readonly registry: Registry;
   value: Json;
+  /** What parsing found out about the texts of the value. */
+  isVerbatim: boolean;
   /** Null until the schema stage has passed. */
   envelope: Envelope | null;
   recomputed: Recomputed;
@@ -68,11 +70,12 @@ export function refusal(stage: StageName, problems: readonly Problem[], suggesti
 }
 
 function common(progress: Progress): JsonObject {
-  const { registry, value, envelope, recomputed, warnings } = progress;
+  const { registry, value, isVerbatim, envelope, recomputed, warnings } = progress;
+  const request = envelope?.context.request ?? null;
   const claimed = envelope && claimedBy(envelope);
-  const digests = isObject(value) ? digestsOf(value, envelope?.context.request ?? null, registry.sha256) : null;
+  const digests = isObject(value) ? digestsOf(value, request, registry.sha256, isVerbatim) : null;
   return {
-    handoff_id: handoffIdOf(value),
+    handoff_id: envelope ? envelope.handoff_id.toLowerCase() : handoffIdOf(value),
     attestation: { claimed, recomputed },
     false_claims: claimed ? falseClaims(claimed, recomputed) : [],
     warnings: warnings.slice(0, PROBLEMS_MAX).map(toJson),

@@ -8,9 +8,12 @@ import { ENVELOPE_SCHEMA, type Schema } from './schema.ts';
 /** Undefined for what has no canonical text, such as a value with half a character in a string. */
 export type CanonicalTexts = { readonly whole: string | undefined; readonly part: string | undefined };
 
-/** The texts of a value and of one object somewhere inside it. */
-export function canonicalTexts(value: Json, part: object | null): CanonicalTexts {
-  const writer: Writer = { part, partStart: -1, partEnd: -1, isSure: true };
+/**
+ * The texts of a value and of one object somewhere inside it. `isVerbatim` promises that no string and no name in it
+ * needs an escape, so that they are not searched for one.
+ */
+export function canonicalTexts(value: Json, part: object | null, isVerbatim = false): CanonicalTexts {
+  const writer: Writer = { part, partStart: -1, partEnd: -1, isVerbatim, isSure: true };
   const whole = write('', value, 0, writer);
   if (!writer.isSure) return { whole: byLibrary(value), part: part === null ? undefined : byLibrary(part) };
   return { whole, part: writer.partStart < 0 ? undefined : whole.slice(writer.partStart, writer.partEnd) };
@@ -24,7 +27,13 @@ function byLibrary(value: Json | object): string | undefined {
   }
 }
 
-type Writer = { readonly part: object | null; partStart: number; partEnd: number; isSure: boolean };
+type Writer = {
+  readonly part: object | null;
+  partStart: number;
+  partEnd: number;
+  readonly isVerbatim: boolean;
+  isSure: boolean;
+};
 
 /** Deeper than any text we read; a value that contains itself ends here too. */
 const DEPTH_MAX = 200;
@@ -72,7 +81,7 @@ function writeObject(before: string, object: JsonObject, depth: number, writer: 
 const AS_IT_IS = /^[ !#-[\]-~\u0080-\uD7FF\uE000-\uFFFF]*$/;
 
 function quoted(text: string, writer: Writer): string {
-  if (AS_IT_IS.test(text)) return `"${text}"`;
+  if (writer.isVerbatim || AS_IT_IS.test(text)) return `"${text}"`;
   if (!text.isWellFormed()) writer.isSure = false;
   return JSON.stringify(text);
 }

@@ -10,13 +10,17 @@ export function digestOf(value: Json, sha256: Sha256): string | null {
   return digestsOf(value, null, sha256).whole;
 }
 
-/** The digests of a value and of one object somewhere inside it, for little more than the price of one. */
+/**
+ * The digests of a value and of one object somewhere inside it, for little more than the price of one. `isVerbatim` is
+ * what parsing the value found out about its texts.
+ */
 export function digestsOf(
   value: Json,
   part: object | null,
   sha256: Sha256,
+  isVerbatim = false,
 ): { readonly whole: string | null; readonly part: string | null } {
-  const texts = canonicalTexts(value, part);
+  const texts = canonicalTexts(value, part, isVerbatim);
   const digest = (text: string | undefined) => (text === undefined ? null : sha256(text));
   return { whole: digest(texts.whole), part: digest(texts.part) };
 }

@@ -58,10 +58,8 @@ function gatheredFrom(envelope: JsonObject): Gathered {
 function gather(value: Json, isContext: boolean, gathered: Gathered): void {
   if (typeof value !== 'object' || value === null) return;
   if (reachesForPrototype(value)) gathered.keysReach = true;
-  const isList = Array.isArray(value);
-  for (const key of Object.keys(value)) {
-    const member = (value as JsonObject)[key] as Json;
-    if (isContext && !isList) gathered.texts.push(key);
+  if (isContext && !Array.isArray(value)) for (const key of Object.keys(value)) gathered.texts.push(key);
+  for (const member of Object.values(value)) {
     if (isContext && typeof member === 'string') gathered.texts.push(member);
     else gather(member, isContext, gathered);
   }

@@ -13,13 +13,21 @@ export const LIMITS = {
   historyItems: 1_000,
 } as const;
 
-export type Parsed = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly problems: Problem[] };
+export type Parsed =
+  | {
+      readonly ok: true;
+      readonly value: Json;
+      /** Known from its text: no string in the value, and no name, has a character that JSON writes with an escape. */
+      readonly isVerbatim: boolean;
+    }
+  | { readonly ok: false; readonly problems: Problem[] };
 
 /** A string is the exact text of an envelope; anything else is an envelope already parsed. */
 export function parseEnvelope(input: unknown): Parsed {
   if (typeof input !== 'string') return within(input);
   const reading = parseJsonText(input, { maxBytes: LIMITS.textBytes });
-  if (reading.ok) return isHarmless(input, reading.value) ? reading : within(reading.value);
+  if (reading.ok)
+    return isHarmless(input, reading.value) ? { ...reading, isVerbatim: !input.includes('\\') } : within(reading.value);
   // A member that reaches for a prototype is refused by the injection rules, in its place among the other checks.
   // The plain parser makes it an ordinary own member and changes no prototype.
   if (reading.kind === 'forbidden_key') return within(JSON.parse(input.replace(/^\uFEFF/, '')));
@@ -54,7 +62,7 @@ function within(root: unknown): Parsed {
   const search: Search = { problems: [], path: [], bytes: 0 };
   visit(root, search);
   const problems = [...search.problems, ...longHistory(root)];
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, value: root as Json };
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, value: root as Json, isVerbatim: false };
 }
 
 // False ends the search. It goes no deeper than the limit, and counts the least text each value needs, so that neither

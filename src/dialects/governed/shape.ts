@@ -64,15 +64,19 @@ function visit(value: Json, shape: Shape, search: Search): void {
 
 function visitObject(value: JsonObject, schema: Schema, members: readonly Member[], search: Search): void {
   const first = search.found.length;
+  // Most senders keep to the order of the schema; then the next member need not be looked up by its name.
+  const names = Object.keys(value);
+  const values = Object.values(value);
   let known = 0;
   let isComplete = true;
   for (const { name, shape, isRequired } of members) {
-    if (Object.hasOwn(value, name)) {
+    const isNext = names[known] === name;
+    if (isNext || Object.hasOwn(value, name)) {
+      visitMember((isNext ? values[known] : value[name]) ?? null, shape, search, name);
       known += 1;
-      visitMember(value[name] ?? null, shape, search, name);
     } else if (isRequired) isComplete = false;
   }
-  if (isComplete && known === Object.keys(value).length) return;
+  if (isComplete && known === names.length) return;
   // Names come before what the members say, which was found first.
   const ofMembers = search.found.splice(first);
   noteNames(value, schema, members, search);

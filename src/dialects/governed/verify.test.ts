@@ -366,6 +366,13 @@ test('no refusal shows a locked hash, a path or a prompt', () => {
   }
 });
 
+test('more unknown members than a call takes arguments are answered too', () => {
+  const name = (index: number) => String.fromCharCode(0x4e00 + (index % 400), 0x4e00 + Math.floor(index / 400));
+  const extra = Object.fromEntries(Array.from({ length: 130_000 }, (_, index) => [name(index), 1]));
+  const verdict = verify({ ...envelope(), ...extra });
+  expect([verdict.code, verdict.details.warnings]).toMatchObject(['OK', { length: 50 }]);
+});
+
 test('places with long names are cut to the nearest place that is short', () => {
   const name = 'k'.repeat(5_000);
   const verdict = verify(put(envelope(), '/context/request/input_data', { a: { [name]: '[INST]' } }));

@@ -16,7 +16,7 @@ import { checkChain, checkOriginator, checkParent, type LookupParent, lineageOf,
 import { parseEnvelope } from './parse.ts';
 import { patternOf } from './pattern.ts';
 import { DEFAULT_POLICY, type Policy } from './policy.ts';
-import { type Problem, quote } from './problem.ts';
+import { PROBLEMS_MAX, type Problem, quote } from './problem.ts';
 import type { Agent, Registry } from './registry.ts';
 import { PROTOCOL_VERSION } from './schema.ts';
 import { checkScope, sourceCouldDoIt } from './scope.ts';
@@ -56,6 +56,7 @@ export function verifyHandoff(input: unknown, options: VerifyOptions): Verdict {
   const progress: Progress = {
     registry: options.registry,
     value: null,
+    isVerbatim: false,
     envelope: null,
     recomputed: NOTHING_RECOMPUTED,
     warnings: [],
@@ -92,6 +93,7 @@ function verifyInput(input: unknown, hearing: Hearing): Refused | null {
   const parsed = parseEnvelope(input);
   if (!parsed.ok) return stopAt('parse', parsed.problems);
   progress.value = parsed.value;
+  progress.isVerbatim = parsed.isVerbatim;
   return (
     stopAt('signature', checkSignature(options.signature ?? 'absent', policy)) ??
     stopAt('schema', schemaProblems(parsed.value, hearing)) ??
@@ -139,7 +141,8 @@ const nobody = () => false;
 function schemaProblems(value: Json, { policy, progress }: Hearing): readonly Problem[] {
   const { problems, unknown } = checkSchema(value);
   if (policy.strictMembers) return [...problems, ...unknown];
-  if (problems.length === 0) progress.warnings.push(...unknown);
+  // A call takes only so many arguments, and a sender may write more names than that.
+  if (problems.length === 0) progress.warnings.push(...unknown.slice(0, PROBLEMS_MAX));
   return problems;
 }
 
@@ -253,7 +256,7 @@ function checkReach(
 // Whoever a problem of these stages points at is not verified; about the other nothing is known yet.
 function blame(progress: Progress, problems: readonly Problem[]): readonly Problem[] {
   if (problems.length === 0) return problems;
-  const isBlamed = (role: Role) => problems.some(({ pointer }) => pointer.startsWith(`/${role}/`));
+  const isBlamed = (role: Role) => problems.some(({ pointer }) => pointer.startsWith(role, 1));
   if (isBlamed('source_agent')) note(progress, { source_agent_verified: false });
   if (isBlamed('target_agent')) note(progress, { target_agent_verified: false });
   return problems;

@@ -1,12 +1,14 @@
 // What the checks of one payload found. Checks run in stages; a stage that found something is the last one, and its first
 // finding gives the verdict its one code. The others of that stage are listed, so that one repair can mend them all.
 // Sentences never repeat a value: it came from an agent, and may be long, secret or an instruction.
+
+import type { OperatorRule } from '../../kernel/codes/operator-rules.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { type Allowed, allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import type { OperatorCode, Options } from './contract.ts';
 
 export type Issue = {
-  readonly code: OperatorCode;
+  readonly code: OperatorCode | OperatorRule;
   /** Such as `task.lock_scope[0]`; `$` is the payload itself. */
   readonly path: string;
   readonly message: string;
@@ -33,7 +35,7 @@ export class Findings {
   }
 
   /** The details of the first finding become details of the verdict; of the others only what is short is listed. */
-  add(code: OperatorCode, path: string, message: string, details: JsonObject = {}): void {
+  add(code: OperatorCode | OperatorRule, path: string, message: string, details: JsonObject = {}): void {
     this.#count += 1;
     if (this.#count === 1) this.#details = details;
     if (this.#issues.length < LISTED_MAX) this.#issues.push({ code, path, message, ...shortOnes(details) });

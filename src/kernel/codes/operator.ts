@@ -56,18 +56,6 @@ export const OPERATOR_CODES = {
     means: 'no heartbeat arrived within the task limit',
     fix: 'find out why the owner went silent, then dispatch the task again',
   },
-  'R-WD-001': {
-    http: 408,
-    retry: 'later',
-    means: 'the watchdog found tasks in progress that were silent for longer than their limit',
-    fix: 'block each with TASK_TIMEOUT, release its locks, then dispatch it again',
-  },
-  'R-WD-002': {
-    http: 422,
-    retry: 'repaired',
-    means: 'a heartbeat lies further in the future than clocks may differ',
-    fix: 'set the clock of the machine that sent it',
-  },
   ACCEPTANCE_FAILED: {
     http: 422,
     retry: 'repaired',
