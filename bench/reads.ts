@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { exampleReport } from '../src/dialects/gaia/brief.ts';
 import { readReport } from '../src/dialects/gaia/read.ts';
 import { EXAMPLE } from '../src/dialects/governed/brief.ts';
-import { registryLoader } from '../src/dialects/governed/registry-folder.ts';
+import { refTo } from '../src/dialects/governed/index.ts';
+import { loadRegistryFolder, registryLoader } from '../src/dialects/governed/registry-folder.ts';
 import { validateGoverned } from '../src/dialects/governed/validate.ts';
 import { readMateria } from '../src/dialects/materia/read.ts';
 import { handoffSchema } from '../src/dialects/materia/schema.ts';
@@ -47,9 +48,15 @@ const operatorResult = (complete: boolean) =>
   padded(complete ? EXAMPLE_RESULT : { ...EXAMPLE_RESULT, status: 'finished' }, 'x_note');
 
 export function readRates(): Row[] {
-  const loader = registryLoader(fileURLToPath(new URL('../src/dialects/governed/fixtures/registry', import.meta.url)));
+  const folder = fileURLToPath(new URL('../src/dialects/governed/fixtures/registry', import.meta.url));
+  const loader = registryLoader(folder);
   const governed = (text: string) => validateGoverned(text, { now: EXAMPLE.timestamp }, loader);
-  const envelope = JSON.stringify(EXAMPLE);
+  const known = loadRegistryFolder(folder);
+  // The example of the brief has placeholders for hashes; these are the registry's own.
+  const [source, target] = [EXAMPLE.source_agent, EXAMPLE.target_agent].map(({ agent_id }) => refTo(known, agent_id));
+  const envelope = JSON.stringify({ ...EXAMPLE, source_agent: source, target_agent: target });
+  const first = governed(envelope);
+  if (!first.allow) throw new Error(`the envelope of the benchmark is refused: ${first.code}`);
   return [
     rate('materia, valid', valid, (text) => readMateria(text, generator)),
     rate('materia, invalid', invalid, (text) => readMateria(text, generator)),
