@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { inspectJson, inspectText, refuseForeign } from './foreign-text.ts';
 
 // Quadratic work on these texts takes minutes; a busy machine makes linear work take a few seconds.
-const LINEAR_MS_MAX = 10_000;
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 
@@ -82,7 +81,7 @@ test.each(['"', '{"lock_scope":', '<|im_start|>', 'ignore ', 'ignore all ', '\n-
     const text = piece.repeat(Math.ceil(300_000 / piece.length));
     const started = performance.now();
     expect(inspectText(text).structural.length).toBeLessThanOrEqual(50);
-    expect(performance.now() - started).toBeLessThan(LINEAR_MS_MAX);
+    expect(performance.now() - started).toBeLessThan(60_000);
   },
 );
 

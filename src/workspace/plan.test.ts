@@ -28,6 +28,7 @@ function planned(materia: object, socket: object) {
 test.each([
   [{}, {}, 'ok'],
   [{ multiTurn: true }, {}, ['INVALID_MATERIA materia.M.multiTurn']],
+  [{ generator: true, parallel: true }, {}, ['INVALID_MATERIA materia.M.parallel']],
   [{}, { contract: 'gaia' }, ['INVALID_CONFIG loadouts.One.sockets.Socket-1.contract']],
   [{}, { contract: 'operator' }, ['INVALID_CONFIG loadouts.One.sockets.Socket-1.contract']],
   [{}, { parse: 'json', schema: { type: 'object' } }, 'ok'],

@@ -33,7 +33,7 @@ export function locateCast(wish: Wish): { ok: true; plan: Plan } | { ok: false; 
   const mine = issuesOf(all, name, config);
   if (mine.some(({ level }) => level === 'error')) return { ok: false, issues: mine };
   const rules = absoluteCommands(resolve(config, name), loaded.baseDir);
-  const unready = unsupported(rules, name);
+  const unready = unsupported(rules, name, config);
   if (unready.length > 0) return { ok: false, issues: unready };
   const strangers = script === null ? [] : unknownKeys(script, config);
   return { ok: true, plan: { loadout: name, rules, script, strangers, warnings: mine } };
@@ -53,17 +53,23 @@ function loadoutName(config: JsonObject, wanted: string | undefined): string | n
   const names = namesIn(config, 'loadouts');
   if (wanted !== undefined) return names.includes(wanted) ? wanted : null;
   if (isText(config.activeLoadout)) return names.includes(config.activeLoadout) ? config.activeLoadout : null;
-  return names[0] ?? null;
+  return names.length === 1 ? (names[0] ?? null) : null;
 }
 
 /** What is checked but cannot be run yet is refused by name instead of being run as something else. */
-function unsupported({ materia, graph }: Rules, loadout: string): Issue[] {
+function unsupported({ materia, graph }: Rules, loadout: string, config: JsonObject): Issue[] {
+  const written = isObject(config.materia) ? config.materia : {};
+  const parallel = Object.keys(materia).filter((id) => isObject(written[id]) && written[id].parallel === true);
   const multiTurn = Object.values(materia).filter((one) => one.type === 'agent' && one.multiTurn);
   const reports = Object.values(graph.sockets).filter(({ contract }) => contract === 'gaia' || contract === 'operator');
   return [
     ...multiTurn.map(({ id }): Issue => {
       const message = `multi-turn sockets cannot be cast by this version; remove multiTurn to cast ${loadout}`;
       return { code: 'INVALID_MATERIA', level: 'error', path: `materia.${id}.multiTurn`, message };
+    }),
+    ...parallel.map((id): Issue => {
+      const message = `parallel lanes cannot be cast by this version; remove parallel to cast ${loadout} item by item`;
+      return { code: 'INVALID_MATERIA', level: 'error', path: `materia.${id}.parallel`, message };
     }),
     ...reports.map(({ id, contract }): Issue => {
       const path = `loadouts.${loadout}.sockets.${id}.contract`;

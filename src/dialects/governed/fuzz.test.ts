@@ -143,7 +143,7 @@ test.each([
   const before = performance.now();
   isWellShaped(validate(text));
   expect(read(text).ok).toBe(false);
-  expect(performance.now() - before).toBeLessThan(5_000);
+  expect(performance.now() - before).toBeLessThan(60_000);
 });
 
 const manifestAndLock = fc.tuple(

@@ -2,6 +2,7 @@
 // for repair, or refused for good. A refused output changes nothing and routes nowhere.
 import type { Reading } from '../dialect.ts';
 import type { Answered, DataChange, Fault } from '../fact.ts';
+import { refusedBeforeAccept } from '../gate/accept.ts';
 import { contractOf } from '../graph/contract.ts';
 import type { Input } from '../input.ts';
 import { isObject } from '../json.ts';
@@ -45,12 +46,11 @@ export function takeOutput(pen: Pen, cast: Cast, turn: Turn, answer: Answer): Ve
 export function takeVerification(pen: Pen, cast: Cast, turn: Turn, seal: string): Verdict {
   const { answered } = turn;
   if (!answered) return deny('NOT_ALLOWED_NOW', `turn ${turn.id} has nothing to verify`);
-  if (seal === turn.seal) {
+  const verdict = refusedBeforeAccept(turn, seal);
+  if (!verdict) {
     accept(pen, cast, turn, answered);
     return allow(`turn ${turn.id} accepted`);
   }
-  const reason = `${turn.socket}: files in .baton changed while it ran, and no turn may change them; if it was you, recast`;
-  const verdict = deny('SCOPE_VIOLATION', reason, { socket: turn.socket, scope: '.baton' });
   const { output, usage } = answered;
   pen.write({
     kind: 'attempt.refused',

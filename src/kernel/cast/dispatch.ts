@@ -1,10 +1,11 @@
 // The first door: a prepared turn is dispatched when every gate agrees. Its brief is written here, once; the agent gets
 // exactly the text that is recorded.
+import { refusedBeforeDispatch } from '../gate/dispatch.ts';
 import type { Input } from '../input.ts';
 import type { Cast, Turn } from '../state.ts';
-import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { allow, deny, type Verdict } from '../verdict.ts';
 import { briefFor } from './brief.ts';
-import { mayDispatch, reservationFor } from './budget.ts';
+import { reservationFor } from './budget.ts';
 import { fail, type Pen } from './pen.ts';
 import { isScripted, nextScripted } from './script.ts';
 
@@ -30,7 +31,7 @@ export function startReady(pen: Pen, cast: Cast): void {
 }
 
 function startAttempt(pen: Pen, cast: Cast, turn: Turn, seal?: string): Verdict {
-  const refusal = refusedAtDoor(cast, pen.at);
+  const refusal = refusedBeforeDispatch(cast, pen.at);
   if (refusal) {
     fail(pen, cast, refusal, turn.id);
     return refusal;
@@ -48,9 +49,4 @@ function startAttempt(pen: Pen, cast: Cast, turn: Turn, seal?: string): Verdict 
     ...(seal === undefined || turn.seal !== null ? {} : { seal }),
   });
   return allow(`attempt ${attempt} of turn ${turn.id} started`);
-}
-
-/** The gates before dispatch, in their order. */
-function refusedAtDoor(cast: Cast, at: number): Denied | null {
-  return mayDispatch(cast, at);
 }

