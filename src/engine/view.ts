@@ -8,6 +8,10 @@ export type PathStep = { readonly socket: string; readonly visit: number; readon
 
 export type TurnView = PathStep & {
   readonly turn: number;
+  /** The label of the materia in the socket. */
+  readonly materia: string;
+  /** The title of the item, as people know it. */
+  readonly title: string | null;
   readonly attempt: number;
   readonly brief: string;
   readonly output: string | null;
@@ -45,7 +49,7 @@ export function viewOf(cast: Cast, entries: readonly Entry[], head: Head, withTu
     accepted: cast.turnsAccepted,
     elapsedMs: cast.clock.elapsedMs,
     log: { head: head.seq, hash: head.hash },
-    ...(withTurns ? { turns: turnsOf(entries) } : {}),
+    ...(withTurns ? { turns: turnsOf(cast, entries) } : {}),
   };
 }
 
@@ -64,35 +68,45 @@ export function pathOf(entries: readonly Entry[]): PathStep[] {
   return path;
 }
 
-export function turnsOf(entries: readonly Entry[]): TurnView[] {
-  const opened = new Map<number, PathStep>();
+function turnsOf({ rules, status }: Cast, entries: readonly Entry[]): TurnView[] {
+  const opened = new Map<number, Pick<TurnView, 'socket' | 'visit' | 'item' | 'title' | 'materia'>>();
   const turns = new Map<string, TurnView>();
   for (const { fact } of entries) {
-    if (fact.kind === 'turn.started')
-      opened.set(fact.turn, { socket: fact.socket, visit: fact.visit, item: fact.item?.key ?? null });
+    if (fact.kind === 'turn.started') {
+      const { socket, visit, item } = fact;
+      const id = rules.graph.sockets[socket]?.materia ?? '';
+      const materia = rules.materia[id]?.label ?? id;
+      opened.set(fact.turn, { socket, visit, item: item?.key ?? null, title: item?.label ?? null, materia });
+    }
     if (!('attempt' in fact)) continue;
     const key = `${fact.turn}.${fact.attempt}`;
     const step = opened.get(fact.turn);
     if (fact.kind === 'attempt.started' && step) {
-      turns.set(key, {
-        ...step,
-        turn: fact.turn,
-        attempt: fact.attempt,
-        brief: fact.brief,
-        output: null,
-        verdict: null,
-      });
+      const { turn, attempt, brief } = fact;
+      turns.set(key, { ...step, turn, attempt, brief, output: null, verdict: null });
     }
-    const turn = turns.get(key);
-    if (turn) turns.set(key, { ...turn, ...endOf(fact) });
+    const known = turns.get(key);
+    if (known) turns.set(key, { ...known, ...endOf(fact) });
   }
-  return [...turns.values()];
+  // What a stopped cast left without an end was stopped with it.
+  const stopped = { allow: false, code: 'ABORTED', reason: `stopped: the cast is ${status}`, details: {} };
+  return [...turns.values()].map((turn) =>
+    turn.verdict === null && status !== 'running' ? { ...turn, verdict: stopped } : turn,
+  );
 }
 
 function endOf(fact: Entry['fact']): { output?: string; verdict?: Json } {
   switch (fact.kind) {
     case 'turn.accepted':
-      return { output: fact.output, verdict: { allow: true, code: 'OK', reason: 'accepted', details: {} } };
+      return {
+        output: fact.output,
+        verdict: {
+          allow: true,
+          code: 'OK',
+          reason: fact.handoff.satisfied === false ? 'accepted: not satisfied' : 'accepted',
+          details: {},
+        },
+      };
     case 'attempt.refused':
       return { output: fact.output, verdict: fact.verdict };
     case 'attempt.failed':

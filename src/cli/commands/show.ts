@@ -35,11 +35,11 @@ function lines({
     `request   ${request}`,
     `used      ${usage.tokens} tokens, ${accepted} accepted handoffs`,
     'turns',
-    ...turns.map(({ turn, socket, visit, item, attempt, verdict }) => {
+    ...turns.map(({ turn, socket, materia, visit, title, attempt, verdict }) => {
       const end = verdict as { code?: string; reason?: string } | null;
       const said =
-        end === null ? 'running' : end.code === 'OK' ? 'accepted' : `${end.code}: ${oneLine(end.reason ?? '', 200)}`;
-      return `  ${turn}.${attempt}  ${socket} visit ${visit}${item ? ` ${item}` : ''}  ${said}`;
+        end === null ? 'running' : end.code === 'OK' ? end.reason : `${end.code}: ${oneLine(end.reason ?? '', 200)}`;
+      return `  ${turn}.${attempt}  ${socket} ${oneLine(materia, 40)} visit ${visit}${title === null ? '' : ` · ${oneLine(title, 60)}`}  ${said}`;
     }),
     'data',
     ...JSON.stringify(data, null, 2)
