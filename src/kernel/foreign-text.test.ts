@@ -2,8 +2,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { inspectJson, inspectText, refuseForeign } from './foreign-text.ts';
 
-// Quadratic work on these texts takes minutes; a busy machine makes linear work take a few seconds.
-
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 
 test.each([

@@ -2,8 +2,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findSecrets, scrub, scrubJson } from './secrets.ts';
 
-// Quadratic work on these texts takes minutes; a busy machine makes linear work take a few seconds.
-
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 // Assembled from pieces, so that no scanner takes this file for a leak.
 const join = (...parts: readonly string[]) => parts.join('');
