@@ -76,7 +76,7 @@ export function play({ config, loadout, request = 'do it', agents, data, hold = 
       if (!cast || !effect || effect.kind === 'timer') return;
       const { turn, attempt } = effect;
       if (effect.kind === 'prepare') submit({ kind: 'turn.prepared', cast: 'c', turn, attempt });
-      else submit(answerOf(cast, turn, attempt));
+      else submit(answerFor(cast, turn, attempt));
     }
   };
   const script = (agents as Script | undefined) ?? null;
@@ -129,12 +129,12 @@ export function replayed(entries: readonly Entry[]): State {
 }
 
 /** What the script answers to a dispatch. */
-export function answerOf(cast: Cast, turn: number, attempt: number): Request {
+export function answerFor(cast: Cast, turn: number, attempt: number): Request {
   const open = cast.turns[turn];
   if (!open) throw new Error(`there is no turn ${turn}`);
   const { scripted, socket } = packetOf(cast, open);
   const said = scripted?.turn;
-  const common = { cast: 'c', turn, attempt };
+  const common = { cast: cast.id, turn, attempt };
   if (said === undefined)
     return { kind: 'attempt.failed', ...common, fault: 'unscripted', reason: `no turn for ${socket}` };
   if (!isObject(said) || !isObject(said.$turn)) return { kind: 'attempt.output', ...common, output: asText(said) };

@@ -1,7 +1,7 @@
 // Runs utility materia: a command under its supervisor, or a built-in within this process.
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { delimiter, dirname } from 'node:path';
+import { delimiter, dirname, resolve } from 'node:path';
 import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { UtilityMateria } from '../kernel/graph/config.ts';
@@ -25,11 +25,13 @@ export const utility: Runner = {
     const command = commandOf(materia);
     if (!command) return builtin(materia, call);
     const { timeoutMs, maxOutputBytes } = packet;
-    const bounds = { timeoutMs, graceMs: GRACE_MS, maxStdoutBytes: maxOutputBytes, maxStderrBytes: STDERR_BYTES_MAX };
+    const silentMs = packet.task?.silentMs ?? null;
+    const size = { maxStdoutBytes: maxOutputBytes, maxStderrBytes: STDERR_BYTES_MAX };
+    const bounds = { timeoutMs, silentMs, graceMs: GRACE_MS, ...size };
     const argv = resolveCommand(command, place.configDir);
     await startAttempt(
       place.attemptDir,
-      { argv, cwd: place.cwd, env: environment(packet), ...bounds },
+      { argv, cwd: place.cwd, env: environment(packet, place), ...bounds },
       utilityStdin(call),
     );
     return collect(packet, place, signal);
@@ -91,9 +93,21 @@ function callOf(packet: Packet, { id, label, params }: UtilityMateria, place: Pl
   };
 }
 
-/** The environment of this process, with our own Node first and the attempt's name beside it. */
-function environment({ cast, turn, attempt }: Packet): Record<string, string> {
-  const inherited = Object.entries(process.env).filter((pair): pair is [string, string] => pair[1] !== undefined);
+/**
+ * The environment of this process, with our own Node first and what a `baton` that the utility calls has to know: which
+ * state it belongs to, and which attempt it is part of. Nothing of that kind is handed down from a cast around this one.
+ */
+function environment({ cast, turn, attempt, task }: Packet, { attemptDir }: Place): Record<string, string> {
+  const { BATON_FENCE: _fence, BATON_TASK: _task, ...env } = process.env;
+  const inherited = Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined);
   const path = [dirname(process.execPath), process.env.PATH ?? ''].filter((part) => part !== '').join(delimiter);
-  return { ...Object.fromEntries(inherited), PATH: path, BATON_CAST: cast, BATON_ATTEMPT: `${turn}.${attempt}` };
+  return {
+    ...Object.fromEntries(inherited),
+    PATH: path,
+    // Attempts lie in the state folder, which stands for itself where no home was named.
+    BATON_HOME: resolve(process.env.BATON_HOME || dirname(dirname(attemptDir))),
+    BATON_CAST: cast,
+    BATON_ATTEMPT: `${turn}.${attempt}`,
+    ...(task ? { BATON_TASK: task.id, BATON_FENCE: String(task.fence) } : {}),
+  };
 }

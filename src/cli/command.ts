@@ -1,6 +1,7 @@
 // What a command is, and what it gets to work with.
 import type { ParseArgsConfig } from 'node:util';
 import type { Denied } from '../kernel/verdict.ts';
+import { commandName } from './command-name.ts';
 import { safe } from './safe-text.ts';
 
 export { UsageError } from '../workspace/usage-error.ts';
@@ -9,7 +10,7 @@ export type Options = NonNullable<ParseArgsConfig['options']>;
 
 export type Command = {
   readonly name: string;
-  readonly group: 'everyday' | 'try' | 'casts' | 'contracts' | 'history';
+  readonly group: 'everyday' | 'try' | 'casts' | 'ledger' | 'contracts' | 'history';
   readonly args: string;
   readonly summary: string;
   readonly help?: string;
@@ -50,6 +51,11 @@ export function text(values: Values, name: string): string | undefined {
 
 export function flag(values: Values, name: string): boolean {
   return values[name] === true;
+}
+
+/** How the person who made this call makes another one in the same workspace. */
+export function again(call: Call): string {
+  return commandName(text(call.values, 'directory'));
 }
 
 export function out(line: string): void {

@@ -1,5 +1,6 @@
 // Every command, in the order of the help. A command's module is loaded when it is called, so that a short one starts fast.
 import type { Command, Options } from './command.ts';
+import { LEDGER_COMMANDS } from './ledger-commands.ts';
 
 const MANY = Number.POSITIVE_INFINITY;
 const TURNS: Options = { turns: { type: 'boolean' } };
@@ -12,7 +13,7 @@ export const COMMANDS: readonly Command[] = [
     group: 'everyday',
     args: '[--force]',
     words: [0, 0],
-    summary: 'scaffold .baton/ with an example loadout and prompts',
+    summary: 'scaffold .baton/ with an example loadout, prompts and lock',
     help: '--force         replace config.json; the old one is kept beside it',
     example: 'baton init',
     options: { force: { type: 'boolean' } },
@@ -45,11 +46,12 @@ The request follows -- when it begins with a dash. ${EXITS}`,
   {
     name: 'status',
     group: 'everyday',
-    args: '',
+    args: '[--metrics]',
     words: [0, 0],
     summary: 'what runs, waits and ended last in this workspace',
+    help: '--metrics       how the runs of the ledger went, one by one and over time, beside the levels aimed at',
     example: 'baton status',
-    options: {},
+    options: { metrics: { type: 'boolean' } },
     load: () => import('./commands/status.ts'),
   },
   {
@@ -195,6 +197,7 @@ Without CAST: the one that is open, if it is the only one.`,
     options: { all: { type: 'boolean' }, reason: { type: 'string' } },
     load: () => import('./commands/abort.ts'),
   },
+  ...LEDGER_COMMANDS,
   {
     name: 'check',
     group: 'contracts',

@@ -1,16 +1,16 @@
 // `baton cast --detach`: a background process starts the cast and drives it; this one answers as soon as it is started.
 import { spawn } from 'node:child_process';
-import { mkdirSync, openSync } from 'node:fs';
+import { openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { logFileIn, SqliteLog } from '../log/sqlite.ts';
 import { newCastId } from '../workspace/cast-id.ts';
 import type { Workspace } from '../workspace/locate.ts';
-import { type Call, EXIT, flag, note, out, outJson, text } from './command.ts';
+import { again, type Call, EXIT, flag, note, out, outJson, text } from './command.ts';
 import { loadView } from './ending.ts';
 import { LookingDoor } from './looking-door.ts';
-import { hasLog } from './session.ts';
+import { asDamage, makeStateFolder } from './state-folder.ts';
 
 const LOOK_EVERY_MS = 20;
 /** Tells the background process the id that was promised to the person. */
@@ -25,9 +25,16 @@ export function idToStart(): string {
 }
 
 export async function castBehind(call: Call, workspace: Workspace): Promise<number> {
-  hasLog(workspace);
+  makeStateFolder(workspace);
   const cast = newCastId(Date.now());
   note(`cast ${cast}`);
+  return startedBehind(call, workspace, cast).catch((error: unknown) => {
+    throw asDamage(error, workspace);
+  });
+}
+
+/** Answers when the cast is in the log. */
+async function startedBehind(call: Call, workspace: Workspace, cast: string): Promise<number> {
   const door = new LookingDoor(new SqliteLog(logFileIn(workspace.stateDir)));
   try {
     const driver = startBehind(call, workspace, cast);
@@ -35,7 +42,7 @@ export async function castBehind(call: Call, workspace: Workspace): Promise<numb
     if ((await door.cast(cast)) === null)
       throw new Error(`the background process ended at once; ${driver.said} says why`);
     if (call.json) outJson(await loadView(door, cast, flag(call.values, 'turns')));
-    else out(`Cast ${cast} runs in the background. Follow it with: baton watch ${cast}`);
+    else out(`Cast ${cast} runs in the background. Follow it with: ${again(call)} watch ${cast}`);
     return EXIT.ok;
   } finally {
     await door.close();
@@ -44,7 +51,6 @@ export async function castBehind(call: Call, workspace: Workspace): Promise<numb
 
 function startBehind(call: Call, workspace: Workspace, cast: string) {
   const baton = fileURLToPath(new URL('../../bin/baton', import.meta.url));
-  mkdirSync(workspace.stateDir, { recursive: true, mode: 0o700 });
   const said = join(workspace.stateDir, `${cast}.out`);
   const sink = openSync(said, 'a', 0o600);
   const child = spawn(baton, argsFor(call, workspace), {

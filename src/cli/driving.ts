@@ -9,24 +9,32 @@ import { WorkerDoor } from '../engine/worker-door.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { logFileIn } from '../log/sqlite.ts';
 import type { Workspace } from '../workspace/locate.ts';
-import { sealOf } from '../workspace/seal.ts';
-import { type Call, flag, Refused } from './command.ts';
+import { witnessOf } from '../workspace/witness.ts';
+import { again, type Call, flag, Refused } from './command.ts';
+import { commandName } from './command-name.ts';
 import { loadView, showEnd } from './ending.ts';
 import { progressFor } from './progress.ts';
-import { hasLog, person } from './session.ts';
+import { person } from './session.ts';
+import { asDamage, makeStateFolder } from './state-folder.ts';
 
-const PAUSING =
-  'Pausing: stopping the running agents. Press Ctrl-C again to leave at once; `baton resume` carries on either way.';
+function pausing(call: Call): string {
+  const later = `\`${again(call)} resume\` carries on either way.`;
+  return `Pausing: stopping the running agents. Press Ctrl-C again to leave at once; ${later}`;
+}
 
 /** Opens the log behind a worker: right for a command that drives. */
 export async function withDriver<T>(workspace: Workspace, work: (door: Door) => Promise<T>): Promise<T> {
   // A state folder that cannot be used is told in better words here than by whoever fails to open a file in it.
-  hasLog(workspace);
-  const door = await withCompileCache(() => WorkerDoor.open(logFileIn(workspace.stateDir)));
+  makeStateFolder(workspace);
   try {
-    return await work(door);
-  } finally {
-    await door.close();
+    const door = await withCompileCache(() => WorkerDoor.open(logFileIn(workspace.stateDir)));
+    try {
+      return await work(door);
+    } finally {
+      await door.close();
+    }
+  } catch (error) {
+    throw asDamage(error, workspace);
   }
 }
 
@@ -58,9 +66,10 @@ export async function driveAndShow(
   if (!isSame(driver, me)) throw new Refused(drivenBy(cast, driver));
   // Whoever has seen the id may interrupt: that it is listened for comes first.
   let say: (line: string) => void = () => undefined;
-  const interrupt = onInterrupt(() => {
-    say(PAUSING);
-    return door.submit({ kind: 'cast.pause', cast, reason: 'interrupted from the keyboard' }, person());
+  const interrupt = onInterrupt((signal) => {
+    say(pausing(call));
+    const reason = signal === 'SIGINT' ? 'interrupted from the keyboard' : `stopped by ${signal}`;
+    return door.submit({ kind: 'cast.pause', cast, reason }, person());
   });
   const progress = progressFor(call, cast);
   say = (line) => progress.say(line);
@@ -73,7 +82,7 @@ export async function driveAndShow(
       cwd: dir,
       configDir: `${dir}/.baton`,
       stateDir,
-      seal: () => sealOf(dir),
+      witness: witnessOf(workspace),
     });
     const started = async () => {
       await begin();
@@ -90,7 +99,7 @@ export async function driveAndShow(
 }
 
 export function drivenBy(cast: string, { pid, host }: Driver): Denied {
-  const reason = `cast ${cast} is driven by process ${pid} on ${host}; \`baton watch ${cast}\` follows it`;
+  const reason = `cast ${cast} is driven by process ${pid} on ${host}; \`${commandName()} watch ${cast}\` follows it`;
   return deny('NOT_ALLOWED_NOW', reason, { pid, host });
 }
 
@@ -101,24 +110,24 @@ type Interrupt = {
 };
 
 /** The first Ctrl-C pauses; a second one ends the process at once, which loses nothing either. */
-function onInterrupt(pause: () => Promise<unknown>): Interrupt {
-  let isInterrupted = false;
-  const tryToPause = () => pause().catch(() => undefined);
+function onInterrupt(pause: (signal: NodeJS.Signals) => Promise<unknown>): Interrupt {
+  let heard: NodeJS.Signals | null = null;
+  const tryToPause = (signal: NodeJS.Signals) => pause(signal).catch(() => undefined);
   const stop = () => {
     process.off('SIGINT', handle);
     process.off('SIGTERM', handle);
   };
-  const handle = () => {
-    isInterrupted = true;
+  const handle = (signal: NodeJS.Signals) => {
+    heard = signal;
     stop();
-    void tryToPause();
+    void tryToPause(signal);
   };
   process.on('SIGINT', handle);
   process.on('SIGTERM', handle);
   return {
     stop,
     async catchUp() {
-      if (isInterrupted) await tryToPause();
+      if (heard !== null) await tryToPause(heard);
     },
   };
 }

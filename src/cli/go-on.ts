@@ -4,11 +4,13 @@ import { type CastSummary, summaries } from '../engine/summary.ts';
 import type { CastStatus } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import { ask } from './ask.ts';
-import { type Call, flag, note, outJson, Refused } from './command.ts';
+import { again, type Call, flag, note, outJson, Refused } from './command.ts';
+import { commandName } from './command-name.ts';
 import { driveAndShow, drivenBy, withDriver } from './driving.ts';
 import { exitOf, loadView } from './ending.ts';
 import { workspaceOf } from './find-workspace.ts';
-import { hasLog, nameCast, noCastYet, person } from './session.ts';
+import { nameCast, noCastYet, person } from './session.ts';
+import { hasLog } from './state-folder.ts';
 
 export type Verb = 'resume' | 'recast' | 'revive' | 'continue';
 type Exact = Exclude<Verb, 'continue'>;
@@ -29,10 +31,16 @@ export async function goOn(call: Call, verb: Verb): Promise<number> {
     const driver = await door.driverOf(cast);
     if (driver) throw new Refused(drivenBy(cast, driver));
     const exact = verb === 'continue' ? await obvious(door, summary) : verb;
-    if (exact === 'resume' && !FITS.resume.includes(status)) return standStill(call, door, summary);
+    // A blocked task is tried again when a person says so; an unknown outcome needs more than that.
+    const isStuck = verb === 'continue' && status === 'waiting' && summary.code !== 'OUTCOME_UNKNOWN';
+    if (exact === 'resume' && !isStuck && !FITS.resume.includes(status)) return standStill(call, door, summary);
     // What certainly does not fit is refused before anything is driven: driving starts what a crashed cast is owed.
-    if (!FITS[exact].includes(status)) await steer(door, cast, exact);
-    return driveAndShow(call, workspace, door, cast, () => steer(door, cast, exact));
+    if (!isStuck && !FITS[exact].includes(status)) await steer(door, cast, exact);
+    // A cast that was cut off runs already, and may have come to its end by the time anybody could say so.
+    const isUnderWay = exact === 'resume' && status === 'running';
+    return driveAndShow(call, workspace, door, cast, async () => {
+      if (!isUnderWay) await steer(door, cast, exact);
+    });
   });
 }
 
@@ -81,14 +89,14 @@ async function choose(door: Door, word: string | undefined, verb: Verb): Promise
     if (one.status !== 'running' || (await door.driverOf(one.cast)) === null) fitting.push(one);
   }
   if (fitting.length > 1)
-    note(`${fitting.length} casts could be carried on; this is the newest. \`baton casts\` lists them.`);
+    note(`${fitting.length} casts could be carried on; this is the newest. \`${commandName()} casts\` lists them.`);
   return fitting.at(-1) ?? nameCast(door, 'latest');
 }
 
 async function standStill(call: Call, door: Door, { cast, status, reason }: CastSummary): Promise<number> {
   if (status === 'waiting') note(`Cast ${cast} waits for a person: ${reason}`);
   else if (status === 'completed') note(`There is nothing to do: cast ${cast} is completed.`);
-  else note(`There is nothing to resume: cast ${cast} is ${status}. \`baton recast ${cast}\` runs it on.`);
+  else note(`There is nothing to resume: cast ${cast} is ${status}. \`${again(call)} recast ${cast}\` runs it on.`);
   const view = await loadView(door, cast, flag(call.values, 'turns'));
   if (call.json) outJson(view);
   return exitOf(view.status);

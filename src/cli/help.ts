@@ -6,6 +6,7 @@ export const GROUPS: readonly (readonly [Command['group'], string])[] = [
   ['everyday', 'Every day'],
   ['try', 'To try it'],
   ['casts', 'Casts'],
+  ['ledger', 'Tasks and locks, by hand'],
   ['contracts', 'Contracts and checks'],
   ['history', 'What happened'],
 ];

@@ -5,6 +5,7 @@ import type { Driver } from '../engine/driver.ts';
 import type { Head, Log, Query } from '../engine/ports.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
+import type { Ledger } from '../kernel/ledger/state.ts';
 import type { Cast } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 
@@ -34,6 +35,10 @@ export class LookingDoor implements Door {
     const state = emptyState();
     for (const entry of await this.read({ after: 0, cast: id })) apply(state, entry);
     return state.casts[id] ?? null;
+  }
+
+  async ledger(run?: string): Promise<Ledger> {
+    return (await this.#atDesk()).ledger(run);
   }
 
   async submit(request: Request, by: string): Promise<Verdict> {

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { StorageError } from '../engine/storage-error.ts';
 import { type Call, type Command, EXIT, note, out, outJson, Refused, UsageError } from './command.ts';
+import { commandName } from './command-name.ts';
 import { COMMANDS } from './commands.ts';
 import { oneLine } from './safe-text.ts';
 
@@ -14,13 +15,23 @@ const GLOBAL = {
 
 export async function main(argv: readonly string[]): Promise<void> {
   const wantsJson = ownWords(argv).includes('--json');
-  // A reader that goes away (`baton log | head`) ends nothing: a cast that is driven goes on without a listener.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  let lost: NodeJS.ErrnoException | null = null;
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // A reader that goes away (`baton log | head`) ends nothing: a cast that is driven goes on without a listener.
+    if (error.code !== 'EPIPE') lost ??= error;
+  });
+  process.stderr.on('error', () => undefined);
   process.on('uncaughtException', (error) => process.exit(report(error, wantsJson)));
   const code = await dispatch(argv).catch((error: unknown) => report(error, wantsJson));
   await Promise.all([process.stdout, process.stderr].map(drained));
   // Not by running out of work: something that failed to start may still hold the process open.
-  process.exit(code);
+  process.exit(lost === null ? code : report(unsaid(lost), false));
+}
+
+/** Who asked for an answer and did not get all of it must not take the rest for it. */
+function unsaid({ message }: Error): StorageError {
+  const reason = `the answer could not be written (${message}); free some space or write it elsewhere, nothing else was lost`;
+  return new StorageError('STORAGE_FAILED', reason);
 }
 
 function drained(stream: NodeJS.WriteStream): Promise<void> {
@@ -52,7 +63,7 @@ async function withoutCommand(rest: readonly string[]): Promise<number> {
     return EXIT.ok;
   }
   const odd = rest.find((word) => word !== '--help' && word !== '-h');
-  if (odd !== undefined) throw new UsageError(`say a command beside ${odd}; \`baton --help\` lists them`);
+  if (odd !== undefined) throw new UsageError(`say a command beside ${odd}; \`${commandName()} --help\` lists them`);
   return showHelp(undefined);
 }
 
@@ -64,7 +75,7 @@ async function showHelp(name: string | undefined): Promise<number> {
 
 function named(name: string): Command {
   const command = COMMANDS.find((candidate) => candidate.name === name);
-  if (!command) throw new UsageError(`there is no command ${name}; \`baton --help\` lists them`);
+  if (!command) throw new UsageError(`there is no command ${name}; \`${commandName()} --help\` lists them`);
   return command;
 }
 
@@ -91,7 +102,7 @@ function parsed(command: Command, rest: readonly string[]) {
     return parseArgs({ args: [...rest], options, allowPositionals: true, strict: true });
   } catch (error) {
     const [what] = (error as Error).message.split(/\. |\n/);
-    throw new UsageError(`${what} (\`baton ${command.name} --help\`)`);
+    throw new UsageError(`${what} (\`${commandName()} ${command.name} --help\`)`);
   }
 }
 
@@ -105,7 +116,7 @@ function currentFolder(): string {
 
 function countWords({ name, args, words: [min, max] }: Command, { length }: readonly string[]): void {
   if (length >= min && length <= max) return;
-  throw new UsageError(`say: baton ${name}${args ? ` ${args}` : ''} (\`baton ${name} --help\`)`);
+  throw new UsageError(`say: baton ${name}${args ? ` ${args}` : ''} (\`${commandName()} ${name} --help\`)`);
 }
 
 async function version(): Promise<string> {

@@ -4,6 +4,7 @@ import type { Change } from '../engine/door.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Item } from '../kernel/state.ts';
 import type { Call } from './command.ts';
+import { counted } from './counted.ts';
 import { oneLine } from './safe-text.ts';
 
 export type Progress = {
@@ -24,8 +25,10 @@ type Seen = {
 
 export function progressFor(call: Call, cast: string): Progress {
   const screen = process.stderr;
-  const live = screen.isTTY === true && !call.json;
-  const paint = painter(screen.isTTY === true && !call.env.NO_COLOR);
+  // A dumb terminal is one that shows escape sequences instead of following them.
+  const isScreen = screen.isTTY === true && call.env.TERM !== 'dumb';
+  const live = isScreen && !call.json;
+  const paint = painter(isScreen && !call.env.NO_COLOR);
   const started = Date.now();
   const seen: Seen = { labels: {}, turns: new Map(), rework: new Map(), tokens: 0 };
   const print = (line: string) => screen.write(`${live ? '\r\x1b[2K' : ''}${line}\n`);
@@ -79,7 +82,7 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
       const mark = satisfied === false ? paint.warn('✗ not satisfied') : paint.good('✓ accepted');
       const items =
         typeof payload === 'object' && payload !== null && 'workItems' in payload ? payload.workItems : null;
-      const made = Array.isArray(items) && items.length > 0 ? paint.dim(` ${items.length} items`) : '';
+      const made = Array.isArray(items) && items.length > 0 ? paint.dim(` ${counted(items.length, 'item')}`) : '';
       const line = `  ${mark} ${where(fact.turn, seen)}${made}`;
       seen.turns.delete(fact.turn);
       return [line];
@@ -96,6 +99,16 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
     }
     case 'attempt.lost':
       return [`  ${paint.warn('↻ lost')} ${where(fact.turn, seen)}: ${oneLine(fact.reason)}; it runs again`];
+    case 'turn.blocked':
+      seen.tokens += fact.usage.input + fact.usage.output;
+      return [`  ${paint.bad('✗ blocked')} ${where(fact.turn, seen)}: ${fact.code}: ${oneLine(fact.reason)}`];
+    case 'turn.held':
+      return [`  ${paint.warn('… put off')} ${where(fact.turn, seen)}: ${oneLine(fact.reason)}`];
+    case 'lanes.held':
+      return [`  ${paint.warn('… put off')} ${oneLine(fact.reason)}`];
+    case 'lane.ended':
+      seen.turns.delete(fact.turn);
+      return [];
     case 'rework.noted': {
       const key = `${fact.note.target}@${fact.note.item ?? ''}`;
       const round = (seen.rework.get(key) ?? 0) + 1;

@@ -2,12 +2,14 @@
 // decides every waiting input on it in order, and appends all their facts, so that many casts share one sync to disk.
 // Nothing is answered before its facts are on disk.
 import { apply } from '../kernel/apply.ts';
-import { type Packet, packetOf } from '../kernel/cast/packet.ts';
+import { type Packet, packetOf, type Watch, watchOf } from '../kernel/cast/packet.ts';
 import type { Dialects } from '../kernel/cast/pen.ts';
 import { decide } from '../kernel/decide.ts';
 import { type Effect, keyOf } from '../kernel/effect.ts';
 import type { Entry } from '../kernel/fact.ts';
-import type { Request } from '../kernel/input.ts';
+import { type Request, runNamed } from '../kernel/input.ts';
+import { closedRuns, forgetRun } from '../kernel/ledger/forget.ts';
+import { type Ledger, runOf } from '../kernel/ledger/state.ts';
 import { pending } from '../kernel/pending.ts';
 import { type Cast, type CastStatus, emptyState, isOver, type State } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
@@ -24,7 +26,13 @@ const SNAPSHOT_EVERY = 5_000;
 const SNAPSHOT_BYTES_PER_FACT = 50;
 
 export type Answer = { readonly verdict: Verdict; readonly entries: readonly Entry[] };
-export type Owed = { readonly key: string; readonly effect: Effect; readonly packet: Packet | null };
+/** Work that is owed; what is needed for it comes with it once. */
+export type Owed = {
+  readonly key: string;
+  readonly effect: Effect;
+  readonly packet?: Packet;
+  readonly watch?: Watch;
+};
 
 type Waiting = {
   readonly request: Request;
@@ -97,6 +105,15 @@ export class Desk {
     });
   }
 
+  /** A copy of the ledger at the head of the log. A run in which nothing is open any more is there when it is named. */
+  ledger(run?: string): Promise<Ledger> {
+    return this.#alone(async () => {
+      await this.#catchUp();
+      if (run !== undefined) await this.#loadCast(run);
+      return structuredClone(this.#state.ledger);
+    });
+  }
+
   /** Keeps a cast loaded for whoever follows it, also when it has ended long ago. */
   keep(id: string): () => void {
     const mark = { id };
@@ -115,8 +132,10 @@ export class Desk {
     if (!cast) return [];
     return pending(cast).map((effect) => {
       const key = keyOf(effect);
-      const turn = effect.kind === 'dispatch' && isNew(key) ? cast.turns[effect.turn] : undefined;
-      return { key, effect, packet: turn ? packetOf(cast, turn) : null };
+      const turn = effect.kind !== 'timer' && isNew(key) ? cast.turns[effect.turn] : undefined;
+      if (!turn) return { key, effect };
+      if (effect.kind === 'dispatch') return { key, effect, packet: packetOf(cast, turn, this.#state.ledger) };
+      return { key, effect, watch: watchOf(this.#state, cast, turn) };
     });
   }
 
@@ -290,12 +309,12 @@ export class Desk {
   }
 
   async #loadCastsOf(batch: readonly Waiting[]): Promise<void> {
-    for (const id of new Set(batch.map(({ request }) => request.cast))) await this.#loadCast(id);
+    for (const id of new Set(batch.map(({ request }) => runNamed(request)))) if (id !== null) await this.#loadCast(id);
   }
 
-  /** Reads a cast that is not loaded back from its own facts, as far as the rest of the state has come. */
+  /** Reads a cast or a run that is not loaded back from its own facts, as far as the rest of the state has come. */
   async #loadCast(id: string): Promise<void> {
-    if (this.#cast(id)) return;
+    if (this.#cast(id) || runOf(this.#state.ledger, id)) return;
     const entries = await this.#log.read({ after: 0, cast: id });
     for (const entry of entries) if (entry.seq <= this.#seq) apply(this.#state, entry);
   }
@@ -306,8 +325,14 @@ export class Desk {
 
   #forgetEnded(): void {
     const ended = Object.values(this.#state.casts).filter(({ status }) => isOver(status));
-    if (ended.length <= ENDED_KEPT_MAX) return;
+    const closed = closedRuns(this.#state.ledger);
+    if (ended.length <= ENDED_KEPT_MAX && closed.length <= ENDED_KEPT_MAX) return;
     const kept = new Set(Array.from(this.#kept, ({ id }) => id));
-    for (const { id } of ended.slice(0, -ENDED_KEPT_MAX)) if (!kept.has(id)) delete this.#state.casts[id];
+    for (const { id } of ended.slice(0, -ENDED_KEPT_MAX)) {
+      if (kept.has(id)) continue;
+      delete this.#state.casts[id];
+      forgetRun(this.#state.ledger, id);
+    }
+    for (const id of closed.slice(0, -ENDED_KEPT_MAX)) forgetRun(this.#state.ledger, id);
   }
 }

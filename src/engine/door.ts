@@ -1,6 +1,7 @@
 // How the engine and the skins reach a workspace's desk, whether it sits in this thread or in a worker.
 import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
+import type { Ledger } from '../kernel/ledger/state.ts';
 import type { Cast, CastStatus } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import type { Desk, Owed } from './desk.ts';
@@ -18,6 +19,8 @@ export type Change = {
 export interface Door {
   submit(request: Request, by: string): Promise<Verdict>;
   cast(id: string): Promise<Cast | null>;
+  /** Who owns which task and which paths, at the head of the log. A run that is closed is there when it is named. */
+  ledger(run?: string): Promise<Ledger>;
   read(query: Query): Promise<readonly Entry[]>;
   lifecycle(): Promise<readonly Entry[]>;
   head(): Promise<Head>;
@@ -45,6 +48,10 @@ export class LocalDoor implements Door {
 
   cast(id: string): Promise<Cast | null> {
     return this.#desk.cast(id);
+  }
+
+  ledger(run?: string): Promise<Ledger> {
+    return this.#desk.ledger(run);
   }
 
   read(query: Query): Promise<readonly Entry[]> {

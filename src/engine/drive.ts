@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { Effect } from '../kernel/effect.ts';
 import type { Request } from '../kernel/input.ts';
-import type { CastStatus } from '../kernel/state.ts';
+import { type CastStatus, isOver } from '../kernel/state.ts';
 import type { Owed } from './desk.ts';
 import type { Change, Door } from './door.ts';
-import type { AttemptResult, Place, Runners } from './ports.ts';
+import type { AttemptResult, Place, Runners, Witness } from './ports.ts';
 
 const ENGINE = 'engine';
 /** The longest a timer of Node can be set for. */
@@ -22,8 +22,8 @@ export type EngineOptions = {
   readonly configDir: string;
   readonly stateDir: string;
   readonly now?: () => number;
-  /** The seal of what governs the agents, taken before a turn and compared after it. */
-  readonly seal?: () => string;
+  /** Without one, nothing but what the agents say is known of a turn. */
+  readonly witness?: Witness;
 };
 
 export class Engine {
@@ -79,6 +79,7 @@ class Drive {
     await finished;
     stop();
     if (this.#failure) throw this.#failure;
+    if (isOver(this.#status)) await this.#options.witness?.forget(this.#cast);
     return this.#status;
   }
 
@@ -114,11 +115,13 @@ class Drive {
     if (this.#status !== 'running' || this.#failure) this.#done?.();
   }
 
-  async #perform({ effect, key, packet }: Owed, signal: AbortSignal): Promise<void> {
+  async #perform({ effect, key, packet, watch }: Owed, signal: AbortSignal): Promise<void> {
+    const { witness } = this.#options;
     switch (effect.kind) {
       case 'prepare': {
         const { cast, turn, attempt } = effect;
-        const seal = this.#options.seal?.();
+        const seal = watch && (await witness?.before(watch));
+        if (signal.aborted) return;
         await this.#submit(key, {
           kind: 'turn.prepared',
           cast,
@@ -141,8 +144,8 @@ class Drive {
       }
       case 'verify': {
         const { cast, turn, attempt } = effect;
-        const seal = this.#options.seal?.() ?? '';
-        await this.#submit(key, { kind: 'turn.verified', cast, turn, attempt, seal });
+        const seen = (watch && (await witness?.after(watch))) ?? { seal: '', changes: {}, checks: {} };
+        if (!signal.aborted) await this.#submit(key, { kind: 'turn.verified', cast, turn, attempt, ...seen });
         return;
       }
       case 'timer':

@@ -1,26 +1,52 @@
 // What the engine needs from the outside, in its own words. Adapters live in `src/log` and `src/agents`.
 
-import type { Packet } from '../kernel/cast/packet.ts';
+import type { Packet, Watch } from '../kernel/cast/packet.ts';
 import type { Entry, Fact, Fault } from '../kernel/fact.ts';
+import type { Seen } from '../kernel/gate/accept.ts';
 import type { Usage } from '../kernel/state.ts';
 
 /** A fact on its way into the log; place and chain are the log's business. */
-export type Append = { readonly fact: Fact; readonly by: string; readonly at: number };
+export type Append = {
+  readonly fact: Fact;
+  readonly by: string;
+  readonly at: number;
+  /** Ids that no other fact of the log may use. They stand in the chain for good, so they are ids and never texts. */
+  readonly once?: readonly string[];
+};
+
+/** The number of the entry that used a key up, or null. */
+export type Used = (key: string) => number | null;
 
 export type Head = { readonly seq: number; readonly hash: string };
 
 export type Snapshot = { readonly through: number; readonly digest: string; readonly body: string };
 
-/** Reading: entries after a sequence number, in order, at most `limit`; of one cast where it is named. */
-export type Query = { readonly after: number; readonly limit?: number; readonly cast?: string };
+/** A small value outside the chain. */
+export type Lease = { readonly name: string; readonly value: string };
+
+/** Reading: entries after a sequence number, in order, at most `limit`; only those that fit everything that is named. */
+export type Query = {
+  readonly after: number;
+  readonly limit?: number;
+  /** A cast, or a run of the ledger: a cast's run has its name. */
+  readonly cast?: string;
+  /** The fact's own `task`. Tasks of several runs may have the same id. */
+  readonly task?: string;
+  /** How the kind begins. `cast.` alone is found without looking at the others. */
+  readonly kindPrefix?: string;
+};
 
 export interface Log {
   /**
    * Hands over the entries after `after`, asks `decide` once what to append, and appends it: all or nothing, on disk when
    * the promise resolves. Nobody else appends in between. A throw inside `decide` leaves the log as it was and is passed
    * on; a fault of the storage is a `StorageError`.
+   *
+   * `used` answers for what is in the log, the tail included, and only while `decide` runs. It does not know what the same
+   * decision is about to append: whoever decides several inputs in one commit remembers the keys of the first ones. To
+   * append a key that is used is a fault of the program; it throws, and the log stays as it was.
    */
-  commit(after: number, decide: (tail: readonly Entry[]) => readonly Append[]): Promise<readonly Entry[]>;
+  commit(after: number, decide: (tail: readonly Entry[], used: Used) => readonly Append[]): Promise<readonly Entry[]>;
   read(query: Query): Promise<readonly Entry[]>;
   /** The entries whose kind begins with `cast.`: when casts started, ended, waited and went on. */
   lifecycle(after: number): Promise<readonly Entry[]>;
@@ -34,6 +60,8 @@ export interface Log {
   saveSnapshot(snapshot: Snapshot): Promise<void>;
   /** Liveness, outside the chain: a small value by name. `change` sees the present one and returns the new one, in one step. */
   lease(name: string, change: (held: string | null) => string | null): Promise<string | null>;
+  /** All such values whose names begin so, in the order of their names. */
+  leases(prefix: string): Promise<readonly Lease[]>;
   close(): Promise<void>;
 }
 
@@ -55,6 +83,14 @@ export interface Runner {
 
 export type Runners = { runnerFor(packet: Packet): Runner };
 
+/** Looks at a turn from outside: what governs the agents, which files changed, what the checkers find. */
+export interface Witness {
+  before(watch: Watch): Promise<string>;
+  after(watch: Watch): Promise<Seen & { readonly seal: string }>;
+  /** The cast is over: what was seen before its turns is not needed any more. */
+  forget(cast: string): Promise<void>;
+}
+
 /** Where an attempt works and where it may spool. */
 export type Place = {
   /** The project directory. */
@@ -63,4 +99,13 @@ export type Place = {
   readonly attemptDir: string;
   /** The folder relative commands are resolved against. */
   readonly configDir: string;
+  /** Told what the agent is doing while it does it. Events may be missed; nothing may depend on them. */
+  readonly onEvent?: (event: LiveEvent) => void;
 };
+
+/** Something an agent does right now: it speaks, calls a tool, is refused one, or waits before it tries again. */
+export type LiveEvent =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'tool'; readonly name: string }
+  | { readonly kind: 'denied'; readonly name: string }
+  | { readonly kind: 'waiting'; readonly forMs: number; readonly reason: string };

@@ -9,6 +9,7 @@ import { startOf } from '../../test/conformance/round.ts';
 import { abort, budget, NOON, names, pause, seat } from '../../test/conformance/seat.ts';
 import { dialects } from '../dialects/index.ts';
 import type { Fact } from '../kernel/fact.ts';
+import type { Ledger } from '../kernel/ledger/state.ts';
 import type { Cast } from '../kernel/state.ts';
 import { MemoryLog } from '../log/memory.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite.ts';
@@ -24,9 +25,11 @@ afterEach(() => {
 });
 
 const SHAPE = {
-  format: 1,
-  cast: 'budget clock code cursors data guard heard id lastIsJson lastJson lastOutput loadout peaks reason request rework rules script scripted stand status traversals turns turnsAccepted turnsStarted usage visits',
-  turn: 'answered attempt brief faults handoff id item phase refusal repairs reserved script seal socket visit',
+  format: 2,
+  cast: 'budget clock code cursors data extended guard heard id lanes lastIsJson lastJson lastOutput lists loadout peaks reason request rework rules runId script scripted stand status traversals turns turnsAccepted turnsStarted usage visits',
+  turn: 'answered attempt brief excused faults fence handoff held id item lane phase refusal repairs reserved script seal socket startedAt task visit',
+  ledger: 'created fence hold locks ready runs tasks waiting',
+  run: 'cast counts deltas id open pastDeltas runId running serial tasks',
 };
 
 /** A log with open and ended casts, and snapshots in between. */
@@ -84,7 +87,7 @@ test.each([
   ['cut off', 'UPDATE snapshots SET body = substr(body, 1, length(body) / 2)'],
   [
     'changed together with its digest',
-    `UPDATE snapshots SET body = '{"format":1,"casts":{}}', digest = '${hash('sha256', '{"format":1,"casts":{}}', 'hex')}'`,
+    `UPDATE snapshots SET body = '{"format":2,"casts":{}}', digest = '${hash('sha256', '{"format":2,"casts":{}}', 'hex')}'`,
   ],
   ['moved to an earlier place', 'UPDATE snapshots SET through = through - 3'],
   ['moved to a later place', 'UPDATE snapshots SET through = through + 1'],
@@ -117,18 +120,23 @@ test('a snapshot of another shape is not believed, though the log vouches for it
 
 test('a change of the shape of the state asks for a new format of snapshots', async () => {
   const memory = await withSnapshots();
-  const { format, casts } = JSON.parse((await memory.snapshot())?.body ?? '') as {
+  const { format, casts, ledger } = JSON.parse((await memory.snapshot())?.body ?? '') as {
     format: number;
     casts: Record<string, Cast>;
+    ledger: Ledger;
   };
+  const keys = (value: object | undefined) =>
+    Object.keys(value ?? {})
+      .sort()
+      .join(' ');
   const cast = casts.c3 as Cast;
   // When this fails, raise FORMAT in snapshot.ts and write the new shape down here: older snapshots are then not believed.
   expect({
     format,
-    cast: Object.keys(cast).sort().join(' '),
-    turn: Object.keys(cast.turns[1] ?? {})
-      .sort()
-      .join(' '),
+    cast: keys(cast),
+    turn: keys(cast.turns[1]),
+    ledger: keys(ledger),
+    run: keys(Object.values(ledger.runs)[0]),
   }).toEqual(SHAPE);
 });
 

@@ -2,18 +2,21 @@
 // holds a fact with its digest right after that place, and what does not fit this fact is not believed.
 import { hash } from 'node:crypto';
 import type { Fact } from '../kernel/fact.ts';
+import { closedRuns, withoutRuns } from '../kernel/ledger/forget.ts';
 import { isOver, type State } from '../kernel/state.ts';
 import type { Log, Snapshot } from './ports.ts';
 
 /** To be raised whenever the shape of the state changes: a snapshot of another shape is not believed either. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 export type Restored = { readonly state: State; readonly through: number; readonly bytes: number };
 
-/** Ended casts are left out; whoever asks for one reads it back from its facts. */
+/** Ended casts and closed runs are left out; whoever asks for one reads it back from its facts. */
 export function takeSnapshot(state: State, through: number): Snapshot {
   const open = Object.entries(state.casts).filter(([, cast]) => !isOver(cast.status));
-  const body = JSON.stringify({ format: FORMAT, ...state, casts: Object.fromEntries(open) });
+  const ended = Object.keys(state.casts).filter((id) => isOver(state.casts[id]?.status ?? 'running'));
+  const ledger = withoutRuns(state.ledger, [...ended, ...closedRuns(state.ledger)]);
+  const body = JSON.stringify({ format: FORMAT, ...state, casts: Object.fromEntries(open), ledger });
   return { through, digest: hash('sha256', body, 'hex'), body };
 }
 

@@ -107,6 +107,9 @@ function endOf(fact: Entry['fact']): { output?: string; verdict?: Json } {
           details: {},
         },
       };
+    case 'turn.blocked':
+      if (fact.output === '') return {};
+      return { output: fact.output, verdict: { allow: false, code: fact.code, reason: fact.reason, details: {} } };
     case 'attempt.refused':
       return { output: fact.output, verdict: fact.verdict };
     case 'attempt.failed':

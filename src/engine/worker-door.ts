@@ -3,6 +3,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
+import type { Ledger } from '../kernel/ledger/state.ts';
 import type { Cast } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import type { Change, Door } from './door.ts';
@@ -59,6 +60,10 @@ export class WorkerDoor implements Door {
 
   cast(id: string): Promise<Cast | null> {
     return this.#call('cast', id);
+  }
+
+  ledger(run?: string): Promise<Ledger> {
+    return this.#call('ledger', run);
   }
 
   read(query: Query): Promise<readonly Entry[]> {

@@ -15,7 +15,7 @@ test.each<Fact>([
   { kind: 'cast.completed', cast: 'nobody' },
   { kind: 'turn.reopened', cast: 'nobody', turn: 1 },
 ])('$kind changes nothing where there is no cast', (fact) => {
-  expect(apply(emptyState(), { at, fact })).toEqual({ casts: {} });
+  expect(apply(emptyState(), { at, fact })).toEqual(emptyState());
 });
 
 test.each<Fact>([

@@ -4,11 +4,16 @@ import { newest } from './cast/cut.ts';
 import { NO_ROUNDS, tracked } from './cast/guard.ts';
 import { withLine, withoutList, withoutNoted } from './cast/heard.ts';
 import { forgetItem, forgetItems, noteKey } from './cast/item-memory.ts';
+import { newCast, newTurn } from './cast/new-cast.ts';
 import { REWORK_NOTES_MAX } from './cast/rework.ts';
-import type { DataChange, Entry, Fact } from './fact.ts';
+import { extended } from './cast/task-list.ts';
+import type { CastFact, DataChange, Entry, Fact } from './fact.ts';
 import { setPath } from './graph/path.ts';
 import type { JsonObject } from './json.ts';
-import type { Cast, State, Turn, Usage } from './state.ts';
+import { applyLedger, openRun, planTasks } from './ledger/apply.ts';
+import { isLedgerFact } from './ledger/fact.ts';
+import { runOf } from './ledger/state.ts';
+import { type Cast, type State, type Turn, type Usage, walkOf } from './state.ts';
 
 /** Accumulated context is kept to its newest part, so that a cast's state does not grow with its length. */
 export const CONTEXT_CHARS_MAX = 65_536;
@@ -21,24 +26,81 @@ export function apply(state: State, entry: Pick<Entry, 'at' | 'fact'>): State {
       return state;
     case 'cast.started':
       state.casts[fact.cast] = newCast(fact, Date.parse(entry.at));
+      openRun(state.ledger, fact.cast, fact.runId ?? fact.cast);
       return state;
-    default: {
+    case 'items.planned': {
       const cast = state.casts[fact.cast];
-      if (cast) applyToCast(cast, fact, Date.parse(entry.at));
+      if (cast && fact.cursor !== null) {
+        cast.lists[fact.cursor] = extended(cast.lists[fact.cursor], fact.tasks);
+      }
+      if (cast && fact.spec) planTasks(state.ledger, fact.cast, fact.tasks, fact.spec, fact.rows);
+      return state;
+    }
+    case 'run.named': {
+      const [cast, run] = [state.casts[fact.cast], runOf(state.ledger, fact.cast)];
+      if (cast && run) cast.runId = run.runId = fact.runId;
+      return state;
+    }
+    default: {
+      const at = Date.parse(entry.at);
+      if (fact.kind === 'turn.accepted' && fact.touched) excuse(state, fact, fact.touched);
+      if (isLedgerFact(fact)) applyLedger(state.ledger, fact, at);
+      else {
+        const cast = state.casts[fact.cast];
+        if (cast) applyToCast(cast, fact, at);
+      }
       return state;
     }
   }
 }
 
-type CastFact = Exclude<Fact, { kind: 'workspace.opened' | 'snapshot.taken' | 'cast.started' }>;
+/** What a turn was seen to change is held against no other turn that is under way. */
+function excuse(state: State, { cast, turn }: { cast: string; turn: number }, touched: Turn['excused']): void {
+  for (const other of Object.values(state.casts)) {
+    for (const each of Object.values(other.turns)) {
+      if (each.seal !== null && !(other.id === cast && each.id === turn)) Object.assign(each.excused, touched);
+    }
+  }
+}
 
-function applyToCast(cast: Cast, fact: CastFact, at: number): void {
+function applyToCast(
+  cast: Cast,
+  fact: Exclude<CastFact, { kind: 'cast.started' | 'items.planned' | 'run.named' }>,
+  at: number,
+): void {
   switch (fact.kind) {
     case 'turn.started':
       cast.turnsStarted = fact.turn;
       cast.visits[fact.socket] = fact.visit;
-      cast.guard = tracked(cast.guard, fact.item?.key ?? '', fact.socket, fact.budgeted);
       cast.turns[fact.turn] = newTurn(fact);
+      if (fact.lane !== undefined && cast.lanes[fact.lane]) walked(cast, fact.lane, fact);
+      else cast.guard = tracked(cast.guard, fact.item?.key ?? '', fact.socket, fact.budgeted);
+      return;
+    case 'turn.held': {
+      const { code, reason, until } = fact;
+      update(cast, fact.turn, { phase: 'held', held: { code, reason, until } });
+      return;
+    }
+    case 'turn.freed':
+      update(cast, fact.turn, { phase: 'owed', held: null });
+      return;
+    case 'turn.blocked': {
+      const turn = settle(cast, fact.turn, fact.usage);
+      if (turn) Object.assign(turn, { phase: 'blocked', brief: null, answered: null });
+      return;
+    }
+    case 'lanes.opened':
+      cast.lanes[fact.loop] = { entry: fact.entry, held: null, walks: {} };
+      return;
+    case 'lanes.held': {
+      const lanes = cast.lanes[fact.loop];
+      if (lanes) lanes.held = { code: fact.code, reason: fact.reason, until: fact.until };
+      return;
+    }
+    case 'lane.ended':
+      leaveLane(cast, fact.turn);
+      if (fact.item !== null) forgetItem(cast, fact.item);
+      delete cast.turns[fact.turn];
       return;
     case 'attempt.started':
       update(cast, fact.turn, {
@@ -47,7 +109,9 @@ function applyToCast(cast: Cast, fact: CastFact, at: number): void {
         brief: fact.brief,
         script: fact.script,
         reserved: fact.reserved,
+        startedAt: at,
         ...(fact.seal === undefined ? {} : { seal: fact.seal }),
+        ...(fact.fence === undefined ? {} : { fence: fact.fence }),
       });
       return;
     case 'attempt.answered': {
@@ -90,6 +154,7 @@ function applyToCast(cast: Cast, fact: CastFact, at: number): void {
         reserved: 0,
         brief: null,
         seal: null,
+        held: null,
       });
       return;
     case 'turn.dropped':
@@ -101,6 +166,7 @@ function applyToCast(cast: Cast, fact: CastFact, at: number): void {
       return;
     case 'cursor.reset':
       cast.cursors[fact.cursor] = 0;
+      delete cast.lists[fact.cursor];
       cast.heard = withoutList(cast.heard, fact.cursor);
       for (const loop of cast.rules.graph.loops) if (loop.id === fact.loop) forgetItems(cast, loop);
       return;
@@ -111,6 +177,7 @@ function applyToCast(cast: Cast, fact: CastFact, at: number): void {
       return;
     case 'exit.taken':
       if (fact.settles) forgetItem(cast, fact.settles);
+      if (fact.loop !== null) delete cast.lanes[fact.loop];
       if (fact.turn !== null) delete cast.turns[fact.turn];
       return;
     case 'rework.noted': {
@@ -163,7 +230,7 @@ function applyToCast(cast: Cast, fact: CastFact, at: number): void {
       running(cast, at);
       cast.stand = null;
       cast.guard = NO_ROUNDS;
-      if (fact.extends) cast.traversals[fact.extends.key] = (cast.traversals[fact.extends.key] ?? 0) - fact.extends.by;
+      if (fact.extends) cast.extended[fact.extends.key] = (cast.extended[fact.extends.key] ?? 0) + fact.extends.by;
       return;
     default:
       return unreachable(fact);
@@ -175,6 +242,11 @@ function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted' }>): v
   if (turn)
     Object.assign(turn, { phase: 'accepted', handoff: fact.handoff, answered: null, refusal: null, brief: null });
   cast.turnsAccepted += 1;
+  const walk = turn && walkOf(cast, turn);
+  if (walk) {
+    const isJson = typeof fact.handoff.payload !== 'string';
+    walk.said = { output: fact.output, json: isJson ? fact.handoff.payload : (walk.said?.json ?? null), isJson };
+  }
   cast.lastOutput = fact.output;
   cast.lastIsJson = typeof fact.handoff.payload !== 'string';
   if (cast.lastIsJson) cast.lastJson = fact.handoff.payload;
@@ -194,57 +266,20 @@ export function committed(data: JsonObject, changes: readonly DataChange[], line
   return after;
 }
 
-function newCast(fact: Extract<Fact, { kind: 'cast.started' }>, at: number): Cast {
-  const { maxTokens, maxCost, maxDurationMs } = fact.rules.budget;
-  return {
-    id: fact.cast,
-    request: fact.request,
-    loadout: fact.loadout,
-    rules: fact.rules,
-    script: fact.script,
-    status: 'running',
-    code: null,
-    reason: '',
-    stand: null,
-    data: fact.data,
-    cursors: {},
-    visits: {},
-    turns: {},
-    turnsStarted: 0,
-    turnsAccepted: 0,
-    traversals: {},
-    guard: NO_ROUNDS,
-    rework: {},
-    heard: [],
-    lastOutput: '',
-    lastJson: null,
-    lastIsJson: false,
-    scripted: {},
-    usage: { input: 0, output: 0, cost: 0 },
-    peaks: {},
-    budget: { maxTokens, maxCost, maxDurationMs, warned: false },
-    clock: { startedAt: at, runningSince: at, elapsedMs: 0 },
-  };
+/** An item that walks beside others counts its rounds for itself. */
+function walked(cast: Cast, lane: string, fact: Extract<CastFact, { kind: 'turn.started' }>): void {
+  const lanes = cast.lanes[lane];
+  const key = fact.item?.key ?? '';
+  if (!lanes) return;
+  const before = lanes.walks[key];
+  const guard = tracked(before?.guard ?? NO_ROUNDS, key, fact.socket, fact.budgeted);
+  lanes.walks[key] = { guard, said: before?.said ?? null };
+  lanes.held = null;
 }
 
-function newTurn(fact: Extract<Fact, { kind: 'turn.started' }>): Turn {
-  return {
-    id: fact.turn,
-    socket: fact.socket,
-    visit: fact.visit,
-    item: fact.item,
-    phase: 'owed',
-    attempt: 0,
-    repairs: 0,
-    faults: 0,
-    refusal: null,
-    brief: null,
-    script: null,
-    reserved: 0,
-    handoff: null,
-    seal: null,
-    answered: null,
-  };
+function leaveLane(cast: Cast, id: number): void {
+  const turn = cast.turns[id];
+  if (turn?.lane && turn.item) delete cast.lanes[turn.lane]?.walks[turn.item.key];
 }
 
 function update(cast: Cast, id: number, values: Partial<Turn>): void {
@@ -258,8 +293,9 @@ function settle(cast: Cast, id: number, usage: Usage): Turn | undefined {
   if (!turn) return undefined;
   const { input, output, cost } = cast.usage;
   cast.usage = { input: input + usage.input, output: output + usage.output, cost: cost + usage.cost };
-  const tokens = usage.input + usage.output;
-  if (tokens > (cast.peaks[turn.socket] ?? 0)) cast.peaks[turn.socket] = tokens;
+  const peak = cast.peaks[turn.socket] ?? { tokens: 0, cost: 0 };
+  const tokens = Math.max(peak.tokens, usage.input + usage.output);
+  if (tokens > 0 || usage.cost > 0) cast.peaks[turn.socket] = { tokens, cost: Math.max(peak.cost, usage.cost) };
   if (turn.script) cast.scripted[turn.script.key] = (cast.scripted[turn.script.key] ?? 0) + 1;
   turn.reserved = 0;
   turn.script = null;

@@ -3,12 +3,16 @@
 import { takeFault, takeOutput, takeVerification } from './cast/answer.ts';
 import { exhausted } from './cast/budget.ts';
 import { dispatch, startReady } from './cast/dispatch.ts';
+import { startDue, startHeld } from './cast/held.ts';
 import { type Dialects, fail, newPen, type Pen } from './cast/pen.ts';
 import { startCast } from './cast/start.ts';
 import { abort, changeBudget, decideTurn, pause, recast, resume, revive } from './cast/steer.ts';
+import { blockAll } from './cast/task.ts';
 import { markUnknown, runsOnce, waitIfUnknown } from './cast/unknown.ts';
 import type { Fact } from './fact.ts';
 import type { Input } from './input.ts';
+import { knownCode } from './ledger/blocking.ts';
+import { decideLedger } from './ledger/decide.ts';
 import type { Cast, State, Turn } from './state.ts';
 import { allow, deny, type Verdict } from './verdict.ts';
 
@@ -16,10 +20,37 @@ export type Decision = { readonly verdict: Verdict; readonly facts: readonly Fac
 
 export function decide(dialects: Dialects, state: State, input: Input): Decision {
   const pen = newPen(state, input.at, dialects);
-  const verdict = input.kind === 'cast.start' ? startCast(pen, input) : decideForCast(pen, input);
-  const cast = openCast(state, input.cast);
-  if (cast && pen.facts.length > 0) startReady(pen, cast);
+  const verdict = decideFor(pen, input);
+  followUp(pen);
   return { verdict, facts: pen.facts };
+}
+
+function decideFor(pen: Pen, input: Input): Verdict {
+  if (!('cast' in input)) return decideLedger(pen, input);
+  const verdict = input.kind === 'cast.start' ? startCast(pen, input) : decideForCast(pen, input);
+  const cast = openCast(pen.state, input.cast);
+  if (cast && pen.facts.length > 0) startReady(pen, cast);
+  return verdict;
+}
+
+/** What a decision sets free or leaves behind is dealt with in the same decision, until nothing new follows from it. */
+function followUp(pen: Pen): void {
+  for (let seen = 0; seen < pen.facts.length; ) {
+    const news = pen.facts.slice(seen);
+    seen = pen.facts.length;
+    for (const fact of news) releaseEnded(pen, fact);
+    startHeld(pen, news);
+  }
+}
+
+/** A cast that is over leaves no task in progress. */
+function releaseEnded(pen: Pen, fact: Fact): void {
+  if (fact.kind !== 'cast.failed' && fact.kind !== 'cast.aborted' && fact.kind !== 'cast.completed') return;
+  const cast = openCast(pen.state, fact.cast);
+  if (!cast) return;
+  const ended = { code: 'ABORTED', reason: 'the cast ended before its item was finished' } as const;
+  const { code, reason } = fact.kind === 'cast.failed' ? fact : ended;
+  blockAll(pen, cast, knownCode(code) ?? 'ABORTED', reason);
 }
 
 /** Every object has a `constructor`; no cast is called that unless one was started under the name. */
@@ -27,7 +58,7 @@ function openCast(state: State, id: string): Cast | undefined {
   return Object.hasOwn(state.casts, id) ? state.casts[id] : undefined;
 }
 
-type CastInput = Exclude<Input, { kind: 'cast.start' }>;
+type CastInput = Exclude<Extract<Input, { cast: string }>, { kind: 'cast.start' }>;
 type TurnInput = Extract<CastInput, { turn: number }>;
 
 function decideForCast(pen: Pen, input: CastInput): Verdict {
@@ -84,11 +115,17 @@ function decideForAttempt(
     case 'attempt.output':
       return takeOutput(pen, cast, turn, input);
     case 'attempt.failed':
+      // What had no more time than the budget left it has spent the budget.
+      if (input.fault === 'timeout' && exhausted(cast, pen.at)) return ring(pen, cast);
       return takeFault(pen, cast, turn, input);
     case 'attempt.lost':
       return lose(pen, cast, turn, input.mayHaveRun, input.reason);
     case 'turn.verified':
-      return takeVerification(pen, cast, turn, input.seal);
+      return takeVerification(pen, cast, turn, {
+        seal: input.seal,
+        changes: input.changes ?? {},
+        checks: input.checks ?? {},
+      });
   }
 }
 
@@ -106,7 +143,10 @@ function lose(pen: Pen, cast: Cast, turn: Turn, mayHaveRun: boolean, reason: str
 
 function ring(pen: Pen, cast: Cast): Verdict {
   const spent = cast.status === 'running' ? exhausted(cast, pen.at) : null;
-  if (!spent) return allow('nothing is due');
+  if (!spent) {
+    if (cast.status === 'running') startDue(pen, cast);
+    return allow(pen.facts.length > 0 ? 'what was put off is tried again' : 'nothing is due');
+  }
   markUnknown(pen, cast, spent.reason);
   fail(pen, cast, spent, null);
   return spent;

@@ -1,8 +1,12 @@
 // What happened. Facts are stored and replayed; inputs are not. A kind, once released, keeps its meaning for ever.
+
+import type { Code } from './codes.ts';
 import type { Handoff } from './dialect.ts';
 import type { Condition, Rules, Script } from './graph/config.ts';
 import type { Json, JsonObject } from './json.ts';
-import type { Item, ReworkNote, Stand, Usage } from './state.ts';
+import type { LedgerFact } from './ledger/fact.ts';
+import type { TaskSpec } from './ledger/state.ts';
+import type { Held, Item, ReworkNote, Stand, Usage } from './state.ts';
 import type { Denied } from './verdict.ts';
 
 /** The version of the fact format that this program writes, and the newest it can read. */
@@ -13,9 +17,13 @@ export type DataChange =
   | { readonly path: string; readonly value?: Json }
   | { readonly key: string; readonly value: Json };
 
-export type Fact =
+export type Fact = WorkspaceFact | LedgerFact | CastFact;
+
+export type WorkspaceFact =
   | { readonly kind: 'workspace.opened'; readonly origin: string }
-  | { readonly kind: 'snapshot.taken'; readonly through: number; readonly digest: string }
+  | { readonly kind: 'snapshot.taken'; readonly through: number; readonly digest: string };
+
+export type CastFact =
   | {
       readonly kind: 'cast.started';
       readonly cast: string;
@@ -24,7 +32,26 @@ export type Fact =
       readonly rules: Rules;
       readonly script: Script | null;
       readonly data: JsonObject;
+      /** The id by which packets and results name the run; the cast's own where it is not said. */
+      readonly runId?: string;
     }
+  /**
+   * The items of a list are tasks from now on, or a turn without an item is one. Rows repeat of the common specification
+   * only what differs; without a specification the tasks are in the ledger already.
+   */
+  | {
+      readonly kind: 'items.planned';
+      readonly cast: string;
+      readonly cursor: string | null;
+      readonly tasks: readonly string[];
+      readonly spec: TaskSpec | null;
+      readonly rows: readonly Partial<TaskSpec>[];
+    }
+  /** The orchestrator names the run otherwise in its packets; its agents will too. */
+  | { readonly kind: 'run.named'; readonly cast: string; readonly runId: string }
+  | { readonly kind: 'lanes.opened'; readonly cast: string; readonly loop: string; readonly entry: string }
+  /** Nothing of the loop is in progress and nothing can start yet. */
+  | ({ readonly kind: 'lanes.held'; readonly cast: string; readonly loop: string } & Held)
   | {
       readonly kind: 'turn.started';
       readonly cast: string;
@@ -33,7 +60,27 @@ export type Fact =
       readonly visit: number;
       readonly item: Item | null;
       readonly budgeted: boolean;
+      readonly lane?: string;
+      readonly task?: string;
+      /** The scripted turn it plays, set where several begin at once: their order must not depend on who is ready first. */
+      readonly script?: { readonly key: string; readonly index: number };
     }
+  /** A gate put the start off; it is tried again when what stands in the way has changed. */
+  | ({ readonly kind: 'turn.held'; readonly cast: string; readonly turn: number } & Held)
+  | { readonly kind: 'turn.freed'; readonly cast: string; readonly turn: number }
+  /** The agent kept its contract and reports that it cannot go on. Nothing is handed on. */
+  | {
+      readonly kind: 'turn.blocked';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      readonly output: string;
+      readonly usage: Usage;
+      readonly code: Code;
+      readonly reason: string;
+    }
+  /** The walk of one item through the lanes is over. */
+  | { readonly kind: 'lane.ended'; readonly cast: string; readonly turn: number; readonly item: string | null }
   | {
       readonly kind: 'attempt.started';
       readonly cast: string;
@@ -44,6 +91,8 @@ export type Fact =
       readonly reserved: number;
       /** The seal of the workspace when the turn began. */
       readonly seal?: string;
+      /** The fence of the task's claim. */
+      readonly fence?: number;
     }
   | ({
       /** The output kept its contract; what the turn did beside it is verified before it is accepted. */
@@ -108,6 +157,8 @@ export type Fact =
       readonly scrubbed?: readonly string[];
       readonly changes: readonly DataChange[];
       readonly context?: string;
+      /** The files that were changed while the turn ran: the digest of each, null where it is gone. */
+      readonly touched?: Readonly<Record<string, string | null>>;
     }
   | { readonly kind: 'turn.reopened'; readonly cast: string; readonly turn: number }
   | { readonly kind: 'turn.dropped'; readonly cast: string; readonly turn: number }
@@ -195,5 +246,7 @@ export type Entry = {
   /** The leaf hash of the entry before this one; sixty-four zeros for the first. */
   readonly prev: string;
   readonly by: string;
+  /** Ids that may be used once in the whole log, and were used up by this fact. */
+  readonly once?: readonly string[];
   readonly fact: Fact;
 };

@@ -18,16 +18,34 @@ export type ForeignReport = {
   readonly flags: readonly Foreign<FlagKind>[];
 };
 
-/** Fields by which a packet, a result or a ledger steers a run. */
+/**
+ * Fields by which a packet, a result, a ledger, a turn's input or an envelope steers a run. Only names that hardly any
+ * other format uses: `dependencies`, `status` or `owner` in a quoted file are nobody's attempt to steer.
+ */
 export const CONTROL_FIELDS: ReadonlySet<string> = new Set([
   'packet_type',
   'required_output_schema',
+  'global_objective',
+  'context_package',
   'lock_scope',
   'forbidden_scope',
-  'active_locks',
-  'ledger_delta',
+  'heartbeat_interval_seconds',
   'acceptance_criteria',
   'acceptance_check',
+  'acceptance_targets',
+  'notes_for_orchestrator',
+  'active_locks',
+  'open_blockers',
+  'ledger_delta',
+  'applied_deltas',
+  'agent_contract_handoff',
+  'write_permissions',
+  'writable_sections',
+  'update_contracts',
+  'source_agent_verified',
+  'target_agent_verified',
+  'composition_valid',
+  'boundaries_respected',
 ]);
 
 const FINDINGS_MAX = 50;
@@ -133,11 +151,18 @@ const SKIP = words('skip disable bypass');
 const CHECKS = words('hash verification validation validator governance boundary gate lock locks scope');
 const ROLES = words('orchestrator system admin administrator root developer operator supervisor validator');
 
-/** Each phrase is a few words near each other, so that fillers between them do not hide it. */
+/**
+ * Each phrase is a few words near each other, so that fillers between them do not hide it. What is to be disclosed or
+ * skipped may be named before the verb as well as after it.
+ */
 function flagPhrases(text: string, path: string, report: Report): void {
   const spoken = plainWords(text);
   const near = (from: number, count: number, set: ReadonlySet<string>): number => {
     for (let at = from; at < Math.min(from + count, spoken.length); at++) if (set.has(spoken[at] ?? '')) return at;
+    return -1;
+  };
+  const before = (from: number, count: number, isIt: (at: number) => boolean): number => {
+    for (let at = from; at >= Math.max(from - count + 1, 0); at--) if (isIt(at)) return at;
     return -1;
   };
   const flag = (kind: FlagKind, from: number, to: number) =>
@@ -159,10 +184,14 @@ function flagPhrases(text: string, path: string, report: Report): void {
     if (DISCLOSE.has(word)) {
       const system = near(at + 1, 4, SYSTEM);
       if (system !== -1 && spoken[system + 1] === 'prompt') flag('prompt-disclosure', at, system + 1);
+      const earlier = before(at - 1, 4, (place) => spoken[place] === 'prompt' && spoken[place - 1] === 'system');
+      if (earlier !== -1) flag('prompt-disclosure', earlier - 1, at);
     }
     if (SKIP.has(word)) {
       const check = near(at + 1, 3, CHECKS);
       if (check !== -1) flag('check-bypass', at, check);
+      const earlier = before(at - 1, 3, (place) => CHECKS.has(spoken[place] ?? ''));
+      if (earlier !== -1) flag('check-bypass', earlier, at);
     }
     if (
       (word === 'you' && spoken[at + 1] === 'are' && spoken[at + 2] === 'now') ||

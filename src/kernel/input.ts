@@ -2,12 +2,18 @@
 // identity and every new id; the kernel makes none of them up.
 import type { Fault } from './fact.ts';
 import type { Rules, Script } from './graph/config.ts';
-import type { JsonObject } from './json.ts';
+import { isObject, isString, type JsonObject } from './json.ts';
+import type { Check, LedgerRequest } from './ledger/request.ts';
 import type { Usage } from './state.ts';
 
 export type Input = { readonly at: number; readonly by: string } & Request;
 
-export type Request =
+export type Request = CastRequest | Unsigned<LedgerRequest>;
+
+/** Who asks is said once, for every request. */
+type Unsigned<T> = T extends { readonly by: string } ? Omit<T, 'by'> : T;
+
+export type CastRequest =
   | {
       readonly kind: 'cast.start';
       readonly cast: string;
@@ -16,6 +22,8 @@ export type Request =
       readonly rules: Rules;
       readonly script: Script | null;
       readonly data?: JsonObject;
+      /** The id by which packets and results name the run: a UUID. */
+      readonly runId?: string;
     }
   /** The bytes are read, the place is ready: the turn may be dispatched if the gates agree. */
   | {
@@ -59,6 +67,10 @@ export type Request =
       readonly turn: number;
       readonly attempt: number;
       readonly seal: string;
+      /** What was changed while the turn ran: the digest of each path, null where it is gone. */
+      readonly changes?: Readonly<Record<string, string | null>>;
+      /** What the checkers found out, by criterion. */
+      readonly checks?: Readonly<Record<string, Check>>;
     }
   | {
       readonly kind: 'turn.decide';
@@ -81,3 +93,17 @@ export type Request =
       readonly maxCost?: number;
       readonly maxDurationMs?: number;
     };
+
+/** The run that a request is about: that of its cast, the one it names, or the one its payload belongs to; null where it names none. */
+export function runNamed(request: Request): string | null {
+  if ('cast' in request) return request.cast;
+  if ('run' in request && request.run !== undefined) return request.run;
+  const payload = payloadOf(request);
+  return isObject(payload) && isString(payload.run_id) ? payload.run_id : null;
+}
+
+function payloadOf(request: Exclude<Request, { cast: string }>): JsonObject | null {
+  if (request.kind === 'task.create') return request.packet;
+  if (request.kind === 'task.finish') return request.result;
+  return request.kind === 'worklog.add' ? request.entry : null;
+}

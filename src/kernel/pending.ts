@@ -14,5 +14,15 @@ export function pending(cast: Cast): readonly Effect[] {
   }
   const deadline = deadlineOf(cast);
   if (deadline !== null && owed.length > 0) owed.push({ kind: 'timer', cast: cast.id, at: deadline });
+  for (const at of retryTimes(cast)) if (at !== deadline) owed.push({ kind: 'timer', cast: cast.id, at });
   return owed;
+}
+
+/** The moments at which something that was put off may be tried again. */
+function retryTimes(cast: Cast): ReadonlySet<number> {
+  const held = [
+    ...Object.values(cast.turns).map((turn) => turn.held),
+    ...Object.values(cast.lanes).map((each) => each.held),
+  ];
+  return new Set(held.flatMap((each) => each?.until ?? []));
 }

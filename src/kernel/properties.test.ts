@@ -2,11 +2,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { graph } from '../../test/loadouts.ts';
-import { answerOf, type Play, play, replayed } from '../../test/play.ts';
+import { answerFor, type Play, play, replayed } from '../../test/play.ts';
 import { config, data, script } from '../../test/random-casts.ts';
 import type { Fact } from './fact.ts';
 import type { Request } from './input.ts';
 import type { Json, JsonObject } from './json.ts';
+import { tasksOf } from './ledger/state.ts';
+import { heldLocks } from './ledger/wire.ts';
+import { isOver } from './state.ts';
 import { utf8Length } from './utf8-length.ts';
 
 const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 300) };
@@ -24,6 +27,7 @@ const deed: fc.Arbitrary<Deed> = fc.record({
       arbitrary: fc.constantFrom(
         ...['abort', 'pause', 'resume', 'recast', 'revive', 'lost', 'budget', 'clock', 'again'],
         ...['prepared', 'output', 'failed', 'verified', 'rerun', 'accept', 'fail', 'start', 'elsewhere'],
+        ...['hold', 'unhold', 'expire'],
       ),
     },
   ),
@@ -44,6 +48,7 @@ test('a cast keeps its promises whatever happens to it', PATIENCE, () => {
         last = request;
         holdsAfter(cast, before);
       }
+      cast.tell({ kind: 'ledger.unhold', reason: 'enough' });
       // Whatever was done to it, somebody who carries it on brings it to an end.
       cast.run();
       for (const verb of ['cast.resume', 'cast.recast', 'cast.revive'] as const) {
@@ -63,7 +68,7 @@ function requestOf(cast: Play, { kind, turn, attempt, amount }: Deed): Request {
     case 'answer':
       if (!due) return { kind: 'clock.rang', cast: 'c' };
       return due.kind === 'dispatch'
-        ? answerOf(cast.cast, due.turn, due.attempt)
+        ? answerFor(cast.cast, due.turn, due.attempt)
         : { kind: 'turn.prepared', cast: 'c', turn: due.turn, attempt: due.attempt };
     case 'lost':
       return {
@@ -99,6 +104,11 @@ function requestOf(cast: Play, { kind, turn, attempt, amount }: Deed): Request {
       const { rules, script } = cast.cast;
       return { kind: 'cast.start', cast: 'c', request: 'again', loadout: 'Flow', rules, script };
     }
+    case 'hold':
+    case 'unhold':
+      return { kind: `ledger.${kind}`, reason: 'because' };
+    case 'expire':
+      return { kind: 'task.expire', run: 'c', task: `T-${turn}`, lastHeartbeatAt: null, why: 'gone' };
     case 'elsewhere':
       return { kind: 'cast.abort', cast: 'constructor', reason: 'no such cast' };
     default:
@@ -132,6 +142,10 @@ function holdsAtTheEnd(cast: Play, { limits }: JsonObject): void {
   expect(new Set(left).size).toBe(left.length);
   const accepted = cast.all('turn.accepted').map(({ turn }) => turn);
   expect(left.filter((turn) => !accepted.includes(turn))).toEqual([]);
+  if (isOver(cast.cast.status)) {
+    expect(heldLocks(cast.state.ledger)).toEqual([]);
+    expect(tasksOf(cast.state.ledger, 'c').filter(({ status }) => status === 'in_progress')).toEqual([]);
+  }
   const bytesMax = (limits as JsonObject).maxBriefBytes as number;
   for (const { brief } of cast.all('attempt.started')) expect(utf8Length(brief)).toBeLessThanOrEqual(bytesMax);
 }

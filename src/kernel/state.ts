@@ -1,16 +1,21 @@
 // What is known of the open casts of a workspace. Plain JSON throughout, so that a snapshot is its canonical text.
+
+import type { Code } from './codes.ts';
 import type { Handoff } from './dialect.ts';
 import type { Answered } from './fact.ts';
 import type { Condition, Rules, Script } from './graph/config.ts';
 import type { Json, JsonObject } from './json.ts';
+import { emptyLedger, type Ledger } from './ledger/state.ts';
 import type { Denied } from './verdict.ts';
 
-export type State = { casts: Record<string, Cast> };
+export type State = { casts: Record<string, Cast>; ledger: Ledger };
 
 export type CastStatus = 'running' | 'waiting' | 'paused' | 'completed' | 'failed' | 'aborted';
 
 export type Cast = {
   readonly id: string;
+  /** The id by which packets and results name the run of this cast. */
+  runId: string;
   readonly request: string;
   readonly loadout: string;
   readonly rules: Rules;
@@ -22,12 +27,18 @@ export type Cast = {
   stand: Stand | null;
   data: JsonObject;
   cursors: Record<string, number>;
+  /** The tasks of the items a loop walks over, by its cursor and in the order of the list. */
+  lists: Record<string, TaskList>;
+  /** Loops whose items are in progress side by side, by loop: where each item begins. */
+  lanes: Record<string, Lanes>;
   visits: Record<string, number>;
   /** Turns that are not over, by number; several may be in flight. */
   turns: Record<string, Turn>;
   turnsStarted: number;
   turnsAccepted: number;
   traversals: Record<string, number>;
+  /** What revivals have added to the budgets of edges, by the same keys. */
+  extended: Record<string, number>;
   guard: Guard;
   rework: Record<string, ReworkNote[]>;
   /** What was said lately for those who come after, oldest first and bounded. */
@@ -39,13 +50,34 @@ export type Cast = {
   /** Recorded outcomes by script key: the index of the next scripted turn. */
   scripted: Record<string, number>;
   usage: Usage;
-  /** The largest settled usage by socket: what a dispatch of it reserves. */
-  peaks: Record<string, number>;
+  /** The largest settled usage of one attempt by socket: what a dispatch of it reserves. */
+  peaks: Record<string, Reserved>;
   budget: { maxTokens: number | null; maxCost: number | null; maxDurationMs: number | null; warned: boolean };
   clock: { startedAt: number; runningSince: number | null; elapsedMs: number };
 };
 
+/** Task ids in the order of a list: those that were numbered in a row need not be kept one by one. */
+export type TaskList = { readonly first: number; readonly count: number } | { readonly ids: readonly string[] };
+
+export type Lanes = {
+  readonly entry: string;
+  /** What keeps the next item from starting, where nothing is in progress. */
+  held: Held | null;
+  /** Each item in progress walks on its own: its rounds, and what its last turn said. */
+  readonly walks: Record<string, Walk>;
+};
+
+export type Walk = { guard: Guard; said: Said | null };
+
+/** Why a start was put off. Time lifts it: a lock that is given back, a task that gets done, a moment that comes. */
+export type Held = { readonly code: Code; readonly reason: string; readonly until: number | null };
+
+/** The last output, and the last payload that was JSON. */
+export type Said = { readonly output: string; readonly json: Json; readonly isJson: boolean };
+
 export type Usage = { input: number; output: number; cost: number };
+
+export type Reserved = { tokens: number; cost: number };
 
 export type Item = {
   readonly key: string;
@@ -57,14 +89,20 @@ export type Item = {
   readonly cursorKey: string;
 };
 
-export type TurnPhase = 'owed' | 'running' | 'verifying' | 'accepted' | 'unknown' | 'failed';
+export type TurnPhase = 'owed' | 'held' | 'running' | 'verifying' | 'accepted' | 'blocked' | 'unknown' | 'failed';
 
 export type Turn = {
   readonly id: number;
   readonly socket: string;
   readonly visit: number;
   readonly item: Item | null;
+  /** The loop in whose lanes the turn runs, beside others. */
+  readonly lane: string | null;
+  /** The task in the ledger that the turn works on, and the fence under which it was dispatched. */
+  readonly task: string | null;
+  fence: number | null;
   phase: TurnPhase;
+  held: Held | null;
   /** The number of the last attempt that was started; 0 before the first. */
   attempt: number;
   repairs: number;
@@ -74,8 +112,12 @@ export type Turn = {
   brief: string | null;
   script: { key: string; index: number } | null;
   reserved: number;
+  /** When the last attempt was started; 0 before the first. */
+  startedAt: number;
   /** The seal of the workspace when the turn began; null where nothing outside has to be verified. */
   seal: string | null;
+  /** What other turns were seen to change since this one began, by path: no fault of this one. */
+  excused: Record<string, string | null>;
   /** What was read and is being verified. */
   answered: Answered | null;
   /** What was accepted and is not routed yet. */
@@ -106,8 +148,13 @@ export type ReworkNote = {
 /** A line of context, and the item it is about: null where it concerns the whole cast. */
 export type Heard = { readonly about: string | null; readonly line: string };
 
+/** The walk of the item a turn works on, where it has one of its own. */
+export function walkOf({ lanes }: Cast, { lane, item }: Pick<Turn, 'lane' | 'item'>): Walk | null {
+  return (lane !== null && item && lanes[lane]?.walks[item.key]) || null;
+}
+
 export function emptyState(): State {
-  return { casts: {} };
+  return { casts: {}, ledger: emptyLedger() };
 }
 
 export function isOver(status: CastStatus): boolean {

@@ -2,6 +2,8 @@
 // text can be erased later without touching the chain. A text with half a character in it, which JSON can escape but
 // neither canonical JSON nor UTF-8 can hold, is stored as its JSON. An object that merely looks like one of these is
 // wrapped, so that nobody can have another fact's text read back by writing a reference into his own.
+//
+// Taking texts out and writing RFC 8785 canonical JSON is one walk: every fact of every cast takes it.
 import { hash } from 'node:crypto';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 
@@ -12,41 +14,36 @@ const LITERAL = '$literal';
 export const INLINE_BYTES_MAX = 256;
 /** What a text reads as once it was erased. */
 export const ERASED = '[erased]';
+/** Names of members are written over and over; so many are kept in quotes. */
+const NAMES_MAX = 2_000;
 
 export type Blob = { readonly digest: string; readonly text: string };
 
-/** What comes to light on the way through a value. */
-export type Taken = {
-  readonly blobs: Blob[];
-  /** Whether some object's members stood in another order than the canonical one, or in one that JavaScript would change. */
-  unordered: boolean;
-};
+/** Reads what a digest stands for; null where the text was erased. */
+export type TextOf = (digest: string) => string | null;
 
 export function digestOf(text: string): string {
   return `sha256:${hash('sha256', text, 'hex')}`;
 }
 
-/** The value as it is stored, and the texts taken out of it. */
-export function dehydrate(value: Json, taken: Taken): Json {
-  if (typeof value === 'string') return dehydrateText(value, taken.blobs);
-  if (Array.isArray(value)) return value.map((element: Json) => dehydrate(element, taken));
-  if (typeof value === 'number' && !Number.isFinite(value))
-    throw new Error('a fact must be JSON, and no number is infinite there');
-  if (!isObject(value)) return value;
-  const stored: Record<string, Json> = {};
-  let last = '';
-  for (const key in value) {
-    if (!key.isWellFormed()) return asJsonText(value, taken.blobs);
-    const member = value[key];
-    if (member === undefined) continue;
-    if (key < last || startsWithDigit(key)) taken.unordered = true;
-    last = key;
-    define(stored, key, dehydrate(member, taken));
+/** The canonical JSON of an object without the members named in `omitted`. The texts taken out of it join `blobs`. */
+export function dehydrate(value: JsonObject, blobs: Blob[], omitted: readonly string[] = []): string {
+  const names = Object.keys(value);
+  if (!isSorted(names)) names.sort();
+  let text = '';
+  let looksStored = false;
+  for (const name of names) {
+    const member = value[name];
+    if (member === undefined || omitted.includes(name)) continue;
+    const quotedName = nameOf(name);
+    if (quotedName === null) return asJsonText(value, blobs);
+    if (name === BLOB || name === JSON_TEXT || name === LITERAL) looksStored = true;
+    text += `${text === '' ? '' : ','}${quotedName}:${writtenValue(member, blobs)}`;
   }
-  return BLOB in stored || JSON_TEXT in stored || LITERAL in stored ? { [LITERAL]: stored } : stored;
+  return looksStored ? `{"${LITERAL}":{${text}}}` : `{${text}}`;
 }
 
-export function hydrate(value: Json, textOf: (digest: string) => string | null): Json {
+export function hydrate(value: Json, textOf: TextOf): Json {
   if (Array.isArray(value)) return value.map((element: Json) => hydrate(element, textOf));
   if (!isObject(value)) return value;
   if (typeof value[BLOB] === 'string') return textOf(value[BLOB]) ?? ERASED;
@@ -57,23 +54,42 @@ export function hydrate(value: Json, textOf: (digest: string) => string | null):
   return read;
 }
 
-function dehydrateText(text: string, blobs: Blob[]): Json {
-  if (!text.isWellFormed()) return asJsonText(text, blobs);
-  return isLong(text) ? reference(text, blobs) : text;
+/** A text as canonical JSON. */
+export function quoted(text: string): string {
+  return SPECIAL.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
 
-function asJsonText(value: Json, blobs: Blob[]): JsonObject {
-  return { [JSON_TEXT]: dehydrateText(JSON.stringify(value), blobs) };
+// What JSON has to escape, and every half of a character: a text without them is written as it is.
+const SPECIAL = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
+
+function writtenValue(value: Json, blobs: Blob[]): string {
+  if (typeof value === 'string') return writtenText(value, blobs);
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw new Error('a fact must be JSON, and no number is infinite there');
+    return String(value);
+  }
+  if (Array.isArray(value)) return `[${value.map((element: Json) => writtenValue(element, blobs)).join(',')}]`;
+  return isObject(value) ? dehydrate(value, blobs) : String(value ?? null);
+}
+
+function writtenText(text: string, blobs: Blob[]): string {
+  if (isLong(text)) return text.isWellFormed() ? reference(text, blobs) : asJsonText(text, blobs);
+  if (!SPECIAL.test(text)) return `"${text}"`;
+  return text.isWellFormed() ? JSON.stringify(text) : asJsonText(text, blobs);
+}
+
+function asJsonText(value: Json, blobs: Blob[]): string {
+  return `{"${JSON_TEXT}":${writtenText(JSON.stringify(value), blobs)}}`;
 }
 
 function fromJsonText(text: Json): Json {
   return text === ERASED ? ERASED : (JSON.parse(String(text)) as Json);
 }
 
-// JavaScript puts members that look like numbers first, whatever order they were given in.
-function startsWithDigit(key: string): boolean {
-  const first = key.charCodeAt(0);
-  return first >= 48 && first <= 57;
+function reference(text: string, blobs: Blob[]): string {
+  const digest = digestOf(text);
+  blobs.push({ digest, text });
+  return `{"${BLOB}":"${digest}","bytes":${Buffer.byteLength(text)}}`;
 }
 
 function isLong(text: string): boolean {
@@ -81,10 +97,23 @@ function isLong(text: string): boolean {
   return text.length * 3 > INLINE_BYTES_MAX && Buffer.byteLength(text) > INLINE_BYTES_MAX;
 }
 
-function reference(text: string, blobs: Blob[]): JsonObject {
-  const digest = digestOf(text);
-  blobs.push({ digest, text });
-  return { [BLOB]: digest, bytes: Buffer.byteLength(text) };
+function isSorted(names: readonly string[]): boolean {
+  for (let index = 1; index < names.length; index++) {
+    if ((names[index] as string) < (names[index - 1] as string)) return false;
+  }
+  return true;
+}
+
+const quotedNames = new Map<string, string>();
+
+/** The name in quotes, or null where it holds half a character. */
+function nameOf(name: string): string | null {
+  const known = quotedNames.get(name);
+  if (known !== undefined) return known;
+  if (!name.isWellFormed()) return null;
+  const text = quoted(name);
+  if (quotedNames.size < NAMES_MAX && name.length <= INLINE_BYTES_MAX) quotedNames.set(name, text);
+  return text;
 }
 
 /** A member named `__proto__` is a member like any other. */

@@ -1,19 +1,24 @@
 // The log in memory, for simulations and tests. It keeps lines, as the one on disk does, so that what is read back went
 // through the same form.
-import type { Append, Head, Log, Query, Snapshot } from '../engine/ports.ts';
+import type { Append, Head, Lease, Log, Query, Snapshot, Used } from '../engine/ports.ts';
 import type { Entry } from '../kernel/fact.ts';
-import { chain, entryOf, leafHash, NO_PREV } from './line.ts';
+import { fits } from './filed-under.ts';
+import { chain, entryOf, type Line, leafHash, NO_PREV, onceKey, usedTwice } from './line.ts';
 
 export class MemoryLog implements Log {
   readonly #lines: string[] = [];
   readonly #blobs = new Map<string, string>();
+  readonly #once = new Map<string, number>();
   readonly #leases = new Map<string, string>();
   readonly #watchers = new Set<() => void>();
   #snapshot: Snapshot | null = null;
   #lastAt = '';
 
-  async commit(after: number, decide: (tail: readonly Entry[]) => readonly Append[]): Promise<readonly Entry[]> {
-    const appends = decide(this.#entries(after));
+  async commit(
+    after: number,
+    decide: (tail: readonly Entry[], used: Used) => readonly Append[],
+  ): Promise<readonly Entry[]> {
+    const appends = decide(this.#entries(after), (key) => this.#once.get(onceKey(key)) ?? null);
     let prev = this.#leaf();
     let lastAt = this.#lastAt;
     const lines = appends.map((append, index) => {
@@ -22,24 +27,25 @@ export class MemoryLog implements Log {
       lastAt = line.entry.at;
       return line;
     });
+    const used = this.#newKeys(lines);
     for (const { line, blobs } of lines) {
       this.#lines.push(line);
       for (const { digest, text } of blobs) this.#blobs.set(digest, text);
     }
+    for (const [key, seq] of used) this.#once.set(key, seq);
     this.#lastAt = lastAt;
     if (lines.length > 0) for (const changed of this.#watchers) changed();
     return lines.map(({ entry }) => entry);
   }
 
-  async read({ after, limit, cast }: Query): Promise<readonly Entry[]> {
-    const entries = this.#entries(after).filter(
-      (entry) => cast === undefined || ('cast' in entry.fact && entry.fact.cast === cast),
-    );
-    return entries.slice(0, limit ?? entries.length);
+  async read(query: Query): Promise<readonly Entry[]> {
+    return this.#entries(query.after)
+      .filter(({ fact }) => fits(query, fact))
+      .slice(0, query.limit);
   }
 
-  async lifecycle(after: number): Promise<readonly Entry[]> {
-    return this.#entries(after).filter((entry) => entry.fact.kind.startsWith('cast.'));
+  lifecycle(after: number): Promise<readonly Entry[]> {
+    return this.read({ after, kindPrefix: 'cast.' });
   }
 
   async head(): Promise<Head> {
@@ -70,6 +76,11 @@ export class MemoryLog implements Log {
     return value;
   }
 
+  async leases(prefix: string): Promise<readonly Lease[]> {
+    const found = [...this.#leases].filter(([name]) => name.startsWith(prefix));
+    return found.map(([name, value]) => ({ name, value })).sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
   async close(): Promise<void> {
     this.#watchers.clear();
   }
@@ -77,6 +88,19 @@ export class MemoryLog implements Log {
   #leaf(): string {
     const last = this.#lines.at(-1);
     return last === undefined ? NO_PREV : leafHash(last);
+  }
+
+  /** The keys that these lines use up; it throws where one of them is used already. */
+  #newKeys(lines: readonly Line[]): Map<string, number> {
+    const keys = new Map<string, number>();
+    for (const { entry } of lines) {
+      for (const key of entry.once ?? []) {
+        const before = this.#once.get(key) ?? keys.get(key);
+        if (before !== undefined) throw usedTwice(key, before);
+        keys.set(key, entry.seq);
+      }
+    }
+    return keys;
   }
 
   #entries(after: number): Entry[] {

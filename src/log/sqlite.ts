@@ -2,45 +2,35 @@
 // reads what others appended, decides and appends, so that two processes never decide on the same head; it is on disk
 // (WAL, synchronous=FULL) before anybody is answered. Texts lie beside their fact, in the order of the log: an append
 // touches the end of each table only, so that it costs the same in a long log as in a short one.
-import { existsSync, mkdirSync, watch as watchFile } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { Append, Head, Log, Query, Snapshot } from '../engine/ports.ts';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Append, Head, Lease, Log, Query, Snapshot, Used } from '../engine/ports.ts';
 import { type Entry, FACT_VERSION } from '../kernel/fact.ts';
-import { chain, entryOf, type Line, leafHash, NO_PREV } from './line.ts';
-import { asStorageError, damagedEntry, isBusy, newerLog } from './sqlite-fault.ts';
+import { CastIndex, type Row } from './cast-index.ts';
+import { onFileEvent } from './file-event.ts';
+import { filedUnder, fits } from './filed-under.ts';
+import { indexFaults } from './index-faults.ts';
+import { chain, entryOf, type Line, leafHash, NO_PREV, onceKey, usedTwice } from './line.ts';
+import { asStorageError, damagedEntry, newerLog } from './sqlite-fault.ts';
+import { IS_LIFECYCLE, openDatabase } from './sqlite-open.ts';
 
 /** Room for this many texts per fact in the key of a text. */
 const TEXTS_PER_FACT = 2 ** 20;
 const POLL_MS = 1000;
-const BUSY_TIMEOUT_MS = 30_000;
 const LOOK_AGAIN_MS = 5;
-const OPEN_AGAIN_MS = 10;
-
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS facts (
-    seq INTEGER PRIMARY KEY,
-    line TEXT NOT NULL,
-    cast_id TEXT GENERATED ALWAYS AS (json_extract(line, '$.cast')) VIRTUAL
-  ) STRICT;
-  CREATE INDEX IF NOT EXISTS facts_by_cast ON facts (cast_id, seq) WHERE cast_id IS NOT NULL;
-  CREATE INDEX IF NOT EXISTS facts_lifecycle ON facts (seq) WHERE json_extract(line, '$.kind') LIKE 'cast.%';
-  CREATE TABLE IF NOT EXISTS texts (id INTEGER PRIMARY KEY, digest TEXT NOT NULL, body TEXT NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS snapshots (through INTEGER PRIMARY KEY, digest TEXT NOT NULL, body TEXT NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS leases (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-`;
-
-type Row = { seq: number; line: string };
+const LIFECYCLE = 'cast.';
 
 export class SqliteLog implements Log {
   readonly #file: string;
   readonly #db: DatabaseSync;
   readonly #select: Record<
-    'tail' | 'tailLimited' | 'ofCast' | 'lifecycle' | 'texts' | 'last' | 'version',
+    'tail' | 'tailLimited' | 'ofTask' | 'ofKind' | 'lifecycle' | 'texts' | 'once' | 'last' | 'version',
     StatementSync
   >;
   readonly #transact: Record<'begin' | 'commit', StatementSync>;
-  readonly #insert: Record<'fact' | 'text', StatementSync>;
+  readonly #insert: Record<'fact' | 'text' | 'once', StatementSync>;
+  readonly #casts: CastIndex;
   /** The head as this connection last saw it, so that a commit with nothing new to read hashes nothing twice. */
   #head: Head & { readonly at: string } = { seq: 0, hash: NO_PREV, at: '' };
 
@@ -51,43 +41,58 @@ export class SqliteLog implements Log {
     this.#select = {
       tail: db.prepare('SELECT seq, line FROM facts WHERE seq > ? ORDER BY seq'),
       tailLimited: db.prepare('SELECT seq, line FROM facts WHERE seq > ? ORDER BY seq LIMIT ?'),
-      ofCast: db.prepare('SELECT seq, line FROM facts WHERE cast_id = ? AND seq > ? ORDER BY seq LIMIT ?'),
-      lifecycle: db.prepare(
-        `SELECT seq, line FROM facts WHERE json_extract(line, '$.kind') LIKE 'cast.%' AND seq > ? ORDER BY seq`,
+      ofTask: db.prepare('SELECT seq, line FROM facts WHERE task_id = ? AND seq > ? ORDER BY seq LIMIT ?'),
+      ofKind: db.prepare(
+        'SELECT seq, line FROM facts WHERE substr(kind, 1, length(?1)) = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3',
       ),
+      lifecycle: db.prepare(`SELECT seq, line FROM facts WHERE ${IS_LIFECYCLE} AND seq > ? ORDER BY seq LIMIT ?`),
       texts: db.prepare('SELECT digest, body FROM texts WHERE id BETWEEN ? AND ?'),
+      once: db.prepare('SELECT seq FROM once WHERE key = ?'),
       last: db.prepare('SELECT seq, line FROM facts ORDER BY seq DESC LIMIT 1'),
       version: db.prepare('PRAGMA data_version'),
     };
     this.#transact = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') };
     this.#insert = {
-      fact: db.prepare('INSERT INTO facts (seq, line) VALUES (?, ?)'),
+      fact: db.prepare('INSERT INTO facts (seq, kind, cast_id, task_id, line) VALUES (?, ?, ?, ?, ?)'),
       text: db.prepare('INSERT INTO texts (id, digest, body) VALUES (?, ?, ?)'),
+      once: db.prepare('INSERT INTO once (key, seq) VALUES (?, ?)'),
     };
+    this.#casts = new CastIndex(db);
   }
 
-  async commit(after: number, decide: (tail: readonly Entry[]) => readonly Append[]): Promise<readonly Entry[]> {
+  async commit(
+    after: number,
+    decide: (tail: readonly Entry[], used: Used) => readonly Append[],
+  ): Promise<readonly Entry[]> {
     return this.#transaction(() => {
       const tail = this.#rows(this.#select.tail.all(after));
       this.#refreshHead(tail.at(-1));
-      const lines = this.#append(decide(tail.map(({ entry }) => entry)));
+      const appends = decide(
+        tail.map(({ entry }) => entry),
+        (key) => this.#usedBy(key),
+      );
+      const lines = this.#append(appends);
       const last = lines.at(-1);
-      if (last) this.#head = { seq: last.entry.seq, hash: last.leaf, at: last.entry.at };
+      if (last) {
+        this.#casts.keepUp(this.#head.seq, last.entry.seq);
+        this.#head = { seq: last.entry.seq, hash: last.leaf, at: last.entry.at };
+      }
       return lines.map(({ entry }) => entry);
     });
   }
 
-  async read({ after, limit, cast }: Query): Promise<readonly Entry[]> {
-    const max = limit ?? -1;
+  async read(query: Query): Promise<readonly Entry[]> {
     return this.#guarded(() => {
-      const rows =
-        cast === undefined ? this.#select.tailLimited.all(after, max) : this.#select.ofCast.all(cast, after, max);
-      return this.#rows(rows).map(({ entry }) => entry);
+      const { cast, task, kindPrefix, limit } = query;
+      const isMixed = [cast, task, kindPrefix].filter((part) => part !== undefined).length > 1;
+      // One condition is the business of its index; what else is asked for is looked for among the rows it gives.
+      const entries = this.#rows(this.#found(query, isMixed ? -1 : (limit ?? -1))).map(({ entry }) => entry);
+      return isMixed ? entries.filter(({ fact }) => fits(query, fact)).slice(0, limit) : entries;
     });
   }
 
-  async lifecycle(after: number): Promise<readonly Entry[]> {
-    return this.#guarded(() => this.#rows(this.#select.lifecycle.all(after)).map(({ entry }) => entry));
+  lifecycle(after: number): Promise<readonly Entry[]> {
+    return this.read({ after, kindPrefix: LIFECYCLE });
   }
 
   async head(): Promise<Head> {
@@ -156,8 +161,29 @@ export class SqliteLog implements Log {
     });
   }
 
+  async leases(prefix: string): Promise<readonly Lease[]> {
+    return this.#guarded(() => {
+      const below = this.#db.prepare('SELECT name, value FROM leases WHERE name >= ? AND name < ? ORDER BY name');
+      // After every name that begins so comes the prefix with the last of all characters.
+      return below.all(prefix, `${prefix}\u{10ffff}`) as Lease[];
+    });
+  }
+
+  /** What is wrong with everything that facts are found by, against the lines themselves; empty when nothing is. */
+  async indexFaults(): Promise<readonly string[]> {
+    return this.#guarded(() => indexFaults(this.#db));
+  }
+
   async close(): Promise<void> {
     if (this.#db.isOpen) this.#db.close();
+  }
+
+  #found({ after, cast, task, kindPrefix }: Query, max: number): readonly unknown[] {
+    if (task !== undefined) return this.#select.ofTask.all(task, after, max);
+    if (cast !== undefined) return this.#casts.read(cast, after, max);
+    if (kindPrefix === undefined) return this.#select.tailLimited.all(after, max);
+    if (kindPrefix === LIFECYCLE) return this.#select.lifecycle.all(after, max);
+    return this.#select.ofKind.all(kindPrefix, after, max);
   }
 
   #append(appends: readonly Append[]): Line[] {
@@ -166,11 +192,24 @@ export class SqliteLog implements Log {
       const line = chain(append, ++seq, prev, at);
       prev = line.leaf;
       at = line.entry.at;
-      this.#insert.fact.run(seq, line.line);
+      const { kind, cast, task } = filedUnder(append.fact);
+      this.#insert.fact.run(seq, kind, cast, task, line.line);
       const first = seq * TEXTS_PER_FACT;
       for (const [index, { digest, text }] of line.blobs.entries()) this.#insert.text.run(first + index, digest, text);
+      for (const key of line.entry.once ?? []) this.#useUp(key, seq);
       return line;
     });
+  }
+
+  #usedBy(key: string): number | null {
+    const row = this.#select.once.get(onceKey(key)) as { seq: number } | undefined;
+    return row?.seq ?? null;
+  }
+
+  #useUp(key: string, seq: number): void {
+    const before = this.#usedBy(key);
+    if (before !== null) throw usedTwice(key, before);
+    this.#insert.once.run(key, seq);
   }
 
   /** Brings the known head up to the last row of the tail, or of the table where the tail says nothing of it. */
@@ -243,46 +282,6 @@ export class SqliteLog implements Log {
     } catch (error) {
       throw asStorageError(error, this.#file);
     }
-  }
-}
-
-function openDatabase(file: string): DatabaseSync {
-  const deadline = Date.now() + BUSY_TIMEOUT_MS;
-  for (;;) {
-    try {
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-      return prepared(new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS }), file);
-    } catch (error) {
-      // Several processes that make the file at the same moment get in each other's way without being made to wait.
-      if (!isBusy(error) || Date.now() > deadline) throw asStorageError(error, file);
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, OPEN_AGAIN_MS);
-    }
-  }
-}
-
-function prepared(db: DatabaseSync, file: string): DatabaseSync {
-  try {
-    const version = Number(db.prepare('PRAGMA user_version').get()?.user_version);
-    if (version > FACT_VERSION) throw newerLog(file);
-    db.exec(
-      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8000; PRAGMA journal_size_limit = 67108864;',
-    );
-    if (version === 0) db.exec(`BEGIN IMMEDIATE; ${SCHEMA} PRAGMA user_version = ${FACT_VERSION}; COMMIT;`);
-    return db;
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
-
-/** Some systems have no events to give, or none left; the poll is enough then. */
-function onFileEvent(folder: string, changed: () => void): () => void {
-  try {
-    const watcher = watchFile(folder, { persistent: false }, changed);
-    watcher.on('error', () => watcher.close());
-    return () => watcher.close();
-  } catch {
-    return () => undefined;
   }
 }
 

@@ -10,20 +10,19 @@ import { detectVcs, detectVcsPlainly } from './detect-vcs.ts';
 import { ensureIgnored, ignoreArtifacts } from './ignore-artifacts.ts';
 import { mimeBootstrap } from './mime-bootstrap.ts';
 import { mimeMaintain } from './mime-maintain.ts';
+import type { BuiltinName, ShippedName } from './names.ts';
 import { refuse, type ShippedInput, type Utility, type UtilityOutcome } from './utility.ts';
 
 export type { ShippedInput, Utility, UtilityOutcome } from './utility.ts';
 
-const ALIASES: Readonly<Record<string, Utility>> = {
+const ALIASES: Readonly<Record<BuiltinName, Utility>> = {
   noop: async () => ({ ok: true, output: '' }),
   echo: async ({ params }) => ({ ok: true, output: textOf(params, 'output', 'text', 'message') ?? '' }),
   'project.ensureIgnored': ensureIgnored,
   'vcs.detect': detectVcsPlainly,
 };
 
-export const BUILTINS: readonly string[] = Object.keys(ALIASES);
-
-export const SHIPPED_UTILITIES: Readonly<Record<string, Utility>> = {
+export const SHIPPED_UTILITIES: Readonly<Record<ShippedName, Utility>> = {
   'Ignore-Artifacts': ignoreArtifacts,
   'Detect-VCS': detectVcs,
   'Blackbelt-Bootstrap': blackbeltBootstrap,

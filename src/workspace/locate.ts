@@ -27,9 +27,13 @@ function nearest(start: string, env: NodeJS.ProcessEnv): string {
   }
 }
 
-/** `BATON_HOME` holds one folder per workspace, named for people and told apart by the path. */
+/**
+ * `BATON_HOME` holds one folder per workspace, named for people and told apart by the path. A workspace whose own state
+ * folder it names stays there: so it is with what a cast of that workspace has started.
+ */
 function stateDirOf(project: string, env: NodeJS.ProcessEnv): string {
-  if (!env.BATON_HOME) return join(project, '.baton', 'state');
+  const own = join(project, '.baton', 'state');
+  if (!env.BATON_HOME || resolve(env.BATON_HOME) === own) return own;
   // Loaded where it is needed only: it takes as long to load as the rest of a short command.
   const { hash } = process.getBuiltinModule('node:crypto');
   return join(resolve(env.BATON_HOME), `${basename(project) || 'root'}-${hash('sha256', project, 'hex').slice(0, 8)}`);

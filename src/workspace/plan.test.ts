@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-function planned(materia: object, socket: object) {
+function planned(materia: object, socket: object, script?: object) {
   const config = {
     materia: { M: { tools: 'none', prompt: 'Do.', ...materia } },
     loadouts: { One: { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'M', ...socket } } } },
@@ -21,7 +21,15 @@ function planned(materia: object, socket: object) {
   writeFileSync(join(dir, '.baton', 'config.json'), JSON.stringify(config));
   const workspace = locate(dir, {}, dir);
   if (!workspace) throw new Error('no workspace');
-  const found = locateCast({ workspace, file: undefined, loadout: undefined, agents: undefined, cwd: dir });
+  if (script) writeFileSync(join(dir, 'agents.json'), JSON.stringify(script));
+  const found = locateCast({
+    workspace,
+    file: undefined,
+    loadout: undefined,
+    agents: script && 'agents.json',
+    cwd: dir,
+    utilities: { aliases: ['noop'], scripts: [] },
+  });
   return found.ok ? 'ok' : found.issues.map(({ code, path }) => `${code} ${path}`);
 }
 
@@ -30,7 +38,7 @@ test.each([
   [{ multiTurn: true }, {}, ['INVALID_MATERIA materia.M.multiTurn']],
   [{ generator: true, parallel: true }, {}, ['INVALID_MATERIA materia.M.parallel']],
   [{}, { contract: 'gaia' }, ['INVALID_CONFIG loadouts.One.sockets.Socket-1.contract']],
-  [{}, { contract: 'operator' }, ['INVALID_CONFIG loadouts.One.sockets.Socket-1.contract']],
+  [{}, { contract: 'operator' }, 'ok'],
   [{}, { parse: 'json', schema: { type: 'object' } }, 'ok'],
   [{}, { parse: 'json', schema: { type: 'nonsense' } }, ['INVALID_CONFIG loadouts.One.sockets.Socket-1.schema']],
   [{}, { parse: 'json', schema: 'missing.json' }, ['INVALID_CONFIG loadouts.One.sockets.Socket-1.schema']],
@@ -42,4 +50,14 @@ test.each([
 test('a schema may lie in a file beside the configuration', () => {
   writeFileSync(join(dir, '.baton', 'score.json'), '{"type":"object","required":["score"]}');
   expect(planned({}, { parse: 'json', schema: 'score.json' })).toBe('ok');
+});
+
+const stranger = { prompt: undefined, tools: undefined, utility: 'unknown' };
+test.each([
+  ['nobody speaks for it', undefined, ['INVALID_MATERIA materia.M.utility']],
+  ['the script speaks for somebody else', { N: ['x'] }, ['INVALID_MATERIA materia.M.utility']],
+  ['the script speaks for the materia', { M: ['x'] }, 'ok'],
+  ['the script speaks for its socket', { 'Socket-1': ['x'] }, 'ok'],
+])('a utility that does not exist: %s', (_what, script, expected) => {
+  expect(planned(stranger, {}, script)).toEqual(expected);
 });

@@ -1,6 +1,7 @@
 // From a person's wish to what a cast is started with: the configuration is found, checked and resolved, the script read.
 import { join, resolve as resolvePath } from 'node:path';
 import { check, issuesOf } from '../kernel/graph/check.ts';
+import type { UtilityNames } from '../kernel/graph/check-utility-name.ts';
 import type { Issue, Rules, Script } from '../kernel/graph/config.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
 import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
@@ -17,14 +18,20 @@ export type Plan = {
   readonly warnings: readonly Issue[];
 };
 
-export type Wish = Wanted & { readonly agents: string | undefined };
+export type Wish = Wanted & {
+  readonly agents: string | undefined;
+  /** Which utilities there are; without it an unknown one is found out when it is to run. */
+  readonly utilities?: UtilityNames;
+};
 
 export function locateCast(wish: Wish): { ok: true; plan: Plan } | { ok: false; issues: readonly Issue[] } {
   const loaded = loadFor(wish);
   const script = wish.agents === undefined ? null : readScript(resolvePath(wish.cwd, wish.agents));
-  const all = [...loaded.issues, ...check(loaded.config)];
   const { config } = loaded;
   const name = isObject(config) ? loadoutName(config, wish.loadout) : null;
+  const scripted = script === null ? [] : standIns(script, config, name);
+  const utilities = wish.utilities && { utilities: { ...wish.utilities, scripted } };
+  const all = [...loaded.issues, ...check(config, utilities)];
   if (name === null || !isObject(config)) {
     const names = namesIn(config, 'loadouts');
     if (wish.loadout === undefined || names.length === 0) return { ok: false, issues: all };
@@ -41,6 +48,18 @@ export function locateCast(wish: Wish): { ok: true; plan: Plan } | { ok: false; 
 
 function namesIn(value: Json | undefined, section: string): readonly string[] {
   return isObject(value) && isObject(value[section]) ? Object.keys(value[section]) : [];
+}
+
+/** The materia of a loadout that never run themselves, because the script speaks for them or for each of their sockets. */
+function standIns(script: Script, config: Json, loadout: string | null): readonly string[] {
+  const loadouts = isObject(config) && isObject(config.loadouts) ? config.loadouts : {};
+  const cast = loadout !== null && isObject(loadouts[loadout]) ? loadouts[loadout] : {};
+  const sockets = Object.entries(isObject(cast.sockets) ? cast.sockets : {});
+  const plays = (id: string) => {
+    const places = sockets.filter(([, socket]) => isObject(socket) && socket.materia === id);
+    return places.length > 0 && places.every(([socket]) => Object.hasOwn(script, socket));
+  };
+  return namesIn(config, 'materia').filter((id) => Object.hasOwn(script, id) || plays(id));
 }
 
 function unknownKeys(script: Script, config: JsonObject): readonly string[] {
@@ -61,7 +80,7 @@ function unsupported({ materia, graph }: Rules, loadout: string, config: JsonObj
   const written = isObject(config.materia) ? config.materia : {};
   const parallel = Object.keys(materia).filter((id) => isObject(written[id]) && written[id].parallel === true);
   const multiTurn = Object.values(materia).filter((one) => one.type === 'agent' && one.multiTurn);
-  const reports = Object.values(graph.sockets).filter(({ contract }) => contract === 'gaia' || contract === 'operator');
+  const reports = Object.values(graph.sockets).filter(({ contract }) => contract === 'gaia');
   return [
     ...multiTurn.map(({ id }): Issue => {
       const message = `multi-turn sockets cannot be cast by this version; remove multiTurn to cast ${loadout}`;

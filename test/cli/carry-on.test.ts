@@ -161,7 +161,8 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     expect([paused.code, paused.stdout]).toEqual([1, expect.stringMatching(/is paused.*baton continue/s)]);
     expect(paused.stderr).toContain('Pausing');
     expect(pids.filter(isRunning)).toEqual([]);
-    expect(json(await baton(dir, ['show', '--json'])).status).toBe('paused');
+    const reason = signal === 'SIGINT' ? 'interrupted from the keyboard' : 'stopped by SIGTERM';
+    expect(json(await baton(dir, ['show', '--json']))).toMatchObject({ status: 'paused', reason });
     await baton(dir, ['-c', 'touch go'], { program: ['/bin/sh'] });
     const ran = await baton(dir, [signal === 'SIGINT' ? 'continue' : 'resume', '--json']);
     expect([ran.code, json(ran).status]).toEqual([0, 'completed']);
@@ -183,7 +184,7 @@ test('a crashed cast is said to be, and resume picks it among running ones', asy
   await until('the start', () => crashed.stderr().includes('▸ Socket-1'));
   crashed.child.kill('SIGKILL');
   await crashed.ended;
-  expect((await baton(dir, ['status'])).stdout).toMatch(/crashed: carry on with `baton resume`/);
+  expect((await baton(dir, ['status'])).stdout).toContain(`crashed: carry on with \`${BATON} resume\``);
   const watched = await baton(dir, ['watch', 'latest']);
   expect([watched.code, watched.stderr]).toEqual([1, expect.stringContaining('Nobody drives cast')]);
   const other = await baton(dir, ['recast', 'latest', '--json']);
@@ -228,4 +229,56 @@ test('a cast lives on when the terminal that reads it goes away', async () => {
   await baton(dir, ['-c', command], { program: ['/bin/sh'] });
   const ran = await baton(dir, ['watch', 'latest', '--json']);
   expect(json(ran).status).toBe('completed');
+});
+
+test('while it runs its time is told as it passes, and every list agrees with show', async () => {
+  const dir = project({ 'c.json': pair, 'a.json': { A: [{ $turn: { output: '1', delayMs: LONG } }, '$repeat'] } });
+  const running = start(dir, [...casting, 'x']);
+  await until('the start', () => running.stderr().includes('▸ Socket-1'));
+  type Told = { readonly status: string; readonly reason: string; readonly elapsedMs: number };
+  const told = async (): Promise<Told[]> => [
+    json<Told>(await baton(dir, ['show', '--json'])),
+    ...json<Told[]>(await baton(dir, ['casts', '--json'])),
+    ...json<{ open: Told[] }>(await baton(dir, ['status', '--json'])).open,
+  ];
+  const before = await told();
+  const after = await told();
+  for (const [index, { status, elapsedMs }] of before.entries()) {
+    expect(status).toBe('running');
+    expect(elapsedMs).toBeGreaterThan(0);
+    expect(after[index]?.elapsedMs).toBeGreaterThan(elapsedMs);
+  }
+  running.child.kill('SIGINT');
+  await running.ended;
+  expect((await told()).map(({ reason }) => reason)).toEqual(Array(3).fill('interrupted from the keyboard'));
+  const [first, second] = await told();
+  expect(second?.elapsedMs).toBe(first?.elapsedMs);
+});
+
+test('a cast that is done, or runs again, has the same reason in every list', async () => {
+  const dir = project({ 'c.json': pair, 'a.json': { A: ['1', '2'] } });
+  await baton(dir, [...casting, 'x']);
+  const shown = json<{ reason: string }>(await baton(dir, ['show', '--json']));
+  const [listed] = json<{ reason: string }[]>(await baton(dir, ['casts', '--json']));
+  expect([shown.reason, listed?.reason]).toEqual(['completed', 'completed']);
+});
+
+test('a cast whose time ran out while nobody drove it says so when it is resumed, and is revived', async () => {
+  const config = {
+    ...flow({ U: script('u.mjs') }, { 'Socket-1': { materia: 'U' } }),
+    budget: { maxDurationMs: 1_500 },
+  };
+  const code = `import { existsSync, writeFileSync } from 'node:fs';
+    if (existsSync('pid')) console.log('{}'); else { writeFileSync('pid', String(process.pid)); setInterval(() => {}, 1000); }`;
+  const dir = project({ 'c.json': config, 'a.json': {}, 'u.mjs': code });
+  const running = start(dir, [...casting, 'x']);
+  const pid = Number(await untilWritten(dir, 'pid'));
+  running.child.kill('SIGKILL');
+  await running.ended;
+  // Nobody is there to stop it, and still it does not outlive the budget.
+  await until('its end', () => !isRunning(pid));
+  const resumed = await baton(dir, ['resume', '--json']);
+  expect([resumed.code, json(resumed).code]).toEqual([1, 'BUDGET_EXHAUSTED']);
+  const revived = await baton(dir, ['revive', 'latest', '--json']);
+  expect([revived.code, json(revived).status]).toEqual([0, 'completed']);
 });

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CastView } from '../../src/engine/view.ts';
-import { agent, always, baton, cast, flow, json, project, put, read, start, until } from './baton.ts';
+import { agent, always, BATON, baton, cast, flow, json, project, put, read, start, until } from './baton.ts';
 
 const plan = { ...agent, generator: true };
 const edges = [
@@ -196,9 +196,9 @@ test('init makes a workspace that checks, keeps what is there, and never loses a
   const again = await baton(dir, ['init']);
   expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('--force')]);
   const forced = json<{ written: string[] }>(await baton(dir, ['init', '--force', '--json'])).written;
-  expect(forced).toEqual(['.baton/config.json.old', '.baton/config.json']);
+  expect(forced).toEqual(['.baton/config.json.old', '.baton/config.json', '.baton/config.schema.json']);
   const twice = json<{ written: string[] }>(await baton(dir, ['init', '--force', '--json'])).written;
-  expect(twice).toEqual(['.baton/config.json.old.2', '.baton/config.json']);
+  expect(twice).toEqual(['.baton/config.json.old.2', '.baton/config.json', '.baton/config.schema.json']);
   expect(JSON.parse(read(dir, '.baton/config.json.old'))).toEqual({ mine: 1 });
   expect(read(dir, '.baton/prompts/build.md')).toBe('My own.');
 });
@@ -207,6 +207,15 @@ test('the demo runs to its end without key and network, in a workspace of its ow
   const dir = project();
   const told = await baton(dir, ['demo', '--fast']);
   expect([told.code, told.stdout]).toEqual([0, expect.stringContaining('Hello, Ada!')]);
+  expect(told.stdout).toMatch(/Look at it with: .+ -C .+ show /);
+  // What is told to be typed can be typed, here and now.
+  const [, typed = ''] = /^ {2}(.+? casts)\b/m.exec(told.stdout) ?? [];
+  const listed = await baton(dir, ['-c', typed], { program: ['/bin/sh'] });
+  expect([typed.startsWith(`${BATON} -C `), listed.code, listed.stdout]).toEqual([
+    true,
+    0,
+    expect.stringContaining('completed'),
+  ]);
   const ran = await baton(dir, ['demo', '--fast', '--json']);
   expect([ran.code, json(ran)]).toEqual([0, expect.objectContaining({ status: 'completed', loadout: 'Full-Auto' })]);
   expect(existsSync(join(dir, '.baton/state'))).toBe(false);

@@ -75,6 +75,21 @@ test('warnings pass, and fail under --strict', async () => {
   ]);
 });
 
+test.each([
+  ['a utility that does not exist', { utility: 'noop2' }, 'There is no built-in utility "noop2". Did you mean noop?'],
+  [
+    'a script that does not exist',
+    { script: { kind: 'shippedUtility', name: 'Detect-VC' } },
+    'There is no script "Detect-VC". Did you mean Detect-VCS?',
+  ],
+])('%s is an error that names those that do', async (_what, utility, message) => {
+  const dir = project({ 'c.json': flow({ U: utility }, { 'Socket-1': { materia: 'U' } }) });
+  const { code, stdout } = await baton(dir, ['check', 'c.json']);
+  expect([code, stdout]).toEqual([1, expect.stringContaining(message)]);
+  const refused = await baton(dir, ['cast', '--file', 'c.json', '--json', 'x']);
+  expect([refused.code, json(refused).code]).toEqual([1, 'INVALID_MATERIA']);
+});
+
 test('a bad loadout leaves the others castable', async () => {
   const good = { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'Good', parse: 'text' } } };
   const config = { ...faulty, loadouts: { ...faulty.loadouts, Good: good }, activeLoadout: 'Good' };

@@ -1,6 +1,6 @@
 // The published package: packed, installed into an empty folder, and run there.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { baton, CHECKOUT, project, type Ran } from './baton.ts';
@@ -32,7 +32,9 @@ test('it holds what it needs and nothing else, installs, and runs the demo; an o
   const tarball = join(dir, readdirSync(dir).find((name) => name.endsWith('.tgz')) ?? 'none.tgz');
   const files = succeed(await run(dir, 'tar', '-tzf', tarball)).split('\n');
   const needed = ['bin/baton', 'bin/main.cjs', 'dist/cli/main.js', 'dist/engine/desk-worker.js', 'dist/index.d.ts'];
-  const bundled = ['config.json', 'demo-agents.json', 'prompts/build.md'].map((name) => `dist/bundled/${name}`);
+  const bundled = ['config.json', 'demo-agents.json', 'prompts/build.md', 'versions/prompt-lock.json'].map(
+    (name) => `dist/bundled/${name}`,
+  );
   expect(files).toEqual(expect.arrayContaining([...needed, ...bundled].map((name) => `package/${name}`)));
   expect(files.filter((name) => /\.test\.|fixtures|^package\/(src|test|scripts)\//.test(name))).toEqual([]);
 
@@ -55,6 +57,14 @@ test('it holds what it needs and nothing else, installs, and runs the demo; an o
   const demo = await run(home, 'npx', 'baton', 'demo', '--fast');
   expect([demo.code, demo.stdout]).toEqual([0, expect.stringContaining('Hello, Ada!')]);
   expect(demo.stderr).not.toContain('Warning');
+  expect(demo.stdout).toContain('Then try it in a project of your own:  npx baton init');
+  const made = succeed(await run(home, 'npx', 'baton', 'init'));
+  expect(made).toContain('`npx baton check`');
+  const { $schema } = JSON.parse(readFileSync(join(home, '.baton/config.json'), 'utf8'));
+  expect([$schema, existsSync(join(home, '.baton', $schema))]).toEqual([
+    '../node_modules/baton/schemas/config.schema.json',
+    true,
+  ]);
 
   if (OLD_NODE === undefined) return;
   const old = await baton(home, ['demo'], {

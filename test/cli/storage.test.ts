@@ -1,6 +1,15 @@
 // A state folder or a log that cannot be used: one line with the way out, exit code 3, and nothing is touched.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
@@ -32,6 +41,16 @@ const troubles: Record<string, Trouble> = {
     words: ['log.sqlite', 'damaged', 'restore it from a copy'],
     code: 'STORAGE_FAILED',
   },
+  'the log has lost its tables': {
+    make: (dir) => {
+      mkdirSync(join(dir, '.baton/state'));
+      const db = new DatabaseSync(join(dir, '.baton/state/log.sqlite'));
+      db.exec('CREATE TABLE other (x); PRAGMA user_version = 1; PRAGMA journal_mode = WAL;');
+      db.close();
+    },
+    words: ['log.sqlite', 'no such table: facts', 'damaged', 'restore it from a copy'],
+    code: 'STORAGE_FAILED',
+  },
   'the log is of a newer version': {
     make: (dir) => {
       mkdirSync(join(dir, '.baton/state'));
@@ -58,6 +77,44 @@ test.each(rows)('%s: baton %j', async (name, args) => {
   for (const word of words) expect(ran.stderr).toContain(word);
   expect(json(ran)).toMatchObject({ allow: false, code });
   expect(contentOf(dir)).toBe(before);
+});
+
+test.skipIf(!existsSync('/proc/self')).each([
+  ['below /proc, where nothing can be made', () => '/proc/baton/state', 'cannot be made'],
+  ['below a file', (dir: string) => join(dir, 'good.json/state'), 'good.json is a file where a folder is needed'],
+])('BATON_HOME %s: every cast is refused at once', async (_where, home, words) => {
+  const dir = project(files);
+  for (const args of [casting, [...casting, '--detach']]) {
+    const ran = await baton(dir, args, { env: { BATON_HOME: home(dir) } });
+    expect([ran.code, ran.stdout, ran.stderr]).toEqual([3, '', expect.stringMatching(/^baton: .+BATON_HOME.+\n$/)]);
+    expect(ran.stderr).toContain(words);
+  }
+});
+
+test.skipIf(!canBecomeStranger)(
+  'BATON_HOME in a folder that may be read only, as another user (needs root to become one)',
+  async () => {
+    const dir = project({ ...files, 'home/keep': '' });
+    for (const name of ['', 'home']) chmodSync(join(dir, name), 0o755);
+    const ran = await baton(dir, casting, asStranger({ BATON_HOME: join(dir, 'home') }));
+    expect([ran.code, ran.stderr]).toEqual([3, expect.stringMatching(/^baton: .+ cannot be made .+BATON_HOME.+\n$/)]);
+  },
+);
+
+test('the state folder is a link that leads nowhere', async () => {
+  const dir = project(files);
+  symlinkSync('/nowhere/at/all', join(dir, '.baton/state'));
+  const ran = await baton(dir, casting);
+  expect([ran.code, ran.stderr]).toEqual([3, expect.stringMatching(/^baton: .+ is a link that leads nowhere.+\n$/)]);
+});
+
+test.skipIf(!existsSync('/dev/full'))('an answer that cannot be written is not taken for one that was', async () => {
+  const dir = project(files);
+  for (const args of [casting, ['casts', '--json'], ['check', 'good.json']]) {
+    const ran = await baton(dir, ['-c', '"$0" "$@" > /dev/full', BATON, ...args], { program: ['/bin/sh'] });
+    expect([ran.code, ran.stderr]).toEqual([3, expect.stringContaining('the answer could not be written')]);
+  }
+  expect(json<unknown[]>(await baton(dir, ['casts', '--json']))).toHaveLength(1);
 });
 
 test('.baton is a file', async () => {

@@ -48,6 +48,13 @@ test.skipIf(!hasScript)(
   },
 );
 
+test.skipIf(!hasScript)('a dumb terminal gets no escape sequence at all (needs script of util-linux)', async () => {
+  const { code, stdout } = await inTerminal(project(files), casting, { TERM: 'dumb' });
+  expect(code).toBe(0);
+  expect(stdout).toContain('✓ accepted Socket-1 A');
+  expect(stdout).not.toContain(ESC);
+});
+
 test.skipIf(!hasScript)('with --json nothing moves, even in a terminal (needs script of util-linux)', async () => {
   const { stdout } = await inTerminal(project(files), `${casting} --json`);
   expect(stdout).not.toContain(MOVE);

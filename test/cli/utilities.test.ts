@@ -4,7 +4,20 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CastView } from '../../src/engine/view.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
-import { agent, always, baton, flow, isRunning, json, project, read, script, until, untilWritten } from './baton.ts';
+import {
+  agent,
+  always,
+  BATON,
+  baton,
+  flow,
+  isRunning,
+  json,
+  project,
+  read,
+  script,
+  until,
+  untilWritten,
+} from './baton.ts';
 
 const READ = "import { text } from 'node:stream/consumers'; const message = JSON.parse(await text(process.stdin));";
 
@@ -43,6 +56,28 @@ test('a utility gets one JSON object on standard input, and its end', async () =
     cursor: null,
     cursors: {},
     rework: [],
+  });
+});
+
+const SURROUNDINGS = `import { execFileSync } from 'node:child_process';
+const { BATON_HOME, BATON_CAST, BATON_ATTEMPT, BATON_FENCE = null } = process.env;
+const [{ cast, status }] = JSON.parse(execFileSync(${JSON.stringify(BATON)}, ['casts', '--json'], { encoding: 'utf8' }));
+console.log(JSON.stringify({ env: { BATON_HOME, BATON_CAST, BATON_ATTEMPT, BATON_FENCE }, cast, status }));`;
+
+test.each([
+  ['the state folder itself', {}, '.baton/state'],
+  ['the home that was named, wherever the utility runs', { BATON_HOME: 'home' }, 'home'],
+  ['nothing of a cast around it', { BATON_CAST: 'outer', BATON_ATTEMPT: '9.9', BATON_FENCE: '7' }, '.baton/state'],
+])('a baton that a utility calls finds its own cast: %s', async (_what, env, home) => {
+  const assign = { env: '$.env', cast: '$.cast', status: '$.status' };
+  const config = flow({ U: script('u.mjs') }, { 'Socket-1': { materia: 'U', assign } });
+  const dir = project({ 'c.json': config, 'u.mjs': SURROUNDINGS });
+  const ran = await baton(dir, ['cast', '--file', 'c.json', '--json', 'x'], { env });
+  const { cast, data } = json(ran);
+  expect(data).toEqual({
+    env: { BATON_HOME: join(dir, home), BATON_CAST: cast, BATON_ATTEMPT: '1.1', BATON_FENCE: null },
+    cast,
+    status: 'running',
   });
 });
 
@@ -163,6 +198,8 @@ test('2 MiB of text are cut at 1 MiB and still count; cut JSON does not', async 
   expect([view.status, view.turns?.[0]?.output?.length]).toEqual(['completed', 2 ** 20]);
   const cut = await run(`process.stdout.write('{"context":"'); ${flood} process.stdout.write('"}');`);
   expect([cut.view.status, cut.view.code]).toEqual(['failed', 'CONTRACT_VIOLATION']);
+  expect(cut.view.reason).toContain('larger than the 1048576 bytes that are allowed and was cut there');
+  expect(cut.view.reason).toContain('raise limits.maxOutputBytes of the socket');
 });
 
 test.each<[what: string, materia: JsonObject, output: string | null, code: string | null]>([
@@ -170,7 +207,7 @@ test.each<[what: string, materia: JsonObject, output: string | null, code: strin
   ['echo of output', { utility: 'echo', params: { output: { a: 1 } } }, '{"a":1}', null],
   ['echo of text', { utility: 'echo', params: { text: 'hello' } }, 'hello', null],
   ['echo of a message', { utility: 'echo', params: { message: 'hello' } }, 'hello', null],
-  ['a name that is none, never a shell', { utility: 'touch pwned' }, null, 'UTILITY_FAILED'],
+  ['a name that is none, never a shell', { utility: 'touch pwned' }, null, 'INVALID_MATERIA'],
 ])('built in: %s', async (_what, materia, output, code) => {
   const config = flow({ U: { type: 'utility', parse: 'text', ...materia } }, { 'Socket-1': { materia: 'U' } });
   const { dir, view } = await castIn(project({ 'c.json': config }));

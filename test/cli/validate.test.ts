@@ -77,7 +77,9 @@ test('an envelope is judged as it was written, not as parsing would leave it', a
 
 test('explain tells what a code means, what caused it and what to do; findings of reports are codes too', async () => {
   const dir = project();
-  expect((await baton(dir, ['explain', 'LOCK_CONFLICT'])).stdout).toMatch(/another task holds.*caused by.*what to do/s);
+  expect((await baton(dir, ['explain', 'LOCK_CONFLICT'])).stdout).toMatch(
+    /another task holds.*caused by +two tasks want the same file.*what to do/s,
+  );
   expect(json(await baton(dir, ['explain', 'plan_status:DONE', '--json']))).toMatchObject({
     code: 'PLAN_STATUS',
     http: 422,

@@ -8,12 +8,17 @@ export function faultsOf(lines: readonly StoredLine[]): string[] {
   const faults: string[] = [];
   let prev = '0'.repeat(64);
   let at = '';
+  const used = new Set<string>();
   for (const [index, { seq, line }] of lines.entries()) {
-    const entry = JSON.parse(line) as { seq: number; prev: string; at: string };
+    const entry = JSON.parse(line) as { seq: number; prev: string; at: string; once?: string[] };
     if (seq !== index + 1 || entry.seq !== seq) faults.push(`${seq}: a gap, number ${index + 1} was due`);
     if (sortedJson(entry) !== line) faults.push(`${seq}: the line is not canonical`);
     if (entry.prev !== prev) faults.push(`${seq}: the chain is broken`);
     if (entry.at < at) faults.push(`${seq}: time runs backwards`);
+    for (const key of entry.once ?? []) {
+      if (used.has(key)) faults.push(`${seq}: the key ${key} was used before`);
+      used.add(key);
+    }
     prev = leafOf(line);
     at = entry.at;
   }

@@ -1,6 +1,7 @@
 // What every adapter of the `Log` port promises. A suite: each adapter runs it with its own way of opening.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Append, Log } from '../../src/engine/ports.ts';
+import { StorageError } from '../../src/engine/storage-error.ts';
 import type { Entry, Fact } from '../../src/kernel/fact.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { faultsOf, leafOf } from './chain.ts';
@@ -235,11 +236,165 @@ export function logPromises(name: string, makeBed: () => Bed): void {
       },
     );
 
+    test('reads by the task of a fact, and by how its kind begins', async () => {
+      await add(started('a', {}), moved('T-1', 'r1'), moved('T-10', 'r1'), paused('1', 'a'), moved('T-1', 'r2'));
+      await add({ fact: { kind: 'ledger.held', by: 'ann', reason: 'T-1' }, by: 'test', at: NOON }, dropped('a'));
+      const seqs = async (query: Parameters<Log['read']>[0]) => (await log.read(query)).map(({ seq }) => seq);
+      expect(await seqs({ after: 0, task: 'T-1' })).toEqual([2, 5]);
+      expect(await seqs({ after: 2, task: 'T-1' })).toEqual([5]);
+      expect(await seqs({ after: 0, task: 'T-1', limit: 1 })).toEqual([2]);
+      expect(await seqs({ after: 0, task: 'T' })).toEqual([]);
+      expect(await seqs({ after: 0, kindPrefix: 'task.' })).toEqual([2, 3, 5]);
+      expect(await seqs({ after: 2, kindPrefix: 'task.', limit: 1 })).toEqual([3]);
+      expect(await seqs({ after: 0, kindPrefix: 'cast.' })).toEqual([1, 4]);
+      expect(await seqs({ after: 0, kindPrefix: 'cast.', limit: 1 })).toEqual([1]);
+      expect(await seqs({ after: 0, kindPrefix: 'cast' })).toEqual([1, 4]);
+      expect(await seqs({ after: 5, kindPrefix: '' })).toEqual([6, 7]);
+      expect(await seqs({ after: 0, kindPrefix: 'CAST.' })).toEqual([]);
+      expect(await seqs({ after: 0, kindPrefix: '%' })).toEqual([]);
+    });
+
+    test('the facts of a run are read by its name, beside those of the cast that has it', async () => {
+      await add(started('a', {}), moved('T-1', 'a'), moved('T-1', 'b'), paused('1', 'a'));
+      expect((await log.read({ after: 0, cast: 'a' })).map(({ seq }) => seq)).toEqual([1, 2, 4]);
+      expect((await log.read({ after: 0, cast: 'b' })).map(({ seq }) => seq)).toEqual([3]);
+    });
+
+    test('a query that names several things wants them all', async () => {
+      await add(started('a', {}), dropped('a'), paused('1', 'a'), paused('2', 'b'), dropped('a'), paused('3', 'a'));
+      const seqs = async (query: Parameters<Log['read']>[0]) => (await log.read(query)).map(({ seq }) => seq);
+      expect(await seqs({ after: 0, cast: 'a', kindPrefix: 'turn.' })).toEqual([2, 5]);
+      expect(await seqs({ after: 0, cast: 'a', kindPrefix: 'turn.', limit: 1 })).toEqual([2]);
+      expect(await seqs({ after: 1, cast: 'a', kindPrefix: 'cast.', limit: 1 })).toEqual([3]);
+      expect(await seqs({ after: 0, cast: 'a', task: 'T-1' })).toEqual([]);
+      await add(moved('T-1', 'r'));
+      expect(await seqs({ after: 0, task: 'T-1', kindPrefix: 'task.' })).toEqual([7]);
+      expect(await seqs({ after: 0, task: 'T-1', kindPrefix: 'lock.' })).toEqual([]);
+    });
+
+    test('the facts of a cast are found in a long log, from any place and in any number', async () => {
+      // More than one cast, facts of none between them, and commits of every size: 3,000 facts in all.
+      const casts = ['a', 'b', null, 'a', 'c'];
+      let next = 0;
+      while (next < 3_000) {
+        const size = Math.min(3_000 - next, 1 + ((next * 7) % 400));
+        const appends = Array.from({ length: size }, (_, index) =>
+          ofCast(casts[(next + index) % casts.length] ?? null),
+        );
+        await log.commit(next, () => appends);
+        next += size;
+      }
+      await add(paused('late', 'late'));
+      const all = (await readAll()).map(({ seq, fact }) => ({ seq, cast: 'cast' in fact ? fact.cast : null }));
+      for (const cast of ['a', 'b', 'c', 'late', 'nobody']) {
+        const own = all.filter((each) => each.cast === cast).map(({ seq }) => seq);
+        for (const after of [0, 1, 1_023, 1_024, 1_025, 2_047, 2_048, 2_500, 3_000, 3_001]) {
+          for (const limit of [undefined, 1, 700]) {
+            const found = await log.read({ after, cast, ...(limit === undefined ? {} : { limit }) });
+            const due = own.filter((seq) => seq > after).slice(0, limit);
+            expect(found.map(({ seq }) => seq)).toEqual(due);
+          }
+        }
+      }
+    });
+
     test('the lifecycle is told by the facts about casts themselves', async () => {
       await add(started('a', {}), dropped('a'), paused('1', 'a'));
       await add({ fact: { kind: 'snapshot.taken', through: 3, digest: 'd' }, by: 'test', at: NOON }, paused('2', 'a'));
       expect((await log.lifecycle(0)).map(({ seq }) => seq)).toEqual([1, 3, 5]);
       expect((await log.lifecycle(3)).map(({ seq }) => seq)).toEqual([5]);
+    });
+
+    test('a key is used up by the fact it comes with, and stands in its line in the order of texts', async () => {
+      await add(paused('none'));
+      const written = await add(
+        { ...paused('a'), once: ['delta:2', 'delta:10', 'é'] },
+        paused('b'),
+        withKeys('c', 'x'),
+      );
+      expect(written.map(({ once }) => once)).toEqual([['delta:10', 'delta:2', 'é'], undefined, ['x']]);
+      expect(await readAll()).toEqual([...(await log.read({ after: 0, limit: 1 })), ...written]);
+      const lines = (await storedLines()).map(({ line }) => (JSON.parse(line) as { once?: string[] }).once);
+      expect(lines).toEqual([undefined, ['delta:10', 'delta:2', 'é'], undefined, ['x']]);
+      await expectWhole();
+    });
+
+    test('no keys are not written at all', async () => {
+      const [written] = await add(withKeys('a'));
+      expect(Object.keys(written ?? {})).not.toContain('once');
+      expect((await storedLines())[0]?.line).not.toContain('once');
+    });
+
+    test('the decision learns who used a key, the newest entries of others included, but not what it is about to append', async () => {
+      const other = bed.open();
+      await add(withKeys('a', 'k1'));
+      await other.commit(1, () => [paused('b'), withKeys('c', 'k2', 'k3')]);
+      const seen: (number | null)[] = [];
+      await log.commit(1, (_, used) => {
+        seen.push(...['k1', 'k2', 'k3', 'k4', 'K1', '', 'k'].map(used));
+        return [withKeys('d', 'k4')];
+      });
+      expect(seen).toEqual([1, 3, 3, null, null, null, null]);
+      await log.commit(4, (_, used) => {
+        seen.push(used('k4'));
+        return [];
+      });
+      expect(seen.at(-1)).toBe(4);
+      await other.close();
+    });
+
+    test.each<[string, () => Append[]]>([
+      ['in the log', () => [paused('x'), withKeys('y', 'new', 'used')]],
+      ['in the same commit', () => [withKeys('x', 'new'), withKeys('y', 'new')]],
+      ['in the same fact', () => [withKeys('x', 'new', 'new')]],
+    ])('a key that is used already, %s, is refused, and the log stays as it was', async (_, decide) => {
+      await add(withKeys('a', 'used'));
+      const head = await log.head();
+      const refusal = log.commit(1, decide);
+      await expect(refusal).rejects.toThrow(/^the key (?:used|new) was used up by entry \d$/);
+      await expect(refusal).rejects.not.toBeInstanceOf(StorageError);
+      expect(await log.head()).toEqual(head);
+      await add(withKeys('b', 'new'));
+      expect((await readAll()).map(({ seq, once }) => [seq, once])).toEqual([
+        [1, ['used']],
+        [2, ['new']],
+      ]);
+      await expectWhole();
+    });
+
+    test.each(['', '12', 'null', '__proto__', "it's", '\u0000a', '😀', 'x'.repeat(1_000), '"\\'])(
+      'a key may be %j',
+      async (key) => {
+        await add(withKeys('a', key));
+        expect((await readAll())[0]?.once).toEqual([key]);
+        await expect(add(withKeys('b', key))).rejects.toThrow('was used up');
+        let seq: number | null = null;
+        await log.commit(1, (_, used) => {
+          seq = used(key);
+          return [];
+        });
+        expect(seq).toBe(1);
+        await expectWhole();
+      },
+    );
+
+    test('half a character in a key counts as the one that replaces it', async () => {
+      await add(withKeys('a', 'k\ud800'));
+      expect((await readAll())[0]?.once).toEqual(['k\ufffd']);
+      await expect(add(withKeys('b', 'k\udfff'))).rejects.toThrow('was used up');
+      await expectWhole();
+    });
+
+    test('of several who race for one key, one gets it', async () => {
+      const racers = ['a', 'b', 'c', 'd'].map((who) => ({ who, log: bed.open() }));
+      const won = await Promise.all(
+        racers.map(({ who, log: own }) =>
+          own.commit(0, (_, used) => (used('prize') === null ? [withKeys(who, 'prize')] : [])),
+        ),
+      );
+      expect(won.filter((entries) => entries.length === 1)).toHaveLength(1);
+      expect(await readAll()).toHaveLength(1);
+      for (const racer of racers) await racer.log.close();
     });
 
     test('a watcher is called when somebody else appends, and no more once it stops', async () => {
@@ -276,6 +431,18 @@ export function logPromises(name: string, makeBed: () => Bed): void {
       for (const taker of takers) await taker.log.close();
     });
 
+    test('leases are listed by how their names begin', async () => {
+      for (const name of ['beat:2', 'beat:10', 'beat', 'beat:', 'cast:c', 'beau', 'Beat:1', 'beat:é😀'])
+        await log.lease(name, () => `of ${name}`);
+      await log.lease('beat:2', () => null);
+      const names = async (prefix: string) => (await log.leases(prefix)).map(({ name }) => name);
+      expect(await names('beat:')).toEqual(['beat:', 'beat:10', 'beat:é😀']);
+      expect(await names('x')).toEqual([]);
+      expect(await names('%')).toEqual([]);
+      expect(await names('')).toHaveLength(7);
+      expect(await log.leases('cast:')).toEqual([{ name: 'cast:c', value: 'of cast:c' }]);
+    });
+
     test('a lease is no fact', async () => {
       await log.lease('cast:c', () => 'me');
       expect(await log.head()).toEqual({ seq: 0, hash: '0'.repeat(64) });
@@ -302,6 +469,18 @@ export function logPromises(name: string, makeBed: () => Bed): void {
 
 function paused(reason: string, cast = 'c'): Append {
   return { fact: { kind: 'cast.paused', cast, reason }, by: 'test', at: NOON };
+}
+
+function withKeys(reason: string, ...once: string[]): Append {
+  return { ...paused(reason), once };
+}
+
+function moved(task: string, run: string): Append {
+  return { fact: { kind: 'task.moved', run, task } as unknown as Fact, by: 'test', at: NOON };
+}
+
+function ofCast(cast: string | null): Append {
+  return cast === null ? moved('T-1', 'r') : dropped(cast);
 }
 
 function dropped(cast: string): Append {

@@ -1,5 +1,5 @@
 // A log that counts what is asked of it and fails when a test wants it to.
-import type { Append, Head, Log, Query, Snapshot } from '../../src/engine/ports.ts';
+import type { Append, Head, Lease, Log, Query, Snapshot, Used } from '../../src/engine/ports.ts';
 import type { Entry } from '../../src/kernel/fact.ts';
 
 export class ProbedLog implements Log {
@@ -28,12 +28,15 @@ export class ProbedLog implements Log {
     this.#before.push(act);
   }
 
-  async commit(after: number, decide: (tail: readonly Entry[]) => readonly Append[]): Promise<readonly Entry[]> {
+  async commit(
+    after: number,
+    decide: (tail: readonly Entry[], used: Used) => readonly Append[],
+  ): Promise<readonly Entry[]> {
     this.commits++;
     await this.#before.shift()?.();
     const fault = this.#faults.shift();
-    return this.#log.commit(after, (tail) => {
-      const appends = decide(tail);
+    return this.#log.commit(after, (tail, used) => {
+      const appends = decide(tail, used);
       if (fault) throw fault;
       return appends;
     });
@@ -72,6 +75,10 @@ export class ProbedLog implements Log {
 
   lease(name: string, change: (held: string | null) => string | null): Promise<string | null> {
     return this.#log.lease(name, change);
+  }
+
+  leases(prefix: string): Promise<readonly Lease[]> {
+    return this.#log.leases(prefix);
   }
 
   close(): Promise<void> {

@@ -151,6 +151,19 @@ test('a line that is no JSON any more is told by its number', async () => {
   await log.close();
 });
 
+test('a line that is gone is told by its number when its cast is read', async () => {
+  await write(...Array.from({ length: 1_100 }, (_, n) => `${n}`));
+  const db = new DatabaseSync(file);
+  db.exec('DELETE FROM facts WHERE seq = 500');
+  db.close();
+  const log = open();
+  expect(await faultOf(() => log.read({ after: 0, cast: 'c' }))).toEqual({
+    code: 'STORAGE_FAILED',
+    message: `${file}: entry 500 cannot be read; ${restore}`,
+  });
+  await log.close();
+});
+
 test('a throw of who decides stays what it was', async () => {
   const log = open();
   const mine = Object.assign(new TypeError('mine'), { code: 'ERR_INVALID_ARG_TYPE' });

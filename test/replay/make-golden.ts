@@ -214,7 +214,7 @@ const note =
   'The lines of a log as they were chained, with the texts they refer to. Never edited and never made anew once released; make-golden.ts says how to add the next one.';
 const records = entries.map(({ seq, fact }) => {
   const blobs: Blob[] = [];
-  dehydrate(fact as unknown as JsonObject, { blobs, unordered: false });
+  dehydrate(fact as unknown as JsonObject, blobs);
   return { line: lines[seq - 1]?.line, texts: Object.fromEntries(blobs.map(({ digest, text }) => [digest, text])) };
 });
 const path = (end: string) => fileURLToPath(new URL(`./golden-${process.argv[2] ?? '1'}${end}`, import.meta.url));

@@ -10,6 +10,8 @@ export type Packet = {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** How long the child may neither write nor use the processor; null or absent where only the time limit counts. */
+  readonly silentMs?: number | null;
   readonly graceMs: number;
   readonly maxStdoutBytes: number;
   readonly maxStderrBytes: number;
@@ -22,6 +24,10 @@ export type ExitRecord = {
   readonly code: number | null;
   readonly signal: string | null;
   readonly timedOut: boolean;
+  /** It ran out of time because it gave no sign of life, not because it took too long. */
+  readonly silent?: boolean;
+  /** What was seen of the child when its time was over, in words. */
+  readonly signs?: string;
   readonly aborted: boolean;
   /** What the child wrote, including what was thrown away. */
   readonly stdoutBytes: number;
@@ -104,6 +110,8 @@ export function parseExit(text: string): ExitRecord | null {
     (code === null || Number.isSafeInteger(code)) &&
     (signal === null || typeof signal === 'string') &&
     (error === undefined || typeof error === 'string') &&
+    (value.signs === undefined || typeof value.signs === 'string') &&
+    (value.silent === undefined || typeof value.silent === 'boolean') &&
     flags.every((flag) => typeof flag === 'boolean') &&
     numbers.every(Number.isFinite);
   return whole ? (value as ExitRecord) : null;

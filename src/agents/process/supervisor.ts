@@ -28,8 +28,9 @@ import {
 } from './attempt-folder.ts';
 import { type Identity, identityOfChild } from './process-identity.ts';
 import { endTree, MARK } from './process-tree.ts';
+import { keepVigil } from './vigil.ts';
 
-type Why = 'exited' | 'timedOut' | 'aborted';
+type Why = 'exited' | 'timedOut' | 'silent' | 'aborted';
 
 /** A timer set for longer than this would fire at once. */
 const TIMER_MAX_MS = 2_147_483_647;
@@ -68,10 +69,15 @@ async function supervise(folder: string): Promise<ExitRecord> {
   const startedAt = Date.now();
   const timer = new AbortController();
   const timeout = sleep<Why>(Math.min(packet.timeoutMs, TIMER_MAX_MS), 'timedOut', { signal: timer.signal });
-  const why = await Promise.race([run.exited.then((): Why => 'exited'), abort, timeout]);
+  const tree = { child: run.identity, mark: folder, fresh: true };
+  const vigil = keepVigil(tree, () => run.stdout.bytes() + run.stderr.bytes(), packet.silentMs ?? null);
+  const why = await Promise.race([run.exited.then((): Why => 'exited'), abort, timeout, vigil.silent]);
+  const isLate = why === 'timedOut' || why === 'silent';
+  const signs = isLate ? vigil.told() : null;
   timer.abort();
+  vigil.stop();
 
-  const isEnded = await endTree({ child: run.identity, mark: folder, fresh: true }, packet.graceMs);
+  const isEnded = await endTree(tree, packet.graceMs);
   const { code, signal } = await run.exited;
   await Promise.race([Promise.all([run.stdout.closed, run.stderr.closed]), sleep(DRAIN_MS)]);
   const stdout = run.stdout.finish();
@@ -80,7 +86,9 @@ async function supervise(folder: string): Promise<ExitRecord> {
   return {
     code,
     signal,
-    timedOut: why === 'timedOut',
+    timedOut: isLate,
+    ...(why === 'silent' ? { silent: true } : {}),
+    ...(signs === null ? {} : { signs }),
     aborted: why === 'aborted',
     stdoutBytes: stdout.bytes,
     stderrBytes: stderr.bytes,
@@ -143,6 +151,8 @@ function whyNotStarted(program: string, error: unknown): string {
 
 type Spool = {
   readonly closed: Promise<void>;
+  /** What came so far, including what was thrown away. */
+  bytes(): number;
   fill(stream: Readable | null): void;
   finish(): { readonly bytes: number; readonly truncated: boolean; readonly error: string | null };
 };
@@ -178,5 +188,5 @@ function openSpool(file: string, maxBytes: number): Spool {
     closeSync(target);
     return { bytes, truncated: bytes > maxBytes, error };
   };
-  return { closed, fill, finish };
+  return { closed, bytes: () => bytes, fill, finish };
 }

@@ -82,7 +82,7 @@ export function readUtility(end: AttemptEnd, timeoutMs: number): UtilityResult {
   const fail = (code: Code, what: string): UtilityResult => ({ ok: false, code, reason: withStderr(what, end.stderr) });
   if (end.lost) return fail('OUTCOME_UNKNOWN', 'the utility was cut off and may have run');
   if (end.aborted) return fail('ABORTED', 'the utility was stopped');
-  if (end.timedOut) return fail('UTILITY_FAILED', `the utility did not end within ${timeoutMs} ms and was stopped`);
+  if (end.timedOut) return fail('UTILITY_FAILED', lateWords(end, timeoutMs));
   if (end.error !== undefined) return fail('UTILITY_FAILED', end.error);
   if (end.signal !== null) return fail('UTILITY_FAILED', `the utility was ended by ${end.signal}`);
   if (end.code !== 0) return fail('UTILITY_FAILED', `the utility ended with exit code ${end.code}`);
@@ -99,4 +99,9 @@ function withStderr(what: string, stderr: string): string {
   if (told === '') return what;
   // A pair cut in two would leave its second half in front.
   return `${what}: ${told.slice(-STDERR_CHARS_MAX).replace(/^[\uDC00-\uDFFF]/, '')}`;
+}
+
+function lateWords({ silent, signs }: Pick<AttemptEnd, 'silent' | 'signs'>, timeoutMs: number): string {
+  const what = silent ? 'the utility gave no sign of life' : `the utility did not end within ${timeoutMs} ms`;
+  return `${what} and was stopped${signs === undefined ? '' : `: ${signs}`}`;
 }

@@ -1,6 +1,6 @@
 // `baton budget`: what a cast may use, and more of it.
 import type { Cast } from '../../kernel/state.ts';
-import { type Call, EXIT, out, outJson, Refused, text, UsageError } from '../command.ts';
+import { again, type Call, EXIT, out, outJson, Refused, text, UsageError } from '../command.ts';
 import { nameCast, person, withDoor } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
@@ -30,7 +30,7 @@ export async function run(call: Call): Promise<number> {
     );
     if (!verdict.allow) throw new Refused(verdict);
     if (call.json) outJson(verdict);
-    else out(`${verdict.reason}; \`baton continue ${cast}\` carries a stopped cast on`);
+    else out(`${verdict.reason}; \`${again(call)} continue ${cast}\` carries a stopped cast on`);
     return EXIT.ok;
   });
 }

@@ -1,8 +1,10 @@
 // `baton cast`: freezes the rules of a loadout, starts a cast of it and drives it.
+import { randomUUID } from 'node:crypto';
 import type { Issue } from '../../kernel/graph/config.ts';
+import { UTILITY_NAMES } from '../../utilities/names.ts';
 import type { Workspace } from '../../workspace/locate.ts';
 import { locateCast, type Plan } from '../../workspace/plan.ts';
-import { type Call, EXIT, flag, note, outJson, Refused, text, UsageError } from '../command.ts';
+import { again, type Call, EXIT, flag, note, outJson, Refused, text, UsageError } from '../command.ts';
 import { castBehind, idToStart } from '../detach.ts';
 import { driveAndShow, withDriver } from '../driving.ts';
 import { workspaceOf } from '../find-workspace.ts';
@@ -10,7 +12,7 @@ import { person } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
   const request = call.words.join(' ').trim();
-  if (request === '') throw new UsageError('say what the cast shall do: baton cast "…"');
+  if (request === '') throw new UsageError(`say what the cast shall do: ${again(call)} cast "…"`);
   const workspace = workspaceOf(call);
   const plan = locateCast({
     workspace,
@@ -18,6 +20,7 @@ export async function run(call: Call): Promise<number> {
     loadout: text(call.values, 'loadout'),
     agents: text(call.values, 'agents'),
     cwd: call.cwd,
+    utilities: UTILITY_NAMES,
   });
   if (!plan.ok) return refuse(call, plan.issues);
   if (flag(call.values, 'dry-run')) return (await import('../dry-run.ts')).dryRun(call, plan.plan, request);
@@ -56,7 +59,10 @@ async function start(call: Call, workspace: Workspace, plan: Plan, request: stri
   const { loadout, rules, script } = plan;
   return withDriver(workspace, (door) =>
     driveAndShow(call, workspace, door, cast, async () => {
-      const verdict = await door.submit({ kind: 'cast.start', cast, request, loadout, rules, script }, person());
+      const verdict = await door.submit(
+        { kind: 'cast.start', cast, request, loadout, rules, script, runId: randomUUID() },
+        person(),
+      );
       if (!verdict.allow) throw new Refused(verdict);
     }),
   );

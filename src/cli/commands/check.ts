@@ -1,15 +1,17 @@
 // `baton check`: every static issue of a configuration, at once.
 import { check } from '../../kernel/graph/check.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
+import { UTILITY_NAMES } from '../../utilities/names.ts';
 import { BUNDLED, loadFor } from '../../workspace/find-config.ts';
 import { type Call, EXIT, flag, out, outJson } from '../command.ts';
+import { counted } from '../counted.ts';
 import { workspaceOf } from '../find-workspace.ts';
 
 export async function run(call: Call): Promise<number> {
   const [file] = call.words;
   const loaded = loadFor({ file, workspace: workspaceOf(call), cwd: call.cwd, loadout: undefined });
   const strict = flag(call.values, 'strict');
-  const issues = [...loaded.issues, ...check(loaded.config, { strict })];
+  const issues = [...loaded.issues, ...check(loaded.config, { strict, utilities: UTILITY_NAMES })];
   const errors = issues.filter(({ level }) => level === 'error');
   const warnings = counted(issues.length - errors.length, 'warning');
   const [first] = errors;
@@ -25,8 +27,4 @@ export async function run(call: Call): Promise<number> {
     out(verdict.allow ? `ok: ${verdict.reason} in ${where}` : `${found} in ${where}`);
   }
   return verdict.allow ? EXIT.ok : EXIT.denied;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

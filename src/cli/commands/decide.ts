@@ -2,10 +2,11 @@
 import { resolve } from 'node:path';
 import { deny } from '../../kernel/verdict.ts';
 import { readText } from '../../workspace/load-config.ts';
-import { type Call, Refused, text, UsageError } from '../command.ts';
+import { again, type Call, Refused, text, UsageError } from '../command.ts';
 import { driveAndShow, withDriver } from '../driving.ts';
 import { workspaceOf } from '../find-workspace.ts';
-import { hasLog, nameCast, noCastYet, person } from '../session.ts';
+import { nameCast, noCastYet, person } from '../session.ts';
+import { hasLog } from '../state-folder.ts';
 
 const CHOICES = ['rerun', 'accept', 'fail'] as const;
 
@@ -14,7 +15,7 @@ export async function run(call: Call): Promise<number> {
   const choice = CHOICES.find((known) => known === word);
   const [, castWord, number] = /^(.+):(\d+)$/.exec(turnName) ?? [];
   if (!choice || castWord === undefined || number === undefined)
-    throw new UsageError('say: baton decide CAST:NUMBER rerun|accept|fail; `baton status` names the turn');
+    throw new UsageError(`say: baton decide CAST:NUMBER rerun|accept|fail; \`${again(call)} status\` names the turn`);
   const file = text(call.values, 'output');
   const reason = text(call.values, 'reason');
   if (file !== undefined && choice !== 'accept') throw new UsageError('--output goes with accept only');

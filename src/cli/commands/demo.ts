@@ -1,5 +1,7 @@
 // `baton demo`: the bundled workflow end to end on scripted agents, in a workspace of its own.
+
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +13,7 @@ import { locate } from '../../workspace/locate.ts';
 import { locateCast } from '../../workspace/plan.ts';
 import { readScript } from '../../workspace/read-script.ts';
 import { type Call, EXIT, flag, note, out } from '../command.ts';
+import { commandName } from '../command-name.ts';
 import { driveAndShow, withDriver } from '../driving.ts';
 import { person } from '../session.ts';
 
@@ -27,13 +30,18 @@ export async function run(call: Call): Promise<number> {
   const script = flag(call.values, 'fast') ? hurried(readScript(agents)) : readScript(agents);
   if (!call.json) introduce(dir);
   const cast = newCastId(Date.now());
+  // What is told to be typed next must name this workspace.
+  const there = { ...call, values: { ...call.values, directory: dir } };
   const code = await withDriver(workspace, (door) =>
-    driveAndShow(call, workspace, door, cast, async () => {
+    driveAndShow(there, workspace, door, cast, async () => {
       const { rules, loadout } = found.plan;
-      await door.submit({ kind: 'cast.start', cast, request: REQUEST, loadout, rules, script }, person());
+      await door.submit(
+        { kind: 'cast.start', cast, request: REQUEST, loadout, rules, script, runId: randomUUID() },
+        person(),
+      );
     }),
   );
-  if (!call.json && code === EXIT.ok) conclude(dir, cast);
+  if (!call.json && code === EXIT.ok) conclude(dir);
   return code;
 }
 
@@ -42,17 +50,18 @@ function introduce(dir: string): void {
   note(`Workspace: ${dir}\n`);
 }
 
-function conclude(dir: string, cast: string): void {
+function conclude(dir: string): void {
   out('');
   out(
     `What the team wrote says:  ${execFileSync(process.execPath, ['greet.mjs', 'Ada'], { cwd: dir, encoding: 'utf8' }).trim()}`,
   );
   out('');
   out('Look at what happened:');
-  out(`  baton -C ${dir} show ${cast}     every turn, and the data at the end`);
-  out(`  baton -C ${dir} log              the log, entry by entry, each holding the hash of the one before`);
-  out(`  baton -C ${dir} casts            all casts of that workspace`);
-  out('Then try it in a project of your own:  baton init');
+  const there = commandName(dir);
+  out(`  ${there} show      every turn, and the data at the end`);
+  out(`  ${there} log       the log, entry by entry, each holding the hash of the one before`);
+  out(`  ${there} casts     all casts of that workspace`);
+  out(`Then try it in a project of your own:  ${commandName()} init`);
 }
 
 /** The same turns without their pauses. */

@@ -1,4 +1,4 @@
-// `baton explain`: what a code means, and what to do about it.
+// `baton explain`: what a code means, what brings it about, and what to do about it.
 import { CODES, type Code } from '../../kernel/codes.ts';
 import { type Call, EXIT, out, outJson, UsageError } from '../command.ts';
 
@@ -7,14 +7,6 @@ const RETRY = {
   later: 'later, as it is',
   person: 'after a person acted',
   never: 'not at all',
-} as const;
-
-/** Who can mend it says whose doing it is. */
-const CAUSE = {
-  repaired: 'what was sent; the details of the refusal name the place',
-  later: 'somebody else, or something outside, at that moment',
-  person: 'a decision, a limit or a file that only a person may change',
-  never: 'the request itself',
 } as const;
 
 export async function run(call: Call): Promise<number> {
@@ -29,10 +21,10 @@ export async function run(call: Call): Promise<number> {
   const code = (word.split(':')[0] ?? word).toUpperCase();
   if (!Object.hasOwn(CODES, code)) throw new UsageError(`there is no code ${word}; \`baton explain\` lists them`);
   const row = CODES[code as Code];
-  if (call.json) outJson({ code, ...row, cause: CAUSE[row.retry] });
+  if (call.json) outJson({ code, ...row });
   else {
     out(`${code}: ${row.means}`);
-    out(`  caused by    ${CAUSE[row.retry]}`);
+    out(`  caused by    ${row.cause}`);
     out(`  what to do   ${row.fix}`);
     out(`  trying again helps ${RETRY[row.retry]}`);
     out(`  HTTP status  ${row.http}`);

@@ -2,7 +2,8 @@
 import type { Entry } from '../../kernel/fact.ts';
 import { type Call, EXIT, out, outJson, text, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
-import { hasLog, nameCast, withDoor } from '../session.ts';
+import { nameCast, withDoor } from '../session.ts';
+import { hasLog } from '../state-folder.ts';
 
 const SHOWN_BY_DEFAULT = 50;
 

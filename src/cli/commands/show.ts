@@ -2,6 +2,7 @@
 
 import type { CastView } from '../../engine/view.ts';
 import { type Call, EXIT, flag, out, outJson } from '../command.ts';
+import { counted } from '../counted.ts';
 import { loadView } from '../ending.ts';
 import { oneLine } from '../safe-text.ts';
 import { nameCast, withDoor } from '../session.ts';
@@ -33,7 +34,7 @@ function lines({
     `status    ${status}${code ? ` (${code})` : ''}${reason && status !== 'completed' ? `: ${reason}` : ''}`,
     `loadout   ${loadout}`,
     `request   ${request}`,
-    `used      ${usage.tokens} tokens, ${accepted} accepted handoffs`,
+    `used      ${counted(usage.tokens, 'token')}, ${counted(accepted, 'accepted handoff')}`,
     'turns',
     ...turns.map(({ turn, socket, materia, visit, title, attempt, verdict }) => {
       const end = verdict as { code?: string; reason?: string } | null;

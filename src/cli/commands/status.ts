@@ -1,22 +1,24 @@
 // `baton status`: what runs or waits, and what ended last.
-import { summaries } from '../../engine/summary.ts';
 import { isOver } from '../../kernel/state.ts';
-import { type Call, EXIT, out, outJson } from '../command.ts';
+import { listCasts } from '../cast-list.ts';
+import { again, type Call, EXIT, flag, out, outJson } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { oneLine } from '../safe-text.ts';
-import { hasLog, withDoor } from '../session.ts';
+import { withDoor } from '../session.ts';
+import { hasLog } from '../state-folder.ts';
 
 const ENDED_SHOWN = 3;
 
 export async function run(call: Call): Promise<number> {
+  if (flag(call.values, 'metrics')) return (await import('../metrics.ts')).showMetrics(call);
   const workspace = workspaceOf(call);
   if (!hasLog(workspace)) {
     if (call.json) outJson({ workspace: workspace.dir, head: 0, open: [], ended: [] });
-    else out(`${workspace.dir}: no cast was run here yet. Start one with: baton cast "…"`);
+    else out(`${workspace.dir}: no cast was run here yet. Start one with: ${again(call)} cast "…"`);
     return EXIT.ok;
   }
   const status = await withDoor(call, async (door) => {
-    const casts = await summaries(door);
+    const casts = await listCasts(door, Date.now());
     const open = await Promise.all(
       casts
         .filter((cast) => !isOver(cast.status))
@@ -30,7 +32,7 @@ export async function run(call: Call): Promise<number> {
     };
   });
   if (call.json) outJson(status);
-  else for (const line of lines(status)) out(line);
+  else for (const line of lines(status, again(call))) out(line);
   return EXIT.ok;
 }
 
@@ -40,12 +42,12 @@ type Status = {
   ended: readonly { cast: string; status: string; code: string | null; request: string }[];
 };
 
-function lines({ workspace, open, ended }: Status): string[] {
+function lines({ workspace, open, ended }: Status, baton: string): string[] {
   return [
     workspace,
     ...open.map(
       ({ cast, status, request, reason, driver }) =>
-        `  ${cast}  ${doing(status, driver, reason)}  ${oneLine(request, 60)}`,
+        `  ${cast}  ${doing(status, driver, reason, baton)}  ${oneLine(request, 60)}`,
     ),
     ...(open.length === 0 ? ['  nothing runs or waits'] : []),
     ...ended.map(
@@ -54,7 +56,7 @@ function lines({ workspace, open, ended }: Status): string[] {
   ];
 }
 
-function doing(status: string, driver: number | null, reason: string): string {
+function doing(status: string, driver: number | null, reason: string, baton: string): string {
   if (status !== 'running') return reason ? `${status} (${oneLine(reason, 300)})` : status;
-  return driver === null ? 'crashed: carry on with `baton resume`' : `running in process ${driver}`;
+  return driver === null ? `crashed: carry on with \`${baton} resume\`` : `running in process ${driver}`;
 }

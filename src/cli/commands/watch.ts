@@ -1,7 +1,7 @@
 // `baton watch`: follows a cast until it stands.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Change, Door } from '../../engine/door.ts';
-import { type Call, EXIT, flag, note, outJson } from '../command.ts';
+import { again, type Call, EXIT, flag, note, outJson } from '../command.ts';
 import { loadView, showEnd } from '../ending.ts';
 import { type Progress, progressFor } from '../progress.ts';
 import { nameCast, withDoor } from '../session.ts';
@@ -16,7 +16,7 @@ export async function run(call: Call): Promise<number> {
     progress.stop();
     const view = await loadView(door, cast, flag(call.values, 'turns'));
     if (stands) return showEnd(call, view);
-    note(`Nobody drives cast ${cast}: its process is gone. Carry on with: baton resume ${cast}`);
+    note(`Nobody drives cast ${cast}: its process is gone. Carry on with: ${again(call)} resume ${cast}`);
     if (call.json) outJson(view);
     return EXIT.denied;
   });

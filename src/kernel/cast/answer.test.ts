@@ -84,13 +84,28 @@ test('an empty list from a generator is a valid plan', () => {
 test('an output over the limit of its socket is refused; one that was cut to it already is not', () => {
   const limits = { limits: { maxOutputBytes: 20 } };
   expect(gate('Judge', [{ satisfied: true, context: 'äöü' }, yes], limits).all('attempt.refused')).toMatchObject([
-    { verdict: { code: 'CONTRACT_VIOLATION', reason: 'the output has 37 bytes; at most 20 are allowed' } },
+    {
+      verdict: {
+        code: 'CONTRACT_VIOLATION',
+        reason: expect.stringMatching(/has 37 bytes; at most 20 are allowed; .*raise limits.maxOutputBytes/),
+      },
+    },
   ]);
   const sockets = { 'Socket-1': { materia: 'Write', ...limits } };
   const cast = play({ config: graph(sockets), agents: { Write: [] }, hold: true });
   const output = 'x'.repeat(21);
   cast.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt: 1, output, truncated: true });
   expect(cast.all('turn.accepted')).toMatchObject([{ output, truncated: true }]);
+  const config = graph({ 'Socket-1': { materia: 'Judge', parse: 'json', ...limits } });
+  const cut = play({ config });
+  cut.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 1 });
+  const half = '{"satisfied": true, ';
+  cut.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt: 1, output: half, truncated: true });
+  const [{ verdict } = { verdict: null }] = cut.all('attempt.refused');
+  const told =
+    'larger than the 20 bytes that are allowed and was cut there; write less, or raise limits.maxOutputBytes';
+  expect(verdict?.reason).toContain(told);
+  expect(verdict?.details.issues).toMatchObject([{ path: '$', message: expect.stringContaining(told) }, {}]);
 });
 
 test.each<['crash' | 'transport' | 'timeout', string, string, string]>([

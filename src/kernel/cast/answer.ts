@@ -2,10 +2,15 @@
 // for repair, or refused for good. A refused output changes nothing and routes nowhere.
 import type { Reading } from '../dialect.ts';
 import type { Answered, DataChange, Fault } from '../fact.ts';
-import { refusedBeforeAccept } from '../gate/accept.ts';
+import { refusedBeforeAccept, type Seen } from '../gate/accept.ts';
 import { contractOf } from '../graph/contract.ts';
 import type { Input } from '../input.ts';
-import { isObject } from '../json.ts';
+import { isObject, type JsonObject } from '../json.ts';
+import { codeOfResult, isSpent, reasonOfResult } from '../ledger/blocking.ts';
+import type { LedgerFact } from '../ledger/fact.ts';
+import { settle } from '../ledger/move.ts';
+import { type Task, taskOf } from '../ledger/state.ts';
+import { isTerminal } from '../ledger/transition.ts';
 import { scrub, scrubJson } from '../secrets.ts';
 import type { Cast, Turn, Usage } from '../state.ts';
 import { utf8Length } from '../utf8-length.ts';
@@ -14,8 +19,13 @@ import { warningDue } from './budget.ts';
 import { changesOf, contextLine } from './commit.ts';
 import { infrastructureFailure } from './infrastructure-failure.ts';
 import { remembersItems } from './item-memory.ts';
+import { continued, fillLanes } from './lanes.ts';
 import { fail, materiaOf, type Pen, socketOf } from './pen.ts';
+import { planIn, takePlan } from './plan.ts';
 import { route } from './route.ts';
+import { scriptedTurn } from './script.ts';
+import { block, finish, taskOfTurn } from './task.ts';
+import { idsIn } from './task-list.ts';
 
 const FREE: Usage = { input: 0, output: 0, cost: 0 };
 /** A crash or a dropped connection is tried once more. */
@@ -24,6 +34,8 @@ const FAULT_RETRIES_MAX = 1;
 type Answer = Extract<Input, { kind: 'attempt.output' }>;
 
 export function takeOutput(pen: Pen, cast: Cast, turn: Turn, answer: Answer): Verdict {
+  const task = taskOfTurn(pen.state, cast, turn);
+  if (turn.fence !== null && task?.fence !== turn.fence) return disown(pen, cast, turn);
   const { truncated } = answer;
   const usage = answer.usage ?? FREE;
   const reading = readOutput(pen, cast, turn, answer.output, truncated === true);
@@ -34,36 +46,64 @@ export function takeOutput(pen: Pen, cast: Cast, turn: Turn, answer: Answer): Ve
   const scrubbed = [...new Set([...output.found, ...payload.found].map(({ kind }) => kind))].sort();
   const handoff = { ...reading.handoff, payload: payload.value };
   const answered = { output: output.text, handoff, usage, truncated: truncated === true, scrubbed };
-  if (turn.seal === null) {
-    accept(pen, cast, turn, answered);
-    return allow(`turn ${turn.id} accepted`);
-  }
+  if (turn.seal === null) return conclude(pen, cast, turn, answered, NOTHING_SEEN);
   pen.write({ kind: 'attempt.answered', cast: cast.id, turn: turn.id, attempt: turn.attempt, ...answered });
   return allow(`turn ${turn.id} is verified`);
 }
 
-/** What was read is accepted when the turn left alone what governs it. */
-export function takeVerification(pen: Pen, cast: Cast, turn: Turn, seal: string): Verdict {
+/** What was read is accepted when what the turn did beside it is in order too. */
+export function takeVerification(pen: Pen, cast: Cast, turn: Turn, seen: Seen): Verdict {
   const { answered } = turn;
   if (!answered) return deny('NOT_ALLOWED_NOW', `turn ${turn.id} has nothing to verify`);
-  const verdict = refusedBeforeAccept(turn, seal);
-  if (!verdict) {
-    accept(pen, cast, turn, answered);
-    return allow(`turn ${turn.id} accepted`);
+  return conclude(pen, cast, turn, answered, seen);
+}
+
+const NOTHING_SEEN: Seen = { seal: null, changes: {}, checks: {} };
+
+function conclude(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen: Seen): Verdict {
+  const { handoff, output, usage } = answered;
+  const refusal = refusedBeforeAccept(pen.state, cast, turn, handoff, seen);
+  if (refusal) return refuse(pen, cast, turn, output, usage, refusal);
+  const plan = planIn(pen, cast, turn, handoff);
+  if (!plan.ok) return refuse(pen, cast, turn, output, usage, plan.refusal);
+  if (handoff.outcome === 'blocked' && !canRework(cast, turn)) return stopBlocked(pen, cast, turn, answered);
+  accept(pen, cast, turn, answered, seen, plan.facts);
+  return allow(`turn ${turn.id} accepted`);
+}
+
+/** The claim of its task has ended meanwhile, so the answer comes too late; the turn is owed again under a new claim. */
+function disown(pen: Pen, cast: Cast, turn: Turn): Verdict {
+  const reason = `the claim under fence ${turn.fence} is over; what came back is not taken`;
+  pen.write({ kind: 'attempt.lost', cast: cast.id, turn: turn.id, attempt: turn.attempt, reason });
+  return deny('CONCURRENCY_CONFLICT', reason, { turn: turn.id, fence: turn.fence });
+}
+
+function canRework(cast: Cast, turn: Turn): boolean {
+  return socketOf(cast, turn.socket).edges.some(({ when }) => when === 'not_satisfied');
+}
+
+/** The agent cannot go on: its task is blocked and gives its paths back, others go on, and a person is told. */
+function stopBlocked(pen: Pen, cast: Cast, turn: Turn, { output, handoff, usage }: Answered): Verdict {
+  const task = taskOfTurn(pen.state, cast, turn);
+  const result = isObject(handoff.payload) ? handoff.payload : {};
+  const code = task ? codeOfResult(task, result) : 'MISSING_REQUIRED_INPUT';
+  const reason = reasonOfResult(result);
+  pen.write({ kind: 'turn.blocked', cast: cast.id, turn: turn.id, attempt: turn.attempt, output, usage, code, reason });
+  warn(pen, cast);
+  return giveUp(pen, cast, turn, deny(code, reason, { socket: turn.socket }), result);
+}
+
+/** Ends what a blocked turn had begun: its task is blocked, and where nothing else goes on the cast waits. */
+function giveUp(pen: Pen, cast: Cast, turn: Turn, refusal: Denied, result: JsonObject): Verdict {
+  const { code, reason } = refusal;
+  const task = taskOfTurn(pen.state, cast, turn);
+  if (task) block(pen, task, code, reason, { turn: turn.id, result });
+  if (turn.lane !== null) fillLanes(pen, cast, turn.lane);
+  else {
+    const why = continued(cast, `${turn.socket} is blocked: ${reason}`);
+    pen.write({ kind: 'cast.waiting', cast: cast.id, code, reason: why });
   }
-  const { output, usage } = answered;
-  pen.write({
-    kind: 'attempt.refused',
-    cast: cast.id,
-    turn: turn.id,
-    attempt: turn.attempt,
-    output,
-    usage,
-    verdict,
-    repair: false,
-  });
-  fail(pen, cast, verdict, turn.id);
-  return verdict;
+  return refusal;
 }
 
 function cleanVerdict(verdict: Denied): Denied {
@@ -76,14 +116,28 @@ function readOutput(pen: Pen, cast: Cast, turn: Turn, output: string, truncated:
   const bytes = utf8Length(output);
   const { maxOutputBytes } = socket.limits;
   if (bytes > maxOutputBytes && !truncated) {
-    const message = `the output has ${bytes} bytes; at most ${maxOutputBytes} are allowed`;
+    const message = `the output has ${bytes} bytes; at most ${maxOutputBytes} are allowed; ${RAISE}`;
     const verdict = deny('CONTRACT_VIOLATION', message, { issues: [{ path: '$', message }] });
     return { ok: false, verdict };
   }
-  return pen.dialects[socket.contract].read(output, contractOf(cast.rules, turn.socket));
+  const reading = pen.dialects[socket.contract].read(output, contractOf(cast.rules, turn.socket));
+  return reading.ok || !truncated ? reading : { ok: false, verdict: cutOff(reading.verdict, maxOutputBytes) };
 }
 
-function accept(pen: Pen, cast: Cast, turn: Turn, { output, handoff, usage, truncated, scrubbed }: Answered): void {
+const RAISE = 'write less, or raise limits.maxOutputBytes of the socket';
+
+/** What is wrong with half an output is not what is wrong: that the other half is missing comes first. */
+function cutOff({ code, reason, details }: Denied, maxOutputBytes: number): Denied {
+  const message = `the output is larger than the ${maxOutputBytes} bytes that are allowed and was cut there; ${RAISE}`;
+  const issues = Array.isArray(details.issues) ? details.issues : [];
+  return deny(code, `${message} (what is left: ${reason})`, {
+    ...details,
+    issues: [{ path: '$', message }, ...issues],
+  });
+}
+
+function accept(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen: Seen, plan: readonly LedgerFact[]): void {
+  const { output, handoff, usage, truncated, scrubbed } = answered;
   const materia = materiaOf(cast, turn.socket);
   const broken =
     materia.type === 'utility' && isObject(handoff.payload) ? infrastructureFailure(handoff.payload) : null;
@@ -106,8 +160,11 @@ function accept(pen: Pen, cast: Cast, turn: Turn, { output, handoff, usage, trun
     ...(truncated ? { truncated } : {}),
     ...(scrubbed.length > 0 ? { scrubbed } : {}),
     ...(context ? { context } : {}),
+    ...(Object.keys(seen.changes).length > 0 ? { touched: seen.changes } : {}),
   });
+  if (!turn.item) finish(pen, taskOfTurn(pen.state, cast, turn), turn, 'its turn was accepted');
   resetCursors(pen, cast, turn, changes);
+  takePlan(pen, cast, turn, handoff, plan);
   warn(pen, cast);
   route(pen, cast, turn);
 }
@@ -122,7 +179,9 @@ function resetCursors(pen: Pen, cast: Cast, turn: Turn, changes: readonly DataCh
       loop.consumes === null
         ? !loop.sockets.includes(turn.socket) && changes.some((change) => replaces(change, items))
         : loop.consumes === turn.socket;
-    if (!isNew || ((cast.cursors[cursorKey] ?? 0) === 0 && !remembersItems(cast, loop))) continue;
+    const isUntouched = (cast.cursors[cursorKey] ?? 0) === 0 && !remembersItems(cast, loop) && !cast.lists[cursorKey];
+    if (!isNew || isUntouched) continue;
+    for (const id of idsIn(cast.lists[cursorKey])) dropTask(pen, taskOf(pen.ledger, cast.id, id));
     pen.write({ kind: 'cursor.reset', cast: cast.id, cursor: cursorKey, loop: loop.id });
   }
 }
@@ -137,11 +196,14 @@ function replaces(change: DataChange, items: string): boolean {
 
 function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, usage: Usage, verdict: Denied): Verdict {
   const isAgent = materiaOf(cast, turn.socket).type === 'agent';
-  const repair = isAgent && turn.repairs < cast.rules.limits.repairTurnsMax;
+  const repair = isAgent && turn.repairs < cast.rules.limits.repairTurnsMax && isMendable(verdict);
   const { id, attempt } = turn;
   pen.write({ kind: 'attempt.refused', cast: cast.id, turn: id, attempt, output, usage, verdict, repair });
   warn(pen, cast);
-  if (!repair) {
+  if (!repair && isGateRefusal(verdict)) {
+    if (turn.lane !== null) return stopRefused(pen, cast, turn, verdict);
+    fail(pen, cast, verdict, id);
+  } else if (!repair) {
     const tried = isAgent ? ` after ${turn.repairs} of ${cast.rules.limits.repairTurnsMax} repair turns` : '';
     const details = { ...verdict.details, refused: verdict.code, socket: turn.socket };
     fail(
@@ -154,6 +216,24 @@ function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, usage: Usage, 
   return verdict;
 }
 
+/** What kept its contract and broke a rule of the ledger keeps that rule's code. */
+function isGateRefusal({ code }: Denied): boolean {
+  return code === 'SCOPE_VIOLATION' || code === 'ACCEPTANCE_FAILED';
+}
+
+/** A file that governs the agents was changed: no second attempt is trusted to put that right. */
+function isMendable({ details }: Denied): boolean {
+  return details.scope !== '.baton';
+}
+
+/** The task is blocked with the code of the rule, and the items beside it go on. */
+function stopRefused(pen: Pen, cast: Cast, turn: Turn, refusal: Denied): Verdict {
+  const { code, reason } = refusal;
+  const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
+  pen.write({ kind: 'turn.blocked', ...common, output: '', usage: FREE, code, reason });
+  return giveUp(pen, cast, turn, refusal, {});
+}
+
 export function takeFault(
   pen: Pen,
   cast: Cast,
@@ -163,16 +243,34 @@ export function takeFault(
   const { fault } = input;
   const reason = scrub(input.reason).text;
   const isAgent = materiaOf(cast, turn.socket).type === 'agent';
-  const again = isAgent && (fault === 'crash' || fault === 'transport') && turn.faults < FAULT_RETRIES_MAX;
+  const task = taskOfTurn(pen.state, cast, turn);
+  const again = isAgent && (fault === 'timeout' ? mayTryAgain(cast, turn, task) : isFaultRetried(fault, turn));
   const usage = input.usage ?? FREE;
   const { id, attempt } = turn;
   const code = codeOf(fault, isAgent);
   pen.write({ kind: 'attempt.failed', cast: cast.id, turn: id, attempt, fault, code, reason, usage, again });
   warn(pen, cast);
+  if (fault === 'timeout' && task) block(pen, task, 'TASK_TIMEOUT', reason, { turn: id, attempt });
   if (again) return allow(`turn ${id} is tried once more`);
   const verdict = deny(code, `${turn.socket}: ${reason}`, { fault, socket: turn.socket });
   fail(pen, cast, verdict, id);
   return verdict;
+}
+
+function isFaultRetried(fault: Fault, { faults }: Turn): boolean {
+  return (fault === 'crash' || fault === 'transport') && faults < FAULT_RETRIES_MAX;
+}
+
+/** A silent agent's task is handed out again while its retries last, if there is anybody to hand it to. */
+function mayTryAgain(cast: Cast, turn: Turn, task: Task | null): boolean {
+  if (!turn.item || !task || isSpent(task)) return false;
+  return !turn.script || scriptedTurn(cast, { ...turn.script, index: turn.script.index + 1 }) !== undefined;
+}
+
+/** Another list has taken the place of the one the task was in. */
+function dropTask(pen: Pen, task: Task | undefined): void {
+  if (!task || isTerminal(task.status) || task.status === 'blocked') return;
+  settle(pen, task, 'blocked', { code: 'ABORTED', reason: 'another list took the place of its own' });
 }
 
 function codeOf(fault: Fault, isAgent: boolean): 'AGENT_FAILED' | 'AGENT_TIMEOUT' | 'UTILITY_FAILED' {

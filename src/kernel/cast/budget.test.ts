@@ -1,9 +1,10 @@
 // Tokens, cost and time: when a cast is stopped, when it is warned, and how it goes on with more.
 import { expect, test } from 'vitest';
 import { always, costing, crew, graph, plan, workflow, yes } from '../../../test/loadouts.ts';
-import { play } from '../../../test/play.ts';
+import { answerFor, play } from '../../../test/play.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { deadlineOf, mayDispatch, refilled, reservationFor } from './budget.ts';
+import { deadlineOf, exhausted, mayDispatch, refilled, reservationFor } from './budget.ts';
+import { packetOf } from './packet.ts';
 
 const START = Date.parse('2026-01-01T00:00:00.001Z');
 
@@ -125,6 +126,58 @@ test('a dispatch reserves the most its socket ever used, so that turns in flight
   const [turn] = Object.values(flying.turns);
   if (turn) turn.reserved = 20;
   expect(mayDispatch(flying, START)?.code).toBe('BUDGET_EXHAUSTED');
+});
+
+test('a turn in flight reserves the most that one of its socket ever cost; its own dispatch does not count it', () => {
+  const edges = [{ when: 'not_satisfied', to: 'Socket-1', maxTraversals: 3 }];
+  const config = graph({ 'Socket-1': { materia: 'Judge', edges } }, { budget: { maxCost: 10 } });
+  const turns = [costing(0, { satisfied: false }, 4), costing(0, { satisfied: false }, 1), yes];
+  const cast = play({ config, agents: { Judge: turns }, hold: true });
+  const { cast: flying } = cast;
+  const answer = () => cast.tell({ ...answerFor(flying, cast.turn.id, 1) });
+  expect(mayDispatch(flying, START)).toBeNull();
+  answer();
+  // 4 are spent, and the second turn may cost 4 again.
+  expect(mayDispatch(flying, START)).toBeNull();
+  answer();
+  // 5 are spent and the third turn may cost 4: another one beside it fits below 10, and not below 9.
+  expect([flying.usage.cost, cast.turn.phase]).toEqual([5, 'running']);
+  expect(mayDispatch(flying, START)).toBeNull();
+  cast.tell({ kind: 'budget.change', cast: 'c', maxCost: 9 });
+  expect(mayDispatch(flying, START)).toMatchObject({
+    code: 'BUDGET_EXHAUSTED',
+    reason: 'the budget of the cast is exhausted: 5 of 9 is spent, and turns in flight may need 4',
+    details: { cost: 5, reserved: 4, maxCost: 9 },
+  });
+  expect(exhausted(flying, START)).toBeNull();
+});
+
+test.each([
+  ['no budget of time', {}, 0, 5_000],
+  ['more time left than the socket may take', { maxDurationMs: 9_000 }, 1_000, 5_000],
+  ['less time left', { maxDurationMs: 9_000 }, 6_000, 3_000],
+  ['no time left to speak of', { maxDurationMs: 9_000 }, 8_999, 1],
+])('an attempt never outlives the budget: %s', (_what, budget, elapsedMs, timeoutMs) => {
+  const sockets = { 'Socket-1': { materia: 'Tool', limits: { timeoutMs: 5_000 } } };
+  const cast = play({ config: graph(sockets, { budget }) });
+  const started = START + elapsedMs;
+  cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 1 }, started);
+  expect(packetOf(cast.cast, cast.turn).timeoutMs).toBe(timeoutMs);
+  // Asked again later, after a crash, it is the same.
+  cast.tell({ kind: 'clock.rang', cast: 'c' }, started);
+  expect(packetOf(cast.cast, cast.turn).timeoutMs).toBe(timeoutMs);
+});
+
+test('an attempt that ran out of the budget’s time has spent the budget, and is revivable', () => {
+  const sockets = { 'Socket-1': { materia: 'Tool', limits: { timeoutMs: 5_000 } } };
+  const late = { kind: 'attempt.failed', cast: 'c', turn: 1, attempt: 1, fault: 'timeout', reason: 'late' } as const;
+  const ended = (maxDurationMs: number, at: number) => {
+    const cast = play({ config: graph(sockets, { budget: { maxDurationMs } }) });
+    cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 1 }, START);
+    cast.tell(late, START + at);
+    return cast.cast.code;
+  };
+  expect([ended(3_000, 3_000), ended(9_000, 5_000)]).toEqual(['BUDGET_EXHAUSTED', 'UTILITY_FAILED']);
 });
 
 test('a revival leaves room for as much again as the cast had at first, in what is used up only', () => {

@@ -1,6 +1,7 @@
 // Tokens, cost and time a cast may use. A dispatch reserves what its socket used at most before, so that turns in
-// flight at the same time cannot overdraw together; the outcome settles it.
-import type { Cast } from '../state.ts';
+// flight at the same time cannot overdraw together; the outcome settles it. A turn's own reservation does not count
+// against it: a cast must be able to reach its maximum. Time is reserved as a deadline: no attempt may outlive the budget.
+import type { Cast, Reserved, Turn } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
 
 export function tokensOf(cast: Cast): number {
@@ -14,18 +15,33 @@ export function elapsedOf(cast: Cast, at: number): number {
 
 /** Whether the allowance is used up, counting what is settled. */
 export function exhausted(cast: Cast, at: number): Denied | null {
-  return overdrawn(cast, at, 0);
+  return overdrawn(cast, at, { tokens: 0, cost: 0 });
 }
 
 /** Whether another dispatch fits beside what the turns in flight have reserved. */
 export function mayDispatch(cast: Cast, at: number): Denied | null {
-  let reserved = 0;
-  for (const turn of Object.values(cast.turns)) reserved += turn.reserved;
+  const reserved = { tokens: 0, cost: 0 };
+  for (const turn of Object.values(cast.turns)) {
+    reserved.tokens += turn.reserved;
+    if (isInFlight(turn)) reserved.cost += cast.peaks[turn.socket]?.cost ?? 0;
+  }
   return overdrawn(cast, at, reserved);
 }
 
+/** The tokens a dispatch reserves. What it may cost follows from its socket as long as it is in flight. */
 export function reservationFor(cast: Cast, socket: string): number {
-  return cast.peaks[socket] ?? 0;
+  return cast.peaks[socket]?.tokens ?? 0;
+}
+
+/** How long the attempt that a turn is at may take: its socket's own limit, or what was left of the budget when it began. */
+export function timeoutOf(cast: Cast, turn: Pick<Turn, 'startedAt'>, limitMs: number): number {
+  const { maxDurationMs } = cast.budget;
+  if (maxDurationMs === null) return limitMs;
+  return Math.max(1, Math.min(limitMs, maxDurationMs - elapsedOf(cast, turn.startedAt)));
+}
+
+function isInFlight({ phase }: Turn): boolean {
+  return phase === 'running' || phase === 'verifying';
 }
 
 /** The percentage at which a person is warned, reached for the first time; else null. */
@@ -56,20 +72,27 @@ export function refilled(cast: Cast, at: number): Omit<Cast['budget'], 'warned'>
   };
 }
 
-function overdrawn(cast: Cast, at: number, reserved: number): Denied | null {
+function overdrawn(cast: Cast, at: number, reserved: Reserved): Denied | null {
   const { maxTokens, maxCost, maxDurationMs } = cast.budget;
   const tokens = tokensOf(cast);
-  if (maxTokens !== null && tokens + reserved >= maxTokens) {
-    return refuse(`${tokens} of ${maxTokens} tokens are used`, { tokens, reserved, maxTokens });
+  if (maxTokens !== null && tokens + reserved.tokens >= maxTokens) {
+    const what = `${tokens} of ${maxTokens} tokens are used${besides(reserved.tokens)}`;
+    return refuse(what, { tokens, reserved: reserved.tokens, maxTokens });
   }
-  if (maxCost !== null && cast.usage.cost >= maxCost) {
-    return refuse(`${cast.usage.cost} of ${maxCost} is spent`, { cost: cast.usage.cost, maxCost });
+  const { cost } = cast.usage;
+  if (maxCost !== null && cost + reserved.cost >= maxCost) {
+    const what = `${cost} of ${maxCost} is spent${besides(reserved.cost)}`;
+    return refuse(what, { cost, reserved: reserved.cost, maxCost });
   }
   const elapsedMs = elapsedOf(cast, at);
   if (maxDurationMs !== null && elapsedMs >= maxDurationMs) {
     return refuse(`${elapsedMs} of ${maxDurationMs} ms are over`, { elapsedMs, maxDurationMs });
   }
   return null;
+}
+
+function besides(reserved: number): string {
+  return reserved > 0 ? `, and turns in flight may need ${reserved}` : '';
 }
 
 function refuse(what: string, details: Record<string, number>): Denied {

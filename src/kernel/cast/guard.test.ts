@@ -28,7 +28,7 @@ test('an unbudgeted retry of an item: with a limit of 1 the third start fails, t
   const { cast, path, facts } = play({ config, agents: crew({ Eval: [no('worse'), '$repeat'] }) });
   expect([cast.status, cast.code]).toEqual(['failed', 'NO_PROGRESS']);
   expect(path.filter((step) => step === 'Socket-2 WI-1')).toHaveLength(2);
-  expect(facts.at(-1)).toMatchObject({
+  expect(facts.findLast(({ kind }) => kind === 'cast.failed')).toMatchObject({
     details: { item: 'WI-1', cycle: ['Socket-2', 'Socket-3', 'Socket-2'], count: 2, limit: 1 },
     stand: { at: 'start', socket: 'Socket-2' },
   });

@@ -15,13 +15,17 @@ export function noteKey(target: string, item: string | null): string {
 
 /** A finished item takes its counters and its notes with it. */
 export function forgetItem(cast: Cast, item: string): void {
-  for (const key of Object.keys(cast.traversals)) if (key.endsWith(`@${item}`)) delete cast.traversals[key];
+  for (const counts of [cast.traversals, cast.extended]) {
+    for (const key of Object.keys(counts)) if (key.endsWith(`@${item}`)) delete counts[key];
+  }
   for (const key of Object.keys(cast.rework)) if (key.endsWith(`@${item}`)) delete cast.rework[key];
 }
 
 /** A new list makes the places in the old one meaningless. */
 export function forgetItems(cast: Cast, loop: Loop): void {
-  for (const key of Object.keys(cast.traversals)) if (isInside(key, loop)) delete cast.traversals[key];
+  for (const counts of [cast.traversals, cast.extended]) {
+    for (const key of Object.keys(counts)) if (isInside(key, loop)) delete counts[key];
+  }
   for (const key of Object.keys(cast.rework)) if (isInside(key, loop)) delete cast.rework[key];
 }
 

@@ -27,7 +27,7 @@ export function listOf(cast: Cast, items: string): readonly Json[] {
   return Array.isArray(list) ? list : [];
 }
 
-function itemAt(iterator: Iterator, list: readonly Json[], index: number): Item {
+export function itemAt(iterator: Iterator, list: readonly Json[], index: number): Item {
   const value = list[index];
   const { items, as, cursorKey } = iterator;
   const key = itemKey(items, as, index);

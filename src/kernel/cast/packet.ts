@@ -1,11 +1,15 @@
 // Everything a runner needs to carry out one dispatch, and nothing it has to ask back for.
 import type { Materia } from '../graph/config.ts';
 import type { Json, JsonObject } from '../json.ts';
-import type { Cast, Item, Turn } from '../state.ts';
+import type { Ledger, Task } from '../ledger/state.ts';
+import type { Cast, Item, State, Turn } from '../state.ts';
+import { timeoutOf } from './budget.ts';
 import { cursorName, scopeOf } from './item.ts';
+import { isBound } from './lock-scope.ts';
 import { materiaOf, socketOf } from './pen.ts';
 import { notesFor } from './rework.ts';
 import { isScripted, scriptedTurn } from './script.ts';
+import { taskOfTurn } from './task.ts';
 
 export type Packet = {
   readonly cast: string;
@@ -20,6 +24,26 @@ export type Packet = {
   readonly scripted: { readonly turn?: Json } | null;
   /** What a utility gets on its standard input. */
   readonly utility: UtilityInput | null;
+  /** The task the turn works on, its claim, and how long its owner may be silent. */
+  readonly task: {
+    readonly id: string;
+    readonly fence: number;
+    readonly silentMs: number;
+    readonly beatMs: number;
+  } | null;
+};
+
+/** What is to be seen of a turn from outside, before it starts and after it has answered. */
+export type Watch = {
+  readonly cast: string;
+  readonly turn: number;
+  /** Whether the turn begins anew; else what was seen before its first attempt still counts. */
+  readonly isFresh: boolean;
+  /** Whether the files that change are to be noted. */
+  readonly files: boolean;
+  /** By criterion, the name of the checker that verifies it; and the checkers by name. */
+  readonly checks: Readonly<Record<string, string>>;
+  readonly checkers: JsonObject;
 };
 
 export type UtilityInput = {
@@ -33,7 +57,20 @@ export type UtilityInput = {
   readonly rework: readonly { readonly from: string; readonly reason: string }[];
 };
 
-export function packetOf(cast: Cast, turn: Turn): Packet {
+export function watchOf({ ledger }: Pick<State, 'ledger'>, cast: Cast, turn: Turn): Watch {
+  const task = taskOfTurn({ ledger }, cast, turn);
+  const isDone = turn.answered?.handoff.outcome === 'done';
+  return {
+    cast: cast.id,
+    turn: turn.id,
+    isFresh: turn.seal === null,
+    files: task !== null && isBound(cast, turn.socket),
+    checks: task && isDone && socketOf(cast, turn.socket).contract === 'operator' ? task.checkers : {},
+    checkers: cast.rules.checkers,
+  };
+}
+
+export function packetOf(cast: Cast, turn: Turn, ledger?: Ledger): Packet {
   const socket = socketOf(cast, turn.socket);
   const materia = materiaOf(cast, turn.socket);
   return {
@@ -43,11 +80,17 @@ export function packetOf(cast: Cast, turn: Turn): Packet {
     socket: turn.socket,
     materia,
     brief: turn.brief ?? '',
-    timeoutMs: socket.limits.timeoutMs,
+    timeoutMs: timeoutOf(cast, turn, socket.limits.timeoutMs),
     maxOutputBytes: socket.limits.maxOutputBytes,
     scripted: scripted(cast, turn),
     utility: materia.type === 'utility' ? utilityInput(cast, turn.socket, turn.item) : null,
+    task: ledger ? claimOf(taskOfTurn({ ledger }, cast, turn)) : null,
   };
+}
+
+function claimOf(task: Task | null): Packet['task'] {
+  if (task?.fence === undefined || task.fence === null) return null;
+  return { id: task.id, fence: task.fence, silentMs: task.timeoutS * 1000, beatMs: task.heartbeatS * 1000 };
 }
 
 function scripted(cast: Cast, turn: Turn): Packet['scripted'] {

@@ -4,6 +4,7 @@ import { apply } from '../apply.ts';
 import type { Dialect } from '../dialect.ts';
 import type { Fact } from '../fact.ts';
 import type { ContractName, Materia, Socket } from '../graph/config.ts';
+import type { Ledger } from '../ledger/state.ts';
 import type { Cast, State } from '../state.ts';
 import type { Denied } from '../verdict.ts';
 import { stored } from './stored.ts';
@@ -12,6 +13,7 @@ export type Dialects = Readonly<Record<ContractName, Dialect>>;
 
 export type Pen = {
   readonly state: State;
+  readonly ledger: Ledger;
   readonly at: number;
   readonly dialects: Dialects;
   readonly facts: Fact[];
@@ -23,6 +25,7 @@ export function newPen(state: State, at: number, dialects: Dialects): Pen {
   const stamp = new Date(at).toISOString();
   return {
     state,
+    ledger: state.ledger,
     at,
     dialects,
     facts,

@@ -126,7 +126,7 @@ test('an edge with maxTraversals 3 lets three rejections of an item pass and fai
   const { cast, path, facts } = play({ config, agents: crew({ Eval: [no('tests fail'), '$repeat'] }) });
   expect([cast.status, cast.code]).toEqual(['failed', 'EDGE_BUDGET_EXHAUSTED']);
   expect(path.filter((step) => step === 'Socket-2 WI-1')).toHaveLength(4);
-  expect(facts.at(-1)).toMatchObject({
+  expect(facts.findLast(({ kind }) => kind === 'cast.failed')).toMatchObject({
     kind: 'cast.failed',
     details: { from: 'Socket-3', to: 'Socket-2', item: 'WI-1', count: 4, limit: 3 },
   });

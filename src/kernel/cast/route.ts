@@ -3,14 +3,19 @@
 import type { Handoff } from '../dialect.ts';
 import { type Edge, END } from '../graph/config.ts';
 import { exitTarget, firstEdge, matches } from '../graph/route.ts';
+import { taskOf } from '../ledger/state.ts';
+import { isTerminal } from '../ledger/transition.ts';
 import type { Cast, Turn } from '../state.ts';
 import { deny } from '../verdict.ts';
 import { exhausted } from './budget.ts';
 import { itemKey, listOf } from './item.ts';
 import { edgeKey } from './item-memory.ts';
+import { fillLanes } from './lanes.ts';
 import { fail, materiaOf, type Pen, socketOf } from './pen.ts';
 import { noteFor } from './rework.ts';
 import { startSocket } from './start.ts';
+import { finish } from './task.ts';
+import { idAt, idsIn } from './task-list.ts';
 
 /**
  * Carries an accepted turn on. Its handoff stays until an edge or an exit has taken it over. A turn that already stood
@@ -22,7 +27,8 @@ export function route(pen: Pen, cast: Cast, turn: Turn, isNoted = false): void {
   const spent = exhausted(cast, pen.at);
   if (spent) return fail(pen, cast, spent, turn.id, { at: 'route', turn: turn.id });
   clearMended(pen, cast, turn, handoff);
-  const step = nextStep(cast, turn, handoff);
+  const step = nextStep(pen, cast, turn, handoff);
+  if (turn.lane !== null && step && !step.exhausted) return endWalk(pen, cast, turn, step);
   if (step?.exhausted) {
     writeStep(pen, cast, turn, step);
     return leaveLoop(pen, cast, turn, exitTarget(cast.rules.graph, turn.socket, handoff.satisfied));
@@ -51,8 +57,9 @@ type Step = {
 };
 
 /** Where the socket's `advance` moves its cursor, or null where the item stays. */
-function nextStep(cast: Cast, turn: Turn, handoff: Handoff): Step | null {
+function nextStep(pen: Pen, cast: Cast, turn: Turn, handoff: Handoff): Step | null {
   const { advance } = socketOf(cast, turn.socket);
+  if (turn.lane !== null) return walkStep(pen, cast, turn, handoff);
   if (!advance || (advance.when !== null && !matches(advance.when, handoff.satisfied))) return null;
   const cursor = cursorKeyOf(cast, turn, advance.cursor);
   const from = cast.cursors[cursor] ?? 0;
@@ -61,8 +68,29 @@ function nextStep(cast: Cast, turn: Turn, handoff: Handoff): Step | null {
   return { cursor, to: from + 1, item, exhausted: from + 1 >= length };
 }
 
+/** An item that walks on its own is over where it advances, or where no edge leads on; the last one empties the loop. */
+function walkStep(pen: Pen, cast: Cast, turn: Turn, handoff: Handoff): Step | null {
+  const { item } = turn;
+  const socket = socketOf(cast, turn.socket);
+  const advances = socket.advance && (socket.advance.when === null || matches(socket.advance.when, handoff.satisfied));
+  if (!item || !(advances || !firstEdge(socket, handoff.satisfied))) return null;
+  const others = idsIn(cast.lists[item.cursorKey]).filter((id) => id !== turn.task);
+  const isOver = (id: string) => isTerminal(taskOf(pen.ledger, cast.id, id)?.status ?? 'done');
+  const to = (cast.cursors[item.cursorKey] ?? 0) + 1;
+  return { cursor: item.cursorKey, to, item: item.key, exhausted: others.every(isOver) };
+}
+
+function endWalk(pen: Pen, cast: Cast, turn: Turn, step: Step): void {
+  writeStep(pen, cast, turn, step);
+  pen.write({ kind: 'lane.ended', cast: cast.id, turn: turn.id, item: step.item });
+  fillLanes(pen, cast, turn.lane ?? '');
+}
+
 function writeStep(pen: Pen, cast: Cast, turn: Turn, step: Step | null): void {
-  if (step) pen.write({ kind: 'cursor.advanced', cast: cast.id, turn: turn.id, ...step });
+  if (!step) return;
+  pen.write({ kind: 'cursor.advanced', cast: cast.id, turn: turn.id, ...step });
+  const id = turn.lane === null ? idAt(cast.lists[step.cursor], step.to - 1) : turn.task;
+  if (id) finish(pen, taskOf(pen.ledger, cast.id, id), turn, 'its item is finished');
 }
 
 /** The name written on a socket means the cursor of the walk it takes part in, where that walk goes by this name. */
@@ -109,10 +137,11 @@ function takeEdge(
   }
   const key = edgeKey(socket.id, edge.to, item);
   const count = (cast.traversals[key] ?? 0) + 1;
-  if (edge.maxTraversals !== null && count > edge.maxTraversals) {
+  const limit = edge.maxTraversals === null ? null : edge.maxTraversals + (cast.extended[key] ?? 0);
+  if (edge.maxTraversals !== null && limit !== null && count > limit) {
     const what = turn.item ? ` for ${turn.item.key} (${turn.item.label})` : '';
-    const reason = `the edge ${socket.id} → ${edge.to} was taken ${edge.maxTraversals} times${what} and is wanted once more`;
-    const details = { from: socket.id, to: edge.to, item, key, count, limit: edge.maxTraversals };
+    const reason = `the edge ${socket.id} → ${edge.to} was taken ${times(limit)}${what} and is wanted once more`;
+    const details = { from: socket.id, to: edge.to, item, key, count, limit };
     const stand = { at: 'edge', turn: turn.id, key, limit: edge.maxTraversals, to: edge.to } as const;
     return fail(pen, cast, deny('EDGE_BUDGET_EXHAUSTED', reason, details), turn.id, stand);
   }
@@ -129,5 +158,9 @@ function takeEdge(
     ...(edge.maxTraversals === null ? {} : { counts: key }),
     ...(step && item !== null ? { settles: item } : {}),
   });
-  startSocket(pen, cast, edge.to, edge.maxTraversals !== null);
+  startSocket(pen, cast, edge.to, edge.maxTraversals !== null, turn);
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
 }

@@ -80,10 +80,13 @@ test('a dispatch that left no outcome is repeated with the same turn', () => {
 
 test('a utility is played by a script that names it, and runs itself under one that does not', () => {
   const config = graph({ 'Socket-1': { materia: 'Tool' } });
-  const named = play({ config, agents: { Tool: [{}] }, hold: true }).cast;
-  expect([isScripted(named, 'Socket-1'), nextScripted(named, 'Socket-1')]).toEqual([true, { key: 'Tool', index: 1 }]);
+  const named = play({ config, agents: { Tool: [{}] }, hold: true });
+  expect([isScripted(named.cast, 'Socket-1'), nextScripted(named.cast, named.turn)]).toEqual([
+    true,
+    { key: 'Tool', index: 0 },
+  ]);
   const other = play({ config, agents: { Write: [] }, hold: true });
-  expect([isScripted(other.cast, 'Socket-1'), nextScripted(other.cast, 'Socket-1')]).toEqual([false, null]);
+  expect([isScripted(other.cast, 'Socket-1'), nextScripted(other.cast, other.turn)]).toEqual([false, null]);
   expect(other.owed).toEqual([{ kind: 'prepare', cast: 'c', turn: 1, attempt: 1 }]);
 });
 

@@ -1,7 +1,7 @@
 // Scripted agents: a cast without a model. Which scripted turn an attempt plays is decided here and frozen in the log,
 // so that a dispatch repeated after a crash plays the same one.
 import type { Json } from '../json.ts';
-import type { Cast } from '../state.ts';
+import type { Cast, Turn } from '../state.ts';
 import { materiaOf } from './pen.ts';
 
 export type ScriptedTurn = { readonly key: string; readonly index: number };
@@ -21,11 +21,17 @@ export function isScripted(cast: Cast, socket: string): boolean {
   return cast.script !== null && (materiaOf(cast, socket).type === 'agent' || scriptKey(cast, socket) !== null);
 }
 
-/** The turn after all recorded outcomes under the key, and after those that play at this moment. */
-export function nextScripted(cast: Cast, socket: string): ScriptedTurn | null {
+/**
+ * The turn after all recorded outcomes under the key, and after those that others play at this moment. What was dispatched
+ * and has no outcome yet plays the same one again.
+ */
+export function nextScripted(
+  cast: Cast,
+  { id, socket, script }: Pick<Turn, 'id' | 'socket' | 'script'>,
+): ScriptedTurn | null {
   const key = scriptKey(cast, socket);
-  if (key === null) return null;
-  const playing = Object.values(cast.turns).filter((turn) => turn.phase === 'running' && turn.script?.key === key);
+  if (key === null || script) return script;
+  const playing = Object.values(cast.turns).filter((turn) => turn.id !== id && turn.script?.key === key);
   return { key, index: (cast.scripted[key] ?? 0) + playing.length };
 }
 

@@ -1,16 +1,17 @@
 // Starting a cast, and starting a socket of it: the item is chosen, the guard asked, the turn opened.
 import { END } from '../graph/config.ts';
-import { emptyEntryTarget, exitTarget } from '../graph/route.ts';
+import { emptyEntryTarget, exitTarget, loopOf } from '../graph/route.ts';
 import type { Input } from '../input.ts';
 import { scrub } from '../secrets.ts';
-import type { Cast, Item } from '../state.ts';
+import type { Cast, Turn } from '../state.ts';
 import { allow, deny, type Verdict } from '../verdict.ts';
-import { tracked } from './guard.ts';
 import { selectItem } from './item.ts';
+import { enterLanes, hasLanes } from './lanes.ts';
+import { openTurn } from './open-turn.ts';
 import { fail, type Pen } from './pen.ts';
 
 export function startCast(pen: Pen, input: Extract<Input, { kind: 'cast.start' }>): Verdict {
-  const { cast: id, request, loadout, rules, script } = input;
+  const { cast: id, request, loadout, rules, script, runId } = input;
   if (pen.state.casts[id]) return deny('NOT_ALLOWED_NOW', `there is a cast ${id} already`);
   pen.write({
     kind: 'cast.started',
@@ -20,20 +21,33 @@ export function startCast(pen: Pen, input: Extract<Input, { kind: 'cast.start' }
     rules,
     script,
     data: input.data ?? {},
+    ...(runId === undefined ? {} : { runId }),
   });
   const cast = pen.state.casts[id];
   if (cast) startSocket(pen, cast, rules.graph.entry, false);
   return allow(`cast ${id} started`);
 }
 
-/** Starts `target`, or what follows from it: an exit where its list is empty, the end of the cast at `end`. */
-export function startSocket(pen: Pen, cast: Cast, target: string, budgeted: boolean): void {
+/**
+ * Starts `target`, or what follows from it: an exit where its list is empty, the end of the cast at `end`. An item that
+ * walks on its own takes its lane with it as long as it stays inside the loop.
+ */
+export function startSocket(pen: Pen, cast: Cast, target: string, budgeted: boolean, from: Turn | null = null): void {
+  const loop = from?.lane ? cast.rules.graph.loops.find(({ id }) => id === from.lane) : undefined;
+  if (from?.lane && loop?.sockets.includes(target)) {
+    openTurn(pen, cast, target, from.item, budgeted, from.lane);
+    return;
+  }
   const passed = new Set<string>();
   let socket = target;
   for (;;) {
     if (socket === END) return completeIfDone(pen, cast);
     const selection = selectItem(cast, socket);
-    if (selection.found) return openTurn(pen, cast, socket, selection.item, budgeted);
+    if (selection.found) {
+      const entered = loopOf(cast.rules.graph, socket);
+      if (selection.item && hasLanes(cast, entered)) return enterLanes(pen, cast, entered, socket);
+      return openTurn(pen, cast, socket, selection.item, budgeted);
+    }
     if (passed.has(socket)) {
       const reason = `the empty loop at ${socket} leads back to itself; give it an exit that leads on`;
       return fail(pen, cast, deny('NO_PROGRESS', reason, { sockets: [...passed] }), null, {
@@ -64,21 +78,6 @@ function passOver(pen: Pen, cast: Cast, from: string, loopId: string | null): st
     empty: true,
   });
   return to;
-}
-
-function openTurn(pen: Pen, cast: Cast, socket: string, item: Item | null, budgeted: boolean): void {
-  const { count, path } = tracked(cast.guard, item?.key ?? '', socket, budgeted);
-  const { maxNoAdvanceCycles } = cast.rules.limits;
-  if (count > maxNoAdvanceCycles) {
-    const round = [...cast.guard.path, ...path];
-    const what = item ? `item ${item.key} (${item.label})` : 'the cast';
-    const reason = `${what} went round ${round.join(' → ')} ${count} times without getting on; the limit is ${maxNoAdvanceCycles}`;
-    const details = { item: item?.key ?? null, cycle: round, count, limit: maxNoAdvanceCycles };
-    return fail(pen, cast, deny('NO_PROGRESS', reason, details), null, { at: 'start', socket });
-  }
-  const turn = cast.turnsStarted + 1;
-  const visit = (cast.visits[socket] ?? 0) + 1;
-  pen.write({ kind: 'turn.started', cast: cast.id, turn, socket, visit, item, budgeted });
 }
 
 function completeIfDone(pen: Pen, cast: Cast): void {

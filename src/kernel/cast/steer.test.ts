@@ -156,7 +156,18 @@ test('revived again and again, it gets as much each time', () => {
   for (const total of [5, 7]) {
     cast.say(revive);
     expect([cast.cast.code, builds(cast)]).toEqual(['EDGE_BUDGET_EXHAUSTED', total]);
+    // The count goes on, and the allowance has grown to it.
+    expect(cast.cast.reason).toContain(`was taken ${total - 1} times for WI-1`);
+    expect(cast.all('cast.failed').at(-1)?.details).toMatchObject({ count: total, limit: total - 1 });
+    expect(cast.cast.traversals).toEqual({ 'Socket-3->Socket-2@WI-1': total - 1 });
   }
+});
+
+test('what a revival added is forgotten with the item it was for', () => {
+  const cast = spent([...rejections(3), yes, ...rejections(3)]);
+  cast.say(revive);
+  expect(cast.cast.extended).toEqual({});
+  expect(cast.cast.reason).toContain('was taken 2 times for WI-2');
 });
 
 test('a recast at a spent edge lets its source judge once more, and the edge stays closed', () => {

@@ -6,6 +6,7 @@ import { isOver } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
 import { elapsedOf, exhausted, refilled, tokensOf } from './budget.ts';
+import { fillAllLanes } from './lanes.ts';
 import { fail, materiaOf, type Pen } from './pen.ts';
 import { route } from './route.ts';
 import { startSocket } from './start.ts';
@@ -27,9 +28,15 @@ export function pause(pen: Pen, cast: Cast, reason: string): Verdict {
 
 export function resume(pen: Pen, cast: Cast, reason: string): Verdict {
   if (cast.status === 'running') return allow(`cast ${cast.id} is running`);
-  if (cast.status !== 'paused') return deny('NOT_ALLOWED_NOW', `cast ${cast.id} is ${cast.status}, not paused`);
+  const blocked = Object.values(cast.turns).filter(({ phase }) => phase === 'blocked');
+  const isStuck = cast.status === 'waiting' && (blocked.length > 0 || Object.keys(cast.lanes).length > 0);
+  if (cast.status !== 'paused' && !isStuck) {
+    return deny('NOT_ALLOWED_NOW', `cast ${cast.id} is ${cast.status}, not paused`);
+  }
   if (waitIfUnknown(pen, cast)) return allow(cast.reason);
   pen.write({ kind: 'cast.resumed', cast: cast.id, reason });
+  if (isStuck) for (const turn of blocked) pen.write({ kind: 'turn.reopened', cast: cast.id, turn: turn.id });
+  fillAllLanes(pen, cast);
   return allow(`cast ${cast.id} resumed`);
 }
 
@@ -71,6 +78,7 @@ function goOn(pen: Pen, cast: Cast, stand: Cast['stand'], takesEdge: boolean): V
     else route(pen, cast, turn, isAtEdge);
     if (cast.status !== 'running') return allow(`cast ${cast.id} went on and is ${cast.status}`);
   }
+  fillAllLanes(pen, cast);
   if (stand?.at === 'start') startSocket(pen, cast, stand.socket, false);
   if (waitIfUnknown(pen, cast)) return allow(cast.reason);
   return allow(`cast ${cast.id} runs again`);

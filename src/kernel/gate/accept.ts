@@ -1,10 +1,67 @@
-// The second door: what must hold before a handoff that was read is accepted.
-import type { Turn } from '../state.ts';
+// The second door: what must hold before a handoff that was read is accepted. The gates stand in their order; the first
+// refusal counts.
+import { taskOfTurn } from '../cast/task.ts';
+import type { Handoff } from '../dialect.ts';
+import { isObject, type JsonObject } from '../json.ts';
+import { refusalOfAcceptance } from '../ledger/acceptance.ts';
+import { rivalOf } from '../ledger/lock-tree.ts';
+import type { Check } from '../ledger/request.ts';
+import { refusalOfChanges } from '../ledger/scope.ts';
+import { keyOf, type Task } from '../ledger/state.ts';
+import type { Cast, State, Turn } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
 
+/** What was seen of a turn from outside, whatever it says itself. */
+export type Seen = {
+  /** The seal of what governs the agents; null where nothing was compared. */
+  readonly seal: string | null;
+  /** The digest of every path that changed; null where it is gone. */
+  readonly changes: Readonly<Record<string, string | null>>;
+  /** By criterion. */
+  readonly checks: Readonly<Record<string, Check>>;
+};
+
+export function refusedBeforeAccept(state: State, cast: Cast, turn: Turn, handoff: Handoff, seen: Seen): Denied | null {
+  const task = taskOfTurn(state, cast, turn);
+  return (
+    refusalOfSeal(turn, seen.seal) ??
+    (task && refusalOfScope(state, turn, task, seen.changes)) ??
+    (task && refusalOfResult(cast, turn, task, handoff, seen.checks))
+  );
+}
+
 /** No turn may change what governs it. */
-export function refusedBeforeAccept(turn: Turn, seal: string): Denied | null {
-  if (seal === turn.seal) return null;
+function refusalOfSeal(turn: Turn, seal: string | null): Denied | null {
+  if (turn.seal === null || seal === turn.seal) return null;
   const reason = `${turn.socket}: files in .baton changed while it ran, and no turn may change them; if it was you, recast`;
   return deny('SCOPE_VIOLATION', reason, { socket: turn.socket, scope: '.baton' });
+}
+
+/** What changed inside another task's lock is that task's, and what another turn was seen to change is that turn's. */
+function refusalOfScope(state: State, turn: Turn, task: Task, changes: Seen['changes']): Denied | null {
+  const { locks } = state.ledger;
+  const own = Object.entries(changes).flatMap(([path, digest]) => {
+    if (Object.hasOwn(turn.excused, path) && turn.excused[path] === digest) return [];
+    const rival = rivalOf(locks, { root: task.root, path, mode: 'write', task: keyOf(task) });
+    return rival && rival.mode === 'write' ? [] : [path];
+  });
+  return refusalOfChanges(task, own, locks.foldCase);
+}
+
+/** A task that was assigned is done when its result is about it, claims every criterion, and what was checked agrees. */
+function refusalOfResult(
+  cast: Cast,
+  turn: Turn,
+  task: Task,
+  { outcome, payload }: Handoff,
+  checks: Seen['checks'],
+): Denied | null {
+  const isResult = cast.rules.graph.sockets[turn.socket]?.contract === 'operator' && isObject(payload);
+  if (!isResult || task.criteria.length === 0) return null;
+  const result: JsonObject = payload;
+  if (result.task_id !== task.id || result.run_id !== cast.runId) {
+    const reason = `The result names task ${String(result.task_id)} of run ${String(result.run_id)}; it must be about ${task.id} of run ${cast.runId}, as the assignment says.`;
+    return deny('SCHEMA_INVALID', reason, { task: task.id, run: cast.runId });
+  }
+  return outcome === 'done' ? refusalOfAcceptance(task, result, checks) : null;
 }

@@ -1,8 +1,20 @@
 // The first door: what must hold before a turn is dispatched. The gates stand in their order; the first refusal counts.
 import { mayDispatch } from '../cast/budget.ts';
-import type { Cast } from '../state.ts';
+import type { Cast, Held } from '../state.ts';
 import type { Denied } from '../verdict.ts';
 
 export function refusedBeforeDispatch(cast: Cast, at: number): Denied | null {
   return mayDispatch(cast, at);
+}
+
+const LIFTED_BY_TIME = ['LOCK_CONFLICT', 'DEPENDENCY_NOT_MET', 'NOT_ALLOWED_NOW'];
+
+/** Whether waiting can help against a refusal: then the turn stays owed. */
+export function isLiftedByTime({ code }: Denied): boolean {
+  return LIFTED_BY_TIME.includes(code);
+}
+
+export function heldBy({ code, reason, details }: Denied): Held {
+  const { notBefore } = details;
+  return { code, reason, until: typeof notBefore === 'number' ? notBefore : null };
 }

@@ -14,6 +14,8 @@ export type Draft = {
   readonly socketIds: readonly string[];
   readonly loops: JsonObject;
   readonly materia: JsonObject;
+  /** What the whole configuration says of work at the same time. */
+  readonly parallelism: JsonObject;
   /** The edges that leave generator sockets. */
   readonly generatorEdges: readonly { readonly from: string; readonly to: string }[];
 };
@@ -33,6 +35,7 @@ export function draftOf(config: JsonObject, name: string): Draft {
     socketIds: Object.keys(sockets),
     loops: objectAt(loadout, 'loops'),
     materia,
+    parallelism: objectAt(config, 'parallelism'),
     generatorEdges: generators.flatMap(([from, socket]) => {
       return edgesOf(socket).map((edge) => ({ from, to: stringAt(edge, 'to') ?? '' }));
     }),

@@ -58,6 +58,10 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
     { finalization: { agentJson: { strategy: 'x' } } },
     ['error finalization.agentJson.strategy'],
   ],
+  ['unknown fields of the configuration are pointed out', { limit: {} }, ['warning limit']],
+  ['unknown budgets are pointed out', { budget: { maxToken: 5 } }, ['warning budget.maxToken']],
+  ['unknown limits are pointed out', { limits: { maxNoAdvanceCycle: 5 } }, ['warning limits.maxNoAdvanceCycle']],
+  ['the schema for editors, and what starts with x_, is nobody else’s', { $schema: './s.json', x_mine: 1 }, []],
   ['a sink is an object', { eventing: { sinks: { hook: 'http://x' } } }, ['error eventing.sinks.hook']],
 ];
 
@@ -67,6 +71,17 @@ test.each(rows)('%s', (_rule, edits, issues) => {
   expect(found.map(({ level, path }) => `${level} ${path}`)).toEqual(issues);
   for (const issue of found)
     expect(issue.code).toBe(issue.path.endsWith('.entry') ? 'UNKNOWN_ENDPOINT' : 'INVALID_CONFIG');
+});
+
+test.each([
+  [{ limit: {} }, '"limit" is not a field of the configuration, and nothing reads it. Did you mean limits?'],
+  [
+    { budget: { max_tokens: 5 } },
+    '"max_tokens" is not a field of budget, and nothing reads it. Did you mean maxTokens?',
+  ],
+  [{ budget: { purse: 5 } }, '"purse" is not a field of budget, and nothing reads it. Correct its name, remove it'],
+])('%j: the nearest name is told', (edits: Edits, message) => {
+  expect(check(software(edits))[0]?.message).toContain(message);
 });
 
 test.each([null, true, 7, 'x', []])('%j is no configuration', (config) => {

@@ -1,6 +1,7 @@
 // Checks of the configuration itself: what is neither a loadout nor a materia.
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { given } from './authored.ts';
+import { checkCheckers } from './checker.ts';
 import { error, type Findings, listed, shown, warning } from './issue.ts';
 import {
   AMOUNT,
@@ -8,6 +9,7 @@ import {
   COUNT,
   checkObsolete,
   checkShapes,
+  checkUnknown,
   OBJECT,
   oneOf,
   PERCENT,
@@ -34,6 +36,13 @@ const SECTIONS: Readonly<Record<string, Shapes>> = {
   finalization: { agentJson: OBJECT },
   eventing: { enabled: BOOLEAN, sinks: OBJECT, heartbeatIntervalMs: POSITIVE_INTEGER },
 };
+/** Fields without a shape of their own here: others look at them. */
+const ALSO_READ = ['$schema', 'activeLoadout', 'checkers', 'loadouts', 'materia'];
+/** Fields of older files, which mean nothing any more and harm nobody. */
+const IGNORED: Readonly<Record<string, readonly string[]>> = {
+  budget: ['maxCostUsd', 'stopAtLimit'],
+  limits: ['maxSocketVisits', 'maxEdgeTraversals'],
+};
 const OBSOLETE = {
   roles: 'Define each role as a materia.',
   materiaDefinitions: 'Rename it to materia.',
@@ -48,7 +57,24 @@ export function* checkConfig(config: JsonObject): Findings {
   }
   yield* checkStrategy(given(config, 'finalization'));
   yield* checkSinks(given(config, 'eventing'));
+  yield* checkCheckers(given(config, 'checkers'));
   yield* checkActive(config);
+  yield* checkNames(config);
+}
+
+/** A limit under a wrong name would be no limit. */
+function* checkNames(config: JsonObject): Findings {
+  const read = [...ALSO_READ, ...Object.keys(CONFIG)];
+  yield* checkUnknown(withoutFields(config, Object.keys(OBSOLETE)), read, '', 'the configuration');
+  for (const [section, ignored] of Object.entries(IGNORED)) {
+    const value = given(config, section);
+    if (!isObject(value)) continue;
+    yield* checkUnknown(withoutFields(value, ignored), Object.keys(SECTIONS[section] ?? {}), section, section);
+  }
+}
+
+function withoutFields(object: JsonObject, fields: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([field]) => !fields.includes(field)));
 }
 
 function* checkTopLevel(config: JsonObject): Findings {

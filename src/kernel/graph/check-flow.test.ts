@@ -142,7 +142,67 @@ test('outside loops there is no work item to read', () => {
   expect(issuesOfSockets({ 'Socket-1': text() }, config)).toEqual(['UNASSIGNED_SLOT sockets.Socket-1.materia']);
 });
 
-test('a loadout with a utility may have any slot, because a utility may patch any', () => {
-  const utility = { 'materia.Say': { utility: 'noop' }, 'materia.Sum.prompt': '{{missing}}' };
-  expect(issuesOfSockets({ 'Socket-1': text(to('Socket-2')), 'Socket-2': { materia: 'Say' } }, utility)).toEqual([]);
+const utility = (...edges: Json[]): Json => ({ materia: 'Tool', edges });
+const patches: [rule: string, sockets: Record<string, Json>, issues: string[]][] = [
+  ['a utility before it may set any slot', { 'Socket-1': utility(to('Socket-2')), 'Socket-2': text() }, []],
+  [
+    'one that runs only afterwards sets nothing in time',
+    { 'Socket-1': text(to('Socket-2')), 'Socket-2': utility() },
+    ['UNASSIGNED_SLOT sockets.Socket-1.materia'],
+  ],
+  [
+    'one on another way does not either',
+    {
+      'Socket-1': json(to('Socket-2', 'satisfied'), to('Socket-3', 'not_satisfied')),
+      'Socket-2': utility(),
+      'Socket-3': text(),
+    },
+    ['UNASSIGNED_SLOT sockets.Socket-3.materia'],
+  ],
+  [
+    'one that leads back to it comes before its second visit',
+    {
+      'Socket-1': text(to('Socket-2')),
+      'Socket-2': { materia: 'Tool', edges: [to('Socket-1', 'not_satisfied', 2), to('end')] },
+    },
+    [],
+  ],
+  [
+    'one that answers in text sets nothing',
+    { 'Socket-1': { materia: 'Tool', parse: 'text', edges: [to('Socket-2')] }, 'Socket-2': text() },
+    ['UNASSIGNED_SLOT sockets.Socket-2.materia'],
+  ],
+  [
+    'what one assigns is there, whatever it answers in',
+    {
+      'Socket-1': { materia: 'Tool', parse: 'text', assign: { missing: '$' }, edges: [to('Socket-2')] },
+      'Socket-2': text(),
+    },
+    [],
+  ],
+  [
+    'its own assignments see what it has just set',
+    { 'Socket-1': { materia: 'Tool', assign: { copy: 'state.missing' } } },
+    [],
+  ],
+  [
+    'its own lock scope is needed before it runs',
+    { 'Socket-1': { materia: 'Tool', lockScope: 'src/{{missing}}' } },
+    ['UNASSIGNED_SLOT sockets.Socket-1.lockScope'],
+  ],
+];
+
+test.each(patches)('a slot that nothing assigns, and a utility: %s', (_rule, sockets, issues) => {
+  const edits = { 'materia.Tool': { command: ['x'], parse: 'json' }, 'materia.Sum.prompt': '{{missing}}' };
+  expect(issuesOfSockets(sockets, edits)).toEqual(issues);
+});
+
+test('a loop walks over what a utility before it has set, and not over what one after it sets', () => {
+  const walk = { sockets: ['Socket-2'], iterator: { items: 'state.missing' }, exits: [] };
+  const materia = { 'materia.Tool': { command: ['x'], parse: 'json' }, 'loadouts.Flow.loops': { walk } };
+  const member = (...edges: Json[]) => ({ materia: 'Eval', advance: { cursor: 'i', items: 'context' }, edges });
+  const before = { 'Socket-1': utility(to('Socket-2')), 'Socket-2': member() };
+  expect(issuesOfSockets(before, materia)).toEqual([]);
+  const after = { 'Socket-1': text(to('Socket-2')), 'Socket-2': member(to('Socket-3')), 'Socket-3': utility() };
+  expect(issuesOfSockets(after, materia)).toEqual(['UNASSIGNED_SLOT loops.walk.iterator.items']);
 });

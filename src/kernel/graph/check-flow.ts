@@ -7,13 +7,14 @@ import { readsSatisfied } from './contract.ts';
 import { type Findings, listed, warning } from './issue.ts';
 import { GENERATED } from './loop-region.ts';
 import { slotOf } from './path-syntax.ts';
+import { reachedFrom } from './reach.ts';
 import { exitTarget, firstEdge, matches } from './route.ts';
 
 /** One way on from a socket. A budgeted one can be taken only so often. */
 type Way = { readonly to: string; readonly budgeted: boolean };
 
 export function* checkFlow(draft: Draft, graph: Graph): Findings {
-  const reached = reachedFrom(graph);
+  const reached = reachedFrom(graph, [graph.entry]);
   for (const id of Object.keys(graph.sockets)) {
     if (reached.has(id)) continue;
     const message = `Nothing leads to ${id} from the entry ${graph.entry}. Add an edge or an exit route to it, or remove it.`;
@@ -61,22 +62,6 @@ function leadsToGenerator(draft: Draft, graph: Graph, from: string): boolean {
     for (const edge of graph.sockets[id]?.edges ?? []) if (edge.to !== END) seen.add(edge.to);
   }
   return false;
-}
-
-// A set that grows while it is walked is its own queue.
-function reachedFrom(graph: Graph): ReadonlySet<string> {
-  const reached = new Set([graph.entry]);
-  for (const id of reached) {
-    for (const edge of graph.sockets[id]?.edges ?? []) if (edge.to !== END) reached.add(edge.to);
-    for (const loop of graph.loops) {
-      const entered = loop.exits.length > 0 && loop.sockets.includes(id);
-      for (const route of entered ? loop.exits : []) {
-        // A loop with nothing to walk over is left by its `always` routes, whichever socket is entered.
-        if (route.from === id || route.condition === 'always') reached.add(route.targetSocketId);
-      }
-    }
-  }
-  return reached;
 }
 
 function waysFrom(graph: Graph, id: string): Way[] {

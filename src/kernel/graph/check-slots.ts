@@ -6,23 +6,40 @@ import { type Findings, warning } from './issue.ts';
 import { GENERATED } from './loop-region.ts';
 import { expressionsIn } from './path.ts';
 import { segmentsOf, slotOf } from './path-syntax.ts';
+import { reachedFrom, successorsOf } from './reach.ts';
 
 // What the runtime itself keeps there: the latest handoff fields, the collected context, and the data of an earlier
 // cast that this one continues.
 const RUNTIME_SLOTS = ['envelope', 'context', 'previousCastContext'];
 
-type Read = { readonly slot: string | null; readonly path: string };
+/** `at` are the sockets whose turn it belongs to; `ended` where their output is there already. */
+type Read = {
+  readonly slot: string | null;
+  readonly path: string;
+  readonly at: readonly string[];
+  readonly ended: boolean;
+};
 
 export function* checkSlots(draft: Draft, graph: Graph): Findings {
   const materia = Object.values(graph.sockets).map((socket) => objectAt(draft.materia, socket.materia));
-  // A utility may patch any slot it likes.
-  if (materia.some((each) => typeOfMateria(each) === 'utility')) return;
   const written = slotsWritten(graph, materia.some(isGenerator));
-  for (const { slot, path } of [...readsOfSockets(draft, graph), ...readsOfLoops(draft, graph)]) {
+  const patched = placesPatched(draft, graph);
+  for (const { slot, path, at, ended } of [...readsOfSockets(draft, graph), ...readsOfLoops(draft, graph)]) {
     if (slot === null || written.has(slot)) continue;
+    if (at.some((socket) => patched.before.has(socket) || (ended && patched.by.has(socket)))) continue;
     const fix = 'Assign it on a socket before this one, or correct its name.';
     yield warning('UNASSIGNED_SLOT', path, `The slot ${slot} is read here, and nothing assigns it. ${fix}`);
   }
+}
+
+/** The sockets whose utility may set any slot it likes, and those that can come after one of them. */
+function placesPatched(draft: Draft, graph: Graph) {
+  // What answers in plain text patches nothing.
+  const by = Object.values(graph.sockets).filter(
+    ({ parse, materia }) => parse === 'json' && typeOfMateria(objectAt(draft.materia, materia)) === 'utility',
+  );
+  const next = by.flatMap(({ id }) => successorsOf(graph, id));
+  return { by: new Set(by.map(({ id }) => id)), before: reachedFrom(graph, next) };
 }
 
 function slotsWritten(graph: Graph, generates: boolean): ReadonlySet<string> {
@@ -43,9 +60,9 @@ function readsOfSockets(draft: Draft, graph: Graph): Read[] {
     const path = `${draft.path}.sockets.${socket.id}`;
     return [
       ...readsOfTemplates(draft, socket, path),
-      ...socket.assign.map(([target, from]) => read(from, `${path}.assign.${target}`)),
-      ...(socket.advance ? [read(socket.advance.items, `${path}.advance.items`)] : []),
-      ...(socket.foreach ? [read(socket.foreach.items, `${path}.foreach.items`)] : []),
+      ...socket.assign.map(([target, from]) => read(from, `${path}.assign.${target}`, [socket.id], true)),
+      ...(socket.advance ? [read(socket.advance.items, `${path}.advance.items`, [socket.id], true)] : []),
+      ...(socket.foreach ? [read(socket.foreach.items, `${path}.foreach.items`, [socket.id], false)] : []),
     ];
   });
 }
@@ -54,9 +71,10 @@ function readsOfTemplates(draft: Draft, socket: Socket, path: string): Read[] {
   const written = objectAt(draft.sockets, socket.id);
   const scope = [stringAt(written, 'lockScope') ?? '', ...listAt(written, 'lockScope').filter(isString)];
   const prompt = given(materiaOf(draft, written) ?? {}, 'prompt');
+  const before = { at: [socket.id], ended: false };
   return [
-    ...slotsOfTemplate(isString(prompt) ? prompt : '').map((slot) => ({ slot, path: `${path}.materia` })),
-    ...slotsOfTemplate(scope.join(' ')).map((slot) => ({ slot, path: `${path}.lockScope` })),
+    ...slotsOfTemplate(isString(prompt) ? prompt : '').map((slot) => ({ slot, path: `${path}.materia`, ...before })),
+    ...slotsOfTemplate(scope.join(' ')).map((slot) => ({ slot, path: `${path}.lockScope`, ...before })),
   ];
 }
 
@@ -65,11 +83,11 @@ function slotsOfTemplate(template: string): readonly (string | null)[] {
 }
 
 function readsOfLoops(draft: Draft, graph: Graph): Read[] {
-  return graph.loops.flatMap((loop) => {
-    return loop.iterator ? [read(loop.iterator.items, `${draft.path}.loops.${loop.id}.iterator.items`)] : [];
+  return graph.loops.flatMap(({ id, iterator, sockets }) => {
+    return iterator ? [read(iterator.items, `${draft.path}.loops.${id}.iterator.items`, sockets, false)] : [];
   });
 }
 
-function read(expression: string, path: string): Read {
-  return { slot: slotOf(expression, 'source'), path };
+function read(expression: string, path: string, at: readonly string[], ended: boolean): Read {
+  return { slot: slotOf(expression, 'source'), path, at, ended };
 }

@@ -5,12 +5,21 @@ import { draftOf, objectAt, stringAt } from './authored.ts';
 import { checkConfig } from './check-config.ts';
 import { checkLoadout } from './check-loadout.ts';
 import { checkMateria } from './check-materia.ts';
+import { checkUtilityName, type UtilityNames } from './check-utility-name.ts';
 import type { Issue } from './config.ts';
 import { error, type Findings, shown } from './issue.ts';
 
+export type CheckOptions = {
+  /** Warnings count as errors. */
+  readonly strict?: boolean;
+  /** Which utilities there are; without it their names are not looked at. */
+  readonly utilities?: UtilityNames;
+};
+
 /** All issues, errors first, each kind in the order of the configuration. Never throws, whatever the value. */
-export function check(config: Json, options: { readonly strict?: boolean } = {}): readonly Issue[] {
-  const issues = [...checkAll(config)].map((issue) => (options.strict ? { ...issue, level: 'error' as const } : issue));
+export function check(config: Json, { strict = false, utilities }: CheckOptions = {}): readonly Issue[] {
+  const found = [...checkAll(config, utilities)];
+  const issues = found.map((issue) => (strict ? { ...issue, level: 'error' as const } : issue));
   const errors = issues.filter((issue) => issue.level === 'error');
   return [...errors, ...issues.filter((issue) => issue.level === 'warning')];
 }
@@ -27,14 +36,17 @@ export function issuesOf(issues: readonly Issue[], loadoutName: string, config: 
   });
 }
 
-function* checkAll(config: Json): Findings {
+function* checkAll(config: Json, utilities: UtilityNames | undefined): Findings {
   if (!isObject(config)) {
     const message = `The configuration is ${shown(config)}. Write an object with loadouts and materia.`;
     yield error('INVALID_CONFIG', 'config', message);
     return;
   }
   yield* checkConfig(config);
-  for (const [id, materia] of Object.entries(objectAt(config, 'materia'))) yield* checkMateria(id, materia);
+  for (const [id, materia] of Object.entries(objectAt(config, 'materia'))) {
+    yield* checkMateria(id, materia);
+    if (utilities) yield* checkUtilityName(id, materia, utilities);
+  }
   for (const [name, loadout] of Object.entries(objectAt(config, 'loadouts')))
     yield* checkLoadout(config, name, loadout);
 }

@@ -103,6 +103,32 @@ const materia: JsonObject = {
   },
 };
 
+const checker: JsonObject = {
+  anyOf: [
+    {
+      type: 'object',
+      required: ['command'],
+      properties: {
+        command: { type: 'array', minItems: 1, items: { type: 'string' } },
+        exitCode: { type: 'integer', minimum: 0, maximum: 255 },
+        timeoutMs: count,
+      },
+    },
+    {
+      type: 'object',
+      required: ['file'],
+      properties: { file: text, exists: { type: 'boolean' }, contains: text },
+    },
+    {
+      type: 'object',
+      required: ['json', 'equals'],
+      properties: { json: text, pointer: { type: 'string', pattern: '^(/|$)' }, path: text, equals: {} },
+    },
+    { type: 'object', required: ['diff'], properties: { diff: { type: 'array', minItems: 1, items: text } } },
+    { type: 'null' },
+  ],
+};
+
 export const CONFIG_SCHEMA: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Baton configuration',
@@ -124,6 +150,7 @@ export const CONFIG_SCHEMA: JsonObject = {
       type: 'object',
       properties: { maxNoAdvanceCycles: amount, repairTurnsMax: amount, maxBriefBytes: count },
     },
+    checkers: { type: 'object', additionalProperties: checker },
     materia: { type: 'object', additionalProperties: { anyOf: [materia, { type: 'null' }] } },
     loadouts: {
       type: 'object',

@@ -40,6 +40,8 @@ export type Socket = {
   readonly foreach: Iterator | null;
   readonly limits: { readonly maxOutputBytes: number; readonly timeoutMs: number };
   readonly schema: JsonObject | null;
+  /** The paths its turns may change, as templates; null where the materia says. */
+  readonly lockScope: readonly string[] | null;
 };
 
 export type Loop = {
@@ -48,6 +50,8 @@ export type Loop = {
   readonly consumes: string | null;
   readonly iterator: Iterator | null;
   readonly exits: readonly ExitRoute[];
+  /** How many of its items may be in progress at the same time, where they are tasks that allow it. */
+  readonly maxConcurrency: number;
 };
 
 /** The graph of one loadout with every default filled in. */
@@ -74,6 +78,7 @@ export type AgentMateria = {
   readonly thinking: string | null;
   readonly identity: string | null;
   readonly onCrash: 'rerun' | 'wait';
+  readonly lockScope: readonly string[] | null;
 };
 
 export type UtilityMateria = {
@@ -88,6 +93,7 @@ export type UtilityMateria = {
   readonly params: JsonObject;
   /** Must not run twice: after a crash that leaves its outcome unknown it waits for a person. */
   readonly once: boolean;
+  readonly lockScope: readonly string[] | null;
 };
 
 export type Materia = AgentMateria | UtilityMateria;
@@ -111,6 +117,8 @@ export type Rules = {
   readonly materia: Readonly<Record<string, Materia>>;
   readonly budget: Budget;
   readonly limits: Limits;
+  /** The checkers that people declared, by name. */
+  readonly checkers: JsonObject;
 };
 
 export const DEFAULTS = {
@@ -121,6 +129,7 @@ export const DEFAULTS = {
   repairTurnsMax: 1,
   maxBriefBytes: 65_536,
   warnAtPercent: 75,
+  maxConcurrency: 4,
 } as const;
 
 /** One finding of the static checks. */

@@ -20,6 +20,17 @@ test.each<[what: string, socket: Json, requires: string[]]>([
     { ...JSON_EVAL, edges: [{ when: 'not_satisfied', to: 'end' }] },
     ['satisfied'],
   ],
+  [
+    'satisfied for a guarded edge, also where an always edge stands beside it',
+    {
+      ...JSON_EVAL,
+      edges: [
+        { when: 'satisfied', to: 'end' },
+        { when: 'always', to: 'Socket-2' },
+      ],
+    },
+    ['satisfied'],
+  ],
   ['satisfied for a guarded advance', { ...JSON_EVAL, advance: { ...advance, when: 'satisfied' } }, ['satisfied']],
   ['nothing for an advance that always moves', { ...JSON_EVAL, advance: { ...advance, when: 'always' } }, []],
   ['nothing for an advance without a condition', { ...JSON_EVAL, advance }, []],

@@ -1,6 +1,6 @@
 // The graph of a loadout with every default filled in. It takes malformed materia without complaint, so that the flow
 // of a graph can be checked while its materia still have faults.
-import { isObject, isPositiveInteger, type Json, type JsonObject } from '../json.ts';
+import { isObject, isPositiveInteger, isString, type Json, type JsonObject } from '../json.ts';
 import {
   contractNameOf,
   type Draft,
@@ -55,6 +55,7 @@ function loopFor(draft: Draft, id: string, loop: JsonObject, cursors: Set<string
     consumes: consumedGenerator(draft, loop),
     iterator: walk && iteratorFor(walk, id, cursors),
     exits: exitsOf(loop),
+    maxConcurrency: concurrencyOf(draft, loop),
   };
 }
 
@@ -101,6 +102,7 @@ function socketFor(draft: Draft, id: string, derived: Advance | null, cursors: S
     foreach: walk && iteratorFor(walk, id, cursors),
     limits: limitsOf(objectAt(socket, 'limits'), materia),
     schema: schemaOf(socket) ?? schemaOf(materia),
+    lockScope: lockScopeOf(socket),
   };
 }
 
@@ -149,4 +151,17 @@ function schemaOf(object: JsonObject): JsonObject | null {
 
 function conditionOf(value: Json | undefined): Condition {
   return isCondition(value) ? value : 'always';
+}
+
+/** The paths that are written down, one or several; null where none are. */
+export function lockScopeOf(written: JsonObject): readonly string[] | null {
+  const scope = given(written, 'lockScope');
+  if (isString(scope)) return [scope];
+  return scope === undefined ? null : listAt(written, 'lockScope').filter(isString);
+}
+
+function concurrencyOf({ parallelism }: Draft, loop: JsonObject): number {
+  const own = given(objectAt(loop, 'parallel'), 'maxConcurrency');
+  const common = given(parallelism, 'maxConcurrency');
+  return [own, common].find(isPositiveInteger) ?? DEFAULTS.maxConcurrency;
 }

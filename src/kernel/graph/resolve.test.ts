@@ -27,6 +27,7 @@ test('a plain socket gets every default', () => {
     foreach: null,
     limits: { maxOutputBytes: DEFAULTS.maxOutputBytes, timeoutMs: DEFAULTS.agentTimeoutMs },
     schema: null,
+    lockScope: null,
   });
 });
 
@@ -97,6 +98,7 @@ test('a loop that consumes walks over the work items', () => {
       consumes: 'Socket-1',
       iterator: { items: 'state.workItems', as: 'workItem', cursor: 'workItemIndex', cursorKey: 'workItemIndex' },
       exits: [{ id: 'exit:Socket-4:satisfied', from: 'Socket-4', condition: 'satisfied', targetSocketId: 'Socket-5' }],
+      maxConcurrency: 4,
     },
   ]);
 });
@@ -198,6 +200,7 @@ test('an agent gets every default', () => {
     thinking: null,
     identity: null,
     onCrash: 'rerun',
+    lockScope: null,
   });
 });
 

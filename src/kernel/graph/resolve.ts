@@ -3,7 +3,7 @@
 import { isPositiveInteger, isString, isText, type Json, type JsonObject } from '../json.ts';
 import { type Draft, draftOf, given, isGenerator, listAt, objectAt, stringAt, typeOfMateria } from './authored.ts';
 import { type Budget, DEFAULTS, type Limits, type Materia, type Rules, type Tools } from './config.ts';
-import { graphOf } from './resolve-graph.ts';
+import { graphOf, lockScopeOf } from './resolve-graph.ts';
 
 /**
  * The rules for casting a loadout whose issues hold no error. Files that the configuration names (`promptFile`, a
@@ -19,6 +19,7 @@ export function resolve(config: JsonObject, loadoutName: string): Rules {
     materia: Object.fromEntries([...used].map((id) => [id, materiaFor(draft, id)])),
     budget: budgetOf(objectAt(config, 'budget')),
     limits: limitsOf(objectAt(config, 'limits')),
+    checkers: objectAt(config, 'checkers'),
   };
 }
 
@@ -36,6 +37,7 @@ function materiaFor(draft: Draft, id: string): Materia {
       script: stringAt(objectAt(written, 'script'), 'name'),
       params: objectAt(written, 'params'),
       once: given(written, 'once') === true,
+      lockScope: lockScopeOf(written),
     };
   }
   return {
@@ -49,6 +51,7 @@ function materiaFor(draft: Draft, id: string): Materia {
     thinking: textAt(written, 'thinking'),
     identity: stringAt(written, 'identity'),
     onCrash: given(written, 'onCrash') === 'wait' ? 'wait' : 'rerun',
+    lockScope: lockScopeOf(written),
   };
 }
 

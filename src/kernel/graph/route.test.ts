@@ -74,7 +74,7 @@ const exits = (...routes: [from: string, condition: Condition, target: string][]
 };
 const loop = (id: string, sockets: string[], routes: ExitRoute[], walks = true): Loop => {
   const iterator = { items: 'state.workItems', as: 'workItem', cursor: 'i', cursorKey: 'i' };
-  return { id, sockets, consumes: null, iterator: walks ? iterator : null, exits: routes };
+  return { id, sockets, consumes: null, iterator: walks ? iterator : null, exits: routes, maxConcurrency: 1 };
 };
 const all = exits(['Socket-4', 'always', 'A'], ['Socket-4', 'not_satisfied', 'N'], ['Socket-4', 'satisfied', 'S']);
 

@@ -4,6 +4,7 @@ import { isObject, isPositiveInteger, isString, isText, type Json, type JsonObje
 import { given } from './authored.ts';
 import { CONTRACTS } from './config.ts';
 import { error, type Findings, listed, shown, warning } from './issue.ts';
+import { nearestName } from './nearest-name.ts';
 
 export type Shape = { readonly accepts: (value: Json) => boolean; readonly wants: string };
 export type Shapes = Readonly<Record<string, Shape>>;
@@ -54,10 +55,12 @@ export function* checkShapes(object: JsonObject, shapes: Shapes, path: string, c
 export function* checkUnknown(object: JsonObject, known: readonly string[], path: string, what: string): Findings {
   for (const field of Object.keys(object)) {
     if (known.includes(field) || field.startsWith('x_')) continue;
+    const meant = nearestName(field, known);
+    const fix = `${meant === null ? '' : `Did you mean ${meant}? `}Correct its name, remove it, or let it start with x_.`;
     yield warning(
       'INVALID_CONFIG',
-      `${path}.${field}`,
-      `${shown(field)} is not a field of ${what}, and nothing reads it. Correct its name, remove it, or let it start with x_. Known: ${listed(known)}.`,
+      path === '' ? field || 'config' : `${path}.${field}`,
+      `${shown(field)} is not a field of ${what}, and nothing reads it. ${fix} Known: ${listed(known)}.`,
     );
   }
 }

@@ -17,6 +17,7 @@ import {
   type TaskSpec,
   taskKey,
   taskOf,
+  UNASSIGNED,
 } from './state.ts';
 import { isTerminal } from './transition.ts';
 
@@ -50,12 +51,31 @@ export function applyLedger(ledger: Ledger, fact: LedgerFact, atMs: number): Led
   }
 }
 
+/** A cast's run is there from its start, and knows that it is a cast's. */
+export function openRun(ledger: Ledger, id: string, runId: string): void {
+  if (!runOf(ledger, id)) ledger.runs[nameKey(id)] = newRun(id, { runId, cast: true });
+}
+
+/** The tasks of a list, made together: what a row does not say is as the common specification has it. */
+export function planTasks(
+  ledger: Ledger,
+  run: string,
+  tasks: readonly string[],
+  spec: TaskSpec,
+  rows: readonly Partial<TaskSpec>[],
+): void {
+  const row = { owner: UNASSIGNED, reason: 'planned', notBefore: null };
+  for (const [index, task] of tasks.entries()) {
+    created(ledger, { kind: 'task.created', run, task, ...row, spec: { ...spec, ...rows[index] } });
+  }
+}
+
 type Of<K extends LedgerFact['kind']> = Extract<LedgerFact, { kind: K }>;
 
 function created(ledger: Ledger, { run: name, task: id, spec, ...row }: Of<'task.created'>): void {
   let run = runOf(ledger, name);
   if (!run) {
-    run = newRun(name);
+    run = newRun(name, { runId: name, cast: false });
     ledger.runs[nameKey(name)] = run;
   }
   if (spec.assigned) run.counts.packets += 1;
@@ -204,8 +224,19 @@ function newTask(spec: TaskSpec, row: Pick<Task, 'run' | 'id' | 'order' | 'owner
   };
 }
 
-function newRun(id: string): Run {
-  return { id, tasks: [], open: 0, running: 0, serial: null, deltas: {}, pastDeltas: {}, counts: newCounts() };
+function newRun(id: string, { runId, cast }: Pick<Run, 'runId' | 'cast'>): Run {
+  return {
+    id,
+    runId,
+    cast,
+    tasks: [],
+    open: 0,
+    running: 0,
+    serial: null,
+    deltas: {},
+    pastDeltas: {},
+    counts: newCounts(),
+  };
 }
 
 function newCounts(): Counts {

@@ -7,7 +7,18 @@ import { refusalOfDependencies } from './dependency.ts';
 import { type Lock, rivalOf } from './lock-tree.ts';
 import { type LedgerPen, refuse, refuseTask } from './pen.ts';
 import type { RequestOf } from './request.ts';
-import { findTask, keyOf, type Ledger, runOf, type Task, taskOf, tasksOf, UNASSIGNED, wantedLocks } from './state.ts';
+import {
+  findTask,
+  keyOf,
+  type Ledger,
+  runOf,
+  type Task,
+  taskKey,
+  taskOf,
+  tasksOf,
+  UNASSIGNED,
+  wantedLocks,
+} from './state.ts';
 import { mayMove } from './transition.ts';
 import { compareRank, isOwed, owedBefore, PASSED_OVER_MAX } from './waiting.ts';
 
@@ -17,6 +28,8 @@ export const PASSED_OVER_NOTED_MAX = 16;
 export function claim(pen: LedgerPen, request: RequestOf<'task.claim'>): Verdict {
   const found = findTask(pen.ledger, request);
   if (!found.ok) return refuse(pen, 'claim', request, found.refusal);
+  const refusal = refusalOfCast(pen.ledger, found.task);
+  if (refusal) return refuseTask(pen, 'claim', found.task, refusal);
   return claimTask(pen, found.task, request.owner, request.expectedVersion);
 }
 
@@ -27,13 +40,23 @@ export function claimTask(pen: LedgerPen, task: Task, owner: string, expectedVer
 
 /** The best task that can start now goes to the owner; those that rank before it and lack their locks were passed over. */
 export function claimNext(pen: LedgerPen, { run, owner }: RequestOf<'task.next'>): Verdict {
-  const { ledger, at } = pen;
+  const { ledger } = pen;
   const refused = refusalOfOwner(owner) ?? refusalOfHold(ledger);
   if (refused) return refused;
   const ready = Object.keys(ledger.ready)
     .flatMap((key) => ledger.tasks[key] ?? [])
-    .filter((task) => run === undefined || task.run === run)
-    .sort((a, b) => compareRank(a, b, at));
+    .filter((task) => (run === undefined || task.run === run) && !runOf(ledger, task.run)?.cast);
+  return claimBest(pen, ready, owner).verdict;
+}
+
+/** The first of these tasks in rank that can start now goes to the owner. */
+export function claimBest(
+  pen: LedgerPen,
+  candidates: readonly Task[],
+  owner: string,
+): { readonly task: Task | null; readonly verdict: Verdict } {
+  const { ledger, at } = pen;
+  const ready = candidates.toSorted((a, b) => compareRank(a, b, at));
   const passed: { readonly task: Task; readonly refusal: Denied }[] = [];
   for (const task of ready) {
     const refusal = refusalOfClaim(ledger, task, owner, at);
@@ -43,9 +66,9 @@ export function claimNext(pen: LedgerPen, { run, owner }: RequestOf<'task.next'>
     }
     const noted = passed.filter(({ task, refusal }) => refusal.code === 'LOCK_CONFLICT' && isWorthNoting(task, at));
     for (const { task, refusal } of noted.slice(0, PASSED_OVER_NOTED_MAX)) refuseTask(pen, 'claim', task, refusal);
-    return take(pen, task, owner);
+    return { task, verdict: take(pen, task, owner) };
   }
-  return noneReady(passed);
+  return { task: null, verdict: noneReady(passed) };
 }
 
 /** What stands in the way of a claim, or null. The order of the checks decides which code is given. */
@@ -74,10 +97,18 @@ export function take(pen: LedgerPen, task: Task, owner: string): Verdict {
   const { run, id } = task;
   const fence = pen.ledger.fence + 1;
   const locks = wantedLocks(task);
-  pen.write({ kind: 'task.claimed', run, task: id, owner, fence, locks });
+  const replaced = task.fence === null ? {} : { replaces: task.fence };
+  pen.write({ kind: 'task.claimed', run, task: id, owner, fence, ...replaced, locks });
   const times = { timeout_seconds: task.timeoutS, heartbeat_interval_seconds: task.heartbeatS };
   const details = { run, task: id, title: task.title, owner, fence, version: task.version, locks, ...times };
   return allow(`${id} belongs to ${owner}`, details);
+}
+
+/** What a cast works on is the cast's to hand out and to finish. */
+export function refusalOfCast(ledger: Ledger, { run, id }: Task): Denied | null {
+  if (!runOf(ledger, run)?.cast) return null;
+  const reason = `${id} belongs to cast ${run}, which hands it out and takes its result; steer the cast instead.`;
+  return deny('NOT_ALLOWED_NOW', reason, { task: id, cast: run });
 }
 
 export function refusalOfVersion({ id, version, status }: Task, expected: number | undefined): Denied | null {
@@ -135,8 +166,10 @@ function refusalOfSerial(ledger: Ledger, task: Task): Denied | null {
 }
 
 function refusalOfLocks(ledger: Ledger, task: Task): Denied | null {
+  const own = taskKey(task.run, '');
+  const ignored = task.sequential ? { has: (key: string) => key.startsWith(own) } : undefined;
   for (const wanted of wantedLocks(task)) {
-    const rival = rivalOf(ledger.locks, { ...wanted, task: keyOf(task) });
+    const rival = rivalOf(ledger.locks, { ...wanted, task: keyOf(task) }, ignored);
     if (!rival) continue;
     const holder = ledger.tasks[rival.task];
     const who: JsonObject = {
@@ -161,7 +194,7 @@ function refusalOfTurn(ledger: Ledger, task: Task, at: number): Denied | null {
 }
 
 /** A task that is owed its turn need not be told so each time, only often enough that it is not taken to have given up. */
-function isWorthNoting(task: Task, at: number): boolean {
+export function isWorthNoting(task: Task, at: number): boolean {
   if (task.passedOver < PASSED_OVER_MAX || !isOwed(task, at)) return true;
   return at - (task.refusedAt ?? 0) > (task.timeoutS * 1000) / 2;
 }

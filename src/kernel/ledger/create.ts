@@ -21,7 +21,7 @@ export function createTask(pen: LedgerPen, request: RequestOf<'task.create'>): V
   const { packet } = request;
   const task = isObject(packet.task) ? packet.task : {};
   const [run, id] = [text(packet.run_id), text(task.task_id)];
-  const twin = refusalOfTwin(pen, run, id);
+  const twin = refusalOfTwin(pen, run, id, request.reassigns === true);
   if (twin) return refuse(pen, 'create', { run, task: id }, twin);
   const read = specOf(packet, task, request);
   if (!read.ok) return refuse(pen, 'create', { run, task: id }, read.refusal);
@@ -53,14 +53,16 @@ export function bareSpec(title: string): TaskSpec {
     objective: '',
     context: [],
     retriesMax: RETRIES_MAX,
+    sequential: false,
     assigned: false,
   };
 }
 
 /** An assignment makes a new row, or fills in one that only a delta has announced. */
-function refusalOfTwin(pen: LedgerPen, run: string, id: string): Denied | null {
+function refusalOfTwin(pen: LedgerPen, run: string, id: string, reassigns: boolean): Denied | null {
   const existing = taskOf(pen.ledger, run, id);
-  const mayFillIn = existing && !existing.assigned && (existing.status === 'todo' || existing.status === 'blocked');
+  const isOpen = existing?.status === 'todo' || existing?.status === 'blocked';
+  const mayFillIn = existing && isOpen && (reassigns || !existing.assigned);
   if (!existing || mayFillIn) return null;
   const reason = `${id} stands in the ledger of this run already (${existing.status}); use a new task id.`;
   return deny('LEDGER_INCONSISTENT', reason, { run, task: id, status: existing.status, version: existing.version });
@@ -83,7 +85,7 @@ function specOf(packet: JsonObject, task: JsonObject, request: RequestOf<'task.c
     root: request.root ?? MAIN_ROOT,
     lockScope: lockScope.paths,
     readScope: readScope.paths,
-    forbidden: forbidden.paths,
+    forbidden: [...new Set([...forbidden.paths, ...(request.forbidden ?? [])])],
     criteria: texts(task.acceptance_criteria),
     checkers: { ...checkersOf(packet.x_checkers), ...checkersOf(task.x_checkers) },
     timeoutS: numberOf(task.timeout_seconds, TIMEOUT_S),
@@ -93,6 +95,7 @@ function specOf(packet: JsonObject, task: JsonObject, request: RequestOf<'task.c
     objective: text(packet.global_objective),
     context: Array.isArray(packet.context_package) ? packet.context_package.filter(isObject) : [],
     retriesMax: request.retriesMax ?? RETRIES_MAX,
+    sequential: false,
     assigned: true,
   };
   return { ok: true, spec };

@@ -4,9 +4,10 @@ import { claim, claimNext } from './claim.ts';
 import { createTask } from './create.ts';
 import { applyDeltas } from './deltas.ts';
 import { finishTask } from './finish.ts';
+import { hearTask } from './heartbeat.ts';
 import { holdLedger, unholdLedger } from './hold.ts';
 import { expireTask, moveTask } from './move.ts';
-import type { LedgerPen } from './pen.ts';
+import { type LedgerPen, refuse } from './pen.ts';
 import type { LedgerRequest } from './request.ts';
 import { addWorklog } from './worklog.ts';
 
@@ -24,6 +25,10 @@ export function decideLedger(pen: LedgerPen, request: LedgerRequest): Verdict {
       return moveTask(pen, request);
     case 'task.expire':
       return expireTask(pen, request);
+    case 'task.heartbeat':
+      return hearTask(pen, request);
+    case 'task.refuse':
+      return refuse(pen, request.asked, request, request.refusal);
     case 'deltas.apply':
       return applyDeltas(pen, request);
     case 'worklog.add':

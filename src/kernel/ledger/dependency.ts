@@ -1,7 +1,8 @@
 // Tasks that wait for other tasks of their run: whether the others are done, and whether the waiting could ever end.
 import type { Json } from '../json.ts';
 import { type Denied, deny } from '../verdict.ts';
-import { type Ledger, type Task, taskOf } from './state.ts';
+import { type Ledger, type Task, taskOf, tasksOf } from './state.ts';
+import { isTerminal } from './transition.ts';
 
 /** Whether everything the task depends on is done. A dependency that can never be done is named as such. */
 export function refusalOfDependencies(ledger: Ledger, { run, id, dependencies }: Task): Denied | null {
@@ -22,6 +23,20 @@ export function refusalOfDependencies(ledger: Ledger, { run, id, dependencies }:
   const details: Record<string, Json> = { unmet: unmet.slice(0, 100) };
   if (dead.length > 0) details.dead = dead.slice(0, 100).map(({ depends_on }) => depends_on);
   return deny('DEPENDENCY_NOT_MET', reason, details);
+}
+
+/** Whether every task of a run that is still to be done waits only for tasks that there are. All that do not are named. */
+export function refusalOfUnknownDependencies(ledger: Ledger, run: string): Denied | null {
+  const unknown = tasksOf(ledger, run)
+    .filter(({ status }) => !isTerminal(status))
+    .flatMap(({ id, dependencies }) =>
+      dependencies.filter((other) => !taskOf(ledger, run, other)).map((other) => ({ task: id, depends_on: other })),
+    );
+  const [first] = unknown;
+  if (!first) return null;
+  const more = unknown.length > 1 ? ` (and ${unknown.length - 1} more)` : '';
+  const reason = `${first.task} depends on ${first.depends_on}, which is not in the ledger${more}; assign it too, or drop the dependency.`;
+  return deny('LEDGER_INCONSISTENT', reason, { unknown: unknown.slice(0, 100) });
 }
 
 /** Whether a new task would come to wait for itself. Tasks that do not exist yet end the search. */

@@ -6,7 +6,7 @@ import type { TaskSpec } from './state.ts';
 import type { TaskStatus } from './transition.ts';
 
 /** What was asked for when a task was refused. */
-export type Asked = 'create' | 'claim' | 'finish' | 'move' | 'expire' | 'worklog' | 'deltas';
+export type Asked = 'create' | 'claim' | 'finish' | 'move' | 'heartbeat' | 'expire' | 'worklog' | 'deltas';
 
 export type LedgerFact =
   /** A row was made, or a row that a delta had made got its assignment. */
@@ -25,6 +25,8 @@ export type LedgerFact =
       readonly task: string;
       readonly owner: string;
       readonly fence: number;
+      /** The token of an earlier claim that this one takes the place of. */
+      readonly replaces?: number;
       readonly locks: readonly Lock[];
     }
   /** A replay says a final status again and changes nothing. The same open status again changes the other fields. */
@@ -39,6 +41,8 @@ export type LedgerFact =
       readonly reason: string;
       readonly replay: boolean;
       readonly releases: boolean;
+      /** The token of the claim that ends here. */
+      readonly fence?: number;
       readonly retries: number;
       readonly notBefore: number | null;
       /** What the move rests on: a result with the checks of its claims, or the silence that was observed. */
@@ -63,3 +67,10 @@ export type LedgerFact =
   | { readonly kind: 'deltas.applied'; readonly run: string; readonly deltas: readonly JsonObject[] }
   | { readonly kind: 'ledger.held'; readonly by: string; readonly reason: string }
   | { readonly kind: 'ledger.unheld'; readonly by: string; readonly reason: string };
+
+const LEDGER_FACT = /^(?:task|worklog|deltas|ledger)\./;
+
+/** The first word of a kind says whose fact it is. */
+export function isLedgerFact(fact: { readonly kind: string }): fact is LedgerFact {
+  return LEDGER_FACT.test(fact.kind);
+}

@@ -3,6 +3,7 @@ import { isObject, isString, type Json, type JsonObject } from '../json.ts';
 import { type Denied, deny, type Verdict } from '../verdict.ts';
 import { refusalOfAcceptance } from './acceptance.ts';
 import { codeOfResult, isSpent, isStructural, reasonOfResult } from './blocking.ts';
+import { refusalOfCast } from './claim.ts';
 import { refusalOfFence, refusalOfMove, settle } from './move.ts';
 import { type LedgerPen, refuse, refuseTask } from './pen.ts';
 import type { RequestOf } from './request.ts';
@@ -16,7 +17,11 @@ export function finishTask(pen: LedgerPen, request: RequestOf<'task.finish'>): V
   const { task } = found;
   const { result } = request;
   const to = statusAfter(task, result);
-  const early = refusalOfStranger(task, result) ?? refusalOfFence(task, request.fence) ?? refusalOfMove(task, to);
+  const early =
+    refusalOfCast(pen.ledger, task) ??
+    refusalOfStranger(task, result) ??
+    refusalOfFence(task, request.fence) ??
+    refusalOfMove(task, to);
   if (early) return refuseTask(pen, 'finish', task, early);
   if (isTerminal(task.status)) return settle(pen, task, to, { reason: 'the same result again' });
   const isDone = to === 'done';

@@ -33,7 +33,7 @@ export function newLockTree(foldCase = false): LockTree {
 }
 
 /** A lock of another task that stands in the way of the wanted one, or null. The locks of `ignored` tasks do not count. */
-export function rivalOf(tree: LockTree, wanted: TaskLock, ignored?: ReadonlySet<string>): TaskLock | null {
+export function rivalOf(tree: LockTree, wanted: TaskLock, ignored?: { has(task: string): boolean }): TaskLock | null {
   const keys = keysOf(wanted, tree.foldCase);
   const counts = (task: string) => task !== wanted.task && !ignored?.has(task);
   const { root } = wanted;

@@ -1,5 +1,5 @@
 // How a run went, in numbers, beside the levels that are aimed at.
-import { type Ledger, runOf, tasksOf } from './state.ts';
+import { type Counts, type Ledger, runOf, type Task, tasksOf } from './state.ts';
 import { TASK_STATUSES, type TaskStatus } from './transition.ts';
 
 export type Objective = {
@@ -27,8 +27,17 @@ export type Metrics = {
 
 export function metricsOf(ledger: Ledger, run: string): Metrics | null {
   const counts = runOf(ledger, run)?.counts;
-  if (!counts) return null;
-  const tasks = tasksOf(ledger, run);
+  return counts ? measured(run, counts, tasksOf(ledger, run)) : null;
+}
+
+/** All these runs taken together. */
+export function overallMetrics(ledger: Ledger, runs: readonly string[]): Metrics {
+  const all = runs.flatMap((run) => runOf(ledger, run)?.counts ?? []);
+  const tasks = runs.flatMap((run) => tasksOf(ledger, run));
+  return measured('all', all.reduce(added, NOTHING), tasks);
+}
+
+function measured(run: string, counts: Counts, tasks: readonly Task[]): Metrics {
   const count = (status: TaskStatus) => tasks.filter((task) => task.status === status).length;
   const claims = counts.dispatches + counts.conflicts;
   return {
@@ -59,4 +68,37 @@ function atLeast(name: string, part: number, whole: number, target: number): Obj
 function atMost(name: string, part: number, whole: number, target: number): Objective {
   const value = whole === 0 ? null : part / whole;
   return { name, value, target, met: value === null ? null : value <= target };
+}
+
+const NOTHING: Counts = {
+  packets: 0,
+  packetsRefused: 0,
+  dispatches: 0,
+  conflicts: 0,
+  denies: {},
+  retries: 0,
+  retriesDone: 0,
+  firstAttempts: 0,
+  firstPasses: 0,
+  timed: 0,
+  timedMs: 0,
+};
+
+function added(a: Counts, b: Counts): Counts {
+  const denies: Record<string, number> = { ...a.denies };
+  for (const [code, times] of Object.entries(b.denies)) denies[code] = (denies[code] ?? 0) + times;
+  const sum = (name: Exclude<keyof Counts, 'denies'>) => a[name] + b[name];
+  return {
+    packets: sum('packets'),
+    packetsRefused: sum('packetsRefused'),
+    dispatches: sum('dispatches'),
+    conflicts: sum('conflicts'),
+    denies,
+    retries: sum('retries'),
+    retriesDone: sum('retriesDone'),
+    firstAttempts: sum('firstAttempts'),
+    firstPasses: sum('firstPasses'),
+    timed: sum('timed'),
+    timedMs: sum('timedMs'),
+  };
 }

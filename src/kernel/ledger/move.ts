@@ -3,7 +3,7 @@ import type { Code } from '../codes.ts';
 import { isText, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { isSpent } from './blocking.ts';
-import { claimTask, refusalOfVersion } from './claim.ts';
+import { claimTask, refusalOfCast, refusalOfVersion } from './claim.ts';
 import { type LedgerPen, refuse, refuseTask } from './pen.ts';
 import type { Actor, RequestOf } from './request.ts';
 import { findTask, type Task, UNASSIGNED } from './state.ts';
@@ -26,6 +26,7 @@ export function moveTask(pen: LedgerPen, request: RequestOf<'task.move'>): Verdi
   const actor = request.actor ?? (fence === undefined ? 'person' : 'agent');
   const refusal =
     refusalOfReason(reason) ??
+    refusalOfCast(pen.ledger, task) ??
     refusalOfVersion(task, request.expectedVersion) ??
     (fence === undefined ? null : refusalOfFence(task, fence)) ??
     refusalOfMove(task, to) ??
@@ -45,13 +46,16 @@ export function expireTask(pen: LedgerPen, request: RequestOf<'task.expire'>): V
   const { task } = found;
   const heard = Math.max(request.lastHeartbeatAt ?? 0, task.claimedAt ?? 0);
   const silentS = Math.floor(pen.at / 1000) - Math.floor(heard / 1000);
-  const refusal = refusalOfExpiry(task) ?? (request.why === 'silent' ? refusalOfAlive(task, silentS) : null);
+  const late = request.fence === undefined ? null : refusalOfFence(task, request.fence);
+  const refusal = refusalOfExpiry(task) ?? late ?? (request.why === 'silent' ? refusalOfAlive(task, silentS) : null);
   if (refusal) return refuseTask(pen, 'expire', task, refusal);
   const { id, owner } = task;
   const [isLast, retry] = [isSpent(task), task.retries + 1];
-  const what = request.why === 'gone' ? `${owner} is gone` : `${owner} was silent for ${silentS} s`;
+  const told = request.why === 'gone' ? `${owner} is gone` : `${owner} was silent for ${silentS} s`;
+  const what = request.observed === undefined ? told : `${told} (${request.observed})`;
   const fate = isLast ? `its ${task.retriesMax} retries are used up; a person decides` : 'it is handed out again';
-  const evidence = { lastHeartbeatAt: heard, timeoutS: task.timeoutS, silentS, why: request.why };
+  const seen = request.observed === undefined ? {} : { observed: request.observed };
+  const evidence = { lastHeartbeatAt: heard, timeoutS: task.timeoutS, silentS, why: request.why, ...seen };
   settle(pen, task, 'blocked', { reason: `${what}: ${fate}`, code: 'TASK_TIMEOUT', evidence });
   if (!isLast) settle(pen, task, 'todo', { reason: `${what}: retry ${retry} of ${task.retriesMax}` });
   const details = { run: task.run, task: id, status: task.status, code: task.code, retries: task.retries };
@@ -62,6 +66,7 @@ export function expireTask(pen: LedgerPen, request: RequestOf<'task.expire'>): V
 export function settle(pen: LedgerPen, task: Task, to: TaskStatus, note: MoveNote): Verdict {
   const { run, id, status: from } = task;
   const replay = from === to && isTerminal(from);
+  const releases = from === 'in_progress' && to !== 'in_progress';
   const kept = { owner: to === 'todo' ? UNASSIGNED : task.owner, code: null, notBefore: null, evidence: null };
   pen.write({
     kind: 'task.moved',
@@ -70,7 +75,8 @@ export function settle(pen: LedgerPen, task: Task, to: TaskStatus, note: MoveNot
     from,
     to,
     replay,
-    releases: from === 'in_progress' && to !== 'in_progress',
+    releases,
+    ...(releases && task.fence !== null ? { fence: task.fence } : {}),
     retries: task.retries + (to === 'blocked' && from !== 'blocked' ? 1 : 0),
     ...kept,
     ...note,

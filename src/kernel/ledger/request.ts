@@ -1,6 +1,8 @@
 // What can be asked of the ledger. Packets, results, deltas and entries were read and found valid before they come here.
 import type { Code } from '../codes.ts';
 import type { JsonObject } from '../json.ts';
+import type { Denied } from '../verdict.ts';
+import type { Asked } from './fact.ts';
 import type { TaskStatus } from './transition.ts';
 
 /** Who moves a task by hand. Without a word about it, a move with a fence is an agent's and one without a person's. */
@@ -16,6 +18,10 @@ export type LedgerRequest =
       /** Where the paths of the task lie; the workspace itself by default. */
       readonly root?: string;
       readonly retriesMax?: number;
+      /** Paths that are forbidden whatever the packet says. */
+      readonly forbidden?: readonly string[];
+      /** Whether a task that stands in todo or blocked may be assigned anew. */
+      readonly reassigns?: boolean;
     }
   | {
       readonly kind: 'task.claim';
@@ -55,8 +61,29 @@ export type LedgerRequest =
       readonly kind: 'task.expire';
       readonly run?: string;
       readonly task: string;
+      /** The newest sign of life that the asker knows of; whoever keeps the heartbeats knows better. */
       readonly lastHeartbeatAt: number | null;
       readonly why: 'silent' | 'gone';
+      /** The claim that was looked at; a task that was claimed again since is another matter. */
+      readonly fence?: number;
+      /** What was seen of the owner, in words: that its process is gone, or runs and does nothing. */
+      readonly observed?: string;
+    }
+  /** A sign of life whose token is not the one that is kept for it. */
+  | {
+      readonly kind: 'task.heartbeat';
+      readonly run?: string;
+      readonly task: string;
+      readonly owner: string;
+      readonly fence: number;
+    }
+  /** A payload about a task was refused before it came to the ledger's rules; that it was is written down. */
+  | {
+      readonly kind: 'task.refuse';
+      readonly run?: string;
+      readonly task: string;
+      readonly asked: Asked;
+      readonly refusal: Denied;
     }
   | {
       readonly kind: 'deltas.apply';

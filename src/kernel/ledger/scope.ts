@@ -1,5 +1,6 @@
 // What a task may have changed: paths inside its lock scope, and nothing that touches its forbidden scope, from above or
-// from below. Its own worklog and report are always inside.
+// from below. Its own worklog and report are always inside. The folder that governs the work is inside only for a scope
+// that names it: whoever claims everything does not claim the rules.
 import { type Denied, deny } from '../verdict.ts';
 import { PathIndex } from './overlap.ts';
 import { normalPath } from './path.ts';
@@ -14,7 +15,9 @@ export function refusalOfChanges(task: Task, changes: readonly string[], foldCas
     const normal = normalPath(path);
     return normal.ok ? [pathKey(normal.path, foldCase)] : [];
   });
-  const isInside = coverOf(keyed(task.lockScope));
+  const claimed = keyed(task.lockScope);
+  const [covers, coversByName] = [coverOf(claimed), coverOf(claimed.filter((key) => key !== '.' && key !== '/'))];
+  const isInside = (key: string) => (isGoverning(key) ? coversByName(key) : covers(key));
   const forbidden = new PathIndex(keyed(task.forbidden));
   const outside: string[] = [];
   const touching: string[] = [];
@@ -37,4 +40,8 @@ export function refusalOfChanges(task: Task, changes: readonly string[], foldCas
     lock_scope: task.lockScope.slice(0, LISTED_MAX),
     forbidden_scope: task.forbidden.slice(0, LISTED_MAX),
   });
+}
+
+function isGoverning(key: string): boolean {
+  return key === '.baton' || key.startsWith('.baton/');
 }

@@ -52,6 +52,8 @@ export type TaskSpec = {
   readonly objective: string;
   readonly context: readonly JsonObject[];
   readonly retriesMax: number;
+  /** Whether its run does one thing at a time, so that no other task of the run is in its way. */
+  readonly sequential: boolean;
   /** False for a row that a delta created and that no assignment has filled in yet. */
   readonly assigned: boolean;
 };
@@ -84,6 +86,10 @@ export type Task = TaskSpec & {
 
 export type Run = {
   readonly id: string;
+  /** The id by which packets and results name the run; for a run by hand it is the same. */
+  runId: string;
+  /** Whether the run is a cast's: then the cast decides about its tasks, and nobody else. */
+  readonly cast: boolean;
   /** Task ids in the order of creation. */
   readonly tasks: string[];
   open: number;

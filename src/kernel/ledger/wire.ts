@@ -2,7 +2,7 @@
 // from which a new session goes on with a run without the conversation that came before.
 import type { Json, JsonObject } from '../json.ts';
 import { locksOf } from './lock-tree.ts';
-import { type Ledger, MAIN_ROOT, type Task, tasksOf } from './state.ts';
+import { type Ledger, MAIN_ROOT, runOf, type Task, tasksOf } from './state.ts';
 import { isTerminal } from './transition.ts';
 
 const SCHEMA_VERSION = '1.0.0';
@@ -82,7 +82,7 @@ export function assignmentOf(ledger: Ledger, task: Task): JsonObject {
   if (Object.keys(task.checkers).length > 0) wanted.x_checkers = task.checkers;
   return {
     schema_version: SCHEMA_VERSION,
-    run_id: run,
+    run_id: runOf(ledger, run)?.runId ?? run,
     packet_type: 'assignment',
     global_objective: task.objective,
     task: wanted,
@@ -105,7 +105,7 @@ export function bundleOf(ledger: Ledger, run: string, objective = '', options: B
   const known = tasks.find((task) => task.objective !== '')?.objective;
   return {
     schema_version: SCHEMA_VERSION,
-    run_id: run,
+    run_id: runOf(ledger, run)?.runId ?? run,
     ...(options.at === undefined ? {} : { generated_at: new Date(options.at).toISOString() }),
     objective: objective.trim() === '' ? (known ?? 'not stated') : objective,
     constraints: options.constraints ?? {},

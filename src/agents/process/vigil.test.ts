@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { awaitAttempt, startAttempt } from './attempt.ts';
+import { identityOfChild } from './process-identity.ts';
+import { keepVigil } from './vigil.ts';
+
+const BOUNDS = { graceMs: 200, maxStdoutBytes: 1e6, maxStderrBytes: 1e6 };
+
+async function attempt(script: string, limits: { timeoutMs: number; silentMs: number }) {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-vigil-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const dir = join(folder, 'a');
+  await startAttempt(dir, { argv: [process.execPath, '-e', script], cwd: folder, env: {}, ...BOUNDS, ...limits }, '');
+  return awaitAttempt(dir, new AbortController().signal);
+}
+
+test('a child that neither writes nor works is taken for dead before its time limit', async () => {
+  const end = await attempt('setInterval(() => {}, 1e6)', { timeoutMs: 60_000, silentMs: 1_500 });
+  expect(end).toMatchObject({ timedOut: true, silent: true });
+  expect(end.signs).toMatch(/waiting.*bytes.*last sign of life/);
+});
+
+test.each([
+  ['writes', 'setInterval(() => console.log("still here"), 200)'],
+  ['works', 'for (;;) {}'],
+])('a child that %s is only slow, and ends at its time limit', async (_, script) => {
+  const end = await attempt(script, { timeoutMs: 4_000, silentMs: 1_500 });
+  expect(end).toMatchObject({ timedOut: true });
+  expect(end.silent).toBeUndefined();
+  expect(end.signs).toContain('last sign of life');
+});
+
+test('a vigil that was stopped says nothing any more', async () => {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { detached: true, stdio: 'ignore' });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const identity = identityOfChild(child.pid ?? 0);
+  const vigil = keepVigil({ child: identity, mark: '/nowhere', fresh: true }, () => 0, 50);
+  vigil.stop();
+  const first = await Promise.race([vigil.silent, new Promise((resolve) => setTimeout(resolve, 300, 'nothing'))]);
+  expect(first).toBe('nothing');
+});

@@ -1,0 +1,94 @@
+// `baton gate`: the checks at the doors of a task, for scripts. The payload comes on standard input, the verdict goes out.
+import { lstatSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseJsonText } from '../../dialects/json-text.ts';
+import { gateLockUpdate, gatePreDispatch } from '../../dialects/operator/gate-dispatch.ts';
+import { gatePostExecution, gatePreComplete } from '../../dialects/operator/gate-result.ts';
+import { takeResult } from '../../dialects/operator/intake.ts';
+import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
+import { normalPath } from '../../kernel/ledger/path.ts';
+import { type Task, tasksOf } from '../../kernel/ledger/state.ts';
+import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
+import { readText } from '../../workspace/load-config.ts';
+import { type Call, UsageError } from '../command.ts';
+import { workspaceOf } from '../find-workspace.ts';
+import { answering, folderOf, withLedger } from '../ledger-session.ts';
+import { standardInput } from '../read-input.ts';
+import { hasLog } from '../state-folder.ts';
+
+/** A report that is older tells of something else than the work that ends now. */
+const FRESH_MS = 60_000;
+
+const GATES: Readonly<Record<string, (call: Call, payload: Json) => Verdict | Promise<Verdict>>> = {
+  'pre-dispatch': (_, payload) => gatePreDispatch(payload),
+  'pre-complete': (_, payload) => gatePreComplete(payload),
+  'post-execution': (call, payload) => gatePostExecution(payload, { isFile: (path) => isFileIn(call, path) }),
+  'lock-update': (_, payload) => gateLockUpdate(payload),
+  stop,
+};
+
+export async function run(call: Call): Promise<number> {
+  const [name = ''] = call.words;
+  const gate = Object.hasOwn(GATES, name) ? GATES[name] : undefined;
+  if (!gate) throw new UsageError(`there is no gate ${name}; there are: ${Object.keys(GATES).join(', ')}`);
+  const parsed = parseJsonText(await standardInput());
+  return answering(async () => {
+    if (parsed.ok) return gate(call, parsed.value);
+    const place = { path: '$', line: parsed.line, column: parsed.column };
+    return deny('SCHEMA_INVALID', `The payload is not JSON: ${parsed.message}.`, place);
+  });
+}
+
+function isFileIn(call: Call, path: string): boolean {
+  const normal = normalPath(path);
+  if (!normal.ok) return false;
+  const file = resolve(workspaceOf(call).dir, normal.path);
+  return lstatSync(file, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+/**
+ * Whether an agent may stop: not while a task of its is in progress, unless a fresh report of that very task lies where
+ * the task says. `{task_id?, run_id?, owner?, report_path?}` says whose tasks are meant; without it, all of them are.
+ */
+async function stop(call: Call, payload: Json): Promise<Verdict> {
+  if (!isObject(payload))
+    return deny('SCHEMA_INVALID', 'The payload is not usable: expected a JSON object.', { path: '$' });
+  if (!hasLog(workspaceOf(call))) return allow('no task is in progress');
+  return withLedger(call, async ({ door, workspace }) => {
+    const run = isString(payload.run_id) ? payload.run_id : undefined;
+    const ledger = await door.ledger(run);
+    const runs = Object.values(ledger.runs).filter(({ id, cast }) => (run === undefined ? !cast : id === run));
+    const tasks = runs.flatMap(({ id }) => tasksOf(ledger, id)).filter((task) => isMeant(task, payload));
+    for (const task of tasks) {
+      const refusal = refusalOfReport(task, folderOf(task, workspace), payload);
+      if (refusal) return refusal;
+    }
+    return allow(tasks.length === 0 ? 'no task is in progress' : 'every task has its report', {
+      tasks: tasks.map(({ id }) => id),
+    });
+  });
+}
+
+function isMeant({ status, id, owner }: Task, { task_id, owner: asking }: JsonObject): boolean {
+  return (
+    status === 'in_progress' && (task_id === undefined || task_id === id) && (asking === undefined || asking === owner)
+  );
+}
+
+function refusalOfReport(task: Task, root: string, { report_path: given }: JsonObject): Verdict | null {
+  const { run, id, owner } = task;
+  const path = task.reportPath ?? (isString(given) ? given : null);
+  const details = { run, task: id, owner, report_path: path };
+  const no = (why: string) => deny('NON_COMPLIANT', `${id} is in progress: ${why}.`, details);
+  if (path === null) return no('finish it, or move it to blocked, before you stop');
+  const normal = normalPath(path);
+  const file = normal.ok ? join(root, normal.path) : '';
+  const stat = normal.ok ? statSync(file, { throwIfNoEntry: false }) : undefined;
+  if (!stat?.isFile()) return no(`its report ${path} is not there; write it before you stop`);
+  if (Date.now() - stat.mtimeMs > FRESH_MS)
+    return no(`its report ${path} is older than ${FRESH_MS / 1000} s; write it anew`);
+  const taken = takeResult(readText(file));
+  if (!taken.ok) return { ...taken.refusal, details: { ...taken.refusal.details, ...details } };
+  const isIts = taken.payload.task_id === id && taken.payload.run_id === run;
+  return isIts ? null : no(`the report ${path} is that of another task`);
+}

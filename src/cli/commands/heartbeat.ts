@@ -1,0 +1,54 @@
+// `baton heartbeat`: the owner of a task is alive. It only changes the record of its claim; the ledger is looked at when
+// there is no such record, to say why not.
+import { beat } from '../../engine/heartbeat.ts';
+import { beatName, beatText } from '../../kernel/ledger/beat.ts';
+import { allow, type Verdict } from '../../kernel/verdict.ts';
+import { type Call, text, UsageError } from '../command.ts';
+import { answering, integer, type LedgerSession, needed, neededInteger, withLedger } from '../ledger-session.ts';
+
+export async function run(call: Call): Promise<number> {
+  const [task = ''] = call.words;
+  const [owner, fence] = [needed(call, 'owner'), neededInteger(call, 'fence')];
+  const run = text(call.values, 'run');
+  const pid = integer(call, 'pid');
+  const process = pid === undefined ? {} : { process: await identityOf(pid) };
+  return answering(() =>
+    withLedger(call, async (session) => {
+      const named = { task, owner, fence, ...(run === undefined ? {} : { run }) };
+      const heard = await beat(session.log, { ...named, at: Date.now(), ...process });
+      if (!heard) return unheard(session, named);
+      const until = { last_heartbeat_at: new Date(heard.at).toISOString(), timeout_seconds: heard.timeoutS };
+      return allow(`${task} is alive`, { run: heard.run, task, owner, fence, ...until });
+    }),
+  );
+}
+
+type Named = { readonly run?: string; readonly task: string; readonly owner: string; readonly fence: number };
+
+/** The ledger says what is wrong with the sign of life, and writes it down. If nothing is, the record is made anew. */
+async function unheard({ door, log }: LedgerSession, named: Named): Promise<Verdict> {
+  const { person } = await import('../session.ts');
+  const verdict = await door.submit({ kind: 'task.heartbeat', ...named }, person());
+  if (!verdict.allow) return verdict;
+  const { run, timeoutS } = await claimOf({ door }, verdict, named);
+  const made = beatText({ run, task: named.task, owner: named.owner, at: Date.now(), timeoutS });
+  await log.lease(beatName(named.fence), (held) => held ?? made);
+  return verdict;
+}
+
+async function claimOf({ door }: Pick<LedgerSession, 'door'>, { details }: Verdict, { task }: Named) {
+  const run = String(details.run);
+  const ledger = await door.ledger(run);
+  return { run, timeoutS: ledger.tasks[`${run}/${task}`]?.timeoutS ?? 0 };
+}
+
+async function identityOf(pid: number) {
+  const [{ hostname }, { startTimeOf }] = await Promise.all([
+    import('node:os'),
+    import('../../agents/process/process-identity.ts'),
+  ]);
+  const startTime = startTimeOf(pid);
+  if (startTime === null)
+    throw new UsageError(`there is no process ${pid}; --pid names the one that works on the task`);
+  return { host: hostname(), pid, startTime };
+}

@@ -1,0 +1,73 @@
+// `baton task apply`: an orchestrator's deltas, or its whole envelope, change the ledger. The deltas are applied all or
+// nothing; then each assignment gets its row; then the ledger is reconciled. Applying the same again changes nothing.
+import { takeStream } from '../../../dialects/operator/intake.ts';
+import type { Json, JsonObject } from '../../../kernel/json.ts';
+import { canonicalJson } from '../../../kernel/ledger/canonical-json.ts';
+import { type Ledger, taskOf } from '../../../kernel/ledger/state.ts';
+import { assignmentOf } from '../../../kernel/ledger/wire.ts';
+import { allow, deny, type Verdict } from '../../../kernel/verdict.ts';
+import { type Call, text } from '../../command.ts';
+import { declaredCheckers } from '../../declared-checkers.ts';
+import { answering, type LedgerSession, withLedger } from '../../ledger-session.ts';
+import { readInput } from '../../read-input.ts';
+import { reconcile } from '../../reconcile-ledger.ts';
+import { refuseAtDoor } from '../../refused-payload.ts';
+import { person } from '../../session.ts';
+
+export async function run(call: Call): Promise<number> {
+  const given = await readInput(call, call.words[0] ?? '-');
+  return answering(() =>
+    withLedger(
+      call,
+      async (session) => {
+        const { door, workspace } = session;
+        const taken = takeStream(given, text(call.values, 'run'), { checkers: declaredCheckers(workspace).names });
+        if (!taken.ok) return refuseAtDoor(session, 'deltas', taken);
+        const { run, deltas, baseVersions, blockers, assignments } = taken.payload;
+        const applied = await door.submit(
+          { kind: 'deltas.apply', run, stream: deltas, baseVersions, blockers },
+          person(),
+        );
+        if (!applied.allow) return applied;
+        const created = await assign(session, run, assignments);
+        const ledger = await door.ledger(run);
+        const reconciled = await reconcile(session, ledger, [run]);
+        const details = { ...applied.details, ...created.details, reconcile: { ...reconciled } };
+        if (!created.allow) return deny(created.code, created.reason, details);
+        return allow(applied.reason, details);
+      },
+      { begins: true },
+    ),
+  );
+}
+
+/** A row for each assignment. One that is there already, just as it is assigned now, is left as it is. */
+async function assign(session: LedgerSession, run: string, packets: readonly JsonObject[]): Promise<Verdict> {
+  const { door } = session;
+  const ledger = await door.ledger(run);
+  const assigned: Json[] = [];
+  const kept: Json[] = [];
+  const refused: JsonObject[] = [];
+  for (const packet of packets) {
+    const id = String((packet.task as JsonObject).task_id);
+    if (isAssigned(ledger, run, id, packet)) {
+      kept.push(id);
+      continue;
+    }
+    const verdict = await door.submit({ kind: 'task.create', packet }, person());
+    if (verdict.allow) assigned.push(id);
+    else refused.push({ task: id, code: verdict.code, reason: verdict.reason });
+  }
+  const [first] = refused;
+  const details = { assigned, kept, refused };
+  if (!first) return allow('assigned', details);
+  return deny(first.code as 'LEDGER_INCONSISTENT', String(first.reason), details);
+}
+
+function isAssigned(ledger: Ledger, run: string, id: string, packet: JsonObject): boolean {
+  const task = taskOf(ledger, run, id);
+  if (!task?.assigned) return false;
+  const present = assignmentOf(ledger, task);
+  const wish = (one: JsonObject) => canonicalJson({ ...(one.task as JsonObject), priority: task.priority });
+  return wish(present) === wish(packet) && present.global_objective === packet.global_objective;
+}

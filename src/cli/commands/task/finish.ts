@@ -1,0 +1,93 @@
+// `baton task finish`: one result is handed in. What was really changed is compared with the task's scope, and criteria
+// with a checker are checked, before the ledger decides.
+import { takeResult } from '../../../dialects/operator/intake.ts';
+import { beat } from '../../../engine/heartbeat.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
+import type { Check } from '../../../kernel/ledger/request.ts';
+import { type Ledger, type Task, taskOf } from '../../../kernel/ledger/state.ts';
+import { allow, deny, type Verdict } from '../../../kernel/verdict.ts';
+import { ChangesError } from '../../../workspace/changes-mark.ts';
+import { runCheckers } from '../../../workspace/checkers.ts';
+import { changesOfTask, dropClaim, readClaim } from '../../../workspace/claim-record.ts';
+import type { Call } from '../../command.ts';
+import { declaredCheckers } from '../../declared-checkers.ts';
+import { answering, folderOf, type LedgerSession, neededInteger, withLedger } from '../../ledger-session.ts';
+import { readInput } from '../../read-input.ts';
+import { refuseAtDoor } from '../../refused-payload.ts';
+import { person } from '../../session.ts';
+import { writeWorklog } from '../../worklog.ts';
+
+export async function run(call: Call): Promise<number> {
+  const fence = neededInteger(call, 'fence');
+  const given = await readInput(call, call.words[0] ?? '-');
+  return answering(() =>
+    withLedger(call, async (session) => {
+      const taken = takeResult(given);
+      if (!taken.ok) return refuseAtDoor(session, 'finish', taken);
+      const { payload: result } = taken;
+      const [run, id] = [String(result.run_id), String(result.task_id)];
+      const ledger = await session.door.ledger(run);
+      const task = taskOf(ledger, run, id);
+      // A late result is refused as it is; nothing is run for it.
+      const isCurrent = task?.fence === fence;
+      const seen = task && isCurrent ? await lookAt(session, ledger, task, fence, result) : { found: {} };
+      if ('refusal' in seen) {
+        return refuseAtDoor(session, 'finish', { ok: false, refusal: seen.refusal, subject: { run, task: id } });
+      }
+      const request = { kind: 'task.finish', run, task: id, fence, result, ...seen.found } as const;
+      const verdict = await session.door.submit(request, person());
+      if (!verdict.allow) return verdict;
+      if (task && isCurrent) {
+        await writeWorklog(session, task);
+        dropClaim(session.workspace.stateDir, fence);
+      }
+      return taken.warnings.length === 0
+        ? verdict
+        : allow(verdict.reason, { ...verdict.details, warnings: taken.warnings });
+    }),
+  );
+}
+
+type Found = { readonly changes?: readonly string[]; readonly checks?: Readonly<Record<string, Check>> };
+type Seen = { readonly found: Found } | { readonly refusal: Extract<Verdict, { allow: false }> };
+
+async function lookAt(
+  session: LedgerSession,
+  ledger: Ledger,
+  task: Task,
+  fence: number,
+  result: JsonObject,
+): Promise<Seen> {
+  const { log, workspace } = session;
+  const root = folderOf(task, workspace);
+  const record = readClaim(workspace.stateDir, fence);
+  let changes: readonly string[] | null = null;
+  try {
+    if (record) {
+      const since = await log.read({ after: record.seq, kindPrefix: 'task.claimed' });
+      const found = await changesOfTask(record, workspace.stateDir, root, { ledger, task, since });
+      changes = found.map(({ path }) => path);
+    }
+  } catch (error) {
+    if (!(error instanceof ChangesError)) throw error;
+    const reason = `What ${task.id} changed cannot be told: ${error.message}.`;
+    return { refusal: deny('MISSING_VALIDATOR', reason, { task: task.id, fence }) };
+  }
+  const found: Found = changes === null ? {} : { changes };
+  if (result.status !== 'done' || Object.keys(task.checkers).length === 0) return { found };
+  const alive = keepAlive(session, task, fence);
+  try {
+    const scene = { root, changes: changes ?? [] };
+    const checks = await runCheckers(task.checkers, declaredCheckers(workspace).checkers, scene);
+    return { found: { ...found, checks } };
+  } finally {
+    clearInterval(alive);
+  }
+}
+
+/** A checker may take its time; the owner has handed in its work and is not silent meanwhile. */
+function keepAlive({ log }: LedgerSession, { run, id, owner, heartbeatS }: Task, fence: number): NodeJS.Timeout {
+  const again = () => void beat(log, { run, task: id, owner, fence, at: Date.now() }).catch(() => undefined);
+  again();
+  return setInterval(again, heartbeatS * 1000);
+}

@@ -1,0 +1,39 @@
+// `baton task list`: the rows of the ledger, as a table for people and as an array for scripts.
+import { beats } from '../../../engine/heartbeat.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
+import { isTaskStatus, TASK_STATUSES } from '../../../kernel/ledger/transition.ts';
+import { ledgerRows } from '../../../kernel/ledger/wire.ts';
+import { again, type Call, EXIT, out, outJson, text, UsageError } from '../../command.ts';
+import { workspaceOf } from '../../find-workspace.ts';
+import { heardIn, ledgerFor, withLedger } from '../../ledger-session.ts';
+import { hasLog } from '../../state-folder.ts';
+import { table } from '../../table.ts';
+
+export async function run(call: Call): Promise<number> {
+  const status = text(call.values, 'status');
+  if (status !== undefined && !isTaskStatus(status)) {
+    throw new UsageError(`${status} is no status; there are: ${TASK_STATUSES.join(', ')}`);
+  }
+  const rows = hasLog(workspaceOf(call)) ? await read(call) : [];
+  const shown = rows.filter((row) => status === undefined || row.status === status);
+  if (call.json) outJson(shown);
+  else if (shown.length === 0)
+    out(`No task${status ? ` is ${status}` : ' yet'}. Create one with: ${again(call)} task create FILE`);
+  else for (const line of table(shown.map(cells), ['task', 'status', 'owner', 'priority', 'title', 'why'])) out(line);
+  return EXIT.ok;
+}
+
+function read(call: Call): Promise<readonly JsonObject[]> {
+  return withLedger(call, async (session) => {
+    const [{ ledger, run }, heard] = [await ledgerFor(session), await beats(session.log)];
+    const runs = Object.values(ledger.runs).filter(({ id }) => run === undefined || id === run);
+    return runs.flatMap(({ id }) =>
+      ledgerRows(ledger, id, heardIn(id, heard)).map((row): JsonObject => ({ run_id: id, ...row })),
+    );
+  });
+}
+
+function cells({ task_id, status, owner, priority, title, code, reason }: JsonObject): readonly string[] {
+  const why = code === null ? '' : `${String(code)}: ${String(reason)}`;
+  return [task_id, status, owner, priority, title, why].map(String);
+}

@@ -1,0 +1,47 @@
+// `baton task move`: a task is moved by hand. A person needs no fence; whoever gives one speaks as the owner.
+import { knownCode } from '../../../kernel/ledger/blocking.ts';
+import { findTask } from '../../../kernel/ledger/state.ts';
+import { isTaskStatus, TASK_STATUSES } from '../../../kernel/ledger/transition.ts';
+import { dropClaim } from '../../../workspace/claim-record.ts';
+import { again, type Call, text, UsageError } from '../../command.ts';
+import { answering, integer, ledgerFor, needed, withLedger } from '../../ledger-session.ts';
+import { person } from '../../session.ts';
+import { writeWorklog } from '../../worklog.ts';
+
+export async function run(call: Call): Promise<number> {
+  const [task = '', to] = call.words;
+  if (!isTaskStatus(to)) throw new UsageError(`${to} is no status; there are: ${TASK_STATUSES.join(', ')}`);
+  const reason = needed(call, 'reason');
+  const named = text(call.values, 'code');
+  const code = knownCode(named);
+  if (named !== undefined && code === null) {
+    throw new UsageError(`${named} is no code; \`${again(call)} explain\` lists them`);
+  }
+  const owner = text(call.values, 'owner');
+  const [fence, expectedVersion] = [integer(call, 'fence'), integer(call, 'expected-version')];
+  return answering(() =>
+    withLedger(call, async (session) => {
+      const { door, workspace } = session;
+      const { ledger, run } = await ledgerFor(session);
+      const before = findTask(ledger, { task, ...(run === undefined ? {} : { run }) });
+      const verdict = await door.submit(
+        {
+          kind: 'task.move',
+          task,
+          to,
+          reason,
+          ...(run === undefined ? {} : { run }),
+          ...(code === null ? {} : { code }),
+          ...(owner === undefined ? {} : { owner }),
+          ...(fence === undefined ? {} : { fence }),
+          ...(expectedVersion === undefined ? {} : { expectedVersion }),
+        },
+        person(),
+      );
+      if (!verdict.allow || !before.ok) return verdict;
+      if (to === 'blocked' || to === 'failed') await writeWorklog(session, before.task);
+      if (before.task.fence !== null && to !== 'in_progress') dropClaim(workspace.stateDir, before.task.fence);
+      return verdict;
+    }),
+  );
+}

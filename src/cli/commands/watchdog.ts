@@ -1,0 +1,97 @@
+// `baton watchdog`: tasks whose owners are silent for too long, or known to be gone, are blocked with TASK_TIMEOUT and
+// handed out again while their retries last.
+import { beats } from '../../engine/heartbeat.ts';
+import { type Look, lookAround, type Silent, waitUntilNext } from '../../engine/watchdog.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { taskOf } from '../../kernel/ledger/state.ts';
+import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
+import { dropClaim } from '../../workspace/claim-record.ts';
+import { type Call, EXIT, flag, note, outJsonLine } from '../command.ts';
+import { answering, type LedgerSession, withLedger } from '../ledger-session.ts';
+import { writeWorklog } from '../worklog.ts';
+
+export async function run(call: Call): Promise<number> {
+  if (!flag(call.values, 'follow'))
+    return answering(() => withLedger(call, async (session) => (await round(session)).verdict));
+  return withLedger(call, follow, { begins: true });
+}
+
+/** Looks again and again, each time when somebody can have been silent for too long, until it is told to stop. */
+async function follow(session: LedgerSession): Promise<number> {
+  const stop = new AbortController();
+  const onSignal = () => stop.abort();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal);
+  while (!stop.signal.aborted) {
+    const { verdict, look } = await round(session);
+    if (!verdict.allow) outJsonLine(verdict);
+    const wait = waitUntilNext(look, Date.now());
+    if (!session.call.json) note(`next look in ${Math.ceil(wait / 1000)} s`);
+    await pause(wait, stop.signal);
+  }
+  return EXIT.ok;
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    if (signal.aborted) resolve();
+  });
+}
+
+async function round(session: LedgerSession): Promise<{ verdict: Verdict; look: Look }> {
+  const ledger = await session.door.ledger();
+  const look = lookAround(ledger, await beats(session.log), Date.now());
+  const rows: JsonObject[] = [];
+  for (const silent of look.silent) {
+    const row = await expire(session, silent);
+    if (row) rows.push(row);
+    const task = taskOf(ledger, silent.run, silent.task);
+    if (row && task) await writeWorklog(session, task);
+  }
+  const skewed = look.skewed.map((row) => ({ ...rowOf(row), rule: 'R-WD-002' }));
+  return { verdict: verdictOf(rows, skewed), look };
+}
+
+/** Null when the owner was heard of in the meantime. */
+async function expire({ door, workspace }: LedgerSession, silent: Silent): Promise<JsonObject | null> {
+  const { run, task, fence, why, lastHeartbeatAt, observed } = silent;
+  const seen = observed === null ? {} : { observed };
+  const verdict = await door.submit(
+    { kind: 'task.expire', run, task, fence, lastHeartbeatAt, why, ...seen },
+    'watchdog',
+  );
+  if (!verdict.allow) return null;
+  dropClaim(workspace.stateDir, fence);
+  return { ...rowOf(silent), why, observed, reason: verdict.reason, ...verdict.details };
+}
+
+function rowOf({ run, task, owner, fence, lastHeartbeatAt, timeoutS, ageS }: Omit<Silent, 'why' | 'observed'>) {
+  return {
+    run,
+    task_id: task,
+    owner,
+    fence,
+    last_heartbeat_at: new Date(lastHeartbeatAt).toISOString(),
+    timeout_seconds: timeoutS,
+    age_seconds: ageS,
+  };
+}
+
+function verdictOf(expired: readonly JsonObject[], skewed: readonly JsonObject[]): Verdict {
+  const [first] = expired;
+  const [ahead] = skewed;
+  const details = { timed_out: expired, skewed, timed_out_count: expired.length };
+  if (first) {
+    const more = expired.length === 1 ? '' : ` (and ${expired.length - 1} more)`;
+    return deny('R-WD-001', `${String(first.reason)}${more}.`, { contract_code: 'TASK_TIMEOUT', ...details });
+  }
+  if (ahead) {
+    const reason = `The last heartbeat of ${String(ahead.task_id)} lies in the future; set the clock of the machine that sent it.`;
+    return deny('R-WD-002', reason, { contract_code: 'SCHEMA_INVALID', ...details });
+  }
+  return allow('no task is silent for too long', details);
+}

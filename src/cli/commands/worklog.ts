@@ -1,0 +1,68 @@
+// `baton worklog`: entries are added to a task's worklog, and shown.
+import { takeWorklogEntry } from '../../dialects/operator/intake.ts';
+import { isObject, type JsonObject } from '../../kernel/json.ts';
+import { refusalOfFence } from '../../kernel/ledger/move.ts';
+import { findTask, type Task } from '../../kernel/ledger/state.ts';
+import { allow } from '../../kernel/verdict.ts';
+import { worklogLines } from '../../workspace/worklog-file.ts';
+import { again, type Call, EXIT, out, outJson, Refused, UsageError } from '../command.ts';
+import { answering, integer, type LedgerSession, ledgerFor, withLedger } from '../ledger-session.ts';
+import { readInput } from '../read-input.ts';
+import { refuseAtDoor } from '../refused-payload.ts';
+import { person } from '../session.ts';
+import { factsOf, writeWorklog } from '../worklog.ts';
+
+export async function run(call: Call): Promise<number> {
+  const [word, task = '', file] = call.words;
+  if (word === 'add' && task !== '') return add(call, task, file ?? '-');
+  if (word === 'show' && task !== '' && file === undefined) return show(call, task);
+  throw new UsageError(`say: ${again(call)} worklog add TASK FILE, or ${again(call)} worklog show TASK`);
+}
+
+async function add(call: Call, id: string, file: string): Promise<number> {
+  const given = await readInput(call, file);
+  const fence = integer(call, 'fence');
+  return answering(() =>
+    withLedger(call, async (session) => {
+      const taken = takeWorklogEntry(given);
+      if (!taken.ok) return refuseAtDoor(session, 'worklog', { ...taken, subject: { ...taken.subject, task: id } });
+      const { payload: entry } = taken;
+      const task = await taskNamed(session, id, String(entry.run_id));
+      const late = fence === undefined ? null : refusalOfFence(task, fence);
+      if (late) {
+        return refuseAtDoor(session, 'worklog', { ok: false, refusal: late, subject: { run: task.run, task: id } });
+      }
+      const verdict = await session.door.submit({ kind: 'worklog.add', run: task.run, task: id, entry }, person());
+      if (!verdict.allow) return verdict;
+      const written = await writeWorklog(session, task);
+      return allow(verdict.reason, { ...verdict.details, file: written?.file ?? null });
+    }),
+  );
+}
+
+/** The lines of the worklog as its facts tell them, whatever has become of the file. */
+async function show(call: Call, id: string): Promise<number> {
+  const lines = await withLedger(call, async (session) => {
+    const task = await taskNamed(session, id);
+    return worklogLines(await factsOf(session.log, task));
+  });
+  if (call.json) outJson(lines.map((line) => JSON.parse(line)));
+  else for (const line of lines) out(shown(JSON.parse(line)));
+  return EXIT.ok;
+}
+
+function shown(entry: JsonObject): string {
+  if (!isObject(entry)) return '';
+  const { timestamp, actor, action, result, code, next_step: next } = entry;
+  const why = code === undefined ? '' : ` (${String(code)})`;
+  return `${String(timestamp)}  ${String(actor)}  ${String(action)}: ${String(result)}${why}. Next: ${String(next)}`;
+}
+
+async function taskNamed(session: LedgerSession, id: string, run?: string): Promise<Task> {
+  const named = await ledgerFor(session);
+  const which = named.run ?? run;
+  const ledger = which === undefined ? named.ledger : await session.door.ledger(which);
+  const found = findTask(ledger, { task: id, ...(which === undefined ? {} : { run: which }) });
+  if (!found.ok) throw new Refused(found.refusal);
+  return found.task;
+}

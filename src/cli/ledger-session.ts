@@ -1,0 +1,140 @@
+// What the commands of the ledger share: opening it, naming a run, answering with a verdict.
+import { isAbsolute, relative, resolve } from 'node:path';
+import type { Door } from '../engine/door.ts';
+import type { Log } from '../engine/ports.ts';
+import type { Beat } from '../kernel/ledger/beat.ts';
+import { type Ledger, MAIN_ROOT, type Task } from '../kernel/ledger/state.ts';
+import type { Heartbeats } from '../kernel/ledger/wire.ts';
+import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
+import { logFileIn, SqliteLog } from '../log/sqlite.ts';
+import type { Workspace } from '../workspace/locate.ts';
+import { again, type Call, EXIT, outJson, Refused, text, UsageError } from './command.ts';
+import { workspaceOf } from './find-workspace.ts';
+import { LookingDoor } from './looking-door.ts';
+import { asDamage, hasLog, makeStateFolder } from './state-folder.ts';
+
+export type LedgerSession = {
+  readonly call: Call;
+  readonly workspace: Workspace;
+  readonly log: Log;
+  readonly door: Door;
+};
+
+/** Runs `work` on the ledger of the workspace. Where there is none, one is made only for a command that begins it. */
+export async function withLedger<T>(
+  call: Call,
+  work: (session: LedgerSession) => Promise<T>,
+  { begins = false } = {},
+): Promise<T> {
+  const workspace = workspaceOf(call);
+  if (!hasLog(workspace) && !begins) throw new Refused(noLedger(call, workspace));
+  if (begins) makeStateFolder(workspace);
+  try {
+    const log = new SqliteLog(logFileIn(workspace.stateDir));
+    const door = new LookingDoor(log);
+    try {
+      return await work({ call, workspace, log, door });
+    } finally {
+      await door.close();
+    }
+  } catch (error) {
+    throw asDamage(error, workspace);
+  }
+}
+
+function noLedger(call: Call, { dir }: Workspace): Denied {
+  const reason = `There is no ledger in ${dir} yet; begin one with \`${again(call)} task create FILE\`.`;
+  return deny('LEDGER_INCONSISTENT', reason, { workspace: dir });
+}
+
+/** Prints the verdict, which is all that goes to standard output, and answers its exit code. */
+export function answer(verdict: Verdict): number {
+  outJson(verdict);
+  return verdict.allow ? EXIT.ok : EXIT.denied;
+}
+
+/** Answers with the refusals that end a command early, too. */
+export async function answering(work: () => Promise<Verdict>): Promise<number> {
+  try {
+    return answer(await work());
+  } catch (error) {
+    if (error instanceof Refused) return answer(error.verdict);
+    throw error;
+  }
+}
+
+/** The run that `--run` names: its id, or a beginning that only one run has. */
+export function runWanted({ values }: Call, ledger: Ledger): string | undefined {
+  const word = text(values, 'run');
+  if (word === undefined) return undefined;
+  const ids = Object.values(ledger.runs).map(({ id }) => id);
+  if (ids.includes(word)) return word;
+  const fitting = word === '' ? [] : ids.filter((id) => id.startsWith(word));
+  if (fitting.length > 1) throw new UsageError(`${word} fits ${fitting.length} runs: ${fitting.join(', ')}`);
+  return fitting[0] ?? word;
+}
+
+/** The ledger, with the run that `--run` names loaded. */
+export async function ledgerFor({ call, door }: LedgerSession): Promise<{ ledger: Ledger; run: string | undefined }> {
+  const ledger = await door.ledger();
+  const run = runWanted(call, ledger);
+  if (run === undefined || Object.values(ledger.runs).some(({ id }) => id === run)) return { ledger, run };
+  return { ledger: await door.ledger(run), run };
+}
+
+/** The run that is meant where none is named: the only one that is open, or the only one there is. */
+export function onlyRun(call: Call, ledger: Ledger, named: string | undefined): string {
+  if (named !== undefined) {
+    if (Object.values(ledger.runs).some(({ id }) => id === named)) return named;
+    throw new UsageError(`there is no run ${named}; \`${again(call)} task list\` shows them`);
+  }
+  const runs = Object.values(ledger.runs).filter(({ cast }) => !cast);
+  const open = runs.filter((run) => run.open > 0);
+  const [one, another] = open.length > 0 ? open : runs;
+  if (!one) throw new Refused(deny('LEDGER_INCONSISTENT', 'The ledger holds no run yet; create a task first.'));
+  if (!another) return one.id;
+  const names = (open.length > 0 ? open : runs).map(({ id }) => id);
+  throw new UsageError(
+    `${names.length} runs come into question: ${names.slice(0, 10).join(', ')}; name one with --run`,
+  );
+}
+
+export function integer({ values }: Call, name: string): number | undefined {
+  const given = text(values, name);
+  if (given === undefined) return undefined;
+  const value = Number(given);
+  if (!/^[0-9]+$/.test(given) || !Number.isSafeInteger(value)) {
+    throw new UsageError(`--${name} must be a whole number, 0 or above, not ${given}`);
+  }
+  return value;
+}
+
+export function needed(call: Call, name: string): string {
+  const given = text(call.values, name);
+  if (given !== undefined && given.trim() !== '') return given;
+  throw new UsageError(`say --${name} … (\`${again(call)} ${call.command.name} --help\`)`);
+}
+
+export function neededInteger(call: Call, name: string): number {
+  needed(call, name);
+  return integer(call, name) ?? 0;
+}
+
+/** The name of the root that a folder is: the workspace itself, or the folder's path. */
+export function rootNamed(call: Call, { dir }: Workspace, word: string | undefined): string {
+  if (word === undefined || word === MAIN_ROOT) return MAIN_ROOT;
+  const folder = resolve(call.cwd, word);
+  if (folder === dir) return MAIN_ROOT;
+  const below = relative(dir, folder);
+  return below.startsWith('..') || isAbsolute(below) ? folder : below;
+}
+
+/** Where the paths of a task lie on disk. */
+export function folderOf({ root }: Pick<Task, 'root'>, { dir }: Workspace): string {
+  return root === MAIN_ROOT ? dir : resolve(dir, root);
+}
+
+/** When the tasks of a run were last heard of, by task id. */
+export function heardIn(run: string, beats: ReadonlyMap<number, Beat>): Heartbeats {
+  return Object.fromEntries([...beats.values()].filter((beat) => beat.run === run).map(({ task, at }) => [task, at]));
+}

@@ -1,0 +1,68 @@
+// Whether the live ledger, its locks and its events tell the same story, run by run.
+import { validateReconcile } from '../dialects/operator/reconcile.ts';
+import { beats } from '../engine/heartbeat.ts';
+import { isObject, type JsonObject } from '../kernel/json.ts';
+import { conflictsAmong } from '../kernel/ledger/overlap.ts';
+import { pathKey } from '../kernel/ledger/path-key.ts';
+import { type Ledger, taskKey } from '../kernel/ledger/state.ts';
+import { heldLocks, ledgerRows, lockRows } from '../kernel/ledger/wire.ts';
+import { allow, deny, type Verdict } from '../kernel/verdict.ts';
+import { heardIn, type LedgerSession } from './ledger-session.ts';
+
+/** All issues of all these runs, each with its run. */
+export async function reconcile(
+  { log }: Pick<LedgerSession, 'log'>,
+  ledger: Ledger,
+  runs: readonly string[],
+): Promise<Verdict> {
+  const heard = await beats(log);
+  const issues: JsonObject[] = [];
+  const counts = { task_count: 0, active_lock_count: 0, event_count: 0 };
+  for (const run of runs) {
+    const payload = {
+      ledger: ledgerRows(ledger, run, heardIn(run, heard)),
+      active_locks: lockRows(ledger, { run }),
+      events: await eventsOf(log, run),
+    };
+    counts.task_count += payload.ledger.length;
+    counts.active_lock_count += payload.active_locks.length;
+    counts.event_count += payload.events.length;
+    const verdict = validateReconcile(payload);
+    const found = Array.isArray(verdict.details.issues) ? verdict.details.issues.filter(isObject) : [];
+    for (const issue of found) issues.push({ run, ...issue });
+  }
+  issues.push(...overlapsBetweenRuns(ledger));
+  const [first] = issues;
+  if (!first) return allow('ledger, locks and events agree', { ...counts, runs });
+  const more = issues.length === 1 ? '' : ` (and ${issues.length - 1} more)`;
+  return deny('LEDGER_INCONSISTENT', `${String(first.message)}${more}.`, { ...counts, runs, issues });
+}
+
+/** The moves of a run, as the contract writes them. What only changes the other fields of a row is no move. */
+async function eventsOf(log: LedgerSession['log'], run: string): Promise<readonly JsonObject[]> {
+  return (await log.read({ after: 0, cast: run })).flatMap(({ at, by, fact }): JsonObject[] => {
+    if (fact.kind !== 'task.moved' || (fact.from === fact.to && !fact.replay)) return [];
+    const { task, from, to, reason } = fact;
+    return [{ task_id: task, from_state: from, to_state: to, actor: by, reason, created_at: at }];
+  });
+}
+
+/** Runs share the paths of a root: two tasks of different runs must not write to the same place either. */
+function overlapsBetweenRuns(ledger: Ledger): readonly JsonObject[] {
+  const locks = heldLocks(ledger).filter(({ mode }) => mode === 'write');
+  const roots = new Set(locks.map(({ root }) => root));
+  return [...roots].flatMap((root) => {
+    const own = locks.filter((lock) => lock.root === root);
+    const claims = own.map(({ run, task, path }) => ({
+      holder: taskKey(run, task),
+      path: pathKey(path, ledger.locks.foldCase),
+    }));
+    return conflictsAmong(claims).pairs.flatMap(([first, second]) => {
+      const [a, b] = [own[first], own[second]];
+      if (!a || !b || a.run === b.run) return [];
+      const message = `${a.task} and ${b.task} of another run hold overlapping paths`;
+      const conflict = { conflict_run: b.run, conflict_task_id: b.task, conflict_resource: b.path };
+      return [{ run: a.run, code: 'LOCK_CONFLICT', message, task_id: a.task, resource: a.path, ...conflict }];
+    });
+  });
+}

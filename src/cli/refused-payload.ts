@@ -1,0 +1,17 @@
+// A payload that does not keep its contract never reaches the ledger's rules; that it came, and why it was refused, is
+// written down all the same when it says which task it is about.
+import type { Intake } from '../dialects/operator/intake.ts';
+import type { Asked } from '../kernel/ledger/fact.ts';
+import type { Verdict } from '../kernel/verdict.ts';
+import type { LedgerSession } from './ledger-session.ts';
+import { person } from './session.ts';
+
+export async function refuseAtDoor(
+  { door }: Pick<LedgerSession, 'door'>,
+  asked: Asked,
+  { refusal, subject }: Extract<Intake<unknown>, { ok: false }>,
+): Promise<Verdict> {
+  const { run, task } = subject;
+  if (run === '' && task === '') return refusal;
+  return door.submit({ kind: 'task.refuse', run, task, asked, refusal }, person());
+}

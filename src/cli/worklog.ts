@@ -1,0 +1,36 @@
+// Writing the worklog of a task to its file. The log is held meanwhile: nobody adds an entry, and no other process writes
+// the same file, so that lines stand in the order of their facts and are never torn.
+import type { Log } from '../engine/ports.ts';
+import type { Entry } from '../kernel/fact.ts';
+import type { Task } from '../kernel/ledger/state.ts';
+import { syncWorklog, type Written, worklogLines } from '../workspace/worklog-file.ts';
+import { note } from './command.ts';
+import { folderOf, type LedgerSession } from './ledger-session.ts';
+
+/** Null where there is nothing to write yet. */
+export async function writeWorklog({ log, workspace }: LedgerSession, task: Task): Promise<Written | null> {
+  const { run, id, worklogPath: path } = task;
+  const before = (await log.head()).seq;
+  const entries = await factsOf(log, task);
+  const after = Math.max(before, entries.at(-1)?.seq ?? 0);
+  let written: Written | null = null;
+  await log.commit(after, (tail) => {
+    const lines = worklogLines([...entries, ...tail.filter((entry) => isAbout(entry, task))]);
+    const place = { root: folderOf(task, workspace), path, stateDir: workspace.stateDir, run, task: id };
+    if (lines.length > 0) written = syncWorklog(place, lines);
+    return [];
+  });
+  const result = written as Written | null;
+  if (result?.found)
+    note(`${result.file} was changed by somebody else; it was written anew. What it held: ${result.found}`);
+  return result;
+}
+
+/** The facts about one task, oldest first. */
+export async function factsOf(log: Pick<Log, 'read'>, task: Pick<Task, 'run' | 'id'>): Promise<readonly Entry[]> {
+  return (await log.read({ after: 0, task: task.id })).filter((entry) => isAbout(entry, task));
+}
+
+function isAbout({ fact }: Entry, { run, id }: Pick<Task, 'run' | 'id'>): boolean {
+  return 'run' in fact && 'task' in fact && fact.run === run && fact.task === id;
+}

@@ -1,0 +1,99 @@
+// Finds the tasks whose owners have fallen silent, and says whether the owner is dead or only slow. Looking changes
+// nothing; what it finds is then asked of the ledger, which decides on the newest heartbeat.
+import { readFileSync } from 'node:fs';
+import type { Beat, BeatProcess } from '../kernel/ledger/beat.ts';
+import { type Ledger, runOf } from '../kernel/ledger/state.ts';
+import { isRunning } from './driver.ts';
+
+/** As far as the clocks of two machines may differ. */
+export const SKEW_MS_MAX = 30_000;
+/** No claim has a shorter limit: what is claimed after a look cannot be silent for too long before this is over. */
+export const LIMIT_MS_MIN = 30_000;
+const TICKS_PER_SECOND = 100;
+
+export type Silent = {
+  readonly run: string;
+  readonly task: string;
+  readonly owner: string;
+  readonly fence: number;
+  readonly lastHeartbeatAt: number;
+  readonly timeoutS: number;
+  readonly ageS: number;
+  readonly why: 'silent' | 'gone';
+  /** What was seen of the process of the owner; null where no process is known. */
+  readonly observed: string | null;
+};
+
+export type Look = {
+  readonly silent: readonly Silent[];
+  /** Those whose last heartbeat lies further ahead than clocks may differ: nothing can be said about them. */
+  readonly skewed: readonly Omit<Silent, 'why' | 'observed'>[];
+  /** When the next of the others will have been silent for too long, if it is not heard of before. */
+  readonly next: number | null;
+};
+
+export type Observed = { readonly isGone: boolean; readonly told: string };
+
+/** Looks at every task that is in progress by hand; a cast watches over its own. */
+export function lookAround(
+  ledger: Ledger,
+  heard: ReadonlyMap<number, Beat>,
+  now: number,
+  observe: (process: BeatProcess) => Observed = observeProcess,
+): Look {
+  const silent: Silent[] = [];
+  const skewed: Omit<Silent, 'why' | 'observed'>[] = [];
+  let next: number | null = null;
+  for (const task of Object.values(ledger.tasks)) {
+    const { run, id, owner, fence, claimedAt, timeoutS } = task;
+    if (fence === null || runOf(ledger, run)?.cast) continue;
+    const known = heard.get(fence);
+    const lastHeartbeatAt = Math.max(claimedAt ?? 0, known?.at ?? 0);
+    const ageS = Math.floor(now / 1000) - Math.floor(lastHeartbeatAt / 1000);
+    const row = { run, task: id, owner, fence, lastHeartbeatAt, timeoutS, ageS };
+    const observed = known?.process ? observe(known.process) : null;
+    if (observed?.isGone) silent.push({ ...row, why: 'gone', observed: observed.told });
+    else if (ageS * 1000 < -SKEW_MS_MAX) skewed.push(row);
+    else if (ageS > timeoutS) silent.push({ ...row, why: 'silent', observed: observed?.told ?? null });
+    else {
+      const due = (Math.floor(lastHeartbeatAt / 1000) + timeoutS + 1) * 1000;
+      next = next === null ? due : Math.min(next, due);
+    }
+  }
+  return { silent, skewed, next };
+}
+
+/** How long to wait before the next look: until somebody can have been silent for too long, and not a moment sooner. */
+export function waitUntilNext({ next }: Look, now: number): number {
+  const earliest = now + LIMIT_MS_MIN + 1000;
+  return Math.max(100, Math.min(next ?? earliest, earliest) - now);
+}
+
+/** Whether a process is there, and what it does. One on another machine cannot be looked at. */
+export function observeProcess(process: BeatProcess): Observed {
+  const { pid } = process;
+  if (!isRunning(process)) return { isGone: true, told: `process ${pid} is gone` };
+  const seen = statOf(pid);
+  if (seen === null) return { isGone: false, told: `process ${pid} was not seen to end` };
+  const state = STATES[seen.state] ?? seen.state;
+  return { isGone: false, told: `process ${pid} is ${state} and has used ${seen.cpuS.toFixed(1)} s of CPU time: slow` };
+}
+
+const STATES: Readonly<Record<string, string>> = {
+  R: 'running',
+  S: 'waiting',
+  D: 'waiting for a disk',
+  T: 'stopped',
+  t: 'stopped by a debugger',
+  I: 'idle',
+};
+
+function statOf(pid: number): { readonly state: string; readonly cpuS: number } | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { state: fields[0] ?? '', cpuS: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND };
+  } catch {
+    return null;
+  }
+}

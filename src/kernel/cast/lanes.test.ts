@@ -1,0 +1,303 @@
+import { expect, test } from 'vitest';
+import { always, exit, graph, notSatisfied } from '../../../test/loadouts.ts';
+import { play, replayed } from '../../../test/play.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { taskOf } from '../ledger/state.ts';
+import { heldLocks } from '../ledger/wire.ts';
+
+const RUN = '3f56dc4d-35cf-4f97-925c-0b04a6fe8bf4';
+const HEAD = { schema_version: '1.0.0', run_id: RUN };
+
+/** An orchestrator assigns (1), workers do the tasks side by side (2), somebody sums up (3). */
+const TEAM = graph(
+  {
+    'Socket-1': { materia: 'Lead', contract: 'operator', edges: [always('Socket-2')] },
+    'Socket-2': {
+      materia: 'Worker',
+      contract: 'operator',
+      advance: { cursor: 'workItemIndex', items: 'state.workItems', when: 'satisfied' },
+      edges: [always('Socket-2')],
+    },
+    'Socket-3': { materia: 'Sum' },
+  },
+  {
+    loops: {
+      work: {
+        sockets: ['Socket-2'],
+        consumes: { from: 'Socket-1', output: 'workItems' },
+        exits: [exit('Socket-2', 'always', 'Socket-3')],
+      },
+    },
+    materia: {
+      Lead: { prompt: 'Assign it.', tools: 'readOnly', generator: true },
+      Worker: { prompt: 'Do it.', tools: 'coding' },
+      Sum: { prompt: 'Sum up.', tools: 'none' },
+    },
+  },
+);
+
+type Wish = { readonly id: string } & JsonObject;
+
+function envelope(...wishes: Wish[]): Json {
+  const assignments = wishes.map(({ id, ...task }) => ({
+    ...HEAD,
+    packet_type: 'assignment',
+    global_objective: 'Ship it',
+    task: {
+      task_id: id,
+      title: `Task ${id}`,
+      type: 'parallelizable',
+      dependencies: [],
+      lock_scope: [`src/${id}.ts`],
+      forbidden_scope: [],
+      acceptance_criteria: ['it works'],
+      worklog_path: `worklogs/${id}.jsonl`,
+      timeout_seconds: 600,
+      heartbeat_interval_seconds: 60,
+      ...task,
+    },
+    active_locks: [],
+    context_package: [],
+    required_output_schema: 'subagent_result_v1',
+  }));
+  const ledger_delta = wishes.map(({ id }) => ({
+    task_id: id,
+    status: 'todo',
+    owner: 'unassigned',
+    reason: 'planned',
+    delta_id: `plan-${id}`,
+    x_create: true,
+  }));
+  return { ...HEAD, ledger_delta, assignments, active_locks: [], blockers: [], next_actions: [] };
+}
+
+function result(id: string, over: JsonObject = {}): JsonObject {
+  return {
+    ...HEAD,
+    task_id: id,
+    status: 'done',
+    changes: [],
+    acceptance_check: [{ criterion: 'it works', status: 'pass', evidence: 'ran it' }],
+    worklog_path: `worklogs/${id}.jsonl`,
+    notes_for_orchestrator: [],
+    ...over,
+  };
+}
+
+const inFlight = ({ cast }: ReturnType<typeof play>) =>
+  Object.values(cast.turns)
+    .filter(({ phase }) => phase === 'running')
+    .map(({ task }) => task);
+
+/** A play that stands after the plan: the tests answer the workers. */
+function planned(...wishes: Wish[]) {
+  const cast = play({
+    config: TEAM,
+    agents: { Lead: [envelope(...wishes)], Worker: ['x', '$repeat'], Sum: ['ok'] },
+    hold: true,
+  });
+  cast.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt: 1, output: JSON.stringify(envelope(...wishes)) });
+  return cast;
+}
+
+function answer(cast: ReturnType<typeof play>, id: string, over: JsonObject = {}) {
+  const turn = Object.values(cast.cast.turns).find(({ task, phase }) => task === id && phase === 'running');
+  if (!turn) throw new Error(`nobody works on ${id}`);
+  const output = JSON.stringify(result(id, over));
+  return cast.tell({ kind: 'attempt.output', cast: 'c', turn: turn.id, attempt: turn.attempt, output });
+}
+
+const statuses = (cast: ReturnType<typeof play>) =>
+  Object.fromEntries(Object.values(cast.state.ledger.tasks).map(({ id, status }) => [id, status]));
+
+test('tasks that are free of each other are in progress together, each with its own locks and a growing fence', () => {
+  const cast = planned({ id: 'T-1' }, { id: 'T-2' }, { id: 'T-3' });
+  expect(inFlight(cast)).toEqual(['T-1', 'T-2', 'T-3']);
+  expect(heldLocks(cast.state.ledger).map(({ task, path, fence }) => [task, path, fence])).toEqual([
+    ['T-1', 'src/T-1.ts', 1],
+    ['T-2', 'src/T-2.ts', 2],
+    ['T-3', 'src/T-3.ts', 3],
+  ]);
+  expect(replayed(cast.entries)).toEqual(cast.state);
+});
+
+test('a task starts when what it depends on is done, whatever its place in the list', () => {
+  const cast = planned({ id: 'T-1', dependencies: ['T-2'] }, { id: 'T-2' });
+  expect(inFlight(cast)).toEqual(['T-2']);
+  answer(cast, 'T-2');
+  expect(inFlight(cast)).toEqual(['T-1']);
+  answer(cast, 'T-1');
+  expect(inFlight(cast)).toEqual([null]);
+  expect(cast.path).toEqual(['Socket-1', 'Socket-2 WI-2', 'Socket-2 WI-1', 'Socket-3']);
+  cast.run();
+  expect([cast.cast.status, statuses(cast)]).toEqual(['completed', { 'T-1': 'done', 'T-2': 'done' }]);
+});
+
+test('tasks with overlapping paths take turns, the more urgent one first', () => {
+  const cast = planned(
+    { id: 'T-1', lock_scope: ['src/ui'] },
+    { id: 'T-2', lock_scope: ['src/ui/button.ts'], priority: 'critical' },
+  );
+  expect(inFlight(cast)).toEqual(['T-2']);
+  answer(cast, 'T-2');
+  expect(inFlight(cast)).toEqual(['T-1']);
+});
+
+test('a serial task runs alone', () => {
+  const cast = planned({ id: 'T-1', type: 'serial', priority: 'high' }, { id: 'T-2' }, { id: 'T-3' });
+  expect(inFlight(cast)).toEqual(['T-1']);
+  answer(cast, 'T-1');
+  expect(inFlight(cast)).toEqual(['T-2', 'T-3']);
+});
+
+test('no more are in progress than the loop allows', () => {
+  const wishes = Array.from({ length: 6 }, (_, index) => ({ id: `T-${index + 1}` }));
+  const cast = planned(...wishes);
+  expect(inFlight(cast)).toHaveLength(4);
+  answer(cast, 'T-3');
+  expect(inFlight(cast)).toEqual(['T-1', 'T-2', 'T-4', 'T-5']);
+});
+
+test('a blocked report blocks its task, the others go on, and then the cast waits for a person', () => {
+  const cast = planned({ id: 'T-1' }, { id: 'T-2' }, { id: 'T-3', dependencies: ['T-1'] });
+  answer(cast, 'T-1', { status: 'blocked', notes_for_orchestrator: ['the key is missing'], acceptance_check: [] });
+  expect([cast.cast.status, inFlight(cast)]).toEqual(['running', ['T-2']]);
+  answer(cast, 'T-2');
+  expect([cast.cast.status, cast.cast.code]).toEqual(['waiting', 'MISSING_REQUIRED_INPUT']);
+  expect(cast.cast.reason).toContain('the key is missing');
+  expect(heldLocks(cast.state.ledger)).toEqual([]);
+  cast.tell({ kind: 'cast.resume', cast: 'c', reason: 'the key is there' });
+  expect([cast.cast.status, inFlight(cast)]).toEqual(['running', ['T-1']]);
+  answer(cast, 'T-1');
+  answer(cast, 'T-3');
+  cast.run();
+  expect(cast.cast.status).toBe('completed');
+  expect(replayed(cast.entries)).toEqual(cast.state);
+});
+
+test('a claim that names another task, or misses a criterion, goes back for repair, and then blocks its task alone', () => {
+  const cast = planned({ id: 'T-1' }, { id: 'T-2' });
+  expect(answer(cast, 'T-1', { acceptance_check: [{ criterion: 'other', status: 'pass', evidence: 'x' }] }).code).toBe(
+    'ACCEPTANCE_FAILED',
+  );
+  expect(cast.all('attempt.refused')).toMatchObject([{ repair: true, verdict: { code: 'ACCEPTANCE_FAILED' } }]);
+  answer(cast, 'T-1', { acceptance_check: [{ criterion: 'other', status: 'pass', evidence: 'x' }] });
+  expect(cast.all('turn.blocked')).toMatchObject([{ code: 'ACCEPTANCE_FAILED' }]);
+  expect([inFlight(cast), statuses(cast)]).toEqual([['T-2'], { 'T-1': 'blocked', 'T-2': 'in_progress' }]);
+});
+
+test('the brief of a task is its packet with the locks of the others, and nothing the others said', () => {
+  const cast = planned({ id: 'T-1' }, { id: 'T-2' });
+  const [, second] = cast.briefs('Socket-2');
+  expect(second).toContain('"task_id": "T-2"');
+  expect(second).toContain(`"run_id": "${RUN}"`);
+  expect(second).toContain('"resource": "src/T-1.ts"');
+  expect(second).not.toContain('Result of the socket before');
+  expect(cast.briefs('Socket-1')[0]).toContain('run_id: c');
+});
+
+test.each<[what: string, wishes: Wish[], code: string]>([
+  [
+    'tasks that wait for each other',
+    [
+      { id: 'T-1', dependencies: ['T-2'] },
+      { id: 'T-2', dependencies: ['T-1'] },
+    ],
+    'LEDGER_INCONSISTENT',
+  ],
+  ['a dependency nobody assigned', [{ id: 'T-1', dependencies: ['T-9'] }], 'LEDGER_INCONSISTENT'],
+  ['a checker nobody declared', [{ id: 'T-1', x_checkers: { 'it works': 'unit' } }], 'MISSING_VALIDATOR'],
+])('a plan with %s is given back whole', (_, wishes, code) => {
+  const cast = planned(...wishes);
+  expect(cast.all('attempt.refused')).toMatchObject([{ repair: true, verdict: { code } }]);
+  expect(cast.state.ledger.tasks).toEqual({});
+});
+
+test('a silent agent’s task is handed out again under a new fence, and then the cast says so', () => {
+  const cast = planned({ id: 'T-1' });
+  const fail = () =>
+    cast.tell({
+      kind: 'attempt.failed',
+      cast: 'c',
+      turn: 2,
+      attempt: cast.cast.turns[2]?.attempt ?? 0,
+      fault: 'timeout',
+      reason: 'silent for 600 s',
+    });
+  fail();
+  expect(taskOf(cast.state.ledger, 'c', 'T-1')).toMatchObject({ status: 'in_progress', fence: 2, retries: 1 });
+  expect(cast.all('task.moved').map(({ to, code }) => [to, code])).toEqual([
+    ['blocked', 'TASK_TIMEOUT'],
+    ['todo', null],
+  ]);
+  fail();
+  expect([cast.cast.status, cast.cast.code]).toEqual(['failed', 'AGENT_TIMEOUT']);
+  expect(heldLocks(cast.state.ledger)).toEqual([]);
+});
+
+test('an answer under a claim that has ended is not taken, and the work is handed out again', () => {
+  const cast = planned({ id: 'T-1' });
+  const turn = cast.cast.turns[2];
+  cast.tell({ kind: 'task.expire', run: 'c', task: 'T-1', lastHeartbeatAt: null, why: 'gone' });
+  const output = JSON.stringify(result('T-1'));
+  const late = cast.tell({ kind: 'attempt.output', cast: 'c', turn: 2, attempt: turn?.attempt ?? 0, output });
+  expect(late.code).toBe('CONCURRENCY_CONFLICT');
+  expect(cast.all('turn.accepted')).toHaveLength(1);
+  expect(taskOf(cast.state.ledger, 'c', 'T-1')).toMatchObject({ status: 'in_progress', fence: 2 });
+});
+
+test('a failed cast leaves no task in progress, and a recast claims them again', () => {
+  const cast = planned({ id: 'T-1' }, { id: 'T-2' });
+  cast.tell({ kind: 'cast.abort', cast: 'c', reason: 'enough' });
+  expect([statuses(cast), heldLocks(cast.state.ledger)]).toEqual([{ 'T-1': 'blocked', 'T-2': 'blocked' }, []]);
+  cast.tell({ kind: 'cast.recast', cast: 'c' });
+  expect([cast.cast.status, inFlight(cast)]).toEqual(['running', ['T-1', 'T-2']]);
+  answer(cast, 'T-2');
+  answer(cast, 'T-1');
+  cast.run();
+  expect(cast.cast.status).toBe('completed');
+});
+
+test('rework of one item keeps its task in progress while the others go on', () => {
+  const config = graph(
+    {
+      'Socket-1': { materia: 'Lead', contract: 'operator', edges: [always('Socket-2')] },
+      'Socket-2': { materia: 'Worker', contract: 'operator', edges: [always('Socket-3')] },
+      'Socket-3': {
+        materia: 'Judge',
+        parse: 'json',
+        advance: { cursor: 'workItemIndex', items: 'state.workItems', when: 'satisfied' },
+        edges: [notSatisfied('Socket-2', 2), always('end')],
+      },
+    },
+    {
+      loops: {
+        work: {
+          sockets: ['Socket-2', 'Socket-3'],
+          consumes: { from: 'Socket-1', output: 'workItems' },
+        },
+      },
+      materia: {
+        Lead: { prompt: 'Assign.', tools: 'none', generator: true },
+        Worker: { prompt: 'Do.', tools: 'coding' },
+      },
+    },
+  );
+  const agents = {
+    Lead: [envelope({ id: 'T-1' }, { id: 'T-2' })],
+    Worker: [result('T-1'), result('T-2'), result('T-1')],
+    Judge: [{ satisfied: false, context: 'mend it' }, { satisfied: true }, { satisfied: true }],
+  };
+  const cast = play({ config, agents });
+  expect([cast.cast.status, cast.cast.reason]).toEqual(['completed', 'completed']);
+  expect(cast.path).toEqual([
+    'Socket-1',
+    'Socket-2 WI-1',
+    'Socket-2 WI-2',
+    'Socket-3 WI-1',
+    'Socket-3 WI-2',
+    'Socket-2 WI-1',
+    'Socket-3 WI-1',
+  ]);
+  expect(statuses(cast)).toEqual({ 'T-1': 'done', 'T-2': 'done' });
+});

@@ -1,0 +1,91 @@
+// Items side by side: where the items of a loop are tasks that were assigned, each walks through the loop on its own, as
+// many at once as the loop allows and dependencies, locks and priorities let through. The loop is left when all are over.
+
+import { heldBy } from '../gate/dispatch.ts';
+import type { Loop } from '../graph/config.ts';
+import { claimBest, refusalOfClaim } from '../ledger/claim.ts';
+import { type Task, taskOf } from '../ledger/state.ts';
+import { isTerminal } from '../ledger/transition.ts';
+import type { Cast, Item, Turn } from '../state.ts';
+import type { Denied } from '../verdict.ts';
+import { itemAt, listOf } from './item.ts';
+import { openTurn } from './open-turn.ts';
+import type { Pen } from './pen.ts';
+import { ownerOf } from './task.ts';
+import { idsIn } from './task-list.ts';
+
+/** Whether the items of a loop are assigned tasks: then they say themselves what may run beside what. */
+export function hasLanes(cast: Cast, loop: Loop | null): loop is Loop {
+  if (!loop?.iterator || loop.consumes === null) return false;
+  return cast.rules.graph.sockets[loop.consumes]?.contract === 'operator';
+}
+
+export function enterLanes(pen: Pen, cast: Cast, loop: Loop, entry: string): void {
+  pen.write({ kind: 'lanes.opened', cast: cast.id, loop: loop.id, entry });
+  fillLanes(pen, cast, loop.id);
+}
+
+/** Starts whatever may start now in all loops of a cast that have lanes open. */
+export function fillAllLanes(pen: Pen, cast: Cast): void {
+  for (const loop of Object.keys(cast.lanes)) if (cast.status === 'running') fillLanes(pen, cast, loop);
+}
+
+/** Starts as many items as may start now. */
+export function fillLanes(pen: Pen, cast: Cast, loopId: string): void {
+  const loop = cast.rules.graph.loops.find(({ id }) => id === loopId);
+  const lanes = cast.lanes[loopId];
+  if (!loop?.iterator || !lanes) return;
+  while (cast.status === 'running' && inProgress(cast, loopId).length < loop.maxConcurrency) {
+    const ready = tasksOfLoop(pen, cast, loop).filter(({ status }) => status === 'todo');
+    const claimed = pen.ledger.hold ? null : claimBest(pen, ready, ownerOf(cast, lanes.entry));
+    if (!claimed?.task) break;
+    openTurn(pen, cast, lanes.entry, itemOf(cast, loop, claimed.task), false, loopId);
+  }
+  if (cast.status === 'running' && inProgress(cast, loopId).length === 0) stall(pen, cast, loop);
+}
+
+/** Whether every task of the loop is over. */
+export function isEmptied(pen: Pen, cast: Cast, loop: Loop): boolean {
+  return tasksOfLoop(pen, cast, loop).every(({ status }) => isTerminal(status));
+}
+
+function inProgress(cast: Cast, loop: string): readonly Turn[] {
+  return Object.values(cast.turns).filter(({ lane, phase }) => lane === loop && phase !== 'blocked');
+}
+
+function tasksOfLoop({ ledger }: Pen, cast: Cast, { iterator }: Loop): readonly Task[] {
+  return (iterator ? idsIn(cast.lists[iterator.cursorKey]) : []).flatMap((id) => taskOf(ledger, cast.id, id) ?? []);
+}
+
+function itemOf(cast: Cast, { iterator }: Loop, { id }: Task): Item | null {
+  if (!iterator) return null;
+  const index = idsIn(cast.lists[iterator.cursorKey]).indexOf(id);
+  return itemAt(iterator, listOf(cast, iterator.items), index);
+}
+
+/** Nothing is in progress. Either time helps, and it is said what is waited for; or a person has to. */
+function stall(pen: Pen, cast: Cast, loop: Loop): void {
+  const tasks = tasksOfLoop(pen, cast, loop);
+  const owner = ownerOf(cast, cast.lanes[loop.id]?.entry ?? '');
+  const waiting = tasks.filter(({ status }) => status === 'todo');
+  const refusals = waiting.flatMap((task) => refusalOfClaim(pen.ledger, task, owner, pen.at) ?? []);
+  const liftable = refusals.find(({ code }) => code === 'LOCK_CONFLICT' || code === 'NOT_ALLOWED_NOW');
+  const blocked = tasks.find(({ status }) => status === 'blocked');
+  if (liftable) return hold(pen, cast, loop, liftable);
+  const [refusal] = refusals;
+  if (!blocked && !refusal) return;
+  const code = blocked?.code ?? refusal?.code ?? 'NO_PROGRESS';
+  const why = blocked ? `${blocked.id} (${blocked.title}) is blocked: ${blocked.reason}` : refusal?.reason;
+  pen.write({ kind: 'cast.waiting', cast: cast.id, code, reason: continued(cast, String(why)) });
+}
+
+function hold(pen: Pen, cast: Cast, loop: Loop, refusal: Denied): void {
+  const held = heldBy(refusal);
+  if (cast.lanes[loop.id]?.held?.reason === held.reason) return;
+  pen.write({ kind: 'lanes.held', cast: cast.id, loop: loop.id, ...held });
+}
+
+/** What a person reads who has to put something right. */
+export function continued({ id }: Cast, why: string): string {
+  return `${why.replace(/\.$/, '')}. Put it right, then go on with: baton continue ${id}`;
+}

@@ -1,0 +1,98 @@
+// A cast's side of the ledger: every item of a list is a task, and so is a turn without an item that changes files. The
+// task is claimed with all its paths before the first dispatch, and is over when its item is.
+import type { Code } from '../codes.ts';
+import type { Iterator } from '../graph/config.ts';
+import { claimTask } from '../ledger/claim.ts';
+import { bareSpec } from '../ledger/create.ts';
+import { settle } from '../ledger/move.ts';
+import { runOf, type Task, type TaskSpec, taskOf, tasksOf } from '../ledger/state.ts';
+import { isTerminal } from '../ledger/transition.ts';
+import type { Cast, Item, State, Turn } from '../state.ts';
+import { type Denied, deny } from '../verdict.ts';
+import { itemAt, listOf } from './item.ts';
+import { FORBIDDEN, isBound, isTemplated, lockScopeOf } from './lock-scope.ts';
+import { materiaOf, type Pen } from './pen.ts';
+import { idAt, lengthOf, numbered } from './task-list.ts';
+
+export function taskOfTurn({ ledger }: Pick<State, 'ledger'>, cast: Cast, turn: Turn): Task | null {
+  return (turn.task !== null && taskOf(ledger, cast.id, turn.task)) || null;
+}
+
+/** The task of an item: null where its list was not planned. */
+export function taskIdOf(cast: Cast, { cursorKey, index }: Item): string | null {
+  return idAt(cast.lists[cursorKey], index);
+}
+
+/** Makes tasks of the items of a list that are none yet. Answers what is wrong with their scopes, or null. */
+export function planItems(pen: Pen, cast: Cast, iterator: Iterator, sockets: readonly string[]): Denied | null {
+  const list = listOf(cast, iterator.items);
+  const known = lengthOf(cast.lists[iterator.cursorKey]);
+  if (known >= list.length) return null;
+  const items = list.slice(known).map((_, index) => itemAt(iterator, list, known + index));
+  const common = lockScopeOf(cast, isTemplated(cast, sockets) ? [] : sockets, null);
+  const rows: Partial<TaskSpec>[] = [];
+  for (const item of items) {
+    const scope = isTemplated(cast, sockets) ? lockScopeOf(cast, sockets, item) : common;
+    if (!scope.ok) return scope.refusal;
+    rows.push({ title: bareSpec(item.label).title, ...(scope === common ? {} : { lockScope: scope.paths }) });
+  }
+  write(pen, cast, iterator.cursorKey, common.ok ? common.paths : [], rows);
+  return null;
+}
+
+/** The task of a turn that has no item and may change files; null where it changes none. */
+export function planTurn(pen: Pen, cast: Cast, socket: string): string | null | Denied {
+  if (!isBound(cast, socket)) return null;
+  const scope = lockScopeOf(cast, [socket], null);
+  if (!scope.ok) return scope.refusal;
+  const [id = null] = write(pen, cast, null, scope.paths, [{ title: materiaOf(cast, socket).label }]);
+  return id;
+}
+
+function write(
+  pen: Pen,
+  cast: Cast,
+  cursor: string | null,
+  lockScope: readonly string[],
+  rows: readonly Partial<TaskSpec>[],
+): readonly string[] {
+  const first = (runOf(pen.ledger, cast.id)?.tasks.length ?? 0) + 1;
+  const tasks = rows.map((_, index) => numbered(first + index));
+  const spec: TaskSpec = { ...bareSpec(''), lockScope, forbidden: FORBIDDEN, sequential: true, assigned: true };
+  pen.write({ kind: 'items.planned', cast: cast.id, cursor, tasks, spec, rows });
+  return tasks;
+}
+
+/** Takes the task of a turn for it. Answers what stands in the way, or null. */
+export function claimFor(pen: Pen, cast: Cast, turn: Turn): Denied | null {
+  const { hold } = pen.ledger;
+  if (hold) return deny('NOT_ALLOWED_NOW', `${hold.by} holds the workspace: ${hold.reason}`, { hold: { ...hold } });
+  const task = taskOfTurn(pen.state, cast, turn);
+  if (!task || task.status === 'in_progress' || isTerminal(task.status)) return null;
+  reopen(pen, task, 'the cast goes on');
+  const verdict = claimTask(pen, task, ownerOf(cast, turn.socket));
+  return verdict.allow ? null : verdict;
+}
+
+export function ownerOf(cast: Cast, socket: string): string {
+  return materiaOf(cast, socket).id;
+}
+
+/** A blocked task may be handed out again. */
+export function reopen(pen: Pen, task: Task, reason: string): void {
+  if (task.status === 'blocked') settle(pen, task, 'todo', { reason });
+}
+
+export function finish(pen: Pen, task: Task | null | undefined, turn: Turn, reason: string): void {
+  if (task?.status === 'in_progress') settle(pen, task, 'done', { reason, evidence: { turn: turn.id } });
+}
+
+export function block(pen: Pen, task: Task, code: Code, reason: string, evidence: Task['context'][number] = {}): void {
+  if (task.status === 'in_progress') settle(pen, task, 'blocked', { reason, code, evidence });
+}
+
+/** What a cast that goes no further has in progress is blocked, so that its paths are free and a recast can go on. */
+export function blockAll(pen: Pen, cast: Cast, code: Code, reason: string): void {
+  if ((runOf(pen.ledger, cast.id)?.running ?? 0) === 0) return;
+  for (const task of tasksOf(pen.ledger, cast.id)) block(pen, task, code, reason);
+}

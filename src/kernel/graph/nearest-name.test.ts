@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { nearestName } from './nearest-name.ts';
+
+const KNOWN = ['maxTokens', 'maxCost', 'maxDurationMs', 'warnAtPercent', 'limits'];
+
+test.each([
+  ['maxTokens', 'maxTokens'],
+  ['max_tokens', 'maxTokens'],
+  ['MAXTOKENS', 'maxTokens'],
+  ['maxToken', 'maxTokens'],
+  ['maxDuration', 'maxDurationMs'],
+  ['limit', 'limits'],
+  ['lmits', 'limits'],
+  ['xyz', null],
+  ['', null],
+  ['wholly different', null],
+  ['maxTokens'.repeat(10_000), null],
+])('%.20s is nearest to %s', (name, nearest) => {
+  expect(nearestName(name, KNOWN)).toBe(nearest);
+});
+
+test('of two that are equally near the first is named', () => {
+  expect(nearestName('maxCast', ['maxCost', 'maxCase'])).toBe('maxCost');
+});

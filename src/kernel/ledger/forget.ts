@@ -1,0 +1,33 @@
+// Leaving out of the state what is over: a run with nothing open is read back from its facts when somebody asks for it.
+import { type Ledger, nameKey, runOf, taskKey } from './state.ts';
+
+/** Runs in which nothing is open, by hand and not of a cast, in the order in which they were opened. */
+export function closedRuns(ledger: Ledger): readonly string[] {
+  return Object.values(ledger.runs)
+    .filter(({ open, cast }) => open === 0 && !cast)
+    .map(({ id }) => id);
+}
+
+/** Only for a run in which nothing is in progress: its locks were given back. */
+export function forgetRun(ledger: Ledger, id: string): void {
+  for (const task of runOf(ledger, id)?.tasks ?? []) {
+    const key = taskKey(id, task);
+    delete ledger.tasks[key];
+    delete ledger.ready[key];
+    delete ledger.waiting[key];
+  }
+  delete ledger.runs[nameKey(id)];
+}
+
+/** The ledger without these runs, in which nothing may be in progress: locks are of tasks in progress only. */
+export function withoutRuns(ledger: Ledger, ids: readonly string[]): Ledger {
+  const copy: Ledger = {
+    ...ledger,
+    tasks: { ...ledger.tasks },
+    runs: { ...ledger.runs },
+    ready: { ...ledger.ready },
+    waiting: { ...ledger.waiting },
+  };
+  for (const id of ids) forgetRun(copy, id);
+  return copy;
+}

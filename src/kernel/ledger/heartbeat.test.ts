@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest';
+import { type Beat, beatAgain, beatName, beatOf, beatText } from './beat.ts';
+import { openBook, RUN, result, START } from './fixtures/book.ts';
+import { beatChanges } from './heartbeat.ts';
+import type { LedgerRequest } from './request.ts';
+
+type Heartbeat = Extract<LedgerRequest, { kind: 'task.heartbeat' }>;
+const sign = (over: Partial<Heartbeat> = {}): Heartbeat => {
+  return { kind: 'task.heartbeat', task: 'T-1', owner: 'ann', fence: 1, ...over };
+};
+
+test.each<[string, string, (book: ReturnType<typeof openBook>) => void, Heartbeat]>([
+  ['no such task', 'LEDGER_INCONSISTENT', () => undefined, sign({ task: 'T-9', owner: 'bob' })],
+  ['a fence that never was', 'CONCURRENCY_CONFLICT', () => undefined, sign({ fence: 5, owner: 'bob' })],
+  ['the fence of an earlier claim', 'CONCURRENCY_CONFLICT', reclaim, sign()],
+  ['a task that was given up', 'CONCURRENCY_CONFLICT', (book) => void book.move('T-1', 'blocked'), sign()],
+  ['a task that is done', 'CONCURRENCY_CONFLICT', finish, sign()],
+  ['another owner', 'CONCURRENCY_CONFLICT', () => undefined, sign({ owner: 'bob' })],
+  ['its own', 'OK', () => undefined, sign()],
+])('a heartbeat with %s: %s', (_, code, before, request) => {
+  const book = openBook();
+  book.create('T-1');
+  book.start('T-1');
+  before(book);
+  book.news();
+  expect(book.ask(request).code).toBe(code);
+  expect(book.news()).toEqual(code === 'OK' ? [] : ['task.refused']);
+  if (code !== 'OK') expect(book.facts.at(-1)?.fact).toMatchObject({ asked: 'heartbeat', code });
+});
+
+function reclaim(book: ReturnType<typeof openBook>): void {
+  book.move('T-1', 'blocked');
+  book.start('T-1', 'ann');
+}
+
+function finish(book: ReturnType<typeof openBook>): void {
+  book.ask({ kind: 'task.finish', task: 'T-1', fence: 1, result: result('T-1') });
+}
+
+test('a claim opens a record, and whatever ends the claim ends the record', () => {
+  const book = openBook();
+  book.create('T-1');
+  const changes = () => book.facts.flatMap(({ fact, at }) => beatChanges(book.ledger, fact, at));
+  book.start('T-1');
+  const opened = beatText({ run: RUN, task: 'T-1', owner: 'ann', at: START, timeoutS: 60 });
+  expect(changes()).toEqual([{ name: 'fence:1', value: opened }]);
+  book.now = 61_000;
+  book.ask({ kind: 'task.expire', task: 'T-1', lastHeartbeatAt: null, why: 'silent' });
+  expect(changes().slice(1)).toEqual([{ name: 'fence:1', value: null }]);
+  book.start('T-1');
+  const taken = { task_id: 'T-1', status: 'in_progress', owner: 'bob', reason: 'other hands', delta_id: 'd' };
+  book.ask({ kind: 'deltas.apply', run: RUN, stream: [taken] });
+  expect(changes().slice(3)).toMatchObject([{ name: 'fence:2', value: null }, { name: 'fence:3' }]);
+});
+
+const held: Beat = { run: RUN, task: 'T-1', owner: 'ann', at: 100, timeoutS: 60 };
+test.each<[string, Beat | null, Parameters<typeof beatAgain>[1], number | null]>([
+  ['no record', null, { task: 'T-1', owner: 'ann', at: 200 }, null],
+  ['another task', held, { task: 'T-2', owner: 'ann', at: 200 }, null],
+  ['another owner', held, { task: 'T-1', owner: 'bob', at: 200 }, null],
+  ['another run', held, { run: 'x', task: 'T-1', owner: 'ann', at: 200 }, null],
+  ['the same', held, { run: RUN, task: 'T-1', owner: 'ann', at: 200 }, 200],
+  ['a clock that went back', held, { task: 'T-1', owner: 'ann', at: 50 }, 100],
+])('a sign of life on %s', (_, record, given, at) => {
+  expect(beatAgain(record, given)?.at ?? null).toBe(at);
+});
+
+test.each<[string | null, boolean]>([
+  [null, false],
+  ['', false],
+  ['5', false],
+  ['{}', false],
+  [beatText({ ...held, at: Number.NaN }), false],
+  [beatText(held), true],
+])('%j is a record: %s', (text, expected) => {
+  expect(beatOf(text) !== null).toBe(expected);
+});
+
+test('a record has the name of its fence', () => {
+  expect(beatName(7)).toBe('fence:7');
+});
+
+test('what was seen of a silent owner stands in the reason and in the evidence', () => {
+  const book = openBook();
+  book.create('T-1');
+  book.start('T-1');
+  const observed = 'process 7 is gone';
+  book.ask({ kind: 'task.expire', task: 'T-1', lastHeartbeatAt: null, why: 'gone', observed });
+  const fact = book.facts.find(({ fact: one }) => one.kind === 'task.moved')?.fact;
+  expect(fact).toMatchObject({ fence: 1, evidence: { why: 'gone', observed } });
+  expect(fact).toMatchObject({ reason: expect.stringContaining(observed) });
+});
+
+test('a payload that was refused at the door is written down with its code', () => {
+  const book = openBook();
+  const refusal = { allow: false, code: 'SCHEMA_INVALID', reason: 'no', details: {} } as const;
+  const verdict = book.ask({ kind: 'task.refuse', run: RUN, task: 'T-1', asked: 'create', refusal });
+  expect(verdict).toEqual(refusal);
+  expect(book.facts[0]?.fact).toMatchObject({ kind: 'task.refused', run: RUN, task: 'T-1', code: 'SCHEMA_INVALID' });
+});
+
+test('an owner that is gone loses its own claim, and not that of the next one', () => {
+  const book = openBook();
+  book.create('T-1');
+  book.start('T-1');
+  reclaim(book);
+  const gone = { kind: 'task.expire', task: 'T-1', lastHeartbeatAt: null, why: 'gone' } as const;
+  expect(book.ask({ ...gone, fence: 1 }).code).toBe('CONCURRENCY_CONFLICT');
+  expect(book.ask({ ...gone, fence: 2 }).code).toBe('OK');
+});

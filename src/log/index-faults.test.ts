@@ -1,0 +1,135 @@
+// Whoever writes to the file beside the program can hide a fact from those who look for it, but not unnoticed.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Append } from '../engine/ports.ts';
+import type { Fact } from '../kernel/fact.ts';
+import { BLOCK } from './cast-index.ts';
+import { SqliteLog } from './sqlite.ts';
+
+const LONG_ID = 'T-'.repeat(300);
+
+let folder = '';
+let log: SqliteLog;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-index-'));
+  log = new SqliteLog(join(folder, 'log.sqlite'));
+  await log.commit(0, () => [
+    append({ kind: 'cast.paused', cast: 'a', reason: 'r' }),
+    append({ kind: 'task.moved', run: 'r', task: 'T-1' }, 'k1', 'k2'),
+    append({ kind: 'task.moved', run: `run ${LONG_ID}`, task: LONG_ID }),
+    append({ kind: 'snapshot.taken', through: 1, digest: 'd' }, 'k3'),
+    ...Array.from({ length: BLOCK }, (_, turn) => append({ kind: 'turn.dropped', cast: turn % 2 ? 'a' : 'b', turn })),
+  ]);
+});
+
+afterEach(async () => {
+  await log.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function append(fact: object, ...once: string[]): Append {
+  return { fact: fact as Fact, by: 'test', at: 0, once };
+}
+
+test('a log that only the program wrote has no faults', async () => {
+  expect(await log.indexFaults()).toEqual([]);
+});
+
+test('nor has one that several wrote, and in which a commit that filled a block came to nothing', async () => {
+  const other = new SqliteLog(join(folder, 'log.sqlite'));
+  const some = (count: number) =>
+    Array.from({ length: count }, (_, turn) => append({ kind: 'turn.dropped', cast: `c${turn % 3}`, turn }));
+  for (let round = 0; round < 8; round++) {
+    for (const each of [log, other]) {
+      const { seq } = await each.head();
+      await each.commit(seq, () => some(150));
+      const refused = each.commit(seq, () => [...some(BLOCK), append({ kind: 'turn.dropped' }, 'k1')]);
+      await expect(refused).rejects.toThrow('the key k1 was used up by entry 2');
+    }
+  }
+  expect((await log.head()).seq).toBe(BLOCK + 4 + 8 * 2 * 150);
+  expect(await other.indexFaults()).toEqual([]);
+  expect(await log.read({ after: 0, cast: 'c1' })).toHaveLength(8 * 2 * 50);
+  await other.close();
+});
+
+test('an empty log has none', async () => {
+  const empty = new SqliteLog(join(folder, 'empty.sqlite'));
+  expect(await empty.indexFaults()).toEqual([]);
+  await empty.close();
+});
+
+test.each<[string, string, string[]]>([
+  ['a line that is no JSON any more', `UPDATE facts SET line = 'x' WHERE seq = 1`, ['1: the line cannot be read']],
+  [
+    'a line in another place',
+    `UPDATE facts SET line = replace(line, '"seq":4', '"seq":5') WHERE seq = 4`,
+    ['4: the line has number 5'],
+  ],
+  [
+    'another kind',
+    `UPDATE facts SET kind = 'turn.dropped' WHERE seq = 1`,
+    ['1: filed under the kind turn.dropped, the line says cast.paused'],
+  ],
+  [
+    'another cast',
+    `UPDATE facts SET cast_id = 'b' WHERE seq = 1026`,
+    ['1026: filed under the cast b, the line says a'],
+  ],
+  [
+    'another cast in the line',
+    `UPDATE facts SET line = replace(line, '"cast":"a"', '"cast":"z"') WHERE seq = 1`,
+    ['1: filed under the cast a, the line says z'],
+  ],
+  ['no cast', `UPDATE facts SET cast_id = NULL WHERE seq = 1026`, ['1026: filed under the cast null, the line says a']],
+  [
+    'another task',
+    `UPDATE facts SET task_id = 'T-2' WHERE seq = 2`,
+    ['2: filed under the task T-2, the line says T-1'],
+  ],
+  [
+    'another task in place of one that is stored by its digest',
+    `UPDATE facts SET task_id = 'T-2' WHERE seq = 3`,
+    ['3: filed under the task T-2, the line says [erased]'],
+  ],
+  [
+    'a task where there is none',
+    `UPDATE facts SET task_id = 'T-1' WHERE seq = 4`,
+    ['4: filed under the task T-1, the line says null'],
+  ],
+  [
+    'a cast that is not filed',
+    `DELETE FROM by_cast WHERE cast_id = 'a'; DELETE FROM facts WHERE seq BETWEEN 7 AND 1024 AND cast_id = 'a'`,
+    ['1: missing among the facts of its cast', '6: missing among the facts of its cast'],
+  ],
+  [
+    'a fact that is left out',
+    `UPDATE by_cast SET seqs = replace(seqs, '1,6,', '1,') WHERE cast_id = 'a'`,
+    ['6: missing among the facts of its cast'],
+  ],
+  [
+    'a fact of somebody else',
+    `UPDATE by_cast SET seqs = '2,' || seqs WHERE cast_id = 'a'`,
+    ['2: no fact of the cast a'],
+  ],
+  ['a key that is forgotten', `DELETE FROM once WHERE key = 'k1'`, ['2: uses up the key k1, which is not noted']],
+  [
+    'a key of another fact',
+    `UPDATE once SET seq = 4 WHERE key = 'k1'`,
+    ['4: noted for the key k1, which its line does not use up', '2: uses up the key k1, which is not noted'],
+  ],
+  [
+    'a key of nobody',
+    `INSERT INTO once VALUES ('k9', 99)`,
+    ['99: noted for the key k9, which its line does not use up'],
+  ],
+])('%s is found', async (_, spoil, faults) => {
+  const db = new DatabaseSync(join(folder, 'log.sqlite'));
+  db.exec(spoil);
+  db.close();
+  expect(await log.indexFaults()).toEqual(faults);
+});

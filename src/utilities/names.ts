@@ -1,0 +1,19 @@
+// What the utilities that come with the product are called, apart from what they do: who checks a configuration needs
+// the names, and not the programs.
+
+export const BUILTINS = ['noop', 'echo', 'project.ensureIgnored', 'vcs.detect'] as const;
+export type BuiltinName = (typeof BUILTINS)[number];
+
+export const SHIPPED = [
+  'Ignore-Artifacts',
+  'Detect-VCS',
+  'Blackbelt-Bootstrap',
+  'Blackbelt-Maintain',
+  'Mime-Bootstrap',
+  'Mime-Maintain',
+  'Commit-Sigil',
+] as const;
+export type ShippedName = (typeof SHIPPED)[number];
+
+/** As `baton check` wants them. */
+export const UTILITY_NAMES = { aliases: BUILTINS, scripts: SHIPPED } as const;

@@ -1,0 +1,110 @@
+// The mark of a file: what it is, and the numbers by which one sees that it was not touched since. A file is read only
+// where the numbers of an earlier mark do not vouch for it.
+import { hash } from 'node:crypto';
+import { closeSync, constants, lstatSync, openSync, readlinkSync, readSync, type Stats } from 'node:fs';
+import { setImmediate as breathe } from 'node:timers/promises';
+
+/** It cannot be told what was changed, and why. */
+export class ChangesError extends Error {}
+
+export type Mark = {
+  /** `sha256:…`, with `run-` before it where the file can be run; `link:…`; null where there is nothing. */
+  readonly content: string | null;
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+  readonly ino: number;
+};
+
+export const FILES_MAX = 200_000;
+/** A larger file is told apart by its size and times only. */
+const READ_BYTES_MAX = 64 * 1024 * 1024;
+const TOTAL_BYTES_MAX = 4 * 1024 * 1024 * 1024;
+/** Times on disk tick slowly: a file touched so shortly before a snapshot may have been touched again in the same tick. */
+const TICK_MS = 100;
+const BREATHE_EVERY = 500;
+const CHUNK = 1024 * 1024;
+
+export class FileReader {
+  readonly root: string;
+  readonly #known: { readonly taken: number; readonly files: Readonly<Record<string, Mark>> } | null;
+  readonly #buffer = Buffer.allocUnsafe(CHUNK);
+  #files = 0;
+  #bytes = 0;
+
+  constructor(root: string, known: { readonly taken: number; readonly files: Readonly<Record<string, Mark>> } | null) {
+    this.root = root;
+    this.#known = known;
+  }
+
+  /** The mark of a file by its name on disk; a folder has none. Others get their turn now and then. */
+  async mark(path: string, file: Buffer): Promise<Mark | null> {
+    this.#files += 1;
+    if (this.#files > FILES_MAX) {
+      throw new ChangesError(
+        `${this.root} has more than ${FILES_MAX} files to look at; let git ignore what is not worked on`,
+      );
+    }
+    if (this.#files % BREATHE_EVERY === 0) await breathe();
+    const stat = lstatSync(file, { throwIfNoEntry: false });
+    if (!stat) return GONE;
+    return stat.isDirectory() ? null : this.#markOf(path, file, stat);
+  }
+
+  #markOf(path: string, file: Buffer, stat: Stats): Mark {
+    const { size, mtimeMs, ctimeMs, ino } = stat;
+    const numbers = { size, mtimeMs, ctimeMs, ino };
+    if (stat.isSymbolicLink()) return { content: `link:${readlinkSync(file)}`, ...numbers };
+    if (!stat.isFile()) return { content: 'special', ...numbers };
+    const run = (stat.mode & 0o111) === 0 ? '' : 'run-';
+    const known = this.#knownOf(path, numbers);
+    if (known !== null && known.startsWith('run-') === (run !== '')) return { content: known, ...numbers };
+    return { content: `${run}${this.#read(file, stat)}`, ...numbers };
+  }
+
+  #knownOf(path: string, numbers: Omit<Mark, 'content'>): string | null {
+    if (!this.#known || !Object.hasOwn(this.#known.files, path)) return null;
+    const mark = this.#known.files[path];
+    if (!mark || mark.ctimeMs > this.#known.taken - TICK_MS) return null;
+    const isSame =
+      mark.size === numbers.size &&
+      mark.mtimeMs === numbers.mtimeMs &&
+      mark.ctimeMs === numbers.ctimeMs &&
+      mark.ino === numbers.ino;
+    return isSame ? mark.content : null;
+  }
+
+  #read(file: Buffer, { size, mtimeMs, ino }: Stats): string {
+    if (size > READ_BYTES_MAX) return `large:${size}:${mtimeMs}:${ino}`;
+    this.#bytes += size;
+    if (this.#bytes > TOTAL_BYTES_MAX) {
+      throw new ChangesError(
+        `${this.root} holds more than ${TOTAL_BYTES_MAX} bytes to read; let git ignore large files`,
+      );
+    }
+    let handle: number;
+    try {
+      handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    } catch {
+      return `unreadable:${size}:${mtimeMs}:${ino}`;
+    }
+    try {
+      const first = readSync(handle, this.#buffer, 0, CHUNK, null);
+      if (first < CHUNK) return `sha256:${hash('sha256', this.#buffer.subarray(0, first), 'hex')}`;
+      return `sha256:${hash('sha256', this.#rest(handle, first), 'hex')}`;
+    } finally {
+      closeSync(handle);
+    }
+  }
+
+  #rest(handle: number, first: number): Buffer {
+    const parts = [Buffer.from(this.#buffer.subarray(0, first))];
+    for (;;) {
+      const length = readSync(handle, this.#buffer, 0, CHUNK, null);
+      if (length === 0) return Buffer.concat(parts);
+      parts.push(Buffer.from(this.#buffer.subarray(0, length)));
+    }
+  }
+}
+
+const GONE: Mark = { content: null, size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0 };

@@ -1,0 +1,72 @@
+// What was really changed in a folder between two moments, whatever anybody reports. In a git repository only what differs
+// from the last commit is looked at, and what was committed in between; elsewhere every file is. Ignored files, links'
+// targets and our own state are nobody's changes.
+import { gitSnapshot } from './changes-git.ts';
+import { FileReader, type Mark } from './changes-mark.ts';
+import { walkInto } from './changes-walk.ts';
+
+export type Change = {
+  readonly path: string;
+  /** What it is now: `sha256:…`, or `link:…` with its target; null where it is gone. */
+  readonly digest: string | null;
+};
+
+export type Snapshot = {
+  /** In milliseconds, from before the first file was looked at. */
+  readonly taken: number;
+  /** The last commit, where a git repository tells what differs from it; null where every file was looked at. */
+  readonly git: { readonly head: string | null } | null;
+  /** Of git, the files that differ from the last commit; else all of them. */
+  readonly files: Readonly<Record<string, Mark>>;
+  /** Of git, the files in which the last commit differs from that of the snapshot before. */
+  readonly committed: readonly string[];
+};
+
+export type SnapshotOptions = {
+  /** An earlier snapshot of the folder with which this one is to be compared. */
+  readonly since?: Snapshot;
+  /** Any earlier snapshot: what it knows of a file that was not touched since is not read again. */
+  readonly known?: Snapshot;
+  /** Paths below the root that are left out. */
+  readonly skip?: readonly string[];
+};
+
+const SKIPPED = ['.baton/state'];
+
+/** Everything that is needed to tell later what was changed since. Throws a `ChangesError` that says why it cannot. */
+export async function snapshotOf(root: string, options: SnapshotOptions = {}): Promise<Snapshot> {
+  const { since } = options;
+  const skip = [...SKIPPED, ...(options.skip ?? [])];
+  const taken = Date.now();
+  const reader = new FileReader(root, since ?? options.known ?? null);
+  if (since === undefined || since.git !== null) {
+    const found = await gitSnapshot(root, reader, skip, since ?? null);
+    if (found) return { taken, ...found };
+  }
+  const files: Record<string, Mark> = {};
+  await walkInto(files, reader, '', skip);
+  return { taken, git: null, files, committed: [] };
+}
+
+/** The files whose content, kind or mode is another one than it was, by path. */
+export function changesBetween(before: Snapshot, after: Snapshot): readonly Change[] {
+  const committed = new Set(after.committed);
+  const paths = new Set([...Object.keys(before.files), ...Object.keys(after.files), ...committed]);
+  return [...paths]
+    .filter((path) => {
+      const [earlier, later] = [markIn(before, path), markIn(after, path)];
+      if (earlier) return earlier.content !== (later?.content ?? null);
+      return later ? later.content !== null || before.git !== null : committed.has(path);
+    })
+    .sort()
+    .map((path) => ({ path, digest: digestOf(markIn(after, path)?.content ?? null) }));
+}
+
+function markIn({ files }: Snapshot, path: string): Mark | undefined {
+  return Object.hasOwn(files, path) ? files[path] : undefined;
+}
+
+/** Without the letter that tells whether it can be run. */
+function digestOf(content: string | null): string | null {
+  return content?.replace(/^run-/, '') ?? null;
+}

@@ -1,0 +1,194 @@
+// Runs the checkers that people declared, and says in one line what was found where it is not what was expected. A
+// program is started without a shell, with bounded output and time, in a group of its own that ends with it.
+import { spawn } from 'node:child_process';
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { parseJsonText } from '../dialects/json-text.ts';
+import { type Checker, readChecker } from '../kernel/graph/checker.ts';
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { normalPath } from '../kernel/ledger/path.ts';
+import { coverOf } from '../kernel/ledger/path-key.ts';
+import type { Check } from '../kernel/ledger/request.ts';
+import { scrub } from '../kernel/secrets.ts';
+
+/** Where a checker looks, and what was changed there. */
+export type Scene = { readonly root: string; readonly changes: readonly string[] };
+
+const FILE_BYTES_MAX = 16 * 1024 * 1024;
+const OUTPUT_BYTES_KEPT = 8 * 1024;
+const FOUND_CHARS_MAX = 300;
+const PIPES_OPEN_MS_MAX = 2_000;
+
+/** Runs the named checkers, one after the other: of each criterion, whether it holds. A name that is not declared fails. */
+export async function runCheckers(
+  wanted: Readonly<Record<string, string>>,
+  declared: JsonObject,
+  scene: Scene,
+): Promise<Record<string, Check>> {
+  const checks: Record<string, Check> = {};
+  const done = new Map<string, Check>();
+  for (const [criterion, name] of Object.entries(wanted)) {
+    const checker = readChecker(Object.hasOwn(declared, name) ? declared[name] : undefined);
+    const undeclared = { pass: false, found: `no checker ${JSON.stringify(name)} is declared in config.json` };
+    const check = done.get(name) ?? (checker ? await runChecker(checker, scene) : undeclared);
+    done.set(name, check);
+    checks[criterion] = check;
+  }
+  return checks;
+}
+
+export async function runChecker(checker: Checker, scene: Scene): Promise<Check> {
+  const check = await lookAt(checker, scene);
+  return { pass: check.pass, found: inOneLine(check.found) };
+}
+
+function lookAt(checker: Checker, scene: Scene): Check | Promise<Check> {
+  switch (checker.kind) {
+    case 'command':
+      return runCommand(checker, scene);
+    case 'file':
+      return lookAtFile(checker, scene);
+    case 'json':
+      return lookAtJson(checker, scene);
+    case 'diff':
+      return lookAtChanges(checker, scene);
+  }
+}
+
+type Of<K extends Checker['kind']> = Extract<Checker, { kind: K }>;
+
+function runCommand({ command, exitCode, timeoutMs }: Of<'command'>, { root }: Scene): Promise<Check> {
+  const [program = '', ...args] = command;
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    let tail = Buffer.alloc(0);
+    let isLate = false;
+    let pipes: NodeJS.Timeout | undefined;
+    const keep = (chunk: Buffer) => {
+      tail = Buffer.concat([tail, chunk]).subarray(-OUTPUT_BYTES_KEPT);
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    const timer = setTimeout(() => {
+      isLate = true;
+      endGroup(child.pid);
+    }, timeoutMs);
+    child.on('error', (error) => {
+      clearTimeout(timer);
+      resolve({ pass: false, found: `${program} could not be started: ${error.message}` });
+    });
+    // What the program started and left behind may still hold its output open; it ends with the program.
+    child.on('exit', () => {
+      clearTimeout(timer);
+      endGroup(child.pid);
+      pipes = setTimeout(() => child.stdout.destroy() && child.stderr.destroy(), PIPES_OPEN_MS_MAX);
+    });
+    child.on('close', (code, signal) => {
+      clearTimeout(pipes);
+      const said = lastLine(tail.toString('utf8'));
+      const end = code === null ? `it was ended by ${signal}` : `exit code ${code}`;
+      if (isLate) resolve({ pass: false, found: `${program} did not end within ${timeoutMs} ms${said}` });
+      else if (code === exitCode) resolve({ pass: true, found: end });
+      else resolve({ pass: false, found: `${end} instead of ${exitCode}${said}` });
+    });
+  });
+}
+
+function endGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nothing of it is left.
+  }
+}
+
+function lookAtFile({ file, exists, contains }: Of<'file'>, { root }: Scene): Check {
+  const read = readInside(root, file);
+  if (!read.ok) {
+    if (read.isAbsent && !exists) return { pass: true, found: `${file} does not exist` };
+    return { pass: false, found: read.why };
+  }
+  if (!exists) return { pass: false, found: `${file} exists` };
+  if (contains === null || read.text.includes(contains)) return { pass: true, found: `${file} is as expected` };
+  return { pass: false, found: `${file} does not contain the text ${JSON.stringify(contains)}` };
+}
+
+function lookAtJson({ file, at, equals }: Of<'json'>, { root }: Scene): Check {
+  const read = readInside(root, file);
+  if (!read.ok) return { pass: false, found: read.why };
+  const parsed = parseJsonText(read.text, { maxBytes: FILE_BYTES_MAX });
+  if (!parsed.ok) return { pass: false, found: `${file} is not JSON: ${parsed.message}` };
+  const value = valueAt(parsed.value, at);
+  const place = at.length === 0 ? file : `${at.join('.')} of ${file}`;
+  if (value === undefined) return { pass: false, found: `there is no ${place}` };
+  if (isDeepStrictEqual(value, equals)) return { pass: true, found: `${place} is as expected` };
+  return { pass: false, found: `${place} is ${JSON.stringify(value)} instead of ${JSON.stringify(equals)}` };
+}
+
+function valueAt(value: Json, steps: readonly string[]): Json | undefined {
+  let at: Json | undefined = value;
+  for (const step of steps) {
+    if (Array.isArray(at)) at = /^(?:0|[1-9]\d*)$/.test(step) ? (at[Number(step)] as Json | undefined) : undefined;
+    else if (isObject(at)) at = Object.hasOwn(at, step) ? at[step] : undefined;
+    else return undefined;
+  }
+  return at;
+}
+
+function lookAtChanges({ paths }: Of<'diff'>, { changes }: Scene): Check {
+  const isInside = coverOf(
+    paths.flatMap((path) => {
+      const normal = normalPath(path);
+      return normal.ok ? [normal.path.normalize('NFC')] : [];
+    }),
+  );
+  const outside = changes.filter((change) => !isInside(change.normalize('NFC')));
+  if (outside.length === 0) return { pass: true, found: `${changes.length} changes, all inside` };
+  const more = outside.length > 1 ? ` and ${outside.length - 1} more` : '';
+  return { pass: false, found: `${outside[0]}${more} was changed outside ${paths.slice(0, 5).join(', ')}` };
+}
+
+type Read =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly why: string; readonly isAbsent: boolean };
+
+/** A regular file inside the root, wherever its links lead. */
+function readInside(root: string, name: string): Read {
+  const no = (why: string, isAbsent = false): Read => ({ ok: false, why: `${name} ${why}`, isAbsent });
+  let handle: number | null = null;
+  try {
+    const file = realpathSync(join(root, name));
+    const below = relative(realpathSync(root), file);
+    if (below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below)) return no('leads out of the workspace');
+    handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const stat = fstatSync(handle);
+    const { size } = stat;
+    if (!stat.isFile()) return no('is no file');
+    if (size > FILE_BYTES_MAX) return no(`is larger than ${FILE_BYTES_MAX} bytes`);
+    const bytes = Buffer.alloc(size);
+    const length = readSync(handle, bytes, 0, size, 0);
+    return { ok: true, text: bytes.subarray(0, length).toString('utf8') };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' || code === 'ENOTDIR' ? no('does not exist', true) : no(`cannot be read: ${message}`);
+  } finally {
+    if (handle !== null) closeSync(handle);
+  }
+}
+
+function lastLine(output: string): string {
+  const line = output
+    .split(/\r?\n/)
+    .map((each) => each.trim())
+    .findLast((each) => each !== '');
+  return line === undefined ? '' : `; it said: ${line}`;
+}
+
+/** One line, bounded and without secrets: it goes into the log and back to the agent. */
+function inOneLine(found: string): string {
+  const line = scrub(found)
+    .text.replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+  return line.length > FOUND_CHARS_MAX ? `${line.slice(0, FOUND_CHARS_MAX - 1)}…` : line;
+}

@@ -1,0 +1,67 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { loadRegistryFolder, sha256 } from '../dialects/governed/registry-folder.ts';
+import { BUNDLED } from './find-config.ts';
+import { hasRegistry, writeRegistryLock } from './registry-lock.ts';
+
+const bundled = dirname(BUNDLED);
+let dir = '';
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'baton-lock-'));
+  cpSync(join(bundled, 'prompts'), join(dir, 'prompts'), { recursive: true });
+  cpSync(join(bundled, 'versions', 'prompt-manifest.json'), join(dir, 'versions', 'prompt-manifest.json'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+type Lock = { prompts: Record<string, { file: string; hash: string }> };
+const lock = (folder: string): Lock => JSON.parse(readFileSync(join(folder, 'versions', 'prompt-lock.json'), 'utf8'));
+
+test('every prompt is pinned to the SHA-256 of its bytes, and the registry is usable', () => {
+  const { agents, file } = writeRegistryLock(dir);
+  expect(agents).toHaveLength(5);
+  expect(file).toBe(join(dir, 'versions', 'prompt-lock.json'));
+  for (const { file: prompt, hash } of Object.values(lock(dir).prompts)) {
+    expect(hash).toBe(sha256(readFileSync(join(dir, prompt))));
+  }
+  expect(loadRegistryFolder(dir).diagnostics).toEqual([]);
+});
+
+test('a prompt that changed afterwards is found out, and a new lock takes it as it is', () => {
+  writeRegistryLock(dir);
+  writeFileSync(join(dir, 'prompts', 'build.md'), 'Do something else.\n');
+  expect(loadRegistryFolder(dir).diagnostics).toMatchObject([{ agent: 'domain-02-build' }]);
+  writeRegistryLock(dir);
+  expect(loadRegistryFolder(dir).diagnostics).toEqual([]);
+});
+
+test('an agent without its prompt gets no entry; the others do', () => {
+  rmSync(join(dir, 'prompts', 'build.md'));
+  expect(writeRegistryLock(dir).agents).toEqual([
+    'domain-01-plan',
+    'domain-03-evaluate',
+    'domain-04-maintain',
+    'domain-05-narrate',
+  ]);
+});
+
+test('a manifest or a lock makes a registry', () => {
+  expect([hasRegistry(dir), hasRegistry(bundled), hasRegistry(join(dir, 'prompts'))]).toEqual([true, true, false]);
+});
+
+test('the lock that comes with the bundled loadout fits its prompts', () => {
+  writeRegistryLock(dir);
+  expect(lock(bundled)).toEqual(lock(dir));
+});
+
+test('the bundled agents are those of the manifest, and their prompts hold no template', () => {
+  const { materia } = JSON.parse(readFileSync(BUNDLED, 'utf8')) as {
+    materia: Record<string, { identity?: string; promptFile?: string }>;
+  };
+  const agents = Object.values(materia).filter(({ promptFile }) => promptFile !== undefined);
+  const pinned = Object.fromEntries(Object.entries(lock(bundled).prompts).map(([id, { file }]) => [id, file]));
+  expect(Object.fromEntries(agents.map(({ identity, promptFile }) => [identity, promptFile]))).toEqual(pinned);
+  for (const { promptFile } of agents)
+    expect(readFileSync(join(bundled, promptFile ?? ''), 'utf8')).not.toContain('{{');
+});

@@ -1,0 +1,67 @@
+// Looks at a turn from outside, before it starts and after it has answered: the seal of what governs the agents, the files
+// that were changed in between, and what the checkers find. What it saw before a turn is kept beside the log, so that a
+// crash in the middle of the turn does not make the agent's first changes look like nobody's.
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { Witness } from '../engine/ports.ts';
+import type { Watch } from '../kernel/cast/packet.ts';
+import { changesBetween, type Snapshot, snapshotOf } from './changes.ts';
+import { runCheckers } from './checkers.ts';
+import { sealOf } from './seal.ts';
+
+export function witnessOf({ dir, stateDir }: { readonly dir: string; readonly stateDir: string }): Witness {
+  const folder = join(stateDir, 'turns');
+  const below = relative(dir, stateDir);
+  const skip = below.startsWith('..') ? [] : [below];
+  let known: Snapshot | null = null;
+  return {
+    async before(watch) {
+      const file = fileOf(folder, watch);
+      if (watch.files && (watch.isFresh || readSnapshot(file) === null)) {
+        known = await snapshotOf(dir, { skip, ...(known ? { known } : {}) });
+        keep(folder, file, known);
+      }
+      return sealOf(dir);
+    },
+    async after(watch) {
+      const seal = sealOf(dir);
+      const file = fileOf(folder, watch);
+      const since = watch.files ? readSnapshot(file) : null;
+      const after = since ? await snapshotOf(dir, { since, skip }) : null;
+      const changed = since && after ? changesBetween(since, after) : [];
+      const changes = Object.fromEntries(changed.map(({ path, digest }) => [path, digest]));
+      const scene = { root: dir, changes: Object.keys(changes) };
+      const checks = await runCheckers(watch.checks, watch.checkers, scene);
+      return { seal, changes, checks };
+    },
+    async forget(cast) {
+      for (const name of namesIn(folder)) if (name.startsWith(`${cast}-`)) rmSync(join(folder, name), { force: true });
+    },
+  };
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function fileOf(folder: string, { cast, turn }: Pick<Watch, 'cast' | 'turn'>): string {
+  return join(folder, `${cast}-${turn}.json`);
+}
+
+function keep(folder: string, file: string, snapshot: Snapshot): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(`${file}.new`, JSON.stringify(snapshot), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+function readSnapshot(file: string): Snapshot | null {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Snapshot;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,159 @@
+import { hash } from 'node:crypto';
+import {
+  appendFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { validateWorklogText } from '../dialects/operator/worklog.ts';
+import type { Entry, Fact } from '../kernel/fact.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import { NO_LINE, syncWorklog, type WorklogPlace, worklogLines } from './worklog-file.ts';
+
+const RUN = '3f56dc4d-35cf-4f97-925c-0b04a6fe8bf4';
+const AT = '2026-01-31T09:30:00.000Z';
+
+function place(path = 'logs/T-1.jsonl'): WorklogPlace {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'baton-worklog-')));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  return { root, path, stateDir: join(root, '.baton', 'state'), run: RUN, task: 'T-1' };
+}
+
+function said(result: string, over: JsonObject = {}): JsonObject {
+  const common = { timestamp: AT, run_id: RUN, task_id: 'T-1', actor: 'ann', action: 'edit' };
+  return { ...common, files_touched: ['a.ts'], decision: '', next_step: 'go on', result, ...over };
+}
+
+function entry(fact: Fact): Entry {
+  return { v: 1, seq: 1, at: AT, prev: '', by: 'user:ann', fact };
+}
+
+const added = (result: string, over: JsonObject = {}) =>
+  entry({ kind: 'worklog.added', run: RUN, task: 'T-1', by: 'ann', entry: said(result, over) });
+const claimed = entry({ kind: 'task.claimed', run: RUN, task: 'T-1', owner: 'ann', fence: 1, locks: [] });
+const moved = (to: 'blocked' | 'failed' | 'todo' | 'done', code: 'TASK_TIMEOUT' | null = 'TASK_TIMEOUT') =>
+  entry({
+    kind: 'task.moved',
+    run: RUN,
+    task: 'T-1',
+    from: 'in_progress',
+    to,
+    owner: 'ann',
+    code,
+    reason: 'silent',
+    replay: false,
+    releases: true,
+    retries: 1,
+    notBefore: null,
+    evidence: null,
+  });
+
+test('each line holds the hash of the line before it', () => {
+  const [one = '', two = ''] = worklogLines([added('one'), added('two')]);
+  expect(JSON.parse(one).x_prev).toBe(NO_LINE);
+  expect(JSON.parse(two).x_prev).toBe(hash('sha256', one, 'hex'));
+});
+
+test('a chain that an entry brings along is not believed', () => {
+  const [line = ''] = worklogLines([added('one', { x_prev: 'f'.repeat(64) })]);
+  expect(JSON.parse(line).x_prev).toBe(NO_LINE);
+});
+
+test('secrets never reach the file', () => {
+  expect(worklogLines([added('one', { decision: 'AKIAIOSFODNN7EXAMPLE' })]).join()).not.toContain('AKIA');
+});
+
+test.each<[string, readonly Entry[], readonly string[]]>([
+  ['blocked without a word', [claimed, added('one'), moved('blocked')], ['one', 'blocked']],
+  ['failed without a word', [claimed, moved('failed', null)], ['failed']],
+  ['blocked after a last word', [claimed, added('blocked', { code: 'LOCK_CONFLICT' }), moved('blocked')], ['blocked']],
+  [
+    'a last word of an earlier claim',
+    [added('blocked', { code: 'LOCK_CONFLICT' }), claimed, moved('blocked')],
+    ['blocked', 'blocked'],
+  ],
+  ['done', [claimed, added('one'), moved('done', null)], ['one']],
+  ['handed out again', [claimed, moved('blocked'), moved('todo', null)], ['blocked']],
+  ['blocked, then failed', [claimed, moved('blocked'), moved('failed')], ['blocked']],
+])('the last entry says why and what comes next: %s', (_, entries, results) => {
+  const lines = worklogLines(entries);
+  expect(lines.map((line) => JSON.parse(line).result)).toEqual(results);
+  expect(validateWorklogText(lines.join('\n'))).toMatchObject({ code: 'OK' });
+});
+
+test('lines are appended as they come, and the same lines again change nothing', () => {
+  const at = place();
+  const [one = '', two = ''] = worklogLines([added('one'), added('two')]);
+  const file = join(at.root, 'logs/T-1.jsonl');
+  expect(syncWorklog(at, [one])).toEqual({ file, outcome: 'appended', found: null });
+  expect(syncWorklog(at, [one, two]).outcome).toBe('appended');
+  expect(syncWorklog(at, [one, two]).outcome).toBe('same');
+  expect(readFileSync(file, 'utf8')).toBe(`${one}\n${two}\n`);
+});
+
+test('half a line, as a crash leaves it, is completed', () => {
+  const at = place();
+  const lines = worklogLines([added('one'), added('two')]);
+  const { file } = syncWorklog(at, lines.slice(0, 1));
+  appendFileSync(file, (lines[1] ?? '').slice(0, 20));
+  expect(syncWorklog(at, lines).outcome).toBe('appended');
+  expect(readFileSync(file, 'utf8')).toBe(`${lines.join('\n')}\n`);
+});
+
+test.each<[string, (file: string) => void]>([
+  ['a line was changed', (file) => writeFileSync(file, readFileSync(file, 'utf8').replace('"ann"', '"bob"'))],
+  ['a line was added', (file) => appendFileSync(file, '{"forged":true}\n')],
+])('%s: the file is written anew, and what was found is kept', (_, change) => {
+  const at = place();
+  const lines = worklogLines([added('one'), added('two')]);
+  const { file } = syncWorklog(at, lines);
+  change(file);
+  const changed = readFileSync(file, 'utf8');
+  const { outcome, found } = syncWorklog(at, lines);
+  expect(outcome).toBe('rewritten');
+  expect(readFileSync(file, 'utf8')).toBe(`${lines.join('\n')}\n`);
+  expect(readFileSync(found ?? '', 'utf8')).toBe(changed);
+});
+
+test.each<[string, string, (root: string) => void]>([
+  ['outside', '../x.jsonl', () => undefined],
+  ['absolute', '/tmp/baton-never-written.jsonl', () => undefined],
+  ['what governs the work', '.baton/config.json', () => undefined],
+  ['the insides of git', '.git/config', () => undefined],
+  ['through a link', 'logs/x.jsonl', (root) => symlinkSync('/tmp', join(root, 'logs'))],
+  ['a link', 'x.jsonl', (root) => symlinkSync('/tmp/baton-never-written', join(root, 'x.jsonl'))],
+  ['a folder', 'logs', (root) => mkdirSync(join(root, 'logs'))],
+  ['below a file', 'a/x.jsonl', (root) => writeFileSync(join(root, 'a'), '')],
+  ['a file of somebody else', 'src.ts', (root) => writeFileSync(join(root, 'src.ts'), 'export {};\n')],
+  [
+    'a worklog of another task',
+    'x.jsonl',
+    (root) =>
+      writeFileSync(join(root, 'x.jsonl'), `${JSON.stringify({ run_id: RUN, task_id: 'T-2', x_prev: NO_LINE })}\n`),
+  ],
+  [
+    'a second name of a file',
+    'x.jsonl',
+    (root) => {
+      writeFileSync(join(root, 'y'), '');
+      linkSync(join(root, 'y'), join(root, 'x.jsonl'));
+    },
+  ],
+])('a path that leads elsewhere is left alone: %s', (_, path, prepare) => {
+  const at = place(path);
+  prepare(at.root);
+  const lines = worklogLines([added('one')]);
+  const { file } = syncWorklog(at, lines);
+  expect(file).toBe(join(at.stateDir, 'worklogs', RUN, 'T-1.jsonl'));
+  expect(readFileSync(file, 'utf8')).toBe(`${lines[0]}\n`);
+  expect(existsSync('/tmp/baton-never-written')).toBe(false);
+});

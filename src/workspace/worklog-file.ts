@@ -1,0 +1,171 @@
+// The worklog of a task as a file: one JSON object on each line, chained by the hash of the line before it. Facts are the
+// truth and the file is written from them, so whoever writes it brings all lines: what is missing is appended in one
+// write, half a line is completed, and a file that says something else is written anew. A file that is not ours is left
+// alone, and the worklog then lies in the state folder.
+import { hash } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Entry } from '../kernel/fact.ts';
+import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
+import { normalPath } from '../kernel/ledger/path.ts';
+import { scrubJson } from '../kernel/secrets.ts';
+
+/** What the first line has for the hash of the line before it. */
+export const NO_LINE = '0'.repeat(64);
+
+export type WorklogPlace = {
+  /** The folder in which the task works. */
+  readonly root: string;
+  /** The file that its assignment names, relative to it. */
+  readonly path: string;
+  readonly stateDir: string;
+  readonly run: string;
+  readonly task: string;
+};
+
+export type Written = {
+  readonly file: string;
+  readonly outcome: 'same' | 'appended' | 'rewritten';
+  /** Where what was found instead is kept, when the file had to be written anew. */
+  readonly found: string | null;
+};
+
+/** The lines of a task's worklog, from the facts about it in their order. */
+export function worklogLines(entries: readonly Entry[]): readonly string[] {
+  const lines: string[] = [];
+  let isClosed = false;
+  let prev = NO_LINE;
+  const add = (entry: JsonObject) => {
+    const line = JSON.stringify({ ...(scrubJson(entry).value as JsonObject), x_prev: prev });
+    prev = hash('sha256', line, 'hex');
+    lines.push(line);
+  };
+  for (const { at, by, fact } of entries) {
+    if (fact.kind === 'task.claimed') isClosed = false;
+    if (fact.kind === 'worklog.added') {
+      add(fact.entry);
+      isClosed = isText(fact.entry.code) && isText(fact.entry.next_step);
+    }
+    if (fact.kind !== 'task.moved' || fact.replay || (fact.to !== 'blocked' && fact.to !== 'failed')) continue;
+    if (!isClosed) add(closing(at, by, fact));
+    isClosed = true;
+  }
+  return lines;
+}
+
+type Moved = Extract<Entry['fact'], { kind: 'task.moved' }>;
+
+/** The last entry of a task that did not get done, where its owner left none: why, and what comes next. */
+function closing(at: string, by: string, { run, task, to, code, reason }: Moved): JsonObject {
+  const next = to === 'blocked' ? 'plan it again, then move it to todo or cancel it' : 'plan the work as a new task';
+  return {
+    timestamp: at,
+    run_id: run,
+    task_id: task,
+    actor: by,
+    action: `the task was moved to ${to}`,
+    files_touched: [],
+    decision: reason,
+    result: to,
+    next_step: next,
+    code: code ?? 'ABORTED',
+  };
+}
+
+/** Brings the file to these lines. Nobody else may do so at the same time: the caller holds the log. */
+export function syncWorklog(place: WorklogPlace, lines: readonly string[]): Written {
+  const expected = lines.map((line) => `${line}\n`).join('');
+  const own = fallbackOf(place);
+  const named = usableFile(place, lines[0] ?? '');
+  const file = named ?? own;
+  if (named === null) mkdirSync(dirname(own), { recursive: true, mode: 0o700 });
+  const present = readPresent(file);
+  if (present === expected) return { file, outcome: 'same', found: null };
+  if (expected.startsWith(present)) {
+    append(file, expected.slice(present.length));
+    return { file, outcome: 'appended', found: null };
+  }
+  const found = own.replace(/\.jsonl$/, '.found.jsonl');
+  mkdirSync(dirname(found), { recursive: true, mode: 0o700 });
+  copyFileSync(file, found);
+  writeFileSync(`${file}.new`, expected, { mode: 0o644 });
+  renameSync(`${file}.new`, file);
+  return { file, outcome: 'rewritten', found };
+}
+
+function fallbackOf({ stateDir, run, task }: WorklogPlace): string {
+  return join(stateDir, 'worklogs', encodeURIComponent(run), `${encodeURIComponent(task)}.jsonl`);
+}
+
+/** The named file, if it lies inside the workspace, no link leads to it, and it is new or a worklog of this very task. */
+function usableFile(place: WorklogPlace, firstLine: string): string | null {
+  const normal = normalPath(place.path);
+  if (!normal.ok || normal.path === '.' || normal.path.startsWith('/')) return null;
+  const segments = normal.path.split('/');
+  if (segments[0] === '.git' || segments[0] === '.baton') return null;
+  try {
+    const folder = realFolder(place.root, segments.slice(0, -1));
+    const file = folder === null ? null : join(folder, segments.at(-1) ?? '');
+    return file !== null && isOurs(file, place, firstLine) ? file : null;
+  } catch {
+    return null; // A disk that does not let us write there is a reason to write elsewhere.
+  }
+}
+
+/** The folder, made where it is missing, or null where a link or a file stands in the way. */
+function realFolder(root: string, segments: readonly string[]): string | null {
+  let at = root;
+  for (const segment of segments) {
+    at = join(at, segment);
+    const stat = lstatSync(at, { throwIfNoEntry: false });
+    if (!stat) mkdirSync(at);
+    else if (!stat.isDirectory()) return null;
+  }
+  return at;
+}
+
+function isOurs(file: string, { run, task }: WorklogPlace, firstLine: string): boolean {
+  const stat = lstatSync(file, { throwIfNoEntry: false });
+  if (!stat) return true;
+  if (!stat.isFile() || stat.nlink > 1) return false;
+  const text = readPresent(file);
+  const [first = ''] = text.split('\n', 1);
+  if (text === '' || firstLine.startsWith(first)) return true;
+  const entry = parsed(first);
+  return isObject(entry) && entry.run_id === run && entry.task_id === task && entry.x_prev === NO_LINE;
+}
+
+function parsed(line: string): Json {
+  try {
+    return JSON.parse(line) as Json;
+  } catch {
+    return null;
+  }
+}
+
+function readPresent(file: string): string {
+  return lstatSync(file, { throwIfNoEntry: false }) ? readFileSync(file, 'utf8') : '';
+}
+
+/** In one write, so that whoever reads along never sees two writers' lines mixed. */
+function append(file: string, text: string): void {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
+  const handle = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o644);
+  try {
+    const bytes = Buffer.from(text);
+    for (let from = 0; from < bytes.length; ) from += writeSync(handle, bytes, from);
+  } finally {
+    closeSync(handle);
+  }
+}
