@@ -14,8 +14,9 @@ import { handoffSchema } from '../src/dialects/materia/schema.ts';
 import { EXAMPLE_RESULT } from '../src/dialects/operator/example.ts';
 import { validateOperator } from '../src/dialects/operator/validate.ts';
 import type { Contract } from '../src/kernel/dialect.ts';
-import { median, type Row } from './row.ts';
+import type { Row } from './row.ts';
 
+const REGISTRY = fileURLToPath(new URL('../src/dialects/governed/fixtures/registry', import.meta.url));
 const BYTES = 1300;
 const TARGET = 50_000;
 const generator: Contract = {
@@ -48,28 +49,41 @@ const operatorResult = (complete: boolean) =>
   padded(complete ? EXAMPLE_RESULT : { ...EXAMPLE_RESULT, status: 'finished' }, 'x_note');
 
 export function readRates(): Row[] {
-  const folder = fileURLToPath(new URL('../src/dialects/governed/fixtures/registry', import.meta.url));
-  const loader = registryLoader(folder);
+  const loader = registryLoader(REGISTRY);
   const governed = (text: string) => validateGoverned(text, { now: EXAMPLE.timestamp }, loader);
-  const known = loadRegistryFolder(folder);
+  const known = loadRegistryFolder(REGISTRY);
   // The example of the brief has placeholders for hashes; these are the registry's own.
   const [source, target] = [EXAMPLE.source_agent, EXAMPLE.target_agent].map(({ agent_id }) => refTo(known, agent_id));
-  const envelope = JSON.stringify({ ...EXAMPLE, source_agent: source, target_agent: target });
+  const { request, state } = EXAMPLE.context;
+  const roomy = (note: string) =>
+    JSON.stringify({
+      ...EXAMPLE,
+      source_agent: source,
+      target_agent: target,
+      context: { request, state: { ...state, accumulated_context: { ...state.accumulated_context, note } } },
+    });
+  const prose = 'The interviews were held in March, twelve of them, and each was read by two people. ';
+  const envelope = roomy(prose.repeat(20).slice(0, BYTES - roomy('').length));
   const first = governed(envelope);
   if (!first.allow) throw new Error(`the envelope of the benchmark is refused: ${first.code}`);
   return [
     rate('materia, valid', valid, (text) => readMateria(text, generator)),
     rate('materia, invalid', invalid, (text) => readMateria(text, generator)),
+    rate('materia, cut short', valid.slice(0, -10), (text) => readMateria(text, generator)),
     rate('gaia, valid', gaiaReport(true), (text) => readReport(text)),
     rate('gaia, invalid', gaiaReport(false), (text) => readReport(text)),
     rate('operator result, valid', operatorResult(true), (text) => validateOperator('operator/result', text)),
     rate('operator result, invalid', operatorResult(false), (text) => validateOperator('operator/result', text)),
+    rate('operator result, cut short', operatorResult(true).slice(0, -10), (text) =>
+      validateOperator('operator/result', text),
+    ),
     rate('governed handoff, accepted', envelope, governed),
     rate(
       'governed handoff, refused',
       envelope.replace('"protocol_version":"1.0.0"', '"protocol_version":"9.0.0"'),
       governed,
     ),
+    rate('governed handoff, cut short', envelope.slice(0, -10), governed),
     ...yardsticks(),
   ];
 }
@@ -92,14 +106,19 @@ function yardsticks(): Row[] {
   ];
 }
 
+/**
+ * By the time the processor spent on it, all threads together, in the best of several rounds: whatever else runs on the
+ * machine can only make a read dearer.
+ */
 function rate(what: string, text: string, read: (text: string) => unknown): Row {
   const once = (count: number) => {
-    const began = performance.now();
+    const began = process.cpuUsage();
     for (let index = 0; index < count; index++) read(text);
-    return (count * 1000) / (performance.now() - began);
+    const { user, system } = process.cpuUsage(began);
+    return (count * 1_000_000) / (user + system);
   };
-  once(3000);
-  const value = median([once(10_000), once(10_000), once(10_000)]);
+  once(20_000);
+  const value = Math.max(...Array.from({ length: 9 }, () => once(5_000)));
   return {
     what: `${what} (${text.length} B)`,
     value: `${Math.round(value).toLocaleString('en')}/s`,
@@ -119,10 +138,12 @@ const HOSTILE: readonly (readonly [string, (bytes: number) => string])[] = [
 
 /** Time for a text of 1 MB over that for a quarter of it: 4 is linear, 16 quadratic. Under a millisecond nothing can be said. */
 export function hostileTexts(): Row[] {
+  const loader = registryLoader(REGISTRY);
   const readers: readonly (readonly [string, (text: string) => unknown])[] = [
     ['materia', (text) => readMateria(text, generator)],
     ['gaia', (text) => readReport(text)],
     ['operator', (text) => validateOperator('operator/result', text)],
+    ['governed', (text) => validateGoverned(text, { now: EXAMPLE.timestamp }, loader)],
   ];
   return readers.flatMap(([reader, read]) =>
     HOSTILE.map(([name, make]): Row => {

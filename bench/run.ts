@@ -27,6 +27,10 @@ const GROUPS: Record<string, () => Promise<void>> = {
     const { lockRates } = await import('./locks.ts');
     print('Locks', lockRates());
   },
+  async heartbeat() {
+    const { heartbeatTimes } = await import('./heartbeat.ts');
+    print('A heartbeat', await heartbeatTimes());
+  },
   async start() {
     print('Starting a short command', startTimes([['check'], ['casts'], ['status']]));
   },

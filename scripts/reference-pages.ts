@@ -67,10 +67,10 @@ const RETRY: Readonly<Record<CodeRow['retry'], string>> = {
 function codesPage(): string {
   const chapters = CHAPTERS.map(([title, codes]) => {
     const rows = Object.entries(codes).map(
-      ([code, { means, fix, retry, http }]) =>
-        `| \`${code}\` | ${cell(means)} | ${cell(fix)} | ${RETRY[retry]} | ${http} |`,
+      ([code, { means, cause, fix, retry, http }]) =>
+        `| \`${code}\` | ${cell(means)} | ${cell(cause)} | ${cell(fix)} | ${RETRY[retry]} | ${http} |`,
     );
-    return `## ${title}\n\n| code | means | what to do | try again when | HTTP |\n|---|---|---|---|---|\n${rows.join('\n')}`;
+    return `## ${title}\n\n| code | means | caused by | what to do | try again when | HTTP |\n|---|---|---|---|---|---|\n${rows.join('\n')}`;
   });
   return `${GENERATED}
 

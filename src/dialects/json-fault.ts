@@ -1,57 +1,63 @@
 // Finds the first place where a text is not the JSON we accept, and says in our own words what is wrong there.
 // It walks the grammar without recursion, so nesting costs memory and never stack, and it reads each character once.
-// It runs only after a parse was refused: speed on good input is not its business, a useful position is.
+// It runs only after a parse was refused, and is still quick: answers that were cut off are common.
 
 export type FaultKind = 'syntax' | 'too_deep' | 'duplicate_key' | 'forbidden_key';
 /** `offset` counts UTF-16 code units from the start of the text. */
 export type Fault = { readonly kind: FaultKind; readonly message: string; readonly offset: number };
 
 type Frame = { readonly keys: Set<string> | null; readonly under: string; key: string };
-type Step = { readonly next: number } | Fault;
+/** The place after what was read, or what is wrong with it. */
+type Step = number | Fault;
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const LITERAL = /(?:true|false|null)/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const KEY_SHOWN_MAX = 40;
+const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a];
+const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
 
 /** The first fault of the text, or null. A fault of syntax wins over a key that is written twice or forbidden. */
 export function findFault(text: string): Fault | null {
   const stack: Frame[] = [];
+  let top: Frame | undefined;
   let keyFault: Fault | null = null;
   let at = skipSpace(text, text.charCodeAt(0) === 0xfeff ? 1 : 0);
   for (;;) {
     // A value stands here. Opening one leads to its first member; anything else is read whole.
-    const opener = text[at];
-    if (opener === '{' || opener === '[') {
-      stack.push({ keys: opener === '{' ? new Set() : null, under: stack.at(-1)?.key ?? '', key: '' });
+    const opener = text.charCodeAt(at);
+    if (opener === OPEN_BRACE || opener === OPEN_BRACKET) {
+      const frame: Frame = { keys: opener === OPEN_BRACE ? new Set() : null, under: top?.key ?? '', key: '' };
+      stack.push(frame);
+      top = frame;
       at = skipSpace(text, at + 1);
-      if (text[at] !== closerOf(stack)) {
-        if (opener === '[') continue;
-        const key = readKey(text, at, stack, false);
-        if (!('next' in key)) return key;
-        keyFault ??= faultOfKey(stack, at);
-        at = key.next;
+      if (text.charCodeAt(at) !== closerOf(frame)) {
+        if (!frame.keys) continue;
+        const key = readKey(text, at, frame, false);
+        if (typeof key !== 'number') return key;
+        keyFault ??= faultOfKey(frame, at);
+        at = key;
         continue;
       }
     } else {
-      const scalar = readScalar(text, at, stack);
-      if (!('next' in scalar)) return scalar;
-      at = skipSpace(text, scalar.next);
+      const scalar = readScalar(text, at, top);
+      if (typeof scalar !== 'number') return scalar;
+      at = skipSpace(text, scalar);
     }
     // A value has ended, or an empty container stands before its closer. Close what closes, then find the next value.
-    while (stack.length > 0 && text[at] === closerOf(stack)) {
+    while (top && text.charCodeAt(at) === closerOf(top)) {
       stack.pop();
+      top = stack[stack.length - 1];
       at = skipSpace(text, at + 1);
     }
-    const frame = stack.at(-1);
-    if (!frame) return at === text.length ? keyFault : syntax(at, 'there is more text after the end of the JSON value');
-    if (text[at] !== ',') return missingComma(text, at, stack);
+    if (!top) return at === text.length ? keyFault : syntax(at, 'there is more text after the end of the JSON value');
+    if (text.charCodeAt(at) !== COMMA) return missingComma(text, at, top);
     at = skipSpace(text, at + 1);
-    if (frame.keys) {
-      const key = readKey(text, at, stack, true);
-      if (!('next' in key)) return key;
-      keyFault ??= faultOfKey(stack, at);
-      at = key.next;
+    if (top.keys) {
+      const key = readKey(text, at, top, true);
+      if (typeof key !== 'number') return key;
+      keyFault ??= faultOfKey(top, at);
+      at = key;
     } else if (text[at] === ']') {
       return syntax(at, 'a comma before a closing bracket is not allowed');
     }
@@ -68,23 +74,23 @@ export function skipSpace(text: string, at: number): number {
   }
 }
 
-function readKey(text: string, at: number, stack: readonly Frame[], afterComma: boolean): Step {
-  if (at >= text.length) return ended(text, stack);
-  if (afterComma && text[at] === '}') return syntax(at, 'a comma before a closing brace is not allowed');
-  if (text[at] !== '"') return syntax(at, 'expected a key in double quotes');
-  const string = readString(text, at);
-  if (!('next' in string)) return string;
-  const colon = skipSpace(text, string.next);
-  if (colon >= text.length) return ended(text, stack);
-  if (text[colon] !== ':') return syntax(colon, 'expected a colon after the key');
-  const frame = stack.at(-1);
-  if (frame) frame.key = decode(text.slice(at, string.next));
-  return { next: skipSpace(text, colon + 1) };
+function readKey(text: string, at: number, frame: Frame, afterComma: boolean): Step {
+  if (at >= text.length) return ended(text, frame);
+  if (afterComma && text.charCodeAt(at) === CLOSE_BRACE) {
+    return syntax(at, 'a comma before a closing brace is not allowed');
+  }
+  if (text.charCodeAt(at) !== QUOTE) return syntax(at, 'expected a key in double quotes');
+  const end = readString(text, at);
+  if (typeof end !== 'number') return end;
+  const colon = skipSpace(text, end);
+  if (colon >= text.length) return ended(text, frame);
+  if (text.charCodeAt(colon) !== COLON) return syntax(colon, 'expected a colon after the key');
+  frame.key = decode(text.slice(at + 1, end - 1));
+  return skipSpace(text, colon + 1);
 }
 
 /** What is wrong with the key just read, beside its syntax. Remembers the key. */
-function faultOfKey(stack: readonly Frame[], offset: number): Fault | null {
-  const { keys, key, under } = stack.at(-1) ?? { keys: null, key: '', under: '' };
+function faultOfKey({ keys, key, under }: Frame, offset: number): Fault | null {
   if (key === '__proto__' || (key === 'prototype' && under === 'constructor')) {
     return { kind: 'forbidden_key', offset, message: `the key ${show(key)} is not allowed here` };
   }
@@ -95,15 +101,15 @@ function faultOfKey(stack: readonly Frame[], offset: number): Fault | null {
   return null;
 }
 
-function readScalar(text: string, at: number, stack: readonly Frame[]): Step {
+function readScalar(text: string, at: number, frame: Frame | undefined): Step {
   const first = text[at];
-  if (first === undefined) return stack.length === 0 ? syntax(at, 'the text is empty') : ended(text, stack);
+  if (first === undefined) return frame ? ended(text, frame) : syntax(at, 'the text is empty');
   if (first === '"') return readString(text, at);
   const literal = skip(LITERAL, text, at);
-  if (literal > at) return { next: literal };
+  if (literal > at) return literal;
   const number = skip(NUMBER, text, at);
   if (number > at) {
-    if (Number.isFinite(Number(text.slice(at, number)))) return { next: number };
+    if (Number.isFinite(Number(text.slice(at, number)))) return number;
     return syntax(at, 'a number is too large');
   }
   if (first === "'") return syntax(at, 'a string must stand in double quotes');
@@ -116,7 +122,7 @@ function readString(text: string, start: number): Step {
   for (;;) {
     while (isPlain(text.charCodeAt(at))) at++;
     if (at >= text.length) return syntax(start, 'a string is not closed');
-    if (text[at] === '"') return { next: at + 1 };
+    if (text.charCodeAt(at) === QUOTE) return at + 1;
     if (text[at] !== '\\')
       return syntax(at, 'a line break or control character in a string must be escaped, as in \\n');
     const after = skip(ESCAPE, text, at);
@@ -130,17 +136,17 @@ function isPlain(code: number): boolean {
   return code >= 0x20 && code !== 0x22 && code !== 0x5c;
 }
 
-function missingComma(text: string, at: number, stack: readonly Frame[]): Fault {
-  if (at >= text.length) return ended(text, stack);
-  return syntax(at, `expected a comma or a closing ${stack.at(-1)?.keys ? 'brace' : 'bracket'}`);
+function missingComma(text: string, at: number, frame: Frame): Fault {
+  if (at >= text.length) return ended(text, frame);
+  return syntax(at, `expected a comma or a closing ${frame.keys ? 'brace' : 'bracket'}`);
 }
 
-function ended(text: string, stack: readonly Frame[]): Fault {
-  return syntax(text.length, `the text ends before ${stack.at(-1)?.keys ? 'an object' : 'an array'} is closed`);
+function ended(text: string, frame: Frame): Fault {
+  return syntax(text.length, `the text ends before ${frame.keys ? 'an object' : 'an array'} is closed`);
 }
 
-function closerOf(stack: readonly Frame[]): string {
-  return stack.at(-1)?.keys ? '}' : ']';
+function closerOf(frame: Frame): number {
+  return frame.keys ? CLOSE_BRACE : CLOSE_BRACKET;
 }
 
 function syntax(offset: number, message: string): Fault {
@@ -152,8 +158,8 @@ function skip(pattern: RegExp, text: string, at: number): number {
   return pattern.test(text) ? pattern.lastIndex : at;
 }
 
-function decode(literal: string): string {
-  return literal.includes('\\') ? String(JSON.parse(literal)) : literal.slice(1, -1);
+function decode(written: string): string {
+  return written.includes('\\') ? String(JSON.parse(`"${written}"`)) : written;
 }
 
 function show(key: string): string {

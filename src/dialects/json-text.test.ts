@@ -32,7 +32,23 @@ test.each([
   ['null', {}, null],
   ['\ufeff{"a":1}', {}, { a: 1 }],
 ])('%j with %j is read', (text, limits, value) => {
-  expect(parseJsonText(text, limits)).toEqual({ ok: true, value });
+  expect(parseJsonText(text, limits)).toMatchObject({ ok: true, value });
+});
+
+test.each([
+  ['1', 0, false],
+  ['{"a":[{}],"b":{}}', 3, false],
+  ['["[[[","\\n"]', 1, true],
+])('%s is %i levels deep; with escapes: %s', (text, depth, hasEscapes) => {
+  expect(parseJsonText(text)).toMatchObject({ ok: true, depth, hasEscapes });
+});
+
+test.each([
+  ['{"\\u005f_proto__":1}', 'forbidden_key'],
+  ['{"\\u0063onstructor":{"prototype":1}}', 'forbidden_key'],
+  ['{"\\u0061":1,"a":2}', 'duplicate_key'],
+])('%s is refused whatever its escapes hide: %s', (text, kind) => {
+  expect(parseJsonText(text)).toMatchObject({ ok: false, kind });
 });
 
 test(
@@ -43,7 +59,7 @@ test(
         const content = units.join('');
         const text = `"${content}"`;
         const bytes = Buffer.byteLength(text);
-        expect(parseJsonText(text, { maxBytes: bytes })).toEqual({ ok: true, value: content });
+        expect(parseJsonText(text, { maxBytes: bytes })).toMatchObject({ ok: true, value: content });
         expect(parseJsonText(text, { maxBytes: bytes - 1 })).toMatchObject({ kind: 'too_large' });
       }),
       runs,

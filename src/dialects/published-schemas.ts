@@ -1,8 +1,11 @@
 // The schemas we publish for others, by file name. They are generated from the same sources the validators read.
 import { CONFIG_SCHEMA } from '../kernel/graph/config-schema.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import { INPUT_SCHEMA } from './gaia/input-schema.ts';
+import { MERGE_SCHEMA, TRANSITION_SCHEMA } from './gaia/request-schema.ts';
 import { REPORT_SCHEMA } from './gaia/schema.ts';
-import { ENVELOPE_SCHEMA } from './governed/schema.ts';
+import { ENVELOPE_SCHEMA, PROTOCOL_VERSION } from './governed/schema.ts';
+import { TIMESTAMP_PATTERN } from './governed/timestamp.ts';
 import { handoffSchema } from './materia/schema.ts';
 import { OPERATOR_SCHEMAS } from './operator/schema.ts';
 
@@ -10,9 +13,25 @@ export const PUBLISHED_SCHEMAS: Readonly<Record<string, JsonObject>> = {
   config: CONFIG_SCHEMA,
   materia: handoffSchema,
   gaia: REPORT_SCHEMA as unknown as JsonObject,
-  'governed-handoff': ENVELOPE_SCHEMA as unknown as JsonObject,
+  'gaia-input': INPUT_SCHEMA,
+  'gaia-merge': MERGE_SCHEMA,
+  'gaia-transition': TRANSITION_SCHEMA,
+  'governed-handoff': envelopeSchema() as unknown as JsonObject,
   ...Object.fromEntries(Object.entries(OPERATOR_SCHEMAS).map(([kind, schema]) => [`operator-${kind}`, schema])),
 };
+
+/** With what the verifier judges after the schema stage, and under codes of its own. */
+function envelopeSchema() {
+  const { timestamp, protocol_version, ...properties } = ENVELOPE_SCHEMA.properties ?? {};
+  return {
+    ...ENVELOPE_SCHEMA,
+    properties: {
+      timestamp: { ...timestamp, pattern: TIMESTAMP_PATTERN },
+      protocol_version: { ...protocol_version, const: PROTOCOL_VERSION },
+      ...properties,
+    },
+  };
+}
 
 export function schemaText(name: string): string {
   return `${JSON.stringify(PUBLISHED_SCHEMAS[name], null, 2)}\n`;

@@ -1,7 +1,9 @@
 // Every kind of payload that can be checked on its own, by name. A kind's validator is loaded when it is asked for, so
 // that checking one kind does not pay for the others.
+import type { Code } from '../kernel/codes.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
+import { faultOfPlain } from './plain-json.ts';
 
 /** `text` is the exact text of a payload; `value` is a payload that is JSON already, with its text where that is known. */
 export type Payload = { readonly text: string } | { readonly value: Json; readonly written?: string };
@@ -48,11 +50,26 @@ export async function validatorFor(kind: string): Promise<Validator | null> {
   return dialect === 'operator' ? operatorValidator(kind) : governedValidator();
 }
 
-/** Checks one payload. An unknown kind is a mistake of the caller and throws. */
+/**
+ * Checks one payload. Whatever it holds, the answer is a verdict; only an unknown kind, a mistake of the caller's own,
+ * throws.
+ */
 export async function validate(kind: string, payload: Payload, given: ValidateOptions): Promise<Verdict> {
   const validator = await validatorFor(kind);
   if (!validator) throw new Error(`there is no kind ${kind}; there are ${KINDS.join(', ')}`);
-  return validator(payload, given);
+  const fault = 'text' in payload ? null : faultOfPlain(payload.value);
+  if (fault !== null) return deny(notJsonCode(kind), `the payload is not JSON: ${fault}`, { message: fault });
+  // An option that is undefined is one that was not given.
+  const options = Object.fromEntries(Object.entries(given.options ?? {}).filter(([, value]) => value !== undefined));
+  const wrong = faultOfPlain(options);
+  if (wrong !== null) return deny('BAD_USAGE', `the options are not JSON: ${wrong}`);
+  return validator(payload, { ...given, options });
+}
+
+/** The code under which a kind refuses a text that is no JSON. */
+function notJsonCode(kind: string): Code {
+  if (kind.startsWith('operator/')) return 'SCHEMA_INVALID';
+  return kind.startsWith('governed/') ? 'PARSE' : 'NOT_JSON';
 }
 
 async function materiaValidator(): Promise<Validator> {

@@ -3,13 +3,15 @@
 import { spawnSync } from 'node:child_process';
 import { isDeepStrictEqual } from 'node:util';
 import { disturbedRun, type Quiet, quietRun } from '../crash/kill.ts';
+import { race as raceFor } from './race.ts';
 
 const KILLS = Number(process.env.KILL_SEEDS ?? 200);
 const FUZZ = process.env.FUZZ_RUNS ?? '100000';
+const RACE_ROUNDS = Number(process.env.RACE_ROUNDS ?? 10_000);
 const AT_ONCE = 2;
 const [only] = process.argv.slice(2);
 
-const GROUPS: Record<string, () => Promise<boolean>> = { kill, fuzz };
+const GROUPS: Record<string, () => Promise<boolean>> = { kill, race, fuzz };
 
 let good = true;
 for (const [name, run] of Object.entries(GROUPS)) {
@@ -39,6 +41,15 @@ async function kill(): Promise<boolean> {
   );
   if (failed.length > 0) console.log(`seeds: ${failed.join(', ')}`);
   return failed.length === 0;
+}
+
+async function race(): Promise<boolean> {
+  const { rounds, zombies, lateRefused, faults } = await raceFor(RACE_ROUNDS);
+  console.log(
+    `${rounds} rounds of 8 processes for overlapping paths, one winner each; ${zombies} zombies, ${lateRefused} of their ${zombies * 3} late acts refused; faults: ${faults.length}`,
+  );
+  for (const fault of faults) console.log(fault);
+  return faults.length === 0 && lateRefused === zombies * 3;
 }
 
 async function oneSeed(seed: number, quiet: Quiet): Promise<{ same: boolean; kills: number }> {

@@ -49,6 +49,51 @@ test('a brief for a known turn leads to a report that fits the turn', () => {
   expect(text).toContain('sections you may write: apps');
 });
 
+const SITUATIONS = [false, true].flatMap((consolidationRequired) =>
+  [false, true].flatMap((mayAskPermission) =>
+    [false, true].map((iterates) => ({ consolidationRequired, mayAskPermission, iterates })),
+  ),
+);
+
+test.each(SITUATIONS)(
+  'a brief for %o tells of what the turn needs, of nothing else, and can be followed',
+  (situation) => {
+    const text = briefFor(contract(), situation);
+    expect(text.includes('consolidation_report')).toBe(situation.consolidationRequired);
+    expect(text.includes('approval_request')).toBe(situation.mayAskPermission);
+    expect(text.includes('APPROVAL_REQUEST')).toBe(situation.mayAskPermission);
+    expect(text.includes('loop_state')).toBe(situation.iterates);
+    const given = { injectedContext: { surface_routing: { multi_surface: situation.consolidationRequired } } };
+    const offered = PLAN_STATUSES.filter((plan) => text.includes(`  - ${plan}: `));
+    expect(offered).toHaveLength(situation.mayAskPermission ? 5 : 4);
+    for (const plan of offered) {
+      expect([plan, readReport(answer(text, plan), given)]).toMatchObject([
+        plan,
+        { code: 'OK', details: { warnings: [] } },
+      ]);
+    }
+  },
+);
+
+test.each([
+  [{ assign: { owner: '$.consolidation_report.ownership_assessment' } }, 'consolidation_report, required in this turn'],
+  [{ schema: { required: ['consolidation_report'] } }, 'consolidation_report, required in this turn'],
+  [{ assign: { loop: '$.loop_state' } }, 'loop_state, required in this turn'],
+])('a socket that hands on %j has it explained', (fields, line) => {
+  const socket = contract(fields);
+  expect(gaia.brief(socket)).toContain(line);
+  expect(gaia.read(answer(gaia.brief(socket), 'COMPLETE'), socket)).toMatchObject({ ok: true });
+});
+
+test('a repair explains the sections that were missed', () => {
+  const given = { injectedContext: { surface_routing: { multi_surface: true } } };
+  const raw = answer(gaia.brief(contract()), 'COMPLETE');
+  const refusal = readReport(raw, given);
+  expect(refusal.code).toBe('CONTRACT_VIOLATION');
+  const text = refusal.allow ? '' : gaia.repair(refusal, raw, contract());
+  expect(readReport(answer(text, 'COMPLETE'), given).code).toBe('OK');
+});
+
 test('a brief without writable sections says to leave update_contracts out', () => {
   expect(briefFor(contract(), { writableSections: [] })).toContain('Leave out update_contracts');
 });

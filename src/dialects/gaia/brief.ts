@@ -14,10 +14,15 @@ import {
 } from './contract.ts';
 import { sourcesOf } from './socket.ts';
 
-/** What is known about the turn beside its socket; each part makes the text more definite. */
+/** What is known about the turn beside its socket. What a turn does not need is not explained to it. */
 export type Situation = {
   readonly agentId?: string;
+  /** Whether the INPUT asks for a consolidation_report. */
   readonly consolidationRequired?: boolean;
+  /** Whether a person is there to give permission; true unless said otherwise. */
+  readonly mayAskPermission?: boolean;
+  /** Whether the turn belongs to a loop that improves a metric. */
+  readonly iterates?: boolean;
   readonly writableSections?: readonly string[];
 };
 
@@ -27,7 +32,12 @@ export function brief(contract: Contract): string {
   return briefFor(contract, {});
 }
 
-export function briefFor(contract: Pick<Contract, 'assign' | 'schema'>, situation: Situation): string {
+export function briefFor(contract: Pick<Contract, 'assign' | 'schema'>, given: Situation): string {
+  const situation = {
+    ...given,
+    consolidationRequired: given.consolidationRequired === true || asksFor(contract, 'consolidation_report'),
+    iterates: given.iterates === true || asksFor(contract, 'loop_state'),
+  };
   return [
     ...formatLines(situation),
     '',
@@ -38,8 +48,19 @@ export function briefFor(contract: Pick<Contract, 'assign' | 'schema'>, situatio
   ].join('\n');
 }
 
+/** Whether the socket itself hands a section on, or demands it by its schema. */
+function asksFor(contract: Pick<Contract, 'assign' | 'schema'>, section: string): boolean {
+  const required = contract.schema?.required;
+  if (Array.isArray(required) && required.includes(section)) return true;
+  return sourcesOf(contract).some((source) => source === `$.${section}` || source.startsWith(`$.${section}.`));
+}
+
 /** A report that keeps the contract, as an example to fill in. */
-export function exampleReport({ agentId = EXAMPLE_ID, consolidationRequired = false }: Situation): JsonObject {
+export function exampleReport({
+  agentId = EXAMPLE_ID,
+  consolidationRequired = false,
+  iterates = false,
+}: Situation): JsonObject {
   const report = {
     agent_status: { plan_status: 'COMPLETE', agent_id: agentId, pending_steps: [], next_action: 'done' },
     evidence_report: {
@@ -54,19 +75,21 @@ export function exampleReport({ agentId = EXAMPLE_ID, consolidationRequired = fa
     },
     user_facing_summary: 'Sessions no longer expire at once.',
   };
-  if (!consolidationRequired) return report;
   return {
     ...report,
-    consolidation_report: {
-      ownership_assessment: 'owned_here',
-      confirmed_findings: ['the fault is in src/auth.ts'],
-      suspected_findings: ['none'],
-      conflicts: ['none'],
-      open_gaps: ['none'],
-      next_best_agent: 'none',
-    },
+    ...(consolidationRequired && { consolidation_report: EXAMPLE_CONSOLIDATION }),
+    ...(iterates && { loop_state: { iteration: 2, max_iterations: 5, metric: 0.95, threshold: 0.9 } }),
   };
 }
+
+const EXAMPLE_CONSOLIDATION = {
+  ownership_assessment: 'owned_here',
+  confirmed_findings: ['the fault is in src/auth.ts'],
+  suspected_findings: ['none'],
+  conflicts: ['none'],
+  open_gaps: ['none'],
+  next_best_agent: 'none',
+};
 
 function formatLines(situation: Situation): string[] {
   return [
@@ -82,33 +105,49 @@ function formatLines(situation: Situation): string[] {
   ];
 }
 
-function statusLines({ agentId }: Situation): string[] {
+function statusLines({ agentId, mayAskPermission = true }: Situation): string[] {
+  const statuses = PLAN_STATUSES.filter((status) => mayAskPermission || status !== 'APPROVAL_REQUEST');
   const id = agentId ? `exactly "${agentId}"` : 'the id you were given: `a` and at least five lower-case hex digits';
   return [
     'agent_status, always:',
     '- plan_status, one of:',
-    ...PLAN_STATUSES.map((status) => `  - ${status}: ${STATUS_MEANS[status]}`),
+    ...statuses.map((status) => `  - ${status}: ${STATUS_MEANS[status]}`),
     `- agent_id: ${id}`,
     '- pending_steps: the steps that are left, [] when there are none',
     '- next_action: what should happen next, "done" when nothing should',
   ];
 }
 
-function sectionLines({ consolidationRequired, writableSections }: Situation): string[] {
-  const approval = [...APPROVAL_ADVISORY_KEYS, ...APPROVAL_BLOCKING_KEYS].join(', ');
-  const consolidation = `an object with ${CONSOLIDATION_KEYS.join(', ')}; none of them empty, ["none"] says there is nothing`;
-  const when = consolidationRequired
-    ? 'consolidation_report, required in this turn'
-    : 'consolidation_report, only when your input sets consolidation_required, cross_check_required or multi_surface';
+function sectionLines(situation: Situation): string[] {
   return [
     `evidence_report, always, with all of ${EVIDENCE_KEYS.join(', ')}; each a list, [] when there is nothing.`,
     'evidence_report.verification, only for COMPLETE: an object with method, checks, details and result; result must be "pass", and you must have verified it.',
-    `approval_request, only for APPROVAL_REQUEST: an object with ${approval}; risk_level is one of ${RISK_LEVELS.join(', ')}; exact_content is the command word for word; ${APPROVAL_BLOCKING_KEYS.join(' and ')} must not be empty.`,
-    `${when}: ${consolidation}. ownership_assessment is one of ${OWNERSHIP_ASSESSMENTS.join(', ')}.`,
-    'loop_state, only when you work in iterations: an object with the numbers iteration, max_iterations, metric, threshold; COMPLETE waits until the threshold is reached or no iteration is left.',
+    ...conditionalLines(situation),
     'Optional: user_facing_summary (a few sentences for a person, who reads nothing else), memory_suggestions (a list of notes), memorialize_suggestions (a list of objects with description and body).',
-    updateLine(writableSections),
+    updateLine(situation.writableSections),
   ];
+}
+
+/** The sections that not every turn needs. */
+function conditionalLines({ mayAskPermission = true, consolidationRequired, iterates }: Situation): string[] {
+  const lines: string[] = [];
+  if (mayAskPermission) {
+    const keys = [...APPROVAL_ADVISORY_KEYS, ...APPROVAL_BLOCKING_KEYS].join(', ');
+    lines.push(
+      `approval_request, only for APPROVAL_REQUEST: an object with ${keys}; risk_level is one of ${RISK_LEVELS.join(', ')}; exact_content is the command word for word; ${APPROVAL_BLOCKING_KEYS.join(' and ')} must not be empty.`,
+    );
+  }
+  if (consolidationRequired) {
+    lines.push(
+      `consolidation_report, required in this turn: an object with ${CONSOLIDATION_KEYS.join(', ')}; none of them empty, ["none"] says there is nothing. ownership_assessment is one of ${OWNERSHIP_ASSESSMENTS.join(', ')}.`,
+    );
+  }
+  if (iterates) {
+    lines.push(
+      'loop_state, required in this turn: an object with the numbers iteration, max_iterations, metric, threshold; COMPLETE waits until the threshold is reached or no iteration is left.',
+    );
+  }
+  return lines;
 }
 
 function updateLine(writable: readonly string[] | undefined): string {

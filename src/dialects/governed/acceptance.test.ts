@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { JsonObject } from '../../kernel/json.ts';
 import {
   after,
   allowing,
@@ -98,6 +99,8 @@ test.each<[string, number, unknown, Options?]>([
 test('an accepted verdict carries what a log needs', () => {
   const { details } = verify(put(envelope(), '/extra', 1));
   expect(details).toMatchObject({
+    status: 'accepted',
+    audit_ref: null,
     scope: 'unasserted',
     attestation: { claimed: { composition_valid: true }, recomputed: { boundaries_respected: true } },
     false_claims: [],
@@ -153,4 +156,44 @@ test('sixteen hops are allowed', () => {
 
 test('without a clock there is no verdict on an envelope', () => {
   expect(verify(envelope(), { now: 'now' }).code).toBe('BAD_USAGE');
+});
+
+test('a refused verdict says what kind of refusal it is, that nothing ran, and what to do', () => {
+  const { details } = verify(envelope(B, A));
+  expect(details).toMatchObject({
+    status: 'rejected',
+    handoff_id: ID,
+    stage: 13,
+    reason_class: 'boundary',
+    refusal_reason: 'BOUNDARY_VIOLATION',
+    problems: [{ code: 'BOUNDARY_NOT_ALLOWED', pointer: '/target_agent/agent_id' }],
+    security_flag: false,
+    executed: false,
+    retryable: true,
+    incident: null,
+    audit_ref: null,
+    attestation: { claimed: { boundaries_respected: true }, recomputed: { boundaries_respected: false } },
+    false_claims: ['boundaries_respected'],
+  });
+  expect(details).toHaveProperty('suggested_target');
+  expect(details).toHaveProperty('remediation');
+  expect(Object.keys(verify('{').details)).toEqual(expect.arrayContaining(['status', 'executed', 'incident']));
+});
+
+test.each<[string, unknown, Options, JsonObject | null]>([
+  [
+    'a sender with another prompt blocks only itself',
+    put(envelope(), '/source_agent/prompt_hash', 'b'.repeat(64)),
+    {},
+    { event: 'HASH_MISMATCH', agent_id: A, blocks: 'pair' },
+  ],
+  [
+    'a prompt that was changed blocks its agent',
+    envelope(),
+    { registry: world({ files: { [`prompts/${B}.md`]: 'other' } }) },
+    { event: 'PROMPT_BYTES_MISMATCH', agent_id: B, blocks: 'agent' },
+  ],
+  ['a handoff outside its boundaries is nobody’s incident', envelope(B, A), {}, null],
+])('the incident of a refusal: %s', (_name, input, options, incident) => {
+  expect(verify(input, options)).toMatchObject({ allow: false, details: { incident } });
 });

@@ -6,8 +6,10 @@ import { isObject, isString, type Json, type JsonObject } from '../../kernel/jso
 import { type Allowed, allow, type Denied, deny } from '../../kernel/verdict.ts';
 import { claimedBy, falseClaims, type Recomputed } from './attestation.ts';
 import { digestsOf } from './canonical.ts';
+import type { CanonicalTexts } from './canonical-text.ts';
 import type { Envelope } from './envelope.ts';
 import { RULES_VERSION } from './injection.ts';
+import { envelopeTexts } from './parse.ts';
 import type { Pattern } from './pattern.ts';
 import { PROBLEMS_MAX, type Problem } from './problem.ts';
 import type { Registry } from './registry.ts';
@@ -22,9 +24,12 @@ export type Progress = {
   value: Json;
   /** What parsing found out about the texts of the value. */
   isVerbatim: boolean;
+  isHarmless: boolean;
+  /** The canonical texts of the value, where somebody needed them before the answer. */
+  texts: CanonicalTexts | null;
   /** Null until the schema stage has passed. */
   envelope: Envelope | null;
-  recomputed: Recomputed;
+  readonly recomputed: Recomputed;
   readonly warnings: Problem[];
   pattern: Pattern | null;
   suggest: (problem: Problem) => Suggestion | null;
@@ -37,6 +42,8 @@ export function accepted(progress: Progress): Allowed {
   const { pattern, envelope } = progress;
   const scopes = envelope?.context.request.scopes;
   return allow(`the handoff is accepted (${pattern?.name ?? 'within one agent'})`, {
+    status: 'accepted',
+    audit_ref: null,
     ...common(progress),
     pattern: pattern?.number ?? null,
     pattern_name: pattern?.name ?? null,
@@ -47,7 +54,7 @@ export function accepted(progress: Progress): Allowed {
 export function rejected(stage: StageName, problems: readonly Problem[], progress: Progress): Denied {
   const [first] = problems;
   const { code, reason, details } = refusal(stage, problems, first ? progress.suggest(first) : null);
-  return deny(code, reason, { ...details, ...common(progress) });
+  return deny(code, reason, { ...details, incident: incidentOf(first, progress.envelope), ...common(progress) });
 }
 
 /** The part of a refusal that needs no registry. */
@@ -57,34 +64,55 @@ export function refusal(stage: StageName, problems: readonly Problem[], suggesti
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
   const reasonClass = STAGES[stage].class;
   return deny(code, `${first?.message ?? 'the envelope is refused'}${more}`, {
+    status: 'rejected',
     stage: STAGES[stage].number,
     stage_name: stage,
-    class: reasonClass,
+    reason_class: reasonClass,
     refusal_reason: refusalReason(reasonClass),
     problems: problems.slice(0, PROBLEMS_MAX).map(toJson),
     security_flag: isSecurityEvent(stage, code),
+    executed: false,
     retryable: GOVERNED_CODES[code].retry === 'repaired',
     suggested_target: suggestion && { ...suggestion },
     remediation: remediesFor(code, suggestion).map((remedy) => ({ ...remedy })),
+    incident: null,
+    audit_ref: null,
   });
 }
 
 function common(progress: Progress): JsonObject {
   const { registry, value, isVerbatim, envelope, recomputed, warnings } = progress;
-  const request = envelope?.context.request ?? null;
   const claimed = envelope && claimedBy(envelope);
-  const digests = isObject(value) ? digestsOf(value, request, registry.sha256, isVerbatim) : null;
+  const texts = progress.texts ?? (isObject(value) ? envelopeTexts(value, isVerbatim) : null);
+  const digests = texts && digestsOf(texts, registry.sha256);
   return {
     handoff_id: envelope ? envelope.handoff_id.toLowerCase() : handoffIdOf(value),
     attestation: { claimed, recomputed },
     false_claims: claimed ? falseClaims(claimed, recomputed) : [],
     warnings: warnings.slice(0, PROBLEMS_MAX).map(toJson),
     envelope_digest: digests?.whole ?? null,
-    request_digest: digests?.part ?? null,
+    request_digest: envelope ? (digests?.part ?? null) : null,
     registry_digest: registry.digest,
     injection_rules: RULES_VERSION,
   };
 }
+
+/**
+ * What a person has to look into after this refusal: a sender with a wrong hash blocks only itself, a registry that
+ * disagrees with itself blocks the agent. Nothing is opened here; that is for whoever keeps the log.
+ */
+function incidentOf(problem: Problem | undefined, envelope: Envelope | null): JsonObject | null {
+  const blocks = problem && INCIDENTS[problem.code];
+  if (!blocks || !envelope) return null;
+  const { agent_id } = problem.pointer.startsWith('/source_agent') ? envelope.source_agent : envelope.target_agent;
+  return { event: problem.code, agent_id, blocks };
+}
+
+const INCIDENTS: Partial<Record<GovernedCode, 'pair' | 'agent'>> = {
+  LOCK_ENTRY_MISSING: 'agent',
+  HASH_MISMATCH: 'pair',
+  PROMPT_BYTES_MISMATCH: 'agent',
+};
 
 /** In lower case, the form in which ids are compared and stored. */
 function handoffIdOf(value: Json): string | null {

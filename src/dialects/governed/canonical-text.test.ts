@@ -32,17 +32,19 @@ test.each<[string, unknown]>([
   ['a value that contains itself', cyclic],
   ['nothing', undefined],
 ])('%s has no canonical text', (_name, value) => {
-  expect(canonicalTexts(value as Json, null)).toEqual({ whole: undefined, part: undefined });
+  expect(canonicalTexts(value as Json, null)).toMatchObject({ whole: undefined, part: undefined });
 });
 
 test('the text of a part is the text it has alone', () => {
   const part = { b: ['"'], a: 1 };
-  expect(canonicalTexts({ z: 1, y: [part, 2] }, part)).toEqual({
+  expect(canonicalTexts({ z: 1, y: [part, 2] }, part)).toMatchObject({
     whole: '{"y":[{"a":1,"b":["\\""]},2],"z":1}',
     part: '{"a":1,"b":["\\""]}',
   });
   expect(canonicalTexts({ z: new Date(0) as unknown as Json, y: part }, part).part).toBe('{"a":1,"b":["\\""]}');
   expect(canonicalTexts({ z: 1 }, part).part).toBeUndefined();
+  const around = [part, 2];
+  expect(canonicalTexts({ z: 1, y: around }, part, false, around).around).toBe('[{"a":1,"b":["\\""]},2]');
 });
 
 test('agrees with the library on any value', { timeout: 600_000 }, () => {

@@ -8,7 +8,7 @@ import type { Policy } from './policy.ts';
 import { PROBLEMS_MAX, type Problem, pointer } from './problem.ts';
 
 /** Changes whenever a rule changes, and is recorded with every verdict. */
-export const RULES_VERSION = '1.0.0';
+export const RULES_VERSION = '1.1.0';
 
 export type Findings = { readonly problems: readonly Problem[]; readonly flags: readonly Problem[] };
 
@@ -28,9 +28,11 @@ type InjectionCode = keyof typeof MEANS;
 const ORDER = Object.keys(MEANS) as InjectionCode[];
 const PHRASES: readonly InjectionCode[] = ['INJECTION_OVERRIDE', 'INJECTION_EXFIL', 'INJECTION_BYPASS'];
 
-export function checkInjection(envelope: Envelope, policy: Pick<Policy, 'phrases'>): Findings {
-  const { keysReach, texts } = gatheredFrom(envelope as unknown as JsonObject);
+/** `canonical` is the text of the context, where that is known and no name in the envelope reaches for a prototype. */
+export function checkInjection(envelope: Envelope, policy: Pick<Policy, 'phrases'>, canonical?: string): Findings {
   const history = envelope.context.state.conversation_history;
+  if (canonical !== undefined && isCalm(canonical) && !history.some(hasStrangeRole)) return NOTHING;
+  const { keysReach, texts } = gatheredFrom(envelope as unknown as JsonObject);
   const found: Found = new Map();
   if (keysReach) noteKeys(envelope as unknown as Json, found);
   if (history.some(hasStrangeRole)) noteRoles(history, found);
@@ -40,6 +42,20 @@ export function checkInjection(envelope: Envelope, policy: Pick<Policy, 'phrases
   const isFlag = (problem: Problem) =>
     policy.phrases === 'flag' && (PHRASES as readonly string[]).includes(problem.code);
   return { problems: inOrder.filter((problem) => !isFlag(problem)), flags: inOrder.filter(isFlag) };
+}
+
+/**
+ * Whether the canonical text alone shows that no rule is broken: printable ASCII without an escape, no beginning of a
+ * token, and none of the verbs without which there is no phrase.
+ */
+function isCalm(canonical: string): boolean {
+  if (canonical.includes('<') || canonical.includes('[I') || canonical.includes('[/')) return false;
+  if (!UNESCAPED.test(canonical)) return false;
+  const text = canonical.toLowerCase();
+  const output = text.indexOf('output');
+  // Every context has a member `expected_output`; its name is no order.
+  const isMember = output < 0 || text.startsWith('"expected_output":', output - '"expected_'.length);
+  return isMember && !text.includes('output', output + 1) && !STIRRING.test(text);
 }
 
 /**
@@ -139,14 +155,18 @@ const SHOW = words('reveal print show output');
 const SKIP = words('skip disable bypass');
 const CHECKS = words('hash hashes verification governance boundary boundaries');
 const KNOWN: ReadonlySet<string> = new Set([...DROP, ...GIVEN, ...ORDERS, ...SHOW, ...SKIP, ...CHECKS]);
-// A phrase begins with one of the first and ends with one of the second. Few texts have both, even inside longer words.
-const OPENERS = anyOf(DROP, SHOW, SKIP);
-const CLOSERS = anyOf(ORDERS, CHECKS);
+// A phrase has one of the first and one of the second. Few texts have both, even inside longer words.
+const VERBS = anyOf(DROP, SHOW, SKIP);
+const OBJECTS = anyOf(ORDERS, CHECKS);
+const UNESCAPED = /^[ -[\]-~]*$/;
+// A part of each verb but `output`. All are of one length, which makes looking for them several times faster.
+const STIRRING = /gnor|rega|forg|rrid|ypas|veal|prin|show|skip|sabl/;
 
 // One pass over the words. Of every earlier word that matters only the latest place is kept: if that one is too far
-// back, so are the others.
+// back, so are the others. An order to drop instructions is spoken in one direction; what is to be shown or skipped may
+// be named before the verb as well as after it.
 function phrasesIn(text: string): InjectionCode[] {
-  if (!CLOSERS.test(text) || !OPENERS.test(text)) return [];
+  if (!OBJECTS.test(text) || !VERBS.test(text)) return [];
   const broken = new Set<InjectionCode>();
   const never = Number.NEGATIVE_INFINITY;
   let drop = never;
@@ -154,16 +174,30 @@ function phrasesIn(text: string): InjectionCode[] {
   let show = never;
   let skip = never;
   let system = never;
+  let systemPrompt = never;
+  let check = never;
   for (const [index, word] of (text.match(/[\p{L}\p{N}]+/gu) ?? []).entries()) {
     if (!KNOWN.has(word)) continue;
     if (ORDERS.has(word) && index - given <= 3) broken.add('INJECTION_OVERRIDE');
     if (GIVEN.has(word) && index - drop <= 4) given = index;
-    if ((word === 'prompt' || word === 'prompts') && system === index - 1) broken.add('INJECTION_EXFIL');
-    if (word === 'system' && index - show <= 3) system = index;
-    if (CHECKS.has(word) && index - skip <= 3) broken.add('INJECTION_BYPASS');
+    if ((word === 'prompt' || word === 'prompts') && system === index - 1) {
+      if (system - show <= 3) broken.add('INJECTION_EXFIL');
+      systemPrompt = index;
+    }
+    if (word === 'system') system = index;
+    if (CHECKS.has(word)) {
+      if (index - skip <= 3) broken.add('INJECTION_BYPASS');
+      check = index;
+    }
     if (DROP.has(word)) drop = index;
-    if (SHOW.has(word)) show = index;
-    if (SKIP.has(word)) skip = index;
+    if (SHOW.has(word)) {
+      if (index - systemPrompt <= 3) broken.add('INJECTION_EXFIL');
+      show = index;
+    }
+    if (SKIP.has(word)) {
+      if (index - check <= 3) broken.add('INJECTION_BYPASS');
+      skip = index;
+    }
   }
   return PHRASES.filter((code) => broken.has(code));
 }

@@ -26,6 +26,8 @@ test.each<[string, unknown, string[]]>([
   ['prose', 'please hand this on', ['PARSE']],
   ['text after the object', `${text} {}`, ['PARSE']],
   ['a member twice', text.replace('"protocol_version"', '"target_agent":{},"protocol_version"'), ['PARSE']],
+  ['a member twice, hidden by a number that grows', '{"n":1e8,"a":1,"a":1}', ['PARSE']],
+  ['a member twice in a text with spaces', '{"a": 1, "a": 1}', ['PARSE']],
   ['a number beyond all bounds', '{"a":1e999}', ['PARSE']],
   ['half a character', '{"a":"\\ud800"}', ['PARSE']],
   ['half a character as it is', '{"a":"\ud800"}', ['PARSE']],

@@ -2,7 +2,8 @@
 // hashed, walked and matched without further thought about its size.
 import { isObject, type Json, nameOfType } from '../../kernel/json.ts';
 import { utf8Length } from '../../kernel/utf8-length.ts';
-import { parseJsonText } from '../json-text.ts';
+import { type Attempt, mayPoison, parseJsonText } from '../json-text.ts';
+import { type CanonicalTexts, canonicalTexts } from './canonical-text.ts';
 import { PROBLEMS_MAX, type Problem, pointer } from './problem.ts';
 
 export const LIMITS = {
@@ -19,15 +20,24 @@ export type Parsed =
       readonly value: Json;
       /** Known from its text: no string in the value, and no name, has a character that JSON writes with an escape. */
       readonly isVerbatim: boolean;
+      /** Known from its text: no name in it reaches for a prototype. */
+      readonly isHarmless: boolean;
+      /** Of the value, its context and its request, where parsing needed them. */
+      readonly texts: CanonicalTexts | null;
     }
   | { readonly ok: false; readonly problems: Problem[] };
 
 /** A string is the exact text of an envelope; anything else is an envelope already parsed. */
 export function parseEnvelope(input: unknown): Parsed {
   if (typeof input !== 'string') return within(input);
-  const reading = parseJsonText(input, { maxBytes: LIMITS.textBytes });
-  if (reading.ok)
-    return isHarmless(input, reading.value) ? { ...reading, isVerbatim: !input.includes('\\') } : within(reading.value);
+  const compact = parseCompact(input);
+  if (compact !== null && compact !== 'threw' && 'ok' in compact) return compact;
+  const reading = parseJsonText(input, { maxBytes: LIMITS.textBytes }, compact);
+  if (reading.ok) {
+    const { value, depth, hasEscapes } = reading;
+    if (!isSmall(input, value, depth)) return within(value);
+    return { ok: true, value, isVerbatim: !hasEscapes, isHarmless: !mayPoison(input), texts: null };
+  }
   // A member that reaches for a prototype is refused by the injection rules, in its place among the other checks.
   // The plain parser makes it an ordinary own member and changes no prototype.
   if (reading.kind === 'forbidden_key') return within(JSON.parse(input.replace(/^\uFEFF/, '')));
@@ -39,20 +49,40 @@ export function parseEnvelope(input: unknown): Parsed {
 // A list over the limit needs a longer text than this, and so does a text over the limit.
 const SHORT = 2 * LIMITS.arrayItems;
 
-// Whether the text alone rules out most of what could be found in its value. Half a character stands in a text as it
-// is or behind `\u`.
-function isHarmless(text: string, value: Json): boolean {
-  const isSimple = text.length <= SHORT && text.isWellFormed() && !text.includes('\\u');
-  return isSimple && !isDeeper(value, LIMITS.depth) && longHistory(value).length === 0;
+/**
+ * The short way for what most programs write: one object without white space and escapes. Every verdict needs the
+ * canonical text of its envelope, and when that is as long as the text itself, then nothing that was written is
+ * missing: no member went under because another had its name. Only numbers can be longer in the canonical text. Null
+ * for a text that is not of this kind; where a doubt is left, what the parser said of it.
+ */
+function parseCompact(text: string): Parsed | Attempt {
+  if (!text.startsWith('{"') || !text.endsWith('}') || text.length > SHORT || text.includes('\\') || mayPoison(text))
+    return null;
+  if (text[text.indexOf('":') + 2] === ' ' || !text.isWellFormed()) return null;
+  let value: Json;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return 'threw';
+  }
+  const texts = envelopeTexts(value, true);
+  const isWhole = texts.whole?.length === text.length && !texts.hasNumbers;
+  if (!isWhole || texts.depth > LIMITS.depth || longHistory(value).length > 0) return { value };
+  return { ok: true, value, isVerbatim: true, isHarmless: true, texts };
 }
 
-function isDeeper(value: Json, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  for (const member of Object.values(value)) {
-    if (isDeeper(member, levels - 1)) return true;
-  }
-  return false;
+/** The canonical texts of a value that may be an envelope, of its request, and of the context around that. */
+export function envelopeTexts(value: Json, isVerbatim: boolean): CanonicalTexts {
+  const context = isObject(value) && isObject(value.context) ? value.context : null;
+  const request = context && isObject(context.request) ? context.request : null;
+  return canonicalTexts(value, request, isVerbatim, context);
+}
+
+// Whether the text alone rules out most of what could be found in its value. Half a character stands in a text as it
+// is or behind `\u`.
+function isSmall(text: string, value: Json, depth: number): boolean {
+  const isSimple = text.length <= SHORT && text.isWellFormed() && !text.includes('\\u');
+  return isSimple && depth <= LIMITS.depth && longHistory(value).length === 0;
 }
 
 /** The search so far: what it found, the names on the way to where it stands, and the least text all of it needs. */
@@ -62,7 +92,8 @@ function within(root: unknown): Parsed {
   const search: Search = { problems: [], path: [], bytes: 0 };
   visit(root, search);
   const problems = [...search.problems, ...longHistory(root)];
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, value: root as Json, isVerbatim: false };
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, value: root as Json, isVerbatim: false, isHarmless: false, texts: null };
 }
 
 // False ends the search. It goes no deeper than the limit, and counts the least text each value needs, so that neither

@@ -69,12 +69,13 @@ function visitObject(value: JsonObject, schema: Schema, members: readonly Member
   const values = Object.values(value);
   let known = 0;
   let isComplete = true;
-  for (const { name, shape, isRequired } of members) {
-    const isNext = names[known] === name;
-    if (isNext || Object.hasOwn(value, name)) {
-      visitMember((isNext ? values[known] : value[name]) ?? null, shape, search, name);
+  for (let index = 0; index < members.length; index++) {
+    const member = members[index] as Member;
+    if (names[known] === member.name) visitMember(values[known++] as Json, member.shape, search, member.name);
+    else if (Object.hasOwn(value, member.name)) {
+      visitMember(value[member.name] as Json, member.shape, search, member.name);
       known += 1;
-    } else if (isRequired) isComplete = false;
+    } else if (member.isRequired) isComplete = false;
   }
   if (isComplete && known === names.length) return;
   // Names come before what the members say, which was found first.
@@ -104,6 +105,8 @@ function visitList(value: readonly Json[], schema: Schema, items: Shape | null, 
 }
 
 function visitMember(value: Json, shape: Shape, search: Search, name: string | number): void {
+  // Most members are texts and truth values in order; only about others is there something to say.
+  if (typeof value === 'string' ? isFine(value, shape) : value === true && shape.schema.type === 'boolean') return;
   search.path.push(name);
   visit(value, shape, search);
   search.path.pop();
@@ -121,10 +124,18 @@ function note(
 
 // Lengths count characters, not the halves in which some are stored.
 function hasForm(value: string, { schema, pattern }: Shape): boolean {
-  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
-  if (value.length < minLength) return false;
-  if (value.length > maxLength && (value.length > 2 * maxLength || [...value].length > maxLength)) return false;
+  const { minLength, maxLength } = schema;
+  if (minLength !== undefined && value.length < minLength) return false;
+  if (maxLength !== undefined && value.length > maxLength) {
+    if (value.length > 2 * maxLength || [...value].length > maxLength) return false;
+  }
   return pattern === null || pattern.test(value);
+}
+
+function isFine(value: string, shape: Shape): boolean {
+  const { schema } = shape;
+  if (schema.type !== 'string') return false;
+  return schema.enum ? schema.enum.includes(value) && hasForm(value, shape) : hasForm(value, shape);
 }
 
 function isOfType(value: Json, { type }: Schema): boolean {

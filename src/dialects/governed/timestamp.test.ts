@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { checkFreshness, readInstant } from './timestamp.ts';
+import { checkFreshness, type Instant, readInstant } from './timestamp.ts';
+
+const EPOCH: Instant = { seconds: 0, nanos: 0 };
+
+function nanoseconds(text: string): bigint | null {
+  const instant = readInstant(text);
+  return instant && BigInt(instant.seconds) * 1_000_000_000n + BigInt(instant.nanos);
+}
 
 test.each([
   ['1970-01-01T00:00:00Z', 0n],
@@ -39,13 +46,13 @@ test.each([
   ['2026-02-11T00:45:02Z\n', null],
   ['', null],
 ])('%j is the instant %s', (text, instant) => {
-  expect(readInstant(text)).toBe(instant);
+  expect(nanoseconds(text)).toBe(instant);
 });
 
 test('agrees with Date for every month of four centuries', () => {
   for (let month = 0; month < 12 * 400; month++) {
     const date = new Date(Date.UTC(1800, month, 1 + (month % 28), 1, 2, 3));
-    expect(readInstant(date.toISOString())).toBe(BigInt(date.getTime()) * 1_000_000n);
+    expect(nanoseconds(date.toISOString())).toBe(BigInt(date.getTime()) * 1_000_000n);
   }
 });
 
@@ -56,11 +63,11 @@ test.each([
   ['2026-02-11T00:46:00.000000001Z', ['TIMESTAMP_FUTURE']],
   ['yesterday', ['TIMESTAMP_INVALID']],
 ])('at 00:45 with 300 s and 60 s, %s is %j', (timestamp, codes) => {
-  const now = readInstant('2026-02-11T00:45:00Z') ?? 0n;
+  const now = readInstant('2026-02-11T00:45:00Z') ?? EPOCH;
   expect(checkFreshness(timestamp, { now, maxAgeS: 300, maxSkewS: 60 }).map(({ code }) => code)).toEqual(codes);
 });
 
 test('no window is too large', () => {
-  const window = { now: readInstant('9999-12-31T23:59:59Z') ?? 0n, maxAgeS: Number.MAX_VALUE, maxSkewS: 0.1 };
+  const window = { now: readInstant('9999-12-31T23:59:59Z') ?? EPOCH, maxAgeS: Number.MAX_VALUE, maxSkewS: 0.1 };
   expect(checkFreshness('0000-01-01T00:00:00Z', window)).toEqual([]);
 });

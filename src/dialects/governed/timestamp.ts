@@ -1,17 +1,21 @@
 // The one form of time an envelope may carry, and whether it is fresh. The form is the part of ISO 8601 that names an
-// instant without doubt: full date, full time, an offset. Instants are nanoseconds since 1970, exact to the last digit.
+// instant without doubt: full date, full time, an offset. Instants are exact to the last digit.
+import { CALENDAR_DAY, HOUR, MINUTE } from '../calendar-day.ts';
 import type { Problem } from './problem.ts';
 
 const FORM = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
+/** The same form for schemas, which cannot count days. */
+export const TIMESTAMP_PATTERN = `^${CALENDAR_DAY}T${HOUR}:${MINUTE}:${MINUTE}(?:\\.\\d{1,9})?(?:Z|[+\\-]${HOUR}:${MINUTE})$`;
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
-const SECOND = 1_000_000_000n;
 /** About 30,000 years: more than any two timestamps of four-digit years lie apart. */
 const SECONDS_MAX = 1e12;
 
-export type Window = { readonly now: bigint; readonly maxAgeS: number; readonly maxSkewS: number };
+/** Seconds since 1970, which may be negative, and nanoseconds after them, which may not. */
+export type Instant = { readonly seconds: number; readonly nanos: number };
+export type Window = { readonly now: Instant; readonly maxAgeS: number; readonly maxSkewS: number };
 
 /** The instant a timestamp names, or null when it is not in the form. */
-export function readInstant(text: string): bigint | null {
+export function readInstant(text: string): Instant | null {
   if (!FORM.test(text)) return null;
   // In the form everything up to the seconds, and the offset at the end, has a fixed place.
   const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
@@ -29,7 +33,7 @@ export function readInstant(text: string): bigint | null {
   if (offsetHour > 23 || offsetMinute > 59) return null;
   const offset = (text[zone] === '-' ? -1 : 1) * (offsetHour * 3600 + offsetMinute * 60);
   const seconds = daysSince1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset;
-  return BigInt(seconds) * SECOND + BigInt(text.slice(20, zone).padEnd(9, '0'));
+  return { seconds, nanos: zone === 19 ? 0 : Number(text.slice(20, zone).padEnd(9, '0')) };
 }
 
 function twoDigits(text: string, at: number): number {
@@ -40,11 +44,10 @@ function twoDigits(text: string, at: number): number {
 export function checkFreshness(timestamp: string, window: Window): Problem[] {
   const instant = readInstant(timestamp);
   if (instant === null) return checkTimestampForm(timestamp);
-  const age = window.now - instant;
-  if (age > nanoseconds(window.maxAgeS)) {
+  if (isLonger(instant, window.now, window.maxAgeS)) {
     return [problem('TIMESTAMP_STALE', `the envelope is more than ${window.maxAgeS} s old; send a new one`)];
   }
-  if (-age > nanoseconds(window.maxSkewS)) {
+  if (isLonger(window.now, instant, window.maxSkewS)) {
     return [
       problem('TIMESTAMP_FUTURE', `the envelope is more than ${window.maxSkewS} s ahead of the verifier's clock`),
     ];
@@ -66,11 +69,13 @@ function problem(code: Problem['code'], message: string): Problem {
   return { code, pointer: '/timestamp', message };
 }
 
-function nanoseconds(seconds: number): bigint {
-  const bounded = Math.min(Math.max(seconds, 0), SECONDS_MAX);
-  // Whole seconds and the rest apart: their product with 10⁹ would not be exact in one number.
+/** Whether more than this many seconds lie between two instants. Seconds and the rest of one apart stay exact. */
+function isLonger(from: Instant, to: Instant, secondsMax: number): boolean {
+  const bounded = Math.min(Math.max(secondsMax, 0), SECONDS_MAX);
   const whole = Math.floor(bounded);
-  return BigInt(whole) * SECOND + BigInt(Math.round((bounded - whole) * 1e9));
+  const seconds = to.seconds - from.seconds - whole;
+  if (seconds > 1 || seconds < -1) return seconds > 0;
+  return seconds * 1e9 + to.nanos - from.nanos > Math.round((bounded - whole) * 1e9);
 }
 
 function daysIn(year: number, month: number): number {

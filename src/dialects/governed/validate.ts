@@ -3,6 +3,7 @@
 import { isObject, isString, type Json } from '../../kernel/json.ts';
 import { type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { fatal } from './diagnostic.ts';
+import { DEFAULT_POLICY, type Policy } from './policy.ts';
 import { type Registry, unusable } from './registry.ts';
 import { MAX_AGE_S, MAX_SKEW_S, verifyHandoff } from './verify.ts';
 
@@ -26,14 +27,21 @@ export function validateGoverned(input: unknown, options: unknown, loader: Regis
   return verifyHandoff(input, {
     registry: load(loader, read.registry ?? null),
     now: read.now,
-    seen: new Set((read.seen_handoff_ids ?? []).map((id) => id.toLowerCase())),
+    seen: read.seen_handoff_ids ? new Set(read.seen_handoff_ids.map((id) => id.toLowerCase())) : NOTHING_SEEN,
     maxAgeS: read.max_age_s ?? MAX_AGE_S,
     maxSkewS: read.max_skew_s ?? MAX_SKEW_S,
-    policy: { strictMembers: read.strict ?? false },
+    policy: read.strict === true ? STRICT : DEFAULT_POLICY,
   });
 }
 
-function readOptions(options: unknown): (GovernedOptions & { readonly now: string }) | Denied {
+const NOTHING_SEEN: ReadonlySet<string> = new Set();
+const STRICT: Policy = { ...DEFAULT_POLICY, strictMembers: true };
+
+type ReadOptions = { readonly [name in keyof GovernedOptions]: GovernedOptions[name] | undefined } & {
+  readonly now: string;
+};
+
+function readOptions(options: unknown): ReadOptions | Denied {
   const given = options ?? {};
   if (!isObject(given)) return wrong('options must be an object');
   const { registry, now, seen_handoff_ids: seen, max_age_s: age, max_skew_s: skew, strict } = given;
@@ -46,14 +54,7 @@ function readOptions(options: unknown): (GovernedOptions & { readonly now: strin
   if (age !== undefined && !isSeconds(age)) return wrong('options.max_age_s must be a number of seconds, 0 or more');
   if (skew !== undefined && !isSeconds(skew)) return wrong('options.max_skew_s must be a number of seconds, 0 or more');
   if (strict !== undefined && typeof strict !== 'boolean') return wrong('options.strict must be true or false');
-  return {
-    now,
-    ...(isString(registry) && { registry }),
-    ...(seen !== undefined && { seen_handoff_ids: seen }),
-    ...(age !== undefined && { max_age_s: age }),
-    ...(skew !== undefined && { max_skew_s: skew }),
-    ...(strict !== undefined && { strict }),
-  };
+  return { now, registry: registry ?? undefined, seen_handoff_ids: seen, max_age_s: age, max_skew_s: skew, strict };
 }
 
 function isSeconds(value: Json): value is number {

@@ -403,3 +403,10 @@ function smuggled(data: string): string {
 function more(problems: Json | undefined): JsonObject[] {
   return Array.isArray(problems) ? problems.slice(1).filter(isObject) : [];
 }
+
+test('a scope beyond the edge is named', () => {
+  const registry = allowing(A, { target: B, scopes: ['statistics'] });
+  const { reason } = verify(asking('statistics', 'forecasting'), { registry });
+  expect(reason).toContain('forecasting');
+  expect(reason).not.toContain('statistics');
+});

@@ -4,7 +4,7 @@
 import type { Json } from '../../kernel/json.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { accepted, type Progress, rejected } from './answer.ts';
-import { checkClaims, claimedBy, NOTHING_RECOMPUTED } from './attestation.ts';
+import { checkClaims, claimedBy, nothingRecomputed } from './attestation.ts';
 import { checkBoundary, checkSelf } from './boundary.ts';
 import { digestOf } from './canonical.ts';
 import { denies, edgesTo } from './collaboration.ts';
@@ -13,7 +13,7 @@ import { checkSchema, type Envelope } from './envelope.ts';
 import { checkHashes, checkQuarantine, checkVersions, type End, type Role, resolveEnds } from './identity.ts';
 import { checkInjection } from './injection.ts';
 import { checkChain, checkOriginator, checkParent, type LookupParent, lineageOf, originatorOf } from './lineage.ts';
-import { parseEnvelope } from './parse.ts';
+import { envelopeTexts, parseEnvelope } from './parse.ts';
 import { patternOf } from './pattern.ts';
 import { DEFAULT_POLICY, type Policy } from './policy.ts';
 import { PROBLEMS_MAX, type Problem, quote } from './problem.ts';
@@ -22,7 +22,7 @@ import { PROTOCOL_VERSION } from './schema.ts';
 import { checkScope, sourceCouldDoIt } from './scope.ts';
 import type { StageName } from './stage.ts';
 import { suggestId, suggestTarget } from './suggestion.ts';
-import { checkFreshness, checkTimestampForm, readInstant } from './timestamp.ts';
+import { checkFreshness, checkTimestampForm, type Instant, readInstant } from './timestamp.ts';
 
 export type VerifyOptions = {
   readonly registry: Registry;
@@ -57,13 +57,15 @@ export function verifyHandoff(input: unknown, options: VerifyOptions): Verdict {
     registry: options.registry,
     value: null,
     isVerbatim: false,
+    isHarmless: false,
     envelope: null,
-    recomputed: NOTHING_RECOMPUTED,
+    texts: null,
+    recomputed: nothingRecomputed(),
     warnings: [],
     pattern: null,
-    suggest: () => null,
+    suggest: nothing,
   };
-  const policy = { ...DEFAULT_POLICY, ...options.policy };
+  const policy = options.policy ? { ...DEFAULT_POLICY, ...options.policy } : DEFAULT_POLICY;
   const refused = verifyInput(input, { options, policy, now, progress });
   return refused ? rejected(refused.stage, refused.problems, progress) : accepted(progress);
 }
@@ -75,7 +77,7 @@ type Refused = { readonly stage: StageName; readonly problems: readonly Problem[
 type Hearing = {
   readonly options: VerifyOptions;
   readonly policy: Policy;
-  readonly now: bigint;
+  readonly now: Instant;
   readonly progress: Progress;
 };
 /** What they ask once both agents are known. */
@@ -94,6 +96,8 @@ function verifyInput(input: unknown, hearing: Hearing): Refused | null {
   if (!parsed.ok) return stopAt('parse', parsed.problems);
   progress.value = parsed.value;
   progress.isVerbatim = parsed.isVerbatim;
+  progress.isHarmless = parsed.isHarmless;
+  progress.texts = parsed.texts;
   return (
     stopAt('signature', checkSignature(options.signature ?? 'absent', policy)) ??
     stopAt('schema', schemaProblems(parsed.value, hearing)) ??
@@ -104,6 +108,7 @@ function verifyInput(input: unknown, hearing: Hearing): Refused | null {
 function verifyEnvelope(envelope: Envelope, hearing: Hearing): Refused | null {
   const { options, progress } = hearing;
   progress.envelope = envelope;
+  progress.texts ??= envelopeTexts(progress.value, progress.isVerbatim);
   return (
     stopAt('protocol', checkProtocol(envelope)) ??
     stopAt('timestamp', timestampProblems(envelope, hearing)) ??
@@ -118,7 +123,9 @@ function verifyAgents(envelope: Envelope, hearing: Hearing): Refused | null {
   progress.suggest = (problem) => suggestForUnknown(options.registry, envelope, problem);
   const unknown = stopAt('agents', blame(progress, problems));
   const [source, target] = ends;
-  return unknown || !source || !target ? unknown : verifyEnds({ ...hearing, envelope, source, target });
+  if (unknown || !source || !target) return unknown;
+  const { policy, now } = hearing;
+  return verifyEnds({ options, policy, now, progress, envelope, source, target });
 }
 
 function verifyEnds(hearing: EndsHearing): Refused | null {
@@ -137,6 +144,7 @@ function verifyEnds(hearing: EndsHearing): Refused | null {
 }
 
 const nobody = () => false;
+const nothing = () => null;
 
 function schemaProblems(value: Json, { policy, progress }: Hearing): readonly Problem[] {
   const { problems, unknown } = checkSchema(value);
@@ -152,15 +160,19 @@ function timestampProblems({ timestamp }: Envelope, { options, now }: Hearing): 
 }
 
 function hashProblems(ends: readonly End[], progress: Progress): readonly Problem[] {
-  note(progress, { source_agent_verified: true, target_agent_verified: true });
+  progress.recomputed.source_agent_verified = true;
+  progress.recomputed.target_agent_verified = true;
   return blame(progress, checkHashes(ends));
 }
 
 function compositionProblems(ends: readonly End[], { options, policy, progress }: Hearing): Problem[] {
-  const problems = ends.flatMap(({ agent, role }) =>
-    checkComposition(options.registry, agent, `/${role}/agent_id`, policy, (part) => isQuarantined(part, options)),
-  );
-  note(progress, { composition_valid: problems.length === 0 });
+  const problems: Problem[] = [];
+  for (const { agent, role } of ends) {
+    if (agent.type !== 'archetype') continue;
+    const at = `/${role}/agent_id`;
+    problems.push(...checkComposition(options.registry, agent, at, policy, (part) => isQuarantined(part, options)));
+  }
+  progress.recomputed.composition_valid = problems.length === 0;
   return problems;
 }
 
@@ -168,12 +180,13 @@ function isQuarantined(agent: Agent, { quarantined = nobody }: VerifyOptions): b
   return quarantined(agent.id, agent.lockedHash ?? '');
 }
 
-function boundaryProblems({ options, policy, progress, envelope, ...ends }: EndsHearing): readonly Problem[] {
-  const source = ends.source.agent;
-  const target = ends.target.agent;
+function boundaryProblems(hearing: EndsHearing): readonly Problem[] {
+  const { options, policy, progress, envelope } = hearing;
+  const source = hearing.source.agent;
+  const target = hearing.target.agent;
   const { registry, lookupParent } = options;
   const { request } = envelope.context;
-  const lineage = lineageOf(envelope, lookupParent ?? (() => null));
+  const lineage = lineageOf(envelope, lookupParent ?? nothing);
   const originator = originatorOf(source, lineage, registry);
   progress.suggest = ({ code, pointer }) => {
     if (!MISDIRECTED.includes(code) || pointer.startsWith('/links')) return null;
@@ -190,20 +203,24 @@ function boundaryProblems({ options, policy, progress, envelope, ...ends }: Ends
   if (options.origin !== 'graph' && lineage.ancestors.length > 0) {
     problems.push(...checkChain(source, target, digestOf(request as unknown as Json, registry.sha256), lineage));
   }
-  if (problems.length > 0) note(progress, { boundaries_respected: false });
+  if (problems.length > 0) progress.recomputed.boundaries_respected = false;
   else progress.pattern = patternOf(source.type, target.type, policy);
   return problems;
 }
 
 function scopeProblems({ options, policy, progress, envelope, source, target }: EndsHearing): readonly Problem[] {
   const problems = checkScope(options.registry, target.agent, envelope.context.request.scopes, policy);
-  note(progress, { boundaries_respected: problems.length === 0 });
+  progress.recomputed.boundaries_respected = problems.length === 0;
   if (problems.length === 0) progress.warnings.push(...remarksOn(envelope, source.agent, target.agent, options));
   return problems;
 }
 
 function injectionProblems({ policy, progress, envelope }: EndsHearing): readonly Problem[] {
-  const { problems, flags } = checkInjection(envelope, policy);
+  const { problems, flags } = checkInjection(
+    envelope,
+    policy,
+    progress.isHarmless ? progress.texts?.around : undefined,
+  );
   if (problems.length === 0) progress.warnings.push(...flags);
   return problems;
 }
@@ -257,13 +274,9 @@ function checkReach(
 function blame(progress: Progress, problems: readonly Problem[]): readonly Problem[] {
   if (problems.length === 0) return problems;
   const isBlamed = (role: Role) => problems.some(({ pointer }) => pointer.startsWith(role, 1));
-  if (isBlamed('source_agent')) note(progress, { source_agent_verified: false });
-  if (isBlamed('target_agent')) note(progress, { target_agent_verified: false });
+  if (isBlamed('source_agent')) progress.recomputed.source_agent_verified = false;
+  if (isBlamed('target_agent')) progress.recomputed.target_agent_verified = false;
   return problems;
-}
-
-function note(progress: Progress, found: Partial<Progress['recomputed']>): void {
-  progress.recomputed = { ...progress.recomputed, ...found };
 }
 
 function suggestForUnknown(registry: Registry, envelope: Envelope, { code, pointer }: Problem) {

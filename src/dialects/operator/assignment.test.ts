@@ -64,6 +64,7 @@ test.each<[string, unknown, string]>([
   ['title of 501 characters', task({ title: 'x'.repeat(501) }), 'SCHEMA_INVALID'],
   ['title of 500 characters', task({ title: 'x'.repeat(500) }), 'OK'],
   ['title as a list', task({ title: ['x'] }), 'SCHEMA_INVALID'],
+  ['empty title', task({ title: '' }), 'MISSING_REQUIRED_INPUT'],
   ['blank title', task({ title: ' ' }), 'MISSING_REQUIRED_INPUT'],
   ['type as a list', task({ type: ['serial'] }), 'SCHEMA_INVALID'],
   ['another type', task({ type: 'parallel' }), 'SCHEMA_INVALID'],
@@ -95,7 +96,8 @@ test.each<[string, unknown, string]>([
   ['a blank criterion', task({ acceptance_criteria: ['a', ' '] }), 'MISSING_REQUIRED_INPUT'],
   ['blank worklog_path', task({ worklog_path: '\n', timeout_seconds: 1 }), 'MISSING_REQUIRED_INPUT'],
   ['worklog_path of 1001 characters', task({ worklog_path: 'x'.repeat(1001) }), 'SCHEMA_INVALID'],
-  ['worklog_path outside the workspace', task({ worklog_path: '../../x' }), 'SCHEMA_INVALID'],
+  ['worklog_path outside the workspace', task({ worklog_path: '../x' }), 'SCHEMA_INVALID'],
+  ['worklog_path that leaves and comes back', task({ worklog_path: 'a/../worklogs/T-12.jsonl' }), 'OK'],
   ['timeout 29', task({ timeout_seconds: 29, heartbeat_interval_seconds: 10 }), 'SCHEMA_INVALID'],
   ['timeout 30 with heartbeat 29', task({ timeout_seconds: 30, heartbeat_interval_seconds: 29 }), 'OK'],
   ['timeout as true', task({ timeout_seconds: true }), 'SCHEMA_INVALID'],
@@ -263,4 +265,9 @@ test('the example is allowed without a word', () => {
     reason: 'the assignment keeps its contract',
     details: {},
   });
+});
+
+test('an absent field is named alone, whatever else is wrong', () => {
+  const { details } = validateAssignment({ ...without(packet(), 'schema_version'), run_id: 'x' });
+  expect(details.missing).toEqual(['schema_version']);
 });

@@ -101,6 +101,8 @@ export type Options = {
   readonly checkers?: readonly string[];
   /** What a worklog file held before; it may only have grown. */
   readonly previous?: string;
+  /** How the task of a worklog ended, where that is known and it was no success. */
+  readonly outcome?: 'blocked' | 'failed';
 };
 
 export type { OperatorCode };

@@ -57,3 +57,9 @@ test('extra fields are refused in strict mode', () => {
   expect(validateLocks({ locks: [], note: 1 }, { strict: true }).code).toBe('SCHEMA_INVALID');
   expect(validateLocks({ locks: [], note: 1 }).code).toBe('OK');
 });
+
+test('two ways to write a path are reported in their normal forms', () => {
+  expect(validateLocks(held('.\\web\\', 'web//src/')).details.conflicts).toMatchObject([
+    { resource_a: 'web', resource_b: 'web/src' },
+  ]);
+});

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Contract } from '../../kernel/dialect.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { EXAMPLE_ENVELOPE, EXAMPLE_RESULT } from './example.ts';
-import { operator } from './index.ts';
+import { operator, workItemsOf } from './index.ts';
 
 const contract = (over: Partial<Contract> = {}): Contract => ({
   dialect: 'operator',
@@ -28,14 +28,18 @@ test.each([
   const payload = result({ status });
   expect(operator.read(JSON.stringify(payload), contract())).toEqual({
     ok: true,
-    handoff: { outcome, satisfied, payload },
+    handoff: { outcome, satisfied, payload: { ...payload, satisfied } },
   });
 });
 
-test('an envelope is handed on exactly as it is', () => {
+test('an envelope is handed on with its assignments as work items', () => {
   expect(operator.read(JSON.stringify(EXAMPLE_ENVELOPE), GENERATOR)).toEqual({
     ok: true,
-    handoff: { outcome: 'done', satisfied: true, payload: EXAMPLE_ENVELOPE },
+    handoff: {
+      outcome: 'done',
+      satisfied: true,
+      payload: { ...EXAMPLE_ENVELOPE, workItems: workItemsOf(EXAMPLE_ENVELOPE) },
+    },
   });
 });
 

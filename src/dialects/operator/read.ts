@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../kernel/json.ts';
 import { type Denied, deny } from '../../kernel/verdict.ts';
 import { extractObject, parseJsonText } from '../json-text.ts';
 import { objectsOf } from './field.ts';
-import { validateOrchestrator } from './orchestrator.ts';
+import { validateOrchestrator, workItemsOf } from './orchestrator.ts';
 import { resultFromReport } from './report.ts';
 import { validateResult } from './result.ts';
 import { checkSocket } from './socket.ts';
@@ -38,13 +38,17 @@ export function payloadFromText(text: string): PayloadText {
 
 function handoffOfResult(result: JsonObject): Handoff {
   const done = result.status === 'done';
-  return { outcome: done ? 'done' : 'blocked', satisfied: done, payload: result };
+  return { outcome: done ? 'done' : 'blocked', satisfied: done, payload: { ...result, satisfied: done } };
 }
 
 /** An orchestrator that assigns nothing and names what stands in its way cannot go on. */
 function handoffOfEnvelope(envelope: JsonObject): Handoff {
   const stuck = objectsOf(envelope.assignments).length === 0 && objectsOf(envelope.blockers).length > 0;
-  return { outcome: stuck ? 'blocked' : 'done', satisfied: !stuck, payload: envelope };
+  return {
+    outcome: stuck ? 'blocked' : 'done',
+    satisfied: !stuck,
+    payload: { ...envelope, workItems: workItemsOf(envelope) },
+  };
 }
 
 const SHORT_ANSWER_CHARS_MAX = 2000;

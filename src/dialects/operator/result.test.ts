@@ -19,6 +19,7 @@ test.each<[string, unknown, string]>([
   ['status canceled', result({ status: 'canceled' }), 'SCHEMA_INVALID'],
   ['status as a list', result({ status: ['done'] }), 'SCHEMA_INVALID'],
   ['a blank worklog_path', result({ worklog_path: ' ', changes: 5 }), 'MISSING_REQUIRED_INPUT'],
+  ['a worklog_path outside the workspace', result({ worklog_path: '../x' }), 'SCHEMA_INVALID'],
   ['a worklog_path that is too long', result({ worklog_path: 'x'.repeat(1001) }), 'SCHEMA_INVALID'],
   ['changes as an object', result({ changes: {} }), 'SCHEMA_INVALID'],
   ['a change without an action', result({ changes: [{ resource: 'a' }] }), 'SCHEMA_INVALID'],

@@ -37,6 +37,7 @@ import {
   WORKLOG_PATH_CHARS_MAX,
 } from './contract.ts';
 import { RUN_ID, TASK_ID } from './identifiers.ts';
+import { TIME_PATTERN, UTC_TIME_PATTERN } from './timestamp.ts';
 
 const STRING = { type: 'string' } as const;
 const STRINGS = { type: 'array', items: STRING } as const;
@@ -48,10 +49,12 @@ const TASK_NAME = { type: 'string', pattern: TASK_ID.source } as const;
 const STATUS = { enum: [...TASK_STATUSES] };
 const TIMEOUT = { type: 'integer', minimum: TIMEOUT_SECONDS_MIN } as const;
 const HEARTBEAT = { type: 'integer', minimum: HEARTBEAT_SECONDS_MIN } as const;
+const TIME = { type: 'string', pattern: TIME_PATTERN } as const;
+const UTC_TIME = { type: 'string', pattern: UTC_TIME_PATTERN } as const;
 const HEAD = {
   schema_version: { type: 'string', pattern: '^1(\\.|$)' },
   run_id: RUN,
-  generated_at: STRING,
+  generated_at: UTC_TIME,
 } as const;
 
 const text = (maxLength: number) => ({ ...NON_BLANK, maxLength });
@@ -71,7 +74,7 @@ const DELTAS = list(
     owner: STRING,
     reason: STRING,
     delta_id: NON_BLANK,
-    last_heartbeat_at: STRING,
+    last_heartbeat_at: UTC_TIME,
     timed_out: BOOLEAN,
     retry_after_ms: { type: 'integer', minimum: 0 },
   }),
@@ -138,7 +141,7 @@ const orchestrator = object(ENVELOPE, {
 
 const worklog = object(WORKLOG_ENTRY, {
   ...HEAD,
-  timestamp: STRING,
+  timestamp: UTC_TIME,
   task_id: TASK_NAME,
   actor: NON_BLANK,
   action: NON_BLANK,
@@ -164,7 +167,7 @@ const bundle = object(BUNDLE, {
       timeout_seconds: TIMEOUT,
       heartbeat_interval_seconds: HEARTBEAT,
       priority: { enum: [...PRIORITIES] },
-      last_heartbeat_at: { type: ['string', 'null'] },
+      last_heartbeat_at: { type: ['string', 'null'], pattern: UTC_TIME_PATTERN },
     }),
   ),
   active_locks: LOCKS,
@@ -200,7 +203,20 @@ const SHAPES: Readonly<Record<string, JsonObject>> = {
     active_locks: rows(['task_id'], { resource: NON_BLANK, active: BOOLEAN }),
     events: rows(['task_id'], {}),
   }),
-  watchdog: gate(['tasks'], { now: NON_BLANK, tasks: list({ type: 'object' }) }),
+  // Only a task in progress can be silent; about the others nothing is asked.
+  watchdog: gate(['tasks'], {
+    now: TIME,
+    tasks: list({
+      type: 'object',
+      anyOf: [
+        { properties: { status: { not: { const: 'in_progress' } } } },
+        object(
+          { required: ['task_id', 'timeout_seconds', 'last_heartbeat_at'], optional: [] },
+          { task_id: TASK_NAME, timeout_seconds: TIMEOUT, last_heartbeat_at: TIME },
+        ),
+      ],
+    }),
+  }),
 };
 
 /** By kind: `assignment`, `result`, … */

@@ -1,7 +1,14 @@
 // Times as the contract writes them: ISO 8601 with a date and a time of day. Without an offset a time is UTC.
+import { CALENDAR_DAY, HOUR, MINUTE } from '../calendar-day.ts';
 
 const FORM =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?(?:([Zz])|([+-])(\d{2}):?(\d{2}))?$/;
+
+const UNZONED = `^${CALENDAR_DAY}[Tt ]${HOUR}:${MINUTE}(?::${MINUTE}(?:[.,]\\d{1,9})?)?`;
+/** The same forms for schemas, which cannot count days. */
+export const TIME_PATTERN = `${UNZONED}(?:[Zz]|[+\\-]${HOUR}:?${MINUTE})?$`;
+/** Of these, the times that are in UTC. */
+export const UTC_TIME_PATTERN = `${UNZONED}(?:[Zz]|[+\\-]00:?00)?$`;
 
 export type Instant = { readonly seconds: number; readonly isUtc: boolean };
 

@@ -56,11 +56,12 @@ function validateText(name: string, validate: Validator, text: string, options: 
 /** Options may come from a line of JSON; what is not of its type counts as not given. */
 function optionsOf(options: unknown): Options {
   if (typeof options !== 'object' || options === null) return {};
-  const { strict, now, checkers, previous } = options as Record<keyof Options, unknown>;
+  const { strict, now, checkers, previous, outcome } = options as Record<keyof Options, unknown>;
   return {
     strict: strict === true,
     ...(typeof now === 'string' ? { now } : {}),
     ...(Array.isArray(checkers) ? { checkers: checkers.filter((name) => typeof name === 'string') } : {}),
     ...(typeof previous === 'string' ? { previous } : {}),
+    ...(outcome === 'blocked' || outcome === 'failed' ? { outcome } : {}),
   };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../kernel/json.ts';
+import { validateOperator } from './validate.ts';
 import { validateWorklog, validateWorklogText } from './worklog.ts';
 
 const entry = (over: JsonObject = {}): JsonObject => ({
@@ -39,6 +40,13 @@ test.each<[string, unknown, string]>([
     entry({ result: 'Failed', code: 'TASK_TIMEOUT', next_step: ' ' }),
     'MISSING_REQUIRED_INPUT',
   ],
+  ['blocked, and why', entry({ result: 'blocked: T-9 is not done' }), 'MISSING_REQUIRED_INPUT'],
+  ['failed, and why', entry({ result: 'Failed – two tests are red' }), 'MISSING_REQUIRED_INPUT'],
+  ['was blocked (by a lock)', entry({ result: 'was blocked (lock on src)' }), 'MISSING_REQUIRED_INPUT'],
+  ['a code without a next step', entry({ code: 'LOCK_CONFLICT', next_step: '' }), 'MISSING_REQUIRED_INPUT'],
+  ['a sentence that begins with the word', entry({ result: 'failed tests were mended' }), 'OK'],
+  ['a sentence that holds the word', entry({ result: 'no longer blocked' }), 'OK'],
+  ['blocked, why, with both', entry({ result: 'blocked: T-9', code: 'DEPENDENCY_NOT_MET' }), 'OK'],
   ['blocked with both', entry({ result: 'blocked', code: 'LOCK_CONFLICT' }), 'OK'],
   ['a secret in the decision', entry({ decision: `used ${KEY}` }), 'UNTRUSTED_CONTEXT_BLOCK'],
   ['a secret in an extension', entry({ x_env: { password: 'hunter2' } }), 'UNTRUSTED_CONTEXT_BLOCK'],
@@ -56,6 +64,16 @@ test.each<[string, unknown, string]>([
   ],
 ])('%s: %#', (_what, input, code) => {
   expect(validateWorklog(input).code).toBe(code);
+});
+
+test('a caller who knows that the task was blocked or failed holds the last entry to it, whatever its words', () => {
+  const closed = [entry({ result: 'gave up' }), entry({ result: 'gave up', code: 'TASK_TIMEOUT' })];
+  expect(validateOperator('worklog', closed, { outcome: 'failed' }).code).toBe('OK');
+  expect(validateOperator('worklog', closed.slice(0, 1), { outcome: 'failed' })).toMatchObject({
+    code: 'MISSING_REQUIRED_INPUT',
+    details: { missing: ['code'] },
+  });
+  expect(validateOperator('worklog', closed.slice(0, 1), { outcome: 'done' }).code).toBe('OK');
 });
 
 test.each<[string, string, string]>([

@@ -1,4 +1,4 @@
-// The worklog: one entry for each thing a subagent did, in a file that only grows. An entry that ends a task as blocked or
+// The worklog: one entry for each thing a subagent did, in a file that only grows. The entry that ends a task as blocked or
 // failed says why and what comes next.
 import { CODES } from '../../kernel/codes.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
@@ -12,6 +12,9 @@ import { checkOptionalHead, payloadOf } from './head.ts';
 import { checkTaskId } from './identifiers.ts';
 import { readInstant } from './timestamp.ts';
 import { checkForeignText, checkNoSecretIn } from './untrusted.ts';
+
+// The outcome alone, or with what follows it after a mark: `failed tests were mended` is a sentence about something else.
+const OUTCOME = /^\s*(?:(?:is|was|now)\s+)?(?:blocked|failed)\s*(?:$|[:;,.(!]|[-–—](?:\s|$))/i;
 
 /** A file may be larger than any one payload; each of its lines may not. */
 const FILE_CHARS_MAX = 67_108_864;
@@ -60,7 +63,7 @@ function validateEntry(input: unknown, options: Options, isLast: boolean): Verdi
   const refusal = found.through([
     () => checkPresence(found, entry, WORKLOG_ENTRY),
     () => checkEntry(found, entry),
-    () => checkOutcome(found, entry, isLast),
+    () => checkOutcome(found, entry, isLast, options),
     () => checkTexts(found, entry),
   ]);
   return refusal ?? found.allowed('the entry keeps its contract');
@@ -86,12 +89,16 @@ function checkFiles(found: Findings, files: Json | undefined): void {
   for (const [index, file] of files.entries()) checkResource(found, file, `files_touched[${index}]`, { index });
 }
 
-/** The entry that ends a task without success must carry a code and a next step. */
-function checkOutcome(found: Findings, entry: JsonObject, isLast: boolean): void {
-  if (!isLast || !/^\s*(?:blocked|failed)\s*$/i.test(String(entry.result))) return;
+/**
+ * The entry that ends a task without success must carry a code and a next step. It does so when the caller knows the
+ * outcome, when its result opens with the outcome, or when it carries a code, which only such a step has.
+ */
+function checkOutcome(found: Findings, entry: JsonObject, isLast: boolean, { outcome }: Options): void {
+  const isUnsuccessful = outcome !== undefined || entry.code !== undefined || OUTCOME.test(String(entry.result));
+  if (!isLast || !isUnsuccessful) return;
   const missing = ['code', 'next_step'].filter((name) => !isText(entry[name]));
   if (missing.length === 0) return;
-  const message = `an entry whose result is blocked or failed must also say ${missing.join(' and ')}`;
+  const message = `the last entry of a task that is blocked or failed must also say ${missing.join(' and ')}`;
   found.add('MISSING_REQUIRED_INPUT', '$', message, { missing });
 }
 

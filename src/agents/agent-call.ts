@@ -1,0 +1,85 @@
+// What an adapter is told about one turn, and what it makes of it. An adapter turns a call into an invocation and reads
+// events into a report; it never reads contracts, and it does not know the engine.
+import type { LiveEvent } from '../engine/ports.ts';
+import type { Packet } from '../kernel/cast/packet.ts';
+import type { AgentMateria, Tools } from '../kernel/graph/config.ts';
+import type { Usage } from '../kernel/state.ts';
+import type { AgentReport } from './report.ts';
+
+export type AgentCall = {
+  readonly prompt: string;
+  readonly system: string | null;
+  readonly model: string | null;
+  readonly thinking: string | null;
+  readonly tools: Tools;
+  /** The conversation to continue, by the program's own name for it. */
+  readonly session: Session | null;
+};
+
+export type Session = {
+  readonly id: string;
+  /** What the conversation had used so far, for programs that report the whole of it each time. */
+  readonly usage?: Usage;
+};
+
+/** A server an agent may call tools of. */
+export type McpServer = {
+  readonly command: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+/** What a workspace or a materia says about an agent beyond the turn itself. */
+export type AgentSettings = {
+  /** The program's file or its name on PATH; the adapter's own name when it is left out. */
+  readonly program?: string;
+  /** Added to the arguments as they are. */
+  readonly args?: readonly string[];
+  readonly system?: string;
+  readonly session?: Session;
+  /** Names of variables the agent gets from our environment besides the usual ones. */
+  readonly variables?: readonly string[];
+  /** Variables with their values. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where the model is, when it is not the provider's own place. */
+  readonly baseUrl?: string;
+  readonly mcp?: Readonly<Record<string, McpServer>>;
+};
+
+/** A command without a shell. */
+export type Invocation = {
+  readonly argv: readonly string[];
+  readonly stdin: string;
+  /** Set besides what is inherited. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What was asked for and the program cannot do, in words for people. */
+  readonly warnings: readonly string[];
+};
+
+/** An agent that is a program of its own. All of it is pure. */
+export interface Program {
+  readonly name: string;
+  /** The variables it reads credentials and its own places from. */
+  readonly variables: readonly string[];
+  invoke(call: AgentCall, settings: AgentSettings): Invocation;
+  /** A fresh reader of what it prints. */
+  reader(): Reader;
+}
+
+/** Reads a stream as it comes; what has been heard so far can be asked for at any time. */
+export interface Reader {
+  push(chunk: string): readonly LiveEvent[];
+  report(): AgentReport;
+}
+
+export function callOf(packet: Packet, settings: AgentSettings): AgentCall {
+  const { model, thinking, tools } = packet.materia as AgentMateria;
+  return {
+    prompt: packet.brief,
+    system: settings.system ?? null,
+    model,
+    thinking,
+    tools,
+    session: settings.session ?? null,
+  };
+}

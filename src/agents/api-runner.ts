@@ -1,0 +1,149 @@
+// Asks a model over HTTP and reads its stream. A model alone has no tools and leaves nothing behind, so there is nothing
+// to supervise: an attempt that is cut off is simply lost, and its request with it.
+import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
+import type { Packet } from '../kernel/cast/packet.ts';
+import type { Json } from '../kernel/json.ts';
+import { callOf } from './agent-call.ts';
+import { answered, failed } from './agent-result.ts';
+import { type AgentFault, faultOf, faultOfError } from './fault.ts';
+import { type ApiRequest, type ApiSettings, errorIn, type ModelApi, retryAfterMs } from './model-api.ts';
+import { type AgentReport, EMPTY_REPORT } from './report.ts';
+import { patience, RETRY, type RetryRules, waitBefore } from './retry.ts';
+import { serverSentEvents } from './server-sent-events.ts';
+
+/** A stream that is silent for longer than this has broken off without saying so. */
+const SILENCE_MAX_MS = 300_000;
+const ERROR_BYTES_MAX = 65_536;
+
+export type ApiRunnerOptions = { readonly retry?: RetryRules; readonly silenceMaxMs?: number };
+
+type Bounds = { readonly timeoutMs: number; readonly silenceMaxMs: number; readonly charsMax: number };
+type Heard = { readonly report: AgentReport; readonly end: 'closed' | 'late' | 'silent' | 'long' };
+
+export function apiRunner(api: ModelApi, settings: ApiSettings = {}, options: ApiRunnerOptions = {}): Runner {
+  const { retry = RETRY, silenceMaxMs = SILENCE_MAX_MS } = options;
+  return {
+    async run(packet, place, signal) {
+      const call = callOf(packet, settings);
+      const key = keyOf(api, settings);
+      const made = api.request(call, settings, key);
+      const settled = (report: AgentReport) => ({ packet, report, before: null, warnings: made.warnings });
+      const refused = refusalOf(api, settings, packet, key);
+      if (refused) return failed(refused, settled(EMPTY_REPORT));
+      const begun = performance.now();
+      for (let retries = 0; ; retries += 1) {
+        const leftMs = () => packet.timeoutMs - (performance.now() - begun);
+        const bounds = { timeoutMs: leftMs(), silenceMaxMs, charsMax: packet.maxOutputBytes };
+        const heard = await ask(api, made, place, bounds, signal);
+        if (signal.aborted) return stopped();
+        // Past the limit there is nothing to wait for: it is cut there, and marked as cut.
+        if (heard.end === 'long') return answered(settled(heard.report));
+        const fault = faultIn(api, heard, silenceMaxMs);
+        if (!fault) return answered(settled(heard.report));
+        const waitMs = waitBefore(fault, { retries, toolCalls: 0, leftMs: leftMs() }, retry);
+        if (waitMs === null) return failed(fault, settled(heard.report));
+        place.onEvent?.({ kind: 'waiting', forMs: waitMs, reason: fault.reason });
+        if (!(await patience(waitMs, signal))) return stopped();
+      }
+    },
+
+    async recover() {
+      return { kind: 'lost', mayHaveRun: true, reason: 'the process that asked the model is gone' };
+    },
+  };
+}
+
+function stopped(): AttemptResult {
+  return { kind: 'lost', mayHaveRun: true, reason: 'stopped' };
+}
+
+function keyOf(api: ModelApi, { keyVariable, env = {} }: ApiSettings): string | null {
+  const name = keyVariable ?? api.keyVariable;
+  const key = env[name] ?? process.env[name] ?? '';
+  return key.trim() === '' ? null : key;
+}
+
+function refusalOf(api: ModelApi, settings: ApiSettings, packet: Packet, key: string | null): AgentFault | null {
+  if (packet.materia.type === 'agent' && packet.materia.tools !== 'none') {
+    const reason = `${api.name} asks a model, which has no tools; set tools to none, or use claude, codex or pi`;
+    return { fault: 'unscripted', code: 'AGENT_UNAVAILABLE', reason };
+  }
+  if (key === null && settings.baseUrl === undefined) {
+    const name = settings.keyVariable ?? api.keyVariable;
+    return { fault: 'unscripted', code: 'AUTH_REQUIRED', reason: `${api.name} needs a key; set ${name}` };
+  }
+  return null;
+}
+
+function faultIn(api: ModelApi, { report, end }: Heard, silenceMaxMs: number): AgentFault | null {
+  if (end === 'silent') {
+    const reason = `${api.name} said nothing for ${silenceMaxMs} ms in the middle of its answer`;
+    return { fault: 'transport', code: 'PROVIDER_UNREACHABLE', reason };
+  }
+  if (end === 'closed' && !report.isFinished && report.error === null) {
+    return faultOfError(api.name, { message: 'the connection was closed before the answer was finished' });
+  }
+  const process = { code: 0, signal: null, timedOut: end === 'late', stdoutTruncated: false };
+  return faultOf(api.name, process, '', report);
+}
+
+async function ask(
+  api: ModelApi,
+  { url, headers, body }: ApiRequest,
+  { onEvent }: Place,
+  { timeoutMs, silenceMaxMs, charsMax }: Bounds,
+  signal: AbortSignal,
+): Promise<Heard> {
+  const late = AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)));
+  const silent = new AbortController();
+  const silence = () => setTimeout(() => silent.abort(), silenceMaxMs);
+  let timer = silence();
+  let report = EMPTY_REPORT;
+  try {
+    const all = AbortSignal.any([signal, late, silent.signal]);
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal: all });
+    if (!response.ok) return { report: { ...report, error: await errorOf(response) }, end: 'closed' };
+    const events = serverSentEvents();
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      clearTimeout(timer);
+      timer = silence();
+      for (const event of events.push(decoder.decode(chunk, { stream: true }))) {
+        report = api.fold(report, event);
+        if (onEvent) for (const one of api.live(event)) onEvent(one);
+      }
+      // Leaving the loop closes the connection, and with it the bill.
+      if (report.text.length > charsMax) return { report, end: 'long' };
+    }
+    return { report, end: 'closed' };
+  } catch (error) {
+    if (late.aborted) return { report, end: 'late' };
+    if (silent.signal.aborted) return { report, end: 'silent' };
+    return { report: { ...report, isFinished: false, error: { message: whyNot(error) } }, end: 'closed' };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function errorOf(response: Response): Promise<NonNullable<AgentReport['error']>> {
+  const text = (await response.text().catch(() => '')).slice(0, ERROR_BYTES_MAX);
+  const waitMs = retryAfterMs(response.headers.get('retry-after'), Date.now());
+  const error = errorIn(parse(text) ?? { error: text.slice(0, 500) }, response.status);
+  return { ...error, ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) };
+}
+
+function parse(text: string): Json | null {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return null;
+  }
+}
+
+/** The runtime says only that the request failed; the reason is one level below. */
+function whyNot(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  const code = cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : '';
+  return `connection failed: ${code === '' ? error.message : `${error.message} (${code})`}`;
+}

@@ -1,0 +1,184 @@
+// Claude Code as an agent: `claude -p` with its stream of JSON events. The prompt goes in on standard input, because a
+// brief may be longer than an argument and arguments can be seen by others.
+import type { LiveEvent } from '../engine/ports.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { Usage } from '../kernel/state.ts';
+import type { AgentCall, AgentSettings, Invocation, Program } from './agent-call.ts';
+import { eventReader } from './event-reader.ts';
+import { type AgentReport, addName, addUsage, amount, objectAt, objectsIn, stringAt, textIn } from './report.ts';
+import { nearestLevel } from './thinking.ts';
+import { claudeTools } from './tool-scope.ts';
+
+export const claude: Program = {
+  name: 'claude',
+  variables: [
+    'ANTHROPIC_API_KEY',
+    'ANTHROPIC_AUTH_TOKEN',
+    'ANTHROPIC_BASE_URL',
+    'CLAUDE_CODE_OAUTH_TOKEN',
+    'CLAUDE_CONFIG_DIR',
+  ],
+  invoke,
+  reader: eventReader(fold, live),
+};
+
+const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
+
+/** Its own ten take minutes; what is left after these the engine decides. */
+const RETRIES_MAX = 4;
+
+function invoke(call: AgentCall, settings: AgentSettings): Invocation {
+  const scope = claudeTools(call.tools);
+  const isOff = call.thinking === 'off';
+  const thinking = nearestLevel('claude', isOff ? null : call.thinking, EFFORTS);
+  const argv = [
+    settings.program ?? 'claude',
+    ...['-p', '--output-format', 'stream-json', '--verbose', '--include-partial-messages'],
+    // Nobody is there to answer: what is not allowed is refused at once. Servers of the user would widen the scope.
+    ...['--permission-prompts', 'none', '--strict-mcp-config'],
+    ...[
+      '--tools',
+      scope.tools
+        .filter((name) => !name.startsWith('mcp__'))
+        .map(bareName)
+        .join(','),
+    ],
+    ...(allowed(scope.tools, settings).length > 0 ? ['--allowedTools', allowed(scope.tools, settings).join(',')] : []),
+    ...(call.model === null ? [] : ['--model', call.model]),
+    ...(thinking.level === null ? [] : ['--effort', thinking.level]),
+    ...systemFlags(call),
+    ...(settings.mcp ? ['--mcp-config', JSON.stringify({ mcpServers: settings.mcp })] : []),
+    ...(call.session === null ? [] : ['--resume', call.session.id]),
+    ...(settings.args ?? []),
+  ];
+  const env = {
+    CLAUDE_CODE_MAX_RETRIES: String(RETRIES_MAX),
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    ...(isOff ? { MAX_THINKING_TOKENS: '0' } : {}),
+    ...(settings.baseUrl === undefined ? {} : { ANTHROPIC_BASE_URL: settings.baseUrl }),
+  };
+  return { argv, stdin: call.prompt, env, warnings: [...scope.warnings, ...thinking.warnings] };
+}
+
+/** A rule such as `Bash(git *)` offers the tool and allows only what the brackets say. */
+function bareName(rule: string): string {
+  return rule.split('(')[0] ?? rule;
+}
+
+function allowed(tools: readonly string[], { mcp = {} }: AgentSettings): string[] {
+  return [...tools, ...Object.keys(mcp).map((name) => `mcp__${name}`)];
+}
+
+/** With tools the program's own instructions for them stay in place; without any it is just a model. */
+function systemFlags({ system, tools }: AgentCall): string[] {
+  if (system === null) return [];
+  return [tools === 'none' ? '--system-prompt' : '--append-system-prompt', system];
+}
+
+function fold(report: AgentReport, event: JsonObject): AgentReport {
+  const sessionId = stringAt(event, 'session_id') ?? report.sessionId;
+  switch (event.type) {
+    case 'system':
+      return foldSystem({ ...report, sessionId }, event);
+    case 'assistant':
+      return foldAssistant({ ...report, sessionId }, event);
+    case 'user':
+      return foldUser({ ...report, sessionId }, event);
+    case 'result':
+      return foldResult({ ...report, sessionId }, event);
+    default:
+      return sessionId === report.sessionId ? report : { ...report, sessionId };
+  }
+}
+
+function foldSystem(report: AgentReport, event: JsonObject): AgentReport {
+  switch (event.subtype) {
+    case 'init':
+      return { ...report, model: stringAt(event, 'model') };
+    case 'permission_denied':
+      return { ...report, denials: addName(report.denials, stringAt(event, 'tool_name') ?? '') };
+    case 'api_retry': {
+      const status = amount(event.error_status);
+      const message = stringAt(event, 'error') ?? 'the provider did not answer';
+      return { ...report, error: { message, status, retryAfterMs: amount(event.retry_delay_ms) } };
+    }
+    default:
+      return report;
+  }
+}
+
+function foldAssistant(report: AgentReport, event: JsonObject): AgentReport {
+  const message = objectAt(event, 'message');
+  const calls = objectsIn(message.content).filter(({ type }) => type === 'tool_use');
+  const toolCalls = calls.reduce((names, call) => addName(names, stringAt(call, 'name') ?? ''), report.toolCalls);
+  // What its own helpers say has a parent and is not the answer.
+  if (typeof event.parent_tool_use_id === 'string') return { ...report, toolCalls };
+  const model = stringAt(message, 'model');
+  return {
+    ...report,
+    toolCalls,
+    text: textIn(message.content) || report.text,
+    // Errors of the provider come as a message of a model that does not exist.
+    model: model === null || model === '<synthetic>' ? report.model : model,
+    error: null,
+  };
+}
+
+/** A tool that was not offered is refused in the words of its result only. */
+function foldUser(report: AgentReport, event: JsonObject): AgentReport {
+  const said = objectsIn(objectAt(event, 'message').content)
+    .filter((part) => part.type === 'tool_result' && part.is_error === true)
+    .map((part) => stringAt(part, 'content') ?? '');
+  const names = said.flatMap((text) => /No such tool available: ([\w-]{1,200})/.exec(text)?.[1] ?? []);
+  return names.length === 0 ? report : { ...report, denials: names.reduce(addName, report.denials) };
+}
+
+function foldResult(report: AgentReport, event: JsonObject): AgentReport {
+  const usage = usageOf(event);
+  const denied = objectsIn(event.permission_denials).map((denial) => stringAt(denial, 'tool_name') ?? '');
+  // Most were told while they happened.
+  const denials = denied.filter((name) => !report.denials.includes(name)).reduce(addName, report.denials);
+  const common = { ...report, usage, denials };
+  const text = stringAt(event, 'result') ?? '';
+  if (event.is_error === true || event.subtype !== 'success') {
+    const errors = Array.isArray(event.errors) ? event.errors.filter((one) => typeof one === 'string') : [];
+    const message = text || errors.join('; ') || String(event.subtype ?? 'error');
+    const status = amount(event.api_error_status);
+    const wait = report.error?.retryAfterMs;
+    const error = { message, ...(status > 0 ? { status } : {}), ...(wait ? { retryAfterMs: wait } : {}) };
+    return { ...common, text: '', isFinished: false, error };
+  }
+  return { ...common, text, isFinished: true, error: null };
+}
+
+/** What this turn used. The totals beside it cover a resumed conversation from its beginning. */
+function usageOf(event: JsonObject): Usage {
+  const since = Object.values(objectAt(event, 'model_usage_since_last_result'));
+  if (since.length > 0) return objectsIn(since).map(ofModel).reduce(addUsage);
+  return { ...ofTokens(objectAt(event, 'usage')), cost: amount(event.total_cost_usd) };
+}
+
+function ofModel(used: JsonObject): Usage {
+  const cached = amount(used.cacheReadInputTokens) + amount(used.cacheCreationInputTokens);
+  return { input: amount(used.inputTokens) + cached, output: amount(used.outputTokens), cost: amount(used.costUSD) };
+}
+
+function ofTokens(used: JsonObject): { input: number; output: number } {
+  const cached = amount(used.cache_creation_input_tokens) + amount(used.cache_read_input_tokens);
+  return { input: amount(used.input_tokens) + cached, output: amount(used.output_tokens) };
+}
+
+function live(event: JsonObject): readonly LiveEvent[] {
+  if (event.type === 'stream_event') {
+    const delta = objectAt(objectAt(event, 'event'), 'delta');
+    return delta.type === 'text_delta' ? [{ kind: 'text', text: stringAt(delta, 'text') ?? '' }] : [];
+  }
+  if (event.type === 'assistant') {
+    return objectsIn(objectAt(event, 'message').content)
+      .filter(({ type }) => type === 'tool_use')
+      .map((call) => ({ kind: 'tool', name: stringAt(call, 'name') ?? '' }));
+  }
+  if (event.subtype === 'permission_denied') return [{ kind: 'denied', name: stringAt(event, 'tool_name') ?? '' }];
+  if (event.subtype !== 'api_retry') return [];
+  return [{ kind: 'waiting', forMs: amount(event.retry_delay_ms), reason: stringAt(event, 'error') ?? 'error' }];
+}

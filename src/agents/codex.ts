@@ -1,0 +1,129 @@
+// Codex as an agent: `codex exec --json`. Everything it should do differently is said by `-c`, so that the user's own
+// configuration and sign-in stay in force for the rest.
+import type { LiveEvent } from '../engine/ports.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { AgentCall, AgentSettings, Invocation, Program } from './agent-call.ts';
+import { eventReader } from './event-reader.ts';
+import { type AgentReport, addName, amount, objectAt, stringAt } from './report.ts';
+import { nearestLevel } from './thinking.ts';
+import { codexSandbox } from './tool-scope.ts';
+
+export const codex: Program = {
+  name: 'codex',
+  variables: ['OPENAI_API_KEY', 'CODEX_API_KEY', 'CODEX_HOME'],
+  invoke,
+  reader: eventReader(fold, live),
+};
+
+const EFFORTS = ['minimal', 'low', 'medium', 'high', 'xhigh'];
+
+function invoke(call: AgentCall, settings: AgentSettings): Invocation {
+  const sandbox = codexSandbox(call.tools);
+  const thinking = nearestLevel('codex', call.thinking, EFFORTS);
+  const config: (readonly [string, string])[] = [
+    // A resumed conversation takes no --sandbox, so both ways say it here. Nobody is there to approve anything.
+    ['sandbox_mode', toml(sandbox.mode)],
+    ['approval_policy', toml('never')],
+    ['web_search', toml('disabled')],
+    ...(thinking.level === null ? [] : [['model_reasoning_effort', toml(thinking.level)] as const]),
+    ...(call.system === null ? [] : [['developer_instructions', toml(call.system)] as const]),
+    ...providerOf(settings),
+    ...serversOf(settings),
+  ];
+  const argv = [
+    ...[settings.program ?? 'codex', 'exec', '--json', '--skip-git-repo-check'],
+    ...config.flatMap(([key, value]) => ['-c', `${key}=${value}`]),
+    ...(sandbox.shell ? [] : ['--disable', 'shell_tool']),
+    // Agents of its own would work beside the cast, unseen by it.
+    ...['--disable', 'multi_agent', '--disable', 'goals'],
+    ...(call.session === null ? [] : ['resume', call.session.id]),
+    ...(call.model === null ? [] : ['-m', call.model]),
+    ...(settings.args ?? []),
+    '-',
+  ];
+  return { argv, stdin: call.prompt, env: {}, warnings: [...sandbox.warnings, ...thinking.warnings] };
+}
+
+// It does not read OPENAI_BASE_URL: another place is another provider.
+function providerOf({ baseUrl }: AgentSettings): (readonly [string, string])[] {
+  if (baseUrl === undefined) return [];
+  const at = 'model_providers.baton';
+  return [
+    ['model_provider', toml('baton')],
+    [`${at}.name`, toml('baton')],
+    [`${at}.base_url`, toml(baseUrl)],
+    [`${at}.env_key`, toml('OPENAI_API_KEY')],
+    [`${at}.wire_api`, toml('responses')],
+  ];
+}
+
+function serversOf({ mcp = {} }: AgentSettings): (readonly [string, string])[] {
+  return Object.entries(mcp).flatMap(([name, { command, args = [], env = {} }]) => [
+    [`mcp_servers.${name}.command`, toml(command)] as const,
+    [`mcp_servers.${name}.args`, `[${args.map(toml).join(',')}]`] as const,
+    // Whoever names a server in the settings has approved it; without this every call of it is refused.
+    [`mcp_servers.${name}.default_tools_approval_mode`, toml('approve')] as const,
+    ...Object.entries(env).map(([key, value]) => [`mcp_servers.${name}.env.${key}`, toml(value)] as const),
+  ]);
+}
+
+/** A TOML string: like JSON's, except that the delete character must be escaped too. */
+function toml(text: string): string {
+  return JSON.stringify(text.toWellFormed()).replaceAll('\x7f', '\\u007f');
+}
+
+function fold(report: AgentReport, event: JsonObject): AgentReport {
+  switch (event.type) {
+    case 'thread.started':
+      return { ...report, sessionId: stringAt(event, 'thread_id') };
+    case 'item.started':
+    case 'item.completed':
+      return foldItem(report, objectAt(event, 'item'), event.type === 'item.completed');
+    case 'turn.completed': {
+      const used = objectAt(event, 'usage');
+      // Cached tokens are part of its input tokens already, and reasoning part of its output.
+      const usage = { input: amount(used.input_tokens), output: amount(used.output_tokens), cost: 0 };
+      return { ...report, usage, usageIsOfSession: true, isFinished: true, error: null };
+    }
+    case 'turn.failed':
+      return failed(report, stringAt(objectAt(event, 'error'), 'message'));
+    case 'error':
+      return failed(report, stringAt(event, 'message'));
+    default:
+      return report;
+  }
+}
+
+function foldItem(report: AgentReport, item: JsonObject, isDone: boolean): AgentReport {
+  const type = stringAt(item, 'type') ?? '';
+  // A warning at the start has the type of an error and does not stop anything.
+  if (type === 'error' || type === 'reasoning' || type === 'todo_list') return report;
+  if (type === 'agent_message') {
+    return isDone ? { ...report, text: stringAt(item, 'text') ?? '', error: null } : report;
+  }
+  const name = toolOf(item);
+  const denials = isDone && item.status === 'declined' ? addName(report.denials, name) : report.denials;
+  // Some items are told only when they are complete, and some twice; a call counts when it is over.
+  return isDone ? { ...report, denials, toolCalls: addName(report.toolCalls, name) } : report;
+}
+
+function toolOf(item: JsonObject): string {
+  return stringAt(item, 'tool') ?? stringAt(item, 'type') ?? '';
+}
+
+/** A status stands in the prose, if anywhere; a plain refusal is the provider's body as it came. */
+function failed(report: AgentReport, message: string | null): AgentReport {
+  const text = message ?? 'codex failed without saying why';
+  const status = Number(/status:? (\d{3})\b/.exec(text)?.[1] ?? 0);
+  return { ...report, isFinished: false, error: { message: text, ...(status > 0 ? { status } : {}) } };
+}
+
+function live(event: JsonObject): readonly LiveEvent[] {
+  const item = objectAt(event, 'item');
+  if (event.type === 'item.completed' && item.type === 'agent_message') {
+    return [{ kind: 'text', text: stringAt(item, 'text') ?? '' }];
+  }
+  if (event.type === 'item.started' && item.type !== 'agent_message') return [{ kind: 'tool', name: toolOf(item) }];
+  if (event.type === 'error') return [{ kind: 'waiting', forMs: 0, reason: stringAt(event, 'message') ?? 'error' }];
+  return [];
+}

@@ -1,0 +1,132 @@
+// Which agents are on this machine, in which version, and whether somebody is signed in. Nothing is asked of a network:
+// being signed in means that a key is set or that the program has left its credentials where it always does.
+import { execFile } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { only, USUAL } from './environment.ts';
+
+export type ProgramName = 'claude' | 'codex' | 'pi';
+
+export type Detected = {
+  readonly name: ProgramName;
+  /** The file that would be run, or null when there is none. */
+  readonly path: string | null;
+  readonly version: string | null;
+  /** What says that somebody is signed in: the variable or the file. Null for nobody. */
+  readonly signedInBy: string | null;
+  /** What to do when something is missing. */
+  readonly hint: string | null;
+};
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+type Known = {
+  readonly variables: readonly string[];
+  /** Below the home folder, or below the folder that the variable names. */
+  readonly credentials: readonly { readonly variable?: string; readonly home: string; readonly file: string }[];
+  readonly places: readonly string[];
+  readonly install: string;
+  readonly signIn: string;
+};
+
+const KNOWN: Readonly<Record<ProgramName, Known>> = {
+  claude: {
+    variables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+    credentials: [{ variable: 'CLAUDE_CONFIG_DIR', home: '.claude', file: '.credentials.json' }],
+    places: ['.local/bin', '.claude/local', '.npm-global/bin'],
+    install: 'npm install -g @anthropic-ai/claude-code',
+    signIn: 'run claude once and sign in, or set ANTHROPIC_API_KEY',
+  },
+  codex: {
+    variables: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
+    credentials: [{ variable: 'CODEX_HOME', home: '.codex', file: 'auth.json' }],
+    places: ['.local/bin', '.npm-global/bin'],
+    install: 'npm install -g @openai/codex',
+    signIn: 'run codex login, or set OPENAI_API_KEY',
+  },
+  pi: {
+    variables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_OAUTH_TOKEN', 'OPENAI_API_KEY', 'GEMINI_API_KEY'],
+    credentials: [
+      { variable: 'PI_CODING_AGENT_DIR', home: '.pi/agent', file: 'auth.json' },
+      { variable: 'PI_CODING_AGENT_DIR', home: '.pi/agent', file: 'models.json' },
+    ],
+    places: ['.local/bin', '.npm-global/bin'],
+    install: 'npm install -g @earendil-works/pi-coding-agent',
+    signIn: 'run pi and /login, or set the key of a provider',
+  },
+};
+
+/** Where programs are installed without being on everybody's PATH. */
+const SYSTEM_PLACES = ['/usr/local/bin', '/opt/homebrew/bin'];
+const VERSION_MS = 10_000;
+
+export const PROGRAMS = Object.keys(KNOWN) as readonly ProgramName[];
+
+export async function detectAgents(env: Variables = process.env): Promise<readonly Detected[]> {
+  return Promise.all(PROGRAMS.map((name) => detect(name, env)));
+}
+
+export async function detect(name: ProgramName, env: Variables = process.env): Promise<Detected> {
+  const known = KNOWN[name];
+  const path = findProgram(name, env);
+  const signedInBy = credentialOf(known, env);
+  const version = path === null ? null : await versionOf(path, env);
+  const hint = path === null ? `install it: ${known.install}` : signedInBy === null ? known.signIn : null;
+  return { name, path, version, signedInBy, hint };
+}
+
+/** The first file of that name that may be run: on PATH, then in the known places. */
+export function findProgram(name: ProgramName, env: Variables): string | null {
+  const home = env.HOME ?? '';
+  const own = home === '' ? [] : KNOWN[name].places.map((place) => join(home, place));
+  const folders = [...(env.PATH ?? '').split(delimiter), ...own, ...SYSTEM_PLACES];
+  return (
+    folders
+      .filter((folder) => folder !== '')
+      .map((folder) => join(folder, name))
+      .find(isProgram) ?? null
+  );
+}
+
+/** The first version number in what `--version` prints. */
+export function versionIn(text: string): string | null {
+  return /\d{1,6}\.\d{1,6}\.\d{1,6}(?:-[\w.]{1,40})?/.exec(text.slice(0, 1_000))?.[0] ?? null;
+}
+
+function credentialOf({ variables, credentials }: Known, env: Variables): string | null {
+  const variable = variables.find((name) => (env[name] ?? '').trim() !== '');
+  if (variable !== undefined) return variable;
+  for (const { variable: place, home, file } of credentials) {
+    const folder = (place && env[place]) || (env.HOME ? join(env.HOME, home) : '');
+    // That it is there is enough: what is in it is nobody's business but the program's.
+    if (folder !== '' && isFilled(join(folder, file))) return join(folder, file);
+  }
+  return null;
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function isFilled(path: string): boolean {
+  try {
+    return statSync(path).size > 2; // An empty object is no credential.
+  } catch {
+    return false;
+  }
+}
+
+function versionOf(path: string, inherited: Variables): Promise<string | null> {
+  const env = only(USUAL, inherited);
+  return new Promise((resolve) => {
+    const child = execFile(path, ['--version'], { env, timeout: VERSION_MS, encoding: 'utf8' }, (error, stdout) => {
+      resolve(error ? null : versionIn(stdout));
+    });
+    child.stdin?.end();
+  });
+}

@@ -1,0 +1,48 @@
+// The environment of an agent: a list of what it may see, because what is not listed cannot leak. Keys of other services
+// that happen to be set where a cast is started are none of an agent's business.
+import { dirname, resolve } from 'node:path';
+import type { Place } from '../engine/ports.ts';
+import type { Packet } from '../kernel/cast/packet.ts';
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** What every program needs to start and to find its own files. */
+export const USUAL = ['PATH', 'HOME', 'LANG', 'TERM', 'TMPDIR'];
+
+export type Sources = {
+  /** The program's own variables: its credentials, and where its settings lie. */
+  readonly program: readonly string[];
+  /** What the materia lists. */
+  readonly listed: readonly string[];
+  /** Set by us, whatever is inherited. */
+  readonly set: Readonly<Record<string, string>>;
+};
+
+type Turn = Pick<Packet, 'cast' | 'turn' | 'attempt'> & { readonly fence?: number | null };
+
+export function agentEnvironment(
+  inherited: Variables,
+  { program, listed, set }: Sources,
+  { cast, turn, attempt, fence }: Turn,
+  { attemptDir }: Pick<Place, 'attemptDir'>,
+): Record<string, string> {
+  return {
+    ...only([...USUAL, ...program, ...listed], inherited),
+    ...set,
+    // Attempts lie in the state folder, which stands for itself where no home was named.
+    BATON_HOME: resolve(inherited.BATON_HOME || dirname(dirname(attemptDir))),
+    BATON_CAST: cast,
+    BATON_ATTEMPT: `${turn}.${attempt}`,
+    ...(fence === undefined || fence === null ? {} : { BATON_FENCE: String(fence) }),
+  };
+}
+
+/** The named variables that are set. */
+export function only(names: readonly string[], inherited: Variables): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const name of names) {
+    const value = inherited[name];
+    if (value !== undefined) env[name] = value;
+  }
+  return env;
+}

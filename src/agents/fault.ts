@@ -1,0 +1,149 @@
+// Why an attempt of an agent gave no answer: one stable code for each reason, whether the same attempt may help later,
+// and how long to wait. Programs say it in exit codes, in events and in prose, so all three are looked at, the most
+// exact one first.
+import type { Fault } from '../kernel/fact.ts';
+import type { AgentError, AgentReport } from './report.ts';
+
+export type FaultCode =
+  | 'AGENT_TIMEOUT'
+  | 'AGENT_UNAVAILABLE'
+  | 'SESSION_LOST'
+  | 'AUTH_REQUIRED'
+  | 'RATE_LIMITED'
+  | 'CONTEXT_OVERFLOW'
+  | 'MODEL_UNAVAILABLE'
+  | 'PROVIDER_ERROR'
+  | 'PROVIDER_UNREACHABLE'
+  | 'REQUEST_REFUSED'
+  | 'OUTPUT_FLOOD'
+  | 'AGENT_CRASHED'
+  | 'NO_OUTPUT';
+
+export type AgentFault = {
+  readonly fault: Fault;
+  readonly code: FaultCode;
+  readonly reason: string;
+  readonly retryAfterMs?: number;
+};
+
+/** How the process ended. */
+export type ProcessEnd = {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly timedOut: boolean;
+  readonly stdoutTruncated: boolean;
+  /** Why it could not be started, or not be kept. */
+  readonly error?: string;
+};
+
+/** What each code is to the engine: it tries crashes and broken transports once more, and nothing else. */
+const FAULTS: Readonly<Record<FaultCode, Fault>> = {
+  AGENT_TIMEOUT: 'timeout',
+  AGENT_UNAVAILABLE: 'unscripted',
+  SESSION_LOST: 'crash',
+  AUTH_REQUIRED: 'unscripted',
+  RATE_LIMITED: 'transport',
+  CONTEXT_OVERFLOW: 'unscripted',
+  MODEL_UNAVAILABLE: 'unscripted',
+  PROVIDER_ERROR: 'transport',
+  PROVIDER_UNREACHABLE: 'transport',
+  REQUEST_REFUSED: 'unscripted',
+  OUTPUT_FLOOD: 'unscripted',
+  AGENT_CRASHED: 'crash',
+  NO_OUTPUT: 'crash',
+};
+
+const FIXES: Partial<Readonly<Record<FaultCode, string>>> = {
+  AUTH_REQUIRED: 'sign in to the program or set its key, then recast',
+  CONTEXT_OVERFLOW: 'shorten the prompt or the context it gets, or use a model with a larger window',
+  MODEL_UNAVAILABLE: 'name a model this account can use',
+};
+
+/** Longer than this nobody writes a reason, and a search must not read a flood. */
+const REASON_CHARS_MAX = 2_000;
+
+/** What the prose of providers and programs gives away. The first row that matches decides. */
+const PROSE: readonly (readonly [FaultCode, RegExp])[] = [
+  ['SESSION_LOST', /no (?:conversation|rollout|session) found/i],
+  ['CONTEXT_OVERFLOW', /(?:prompt|input) is too long|context window|context_length_exceeded|maximum context length/i],
+  ['RATE_LIMITED', /\b429\b|rate[ _]limit|too many requests|usage limit|insufficient_quota|quota exceeded/i],
+  ['AUTH_REQUIRED', /\b401\b|invalid api key|authentication|unauthorized|not logged in|\/login|no api key/i],
+  ['MODEL_UNAVAILABLE', /model.not.found|unknown model|no models match|issue with the selected model/i],
+  ['PROVIDER_ERROR', /overloaded|server.error|status 5\d\d/i],
+  ['REQUEST_REFUSED', /invalid_request/i],
+  [
+    'PROVIDER_UNREACHABLE',
+    /connection|econnre|enotfound|etimedout|socket|fetch failed|disconnected|network|terminated/i,
+  ],
+];
+
+/** Null when there is an answer: a program that finished well has one, whatever its exit code. */
+export function faultOf(program: string, end: ProcessEnd, stderr: string, report: AgentReport): AgentFault | null {
+  const isFinished = report.isFinished ?? (end.code === 0 && !end.timedOut);
+  if (isFinished && report.text.trim() !== '') return null;
+  if (end.timedOut) {
+    const while_ = report.error ? `; it was trying again after: ${short(report.error.message)}` : '';
+    return fault('AGENT_TIMEOUT', `${program} did not answer in time${while_}`);
+  }
+  const didNotRun = end.code === null && end.signal === null;
+  if (end.error !== undefined && didNotRun) return fault('AGENT_UNAVAILABLE', end.error);
+  if (report.error) return faultOfError(program, report.error);
+  if (end.stdoutTruncated) return fault('OUTPUT_FLOOD', `${program} said more than is kept, and no end of it was seen`);
+  if (end.code === 0) return fault('NO_OUTPUT', `${program} ended well and said nothing`);
+  const said = short(lastWords(stderr));
+  const code = codeInProse(said);
+  const how = end.signal === null ? `exit code ${end.code}` : `signal ${end.signal}`;
+  return fault(code ?? 'AGENT_CRASHED', `${program} ended with ${how}${said === '' ? '' : `: ${said}`}`);
+}
+
+export function faultOfError(program: string, error: AgentError): AgentFault {
+  const { message, status = 0 } = error;
+  const said = short(message);
+  const code = codeOfStatus(status, said) ?? codeInProse(said) ?? 'PROVIDER_ERROR';
+  const waitMs = error.retryAfterMs ?? waitInProse(said);
+  const at = status > 0 ? ` (status ${status})` : '';
+  return fault(code, `${program}: ${said}${at}`, code === 'RATE_LIMITED' ? waitMs : undefined);
+}
+
+function fault(code: FaultCode, reason: string, retryAfterMs?: number): AgentFault {
+  const fix = FIXES[code];
+  return {
+    fault: FAULTS[code],
+    code,
+    reason: fix === undefined ? reason : `${reason}; ${fix}`,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+function codeOfStatus(status: number, said: string): FaultCode | null {
+  if (status === 401 || status === 403) return 'AUTH_REQUIRED';
+  if (status === 429) return 'RATE_LIMITED';
+  if (status === 413) return 'CONTEXT_OVERFLOW';
+  if (status === 404) return 'MODEL_UNAVAILABLE';
+  if (status >= 500) return 'PROVIDER_ERROR';
+  if (status < 400) return null;
+  // A plain refusal says in its text what it is about; numbers in that text mean something else.
+  return codeInProse(said, ['CONTEXT_OVERFLOW', 'MODEL_UNAVAILABLE']) ?? 'REQUEST_REFUSED';
+}
+
+function codeInProse(said: string, only?: readonly FaultCode[]): FaultCode | null {
+  const row = PROSE.find(([code, sign]) => (only?.includes(code) ?? true) && sign.test(said));
+  return row?.[0] ?? null;
+}
+
+/** `try again in 20s`, as providers write it. */
+function waitInProse(said: string): number | undefined {
+  const [, digits, unit] = /try again in (\d{1,6})(?:\.\d{1,6})? ?(ms|s|m)/i.exec(said) ?? [];
+  if (digits === undefined) return undefined;
+  const factor = unit === 'ms' ? 1 : unit === 's' ? 1_000 : 60_000;
+  return Number(digits) * factor;
+}
+
+/** Programs warn first and say last why they ended. */
+function lastWords(stderr: string): string {
+  return stderr.slice(-REASON_CHARS_MAX).trim().split('\n').slice(-5).join('\n');
+}
+
+function short(text: string): string {
+  return text.length <= REASON_CHARS_MAX ? text : `${text.slice(0, REASON_CHARS_MAX)}…`;
+}

@@ -1,0 +1,181 @@
+// The exact commands and requests that a call becomes. Nothing here runs anything.
+import { expect, test } from 'vitest';
+import type { AgentCall, AgentSettings } from './agent-call.ts';
+import { anthropic } from './anthropic.ts';
+import { claude } from './claude.ts';
+import { codex } from './codex.ts';
+import { command } from './command.ts';
+import { retryAfterMs } from './model-api.ts';
+import { openai } from './openai.ts';
+import { pi } from './pi.ts';
+
+const PLAIN: AgentCall = { prompt: 'Do it.', system: null, model: null, thinking: null, tools: 'none', session: null };
+const call = (more: Partial<AgentCall> = {}): AgentCall => ({ ...PLAIN, ...more });
+const PROGRAMS = [claude, codex, pi];
+
+test.each(PROGRAMS)('$name: the prompt goes in on standard input and stands in no argument', (program) => {
+  const { argv, stdin } = program.invoke(call({ prompt: '--help; rm -rf $HOME' }), {});
+  expect(stdin).toBe('--help; rm -rf $HOME');
+  expect(argv.join(' ')).not.toContain('rm -rf');
+  expect(argv[0]).toBe(program.name);
+});
+
+/** Two arguments that stand side by side. */
+const has = (argv: readonly string[], ...pair: string[]) =>
+  argv.some((_, index) => pair.every((text, offset) => argv[index + offset] === text));
+
+test.each<[string, Partial<AgentCall>, AgentSettings, (readonly string[])[]]>([
+  ['no tools', {}, {}, [['--tools', '']]],
+  [
+    'tools to read',
+    { tools: 'readOnly' },
+    {},
+    [
+      ['--tools', 'Read,Grep,Glob'],
+      ['--allowedTools', 'Read,Grep,Glob'],
+    ],
+  ],
+  [
+    'a rule for a tool',
+    { tools: { type: 'custom', tools: ['Bash(git *)'] } },
+    {},
+    [
+      ['--tools', 'Bash'],
+      ['--allowedTools', 'Bash(git *)'],
+    ],
+  ],
+  ['a model', { model: 'opus' }, {}, [['--model', 'opus']]],
+  ['thinking', { thinking: 'minimal' }, {}, [['--effort', 'low']]],
+  ['a system prompt without tools', { system: 'S' }, {}, [['--system-prompt', 'S']]],
+  ['a system prompt with tools', { system: 'S', tools: 'coding' }, {}, [['--append-system-prompt', 'S']]],
+  ['a conversation', { session: { id: 'abc' } }, {}, [['--resume', 'abc']]],
+  [
+    'a server',
+    {},
+    { mcp: { baton: { command: 'baton', args: ['mcp'] } } },
+    [
+      ['--mcp-config', '{"mcpServers":{"baton":{"command":"baton","args":["mcp"]}}}'],
+      ['--allowedTools', 'mcp__baton'],
+      ['--permission-prompts', 'none', '--strict-mcp-config'],
+    ],
+  ],
+])('claude: %s', (_what, more, settings, pairs) => {
+  const { argv } = claude.invoke(call(more), settings);
+  for (const pair of pairs) expect(argv, pair.join(' ')).toSatisfy((all: string[]) => has(all, ...pair));
+});
+
+test('claude: thinking switched off, and a model elsewhere, are variables', () => {
+  const { env, argv } = claude.invoke(call({ thinking: 'off' }), { baseUrl: 'http://x' });
+  expect(env).toMatchObject({ MAX_THINKING_TOKENS: '0', ANTHROPIC_BASE_URL: 'http://x', CLAUDE_CODE_MAX_RETRIES: '4' });
+  expect(argv).not.toContain('--effort');
+});
+
+test.each<[string, Partial<AgentCall>, AgentSettings, (readonly string[])[]]>([
+  [
+    'no tools',
+    {},
+    {},
+    [
+      ['-c', 'sandbox_mode="read-only"'],
+      ['--disable', 'shell_tool'],
+    ],
+  ],
+  [
+    'coding tools',
+    { tools: 'coding' },
+    {},
+    [
+      ['-c', 'sandbox_mode="workspace-write"'],
+      ['-c', 'approval_policy="never"'],
+    ],
+  ],
+  ['a model', { model: 'gpt' }, {}, [['-m', 'gpt']]],
+  ['thinking', { thinking: 'max' }, {}, [['-c', 'model_reasoning_effort="xhigh"']]],
+  ['a system prompt', { system: 'Say "x"\n' }, {}, [['-c', 'developer_instructions="Say \\"x\\"\\n"']]],
+  ['a conversation', { session: { id: 'abc' } }, {}, [['resume', 'abc']]],
+  ['a model elsewhere', {}, { baseUrl: 'http://x/v1' }, [['-c', 'model_providers.baton.base_url="http://x/v1"']]],
+  [
+    'a server',
+    {},
+    { mcp: { baton: { command: 'baton', args: ['mcp', '-v'], env: { A: 'b' } } } },
+    [
+      ['-c', 'mcp_servers.baton.command="baton"'],
+      ['-c', 'mcp_servers.baton.args=["mcp","-v"]'],
+      ['-c', 'mcp_servers.baton.default_tools_approval_mode="approve"'],
+      ['-c', 'mcp_servers.baton.env.A="b"'],
+    ],
+  ],
+])('codex: %s', (_what, more, settings, pairs) => {
+  const { argv } = codex.invoke(call(more), settings);
+  for (const pair of pairs) expect(argv, pair.join(' ')).toSatisfy((all: string[]) => has(all, ...pair));
+  expect(argv.at(-1)).toBe('-');
+});
+
+test.each<[string, Partial<AgentCall>, AgentSettings, (readonly string[])[], number]>([
+  ['no tools', {}, {}, [['--no-tools']], 0],
+  ['tools to read', { tools: 'readOnly' }, {}, [['--tools', 'read,grep,find,ls']], 0],
+  ['a model', { model: 'openai/gpt' }, {}, [['--model', 'openai/gpt']], 0],
+  ['thinking', { thinking: 'max' }, {}, [['--thinking', 'max']], 0],
+  ['a system prompt without tools', { system: 'S' }, {}, [['--system-prompt', 'S']], 0],
+  ['a system prompt with tools', { system: 'S', tools: 'coding' }, {}, [['--append-system-prompt', 'S']], 0],
+  ['a conversation', { session: { id: 'abc' } }, {}, [['--session', 'abc']], 0],
+  ['what it cannot do', {}, { baseUrl: 'http://x', mcp: { a: { command: 'a' } } }, [], 2],
+])('pi: %s', (_what, more, settings, pairs, warnings) => {
+  const made = pi.invoke(call(more), settings);
+  for (const pair of pairs) expect(made.argv, pair.join(' ')).toSatisfy((all: string[]) => has(all, ...pair));
+  expect(made.warnings).toHaveLength(warnings);
+});
+
+test.each<[string, Parameters<typeof command>[0], Partial<AgentCall>, string[], string]>([
+  ['a prompt on standard input', ['ask', '--now'], {}, ['ask', '--now'], 'Do it.'],
+  ['a prompt as an argument', ['ask', '{{prompt}}'], {}, ['ask', 'Do it.'], ''],
+  ['a slot within a word', ['ask', '--model={{model}}'], { model: 'm' }, ['ask', '--model=m'], 'Do it.'],
+  ['a group without its value', ['ask', ['-m', '{{model}}']], {}, ['ask'], 'Do it.'],
+  ['a group with its value', ['ask', ['-m', '{{ model }}']], { model: 'm' }, ['ask', '-m', 'm'], 'Do it.'],
+  [
+    'what is filled in is not read again',
+    ['ask', '{{prompt}}'],
+    { prompt: '{{model}} $(id)' },
+    ['ask', '{{model}} $(id)'],
+    '',
+  ],
+])('command: %s', (_what, template, more, argv, stdin) => {
+  const made = command(template).invoke(call(more), {});
+  expect([made.argv, made.stdin]).toEqual([argv, stdin]);
+});
+
+test('command: what it has no slot for is said', () => {
+  const { warnings } = command(['ask']).invoke(call({ model: 'm', system: 'S', tools: 'coding' }), {});
+  expect(warnings).toEqual([expect.stringContaining('{{system}}'), expect.stringContaining('{{model}}')]);
+});
+
+test('anthropic: the request', () => {
+  const { url, headers, body } = anthropic.request(call({ model: 'm', system: 'S', thinking: 'low' }), {}, 'key');
+  expect(url).toBe('https://api.anthropic.com/v1/messages');
+  expect(headers).toMatchObject({ 'x-api-key': 'key', 'anthropic-version': '2023-06-01' });
+  expect(body).toMatchObject({ model: 'm', system: 'S', stream: true, thinking: { budget_tokens: 2_048 } });
+  expect(body.max_tokens).toBe(18_432);
+});
+
+test.each([
+  [{}, 'https://api.openai.com/v1/responses', { instructions: 'S', reasoning: { effort: 'low' }, store: false }],
+  [{ baseUrl: 'http://x/v1/' }, 'http://x/v1/chat/completions', { reasoning_effort: 'low' }],
+  [{ baseUrl: 'http://x/v1', wire: 'responses' }, 'http://x/v1/responses', { instructions: 'S' }],
+] as const)('openai: with %j', (settings, url, body) => {
+  const made = openai.request(call({ model: 'm', system: 'S', thinking: 'low' }), settings, null);
+  expect(made.url).toBe(url);
+  expect(made.body).toMatchObject({ model: 'm', stream: true, ...body });
+  expect(made.headers).not.toHaveProperty('authorization');
+});
+
+test.each<[string | null, number | undefined]>([
+  [null, undefined],
+  ['2', 2_000],
+  ['0.5', 500],
+  ['-1', 0],
+  ['Thu, 01 Jan 1970 00:00:11 GMT', 1_000],
+  ['soon', undefined],
+  ['', undefined],
+])('retry-after: %s', (header, waitMs) => {
+  expect(retryAfterMs(header, 10_000)).toBe(waitMs);
+});

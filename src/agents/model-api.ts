@@ -1,0 +1,54 @@
+// What an adapter for a model's HTTP interface gives: a request for a call, and how its stream is read. Pure; the runner
+// does the talking.
+import type { LiveEvent } from '../engine/ports.ts';
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import type { AgentCall, AgentSettings } from './agent-call.ts';
+import { type AgentError, type AgentReport, stringAt } from './report.ts';
+
+export type ApiSettings = Pick<AgentSettings, 'system' | 'baseUrl' | 'env'> & {
+  /** The variable that holds the key, when it is not the provider's usual one. */
+  readonly keyVariable?: string;
+  /** OpenAI has two interfaces; compatible servers mostly speak `chat`. */
+  readonly wire?: 'responses' | 'chat';
+};
+
+export type ApiRequest = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: JsonObject;
+  readonly warnings: readonly string[];
+};
+
+export interface ModelApi {
+  readonly name: string;
+  readonly keyVariable: string;
+  /** A null key is fine where the server asks for none. */
+  request(call: AgentCall, settings: ApiSettings, key: string | null): ApiRequest;
+  fold(report: AgentReport, event: JsonObject): AgentReport;
+  live(event: JsonObject): readonly LiveEvent[];
+}
+
+/** `a/` and `b` as `a/b`. */
+export function addressOf(base: string, path: string): string {
+  let end = base.length;
+  while (end > 0 && base[end - 1] === '/') end -= 1;
+  return `${base.slice(0, end)}/${path}`;
+}
+
+/** The error in a provider's body, which all of them put under `error`. */
+export function errorIn(body: Json, status?: number): AgentError {
+  const error = isObject(body) && isObject(body.error) ? body.error : {};
+  const kind = stringAt(error, 'code') ?? stringAt(error, 'type');
+  const message = stringAt(error, 'message') ?? (isObject(body) && typeof body.error === 'string' ? body.error : '');
+  const text = [kind, message].filter((part) => part !== null && part !== '').join(': ');
+  return { message: text === '' ? 'the provider gave no reason' : text, ...(status === undefined ? {} : { status }) };
+}
+
+/** How long a `retry-after` header asks to wait: seconds, or a date. */
+export function retryAfterMs(header: string | null, now: number): number | undefined {
+  if (header === null) return undefined;
+  const seconds = Number(header);
+  if (header.trim() !== '' && Number.isFinite(seconds)) return Math.max(0, Math.round(seconds * 1_000));
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}

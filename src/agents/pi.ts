@@ -1,0 +1,98 @@
+// pi as an agent: `pi -p --mode json`. It ends with exit code 0 whatever happened, so only its events tell.
+import type { LiveEvent } from '../engine/ports.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { AgentCall, AgentSettings, Invocation, Program } from './agent-call.ts';
+import { eventReader } from './event-reader.ts';
+import { type AgentReport, addName, addUsage, amount, objectAt, objectsIn, stringAt, textIn } from './report.ts';
+import { nearestLevel } from './thinking.ts';
+import { piTools } from './tool-scope.ts';
+
+export const pi: Program = {
+  name: 'pi',
+  // It talks to every provider; the keys of these three are its own, others are listed by the materia.
+  variables: [
+    'ANTHROPIC_API_KEY',
+    'ANTHROPIC_OAUTH_TOKEN',
+    'OPENAI_API_KEY',
+    'GEMINI_API_KEY',
+    'PI_CODING_AGENT_DIR',
+    'PI_CODING_AGENT_SESSION_DIR',
+  ],
+  invoke,
+  reader: eventReader(fold, live),
+};
+
+const LEVELS = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
+
+function invoke(call: AgentCall, settings: AgentSettings): Invocation {
+  const scope = piTools(call.tools);
+  const thinking = nearestLevel('pi', call.thinking, LEVELS);
+  const argv = [
+    ...[settings.program ?? 'pi', '-p', '--mode', 'json'],
+    ...(scope.tools.length === 0 ? ['--no-tools'] : ['--tools', scope.tools.join(',')]),
+    ...(call.model === null ? [] : ['--model', call.model]),
+    ...(thinking.level === null ? [] : ['--thinking', thinking.level]),
+    ...(call.system === null
+      ? []
+      : [call.tools === 'none' ? '--system-prompt' : '--append-system-prompt', call.system]),
+    ...(call.session === null ? [] : ['--session', call.session.id]),
+    ...(settings.args ?? []),
+  ];
+  const warnings = [
+    ...thinking.warnings,
+    ...(settings.mcp ? ['pi has no MCP client of its own; the servers were left out'] : []),
+    ...(settings.baseUrl ? ['pi takes the place of a model from its models.json only; the address was left out'] : []),
+  ];
+  // Standard input is the prompt, so nothing in it can be taken for a flag or for a file to read in.
+  return { argv, stdin: call.prompt, env: { PI_OFFLINE: '1', PI_TELEMETRY: '0' }, warnings };
+}
+
+function fold(report: AgentReport, event: JsonObject): AgentReport {
+  switch (event.type) {
+    case 'session':
+      return { ...report, sessionId: stringAt(event, 'id') };
+    case 'message_end':
+      return foldMessage(report, objectAt(event, 'message'));
+    case 'tool_execution_end':
+      return { ...report, toolCalls: addName(report.toolCalls, stringAt(event, 'toolName') ?? '') };
+    default:
+      return report;
+  }
+}
+
+function foldMessage(report: AgentReport, message: JsonObject): AgentReport {
+  if (message.role === 'toolResult') {
+    const isRefused = message.isError === true && textIn(message.content).endsWith(' not found');
+    return isRefused ? { ...report, denials: addName(report.denials, stringAt(message, 'toolName') ?? '') } : report;
+  }
+  if (message.role !== 'assistant') return report;
+  const used = objectAt(message, 'usage');
+  const usage = addUsage(report.usage, {
+    input: amount(used.input) + amount(used.cacheRead) + amount(used.cacheWrite),
+    output: amount(used.output),
+    cost: amount(objectAt(used, 'cost').total),
+  });
+  const next = { ...report, usage, model: stringAt(message, 'model') ?? report.model };
+  const stop = stringAt(message, 'stopReason');
+  if (stop === 'error' || stop === 'aborted') {
+    return { ...next, isFinished: false, text: '', error: errorOf(stringAt(message, 'errorMessage') ?? stop) };
+  }
+  const isWorking = objectsIn(message.content).some(({ type }) => type === 'toolCall');
+  return { ...next, text: textIn(message.content), isFinished: !isWorking, error: null };
+}
+
+/** Errors of the provider begin with their status. */
+function errorOf(message: string): NonNullable<AgentReport['error']> {
+  const status = Number(/^(\d{3})\b/.exec(message)?.[1] ?? 0);
+  return { message, ...(status > 0 ? { status } : {}) };
+}
+
+function live(event: JsonObject): readonly LiveEvent[] {
+  if (event.type === 'message_update') {
+    const update = objectAt(event, 'assistantMessageEvent');
+    return update.type === 'text_delta' ? [{ kind: 'text', text: stringAt(update, 'delta') ?? '' }] : [];
+  }
+  if (event.type === 'tool_execution_start') return [{ kind: 'tool', name: stringAt(event, 'toolName') ?? '' }];
+  if (event.type !== 'auto_retry_start') return [];
+  return [{ kind: 'waiting', forMs: amount(event.delayMs), reason: stringAt(event, 'errorMessage') ?? 'error' }];
+}

@@ -1,0 +1,127 @@
+// Runs an agent program under its supervisor, so that it outlives us and its whole tree can be ended. A provider that
+// asks for patience gets a second run in a folder beside the first; after a crash of ours the newest one counts.
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
+import type { Packet } from '../kernel/cast/packet.ts';
+import { type AgentSettings, callOf, type Invocation, type Program } from './agent-call.ts';
+import { answered, failed } from './agent-result.ts';
+import { agentEnvironment } from './environment.ts';
+import { faultOf } from './fault.ts';
+import { follow } from './follow.ts';
+import { type AttemptEnd, awaitAttempt, recoverAttempt, startAttempt } from './process/attempt.ts';
+import type { AgentReport } from './report.ts';
+import { patience, RETRY, type RetryRules, waitBefore } from './retry.ts';
+
+/** Time for a program to write its session down after it was told to end. */
+const GRACE_MS = 3_000;
+const STREAM_BYTES_MAX = 64 * 1_048_576;
+const STDERR_BYTES_MAX = 1_048_576;
+
+type Run = { readonly dir: string; readonly retries: number };
+
+export function programRunner(program: Program, settings: AgentSettings = {}, retry: RetryRules = RETRY): Runner {
+  const invocationOf = (packet: Packet) => program.invoke(callOf(packet, settings), settings);
+
+  async function start(packet: Packet, place: Place, run: Run, timeoutMs: number, made: Invocation): Promise<void> {
+    const { argv, stdin, env } = made;
+    const own = { program: program.variables, listed: settings.variables ?? [], set: { ...env, ...settings.env } };
+    await startAttempt(
+      run.dir,
+      {
+        argv,
+        cwd: place.cwd,
+        env: agentEnvironment(process.env, own, packet, place),
+        timeoutMs,
+        graceMs: GRACE_MS,
+        maxStdoutBytes: STREAM_BYTES_MAX,
+        maxStderrBytes: STDERR_BYTES_MAX,
+      },
+      stdin,
+    );
+  }
+
+  /** Waits for a run that is under way, and makes the next one where that helps. */
+  async function settle(packet: Packet, place: Place, first: Run, signal: AbortSignal): Promise<AttemptResult> {
+    const made = invocationOf(packet);
+    const begun = performance.now();
+    for (let run = first; ; ) {
+      const end = await watched(program, place, run, signal);
+      if (end.lost) return { kind: 'lost', mayHaveRun: true, reason: 'its supervisor was killed' };
+      if (end.aborted || signal.aborted) return { kind: 'lost', mayHaveRun: true, reason: 'stopped' };
+      const report = reportOf(program, end.stdout);
+      const settled = { packet, report, before: settings.session ?? null, warnings: made.warnings };
+      const fault = faultOf(program.name, end, end.stderr, report);
+      if (!fault) return answered(settled);
+      const leftMs = packet.timeoutMs - (performance.now() - begun);
+      const waitMs = waitBefore(fault, { retries: run.retries, toolCalls: report.toolCalls.length, leftMs }, retry);
+      if (waitMs === null) return failed(fault, settled);
+      place.onEvent?.({ kind: 'waiting', forMs: waitMs, reason: fault.reason });
+      if (!(await patience(waitMs, signal))) return { kind: 'lost', mayHaveRun: true, reason: 'stopped' };
+      run = { dir: againDir(place, run.retries + 1), retries: run.retries + 1 };
+      await start(packet, place, run, Math.max(1, Math.ceil(leftMs - waitMs)), made);
+    }
+  }
+
+  return {
+    async run(packet, place, signal) {
+      const run = { dir: place.attemptDir, retries: 0 };
+      await start(packet, place, run, packet.timeoutMs, invocationOf(packet));
+      return settle(packet, place, run, signal);
+    },
+
+    async recover(packet, place, signal) {
+      const run = newestRun(place);
+      if (!run) return { kind: 'lost', mayHaveRun: false, reason: 'it was not started yet' };
+      const found = await recoverAttempt(run.dir);
+      if (found === 'running' || found === 'finished') return settle(packet, place, run, signal);
+      await forget(place);
+      const mayHaveRun = found === 'lost' || run.retries > 0;
+      return { kind: 'lost', mayHaveRun, reason: 'it was cut off together with the process that ran it' };
+    },
+
+    forget,
+  };
+}
+
+/** What a whole stream amounts to. */
+export function reportOf(program: Pick<Program, 'reader'>, stdout: string): AgentReport {
+  const reader = program.reader();
+  reader.push(stdout);
+  return reader.report();
+}
+
+async function watched(program: Program, place: Place, { dir }: Run, signal: AbortSignal): Promise<AttemptEnd> {
+  const { onEvent } = place;
+  if (!onEvent) return awaitAttempt(dir, signal);
+  const reader = program.reader();
+  const following = follow(join(dir, 'stdout'), (text) => {
+    for (const event of reader.push(text)) onEvent(event);
+  });
+  try {
+    return await awaitAttempt(dir, signal);
+  } finally {
+    await following.stop();
+  }
+}
+
+/** Beside the attempt's own folder and beginning with its name, so that whoever clears up finds it too. */
+function againDir(place: Place, retries: number): string {
+  return `${place.attemptDir}.again-${retries}`;
+}
+
+function newestRun(place: Place): Run | null {
+  if (!existsSync(place.attemptDir)) return null;
+  let retries = 0;
+  while (existsSync(againDir(place, retries + 1))) retries += 1;
+  return { dir: retries === 0 ? place.attemptDir : againDir(place, retries), retries };
+}
+
+async function forget(place: Place): Promise<void> {
+  // The first folder goes last: while it is there, the others can be found.
+  for (let retries = 1; existsSync(againDir(place, retries)); retries += 1) {
+    await rm(againDir(place, retries), { recursive: true, force: true });
+  }
+  await rm(place.attemptDir, { recursive: true, force: true });
+}

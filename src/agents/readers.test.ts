@@ -1,0 +1,105 @@
+// What the recordings do not show: helpers of an agent, resumed conversations, and streams that end between two events.
+import { expect, test } from 'vitest';
+import type { Packet } from '../kernel/cast/packet.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { Program } from './agent-call.ts';
+import { answered } from './agent-result.ts';
+import { claude } from './claude.ts';
+import { codex } from './codex.ts';
+import { pi } from './pi.ts';
+import { reportOf } from './program-runner.ts';
+
+const read = (program: Program, ...events: JsonObject[]) =>
+  reportOf(program, events.map((event) => JSON.stringify(event)).join('\n'));
+const says = (text: string, more: JsonObject = {}) => ({
+  type: 'assistant',
+  message: { model: 'm', content: [{ type: 'text', text }] },
+  ...more,
+});
+
+test('claude: what a helper says is not the answer', () => {
+  expect(read(claude, says('mine'), says('the helper’s', { parent_tool_use_id: 'toolu_1' })).text).toBe('mine');
+});
+
+test('claude: an error of the provider is no model', () => {
+  const error = { type: 'assistant', message: { model: '<synthetic>', content: [] } };
+  expect(read(claude, says('x'), error).model).toBe('m');
+});
+
+test.each<[string, JsonObject, JsonObject]>([
+  [
+    'what was used since the last result',
+    {
+      model_usage_since_last_result: {
+        a: { inputTokens: 10, cacheReadInputTokens: 5, cacheCreationInputTokens: 1, outputTokens: 3, costUSD: 0.1 },
+        b: { inputTokens: 2, outputTokens: 1, costUSD: 0.2 },
+      },
+      total_cost_usd: 9,
+      usage: { input_tokens: 99 },
+    },
+    { input: 18, output: 4, cost: expect.closeTo(0.3) as unknown as number },
+  ],
+  [
+    'the totals of a version that does not tell it',
+    { total_cost_usd: 9, usage: { input_tokens: 10, cache_read_input_tokens: 5, output_tokens: 3 } },
+    { input: 15, output: 3, cost: 9 },
+  ],
+])('claude: usage is %s', (_what, result, usage) => {
+  const event = { type: 'result', subtype: 'success', is_error: false, result: 'done', ...result };
+  expect(read(claude, event).usage).toEqual(usage);
+});
+
+test.each<[string, JsonObject, string]>([
+  ['an error with its text', { subtype: 'success', is_error: true, result: 'Overloaded' }, 'Overloaded'],
+  ['an error with a list', { subtype: 'error_during_execution', errors: ['one', 'two'] }, 'one; two'],
+  ['an error with nothing', { subtype: 'error_max_turns' }, 'error_max_turns'],
+])('claude: %s', (_what, result, message) => {
+  const report = read(claude, says('half'), { type: 'result', ...result });
+  expect(report).toMatchObject({ text: '', isFinished: false, error: { message } });
+});
+
+test('claude: the wait that a provider asked for is kept until the error comes', () => {
+  const retry = { type: 'system', subtype: 'api_retry', error_status: 429, error: 'rate_limit', retry_delay_ms: 700 };
+  const result = { type: 'result', subtype: 'success', is_error: true, api_error_status: 429, result: 'slow down' };
+  expect(read(claude, retry, result).error).toEqual({ message: 'slow down', status: 429, retryAfterMs: 700 });
+});
+
+test('codex: a second turn costs what it added, and the conversation remembers all of it', () => {
+  const turn = (input_tokens: number, output_tokens: number) => ({
+    type: 'turn.completed',
+    usage: { input_tokens, output_tokens },
+  });
+  const said = { type: 'item.completed', item: { type: 'agent_message', text: 'done' } };
+  const report = read(codex, { type: 'thread.started', thread_id: 't' }, said, turn(250, 30));
+  const before = { id: 't', usage: { input: 100, output: 10, cost: 0 } };
+  const packet = { maxOutputBytes: 100 } as Packet;
+  expect(answered({ packet, report, before, warnings: [] })).toEqual({
+    kind: 'output',
+    output: 'done',
+    usage: { input: 150, output: 20, cost: 0 },
+    session: { id: 't', usage: { input: 250, output: 30, cost: 0 } },
+  });
+});
+
+test('codex: an error that it got over leaves no trace, one that it did not is the reason', () => {
+  const error = { type: 'error', message: 'Reconnecting... 1/5 (unexpected status 401 Unauthorized: no)' };
+  const said = { type: 'item.completed', item: { type: 'agent_message', text: 'done' } };
+  expect(read(codex, error, said, { type: 'turn.completed' })).toMatchObject({ error: null, isFinished: true });
+  expect(read(codex, said, error)).toMatchObject({ error: { status: 401 }, isFinished: false });
+});
+
+test('codex: a call that was declined is a refusal', () => {
+  const item = { type: 'mcp_tool_call', tool: 'submit', status: 'declined' };
+  const report = read(codex, { type: 'item.started', item }, { type: 'item.completed', item });
+  expect([report.toolCalls, report.denials]).toEqual([['submit'], ['submit']]);
+});
+
+test('pi: a message that calls a tool is not the end', () => {
+  const message = { role: 'assistant', content: [{ type: 'text', text: 'I look.' }, { type: 'toolCall' }] };
+  expect(read(pi, { type: 'message_end', message })).toMatchObject({ isFinished: false });
+  const last = { role: 'assistant', content: [{ type: 'text', text: 'done' }], stopReason: 'stop' };
+  expect(read(pi, { type: 'message_end', message }, { type: 'message_end', message: last })).toMatchObject({
+    isFinished: true,
+    text: 'done',
+  });
+});

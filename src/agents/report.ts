@@ -1,0 +1,89 @@
+// What an agent's event stream amounts to: its last words, what it used, and what went wrong. Readers build it up event
+// by event, so that a stream that breaks off still leaves what was known until then.
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import type { Usage } from '../kernel/state.ts';
+
+export type AgentReport = {
+  /** The agent's final words; what it said on the way to them is not kept. */
+  readonly text: string;
+  /** It said that it was finished, and finished well. Null for programs that say it with their exit code only. */
+  readonly isFinished: boolean | null;
+  readonly usage: Usage | null;
+  /** Whether `usage` covers the whole conversation and not only this turn. */
+  readonly usageIsOfSession: boolean;
+  readonly sessionId: string | null;
+  /** The model that really answered. */
+  readonly model: string | null;
+  /** The names of the tools it called, in order. */
+  readonly toolCalls: readonly string[];
+  /** The names of the tools it was refused. */
+  readonly denials: readonly string[];
+  readonly error: AgentError | null;
+};
+
+export type AgentError = {
+  readonly message: string;
+  readonly status?: number;
+  readonly retryAfterMs?: number;
+};
+
+/** More names than this are not kept: a runaway agent must not fill our memory. */
+const NAMES_MAX = 10_000;
+
+export const EMPTY_REPORT: AgentReport = {
+  text: '',
+  isFinished: false,
+  usage: null,
+  usageIsOfSession: false,
+  sessionId: null,
+  model: null,
+  toolCalls: [],
+  denials: [],
+  error: null,
+};
+
+export function addName(names: readonly string[], name: string): readonly string[] {
+  return names.length < NAMES_MAX ? [...names, name] : names;
+}
+
+/** Numbers of a foreign report: what is no amount counts as nothing. */
+export function amount(value: Json | undefined): number {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
+}
+
+export function addUsage(one: Usage | null, other: Usage): Usage {
+  if (!one) return other;
+  return { input: one.input + other.input, output: one.output + other.output, cost: one.cost + other.cost };
+}
+
+/** What a turn used when its program reports the whole conversation; never less than nothing. */
+export function usageSince(total: Usage, before: Usage): Usage {
+  const rest = (now: number, then: number) => Math.max(0, now - then);
+  return {
+    input: rest(total.input, before.input),
+    output: rest(total.output, before.output),
+    cost: rest(total.cost, before.cost),
+  };
+}
+
+export function objectsIn(value: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+export function objectAt(value: JsonObject, key: string): JsonObject {
+  const found = value[key];
+  return isObject(found) ? found : {};
+}
+
+export function stringAt(value: JsonObject, key: string): string | null {
+  const found = value[key];
+  return typeof found === 'string' ? found : null;
+}
+
+/** The text parts of a message, joined as they are. */
+export function textIn(content: Json | undefined): string {
+  return objectsIn(content)
+    .filter(({ type }) => type === 'text' || type === 'output_text')
+    .map((part) => stringAt(part, 'text') ?? '')
+    .join('');
+}

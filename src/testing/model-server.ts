@@ -1,0 +1,171 @@
+// A model on loopback for tests: it speaks Anthropic Messages, OpenAI Responses and Chat Completions, streamed and
+// whole, says what a script tells it to say, and remembers what it was asked. It needs no key and no network.
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isObject, type JsonObject } from '../kernel/json.ts';
+import { type Answer, type Answers, type Cut, type Failed, isInterrupted, replyTo, type Stalled } from './answer.ts';
+import { chat } from './chat.ts';
+import { countTokens, messages } from './messages.ts';
+import { conversationOf, type ModelRequest, type Protocol } from './request.ts';
+import { responses } from './responses.ts';
+import type { StreamEvent, Wire } from './wire.ts';
+
+export type ModelServerOptions = {
+  readonly answers: Answers;
+  /** The models `GET /v1/models` lists. Requests may name any model. */
+  readonly models?: readonly string[];
+};
+
+export type ModelServer = {
+  /** `http://127.0.0.1:PORT`, without a slash and without `/v1`. */
+  readonly url: string;
+  /** Every request for an answer, in the order they came. */
+  readonly requests: readonly ModelRequest[];
+  /** Ends stalled connections too. */
+  close(): Promise<void>;
+};
+
+const WIRES: Readonly<Record<Protocol, Wire>> = { messages, responses, chat };
+const PATHS: Readonly<Record<string, Protocol>> = {
+  '/v1/messages': 'messages',
+  '/v1/responses': 'responses',
+  '/v1/chat/completions': 'chat',
+};
+const BODY_BYTES_MAX = 64 * 1_048_576;
+
+export async function modelServer({ answers, models = ['test-model'] }: ModelServerOptions): Promise<ModelServer> {
+  const requests: ModelRequest[] = [];
+  const closing = new AbortController();
+  const server = createServer((incoming, response) => {
+    // A client that hangs up, and a server that is closed, are both ordinary ends of a test.
+    serve(incoming, response).catch(() => response.destroy());
+  });
+
+  async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (incoming.url ?? '').split('?')[0] ?? '';
+    if (incoming.method === 'HEAD') return end(response, 200, {});
+    if (path === '/v1/models') return end(response, 200, modelList(models));
+    const body = parse(await bodyOf(incoming));
+    if (body === null) return end(response, 400, { error: { message: 'the body is not a JSON object' } });
+    if (path === '/v1/messages/count_tokens') return end(response, 200, countTokens(body));
+    const protocol = PATHS[path];
+    if (!protocol) return end(response, 404, { error: { message: `there is nothing at ${path}` } });
+    const asked = WIRES[protocol].read(body);
+    const conversation = conversationOf(requests, protocol, asked);
+    const request = { number: requests.length + 1, protocol, ...asked, conversation, headers: incoming.headers, body };
+    requests.push(request);
+    await say(request, await answerTo(request), response);
+  }
+
+  async function answerTo(request: ModelRequest): Promise<Answer> {
+    if (typeof answers === 'function') return answers(request);
+    const next = answers[request.number - 1];
+    return next ?? { status: 400, message: `the script has no answer for request ${request.number}` };
+  }
+
+  async function say(request: ModelRequest, answer: Answer, response: ServerResponse): Promise<void> {
+    const wire = WIRES[request.protocol];
+    const said = typeof answer === 'string' ? { text: answer } : answer;
+    if ('status' in said) return fail(wire, said, response);
+    if (isInterrupted(said)) return interrupt(request, said, response);
+    if (said.delayMs) await sleep(said.delayMs, undefined, { signal: closing.signal });
+    const reply = replyTo(request, said);
+    if (!request.stream) return end(response, 200, wire.whole(reply));
+    begin(response);
+    for (const event of wire.stream(reply)) await write(response, event);
+    response.end();
+  }
+
+  /** Says the first half of a stream, or nothing, and then hangs up or goes silent. */
+  async function interrupt(request: ModelRequest, how: Stalled | Cut, response: ServerResponse): Promise<void> {
+    const when = 'stall' in how ? how.stall : how.cut;
+    if (when === 'during') {
+      begin(response, request.stream ? 'text/event-stream' : 'application/json');
+      const reply = replyTo(request, { text: how.text ?? 'this answer is never going to be finished' });
+      const events = request.stream ? WIRES[request.protocol].stream(reply) : [];
+      // Up to the middle of the text: past the opening events, and well before the closing ones.
+      for (const event of events.slice(0, Math.ceil(events.length / 2))) await write(response, event);
+      if (!request.stream) response.write('{"unfinished": ');
+    }
+    if ('cut' in how) {
+      // What was written must be on its way before the connection is torn down.
+      await sleep(20);
+      response.destroy();
+    }
+  }
+
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    async close() {
+      closing.abort();
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function fail(wire: Wire, failed: Failed, response: ServerResponse): void {
+  if (failed.retryAfterSeconds !== undefined) response.setHeader('retry-after', String(failed.retryAfterSeconds));
+  end(response, failed.status, wire.error(failed));
+}
+
+function end(response: ServerResponse, status: number, body: JsonObject): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+function begin(response: ServerResponse, type = 'text/event-stream'): void {
+  response.writeHead(200, { 'content-type': type, 'cache-control': 'no-cache' });
+}
+
+async function write(response: ServerResponse, { event, data }: StreamEvent): Promise<void> {
+  const name = event === undefined ? '' : `event: ${event}\n`;
+  const text = `${name}data: ${data === '[DONE]' ? data : JSON.stringify(data)}\n\n`;
+  if (response.write(text) || response.destroyed) return;
+  await new Promise<void>((resolve) => {
+    const goOn = () => {
+      response.off('drain', goOn).off('close', goOn);
+      resolve();
+    };
+    response.on('drain', goOn).on('close', goOn);
+  });
+}
+
+async function bodyOf(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > BODY_BYTES_MAX) throw new Error('the request is too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function parse(text: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(text === '' ? '{}' : text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** In the shape that both providers' clients read. */
+function modelList(models: readonly string[]): JsonObject {
+  const data = models.map((id) => ({
+    id,
+    object: 'model',
+    type: 'model',
+    display_name: id,
+    created: 0,
+    owned_by: 'test',
+  }));
+  return { object: 'list', data, has_more: false, first_id: models[0] ?? null, last_id: models.at(-1) ?? null };
+}

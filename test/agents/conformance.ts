@@ -1,0 +1,208 @@
+// What every agent promises, whoever stands behind it: the answer whole and once, what it cost, what went wrong under a
+// stable code, and nothing left running. Run against the model interfaces and against the real programs.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { AgentResult } from '../../src/agents/agent-result.ts';
+import type { LiveEvent } from '../../src/engine/ports.ts';
+import { type Answer, type Answers, type ModelServer, modelServer } from '../../src/testing/index.ts';
+import { type Contender, type Ground, ground, IMPATIENT, type More, packet } from './contenders.ts';
+
+const SAID = '{"satisfied":true,"context":"done — fertig ✓"}';
+
+export function agentPromises(contender: Contender): void {
+  describe(`the promises of an agent: ${contender.name}`, { timeout: 120_000 }, () => {
+    let at: Ground;
+    let server: ModelServer | null = null;
+    beforeEach(() => {
+      at = ground();
+    });
+    afterEach(async () => {
+      await server?.close();
+      server = null;
+      at.remove();
+    });
+
+    const serve = async (answers: Answers) => {
+      server = await modelServer({ answers });
+      return server;
+    };
+    const run = async (answers: Answers, more: Partial<Parameters<typeof packet>[1]> = {}, settings: More = {}) => {
+      const { url } = await serve(answers);
+      return contender
+        .runner(url, at, settings)
+        .run(packet(contender, more), at.place(), never()) as Promise<AgentResult>;
+    };
+
+    test('its last words come back as they were said, with what they used', async () => {
+      const result = await run([{ text: SAID, usage: { input: 120, output: 30 } }]);
+      expect(result).toMatchObject({ kind: 'output', output: SAID, usage: { input: 120, output: 30 } });
+      expect(result.model).toBe(contender.namesModel ? 'some-model' : undefined);
+    });
+
+    test('it is told the brief, the system prompt and the model', async () => {
+      await run(['ok'], { brief: 'Do this and that.' }, { system: 'You are the planner.' });
+      const [request] = server?.requests ?? [];
+      expect(request?.messages.some(({ text }) => text.includes('Do this and that.'))).toBe(true);
+      expect(request?.system).toContain('You are the planner.');
+      expect(request?.model).toBe('some-model');
+      expect(server?.requests).toHaveLength(1);
+    });
+
+    test('what it says is heard while it says it', async () => {
+      const { url } = await serve([SAID.repeat(4)]);
+      const heard: LiveEvent[] = [];
+      const place = { ...at.place(), onEvent: (event: LiveEvent) => heard.push(event) };
+      await contender.runner(url, at).run(packet(contender), place, never());
+      const pieces = heard.filter((event) => event.kind === 'text');
+      expect(pieces.map(({ text }) => text).join('')).toBe(SAID.repeat(4));
+      expect(pieces.length > 1).toBe(contender.streams);
+    });
+
+    test('an answer that is too long comes back too long, and no longer than that', async () => {
+      const result = await run([{ text: 'x', floodBytes: 2_000_000 }], { maxOutputBytes: 5_000 });
+      expect(result).toMatchObject({ kind: 'output' });
+      expect(Buffer.byteLength(result.kind === 'output' ? result.output : '')).toBe(5_001);
+    });
+
+    test('a rate limit is waited for as long as the provider asks, and then answered', async () => {
+      const result = await run([{ status: 429, retryAfterSeconds: 1 }, 'after the wait']);
+      expect(result).toMatchObject({ kind: 'output', output: 'after the wait' });
+    });
+
+    test.each<[string, Answer, string]>([
+      ['a key that is refused', { status: 401, message: 'invalid api key' }, 'AUTH_REQUIRED'],
+      [
+        'a context that is too large',
+        { status: 400, message: 'prompt is too long: 250000 tokens > 200000 maximum' },
+        'CONTEXT_OVERFLOW',
+      ],
+      ['a request that is refused', { status: 400, message: 'messages: unexpected role' }, 'REQUEST_REFUSED'],
+      ['an empty answer', '', 'NO_OUTPUT'],
+    ])('%s has its own code', async (_what, answer, code) => {
+      const result = await run(() => answer, {}, { retry: IMPATIENT });
+      expect(result).toMatchObject({ kind: 'fault', code });
+    });
+
+    test('a model that falls silent is given up in time, and nothing goes on running', async () => {
+      const { url } = await serve(() => ({ stall: 'during' }));
+      const runner = contender.runner(url, at, { retry: IMPATIENT });
+      // A program needs its time to start.
+      const timeoutMs = contender.write ? 4_000 : 500;
+      const result = await runner.run(packet(contender, { timeoutMs }), at.place(), never());
+      expect(result).toMatchObject({ kind: 'fault', fault: 'timeout', code: 'AGENT_TIMEOUT' });
+      await runner.forget?.(at.place());
+      expect(existsSync(at.place().attemptDir)).toBe(false);
+    });
+
+    test('an abort ends it at once, as lost', async () => {
+      const { url } = await serve(() => ({ stall: 'during' }));
+      const stop = new AbortController();
+      const running = contender.runner(url, at).run(packet(contender), at.place(), stop.signal);
+      await until(() => (server?.requests.length ?? 0) > 0);
+      stop.abort();
+      expect(await running).toMatchObject({ kind: 'lost', mayHaveRun: true });
+    });
+
+    const { write, shell } = contender;
+    if (write && shell) toolPromises(contender, { write, shell }, () => at, serve);
+  });
+}
+
+type Serve = (answers: Answers) => Promise<ModelServer>;
+
+/** What holds for agents that have tools and a conversation of their own. */
+function toolPromises(
+  contender: Contender,
+  { write, shell }: { [Tool in 'write' | 'shell']: NonNullable<Contender[Tool]> },
+  at: () => Ground,
+  serve: Serve,
+): void {
+  const writing = () => (request: { messages: readonly { role: string }[] }) =>
+    request.messages.some(({ role }) => role === 'tool')
+      ? 'written'
+      : { text: 'I write.', toolCalls: [write(at(), 'made.txt', 'by the agent')] };
+
+  test('with coding tools it writes files in the project folder', async () => {
+    const { url } = await serve(writing());
+    const result = await contender.runner(url, at()).run(packet(contender, {}, 'coding'), at().place(), never());
+    expect(result).toMatchObject({ kind: 'output', output: 'written' });
+    expect(readFileSync(join(at().cwd, 'made.txt'), 'utf8')).toBe('by the agent');
+  });
+
+  test.each(['readOnly', 'none'] as const)('with tools %s it cannot', async (tools) => {
+    const { url } = await serve(writing());
+    const result = await contender.runner(url, at()).run(packet(contender, {}, tools), at().place(), never());
+    expect(result).toMatchObject({ kind: 'output', output: 'written' });
+    expect(existsSync(join(at().cwd, 'made.txt'))).toBe(false);
+  });
+
+  test('a second turn continues the same conversation, and costs only itself', async () => {
+    const server = await serve([
+      { text: 'first', usage: { input: 100, output: 10 } },
+      { text: 'second', usage: { input: 150, output: 20 } },
+    ]);
+    const first = (await contender
+      .runner(server.url, at())
+      .run(packet(contender), at().place('c-1.1'), never())) as AgentResult;
+    if (!first.session) throw new Error(`${contender.name} named no session`);
+    const second = await contender
+      .runner(server.url, at(), { session: first.session })
+      .run(packet(contender, { attempt: 2, brief: 'Mend it.' }), at().place('c-1.2'), never());
+    expect(second).toMatchObject({ kind: 'output', output: 'second', usage: { input: 150, output: 20 } });
+    const said = server.requests[1]?.messages.map(({ text }) => text).join('\n');
+    expect(said).toMatch(/Say it\.[\s\S]*first[\s\S]*Mend it\./);
+    expect(server.requests.map(({ conversation }) => conversation)).toEqual(['c1', 'c1']);
+  });
+
+  test('a conversation that is gone is a lost session', async () => {
+    const { url } = await serve(['never asked']);
+    const session = { id: '00000000-0000-4000-8000-000000000000' };
+    const result = await contender.runner(url, at(), { session }).run(packet(contender), at().place(), never());
+    expect(result).toMatchObject({ kind: 'fault', code: 'SESSION_LOST' });
+  });
+
+  test('when its time is over, what its tools started is ended too', async () => {
+    const command = `tail -f ${basename(dirname(at().cwd))}`;
+    writeFileSync(join(at().cwd, basename(dirname(at().cwd))), 'never ends');
+    const { url } = await serve(() => ({ toolCalls: [shell(command)] }));
+    const running = contender
+      .runner(url, at())
+      .run(packet(contender, { timeoutMs: 6_000 }, 'coding'), at().place(), never());
+    let isOver = false;
+    const ended = running.finally(() => {
+      isOver = true;
+    });
+    await until(() => isOver || isRunning(command));
+    expect(isOver).toBe(false);
+    expect(await ended).toMatchObject({ kind: 'fault', code: 'AGENT_TIMEOUT' });
+    expect(isRunning(command)).toBe(false);
+  });
+
+  test('an attempt whose engine is gone is taken over, and answers once', async () => {
+    const server = await serve([{ text: 'late answer', delayMs: 1_500 }]);
+    const { url } = server;
+    // The first engine is never heard of again: nobody awaits it until the end.
+    const first = contender.runner(url, at()).run(packet(contender), at().place(), never());
+    await until(() => server.requests.length > 0);
+    const result = await contender.runner(url, at()).recover(packet(contender), at().place(), never());
+    expect(result).toMatchObject({ kind: 'output', output: 'late answer' });
+    expect(server.requests).toHaveLength(1);
+    await first;
+  });
+}
+
+function isRunning(command: string): boolean {
+  return execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
+    .split('\n')
+    .some((line) => line.trim() === command);
+}
+
+function never(): AbortSignal {
+  return new AbortController().signal;
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
+}

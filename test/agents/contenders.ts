@@ -1,0 +1,151 @@
+// Everybody who must keep the promises of an agent: the model interfaces, and the three programs from their pinned folder.
+// Each is told where the model server is, has a home of its own, and brings the one tool call that writes a file.
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { AgentSettings, Program } from '../../src/agents/agent-call.ts';
+import { anthropic } from '../../src/agents/anthropic.ts';
+import { apiRunner } from '../../src/agents/api-runner.ts';
+import { claude } from '../../src/agents/claude.ts';
+import { codex } from '../../src/agents/codex.ts';
+import type { ApiSettings, ModelApi } from '../../src/agents/model-api.ts';
+import { openai } from '../../src/agents/openai.ts';
+import { pi } from '../../src/agents/pi.ts';
+import { programRunner } from '../../src/agents/program-runner.ts';
+import type { RetryRules } from '../../src/agents/retry.ts';
+import type { Place, Runner } from '../../src/engine/ports.ts';
+import type { Packet } from '../../src/kernel/cast/packet.ts';
+import type { AgentMateria } from '../../src/kernel/graph/config.ts';
+import type { ToolCall } from '../../src/testing/index.ts';
+
+/** The folder with the programs; a cache may keep it elsewhere. */
+const CLI = process.env.BATON_AGENTS_CLI ?? fileURLToPath(new URL('./cli', import.meta.url));
+
+/** A project folder, a home and a place for one agent. */
+export type Ground = {
+  readonly cwd: string;
+  readonly home: string;
+  place(attempt?: string): Place;
+  remove(): void;
+};
+
+export type Contender = {
+  readonly name: string;
+  readonly model: string;
+  /** The call of its own tool that writes `text` to `file` in the project folder; null for those without tools. */
+  readonly write: ((ground: Ground, file: string, text: string) => ToolCall) | null;
+  /** The call of its own tool that runs a command; null for those without tools. */
+  readonly shell: ((command: string) => ToolCall) | null;
+  /** Its interface tells the text piece by piece. */
+  readonly streams: boolean;
+  /** It says which model answered. */
+  readonly namesModel: boolean;
+  runner(url: string, ground: Ground, more?: More): Runner;
+};
+
+export type More = Pick<AgentSettings, 'session' | 'system'> & { readonly retry?: RetryRules };
+
+export const PATIENT: RetryRules = { retriesMax: 2, firstMs: 10, waitMaxMs: 5_000 };
+export const IMPATIENT: RetryRules = { retriesMax: 0, firstMs: 10, waitMaxMs: 5_000 };
+
+export function ground(): Ground {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'baton-agent-')));
+  const cwd = join(root, 'project');
+  const home = join(root, 'home');
+  for (const folder of [cwd, home]) mkdirSync(folder);
+  return {
+    cwd,
+    home,
+    place: (attempt = 'c-1.1') => ({ cwd, configDir: cwd, attemptDir: join(root, 'state', 'attempts', attempt) }),
+    remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }),
+  };
+}
+
+export function packet(
+  contender: Pick<Contender, 'model'>,
+  more: Partial<Packet> = {},
+  tools: AgentMateria['tools'] = 'none',
+): Packet {
+  const materia = { type: 'agent', id: 'M', label: 'M', tools, model: contender.model, thinking: null };
+  const turn = { cast: 'c', turn: 1, attempt: 1, socket: 'Socket-1', brief: 'Say it.', scripted: null, utility: null };
+  return { ...turn, timeoutMs: 60_000, maxOutputBytes: 10_000, materia, ...more } as unknown as Packet;
+}
+
+function api(name: string, wire: ModelApi, settings: (url: string) => ApiSettings): Contender {
+  return {
+    name,
+    model: 'some-model',
+    write: null,
+    shell: null,
+    streams: true,
+    namesModel: true,
+    runner: (url, _ground, { retry = PATIENT, system } = {}) =>
+      apiRunner(
+        wire,
+        { ...settings(url), ...(system === undefined ? {} : { system }) },
+        { retry, silenceMaxMs: 5_000 },
+      ),
+  };
+}
+
+export const APIS: readonly Contender[] = [
+  api('anthropic', anthropic, (baseUrl) => ({ baseUrl, env: { ANTHROPIC_API_KEY: 'key' } })),
+  api('openai', openai, (url) => ({ baseUrl: `${url}/v1`, wire: 'responses', env: { OPENAI_API_KEY: 'key' } })),
+  api('openai chat', openai, (url) => ({ baseUrl: `${url}/v1`, env: { OPENAI_API_KEY: 'key' } })),
+];
+
+type Own = Pick<Contender, 'model' | 'write' | 'shell' | 'streams' | 'namesModel'> & {
+  settings(url: string, ground: Ground): AgentSettings;
+};
+
+function program(made: Program, { settings, ...own }: Own): Contender {
+  return {
+    name: made.name,
+    ...own,
+    runner(url, at, { retry = PATIENT, ...more } = {}) {
+      const { env = {}, ...rest } = settings(url, at);
+      const file = join(CLI, 'node_modules', '.bin', made.name);
+      return programRunner(made, { program: file, ...rest, env: { HOME: at.home, ...env }, ...more }, retry);
+    },
+  };
+}
+
+export const PROGRAMS: readonly Contender[] = [
+  program(claude, {
+    model: 'some-model',
+    streams: true,
+    namesModel: true,
+    shell: (command) => ({ name: 'Bash', input: { command, description: 'run it' } }),
+    write: ({ cwd }, file, content) => ({ name: 'Write', input: { file_path: join(cwd, file), content } }),
+    settings: (baseUrl) => ({ baseUrl, env: { ANTHROPIC_API_KEY: 'key' } }),
+  }),
+  program(codex, {
+    model: 'some-model',
+    streams: false,
+    namesModel: false,
+    shell: (cmd) => ({ name: 'exec_command', input: { cmd } }),
+    write: (_ground, file, text) => ({ name: 'exec_command', input: { cmd: `printf %s '${text}' > ${file}` } }),
+    settings: (url) => ({ baseUrl: `${url}/v1`, env: { OPENAI_API_KEY: 'key' } }),
+  }),
+  program(pi, {
+    model: 'baton/some-model',
+    streams: true,
+    namesModel: true,
+    shell: (command) => ({ name: 'bash', input: { command } }),
+    write: (_ground, path, content) => ({ name: 'write', input: { path, content } }),
+    settings(url, { home }) {
+      const models = [{ id: 'some-model', reasoning: true }];
+      const provider = { baseUrl: `${url}/v1`, api: 'openai-completions', apiKey: 'PI_TEST_KEY', models };
+      mkdirSync(join(home, '.pi', 'agent'), { recursive: true });
+      writeFileSync(join(home, '.pi', 'agent', 'models.json'), JSON.stringify({ providers: { baton: provider } }));
+      return { env: { PI_TEST_KEY: 'key' } };
+    },
+  }),
+];
+
+/** Says how to get them when they are not there. */
+export function assertInstalled(): void {
+  if (existsSync(join(CLI, 'node_modules', '.bin', 'claude'))) return;
+  throw new Error(`the agent programs are not in ${CLI}; run npm run test:agents`);
+}
