@@ -4,14 +4,13 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Append } from '../src/engine/ports.ts';
 import { packet } from '../src/kernel/ledger/fixtures/book.ts';
-import { logFileIn, SqliteLog } from '../src/log/sqlite.ts';
+import { logFileIn } from '../src/log/sqlite.ts';
+import { makeLongLog } from './long-log.ts';
 import { median, type Row } from './row.ts';
 
 const BATON = fileURLToPath(new URL('../bin/baton', import.meta.url));
 const FACTS = Number(process.env.BENCH_FACTS ?? 1_000_000);
-const BATCH = 10_000;
 const RUNS = 15;
 const LIMIT = 3;
 
@@ -43,7 +42,7 @@ export async function heartbeatTimes(): Promise<Row[]> {
   ];
 }
 
-/** A workspace in which T-1 is claimed and so many facts came after. It is made once and kept for the next time. */
+/** A workspace in which T-1 is claimed after so many facts. It is made once and kept for the next time. */
 async function workspaceOf(facts: number): Promise<string> {
   const dir = join(tmpdir(), `baton-bench-heartbeat-${facts}`);
   if (existsSync(dir)) return dir;
@@ -51,23 +50,10 @@ async function workspaceOf(facts: number): Promise<string> {
   rmSync(making, { recursive: true, force: true });
   mkdirSync(join(making, '.baton'), { recursive: true });
   writeFileSync(join(making, 'packet.json'), JSON.stringify(packet('T-1')));
+  await makeLongLog(logFileIn(join(making, '.baton', 'state')), facts);
   const baton = (...args: string[]) => execFileSync(BATON, args, { cwd: making, stdio: 'ignore' });
   baton('task', 'create', 'packet.json');
   baton('task', 'claim', 'T-1', '--owner', 'ann');
-  const log = new SqliteLog(logFileIn(join(making, '.baton', 'state')));
-  for (let done = 0; done < facts; done += BATCH) {
-    const { seq } = await log.head();
-    await log.commit(seq, () =>
-      Array.from({ length: Math.min(BATCH, facts - done) }, (_, index) => fact(done + index)),
-    );
-  }
-  await log.close();
   renameSync(making, dir);
   return dir;
-}
-
-function fact(index: number): Append {
-  const about = { run: 'other', task: `T-${index}`, asked: 'claim', code: 'LOCK_CONFLICT' } as const;
-  const reason = `T-${index} wants src/a, and T-1 (ann) holds src; wait until it is over.`;
-  return { fact: { kind: 'task.refused', ...about, reason, details: {} }, by: 'bench', at: Date.now() };
 }

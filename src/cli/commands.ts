@@ -216,7 +216,8 @@ Without FILE: .baton/config.json, or what comes with baton where there is none. 
     args: 'KIND [--strict] [--jsonl] [--registry DIR] [--options JSON] [FILE]',
     words: [1, 2],
     summary: 'check one payload against a contract',
-    help: `--strict        refuse what is only warned about
+    help: `--strict        operator/*: refuse unknown fields without x_; governed/handoff: refuse unknown members;
+                no effect on materia and gaia
 --jsonl         answer every line of standard input, {"id", "input" | "input_raw", "options"?}, in order
 --registry      the folder of the registry, for governed/handoff
 --options       the options of the kind, as a JSON object

@@ -111,3 +111,15 @@ function isJson(text: string): boolean {
     return false;
   }
 }
+
+test.each([2, 16, 17, 18, 300])(
+  'a key that is written twice among %i is found, the first and the last alike',
+  (count) => {
+    const members = Array.from({ length: count }, (_, index) => `"k${index}":0`);
+    expect(findFault(`{${members.join(',')}}`)).toBeNull();
+    for (const key of ['k0', `k${count - 1}`]) {
+      const text = `{${members.join(',')},"${key}":1}`;
+      expect(findFault(text)).toMatchObject({ kind: 'duplicate_key', offset: text.lastIndexOf(`"${key}"`) });
+    }
+  },
+);

@@ -6,7 +6,8 @@ export type FaultKind = 'syntax' | 'too_deep' | 'duplicate_key' | 'forbidden_key
 /** `offset` counts UTF-16 code units from the start of the text. */
 export type Fault = { readonly kind: FaultKind; readonly message: string; readonly offset: number };
 
-type Frame = { readonly keys: Set<string> | null; readonly under: string; key: string };
+/** An open list, or an open object with the keys it has so far. `many` takes over when they are too many to look through. */
+type Frame = { readonly keys: string[] | null; many: Set<string> | null; readonly under: string; key: string };
 /** The place after what was read, or what is wrong with it. */
 type Step = number | Fault;
 
@@ -27,7 +28,7 @@ export function findFault(text: string): Fault | null {
     // A value stands here. Opening one leads to its first member; anything else is read whole.
     const opener = text.charCodeAt(at);
     if (opener === OPEN_BRACE || opener === OPEN_BRACKET) {
-      const frame: Frame = { keys: opener === OPEN_BRACE ? new Set() : null, under: top?.key ?? '', key: '' };
+      const frame: Frame = { keys: opener === OPEN_BRACE ? [] : null, many: null, under: top?.key ?? '', key: '' };
       stack.push(frame);
       top = frame;
       at = skipSpace(text, at + 1);
@@ -90,15 +91,26 @@ function readKey(text: string, at: number, frame: Frame, afterComma: boolean): S
 }
 
 /** What is wrong with the key just read, beside its syntax. Remembers the key. */
-function faultOfKey({ keys, key, under }: Frame, offset: number): Fault | null {
+function faultOfKey(frame: Frame, offset: number): Fault | null {
+  const { key, under } = frame;
   if (key === '__proto__' || (key === 'prototype' && under === 'constructor')) {
     return { kind: 'forbidden_key', offset, message: `the key ${show(key)} is not allowed here` };
   }
-  if (keys?.has(key)) {
+  if (isKnown(frame)) {
     return { kind: 'duplicate_key', offset, message: `the key ${show(key)} is written twice in one object` };
   }
-  keys?.add(key);
   return null;
+}
+
+const FEW = 16;
+
+function isKnown(frame: Frame): boolean {
+  const { keys, key } = frame;
+  if (!keys) return false;
+  if (frame.many ? frame.many.has(key) : keys.includes(key)) return true;
+  if (frame.many) frame.many.add(key);
+  else if (keys.push(key) > FEW) frame.many = new Set(keys);
+  return false;
 }
 
 function readScalar(text: string, at: number, frame: Frame | undefined): Step {

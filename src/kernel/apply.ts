@@ -13,7 +13,7 @@ import type { JsonObject } from './json.ts';
 import { applyLedger, openRun, planTasks } from './ledger/apply.ts';
 import { isLedgerFact } from './ledger/fact.ts';
 import { runOf } from './ledger/state.ts';
-import { type Cast, type State, type Turn, type Usage, walkOf } from './state.ts';
+import { type Cast, type Day, type State, type Turn, type Usage, walkOf } from './state.ts';
 
 /** Accumulated context is kept to its newest part, so that a cast's state does not grow with its length. */
 export const CONTEXT_CHARS_MAX = 65_536;
@@ -44,6 +44,7 @@ export function apply(state: State, entry: Pick<Entry, 'at' | 'fact'>): State {
     default: {
       const at = Date.parse(entry.at);
       if (fact.kind === 'turn.accepted' && fact.touched) excuse(state, fact, fact.touched);
+      if (isOutcome(fact)) spend(state.day, entry.at, fact.usage);
       if (isLedgerFact(fact)) applyLedger(state.ledger, fact, at);
       else {
         const cast = state.casts[fact.cast];
@@ -52,6 +53,20 @@ export function apply(state: State, entry: Pick<Entry, 'at' | 'fact'>): State {
       return state;
     }
   }
+}
+
+type Outcome = Extract<CastFact, { usage: Usage; turn: number; attempt: number }>;
+
+/** What an attempt used counts once: when its outcome is recorded, and not while it is verified. */
+function isOutcome(fact: Fact): fact is Exclude<Outcome, { kind: 'attempt.answered' }> {
+  return 'usage' in fact && 'attempt' in fact && fact.kind !== 'attempt.answered';
+}
+
+function spend(day: Day, at: string, { input, output, cost }: Usage): void {
+  const date = at.slice(0, 10);
+  if (date !== day.date) Object.assign(day, { date, tokens: 0, cost: 0 });
+  day.tokens += input + output;
+  day.cost += cost;
 }
 
 /** What a turn was seen to change is held against no other turn that is under way. */
@@ -115,8 +130,9 @@ function applyToCast(
       });
       return;
     case 'attempt.answered': {
-      const { output, handoff, usage, truncated, scrubbed } = fact;
-      update(cast, fact.turn, { phase: 'verifying', answered: { output, handoff, usage, truncated, scrubbed } });
+      const { output, handoff, usage, truncated, scrubbed, agent } = fact;
+      const answered = { output, handoff, usage, truncated, scrubbed, ...(agent ? { agent } : {}) };
+      update(cast, fact.turn, { phase: 'verifying', answered });
       return;
     }
     case 'attempt.refused': {
@@ -125,14 +141,18 @@ function applyToCast(
       if (turn && fact.repair) {
         Object.assign(turn, { phase: 'owed', repairs: turn.repairs + 1 });
         turn.refusal = { verdict: fact.verdict, raw: fact.output.slice(0, 1000) };
+        turn.session = fact.agent?.session ?? null;
       } else if (turn) turn.phase = 'failed';
       return;
     }
     case 'attempt.failed': {
       const turn = settle(cast, fact.turn, fact.usage);
-      if (turn) Object.assign(turn, { phase: fact.again ? 'owed' : 'failed', faults: turn.faults + 1 });
+      if (turn) failedAttempt(turn, fact);
       return;
     }
+    case 'turn.asked':
+      update(cast, fact.turn, { phase: 'asked' });
+      return;
     case 'attempt.lost':
       update(cast, fact.turn, { phase: 'owed', reserved: 0, brief: null });
       return;
@@ -150,6 +170,10 @@ function applyToCast(
         phase: 'owed',
         repairs: 0,
         faults: 0,
+        waits: 0,
+        choice: 0,
+        session: null,
+        briefBytesMax: null,
         refusal: null,
         reserved: 0,
         brief: null,
@@ -264,6 +288,22 @@ export function committed(data: JsonObject, changes: readonly DataChange[], line
   }
   for (const change of changes) if ('path' in change) after = setPath(after, change.path, change.value);
   return after;
+}
+
+/** What comes next is in the fact: another choice, a shorter brief, a new conversation, patience, or simply once more. */
+function failedAttempt(turn: Turn, fact: Extract<CastFact, { kind: 'attempt.failed' }>): void {
+  const { again, choice, briefBytesMax, forgetsSession, until } = fact;
+  turn.phase = again ? 'owed' : 'failed';
+  if (forgetsSession) turn.session = null;
+  if (briefBytesMax !== undefined) turn.briefBytesMax = briefBytesMax;
+  if (choice !== undefined) turn.choice = choice;
+  if (until !== undefined) {
+    turn.waits += 1;
+    turn.phase = 'held';
+    turn.held = { code: fact.cause ?? 'AGENT_FAILED', reason: fact.reason, until };
+  }
+  const isOther = choice !== undefined || briefBytesMax !== undefined || forgetsSession || until !== undefined;
+  if (!isOther) turn.faults += 1;
 }
 
 /** An item that walks beside others counts its rounds for itself. */

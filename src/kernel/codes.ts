@@ -1,5 +1,6 @@
 // Every stable code of the product, in one table. HTTP status, CLI exit, `baton explain` and the docs read it and
 // never restate it. A code never changes its meaning; a retired one keeps its row.
+import { EVIDENCE_CODES } from './codes/evidence.ts';
 import { GAIA_CODES } from './codes/gaia.ts';
 import { GAIA_REPORT_CODES } from './codes/gaia-report.ts';
 import { GOVERNED_CODES } from './codes/governed.ts';
@@ -14,6 +15,7 @@ export const CODES = {
   ...OPERATOR_CODES,
   ...OPERATOR_RULES,
   ...GOVERNED_CODES,
+  ...EVIDENCE_CODES,
 } as const;
 
 export type Code = keyof typeof CODES;

@@ -1,6 +1,7 @@
 // The one place where an input becomes facts. Each fact is applied as it is decided, so that a decision of several steps
 // sees its own first steps; replaying the returned facts on the state before gives the state after.
 import { takeFault, takeOutput, takeVerification } from './cast/answer.ts';
+import { takeAnswer, waitIfAsked } from './cast/asked.ts';
 import { exhausted } from './cast/budget.ts';
 import { dispatch, startReady } from './cast/dispatch.ts';
 import { startDue, startHeld } from './cast/held.ts';
@@ -29,7 +30,10 @@ function decideFor(pen: Pen, input: Input): Verdict {
   if (!('cast' in input)) return decideLedger(pen, input);
   const verdict = input.kind === 'cast.start' ? startCast(pen, input) : decideForCast(pen, input);
   const cast = openCast(pen.state, input.cast);
-  if (cast && pen.facts.length > 0) startReady(pen, cast);
+  if (cast && pen.facts.length > 0) {
+    startReady(pen, cast);
+    waitIfAsked(pen, cast);
+  }
   return verdict;
 }
 
@@ -59,7 +63,7 @@ function openCast(state: State, id: string): Cast | undefined {
 }
 
 type CastInput = Exclude<Extract<Input, { cast: string }>, { kind: 'cast.start' }>;
-type TurnInput = Extract<CastInput, { turn: number }>;
+type TurnInput = Exclude<Extract<CastInput, { turn: number }>, { kind: 'turn.answer' }>;
 
 function decideForCast(pen: Pen, input: CastInput): Verdict {
   const cast = openCast(pen.state, input.cast);
@@ -79,6 +83,8 @@ function decideForCast(pen: Pen, input: CastInput): Verdict {
       return changeBudget(pen, cast, input);
     case 'clock.rang':
       return ring(pen, cast);
+    case 'turn.answer':
+      return takeAnswer(pen, cast, input);
     default:
       return decideForTurn(pen, cast, input);
   }

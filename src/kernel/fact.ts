@@ -6,7 +6,7 @@ import type { Condition, Rules, Script } from './graph/config.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { LedgerFact } from './ledger/fact.ts';
 import type { TaskSpec } from './ledger/state.ts';
-import type { Held, Item, ReworkNote, Stand, Usage } from './state.ts';
+import type { Held, Item, ReworkNote, Session, Stand, Usage } from './state.ts';
 import type { Denied } from './verdict.ts';
 
 /** The version of the fact format that this program writes, and the newest it can read. */
@@ -111,6 +111,7 @@ export type CastFact =
       readonly verdict: Denied;
       readonly repair: boolean;
       readonly changes?: readonly DataChange[];
+      readonly agent?: AgentNote;
     }
   | {
       readonly kind: 'attempt.failed';
@@ -122,7 +123,20 @@ export type CastFact =
       readonly reason: string;
       readonly usage: Usage;
       readonly again: boolean;
+      /** What went wrong, more exactly than the code by which the cast would fail. */
+      readonly cause?: Code;
+      readonly agent?: AgentNote;
+      /** The next attempt is somebody else's: the place of that choice in the materia's list. */
+      readonly choice?: number;
+      /** The next attempt gets a brief of at most so many bytes, because this one was too long. */
+      readonly briefBytesMax?: number;
+      /** The next attempt begins a new conversation. */
+      readonly forgetsSession?: boolean;
+      /** The next attempt is owed at this time and not before. */
+      readonly until?: number;
     }
+  /** The turn is a person's: it waits for `baton answer`. */
+  | { readonly kind: 'turn.asked'; readonly cast: string; readonly turn: number; readonly attempt: number }
   | {
       readonly kind: 'attempt.lost';
       readonly cast: string;
@@ -159,6 +173,7 @@ export type CastFact =
       readonly context?: string;
       /** The files that were changed while the turn ran: the digest of each, null where it is gone. */
       readonly touched?: Readonly<Record<string, string | null>>;
+      readonly agent?: AgentNote;
     }
   | { readonly kind: 'turn.reopened'; readonly cast: string; readonly turn: number }
   | { readonly kind: 'turn.dropped'; readonly cast: string; readonly turn: number }
@@ -232,10 +247,24 @@ export type Answered = {
   readonly truncated: boolean;
   /** The kinds of secrets that were taken out of it. */
   readonly scrubbed: readonly string[];
+  readonly agent?: AgentNote;
 };
 
-/** How an attempt can end without an answer. */
-export type Fault = 'crash' | 'timeout' | 'transport' | 'unscripted' | 'utility';
+/** What an agent's program told of itself beside its answer. */
+export type AgentNote = {
+  readonly runner?: string;
+  /** The model that really answered. */
+  readonly model?: string;
+  /** With which the next attempt can continue the conversation. */
+  readonly session?: Session;
+  /** The names of the tools it was refused. */
+  readonly denials?: readonly string[];
+  /** What was asked for and could not be had, in words for people. */
+  readonly warnings?: readonly string[];
+};
+
+/** How an attempt can end without an answer. What is `refused` would be refused again, so it is not tried again as it is. */
+export type Fault = 'crash' | 'timeout' | 'transport' | 'unscripted' | 'utility' | 'refused';
 
 /** A fact with its place in the log. */
 export type Entry = {

@@ -1,6 +1,7 @@
 // What reaches the kernel: a person's wish, an agent's answer, the passing of time. The caller brings the time, the
 // identity and every new id; the kernel makes none of them up.
-import type { Fault } from './fact.ts';
+import type { Code } from './codes.ts';
+import type { AgentNote, Fault } from './fact.ts';
 import type { Rules, Script } from './graph/config.ts';
 import { isObject, isString, type JsonObject } from './json.ts';
 import type { Check, LedgerRequest } from './ledger/request.ts';
@@ -42,6 +43,7 @@ export type CastRequest =
       readonly output: string;
       readonly usage?: Usage;
       readonly truncated?: boolean;
+      readonly agent?: AgentNote;
     }
   | {
       readonly kind: 'attempt.failed';
@@ -51,6 +53,11 @@ export type CastRequest =
       readonly fault: Fault;
       readonly reason: string;
       readonly usage?: Usage;
+      /** What went wrong, more exactly than the fault says. */
+      readonly code?: Code;
+      /** How long the provider asks to be left alone. */
+      readonly retryAfterMs?: number;
+      readonly agent?: AgentNote;
     }
   /** The attempt was cut off by a crash and left no answer. */
   | {
@@ -80,6 +87,8 @@ export type CastRequest =
       readonly output?: string;
       readonly reason?: string;
     }
+  /** What a person says in a turn of theirs; without a turn, in the only one that waits. */
+  | { readonly kind: 'turn.answer'; readonly cast: string; readonly turn?: number; readonly output: string }
   | { readonly kind: 'clock.rang'; readonly cast: string }
   | { readonly kind: 'cast.abort'; readonly cast: string; readonly reason: string }
   | { readonly kind: 'cast.pause'; readonly cast: string; readonly reason: string }

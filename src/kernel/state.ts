@@ -8,7 +8,10 @@ import type { Json, JsonObject } from './json.ts';
 import { emptyLedger, type Ledger } from './ledger/state.ts';
 import type { Denied } from './verdict.ts';
 
-export type State = { casts: Record<string, Cast>; ledger: Ledger };
+export type State = { casts: Record<string, Cast>; ledger: Ledger; day: Day };
+
+/** What the casts of the workspace used on one day, by universal time. */
+export type Day = { date: string; tokens: number; cost: number };
 
 export type CastStatus = 'running' | 'waiting' | 'paused' | 'completed' | 'failed' | 'aborted';
 
@@ -89,7 +92,25 @@ export type Item = {
   readonly cursorKey: string;
 };
 
-export type TurnPhase = 'owed' | 'held' | 'running' | 'verifying' | 'accepted' | 'blocked' | 'unknown' | 'failed';
+export type TurnPhase =
+  | 'owed'
+  | 'held'
+  | 'running'
+  /** A person has the turn. */
+  | 'asked'
+  | 'verifying'
+  | 'accepted'
+  | 'blocked'
+  | 'unknown'
+  | 'failed';
+
+/** A conversation of an agent's program, by the program's own name for it. */
+export type Session = {
+  readonly runner: string;
+  readonly id: string;
+  /** What it had used so far, for programs that report the whole of it each time. */
+  readonly usage?: Usage;
+};
 
 export type Turn = {
   readonly id: number;
@@ -107,6 +128,14 @@ export type Turn = {
   attempt: number;
   repairs: number;
   faults: number;
+  /** How often it was put off because a provider asked for patience. */
+  waits: number;
+  /** Which runner and model has the turn: 0 for the materia's own, then its fallbacks. */
+  choice: number;
+  /** The conversation in which the last answer was refused. */
+  session: Session | null;
+  /** What its brief may measure, where the usual one was too long for the model. */
+  briefBytesMax: number | null;
   /** The refusal a repair turn answers to. */
   refusal: { verdict: Denied; raw: string } | null;
   brief: string | null;
@@ -154,7 +183,7 @@ export function walkOf({ lanes }: Cast, { lane, item }: Pick<Turn, 'lane' | 'ite
 }
 
 export function emptyState(): State {
-  return { casts: {}, ledger: emptyLedger() };
+  return { casts: {}, ledger: emptyLedger(), day: { date: '', tokens: 0, cost: 0 } };
 }
 
 export function isOver(status: CastStatus): boolean {

@@ -58,10 +58,10 @@ test('of overlapping paths one task has them, and the loser is told who', async 
 
 test('asking before a write: only the present claim may, and only inside its scope', async () => {
   const dir = project();
-  await create(dir, 'T-1', { lock_scope: ['src'], forbidden_scope: ['src/gen'] });
+  await create(dir, 'T-1', { lock_scope: ['src'], forbidden_scope: ['docs'] });
   const fence = String(await start(dir, 'T-1'));
   const may = async (path: string) => (await ask(dir, ['lock', 'check', path, '--fence', fence])).code;
-  expect([await may('src/a'), await may('docs'), await may('src/gen/x')]).toEqual([
+  expect([await may('src/a'), await may('docs'), await may('srcs')]).toEqual([
     'OK',
     'SCOPE_VIOLATION',
     'SCOPE_VIOLATION',

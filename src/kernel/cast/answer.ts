@@ -1,7 +1,7 @@
 // The second door: what an attempt brought back is read in its socket's dialect and either accepted, given back once
 // for repair, or refused for good. A refused output changes nothing and routes nowhere.
 import type { Reading } from '../dialect.ts';
-import type { Answered, DataChange, Fault } from '../fact.ts';
+import type { AgentNote, Answered, DataChange, Fault } from '../fact.ts';
 import { refusedBeforeAccept, type Seen } from '../gate/accept.ts';
 import { contractOf } from '../graph/contract.ts';
 import type { Input } from '../input.ts';
@@ -15,7 +15,9 @@ import { scrub, scrubJson } from '../secrets.ts';
 import type { Cast, Turn, Usage } from '../state.ts';
 import { utf8Length } from '../utf8-length.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { cleanNote } from './agent-note.ts';
 import { warningDue } from './budget.ts';
+import { chosenMateria } from './choice.ts';
 import { changesOf, contextLine } from './commit.ts';
 import { infrastructureFailure } from './infrastructure-failure.ts';
 import { remembersItems } from './item-memory.ts';
@@ -24,12 +26,11 @@ import { fail, materiaOf, type Pen, socketOf } from './pen.ts';
 import { planIn, takePlan } from './plan.ts';
 import { route } from './route.ts';
 import { scriptedTurn } from './script.ts';
+import { secondTry } from './second-try.ts';
 import { block, finish, taskOfTurn } from './task.ts';
 import { idsIn } from './task-list.ts';
 
 const FREE: Usage = { input: 0, output: 0, cost: 0 };
-/** A crash or a dropped connection is tried once more. */
-const FAULT_RETRIES_MAX = 1;
 
 type Answer = Extract<Input, { kind: 'attempt.output' }>;
 
@@ -41,11 +42,13 @@ export function takeOutput(pen: Pen, cast: Cast, turn: Turn, answer: Answer): Ve
   const reading = readOutput(pen, cast, turn, answer.output, truncated === true);
   // Nothing is stored or handed on with a secret in it; from here on the scrubbed text and value are the output.
   const output = scrub(answer.output);
-  if (!reading.ok) return refuse(pen, cast, turn, output.text, usage, cleanVerdict(reading.verdict));
+  const agent = cleanNote(answer.agent);
+  const told = { usage, ...(agent ? { agent } : {}) };
+  if (!reading.ok) return refuse(pen, cast, turn, output.text, told, cleanVerdict(reading.verdict));
   const payload = scrubJson(reading.handoff.payload);
   const scrubbed = [...new Set([...output.found, ...payload.found].map(({ kind }) => kind))].sort();
   const handoff = { ...reading.handoff, payload: payload.value };
-  const answered = { output: output.text, handoff, usage, truncated: truncated === true, scrubbed };
+  const answered = { output: output.text, handoff, ...told, truncated: truncated === true, scrubbed };
   if (turn.seal === null) return conclude(pen, cast, turn, answered, NOTHING_SEEN);
   pen.write({ kind: 'attempt.answered', cast: cast.id, turn: turn.id, attempt: turn.attempt, ...answered });
   return allow(`turn ${turn.id} is verified`);
@@ -61,11 +64,11 @@ export function takeVerification(pen: Pen, cast: Cast, turn: Turn, seen: Seen): 
 const NOTHING_SEEN: Seen = { seal: null, changes: {}, checks: {} };
 
 function conclude(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen: Seen): Verdict {
-  const { handoff, output, usage } = answered;
+  const { handoff, output } = answered;
   const refusal = refusedBeforeAccept(pen.state, cast, turn, handoff, seen);
-  if (refusal) return refuse(pen, cast, turn, output, usage, refusal);
+  if (refusal) return refuse(pen, cast, turn, output, answered, refusal);
   const plan = planIn(pen, cast, turn, handoff);
-  if (!plan.ok) return refuse(pen, cast, turn, output, usage, plan.refusal);
+  if (!plan.ok) return refuse(pen, cast, turn, output, answered, plan.refusal);
   if (handoff.outcome === 'blocked' && !canRework(cast, turn)) return stopBlocked(pen, cast, turn, answered);
   accept(pen, cast, turn, answered, seen, plan.facts);
   return allow(`turn ${turn.id} accepted`);
@@ -137,7 +140,7 @@ function cutOff({ code, reason, details }: Denied, maxOutputBytes: number): Deni
 }
 
 function accept(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen: Seen, plan: readonly LedgerFact[]): void {
-  const { output, handoff, usage, truncated, scrubbed } = answered;
+  const { output, handoff, usage, truncated, scrubbed, agent } = answered;
   const materia = materiaOf(cast, turn.socket);
   const broken =
     materia.type === 'utility' && isObject(handoff.payload) ? infrastructureFailure(handoff.payload) : null;
@@ -161,6 +164,7 @@ function accept(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen: Seen
     ...(scrubbed.length > 0 ? { scrubbed } : {}),
     ...(context ? { context } : {}),
     ...(Object.keys(seen.changes).length > 0 ? { touched: seen.changes } : {}),
+    ...(agent ? { agent } : {}),
   });
   if (!turn.item) finish(pen, taskOfTurn(pen.state, cast, turn), turn, 'its turn was accepted');
   resetCursors(pen, cast, turn, changes);
@@ -194,11 +198,14 @@ function replaces(change: DataChange, items: string): boolean {
   return changed.length <= list.length && changed.every((segment, index) => segment === list[index]);
 }
 
-function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, usage: Usage, verdict: Denied): Verdict {
+type Told = { readonly usage: Usage; readonly agent?: AgentNote };
+
+function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, { usage, agent }: Told, verdict: Denied): Verdict {
   const isAgent = materiaOf(cast, turn.socket).type === 'agent';
-  const repair = isAgent && turn.repairs < cast.rules.limits.repairTurnsMax && isMendable(verdict);
+  const repair = isAgent && hasRepairs(cast, turn) && isMendable(verdict);
   const { id, attempt } = turn;
-  pen.write({ kind: 'attempt.refused', cast: cast.id, turn: id, attempt, output, usage, verdict, repair });
+  const told = { usage, ...(agent ? { agent } : {}) };
+  pen.write({ kind: 'attempt.refused', cast: cast.id, turn: id, attempt, output, ...told, verdict, repair });
   warn(pen, cast);
   if (!repair && isGateRefusal(verdict)) {
     if (turn.lane !== null) return stopRefused(pen, cast, turn, verdict);
@@ -214,6 +221,13 @@ function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, usage: Usage, 
     );
   }
   return verdict;
+}
+
+/** A person is asked until the answer fits: each is given by hand, so it cannot go on by itself for ever. */
+function hasRepairs(cast: Cast, turn: Turn): boolean {
+  const materia = chosenMateria(cast, turn);
+  const isPerson = materia.type === 'agent' && materia.runner === 'person' && turn.script === null;
+  return isPerson || turn.repairs < cast.rules.limits.repairTurnsMax;
 }
 
 /** What kept its contract and broke a rule of the ledger keeps that rule's code. */
@@ -240,25 +254,33 @@ export function takeFault(
   turn: Turn,
   input: Extract<Input, { kind: 'attempt.failed' }>,
 ): Verdict {
-  const { fault } = input;
-  const reason = scrub(input.reason).text;
+  const { fault, code: cause } = input;
   const isAgent = materiaOf(cast, turn.socket).type === 'agent';
   const task = taskOfTurn(pen.state, cast, turn);
-  const again = isAgent && (fault === 'timeout' ? mayTryAgain(cast, turn, task) : isFaultRetried(fault, turn));
+  const { next, told } = !isAgent
+    ? { next: { again: false }, told: '' }
+    : fault === 'timeout'
+      ? { next: { again: mayTryAgain(cast, turn, task) }, told: '' }
+      : secondTry(cast, turn, input, pen.at);
+  const { again } = next;
   const usage = input.usage ?? FREE;
   const { id, attempt } = turn;
   const code = codeOf(fault, isAgent);
-  pen.write({ kind: 'attempt.failed', cast: cast.id, turn: id, attempt, fault, code, reason, usage, again });
+  const agent = cleanNote(input.agent);
+  const why = scrub(input.reason).text;
+  const reason = told === '' || cause === undefined ? why : `${why}; ${told}`;
+  pen.write({
+    ...{ kind: 'attempt.failed', cast: cast.id, turn: id, attempt, fault, code, reason, usage, ...next },
+    ...(cause === undefined ? {} : { cause }),
+    ...(agent ? { agent } : {}),
+  });
   warn(pen, cast);
   if (fault === 'timeout' && task) block(pen, task, 'TASK_TIMEOUT', reason, { turn: id, attempt });
   if (again) return allow(`turn ${id} is tried once more`);
-  const verdict = deny(code, `${turn.socket}: ${reason}`, { fault, socket: turn.socket });
+  const details = { fault, socket: turn.socket, ...(cause === undefined ? {} : { cause }) };
+  const verdict = deny(code, `${turn.socket}: ${reason}`, details);
   fail(pen, cast, verdict, id);
   return verdict;
-}
-
-function isFaultRetried(fault: Fault, { faults }: Turn): boolean {
-  return (fault === 'crash' || fault === 'transport') && faults < FAULT_RETRIES_MAX;
 }
 
 /** A silent agent's task is handed out again while its retries last, if there is anybody to hand it to. */
@@ -274,7 +296,7 @@ function dropTask(pen: Pen, task: Task | undefined): void {
 }
 
 function codeOf(fault: Fault, isAgent: boolean): 'AGENT_FAILED' | 'AGENT_TIMEOUT' | 'UTILITY_FAILED' {
-  if (fault === 'unscripted') return 'AGENT_FAILED';
+  if (fault === 'unscripted' || fault === 'refused') return 'AGENT_FAILED';
   if (!isAgent) return 'UTILITY_FAILED';
   return fault === 'timeout' ? 'AGENT_TIMEOUT' : 'AGENT_FAILED';
 }

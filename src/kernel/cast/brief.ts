@@ -6,6 +6,7 @@ import { isObject, isText } from '../json.ts';
 import { assignmentOf } from '../ledger/wire.ts';
 import { type Cast, type State, type Turn, walkOf } from '../state.ts';
 import { utf8Length } from '../utf8-length.ts';
+import { continuedSession } from './choice.ts';
 import { cut, firstBytes } from './cut.ts';
 import { linesFor } from './heard.ts';
 import { itemValue, scopeOf } from './item.ts';
@@ -29,6 +30,8 @@ export function briefFor({ state, dialects }: Pick<Pen, 'state' | 'dialects'>, c
   const format = turn.refusal
     ? dialect.repair(turn.refusal.verdict, turn.refusal.raw, contract)
     : dialect.brief(contract);
+  // In the same conversation the agent still has its brief; only what is wrong with its answer is new.
+  if (turn.refusal && continuedSession(cast, turn)) return fitted([must(block('Your answer', format))], cap(cast, turn));
   const sections: Section[] = [
     must(prompt),
     must(/\{\{\s*request\s*\}\}/.test(materia.prompt) ? '' : block('Request', cut(cast.request, SLOT_CHARS_MAX))),
@@ -40,7 +43,11 @@ export function briefFor({ state, dialects }: Pick<Pen, 'state' | 'dialects'>, c
     may(resultBefore(cast, turn)),
     must(block('Your answer', format)),
   ];
-  return fitted(sections, cast.rules.limits.maxBriefBytes);
+  return fitted(sections, cap(cast, turn));
+}
+
+function cap(cast: Cast, { briefBytesMax }: Turn): number {
+  return Math.min(cast.rules.limits.maxBriefBytes, briefBytesMax ?? Number.POSITIVE_INFINITY);
 }
 
 const must = (text: string): Section => ({ text, optional: false });

@@ -1,7 +1,7 @@
 // Tokens, cost and time a cast may use. A dispatch reserves what its socket used at most before, so that turns in
 // flight at the same time cannot overdraw together; the outcome settles it. A turn's own reservation does not count
 // against it: a cast must be able to reach its maximum. Time is reserved as a deadline: no attempt may outlive the budget.
-import type { Cast, Reserved, Turn } from '../state.ts';
+import type { Cast, Day, Reserved, Turn } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
 
 export function tokensOf(cast: Cast): number {
@@ -26,6 +26,27 @@ export function mayDispatch(cast: Cast, at: number): Denied | null {
     if (isInFlight(turn)) reserved.cost += cast.peaks[turn.socket]?.cost ?? 0;
   }
   return overdrawn(cast, at, reserved);
+}
+
+const DAY_MS = 86_400_000;
+
+/** Whether the workspace has anything left of its day, by universal time. What is over it waits for the next one. */
+export function mayDispatchToday(day: Day, cast: Cast, at: number): Denied | null {
+  const { maxTokensPerDay = null, maxCostPerDay = null } = cast.rules.budget;
+  if (maxTokensPerDay === null && maxCostPerDay === null) return null;
+  const date = new Date(at).toISOString().slice(0, 10);
+  if (day.date !== date) return null;
+  const { tokens, cost } = day;
+  const what =
+    maxTokensPerDay !== null && tokens >= maxTokensPerDay
+      ? `${tokens} of ${maxTokensPerDay} tokens a day are used`
+      : maxCostPerDay !== null && cost >= maxCostPerDay
+        ? `${cost} of ${maxCostPerDay} a day is spent`
+        : null;
+  if (what === null) return null;
+  const notBefore = (Math.floor(at / DAY_MS) + 1) * DAY_MS;
+  const reason = `${what} in this workspace; it goes on at ${new Date(notBefore).toISOString()}, or after budget.max…PerDay was raised and the cast started anew`;
+  return deny('DAILY_CAP_REACHED', reason, { date, tokens, cost, notBefore });
 }
 
 /** The tokens a dispatch reserves. What it may cost follows from its socket as long as it is in flight. */

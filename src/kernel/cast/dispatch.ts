@@ -5,6 +5,7 @@ import type { Input } from '../input.ts';
 import { isObject } from '../json.ts';
 import type { Cast, Turn } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { isPersons } from './asked.ts';
 import { briefFor } from './brief.ts';
 import { reservationFor } from './budget.ts';
 import { isBound } from './lock-scope.ts';
@@ -39,11 +40,8 @@ export function startReady(pen: Pen, cast: Cast): void {
 }
 
 function startAttempt(pen: Pen, cast: Cast, turn: Turn, seal?: string): Verdict {
-  const refusal = refusedBeforeDispatch(cast, pen.at);
-  if (refusal) {
-    fail(pen, cast, refusal, turn.id);
-    return refusal;
-  }
+  const refusal = refusedBeforeDispatch(pen.state, cast, pen.at);
+  if (refusal) return putOff(pen, cast, turn, refusal);
   const unowned = claimFor(pen, cast, turn);
   if (unowned) return putOff(pen, cast, turn, unowned);
   const task = taskOfTurn(pen.state, cast, turn);
@@ -60,6 +58,7 @@ function startAttempt(pen: Pen, cast: Cast, turn: Turn, seal?: string): Verdict 
     ...(seal === undefined || turn.seal !== null ? {} : { seal }),
     ...(task?.fence ? { fence: task.fence } : {}),
   });
+  if (isPersons(cast, turn)) pen.write({ kind: 'turn.asked', cast: cast.id, turn: turn.id, attempt });
   return allow(`attempt ${attempt} of turn ${turn.id} started`);
 }
 

@@ -48,7 +48,7 @@ function rank(a: Task | null, b: Task | null, at: number): number {
 }
 
 function tryAgain(pen: Pen, cast: Cast, turn: Turn): void {
-  if (pen.ledger.hold) return;
+  if (pen.ledger.hold || (turn.held?.until ?? 0) > pen.at) return;
   const task = taskOfTurn(pen.state, cast, turn);
   const refusal = task?.status === 'todo' ? refusalOfClaim(pen.ledger, task, ownerOf(cast, turn.socket), pen.at) : null;
   if (!refusal) pen.write({ kind: 'turn.freed', cast: cast.id, turn: turn.id });

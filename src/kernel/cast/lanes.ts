@@ -36,7 +36,7 @@ export function fillLanes(pen: Pen, cast: Cast, loopId: string): void {
   const lanes = cast.lanes[loopId];
   if (!loop?.iterator || !lanes) return;
   while (cast.status === 'running' && inProgress(cast, loopId).length < loop.maxConcurrency) {
-    const ready = tasksOfLoop(pen, cast, loop).filter(({ status }) => status === 'todo');
+    const ready = unstarted(cast, tasksOfLoop(pen, cast, loop));
     const claimed = pen.ledger.hold ? null : claimBest(pen, ready, ownerOf(cast, lanes.entry));
     if (!claimed?.task) break;
     openTurn(pen, cast, lanes.entry, itemOf(cast, loop, claimed.task), false, loopId);
@@ -53,6 +53,12 @@ function inProgress(cast: Cast, loop: string): readonly Turn[] {
   return Object.values(cast.turns).filter(({ lane, phase }) => lane === loop && phase !== 'blocked');
 }
 
+/** Tasks to be done whose item walks nowhere: one whose turn was put off has its turn already. */
+function unstarted(cast: Cast, tasks: readonly Task[]): readonly Task[] {
+  const open = new Set(Object.values(cast.turns).map(({ task }) => task));
+  return tasks.filter(({ id, status }) => status === 'todo' && !open.has(id));
+}
+
 function tasksOfLoop({ ledger }: Pen, cast: Cast, { iterator }: Loop): readonly Task[] {
   return (iterator ? idsIn(cast.lists[iterator.cursorKey]) : []).flatMap((id) => taskOf(ledger, cast.id, id) ?? []);
 }
@@ -67,7 +73,7 @@ function itemOf(cast: Cast, { iterator }: Loop, { id }: Task): Item | null {
 function stall(pen: Pen, cast: Cast, loop: Loop): void {
   const tasks = tasksOfLoop(pen, cast, loop);
   const owner = ownerOf(cast, cast.lanes[loop.id]?.entry ?? '');
-  const waiting = tasks.filter(({ status }) => status === 'todo');
+  const waiting = unstarted(cast, tasks);
   const refusals = waiting.flatMap((task) => refusalOfClaim(pen.ledger, task, owner, pen.at) ?? []);
   const liftable = refusals.find(({ code }) => code === 'LOCK_CONFLICT' || code === 'NOT_ALLOWED_NOW');
   const blocked = tasks.find(({ status }) => status === 'blocked');

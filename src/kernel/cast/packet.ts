@@ -1,12 +1,13 @@
 // Everything a runner needs to carry out one dispatch, and nothing it has to ask back for.
-import type { Materia } from '../graph/config.ts';
+import type { Materia, RunnerLimits } from '../graph/config.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Ledger, Task } from '../ledger/state.ts';
-import type { Cast, Item, State, Turn } from '../state.ts';
+import type { Cast, Item, Session, State, Turn } from '../state.ts';
 import { timeoutOf } from './budget.ts';
+import { chosenMateria, continuedSession } from './choice.ts';
 import { cursorName, scopeOf } from './item.ts';
 import { isBound } from './lock-scope.ts';
-import { materiaOf, socketOf } from './pen.ts';
+import { socketOf } from './pen.ts';
 import { notesFor } from './rework.ts';
 import { isScripted, scriptedTurn } from './script.ts';
 import { taskOfTurn } from './task.ts';
@@ -16,10 +17,13 @@ export type Packet = {
   readonly turn: number;
   readonly attempt: number;
   readonly socket: string;
+  /** With the runner and model that have the turn now, which may be a fallback's. */
   readonly materia: Materia;
   readonly brief: string;
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
+  /** The conversation to continue. */
+  readonly session: Session | null;
   /** The scripted turn to play; `{}` when the script has nothing (more) for this socket, null when it is not scripted. */
   readonly scripted: { readonly turn?: Json } | null;
   /** What a utility gets on its standard input. */
@@ -44,7 +48,12 @@ export type Watch = {
   /** By criterion, the name of the checker that verifies it; and the checkers by name. */
   readonly checks: Readonly<Record<string, string>>;
   readonly checkers: JsonObject;
+  /** The runner of the turn, where people set limits for it. */
+  readonly slot: Slot | null;
 };
+
+/** How many attempts a runner may have at once in the workspace, and how many may start within a minute. */
+export type Slot = { readonly runner: string } & RunnerLimits;
 
 export type UtilityInput = {
   readonly request: string;
@@ -67,12 +76,20 @@ export function watchOf({ ledger }: Pick<State, 'ledger'>, cast: Cast, turn: Tur
     files: task !== null && isBound(cast, turn.socket),
     checks: task && isDone && socketOf(cast, turn.socket).contract === 'operator' ? task.checkers : {},
     checkers: cast.rules.checkers,
+    slot: slotOf(cast, turn),
   };
+}
+
+function slotOf(cast: Cast, turn: Turn): Slot | null {
+  const materia = chosenMateria(cast, turn);
+  if (materia.type === 'utility' || isScripted(cast, turn.socket)) return null;
+  const limits = cast.rules.runners?.[materia.runner];
+  return limits ? { runner: materia.runner, ...limits } : null;
 }
 
 export function packetOf(cast: Cast, turn: Turn, ledger?: Ledger): Packet {
   const socket = socketOf(cast, turn.socket);
-  const materia = materiaOf(cast, turn.socket);
+  const materia = chosenMateria(cast, turn);
   return {
     cast: cast.id,
     turn: turn.id,
@@ -82,6 +99,7 @@ export function packetOf(cast: Cast, turn: Turn, ledger?: Ledger): Packet {
     brief: turn.brief ?? '',
     timeoutMs: timeoutOf(cast, turn, socket.limits.timeoutMs),
     maxOutputBytes: socket.limits.maxOutputBytes,
+    session: continuedSession(cast, turn),
     scripted: scripted(cast, turn),
     utility: materia.type === 'utility' ? utilityInput(cast, turn.socket, turn.item) : null,
     task: ledger ? claimOf(taskOfTurn({ ledger }, cast, turn)) : null,

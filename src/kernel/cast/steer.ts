@@ -6,6 +6,7 @@ import { isOver } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
 import { elapsedOf, exhausted, refilled, tokensOf } from './budget.ts';
+import { startDue } from './held.ts';
 import { fillAllLanes } from './lanes.ts';
 import { fail, materiaOf, type Pen } from './pen.ts';
 import { route } from './route.ts';
@@ -36,7 +37,8 @@ export function resume(pen: Pen, cast: Cast, reason: string): Verdict {
   if (waitIfUnknown(pen, cast)) return allow(cast.reason);
   pen.write({ kind: 'cast.resumed', cast: cast.id, reason });
   if (isStuck) for (const turn of blocked) pen.write({ kind: 'turn.reopened', cast: cast.id, turn: turn.id });
-  fillAllLanes(pen, cast);
+  // What was put off may have been lifted while nobody looked.
+  startDue(pen, cast);
   return allow(`cast ${cast.id} resumed`);
 }
 

@@ -1,13 +1,13 @@
 // The first door: what must hold before a turn is dispatched. The gates stand in their order; the first refusal counts.
-import { mayDispatch } from '../cast/budget.ts';
-import type { Cast, Held } from '../state.ts';
+import { mayDispatch, mayDispatchToday } from '../cast/budget.ts';
+import type { Cast, Held, State } from '../state.ts';
 import type { Denied } from '../verdict.ts';
 
-export function refusedBeforeDispatch(cast: Cast, at: number): Denied | null {
-  return mayDispatch(cast, at);
+export function refusedBeforeDispatch(state: State, cast: Cast, at: number): Denied | null {
+  return mayDispatch(cast, at) ?? mayDispatchToday(state.day, cast, at);
 }
 
-const LIFTED_BY_TIME = ['LOCK_CONFLICT', 'DEPENDENCY_NOT_MET', 'NOT_ALLOWED_NOW'];
+const LIFTED_BY_TIME = ['LOCK_CONFLICT', 'DEPENDENCY_NOT_MET', 'NOT_ALLOWED_NOW', 'DAILY_CAP_REACHED'];
 
 /** Whether waiting can help against a refusal: then the turn stays owed. */
 export function isLiftedByTime({ code }: Denied): boolean {

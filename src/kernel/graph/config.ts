@@ -79,7 +79,27 @@ export type AgentMateria = {
   readonly identity: string | null;
   readonly onCrash: 'rerun' | 'wait';
   readonly lockScope: readonly string[] | null;
+  /** Standing instructions beside the brief. */
+  readonly system?: string;
+  /** Names of variables that it gets from our environment besides the usual ones. */
+  readonly env?: readonly string[];
+  /** Added to the arguments of its program as they are. */
+  readonly args?: readonly string[];
+  /** Where its model is, when that is not the provider's own place. */
+  readonly baseUrl?: string;
+  /** For the runner `command`: the program and its arguments, with slots. */
+  readonly command?: CommandTemplate;
+  /** Who is tried instead when it is not available, in order. */
+  readonly fallbacks?: readonly { readonly runner: string; readonly model: string | null }[];
 };
+
+/** The program first. Arguments in a list of their own are left out together when one of their slots has no value. */
+export type CommandTemplate = readonly (string | readonly string[])[];
+
+export const RUNNERS = ['claude', 'codex', 'pi', 'command', 'openai', 'anthropic', 'person', 'scripted'] as const;
+
+/** Null for no limit. */
+export type RunnerLimits = { readonly maxConcurrent: number | null; readonly perMinute: number | null };
 
 export type UtilityMateria = {
   readonly type: 'utility';
@@ -103,6 +123,9 @@ export type Budget = {
   readonly maxCost: number | null;
   readonly maxDurationMs: number | null;
   readonly warnAtPercent: number;
+  /** What all casts of the workspace may use in a day. */
+  readonly maxTokensPerDay?: number;
+  readonly maxCostPerDay?: number;
 };
 
 export type Limits = {
@@ -119,6 +142,8 @@ export type Rules = {
   readonly limits: Limits;
   /** The checkers that people declared, by name. */
   readonly checkers: JsonObject;
+  /** Limits by runner. */
+  readonly runners?: Readonly<Record<string, RunnerLimits>>;
 };
 
 export const DEFAULTS = {

@@ -1,0 +1,86 @@
+// Where checkpoints are kept: in the state folder beside the log, and in a folder of the user outside of it, so that a log
+// that is cut or exchanged together with everything beside it is still found out.
+//
+// A checkpoint is written inside first. So whatever is outside is inside too, whenever the program is stopped; what is
+// missing inside was taken away.
+import { hash } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { isHash } from './merkle.ts';
+import { keyLine, type Note, type PublicKey, readNotes } from './note.ts';
+
+export type Place = { readonly dir: string; readonly stateDir: string };
+export type Folders = { readonly inside: string; readonly outside: string; readonly origin: string };
+export type KeptFrontier = { readonly size: number; readonly peaks: readonly string[] };
+
+const NOTES_FILE = 'checkpoints.txt';
+const KEYS_FILE = 'keys.txt';
+const FRONTIER_FILE = 'frontier.json';
+
+/** The folder outside is named after the place of the state, not after anything in it, which could be exchanged with it. */
+export function checkpointFolders({ dir, stateDir }: Place, env: NodeJS.ProcessEnv): Folders {
+  const name = basename(dir).replace(/[^A-Za-z0-9._-]/g, '_') || 'root';
+  const id = `${name}-${hash('sha256', stateDir, 'hex').slice(0, 16)}`;
+  const base = env.BATON_CHECKPOINTS
+    ? resolve(env.BATON_CHECKPOINTS)
+    : join(env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local', 'state'), 'baton', 'checkpoints');
+  return { inside: join(stateDir, 'checkpoints'), outside: join(base, id), origin: `baton/${id}` };
+}
+
+/** The notes of a folder, in order; null for one that cannot be read. No folder, no notes. */
+export function notesIn(folder: string): readonly (Note | null)[] {
+  return readNotes(textOf(join(folder, NOTES_FILE)));
+}
+
+/** On disk when it returns. */
+export function keepNote(folder: string, note: string, key: PublicKey): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const keys = textOf(join(folder, KEYS_FILE));
+  if (!keys.split('\n').includes(keyLine(key))) append(join(folder, KEYS_FILE), `${keyLine(key)}\n`);
+  append(join(folder, NOTES_FILE), `${note}\n`);
+}
+
+export function keptFrontier(folder: string): KeptFrontier | null {
+  try {
+    const { size, peaks } = JSON.parse(textOf(join(folder, FRONTIER_FILE))) as KeptFrontier;
+    return Number.isSafeInteger(size) && Array.isArray(peaks) && peaks.every(isHash) ? { size, peaks } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A cache: it is believed where it leads to a signed root, and made anew where it does not. */
+export function keepFrontier(folder: string, frontier: KeptFrontier): void {
+  const file = join(folder, FRONTIER_FILE);
+  writeFileSync(`${file}.new`, JSON.stringify(frontier), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+function append(file: string, text: string): void {
+  const descriptor = openSync(file, 'a', 0o600);
+  try {
+    writeSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

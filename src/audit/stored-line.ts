@@ -1,0 +1,91 @@
+// Reads one stored line as an auditor does: it must be the RFC 8785 form of an entry, byte for byte, and it says which texts
+// lie beside it.
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+
+export type StoredLine = {
+  readonly seq: number;
+  readonly at: string;
+  readonly prev: string;
+  readonly kind: string;
+  readonly once: readonly string[];
+  /** The fact with its texts still by digest. */
+  readonly fact: JsonObject & { readonly kind: string };
+  /** The digests of the texts beside the line, in the order in which they stand in it. */
+  readonly texts: readonly string[];
+};
+
+/** The line, or null where it is not canonical or no entry. */
+export function readStoredLine(line: string): StoredLine | null {
+  try {
+    const entry = JSON.parse(line) as Json;
+    if (!isObject(entry)) return null;
+    const { v, seq, at, prev, by, kind, cast, once, body } = entry;
+    if (!Number.isSafeInteger(v) || !Number.isSafeInteger(seq) || typeof by !== 'string') return null;
+    if (typeof at !== 'string' || typeof prev !== 'string' || typeof kind !== 'string' || !isObject(body)) return null;
+    if (cast !== undefined && typeof cast !== 'string') return null;
+    if (once !== undefined && !isListOfTexts(once)) return null;
+    const texts: string[] = [];
+    const inOrder = isInOrder(entry) && collect(body, texts);
+    // Two of the writers of JSON agree with RFC 8785 but for the order of members and half characters.
+    const isPlain = inOrder && !line.includes('\\ud') && JSON.stringify(entry) === line;
+    if (!isPlain && canonical(entry) !== line) return null;
+    const inner = isObject(body.$literal) ? body.$literal : body;
+    const fact = { ...inner, kind, ...(cast === undefined ? {} : { cast }) };
+    return { seq: seq as number, at, prev, kind, once: once ?? [], fact, texts };
+  } catch {
+    // It is no JSON, holds half a character, or is nested deeper than anything we write.
+    return null;
+  }
+}
+
+/** RFC 8785. Throws on half a character, which has no canonical form. */
+export function canonical(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (!isObject(value)) return primitive(value);
+  const members = Object.keys(value)
+    .sort()
+    .map((key) => `${primitive(key)}:${canonical(value[key] as Json)}`);
+  return `{${members.join(',')}}`;
+}
+
+function primitive(value: Json): string {
+  if (typeof value === 'string' && !value.isWellFormed()) throw new Error('half a character has no canonical form');
+  return JSON.stringify(value);
+}
+
+/** Walks a value as reading it back does; answers whether all members are in order. */
+function collect(value: Json, texts: string[]): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) {
+    let inOrder = true;
+    for (const element of value) inOrder = collect(element, texts) && inOrder;
+    return inOrder;
+  }
+  const object = value as JsonObject;
+  if (typeof object.$blob === 'string') {
+    texts.push(object.$blob);
+    return isInOrder(object);
+  }
+  const inner = isObject(object.$literal) && !('$json' in object) ? object.$literal : object;
+  const names = Object.keys(inner);
+  const inOrder = isSorted(names) && (inner === object || isInOrder(object));
+  if (!inOrder) names.sort();
+  let membersInOrder = inOrder;
+  for (const name of names) membersInOrder = collect(inner[name] as Json, texts) && membersInOrder;
+  return membersInOrder;
+}
+
+function isInOrder(value: JsonObject): boolean {
+  return isSorted(Object.keys(value));
+}
+
+function isSorted(names: readonly string[]): boolean {
+  for (let index = 1; index < names.length; index++) {
+    if ((names[index] as string) < (names[index - 1] as string)) return false;
+  }
+  return true;
+}
+
+function isListOfTexts(value: Json): value is readonly string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((element) => typeof element === 'string');
+}

@@ -1,0 +1,39 @@
+// What an agent's program tells of itself is foreign text: it is bounded and scrubbed before it is stored, and a name that
+// will stand among the arguments of a command has to look like a name.
+import type { AgentNote } from '../fact.ts';
+import { scrub } from '../secrets.ts';
+import type { Session } from '../state.ts';
+import { cut } from './cut.ts';
+
+const NAMES_MAX = 50;
+const NAME_CHARS_MAX = 200;
+const WARNING_CHARS_MAX = 500;
+
+/** A conversation's name becomes an argument; one that begins with a dash would be taken for an option. */
+const SESSION_ID = /^[A-Za-z0-9][\w.-]{0,199}$/;
+
+/** Undefined when nothing is left to note. */
+export function cleanNote(note: AgentNote | undefined): AgentNote | undefined {
+  if (!note) return undefined;
+  const { runner, model, session, denials = [], warnings = [] } = note;
+  const kept: AgentNote = {
+    ...(runner === undefined ? {} : { runner: line(runner, NAME_CHARS_MAX) }),
+    ...(model === undefined ? {} : { model: line(model, NAME_CHARS_MAX) }),
+    ...(session && isUsable(session) ? { session } : {}),
+    ...(denials.length > 0 ? { denials: listed(denials, NAME_CHARS_MAX) } : {}),
+    ...(warnings.length > 0 ? { warnings: listed(warnings, WARNING_CHARS_MAX) } : {}),
+  };
+  return Object.keys(kept).length > 0 ? kept : undefined;
+}
+
+function isUsable({ id }: Session): boolean {
+  return SESSION_ID.test(id);
+}
+
+function listed(texts: readonly string[], charsMax: number): readonly string[] {
+  return [...new Set(texts)].slice(0, NAMES_MAX).map((text) => line(text, charsMax));
+}
+
+function line(text: string, charsMax: number): string {
+  return cut(scrub(text).text, charsMax);
+}

@@ -1,0 +1,59 @@
+// Who has a turn: the runner and model its materia names, or one of the fallbacks after it. A list of choices is walked
+// from the front and never back, so that a turn tries each at most once.
+import type { Code } from '../codes.ts';
+import type { AgentMateria, Materia } from '../graph/config.ts';
+import type { Cast, Session, Turn } from '../state.ts';
+import { materiaOf } from './pen.ts';
+
+export type Choice = { readonly runner: string; readonly model: string | null };
+
+/** What says that a runner, or its model, cannot be had now, however often it is asked. */
+const UNAVAILABLE: readonly Code[] = ['AGENT_UNAVAILABLE', 'MODEL_UNAVAILABLE', 'RATE_LIMITED', 'AUTH_REQUIRED'];
+/** What holds for every model of the same runner. */
+const WHOLE_RUNNER: readonly Code[] = ['AGENT_UNAVAILABLE', 'AUTH_REQUIRED'];
+/** Programs that have a model of their own when none is named. */
+const HAVE_A_MODEL = ['claude', 'codex', 'pi'];
+
+/** In the order they are tried. A model that does not exist must not end a cast: the last choice is the program's own. */
+export function choicesOf(materia: AgentMateria): readonly Choice[] {
+  const { runner, model, fallbacks = [] } = materia;
+  const named = [{ runner, model }, ...fallbacks];
+  const isCovered = named.some((choice) => choice.runner === runner && choice.model === null);
+  return isCovered || !HAVE_A_MODEL.includes(runner) ? named : [...named, { runner, model: null }];
+}
+
+/** The materia as the turn uses it. */
+export function chosenMateria(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>): Materia {
+  const materia = materiaOf(cast, turn.socket);
+  if (materia.type === 'utility' || turn.choice === 0) return materia;
+  const choice = choicesOf(materia)[turn.choice];
+  if (!choice) return materia;
+  // An address belongs to the runner it was written for.
+  const { baseUrl, args, ...rest } = materia;
+  const isSame = choice.runner === materia.runner;
+  return { ...rest, ...(isSame && baseUrl ? { baseUrl } : {}), ...(isSame && args ? { args } : {}), ...choice };
+}
+
+/** The conversation that the turn's next attempt continues: another runner knows nothing of it. */
+export function continuedSession(cast: Cast, turn: Pick<Turn, 'socket' | 'choice' | 'session'>): Session | null {
+  const materia = chosenMateria(cast, turn);
+  return materia.type === 'agent' && turn.session?.runner === materia.runner ? turn.session : null;
+}
+
+/** The place of the next choice that may help against this, or null. */
+export function nextChoice(materia: AgentMateria, at: number, cause: Code): number | null {
+  if (!UNAVAILABLE.includes(cause)) return null;
+  const choices = choicesOf(materia);
+  const lastNamed = (materia.fallbacks ?? []).length;
+  const index = choices.findIndex((choice, place) => {
+    if (place <= at) return false;
+    if (place > lastNamed && cause !== 'MODEL_UNAVAILABLE') return false;
+    return !(WHOLE_RUNNER.includes(cause) && choice.runner === choices[at]?.runner);
+  });
+  return index === -1 ? null : index;
+}
+
+/** `claude` or `claude with some-model`, for people. */
+export function choiceName({ runner, model }: Choice): string {
+  return model === null ? `${runner} with its own model` : `${runner} with ${model}`;
+}

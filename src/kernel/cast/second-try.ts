@@ -1,0 +1,94 @@
+// What comes after an attempt of an agent that gave no answer: another runner, a shorter brief, a new conversation,
+// patience, once more, or nothing. Each way is bounded, so that a turn comes to its end whatever the agents do.
+import type { Code } from '../codes.ts';
+import type { CastFact } from '../fact.ts';
+import type { Input } from '../input.ts';
+import type { Cast, Turn } from '../state.ts';
+import { utf8Length } from '../utf8-length.ts';
+import { choiceName, choicesOf, nextChoice } from './choice.ts';
+import { materiaOf } from './pen.ts';
+
+/** A crash or a dropped connection is tried once more. */
+const FAULT_RETRIES_MAX = 1;
+const WAITS_MAX = 3;
+/** Providers that name no time get this long. */
+const WAIT_MS = 60_000;
+/** A longer wait than this is a person's to decide. */
+const WAIT_MS_MAX = 3_600_000;
+/** Below this there is nothing left to leave out. */
+const BRIEF_BYTES_MIN = 1_024;
+
+type Next = Pick<
+  Extract<CastFact, { kind: 'attempt.failed' }>,
+  'again' | 'choice' | 'briefBytesMax' | 'forgetsSession' | 'until'
+>;
+
+/** The next attempt, and what people are told of it. */
+export type SecondTry = { readonly next: Next; readonly told: string };
+
+const NONE: SecondTry = { next: { again: false }, told: '' };
+
+export function secondTry(
+  cast: Cast,
+  turn: Turn,
+  { fault, code: cause, retryAfterMs }: Pick<Extract<Input, { kind: 'attempt.failed' }>, 'fault' | 'code' | 'retryAfterMs'>,
+  at: number,
+): SecondTry {
+  const found = cause === undefined ? null : byCause(cast, turn, cause, retryAfterMs, at);
+  if (found) return found;
+  if (fault !== 'crash' && fault !== 'transport') return NONE;
+  return turn.faults < FAULT_RETRIES_MAX ? { next: { again: true }, told: 'tried once more' } : NONE;
+}
+
+function byCause(
+  cast: Cast,
+  turn: Turn,
+  cause: Code,
+  retryAfterMs: number | undefined,
+  at: number,
+): SecondTry | null {
+  const other = otherChoice(cast, turn, cause);
+  if (other) return other;
+  switch (cause) {
+    case 'SESSION_LOST':
+      if (turn.session === null) return null;
+      return { next: { again: true, forgetsSession: true }, told: 'tried again in a new conversation' };
+    case 'CONTEXT_OVERFLOW':
+      return shortened(cast, turn);
+    case 'RATE_LIMITED':
+      return patience(turn, retryAfterMs ?? WAIT_MS, at) ?? NONE;
+    default:
+      return null;
+  }
+}
+
+function otherChoice(cast: Cast, turn: Turn, cause: Code): SecondTry | null {
+  const materia = materiaOf(cast, turn.socket);
+  if (materia.type === 'utility') return null;
+  const choice = nextChoice(materia, turn.choice, cause);
+  const named = choice === null ? undefined : choicesOf(materia)[choice];
+  if (choice === null || !named) return null;
+  return { next: { again: true, choice }, told: `${choiceName(named)} is tried instead` };
+}
+
+/** Half of what was too long. A conversation that had grown too long is left behind as well. */
+function shortened(cast: Cast, turn: Turn): SecondTry | null {
+  if (turn.briefBytesMax !== null) return null;
+  const size = Math.min(cast.rules.limits.maxBriefBytes, utf8Length(turn.brief ?? ''));
+  const briefBytesMax = Math.floor(size / 2);
+  const forgets = turn.session === null ? {} : { forgetsSession: true };
+  if (turn.session !== null) {
+    // The brief was short and the conversation was not: a new one gets the whole brief.
+    const next = { again: true, briefBytesMax: cast.rules.limits.maxBriefBytes, ...forgets };
+    return { next, told: 'tried again in a new conversation' };
+  }
+  if (briefBytesMax < BRIEF_BYTES_MIN) return null;
+  const told = `tried once more with a brief of at most ${briefBytesMax} bytes instead of ${size}`;
+  return { next: { again: true, briefBytesMax }, told };
+}
+
+function patience({ waits }: Turn, waitMs: number, at: number): SecondTry | null {
+  if (waits >= WAITS_MAX || !(waitMs <= WAIT_MS_MAX)) return null;
+  const until = at + Math.max(1_000, Math.ceil(waitMs));
+  return { next: { again: true, until }, told: `tried again at ${new Date(until).toISOString()}` };
+}
