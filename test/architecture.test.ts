@@ -17,12 +17,18 @@ const BORDERS: Readonly<Record<string, Border>> = {
   kernel: { src: [], npm: [], node: false },
   dialects: { src: ['kernel'], npm: ['ajv', 'canonicalize', 'secure-json-parse'], node: false },
   engine: { src: ['kernel'], npm: [], node: true },
-  log: { src: ['kernel', ...PORTS], npm: ['canonicalize'], node: true },
+  log: { src: ['kernel', ...PORTS], npm: [], node: true },
   utilities: { src: ['kernel'], npm: [], node: true },
   agents: { src: ['kernel', 'utilities', ...PORTS], npm: [], node: true },
-  workspace: { src: ['kernel', 'dialects'], npm: ['ajv'], node: true },
+  workspace: { src: ['kernel', 'dialects', ...PORTS], npm: ['ajv'], node: true },
   server: { src: ['kernel', 'dialects', 'engine', 'log', 'agents', 'utilities', 'workspace'], npm: [], node: true },
-  cli: { src: ['*'], npm: [], node: true },
+  mcp: {
+    src: ['kernel', 'dialects', ...PORTS, 'agents/process/attempt-folder.ts'],
+    npm: ['@modelcontextprotocol/sdk'],
+    node: true,
+  },
+  hooks: { src: ['kernel', 'dialects', 'engine', 'log', 'workspace'], npm: [], node: true },
+  cli: { src: ['*'], npm: ['@modelcontextprotocol/sdk'], node: true },
   /** Files right in `src`: what the package gives to others. */
   '': { src: ['kernel', 'dialects', 'engine', 'log', 'agents', 'utilities', 'workspace'], npm: [], node: false },
 };

@@ -3,7 +3,7 @@
 import type { LiveEvent } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { AgentMateria, Tools } from '../kernel/graph/config.ts';
-import type { Usage } from '../kernel/state.ts';
+import type { Session } from '../kernel/state.ts';
 import type { AgentReport } from './report.ts';
 
 export type AgentCall = {
@@ -14,12 +14,6 @@ export type AgentCall = {
   readonly tools: Tools;
   /** The conversation to continue, by the program's own name for it. */
   readonly session: Session | null;
-};
-
-export type Session = {
-  readonly id: string;
-  /** What the conversation had used so far, for programs that report the whole of it each time. */
-  readonly usage?: Usage;
 };
 
 /** A server an agent may call tools of. */
@@ -35,8 +29,6 @@ export type AgentSettings = {
   readonly program?: string;
   /** Added to the arguments as they are. */
   readonly args?: readonly string[];
-  readonly system?: string;
-  readonly session?: Session;
   /** Names of variables the agent gets from our environment besides the usual ones. */
   readonly variables?: readonly string[];
   /** Variables with their values. */
@@ -72,14 +64,7 @@ export interface Reader {
   report(): AgentReport;
 }
 
-export function callOf(packet: Packet, settings: AgentSettings): AgentCall {
-  const { model, thinking, tools } = packet.materia as AgentMateria;
-  return {
-    prompt: packet.brief,
-    system: settings.system ?? null,
-    model,
-    thinking,
-    tools,
-    session: settings.session ?? null,
-  };
+export function callOf({ brief, materia, session }: Packet): AgentCall {
+  const { model, thinking, tools, system = null } = materia as AgentMateria;
+  return { prompt: brief, system, model, thinking, tools, session };
 }

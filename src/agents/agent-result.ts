@@ -1,37 +1,24 @@
 // From a report and the way an attempt ended to what the engine is told.
 import type { AttemptResult } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
+import type { AgentNote } from '../kernel/fact.ts';
+import type { AgentMateria } from '../kernel/graph/config.ts';
 import type { Usage } from '../kernel/state.ts';
-import type { Session } from './agent-call.ts';
-import type { AgentFault, FaultCode } from './fault.ts';
+import type { AgentFault } from './fault.ts';
 import { type AgentReport, usageSince } from './report.ts';
-
-/** What is known beyond the engine's own words; it takes what it has a place for. */
-export type Known = {
-  readonly code?: FaultCode;
-  readonly retryAfterMs?: number;
-  /** The model that really answered. */
-  readonly model?: string;
-  /** With which a repair turn continues the conversation. */
-  readonly session?: Session;
-  readonly denials?: readonly string[];
-  readonly warnings?: readonly string[];
-};
-
-export type AgentResult = AttemptResult & Known;
 
 type Settled = {
   readonly packet: Packet;
   readonly report: AgentReport;
-  readonly before: Session | null;
   readonly warnings: readonly string[];
 };
 
-export function answered({ packet, report, before, warnings }: Settled): AgentResult {
-  return { kind: 'output', output: bounded(report.text, packet.maxOutputBytes), ...known(report, before, warnings) };
+export function answered(settled: Settled): AttemptResult {
+  const { packet, report } = settled;
+  return { kind: 'output', output: bounded(report.text, packet.maxOutputBytes), ...told(settled) };
 }
 
-export function failed(fault: AgentFault, { report, before, warnings }: Settled): AgentResult {
+export function failed(fault: AgentFault, settled: Settled): AttemptResult {
   const { code, reason, retryAfterMs } = fault;
   return {
     kind: 'fault',
@@ -39,21 +26,24 @@ export function failed(fault: AgentFault, { report, before, warnings }: Settled)
     reason: `${code}: ${reason}`,
     code,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...known(report, before, warnings),
+    ...told(settled),
   };
 }
 
-function known(report: AgentReport, before: Session | null, warnings: readonly string[]): Known & { usage?: Usage } {
+function told({ packet, report, warnings }: Settled): { agent: AgentNote; usage?: Usage } {
   const { usage, usageIsOfSession, sessionId, model, denials } = report;
+  const before = packet.session?.usage;
   const total = usage !== null && usageIsOfSession ? { usage } : {};
-  const own = usage !== null && usageIsOfSession && before?.usage ? usageSince(usage, before.usage) : usage;
-  return {
-    ...(own === null ? {} : { usage: own }),
-    ...(sessionId === null ? {} : { session: { id: sessionId, ...total } }),
+  const own = usage !== null && usageIsOfSession && before ? usageSince(usage, before) : usage;
+  const { runner } = packet.materia as AgentMateria;
+  const agent = {
+    runner,
+    ...(sessionId === null ? {} : { session: { runner, id: sessionId, ...total } }),
     ...(model === null ? {} : { model }),
     ...(denials.length > 0 ? { denials } : {}),
     ...(warnings.length > 0 ? { warnings } : {}),
   };
+  return { agent, ...(own === null ? {} : { usage: own }) };
 }
 
 /**

@@ -22,7 +22,8 @@ const packet = (more: object = {}, tools = 'none') =>
     brief: 'Do it.',
     timeoutMs: 30_000,
     maxOutputBytes: 1_000,
-    materia: { type: 'agent', tools, model: 'm', thinking: null },
+    materia: { type: 'agent', runner: 'openai', tools, model: 'm', thinking: null },
+    session: null,
     ...more,
   }) as unknown as Packet;
 

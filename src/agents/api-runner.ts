@@ -24,10 +24,10 @@ export function apiRunner(api: ModelApi, settings: ApiSettings = {}, options: Ap
   const { retry = RETRY, silenceMaxMs = SILENCE_MAX_MS } = options;
   return {
     async run(packet, place, signal) {
-      const call = callOf(packet, settings);
+      const call = callOf(packet);
       const key = keyOf(api, settings);
       const made = api.request(call, settings, key);
-      const settled = (report: AgentReport) => ({ packet, report, before: null, warnings: made.warnings });
+      const settled = (report: AgentReport) => ({ packet, report, warnings: made.warnings });
       const refused = refusalOf(api, settings, packet, key);
       if (refused) return failed(refused, settled(EMPTY_REPORT));
       const begun = performance.now();
@@ -66,11 +66,11 @@ function keyOf(api: ModelApi, { keyVariable, env = {} }: ApiSettings): string | 
 function refusalOf(api: ModelApi, settings: ApiSettings, packet: Packet, key: string | null): AgentFault | null {
   if (packet.materia.type === 'agent' && packet.materia.tools !== 'none') {
     const reason = `${api.name} asks a model, which has no tools; set tools to none, or use claude, codex or pi`;
-    return { fault: 'unscripted', code: 'AGENT_UNAVAILABLE', reason };
+    return { fault: 'refused', code: 'AGENT_UNAVAILABLE', reason };
   }
   if (key === null && settings.baseUrl === undefined) {
     const name = settings.keyVariable ?? api.keyVariable;
-    return { fault: 'unscripted', code: 'AUTH_REQUIRED', reason: `${api.name} needs a key; set ${name}` };
+    return { fault: 'refused', code: 'AUTH_REQUIRED', reason: `${api.name} needs a key; set ${name}` };
   }
   return null;
 }

@@ -1,10 +1,8 @@
 // Any command-line program as an agent, by a template: a list of arguments with slots such as {{prompt}}. There is no
 // shell, so what is put into a slot stays one argument whatever is in it. Its standard output is its answer.
+import type { CommandTemplate } from '../kernel/graph/config.ts';
 import type { AgentCall, Invocation, Program } from './agent-call.ts';
 import { EMPTY_REPORT } from './report.ts';
-
-/** The program first. Arguments in a list of their own are left out together when one of their slots has no value. */
-export type CommandTemplate = readonly (string | readonly string[])[];
 
 const SLOT = /\{\{ ?(prompt|system|model|thinking|session) ?\}\}/g;
 

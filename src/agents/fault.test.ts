@@ -79,7 +79,7 @@ test('what the provider asks for in a header counts before its prose', () => {
 
 test('only what may pass by itself is tried again by the engine', () => {
   const faults = [401, 429, 413, 404, 500, 400].map((status) => faultOfError('x', { message: '', status }).fault);
-  expect(faults).toEqual(['unscripted', 'transport', 'unscripted', 'unscripted', 'transport', 'unscripted']);
+  expect(faults).toEqual(['refused', 'transport', 'refused', 'refused', 'transport', 'refused']);
 });
 
 test('a reason is never longer than a person reads, and any text has one', () => {

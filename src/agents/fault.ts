@@ -1,10 +1,12 @@
 // Why an attempt of an agent gave no answer: one stable code for each reason, whether the same attempt may help later,
 // and how long to wait. Programs say it in exit codes, in events and in prose, so all three are looked at, the most
 // exact one first.
+import type { Code } from '../kernel/codes.ts';
 import type { Fault } from '../kernel/fact.ts';
 import type { AgentError, AgentReport } from './report.ts';
 
-export type FaultCode =
+export type FaultCode = Extract<
+  Code,
   | 'AGENT_TIMEOUT'
   | 'AGENT_UNAVAILABLE'
   | 'SESSION_LOST'
@@ -17,7 +19,8 @@ export type FaultCode =
   | 'REQUEST_REFUSED'
   | 'OUTPUT_FLOOD'
   | 'AGENT_CRASHED'
-  | 'NO_OUTPUT';
+  | 'NO_OUTPUT'
+>;
 
 export type AgentFault = {
   readonly fault: Fault;
@@ -32,6 +35,10 @@ export type ProcessEnd = {
   readonly signal: string | null;
   readonly timedOut: boolean;
   readonly stdoutTruncated: boolean;
+  /** It was ended because it gave no sign of life, not because it took too long. */
+  readonly silent?: boolean;
+  /** What was seen of it when its time was over, in words. */
+  readonly signs?: string;
   /** Why it could not be started, or not be kept. */
   readonly error?: string;
 };
@@ -39,16 +46,16 @@ export type ProcessEnd = {
 /** What each code is to the engine: it tries crashes and broken transports once more, and nothing else. */
 const FAULTS: Readonly<Record<FaultCode, Fault>> = {
   AGENT_TIMEOUT: 'timeout',
-  AGENT_UNAVAILABLE: 'unscripted',
+  AGENT_UNAVAILABLE: 'refused',
   SESSION_LOST: 'crash',
-  AUTH_REQUIRED: 'unscripted',
+  AUTH_REQUIRED: 'refused',
   RATE_LIMITED: 'transport',
-  CONTEXT_OVERFLOW: 'unscripted',
-  MODEL_UNAVAILABLE: 'unscripted',
+  CONTEXT_OVERFLOW: 'refused',
+  MODEL_UNAVAILABLE: 'refused',
   PROVIDER_ERROR: 'transport',
   PROVIDER_UNREACHABLE: 'transport',
-  REQUEST_REFUSED: 'unscripted',
-  OUTPUT_FLOOD: 'unscripted',
+  REQUEST_REFUSED: 'refused',
+  OUTPUT_FLOOD: 'refused',
   AGENT_CRASHED: 'crash',
   NO_OUTPUT: 'crash',
 };
@@ -83,7 +90,8 @@ export function faultOf(program: string, end: ProcessEnd, stderr: string, report
   if (isFinished && report.text.trim() !== '') return null;
   if (end.timedOut) {
     const while_ = report.error ? `; it was trying again after: ${short(report.error.message)}` : '';
-    return fault('AGENT_TIMEOUT', `${program} did not answer in time${while_}`);
+    const what = end.silent ? 'gave no sign of life' : 'did not answer in time';
+    return fault('AGENT_TIMEOUT', `${program} ${what}${end.signs ? `: ${end.signs}` : ''}${while_}`);
   }
   const didNotRun = end.code === null && end.signal === null;
   if (end.error !== undefined && didNotRun) return fault('AGENT_UNAVAILABLE', end.error);

@@ -1,20 +1,60 @@
-// Which runner carries out a dispatch.
+// Which runner carries out a dispatch: the scripted agent where the cast has a script, else what the materia names.
 import type { Runner, Runners } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
+import type { AgentMateria } from '../kernel/graph/config.ts';
+import type { AgentSettings, Program } from './agent-call.ts';
+import { anthropic } from './anthropic.ts';
+import { apiRunner } from './api-runner.ts';
+import { claude } from './claude.ts';
+import { codex } from './codex.ts';
+import { command } from './command.ts';
+import { findProgram, type ProgramName } from './detect.ts';
+import { openai } from './openai.ts';
+import { pi } from './pi.ts';
+import { programRunner } from './program-runner.ts';
 import { scripted } from './scripted.ts';
 import { utility } from './utility.ts';
 
 export const runners: Runners = {
   runnerFor(packet: Packet): Runner {
     if (packet.scripted) return scripted;
-    return packet.materia.type === 'utility' ? utility : unavailable(packet);
+    return packet.materia.type === 'utility' ? utility : agentRunner(packet.materia);
   },
 };
 
+/** The runner a materia names, set up as the materia says. */
+export function agentRunner(materia: AgentMateria): Runner {
+  switch (materia.runner) {
+    case 'claude':
+      return programRunner(claude, settingsOf(materia, claude));
+    case 'codex':
+      return programRunner(codex, settingsOf(materia, codex));
+    case 'pi':
+      return programRunner(pi, settingsOf(materia, pi));
+    case 'command':
+      return programRunner(command(materia.command ?? []), settingsOf(materia, null));
+    case 'openai':
+      return apiRunner(openai, materia.baseUrl === undefined ? {} : { baseUrl: materia.baseUrl });
+    case 'anthropic':
+      return apiRunner(anthropic, materia.baseUrl === undefined ? {} : { baseUrl: materia.baseUrl });
+    default:
+      return unavailable(materia.runner);
+  }
+}
+
+function settingsOf({ args, env, baseUrl }: AgentMateria, program: Program | null): AgentSettings {
+  const file = program && findProgram(program.name as ProgramName, process.env);
+  return {
+    ...(file === null ? {} : { program: file }),
+    ...(args === undefined ? {} : { args }),
+    ...(env === undefined ? {} : { variables: env }),
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+  };
+}
+
 /** No model is called behind anybody's back: a runner that is not there fails its turn and says what to do. */
-function unavailable({ materia }: Packet): Runner {
-  const name = materia.type === 'agent' ? materia.runner : '';
-  const reason = `the runner ${name} is not available in this version; cast with --agents SCRIPT`;
-  const result = { kind: 'fault', fault: 'unscripted', reason } as const;
+function unavailable(runner: string): Runner {
+  const reason = `the runner ${runner} answers from a script only; cast with --agents SCRIPT, or name another runner`;
+  const result = { kind: 'fault', fault: 'refused', code: 'AGENT_UNAVAILABLE', reason } as const;
   return { run: async () => result, recover: async () => result };
 }

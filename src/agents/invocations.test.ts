@@ -48,7 +48,7 @@ test.each<[string, Partial<AgentCall>, AgentSettings, (readonly string[])[]]>([
   ['thinking', { thinking: 'minimal' }, {}, [['--effort', 'low']]],
   ['a system prompt without tools', { system: 'S' }, {}, [['--system-prompt', 'S']]],
   ['a system prompt with tools', { system: 'S', tools: 'coding' }, {}, [['--append-system-prompt', 'S']]],
-  ['a conversation', { session: { id: 'abc' } }, {}, [['--resume', 'abc']]],
+  ['a conversation', { session: { runner: 'r', id: 'abc' } }, {}, [['--resume', 'abc']]],
   [
     'a server',
     {},
@@ -92,7 +92,7 @@ test.each<[string, Partial<AgentCall>, AgentSettings, (readonly string[])[]]>([
   ['a model', { model: 'gpt' }, {}, [['-m', 'gpt']]],
   ['thinking', { thinking: 'max' }, {}, [['-c', 'model_reasoning_effort="xhigh"']]],
   ['a system prompt', { system: 'Say "x"\n' }, {}, [['-c', 'developer_instructions="Say \\"x\\"\\n"']]],
-  ['a conversation', { session: { id: 'abc' } }, {}, [['resume', 'abc']]],
+  ['a conversation', { session: { runner: 'r', id: 'abc' } }, {}, [['resume', 'abc']]],
   ['a model elsewhere', {}, { baseUrl: 'http://x/v1' }, [['-c', 'model_providers.baton.base_url="http://x/v1"']]],
   [
     'a server',
@@ -118,7 +118,7 @@ test.each<[string, Partial<AgentCall>, AgentSettings, (readonly string[])[], num
   ['thinking', { thinking: 'max' }, {}, [['--thinking', 'max']], 0],
   ['a system prompt without tools', { system: 'S' }, {}, [['--system-prompt', 'S']], 0],
   ['a system prompt with tools', { system: 'S', tools: 'coding' }, {}, [['--append-system-prompt', 'S']], 0],
-  ['a conversation', { session: { id: 'abc' } }, {}, [['--session', 'abc']], 0],
+  ['a conversation', { session: { runner: 'r', id: 'abc' } }, {}, [['--session', 'abc']], 0],
   ['what it cannot do', {}, { baseUrl: 'http://x', mcp: { a: { command: 'a' } } }, [], 2],
 ])('pi: %s', (_what, more, settings, pairs, warnings) => {
   const made = pi.invoke(call(more), settings);

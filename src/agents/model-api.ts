@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { AgentCall, AgentSettings } from './agent-call.ts';
 import { type AgentError, type AgentReport, stringAt } from './report.ts';
 
-export type ApiSettings = Pick<AgentSettings, 'system' | 'baseUrl' | 'env'> & {
+export type ApiSettings = Pick<AgentSettings, 'baseUrl' | 'env'> & {
   /** The variable that holds the key, when it is not the provider's usual one. */
   readonly keyVariable?: string;
   /** OpenAI has two interfaces; compatible servers mostly speak `chat`. */

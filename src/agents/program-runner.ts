@@ -22,7 +22,7 @@ const STDERR_BYTES_MAX = 1_048_576;
 type Run = { readonly dir: string; readonly retries: number };
 
 export function programRunner(program: Program, settings: AgentSettings = {}, retry: RetryRules = RETRY): Runner {
-  const invocationOf = (packet: Packet) => program.invoke(callOf(packet, settings), settings);
+  const invocationOf = (packet: Packet) => program.invoke(callOf(packet), settings);
 
   async function start(packet: Packet, place: Place, run: Run, timeoutMs: number, made: Invocation): Promise<void> {
     const { argv, stdin, env } = made;
@@ -34,6 +34,7 @@ export function programRunner(program: Program, settings: AgentSettings = {}, re
         cwd: place.cwd,
         env: agentEnvironment(process.env, own, packet, place),
         timeoutMs,
+        silentMs: packet.task?.silentMs ?? null,
         graceMs: GRACE_MS,
         maxStdoutBytes: STREAM_BYTES_MAX,
         maxStderrBytes: STDERR_BYTES_MAX,
@@ -51,7 +52,7 @@ export function programRunner(program: Program, settings: AgentSettings = {}, re
       if (end.lost) return { kind: 'lost', mayHaveRun: true, reason: 'its supervisor was killed' };
       if (end.aborted || signal.aborted) return { kind: 'lost', mayHaveRun: true, reason: 'stopped' };
       const report = reportOf(program, end.stdout);
-      const settled = { packet, report, before: settings.session ?? null, warnings: made.warnings };
+      const settled = { packet, report, warnings: made.warnings };
       const fault = faultOf(program.name, end, end.stderr, report);
       if (!fault) return answered(settled);
       const leftMs = packet.timeoutMs - (performance.now() - begun);

@@ -71,13 +71,13 @@ test('codex: a second turn costs what it added, and the conversation remembers a
   });
   const said = { type: 'item.completed', item: { type: 'agent_message', text: 'done' } };
   const report = read(codex, { type: 'thread.started', thread_id: 't' }, said, turn(250, 30));
-  const before = { id: 't', usage: { input: 100, output: 10, cost: 0 } };
-  const packet = { maxOutputBytes: 100 } as Packet;
-  expect(answered({ packet, report, before, warnings: [] })).toEqual({
+  const session = { runner: 'codex', id: 't', usage: { input: 100, output: 10, cost: 0 } };
+  const packet = { maxOutputBytes: 100, session, materia: { runner: 'codex' } } as unknown as Packet;
+  expect(answered({ packet, report, warnings: [] })).toEqual({
     kind: 'output',
     output: 'done',
     usage: { input: 150, output: 20, cost: 0 },
-    session: { id: 't', usage: { input: 250, output: 30, cost: 0 } },
+    agent: { runner: 'codex', session: { runner: 'codex', id: 't', usage: { input: 250, output: 30, cost: 0 } } },
   });
 });
 

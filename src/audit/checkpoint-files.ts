@@ -4,16 +4,7 @@
 // A checkpoint is written inside first. So whatever is outside is inside too, whenever the program is stopped; what is
 // missing inside was taken away.
 import { hash } from 'node:crypto';
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { isHash } from './merkle.ts';

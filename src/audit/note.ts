@@ -44,7 +44,9 @@ export function readNotes(text: string): readonly (Note | null)[] {
 }
 
 export function isSignedBy({ body, signer }: Note, key: PublicKey): boolean {
-  return signer.name === key.name && signer.id === key.id && verify(null, Buffer.from(body), objectOf(key), signer.signature);
+  return (
+    signer.name === key.name && signer.id === key.id && verify(null, Buffer.from(body), objectOf(key), signer.signature)
+  );
 }
 
 /** A new key pair, or that of a private key in PEM. The name of a key is drawn from itself. */
@@ -68,7 +70,8 @@ export function keyLine({ name, id, bytes }: PublicKey): string {
 
 /** The key of a line, or null where the line is none or its id does not belong to it. */
 export function readKeyLine(line: string): PublicKey | null {
-  const [, name = '', id = '', encoded = ''] = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]{44})$/.exec(line.trim()) ?? [];
+  const [, name = '', id = '', encoded = ''] =
+    /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]{44})$/.exec(line.trim()) ?? [];
   const bytes = Buffer.from(encoded, 'base64');
   if (bytes.length !== 33 || bytes[0] !== ED25519) return null;
   const key = named(name, bytes.subarray(1));
@@ -102,7 +105,10 @@ function noteOf(origin: string, size: string, root: string, signed: string): Not
 }
 
 function named(name: string, bytes: Buffer): PublicKey {
-  const id = hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), Buffer.from([ED25519]), bytes]), 'hex').slice(0, 8);
+  const id = hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), Buffer.from([ED25519]), bytes]), 'hex').slice(
+    0,
+    8,
+  );
   return { name, id, bytes };
 }
 

@@ -1,7 +1,16 @@
 // The key that signs checkpoints, in the user's configuration folder. It is made on first use, and it is not used where
 // others could have read or replaced it.
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { appendFileSync, linkSync, mkdirSync, readFileSync, type Stats, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  type Stats,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Denied, deny } from '../kernel/verdict.ts';
@@ -60,7 +69,10 @@ function makeKey(folder: string, file: string): void {
   writeFileSync(own, pem, { mode: 0o600, flag: 'wx', flush: true });
   try {
     // The public key is trusted before the private one can be used: a signature without a known key would look forged.
-    appendFileSync(join(folder, TRUSTED_FILE), `${keyLine(signerFromPem(pem).publicKey)}\n`, { mode: 0o600, flush: true });
+    appendFileSync(join(folder, TRUSTED_FILE), `${keyLine(signerFromPem(pem).publicKey)}\n`, {
+      mode: 0o600,
+      flush: true,
+    });
     linkSync(own, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

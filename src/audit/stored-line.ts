@@ -14,6 +14,8 @@ export type StoredLine = {
   readonly texts: readonly string[];
 };
 
+const NONE: readonly string[] = [];
+
 /** The line, or null where it is not canonical or no entry. */
 export function readStoredLine(line: string): StoredLine | null {
   try {
@@ -29,9 +31,11 @@ export function readStoredLine(line: string): StoredLine | null {
     // Two of the writers of JSON agree with RFC 8785 but for the order of members and half characters.
     const isPlain = inOrder && !line.includes('\\ud') && JSON.stringify(entry) === line;
     if (!isPlain && canonical(entry) !== line) return null;
-    const inner = isObject(body.$literal) ? body.$literal : body;
-    const fact = { ...inner, kind, ...(cast === undefined ? {} : { cast }) };
-    return { seq: seq as number, at, prev, kind, once: once ?? [], fact, texts };
+    // The members stand beside the body in the line and are part of the fact; the parsed value is nobody else's.
+    const fact = (isObject(body.$literal) ? body.$literal : body) as Record<string, Json> & { kind: string };
+    fact.kind = kind;
+    if (cast !== undefined) fact.cast = cast;
+    return { seq: seq as number, at, prev, kind, once: once ?? NONE, fact, texts };
   } catch {
     // It is no JSON, holds half a character, or is nested deeper than anything we write.
     return null;

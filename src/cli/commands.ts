@@ -80,6 +80,31 @@ ${EXITS}`,
     load: () => import('./commands/demo.ts'),
   },
   {
+    name: 'agents',
+    group: 'try',
+    args: '[test [NAME]] [--model MODEL] [--base-url URL]',
+    words: [0, 2],
+    summary: 'which agents are installed and signed in; with test, whether they answer',
+    help: `test            one prompt to each installed agent, or to NAME: claude, codex, pi, anthropic, openai
+--model         with test: the model to ask; anthropic and openai need one
+--base-url      with test: where the model is, when it is not the provider's own place
+Looking asks no network; test does, and costs a few tokens. Exit of test: 0 when all answered, else 1.`,
+    example: 'baton agents test claude',
+    options: { model: { type: 'string' }, 'base-url': { type: 'string' } },
+    load: () => import('./commands/agents.ts'),
+  },
+  {
+    name: 'doctor',
+    group: 'try',
+    args: '',
+    words: [0, 0],
+    summary: 'check everything a cast needs, and say how to mend it',
+    help: 'Looks at Node, git, the agents, the disk, the state folder, the clock and the configuration. Exit: 0 nothing is broken, else 1.',
+    example: 'baton doctor',
+    options: {},
+    load: () => import('./commands/doctor.ts'),
+  },
+  {
     name: 'casts',
     group: 'casts',
     args: '',
@@ -197,6 +222,22 @@ Without CAST: the one that is open, if it is the only one.`,
     options: { all: { type: 'boolean' }, reason: { type: 'string' } },
     load: () => import('./commands/abort.ts'),
   },
+  {
+    name: 'answer',
+    group: 'casts',
+    args: 'CAST [--turn N] [TEXT… | --file FILE] [--turns]',
+    words: [1, MANY],
+    summary: 'give the answer of a turn that a person takes, and carry the cast on',
+    help: `--turn          which turn, where several wait
+--file          the file with the answer; - is standard input
+Without TEXT and --file: standard input; in a terminal the brief is shown first. The answer is read like an agent's:
+one that does not keep the contract is refused with what is wrong, and the turn waits again.
+${TURNS_HELP}
+${EXITS}`,
+    example: 'baton answer latest \'{"satisfied": true}\'',
+    options: { turn: { type: 'string' }, file: { type: 'string' }, ...TURNS },
+    load: () => import('./commands/answer.ts'),
+  },
   ...LEDGER_COMMANDS,
   {
     name: 'check',
@@ -242,6 +283,19 @@ Without FILE, or with -: standard input. The answer is always JSON. Exit: 0 allo
     load: () => import('./commands/explain.ts'),
   },
   {
+    name: 'mcp',
+    group: 'contracts',
+    args: '[--http PORT]',
+    words: [0, 0],
+    summary: 'an MCP server: agents hand in their work by tool call, other clients start and follow casts',
+    help: `--http          streamable HTTP on 127.0.0.1 instead of standard input and output; 0 takes a free port
+Over HTTP every request carries a token: that of BATON_MCP_TOKEN, else a new one that is shown once.
+Started by an agent of a cast, it offers that agent its own tools and none that steer casts.`,
+    example: 'baton mcp --http 8808',
+    options: { http: { type: 'string' } },
+    load: () => import('./commands/mcp.ts'),
+  },
+  {
     name: 'log',
     group: 'history',
     args: '[--after N] [--cast CAST]',
@@ -253,5 +307,55 @@ Without either: the last 50; with --json everything.`,
     example: 'baton log --after 0 --json',
     options: { after: { type: 'string' }, cast: { type: 'string' } },
     load: () => import('./commands/log.ts'),
+  },
+  {
+    name: 'audit',
+    group: 'history',
+    args: 'verify | prove SEQ [--to SIZE] | prove --from SIZE [--to SIZE] | checkpoint | key',
+    words: [1, 2],
+    summary: 'whether the history is as it was written; proofs and signed checkpoints of it',
+    help: `verify          everything: chain, texts, indexes, and every signed checkpoint that is known here
+prove SEQ       that an entry is in the log, for whoever has a checkpoint of it and not the log
+prove --from    that the log of --to SIZE entries begins with that of --from SIZE entries
+checkpoint      sign the log as it stands; every cast that ends does it too
+key             the public key of this user, for whoever is to check what he signed
+--checkpoint    a file with checkpoints that were kept elsewhere, to verify against
+--key           a public key to trust, beside your own and those of trusted-keys.txt
+Denied (TAMPERED) with details.seq and details.kind where something is wrong. Exit: 0 whole, 1 denied.`,
+    example: 'baton audit verify',
+    options: {
+      from: { type: 'string' },
+      to: { type: 'string' },
+      checkpoint: { type: 'string' },
+      key: { type: 'string' },
+    },
+    load: () => import('./commands/audit.ts'),
+  },
+  {
+    name: 'export',
+    group: 'history',
+    args: 'CAST -o FILE [--redact DIGEST|TEXT|secrets]…',
+    words: [1, 1],
+    summary: 'one cast as evidence, in one file that anybody can verify offline',
+    help: `--output, -o    the file to write, such as run.baton
+--redact        leave out the text with this digest, every text and fact that holds these words, or, with the word
+                secrets, whatever looks like a credential; may be said several times
+What is left out is replaced by its digest, and the file verifies all the same. Denied where a credential would go out in clear.`,
+    example: 'baton export latest -o run.baton',
+    options: { output: { type: 'string', short: 'o' }, redact: { type: 'string', multiple: true } },
+    load: () => import('./commands/export.ts'),
+  },
+  {
+    name: 'verify',
+    group: 'history',
+    args: 'FILE [--key KEY]',
+    words: [1, 1],
+    summary: 'whether an exported file is what was signed',
+    help: `--key           the public key that must have signed it, as \`baton audit key\` prints it
+Without it: whether the key is one that you trust is told and not required. verifier/verify.mjs checks the same without baton.
+Exit: 0 whole, 1 denied.`,
+    example: 'baton verify run.baton',
+    options: { key: { type: 'string' } },
+    load: () => import('./commands/verify.ts'),
   },
 ];

@@ -76,5 +76,6 @@ function argsFor({ values, words, cwd }: Call, { dir }: Workspace): string[] {
   };
   const loadout = text(values, 'loadout');
   const which = loadout === undefined ? [] : ['--loadout', loadout];
-  return ['-C', dir, 'cast', ...which, ...file('file'), ...file('agents'), '--', ...words];
+  const where = flag(values, 'in-place') ? ['--in-place'] : [];
+  return ['-C', dir, 'cast', ...where, ...which, ...file('file'), ...file('agents'), '--', ...words];
 }

@@ -10,9 +10,13 @@ import { type Denied, deny } from '../kernel/verdict.ts';
 import { logFileIn } from '../log/sqlite.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { witnessOf } from '../workspace/witness.ts';
+import { WorktreeError } from '../workspace/worktree/git.ts';
+import { groundFor } from './cast-ground.ts';
+import { checkpointAtEnd } from './checkpoint-at-end.ts';
 import { again, type Call, flag, Refused } from './command.ts';
 import { commandName } from './command-name.ts';
 import { loadView, showEnd } from './ending.ts';
+import { wayOut } from './isolation.ts';
 import { progressFor } from './progress.ts';
 import { person } from './session.ts';
 import { asDamage, makeStateFolder } from './state-folder.ts';
@@ -53,13 +57,17 @@ function withCompileCache<T>(startThread: () => T): T {
   }
 }
 
-/** Drives the cast to where it stands still, shows it, and answers the exit code. `begin` runs once it is ours to drive. */
+/**
+ * Drives the cast to where it stands still, shows it, and answers the exit code. `begin` runs once it is ours to drive;
+ * `says` is told right after the cast's id.
+ */
 export async function driveAndShow(
   call: Call,
   workspace: Workspace,
   door: Door,
   cast: string,
   begin: () => Promise<void>,
+  says: readonly string[] = [],
 ): Promise<number> {
   const me = thisDriver();
   const driver = await door.takeCast(cast, me);
@@ -73,6 +81,7 @@ export async function driveAndShow(
   });
   const progress = progressFor(call, cast);
   say = (line) => progress.say(line);
+  for (const line of says) say(line);
   try {
     progress.learn(await door.read({ after: 0, cast }));
     const { dir, stateDir } = workspace;
@@ -83,19 +92,27 @@ export async function driveAndShow(
       configDir: `${dir}/.baton`,
       stateDir,
       witness: witnessOf(workspace),
+      groundOf: (id) => groundFor(workspace, door, id, (line) => say(line)),
+      onEvent: (turn, event) => progress.hear(turn, event),
     });
     const started = async () => {
       await begin();
       await interrupt.catchUp();
     };
     await engine.drive(cast, started, (change) => progress.take(change));
+  } catch (error) {
+    if (!(error instanceof WorktreeError)) throw error;
+    // What is wrong with a worktree a person can mend: the cast stands still until then and loses nothing.
+    await door.submit({ kind: 'cast.pause', cast, reason: error.message }, person());
   } finally {
     interrupt.stop();
     progress.stop();
     // The lease of a process that has ended counts for nothing, so a door that is broken by now does no harm.
     await door.releaseCast(cast, me).catch(() => undefined);
   }
-  return showEnd(call, await loadView(door, cast, flag(call.values, 'turns')));
+  await checkpointAtEnd(workspace, call.env);
+  const view = await loadView(door, cast, flag(call.values, 'turns'));
+  return showEnd(call, view, view.branch === undefined || call.json ? [] : await wayOut(call, workspace, cast));
 }
 
 export function drivenBy(cast: string, { pid, host }: Driver): Denied {

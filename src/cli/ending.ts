@@ -3,6 +3,7 @@ import type { Door } from '../engine/door.ts';
 import { type CastView, viewOf } from '../engine/view.ts';
 import { elapsedOf } from '../kernel/cast/budget.ts';
 import type { CastStatus } from '../kernel/state.ts';
+import { branchOf } from '../workspace/worktree/repository.ts';
 import { again, type Call, EXIT, out, outJson, UsageError } from './command.ts';
 import { commandName } from './command-name.ts';
 import { counted } from './counted.ts';
@@ -12,7 +13,8 @@ export async function loadView(door: Door, cast: string, withTurns: boolean): Pr
   if (!state) throw new UsageError(`there is no cast ${cast}; \`${commandName()} casts\` lists them`, 'UNKNOWN_CAST');
   const view = viewOf(state, await door.read({ after: 0, cast }), await door.head(), withTurns);
   // What runs goes on getting older while nothing is written down.
-  return { ...view, elapsedMs: elapsedOf(state, Date.now()) };
+  const worktree = state.root === undefined ? {} : { branch: branchOf(cast), root: state.root };
+  return { ...view, elapsedMs: elapsedOf(state, Date.now()), ...worktree };
 }
 
 export function exitOf(status: CastStatus): number {
@@ -27,9 +29,10 @@ export function exitOf(status: CastStatus): number {
   }
 }
 
-export function showEnd(call: Call, view: CastView): number {
+/** `more` comes after the closing lines: what the cast left and where. */
+export function showEnd(call: Call, view: CastView, more: readonly string[] = []): number {
   if (call.json) outJson(view);
-  else for (const line of closing(view, again(call))) out(line);
+  else for (const line of [...closing(view, again(call)), ...more]) out(line);
   return exitOf(view.status);
 }
 

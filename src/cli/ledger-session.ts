@@ -68,10 +68,17 @@ export function runWanted({ values }: Call, ledger: Ledger): string | undefined 
   const word = text(values, 'run');
   if (word === undefined) return undefined;
   const ids = Object.values(ledger.runs).map(({ id }) => id);
-  if (ids.includes(word)) return word;
+  const known = runCalled(ledger, word);
+  if (known !== undefined) return known;
   const fitting = word === '' ? [] : ids.filter((id) => id.startsWith(word));
   if (fitting.length > 1) throw new UsageError(`${word} fits ${fitting.length} runs: ${fitting.join(', ')}`);
   return fitting[0] ?? word;
+}
+
+/** The run with this id: its own, or the one by which its payloads call it. */
+export function runCalled(ledger: Ledger, id: string): string | undefined {
+  const runs = Object.values(ledger.runs);
+  return (runs.find((run) => run.id === id) ?? runs.find((run) => run.runId === id))?.id;
 }
 
 /** The ledger, with the run that `--run` names loaded. */

@@ -2,7 +2,10 @@
 // something is to be decided or followed, so that a short command starts fast.
 import type { Change, Door } from '../engine/door.ts';
 import type { Driver } from '../engine/driver.ts';
+import type { Sign } from '../engine/heartbeat.ts';
 import type { Head, Log, Query } from '../engine/ports.ts';
+import type { Holder } from '../engine/slots.ts';
+import type { Slot } from '../kernel/cast/packet.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
@@ -53,12 +56,24 @@ export class LookingDoor implements Door {
     return (await this.#atDesk()).takeCast(cast, driver);
   }
 
+  async beat(sign: Sign): Promise<boolean> {
+    return (await this.#atDesk()).beat(sign);
+  }
+
   async releaseCast(cast: string, driver: Driver): Promise<void> {
     return (await this.#atDesk()).releaseCast(cast, driver);
   }
 
   async driverOf(cast: string): Promise<Driver | null> {
     return (await this.#atDesk()).driverOf(cast);
+  }
+
+  async takeSlot(slot: Slot, holder: Holder, now: number, isForced: boolean): Promise<number> {
+    return (await this.#atDesk()).takeSlot(slot, holder, now, isForced);
+  }
+
+  async releaseSlot(slot: Slot, holder: Holder, now: number): Promise<void> {
+    return (await this.#atDesk()).releaseSlot(slot, holder, now);
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,8 @@
 // Live progress: where in the graph, which item of how many, what round of rework, how much was used. Lines where the
 // output is no terminal; in a terminal the last line moves.
 import type { Change } from '../engine/door.ts';
-import type { Entry } from '../kernel/fact.ts';
+import type { LiveEvent } from '../engine/ports.ts';
+import type { AgentNote, Entry } from '../kernel/fact.ts';
 import type { Item } from '../kernel/state.ts';
 import type { Call } from './command.ts';
 import { counted } from './counted.ts';
@@ -11,6 +12,8 @@ export type Progress = {
   /** Learns from what happened before, without telling it again. */
   learn(entries: readonly Entry[]): void;
   take(change: Change): void;
+  /** Shows what an agent does right now. */
+  hear(turn: number, event: LiveEvent): void;
   /** Says something in between, without tearing the moving line. */
   say(line: string): void;
   stop(): void;
@@ -21,6 +24,8 @@ type Seen = {
   turns: Map<number, { socket: string; item: Item | null; since: number }>;
   rework: Map<string, number>;
   tokens: number;
+  /** What each turn is doing, as far as it was heard. */
+  doing: Map<number, string>;
 };
 
 export function progressFor(call: Call, cast: string): Progress {
@@ -30,7 +35,7 @@ export function progressFor(call: Call, cast: string): Progress {
   const live = isScreen && !call.json;
   const paint = painter(isScreen && !call.env.NO_COLOR);
   const started = Date.now();
-  const seen: Seen = { labels: {}, turns: new Map(), rework: new Map(), tokens: 0 };
+  const seen: Seen = { labels: {}, turns: new Map(), rework: new Map(), tokens: 0, doing: new Map() };
   const print = (line: string) => screen.write(`${live ? '\r\x1b[2K' : ''}${line}\n`);
   const redraw = () => {
     if (live) screen.write(`\r\x1b[2K${statusLine(seen, started, paint, screen.columns || 80)}`);
@@ -45,6 +50,10 @@ export function progressFor(call: Call, cast: string): Progress {
     take({ entries }) {
       for (const entry of entries) for (const line of told(entry, seen, paint)) print(line);
       redraw();
+    },
+    hear(turn, event) {
+      for (const line of heard(turn, event, seen, paint)) print(line);
+      if (event.kind === 'denied' || event.kind === 'waiting') redraw();
     },
     say: print,
     stop() {
@@ -61,6 +70,27 @@ function painter(colour: boolean): Paint {
   return { dim: wrap(2), good: wrap(32), bad: wrap(31), warn: wrap(33), bold: wrap(1) };
 }
 
+/** The end of what was said lately is enough for a line. */
+const DOING_CHARS_MAX = 200;
+
+/** Words and tool calls move the last line only; a refusal or a pause is worth a line of its own. */
+function heard(turn: number, event: LiveEvent, seen: Seen, paint: Paint): string[] {
+  switch (event.kind) {
+    case 'text':
+      seen.doing.set(turn, `${seen.doing.get(turn) ?? ''}${event.text}`.slice(-DOING_CHARS_MAX));
+      return [];
+    case 'tool':
+      seen.doing.set(turn, `⚙ ${event.name} `);
+      return [];
+    case 'denied':
+      return [`    ${paint.warn('⊘ refused tool')} ${oneLine(event.name, 60)} ${paint.dim(where(turn, seen))}`];
+    case 'waiting': {
+      const seconds = event.forMs > 0 ? ` ${Math.ceil(event.forMs / 1000)} s` : '';
+      return [`    ${paint.warn(`… waits${seconds}`)} ${where(turn, seen)}: ${oneLine(event.reason, 200)}`];
+    }
+  }
+}
+
 /** What an entry is worth telling. */
 function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
   switch (fact.kind) {
@@ -73,6 +103,7 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
       seen.turns.set(fact.turn, { socket: fact.socket, item: fact.item, since: Date.now() });
       return [];
     case 'attempt.started':
+      seen.doing.delete(fact.turn);
       return [
         `  ${paint.dim('▸')} ${where(fact.turn, seen)}${fact.attempt > 1 ? paint.warn(` attempt ${fact.attempt}`) : ''}`,
       ];
@@ -83,18 +114,21 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
       const items =
         typeof payload === 'object' && payload !== null && 'workItems' in payload ? payload.workItems : null;
       const made = Array.isArray(items) && items.length > 0 ? paint.dim(` ${counted(items.length, 'item')}`) : '';
-      const line = `  ${mark} ${where(fact.turn, seen)}${made}`;
+      const line = `  ${mark} ${where(fact.turn, seen)}${made}${by(fact.agent, paint)}`;
       seen.turns.delete(fact.turn);
-      return [line];
+      seen.doing.delete(fact.turn);
+      return [line, ...warned(fact.agent, paint)];
     }
     case 'attempt.refused': {
       seen.tokens += fact.usage.input + fact.usage.output;
       const next = fact.repair ? paint.dim(' (one repair turn)') : '';
-      return [`  ${paint.bad('✗ refused')} ${where(fact.turn, seen)}: ${oneLine(fact.verdict.reason)}${next}`];
+      const line = `  ${paint.bad('✗ refused')} ${where(fact.turn, seen)}: ${oneLine(fact.verdict.reason)}${next}`;
+      return [line, ...warned(fact.agent, paint)];
     }
     case 'attempt.failed': {
       seen.tokens += fact.usage.input + fact.usage.output;
-      const next = fact.again ? paint.dim(' (tried once more)') : '';
+      // What comes next is in the reason already where there is more to say than that.
+      const next = fact.again && fact.cause === undefined ? paint.dim(' (tried once more)') : '';
       return [`  ${paint.bad('✗ failed')} ${where(fact.turn, seen)}: ${oneLine(fact.reason)}${next}`];
     }
     case 'attempt.lost':
@@ -102,6 +136,8 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
     case 'turn.blocked':
       seen.tokens += fact.usage.input + fact.usage.output;
       return [`  ${paint.bad('✗ blocked')} ${where(fact.turn, seen)}: ${fact.code}: ${oneLine(fact.reason)}`];
+    case 'turn.asked':
+      return [`  ${paint.warn('? your turn')} ${where(fact.turn, seen)}`];
     case 'turn.held':
       return [`  ${paint.warn('… put off')} ${where(fact.turn, seen)}: ${oneLine(fact.reason)}`];
     case 'lanes.held':
@@ -133,6 +169,16 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
   }
 }
 
+/** The model that answered, where it said so. */
+function by(agent: AgentNote | undefined, paint: Paint): string {
+  if (!agent?.model) return '';
+  return paint.dim(` · ${oneLine(`${agent.runner ?? ''} ${agent.model}`, 60)}`);
+}
+
+function warned(agent: AgentNote | undefined, paint: Paint): string[] {
+  return (agent?.warnings ?? []).map((warning) => paint.warn(`    ! ${oneLine(warning, 200)}`));
+}
+
 function name(socket: string, seen: Seen): string {
   return `${socket} ${seen.labels[socket] ?? ''}`.trim();
 }
@@ -149,6 +195,8 @@ function where(turn: number, seen: Seen): string {
 function statusLine(seen: Seen, started: number, paint: Paint, columns: number): string {
   const seconds = Math.floor((Date.now() - started) / 1000);
   const elapsed = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
-  const at = [...seen.turns.keys()].map((turn) => where(turn, seen)).join(' | ');
+  const at = [...seen.turns.keys()]
+    .map((turn) => [where(turn, seen), seen.doing.get(turn) ?? ''].filter((part) => part.trim() !== '').join(': '))
+    .join(' | ');
   return paint.dim(oneLine(`${elapsed} · ${seen.tokens} tokens · ${at}`, columns - 1));
 }

@@ -8,15 +8,19 @@ import { note } from './command.ts';
 import { folderOf, type LedgerSession } from './ledger-session.ts';
 
 /** Null where there is nothing to write yet. */
-export async function writeWorklog({ log, workspace }: LedgerSession, task: Task): Promise<Written | null> {
+export async function writeWorklog(
+  { log, workspace }: LedgerSession,
+  task: Task,
+  runId: string = task.run,
+): Promise<Written | null> {
   const { run, id, worklogPath: path } = task;
   const before = (await log.head()).seq;
   const entries = await factsOf(log, task);
   const after = Math.max(before, entries.at(-1)?.seq ?? 0);
   let written: Written | null = null;
   await log.commit(after, (tail) => {
-    const lines = worklogLines([...entries, ...tail.filter((entry) => isAbout(entry, task))]);
-    const place = { root: folderOf(task, workspace), path, stateDir: workspace.stateDir, run, task: id };
+    const lines = worklogLines([...entries, ...tail.filter((entry) => isAbout(entry, task))], runId);
+    const place = { root: folderOf(task, workspace), path, stateDir: workspace.stateDir, run, runId, task: id };
     if (lines.length > 0) written = syncWorklog(place, lines);
     return [];
   });

@@ -13,7 +13,8 @@ import { type Ledger, runOf } from '../kernel/ledger/state.ts';
 import { pending } from '../kernel/pending.ts';
 import { type Cast, type CastStatus, emptyState, isOver, type State } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
-import type { Append, Log, Snapshot } from './ports.ts';
+import { withHeartbeat, withLeases } from './claim-lease.ts';
+import type { Log, Snapshot } from './ports.ts';
 import { factOf, restore, takeSnapshot } from './snapshot.ts';
 import { StorageError } from './storage-error.ts';
 
@@ -196,16 +197,20 @@ export class Desk {
     const verdicts: Verdict[] = [];
     const counts: number[] = [];
     let tail: readonly Entry[] = [];
-    const entries = await this.#log.commit(this.#seq, (unseen) => {
+    const entries = await this.#log.commit(this.#seq, (unseen, _used, held) => {
       tail = unseen;
       this.#take(unseen);
       return batch.flatMap(({ request, by }) => {
         const at = Math.max(this.#now(), this.#lastAt);
         this.#lastAt = at;
-        const { verdict, facts } = decide(this.#dialects, this.#state, { ...request, at, by });
+        const { verdict, facts } = decide(this.#dialects, this.#state, {
+          ...withHeartbeat(request, this.#state.ledger, held),
+          at,
+          by,
+        });
         verdicts.push(verdict);
         counts.push(facts.length);
-        return facts.map((fact): Append => ({ fact, by, at }));
+        return facts.map((fact) => withLeases({ fact, by, at }, this.#state.ledger));
       });
     });
     this.#seq += entries.length;
@@ -316,7 +321,10 @@ export class Desk {
   async #loadCast(id: string): Promise<void> {
     if (this.#cast(id) || runOf(this.#state.ledger, id)) return;
     const entries = await this.#log.read({ after: 0, cast: id });
+    // What it used today was counted when it happened.
+    const day = { ...this.#state.day };
     for (const entry of entries) if (entry.seq <= this.#seq) apply(this.#state, entry);
+    this.#state.day = day;
   }
 
   #cast(id: string): Cast | undefined {

@@ -1,4 +1,5 @@
 // How the engine and the skins reach a workspace's desk, whether it sits in this thread or in a worker.
+import type { Slot } from '../kernel/cast/packet.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
@@ -6,7 +7,9 @@ import type { Cast, CastStatus } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import type { Desk, Owed } from './desk.ts';
 import { type Driver, isRunning, isSame } from './driver.ts';
+import { beat, type Sign } from './heartbeat.ts';
 import type { Head, Query } from './ports.ts';
+import { grantSlot, type Holder, slotName, withoutHolder } from './slots.ts';
 
 /** What happened to a followed cast, and what it is owed now. A packet comes with a dispatch once. */
 export type Change = {
@@ -30,6 +33,11 @@ export interface Door {
   takeCast(cast: string, driver: Driver): Promise<Driver>;
   releaseCast(cast: string, driver: Driver): Promise<void>;
   driverOf(cast: string): Promise<Driver | null>;
+  /** Notes that the owner of a claim was heard of; false when the claim is over. */
+  beat(sign: Sign): Promise<boolean>;
+  /** Asks for a place of a runner: 0 when it was given, else the milliseconds after which to ask again. */
+  takeSlot(slot: Slot, holder: Holder, now: number, isForced: boolean): Promise<number>;
+  releaseSlot(slot: Slot, holder: Holder, now: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -105,6 +113,24 @@ export class LocalDoor implements Door {
     const value = await this.#desk.log.lease(`cast:${cast}`, (held) => held);
     const driver = value === null ? null : (JSON.parse(value) as Driver);
     return driver && isRunning(driver) ? driver : null;
+  }
+
+  async beat(sign: Sign): Promise<boolean> {
+    return (await beat(this.#desk.log, sign)) !== null;
+  }
+
+  async takeSlot(slot: Slot, holder: Holder, now: number, isForced: boolean): Promise<number> {
+    let waitMs = 0;
+    await this.#desk.log.lease(slotName(slot), (held) => {
+      const grant = grantSlot(held, slot, holder, now, isForced);
+      waitMs = grant.waitMs;
+      return grant.value;
+    });
+    return waitMs;
+  }
+
+  async releaseSlot(slot: Slot, holder: Holder, now: number): Promise<void> {
+    await this.#desk.log.lease(slotName(slot), (held) => withoutHolder(held, holder, now));
   }
 
   async close(): Promise<void> {

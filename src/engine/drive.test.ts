@@ -7,16 +7,19 @@ import { faultsOf } from '../../test/conformance/chain.ts';
 import { ProbedLog } from '../../test/conformance/probed-log.ts';
 import { startProgram } from '../../test/conformance/program.ts';
 import { type RoundOptions, startOf } from '../../test/conformance/round.ts';
+import { envelope, result, TEAM } from '../../test/team.ts';
 import { runners } from '../agents/index.ts';
 import { dialects } from '../dialects/index.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { Entry } from '../kernel/fact.ts';
+import { resolve } from '../kernel/graph/resolve.ts';
 import type { Request } from '../kernel/input.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite.ts';
 import { Desk } from './desk.ts';
 import { type Change, type Door, LocalDoor } from './door.ts';
 import { Engine, type Runners } from './drive.ts';
 import { thisDriver } from './driver.ts';
+import { beats } from './heartbeat.ts';
 import type { AttemptResult, Runner } from './ports.ts';
 import { StorageError } from './storage-error.ts';
 import { WorkerDoor } from './worker-door.ts';
@@ -318,4 +321,36 @@ test('a drive that fails starts nothing more', LIMIT, async () => {
   release();
   await failed;
   expect(calls).toEqual(['run 1', 'run 2']);
+});
+
+test('while an attempt runs, the claim of its task is heard of, and no longer', LIMIT, async () => {
+  const folder = newFolder();
+  const { door, log } = await openDoor(folder);
+  const wishes = { id: 'T-1', timeout_seconds: 30, heartbeat_interval_seconds: 5 };
+  const script = { Lead: [envelope(wishes)], Sum: ['ok'] };
+  const heard: number[] = [];
+  const waiting: Runner = {
+    async run(packet) {
+      const fence = packet.task?.fence ?? 0;
+      const first = Date.now();
+      // The engine beats by itself; the record of the claim gets younger than the claim.
+      await expect.poll(async () => (await beats(log)).get(fence)?.at ?? 0, POLL).toBeGreaterThan(first + 1_000);
+      heard.push(fence);
+      return { kind: 'output', output: JSON.stringify(result('T-1')) };
+    },
+    recover: () => Promise.reject(new Error('nothing is left over')),
+  };
+  const its: Runners = {
+    runnerFor: (packet) => (packet.socket === 'Socket-2' ? waiting : runners.runnerFor(packet)),
+  };
+  const begin = submit(door, {
+    kind: 'cast.start',
+    cast: 'c',
+    request: 'x',
+    loadout: 'Flow',
+    rules: resolve(TEAM, 'Flow'),
+    script: { ...script, Worker: ['unused'] },
+  });
+  expect(await engineAt(folder, door, its).drive('c', begin)).toBe('completed');
+  expect([heard, (await beats(log)).size]).toEqual([[1], 0]);
 });

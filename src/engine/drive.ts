@@ -1,13 +1,16 @@
 // The engine's loop: it starts what a cast is owed, stops what it is no longer owed, and brings every result back
 // through the one door. It holds no rule and keeps nothing that a restart would miss.
 import { join } from 'node:path';
-import type { Packet } from '../kernel/cast/packet.ts';
+import type { Packet, Slot } from '../kernel/cast/packet.ts';
 import type { Effect } from '../kernel/effect.ts';
 import type { Request } from '../kernel/input.ts';
 import { type CastStatus, isOver } from '../kernel/state.ts';
+import type { Verdict } from '../kernel/verdict.ts';
 import type { Owed } from './desk.ts';
 import type { Change, Door } from './door.ts';
-import type { AttemptResult, Place, Runners, Witness } from './ports.ts';
+import { thisDriver } from './driver.ts';
+import type { AttemptResult, Ground, LiveEvent, Place, Runners, Witness } from './ports.ts';
+import type { Holder } from './slots.ts';
 
 const ENGINE = 'engine';
 /** The longest a timer of Node can be set for. */
@@ -24,6 +27,10 @@ export type EngineOptions = {
   readonly now?: () => number;
   /** Without one, nothing but what the agents say is known of a turn. */
   readonly witness?: Witness;
+  /** By cast, the folder in which it works. Without one, every cast works in `cwd`. */
+  readonly groundOf?: (cast: string) => Ground;
+  /** Told what agents do while they do it. A side channel: events may be missed, and none is kept. */
+  readonly onEvent?: (turn: number, event: LiveEvent) => void;
 };
 
 export class Engine {
@@ -53,11 +60,15 @@ class Drive {
   #begun = false;
   #status: CastStatus = 'running';
   #failure: unknown = null;
+  readonly #ground: Ground | null;
+  /** Resolves when the folder holds what was accepted so far and nothing is being put away in it. */
+  #tidy: Promise<unknown> = Promise.resolve();
   #done: (() => void) | null = null;
 
   constructor(options: EngineOptions, cast: string) {
     this.#options = options;
     this.#cast = cast;
+    this.#ground = options.groundOf?.(cast) ?? null;
   }
 
   async run(begin: () => Promise<void>, watch?: (change: Change) => void): Promise<CastStatus> {
@@ -120,32 +131,50 @@ class Drive {
     switch (effect.kind) {
       case 'prepare': {
         const { cast, turn, attempt } = effect;
-        const seal = watch && (await witness?.before(watch));
-        if (signal.aborted) return;
-        await this.#submit(key, {
-          kind: 'turn.prepared',
-          cast,
-          turn,
-          attempt,
-          ...(seal === undefined ? {} : { seal }),
-        });
+        const slot = watch?.slot ?? null;
+        if (slot && !(await this.#takeSlot(slot, turn, signal))) return;
+        const cwd = await this.#folder(signal);
+        if (watch) await this.#ground?.begin(watch);
+        const seal = watch && (await witness?.before(watch, cwd));
+        const verdict = signal.aborted
+          ? null
+          : await this.#submit(key, {
+              kind: 'turn.prepared',
+              cast,
+              turn,
+              attempt,
+              ...(seal === undefined ? {} : { seal }),
+            });
+        // What was not dispatched after all needs no place.
+        if (slot && !verdict?.allow) await this.#releaseSlot(slot, turn);
         return;
       }
       case 'dispatch': {
         if (!packet) throw new Error(`no packet came with ${key}`);
         const runner = this.#options.runners.runnerFor(packet);
-        const place = placeOf(this.#options, packet);
-        const result = await (this.#foreign.delete(key)
-          ? runner.recover(packet, place, signal)
-          : runner.run(packet, place, signal));
-        if (!signal.aborted) await this.#submit(key, asInput(effect, result));
+        const place = placeOf(this.#options, await this.#folder(signal), packet);
+        const isForeign = this.#foreign.delete(key);
+        if (packet.slot && isForeign) await this.#takeSlot(packet.slot, packet.turn, signal, true);
+        const beating = this.#keepBeating(packet);
+        try {
+          const result = await (isForeign ? runner.recover(packet, place, signal) : runner.run(packet, place, signal));
+          if (!signal.aborted) await this.#submit(key, asInput(effect, result));
+        } finally {
+          clearInterval(beating);
+          if (packet.slot) await this.#releaseSlot(packet.slot, packet.turn);
+        }
         await runner.forget?.(place);
         return;
       }
       case 'verify': {
         const { cast, turn, attempt } = effect;
-        const seen = (watch && (await witness?.after(watch))) ?? { seal: '', changes: {}, checks: {} };
-        if (!signal.aborted) await this.#submit(key, { kind: 'turn.verified', cast, turn, attempt, ...seen });
+        const cwd = await this.#folder(signal);
+        const seen = (watch && (await witness?.after(watch, cwd))) ?? { seal: '', changes: {}, checks: {} };
+        if (signal.aborted) return;
+        await this.#tidied(async () => {
+          const verdict = await this.#submit(key, { kind: 'turn.verified', cast, turn, attempt, ...seen });
+          if (verdict.allow && watch) await this.#ground?.keep(watch, seen.changes);
+        });
         return;
       }
       case 'timer':
@@ -154,32 +183,87 @@ class Drive {
     }
   }
 
-  async #submit(key: string, request: Request): Promise<void> {
+  /** The folder of the cast, when nothing is being put away in it. */
+  async #folder(signal: AbortSignal): Promise<string> {
+    await this.#tidy;
+    return this.#ground ? this.#ground.ready(signal) : this.#options.cwd;
+  }
+
+  /** What follows from an accepted turn starts when its work is put away, though it is owed as soon as it is accepted. */
+  async #tidied(work: () => Promise<void>): Promise<void> {
+    if (!this.#ground) return work();
+    const done = this.#tidy.then(work);
+    this.#tidy = done.catch(() => undefined);
+    await done;
+  }
+
+  async #submit(key: string, request: Request): Promise<Verdict> {
     this.#settling.add(key);
-    await this.#options.door.submit(request, ENGINE);
+    return this.#options.door.submit(request, ENGINE);
+  }
+
+  /** While an attempt runs here its task is heard of; one that gives no sign of life itself is ended by its supervisor. */
+  #keepBeating({ cast, task }: Packet): NodeJS.Timeout | undefined {
+    if (!task) return undefined;
+    const { door, now = Date.now } = this.#options;
+    const sign = { run: cast, task: task.id, owner: task.owner, fence: task.fence, worker: thisDriver() };
+    const beating = setInterval(() => void door.beat({ ...sign, at: now() }).catch(() => undefined), task.beatMs);
+    beating.unref();
+    return beating;
+  }
+
+  /** Waits for a place of the runner; false when the signal came first. */
+  async #takeSlot(slot: Slot, turn: number, signal: AbortSignal, isForced = false): Promise<boolean> {
+    const { door, onEvent, now = Date.now } = this.#options;
+    for (let isTold = false; ; isTold = true) {
+      const waitMs = await door.takeSlot(slot, this.#holder(turn), now(), isForced);
+      if (waitMs === 0) return true;
+      if (!isTold) onEvent?.(turn, { kind: 'waiting', forMs: waitMs, reason: `${slot.runner} is at its limit` });
+      await until(now() + waitMs, now, signal);
+      if (signal.aborted) return false;
+    }
+  }
+
+  async #releaseSlot(slot: Slot, turn: number): Promise<void> {
+    const { door, now = Date.now } = this.#options;
+    await door.releaseSlot(slot, this.#holder(turn), now());
+  }
+
+  #holder(turn: number): Holder {
+    return { driver: thisDriver(), key: `${this.#cast}:${turn}` };
   }
 }
 
-function placeOf({ cwd, configDir, stateDir }: EngineOptions, { cast, turn, attempt }: Packet): Place {
-  return { cwd, configDir, attemptDir: join(stateDir, 'attempts', `${cast}-${turn}.${attempt}`) };
+function placeOf({ configDir, stateDir, onEvent }: EngineOptions, cwd: string, { cast, turn, attempt }: Packet): Place {
+  return {
+    cwd,
+    configDir,
+    attemptDir: join(stateDir, 'attempts', `${cast}-${turn}.${attempt}`),
+    ...(onEvent ? { onEvent: (event) => onEvent(turn, event) } : {}),
+  };
 }
 
 function asInput({ cast, turn, attempt }: Extract<Effect, { turn: number }>, result: AttemptResult): Request {
   const common = { cast, turn, attempt };
-  const usage = 'usage' in result && result.usage ? { usage: result.usage } : {};
+  if (result.kind === 'lost') {
+    return { kind: 'attempt.lost', ...common, mayHaveRun: result.mayHaveRun, reason: result.reason };
+  }
+  const { usage, agent } = result;
+  const told = { ...(usage ? { usage } : {}), ...(agent ? { agent } : {}) };
   switch (result.kind) {
     case 'output':
       return {
         kind: 'attempt.output',
         ...common,
         output: result.output,
-        ...usage,
+        ...told,
         ...(result.truncated ? { truncated: true } : {}),
       };
-    case 'fault':
-      return { kind: 'attempt.failed', ...common, fault: result.fault, reason: result.reason, ...usage };
-    case 'lost':
-      return { kind: 'attempt.lost', ...common, mayHaveRun: result.mayHaveRun, reason: result.reason };
+    case 'fault': {
+      const { fault, reason, code, retryAfterMs } = result;
+      const more = { ...(code ? { code } : {}), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+      return { kind: 'attempt.failed', ...common, fault, reason, ...told, ...more };
+    }
   }
 }
 

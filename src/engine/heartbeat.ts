@@ -10,15 +10,15 @@ export type Sign = {
   readonly fence: number;
   readonly at: number;
   /** The process that works on the task, where it is known. */
-  readonly process?: BeatProcess;
+  readonly worker?: BeatProcess;
 };
 
 /** The record after a sign of life; null when there is none under this token for this task and owner. */
-export async function beat(log: Pick<Log, 'lease'>, { fence, process, ...sign }: Sign): Promise<Beat | null> {
+export async function beat(log: Pick<Log, 'lease'>, { fence, worker, ...sign }: Sign): Promise<Beat | null> {
   let heard: Beat | null = null;
   await log.lease(beatName(fence), (held) => {
     const again = beatAgain(beatOf(held), sign);
-    heard = again && { ...again, ...(process === undefined ? {} : { process }) };
+    heard = again && { ...again, ...(worker === undefined ? {} : { worker }) };
     return heard ? beatText(heard) : held;
   });
   return heard;

@@ -1,7 +1,8 @@
 // What the engine needs from the outside, in its own words. Adapters live in `src/log` and `src/agents`.
 
 import type { Packet, Watch } from '../kernel/cast/packet.ts';
-import type { Entry, Fact, Fault } from '../kernel/fact.ts';
+import type { Code } from '../kernel/codes.ts';
+import type { AgentNote, Entry, Fact, Fault } from '../kernel/fact.ts';
 import type { Seen } from '../kernel/gate/accept.ts';
 import type { Usage } from '../kernel/state.ts';
 
@@ -12,7 +13,12 @@ export type Append = {
   readonly at: number;
   /** Ids that no other fact of the log may use. They stand in the chain for good, so they are ids and never texts. */
   readonly once?: readonly string[];
+  /** What changes in the register of leases together with the fact; null takes a lease away. */
+  readonly leases?: readonly { readonly name: string; readonly value: string | null }[];
 };
+
+/** The value of a lease as it stands while a decision is made. */
+export type Held = (name: string) => string | null;
 
 /** The number of the entry that used a key up, or null. */
 export type Used = (key: string) => number | null;
@@ -44,9 +50,13 @@ export interface Log {
    *
    * `used` answers for what is in the log, the tail included, and only while `decide` runs. It does not know what the same
    * decision is about to append: whoever decides several inputs in one commit remembers the keys of the first ones. To
-   * append a key that is used is a fault of the program; it throws, and the log stays as it was.
+   * append a key that is used is a fault of the program; it throws, and the log stays as it was. `held` answers likewise for
+   * leases.
    */
-  commit(after: number, decide: (tail: readonly Entry[], used: Used) => readonly Append[]): Promise<readonly Entry[]>;
+  commit(
+    after: number,
+    decide: (tail: readonly Entry[], used: Used, held: Held) => readonly Append[],
+  ): Promise<readonly Entry[]>;
   read(query: Query): Promise<readonly Entry[]>;
   /** The entries whose kind begins with `cast.`: when casts started, ended, waited and went on. */
   lifecycle(after: number): Promise<readonly Entry[]>;
@@ -67,8 +77,24 @@ export interface Log {
 
 /** How an attempt ended. */
 export type AttemptResult =
-  | { readonly kind: 'output'; readonly output: string; readonly usage?: Usage; readonly truncated?: boolean }
-  | { readonly kind: 'fault'; readonly fault: Fault; readonly reason: string; readonly usage?: Usage }
+  | {
+      readonly kind: 'output';
+      readonly output: string;
+      readonly usage?: Usage;
+      readonly truncated?: boolean;
+      readonly agent?: AgentNote;
+    }
+  | {
+      readonly kind: 'fault';
+      readonly fault: Fault;
+      readonly reason: string;
+      readonly usage?: Usage;
+      /** What went wrong, more exactly than the fault says. */
+      readonly code?: Code;
+      /** How long the provider asks to be left alone. */
+      readonly retryAfterMs?: number;
+      readonly agent?: AgentNote;
+    }
   /** Cut off by a crash of ours; `mayHaveRun` is false when it certainly never began. */
   | { readonly kind: 'lost'; readonly mayHaveRun: boolean; readonly reason: string };
 
@@ -85,15 +111,26 @@ export type Runners = { runnerFor(packet: Packet): Runner };
 
 /** Looks at a turn from outside: what governs the agents, which files changed, what the checkers find. */
 export interface Witness {
-  before(watch: Watch): Promise<string>;
-  after(watch: Watch): Promise<Seen & { readonly seal: string }>;
+  /** `folder` is where the turn works. */
+  before(watch: Watch, folder: string): Promise<string>;
+  after(watch: Watch, folder: string): Promise<Seen & { readonly seal: string }>;
   /** The cast is over: what was seen before its turns is not needed any more. */
   forget(cast: string): Promise<void>;
 }
 
+/** The folder in which a cast works, and what becomes of it before and after its turns. */
+export interface Ground {
+  /** Answers the folder once it can be worked in; the signal ends whatever still has to be done for that. */
+  ready(signal: AbortSignal): Promise<string>;
+  /** Brings the folder to where an attempt of the turn begins. */
+  begin(watch: Watch): Promise<void>;
+  /** The turn was accepted, with what it was seen to change. */
+  keep(watch: Watch, changes: Seen['changes']): Promise<void>;
+}
+
 /** Where an attempt works and where it may spool. */
 export type Place = {
-  /** The project directory. */
+  /** The folder in which the cast works: the project directory, or a worktree of it. */
   readonly cwd: string;
   /** The attempt's own folder in the state folder. */
   readonly attemptDir: string;

@@ -10,6 +10,8 @@ export type CastSummary = {
   readonly reason: string;
   readonly loadout: string;
   readonly request: string;
+  /** The folder in which it works, as locks name it; without one it works in the workspace itself. */
+  readonly root?: string;
   readonly startedAt: string;
   readonly changedAt: string;
 };
@@ -23,7 +25,7 @@ export async function summaries(door: Door): Promise<readonly CastSummary[]> {
 
 function take(casts: Map<string, CastSummary>, { at, fact }: Entry): void {
   if (fact.kind === 'cast.started') {
-    const { cast, loadout, request } = fact;
+    const { cast, loadout, request, root } = fact;
     casts.set(cast, {
       cast,
       status: 'running',
@@ -31,6 +33,7 @@ function take(casts: Map<string, CastSummary>, { at, fact }: Entry): void {
       reason: '',
       loadout,
       request,
+      ...(root === undefined ? {} : { root }),
       startedAt: at,
       changedAt: at,
     });

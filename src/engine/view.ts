@@ -1,6 +1,6 @@
 // A cast as people and scripts see it, told from its facts: where it went, what it holds, what it used.
-import type { Entry } from '../kernel/fact.ts';
-import type { Json } from '../kernel/json.ts';
+import type { AgentNote, CastFact, Entry } from '../kernel/fact.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Cast } from '../kernel/state.ts';
 import type { Head } from './ports.ts';
 
@@ -16,6 +16,8 @@ export type TurnView = PathStep & {
   readonly brief: string;
   readonly output: string | null;
   readonly verdict: Json;
+  /** Who answered, with which model, and what it told of itself. */
+  readonly agent?: AgentNote;
 };
 
 export type CastView = {
@@ -31,6 +33,9 @@ export type CastView = {
   readonly accepted: number;
   readonly elapsedMs: number;
   readonly log: { readonly head: number; readonly hash: string };
+  /** Where it works in a worktree: the branch, and the folder as locks name it. */
+  readonly branch?: string;
+  readonly root?: string;
   readonly turns?: readonly TurnView[];
 };
 
@@ -95,7 +100,12 @@ function turnsOf({ rules, status }: Cast, entries: readonly Entry[]): TurnView[]
   );
 }
 
-function endOf(fact: Entry['fact']): { output?: string; verdict?: Json } {
+function endOf(fact: Entry['fact']): Partial<Pick<TurnView, 'output' | 'verdict' | 'agent'>> {
+  const agent = 'agent' in fact && fact.agent !== undefined ? { agent: fact.agent } : {};
+  return { ...verdictOf(fact), ...agent };
+}
+
+function verdictOf(fact: Entry['fact']): { output?: string; verdict?: Json } {
   switch (fact.kind) {
     case 'turn.accepted':
       return {
@@ -113,11 +123,17 @@ function endOf(fact: Entry['fact']): { output?: string; verdict?: Json } {
     case 'attempt.refused':
       return { output: fact.output, verdict: fact.verdict };
     case 'attempt.failed':
-      return { verdict: { allow: false, code: fact.code, reason: fact.reason, details: { fault: fact.fault } } };
+      return { verdict: { allow: false, code: fact.code, reason: fact.reason, details: detailsOf(fact) } };
+    case 'turn.asked':
+      return { verdict: { allow: false, code: 'ANSWER_NEEDED', reason: 'waits for a person', details: {} } };
     case 'attempt.lost':
     case 'turn.unknown':
       return { verdict: { allow: false, code: 'OUTCOME_UNKNOWN', reason: fact.reason, details: {} } };
     default:
       return {};
   }
+}
+
+function detailsOf({ fault, cause }: Extract<CastFact, { kind: 'attempt.failed' }>): JsonObject {
+  return { fault, ...(cause === undefined ? {} : { cause }) };
 }

@@ -47,7 +47,7 @@ test.each<[string, boolean, number, readonly string[]]>([
   ['runs', false, 1 * S, []],
   ['runs and says nothing', false, 61 * S, ['silent it is so']],
 ])('an owner whose process %s', (_, isGone, now, expected) => {
-  const look = lookAround(atWork().ledger, heardAt(0, { process: PROCESS }), START + now, () => ({
+  const look = lookAround(atWork().ledger, heardAt(0, { worker: PROCESS }), START + now, () => ({
     isGone,
     told: 'it is so',
   }));

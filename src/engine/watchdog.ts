@@ -39,7 +39,7 @@ export function lookAround(
   ledger: Ledger,
   heard: ReadonlyMap<number, Beat>,
   now: number,
-  observe: (process: BeatProcess) => Observed = observeProcess,
+  observe: (worker: BeatProcess) => Observed = observeProcess,
 ): Look {
   const silent: Silent[] = [];
   const skewed: Omit<Silent, 'why' | 'observed'>[] = [];
@@ -51,7 +51,7 @@ export function lookAround(
     const lastHeartbeatAt = Math.max(claimedAt ?? 0, known?.at ?? 0);
     const ageS = Math.floor(now / 1000) - Math.floor(lastHeartbeatAt / 1000);
     const row = { run, task: id, owner, fence, lastHeartbeatAt, timeoutS, ageS };
-    const observed = known?.process ? observe(known.process) : null;
+    const observed = known?.worker ? observe(known.worker) : null;
     if (observed?.isGone) silent.push({ ...row, why: 'gone', observed: observed.told });
     else if (ageS * 1000 < -SKEW_MS_MAX) skewed.push(row);
     else if (ageS > timeoutS) silent.push({ ...row, why: 'silent', observed: observed?.told ?? null });
@@ -70,9 +70,9 @@ export function waitUntilNext({ next }: Look, now: number): number {
 }
 
 /** Whether a process is there, and what it does. One on another machine cannot be looked at. */
-export function observeProcess(process: BeatProcess): Observed {
-  const { pid } = process;
-  if (!isRunning(process)) return { isGone: true, told: `process ${pid} is gone` };
+export function observeProcess(worker: BeatProcess): Observed {
+  const { pid } = worker;
+  if (!isRunning(worker)) return { isGone: true, told: `process ${pid} is gone` };
   const seen = statOf(pid);
   if (seen === null) return { isGone: false, told: `process ${pid} was not seen to end` };
   const state = STATES[seen.state] ?? seen.state;

@@ -1,6 +1,7 @@
 // The desk behind a worker thread: deciding, hashing and syncing to disk happen there, agents and screens live here.
 // Messages of one tick travel together, so that fifty casts cost few crossings.
 import { Worker } from 'node:worker_threads';
+import type { Slot } from '../kernel/cast/packet.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
@@ -8,7 +9,9 @@ import type { Cast } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import type { Change, Door } from './door.ts';
 import type { Driver } from './driver.ts';
+import type { Sign } from './heartbeat.ts';
 import type { Head, Query } from './ports.ts';
+import type { Holder } from './slots.ts';
 import { StorageError } from './storage-error.ts';
 
 export type Call = { readonly id: number; readonly method: string; readonly args: readonly unknown[] };
@@ -102,6 +105,18 @@ export class WorkerDoor implements Door {
 
   driverOf(cast: string): Promise<Driver | null> {
     return this.#call('driverOf', cast);
+  }
+
+  beat(sign: Sign): Promise<boolean> {
+    return this.#call('beat', sign);
+  }
+
+  takeSlot(slot: Slot, holder: Holder, now: number, isForced: boolean): Promise<number> {
+    return this.#call('takeSlot', slot, holder, now, isForced);
+  }
+
+  releaseSlot(slot: Slot, holder: Holder, now: number): Promise<void> {
+    return this.#call('releaseSlot', slot, holder, now);
   }
 
   async close(): Promise<void> {

@@ -14,6 +14,8 @@ import { applyLedger, openRun, planTasks } from './ledger/apply.ts';
 import { isLedgerFact } from './ledger/fact.ts';
 import { runOf } from './ledger/state.ts';
 import { type Cast, type Day, type State, type Turn, type Usage, walkOf } from './state.ts';
+import { applyTrust } from './trust/apply.ts';
+import { isTrustFact } from './trust/fact.ts';
 
 /** Accumulated context is kept to its newest part, so that a cast's state does not grow with its length. */
 export const CONTEXT_CHARS_MAX = 65_536;
@@ -46,6 +48,7 @@ export function apply(state: State, entry: Pick<Entry, 'at' | 'fact'>): State {
       if (fact.kind === 'turn.accepted' && fact.touched) excuse(state, fact, fact.touched);
       if (isOutcome(fact)) spend(state.day, entry.at, fact.usage);
       if (isLedgerFact(fact)) applyLedger(state.ledger, fact, at);
+      else if (isTrustFact(fact)) applyTrust(state.trust, fact, at);
       else {
         const cast = state.casts[fact.cast];
         if (cast) applyToCast(cast, fact, at);
@@ -69,9 +72,11 @@ function spend(day: Day, at: string, { input, output, cost }: Usage): void {
   day.cost += cost;
 }
 
-/** What a turn was seen to change is held against no other turn that is under way. */
+/** What a turn was seen to change is held against no other turn that is under way in the same folder. */
 function excuse(state: State, { cast, turn }: { cast: string; turn: number }, touched: Turn['excused']): void {
+  const root = state.casts[cast]?.root;
   for (const other of Object.values(state.casts)) {
+    if (other.root !== root) continue;
     for (const each of Object.values(other.turns)) {
       if (each.seal !== null && !(other.id === cast && each.id === turn)) Object.assign(each.excused, touched);
     }
@@ -105,7 +110,7 @@ function applyToCast(
       return;
     }
     case 'lanes.opened':
-      cast.lanes[fact.loop] = { entry: fact.entry, held: null, walks: {} };
+      cast.lanes[fact.loop] = { entry: fact.entry, from: cast.lastAgent, held: null, walks: {} };
       return;
     case 'lanes.held': {
       const lanes = cast.lanes[fact.loop];
@@ -125,6 +130,7 @@ function applyToCast(
         script: fact.script,
         reserved: fact.reserved,
         startedAt: at,
+        attestation: fact.attestation ?? null,
         ...(fact.seal === undefined ? {} : { seal: fact.seal }),
         ...(fact.fence === undefined ? {} : { fence: fact.fence }),
       });
@@ -271,11 +277,19 @@ function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted' }>): v
     const isJson = typeof fact.handoff.payload !== 'string';
     walk.said = { output: fact.output, json: isJson ? fact.handoff.payload : (walk.said?.json ?? null), isJson };
   }
+  if (turn && isAgentsTurn(cast, turn)) {
+    cast.lastAgent = turn.socket;
+    if (walk) walk.agent = turn.socket;
+  }
   cast.lastOutput = fact.output;
   cast.lastIsJson = typeof fact.handoff.payload !== 'string';
   if (cast.lastIsJson) cast.lastJson = fact.handoff.payload;
   cast.data = committed(cast.data, fact.changes, fact.context ?? null);
   if (turn && fact.context !== undefined) cast.heard = withLine(cast.heard, turn.item, fact.context);
+}
+
+function isAgentsTurn({ rules }: Cast, { socket }: Turn): boolean {
+  return rules.materia[rules.graph.sockets[socket]?.materia ?? '']?.type === 'agent';
 }
 
 /** The data after a commit: a utility's patch, then the line of context, then everything that is set by path. */
@@ -313,7 +327,7 @@ function walked(cast: Cast, lane: string, fact: Extract<CastFact, { kind: 'turn.
   if (!lanes) return;
   const before = lanes.walks[key];
   const guard = tracked(before?.guard ?? NO_ROUNDS, key, fact.socket, fact.budgeted);
-  lanes.walks[key] = { guard, said: before?.said ?? null };
+  lanes.walks[key] = { guard, said: before?.said ?? null, agent: before?.agent ?? null };
   lanes.held = null;
 }
 

@@ -14,7 +14,10 @@ import type { Fact } from './fact.ts';
 import type { Input } from './input.ts';
 import { knownCode } from './ledger/blocking.ts';
 import { decideLedger } from './ledger/decide.ts';
+import { findTask } from './ledger/state.ts';
 import type { Cast, State, Turn } from './state.ts';
+import { decideTrust } from './trust/decide.ts';
+import { isTrustRequest } from './trust/request.ts';
 import { allow, deny, type Verdict } from './verdict.ts';
 
 export type Decision = { readonly verdict: Verdict; readonly facts: readonly Fact[] };
@@ -27,7 +30,8 @@ export function decide(dialects: Dialects, state: State, input: Input): Decision
 }
 
 function decideFor(pen: Pen, input: Input): Verdict {
-  if (!('cast' in input)) return decideLedger(pen, input);
+  if (isTrustRequest(input)) return decideTrust(pen, input);
+  if (!('cast' in input)) return refusalOfResting(pen, input) ?? decideLedger(pen, input);
   const verdict = input.kind === 'cast.start' ? startCast(pen, input) : decideForCast(pen, input);
   const cast = openCast(pen.state, input.cast);
   if (cast && pen.facts.length > 0) {
@@ -35,6 +39,16 @@ function decideFor(pen: Pen, input: Input): Verdict {
     waitIfAsked(pen, cast);
   }
   return verdict;
+}
+
+/** A cast that was paused or waits for a person keeps its tasks however long it takes; nobody is silent there. */
+function refusalOfResting(pen: Pen, input: Exclude<Input, { cast: string }>): Verdict | null {
+  if (input.kind !== 'task.expire') return null;
+  const found = findTask(pen.ledger, input);
+  const cast = found.ok ? openCast(pen.state, found.task.run) : undefined;
+  if (!cast || cast.status === 'running') return null;
+  const reason = `${input.task} belongs to cast ${cast.id}, which is ${cast.status}; it keeps its tasks until it goes on or is aborted`;
+  return deny('NOT_ALLOWED_NOW', reason, { task: input.task, cast: cast.id, status: cast.status });
 }
 
 /** What a decision sets free or leaves behind is dealt with in the same decision, until nothing new follows from it. */

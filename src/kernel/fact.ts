@@ -7,6 +7,8 @@ import type { Json, JsonObject } from './json.ts';
 import type { LedgerFact } from './ledger/fact.ts';
 import type { TaskSpec } from './ledger/state.ts';
 import type { Held, Item, ReworkNote, Session, Stand, Usage } from './state.ts';
+import type { TrustFact } from './trust/fact.ts';
+import type { Attestation, EnvelopeNote } from './trust/sighting.ts';
 import type { Denied } from './verdict.ts';
 
 /** The version of the fact format that this program writes, and the newest it can read. */
@@ -17,7 +19,7 @@ export type DataChange =
   | { readonly path: string; readonly value?: Json }
   | { readonly key: string; readonly value: Json };
 
-export type Fact = WorkspaceFact | LedgerFact | CastFact;
+export type Fact = WorkspaceFact | LedgerFact | TrustFact | CastFact;
 
 export type WorkspaceFact =
   | { readonly kind: 'workspace.opened'; readonly origin: string }
@@ -34,6 +36,8 @@ export type CastFact =
       readonly data: JsonObject;
       /** The id by which packets and results name the run; the cast's own where it is not said. */
       readonly runId?: string;
+      /** The folder in which the cast works, by its name in locks; the workspace itself where it is not said. */
+      readonly root?: string;
     }
   /**
    * The items of a list are tasks from now on, or a turn without an item is one. Rows repeat of the common specification
@@ -93,6 +97,10 @@ export type CastFact =
       readonly seal?: string;
       /** The fence of the task's claim. */
       readonly fence?: number;
+      /** Who speaks, as it was established. Absent where trust is off. */
+      readonly attestation?: Attestation;
+      /** What the agent before handed over; absent for the first one. */
+      readonly envelope?: EnvelopeNote;
     }
   | ({
       /** The output kept its contract; what the turn did beside it is verified before it is accepted. */

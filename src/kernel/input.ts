@@ -6,10 +6,17 @@ import type { Rules, Script } from './graph/config.ts';
 import { isObject, isString, type JsonObject } from './json.ts';
 import type { Check, LedgerRequest } from './ledger/request.ts';
 import type { Usage } from './state.ts';
+import type { TrustRequest } from './trust/request.ts';
+import type { Sighting } from './trust/sighting.ts';
 
-export type Input = { readonly at: number; readonly by: string } & Request;
+export type Input = {
+  readonly at: number;
+  readonly by: string;
+  /** Of the ids the request wants to use for the only time: those that are used, and the entries that used them. */
+  readonly used?: Readonly<Record<string, number>>;
+} & Request;
 
-export type Request = CastRequest | Unsigned<LedgerRequest>;
+export type Request = CastRequest | TrustRequest | Unsigned<LedgerRequest>;
 
 /** Who asks is said once, for every request. */
 type Unsigned<T> = T extends { readonly by: string } ? Omit<T, 'by'> : T;
@@ -25,6 +32,8 @@ export type CastRequest =
       readonly data?: JsonObject;
       /** The id by which packets and results name the run: a UUID. */
       readonly runId?: string;
+      /** The folder in which the cast works, where it is not the workspace itself. */
+      readonly root?: string;
     }
   /** The bytes are read, the place is ready: the turn may be dispatched if the gates agree. */
   | {
@@ -34,6 +43,8 @@ export type CastRequest =
       readonly attempt: number;
       /** The seal of the workspace before the turn, where it is to be compared afterwards. */
       readonly seal?: string;
+      /** What was established about its agent, where it is to be attested. */
+      readonly trust?: Sighting;
     }
   | {
       readonly kind: 'attempt.output';

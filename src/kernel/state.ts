@@ -6,9 +6,11 @@ import type { Answered } from './fact.ts';
 import type { Condition, Rules, Script } from './graph/config.ts';
 import type { Json, JsonObject } from './json.ts';
 import { emptyLedger, type Ledger } from './ledger/state.ts';
+import type { Attestation } from './trust/sighting.ts';
+import { noTrust, type Trust } from './trust/state.ts';
 import type { Denied } from './verdict.ts';
 
-export type State = { casts: Record<string, Cast>; ledger: Ledger; day: Day };
+export type State = { casts: Record<string, Cast>; ledger: Ledger; day: Day; trust: Trust };
 
 /** What the casts of the workspace used on one day, by universal time. */
 export type Day = { date: string; tokens: number; cost: number };
@@ -23,6 +25,8 @@ export type Cast = {
   readonly loadout: string;
   readonly rules: Rules;
   readonly script: Script | null;
+  /** The folder in which the cast works, where it is not the workspace itself: locks of two folders never meet. */
+  readonly root?: string;
   status: CastStatus;
   code: string | null;
   reason: string;
@@ -50,6 +54,8 @@ export type Cast = {
   /** The last payload that was JSON; an older one than the last output where that was text. */
   lastJson: Json;
   lastIsJson: boolean;
+  /** The socket of the agent whose handoff was accepted last. */
+  lastAgent: string | null;
   /** Recorded outcomes by script key: the index of the next scripted turn. */
   scripted: Record<string, number>;
   usage: Usage;
@@ -64,13 +70,16 @@ export type TaskList = { readonly first: number; readonly count: number } | { re
 
 export type Lanes = {
   readonly entry: string;
+  /** The socket of the agent that was accepted last before the lanes were opened. */
+  readonly from: string | null;
   /** What keeps the next item from starting, where nothing is in progress. */
   held: Held | null;
   /** Each item in progress walks on its own: its rounds, and what its last turn said. */
   readonly walks: Record<string, Walk>;
 };
 
-export type Walk = { guard: Guard; said: Said | null };
+/** `agent` is the socket of the last agent on the way of this item. */
+export type Walk = { guard: Guard; said: Said | null; agent: string | null };
 
 /** Why a start was put off. Time lifts it: a lock that is given back, a task that gets done, a moment that comes. */
 export type Held = { readonly code: Code; readonly reason: string; readonly until: number | null };
@@ -145,6 +154,8 @@ export type Turn = {
   startedAt: number;
   /** The seal of the workspace when the turn began; null where nothing outside has to be verified. */
   seal: string | null;
+  /** Who speaks in the last attempt that was started; null where trust is off. */
+  attestation: Attestation | null;
   /** What other turns were seen to change since this one began, by path: no fault of this one. */
   excused: Record<string, string | null>;
   /** What was read and is being verified. */
@@ -183,7 +194,7 @@ export function walkOf({ lanes }: Cast, { lane, item }: Pick<Turn, 'lane' | 'ite
 }
 
 export function emptyState(): State {
-  return { casts: {}, ledger: emptyLedger(), day: { date: '', tokens: 0, cost: 0 } };
+  return { casts: {}, ledger: emptyLedger(), day: { date: '', tokens: 0, cost: 0 }, trust: noTrust() };
 }
 
 export function isOver(status: CastStatus): boolean {

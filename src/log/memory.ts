@@ -1,6 +1,6 @@
 // The log in memory, for simulations and tests. It keeps lines, as the one on disk does, so that what is read back went
 // through the same form.
-import type { Append, Head, Lease, Log, Query, Snapshot, Used } from '../engine/ports.ts';
+import type { Append, Head, Held, Lease, Log, Query, Snapshot, Used } from '../engine/ports.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { fits } from './filed-under.ts';
 import { chain, entryOf, type Line, leafHash, NO_PREV, onceKey, usedTwice } from './line.ts';
@@ -16,9 +16,13 @@ export class MemoryLog implements Log {
 
   async commit(
     after: number,
-    decide: (tail: readonly Entry[], used: Used) => readonly Append[],
+    decide: (tail: readonly Entry[], used: Used, held: Held) => readonly Append[],
   ): Promise<readonly Entry[]> {
-    const appends = decide(this.#entries(after), (key) => this.#once.get(onceKey(key)) ?? null);
+    const appends = decide(
+      this.#entries(after),
+      (key) => this.#once.get(onceKey(key)) ?? null,
+      (name) => this.#leases.get(name) ?? null,
+    );
     let prev = this.#leaf();
     let lastAt = this.#lastAt;
     const lines = appends.map((append, index) => {
@@ -33,6 +37,7 @@ export class MemoryLog implements Log {
       for (const { digest, text } of blobs) this.#blobs.set(digest, text);
     }
     for (const [key, seq] of used) this.#once.set(key, seq);
+    for (const { leases = [] } of appends) for (const { name, value } of leases) this.#setLease(name, value);
     this.#lastAt = lastAt;
     if (lines.length > 0) for (const changed of this.#watchers) changed();
     return lines.map(({ entry }) => entry);
@@ -71,8 +76,7 @@ export class MemoryLog implements Log {
 
   async lease(name: string, change: (held: string | null) => string | null): Promise<string | null> {
     const value = change(this.#leases.get(name) ?? null);
-    if (value === null) this.#leases.delete(name);
-    else this.#leases.set(name, value);
+    this.#setLease(name, value);
     return value;
   }
 
@@ -83,6 +87,11 @@ export class MemoryLog implements Log {
 
   async close(): Promise<void> {
     this.#watchers.clear();
+  }
+
+  #setLease(name: string, value: string | null): void {
+    if (value === null) this.#leases.delete(name);
+    else this.#leases.set(name, value);
   }
 
   #leaf(): string {

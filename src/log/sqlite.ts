@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Append, Head, Lease, Log, Query, Snapshot, Used } from '../engine/ports.ts';
+import type { Append, Head, Held, Lease, Log, Query, Snapshot, Used } from '../engine/ports.ts';
 import { type Entry, FACT_VERSION } from '../kernel/fact.ts';
 import { CastIndex, type Row } from './cast-index.ts';
 import { onFileEvent } from './file-event.ts';
@@ -62,7 +62,7 @@ export class SqliteLog implements Log {
 
   async commit(
     after: number,
-    decide: (tail: readonly Entry[], used: Used) => readonly Append[],
+    decide: (tail: readonly Entry[], used: Used, held: Held) => readonly Append[],
   ): Promise<readonly Entry[]> {
     return this.#transaction(() => {
       const tail = this.#rows(this.#select.tail.all(after));
@@ -70,6 +70,7 @@ export class SqliteLog implements Log {
       const appends = decide(
         tail.map(({ entry }) => entry),
         (key) => this.#usedBy(key),
+        (name) => this.#leaseOf(name),
       );
       const lines = this.#append(appends);
       const last = lines.at(-1);
@@ -151,12 +152,9 @@ export class SqliteLog implements Log {
 
   async lease(name: string, change: (held: string | null) => string | null): Promise<string | null> {
     return this.#transaction(() => {
-      const row = this.#db.prepare('SELECT value FROM leases WHERE name = ?').get(name);
-      const held = row ? String(row.value) : null;
+      const held = this.#leaseOf(name);
       const value = change(held);
-      if (value === held) return value;
-      if (value === null) this.#db.prepare('DELETE FROM leases WHERE name = ?').run(name);
-      else this.#db.prepare('INSERT OR REPLACE INTO leases (name, value) VALUES (?, ?)').run(name, value);
+      if (value !== held) this.#setLease(name, value);
       return value;
     });
   }
@@ -197,8 +195,19 @@ export class SqliteLog implements Log {
       const first = seq * TEXTS_PER_FACT;
       for (const [index, { digest, text }] of line.blobs.entries()) this.#insert.text.run(first + index, digest, text);
       for (const key of line.entry.once ?? []) this.#useUp(key, seq);
+      for (const { name, value } of append.leases ?? []) this.#setLease(name, value);
       return line;
     });
+  }
+
+  #leaseOf(name: string): string | null {
+    const row = this.#db.prepare('SELECT value FROM leases WHERE name = ?').get(name);
+    return row ? String(row.value) : null;
+  }
+
+  #setLease(name: string, value: string | null): void {
+    if (value === null) this.#db.prepare('DELETE FROM leases WHERE name = ?').run(name);
+    else this.#db.prepare('INSERT OR REPLACE INTO leases (name, value) VALUES (?, ?)').run(name, value);
   }
 
   #usedBy(key: string): number | null {

@@ -2,7 +2,7 @@
 // watcher. Files that git was told not to look at are looked at all the same.
 import { execFile } from 'node:child_process';
 import { ChangesError, type FileReader, type Mark } from './changes-mark.ts';
-import { nameOf, walkInto } from './changes-walk.ts';
+import { nameOf, SLASH, walkInto } from './changes-walk.ts';
 
 const OUTPUT_BYTES_MAX = 512 * 1024 * 1024;
 const TIMEOUT_MS = 120_000;
@@ -37,9 +37,10 @@ export async function gitSnapshot(
         : [];
     });
   const files: Record<string, Mark> = {};
+  const base = Buffer.concat([Buffer.from(root), SLASH]);
   const add = async (bytes: Buffer) => {
     const path = nameOf(bytes);
-    const mark = await reader.mark(path, Buffer.concat([Buffer.from(`${root}/`), bytes]));
+    const mark = await reader.mark(path, Buffer.concat([base, bytes]));
     if (mark) files[path] = mark;
     else if (path.endsWith('/')) await walkInto(files, reader, path.slice(0, -1), skip);
     else files[path] = { ...NO_NUMBERS, content: null }; // A folder stands where the file was.

@@ -28,7 +28,7 @@ export async function walkInto(
   }
 }
 
-const SLASH = Buffer.from('/');
+export const SLASH = Buffer.of(0x2f);
 
 /** A name on disk is any bytes; one that is no text is shown byte by byte, so that no two look alike. */
 export function nameOf(bytes: Buffer): string {

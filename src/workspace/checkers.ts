@@ -65,6 +65,9 @@ function runCommand({ command, exitCode, timeoutMs }: Of<'command'>, { root }: S
     let tail = Buffer.alloc(0);
     let isLate = false;
     let pipes: NodeJS.Timeout | undefined;
+    const end = () => endGroup(child.pid);
+    // It must not outlive whoever waits for it.
+    process.once('exit', end);
     const keep = (chunk: Buffer) => {
       tail = Buffer.concat([tail, chunk]).subarray(-OUTPUT_BYTES_KEPT);
     };
@@ -72,25 +75,27 @@ function runCommand({ command, exitCode, timeoutMs }: Of<'command'>, { root }: S
     child.stderr.on('data', keep);
     const timer = setTimeout(() => {
       isLate = true;
-      endGroup(child.pid);
+      end();
     }, timeoutMs);
     child.on('error', (error) => {
       clearTimeout(timer);
+      process.off('exit', end);
       resolve({ pass: false, found: `${program} could not be started: ${error.message}` });
     });
     // What the program started and left behind may still hold its output open; it ends with the program.
     child.on('exit', () => {
       clearTimeout(timer);
-      endGroup(child.pid);
+      process.off('exit', end);
+      end();
       pipes = setTimeout(() => child.stdout.destroy() && child.stderr.destroy(), PIPES_OPEN_MS_MAX);
     });
     child.on('close', (code, signal) => {
       clearTimeout(pipes);
       const said = lastLine(tail.toString('utf8'));
-      const end = code === null ? `it was ended by ${signal}` : `exit code ${code}`;
+      const ending = code === null ? `it was ended by ${signal}` : `exit code ${code}`;
       if (isLate) resolve({ pass: false, found: `${program} did not end within ${timeoutMs} ms${said}` });
-      else if (code === exitCode) resolve({ pass: true, found: end });
-      else resolve({ pass: false, found: `${end} instead of ${exitCode}${said}` });
+      else if (code === exitCode) resolve({ pass: true, found: ending });
+      else resolve({ pass: false, found: `${ending} instead of ${exitCode}${said}` });
     });
   });
 }

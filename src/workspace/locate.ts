@@ -1,5 +1,5 @@
 // Where a workspace is: its project directory, its `.baton` folder, and the folder that holds its state.
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 export type Workspace = {
@@ -9,12 +9,39 @@ export type Workspace = {
   readonly stateDir: string;
 };
 
+/** The folder, in a workspace's state, that holds the worktrees of its casts, each with its record beside it. */
+export const WORKTREES = 'worktrees';
+
 /** The workspace at `dir`, or, without one, that of the current directory or of the nearest one above that has `.baton`. */
 export function locate(dir: string | undefined, env: NodeJS.ProcessEnv, cwd: string): Workspace | null {
   const start = resolve(cwd, dir ?? '.');
   if (!existsSync(start) || !statSync(start).isDirectory()) return null;
+  const main = mainOf(start);
+  if (main) return main;
   const project = realpathSync(dir === undefined ? nearest(start, env) : start);
   return { dir: project, configFile: join(project, '.baton', 'config.json'), stateDir: stateDirOf(project, env) };
+}
+
+/** The workspace whose cast works in the worktree that `start` lies in, or null. */
+function mainOf(start: string): Workspace | null {
+  for (let at = start; dirname(at) !== at; at = dirname(at)) {
+    if (basename(dirname(at)) !== WORKTREES) continue;
+    const dir = workspaceIn(`${at}.json`);
+    if (dir === null || !existsSync(dir)) continue;
+    // The record lies in the state folder, wherever that is.
+    const stateDir = realpathSync(dirname(dirname(at)));
+    return { dir, configFile: join(dir, '.baton', 'config.json'), stateDir };
+  }
+  return null;
+}
+
+function workspaceIn(file: string): string | null {
+  try {
+    const record = JSON.parse(readFileSync(file, 'utf8')) as { version?: unknown; workspace?: unknown } | null;
+    return record?.version === 1 && typeof record.workspace === 'string' ? record.workspace : null;
+  } catch {
+    return null;
+  }
 }
 
 /** A folder that only holds the state of other workspaces makes no project of the one above it. */

@@ -2,7 +2,7 @@
 import { join, resolve as resolvePath } from 'node:path';
 import { check, issuesOf } from '../kernel/graph/check.ts';
 import type { UtilityNames } from '../kernel/graph/check-utility-name.ts';
-import type { Issue, Rules, Script } from '../kernel/graph/config.ts';
+import type { AgentMateria, Issue, Rules, Script } from '../kernel/graph/config.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
 import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
 import { loadFor, type Wanted } from './find-config.ts';
@@ -104,10 +104,17 @@ function absoluteCommands(rules: Rules, baseDir: string): Rules {
     Object.entries(rules.materia).map(([id, value]) =>
       value.type === 'utility' && value.command
         ? [id, { ...value, command: resolveScript(value.command, baseDir) }]
-        : [id, value],
+        : [id, value.type === 'agent' ? withProgram(value, baseDir) : value],
     ),
   );
   return { ...rules, materia };
+}
+
+function withProgram(materia: AgentMateria, baseDir: string): AgentMateria {
+  const [program, ...rest] = materia.command ?? [];
+  if (typeof program !== 'string' || !program.startsWith('./')) return materia;
+  const own = resolveScript([program], baseDir);
+  return { ...materia, command: [...(own[0] === program ? [join(baseDir, program)] : own), ...rest] };
 }
 
 function resolveScript(command: readonly string[], baseDir: string): readonly string[] {

@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join, relative } from 'node:path';
 import type { Witness } from '../engine/ports.ts';
 import type { Watch } from '../kernel/cast/packet.ts';
+import { noteBefore } from './before-state.ts';
 import { changesBetween, type Snapshot, snapshotOf } from './changes.ts';
 import { runCheckers } from './checkers.ts';
 import { sealOf } from './seal.ts';
@@ -13,24 +14,30 @@ export function witnessOf({ dir, stateDir }: { readonly dir: string; readonly st
   const folder = join(stateDir, 'turns');
   const below = relative(dir, stateDir);
   const skip = below.startsWith('..') ? [] : [below];
-  let known: Snapshot | null = null;
+  /** The last snapshot of each folder: what was not touched since is not read again. */
+  const known = new Map<string, Snapshot>();
+  // What governs the agents is the workspace's own; the copy that a worktree has of it is nobody's to change either.
+  const sealFor = (cwd: string) => (cwd === dir ? sealOf(dir) : `${sealOf(dir)}.${sealOf(cwd)}`);
   return {
-    async before(watch) {
+    async before(watch, cwd) {
       const file = fileOf(folder, watch);
       if (watch.files && (watch.isFresh || readSnapshot(file) === null)) {
-        known = await snapshotOf(dir, { skip, ...(known ? { known } : {}) });
-        keep(folder, file, known);
+        const earlier = known.get(cwd);
+        const taken = await snapshotOf(cwd, { skip, ...(earlier ? { known: earlier } : {}) });
+        known.set(cwd, taken);
+        keep(folder, file, taken);
       }
-      return sealOf(dir);
+      return sealFor(cwd);
     },
-    async after(watch) {
-      const seal = sealOf(dir);
+    async after(watch, cwd) {
+      const seal = sealFor(cwd);
       const file = fileOf(folder, watch);
       const since = watch.files ? readSnapshot(file) : null;
-      const after = since ? await snapshotOf(dir, { since, skip }) : null;
+      const after = since ? await snapshotOf(cwd, { since, skip }) : null;
       const changed = since && after ? changesBetween(since, after) : [];
       const changes = Object.fromEntries(changed.map(({ path, digest }) => [path, digest]));
-      const scene = { root: dir, changes: Object.keys(changes) };
+      if (since && cwd === dir) noteBefore(stateDir, watch.cast, since, Object.keys(changes));
+      const scene = { root: cwd, changes: Object.keys(changes) };
       const checks = await runCheckers(watch.checks, watch.checkers, scene);
       return { seal, changes, checks };
     },

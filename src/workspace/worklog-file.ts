@@ -31,6 +31,8 @@ export type WorklogPlace = {
   readonly path: string;
   readonly stateDir: string;
   readonly run: string;
+  /** The id by which entries name the run, where it is not the same. */
+  readonly runId?: string;
   readonly task: string;
 };
 
@@ -42,7 +44,7 @@ export type Written = {
 };
 
 /** The lines of a task's worklog, from the facts about it in their order. */
-export function worklogLines(entries: readonly Entry[]): readonly string[] {
+export function worklogLines(entries: readonly Entry[], runId?: string): readonly string[] {
   const lines: string[] = [];
   let isClosed = false;
   let prev = NO_LINE;
@@ -58,7 +60,7 @@ export function worklogLines(entries: readonly Entry[]): readonly string[] {
       isClosed = isText(fact.entry.code) && isText(fact.entry.next_step);
     }
     if (fact.kind !== 'task.moved' || fact.replay || (fact.to !== 'blocked' && fact.to !== 'failed')) continue;
-    if (!isClosed) add(closing(at, by, fact));
+    if (!isClosed) add({ ...closing(at, by, fact), run_id: runId ?? fact.run });
     isClosed = true;
   }
   return lines;
@@ -67,11 +69,11 @@ export function worklogLines(entries: readonly Entry[]): readonly string[] {
 type Moved = Extract<Entry['fact'], { kind: 'task.moved' }>;
 
 /** The last entry of a task that did not get done, where its owner left none: why, and what comes next. */
-function closing(at: string, by: string, { run, task, to, code, reason }: Moved): JsonObject {
+function closing(at: string, by: string, { task, to, code, reason }: Moved): JsonObject {
   const next = to === 'blocked' ? 'plan it again, then move it to todo or cancel it' : 'plan the work as a new task';
   return {
     timestamp: at,
-    run_id: run,
+    run_id: '',
     task_id: task,
     actor: by,
     action: `the task was moved to ${to}`,
@@ -135,7 +137,7 @@ function realFolder(root: string, segments: readonly string[]): string | null {
   return at;
 }
 
-function isOurs(file: string, { run, task }: WorklogPlace, firstLine: string): boolean {
+function isOurs(file: string, { run, runId = run, task }: WorklogPlace, firstLine: string): boolean {
   const stat = lstatSync(file, { throwIfNoEntry: false });
   if (!stat) return true;
   if (!stat.isFile() || stat.nlink > 1) return false;
@@ -143,7 +145,7 @@ function isOurs(file: string, { run, task }: WorklogPlace, firstLine: string): b
   const [first = ''] = text.split('\n', 1);
   if (text === '' || firstLine.startsWith(first)) return true;
   const entry = parsed(first);
-  return isObject(entry) && entry.run_id === run && entry.task_id === task && entry.x_prev === NO_LINE;
+  return isObject(entry) && entry.run_id === runId && entry.task_id === task && entry.x_prev === NO_LINE;
 }
 
 function parsed(line: string): Json {

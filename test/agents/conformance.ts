@@ -4,8 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { AgentResult } from '../../src/agents/agent-result.ts';
 import type { LiveEvent } from '../../src/engine/ports.ts';
+import type { AgentMateria } from '../../src/kernel/graph/config.ts';
 import { type Answer, type Answers, type ModelServer, modelServer } from '../../src/testing/index.ts';
 import { type Contender, type Ground, ground, IMPATIENT, type More, packet } from './contenders.ts';
 
@@ -28,21 +28,25 @@ export function agentPromises(contender: Contender): void {
       server = await modelServer({ answers });
       return server;
     };
-    const run = async (answers: Answers, more: Partial<Parameters<typeof packet>[1]> = {}, settings: More = {}) => {
+    type Options = More & { readonly materia?: Partial<AgentMateria> };
+    const run = async (
+      answers: Answers,
+      more: Partial<Parameters<typeof packet>[1]> = {},
+      { materia, ...settings }: Options = {},
+    ) => {
       const { url } = await serve(answers);
-      return contender
-        .runner(url, at, settings)
-        .run(packet(contender, more), at.place(), never()) as Promise<AgentResult>;
+      return contender.runner(url, at, settings).run(packet(contender, more, 'none', materia), at.place(), never());
     };
 
     test('its last words come back as they were said, with what they used', async () => {
       const result = await run([{ text: SAID, usage: { input: 120, output: 30 } }]);
       expect(result).toMatchObject({ kind: 'output', output: SAID, usage: { input: 120, output: 30 } });
-      expect(result.model).toBe(contender.namesModel ? 'some-model' : undefined);
+      const model = result.kind === 'output' ? result.agent?.model : null;
+      expect(model).toBe(contender.namesModel ? 'some-model' : undefined);
     });
 
     test('it is told the brief, the system prompt and the model', async () => {
-      await run(['ok'], { brief: 'Do this and that.' }, { system: 'You are the planner.' });
+      await run(['ok'], { brief: 'Do this and that.' }, { materia: { system: 'You are the planner.' } });
       const [request] = server?.requests ?? [];
       expect(request?.messages.some(({ text }) => text.includes('Do this and that.'))).toBe(true);
       expect(request?.system).toContain('You are the planner.');
@@ -143,13 +147,15 @@ function toolPromises(
       { text: 'first', usage: { input: 100, output: 10 } },
       { text: 'second', usage: { input: 150, output: 20 } },
     ]);
-    const first = (await contender
-      .runner(server.url, at())
-      .run(packet(contender), at().place('c-1.1'), never())) as AgentResult;
-    if (!first.session) throw new Error(`${contender.name} named no session`);
-    const second = await contender
-      .runner(server.url, at(), { session: first.session })
-      .run(packet(contender, { attempt: 2, brief: 'Mend it.' }), at().place('c-1.2'), never());
+    const runner = contender.runner(server.url, at());
+    const first = await runner.run(packet(contender), at().place('c-1.1'), never());
+    const session = first.kind === 'output' ? first.agent?.session : undefined;
+    if (!session) throw new Error(`${contender.name} named no session`);
+    const second = await runner.run(
+      packet(contender, { attempt: 2, brief: 'Mend it.', session }),
+      at().place('c-1.2'),
+      never(),
+    );
     expect(second).toMatchObject({ kind: 'output', output: 'second', usage: { input: 150, output: 20 } });
     const said = server.requests[1]?.messages.map(({ text }) => text).join('\n');
     expect(said).toMatch(/Say it\.[\s\S]*first[\s\S]*Mend it\./);
@@ -158,8 +164,8 @@ function toolPromises(
 
   test('a conversation that is gone is a lost session', async () => {
     const { url } = await serve(['never asked']);
-    const session = { id: '00000000-0000-4000-8000-000000000000' };
-    const result = await contender.runner(url, at(), { session }).run(packet(contender), at().place(), never());
+    const session = { runner: contender.name, id: '00000000-0000-4000-8000-000000000000' };
+    const result = await contender.runner(url, at()).run(packet(contender, { session }), at().place(), never());
     expect(result).toMatchObject({ kind: 'fault', code: 'SESSION_LOST' });
   });
 

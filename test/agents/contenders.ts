@@ -20,7 +20,7 @@ import type { AgentMateria } from '../../src/kernel/graph/config.ts';
 import type { ToolCall } from '../../src/testing/index.ts';
 
 /** The folder with the programs; a cache may keep it elsewhere. */
-const CLI = process.env.BATON_AGENTS_CLI ?? fileURLToPath(new URL('./cli', import.meta.url));
+export const CLI = process.env.BATON_AGENTS_CLI ?? fileURLToPath(new URL('./cli', import.meta.url));
 
 /** A project folder, a home and a place for one agent. */
 export type Ground = {
@@ -44,7 +44,7 @@ export type Contender = {
   runner(url: string, ground: Ground, more?: More): Runner;
 };
 
-export type More = Pick<AgentSettings, 'session' | 'system'> & { readonly retry?: RetryRules };
+export type More = { readonly retry?: RetryRules };
 
 export const PATIENT: RetryRules = { retriesMax: 2, firstMs: 10, waitMaxMs: 5_000 };
 export const IMPATIENT: RetryRules = { retriesMax: 0, firstMs: 10, waitMaxMs: 5_000 };
@@ -63,13 +63,24 @@ export function ground(): Ground {
 }
 
 export function packet(
-  contender: Pick<Contender, 'model'>,
+  contender: Pick<Contender, 'model'> & { readonly name?: string },
   more: Partial<Packet> = {},
   tools: AgentMateria['tools'] = 'none',
+  options: Partial<AgentMateria> = {},
 ): Packet {
-  const materia = { type: 'agent', id: 'M', label: 'M', tools, model: contender.model, thinking: null };
+  const runner = contender.name ?? 'claude';
+  const own = { type: 'agent', id: 'M', label: 'M', runner, tools, model: contender.model, thinking: null };
+  const materia = { ...own, ...options };
   const turn = { cast: 'c', turn: 1, attempt: 1, socket: 'Socket-1', brief: 'Say it.', scripted: null, utility: null };
-  return { ...turn, timeoutMs: 60_000, maxOutputBytes: 10_000, materia, ...more } as unknown as Packet;
+  return {
+    ...turn,
+    session: null,
+    task: null,
+    timeoutMs: 60_000,
+    maxOutputBytes: 10_000,
+    materia,
+    ...more,
+  } as unknown as Packet;
 }
 
 function api(name: string, wire: ModelApi, settings: (url: string) => ApiSettings): Contender {
@@ -80,12 +91,7 @@ function api(name: string, wire: ModelApi, settings: (url: string) => ApiSetting
     shell: null,
     streams: true,
     namesModel: true,
-    runner: (url, _ground, { retry = PATIENT, system } = {}) =>
-      apiRunner(
-        wire,
-        { ...settings(url), ...(system === undefined ? {} : { system }) },
-        { retry, silenceMaxMs: 5_000 },
-      ),
+    runner: (url, _ground, { retry = PATIENT } = {}) => apiRunner(wire, settings(url), { retry, silenceMaxMs: 5_000 }),
   };
 }
 
@@ -103,10 +109,10 @@ function program(made: Program, { settings, ...own }: Own): Contender {
   return {
     name: made.name,
     ...own,
-    runner(url, at, { retry = PATIENT, ...more } = {}) {
+    runner(url, at, { retry = PATIENT } = {}) {
       const { env = {}, ...rest } = settings(url, at);
       const file = join(CLI, 'node_modules', '.bin', made.name);
-      return programRunner(made, { program: file, ...rest, env: { HOME: at.home, ...env }, ...more }, retry);
+      return programRunner(made, { program: file, ...rest, env: { HOME: at.home, ...env } }, retry);
     },
   };
 }

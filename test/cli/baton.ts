@@ -154,10 +154,15 @@ export function supervisorIn(dir: string): Promise<number> {
   });
 }
 
+/** What a user has outside of his projects: the key that signs, and copies of what was signed. */
+const USER = realpathSync(mkdtempSync(join(tmpdir(), 'baton-user-')));
+process.on('exit', () => rmSync(USER, { recursive: true, force: true }));
+
 // A temporary folder of its own, so that what a command leaves there goes with the test.
 function environment(dir: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const { PATH, HOME, LANG } = process.env;
-  return { PATH, HOME, LANG, TMPDIR: dir, ...more };
+  const user = { BATON_CONFIG: join(USER, 'config'), BATON_CHECKPOINTS: join(USER, 'checkpoints') };
+  return { PATH, HOME, LANG, TMPDIR: dir, ...user, ...more };
 }
 
 /** Processes that work in the folder or carry its name in their command line or environment. */

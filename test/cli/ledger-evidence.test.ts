@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { validateWorklogText } from '../../src/dialects/operator/worklog.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { baton, json, project, put, read } from './baton.ts';
-import { ask, claim, codesIn, create, finish, heartbeat, packet, RUN, rows, start } from './ledger-story.ts';
+import { baton, isRunning, json, project, put, read, start as run, until, untilWritten } from './baton.ts';
+import { ask, claim, codesIn, create, finish, heartbeat, packet, RUN, result, rows, start } from './ledger-story.ts';
 
 const NOTHING = { changes: [] };
 const git = (dir: string, ...args: string[]) =>
@@ -81,6 +81,20 @@ test('what other tasks write on their own paths meanwhile is theirs, also when t
   expect((await finish(dir, 'T-3', third, NOTHING)).code).toBe('OK');
 });
 
+test('a task that a person starts is watched as well; of one that a delta started only the report is known', async () => {
+  const dir = place(false);
+  await create(dir, 'T-1');
+  await create(dir, 'T-2', { lock_scope: ['second'] });
+  await ask(dir, ['task', 'move', 'T-1', 'in_progress', '--reason', 'go', '--owner', 'ann']);
+  const delta = { task_id: 'T-2', status: 'in_progress', owner: 'bob', reason: 'go', delta_id: 'd1' };
+  await ask(dir, ['task', 'apply', '-', '--run', RUN], { input: JSON.stringify([delta]) });
+  put(dir, { 'rogue.ts': 'x' });
+  expect((await finish(dir, 'T-1', 1, NOTHING)).details.outside).toEqual(['rogue.ts']);
+  expect((await finish(dir, 'T-2', 2, NOTHING)).details.warnings).toEqual([
+    'what was changed since the claim is not known; only what is reported counts',
+  ]);
+});
+
 test('a repository that vanished cannot vouch for anything', async () => {
   const dir = place(true);
   await create(dir, 'T-1');
@@ -147,6 +161,24 @@ test('nothing is run for a result that comes too late', async () => {
   await ask(dir, ['task', 'move', 'T-1', 'blocked', '--reason', 'taken away']);
   expect((await finish(dir, 'T-1', fence)).code).toBe('CONCURRENCY_CONFLICT');
   expect(() => read(dir, 'ran')).toThrow();
+});
+
+test('who is interrupted while a checker runs leaves nothing behind', async () => {
+  const dir = project({
+    '.baton/config.json': { materia: {}, loadouts: {}, checkers: { slow: { command: ['node', 'slow.js'] } } },
+    'slow.js': 'require("fs").writeFileSync("work/T-1/pid", String(process.pid)); setTimeout(() => {}, 60000);',
+    'work/T-1/a': '',
+  });
+  await create(dir, 'T-1', { x_checkers: { 'It works': 'slow' } });
+  const fence = await start(dir, 'T-1');
+  const finishing = run(dir, ['task', 'finish', '-', '--fence', String(fence)], {
+    input: JSON.stringify(result('T-1', NOTHING)),
+  });
+  const pid = Number(await untilWritten(dir, 'work/T-1/pid'));
+  finishing.child.kill('SIGTERM');
+  expect((await finishing.ended).code).toBe(3);
+  await until('the end of the checker', () => !isRunning(pid));
+  expect(await rows(dir)).toMatchObject([{ status: 'in_progress' }]);
 });
 
 /** The result's own contract, in the order of its checks. */

@@ -111,6 +111,15 @@ test.each<[string, readonly string[], string]>([
   expect((await ask(dir, given)).code).toBe(code);
 });
 
+test('of two that claim the same version of a task at the same time one gets it', async () => {
+  const dir = project();
+  await create(dir, 'T-1');
+  const codes = await Promise.all(
+    ['ann', 'bob'].map(async (owner) => (await claim(dir, 'T-1', owner, '--expected-version', '0')).code),
+  );
+  expect(codes.sort()).toEqual(['CONCURRENCY_CONFLICT', 'OK']);
+});
+
 test('a held workspace hands out nothing, and what runs goes on', async () => {
   const dir = project();
   await create(dir, 'T-1');

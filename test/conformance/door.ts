@@ -8,6 +8,7 @@ import type { Change, Door } from '../../src/engine/door.ts';
 import { type Driver, thisDriver } from '../../src/engine/driver.ts';
 import { StorageError } from '../../src/engine/storage-error.ts';
 import type { Request } from '../../src/kernel/input.ts';
+import { packet, RUN } from '../../src/kernel/ledger/fixtures/book.ts';
 import { startOf } from './round.ts';
 
 const LIMIT = { timeout: 60_000 };
@@ -45,6 +46,14 @@ export function doorPromises(name: string, open: (folder: string) => Promise<Doo
         allow: false,
         code: 'UNKNOWN_CAST',
       });
+    });
+
+    test('the ledger is a copy of what stands at the head of the log', async () => {
+      await submit({ kind: 'task.create', packet: packet('T-1') });
+      await submit({ kind: 'task.claim', task: 'T-1', owner: 'ann' });
+      const ledger = await door.ledger();
+      expect(ledger.tasks[`${RUN}/T-1`]).toMatchObject({ status: 'in_progress', owner: 'ann', fence: 1 });
+      expect(await door.ledger(RUN)).toEqual(ledger);
     });
 
     test('what was answered can be read', async () => {

@@ -443,6 +443,37 @@ export function logPromises(name: string, makeBed: () => Bed): void {
       expect(await log.leases('cast:')).toEqual([{ name: 'cast:c', value: 'of cast:c' }]);
     });
 
+    test('leases are changed together with a fact, or not at all', async () => {
+      await log.lease('b', () => 'old');
+      const leases = [
+        { name: 'a', value: '1' },
+        { name: 'b', value: null },
+        { name: 'a', value: '2' },
+      ];
+      await log.commit(0, () => [{ ...paused('x'), leases }]);
+      expect([await log.lease('a', (now) => now), await log.lease('b', (now) => now)]).toEqual(['2', null]);
+      const failing = [
+        { ...paused('y'), leases: [{ name: 'a', value: '3' }] },
+        { ...paused('z'), at: Number.NaN },
+      ];
+      await expect(log.commit(1, () => failing)).rejects.toThrow();
+      expect(await log.lease('a', (now) => now)).toBe('2');
+      await expectWhole();
+    });
+
+    test('a decision sees the leases as they stand, whoever changed them last', async () => {
+      const other = bed.open();
+      await log.lease('fence:1', () => 'mine');
+      await other.lease('fence:1', () => 'theirs');
+      const seen: (string | null)[] = [];
+      await log.commit(0, (_tail, _used, held) => {
+        seen.push(held('fence:1'), held('fence:2'));
+        return [];
+      });
+      expect(seen).toEqual(['theirs', null]);
+      await other.close();
+    });
+
     test('a lease is no fact', async () => {
       await log.lease('cast:c', () => 'me');
       expect(await log.head()).toEqual({ seq: 0, hash: '0'.repeat(64) });

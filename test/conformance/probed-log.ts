@@ -1,5 +1,5 @@
 // A log that counts what is asked of it and fails when a test wants it to.
-import type { Append, Head, Lease, Log, Query, Snapshot, Used } from '../../src/engine/ports.ts';
+import type { Append, Head, Held, Lease, Log, Query, Snapshot, Used } from '../../src/engine/ports.ts';
 import type { Entry } from '../../src/kernel/fact.ts';
 
 export class ProbedLog implements Log {
@@ -30,13 +30,13 @@ export class ProbedLog implements Log {
 
   async commit(
     after: number,
-    decide: (tail: readonly Entry[], used: Used) => readonly Append[],
+    decide: (tail: readonly Entry[], used: Used, held: Held) => readonly Append[],
   ): Promise<readonly Entry[]> {
     this.commits++;
     await this.#before.shift()?.();
     const fault = this.#faults.shift();
-    return this.#log.commit(after, (tail, used) => {
-      const appends = decide(tail, used);
+    return this.#log.commit(after, (tail, used, held) => {
+      const appends = decide(tail, used, held);
       if (fault) throw fault;
       return appends;
     });

@@ -8,6 +8,7 @@ import { again, type Call, EXIT, flag, note, outJson, Refused, text, UsageError 
 import { castBehind, idToStart } from '../detach.ts';
 import { driveAndShow, withDriver } from '../driving.ts';
 import { workspaceOf } from '../find-workspace.ts';
+import { isolationOf } from '../isolation.ts';
 import { person } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
@@ -57,13 +58,16 @@ async function start(call: Call, workspace: Workspace, plan: Plan, request: stri
   if (flag(call.values, 'detach')) return castBehind(call, workspace);
   const cast = idToStart();
   const { loadout, rules, script } = plan;
-  return withDriver(workspace, (door) =>
-    driveAndShow(call, workspace, door, cast, async () => {
+  const { root, says } = await isolationOf(call, workspace, rules, cast);
+  const where = root === undefined ? {} : { root };
+  return withDriver(workspace, (door) => {
+    const begin = async () => {
       const verdict = await door.submit(
-        { kind: 'cast.start', cast, request, loadout, rules, script, runId: randomUUID() },
+        { kind: 'cast.start', cast, request, loadout, rules, script, runId: randomUUID(), ...where },
         person(),
       );
       if (!verdict.allow) throw new Refused(verdict);
-    }),
-  );
+    };
+    return driveAndShow(call, workspace, door, cast, begin, says);
+  });
 }

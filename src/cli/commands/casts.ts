@@ -3,6 +3,7 @@
 import { listCasts } from '../cast-list.ts';
 import { again, type Call, EXIT, out, outJson } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
+import { branchOf } from '../../workspace/worktree/repository.ts';
 import { oneLine } from '../safe-text.ts';
 import { withDoor } from '../session.ts';
 import { hasLog } from '../state-folder.ts';

@@ -11,11 +11,11 @@ export async function run(call: Call): Promise<number> {
   const [owner, fence] = [needed(call, 'owner'), neededInteger(call, 'fence')];
   const run = text(call.values, 'run');
   const pid = integer(call, 'pid');
-  const process = pid === undefined ? {} : { process: await identityOf(pid) };
+  const worker = pid === undefined ? {} : { worker: await identityOf(pid) };
   return answering(() =>
     withLedger(call, async (session) => {
       const named = { task, owner, fence, ...(run === undefined ? {} : { run }) };
-      const heard = await beat(session.log, { ...named, at: Date.now(), ...process });
+      const heard = await beat(session.log, { ...named, at: Date.now(), ...worker });
       if (!heard) return unheard(session, named);
       const until = { last_heartbeat_at: new Date(heard.at).toISOString(), timeout_seconds: heard.timeoutS };
       return allow(`${task} is alive`, { run: heard.run, task, owner, fence, ...until });

@@ -1,11 +1,14 @@
-// `baton init`: a first configuration, copied from the bundled one, with its prompts and the lock that pins them. It
-// never overwrites what is there.
+// `baton init`: a first configuration, copied from the bundled one, with its prompts and the lock that pins them, for an
+// agent that is on this machine. It never overwrites what is there.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { type Detected, detectAgents } from '../../agents/detect.ts';
 import { MANIFEST_PATH } from '../../dialects/governed/load.ts';
+import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { SCHEMA_NAME, schemaReference } from '../../workspace/config-schema-reference.ts';
 import { BUNDLED } from '../../workspace/find-config.ts';
 import { hasRegistry, writeRegistryLock } from '../../workspace/registry-lock.ts';
+import { ask } from '../ask.ts';
 import { again, type Call, EXIT, flag, out, outJson, UsageError } from '../command.ts';
 import { workspaceAt } from '../find-workspace.ts';
 
@@ -22,29 +25,67 @@ export async function run(call: Call): Promise<number> {
   }
   if (existsSync(home) && !statSync(home).isDirectory())
     throw new UsageError(`${home} is a file; move it away, so that a folder of that name can be made`);
+  const found = await detectAgents(call.env);
+  const agent = await choose(found);
   mkdirSync(home, { recursive: true });
   const written = [
-    ...scaffoldConfig(home, config),
+    ...scaffoldConfig(home, config, agent),
     ...scaffoldPrompts(home),
     ...scaffoldRegistry(home),
     ...writeOnce(home, '.gitignore', 'state/\n'),
     // A prompt is pinned by its bytes: git must not turn its line ends.
     ...writeOnce(home, '.gitattributes', 'prompts/** -text\n'),
   ].map((name) => `.baton/${name}`);
-  if (call.json) outJson({ workspace: dir, written });
+  const runner = agent?.name ?? null;
+  if (call.json) outJson({ workspace: dir, written, runner, signedIn: agent !== null && agent.signedInBy !== null });
   else {
     for (const file of written) out(`wrote ${file}`);
-    const baton = again(call);
-    out(`Next: \`${baton} check\` looks for mistakes, \`${baton} cast --dry-run "…"\` shows the first brief.`);
+    for (const line of nextSteps(agent, found, again(call))) out(line);
   }
   return EXIT.ok;
 }
 
-function scaffoldConfig(home: string, config: string): string[] {
+/** The agent to use: one that somebody is signed in to before one that is only installed. Asked only where several would do. */
+async function choose(found: readonly Detected[]): Promise<Detected | null> {
+  const installed = found.filter(({ path }) => path !== null);
+  const ready = installed.filter(({ signedInBy }) => signedInBy !== null);
+  const [first = null, ...others] = ready.length > 0 ? ready : installed;
+  for (const other of others) if (await ask(`Use ${other.name} instead of ${first?.name}?`)) return other;
+  return first;
+}
+
+function nextSteps(agent: Detected | null, found: readonly Detected[], baton: string): string[] {
+  const look = `Next: \`${baton} check\` looks for mistakes, \`${baton} cast --dry-run "…"\` shows the briefs.`;
+  const cast = `${baton} cast "Say what this project is in one sentence of its README"`;
+  if (agent === null) {
+    const ways = found.map(({ name, hint }) => `  ${name}: ${hint}`);
+    return ['No agent is on this machine. Install one of these, then cast:', ...ways, look, `Your first cast: ${cast}`];
+  }
+  const { name, version, signedInBy, hint } = agent;
+  const using = `The agents run on ${name} ${version ?? ''}; \`runner\` in .baton/config.json names another.`.replace(
+    ' ;',
+    ';',
+  );
+  const signIn = signedInBy === null ? [`Nobody is signed in to ${name}: ${hint}.`] : [];
+  return [using, ...signIn, look, `Your first cast: ${cast}`];
+}
+
+/** Every agent runs on the one that is there; claude is what no name means, and stays unnamed. */
+function onRunner(materia: Json, agent: Detected | null): Json {
+  if (!isObject(materia) || agent === null || agent.name === 'claude') return materia;
+  const named = Object.entries(materia).map(([id, one]): [string, Json] => {
+    const isAgent = isObject(one) && one.promptFile !== undefined;
+    return [id, isAgent ? { runner: agent.name, ...one } : one];
+  });
+  return Object.fromEntries(named);
+}
+
+function scaffoldConfig(home: string, config: string, agent: Detected | null): string[] {
   const kept = existsSync(config) ? [keep(config)] : [];
   const { $schema, copied } = schemaReference(home, PACKAGE);
-  const bundled = JSON.parse(readFileSync(BUNDLED, 'utf8'));
-  writeFileSync(config, `${JSON.stringify({ ...bundled, $schema }, null, 2)}\n`);
+  const bundled = JSON.parse(readFileSync(BUNDLED, 'utf8')) as JsonObject;
+  const materia = onRunner(bundled.materia ?? {}, agent);
+  writeFileSync(config, `${JSON.stringify({ ...bundled, $schema, materia }, null, 2)}\n`);
   if (!copied) return [...kept, 'config.json'];
   copyFileSync(join(PACKAGE, 'schemas', SCHEMA_NAME), join(home, SCHEMA_NAME));
   return [...kept, 'config.json', SCHEMA_NAME];

@@ -1,6 +1,6 @@
 // `baton show`: one cast, as it stands.
 
-import type { CastView } from '../../engine/view.ts';
+import type { CastView, TurnView } from '../../engine/view.ts';
 import { type Call, EXIT, flag, out, outJson } from '../command.ts';
 import { counted } from '../counted.ts';
 import { loadView } from '../ending.ts';
@@ -27,6 +27,8 @@ function lines({
   usage,
   accepted,
   data,
+  branch,
+  root,
   turns = [],
 }: CastView): string[] {
   return [
@@ -34,6 +36,7 @@ function lines({
     `status    ${status}${code ? ` (${code})` : ''}${reason && status !== 'completed' ? `: ${reason}` : ''}`,
     `loadout   ${loadout}`,
     `request   ${request}`,
+    ...(branch === undefined ? [] : [`branch    ${branch} in ${root}`]),
     `used      ${counted(usage.tokens, 'token')}, ${counted(accepted, 'accepted handoff')}`,
     'turns',
     ...turns.map(({ turn, socket, materia, visit, title, attempt, verdict }) => {
@@ -42,9 +45,17 @@ function lines({
         end === null ? 'running' : end.code === 'OK' ? end.reason : `${end.code}: ${oneLine(end.reason ?? '', 200)}`;
       return `  ${turn}.${attempt}  ${socket} ${oneLine(materia, 40)} visit ${visit}${title === null ? '' : ` · ${oneLine(title, 60)}`}  ${said}`;
     }),
+    ...turns.flatMap(askedFor),
     'data',
     ...JSON.stringify(data, null, 2)
       .split('\n')
       .map((line) => `  ${line}`),
   ];
+}
+
+/** What a person is asked in a turn of theirs. */
+function askedFor({ turn, brief, verdict }: TurnView): string[] {
+  const { code } = (verdict ?? {}) as { code?: string };
+  if (code !== 'ANSWER_NEEDED') return [];
+  return [`brief of turn ${turn}`, ...brief.split('\n').map((line) => `  ${line}`)];
 }

@@ -1,12 +1,11 @@
 // `baton worklog`: entries are added to a task's worklog, and shown.
 import { takeWorklogEntry } from '../../dialects/operator/intake.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
-import { refusalOfFence } from '../../kernel/ledger/move.ts';
-import { findTask, type Task } from '../../kernel/ledger/state.ts';
+import { findTask, runOf, type Task } from '../../kernel/ledger/state.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { worklogLines } from '../../workspace/worklog-file.ts';
 import { again, type Call, EXIT, out, outJson, Refused, UsageError } from '../command.ts';
-import { answering, integer, type LedgerSession, ledgerFor, withLedger } from '../ledger-session.ts';
+import { answering, integer, type LedgerSession, ledgerFor, runCalled, withLedger } from '../ledger-session.ts';
 import { readInput } from '../read-input.ts';
 import { refuseAtDoor } from '../refused-payload.ts';
 import { person } from '../session.ts';
@@ -27,14 +26,12 @@ async function add(call: Call, id: string, file: string): Promise<number> {
       const taken = takeWorklogEntry(given);
       if (!taken.ok) return refuseAtDoor(session, 'worklog', { ...taken, subject: { ...taken.subject, task: id } });
       const { payload: entry } = taken;
-      const task = await taskNamed(session, id, String(entry.run_id));
-      const late = fence === undefined ? null : refusalOfFence(task, fence);
-      if (late) {
-        return refuseAtDoor(session, 'worklog', { ok: false, refusal: late, subject: { run: task.run, task: id } });
-      }
-      const verdict = await session.door.submit({ kind: 'worklog.add', run: task.run, task: id, entry }, person());
+      const run = await runOfEntry(session, String(entry.run_id));
+      const request = { kind: 'worklog.add', run, task: id, entry, ...(fence === undefined ? {} : { fence }) } as const;
+      const verdict = await session.door.submit(request, person());
       if (!verdict.allow) return verdict;
-      const written = await writeWorklog(session, task);
+      const { task, runId } = await taskNamed(session, id, run);
+      const written = await writeWorklog(session, task, runId);
       return allow(verdict.reason, { ...verdict.details, file: written?.file ?? null });
     }),
   );
@@ -43,8 +40,8 @@ async function add(call: Call, id: string, file: string): Promise<number> {
 /** The lines of the worklog as its facts tell them, whatever has become of the file. */
 async function show(call: Call, id: string): Promise<number> {
   const lines = await withLedger(call, async (session) => {
-    const task = await taskNamed(session, id);
-    return worklogLines(await factsOf(session.log, task));
+    const { task, runId } = await taskNamed(session, id);
+    return worklogLines(await factsOf(session.log, task), runId);
   });
   if (call.json) outJson(lines.map((line) => JSON.parse(line)));
   else for (const line of lines) out(shown(JSON.parse(line)));
@@ -58,11 +55,19 @@ function shown(entry: JsonObject): string {
   return `${String(timestamp)}  ${String(actor)}  ${String(action)}: ${String(result)}${why}. Next: ${String(next)}`;
 }
 
-async function taskNamed(session: LedgerSession, id: string, run?: string): Promise<Task> {
+async function runOfEntry(session: LedgerSession, id: string): Promise<string> {
+  const { ledger, run } = await ledgerFor(session);
+  return run ?? runCalled(ledger, id) ?? id;
+}
+
+type Named = { readonly task: Task; readonly runId: string };
+
+async function taskNamed(session: LedgerSession, id: string, run?: string): Promise<Named> {
   const named = await ledgerFor(session);
   const which = named.run ?? run;
   const ledger = which === undefined ? named.ledger : await session.door.ledger(which);
   const found = findTask(ledger, { task: id, ...(which === undefined ? {} : { run: which }) });
   if (!found.ok) throw new Refused(found.refusal);
-  return found.task;
+  const { task } = found;
+  return { task, runId: runOf(ledger, task.run)?.runId ?? task.run };
 }

@@ -5,6 +5,7 @@ import { render } from '../graph/path.ts';
 import { isObject, isText } from '../json.ts';
 import { assignmentOf } from '../ledger/wire.ts';
 import { type Cast, type State, type Turn, walkOf } from '../state.ts';
+import { takesSystem } from '../trust/pinned.ts';
 import { utf8Length } from '../utf8-length.ts';
 import { continuedSession } from './choice.ts';
 import { cut, firstBytes } from './cut.ts';
@@ -20,21 +21,37 @@ const EARLIER_CHARS_MAX = 4_000;
 /** A part of a brief. Optional parts give way, the last ones first, when the whole would be too long. */
 type Section = { readonly text: string; readonly optional: boolean };
 
-export function briefFor({ state, dialects }: Pick<Pen, 'state' | 'dialects'>, cast: Cast, turn: Turn): string {
+/**
+ * `pinned` says that the prompt was attested: then it goes to the agent as it was hashed, without slots and never cut, as
+ * its system prompt or in front of the rest.
+ */
+export function briefFor(
+  { state, dialects }: Pick<Pen, 'state' | 'dialects'>,
+  cast: Cast,
+  turn: Turn,
+  pinned = false,
+): string {
   const materia = materiaOf(cast, turn.socket);
   if (materia.type === 'utility') return '';
   const socket = socketOf(cast, turn.socket);
   const dialect = dialects[socket.contract];
   const contract = contractOf(cast.rules, turn.socket);
-  const prompt = render(materia.prompt, scopeOf(cast, turn.item), { maxSlotBytes: SLOT_CHARS_MAX });
+  const isApart = pinned && takesSystem(cast, turn);
+  const prompt = pinned ? '' : render(materia.prompt, scopeOf(cast, turn.item), { maxSlotBytes: SLOT_CHARS_MAX });
   const format = turn.refusal
     ? dialect.repair(turn.refusal.verdict, turn.refusal.raw, contract)
     : dialect.brief(contract);
   // In the same conversation the agent still has its brief; only what is wrong with its answer is new.
-  if (turn.refusal && continuedSession(cast, turn)) return fitted([must(block('Your answer', format))], cap(cast, turn));
+  if (turn.refusal && continuedSession(cast, turn))
+    return fitted([must(block('Your answer', format))], cap(cast, turn));
   const sections: Section[] = [
     must(prompt),
-    must(/\{\{\s*request\s*\}\}/.test(materia.prompt) ? '' : block('Request', cut(cast.request, SLOT_CHARS_MAX))),
+    must(isApart ? (materia.system ?? '') : ''),
+    must(
+      !pinned && /\{\{\s*request\s*\}\}/.test(materia.prompt)
+        ? ''
+        : block('Request', cut(cast.request, SLOT_CHARS_MAX)),
+    ),
     must(assignment(state, cast, turn) ?? currentItem(cast, turn)),
     must(runName(cast, turn)),
     must(renderRework(notesFor(cast, turn.socket, turn.item?.key ?? null))),
@@ -43,8 +60,13 @@ export function briefFor({ state, dialects }: Pick<Pen, 'state' | 'dialects'>, c
     may(resultBefore(cast, turn)),
     must(block('Your answer', format)),
   ];
-  return fitted(sections, cap(cast, turn));
+  if (!pinned || isApart) return fitted(sections, cap(cast, turn));
+  const left = Math.max(BESIDE_PROMPT_BYTES_MIN, cap(cast, turn) - utf8Length(materia.prompt));
+  return `${materia.prompt}\n\n${fitted(sections, left)}`;
 }
+
+/** However long a pinned prompt is, so much is left for the task itself. */
+const BESIDE_PROMPT_BYTES_MIN = 4_096;
 
 function cap(cast: Cast, { briefBytesMax }: Turn): number {
   return Math.min(cast.rules.limits.maxBriefBytes, briefBytesMax ?? Number.POSITIVE_INFINITY);

@@ -1,11 +1,9 @@
 // Who has a turn: the runner and model its materia names, or one of the fallbacks after it. A list of choices is walked
 // from the front and never back, so that a turn tries each at most once.
 import type { Code } from '../codes.ts';
-import type { AgentMateria, Materia } from '../graph/config.ts';
+import type { AgentMateria, Choice, Materia } from '../graph/config.ts';
 import type { Cast, Session, Turn } from '../state.ts';
 import { materiaOf } from './pen.ts';
-
-export type Choice = { readonly runner: string; readonly model: string | null };
 
 /** What says that a runner, or its model, cannot be had now, however often it is asked. */
 const UNAVAILABLE: readonly Code[] = ['AGENT_UNAVAILABLE', 'MODEL_UNAVAILABLE', 'RATE_LIMITED', 'AUTH_REQUIRED'];
@@ -28,10 +26,10 @@ export function chosenMateria(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>)
   if (materia.type === 'utility' || turn.choice === 0) return materia;
   const choice = choicesOf(materia)[turn.choice];
   if (!choice) return materia;
-  // An address belongs to the runner it was written for.
+  // An address and arguments belong to the runner they were written for.
   const { baseUrl, args, ...rest } = materia;
-  const isSame = choice.runner === materia.runner;
-  return { ...rest, ...(isSame && baseUrl ? { baseUrl } : {}), ...(isSame && args ? { args } : {}), ...choice };
+  if (choice.runner !== materia.runner) return { ...rest, ...choice };
+  return { ...rest, ...(baseUrl ? { baseUrl } : {}), ...(args ? { args } : {}), ...choice };
 }
 
 /** The conversation that the turn's next attempt continues: another runner knows nothing of it. */

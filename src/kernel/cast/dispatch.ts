@@ -1,15 +1,21 @@
 // The first door: a prepared turn is dispatched when every gate agrees. Its brief is written here, once; the agent gets
 // exactly the text that is recorded.
 import { heldBy, isLiftedByTime, refusedBeforeDispatch } from '../gate/dispatch.ts';
+import { refusedByTrust } from '../gate/trust.ts';
 import type { Input } from '../input.ts';
 import { isObject } from '../json.ts';
-import type { Cast, Turn } from '../state.ts';
+import type { Cast, State, Turn } from '../state.ts';
+import { load } from '../trust/decide.ts';
+import { keysWanted } from '../trust/once.ts';
+import { block } from '../trust/quarantine.ts';
+import type { Sighting } from '../trust/sighting.ts';
+import { isAttested, trustWatchOf } from '../trust/watch.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { isPersons } from './asked.ts';
 import { briefFor } from './brief.ts';
 import { reservationFor } from './budget.ts';
 import { isBound } from './lock-scope.ts';
-import { fail, type Pen } from './pen.ts';
+import { fail, materiaOf, type Pen } from './pen.ts';
 import { isScripted, nextScripted, scriptedTurn } from './script.ts';
 import { claimFor, taskOfTurn } from './task.ts';
 
@@ -18,16 +24,27 @@ export function dispatch(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input,
   if (cast.status !== 'running' || turn.phase !== 'owed' || input.attempt !== turn.attempt + 1) {
     return deny('STALE_ATTEMPT', `attempt ${input.attempt} of turn ${turn.id} is not owed`);
   }
-  return startAttempt(pen, cast, turn, input.seal);
+  if (keysWanted(input).some((key) => input.used && Object.hasOwn(input.used, key))) {
+    const reason = `the id of the handoff to ${turn.socket} was used before; prepare the turn again with a new one`;
+    return putOff(pen, cast, turn, deny('REPLAY', reason, { turn: turn.id }));
+  }
+  return startAttempt(pen, cast, turn, input);
 }
 
+type Prepared = Pick<Extract<Input, { kind: 'turn.prepared' }>, 'seal' | 'trust'>;
+
 /** Whether anything outside has to be looked at before a dispatch. A script that writes nothing says all there is to say. */
-export function needsPreparing(pen: Pen, cast: Cast, turn: Turn): boolean {
+export function needsPreparing({ state }: Pen, cast: Cast, turn: Turn): boolean {
+  return isWatched(state, cast, turn) || isAttested(state.trust, materiaOf(cast, turn.socket));
+}
+
+/** Whether what the turn does beside its answer is to be seen from outside. */
+export function isWatched(state: Pick<State, 'ledger'>, cast: Cast, turn: Turn): boolean {
   if (!isScripted(cast, turn.socket)) return true;
   const next = nextScripted(cast, turn);
   const said = next ? scriptedTurn(cast, next) : undefined;
   const writes = isObject(said) && isObject(said.$turn) && said.$turn.write !== undefined;
-  const task = taskOfTurn(pen.state, cast, turn);
+  const task = taskOfTurn(state, cast, turn);
   return (writes && isBound(cast, turn.socket)) || (task !== null && Object.keys(task.checkers).length > 0);
 }
 
@@ -39,9 +56,11 @@ export function startReady(pen: Pen, cast: Cast): void {
   }
 }
 
-function startAttempt(pen: Pen, cast: Cast, turn: Turn, seal?: string): Verdict {
+function startAttempt(pen: Pen, cast: Cast, turn: Turn, { seal, trust }: Prepared = {}): Verdict {
   const refusal = refusedBeforeDispatch(pen.state, cast, pen.at);
   if (refusal) return putOff(pen, cast, turn, refusal);
+  const untrusted = refusalOfTrust(pen, cast, turn, trust);
+  if (untrusted) return putOff(pen, cast, turn, untrusted);
   const unowned = claimFor(pen, cast, turn);
   if (unowned) return putOff(pen, cast, turn, unowned);
   const task = taskOfTurn(pen.state, cast, turn);
@@ -51,15 +70,29 @@ function startAttempt(pen: Pen, cast: Cast, turn: Turn, seal?: string): Verdict 
     cast: cast.id,
     turn: turn.id,
     attempt,
-    brief: briefFor(pen, cast, turn),
+    brief: briefFor(pen, cast, turn, trust?.attestation !== undefined && trust.attestation !== null),
     script: nextScripted(cast, turn),
     reserved: reservationFor(cast, turn.socket),
     // The first attempt's seal counts for the whole turn: a second attempt must not cover up what the first one changed.
     ...(seal === undefined || turn.seal !== null ? {} : { seal }),
     ...(task?.fence ? { fence: task.fence } : {}),
+    ...(trust?.attestation ? { attestation: trust.attestation } : {}),
+    ...(trust?.envelope ? { envelope: trust.envelope } : {}),
   });
   if (isPersons(cast, turn)) pen.write({ kind: 'turn.asked', cast: cast.id, turn: turn.id, attempt });
   return allow(`attempt ${attempt} of turn ${turn.id} started`);
+}
+
+/** What is found to be wrong with an agent is blocked with the refusal. */
+function refusalOfTrust(pen: Pen, cast: Cast, turn: Turn, sighting: Sighting | undefined): Denied | null {
+  const { trust } = pen.state;
+  if (sighting?.origin === 'workspace' && sighting.registry) load(pen, sighting.registry);
+  const source = trustWatchOf(trust, cast, turn)?.source ?? null;
+  const refusal = refusedByTrust(trust, materiaOf(cast, turn.socket), source, sighting);
+  if (!refusal) return null;
+  block(pen, refusal, { cast: cast.id, turn: turn.id });
+  const { code, reason, details } = refusal.verdict;
+  return deny(code, `${turn.socket}: ${reason}`, { ...details, socket: turn.socket });
 }
 
 /** What time can lift keeps the turn owed; anything else ends the cast. */

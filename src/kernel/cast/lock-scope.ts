@@ -1,6 +1,6 @@
 // Which paths a turn may change: what its socket says, else its materia, else everything for an agent that writes code and
 // nothing for one that only reads. A person's own command is bound only where its scope is written down.
-import type { Materia } from '../graph/config.ts';
+import type { Materia, Rules, Socket } from '../graph/config.ts';
 import { render } from '../graph/path.ts';
 import { PATH_CHARS_MAX } from '../ledger/create.ts';
 import { normalPath, PATH_FAULTS } from '../ledger/path.ts';
@@ -41,14 +41,25 @@ export function isBound(cast: Cast, socket: string): boolean {
   return templatesOf(cast, socket).length > 0;
 }
 
+/** Whether any turn of a cast by these rules may change files and is held to its scope. */
+export function mayWrite({ graph, materia }: Rules): boolean {
+  return Object.values(graph.sockets).some((socket) => {
+    const its = materia[socket.materia];
+    return its !== undefined && templatesIn(socket, its).length > 0;
+  });
+}
+
 /** Whether a scope depends on the item. */
 export function isTemplated(cast: Cast, sockets: readonly string[]): boolean {
   return sockets.some((id) => templatesOf(cast, id).some((path) => path.includes('{{')));
 }
 
 function templatesOf(cast: Cast, socket: string): readonly string[] {
-  const materia = materiaOf(cast, socket);
-  return socketOf(cast, socket).lockScope ?? materia.lockScope ?? byTools(materia);
+  return templatesIn(socketOf(cast, socket), materiaOf(cast, socket));
+}
+
+function templatesIn({ lockScope }: Socket, materia: Materia): readonly string[] {
+  return lockScope ?? materia.lockScope ?? byTools(materia);
 }
 
 function byTools(materia: Materia): readonly string[] {

@@ -12,6 +12,7 @@ export function newCast(fact: Extract<CastFact, { kind: 'cast.started' }>, at: n
     loadout: fact.loadout,
     rules: fact.rules,
     script: fact.script,
+    ...(fact.root === undefined ? {} : { root: fact.root }),
     status: 'running',
     code: null,
     reason: '',
@@ -32,6 +33,7 @@ export function newCast(fact: Extract<CastFact, { kind: 'cast.started' }>, at: n
     lastOutput: '',
     lastJson: null,
     lastIsJson: false,
+    lastAgent: null,
     scripted: {},
     usage: { input: 0, output: 0, cost: 0 },
     peaks: {},
@@ -65,6 +67,7 @@ export function newTurn(fact: Extract<CastFact, { kind: 'turn.started' }>): Turn
     startedAt: 0,
     handoff: null,
     seal: null,
+    attestation: null,
     excused: {},
     answered: null,
   };

@@ -3,14 +3,18 @@ import type { Materia, RunnerLimits } from '../graph/config.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Ledger, Task } from '../ledger/state.ts';
 import type { Cast, Item, Session, State, Turn } from '../state.ts';
+import { withPinnedPrompt } from '../trust/pinned.ts';
+import { type TrustWatch, trustWatchOf } from '../trust/watch.ts';
 import { timeoutOf } from './budget.ts';
 import { chosenMateria, continuedSession } from './choice.ts';
+import { isWatched } from './dispatch.ts';
 import { cursorName, scopeOf } from './item.ts';
 import { isBound } from './lock-scope.ts';
-import { socketOf } from './pen.ts';
+import { materiaOf, socketOf } from './pen.ts';
 import { notesFor } from './rework.ts';
 import { isScripted, scriptedTurn } from './script.ts';
 import { taskOfTurn } from './task.ts';
+import { runsOnce } from './unknown.ts';
 
 export type Packet = {
   readonly cast: string;
@@ -28,9 +32,12 @@ export type Packet = {
   readonly scripted: { readonly turn?: Json } | null;
   /** What a utility gets on its standard input. */
   readonly utility: UtilityInput | null;
+  /** The runner of the turn, where people set limits for it. */
+  readonly slot: Slot | null;
   /** The task the turn works on, its claim, and how long its owner may be silent. */
   readonly task: {
     readonly id: string;
+    readonly owner: string;
     readonly fence: number;
     readonly silentMs: number;
     readonly beatMs: number;
@@ -41,8 +48,23 @@ export type Packet = {
 export type Watch = {
   readonly cast: string;
   readonly turn: number;
+  readonly socket: string;
+  /** What people know it by: its materia, and the title of its item. */
+  readonly label: string;
+  readonly title: string | null;
+  /**
+   * `first` before its first attempt; `over` where what it did so far counts for nothing, because it was cut off or
+   * refused for good; `on` where the next attempt goes on with what the last one left.
+   */
+  readonly begins: 'first' | 'over' | 'on';
+  /** The paths that are its own while others run beside it; null where it runs alone. */
+  readonly beside: readonly string[] | null;
   /** Whether the turn begins anew; else what was seen before its first attempt still counts. */
   readonly isFresh: boolean;
+  /** Whether anything beside its answer is to be seen at all. */
+  readonly looks: boolean;
+  /** What is to be established about its agent; null where it is not attested. */
+  readonly trust: TrustWatch | null;
   /** Whether the files that change are to be noted. */
   readonly files: boolean;
   /** By criterion, the name of the checker that verifies it; and the checkers by name. */
@@ -66,13 +88,20 @@ export type UtilityInput = {
   readonly rework: readonly { readonly from: string; readonly reason: string }[];
 };
 
-export function watchOf({ ledger }: Pick<State, 'ledger'>, cast: Cast, turn: Turn): Watch {
+export function watchOf({ ledger, trust }: Pick<State, 'ledger' | 'trust'>, cast: Cast, turn: Turn): Watch {
   const task = taskOfTurn({ ledger }, cast, turn);
   const isDone = turn.answered?.handoff.outcome === 'done';
   return {
     cast: cast.id,
     turn: turn.id,
+    socket: turn.socket,
+    label: materiaOf(cast, turn.socket).label,
+    title: turn.item?.label ?? null,
+    begins: turn.attempt === 0 ? 'first' : beginsOver(cast, turn) ? 'over' : 'on',
+    beside: turn.lane === null ? null : (task?.lockScope ?? []),
     isFresh: turn.seal === null,
+    looks: isWatched({ ledger }, cast, turn),
+    trust: trustWatchOf(trust, cast, turn),
     files: task !== null && isBound(cast, turn.socket),
     checks: task && isDone && socketOf(cast, turn.socket).contract === 'operator' ? task.checkers : {},
     checkers: cast.rules.checkers,
@@ -80,16 +109,24 @@ export function watchOf({ ledger }: Pick<State, 'ledger'>, cast: Cast, turn: Tur
   };
 }
 
+/**
+ * An attempt that ended with an answer or a fault leaves its brief; one that was cut off leaves none. A repair needs what
+ * was done before it, and so does what must not be repeated unasked.
+ */
+function beginsOver(cast: Cast, turn: Turn): boolean {
+  return turn.brief === null && turn.refusal === null && !runsOnce(cast, turn);
+}
+
 function slotOf(cast: Cast, turn: Turn): Slot | null {
   const materia = chosenMateria(cast, turn);
-  if (materia.type === 'utility' || isScripted(cast, turn.socket)) return null;
+  if (materia.type === 'utility' || materia.runner === 'person' || isScripted(cast, turn.socket)) return null;
   const limits = cast.rules.runners?.[materia.runner];
   return limits ? { runner: materia.runner, ...limits } : null;
 }
 
 export function packetOf(cast: Cast, turn: Turn, ledger?: Ledger): Packet {
   const socket = socketOf(cast, turn.socket);
-  const materia = chosenMateria(cast, turn);
+  const materia = withPinnedPrompt(cast, turn);
   return {
     cast: cast.id,
     turn: turn.id,
@@ -102,13 +139,20 @@ export function packetOf(cast: Cast, turn: Turn, ledger?: Ledger): Packet {
     session: continuedSession(cast, turn),
     scripted: scripted(cast, turn),
     utility: materia.type === 'utility' ? utilityInput(cast, turn.socket, turn.item) : null,
+    slot: slotOf(cast, turn),
     task: ledger ? claimOf(taskOfTurn({ ledger }, cast, turn)) : null,
   };
 }
 
 function claimOf(task: Task | null): Packet['task'] {
   if (task?.fence === undefined || task.fence === null) return null;
-  return { id: task.id, fence: task.fence, silentMs: task.timeoutS * 1000, beatMs: task.heartbeatS * 1000 };
+  return {
+    id: task.id,
+    owner: task.owner,
+    fence: task.fence,
+    silentMs: task.timeoutS * 1000,
+    beatMs: task.heartbeatS * 1000,
+  };
 }
 
 function scripted(cast: Cast, turn: Turn): Packet['scripted'] {

@@ -45,7 +45,8 @@ export function planIn(pen: Pen, cast: Cast, turn: Turn, { outcome, payload }: H
     const refusal = refusalOfCheckers(cast, packet);
     if (refusal) return { ok: false, refusal };
     const request = { kind: 'task.create', packet: { ...packet, run_id: cast.id }, forbidden: FORBIDDEN } as const;
-    const verdict = createTask(draft, { ...request, reassigns: true });
+    const root = cast.root === undefined ? {} : { root: cast.root };
+    const verdict = createTask(draft, { ...request, ...root, reassigns: true });
     if (!verdict.allow) return { ok: false, refusal: verdict };
   }
   const refusal = refusalOfUnknownDependencies(draft.ledger, cast.id);

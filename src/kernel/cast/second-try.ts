@@ -31,7 +31,11 @@ const NONE: SecondTry = { next: { again: false }, told: '' };
 export function secondTry(
   cast: Cast,
   turn: Turn,
-  { fault, code: cause, retryAfterMs }: Pick<Extract<Input, { kind: 'attempt.failed' }>, 'fault' | 'code' | 'retryAfterMs'>,
+  {
+    fault,
+    code: cause,
+    retryAfterMs,
+  }: Pick<Extract<Input, { kind: 'attempt.failed' }>, 'fault' | 'code' | 'retryAfterMs'>,
   at: number,
 ): SecondTry {
   const found = cause === undefined ? null : byCause(cast, turn, cause, retryAfterMs, at);
@@ -40,13 +44,7 @@ export function secondTry(
   return turn.faults < FAULT_RETRIES_MAX ? { next: { again: true }, told: 'tried once more' } : NONE;
 }
 
-function byCause(
-  cast: Cast,
-  turn: Turn,
-  cause: Code,
-  retryAfterMs: number | undefined,
-  at: number,
-): SecondTry | null {
+function byCause(cast: Cast, turn: Turn, cause: Code, retryAfterMs: number | undefined, at: number): SecondTry | null {
   const other = otherChoice(cast, turn, cause);
   if (other) return other;
   switch (cause) {

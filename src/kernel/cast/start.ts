@@ -11,7 +11,7 @@ import { openTurn } from './open-turn.ts';
 import { fail, type Pen } from './pen.ts';
 
 export function startCast(pen: Pen, input: Extract<Input, { kind: 'cast.start' }>): Verdict {
-  const { cast: id, request, loadout, rules, script, runId } = input;
+  const { cast: id, request, loadout, rules, script, runId, root } = input;
   if (pen.state.casts[id]) return deny('NOT_ALLOWED_NOW', `there is a cast ${id} already`);
   pen.write({
     kind: 'cast.started',
@@ -22,6 +22,7 @@ export function startCast(pen: Pen, input: Extract<Input, { kind: 'cast.start' }
     script,
     data: input.data ?? {},
     ...(runId === undefined ? {} : { runId }),
+    ...(root === undefined ? {} : { root }),
   });
   const cast = pen.state.casts[id];
   if (cast) startSocket(pen, cast, rules.graph.entry, false);

@@ -5,7 +5,7 @@ import type { Iterator } from '../graph/config.ts';
 import { claimTask } from '../ledger/claim.ts';
 import { bareSpec } from '../ledger/create.ts';
 import { settle } from '../ledger/move.ts';
-import { runOf, type Task, type TaskSpec, taskOf, tasksOf } from '../ledger/state.ts';
+import { MAIN_ROOT, runOf, type Task, type TaskSpec, taskOf, tasksOf } from '../ledger/state.ts';
 import { isTerminal } from '../ledger/transition.ts';
 import type { Cast, Item, State, Turn } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
@@ -58,7 +58,8 @@ function write(
 ): readonly string[] {
   const first = (runOf(pen.ledger, cast.id)?.tasks.length ?? 0) + 1;
   const tasks = rows.map((_, index) => numbered(first + index));
-  const spec: TaskSpec = { ...bareSpec(''), lockScope, forbidden: FORBIDDEN, sequential: true, assigned: true };
+  const root = cast.root ?? MAIN_ROOT;
+  const spec: TaskSpec = { ...bareSpec(''), root, lockScope, forbidden: FORBIDDEN, sequential: true, assigned: true };
   pen.write({ kind: 'items.planned', cast: cast.id, cursor, tasks, spec, rows });
   return tasks;
 }

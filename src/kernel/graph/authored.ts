@@ -73,10 +73,11 @@ export function edgesOf(socket: JsonObject): readonly JsonObject[] {
   return listAt(socket, 'edges').filter(isObject);
 }
 
-/** A materia with something to execute is a utility, unless it says otherwise. */
+/** A materia with something to execute is a utility, unless it says otherwise: a runner makes its command an agent. */
 export function typeOfMateria(materia: JsonObject): 'agent' | 'utility' {
   const type = given(materia, 'type');
   if (type === 'agent' || type === 'utility') return type;
+  if (given(materia, 'runner') === 'command') return 'agent';
   const executable = ['utility', 'command', 'script'].some((key) => given(materia, key) !== undefined);
   return executable ? 'utility' : 'agent';
 }

@@ -2,6 +2,7 @@
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { given } from './authored.ts';
 import { checkCheckers } from './checker.ts';
+import { RUNNERS } from './config.ts';
 import { error, type Findings, listed, shown, warning } from './issue.ts';
 import {
   AMOUNT,
@@ -17,6 +18,7 @@ import {
   type Shapes,
   STRING,
 } from './shape.ts';
+import { checkWorktree } from './worktree.ts';
 
 const CONFIG: Shapes = {
   artifactDir: STRING,
@@ -27,9 +29,17 @@ const CONFIG: Shapes = {
   compaction: OBJECT,
   finalization: OBJECT,
   eventing: OBJECT,
+  runners: OBJECT,
 };
 const SECTIONS: Readonly<Record<string, Shapes>> = {
-  budget: { maxTokens: COUNT, maxCost: AMOUNT, maxDurationMs: POSITIVE_INTEGER, warnAtPercent: PERCENT },
+  budget: {
+    maxTokens: COUNT,
+    maxCost: AMOUNT,
+    maxDurationMs: POSITIVE_INTEGER,
+    warnAtPercent: PERCENT,
+    maxTokensPerDay: COUNT,
+    maxCostPerDay: AMOUNT,
+  },
   limits: { maxNoAdvanceCycles: POSITIVE_INTEGER, repairTurnsMax: COUNT, maxBriefBytes: POSITIVE_INTEGER },
   parallelism: { maxConcurrency: POSITIVE_INTEGER },
   compaction: { proactiveThresholdPercent: PERCENT },
@@ -37,7 +47,7 @@ const SECTIONS: Readonly<Record<string, Shapes>> = {
   eventing: { enabled: BOOLEAN, sinks: OBJECT, heartbeatIntervalMs: POSITIVE_INTEGER },
 };
 /** Fields without a shape of their own here: others look at them. */
-const ALSO_READ = ['$schema', 'activeLoadout', 'checkers', 'loadouts', 'materia'];
+const ALSO_READ = ['$schema', 'activeLoadout', 'checkers', 'loadouts', 'materia', 'worktree'];
 /** Fields of older files, which mean nothing any more and harm nobody. */
 const IGNORED: Readonly<Record<string, readonly string[]>> = {
   budget: ['maxCostUsd', 'stopAtLimit'],
@@ -57,7 +67,9 @@ export function* checkConfig(config: JsonObject): Findings {
   }
   yield* checkStrategy(given(config, 'finalization'));
   yield* checkSinks(given(config, 'eventing'));
+  yield* checkRunners(given(config, 'runners'));
   yield* checkCheckers(given(config, 'checkers'));
+  yield* checkWorktree(given(config, 'worktree'));
   yield* checkActive(config);
   yield* checkNames(config);
 }
@@ -104,6 +116,25 @@ function* checkSinks(eventing: Json | undefined): Findings {
     if (isObject(sink)) continue;
     const message = `A sink is an object, not ${shown(sink)}. Write {"url": …}, or remove it.`;
     yield error('INVALID_CONFIG', `eventing.sinks.${name}`, message);
+  }
+}
+
+const RUNNER_LIMITS: Shapes = { maxConcurrent: POSITIVE_INTEGER, perMinute: POSITIVE_INTEGER };
+
+/** A limit for a runner that does not exist limits nobody. */
+function* checkRunners(runners: Json | undefined): Findings {
+  if (!isObject(runners)) return;
+  for (const [name, limits] of Object.entries(runners)) {
+    const path = `runners.${name}`;
+    if (!RUNNERS.some((known) => known === name)) {
+      yield error('INVALID_CONFIG', path, `There is no runner ${shown(name)}. Name one of: ${listed([...RUNNERS])}.`);
+    }
+    if (!isObject(limits)) {
+      yield error('INVALID_CONFIG', path, `The limits of a runner are an object, not ${shown(limits)}.`);
+      continue;
+    }
+    yield* checkShapes(limits, RUNNER_LIMITS, path, 'INVALID_CONFIG');
+    yield* checkUnknown(limits, Object.keys(RUNNER_LIMITS), path, 'the limits of a runner');
   }
 }
 

@@ -2,7 +2,8 @@
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
 import { given, isGenerator, namedContract, namedParse, parseFor, typeOfMateria } from './authored.ts';
 import { checkAssign } from './check-assign.ts';
-import { error, type Findings, listed, shown } from './issue.ts';
+import { RUNNERS } from './config.ts';
+import { error, type Findings, listed, shown, warning } from './issue.ts';
 import { isForbidden } from './path-syntax.ts';
 import {
   ANYTHING,
@@ -23,7 +24,6 @@ import {
   TEXTS,
 } from './shape.ts';
 
-const RUNNERS = ['claude', 'codex', 'pi', 'command', 'openai', 'anthropic', 'person', 'scripted'];
 const THINKING = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 const EXECUTABLES = ['utility', 'command', 'script'];
 
@@ -31,6 +31,32 @@ const COMMAND: Shape = {
   accepts: (value) => Array.isArray(value) && value.length > 0 && value.every(isText),
   wants: 'a list of strings, the program first, none of them blank',
 };
+/** Arguments in a list of their own are left out together; the program cannot be left out. */
+const TEMPLATE: Shape = {
+  accepts: (value) =>
+    Array.isArray(value) &&
+    isText(value[0]) &&
+    value.every((part) => isText(part) || (Array.isArray(part) && part.every(isText))),
+  wants:
+    'a list of arguments, the program first; arguments that belong to an optional slot stand in a list of their own',
+};
+const NAMES: Shape = {
+  accepts: (value) => Array.isArray(value) && value.every((name) => isString(name) && VARIABLE.test(name)),
+  wants: 'a list of names of environment variables, without their values',
+};
+const ARGUMENTS: Shape = {
+  accepts: (value) => Array.isArray(value) && value.every(isString),
+  wants: 'a list of arguments',
+};
+const ADDRESS: Shape = {
+  accepts: (value) => isString(value) && /^https?:\/\/[^\s]+$/.test(value),
+  wants: 'an address that begins with http:// or https://',
+};
+const FALLBACKS: Shape = {
+  accepts: (value) => Array.isArray(value) && value.every(isFallback),
+  wants: 'a list of {"runner"?: …, "model"?: …, "baseUrl"?: …}, each with a runner or a model',
+};
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
 const SCRIPT: Shape = {
   accepts: (value) =>
     isObject(value) &&
@@ -75,7 +101,13 @@ const AGENT: Shapes = {
   thinking: THINKING_LEVEL,
   multiTurn: BOOLEAN,
   identity: TEXT,
-  runner: oneOf(RUNNERS),
+  runner: oneOf([...RUNNERS]),
+  system: TEXT,
+  env: NAMES,
+  args: ARGUMENTS,
+  baseUrl: ADDRESS,
+  command: TEMPLATE,
+  fallbacks: FALLBACKS,
   onCrash: oneOf(['rerun', 'wait']),
   assign: ANYTHING,
 };
@@ -90,7 +122,7 @@ const UTILITY: Shapes = {
   assign: ANYTHING,
 };
 const OBSOLETE = {
-  systemPrompt: 'Put the text into prompt, or name a file in promptFile.',
+  systemPrompt: 'Put the text into prompt, or name a file in promptFile; standing instructions go into system.',
   generates: 'Write generator: true; what a generator produces is always workItems.',
 };
 
@@ -115,8 +147,13 @@ export function* checkMateria(id: string, materia: Json): Findings {
 }
 
 function* checkAgent(materia: JsonObject, path: string): Findings {
+  const isCommand = given(materia, 'runner') === 'command';
+  if (isCommand && given(materia, 'command') === undefined) {
+    const message = `The runner command needs its command. Write ${TEMPLATE.wants}.`;
+    yield error('INVALID_MATERIA', `${path}.command`, message);
+  }
   for (const field of EXECUTABLES) {
-    if (given(materia, field) === undefined) continue;
+    if (given(materia, field) === undefined || (isCommand && field === 'command')) continue;
     const fix = 'Write type: "utility", or remove the field.';
     yield error('INVALID_MATERIA', `${path}.${field}`, `An agent has nothing to execute, but names ${field}. ${fix}`);
   }
@@ -131,7 +168,29 @@ function* checkAgent(materia: JsonObject, path: string): Findings {
   if (given(materia, 'tools') === undefined) {
     yield error('INVALID_MATERIA', `${path}.tools`, `An agent needs a tool scope. Write ${TOOLS.wants}.`);
   }
+  yield* checkRunner(materia, path);
 }
+
+/** What a runner cannot do is found out before a cast, as far as the file tells. */
+function* checkRunner(materia: JsonObject, path: string): Findings {
+  const runner = given(materia, 'runner') ?? 'claude';
+  if ((runner === 'openai' || runner === 'anthropic') && given(materia, 'tools') !== 'none') {
+    const fix = 'Write tools: "none", or use claude, codex or pi.';
+    yield warning('INVALID_MATERIA', `${path}.tools`, `The runner ${runner} asks a model, which has no tools. ${fix}`);
+  }
+  for (const field of MEANINGLESS[String(runner)] ?? []) {
+    if (given(materia, field) === undefined) continue;
+    yield warning('INVALID_MATERIA', `${path}.${field}`, `The runner ${runner} makes nothing of ${field}. Remove it.`);
+  }
+}
+
+const MEANINGLESS: Readonly<Record<string, readonly string[]>> = {
+  pi: ['baseUrl'],
+  command: ['baseUrl'],
+  openai: ['args', 'env'],
+  anthropic: ['args', 'env'],
+  person: ['model', 'thinking', 'system', 'env', 'args', 'baseUrl'],
+};
 
 function* checkUtility(materia: JsonObject, path: string): Findings {
   for (const field of ['prompt', 'promptFile']) {
@@ -192,6 +251,16 @@ export function* checkGeneratorOutput(object: JsonObject, path: string): Finding
 
 function foreignFields(shapes: Shapes): readonly string[] {
   return shapes === UTILITY ? ['prompt', 'promptFile'] : EXECUTABLES;
+}
+
+function isFallback(value: Json): boolean {
+  if (!isObject(value)) return false;
+  const [runner, model] = [given(value, 'runner'), given(value, 'model')];
+  const isRunner = runner === undefined || RUNNERS.some((known) => known === runner);
+  const others = Object.keys(value).filter((key) => !['runner', 'model', 'baseUrl'].includes(key));
+  const baseUrl = given(value, 'baseUrl');
+  if (baseUrl !== undefined && !ADDRESS.accepts(baseUrl)) return false;
+  return isRunner && (model === undefined || isText(model)) && (runner ?? model) !== undefined && others.length === 0;
 }
 
 function isToolScope(value: Json): boolean {

@@ -1,13 +1,14 @@
 // The configuration as a JSON Schema, for editors. It knows the shape of every field; what needs the whole graph to be
 // seen is `check`'s.
 import type { JsonObject } from '../json.ts';
-import { CONDITIONS, CONTRACTS } from './config.ts';
+import { CONDITIONS, CONTRACTS, RUNNERS } from './config.ts';
 
 const text = { type: 'string', minLength: 1 };
 const count = { type: 'integer', minimum: 1 };
 const amount = { type: 'integer', minimum: 0 };
 const socketId = { type: 'string', pattern: '^Socket-[1-9][0-9]*$' };
 const target = { type: 'string', pattern: '^(end|Socket-[1-9][0-9]*)$' };
+const address = { type: 'string', pattern: '^https?://[^\\s]+$' };
 const condition = { enum: [...CONDITIONS] };
 const assign = { type: 'object', additionalProperties: text };
 const walk = { items: text, as: text, cursor: text, done: target };
@@ -85,14 +86,32 @@ const materia: JsonObject = {
         },
       ],
     },
-    runner: { enum: ['claude', 'codex', 'pi', 'command', 'openai', 'anthropic', 'person', 'scripted'] },
+    runner: { enum: [...RUNNERS] },
+    system: text,
+    env: { type: 'array', items: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]{0,199}$' } },
+    args: { type: 'array', items: { type: 'string' } },
+    baseUrl: address,
+    fallbacks: {
+      type: 'array',
+      items: {
+        type: 'object',
+        anyOf: [{ required: ['runner'] }, { required: ['model'] }],
+        additionalProperties: false,
+        properties: { runner: { enum: [...RUNNERS] }, model: text, baseUrl: address },
+      },
+    },
     model: { type: 'string' },
     thinking: { enum: ['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] },
     identity: text,
     onCrash: { enum: ['rerun', 'wait'] },
     multiTurn: { type: 'boolean' },
     utility: text,
-    command: { type: 'array', minItems: 1, items: text },
+    command: {
+      type: 'array',
+      minItems: 1,
+      prefixItems: [text],
+      items: { anyOf: [text, { type: 'array', items: text }] },
+    },
     script: {
       type: 'object',
       required: ['kind', 'name'],
@@ -144,13 +163,38 @@ export const CONFIG_SCHEMA: JsonObject = {
         maxCost: { type: 'number', minimum: 0 },
         maxDurationMs: count,
         warnAtPercent: { type: 'number', minimum: 1, maximum: 100 },
+        maxTokensPerDay: amount,
+        maxCostPerDay: { type: 'number', minimum: 0 },
       },
     },
     limits: {
       type: 'object',
       properties: { maxNoAdvanceCycles: amount, repairTurnsMax: amount, maxBriefBytes: count },
     },
+    runners: {
+      type: 'object',
+      propertyNames: { enum: [...RUNNERS] },
+      additionalProperties: { type: 'object', properties: { maxConcurrent: count, perMinute: count } },
+    },
     checkers: { type: 'object', additionalProperties: checker },
+    worktree: {
+      anyOf: [
+        { type: 'boolean' },
+        {
+          type: 'object',
+          properties: {
+            setup: {
+              anyOf: [
+                { type: 'array', items: { type: 'string' } },
+                { type: 'array', items: { type: 'array', minItems: 1, items: { type: 'string' } } },
+              ],
+            },
+            copy: { type: 'array', items: text },
+            timeoutMs: count,
+          },
+        },
+      ],
+    },
     materia: { type: 'object', additionalProperties: { anyOf: [materia, { type: 'null' }] } },
     loadouts: {
       type: 'object',

@@ -2,6 +2,7 @@
 // Authored values are untrusted until `check` has passed; `resolve` then fills in every default, so that the rules of
 // a cast never ask twice what a missing field means.
 import type { Json, JsonObject } from '../json.ts';
+import type { WorktreeRules } from './worktree.ts';
 
 export const CONDITIONS = ['always', 'satisfied', 'not_satisfied'] as const;
 export type Condition = (typeof CONDITIONS)[number];
@@ -90,8 +91,11 @@ export type AgentMateria = {
   /** For the runner `command`: the program and its arguments, with slots. */
   readonly command?: CommandTemplate;
   /** Who is tried instead when it is not available, in order. */
-  readonly fallbacks?: readonly { readonly runner: string; readonly model: string | null }[];
+  readonly fallbacks?: readonly Choice[];
 };
+
+/** A runner, its model and, where that is not the provider's own, the place of it. */
+export type Choice = { readonly runner: string; readonly model: string | null; readonly baseUrl?: string };
 
 /** The program first. Arguments in a list of their own are left out together when one of their slots has no value. */
 export type CommandTemplate = readonly (string | readonly string[])[];
@@ -144,6 +148,8 @@ export type Rules = {
   readonly checkers: JsonObject;
   /** Limits by runner. */
   readonly runners?: Readonly<Record<string, RunnerLimits>>;
+  /** How the worktree of the cast is set up, where that is written down; null where it works in the directory itself. */
+  readonly worktree?: WorktreeRules | null;
 };
 
 export const DEFAULTS = {

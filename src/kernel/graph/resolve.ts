@@ -1,9 +1,21 @@
 // Turns a loadout that passed its checks into the rules of a cast, with every default filled in and old spellings
 // replaced by what they stand for.
-import { isPositiveInteger, isString, isText, type Json, type JsonObject } from '../json.ts';
+import { isObject, isPositiveInteger, isString, isText, type Json, type JsonObject } from '../json.ts';
 import { type Draft, draftOf, given, isGenerator, listAt, objectAt, stringAt, typeOfMateria } from './authored.ts';
-import { type Budget, DEFAULTS, type Limits, type Materia, type Rules, type Tools } from './config.ts';
+import {
+  type AgentMateria,
+  type Budget,
+  type Choice,
+  type CommandTemplate,
+  DEFAULTS,
+  type Limits,
+  type Materia,
+  type Rules,
+  type RunnerLimits,
+  type Tools,
+} from './config.ts';
 import { graphOf, lockScopeOf } from './resolve-graph.ts';
+import { worktreeOf } from './worktree.ts';
 
 /**
  * The rules for casting a loadout whose issues hold no error. Files that the configuration names (`promptFile`, a
@@ -20,7 +32,14 @@ export function resolve(config: JsonObject, loadoutName: string): Rules {
     budget: budgetOf(objectAt(config, 'budget')),
     limits: limitsOf(objectAt(config, 'limits')),
     checkers: objectAt(config, 'checkers'),
+    ...runnersOf(objectAt(config, 'runners')),
+    ...worktreeFor(config),
   };
+}
+
+function worktreeFor(config: JsonObject): Pick<Rules, 'worktree'> {
+  const written = given(config, 'worktree');
+  return written === undefined || written === true ? {} : { worktree: worktreeOf(config) };
 }
 
 function materiaFor(draft: Draft, id: string): Materia {
@@ -52,7 +71,53 @@ function materiaFor(draft: Draft, id: string): Materia {
     identity: stringAt(written, 'identity'),
     onCrash: given(written, 'onCrash') === 'wait' ? 'wait' : 'rerun',
     lockScope: lockScopeOf(written),
+    ...agentOptions(written),
   };
+}
+
+type Options = Pick<AgentMateria, 'system' | 'env' | 'args' | 'baseUrl' | 'command' | 'fallbacks'>;
+
+/** Only what is written: most agents need none of it, and every cast keeps its rules for ever. */
+function agentOptions(written: JsonObject): Options {
+  const texts = (key: 'env' | 'args') =>
+    given(written, key) === undefined ? null : listAt(written, key).filter(isString);
+  const [env, args] = [texts('env'), texts('args')];
+  const [system, baseUrl] = [textAt(written, 'system'), textAt(written, 'baseUrl')];
+  const fallbacks = listAt(written, 'fallbacks').filter(isObject);
+  const runner = stringAt(written, 'runner') ?? 'claude';
+  return {
+    ...(system === null ? {} : { system }),
+    ...(env === null ? {} : { env }),
+    ...(args === null ? {} : { args }),
+    ...(baseUrl === null ? {} : { baseUrl }),
+    ...(runner === 'command' ? { command: templateOf(listAt(written, 'command')) } : {}),
+    ...(fallbacks.length === 0 ? {} : { fallbacks: fallbacks.map((one) => choiceOf(one, runner)) }),
+  };
+}
+
+function choiceOf(written: JsonObject, own: string): Choice {
+  const baseUrl = textAt(written, 'baseUrl');
+  const choice = { runner: stringAt(written, 'runner') ?? own, model: textAt(written, 'model') };
+  return baseUrl === null ? choice : { ...choice, baseUrl };
+}
+
+function templateOf(parts: readonly Json[]): CommandTemplate {
+  return parts.flatMap((part): CommandTemplate => {
+    if (isString(part)) return [part];
+    return Array.isArray(part) ? [part.filter(isString)] : [];
+  });
+}
+
+function runnersOf(runners: JsonObject): Pick<Rules, 'runners'> {
+  const limit = (value: JsonObject, key: keyof RunnerLimits) => {
+    const found = given(value, key);
+    return isPositiveInteger(found) ? found : null;
+  };
+  const limits = Object.keys(runners).map((name): [string, RunnerLimits] => {
+    const value = objectAt(runners, name);
+    return [name, { maxConcurrent: limit(value, 'maxConcurrent'), perMinute: limit(value, 'perMinute') }];
+  });
+  return limits.length === 0 ? {} : { runners: Object.fromEntries(limits) };
 }
 
 function toolsOf(materia: JsonObject): Tools {
@@ -69,7 +134,14 @@ function budgetOf(budget: JsonObject): Budget {
     maxCost: numberAt(budget, 'maxCost'),
     maxDurationMs: numberAt(budget, 'maxDurationMs'),
     warnAtPercent: numberAt(budget, 'warnAtPercent') ?? DEFAULTS.warnAtPercent,
+    ...perDay(budget, 'maxTokensPerDay'),
+    ...perDay(budget, 'maxCostPerDay'),
   };
+}
+
+function perDay(budget: JsonObject, key: 'maxTokensPerDay' | 'maxCostPerDay'): Partial<Budget> {
+  const value = numberAt(budget, key);
+  return value === null ? {} : { [key]: value };
 }
 
 function limitsOf(limits: JsonObject): Limits {

@@ -11,7 +11,7 @@ export type Beat = {
   readonly at: number;
   readonly timeoutS: number;
   /** The process that works on the task, where the owner named it. */
-  readonly process?: BeatProcess;
+  readonly worker?: BeatProcess;
 };
 
 export type BeatProcess = { readonly host: string; readonly pid: number; readonly startTime: string };

@@ -100,6 +100,8 @@ export type LedgerRequest =
       readonly task: string;
       readonly entry: JsonObject;
       readonly by: string;
+      /** The claim under which the entry is written; it must not be over. */
+      readonly fence?: number;
     }
   | { readonly kind: 'ledger.hold'; readonly by: string; readonly reason: string }
   | { readonly kind: 'ledger.unhold'; readonly by: string; readonly reason: string };

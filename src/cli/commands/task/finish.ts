@@ -9,7 +9,7 @@ import { allow, deny, type Verdict } from '../../../kernel/verdict.ts';
 import { ChangesError } from '../../../workspace/changes-mark.ts';
 import { runCheckers } from '../../../workspace/checkers.ts';
 import { changesOfTask, dropClaim, readClaim } from '../../../workspace/claim-record.ts';
-import type { Call } from '../../command.ts';
+import { type Call, EXIT } from '../../command.ts';
 import { declaredCheckers } from '../../declared-checkers.ts';
 import { answering, folderOf, type LedgerSession, neededInteger, withLedger } from '../../ledger-session.ts';
 import { readInput } from '../../read-input.ts';
@@ -30,7 +30,7 @@ export async function run(call: Call): Promise<number> {
       const task = taskOf(ledger, run, id);
       // A late result is refused as it is; nothing is run for it.
       const isCurrent = task?.fence === fence;
-      const seen = task && isCurrent ? await lookAt(session, ledger, task, fence, result) : { found: {} };
+      const seen = task && isCurrent ? await lookAt(session, ledger, task, fence, result) : { found: {}, warnings: [] };
       if ('refusal' in seen) {
         return refuseAtDoor(session, 'finish', { ok: false, refusal: seen.refusal, subject: { run, task: id } });
       }
@@ -41,15 +41,16 @@ export async function run(call: Call): Promise<number> {
         await writeWorklog(session, task);
         dropClaim(session.workspace.stateDir, fence);
       }
-      return taken.warnings.length === 0
-        ? verdict
-        : allow(verdict.reason, { ...verdict.details, warnings: taken.warnings });
+      const warnings = [...taken.warnings, ...(seen.warnings ?? [])];
+      return warnings.length === 0 ? verdict : allow(verdict.reason, { ...verdict.details, warnings });
     }),
   );
 }
 
 type Found = { readonly changes?: readonly string[]; readonly checks?: Readonly<Record<string, Check>> };
-type Seen = { readonly found: Found } | { readonly refusal: Extract<Verdict, { allow: false }> };
+type Seen =
+  | { readonly found: Found; readonly warnings?: readonly string[] }
+  | { readonly refusal: Extract<Verdict, { allow: false }> };
 
 async function lookAt(
   session: LedgerSession,
@@ -74,12 +75,16 @@ async function lookAt(
     return { refusal: deny('MISSING_VALIDATOR', reason, { task: task.id, fence }) };
   }
   const found: Found = changes === null ? {} : { changes };
-  if (result.status !== 'done' || Object.keys(task.checkers).length === 0) return { found };
+  const warnings =
+    changes === null ? ['what was changed since the claim is not known; only what is reported counts'] : [];
+  if (result.status !== 'done' || Object.keys(task.checkers).length === 0) return { found, warnings };
   const alive = keepAlive(session, task, fence);
+  // A checker runs in a group of its own, which ends when this process ends in an orderly way.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(EXIT.fault));
   try {
     const scene = { root, changes: changes ?? [] };
     const checks = await runCheckers(task.checkers, declaredCheckers(workspace).checkers, scene);
-    return { found: { ...found, checks } };
+    return { found: { ...found, checks }, warnings };
   } finally {
     clearInterval(alive);
   }

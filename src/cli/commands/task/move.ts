@@ -4,6 +4,7 @@ import { findTask } from '../../../kernel/ledger/state.ts';
 import { isTaskStatus, TASK_STATUSES } from '../../../kernel/ledger/transition.ts';
 import { dropClaim } from '../../../workspace/claim-record.ts';
 import { again, type Call, text, UsageError } from '../../command.ts';
+import { keepClaim } from '../../keep-claim.ts';
 import { answering, integer, ledgerFor, needed, withLedger } from '../../ledger-session.ts';
 import { person } from '../../session.ts';
 import { writeWorklog } from '../../worklog.ts';
@@ -39,8 +40,9 @@ export async function run(call: Call): Promise<number> {
         person(),
       );
       if (!verdict.allow || !before.ok) return verdict;
+      if (to === 'in_progress') return keepClaim(session, verdict);
       if (to === 'blocked' || to === 'failed') await writeWorklog(session, before.task);
-      if (before.task.fence !== null && to !== 'in_progress') dropClaim(workspace.stateDir, before.task.fence);
+      if (before.task.fence !== null) dropClaim(workspace.stateDir, before.task.fence);
       return verdict;
     }),
   );

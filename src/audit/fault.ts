@@ -1,0 +1,61 @@
+// What an auditor can find. Every finding has a place: the number of the entry it is about, or of the first that is missing.
+import type { JsonObject } from '../kernel/json.ts';
+import { type Denied, deny } from '../kernel/verdict.ts';
+
+export const FAULT_KINDS = [
+  /** A line is not the RFC 8785 form of an entry. */
+  'ENTRY_NOT_CANONICAL',
+  /** An entry is missing, or one stands where another belongs. */
+  'SEQ_GAP',
+  /** An entry is not the one that the next entry was chained to. */
+  'CHAIN_BROKEN',
+  'TIME_BACKWARDS',
+  /** A text is not the one of the digest, is missing though nobody erased it, or belongs to no entry. */
+  'BLOB_MISMATCH',
+  /** What facts are found by says something else than their lines. */
+  'INDEX_MISMATCH',
+  /** The register of keys that may be used once says something else than the lines. */
+  'ONCE_MISMATCH',
+  /** A snapshot is not the one that the log vouches for. */
+  'SNAPSHOT_MISMATCH',
+  /** The tables are not those that the program makes. */
+  'SCHEMA_CHANGED',
+  /** The file cannot be read any further. */
+  'FILE_DAMAGED',
+  /** A checkpoint cannot be read, or is not signed by a key that is trusted. */
+  'CHECKPOINT_SIGNATURE',
+  /** Checkpoints stand in another order than that in which they were made. */
+  'CHECKPOINT_ORDER',
+  /** A checkpoint that is kept outside was taken away from beside the log. */
+  'CHECKPOINT_MISSING',
+  /** A checkpoint is larger than the log: its end was cut off. */
+  'TRUNCATED',
+  /** The log has another root than the one that was signed: entries were rewritten together with their chain. */
+  'FORKED',
+  /** A bundle is not of the documented form. */
+  'BUNDLE_MALFORMED',
+  /** A fact of a bundle is not in the tree that its checkpoint was signed for. */
+  'PROOF_INVALID',
+  /** What a bundle says about itself is not what its facts say. */
+  'SUMMARY_MISMATCH',
+] as const;
+
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+export type Fault = { readonly kind: FaultKind; readonly seq: number; readonly reason: string };
+
+/** The most faults that are listed; after the first ones nobody learns anything from more. */
+export const FAULTS_MAX = 100;
+
+/** The refusal: it is about the first of the faults, and lists all that were found. */
+export function tampered(faults: readonly Fault[], details: JsonObject = {}): Denied {
+  const [first] = faults;
+  if (!first) throw new Error('nothing was found');
+  const more = faults.length === 1 ? '' : ` (and ${faults.length - 1} more)`;
+  return deny('TAMPERED', `entry ${first.seq}: ${first.reason}${more}`, {
+    ...details,
+    seq: first.seq,
+    kind: first.kind,
+    faults: faults.map((fault) => ({ ...fault })),
+  });
+}

@@ -1,0 +1,140 @@
+// Makes a bundle of one cast. The log is verified on the way, and nothing is handed out in clear that looks like a credential:
+// outputs were scrubbed before they were stored, but prompts, scripts and configurations are what people wrote.
+import { DatabaseSync } from 'node:sqlite';
+import type { Json } from '../kernel/json.ts';
+import { findSecrets, scrubJson } from '../kernel/secrets.ts';
+import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
+import { aboutOf, BUNDLE_FORMAT, type Bundle, type BundledFact, bundleText, erasedBy } from './bundle.ts';
+import type { Known } from './known-checkpoints.ts';
+import { Tree } from './merkle.ts';
+import { isSignedBy, keyLine, type Note } from './note.ts';
+import { readStoredLine, type StoredLine } from './stored-line.ts';
+import { TEXTS_PER_FACT } from './text-walk.ts';
+import { verifyLog } from './verify-log.ts';
+
+/** What to leave out: digests, plain texts that must not occur, and the word `secrets` for whatever the scanner finds. */
+export type Redactions = readonly string[];
+
+export type Made = { readonly verdict: Verdict; readonly text: string };
+
+type Own = { readonly line: string; readonly read: StoredLine };
+
+export function makeBundle(file: string, cast: string, known: Known, redactions: Redactions): Made {
+  const tree = new Tree();
+  const verified = verifyLog(file, known.kept, known.keys, (_, leaf) => tree.add(leaf));
+  if (!verified.allow) return { verdict: verified, text: '' };
+  const signed = newestNote(known);
+  if (!signed) return { verdict: unsigned(), text: '' };
+  const { note, key } = signed;
+  const db = new DatabaseSync(file, { readOnly: true });
+  try {
+    const own = ownFacts(db, cast, note.checkpoint.size);
+    const texts = textsBeside(db, own);
+    const { shown, withheld, redacted, secrets } = redact(own, texts, redactions);
+    if (secrets) return { verdict: secrets, text: '' };
+    const facts = own.map(({ line, read: { seq } }): BundledFact => {
+      const proof = tree.inclusion(seq - 1, note.checkpoint.size);
+      return withheld.has(seq) ? { seq, proof, leaf: tree.leaf(seq - 1) } : { seq, proof, line };
+    });
+    const about = aboutOf(
+      cast,
+      own.map(({ read }) => read).filter(({ seq }) => !withheld.has(seq)),
+    );
+    const bundle: Bundle = {
+      format: BUNDLE_FORMAT,
+      about,
+      checkpoint: note.text,
+      key: keyLine(key),
+      facts,
+      texts: Object.fromEntries(shown),
+      redacted,
+    };
+    const details = {
+      cast,
+      facts: facts.length,
+      withheld: withheld.size,
+      texts: shown.length,
+      redacted: redacted.length,
+    };
+    return { verdict: allow(`${facts.length} facts with their proofs`, details), text: bundleText(bundle) };
+  } finally {
+    db.close();
+  }
+}
+
+function newestNote({ kept, keys }: Known) {
+  const notes = kept.flatMap((each) => each.notes.flatMap((note) => note ?? []));
+  const newest = notes.reduce<Note | null>((a, b) => (a && a.checkpoint.size >= b.checkpoint.size ? a : b), null);
+  const key = newest && keys.find((each) => isSignedBy(newest, each));
+  return newest && key ? { note: newest, key } : null;
+}
+
+/** The facts that are filed under the cast, and those that erased texts of it. */
+function ownFacts(db: DatabaseSync, cast: string, size: number): readonly Own[] {
+  const select = "SELECT line FROM facts WHERE (cast_id = ? OR kind = 'blob.erased') AND seq <= ? ORDER BY seq";
+  const found = db
+    .prepare(select)
+    .all(cast, size)
+    .flatMap(({ line }) => {
+      const read = readStoredLine(String(line));
+      return read ? [{ line: String(line), read }] : [];
+    });
+  const seqs = new Set<Json>(found.filter(({ read }) => read.kind !== 'blob.erased').map(({ read }) => read.seq));
+  return found.filter(({ read }) => erasedBy(read)?.from.some((seq) => seqs.has(seq)) ?? true);
+}
+
+function textsBeside(db: DatabaseSync, own: readonly Own[]): ReadonlyMap<string, string> {
+  const select = db.prepare('SELECT digest, body FROM texts WHERE id BETWEEN ? AND ?');
+  const rows = own.flatMap(({ read: { seq } }) => select.all(seq * TEXTS_PER_FACT, (seq + 1) * TEXTS_PER_FACT - 1));
+  return new Map(rows.map(({ digest, body }) => [String(digest), String(body)]));
+}
+
+function redact(own: readonly Own[], texts: ReadonlyMap<string, string>, redactions: Redactions) {
+  const digests = redactions.filter((each) => each.startsWith('sha256:'));
+  const hidesSecrets = redactions.includes('secrets');
+  const words = redactions.filter((each) => !each.startsWith('sha256:') && each !== 'secrets');
+  const holds = (text: string) => words.some((word) => text.includes(word));
+  // In a line the same words are written with escapes.
+  const holdsInLine = (line: string) => words.some((word) => line.includes(JSON.stringify(word).slice(1, -1)));
+  const shown: [string, string][] = [];
+  const redacted: string[] = [];
+  const found: { readonly digest: string; readonly kinds: readonly string[] }[] = [];
+  for (const [digest, text] of texts) {
+    const secrets = findSecrets(text);
+    const isHidden = digests.includes(digest) || holds(text);
+    if (!isHidden && secrets.length > 0 && !hidesSecrets) found.push({ digest, kinds: kindsOf(secrets) });
+    if (isHidden || secrets.length > 0) redacted.push(digest);
+    else shown.push([digest, text]);
+  }
+  const withheld = new Set<number>();
+  const inLines: { readonly seq: number; readonly kinds: readonly string[] }[] = [];
+  for (const { line, read } of own) {
+    const secrets = scrubJson(read.fact).found;
+    if (holdsInLine(line) || (secrets.length > 0 && hidesSecrets)) withheld.add(read.seq);
+    else if (secrets.length > 0) inLines.push({ seq: read.seq, kinds: kindsOf(secrets) });
+  }
+  const named = new Set(own.filter(({ read }) => !withheld.has(read.seq)).flatMap(({ read }) => read.texts));
+  const isNamed = (digest: string) => named.has(digest);
+  return {
+    shown: shown.filter(([digest]) => isNamed(digest)),
+    redacted: redacted.filter(isNamed).sort(),
+    withheld,
+    secrets: found.length + inLines.length > 0 ? holdsSecrets(found, inLines) : null,
+  };
+}
+
+function kindsOf(found: readonly { readonly kind: string }[]): readonly string[] {
+  return [...new Set(found.map(({ kind }) => kind))];
+}
+
+function holdsSecrets(
+  texts: readonly { readonly digest: string; readonly kinds: readonly string[] }[],
+  facts: readonly { readonly seq: number; readonly kinds: readonly string[] }[],
+): Denied {
+  const reason = `${texts.length} texts and ${facts.length} facts hold something that looks like a credential; leave them out with --redact secrets`;
+  return deny('EXPORT_HOLDS_SECRET', reason, { texts, facts });
+}
+
+function unsigned(): Denied {
+  return deny('KEY_UNSAFE', 'there is no checkpoint that a key of yours signed; `baton audit checkpoint` makes one');
+}

@@ -1,0 +1,61 @@
+// Proofs for whoever has a signed checkpoint and not the log: that a fact is in it, and that one checkpoint extends another.
+// A log that does not verify proves nothing.
+import type { JsonObject } from '../kernel/json.ts';
+import { allow, deny, type Verdict } from '../kernel/verdict.ts';
+import type { Known } from './known-checkpoints.ts';
+import { Tree } from './merkle.ts';
+import { isSignedBy } from './note.ts';
+import { verifyLog } from './verify-log.ts';
+
+/** In the tree of `size` entries; without a size, in the newest that is signed and holds the fact, else in all there is. */
+export function proveInclusion(file: string, known: Known, seq: number, size: number | null): Verdict {
+  const tree = new Tree();
+  let line = '';
+  const verdict = verifyLog(file, known.kept, known.keys, (at, leaf, text) => {
+    tree.add(leaf);
+    if (at === seq) line = text;
+  });
+  if (!verdict.allow) return verdict;
+  const wanted = size ?? newestSigned(known, seq) ?? tree.size;
+  if (seq > wanted || wanted > tree.size) return outOfRange(tree.size);
+  return allow(`entry ${seq} is in the tree of ${wanted} entries`, {
+    seq,
+    line,
+    leaf: tree.leaf(seq - 1),
+    size: wanted,
+    root: tree.root(wanted),
+    proof: tree.inclusion(seq - 1, wanted),
+    ...signedAt(known, wanted),
+  });
+}
+
+export function proveConsistency(file: string, known: Known, from: number, to: number | null): Verdict {
+  const tree = new Tree();
+  const verdict = verifyLog(file, known.kept, known.keys, (_, leaf) => tree.add(leaf));
+  if (!verdict.allow) return verdict;
+  const size = to ?? newestSigned(known, from) ?? tree.size;
+  if (from > size || size > tree.size) return outOfRange(tree.size);
+  return allow(`the first ${from} of ${size} entries are those of the tree of ${from}`, {
+    from: { size: from, root: tree.root(from), ...signedAt(known, from) },
+    to: { size, root: tree.root(size), ...signedAt(known, size) },
+    proof: tree.consistency(from, size),
+  });
+}
+
+function newestSigned({ kept, keys }: Known, least: number): number | null {
+  const sizes = kept.flatMap(({ notes }) =>
+    notes.flatMap((note) => (note && keys.some((key) => isSignedBy(note, key)) ? note.checkpoint.size : [])),
+  );
+  const newest = Math.max(...sizes);
+  return newest >= least ? newest : null;
+}
+
+/** The note that was signed for exactly this many entries, if there is one. */
+function signedAt({ kept }: Known, size: number): JsonObject {
+  const note = kept.flatMap(({ notes }) => notes).find((each) => each?.checkpoint.size === size);
+  return note ? { checkpoint: note.text } : {};
+}
+
+function outOfRange(size: number): Verdict {
+  return deny('BAD_USAGE', `the log has ${size} entries; name numbers within them, the smaller one first`, { size });
+}

@@ -1,0 +1,131 @@
+// Verifies a bundle from its own text: form, signature, proofs, chain, texts, and what it says about itself. Whether its key
+// is to be trusted is for whoever holds it to say.
+import { hash } from 'node:crypto';
+import { isObject, type Json } from '../kernel/json.ts';
+import { allow, type Verdict } from '../kernel/verdict.ts';
+import { aboutOf, BUNDLE_FORMAT, BUNDLE_MEMBERS, type Bundle, type BundledFact, erasedBy } from './bundle.ts';
+import { FAULTS_MAX, type Fault, type FaultKind, tampered } from './fault.ts';
+import { isHash, leafOf, provesInclusion } from './merkle.ts';
+import { isSignedBy, keyLine, type Note, type PublicKey, readKeyLine, readNotes } from './note.ts';
+import { canonical, readStoredLine, type StoredLine } from './stored-line.ts';
+
+type Report = (kind: FaultKind, seq: number, reason: string) => void;
+type Shown = { readonly seq: number; readonly leaf: string; readonly line: StoredLine | null };
+
+/** A fault that is about no entry has number 0. */
+export function verifyBundle(text: string, trusted: readonly PublicKey[]): Verdict {
+  const faults: Fault[] = [];
+  const report: Report = (kind, seq, reason) => {
+    if (faults.length < FAULTS_MAX) faults.push({ kind, seq, reason });
+  };
+  const bundle = readBundle(text);
+  if (!bundle) return tampered([malformed('the file is not the canonical form of a bundle')]);
+  const [note] = readNotes(`${bundle.checkpoint}\n`);
+  const key = readKeyLine(bundle.key);
+  if (!note || `${note.text}` !== bundle.checkpoint || !key || keyLine(key) !== bundle.key)
+    return tampered([malformed('the checkpoint or the key cannot be read')]);
+  if (!isSignedBy(note, key))
+    report('CHECKPOINT_SIGNATURE', note.checkpoint.size, 'the checkpoint is not signed by the key');
+  const shown = checkFacts(bundle.facts, note, report);
+  const lines = shown.flatMap(({ line }) => line ?? []);
+  checkTexts(bundle, lines, report);
+  if (
+    faults.length === 0 &&
+    canonical(aboutOf(bundle.about.cast, lines) as unknown as Json) !== canonical(bundle.about as unknown as Json)
+  )
+    report('SUMMARY_MISMATCH', shown[0]?.seq ?? 0, 'what the bundle says about itself is not what its facts say');
+  const isTrusted = trusted.some((each) => keyLine(each) === bundle.key);
+  const details = {
+    cast: bundle.about.cast,
+    facts: shown.length,
+    withheld: shown.length - lines.length,
+    texts: Object.keys(bundle.texts).length,
+    redacted: bundle.redacted.length,
+    checkpoint: { size: note.checkpoint.size, root: note.checkpoint.root, origin: note.checkpoint.origin },
+    key: { line: bundle.key, trusted: isTrusted },
+  };
+  if (faults.length > 0) return tampered(faults, details);
+  const signer = isTrusted ? 'a key that you trust' : `a key that you do not know, ${key.name}`;
+  return allow(`${shown.length} facts of the cast ${bundle.about.cast} are as they were signed by ${signer}`, details);
+}
+
+/** The bundle, where the text is one byte for byte. */
+export function readBundle(text: string): Bundle | null {
+  try {
+    const value = JSON.parse(text) as Json;
+    if (!isObject(value) || `${canonical(value)}\n` !== text) return null;
+    if (Object.keys(value).join() !== BUNDLE_MEMBERS.join() || value.format !== BUNDLE_FORMAT) return null;
+    const { about, checkpoint, key, facts, texts, redacted } = value;
+    const isWhole =
+      isObject(about) &&
+      typeof about.cast === 'string' &&
+      typeof checkpoint === 'string' &&
+      typeof key === 'string' &&
+      Array.isArray(facts) &&
+      facts.every(isBundledFact) &&
+      isObject(texts) &&
+      Object.values(texts).every((each) => typeof each === 'string') &&
+      Array.isArray(redacted) &&
+      redacted.every((each) => typeof each === 'string');
+    return isWhole ? (value as unknown as Bundle) : null;
+  } catch {
+    return null;
+  }
+}
+
+function isBundledFact(value: Json): boolean {
+  if (!isObject(value) || Object.keys(value).length !== 3) return false;
+  const { seq, proof, line, leaf } = value;
+  if (!Number.isSafeInteger(seq) || !Array.isArray(proof) || !proof.every(isHash)) return false;
+  return typeof line === 'string' || isHash(leaf);
+}
+
+function checkFacts(facts: readonly BundledFact[], { checkpoint }: Note, report: Report): readonly Shown[] {
+  const shown: Shown[] = [];
+  let at = '';
+  for (const fact of facts) {
+    const { seq, proof } = fact;
+    const before = shown.at(-1);
+    const leaf = 'line' in fact ? leafOf(fact.line) : fact.leaf;
+    const line = 'line' in fact ? readStoredLine(fact.line) : null;
+    if (before && seq <= before.seq) report('SEQ_GAP', seq, `it comes after number ${before.seq}`);
+    if ('line' in fact && !line) report('ENTRY_NOT_CANONICAL', seq, 'the line is not the canonical form of an entry');
+    else if (line && line.seq !== seq) report('SEQ_GAP', seq, `the line in its place has number ${line.seq}`);
+    else if (!provesInclusion(leaf, seq - 1, checkpoint.size, proof, checkpoint.root))
+      report('PROOF_INVALID', seq, 'its proof does not lead to the signed root');
+    else if (line && before && seq === before.seq + 1 && line.prev !== before.leaf)
+      report('CHAIN_BROKEN', seq, 'it is not chained to the entry before it');
+    else if (line && line.at < at) report('TIME_BACKWARDS', seq, 'its time lies before that of the fact before it');
+    at = line?.at ?? at;
+    shown.push({ seq, leaf, line });
+  }
+  if (shown.length === 0) report('BUNDLE_MALFORMED', 0, 'the bundle holds no facts');
+  return shown;
+}
+
+/** Every text that a line names is there, was redacted, or was erased by a fact of the bundle; and there are no others. */
+function checkTexts({ texts, redacted }: Bundle, lines: readonly StoredLine[], report: Report): void {
+  const left = new Set([...Object.keys(texts), ...redacted]);
+  const missing = new Map<string, number>();
+  for (const { seq, texts: digests } of lines) {
+    for (const digest of digests) {
+      left.delete(digest);
+      const text = Object.hasOwn(texts, digest) ? texts[digest] : undefined;
+      if (text === undefined && !redacted.includes(digest)) missing.set(`${seq} ${digest}`, seq);
+      else if (text !== undefined && `sha256:${hash('sha256', text, 'hex')}` !== digest)
+        report('BLOB_MISMATCH', seq, `its text ${digest} was changed`);
+    }
+  }
+  for (const line of lines) {
+    const erased = erasedBy(line);
+    for (const seq of erased?.from ?? []) missing.delete(`${seq} ${erased?.digest}`);
+  }
+  for (const [place, seq] of missing) report('BLOB_MISMATCH', seq, `its text ${place.split(' ')[1]} is not there`);
+  for (const digest of left) report('BLOB_MISMATCH', 0, `the text ${digest} belongs to no fact`);
+  const both = redacted.find((digest) => Object.hasOwn(texts, digest));
+  if (both !== undefined) report('BUNDLE_MALFORMED', 0, `the text ${both} is redacted and shown`);
+}
+
+function malformed(reason: string): Fault {
+  return { kind: 'BUNDLE_MALFORMED', seq: 0, reason };
+}

@@ -1,0 +1,15 @@
+// The log is signed whenever a cast stands still, so that whatever is done to it afterwards is found out. That it could not
+// be signed is told, and changes nothing about how the cast ended.
+import { logFileIn } from '../log/sqlite.ts';
+import type { Workspace } from '../workspace/locate.ts';
+import { note } from './command.ts';
+
+export async function checkpointAtEnd(workspace: Workspace, env: NodeJS.ProcessEnv): Promise<void> {
+  try {
+    const { makeCheckpoint } = await import('../audit/make-checkpoint.ts');
+    const verdict = makeCheckpoint(workspace, logFileIn(workspace.stateDir), env);
+    if (!verdict.allow) note(`The log was not signed (${verdict.code}): ${verdict.reason}`);
+  } catch (error) {
+    note(`The log was not signed: ${(error as Error).message}`);
+  }
+}

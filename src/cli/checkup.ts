@@ -1,0 +1,180 @@
+// What a cast needs of a machine, looked at one by one. Each finding says what is so and, where something is missing, how to
+// mend it. Looking changes nothing but a file that is written and removed again.
+import { execFileSync } from 'node:child_process';
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type Detected, detectAgents } from '../agents/detect.ts';
+import { check } from '../kernel/graph/check.ts';
+import { isObject, type Json } from '../kernel/json.ts';
+import { logFileIn, SqliteLog } from '../log/sqlite.ts';
+import { UTILITY_NAMES } from '../utilities/names.ts';
+import { BUNDLED, loadFor } from '../workspace/find-config.ts';
+import type { Workspace } from '../workspace/locate.ts';
+import { counted } from './counted.ts';
+import { hasLog } from './state-folder.ts';
+
+export type Finding = {
+  readonly name: string;
+  readonly level: 'ok' | 'warning' | 'error';
+  readonly found: string;
+  /** What to do about it; null where nothing is to be done. */
+  readonly fix: string | null;
+};
+
+const NODE_MIN = 24;
+const MIB = 1_048_576;
+const FREE_WARN_BYTES = 1024 * MIB;
+const FREE_MIN_BYTES = 100 * MIB;
+/** As far as the clocks of two machines that share a folder may differ. */
+const SKEW_MS_MAX = 60_000;
+const SANE_YEAR = 2026;
+
+export async function checkup(workspace: Workspace, env: NodeJS.ProcessEnv, now: number): Promise<readonly Finding[]> {
+  const { finding: config, runners } = configFinding(workspace);
+  return [
+    nodeFinding(process.versions.node),
+    gitFinding(workspace, env),
+    config,
+    ...agentFindings(await detectAgents(env), runners),
+    diskFinding(workspace),
+    stateFinding(workspace),
+    await clockFinding(workspace, now),
+  ];
+}
+
+export function nodeFinding(version: string): Finding {
+  if (Number(version.split('.')[0]) >= NODE_MIN) return ok('node', version);
+  return error(
+    'node',
+    version,
+    `install Node ${NODE_MIN} or newer, or run npm install in the checkout, which brings one`,
+  );
+}
+
+function gitFinding({ dir }: Workspace, env: NodeJS.ProcessEnv): Finding {
+  const ask = (...args: string[]) =>
+    execFileSync('git', ['-C', dir, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], env }).trim();
+  let version: string;
+  try {
+    version = ask('--version').replace('git version ', '');
+  } catch {
+    return warning('git', 'not found', 'install git: without it changes are noted, and cannot be compared or undone');
+  }
+  try {
+    ask('rev-parse', '--git-dir');
+  } catch {
+    return warning(
+      'git',
+      `${version}; ${dir} is no repository`,
+      `run git init in ${dir}, so that what agents change can be seen`,
+    );
+  }
+  try {
+    ask('var', 'GIT_COMMITTER_IDENT');
+    return ok('git', version);
+  } catch {
+    const fix = 'tell git who you are: git config --global user.name and user.email';
+    return warning('git', `${version}; it does not know who commits`, fix);
+  }
+}
+
+function configFinding(workspace: Workspace): { readonly finding: Finding; readonly runners: readonly string[] } {
+  try {
+    const loaded = loadFor({ file: undefined, workspace, cwd: workspace.dir, loadout: undefined });
+    const issues = [...loaded.issues, ...check(loaded.config, { utilities: UTILITY_NAMES })];
+    const errors = issues.filter(({ level }) => level === 'error');
+    const where = loaded.file === BUNDLED ? 'the one that comes with baton' : loaded.file;
+    const runners = runnersIn(loaded.config);
+    const [first] = errors;
+    if (first) {
+      const found = `${counted(errors.length, 'error')} in ${where}; first: ${first.path}: ${first.message}`;
+      return { finding: error('configuration', found, 'baton check lists them all, each with a way out'), runners };
+    }
+    const fix = loaded.file === BUNDLED ? 'baton init makes one of your own' : null;
+    return { finding: { name: 'configuration', level: 'ok', found: where, fix }, runners };
+  } catch (cause) {
+    const finding = error(
+      'configuration',
+      (cause as Error).message,
+      `correct ${workspace.configFile}, or replace it with baton init --force`,
+    );
+    return { finding, runners: [] };
+  }
+}
+
+/** The runners that the agents of a configuration name. */
+export function runnersIn(config: Json): readonly string[] {
+  const materia = isObject(config) && isObject(config.materia) ? Object.values(config.materia).filter(isObject) : [];
+  const agents = materia.filter((one) => one.prompt !== undefined || one.promptFile !== undefined);
+  return [...new Set(agents.map(({ runner }) => (typeof runner === 'string' ? runner : 'claude')))];
+}
+
+/** An agent that the configuration names has to be there; of the others one is enough. */
+export function agentFindings(found: readonly Detected[], runners: readonly string[]): Finding[] {
+  const findings = found
+    .filter(({ name, path }) => runners.includes(name) || path !== null)
+    .map(({ name, path, version, signedInBy, hint }): Finding => {
+      const isNeeded = runners.includes(name);
+      const level = isNeeded ? 'error' : 'warning';
+      if (path === null) return { name, level, found: 'not installed, and the configuration names it', fix: hint };
+      const at = `${version ?? 'unknown version'} at ${path}`;
+      if (signedInBy === null) return { name, level: 'warning', found: `${at}; no sign-in was found`, fix: hint };
+      return ok(name, `${at}, signed in`);
+    });
+  if (findings.length > 0) return findings;
+  const fix = 'baton agents says how to install one; baton cast --agents SCRIPT works without';
+  return runners.some((name) => !OTHERS.includes(name)) ? [error('agents', 'none is installed', fix)] : [];
+}
+
+/** Runners that need no program. */
+const OTHERS = ['openai', 'anthropic', 'command', 'person', 'scripted'];
+
+function diskFinding({ stateDir }: Workspace): Finding {
+  let at = stateDir;
+  while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
+  const { bavail, bsize } = statfsSync(at);
+  const free = bavail * bsize;
+  const found = `${Math.floor(free / MIB)} MiB free at ${at}`;
+  const fix = 'free some space, or point BATON_HOME to another disk';
+  if (free < FREE_MIN_BYTES) return error('disk', found, fix);
+  return free < FREE_WARN_BYTES ? warning('disk', found, fix) : ok('disk', found);
+}
+
+function stateFinding(workspace: Workspace): Finding {
+  const { stateDir } = workspace;
+  try {
+    const isThere = hasLog(workspace);
+    let at = stateDir;
+    while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
+    accessSync(at, constants.W_OK);
+    return ok('state', isThere ? stateDir : `${stateDir} (no cast yet)`);
+  } catch (cause) {
+    const fix = `make ${stateDir} writable for you, or point BATON_HOME elsewhere`;
+    return error('state', (cause as Error).message, fix);
+  }
+}
+
+/** The log's own times never go back, so a clock that was set back makes everything look as if it took no time. */
+async function clockFinding(workspace: Workspace, now: number): Promise<Finding> {
+  const time = new Date(now).toISOString();
+  const fix = 'set the clock of the machine, best by the network (timedatectl set-ntp true)';
+  if (new Date(now).getUTCFullYear() < SANE_YEAR) return error('clock', time, fix);
+  try {
+    if (!hasLog(workspace)) return ok('clock', time);
+    const log = new SqliteLog(logFileIn(workspace.stateDir));
+    try {
+      const { seq } = await log.head();
+      const [last] = await log.read({ after: Math.max(0, seq - 1), limit: 1 });
+      if (!last || Date.parse(last.at) - now <= SKEW_MS_MAX) return ok('clock', time);
+      return error('clock', `${time}, but the log was written at ${last.at}`, fix);
+    } finally {
+      await log.close();
+    }
+  } catch (cause) {
+    return error('log', (cause as Error).message, `restore ${logFileIn(workspace.stateDir)} from a copy`);
+  }
+}
+
+const ok = (name: string, found: string): Finding => ({ name, level: 'ok', found, fix: null });
+const warning = (name: string, found: string, fix: string): Finding => ({ name, level: 'warning', found, fix });
+const error = (name: string, found: string, fix: string): Finding => ({ name, level: 'error', found, fix });

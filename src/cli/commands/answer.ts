@@ -1,0 +1,76 @@
+// `baton answer`: what a person says in a turn of theirs; then the cast is carried on.
+import type { Door } from '../../engine/door.ts';
+import { isObject } from '../../kernel/json.ts';
+import type { Turn } from '../../kernel/state.ts';
+import { deny, type Verdict } from '../../kernel/verdict.ts';
+import { type Call, EXIT, note, out, outJson, Refused, text, UsageError } from '../command.ts';
+import { driveAndShow, withDriver } from '../driving.ts';
+import { workspaceOf } from '../find-workspace.ts';
+import { refuseAgents } from '../only-persons.ts';
+import { readInput } from '../read-input.ts';
+import { nameCast, noCastYet, person } from '../session.ts';
+import { hasLog } from '../state-folder.ts';
+
+export async function run(call: Call): Promise<number> {
+  refuseAgents(call);
+  const [castWord, ...words] = call.words;
+  const file = text(call.values, 'file');
+  if (file !== undefined && words.length > 0) throw new UsageError('give the answer as words or with --file, not both');
+  const number = turnNumber(call);
+  const workspace = workspaceOf(call);
+  if (!hasLog(workspace)) throw noCastYet(workspace);
+  return withDriver(workspace, async (door) => {
+    const { cast } = await nameCast(door, castWord);
+    const turn = await askedTurn(door, cast, number);
+    const output = words.length > 0 ? words.join(' ') : await given(call, file, turn);
+    const answer = () => door.submit({ kind: 'turn.answer', cast, turn: turn.id, output }, person());
+    // Whoever drives the cast goes on by itself as soon as the answer is in the log.
+    if (await door.driverOf(cast)) return told(call, await answer());
+    return driveAndShow(call, workspace, door, cast, async () => {
+      const verdict = await answer();
+      // A refusal of the answer itself is in the log, and the cast asks again; any other ends the command.
+      if (!verdict.allow && (verdict.code === 'NOT_ALLOWED_NOW' || verdict.code === 'UNKNOWN_TURN'))
+        throw new Refused(verdict);
+      for (const line of issuesIn(verdict)) note(line);
+    });
+  });
+}
+
+function turnNumber(call: Call): number | null {
+  const word = text(call.values, 'turn');
+  if (word === undefined) return null;
+  if (!/^[1-9]\d{0,9}$/.test(word)) throw new UsageError(`--turn must be the number of a turn, not ${word}`);
+  return Number(word);
+}
+
+/** Nothing is driven, and nobody asked for text, before it is clear that an answer is wanted. */
+async function askedTurn(door: Door, cast: string, number: number | null): Promise<Turn> {
+  const turns = Object.values((await door.cast(cast))?.turns ?? {}).filter(({ phase }) => phase === 'asked');
+  const wanted = number === null ? turns : turns.filter(({ id }) => id === number);
+  const [turn, ...others] = wanted;
+  if (turn && others.length === 0) return turn;
+  const ids = turns.map(({ id }) => id);
+  const reason = turn
+    ? `turns ${ids.join(', ')} of cast ${cast} wait for an answer; name one with --turn`
+    : `${number === null ? 'no turn' : `turn ${number}`} of cast ${cast} waits for an answer`;
+  throw new Refused(deny('NOT_ALLOWED_NOW', reason, { waiting: ids }));
+}
+
+async function given(call: Call, file: string | undefined, turn: Turn): Promise<string> {
+  if (file !== undefined) return readInput(call, file);
+  if (process.stdin.isTTY) note(`${turn.brief ?? ''}\n\nYour answer, ended with Ctrl-D on a line of its own:`);
+  return readInput(call, '-');
+}
+
+function told(call: Call, verdict: Verdict): number {
+  if (!verdict.allow) throw new Refused(verdict);
+  if (call.json) outJson(verdict);
+  else out(verdict.reason);
+  return EXIT.ok;
+}
+
+function issuesIn({ allow, reason, details }: Verdict): string[] {
+  if (allow) return [];
+  const issues = Array.isArray(details.issues) ? details.issues.filter(isObject) : [];
+  return [`refused: ${reason}`, ...issues.map(({ path, message }) => `  ${String(path)}: ${String(message)}`)];
+}

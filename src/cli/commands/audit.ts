@@ -1,0 +1,110 @@
+// `baton audit`: whether the history is as it was written, proofs of single facts, and signed checkpoints.
+import { resolve } from 'node:path';
+import { tampered } from '../../audit/fault.ts';
+import { knownCheckpoints } from '../../audit/known-checkpoints.ts';
+import { makeCheckpoint } from '../../audit/make-checkpoint.ts';
+import { keyLine } from '../../audit/note.ts';
+import { proveConsistency, proveInclusion } from '../../audit/prove.ts';
+import { openSigner } from '../../audit/signing-key.ts';
+import { verifyLog } from '../../audit/verify-log.ts';
+import { allow, type Verdict } from '../../kernel/verdict.ts';
+import { logFileIn } from '../../log/sqlite.ts';
+import { again, type Call, text, UsageError } from '../command.ts';
+import { workspaceOf } from '../find-workspace.ts';
+import { noCastYet } from '../session.ts';
+import { hasLog } from '../state-folder.ts';
+import { tell } from '../verdict-answer.ts';
+
+export async function run(call: Call): Promise<number> {
+  const [word, ...rest] = call.words;
+  if (word === 'verify' && rest.length === 0) return tell(call, verify(call), summary);
+  if (word === 'prove') return prove(call, rest);
+  if (word === 'checkpoint' && rest.length === 0) return tell(call, checkpoint(call), noteOf);
+  if (word === 'key' && rest.length === 0) return tell(call, key(call), ({ details }) => [String(details.key)]);
+  const baton = again(call);
+  throw new UsageError(
+    `say: ${baton} audit verify, ${baton} audit prove SEQ, ${baton} audit checkpoint or ${baton} audit key`,
+  );
+}
+
+function verify(call: Call): Verdict {
+  const workspace = workspaceOf(call);
+  const known = knownOf(call);
+  if (!known.ok) return known.verdict;
+  const { kept, keys } = known.value;
+  if (hasLog(workspace)) return verifyLog(logFileIn(workspace.stateDir), kept, keys);
+  const last = kept.flatMap(({ notes }) => notes.flatMap((note) => note?.checkpoint.size ?? [])).at(-1);
+  if (last === undefined) throw noCastYet(workspace);
+  return tampered([
+    { kind: 'TRUNCATED', seq: 1, reason: `the log is gone; a checkpoint of ${last} entries was signed` },
+  ]);
+}
+
+function prove(call: Call, [word, ...more]: readonly string[]): number {
+  const workspace = workspaceOf(call);
+  if (!hasLog(workspace)) throw noCastYet(workspace);
+  const known = knownOf(call);
+  if (!known.ok) return tell(call, known.verdict, nothing);
+  const file = logFileIn(workspace.stateDir);
+  const [from, to] = [number(call, 'from'), number(call, 'to')];
+  if (word === undefined && from !== null) {
+    return tell(call, proveConsistency(file, known.value, from, to), ({ details }) => [
+      JSON.stringify(details, null, 2),
+    ]);
+  }
+  const seq = Number(word);
+  if (more.length > 0 || from !== null || !Number.isSafeInteger(seq) || seq < 1)
+    throw new UsageError(`say: ${again(call)} audit prove SEQ, or ${again(call)} audit prove --from SIZE [--to SIZE]`);
+  return tell(call, proveInclusion(file, known.value, seq, to), ({ details }) => [JSON.stringify(details, null, 2)]);
+}
+
+function checkpoint(call: Call): Verdict {
+  const workspace = workspaceOf(call);
+  if (!hasLog(workspace)) throw noCastYet(workspace);
+  return makeCheckpoint(workspace, logFileIn(workspace.stateDir), call.env);
+}
+
+function key(call: Call): Verdict {
+  const signer = openSigner(call.env);
+  return signer.ok ? allow('the public key of this user', { key: keyLine(signer.value.publicKey) }) : signer.verdict;
+}
+
+function knownOf(call: Call) {
+  const file = text(call.values, 'checkpoint');
+  const line = text(call.values, 'key');
+  const files = file === undefined ? [] : [resolve(call.cwd, file)];
+  try {
+    return knownCheckpoints(workspaceOf(call), call.env, files, line === undefined ? [] : [line]);
+  } catch (error) {
+    throw new UsageError(`the checkpoint cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function number(call: Call, name: string): number | null {
+  const given = text(call.values, name);
+  if (given === undefined) return null;
+  const value = Number(given);
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new UsageError(`--${name} must be a number of entries, not ${given}`);
+  return value;
+}
+
+function summary({ reason, details }: Verdict): readonly string[] {
+  const { head, root, texts, erased, checkpoints } = details as Record<string, unknown>;
+  const { inside, outside, unsigned } = checkpoints as Record<string, number>;
+  return [
+    reason,
+    `texts         ${texts} as their digests say, ${erased} erased`,
+    `checkpoints   ${inside} beside the log, ${outside} outside; ${unsigned} facts came after the last one`,
+    `head          ${head}`,
+    `root          ${root}`,
+  ];
+}
+
+function noteOf({ reason, details }: Verdict): readonly string[] {
+  return [reason, ...(typeof details.note === 'string' ? ['', details.note.trimEnd()] : [])];
+}
+
+function nothing(): readonly string[] {
+  return [];
+}

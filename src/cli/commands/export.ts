@@ -1,0 +1,45 @@
+// `baton export`: one cast as evidence, in one file.
+import { renameSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { knownCheckpoints } from '../../audit/known-checkpoints.ts';
+import { makeBundle } from '../../audit/make-bundle.ts';
+import { makeCheckpoint } from '../../audit/make-checkpoint.ts';
+import { allow, type Verdict } from '../../kernel/verdict.ts';
+import { logFileIn } from '../../log/sqlite.ts';
+import { type Call, text, UsageError } from '../command.ts';
+import { workspaceOf } from '../find-workspace.ts';
+import { nameCast, withDoor } from '../session.ts';
+import { tell } from '../verdict-answer.ts';
+
+export async function run(call: Call): Promise<number> {
+  const output = text(call.values, 'output');
+  if (output === undefined || output === '')
+    throw new UsageError('name the file to write with -o, such as -o run.baton');
+  const { cast } = await withDoor(call, (door) => nameCast(door, call.words[0]));
+  return tell(call, exported(call, cast, resolve(call.cwd, output)), ({ reason }) => [reason]);
+}
+
+function exported(call: Call, cast: string, output: string): Verdict {
+  const workspace = workspaceOf(call);
+  const file = logFileIn(workspace.stateDir);
+  const signed = makeCheckpoint(workspace, file, call.env);
+  if (!signed.allow) return signed;
+  const known = knownCheckpoints(workspace, call.env);
+  if (!known.ok) return known.verdict;
+  const { verdict, text: bundle } = makeBundle(file, cast, known.value, redactions(call));
+  if (!verdict.allow) return verdict;
+  // Whole or not at all; what it replaces may be an earlier export.
+  writeFileSync(`${output}.part`, bundle, { mode: 0o600, flush: true });
+  renameSync(`${output}.part`, output);
+  return allow(`${output}: ${verdict.reason}`, { ...verdict.details, file: output });
+}
+
+function redactions({ values: { redact } }: Call): readonly string[] {
+  const given = Array.isArray(redact) ? redact.filter((each) => typeof each === 'string') : [];
+  const short = given.find((each) => each === '' || /^sha256:(?![0-9a-f]{64}$)/.test(each));
+  if (short !== undefined)
+    throw new UsageError(
+      `--redact takes a whole digest (sha256: and 64 hex digits) or words, not ${short || 'nothing'}`,
+    );
+  return given;
+}

@@ -1,0 +1,100 @@
+// `baton mcp`: an MCP server for agents within a cast and for clients outside, on standard input and output or over HTTP.
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { isInsideAttempt } from '../../agents/inside-attempt.ts';
+import type { Cast } from '../../kernel/state.ts';
+import { logFileIn, SqliteLog } from '../../log/sqlite.ts';
+import { attemptIn } from '../../mcp/attempt.ts';
+import { commandLine } from '../../mcp/command-line.ts';
+import type { Scene } from '../../mcp/tool.ts';
+import type { Workspace } from '../../workspace/locate.ts';
+import { type Call, EXIT, note, outJson, text, UsageError } from '../command.ts';
+import { workspaceOf } from '../find-workspace.ts';
+import { LookingDoor } from '../looking-door.ts';
+import { hasLog } from '../state-folder.ts';
+
+/** A short token can be guessed by whoever may try often enough. */
+const TOKEN_CHARS_MIN = 16;
+
+export async function run(call: Call): Promise<number> {
+  const scene = sceneOf(call);
+  const port = portOf(call);
+  const { serverFor } = await import('../../mcp/server.ts');
+  const newServer = () => serverFor(scene, version());
+  if (port !== null) return overHttp(call, port, newServer);
+  if (call.json) throw new UsageError('standard output belongs to the protocol; --json goes with --http');
+  const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
+  const server = newServer();
+  const gone = new Promise<void>((resolve) => {
+    for (const event of ['end', 'close', 'error']) process.stdin.once(event, () => resolve());
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+  await server.connect(new StdioServerTransport());
+  await gone;
+  await server.close();
+  return EXIT.ok;
+}
+
+function sceneOf(call: Call): Scene {
+  const workspace = workspaceOf(call);
+  // What the tools start must not know the token: it would be a way to steer.
+  const { BATON_MCP_TOKEN: _token, ...env } = call.env;
+  const file = fileURLToPath(new URL('../../../bin/baton', import.meta.url));
+  return {
+    attempt: attemptIn(call.env, workspace.stateDir),
+    // Whoever says that it works for a cast is taken at its word.
+    isAgent: call.env.BATON_CAST !== undefined || isInsideAttempt(call.env),
+    baton: commandLine({ file, dir: workspace.dir, env }),
+    cast: (id) => castIn(workspace, id),
+  };
+}
+
+/** Looked up anew each time: the server outlives many turns. */
+async function castIn(workspace: Workspace, id: string): Promise<Cast | null> {
+  if (!hasLog(workspace)) return null;
+  const door = new LookingDoor(new SqliteLog(logFileIn(workspace.stateDir)));
+  try {
+    return await door.cast(id);
+  } finally {
+    await door.close();
+  }
+}
+
+async function overHttp(call: Call, port: number, newServer: () => ReturnType<ServerFor>): Promise<number> {
+  const { serveHttp } = await import('../../mcp/http.ts');
+  const given = call.env.BATON_MCP_TOKEN;
+  if (given !== undefined && given.length < TOKEN_CHARS_MIN)
+    throw new UsageError(
+      `BATON_MCP_TOKEN is shorter than ${TOKEN_CHARS_MIN} characters; choose a longer one, or leave it out`,
+    );
+  const token = given ?? randomBytes(32).toString('base64url');
+  const listening = await serveHttp({ port, token, newServer }).catch((error: NodeJS.ErrnoException) => {
+    if (error.syscall !== 'listen') throw error;
+    throw new UsageError(`port ${port} cannot be used (${error.code}); name another one, or 0 for a free one`);
+  });
+  note(`MCP at ${listening.url}`);
+  // The token is told once and written nowhere: whoever can read a file of the workspace is not yet a person.
+  if (given === undefined) note(`Authorization: Bearer ${token}`);
+  if (call.json) outJson({ url: listening.url, ...(given === undefined ? { token } : {}) });
+  await new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+  await listening.close();
+  return EXIT.ok;
+}
+
+type ServerFor = typeof import('../../mcp/server.ts').serverFor;
+
+function portOf({ values }: Call): number | null {
+  const given = text(values, 'http');
+  if (given === undefined) return null;
+  const port = Number(given);
+  if (/^[0-9]{1,5}$/.test(given) && port <= 65_535) return port;
+  throw new UsageError(`--http must be a port, 0 to 65535, not ${given}`);
+}
+
+function version(): string {
+  const file = new URL('../../../package.json', import.meta.url);
+  return String(JSON.parse(readFileSync(file, 'utf8')).version);
+}

@@ -1,0 +1,41 @@
+// `baton verify`: whether an exported file is what was signed.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { tampered } from '../../audit/fault.ts';
+import { readKeyLine } from '../../audit/note.ts';
+import { trustedKeys } from '../../audit/signing-key.ts';
+import { verifyBundle } from '../../audit/verify-bundle.ts';
+import type { Verdict } from '../../kernel/verdict.ts';
+import { type Call, text, UsageError } from '../command.ts';
+import { tell } from '../verdict-answer.ts';
+
+export async function run(call: Call): Promise<number> {
+  return tell(call, verify(call), ({ reason, details }) => [
+    reason,
+    `texts         ${details.texts} shown, ${details.redacted} redacted; ${details.withheld} facts withheld`,
+  ]);
+}
+
+function verify(call: Call): Verdict {
+  const given = text(call.values, 'key');
+  const key = given === undefined ? null : readKeyLine(given);
+  if (given !== undefined && !key) throw new UsageError('--key must be a line as `baton audit key` prints it');
+  const trusted = key ? { ok: true as const, value: [key] } : trustedKeys(call.env);
+  if (!trusted.ok) return trusted.verdict;
+  const verdict = verifyBundle(contents(call), trusted.value);
+  const isTrusted = (verdict.details.key as { trusted?: boolean } | undefined)?.trusted === true;
+  if (!verdict.allow || !key || isTrusted) return verdict;
+  return tampered(
+    [{ kind: 'CHECKPOINT_SIGNATURE', seq: 0, reason: 'the file was signed by another key' }],
+    verdict.details,
+  );
+}
+
+function contents(call: Call): string {
+  const file = resolve(call.cwd, call.words[0] ?? '');
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,72 @@
+// Where a cast is going to work: in a worktree of its own where it may change files and git can give it one, else in the
+// directory itself; and what to tell the person about it, at the start and at the end.
+import { mayWrite } from '../kernel/cast/lock-scope.ts';
+import type { Rules } from '../kernel/graph/config.ts';
+import { deny } from '../kernel/verdict.ts';
+import type { Workspace } from '../workspace/locate.ts';
+import { commitOf, tryGit, WorktreeError } from '../workspace/worktree/git.ts';
+import { placeFor } from '../workspace/worktree/make.ts';
+import { readRecord } from '../workspace/worktree/record.ts';
+import { branchOf, type Look, lookAt, type Repository } from '../workspace/worktree/repository.ts';
+import { uncommittedOf } from '../workspace/worktree/turns.ts';
+import { again, type Call, flag, Refused } from './command.ts';
+import { counted } from './counted.ts';
+import { rootNamed } from './ledger-session.ts';
+
+export type Isolation = {
+  /** The name of the worktree in locks; without one the cast works in the directory itself. */
+  readonly root?: string;
+  readonly says: readonly string[];
+};
+
+const IN_PLACE: Isolation = { says: [] };
+
+export async function isolationOf(call: Call, workspace: Workspace, rules: Rules, cast: string): Promise<Isolation> {
+  if (flag(call.values, 'in-place') || rules.worktree === null || !mayWrite(rules)) return IN_PLACE;
+  const look = await looked(workspace.dir);
+  if (!look.ok) return look.why === null ? IN_PLACE : { says: [`works in the directory itself: ${look.why}`] };
+  const { cwd } = placeFor(workspace.stateDir, cast, look.repository.prefix);
+  return { root: rootNamed(call, workspace, cwd), says: startOf(cast, look.repository) };
+}
+
+async function looked(dir: string): Promise<Look> {
+  try {
+    return await lookAt(dir);
+  } catch (error) {
+    if (error instanceof WorktreeError) throw new Refused(deny(error.code, error.message));
+    throw error;
+  }
+}
+
+function startOf(cast: string, { head, branch, uncommitted, hasSubmodules }: Repository): readonly string[] {
+  const from = `${head.slice(0, 7)}${branch === null ? '' : ` of ${branch}`}`;
+  const lines = [`works in a worktree of its own, on branch ${branchOf(cast)} from ${from}`];
+  if (uncommitted > 0) {
+    const what = `${counted(uncommitted, 'uncommitted file')} of yours ${uncommitted === 1 ? 'is' : 'are'} not in it`;
+    lines.push(`${what}; commit first, or cast with --in-place, if the agents need them`);
+  }
+  if (hasSubmodules) {
+    lines.push('submodules are not checked out in it; worktree.setup can do so: ["git", "submodule", "update", "--init"]');
+  }
+  return lines;
+}
+
+/** How to look at what a cast did in its worktree, take it over or drop it; nothing where it has none any more. */
+export async function wayOut(call: Call, { stateDir }: Workspace, cast: string): Promise<readonly string[]> {
+  const record = readRecord(stateDir, cast);
+  if (record?.state !== 'ready') return [];
+  const { top, branch, base } = record;
+  const baton = again(call);
+  const tip = await commitOf(top, `refs/heads/${branch}`);
+  const uncommitted = await uncommittedOf(record).catch(() => 0);
+  if (tip === base && uncommitted === 0) {
+    return [`It changed no file; \`${baton} undo ${cast}\` clears its worktree away.`];
+  }
+  const commits = await tryGit(top, ['rev-list', '--count', `${base}..refs/heads/${branch}`]);
+  return [
+    `What it did is on branch ${branch} (${counted(Number(commits.out) || 0, 'commit')}):`,
+    `  look at it   ${baton} diff ${cast}`,
+    `  take it over ${baton} merge ${cast}   (or: git merge ${branch})`,
+    `  drop it      ${baton} undo ${cast}`,
+  ];
+}

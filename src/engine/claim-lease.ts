@@ -1,0 +1,24 @@
+// How the desk keeps the records of life beside the facts: a claim's record comes and goes with the facts that begin and
+// end the claim, and whether an owner is silent is decided on its newest record.
+import type { Request } from '../kernel/input.ts';
+import { beatName, beatOf } from '../kernel/ledger/beat.ts';
+import { isLedgerFact } from '../kernel/ledger/fact.ts';
+import { beatChanges } from '../kernel/ledger/heartbeat.ts';
+import { findTask, type Ledger } from '../kernel/ledger/state.ts';
+import type { Append, Held } from './ports.ts';
+
+/** The fact with what it changes in the records. */
+export function withLeases(append: Append, ledger: Ledger): Append {
+  const { fact, at } = append;
+  const leases = isLedgerFact(fact) ? beatChanges(ledger, fact, at) : [];
+  return leases.length === 0 ? append : { ...append, leases };
+}
+
+/** The request to expire a task, with the newest sign of life, which stands in its record and nowhere else. */
+export function withHeartbeat(request: Request, ledger: Ledger, held: Held): Request {
+  if (request.kind !== 'task.expire') return request;
+  const found = findTask(ledger, request);
+  const fence = found.ok ? found.task.fence : null;
+  const beat = fence === null ? null : beatOf(held(beatName(fence)));
+  return beat ? { ...request, lastHeartbeatAt: Math.max(beat.at, request.lastHeartbeatAt ?? 0) } : request;
+}

@@ -1,0 +1,55 @@
+// How many attempts a runner has at once in a workspace, and how many it began lately. Kept outside the chain, in one small
+// value by runner, because it is about who works now: the place of a process that has ended counts for nothing.
+import type { Slot } from '../kernel/cast/packet.ts';
+import { type Driver, isRunning, isSame } from './driver.ts';
+
+const MINUTE_MS = 60_000;
+/** Nobody tells when a place gets free, so it is looked for now and then. */
+const LOOK_AGAIN_MS = 1_000;
+
+export type Holder = { readonly driver: Driver; readonly key: string };
+
+type Taken = { readonly held: readonly Holder[]; readonly startedAt: readonly number[] };
+
+export type Grant = {
+  readonly value: string;
+  /** 0 when the place was given, else how long to wait before asking again. */
+  readonly waitMs: number;
+};
+
+export function slotName({ runner }: Pick<Slot, 'runner'>): string {
+  return `slots:${runner}`;
+}
+
+/** Asks for a place. What runs already, from before a crash, gets one whatever the limits say. */
+export function grantSlot(value: string | null, slot: Slot, holder: Holder, now: number, isForced = false): Grant {
+  const { held, startedAt } = takenIn(value, now);
+  const others = held.filter((one) => !isHeldBy(one, holder));
+  const { maxConcurrent, perMinute } = slot;
+  const isFull = maxConcurrent !== null && others.length >= maxConcurrent;
+  const oldest = startedAt[startedAt.length - (perMinute ?? Number.POSITIVE_INFINITY)];
+  if (!isForced && (isFull || oldest !== undefined)) {
+    const waitMs = isFull ? LOOK_AGAIN_MS : Math.max(1, (oldest ?? now) + MINUTE_MS - now);
+    return { value: JSON.stringify({ held: others, startedAt }), waitMs };
+  }
+  const begun = isForced ? startedAt : [...startedAt, now];
+  return { value: JSON.stringify({ held: [...others, holder], startedAt: begun }), waitMs: 0 };
+}
+
+export function withoutHolder(value: string | null, holder: Holder, now: number): string {
+  const { held, startedAt } = takenIn(value, now);
+  return JSON.stringify({ held: held.filter((one) => !isHeldBy(one, holder)), startedAt });
+}
+
+function takenIn(value: string | null, now: number): Taken {
+  const { held, startedAt } = value === null ? { held: [], startedAt: [] } : (JSON.parse(value) as Taken);
+  return {
+    held: held.filter(({ driver }) => isRunning(driver)),
+    // A time ahead of ours was written by a clock that has been set back since.
+    startedAt: startedAt.filter((at) => at <= now && now - at < MINUTE_MS),
+  };
+}
+
+function isHeldBy(one: Holder, other: Holder): boolean {
+  return one.key === other.key && isSame(one.driver, other.driver);
+}

@@ -1,0 +1,19 @@
+// Codes of the worktrees in which casts work.
+import type { CodeRow } from './row.ts';
+
+export const WORKTREE_CODES = {
+  WORKTREE_UNUSABLE: {
+    http: 409,
+    retry: 'person',
+    means: 'the worktree of a cast cannot be made, found or set up',
+    cause: 'git refused, the set-up step failed, or the folder or its branch was removed by hand',
+    fix: 'the reason says what is wrong; mend it and `baton continue CAST`, drop the cast with `baton undo CAST`, or cast with --in-place',
+  },
+  MERGE_CONFLICT: {
+    http: 409,
+    retry: 'person',
+    means: 'what a cast did and what happened since cannot be joined without a person',
+    cause: 'the files named in details were changed both by the cast and in the branch it is merged into',
+    fix: 'nothing was changed; merge with `git merge baton/CAST` and resolve the conflicts, then `baton undo CAST` clears the rest away',
+  },
+} as const satisfies Record<string, CodeRow>;

@@ -1,0 +1,45 @@
+// Trust at the first door: which agent may speak now. What was seen of registry and prompt comes from outside; here it is
+// put in order with what the workspace knows: whether there has to be a registry, and what waits for a person.
+import type { Materia } from '../graph/config.ts';
+import type { Refusal, Sighting } from '../trust/sighting.ts';
+import { type Quarantine, quarantineOf, type Trust } from '../trust/state.ts';
+import { isAttested } from '../trust/watch.ts';
+import { type Denied, deny } from '../verdict.ts';
+
+/** The numbers of the checks between which the state of the workspace is asked. */
+export const STAGE = { registry: 1, replay: 7, agents: 8, quarantine: 9 } as const;
+
+/** Why an agent may not be dispatched, or null. `source` is the registry id of the agent that hands to it. */
+export function refusedByTrust(
+  trust: Trust,
+  materia: Materia,
+  source: string | null,
+  sighting: Sighting | undefined,
+): Refusal | null {
+  if (!isAttested(trust, materia)) return null;
+  // Trust is off where there never was a registry. Once there was one, nothing but a registry will do.
+  if (trust.registry === null && (!sighting || sighting.origin === 'none')) return null;
+  if (!sighting || (trust.registry !== null && sighting.origin !== 'workspace')) return missing();
+  const { refusal, attestation } = sighting;
+  if (refusal && refusal.stage <= STAGE.agents) return refusal;
+  const blocking =
+    (materia.identity === null ? null : quarantineOf(trust, materia.identity, attestation?.promptHash ?? null)) ??
+    (source === null ? null : quarantineOf(trust, source, null));
+  if (blocking) return { stage: STAGE.quarantine, verdict: quarantined(blocking), blocks: refusal?.blocks ?? null };
+  if (refusal) return refusal;
+  return attestation ? null : missing();
+}
+
+function missing(): Refusal {
+  const reason =
+    'this workspace has a registry, and it is missing or cannot be read now; restore .baton/versions, then `baton registry verify`';
+  return { stage: STAGE.registry, verdict: deny('REGISTRY_UNUSABLE', reason, { stage: STAGE.registry }), blocks: null };
+}
+
+export function quarantined(blocking: Quarantine): Denied {
+  const { key, agent, code, reason, since, times } = blocking;
+  const what = agent ?? 'this context';
+  const why = `${what} is blocked (${code}: ${reason}). When a person has put it right: baton registry release ${key} --reason "…"`;
+  const details = { key, agent, cause: code, since: new Date(since).toISOString(), times, stage: STAGE.quarantine };
+  return deny('QUARANTINED', why, { ...details, security_flag: true });
+}

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../json.ts';
+import { openBook, RUN } from './fixtures/book.ts';
+import type { LedgerRequest } from './request.ts';
+import { runOf } from './state.ts';
+
+type Add = Extract<LedgerRequest, { kind: 'worklog.add' }>;
+const add = (entry: JsonObject = {}, over: Partial<Add> = {}): Add => {
+  return { kind: 'worklog.add', task: 'T-1', by: 'ann', entry: { run_id: RUN, task_id: 'T-1', ...entry }, ...over };
+};
+
+/** Each row breaks its own rule and those below it. */
+test.each<[string, string, Add]>([
+  ['a task that is not there', 'LEDGER_INCONSISTENT', add({ task_id: 'T-9' }, { task: 'T-9', fence: 7 })],
+  ['a claim that is over', 'CONCURRENCY_CONFLICT', add({ task_id: 'T-2' }, { fence: 7 })],
+  ['an entry of another task', 'SCHEMA_INVALID', add({ task_id: 'T-2' }, { fence: 1 })],
+  ['an entry of another run', 'SCHEMA_INVALID', add({ run_id: 'x' })],
+  ['its own, under its claim', 'OK', add({}, { fence: 1 })],
+  ['its own', 'OK', add()],
+])('%s: %s', (_, code, request) => {
+  const book = openBook();
+  book.create('T-1');
+  book.start('T-1');
+  book.news();
+  expect(book.ask(request).code).toBe(code);
+  expect(book.news()).toEqual([code === 'OK' ? 'worklog.added' : 'task.refused']);
+});
+
+test('entries name a run as its payloads do', () => {
+  const book = openBook();
+  book.create('T-1');
+  const run = runOf(book.ledger, RUN);
+  if (run) run.runId = 'another name';
+  expect(book.ask(add()).code).toBe('SCHEMA_INVALID');
+  expect(book.ask(add({ run_id: 'another name' })).code).toBe('OK');
+});

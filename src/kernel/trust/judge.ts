@@ -1,0 +1,69 @@
+// The judgement on a foreign handoff: what the verifier found, put in order with what only the log knows, which is whether
+// the id was used before and what waits for a person. Whatever comes of it is written down.
+import type { Pen } from '../cast/pen.ts';
+import { quarantined, STAGE } from '../gate/trust.ts';
+import type { Input } from '../input.ts';
+import { scrub, scrubJson } from '../secrets.ts';
+import { type Denied, deny, type Verdict } from '../verdict.ts';
+import { keysWanted } from './once.ts';
+import { block } from './quarantine.ts';
+import { type Quarantine, quarantineOf, type Trust } from './state.ts';
+
+type Judge = Extract<Input, { kind: 'handoff.judge' }>;
+
+export function judge(pen: Pen, input: Judge): Verdict {
+  const { handoff, source, target, parent, envelopeDigest, requestDigest, refusal } = input;
+  const stage = refusal?.stage ?? Number.POSITIVE_INFINITY;
+  const used = keysWanted(input).find((key) => input.used && Object.hasOwn(input.used, key));
+  const isReplay = stage >= STAGE.replay && used !== undefined;
+  const verdict = isReplay ? replay(input, input.used?.[used] ?? 0) : standing(pen.state.trust, input, stage);
+  pen.write({
+    kind: 'handoff.judged',
+    handoff,
+    usesId: stage >= STAGE.replay && !isReplay,
+    source,
+    target,
+    parent,
+    allow: verdict.allow,
+    code: verdict.code,
+    reason: scrub(verdict.reason).text,
+    details: scrubJson(verdict.details).value as Verdict['details'],
+    envelopeDigest,
+    requestDigest,
+    registryDigest: input.registry?.digest ?? null,
+    envelope: scrub(input.envelope).text,
+  });
+  if (refusal && !isReplay) block(pen, refusal, { handoff });
+  return verdict;
+}
+
+function standing(trust: Trust, input: Judge, stage: number): Verdict {
+  const blocking = stage <= STAGE.agents ? null : blockingOf(trust, input);
+  if (!blocking) return input.verdict;
+  const { reason, code, details } = quarantined(blocking);
+  return deny(code, reason, {
+    ...input.verdict.details,
+    ...details,
+    status: 'rejected',
+    stage: STAGE.quarantine,
+    stage_name: 'quarantine',
+  });
+}
+
+function blockingOf(trust: Trust, { source, target, claimed }: Judge): Quarantine | null {
+  return (
+    (source === null ? null : quarantineOf(trust, source, claimed.source)) ??
+    (target === null ? null : quarantineOf(trust, target, claimed.target))
+  );
+}
+
+function replay({ verdict }: Judge, seq: number): Denied {
+  return deny('REPLAY', 'a handoff with this id was decided before', {
+    ...verdict.details,
+    status: 'rejected',
+    stage: STAGE.replay,
+    stage_name: 'replay',
+    security_flag: true,
+    prior: { seq },
+  });
+}

@@ -1,0 +1,21 @@
+// Where a pinned prompt stands when it goes to its agent: as the whole system prompt where the runner takes one, else in
+// front of the brief. Either way it is the text that was hashed.
+import { chosenMateria } from '../cast/choice.ts';
+import { isScripted } from '../cast/script.ts';
+import type { Materia } from '../graph/config.ts';
+import type { Cast, Turn } from '../state.ts';
+
+const TAKE_A_SYSTEM_PROMPT = ['claude', 'codex', 'pi', 'openai', 'anthropic'];
+
+/** Whether the runner of the turn can be given a system prompt of its own. */
+export function takesSystem(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>): boolean {
+  const materia = chosenMateria(cast, turn);
+  return materia.type === 'agent' && !isScripted(cast, turn.socket) && TAKE_A_SYSTEM_PROMPT.includes(materia.runner);
+}
+
+/** The materia as a runner gets it. */
+export function withPinnedPrompt(cast: Cast, turn: Turn): Materia {
+  const materia = chosenMateria(cast, turn);
+  if (materia.type === 'utility' || !turn.attestation || !takesSystem(cast, turn)) return materia;
+  return { ...materia, system: materia.prompt };
+}

@@ -1,0 +1,43 @@
+// What can be asked of trust. Who asks, and when, comes with every input.
+import type { Verdict } from '../verdict.ts';
+import type { Outcome } from './fact.ts';
+import type { Refusal } from './sighting.ts';
+import type { LoadedRegistry } from './state.ts';
+
+export type TrustRequest =
+  /** A registry comes into force, because a person locked it or found it in order. */
+  | { readonly kind: 'registry.load'; readonly registry: LoadedRegistry; readonly reason?: string }
+  | {
+      readonly kind: 'quarantine.release';
+      /** A key, or an agent: then everything that blocks it. */
+      readonly id: string;
+      readonly reason: string;
+      readonly outcome?: Outcome;
+      readonly isAgent: boolean;
+      /** What manifest, lock and prompts say at this moment. */
+      readonly registry: LoadedRegistry | null;
+      /** By agent, what is wrong with it; an agent that is not named is in order. */
+      readonly faults: Readonly<Record<string, string>>;
+    }
+  | {
+      readonly kind: 'handoff.judge';
+      readonly handoff: string | null;
+      readonly source: string | null;
+      readonly target: string | null;
+      /** The prompts that the envelope claims for them. */
+      readonly claimed: { readonly source: string | null; readonly target: string | null };
+      readonly parent: string | null;
+      readonly verdict: Verdict;
+      /** Where the verifier refused. */
+      readonly refusal: Refusal | null;
+      readonly registry: LoadedRegistry | null;
+      readonly envelopeDigest: string | null;
+      readonly requestDigest: string | null;
+      readonly envelope: string;
+    };
+
+const TRUST_REQUEST = /^(?:registry|quarantine|handoff)\./;
+
+export function isTrustRequest<T extends { readonly kind: string }>(request: T): request is T & TrustRequest {
+  return TRUST_REQUEST.test(request.kind);
+}

@@ -1,0 +1,93 @@
+// What is to be established about the agent of a turn before it is dispatched, and what is handed to it.
+import { chosenMateria } from '../cast/choice.ts';
+import { cut } from '../cast/cut.ts';
+import type { AgentMateria, Materia, Tools } from '../graph/config.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { type Cast, type Turn, walkOf } from '../state.ts';
+import type { Trust } from './state.ts';
+
+export type TrustWatch = {
+  /** Whether a registry was ever loaded in the workspace: then there has to be one. */
+  readonly isOn: boolean;
+  /** The registry id of the agent; null where its materia has none. */
+  readonly target: string | null;
+  /** The registry id of the last agent before it; null for the first one. */
+  readonly source: string | null;
+  /** The frozen text of the prompt. */
+  readonly prompt: string;
+  readonly materia: string;
+  readonly runner: string;
+  readonly model: string | null;
+  readonly tools: Tools;
+  readonly request: JsonObject;
+  readonly auditTrail: string;
+  /** Digests of contexts that a person has let pass. */
+  readonly cleared: readonly string[];
+};
+
+const DESCRIPTION_CHARS_MAX = 2_000;
+const INPUT_CHARS_MAX = 16_384;
+
+/** Agents with a registry id are attested, and every agent once there is a registry. Utilities are people's own commands. */
+export function isAttested(trust: Trust, materia: Materia): materia is AgentMateria {
+  return materia.type === 'agent' && (materia.identity !== null || trust.registry !== null);
+}
+
+export function trustWatchOf(trust: Trust, cast: Cast, turn: Turn): TrustWatch | null {
+  const materia = chosenMateria(cast, turn);
+  if (!isAttested(trust, materia)) return null;
+  return {
+    isOn: trust.registry !== null,
+    target: materia.identity,
+    source: identityAt(cast, sourceOf(cast, turn)),
+    prompt: materia.prompt,
+    materia: materia.id,
+    runner: materia.runner,
+    model: materia.model,
+    tools: materia.tools,
+    request: requestFor(cast, turn),
+    auditTrail: `cast ${cast.id} turn ${turn.id}`,
+    cleared: Object.keys(trust.cleared),
+  };
+}
+
+/** The socket of the agent that handed this turn its work. Utilities in between are passed through. */
+export function sourceOf(cast: Cast, turn: Pick<Turn, 'lane' | 'item'>): string | null {
+  if (turn.lane === null) return cast.lastAgent;
+  return walkOf(cast, turn)?.agent ?? cast.lanes[turn.lane]?.from ?? null;
+}
+
+function identityAt({ rules }: Cast, socket: string | null): string | null {
+  const materia = socket === null ? undefined : rules.materia[rules.graph.sockets[socket]?.materia ?? ''];
+  return materia?.type === 'agent' ? materia.identity : null;
+}
+
+/** What is asked, and what the agent before said: the part of a brief that came from others. */
+function requestFor(cast: Cast, turn: Turn): JsonObject {
+  const said =
+    turn.lane === null
+      ? { output: cast.lastOutput, json: cast.lastJson, isJson: cast.lastIsJson }
+      : walkOf(cast, turn)?.said;
+  return {
+    type: 'task',
+    description: cut(turn.item?.label ?? cast.request, DESCRIPTION_CHARS_MAX).trim() || 'the request of the cast',
+    input_data: { socket: turn.socket, item: turn.item?.key ?? null, ...(said ? handedOn(said) : {}) },
+    constraints: [],
+    expected_output: cast.rules.graph.sockets[turn.socket]?.contract ?? '',
+  };
+}
+
+/** A payload that is too long to be carried along whole is cut as text; the fact of its own turn has all of it. */
+function handedOn({
+  output,
+  json,
+  isJson,
+}: {
+  readonly output: string;
+  readonly json: Json;
+  readonly isJson: boolean;
+}): JsonObject {
+  if (output === '') return {};
+  if (isJson && output.length <= INPUT_CHARS_MAX) return { handoff: json };
+  return { handoff: cut(output, INPUT_CHARS_MAX) };
+}

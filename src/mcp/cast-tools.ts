@@ -1,0 +1,144 @@
+// Casts from outside: start one, wait for it, answer it, look at it. An agent within an attempt is offered none of these.
+import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
+import { allow, deny, type Verdict } from '../kernel/verdict.ts';
+import { type CommandLine, refusalOf, type Said, verdictOf } from './command-line.ts';
+import { args, FOREIGN, type Scene, type Tool, type Wire } from './tool.ts';
+
+const CAST = {
+  type: 'string',
+  minLength: 1,
+  description: 'the id of the cast, a beginning that only one has, or latest',
+};
+const WAIT_SECONDS = 45;
+const WAIT_SECONDS_MAX = 600;
+const TELL_EVERY_MS = 5_000;
+const LISTED = 20;
+
+export const CAST_TOOLS: readonly Tool[] = [
+  {
+    name: 'cast_start',
+    audience: 'person',
+    description:
+      'Start a cast: a team of agents works on the request, step by step. It runs in the background; details.cast is its id. Use cast_wait then.',
+    input: args(
+      {
+        request: { type: 'string', minLength: 1, description: 'what the cast shall do' },
+        loadout: { type: 'string', minLength: 1, description: 'which loadout; else the active one of the workspace' },
+        agents: { type: 'string', minLength: 1, description: 'a file with scripted turns, for a cast without a model' },
+      },
+      ['request'],
+    ),
+    readOnly: false,
+    async call({ request, loadout, agents }, { baton }) {
+      const which = [
+        ...(loadout === undefined ? [] : [`--loadout=${String(loadout)}`]),
+        ...(agents === undefined ? [] : [`--agents=${String(agents)}`]),
+      ];
+      const said = await baton(['cast', '--detach', ...which, '--', String(request)]);
+      const view = viewIn(said);
+      return view ? allow(`cast ${String(view.cast)} was started`, view) : refusalOf(said);
+    },
+  },
+  {
+    name: 'cast_wait',
+    audience: 'person',
+    description: `Wait until a cast completes, fails or needs a person, or the time is over; then call again, nothing is lost. details.stands says which. ${FOREIGN}`,
+    input: args({
+      cast: CAST,
+      timeout_seconds: { type: 'integer', minimum: 1, maximum: WAIT_SECONDS_MAX, default: WAIT_SECONDS },
+    }),
+    readOnly: true,
+    call: ({ cast, timeout_seconds: seconds }, scene, wire) =>
+      wait(scene, wire, named(cast), (typeof seconds === 'number' ? seconds : WAIT_SECONDS) * 1000),
+  },
+  {
+    name: 'cast_answer',
+    audience: 'person',
+    description:
+      'Answer a turn of a waiting cast that a person takes; cast_show says what it asks. The cast is carried on; use cast_wait then.',
+    input: args(
+      {
+        cast: CAST,
+        answer: { type: 'string', minLength: 1 },
+        turn: { type: 'integer', minimum: 1, description: 'which turn, where several wait' },
+      },
+      ['cast', 'answer'],
+    ),
+    readOnly: false,
+    call: ({ cast, answer, turn }, { baton }) => {
+      const which = turn === undefined ? [] : [`--turn=${String(turn)}`];
+      return answered(baton, named(cast), ['answer', ...which, '--file=-', '--', named(cast)], String(answer));
+    },
+  },
+  {
+    name: 'cast_show',
+    audience: 'person',
+    description: `Look at a cast: its status, where it went, its data and what it used; with turns also what each attempt was told and said. ${FOREIGN}`,
+    input: args({ cast: CAST, turns: { type: 'boolean', default: false } }),
+    readOnly: true,
+    async call({ cast, turns }, { baton }) {
+      const said = await baton(['show', ...(turns === true ? ['--turns'] : []), '--', named(cast)]);
+      return shown(said) ?? refusalOf(said);
+    },
+  },
+  {
+    name: 'cast_list',
+    audience: 'person',
+    description: `List the casts of the workspace, newest first. ${FOREIGN}`,
+    input: args({ limit: { type: 'integer', minimum: 1, maximum: 1000, default: LISTED } }),
+    readOnly: true,
+    async call({ limit }, { baton }) {
+      const said = await baton(['casts']);
+      if (!Array.isArray(said.value)) return refusalOf(said);
+      const casts = said.value.slice(0, typeof limit === 'number' ? limit : LISTED);
+      return allow(`${casts.length} of ${said.value.length} casts`, { casts, count: said.value.length });
+    },
+  },
+];
+
+function named(cast: Json | undefined): string {
+  return isString(cast) ? cast : 'latest';
+}
+
+/** What `cast`, `show` and `watch` print. */
+function viewIn({ value }: Said): JsonObject | null {
+  return isObject(value) && isString(value.cast) && isString(value.status) ? value : null;
+}
+
+function shown(said: Said): Verdict | null {
+  const view = viewIn(said);
+  if (!view) return null;
+  const why = isString(view.code) ? ` (${view.code}): ${String(view.reason)}` : '';
+  return allow(`cast ${String(view.cast)} is ${String(view.status)}${why}`, {
+    ...view,
+    stands: view.status !== 'running',
+  });
+}
+
+/** Clients give up on a call that takes too long, so this one ends in time and tells how the cast stands by then. */
+async function wait({ baton }: Scene, wire: Wire, cast: string, forMs: number): Promise<Verdict> {
+  const timeout = AbortSignal.timeout(forMs);
+  const telling = setInterval(() => void wire.progress(`cast ${cast} runs`).catch(() => undefined), TELL_EVERY_MS);
+  try {
+    const said = await baton(['watch', '--', cast], { signal: AbortSignal.any([timeout, wire.signal]) });
+    const verdict = shown(said);
+    if (verdict || !timeout.aborted) return verdict ?? refusalOf(said);
+    const now = await baton(['show', '--', cast]);
+    return shown(now) ?? refusalOf(now);
+  } finally {
+    clearInterval(telling);
+  }
+}
+
+/** How long an answer may take to be refused. One that is taken drives the cast on, which may take days. */
+const REFUSED_WITHIN_MS = 10_000;
+
+async function answered(baton: CommandLine, cast: string, args: readonly string[], input: string): Promise<Verdict> {
+  const leave = AbortSignal.timeout(REFUSED_WITHIN_MS);
+  const said = await baton(args, { input, leave });
+  const [, refused] = /^refused: (.*)$/m.exec(said.stderr) ?? [];
+  if (refused !== undefined) return deny('CONTRACT_VIOLATION', refused, { ...viewIn(said) });
+  if (!leave.aborted) return shown(said) ?? verdictOf(said);
+  const now = await baton(['show', '--', cast]);
+  return shown(now) ?? refusalOf(now);
+}

@@ -1,0 +1,112 @@
+// The tools act through the commands of `baton`, each in a process of its own. So there is one way in for people, scripts
+// and agents, with one set of rules, and a long-lived server holds neither the log nor an old view of it.
+import { spawn } from 'node:child_process';
+import { CODES, type Code } from '../kernel/codes.ts';
+import { isObject, isString, type Json } from '../kernel/json.ts';
+import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
+
+const OUTPUT_BYTES_MAX = 32 * 1_048_576;
+
+export type Said = {
+  readonly exit: number | null;
+  /** The one JSON value it printed, or undefined where it printed none. */
+  readonly value: Json | undefined;
+  readonly stderr: string;
+};
+
+export type How = {
+  readonly input?: string;
+  /** Ends the command. */
+  readonly signal?: AbortSignal;
+  /** Ends the waiting only: the command goes on by itself. */
+  readonly leave?: AbortSignal;
+};
+export type CommandLine = (args: readonly string[], how?: How) => Promise<Said>;
+
+export type Program = {
+  readonly file: string;
+  /** The workspace in which every command acts. */
+  readonly dir: string;
+  readonly env: NodeJS.ProcessEnv;
+};
+
+/** Runs commands of the program with `--json`. What is printed before the end or the leave counts for nothing. */
+export function commandLine({ file, dir, env }: Program): CommandLine {
+  return (args, { input = '', signal, leave } = {}) =>
+    new Promise((resolve) => {
+      const child = spawn(file, ['-C', dir, ...withJson(args)], {
+        cwd: dir,
+        env,
+        stdio: 'pipe',
+        // What is left alone must not go down with us.
+        detached: leave !== undefined,
+      });
+      const printed: Buffer[] = [];
+      let bytes = 0;
+      let stderr = '';
+      const stop = () => child.kill('SIGTERM');
+      const end = (exit: number | null, why = '') => {
+        signal?.removeEventListener('abort', stop);
+        leave?.removeEventListener('abort', left);
+        resolve({ exit, value: exit === null ? undefined : parsed(printed), stderr: stderr + why });
+      };
+      const left = () => {
+        child.unref();
+        end(null);
+      };
+      child.stdout.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes <= OUTPUT_BYTES_MAX) printed.push(chunk);
+        else stop();
+      });
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        stderr = (stderr + text).slice(-4_000);
+      });
+      child.stdin.on('error', () => undefined);
+      child.once('error', (error) => end(null, error.message));
+      child.once('close', (code) => end(code));
+      child.stdin.end(input);
+      if (signal?.aborted) stop();
+      else signal?.addEventListener('abort', stop, { once: true });
+      leave?.addEventListener('abort', left, { once: true });
+    });
+}
+
+/** Behind `--` stands what the caller wrote, and nothing that is ours to read. */
+function withJson(args: readonly string[]): readonly string[] {
+  const end = args.indexOf('--');
+  return end === -1 ? [...args, '--json'] : [...args.slice(0, end), '--json', ...args.slice(end)];
+}
+
+function parsed(printed: readonly Buffer[]): Json | undefined {
+  try {
+    return JSON.parse(Buffer.concat(printed).toString('utf8')) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The verdict of a command that answers with one. */
+export function verdictOf(said: Said): Verdict {
+  const { value } = said;
+  if (!isObject(value) || typeof value.allow !== 'boolean' || !isString(value.reason)) return refusalOf(said);
+  const details = isObject(value.details) ? value.details : {};
+  return value.allow ? allow(value.reason, details) : deny(known(value.code), value.reason, details);
+}
+
+/** Why a command that should have printed something else failed. */
+export function refusalOf({ value, exit, stderr }: Said): Denied {
+  if (isObject(value) && isString(value.code) && isString(value.reason)) {
+    const { code, reason, issues, details } = value;
+    const more = Array.isArray(issues) ? { issues } : {};
+    return deny(known(code), reason, { ...(isObject(details) ? details : {}), ...more });
+  }
+  const line = stderr.trim().split('\n').at(-1) ?? '';
+  return deny('INTERNAL', line === '' ? `the command ended with ${exit ?? 'a signal'} and said nothing` : line, {
+    exit,
+  });
+}
+
+function known(code: Json | undefined): Code {
+  return isString(code) && Object.hasOwn(CODES, code) ? (code as Code) : 'INTERNAL';
+}

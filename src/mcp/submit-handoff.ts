@@ -1,0 +1,87 @@
+// `submit_handoff`: an agent hands its work on while its turn still runs, and is told at once whether it keeps its contract,
+// so that it can mend it in the same conversation. What is read here is read again when the turn ends.
+import { isErrno } from '../agents/process/attempt-folder.ts';
+import { dialects } from '../dialects/index.ts';
+import { contractOf } from '../kernel/graph/contract.ts';
+import { isString, type Json } from '../kernel/json.ts';
+import type { Cast, Turn } from '../kernel/state.ts';
+import { utf8Length } from '../kernel/utf8-length.ts';
+import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
+import type { Attempt } from './attempt.ts';
+import { keepHandoff } from './handoff-file.ts';
+import { args, type Scene, type Tool } from './tool.ts';
+
+export const submitHandoff: Tool = {
+  name: 'submit_handoff',
+  audience: 'agent',
+  description:
+    'Hand your work on. Call it when you are done, with what your instructions ask you to return: as text, or as JSON. ' +
+    'A refusal says exactly what to mend; mend it and call again. What is accepted counts as your answer, whatever you say last; ' +
+    'a later submission replaces an earlier one.',
+  input: args({ handoff: { description: 'the whole answer: a text, or the JSON itself' } }, ['handoff']),
+  readOnly: false,
+  async call({ handoff = null }, scene) {
+    const { attempt } = scene;
+    if (!attempt) return deny('NOT_ALLOWED_NOW', NO_ATTEMPT);
+    const found = await turnOf(scene, attempt);
+    if (!('turn' in found)) return found;
+    const output = textOf(handoff);
+    const verdict = judge(found.cast, found.turn, output);
+    if (!verdict.allow) return verdict;
+    return keep(attempt, output, verdict);
+  },
+};
+
+const NO_ATTEMPT = 'there is no attempt to submit a handoff for; a cast says which one in BATON_CAST and BATON_ATTEMPT';
+
+/** A text is taken as it is; any other value as its JSON. */
+function textOf(handoff: Json): string {
+  return isString(handoff) ? handoff : JSON.stringify(handoff);
+}
+
+type Found = { readonly cast: Cast; readonly turn: Turn };
+
+/** The turn that the attempt belongs to, while it is the present one. */
+export async function turnOf(scene: Scene, { cast: id, turn, attempt, fence }: Attempt): Promise<Found | Denied> {
+  const cast = await scene.cast(id);
+  if (!cast) return deny('UNKNOWN_CAST', `there is no cast ${id} in this workspace`, { cast: id });
+  const open = cast.turns[turn];
+  const isPresent = open?.phase === 'running' && open.attempt === attempt && (fence === null || open.fence === fence);
+  if (open && isPresent) return { cast, turn: open };
+  const reason = `attempt ${turn}.${attempt} of cast ${id} is over; what it brings is not taken any more. Stop working.`;
+  return deny('STALE_ATTEMPT', reason, { cast: id, turn, attempt });
+}
+
+/** The checks of the second door that need nothing but the text. */
+export function judge(cast: Cast, turn: Pick<Turn, 'socket'>, output: string): Verdict {
+  const contract = contractOf(cast.rules, turn.socket);
+  const maxOutputBytes = cast.rules.graph.sockets[turn.socket]?.limits.maxOutputBytes ?? 0;
+  const bytes = utf8Length(output);
+  if (bytes > maxOutputBytes) {
+    const reason = `the handoff has ${bytes} bytes; at most ${maxOutputBytes} are allowed; hand on less`;
+    return deny('CONTRACT_VIOLATION', reason, { issues: [{ path: '$', message: reason }] });
+  }
+  const dialect = dialects[contract.dialect];
+  const reading = dialect.read(output, contract);
+  if (reading.ok) {
+    const { outcome, satisfied } = reading.handoff;
+    return allow('the handoff keeps its contract and is handed on when your turn ends', { outcome, satisfied });
+  }
+  const { code, reason, details } = reading.verdict;
+  return deny(code, reason, { ...details, repair: dialect.repair(reading.verdict, output, contract) });
+}
+
+async function keep(attempt: Attempt, output: string, verdict: Verdict): Promise<Verdict> {
+  try {
+    await keepHandoff(attempt.dir, attempt, output);
+    return verdict;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) {
+      const reason =
+        'the folder of this attempt is gone, so the attempt is over; return your answer as your last message';
+      return deny('STALE_ATTEMPT', reason, { turn: attempt.turn, attempt: attempt.attempt });
+    }
+    const reason = `the handoff could not be kept (${(error as Error).message}); return it as your last message`;
+    return deny('STORAGE_FAILED', reason);
+  }
+}

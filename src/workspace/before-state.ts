@@ -1,0 +1,45 @@
+// What the files that a cast changed in the directory itself were before it: nothing, the content of a commit, or something
+// that nobody kept. Only the first time a file is touched counts.
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isObject } from '../kernel/json.ts';
+import type { Snapshot } from './changes.ts';
+
+export type Before =
+  | { readonly kind: 'absent' }
+  /** It was as it is in this commit. */
+  | { readonly kind: 'commit'; readonly commit: string }
+  | { readonly kind: 'unknown' };
+
+export type BeforeState = Readonly<Record<string, Before>>;
+
+/** Where a file differed from the last commit, or there was none, its content is known to nobody. */
+export function beforeOf({ git, files }: Snapshot, path: string): Before {
+  if (Object.hasOwn(files, path)) return files[path]?.content == null ? { kind: 'absent' } : { kind: 'unknown' };
+  // In a commit it may be absent too; whoever looks there finds out.
+  return git?.head ? { kind: 'commit', commit: git.head } : { kind: 'absent' };
+}
+
+export function readBefore(stateDir: string, cast: string): BeforeState {
+  try {
+    const read = JSON.parse(readFileSync(fileOf(stateDir, cast), 'utf8')) as unknown;
+    return isObject(read) ? (read as BeforeState) : {};
+  } catch {
+    return {};
+  }
+}
+
+export function noteBefore(stateDir: string, cast: string, since: Snapshot, changed: readonly string[]): void {
+  const known = readBefore(stateDir, cast);
+  const news = changed.filter((path) => !Object.hasOwn(known, path));
+  if (news.length === 0) return;
+  const all = { ...known, ...Object.fromEntries(news.map((path) => [path, beforeOf(since, path)])) };
+  const file = fileOf(stateDir, cast);
+  mkdirSync(join(stateDir, 'before'), { recursive: true, mode: 0o700 });
+  writeFileSync(`${file}.new`, JSON.stringify(all), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+function fileOf(stateDir: string, cast: string): string {
+  return join(stateDir, 'before', `${cast}.json`);
+}

@@ -1,0 +1,64 @@
+// Takes back what a cast changed in the directory itself, as far as it is known what was there before: a file is touched
+// only while it still is what the cast left.
+import { existsSync, rmdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { BeforeState } from './before-state.ts';
+import { FileReader } from './changes-mark.ts';
+import { git, tryGit } from './worktree/git.ts';
+
+/** What a cast left: the digest of each path, null where it is gone. */
+export type Left = Readonly<Record<string, string | null>>;
+
+export type Restoring = {
+  readonly path: string;
+  /** What is to be done with it; `leave` where it cannot be taken back. */
+  readonly what: 'remove' | 'restore' | 'leave';
+  readonly why: string;
+  readonly commit: string | null;
+};
+
+export async function planRestoring(dir: string, before: BeforeState, left: Left): Promise<readonly Restoring[]> {
+  const reader = new FileReader(dir, null);
+  const plan: Restoring[] = [];
+  for (const path of Object.keys(left).sort()) plan.push(await restoringOf(dir, reader, path, before, left));
+  return plan.filter(({ why }) => why !== DONE);
+}
+
+const DONE = 'it is as it was';
+
+async function restoringOf(dir: string, reader: FileReader, path: string, before: BeforeState, left: Left) {
+  const leave = (why: string): Restoring => ({ path, what: 'leave', why, commit: null });
+  const was = Object.hasOwn(before, path) ? before[path] : undefined;
+  const mark = await reader.mark(path, Buffer.from(join(dir, path)));
+  const present = mark?.content?.replace(/^run-/, '') ?? null;
+  if (mark === null || present !== left[path]) return leave('it was changed again since');
+  if (!was || was.kind === 'unknown') return leave('nobody kept what it was before');
+  const isCommitted =
+    was.kind === 'commit' && (await tryGit(dir, ['cat-file', '-e', `${was.commit}:./${path}`])).code === 0;
+  if (was.kind === 'commit' && isCommitted) {
+    const why = `back to what it is in ${was.commit.slice(0, 7)}`;
+    return { path, what: 'restore', why, commit: was.commit } as const;
+  }
+  return present === null ? leave(DONE) : ({ path, what: 'remove', why: 'the cast made it', commit: null } as const);
+}
+
+export async function restoreFiles(dir: string, plan: readonly Restoring[]): Promise<void> {
+  for (const { path, what, commit } of plan) {
+    if (what === 'restore' && commit !== null) {
+      await git(dir, ['--literal-pathspecs', 'restore', `--source=${commit}`, '--worktree', '--', path]);
+    } else if (what === 'remove') {
+      rmSync(join(dir, path), { force: true });
+      dropEmptyFolders(dir, dirname(join(dir, path)));
+    }
+  }
+}
+
+function dropEmptyFolders(dir: string, folder: string): void {
+  for (let at = folder; at !== dir && at.startsWith(dir); at = dirname(at)) {
+    try {
+      if (existsSync(at)) rmdirSync(at);
+    } catch {
+      return; // Something else lies in it.
+    }
+  }
+}

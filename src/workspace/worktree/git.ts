@@ -1,0 +1,100 @@
+// Asks git, without a shell. Nobody's hooks, watchers or signatures run for it, and no repository, index or setting is
+// slipped in by whoever started us.
+import { execFile } from 'node:child_process';
+import type { Code } from '../../kernel/codes.ts';
+
+/** What was asked of a worktree cannot be done, and why. */
+export class WorktreeError extends Error {
+  readonly code: Code;
+  constructor(message: string, code: Code = 'WORKTREE_UNUSABLE') {
+    super(message);
+    this.code = code;
+  }
+}
+
+export type GitAnswer = {
+  /** Null where git could not be started or did not end in time. */
+  readonly code: number | null;
+  readonly bytes: Buffer;
+  readonly out: string;
+  /** What it said on standard error. */
+  readonly error: string;
+};
+
+export type GitOptions = {
+  readonly input?: string | Buffer;
+  /** Variables of git, such as the index to use. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+};
+
+const OUTPUT_BYTES_MAX = 512 * 1024 * 1024;
+const TIMEOUT_MS = 600_000;
+
+export const SETTINGS: readonly string[] = [
+  ...['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'core.quotePath=false', 'commit.gpgSign=false'],
+  ...['gc.auto=0', 'maintenance.auto=false', 'advice.detachedHead=false', 'submodule.recurse=false'],
+].flatMap((setting) => ['-c', setting]);
+
+/** Who commits for a cast. */
+export const AUTHOR: Readonly<Record<string, string>> = {
+  GIT_AUTHOR_NAME: 'Baton',
+  GIT_AUTHOR_EMAIL: 'baton@localhost',
+  GIT_COMMITTER_NAME: 'Baton',
+  GIT_COMMITTER_EMAIL: 'baton@localhost',
+};
+
+/** Git's answer, whatever it is. */
+export function tryGit(folder: string, args: readonly string[], options: GitOptions = {}): Promise<GitAnswer> {
+  const { input, env = {}, timeoutMs = TIMEOUT_MS } = options;
+  return new Promise((resolve) => {
+    const child = execFile(
+      'git',
+      [...SETTINGS, ...args],
+      {
+        cwd: folder,
+        env: { ...gitEnvironment(), ...env },
+        encoding: 'buffer',
+        maxBuffer: OUTPUT_BYTES_MAX,
+        timeout: timeoutMs,
+      },
+      (fault, stdout, stderr) => {
+        const code = fault === null ? 0 : typeof fault.code === 'number' ? fault.code : null;
+        const said = stderr.toString('utf8').trim();
+        const error = said || (fault?.message ?? '');
+        resolve({ code, bytes: stdout, out: stdout.toString('utf8'), error });
+      },
+    );
+    child.stdin?.on('error', () => undefined); // Git may have answered without reading all of it.
+    child.stdin?.end(input ?? '');
+  });
+}
+
+/** What git answers without its last line end; where it refuses, an error with git's own reason. */
+export async function git(folder: string, args: readonly string[], options: GitOptions = {}): Promise<string> {
+  const { code, out, error } = await tryGit(folder, args, options);
+  if (code === 0) return out.replace(/\n$/, '');
+  throw new WorktreeError(`git ${args[0]} failed in ${folder}: ${lastLines(error) || `exit code ${code}`}`);
+}
+
+/** The commit that a name stands for, or null. */
+export async function commitOf(folder: string, name: string): Promise<string | null> {
+  const { code, out } = await tryGit(folder, ['rev-parse', '-q', '--verify', '--end-of-options', `${name}^{commit}`]);
+  return code === 0 ? out.trim() : null;
+}
+
+/** The parts of an answer that was asked for with `-z`. */
+export function records(out: string): readonly string[] {
+  return out.split('\0').filter((part) => part !== '');
+}
+
+export function gitEnvironment(): Record<string, string> {
+  const own = Object.entries(process.env).filter(
+    (pair): pair is [string, string] => pair[1] !== undefined && !pair[0].startsWith('GIT_'),
+  );
+  return { ...Object.fromEntries(own), GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
+}
+
+function lastLines(error: string): string {
+  return error.split('\n').slice(-3).join(' ').trim();
+}

@@ -1,0 +1,59 @@
+// Merges the branch of a cast into the branch that is checked out in a folder. Whether that goes without a person is found
+// out before anything is touched, where git can tell; else a merge that fails is taken back whole.
+import type { Code } from '../../kernel/codes.ts';
+import { AUTHOR, commitOf, git, records, tryGit } from './git.ts';
+
+export type Merged =
+  | { readonly ok: true; readonly commit: string; readonly how: 'nothing to merge' | 'fast-forward' | 'merge commit' }
+  | { readonly ok: false; readonly code: Code; readonly reason: string; readonly files: readonly string[] };
+
+/** What else may be under way in a folder, by the name that git gives to its state. */
+const UNDER_WAY = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'REBASE_HEAD'];
+
+export async function mergeBranch(dir: string, branch: string): Promise<Merged> {
+  const [before, tip] = [await commitOf(dir, 'HEAD'), await commitOf(dir, `refs/heads/${branch}`)];
+  if (before === null || tip === null) return no('WORKTREE_UNUSABLE', `there is no branch ${branch} any more`);
+  for (const name of UNDER_WAY) {
+    if ((await commitOf(dir, name)) === null) continue;
+    return no('NOT_ALLOWED_NOW', `another merge or rebase is under way in ${dir}; finish or abort it first`);
+  }
+  if (await isIn(dir, tip, before)) return { ok: true, commit: before, how: 'nothing to merge' };
+  const conflicts = await conflictsAhead(dir, before, tip);
+  if (conflicts.length > 0) return conflicting(branch, conflicts);
+  const merged = await tryGit(dir, ['merge', '-q', '--no-edit', '--no-autostash', branch], { env: await identity(dir) });
+  const after = (await commitOf(dir, 'HEAD')) ?? before;
+  if (merged.code === 0) return { ok: true, commit: after, how: after === tip ? 'fast-forward' : 'merge commit' };
+  const unmerged = records((await tryGit(dir, ['diff', '--name-only', '--diff-filter=U', '-z'])).out);
+  if ((await commitOf(dir, 'MERGE_HEAD')) !== null) await git(dir, ['merge', '--abort']);
+  if (unmerged.length > 0) return conflicting(branch, unmerged);
+  return no('NOT_ALLOWED_NOW', `git does not merge ${branch}: ${merged.error.replace(/\s+/g, ' ')}`);
+}
+
+/** Whether the commit is in the history of the other one. */
+export async function isIn(dir: string, commit: string, other: string): Promise<boolean> {
+  return (await tryGit(dir, ['merge-base', '--is-ancestor', commit, other])).code === 0;
+}
+
+/** The files that could not be merged; none where this git cannot tell. */
+async function conflictsAhead(dir: string, ours: string, theirs: string): Promise<readonly string[]> {
+  const { code, out } = await tryGit(dir, ['merge-tree', '--write-tree', '--name-only', '-z', ours, theirs]);
+  if (code !== 1) return [];
+  // The tree first, then the files, then an empty part and what git says about them.
+  const [, ...parts] = out.split('\0');
+  const end = parts.indexOf('');
+  return [...new Set(end === -1 ? parts : parts.slice(0, end))];
+}
+
+function conflicting(branch: string, files: readonly string[]): Merged {
+  const reason = `${branch} changes what was changed here too: ${files.join(', ')}; nothing was merged`;
+  return { ok: false, code: 'MERGE_CONFLICT', reason, files };
+}
+
+function no(code: Code, reason: string): Merged {
+  return { ok: false, code, reason, files: [] };
+}
+
+/** A merge is the person's own, unless git does not know who that is. */
+async function identity(dir: string): Promise<Readonly<Record<string, string>>> {
+  return (await tryGit(dir, ['var', 'GIT_COMMITTER_IDENT'])).code === 0 ? {} : AUTHOR;
+}

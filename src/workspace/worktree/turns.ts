@@ -1,0 +1,191 @@
+// The work of a cast's turns on its branch: each accepted turn is a commit, and a turn that begins over finds what it found
+// the first time. What is put aside for that is kept under a name of its own; nothing is thrown away.
+import { copyFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Watch } from '../../kernel/cast/packet.ts';
+import { AUTHOR, commitOf, git, records, tryGit } from './git.ts';
+import { type WorktreeRecord, worktreesIn, writeRecord } from './record.ts';
+
+export type TurnName = Pick<Watch, 'turn' | 'socket' | 'label' | 'title'>;
+/** What was put aside: the name under which git keeps it. */
+export type PutAside = { readonly ref: string };
+export type Begun = { readonly record: WorktreeRecord; readonly aside: PutAside | null };
+
+const TITLE_CHARS_MAX = 60;
+
+/** Brings the worktree to where a turn begins. */
+export async function beginTurn(stateDir: string, record: WorktreeRecord, watch: Watch): Promise<Begun> {
+  const { turn, begins, beside } = watch;
+  if (begins === 'on') return { record, aside: null };
+  if (beside === null) await dropStaleLock(record.folder);
+  if (begins === 'over') return { record, aside: await startOver(stateDir, record, watch) };
+  // What lies there uncommitted was accepted right before a crash, or is a person's: it is no work of this turn.
+  if (beside === null) await commitAll(record, `Before turn ${turn}`, record.cast);
+  const head = await git(record.folder, ['rev-parse', 'HEAD']);
+  const starts = beside === null ? { [turn]: head } : { ...record.starts, [turn]: head };
+  return { record: writeRecord(stateDir, { ...record, starts }), aside: null };
+}
+
+/** Commits the work of an accepted turn. Answers the commit, or null where it changed nothing. */
+export async function keepTurn(
+  stateDir: string,
+  record: WorktreeRecord,
+  watch: Watch,
+  changes: readonly string[],
+): Promise<string | null> {
+  const [subject, trailers] = [subjectOf(watch), trailersOf(record.cast, watch)];
+  if (watch.beside === null) return commitAll(record, subject, record.cast, trailers);
+  return changes.length === 0 ? null : commitPaths(stateDir, record, changes, message(subject, trailers));
+}
+
+/** Commits everything that lies in the worktree. */
+export async function commitAll(
+  record: WorktreeRecord,
+  subject: string,
+  cast: string,
+  trailers: readonly string[] = [`Baton-Cast: ${cast}`],
+): Promise<string | null> {
+  const { folder } = record;
+  await git(folder, ['add', '-A']);
+  return commitTree(record, await git(folder, ['write-tree']), message(subject, trailers));
+}
+
+/** How many files of the worktree differ from its last commit. */
+export async function uncommittedOf({ folder }: WorktreeRecord): Promise<number> {
+  return records(await git(folder, ['status', '--porcelain', '-z', '--untracked-files=all', '--no-renames'])).length;
+}
+
+/** Everything that lies in the worktree as a tree of git, without touching its index. */
+export async function treeOfWork(stateDir: string, { folder, cast }: WorktreeRecord): Promise<string> {
+  return withIndex(stateDir, folder, cast, async (env) => {
+    await git(folder, ['add', '-A'], { env });
+    return git(folder, ['write-tree'], { env });
+  });
+}
+
+/** Beside others only what the turn changed is its own. */
+async function commitPaths(
+  stateDir: string,
+  record: WorktreeRecord,
+  changes: readonly string[],
+  text: string,
+): Promise<string | null> {
+  const { folder, cwd, cast } = record;
+  const paths = ['--literal-pathspecs', 'add', '-A', '--pathspec-from-file=-', '--pathspec-file-nul'];
+  const input = changes.join('\0');
+  const tree = await withIndex(stateDir, folder, cast, async (env) => {
+    await git(folder, ['read-tree', 'HEAD'], { env });
+    await git(cwd, paths, { env, input });
+    return git(folder, ['write-tree'], { env });
+  });
+  const commit = await commitTree(record, tree, text);
+  // An agent beside may hold the index for a moment; it only lags behind then.
+  await tryGit(cwd, paths, { input });
+  return commit;
+}
+
+/** An agent may have committed itself, on the branch or beside it; what it did is kept as long as it builds on the branch. */
+async function commitTree({ folder, branch }: WorktreeRecord, tree: string, text: string): Promise<string | null> {
+  const ref = `refs/heads/${branch}`;
+  const tip = await git(folder, ['rev-parse', ref]);
+  const head = (await commitOf(folder, 'HEAD')) ?? tip;
+  const isAhead = (await tryGit(folder, ['merge-base', '--is-ancestor', tip, head])).code === 0;
+  const parent = isAhead ? head : tip;
+  const isSame = (await git(folder, ['rev-parse', `${parent}^{tree}`])) === tree;
+  const commit = isSame ? parent : await git(folder, ['commit-tree', tree, '-p', parent], { input: text, env: AUTHOR });
+  if (commit !== tip) await git(folder, ['update-ref', '-m', 'baton', ref, commit, tip]);
+  await git(folder, ['symbolic-ref', 'HEAD', ref]);
+  return commit === tip ? null : commit;
+}
+
+async function startOver(stateDir: string, record: WorktreeRecord, watch: Watch): Promise<PutAside | null> {
+  const { folder, branch } = record;
+  const start = record.starts[watch.turn] ?? (await git(folder, ['rev-parse', `refs/heads/${branch}`]));
+  const aside = await putAside(stateDir, record, watch, start);
+  if (watch.beside !== null) await restorePaths(record, watch.beside);
+  else {
+    await git(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
+    await git(folder, ['reset', '-q', '--hard', start]);
+    await git(folder, ['clean', '-qfd']);
+  }
+  return aside;
+}
+
+/** Where every turn beside others has paths of its own, only those are brought back. */
+async function restorePaths({ cwd }: WorktreeRecord, scope: readonly string[]): Promise<void> {
+  for (const path of scope) {
+    const isThere = path === '.' || (await tryGit(cwd, ['cat-file', '-e', `HEAD:./${path}`])).code === 0;
+    if (isThere) {
+      await git(cwd, ['--literal-pathspecs', 'restore', '--source=HEAD', '--staged', '--worktree', '--', path]);
+    } else await git(cwd, ['--literal-pathspecs', 'rm', '-rq', '--cached', '--ignore-unmatch', '--', path]);
+    await git(cwd, ['--literal-pathspecs', 'clean', '-qfd', '--', path]);
+  }
+}
+
+async function putAside(
+  stateDir: string,
+  record: WorktreeRecord,
+  { turn }: Watch,
+  start: string,
+): Promise<PutAside | null> {
+  const { folder, cast } = record;
+  const tree = await treeOfWork(stateDir, record);
+  const head = await git(folder, ['rev-parse', 'HEAD']);
+  if (head === start && tree === (await git(folder, ['rev-parse', `${start}^{tree}`]))) return null;
+  const text = message(`What turn ${turn} left before it began over`, [`Baton-Cast: ${cast}`, `Baton-Turn: ${turn}`]);
+  const commit = await git(folder, ['commit-tree', tree, '-p', head], { input: text, env: AUTHOR });
+  const ref = `${asideRefs(cast)}/turn-${turn}-${commit.slice(0, 8)}`;
+  await git(folder, ['update-ref', ref, commit]);
+  return { ref };
+}
+
+/** Where what was put aside is kept. */
+export function asideRefs(cast: string): string {
+  return `refs/baton/${cast}`;
+}
+
+export async function dropAside({ top, cast }: WorktreeRecord): Promise<void> {
+  const refs = await git(top, ['for-each-ref', '--format=%(refname)', `${asideRefs(cast)}/`]);
+  for (const ref of refs.split('\n').filter((line) => line !== '')) await git(top, ['update-ref', '-d', ref]);
+}
+
+/** Nobody works here now, so a lock of git is one that a killed program left. */
+async function dropStaleLock(folder: string): Promise<void> {
+  rmSync(resolve(folder, await git(folder, ['rev-parse', '--git-path', 'index.lock'])), { force: true });
+}
+
+async function withIndex<T>(
+  stateDir: string,
+  folder: string,
+  cast: string,
+  work: (env: Readonly<Record<string, string>>) => Promise<T>,
+): Promise<T> {
+  const own = join(worktreesIn(stateDir), `${cast}.index`);
+  try {
+    // The copy knows which files were not touched since, so that they are not read again.
+    copyFileSync(resolve(folder, await git(folder, ['rev-parse', '--git-path', 'index'])), own);
+    return await work({ GIT_INDEX_FILE: own });
+  } finally {
+    rmSync(own, { force: true });
+    rmSync(`${own}.lock`, { force: true });
+  }
+}
+
+function subjectOf({ turn, socket, label, title }: TurnName): string {
+  const what = oneLine(title === null ? label : `${label}: ${title}`);
+  return `${socket} ${what} (turn ${turn})`;
+}
+
+function trailersOf(cast: string, { turn, socket }: TurnName): readonly string[] {
+  return [`Baton-Cast: ${cast}`, `Baton-Turn: ${turn}`, `Baton-Socket: ${socket}`];
+}
+
+function message(subject: string, trailers: readonly string[]): string {
+  return `${subject}\n\n${trailers.join('\n')}\n`;
+}
+
+/** A title is an agent's text: it must not add lines of its own. */
+function oneLine(text: string): string {
+  const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  return line.length <= TITLE_CHARS_MAX ? line : `${line.slice(0, TITLE_CHARS_MAX - 1)}…`;
+}

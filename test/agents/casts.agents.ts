@@ -1,0 +1,128 @@
+// The three real programs drive whole casts: they edit files with their own tools, mend a broken answer within the same
+// conversation, fail honestly, are refused tools, are ended with everything they started, and outlive a killed Baton.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { CastView } from '../../src/engine/view.ts';
+import type { JsonObject } from '../../src/kernel/json.ts';
+import { json, until } from '../cli/baton.ts';
+import { assertInstalled } from './contenders.ts';
+import { type Parts, REAL, type RealProgram, type Studio, studio } from './real-cast.ts';
+
+beforeAll(assertInstalled);
+
+async function open(
+  program: RealProgram,
+  parts: (dir: string) => Parts = () => ({}),
+  limits: JsonObject = {},
+): Promise<Studio> {
+  const made = await studio(program, parts, limits);
+  onTestFinished(() => made.close());
+  return made;
+}
+
+const WHOLE = ['Socket-1', 'Socket-2', 'Socket-3', 'Socket-4'];
+
+describe.each(REAL.map((program) => [program.name, program] as const))(
+  'a cast on %s',
+  { timeout: 240_000 },
+  (name, program) => {
+    test('plans, builds, evaluates and maintains a repository with its own tools', async () => {
+      const at = await open(program);
+      const view = await at.cast();
+      expect(view).toMatchObject({ status: 'completed', accepted: 4 });
+      expect(view.path.map(({ socket }) => socket)).toEqual(WHOLE);
+      expect(readFileSync(join(at.dir, 'greet.txt'), 'utf8')).toBe('hello');
+      expect(readFileSync(join(at.dir, 'NOTES.md'), 'utf8')).toBe('greets');
+      expect(view.usage.tokens).toBeGreaterThan(0);
+      expect(view.usage.cost > 0).toBe(program.tellsCost);
+      for (const { agent } of view.turns ?? []) {
+        expect(agent).toMatchObject({ runner: name, session: { runner: name } });
+        expect(agent?.model !== undefined).toBe(program.tellsModel);
+      }
+      // Each turn is a conversation of its own.
+      expect(new Set(at.server.requests.map(({ conversation }) => conversation)).size).toBe(4);
+    });
+
+    test('a broken answer is mended in the second attempt, within the same conversation', async () => {
+      const at = await open(program, () => ({
+        evaluate: ({ request }) =>
+          lastUser(request.messages).includes('refused') ? '{"satisfied":true}' : 'Looks good to me!',
+      }));
+      const view = await at.cast();
+      expect(view.status).toBe('completed');
+      const [first, second] = (view.turns ?? []).filter(({ socket }) => socket === 'Socket-3');
+      expect(first).toMatchObject({ attempt: 1, output: 'Looks good to me!', verdict: { allow: false } });
+      expect(second).toMatchObject({ attempt: 2, verdict: { allow: true } });
+      expect(second?.brief).not.toContain('ROLE=');
+      // What the model saw: the first brief, the broken answer, and what is wrong with it.
+      const [before, after] = at.asked('evaluate');
+      expect(after?.conversation).toBe(before?.conversation);
+      const said = after?.messages.map(({ text }) => text).join('\n') ?? '';
+      expect(said).toMatch(/ROLE=evaluate[\s\S]*Looks good to me![\s\S]*refused/);
+    });
+
+    test('an answer that stays broken fails the cast, and nothing of it is handed on', async () => {
+      const at = await open(program, () => ({ evaluate: () => 'Still no JSON.' }));
+      const view = await at.cast();
+      expect(view).toMatchObject({ status: 'failed', code: 'CONTRACT_VIOLATION' });
+      expect(view.path.map(({ socket }) => socket)).toEqual(WHOLE.slice(0, 3));
+      expect(at.asked('evaluate')).toHaveLength(2);
+      expect(existsSync(join(at.dir, 'NOTES.md'))).toBe(false);
+    });
+
+    test('a tool outside its scope is refused to it', async () => {
+      const at = await open(program, (dir) => ({
+        evaluate: ({ tools }) =>
+          tools > 0 ? '{"satisfied":true}' : { toolCalls: [program.write(dir, 'sneaked.txt', 'in')] },
+      }));
+      const view = await at.cast();
+      expect(view.status).toBe('completed');
+      expect(existsSync(join(at.dir, 'sneaked.txt'))).toBe(false);
+      const [evaluated] = (view.turns ?? []).filter(({ socket }) => socket === 'Socket-3');
+      expect((evaluated?.agent?.denials ?? []).length > 0).toBe(program.tellsDenials);
+    });
+
+    test('when its time is over it is ended with everything it had started', async () => {
+      const at = await open(
+        program,
+        (dir) => ({ build: () => ({ toolCalls: [program.shell(`tail -f ${basename(dir)}.log`)] }) }),
+        { timeoutMs: 8_000 },
+      );
+      const command = `tail -f ${basename(at.dir)}.log`;
+      execFileSync('touch', [join(at.dir, `${basename(at.dir)}.log`)]);
+      const running = at.begin();
+      await until('the tool to run', () => processes().includes(command));
+      const view = json<CastView>(await running.ended);
+      expect(view).toMatchObject({ status: 'failed', code: 'AGENT_TIMEOUT' });
+      expect(view.reason).toMatch(/last sign of life/);
+      expect(processes()).not.toContain(command);
+      expect(processes().filter((line) => line.includes(at.dir))).toEqual([]);
+    });
+
+    test('Baton is killed in the middle of a turn and carries on with the answer the program gave meanwhile', async () => {
+      const at = await open(program, () => ({
+        evaluate: async () => ({ text: '{"satisfied":true}', delayMs: 3_000 }),
+      }));
+      const running = at.begin();
+      await until('the evaluation to be asked for', () => at.asked('evaluate').length > 0);
+      running.child.kill('SIGKILL');
+      await running.ended;
+      const view = json<CastView>(await at.baton('resume', '--json', '--turns'));
+      expect(view).toMatchObject({ status: 'completed', accepted: 4 });
+      expect(at.asked('evaluate')).toHaveLength(1);
+      expect(view.path.map(({ socket }) => socket)).toEqual(WHOLE);
+    });
+  },
+);
+
+function lastUser(messages: readonly { readonly role: string; readonly text: string }[]): string {
+  return messages.findLast(({ role }) => role === 'user')?.text ?? '';
+}
+
+function processes(): readonly string[] {
+  return execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
+    .split('\n')
+    .map((line) => line.trim());
+}

@@ -1,0 +1,59 @@
+// The SDK's own client, connected to a real `baton mcp`.
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { onTestFinished } from 'vitest';
+import type { JsonObject } from '../../src/kernel/json.ts';
+import { BATON, start, until } from '../cli/baton.ts';
+import type { Answer } from '../cli/ledger-story.ts';
+
+export type Connected = {
+  readonly client: Client;
+  /** Calls a tool and answers its verdict, which must come in both forms. */
+  ask(name: string, args?: JsonObject): Promise<Answer>;
+  names(): Promise<string[]>;
+};
+
+type Variables = Readonly<Record<string, string>>;
+
+export function overStdio(dir: string, env: Variables = {}): Promise<Connected> {
+  const { PATH = '', HOME = '' } = process.env;
+  const server = { command: BATON, args: ['mcp'], cwd: dir, env: { PATH, HOME, TMPDIR: dir, ...env } };
+  return connected(new StdioClientTransport({ ...server, stderr: 'inherit' }));
+}
+
+export async function overHttp(dir: string): Promise<Connected & { readonly url: string; readonly token: string }> {
+  const served = await httpServer(dir);
+  const headers = { authorization: `Bearer ${served.token}` };
+  const transport = new StreamableHTTPClientTransport(new URL(served.url), { requestInit: { headers } });
+  return { ...(await connected(transport as Transport)), ...served };
+}
+
+/** Starts `baton mcp --http` on a free port. */
+export async function httpServer(dir: string, env: Variables = {}): Promise<{ url: string; token: string }> {
+  const { stderr } = start(dir, ['mcp', '--http', '0'], { env });
+  const url = await until('the address', () => /MCP at (\S+)/.exec(stderr())?.[1]);
+  const given = env.BATON_MCP_TOKEN;
+  const token = given ?? (await until('the token', () => /Bearer (\S+)/.exec(stderr())?.[1]));
+  return { url, token };
+}
+
+async function connected(transport: Transport): Promise<Connected> {
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  return {
+    client,
+    async ask(name, args = {}) {
+      const { content, structuredContent, isError } = await client.callTool({ name, arguments: args });
+      const verdict = structuredContent as Answer;
+      const [part] = content as readonly { readonly text?: string }[];
+      if (JSON.stringify(JSON.parse(part?.text ?? '')) !== JSON.stringify(verdict) || isError === verdict.allow) {
+        throw new Error(`two different answers: ${part?.text} and ${JSON.stringify(verdict)}`);
+      }
+      return verdict;
+    },
+    names: async () => (await client.listTools()).tools.map(({ name }) => name),
+  };
+}

@@ -1,0 +1,98 @@
+// An agent within its attempt: what it is offered, how its handoff is judged, and what it may not do.
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../src/kernel/json.ts';
+import { submittedHandoff } from '../../src/mcp/handoff-file.ts';
+import { agent, always, baton, flow, json, project } from '../cli/baton.ts';
+import { type Connected, overStdio } from './client.ts';
+
+const config = flow(
+  { A: { ...agent, prompt: 'Judge it.' } },
+  {
+    'Socket-1': {
+      materia: 'A',
+      parse: 'json',
+      edges: [{ when: 'satisfied', to: 'end' }, always('end')],
+      limits: { maxOutputBytes: 2_000 },
+    },
+  },
+);
+
+type Attempt = Connected & { readonly dir: string; readonly cast: string; readonly folder: string };
+
+/** A cast whose only turn is under way, and the server that its agent has started. */
+async function attempt(env: Readonly<Record<string, string>> = {}): Promise<Attempt> {
+  const agents: JsonObject = { A: [{ $turn: { output: '{"satisfied":true}', delayMs: 120_000 } }] };
+  const dir = project({ '.baton/config.json': config, 'agents.json': agents });
+  const view = json(await baton(dir, ['cast', '--detach', '--json', '--agents', 'agents.json', 'do it']));
+  const cast = String(view.cast);
+  const folder = join(dir, '.baton/state/attempts', `${cast}-1.1`);
+  mkdirSync(folder, { recursive: true });
+  const known = { BATON_CAST: cast, BATON_ATTEMPT: '1.1', BATON_HOME: join(dir, '.baton/state'), ...env };
+  return { ...(await overStdio(dir, known)), dir, cast, folder };
+}
+
+test('a broken handoff is given back with what to mend, and the mended one is kept for the engine', async () => {
+  const { ask, cast, folder } = await attempt();
+  const broken = await ask('submit_handoff', { handoff: 'I am done!' });
+  expect(broken).toMatchObject({ allow: false, code: 'NOT_JSON' });
+  expect(broken.details.repair).toContain('JSON');
+  expect(await ask('submit_handoff', { handoff: { context: 'fine' } })).toMatchObject({ code: 'CONTRACT_VIOLATION' });
+  expect(await ask('submit_handoff', { handoff: { satisfied: true, context: 'x'.repeat(3_000) } })).toMatchObject({
+    code: 'CONTRACT_VIOLATION',
+    details: { issues: [{ path: '$' }] },
+  });
+  const here = { cast, turn: 1, attempt: 1 };
+  expect(await submittedHandoff(folder, here)).toBe(null);
+  const first = await ask('submit_handoff', { handoff: { satisfied: false } });
+  expect(first).toMatchObject({ allow: true, details: { satisfied: false } });
+  expect(await ask('submit_handoff', { handoff: '{"satisfied": true}' })).toMatchObject({ allow: true });
+  expect(await submittedHandoff(folder, here)).toBe('{"satisfied": true}');
+  expect(await ask('submit_handoff', { handoff: 'no' })).toMatchObject({ allow: false });
+  expect(await submittedHandoff(folder, here)).toBe('{"satisfied": true}');
+  expect(await submittedHandoff(folder, { ...here, attempt: 2 })).toBe(null);
+});
+
+test('only its own tools are offered, and those that steer are refused', async () => {
+  const { ask, names, dir, cast } = await attempt();
+  const offered = await names();
+  expect(offered).toContain('submit_handoff');
+  expect(offered.filter((name) => name.startsWith('cast_'))).toEqual([]);
+  for (const [name, args] of [
+    ['cast_start', { request: 'more of me' }],
+    ['cast_wait', { cast }],
+    ['cast_answer', { cast, answer: 'yes' }],
+    ['cast_show', { cast }],
+    ['cast_list', {}],
+  ] as const) {
+    expect(await ask(name, args)).toMatchObject({ allow: false, code: 'APPROVER_IS_AGENT' });
+  }
+  expect(json<readonly JsonObject[]>(await baton(dir, ['casts', '--json']))).toHaveLength(1);
+  expect(await ask('request_approval', { operation: 'rm', reason: 'space' })).toMatchObject({
+    code: 'NOT_ALLOWED_NOW',
+  });
+});
+
+test('it reads what it was asked, and what it must return', async () => {
+  const { ask, cast } = await attempt();
+  const { details } = await ask('read_context');
+  expect(details).toMatchObject({ cast, turn: 1, attempt: 1, socket: 'Socket-1', request: 'do it', item: null });
+  expect(details.returns).toMatchObject({ contract: 'materia', instructions: expect.stringContaining('satisfied') });
+  expect(await ask('read_context', { path: 'nothing.here' })).toMatchObject({ code: 'MISSING_REQUIRED_INPUT' });
+  expect(await ask('read_context', { path: '__proto__' })).toMatchObject({ code: 'MISSING_REQUIRED_INPUT' });
+  expect(await ask('heartbeat')).toMatchObject({ code: 'NOT_ALLOWED_NOW' });
+});
+
+test.each([
+  ['an attempt that is over', { BATON_ATTEMPT: '1.2' }, 'STALE_ATTEMPT'],
+  ['a turn that never was', { BATON_ATTEMPT: '9.1' }, 'STALE_ATTEMPT'],
+  ['another claim', { BATON_FENCE: '7' }, 'STALE_ATTEMPT'],
+  ['a cast that never was', { BATON_CAST: 'nobody' }, 'UNKNOWN_CAST'],
+  ['a name that leads elsewhere', { BATON_CAST: '../../x' }, 'NOT_ALLOWED_NOW'],
+])('%s cannot be submitted for', async (_, env, code) => {
+  const { ask, folder } = await attempt(env);
+  expect(await ask('submit_handoff', { handoff: { satisfied: true } })).toMatchObject({ allow: false, code });
+  expect(await ask('cast_list')).toMatchObject({ code: 'APPROVER_IS_AGENT' });
+  expect(readdirSync(folder)).toEqual([]);
+});

@@ -1,0 +1,358 @@
+// Checks the evidence that Baton leaves behind, without Baton: plain Node (24 or newer), no dependency, no network, and not
+// a line shared with the program that wrote the evidence. It reads and never writes.
+//
+//   node verify.mjs run.baton [--key KEY]
+//   node verify.mjs --log .baton/state/log.sqlite [--checkpoint FILE]… [--key KEY]
+//
+// It prints one line for each finding: the number of the entry (0: none in particular), the kind, a sentence.
+// Exit 0: everything is as it was written. Exit 1: something is not. Exit 2: it was not told what to check.
+//
+// The rules it checks:
+//   line        an entry of the log is one line: the RFC 8785 (JCS) form of {at, body, by, cast?, kind, once?, prev, seq, v}
+//   chain       leaf = SHA-256(0x00 ‖ line); `prev` is the leaf of the entry before, zeros in entry 1; `seq` counts from 1;
+//               `at` never decreases
+//   tree        the Merkle tree of RFC 6962 over the leaves: node = SHA-256(0x01 ‖ left ‖ right)
+//   checkpoint  a C2SP signed note: origin, size, base64 root, empty line, "— name base64(key id ‖ Ed25519 signature)"
+//   text        {"$blob": "sha256:…"} in a body stands for a text kept beside the line, unless a later `blob.erased` entry
+//               names its digest and its entry
+//   index       the columns and tables that entries are found by say what the lines say
+import { createHash, createPublicKey, verify as isSignature } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+const sha256 = (...parts) => parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest('hex');
+const leafOf = (line) => sha256('\0', line);
+const digestOf = (text) => `sha256:${sha256(text)}`;
+const nodeOf = (left, right) => sha256('\x01', Buffer.from(left, 'hex'), Buffer.from(right, 'hex'));
+const half = (number) => Math.floor(number / 2);
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const ZEROS = '0'.repeat(64);
+
+const faults = [];
+const fault = (seq, kind, why) => faults.push({ seq, kind, why });
+/** Reports the first of several faults `[is it so, kind, why]`; the others would follow from it. */
+const firstOf = (seq, rows) => rows.find(([isSo, kind, why]) => isSo && fault(seq, kind, why)) !== undefined;
+
+// ---- lines and texts
+
+/** RFC 8785: members sorted by UTF-16 code units, no white space, texts and numbers as ECMAScript writes them. */
+function jcs(value) {
+  if (Array.isArray(value)) return `[${value.map(jcs).join(',')}]`;
+  const member = (key) => `${jcs(key)}:${jcs(value[key])}`;
+  if (isObject(value)) return `{${Object.keys(value).sort().map(member).join(',')}}`;
+  if (typeof value === 'string' && !value.isWellFormed()) throw new Error('half a character');
+  return JSON.stringify(value);
+}
+
+/** The entry of a line, or null where the line is not canonical. */
+function readLine(line) {
+  try {
+    const entry = JSON.parse(line);
+    const isEntry = isObject(entry.body) && typeof entry.kind === 'string' && /^\d{4}-.*Z$/.test(entry.at);
+    return isEntry && jcs(entry) === line ? entry : null;
+  } catch {
+    return null;
+  }
+}
+
+/** An object with a member that looks like a reference is stored inside another one. */
+const inner = (object) => (isObject(object?.$literal) ? object.$literal : (object ?? {}));
+
+/** The digests of the texts beside a line, in the order in which they stand in it. */
+function digestsIn(value) {
+  if (Array.isArray(value)) return value.flatMap(digestsIn);
+  if (!isObject(value)) return [];
+  if (typeof value.$blob === 'string') return [value.$blob];
+  const members = '$json' in value ? value : inner(value);
+  const names = Object.keys(members).sort();
+  return names.flatMap((name) => digestsIn(members[name]));
+}
+
+/** The places, as entry and digest, whose texts an entry says were erased. */
+function erasedBy({ kind, body }) {
+  return kind === 'blob.erased' && Array.isArray(body.from) ? body.from.map((seq) => `${seq} ${body.digest}`) : [];
+}
+
+// ---- checkpoints and proofs
+
+/** A public key on one line: name, the first four bytes of SHA-256(name LF 0x01 key) in hex, base64(0x01 ‖ key). */
+function readKey(line) {
+  const [, name, id, encoded = ''] = /^([^\s+]+)\+([0-9a-f]{8})\+(\S{44})$/.exec(line.trim()) ?? [];
+  const bytes = Buffer.from(encoded, 'base64');
+  if (bytes.length !== 33 || bytes[0] !== 1 || sha256(`${name}\n`, bytes).slice(0, 8) !== id) return [];
+  const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), bytes.subarray(1)]);
+  return [{ name, id, object: createPublicKey({ key: der, format: 'der', type: 'spki' }) }];
+}
+
+/** The signed notes of a text, each of five lines and an empty one. Base64 counts in its one right spelling only. */
+function checkpointsIn(text, keys, where) {
+  const notes = [];
+  const lines = text.split('\n');
+  for (let at = 0; at + 1 < lines.length; at += 6) {
+    const [origin, size, root = '', gap, signed = '', end] = lines.slice(at, at + 6);
+    const [, name, encoded = ''] = /^\u2014 (\S+) (\S+)$/.exec(signed) ?? [];
+    const signature = Buffer.from(encoded, 'base64');
+    const body = `${origin}\n${size}\n${root}\n`;
+    const isNote = origin !== '' && /^(?:0|[1-9]\d{0,14})$/.test(size) && gap === '' && end === '';
+    const isExact = signature.toString('base64') === encoded && Buffer.from(root, 'base64').toString('base64') === root;
+    const isOf = (key) => key.name === name && key.id === signature.toString('hex', 0, 4);
+    const isSigned = keys.some(
+      (key) => isOf(key) && isSignature(null, Buffer.from(body), key.object, signature.subarray(4)),
+    );
+    const last = notes.at(-1)?.size ?? 0;
+    const isWrong = firstOf(isNote ? Number(size) : last, [
+      [
+        !isNote || !isExact || !isSigned,
+        'CHECKPOINT_SIGNATURE',
+        `note ${at / 6 + 1} of ${where} is not signed by the key`,
+      ],
+      [Number(size) <= last, 'CHECKPOINT_ORDER', `note ${at / 6 + 1} of ${where} is not larger than the one before`],
+    ]);
+    if (!isWrong) notes.push({ size: Number(size), root: Buffer.from(root, 'base64').toString('hex'), where, body });
+  }
+  return notes;
+}
+
+/** Whether an audit path leads from the leaf with this index to the root of a tree of `size` leaves (RFC 9162, 2.1.3.2). */
+function isIncluded(leaf, index, size, path, root) {
+  let [at, last, node] = [index, size - 1, leaf];
+  for (const other of path) {
+    if (last === 0) return false;
+    if (at % 2 === 1 || at === last) {
+      node = nodeOf(other, node);
+      while (at % 2 === 0 && at !== 0) [at, last] = [half(at), half(last)];
+    } else node = nodeOf(node, other);
+    [at, last] = [half(at), half(last)];
+  }
+  return index >= 0 && index < size && last === 0 && node === root;
+}
+
+// ---- a bundle
+
+/** Every byte counts: the file is the canonical form of its own value and a newline, with these members and no others. */
+function readBundle(text) {
+  const bundle = JSON.parse(text);
+  const members = Object.keys(bundle).join();
+  if (`${jcs(bundle)}\n` !== text) throw new Error('the file is not canonical');
+  if (members !== 'cast,checkpoint,facts,format,key,redacted,texts') throw new Error(`the members are ${members}`);
+  if (bundle.format !== 'baton.bundle/1' || bundle.facts.length === 0) throw new Error('the format is another one');
+  return bundle;
+}
+
+function checkBundle(text, givenKey) {
+  const { cast, checkpoint, facts, key, redacted, texts } = readBundle(text);
+  if (givenKey !== null && givenKey !== key)
+    fault(0, 'CHECKPOINT_SIGNATURE', 'another key signed it than the given one');
+  const [head] = checkpointsIn(`${checkpoint}\n`, readKey(key), 'the bundle');
+  if (!head) return '';
+  const [missing, named, entries] = [new Set(), new Set(), []];
+  let before = { seq: 0, leaf: ZEROS, at: '' };
+  for (const { seq, line, leaf: withheld, proof } of facts) {
+    const entry = line === undefined ? null : readLine(line);
+    const leaf = line === undefined ? withheld : leafOf(line);
+    const isLinked = !entry || seq !== before.seq + 1 || entry.prev === before.leaf;
+    const isOwn = !entry || entry.kind === 'blob.erased' || (entry.cast ?? inner(entry.body).run) === cast;
+    firstOf(seq, [
+      [seq <= before.seq, 'SEQ_GAP', `it comes after entry ${before.seq}`],
+      [line !== undefined && !entry, 'ENTRY_NOT_CANONICAL', 'the line is not canonical'],
+      [entry && entry.seq !== seq, 'SEQ_GAP', `the line in its place has number ${entry?.seq}`],
+      [!isIncluded(leaf, seq - 1, head.size, proof, head.root), 'PROOF_INVALID', 'its proof does not lead to the root'],
+      [!isLinked, 'CHAIN_BROKEN', 'it is not chained to the entry before'],
+      [entry?.at < before.at, 'TIME_BACKWARDS', 'its time lies before that of the fact before'],
+      [!isOwn, 'SUMMARY_MISMATCH', `it is no fact of the cast ${cast}`],
+    ]);
+    before = { seq, leaf, at: entry?.at ?? before.at };
+    if (entry) entries.push(entry);
+    for (const digest of entry ? digestsIn(entry.body) : []) {
+      named.add(digest);
+      const isThere = Object.hasOwn(texts, digest);
+      if (!isThere && !redacted.includes(digest)) missing.add(`${seq} ${digest}`);
+      if (isThere && digestOf(texts[digest]) !== digest) fault(seq, 'BLOB_MISMATCH', `the text ${digest} was changed`);
+    }
+  }
+  for (const place of entries.flatMap(erasedBy)) missing.delete(place);
+  for (const place of missing) fault(Number.parseInt(place, 10), 'BLOB_MISMATCH', `a text is not there: ${place}`);
+  const odd = [...Object.keys(texts), ...redacted].filter((digest) => !named.has(digest));
+  for (const digest of odd) fault(0, 'BLOB_MISMATCH', `the text ${digest} belongs to no fact`);
+  const left = `${facts.length - entries.length} withheld, ${redacted.length} texts redacted`;
+  const advice = givenKey === null ? '; compare this key with one that you got elsewhere' : '';
+  return `${facts.length} facts of the cast ${cast} (${left}), signed by ${key}${advice}`;
+}
+
+// ---- a log
+
+/** The tables. Another one, a view in the place of one or a trigger could show an auditor something else than others see. */
+const TABLES = [
+  'table by_cast: cast_id,block,seqs', // For each cast and each full block of 1024 entries: the numbers of its entries.
+  'table facts: seq,kind,cast_id,task_id,line',
+  'table leases: name,value', // Who is alive; no part of the history.
+  'table once: key,seq',
+  'table snapshots: through,digest,body',
+  'table texts: id,digest,body', // The texts of entry n have the ids n · 2^20, n · 2^20 + 1, …
+];
+const COLUMNS = '(SELECT group_concat(name) FROM pragma_table_xinfo(m.name))';
+const TABLES_NOW = `SELECT type || ' ' || name || ': ' || ${COLUMNS} AS made FROM sqlite_schema m WHERE type <> 'index'`;
+const CAST = `coalesce(line -> '$.cast', line -> '$.body.run')`;
+const TASK = `line -> '$.body.task'`;
+const KEYS = `(SELECT value AS key, seq FROM facts, json_each(line, '$.once'))`;
+const BLOCKS = `(SELECT cast_id, (seq - 1) / 1024 AS block, group_concat(seq, ',' ORDER BY seq) AS seqs FROM facts
+  WHERE cast_id IS NOT NULL AND seq <= (SELECT max(seq) FROM facts) / 1024 * 1024 GROUP BY 1, 2)`;
+const VOUCHED = `SELECT line FROM facts WHERE seq = through + 1 AND kind = 'snapshot.taken'`;
+
+/** A long id is stored by its digest in the line, and in full in its column. */
+const misfiled = (column, id) => `SELECT seq, '${column}' AS what FROM facts WHERE NOT
+  iif(${id} LIKE '{%', (${id}) ->> '$."$blob"' IS digest_of(${column}), (${id}) ->> '$' IS ${column})`;
+const less = (what, one, other) => `SELECT ${what} FROM ${one} EXCEPT SELECT ${what} FROM ${other}`;
+
+/** Everything that entries are found by, against the lines: each row of an answer is a fault. */
+const REGISTERS = {
+  INDEX_MISMATCH: `SELECT seq, 'kind' AS what FROM facts WHERE kind IS NOT line ->> 'kind'
+    UNION ALL ${misfiled('cast_id', CAST)} UNION ALL ${misfiled('task_id', TASK)}`,
+  BLOB_MISMATCH: 'SELECT id >> 20 AS seq, digest AS what FROM texts WHERE id >> 20 NOT IN (SELECT seq FROM facts)',
+  ONCE_MISMATCH: `SELECT seq, key AS what FROM (${less('key, seq', 'once', KEYS)})
+    UNION ALL SELECT seq, key AS what FROM (${less('key, seq', KEYS, 'once')})`,
+  SNAPSHOT_MISMATCH: `SELECT through + 1 AS seq, digest AS what FROM snapshots WHERE 'sha256:' || digest IS NOT digest_of(body)
+    OR digest IS NOT (${VOUCHED}) ->> '$.body.digest' OR through IS NOT (${VOUCHED}) ->> '$.body.through'`,
+};
+
+function checkLog(file, checkpoints) {
+  const chain = { seq: 0, leaf: ZEROS, at: '', isSound: true, loose: null, first: Number.POSITIVE_INFINITY };
+  const [roots, missing, sizes] = [new Map(), new Set(), new Set(checkpoints.map(({ size }) => size))];
+  const peaks = []; // The roots of the complete subtrees so far: all that a tree head needs.
+  try {
+    const db = new DatabaseSync(file, { readOnly: true });
+    db.function('digest_of', (text) => (text === null ? null : digestOf(text)));
+    db.exec('BEGIN');
+    const made = db.prepare(TABLES_NOW).all();
+    const odd = made.find((table) => !TABLES.includes(table.made));
+    if (odd || made.length !== TABLES.length) fault(1, 'SCHEMA_CHANGED', `there is ${odd ? odd.made : 'a table less'}`);
+    const textsAt = db.prepare(
+      'SELECT id & 1048575 AS at, digest, body FROM texts WHERE id >= ? << 20 AND id < ? << 20',
+    );
+    const textsOf = (seq) => textsAt.all(BigInt(seq), BigInt(seq + 1));
+    let count = 0;
+    for (const row of db.prepare('SELECT seq, line FROM facts ORDER BY seq').iterate()) {
+      const entry = readLine(row.line);
+      checkChain(chain, row, entry);
+      let node = chain.leaf;
+      for (let rest = count++; rest % 2 === 1; rest = half(rest)) node = nodeOf(peaks.pop(), node);
+      peaks.push(node);
+      if (sizes.has(count))
+        roots.set(
+          count,
+          peaks.reduceRight((right, left) => nodeOf(left, right)),
+        );
+      const [due, texts] = [digestsIn(entry?.body), entry ? textsOf(row.seq) : []];
+      for (const { at, digest, body } of texts)
+        if (due[at] !== digest || digestOf(body) !== digest)
+          fault(row.seq, 'BLOB_MISMATCH', `${digest} is not its text`);
+      for (const [at, digest] of due.entries())
+        if (!texts.some((text) => text.at === at)) missing.add(`${row.seq} ${digest}`);
+      for (const place of entry ? erasedBy(entry) : []) {
+        const from = Number.parseInt(place, 10);
+        const isKept = textsOf(from).some(({ digest }) => digest === entry.body.digest);
+        if (!missing.delete(place) || isKept)
+          fault(from, 'BLOB_MISMATCH', `a text is there, though it was erased: ${place}`);
+      }
+    }
+    for (const place of missing)
+      fault(Number.parseInt(place, 10), 'BLOB_MISMATCH', `a text is not there, nor erased: ${place}`);
+    if (chain.first === Number.POSITIVE_INFINITY) checkRegisters(db);
+  } catch (error) {
+    fault(chain.seq + 1, 'FILE_DAMAGED', error.message);
+  }
+  return checkRoots(chain, roots, checkpoints);
+}
+
+function checkChain(chain, { seq, line }, entry) {
+  const { leaf, loose } = chain;
+  // A link that does not hold has two ends. If the entry after it is chained to it, then the one before was changed.
+  if (loose !== null) chain.isSound = entry?.prev === leaf;
+  if (loose !== null) fault(chain.isSound ? loose - 1 : loose, 'CHAIN_BROKEN', 'others are chained to another entry');
+  const isWrong = firstOf(seq > chain.seq ? chain.seq + 1 : seq, [
+    [seq !== chain.seq + 1, 'SEQ_GAP', `entry ${seq} comes after entry ${chain.seq}`],
+    [!entry, 'ENTRY_NOT_CANONICAL', 'the line is not canonical'],
+    [entry?.seq !== seq, 'SEQ_GAP', `the line in its place has number ${entry?.seq}`],
+    [entry?.at < chain.at, 'TIME_BACKWARDS', 'its time lies before that of the entry before'],
+    [seq === 1 && entry?.prev !== ZEROS, 'CHAIN_BROKEN', 'it is not the first entry'],
+  ]);
+  const isLoose = !isWrong && chain.isSound && entry.prev !== leaf;
+  if (isWrong || isLoose) chain.first = Math.min(chain.first, seq - 1);
+  const isSound = !isWrong && !isLoose;
+  Object.assign(chain, { seq, leaf: leafOf(line), at: entry?.at ?? chain.at, isSound, loose: isLoose ? seq : null });
+}
+
+function checkRegisters(db) {
+  for (const [kind, sql] of Object.entries(REGISTERS))
+    for (const { seq, what } of db.prepare(sql).all())
+      fault(seq, kind, `what is noted for it is not what its line says: ${what}`);
+  const [due, noted] = [`${BLOCKS}`, 'by_cast'].map((one, index) => {
+    const rows = db.prepare(less('cast_id, block, seqs', one, index === 0 ? 'by_cast' : BLOCKS)).all();
+    return rows.flatMap(({ seqs }) => seqs.split(',').map(Number));
+  });
+  const odd = due.find((seq) => !noted.includes(seq)) ?? noted.find((seq) => !due.includes(seq)) ?? due[0];
+  if (odd !== undefined) fault(odd, 'INDEX_MISMATCH', 'the index of casts is not what the lines say');
+  for (const { integrity_check: found } of db.prepare('PRAGMA integrity_check(10)').all()) {
+    const [, row] = /\brow (\d+)/.exec(found) ?? [];
+    if (found !== 'ok') fault(Number(row ?? 1), row ? 'INDEX_MISMATCH' : 'FILE_DAMAGED', found);
+  }
+}
+
+/** What was signed, against what there is. A root that differs says nothing new once an entry before it is known to be wrong. */
+function checkRoots({ seq, loose, first }, roots, checkpoints) {
+  let good = 0;
+  const wrong = [];
+  for (const { size, root, where } of checkpoints.sort((a, b) => a.size - b.size)) {
+    if (size > seq) fault(seq + 1, 'TRUNCATED', `the log ends here; ${size} entries were signed (${where})`);
+    else if (roots.get(size) === root) good = size;
+    else if (size < first) wrong.push([good + 1, `to entry ${size} it is not what was signed (${where})`]);
+  }
+  for (const [from, why] of wrong.slice(0, 1)) fault(from, 'FORKED', why);
+  if (loose !== null)
+    fault(good === loose - 1 ? loose : loose - 1, 'CHAIN_BROKEN', 'others are chained to another entry');
+  return `${seq} entries, the first ${good} of them as they were signed`;
+}
+
+// ---- the command
+
+const args = process.argv.slice(2);
+const values = (name) => args.filter((_, index) => args[index - 1] === name);
+const [log, givenKey = null] = [values('--log')[0], values('--key')[0]];
+const [bundle] = args.filter((arg, index) => !arg.startsWith('--') && !args[index - 1]?.startsWith('--'));
+
+/** Without --key, the keys beside each file of checkpoints are used: they prove that it was one signer, not which one. */
+function checkpointsOf(file) {
+  const beside = join(dirname(file), 'keys.txt');
+  const lines = givenKey !== null ? [givenKey] : existsSync(beside) ? readFileSync(beside, 'utf8').split('\n') : [];
+  return existsSync(file) ? checkpointsIn(readFileSync(file, 'utf8'), lines.flatMap(readKey), file) : [];
+}
+
+function check() {
+  if (log === undefined) return checkBundle(readFileSync(bundle, 'utf8'), givenKey);
+  const inside = checkpointsOf(join(dirname(log), 'checkpoints', 'checkpoints.txt'));
+  const outside = values('--checkpoint').flatMap(checkpointsOf);
+  const isInside = ({ body }) => inside.some((note) => note.body === body);
+  for (const { size } of outside.filter((note) => !isInside(note)))
+    fault(size, 'CHECKPOINT_MISSING', 'not beside the log');
+  return checkLog(log, [...inside, ...outside]);
+}
+
+let told = '';
+try {
+  told = check();
+} catch (error) {
+  if (log === undefined && bundle === undefined) {
+    console.error(
+      'say: node verify.mjs FILE [--key KEY], or node verify.mjs --log FILE [--checkpoint FILE]… [--key KEY]',
+    );
+    process.exit(2);
+  }
+  fault(0, log === undefined ? 'BUNDLE_MALFORMED' : 'FILE_DAMAGED', error.message);
+}
+faults.sort((a, b) => a.seq - b.seq);
+for (const { seq, kind, why } of faults) console.log(`${seq}\t${kind}\t${why}`);
+console.log(
+  faults.length === 0 ? `OK: ${told}` : `TAMPERED: ${faults.length} found, the first at entry ${faults[0].seq}`,
+);
+process.exit(faults.length === 0 ? 0 : 1);
