@@ -1,19 +1,17 @@
-// Checks the evidence that Baton leaves behind, without Baton: plain Node (24 or newer), no dependency, no network, and not
-// a line shared with the program that wrote the evidence. It reads and never writes.
+// Checks the evidence that Baton leaves behind, without Baton: plain Node 24, no dependency, no network, not a line shared
+// with the program that wrote it. It reads and never writes.
 //
 //   node verify.mjs run.baton [--key KEY]
 //   node verify.mjs --log .baton/state/log.sqlite [--checkpoint FILE]… [--key KEY]
 //
-// It prints one line for each finding: the number of the entry (0: none in particular), the kind, a sentence.
-// Exit 0: everything is as it was written. Exit 1: something is not. Exit 2: it was not told what to check.
-//
-// The rules it checks:
-//   line        an entry of the log is one line: the RFC 8785 (JCS) form of {at, body, by, cast?, kind, once?, prev, seq, v}
+// It prints one line for each finding: number of the entry (0: none in particular), kind, a sentence. Exit 0: all is as it
+// was written, 1: something is not, 2: it was not told what to check. The rules:
+//   line        an entry is one line: the RFC 8785 (JCS) form of {at, body, by, cast?, kind, once?, prev, seq, v}
 //   chain       leaf = SHA-256(0x00 ‖ line); `prev` is the leaf of the entry before, zeros in entry 1; `seq` counts from 1;
 //               `at` never decreases
 //   tree        the Merkle tree of RFC 6962 over the leaves: node = SHA-256(0x01 ‖ left ‖ right)
 //   checkpoint  a C2SP signed note: origin, size, base64 root, empty line, "— name base64(key id ‖ Ed25519 signature)"
-//   text        {"$blob": "sha256:…"} in a body stands for a text kept beside the line, unless a later `blob.erased` entry
+//   text        {"$blob": "sha256:…"} in a body stands for a text beside the line, unless a later `blob.erased` entry
 //               names its digest and its entry
 //   index       the columns and tables that entries are found by say what the lines say
 import { createHash, createPublicKey, verify as isSignature } from 'node:crypto';
@@ -70,9 +68,26 @@ function digestsIn(value) {
 }
 
 /** The places, as entry and digest, whose texts an entry says were erased. */
-function erasedBy({ kind, body }) {
-  return kind === 'blob.erased' && Array.isArray(body.from) ? body.from.map((seq) => `${seq} ${body.digest}`) : [];
+const erasedBy = ({ kind, body }) => (kind === 'blob.erased' ? body.from.map((seq) => `${seq} ${body.digest}`) : []);
+
+const seqOf = (place) => Number.parseInt(place, 10);
+
+/** Compares the texts beside an entry with the digests in its line. Those that are not there join `missing`. */
+function checkTexts(seq, entry, textOf, missing) {
+  for (const [index, digest] of digestsIn(entry.body).entries()) {
+    const text = textOf(digest, index);
+    if (text === undefined) missing.add(`${seq} ${digest}`);
+    else if (digestOf(text) !== digest) fault(seq, 'BLOB_MISMATCH', `its text ${digest} was changed`);
+  }
 }
+
+/** What can be wrong with a line in its place, whatever comes before it. */
+const lineFaults = (seq, line, entry, before) => [
+  [seq <= before.seq, 'SEQ_GAP', `it comes after entry ${before.seq}`],
+  [line !== undefined && !entry, 'ENTRY_NOT_CANONICAL', 'the line is not canonical'],
+  [entry && entry.seq !== seq, 'SEQ_GAP', `the line in its place has number ${entry?.seq}`],
+  [entry?.at < before.at, 'TIME_BACKWARDS', 'its time lies before that of the entry before'],
+];
 
 // ---- checkpoints and proofs
 
@@ -97,19 +112,13 @@ function checkpointsIn(text, keys, where) {
     const isNote = origin !== '' && /^(?:0|[1-9]\d{0,14})$/.test(size) && gap === '' && end === '';
     const isExact = signature.toString('base64') === encoded && Buffer.from(root, 'base64').toString('base64') === root;
     const isOf = (key) => key.name === name && key.id === signature.toString('hex', 0, 4);
-    const isSigned = keys.some(
-      (key) => isOf(key) && isSignature(null, Buffer.from(body), key.object, signature.subarray(4)),
-    );
+    const isBy = (key) => isOf(key) && isSignature(null, Buffer.from(body), key.object, signature.subarray(4));
     const last = notes.at(-1)?.size ?? 0;
     const isWrong = firstOf(isNote ? Number(size) : last, [
-      [
-        !isNote || !isExact || !isSigned,
-        'CHECKPOINT_SIGNATURE',
-        `note ${at / 6 + 1} of ${where} is not signed by the key`,
-      ],
-      [Number(size) <= last, 'CHECKPOINT_ORDER', `note ${at / 6 + 1} of ${where} is not larger than the one before`],
+      [!isNote || !isExact || !keys.some(isBy), 'CHECKPOINT_SIGNATURE', `a note of ${where} is not signed by the key`],
+      [Number(size) <= last, 'CHECKPOINT_ORDER', `a note of ${where} is not larger than the one before`],
     ]);
-    if (!isWrong) notes.push({ size: Number(size), root: Buffer.from(root, 'base64').toString('hex'), where, body });
+    if (!isWrong) notes.push({ size: Number(size), root: Buffer.from(root, 'base64').toString('hex'), body });
   }
   return notes;
 }
@@ -140,13 +149,12 @@ function readBundle(text) {
   return bundle;
 }
 
-function checkBundle(text, givenKey) {
-  const { cast, checkpoint, facts, key, redacted, texts } = readBundle(text);
-  if (givenKey !== null && givenKey !== key)
-    fault(0, 'CHECKPOINT_SIGNATURE', 'another key signed it than the given one');
+function checkBundle(file, givenKey) {
+  const { cast, checkpoint, facts, key, redacted, texts } = readBundle(readFileSync(file, 'utf8'));
+  if (givenKey && givenKey !== key) fault(0, 'CHECKPOINT_SIGNATURE', 'another key signed it than the given one');
   const [head] = checkpointsIn(`${checkpoint}\n`, readKey(key), 'the bundle');
   if (!head) return '';
-  const [missing, named, entries] = [new Set(), new Set(), []];
+  const [missing, named] = [new Set(), new Set()];
   let before = { seq: 0, leaf: ZEROS, at: '' };
   for (const { seq, line, leaf: withheld, proof } of facts) {
     const entry = line === undefined ? null : readLine(line);
@@ -154,30 +162,23 @@ function checkBundle(text, givenKey) {
     const isLinked = !entry || seq !== before.seq + 1 || entry.prev === before.leaf;
     const isOwn = !entry || entry.kind === 'blob.erased' || (entry.cast ?? inner(entry.body).run) === cast;
     firstOf(seq, [
-      [seq <= before.seq, 'SEQ_GAP', `it comes after entry ${before.seq}`],
-      [line !== undefined && !entry, 'ENTRY_NOT_CANONICAL', 'the line is not canonical'],
-      [entry && entry.seq !== seq, 'SEQ_GAP', `the line in its place has number ${entry?.seq}`],
+      ...lineFaults(seq, line, entry, before),
       [!isIncluded(leaf, seq - 1, head.size, proof, head.root), 'PROOF_INVALID', 'its proof does not lead to the root'],
       [!isLinked, 'CHAIN_BROKEN', 'it is not chained to the entry before'],
-      [entry?.at < before.at, 'TIME_BACKWARDS', 'its time lies before that of the fact before'],
       [!isOwn, 'SUMMARY_MISMATCH', `it is no fact of the cast ${cast}`],
     ]);
     before = { seq, leaf, at: entry?.at ?? before.at };
-    if (entry) entries.push(entry);
-    for (const digest of entry ? digestsIn(entry.body) : []) {
-      named.add(digest);
-      const isThere = Object.hasOwn(texts, digest);
-      if (!isThere && !redacted.includes(digest)) missing.add(`${seq} ${digest}`);
-      if (isThere && digestOf(texts[digest]) !== digest) fault(seq, 'BLOB_MISMATCH', `the text ${digest} was changed`);
-    }
+    if (!entry) continue;
+    checkTexts(seq, entry, (digest) => (Object.hasOwn(texts, digest) ? texts[digest] : undefined), missing);
+    for (const digest of digestsIn(entry.body))
+      named.add(digest) && redacted.includes(digest) && missing.delete(`${seq} ${digest}`);
+    for (const place of erasedBy(entry)) missing.delete(place);
   }
-  for (const place of entries.flatMap(erasedBy)) missing.delete(place);
-  for (const place of missing) fault(Number.parseInt(place, 10), 'BLOB_MISMATCH', `a text is not there: ${place}`);
+  for (const place of missing) fault(seqOf(place), 'BLOB_MISMATCH', `a text is not there: ${place}`);
   const odd = [...Object.keys(texts), ...redacted].filter((digest) => !named.has(digest));
   for (const digest of odd) fault(0, 'BLOB_MISMATCH', `the text ${digest} belongs to no fact`);
-  const left = `${facts.length - entries.length} withheld, ${redacted.length} texts redacted`;
-  const advice = givenKey === null ? '; compare this key with one that you got elsewhere' : '';
-  return `${facts.length} facts of the cast ${cast} (${left}), signed by ${key}${advice}`;
+  const advice = givenKey ? '' : '; compare this key with one that you got elsewhere';
+  return `${facts.length} facts of the cast ${cast}, ${redacted.length} texts redacted, signed by ${key}${advice}`;
 }
 
 // ---- a log
@@ -193,6 +194,7 @@ const TABLES = [
 ];
 const COLUMNS = '(SELECT group_concat(name) FROM pragma_table_xinfo(m.name))';
 const TABLES_NOW = `SELECT type || ' ' || name || ': ' || ${COLUMNS} AS made FROM sqlite_schema m WHERE type <> 'index'`;
+const TEXTS_OF = 'SELECT id & 1048575 AS at, digest, body FROM texts WHERE id BETWEEN ? AND ?';
 const CAST = `coalesce(line -> '$.cast', line -> '$.body.run')`;
 const TASK = `line -> '$.body.task'`;
 const KEYS = `(SELECT value AS key, seq FROM facts, json_each(line, '$.once'))`;
@@ -217,80 +219,57 @@ const REGISTERS = {
 };
 
 function checkLog(file, checkpoints) {
-  const chain = { seq: 0, leaf: ZEROS, at: '', isSound: true, loose: null, first: Number.POSITIVE_INFINITY };
-  const [roots, missing, sizes] = [new Map(), new Set(), new Set(checkpoints.map(({ size }) => size))];
-  const peaks = []; // The roots of the complete subtrees so far: all that a tree head needs.
+  const [roots, missing, odd, loose, peaks] = [new Map(), new Set(), new Set(), new Set(), []];
+  let before = { seq: 0, leaf: ZEROS, at: '' };
+  let count = 0;
   try {
     const db = new DatabaseSync(file, { readOnly: true });
     db.function('digest_of', (text) => (text === null ? null : digestOf(text)));
-    db.exec('BEGIN');
     const made = db.prepare(TABLES_NOW).all();
-    const odd = made.find((table) => !TABLES.includes(table.made));
-    if (odd || made.length !== TABLES.length) fault(1, 'SCHEMA_CHANGED', `there is ${odd ? odd.made : 'a table less'}`);
-    const textsAt = db.prepare(
-      'SELECT id & 1048575 AS at, digest, body FROM texts WHERE id >= ? << 20 AND id < ? << 20',
-    );
-    const textsOf = (seq) => textsAt.all(BigInt(seq), BigInt(seq + 1));
-    let count = 0;
-    for (const row of db.prepare('SELECT seq, line FROM facts ORDER BY seq').iterate()) {
-      const entry = readLine(row.line);
-      checkChain(chain, row, entry);
-      let node = chain.leaf;
+    const other = made.find((table) => !TABLES.includes(table.made))?.made ?? 'a table less';
+    if (made.length !== TABLES.length || other !== 'a table less') fault(1, 'SCHEMA_CHANGED', `there is ${other}`);
+    const textsOf = db.prepare(TEXTS_OF);
+    for (const { seq, line } of db.prepare('SELECT seq, line FROM facts ORDER BY seq').iterate()) {
+      const entry = readLine(line);
+      const isGap = seq > before.seq + 1;
+      if (isGap) fault(before.seq + 1, 'SEQ_GAP', `entry ${seq} comes after entry ${before.seq}`);
+      if (firstOf(seq, lineFaults(seq, line, entry, before)) || isGap) odd.add(seq);
+      else if (entry.prev !== before.leaf) loose.add(seq);
+      before = { seq, leaf: leafOf(line), at: entry?.at ?? before.at };
+      // The tree so far is its peaks, the roots of its complete subtrees: all that its head needs.
+      let node = before.leaf;
       for (let rest = count++; rest % 2 === 1; rest = half(rest)) node = nodeOf(peaks.pop(), node);
       peaks.push(node);
-      if (sizes.has(count))
-        roots.set(
-          count,
-          peaks.reduceRight((right, left) => nodeOf(left, right)),
-        );
-      const [due, texts] = [digestsIn(entry?.body), entry ? textsOf(row.seq) : []];
-      for (const { at, digest, body } of texts)
-        if (due[at] !== digest || digestOf(body) !== digest)
-          fault(row.seq, 'BLOB_MISMATCH', `${digest} is not its text`);
-      for (const [at, digest] of due.entries())
-        if (!texts.some((text) => text.at === at)) missing.add(`${row.seq} ${digest}`);
-      for (const place of entry ? erasedBy(entry) : []) {
-        const from = Number.parseInt(place, 10);
-        const isKept = textsOf(from).some(({ digest }) => digest === entry.body.digest);
-        if (!missing.delete(place) || isKept)
-          fault(from, 'BLOB_MISMATCH', `a text is there, though it was erased: ${place}`);
-      }
+      const root =
+        checkpoints.some(({ size }) => size === count) && peaks.reduceRight((right, left) => nodeOf(left, right));
+      roots.set(root ? count : 0, root);
+      if (!entry) continue;
+      const texts = new Map(textsOf.all(seq * 2 ** 20, (seq + 1) * 2 ** 20 - 1).map((text) => [text.at, text]));
+      checkTexts(
+        seq,
+        entry,
+        (digest, at) => (texts.get(at)?.digest === digest ? texts.get(at).body : texts.get(at) && ''),
+        missing,
+      );
+      if (Math.max(-1, ...texts.keys()) >= digestsIn(entry.body).length)
+        fault(seq, 'BLOB_MISMATCH', 'it has a text too many');
+      for (const place of erasedBy(entry))
+        if (!missing.delete(place))
+          fault(Number.parseInt(place, 10), 'BLOB_MISMATCH', `a text is there, though erased: ${place}`);
     }
-    for (const place of missing)
-      fault(Number.parseInt(place, 10), 'BLOB_MISMATCH', `a text is not there, nor erased: ${place}`);
-    if (chain.first === Number.POSITIVE_INFINITY) checkRegisters(db);
+    for (const place of missing) fault(seqOf(place), 'BLOB_MISMATCH', `a text is not there, nor erased: ${place}`);
+    if (odd.size === 0) checkRegisters(db);
   } catch (error) {
-    fault(chain.seq + 1, 'FILE_DAMAGED', error.message);
+    fault(before.seq + 1, 'FILE_DAMAGED', error.message);
   }
-  return checkRoots(chain, roots, checkpoints);
-}
-
-function checkChain(chain, { seq, line }, entry) {
-  const { leaf, loose } = chain;
-  // A link that does not hold has two ends. If the entry after it is chained to it, then the one before was changed.
-  if (loose !== null) chain.isSound = entry?.prev === leaf;
-  if (loose !== null) fault(chain.isSound ? loose - 1 : loose, 'CHAIN_BROKEN', 'others are chained to another entry');
-  const isWrong = firstOf(seq > chain.seq ? chain.seq + 1 : seq, [
-    [seq !== chain.seq + 1, 'SEQ_GAP', `entry ${seq} comes after entry ${chain.seq}`],
-    [!entry, 'ENTRY_NOT_CANONICAL', 'the line is not canonical'],
-    [entry?.seq !== seq, 'SEQ_GAP', `the line in its place has number ${entry?.seq}`],
-    [entry?.at < chain.at, 'TIME_BACKWARDS', 'its time lies before that of the entry before'],
-    [seq === 1 && entry?.prev !== ZEROS, 'CHAIN_BROKEN', 'it is not the first entry'],
-  ]);
-  const isLoose = !isWrong && chain.isSound && entry.prev !== leaf;
-  if (isWrong || isLoose) chain.first = Math.min(chain.first, seq - 1);
-  const isSound = !isWrong && !isLoose;
-  Object.assign(chain, { seq, leaf: leafOf(line), at: entry?.at ?? chain.at, isSound, loose: isLoose ? seq : null });
+  return checkRoots(before.seq, roots, checkpoints, odd, loose);
 }
 
 function checkRegisters(db) {
   for (const [kind, sql] of Object.entries(REGISTERS))
-    for (const { seq, what } of db.prepare(sql).all())
-      fault(seq, kind, `what is noted for it is not what its line says: ${what}`);
-  const [due, noted] = [`${BLOCKS}`, 'by_cast'].map((one, index) => {
-    const rows = db.prepare(less('cast_id, block, seqs', one, index === 0 ? 'by_cast' : BLOCKS)).all();
-    return rows.flatMap(({ seqs }) => seqs.split(',').map(Number));
-  });
+    for (const { seq, what } of db.prepare(sql).all()) fault(seq, kind, `it is not noted as its line says: ${what}`);
+  const blocks = [less('*', BLOCKS, 'by_cast'), less('*', 'by_cast', BLOCKS)].map((sql) => db.prepare(sql).all());
+  const [due, noted] = blocks.map((rows) => rows.flatMap(({ seqs }) => seqs.split(',').map(Number)));
   const odd = due.find((seq) => !noted.includes(seq)) ?? noted.find((seq) => !due.includes(seq)) ?? due[0];
   if (odd !== undefined) fault(odd, 'INDEX_MISMATCH', 'the index of casts is not what the lines say');
   for (const { integrity_check: found } of db.prepare('PRAGMA integrity_check(10)').all()) {
@@ -299,60 +278,59 @@ function checkRegisters(db) {
   }
 }
 
-/** What was signed, against what there is. A root that differs says nothing new once an entry before it is known to be wrong. */
-function checkRoots({ seq, loose, first }, roots, checkpoints) {
+/** What was signed, against what there is; and which end of a link that does not hold was changed. */
+function checkRoots(head, roots, checkpoints, odd, loose) {
   let good = 0;
-  const wrong = [];
-  for (const { size, root, where } of checkpoints.sort((a, b) => a.size - b.size)) {
-    if (size > seq) fault(seq + 1, 'TRUNCATED', `the log ends here; ${size} entries were signed (${where})`);
+  const first = Math.min(...odd, ...loose); // A root that differs after something else is wrong says nothing new.
+  for (const { size, root } of checkpoints.sort((a, b) => a.size - b.size)) {
+    if (size > head) fault(head + 1, 'TRUNCATED', `the log ends here; ${size} entries were signed`);
     else if (roots.get(size) === root) good = size;
-    else if (size < first) wrong.push([good + 1, `to entry ${size} it is not what was signed (${where})`]);
+    else if (size < first - 1) fault(good + 1, 'FORKED', `from here to entry ${size} it is not what was signed`);
   }
-  for (const [from, why] of wrong.slice(0, 1)) fault(from, 'FORKED', why);
-  if (loose !== null)
-    fault(good === loose - 1 ? loose : loose - 1, 'CHAIN_BROKEN', 'others are chained to another entry');
-  return `${seq} entries, the first ${good} of them as they were signed`;
+  for (const seq of loose) {
+    if (odd.has(seq - 1) || loose.has(seq - 1)) continue;
+    // Where the entry itself is chained to by the next one, or signed, the one before it is the one that was changed.
+    const isItself = seq === 1 || loose.has(seq + 1) || odd.has(seq + 1) || good === seq - 1;
+    fault(isItself ? seq : seq - 1, 'CHAIN_BROKEN', 'it is not the entry that others are chained to');
+  }
+  return `${head} entries, the first ${good} of them as they were signed`;
 }
 
 // ---- the command
 
 const args = process.argv.slice(2);
 const values = (name) => args.filter((_, index) => args[index - 1] === name);
-const [log, givenKey = null] = [values('--log')[0], values('--key')[0]];
+const [[log], [givenKey]] = [values('--log'), values('--key')];
 const [bundle] = args.filter((arg, index) => !arg.startsWith('--') && !args[index - 1]?.startsWith('--'));
 
 /** Without --key, the keys beside each file of checkpoints are used: they prove that it was one signer, not which one. */
 function checkpointsOf(file) {
-  const beside = join(dirname(file), 'keys.txt');
-  const lines = givenKey !== null ? [givenKey] : existsSync(beside) ? readFileSync(beside, 'utf8').split('\n') : [];
-  return existsSync(file) ? checkpointsIn(readFileSync(file, 'utf8'), lines.flatMap(readKey), file) : [];
+  const [notes, keys] = [file, join(dirname(file), 'keys.txt')].map((each) =>
+    existsSync(each) ? readFileSync(each, 'utf8') : '',
+  );
+  return checkpointsIn(notes, (givenKey ?? keys).split('\n').flatMap(readKey), file);
 }
 
 function check() {
-  if (log === undefined) return checkBundle(readFileSync(bundle, 'utf8'), givenKey);
+  if (log === undefined) return checkBundle(bundle, givenKey);
   const inside = checkpointsOf(join(dirname(log), 'checkpoints', 'checkpoints.txt'));
   const outside = values('--checkpoint').flatMap(checkpointsOf);
-  const isInside = ({ body }) => inside.some((note) => note.body === body);
-  for (const { size } of outside.filter((note) => !isInside(note)))
-    fault(size, 'CHECKPOINT_MISSING', 'not beside the log');
+  const gone = outside.filter(({ body }) => !inside.some((note) => note.body === body));
+  for (const { size } of gone) fault(size, 'CHECKPOINT_MISSING', 'a checkpoint is not beside the log');
   return checkLog(log, [...inside, ...outside]);
 }
 
+if (log === undefined && bundle === undefined) {
+  console.error('say: node verify.mjs FILE, or node verify.mjs --log FILE [--checkpoint FILE]…; with --key KEY');
+  process.exit(2);
+}
 let told = '';
 try {
   told = check();
 } catch (error) {
-  if (log === undefined && bundle === undefined) {
-    console.error(
-      'say: node verify.mjs FILE [--key KEY], or node verify.mjs --log FILE [--checkpoint FILE]… [--key KEY]',
-    );
-    process.exit(2);
-  }
-  fault(0, log === undefined ? 'BUNDLE_MALFORMED' : 'FILE_DAMAGED', error.message);
+  fault(0, 'BUNDLE_MALFORMED', error.message);
 }
 faults.sort((a, b) => a.seq - b.seq);
 for (const { seq, kind, why } of faults) console.log(`${seq}\t${kind}\t${why}`);
-console.log(
-  faults.length === 0 ? `OK: ${told}` : `TAMPERED: ${faults.length} found, the first at entry ${faults[0].seq}`,
-);
+console.log(faults.length === 0 ? `OK: ${told}` : `TAMPERED: ${faults.length} found, first at entry ${faults[0].seq}`);
 process.exit(faults.length === 0 ? 0 : 1);

@@ -5,7 +5,12 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { faultsOf } from '../../test/conformance/chain.ts';
 import { startOf } from '../../test/conformance/round.ts';
 import { abort, budget, NOON, names, pause, poison, seat, unwritable } from '../../test/conformance/seat.ts';
+import { graph } from '../../test/loadouts.ts';
 import { dialects } from '../dialects/index.ts';
+import { EXAMPLE_ASSIGNMENT } from '../dialects/operator/example.ts';
+import { resolve } from '../kernel/graph/resolve.ts';
+import type { Request } from '../kernel/input.ts';
+import type { JsonObject } from '../kernel/json.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite.ts';
 import { Desk } from './desk.ts';
 import { LocalDoor } from './door.ts';
@@ -234,4 +239,50 @@ test('half a character in an answer does not stop a cast', async () => {
   expect((await submit({ kind: 'attempt.output', cast: 'a', turn: 1, attempt: 1, output })).verdict.allow).toBe(true);
   const other = await seat({ memory });
   expect(await other.desk.cast('a')).toEqual(await desk.cast('a'));
+});
+
+const WRITER = graph({ 'Socket-1': { materia: 'Write' } });
+const writer = (cast: string): Request => ({
+  kind: 'cast.start',
+  cast,
+  request: 'write',
+  loadout: 'Flow',
+  rules: resolve(WRITER, 'Flow'),
+  script: { Write: ['x', '$repeat'] },
+});
+
+test('a cast that was forgotten here and is carried on elsewhere has its paths again, for us too', async () => {
+  const one = await seat();
+  await one.submit(writer('first'));
+  await one.submit(abort('first'));
+  for (const cast of names(120)) {
+    await one.submit(startOf(cast));
+    await one.submit(abort(cast));
+  }
+  const other = await seat({ memory: one.memory });
+  await other.submit({ kind: 'cast.recast', cast: 'first' });
+  await one.submit(writer('second'));
+  const second = await one.desk.cast('second');
+  expect(second?.turns[1]).toMatchObject({ phase: 'held', held: { code: 'LOCK_CONFLICT' } });
+});
+
+test('a run that was over and forgotten is whole again when somebody adds a task to it', async () => {
+  const one = await seat();
+  const runs = Array.from(
+    { length: 110 },
+    (_, index) => `${String(index).padStart(8, '0')}-0000-4000-8000-000000000000`,
+  );
+  const create = (run_id: string, task_id: string, over: JsonObject = {}) => ({
+    kind: 'task.create' as const,
+    packet: { ...EXAMPLE_ASSIGNMENT, run_id, task: { ...(EXAMPLE_ASSIGNMENT.task as JsonObject), task_id, ...over } },
+  });
+  for (const run of runs) {
+    await one.submit(create(run, 'T-1'));
+    await one.submit({ kind: 'task.move', run, task: 'T-1', to: 'canceled', reason: 'no' });
+  }
+  const [first = ''] = runs;
+  const other = await seat({ memory: one.memory });
+  await other.submit(create(first, 'T-2', { dependencies: ['T-1'] }));
+  const { verdict } = await one.submit({ kind: 'task.claim', run: first, task: 'T-2', owner: 'me' });
+  expect([verdict.code, verdict.details.dead]).toEqual(['DEPENDENCY_NOT_MET', ['T-1']]);
 });

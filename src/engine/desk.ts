@@ -172,6 +172,11 @@ export class Desk {
       await this.#loadCastsOf(batch);
       await this.#commit(batch);
     } catch (error) {
+      if (error instanceof Reopened) {
+        for (const id of error.ids) await this.#loadCast(id);
+        await this.#settle(batch);
+        return;
+      }
       this.#sound = false;
       await this.#reload().catch(() => undefined);
       // One input that cannot be decided must not take its neighbours down with it. A fault of the storage is no input's.
@@ -198,6 +203,8 @@ export class Desk {
     const counts: number[] = [];
     let tail: readonly Entry[] = [];
     const entries = await this.#log.commit(this.#seq, (unseen, _used, held) => {
+      const reopened = this.#reopenedBy(unseen);
+      if (reopened.length > 0) throw new Reopened(reopened);
       tail = unseen;
       this.#take(unseen);
       return batch.flatMap(({ request, by }) => {
@@ -227,11 +234,25 @@ export class Desk {
     if (!this.#sound) await this.#reload();
     for (;;) {
       const page = await this.#log.read({ after: this.#seq, limit: PAGE });
+      for (const id of this.#reopenedBy(page)) await this.#loadCast(id);
       this.#take(page);
       this.#tell(page);
       if (page.length < PAGE) break;
     }
     this.#forgetEnded();
+  }
+
+  /**
+   * Casts and runs that were over and forgotten here, and go on in these entries. They hold locks again, so they have to be
+   * known before anything is decided.
+   */
+  #reopenedBy(entries: readonly Entry[]): readonly string[] {
+    const ids = new Set<string>();
+    for (const { fact } of entries) {
+      if (fact.kind === 'cast.recast' && !this.#cast(fact.cast)) ids.add(fact.cast);
+      if (fact.kind === 'task.created' && fact.reopens && !runOf(this.#state.ledger, fact.run)) ids.add(fact.run);
+    }
+    return [...ids];
   }
 
   /** Applies entries that are in the log already. Those of casts that are not loaded are read when somebody asks. */
@@ -279,6 +300,7 @@ export class Desk {
     }
     for (;;) {
       const page = await this.#log.read({ after: this.#seq, limit: PAGE });
+      for (const id of this.#reopenedBy(page)) await this.#loadCast(id);
       this.#take(page);
       this.#forgetEnded();
       if (page.length < PAGE) return;
@@ -294,6 +316,8 @@ export class Desk {
       let snapshot: Snapshot | null = null;
       const taken = await this.#log.commit(this.#seq, (unseen) => {
         news = unseen;
+        // What is not known here cannot be summed up; the next input reads it.
+        if (this.#reopenedBy(unseen).length > 0) throw new Reopened([]);
         this.#take(unseen);
         snapshot = takeSnapshot(this.#state, this.#seq);
         return [{ fact: factOf(snapshot), by: 'engine', at: Math.max(this.#now(), this.#lastAt) }];
@@ -342,5 +366,15 @@ export class Desk {
       forgetRun(this.#state.ledger, id);
     }
     for (const id of closed.slice(0, -ENDED_KEPT_MAX)) forgetRun(this.#state.ledger, id);
+  }
+}
+
+/** Somebody else carried on what is not loaded here: it is read first, and the batch decided after that. */
+class Reopened extends Error {
+  readonly ids: readonly string[];
+
+  constructor(ids: readonly string[]) {
+    super('casts or runs were carried on elsewhere');
+    this.ids = ids;
   }
 }

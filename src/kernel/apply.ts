@@ -16,6 +16,7 @@ import { runOf } from './ledger/state.ts';
 import { type Cast, type Day, type State, type Turn, type Usage, walkOf } from './state.ts';
 import { applyTrust } from './trust/apply.ts';
 import { isTrustFact } from './trust/fact.ts';
+import { noteSpeaker } from './trust/speaker.ts';
 
 /** Accumulated context is kept to its newest part, so that a cast's state does not grow with its length. */
 export const CONTEXT_CHARS_MAX = 65_536;
@@ -131,6 +132,7 @@ function applyToCast(
         reserved: fact.reserved,
         startedAt: at,
         attestation: fact.attestation ?? null,
+        handoffId: fact.envelope?.handoff_id ?? null,
         ...(fact.seal === undefined ? {} : { seal: fact.seal }),
         ...(fact.fence === undefined ? {} : { fence: fact.fence }),
       });
@@ -277,19 +279,12 @@ function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted' }>): v
     const isJson = typeof fact.handoff.payload !== 'string';
     walk.said = { output: fact.output, json: isJson ? fact.handoff.payload : (walk.said?.json ?? null), isJson };
   }
-  if (turn && isAgentsTurn(cast, turn)) {
-    cast.lastAgent = turn.socket;
-    if (walk) walk.agent = turn.socket;
-  }
+  if (turn) noteSpeaker(cast, turn);
   cast.lastOutput = fact.output;
   cast.lastIsJson = typeof fact.handoff.payload !== 'string';
   if (cast.lastIsJson) cast.lastJson = fact.handoff.payload;
   cast.data = committed(cast.data, fact.changes, fact.context ?? null);
   if (turn && fact.context !== undefined) cast.heard = withLine(cast.heard, turn.item, fact.context);
-}
-
-function isAgentsTurn({ rules }: Cast, { socket }: Turn): boolean {
-  return rules.materia[rules.graph.sockets[socket]?.materia ?? '']?.type === 'agent';
 }
 
 /** The data after a commit: a utility's patch, then the line of context, then everything that is set by path. */

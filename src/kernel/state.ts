@@ -7,6 +7,7 @@ import type { Condition, Rules, Script } from './graph/config.ts';
 import type { Json, JsonObject } from './json.ts';
 import { emptyLedger, type Ledger } from './ledger/state.ts';
 import type { Attestation } from './trust/sighting.ts';
+import type { Speaker } from './trust/speaker.ts';
 import { noTrust, type Trust } from './trust/state.ts';
 import type { Denied } from './verdict.ts';
 
@@ -54,8 +55,8 @@ export type Cast = {
   /** The last payload that was JSON; an older one than the last output where that was text. */
   lastJson: Json;
   lastIsJson: boolean;
-  /** The socket of the agent whose handoff was accepted last. */
-  lastAgent: string | null;
+  /** The agent that was accepted last. */
+  lastAgent: Speaker | null;
   /** Recorded outcomes by script key: the index of the next scripted turn. */
   scripted: Record<string, number>;
   usage: Usage;
@@ -70,16 +71,16 @@ export type TaskList = { readonly first: number; readonly count: number } | { re
 
 export type Lanes = {
   readonly entry: string;
-  /** The socket of the agent that was accepted last before the lanes were opened. */
-  readonly from: string | null;
+  /** The agent that was accepted last before the lanes were opened. */
+  readonly from: Speaker | null;
   /** What keeps the next item from starting, where nothing is in progress. */
   held: Held | null;
   /** Each item in progress walks on its own: its rounds, and what its last turn said. */
   readonly walks: Record<string, Walk>;
 };
 
-/** `agent` is the socket of the last agent on the way of this item. */
-export type Walk = { guard: Guard; said: Said | null; agent: string | null };
+/** `agent` is the last one on the way of this item. */
+export type Walk = { guard: Guard; said: Said | null; agent: Speaker | null };
 
 /** Why a start was put off. Time lifts it: a lock that is given back, a task that gets done, a moment that comes. */
 export type Held = { readonly code: Code; readonly reason: string; readonly until: number | null };
@@ -156,6 +157,8 @@ export type Turn = {
   seal: string | null;
   /** Who speaks in the last attempt that was started; null where trust is off. */
   attestation: Attestation | null;
+  /** The id under which the work was handed to it. */
+  handoffId: string | null;
   /** What other turns were seen to change since this one began, by path: no fault of this one. */
   excused: Record<string, string | null>;
   /** What was read and is being verified. */

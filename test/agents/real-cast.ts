@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { COMMANDS } from '../../src/cli/commands.ts';
 import type { CastView } from '../../src/engine/view.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import {
@@ -14,6 +15,9 @@ import {
 } from '../../src/testing/index.ts';
 import { baton, json, project, type Ran, type Started, start } from '../cli/baton.ts';
 import { CLI } from './contenders.ts';
+
+/** Work in the folder itself, where casts of a repository would otherwise have one of their own. */
+const IN_PLACE = 'in-place' in (COMMANDS.find(({ name }) => name === 'cast')?.options ?? {}) ? ['--in-place'] : [];
 
 export type Role = 'plan' | 'build' | 'evaluate' | 'maintain';
 /** What the model says to a request in a role. `tools` counts the results of tools the agent has had in this turn. */
@@ -131,8 +135,8 @@ export async function studio(
     server,
     asked: (role) => server.requests.filter((request) => roleOf(request) === role),
     cast: async (...more) =>
-      json<CastView>(await baton(dir, ['cast', '--in-place', '--json', '--turns', ...more, 'greet'], how)),
-    begin: () => start(dir, ['cast', '--in-place', '--json', 'greet'], how),
+      json<CastView>(await baton(dir, ['cast', ...IN_PLACE, '--json', '--turns', ...more, 'greet'], how)),
+    begin: () => start(dir, ['cast', ...IN_PLACE, '--json', 'greet'], how),
     baton: (...args) => baton(dir, args, how),
     facts: async () => json(await baton(dir, ['log', '--json', '--after', '0'], how)),
     close: () => server.close(),

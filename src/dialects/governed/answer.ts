@@ -32,6 +32,8 @@ export type Progress = {
   readonly recomputed: Recomputed;
   readonly warnings: Problem[];
   pattern: Pattern | null;
+  /** Of a context that broke a rule. */
+  contextDigest: string | null;
   suggest: (problem: Problem) => Suggestion | null;
 };
 
@@ -54,7 +56,7 @@ export function accepted(progress: Progress): Allowed {
 export function rejected(stage: StageName, problems: readonly Problem[], progress: Progress): Denied {
   const [first] = problems;
   const { code, reason, details } = refusal(stage, problems, first ? progress.suggest(first) : null);
-  return deny(code, reason, { ...details, incident: incidentOf(first, progress.envelope), ...common(progress) });
+  return deny(code, reason, { ...details, incident: incidentOf(first, progress), ...common(progress) });
 }
 
 /** The part of a refusal that needs no registry. */
@@ -99,16 +101,20 @@ function common(progress: Progress): JsonObject {
 
 /**
  * What a person has to look into after this refusal: a sender with a wrong hash blocks only itself, a registry that
- * disagrees with itself blocks the agent. Nothing is opened here; that is for whoever keeps the log.
+ * disagrees with itself blocks the agent, a context that breaks a rule is blocked itself. Nothing is opened here; that is for whoever keeps the log.
  */
-function incidentOf(problem: Problem | undefined, envelope: Envelope | null): JsonObject | null {
+function incidentOf(problem: Problem | undefined, { envelope, contextDigest }: Progress): JsonObject | null {
+  if (problem?.code.startsWith('INJECTION_') && contextDigest !== null) {
+    return { event: problem.code, agent_id: null, blocks: 'context', context_digest: contextDigest };
+  }
   const blocks = problem && INCIDENTS[problem.code];
   if (!blocks || !envelope) return null;
   const { agent_id } = problem.pointer.startsWith('/source_agent') ? envelope.source_agent : envelope.target_agent;
   return { event: problem.code, agent_id, blocks };
 }
 
-const INCIDENTS: Partial<Record<GovernedCode, 'pair' | 'agent'>> = {
+/** What a refusal with this code blocks until a person has looked into it. */
+export const INCIDENTS: Partial<Record<GovernedCode, 'pair' | 'agent'>> = {
   LOCK_ENTRY_MISSING: 'agent',
   HASH_MISMATCH: 'pair',
   PROMPT_BYTES_MISMATCH: 'agent',

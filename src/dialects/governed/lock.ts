@@ -1,6 +1,7 @@
 // The lock: which exact bytes each agent's prompt has. Several shapes exist in the world; a hash that is not a hash
 // (a placeholder, say) is an entry nobody can pass, never one that needs no check.
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
+import { type Approval, approvalJson, readApproval } from './approval.ts';
 import { digestOf, type Sha256 } from './canonical.ts';
 import { type Diagnostic, fatal } from './diagnostic.ts';
 import { type Manifest, readManifest } from './manifest.ts';
@@ -14,12 +15,16 @@ export type LockEntry = {
   readonly version: string | null;
   /** The prompt itself, where the lock embeds it. */
   readonly systemPrompt: string | null;
+  /** What the agent was approved with; null where the lock does not say. */
+  readonly approval: Approval | null;
 };
 
 export type Lock = {
   readonly version: string | null;
   readonly entries: ReadonlyMap<string, LockEntry>;
   readonly manifestHash: string | null;
+  /** By agent, the pins that were superseded, oldest first. */
+  readonly history: JsonObject;
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -42,12 +47,13 @@ export function readLock(json: Json): Lock {
     entries: new Map(Object.entries(table).map(([id, entry]) => [id, readEntry(entry)])),
     // Something there that is no hash must not count as nothing there.
     manifestHash: integrity.manifest_hash === undefined ? null : String(integrity.manifest_hash),
+    history: isObject(json.history) ? json.history : {},
     diagnostics,
   };
 }
 
 /** The lock in its normal form. */
-export function toLockJson(lock: Pick<Lock, 'version' | 'entries' | 'manifestHash'>): JsonObject {
+export function toLockJson(lock: Pick<Lock, 'version' | 'entries' | 'manifestHash' | 'history'>): JsonObject {
   const entries = [...lock.entries];
   const count = (type: string) => entries.filter(([, entry]) => entry.type === type).length;
   return {
@@ -55,7 +61,10 @@ export function toLockJson(lock: Pick<Lock, 'version' | 'entries' | 'manifestHas
     lockfileVersion: 1,
     algorithm: 'SHA-256',
     prompts: Object.fromEntries(
-      entries.map(([id, { file, hash, type, version }]) => [id, { file, hash, type, version }]),
+      entries.map(([id, { file, hash, type, version, approval }]) => [
+        id,
+        { file, hash, type, version, ...approvalJson(approval) },
+      ]),
     ),
     integrity: {
       total_prompts: entries.length,
@@ -64,18 +73,52 @@ export function toLockJson(lock: Pick<Lock, 'version' | 'entries' | 'manifestHas
       orchestrators: count('orchestrator'),
       ...(lock.manifestHash !== null && { manifest_hash: lock.manifestHash }),
     },
+    ...(Object.keys(lock.history).length > 0 && { history: lock.history }),
   };
 }
 
-/** Pins every agent of a manifest to the bytes its prompt has now; agents whose prompt cannot be read get no entry. */
-export function lockOf(manifestJson: Json, read: (path: string) => Uint8Array | null, sha256: Sha256): JsonObject {
+/** What a new lock takes over besides the bytes: approvals by agent, and the lock it replaces. */
+export type Relock = {
+  readonly approvals?: ReadonlyMap<string, Approval>;
+  readonly before?: Lock;
+  /** When the pins that are superseded now went out of force. */
+  readonly at?: string;
+};
+
+/**
+ * Pins every agent of a manifest to the bytes its prompt has now; agents whose prompt cannot be read get no entry. A pin
+ * that is superseded is kept in the history.
+ */
+export function lockOf(
+  manifestJson: Json,
+  read: (path: string) => Uint8Array | null,
+  sha256: Sha256,
+  { approvals, before, at }: Relock = {},
+): JsonObject {
   const manifest: Manifest = readManifest(manifestJson);
   const entries = new Map<string, LockEntry>();
   for (const { id, file, type, version } of manifest.agents.values()) {
     const bytes = file === null ? null : read(file);
-    if (bytes) entries.set(id, { hash: sha256(bytes), file, type, version, systemPrompt: null });
+    const approval = approvals?.get(id) ?? before?.entries.get(id)?.approval ?? null;
+    if (bytes) entries.set(id, { hash: sha256(bytes), file, type, version, systemPrompt: null, approval });
   }
-  return toLockJson({ version: manifest.version, entries, manifestHash: digestOf(manifestJson, sha256) });
+  const history = before ? historyAfter(before, entries, at) : {};
+  return toLockJson({ version: manifest.version, entries, manifestHash: digestOf(manifestJson, sha256), history });
+}
+
+/** Nothing that was pinned once disappears. */
+function historyAfter(before: Lock, entries: ReadonlyMap<string, LockEntry>, at: string | undefined): JsonObject {
+  const history: Record<string, Json> = { ...before.history };
+  for (const [id, { version, hash, file }] of before.entries) {
+    const now = entries.get(id);
+    if (hash === null || (now?.hash === hash && now.version === version)) continue;
+    const past = Object.hasOwn(history, id) ? history[id] : undefined;
+    history[id] = [
+      ...(Array.isArray(past) ? past : []),
+      { version, hash, file, ...(at === undefined ? {} : { until: at }) },
+    ];
+  }
+  return history;
 }
 
 function readEntry(json: Json): LockEntry {
@@ -87,12 +130,13 @@ function readEntry(json: Json): LockEntry {
     type: text(entry.type),
     version: text(entry.version),
     systemPrompt: text(entry.system_prompt),
+    approval: readApproval(entry),
   };
 }
 
 function unreadable(message: string): Lock {
   const diagnostics = [fatal('REGISTRY_MALFORMED', message)];
-  return { version: null, entries: new Map(), manifestHash: null, diagnostics };
+  return { version: null, entries: new Map(), manifestHash: null, history: {}, diagnostics };
 }
 
 function text(json: Json | undefined): string | null {

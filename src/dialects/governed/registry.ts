@@ -2,6 +2,7 @@
 // Built once from manifest, lock and prompts and never changed; one bad agent leaves the others usable. Look-ups go
 // through a Map, where `constructor` and `__proto__` are ids like any other that nobody has.
 import type { Json, JsonObject } from '../../kernel/json.ts';
+import type { Approval } from './approval.ts';
 import { driftOf } from './boundary-prose.ts';
 import { digestOf, type Sha256 } from './canonical.ts';
 import { checkComposition, remarksOnShares } from './composition.ts';
@@ -18,6 +19,8 @@ export type Agent = Omit<AgentRecord, 'version'> & {
   /** Null when the lock has no usable hash. */
   readonly lockedHash: string | null;
   readonly bytesMatch: boolean;
+  /** What it was approved with, where the lock says. */
+  readonly approval: Approval | null;
   /** The very bytes that were hashed. */
   readonly prompt: Uint8Array | null;
   /** What is wrong with this agent, each under the code that refuses its handoffs. */
@@ -125,6 +128,7 @@ function join(record: AgentRecord, entry: LockEntry | undefined, read: ReadFile,
     ...record,
     version,
     lockedHash: entry?.hash ?? null,
+    approval: entry?.approval ?? null,
     bytesMatch: prompt.matches,
     prompt: prompt.bytes,
     faults: [...faults, ...prompt.diagnostics],

@@ -37,6 +37,8 @@ export type VerifyOptions = {
   readonly policy?: Partial<Policy>;
   /** Without it a parent handoff is not looked up, and the verdict says so. */
   readonly lookupParent?: LookupParent;
+  /** Whether a person has read this context, by its digest, and let it pass. */
+  readonly isCleared?: (contextDigest: string) => boolean;
   /** What a check of the received bytes found, where signatures are in use. */
   readonly signature?: 'valid' | 'invalid' | 'absent';
   /**
@@ -64,6 +66,7 @@ export function verifyHandoff(input: unknown, options: VerifyOptions): Verdict {
     warnings: [],
     pattern: null,
     suggest: nothing,
+    contextDigest: null,
   };
   const policy = options.policy ? { ...DEFAULT_POLICY, ...options.policy } : DEFAULT_POLICY;
   const refused = verifyInput(input, { options, policy, now, progress });
@@ -215,14 +218,20 @@ function scopeProblems({ options, policy, progress, envelope, source, target }: 
   return problems;
 }
 
-function injectionProblems({ policy, progress, envelope }: EndsHearing): readonly Problem[] {
+function injectionProblems({ options, policy, progress, envelope }: EndsHearing): readonly Problem[] {
   const { problems, flags } = checkInjection(
     envelope,
     policy,
     progress.isHarmless ? progress.texts?.around : undefined,
   );
-  if (problems.length === 0) progress.warnings.push(...flags);
-  return problems;
+  if (problems.length === 0) {
+    progress.warnings.push(...flags);
+    return problems;
+  }
+  progress.contextDigest = digestOf(envelope.context as unknown as Json, options.registry.sha256);
+  if (progress.contextDigest === null || !options.isCleared?.(progress.contextDigest)) return problems;
+  progress.warnings.push(...problems, ...flags);
+  return [];
 }
 
 const MISDIRECTED: readonly Problem['code'][] = [

@@ -68,6 +68,7 @@ export function newTurn(fact: Extract<CastFact, { kind: 'turn.started' }>): Turn
     handoff: null,
     seal: null,
     attestation: null,
+    handoffId: null,
     excused: {},
     answered: null,
   };

@@ -6,7 +6,7 @@ import { refusalOfCycle } from './dependency.ts';
 import { normalPath, PATH_FAULTS } from './path.ts';
 import { type LedgerPen, refuse } from './pen.ts';
 import type { RequestOf } from './request.ts';
-import { MAIN_ROOT, PRIORITIES, type TaskSpec, taskOf, UNASSIGNED } from './state.ts';
+import { type Ledger, MAIN_ROOT, PRIORITIES, runOf, type TaskSpec, taskOf, UNASSIGNED } from './state.ts';
 
 export const RETRIES_MAX = 1;
 /** No real path is longer or deeper; the tree of locks is as deep as the deepest path. */
@@ -29,8 +29,14 @@ export function createTask(pen: LedgerPen, request: RequestOf<'task.create'>): V
   const cycle = refusalOfCycle(pen.ledger, run, id, spec.dependencies);
   if (cycle) return refuse(pen, 'create', { run, task: id }, cycle);
   const row = { owner: UNASSIGNED, reason: 'assigned', notBefore: null };
-  pen.write({ kind: 'task.created', run, task: id, ...row, spec });
+  pen.write({ kind: 'task.created', run, task: id, ...row, spec, ...reopening(pen.ledger, run) });
   return allow(`${id} is in the ledger`, { run, task: id, version: taskOf(pen.ledger, run, id)?.version ?? 0 });
+}
+
+/** Whether a new task opens a run again in which everything was over. */
+export function reopening(ledger: Ledger, run: string): { readonly reopens?: true } {
+  const known = runOf(ledger, run);
+  return known && known.open === 0 && known.tasks.length > 0 ? { reopens: true } : {};
 }
 
 /** A row without an assignment, as a delta makes it. */

@@ -6,7 +6,7 @@ import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { codeOfDelta } from './blocking.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { refusalOfClaim, refusalOfOwner, take } from './claim.ts';
-import { bareSpec } from './create.ts';
+import { bareSpec, reopening } from './create.ts';
 import { draftFor } from './draft.ts';
 import { refusalOfMove, settle } from './move.ts';
 import { type LedgerPen, refuse } from './pen.ts';
@@ -87,7 +87,14 @@ function create(pen: LedgerPen, run: string, id: string, delta: JsonObject): Den
     return deny('LEDGER_INCONSISTENT', why, { status: status ?? null });
   }
   const row = { owner: String(owner), reason: String(reason), notBefore: notBeforeOf(pen, delta) };
-  pen.write({ kind: 'task.created', run, task: id, ...row, spec: bareSpec(isText(title) ? title : id) });
+  pen.write({
+    kind: 'task.created',
+    run,
+    task: id,
+    ...row,
+    spec: bareSpec(isText(title) ? title : id),
+    ...reopening(pen.ledger, run),
+  });
   return null;
 }
 

@@ -18,6 +18,8 @@ export type LedgerFact =
       readonly reason: string;
       readonly notBefore: number | null;
       readonly spec: TaskSpec;
+      /** Nothing of the run was open before: whoever has forgotten it has to read it again first. */
+      readonly reopens?: true;
     }
   | {
       readonly kind: 'task.claimed';

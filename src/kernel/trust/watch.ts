@@ -4,6 +4,7 @@ import { cut } from '../cast/cut.ts';
 import type { AgentMateria, Materia, Tools } from '../graph/config.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { type Cast, type Turn, walkOf } from '../state.ts';
+import { speakerBefore } from './speaker.ts';
 import type { Trust } from './state.ts';
 
 export type TrustWatch = {
@@ -13,6 +14,9 @@ export type TrustWatch = {
   readonly target: string | null;
   /** The registry id of the last agent before it; null for the first one. */
   readonly source: string | null;
+  /** The registry id of the agent before the source, which handed it the work under `parent`. */
+  readonly origin: string | null;
+  readonly parent: string | null;
   /** The frozen text of the prompt. */
   readonly prompt: string;
   readonly materia: string;
@@ -36,10 +40,13 @@ export function isAttested(trust: Trust, materia: Materia): materia is AgentMate
 export function trustWatchOf(trust: Trust, cast: Cast, turn: Turn): TrustWatch | null {
   const materia = chosenMateria(cast, turn);
   if (!isAttested(trust, materia)) return null;
+  const speaker = speakerBefore(cast, turn);
   return {
     isOn: trust.registry !== null,
     target: materia.identity,
-    source: identityAt(cast, sourceOf(cast, turn)),
+    source: identityAt(cast, speaker?.socket ?? null),
+    origin: identityAt(cast, speaker?.after ?? null),
+    parent: speaker?.handoff ?? null,
     prompt: materia.prompt,
     materia: materia.id,
     runner: materia.runner,
@@ -49,12 +56,6 @@ export function trustWatchOf(trust: Trust, cast: Cast, turn: Turn): TrustWatch |
     auditTrail: `cast ${cast.id} turn ${turn.id}`,
     cleared: Object.keys(trust.cleared),
   };
-}
-
-/** The socket of the agent that handed this turn its work. Utilities in between are passed through. */
-export function sourceOf(cast: Cast, turn: Pick<Turn, 'lane' | 'item'>): string | null {
-  if (turn.lane === null) return cast.lastAgent;
-  return walkOf(cast, turn)?.agent ?? cast.lanes[turn.lane]?.from ?? null;
 }
 
 function identityAt({ rules }: Cast, socket: string | null): string | null {

@@ -1,0 +1,122 @@
+// The paths a tool call is about to write, as far as they can be seen: all of them for the tools that edit files, the obvious
+// ones for a line of shell. Every path is absolute.
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isString, type JsonObject } from '../kernel/json.ts';
+import type { Invocation, Step } from './programs.ts';
+import type { Word } from './shell.ts';
+
+/** The member of a tool's input that names the file it writes. */
+const FILE_MEMBERS: Readonly<Record<string, string>> = {
+  Write: 'file_path',
+  Edit: 'file_path',
+  MultiEdit: 'file_path',
+  NotebookEdit: 'notebook_path',
+};
+
+export function isFileTool(tool: string): boolean {
+  return Object.hasOwn(FILE_MEMBERS, tool);
+}
+
+/** Null where the input does not say which file: such a call is not let through. */
+export function fileWritten(tool: string, input: JsonObject, cwd: string): string | null {
+  const path = input[FILE_MEMBERS[tool] ?? ''];
+  return isString(path) && path.trim() !== '' ? resolve(cwd, path) : null;
+}
+
+export function pathsWritten(steps: readonly Step[], start: string, home: string | undefined): readonly string[] {
+  const paths = new Set<string>();
+  /** Null once it cannot be seen any more where the shell stands. */
+  let cwd: string | null = start;
+  const add = (word: Word) => {
+    const path = placeOf(word, cwd, home);
+    if (path !== null) paths.add(path);
+  };
+  for (const { runs, writes } of steps) {
+    for (const word of writes) add(word);
+    for (const run of runs) {
+      if (run.program === 'cd' || run.program === 'pushd') cwd = afterCd(run, cwd, home);
+      for (const word of argumentsWritten(run)) {
+        if (run.program === 'mkdir' && existsSync(placeOf(word, cwd, home) ?? '')) continue;
+        add(word);
+      }
+    }
+  }
+  return [...paths];
+}
+
+function afterCd({ args }: Invocation, cwd: string | null, home: string | undefined): string | null {
+  const [to] = args.filter(({ text }) => !text.startsWith('-'));
+  return to ? placeOf(to, cwd, home) : (home ?? null);
+}
+
+/** A pattern stands for something in the last folder that is named without one. */
+function placeOf({ text, isPlain, isQuoted }: Word, cwd: string | null, home: string | undefined): string | null {
+  if (!isPlain || text === '') return null;
+  const isHome = !isQuoted && /^~(?:\/|$)/.test(text);
+  if (isHome && home === undefined) return null;
+  const path = isHome ? `${home}${text.slice(1)}` : text;
+  const star = isQuoted ? -1 : path.search(/[*?[{]/);
+  const clear = star === -1 ? path : path.slice(0, path.lastIndexOf('/', star) + 1) || '.';
+  if (!clear.startsWith('/') && cwd === null) return null;
+  return resolve(cwd ?? '/', clear);
+}
+
+/** Arguments that name what is written, by program. */
+function argumentsWritten({ program, args }: Invocation): readonly Word[] {
+  const plain = operands(args);
+  switch (program) {
+    case 'tee':
+    case 'touch':
+    case 'mkdir':
+    case 'rmdir':
+    case 'rm':
+    case 'unlink':
+    case 'truncate':
+    case 'shred':
+    case 'mv':
+      return plain;
+    case 'cp':
+    case 'ln':
+    case 'install':
+    case 'rsync':
+      return targetOf(args, plain);
+    case 'chmod':
+    case 'chown':
+      return plain.slice(1);
+    case 'sed':
+    case 'perl':
+      return args.some(({ text }) => /^(?:-[a-zA-Z]*i|--in-place)/.test(text)) ? edited(args, plain) : [];
+    case 'dd':
+      return args.filter(({ text }) => text.startsWith('of=')).map((word) => ({ ...word, text: word.text.slice(3) }));
+    case 'git':
+      return writtenByGit(plain);
+    default:
+      return [];
+  }
+}
+
+function operands(args: readonly Word[]): readonly Word[] {
+  const end = args.findIndex(({ text }) => text === '--');
+  const before = end === -1 ? args : args.slice(0, end);
+  return [...before.filter(({ text }) => !text.startsWith('-')), ...(end === -1 ? [] : args.slice(end + 1))];
+}
+
+function targetOf(args: readonly Word[], plain: readonly Word[]): readonly Word[] {
+  const flag = args.findIndex(({ text }) => text === '-t' || text === '--target-directory');
+  const [named] = flag === -1 ? [] : args.slice(flag + 1);
+  const inOne = args.find(({ text }) => text.startsWith('--target-directory='));
+  if (inOne) return [{ ...inOne, text: inOne.text.slice('--target-directory='.length) }];
+  return named ? [named] : plain.slice(-1);
+}
+
+/** The first operand is the program of the editor, unless an option gave it. */
+function edited(args: readonly Word[], plain: readonly Word[]): readonly Word[] {
+  const hasScript = args.some(({ text }) => /^(?:-[a-zA-Z]*e|--expression|-f|--file)/.test(text));
+  return hasScript ? plain : plain.slice(1);
+}
+
+function writtenByGit(plain: readonly Word[]): readonly Word[] {
+  const [command, ...rest] = plain;
+  return ['rm', 'mv', 'restore'].includes(command?.text ?? '') ? rest : [];
+}

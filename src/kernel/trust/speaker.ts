@@ -1,0 +1,28 @@
+// Who handed a turn its work: the last agent before it on its way. Utilities are passed through, because they are people's
+// own commands and speak for nobody.
+import { type Cast, type Turn, walkOf } from '../state.ts';
+
+/** The turn of an agent that was accepted. */
+export type Speaker = {
+  readonly socket: string;
+  /** The socket of the agent that had handed to it. */
+  readonly after: string | null;
+  /** The id under which that was done. */
+  readonly handoff: string | null;
+};
+
+export function speakerBefore(cast: Cast, turn: Pick<Turn, 'lane' | 'item'>): Speaker | null {
+  if (turn.lane === null) return cast.lastAgent;
+  return walkOf(cast, turn)?.agent ?? cast.lanes[turn.lane]?.from ?? null;
+}
+
+/** Notes that the agent of a turn has spoken: whoever comes next was handed to by it. */
+export function noteSpeaker(cast: Cast, turn: Turn): void {
+  const { rules } = cast;
+  if (rules.materia[rules.graph.sockets[turn.socket]?.materia ?? '']?.type !== 'agent') return;
+  const after = speakerBefore(cast, turn)?.socket ?? null;
+  const speaker = { socket: turn.socket, after, handoff: turn.handoffId };
+  const walk = walkOf(cast, turn);
+  if (walk) walk.agent = speaker;
+  cast.lastAgent = speaker;
+}
