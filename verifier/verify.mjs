@@ -23,6 +23,7 @@ const sha256 = (...parts) => parts.reduce((hash, part) => hash.update(part), cre
 const leafOf = (line) => sha256('\0', line);
 const digestOf = (text) => `sha256:${sha256(text)}`;
 const nodeOf = (left, right) => sha256('\x01', Buffer.from(left, 'hex'), Buffer.from(right, 'hex'));
+const rootOf = (peaks) => peaks.reduceRight((right, left) => nodeOf(left, right));
 const half = (number) => Math.floor(number / 2);
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const ZEROS = '0'.repeat(64);
@@ -33,7 +34,6 @@ const fault = (seq, kind, why) => faults.push({ seq, kind, why });
 const firstOf = (seq, rows) => rows.find(([isSo, kind, why]) => isSo && fault(seq, kind, why)) !== undefined;
 
 // ---- lines and texts
-
 /** RFC 8785: members sorted by UTF-16 code units, no white space, texts and numbers as ECMAScript writes them. */
 function jcs(value) {
   if (Array.isArray(value)) return `[${value.map(jcs).join(',')}]`;
@@ -48,10 +48,9 @@ function readLine(line) {
   try {
     const entry = JSON.parse(line);
     const isEntry = isObject(entry.body) && typeof entry.kind === 'string' && /^\d{4}-.*Z$/.test(entry.at);
-    return isEntry && jcs(entry) === line ? entry : null;
-  } catch {
-    return null;
-  }
+    if (isEntry && jcs(entry) === line) return entry;
+  } catch {}
+  return null;
 }
 
 /** An object with a member that looks like a reference is stored inside another one. */
@@ -70,14 +69,13 @@ function digestsIn(value) {
 /** The places, as entry and digest, whose texts an entry says were erased. */
 const erasedBy = ({ kind, body }) => (kind === 'blob.erased' ? body.from.map((seq) => `${seq} ${body.digest}`) : []);
 
-const seqOf = (place) => Number.parseInt(place, 10);
+const [seqOf, digestIn] = [(place) => Number.parseInt(place, 10), (place) => place.split(' ')[1]];
 
-/** Compares the texts beside an entry with the digests in its line. Those that are not there join `missing`. */
-function checkTexts(seq, entry, textOf, missing) {
-  for (const [index, digest] of digestsIn(entry.body).entries()) {
-    const text = textOf(digest, index);
-    if (text === undefined) missing.add(`${seq} ${digest}`);
-    else if (digestOf(text) !== digest) fault(seq, 'BLOB_MISMATCH', `its text ${digest} was changed`);
+/** Compares texts with the digests they have in the line of an entry. Those that are not there join `missing`. */
+function checkTexts(seq, digests, texts, missing) {
+  for (const digest of digests) {
+    if (!texts.has(digest)) missing.add(`${seq} ${digest}`);
+    else if (digestOf(texts.get(digest)) !== digest) fault(seq, 'BLOB_MISMATCH', `its text ${digest} was changed`);
   }
 }
 
@@ -90,7 +88,6 @@ const lineFaults = (seq, line, entry, before) => [
 ];
 
 // ---- checkpoints and proofs
-
 /** A public key on one line: name, the first four bytes of SHA-256(name LF 0x01 key) in hex, base64(0x01 ‖ key). */
 function readKey(line) {
   const [, name, id, encoded = ''] = /^([^\s+]+)\+([0-9a-f]{8})\+(\S{44})$/.exec(line.trim()) ?? [];
@@ -123,85 +120,70 @@ function checkpointsIn(text, keys, where) {
   return notes;
 }
 
-/** Whether an audit path leads from the leaf with this index to the root of a tree of `size` leaves (RFC 9162, 2.1.3.2). */
-function isIncluded(leaf, index, size, path, root) {
-  let [at, last, node] = [index, size - 1, leaf];
-  for (const other of path) {
-    if (last === 0) return false;
-    if (at % 2 === 1 || at === last) {
-      node = nodeOf(other, node);
-      while (at % 2 === 0 && at !== 0) [at, last] = [half(at), half(last)];
-    } else node = nodeOf(node, other);
-    [at, last] = [half(at), half(last)];
-  }
-  return index >= 0 && index < size && last === 0 && node === root;
+/** The root that an audit path leads to from a leaf with this index in a tree of `size` leaves; it is used up on the way. */
+function rootBy(path, leaf, index, size) {
+  if (size === 1) return leaf;
+  const split = 2 ** (Math.ceil(Math.log2(size)) - 1);
+  const other = path.pop() ?? ZEROS;
+  if (index < split) return nodeOf(rootBy(path, leaf, index, split), other);
+  return nodeOf(other, rootBy(path, leaf, index - split, size - split));
 }
 
 // ---- a bundle
-
 /** Every byte counts: the file is the canonical form of its own value and a newline, with these members and no others. */
-function readBundle(text) {
-  const bundle = JSON.parse(text);
-  const members = Object.keys(bundle).join();
-  if (`${jcs(bundle)}\n` !== text) throw new Error('the file is not canonical');
-  if (members !== 'cast,checkpoint,facts,format,key,redacted,texts') throw new Error(`the members are ${members}`);
-  if (bundle.format !== 'baton.bundle/1' || bundle.facts.length === 0) throw new Error('the format is another one');
-  return bundle;
-}
-
 function checkBundle(file, givenKey) {
-  const { cast, checkpoint, facts, key, redacted, texts } = readBundle(readFileSync(file, 'utf8'));
+  const text = readFileSync(file, 'utf8');
+  const { cast, checkpoint, facts, format, key, redacted, texts, ...others } = JSON.parse(text);
+  const whole = jcs({ cast, checkpoint, facts, format, key, redacted, texts });
+  if (format !== 'baton.bundle/1' || facts.length === 0 || Object.keys(others).length > 0) throw new Error('no bundle');
+  if (`${whole}\n` !== text) throw new Error('the file is not canonical');
   if (givenKey && givenKey !== key) fault(0, 'CHECKPOINT_SIGNATURE', 'another key signed it than the given one');
   const [head] = checkpointsIn(`${checkpoint}\n`, readKey(key), 'the bundle');
   if (!head) return '';
-  const [missing, named] = [new Set(), new Set()];
+  const [missing, named, shown] = [new Set(), [], new Map(Object.entries(texts))];
   let before = { seq: 0, leaf: ZEROS, at: '' };
   for (const { seq, line, leaf: withheld, proof } of facts) {
     const entry = line === undefined ? null : readLine(line);
     const leaf = line === undefined ? withheld : leafOf(line);
     const isLinked = !entry || seq !== before.seq + 1 || entry.prev === before.leaf;
     const isOwn = !entry || entry.kind === 'blob.erased' || (entry.cast ?? inner(entry.body).run) === cast;
+    const isProved = seq <= head.size && rootBy(proof, leaf, seq - 1, head.size) === head.root && proof.length === 0;
     firstOf(seq, [
       ...lineFaults(seq, line, entry, before),
-      [!isIncluded(leaf, seq - 1, head.size, proof, head.root), 'PROOF_INVALID', 'its proof does not lead to the root'],
+      [!isProved, 'PROOF_INVALID', 'its proof does not lead to the signed root'],
       [!isLinked, 'CHAIN_BROKEN', 'it is not chained to the entry before'],
       [!isOwn, 'SUMMARY_MISMATCH', `it is no fact of the cast ${cast}`],
     ]);
     before = { seq, leaf, at: entry?.at ?? before.at };
     if (!entry) continue;
-    checkTexts(seq, entry, (digest) => (Object.hasOwn(texts, digest) ? texts[digest] : undefined), missing);
-    for (const digest of digestsIn(entry.body))
-      named.add(digest) && redacted.includes(digest) && missing.delete(`${seq} ${digest}`);
+    const digests = digestsIn(entry.body);
+    named.push(...digests);
+    checkTexts(seq, digests, shown, missing);
     for (const place of erasedBy(entry)) missing.delete(place);
   }
-  for (const place of missing) fault(seqOf(place), 'BLOB_MISMATCH', `a text is not there: ${place}`);
-  const odd = [...Object.keys(texts), ...redacted].filter((digest) => !named.has(digest));
+  for (const place of missing)
+    if (!redacted.includes(digestIn(place))) fault(seqOf(place), 'BLOB_MISMATCH', `a text is not there: ${place}`);
+  const odd = [...shown.keys(), ...redacted].filter((digest) => !named.includes(digest));
   for (const digest of odd) fault(0, 'BLOB_MISMATCH', `the text ${digest} belongs to no fact`);
   const advice = givenKey ? '' : '; compare this key with one that you got elsewhere';
   return `${facts.length} facts of the cast ${cast}, ${redacted.length} texts redacted, signed by ${key}${advice}`;
 }
 
 // ---- a log
-
-/** The tables. Another one, a view in the place of one or a trigger could show an auditor something else than others see. */
-const TABLES = [
-  'table by_cast: cast_id,block,seqs', // For each cast and each full block of 1024 entries: the numbers of its entries.
-  'table facts: seq,kind,cast_id,task_id,line',
-  'table leases: name,value', // Who is alive; no part of the history.
-  'table once: key,seq',
-  'table snapshots: through,digest,body',
-  'table texts: id,digest,body', // The texts of entry n have the ids n · 2^20, n · 2^20 + 1, …
-];
+/**
+ * The tables: another one, a view in the place of one or a trigger could show an auditor something else than others see.
+ * The texts of entry n have the ids n · 2^20, n · 2^20 + 1, …; `by_cast` has the numbers of a cast's entries in each full
+ * block of 1024 entries; `leases` say who is alive and are no part of the history.
+ */
+const TABLES = `table by_cast: cast_id,block,seqs; table facts: seq,kind,cast_id,task_id,line; table leases: name,value; \
+table once: key,seq; table snapshots: through,digest,body; table texts: id,digest,body`;
 const COLUMNS = '(SELECT group_concat(name) FROM pragma_table_xinfo(m.name))';
-const TABLES_NOW = `SELECT type || ' ' || name || ': ' || ${COLUMNS} AS made FROM sqlite_schema m WHERE type <> 'index'`;
+const MADE = `SELECT group_concat(type || ' ' || name || ': ' || ${COLUMNS}, '; ' ORDER BY name) AS made
+  FROM sqlite_schema m WHERE type <> 'index'`;
 const TEXTS_OF = 'SELECT id & 1048575 AS at, digest, body FROM texts WHERE id BETWEEN ? AND ?';
-const CAST = `coalesce(line -> '$.cast', line -> '$.body.run')`;
-const TASK = `line -> '$.body.task'`;
 const KEYS = `(SELECT value AS key, seq FROM facts, json_each(line, '$.once'))`;
 const BLOCKS = `(SELECT cast_id, (seq - 1) / 1024 AS block, group_concat(seq, ',' ORDER BY seq) AS seqs FROM facts
   WHERE cast_id IS NOT NULL AND seq <= (SELECT max(seq) FROM facts) / 1024 * 1024 GROUP BY 1, 2)`;
-const VOUCHED = `SELECT line FROM facts WHERE seq = through + 1 AND kind = 'snapshot.taken'`;
-
 /** A long id is stored by its digest in the line, and in full in its column. */
 const misfiled = (column, id) => `SELECT seq, '${column}' AS what FROM facts WHERE NOT
   iif(${id} LIKE '{%', (${id}) ->> '$."$blob"' IS digest_of(${column}), (${id}) ->> '$' IS ${column})`;
@@ -210,24 +192,25 @@ const less = (what, one, other) => `SELECT ${what} FROM ${one} EXCEPT SELECT ${w
 /** Everything that entries are found by, against the lines: each row of an answer is a fault. */
 const REGISTERS = {
   INDEX_MISMATCH: `SELECT seq, 'kind' AS what FROM facts WHERE kind IS NOT line ->> 'kind'
-    UNION ALL ${misfiled('cast_id', CAST)} UNION ALL ${misfiled('task_id', TASK)}`,
+    UNION ALL ${misfiled('cast_id', `coalesce(line -> '$.cast', line -> '$.body.run')`)}
+    UNION ALL ${misfiled('task_id', `line -> '$.body.task'`)}`,
   BLOB_MISMATCH: 'SELECT id >> 20 AS seq, digest AS what FROM texts WHERE id >> 20 NOT IN (SELECT seq FROM facts)',
   ONCE_MISMATCH: `SELECT seq, key AS what FROM (${less('key, seq', 'once', KEYS)})
     UNION ALL SELECT seq, key AS what FROM (${less('key, seq', KEYS, 'once')})`,
-  SNAPSHOT_MISMATCH: `SELECT through + 1 AS seq, digest AS what FROM snapshots WHERE 'sha256:' || digest IS NOT digest_of(body)
-    OR digest IS NOT (${VOUCHED}) ->> '$.body.digest' OR through IS NOT (${VOUCHED}) ->> '$.body.through'`,
+  SNAPSHOT_MISMATCH: `SELECT through + 1 AS seq, digest AS what FROM snapshots WHERE 'sha256:' || digest <> digest_of(body)
+    OR NOT EXISTS (SELECT 1 FROM facts WHERE seq = through + 1 AND kind = 'snapshot.taken'
+    AND line ->> '$.body.digest' = digest AND line ->> '$.body.through' = through)`,
 };
 
 function checkLog(file, checkpoints) {
   const [roots, missing, odd, loose, peaks] = [new Map(), new Set(), new Set(), new Set(), []];
-  let before = { seq: 0, leaf: ZEROS, at: '' };
-  let count = 0;
+  const sizes = new Set(checkpoints.map(({ size }) => size));
+  let [before, count] = [{ seq: 0, leaf: ZEROS, at: '' }, 0];
   try {
     const db = new DatabaseSync(file, { readOnly: true });
     db.function('digest_of', (text) => (text === null ? null : digestOf(text)));
-    const made = db.prepare(TABLES_NOW).all();
-    const other = made.find((table) => !TABLES.includes(table.made))?.made ?? 'a table less';
-    if (made.length !== TABLES.length || other !== 'a table less') fault(1, 'SCHEMA_CHANGED', `there is ${other}`);
+    const { made } = db.prepare(MADE).get();
+    if (made !== TABLES) fault(1, 'SCHEMA_CHANGED', `there is: ${made}`);
     const textsOf = db.prepare(TEXTS_OF);
     for (const { seq, line } of db.prepare('SELECT seq, line FROM facts ORDER BY seq').iterate()) {
       const entry = readLine(line);
@@ -240,22 +223,14 @@ function checkLog(file, checkpoints) {
       let node = before.leaf;
       for (let rest = count++; rest % 2 === 1; rest = half(rest)) node = nodeOf(peaks.pop(), node);
       peaks.push(node);
-      const root =
-        checkpoints.some(({ size }) => size === count) && peaks.reduceRight((right, left) => nodeOf(left, right));
-      roots.set(root ? count : 0, root);
-      if (!entry) continue;
-      const texts = new Map(textsOf.all(seq * 2 ** 20, (seq + 1) * 2 ** 20 - 1).map((text) => [text.at, text]));
-      checkTexts(
-        seq,
-        entry,
-        (digest, at) => (texts.get(at)?.digest === digest ? texts.get(at).body : texts.get(at) && ''),
-        missing,
-      );
-      if (Math.max(-1, ...texts.keys()) >= digestsIn(entry.body).length)
-        fault(seq, 'BLOB_MISMATCH', 'it has a text too many');
-      for (const place of erasedBy(entry))
-        if (!missing.delete(place))
-          fault(Number.parseInt(place, 10), 'BLOB_MISMATCH', `a text is there, though erased: ${place}`);
+      if (sizes.has(count)) roots.set(count, rootOf(peaks));
+      const digests = digestsIn(entry?.body);
+      const texts = textsOf.all(seq * 2 ** 20, (seq + 1) * 2 ** 20 - 1);
+      const isOdd = entry && texts.some(({ at, digest }) => digests[at] !== digest);
+      if (isOdd) fault(seq, 'BLOB_MISMATCH', 'a text lies beside it that its line does not name there');
+      checkTexts(seq, digests, new Map(texts.map(({ digest, body }) => [digest, body])), missing);
+      for (const place of (entry ? erasedBy(entry) : []).filter((erased) => !missing.delete(erased)))
+        fault(seqOf(place), 'BLOB_MISMATCH', `a text is there, though entry ${seq} erased it: ${place}`);
     }
     for (const place of missing) fault(seqOf(place), 'BLOB_MISMATCH', `a text is not there, nor erased: ${place}`);
     if (odd.size === 0) checkRegisters(db);
@@ -297,19 +272,15 @@ function checkRoots(head, roots, checkpoints, odd, loose) {
 }
 
 // ---- the command
-
 const args = process.argv.slice(2);
 const values = (name) => args.filter((_, index) => args[index - 1] === name);
 const [[log], [givenKey]] = [values('--log'), values('--key')];
 const [bundle] = args.filter((arg, index) => !arg.startsWith('--') && !args[index - 1]?.startsWith('--'));
 
 /** Without --key, the keys beside each file of checkpoints are used: they prove that it was one signer, not which one. */
-function checkpointsOf(file) {
-  const [notes, keys] = [file, join(dirname(file), 'keys.txt')].map((each) =>
-    existsSync(each) ? readFileSync(each, 'utf8') : '',
-  );
-  return checkpointsIn(notes, (givenKey ?? keys).split('\n').flatMap(readKey), file);
-}
+const textIn = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+const keysFor = (file) => (givenKey ?? textIn(join(dirname(file), 'keys.txt'))).split('\n').flatMap(readKey);
+const checkpointsOf = (file) => checkpointsIn(textIn(file), keysFor(file), file);
 
 function check() {
   if (log === undefined) return checkBundle(bundle, givenKey);
@@ -320,10 +291,9 @@ function check() {
   return checkLog(log, [...inside, ...outside]);
 }
 
-if (log === undefined && bundle === undefined) {
-  console.error('say: node verify.mjs FILE, or node verify.mjs --log FILE [--checkpoint FILE]…; with --key KEY');
-  process.exit(2);
-}
+if (!log && !bundle)
+  console.error('say: node verify.mjs FILE [--key KEY], or --log FILE [--checkpoint FILE]… [--key KEY]');
+if (!log && !bundle) process.exit(2);
 let told = '';
 try {
   told = check();

@@ -24,7 +24,7 @@ export type About = {
 
 export type Bundle = {
   readonly format: typeof BUNDLE_FORMAT;
-  readonly about: About;
+  readonly cast: string;
   /** The signed note that the proofs lead to. */
   readonly checkpoint: string;
   /** The public key that signed it, on one line. */

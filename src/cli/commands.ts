@@ -22,12 +22,13 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'cast',
     group: 'everyday',
-    args: '[-l LOADOUT] [--file CONFIG] [--agents SCRIPT] [--detach] [--dry-run] [--turns] REQUEST…',
+    args: '[-l LOADOUT] [--file CONFIG] [--agents SCRIPT] [--in-place] [--detach] [--dry-run] [--turns] REQUEST…',
     words: [1, MANY],
     summary: 'run a loadout on a request, with live progress',
     help: `--loadout, -l   which loadout (default: activeLoadout of the configuration)
 --file          a configuration file instead of .baton/config.json
 --agents        a script of agents' turns, for a cast without a model
+--in-place      work in the directory itself; in a git repository agents otherwise get a worktree on a branch of their own
 --detach        give the cast to a background process and return
 --dry-run       show the first briefs and what would run, start nothing
 ${TURNS_HELP}
@@ -37,6 +38,7 @@ The request follows -- when it begins with a dash. ${EXITS}`,
       loadout: { type: 'string', short: 'l' },
       file: { type: 'string' },
       agents: { type: 'string' },
+      'in-place': { type: 'boolean' },
       detach: { type: 'boolean' },
       'dry-run': { type: 'boolean' },
       ...TURNS,
@@ -237,6 +239,42 @@ ${EXITS}`,
     example: 'baton answer latest \'{"satisfied": true}\'',
     options: { turn: { type: 'string' }, file: { type: 'string' }, ...TURNS },
     load: () => import('./commands/answer.ts'),
+  },
+  {
+    name: 'diff',
+    group: 'casts',
+    args: '[CAST] [--stat]',
+    words: [0, 1],
+    summary: 'what a cast changed, also while it runs',
+    help: `--stat          the files and how much of each, instead of the patch
+Without CAST: the latest one. The patch can be given to \`git apply\`.`,
+    example: 'baton diff latest --stat',
+    options: { stat: { type: 'boolean' } },
+    load: () => import('./commands/diff.ts'),
+  },
+  {
+    name: 'merge',
+    group: 'casts',
+    args: '[CAST] [--yes]',
+    words: [0, 1],
+    summary: 'take what a cast did over into the current branch, and clear its worktree away',
+    help: `--yes           also of a cast that is not completed: what was accepted so far, and its worktree stays
+Without CAST: the latest one. Where git finds a conflict nothing is changed and the files are named. Exit: 0 merged, 1 not.`,
+    example: 'baton merge latest',
+    options: { yes: { type: 'boolean' } },
+    load: () => import('./commands/merge.ts'),
+  },
+  {
+    name: 'undo',
+    group: 'casts',
+    args: '[CAST] [--yes]',
+    words: [0, 1],
+    summary: 'take back what a cast did: its worktree and branch, or the files it changed in place',
+    help: `--yes           without asking, also where work would be lost
+Without CAST: the latest one. Files that were changed again since, or of which nobody kept what they were, stay.`,
+    example: 'baton undo latest',
+    options: { yes: { type: 'boolean' } },
+    load: () => import('./commands/undo.ts'),
   },
   ...LEDGER_COMMANDS,
   {

@@ -3,7 +3,7 @@ import type { Door } from '../engine/door.ts';
 import { type CastView, viewOf } from '../engine/view.ts';
 import { elapsedOf } from '../kernel/cast/budget.ts';
 import type { CastStatus } from '../kernel/state.ts';
-import { branchOf } from '../workspace/worktree/repository.ts';
+import { branchOf } from '../workspace/worktree/branch.ts';
 import { again, type Call, EXIT, out, outJson, UsageError } from './command.ts';
 import { commandName } from './command-name.ts';
 import { counted } from './counted.ts';

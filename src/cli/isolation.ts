@@ -4,10 +4,11 @@ import { mayWrite } from '../kernel/cast/lock-scope.ts';
 import type { Rules } from '../kernel/graph/config.ts';
 import { deny } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
+import { branchOf } from '../workspace/worktree/branch.ts';
 import { commitOf, tryGit, WorktreeError } from '../workspace/worktree/git.ts';
 import { placeFor } from '../workspace/worktree/make.ts';
 import { readRecord } from '../workspace/worktree/record.ts';
-import { branchOf, type Look, lookAt, type Repository } from '../workspace/worktree/repository.ts';
+import { type Look, lookAt, type Repository } from '../workspace/worktree/repository.ts';
 import { uncommittedOf } from '../workspace/worktree/turns.ts';
 import { again, type Call, flag, Refused } from './command.ts';
 import { counted } from './counted.ts';
@@ -46,7 +47,9 @@ function startOf(cast: string, { head, branch, uncommitted, hasSubmodules }: Rep
     lines.push(`${what}; commit first, or cast with --in-place, if the agents need them`);
   }
   if (hasSubmodules) {
-    lines.push('submodules are not checked out in it; worktree.setup can do so: ["git", "submodule", "update", "--init"]');
+    lines.push(
+      'submodules are not checked out in it; worktree.setup can do so: ["git", "submodule", "update", "--init"]',
+    );
   }
   return lines;
 }

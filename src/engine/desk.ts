@@ -14,6 +14,7 @@ import { pending } from '../kernel/pending.ts';
 import { type Cast, type CastStatus, emptyState, isOver, type State } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import { withHeartbeat, withLeases } from './claim-lease.ts';
+import { OnceKeys } from './once-keys.ts';
 import type { Log, Snapshot } from './ports.ts';
 import { factOf, restore, takeSnapshot } from './snapshot.ts';
 import { StorageError } from './storage-error.ts';
@@ -202,11 +203,12 @@ export class Desk {
     const verdicts: Verdict[] = [];
     const counts: number[] = [];
     let tail: readonly Entry[] = [];
-    const entries = await this.#log.commit(this.#seq, (unseen, _used, held) => {
+    const entries = await this.#log.commit(this.#seq, (unseen, used, held) => {
       const reopened = this.#reopenedBy(unseen);
       if (reopened.length > 0) throw new Reopened(reopened);
       tail = unseen;
       this.#take(unseen);
+      const once = new OnceKeys(used, this.#seq);
       return batch.flatMap(({ request, by }) => {
         const at = Math.max(this.#now(), this.#lastAt);
         this.#lastAt = at;
@@ -214,10 +216,11 @@ export class Desk {
           ...withHeartbeat(request, this.#state.ledger, held),
           at,
           by,
+          ...once.usedFor(request),
         });
         verdicts.push(verdict);
         counts.push(facts.length);
-        return facts.map((fact) => withLeases({ fact, by, at }, this.#state.ledger));
+        return facts.map((fact) => withLeases(once.withKeys({ fact, by, at }), this.#state.ledger));
       });
     });
     this.#seq += entries.length;

@@ -1,10 +1,13 @@
 // The engine's loop: it starts what a cast is owed, stops what it is no longer owed, and brings every result back
 // through the one door. It holds no rule and keeps nothing that a restart would miss.
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Packet, Slot } from '../kernel/cast/packet.ts';
 import type { Effect } from '../kernel/effect.ts';
 import type { Request } from '../kernel/input.ts';
 import { type CastStatus, isOver } from '../kernel/state.ts';
+import type { Sighting } from '../kernel/trust/sighting.ts';
+import type { TrustWatch } from '../kernel/trust/watch.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import type { Owed } from './desk.ts';
 import type { Change, Door } from './door.ts';
@@ -135,7 +138,8 @@ class Drive {
         if (slot && !(await this.#takeSlot(slot, turn, signal))) return;
         const cwd = await this.#folder(signal);
         if (watch) await this.#ground?.begin(watch);
-        const seal = watch && (await witness?.before(watch, cwd));
+        const seal = watch?.looks ? await witness?.before(watch, cwd) : undefined;
+        const trust = watch?.trust ? await this.#attest(watch.trust) : undefined;
         const verdict = signal.aborted
           ? null
           : await this.#submit(key, {
@@ -144,6 +148,7 @@ class Drive {
               turn,
               attempt,
               ...(seal === undefined ? {} : { seal }),
+              ...(trust === undefined ? {} : { trust }),
             });
         // What was not dispatched after all needs no place.
         if (slot && !verdict?.allow) await this.#releaseSlot(slot, turn);
@@ -195,6 +200,12 @@ class Drive {
     const done = this.#tidy.then(work);
     this.#tidy = done.catch(() => undefined);
     await done;
+  }
+
+  /** Ids and times are made here: the rules make none of them up. */
+  async #attest(watch: TrustWatch): Promise<Sighting | undefined> {
+    const { witness, now = Date.now } = this.#options;
+    return witness?.attest?.(watch, randomUUID(), new Date(now()).toISOString());
   }
 
   async #submit(key: string, request: Request): Promise<Verdict> {

@@ -5,6 +5,8 @@ import type { Code } from '../kernel/codes.ts';
 import type { AgentNote, Entry, Fact, Fault } from '../kernel/fact.ts';
 import type { Seen } from '../kernel/gate/accept.ts';
 import type { Usage } from '../kernel/state.ts';
+import type { Sighting } from '../kernel/trust/sighting.ts';
+import type { TrustWatch } from '../kernel/trust/watch.ts';
 
 /** A fact on its way into the log; place and chain are the log's business. */
 export type Append = {
@@ -113,6 +115,8 @@ export type Runners = { runnerFor(packet: Packet): Runner };
 export interface Witness {
   /** `folder` is where the turn works. */
   before(watch: Watch, folder: string): Promise<string>;
+  /** Establishes who the agent of a turn is, and what is handed to it under a new id. */
+  attest?(watch: TrustWatch, handoffId: string, timestamp: string): Promise<Sighting>;
   after(watch: Watch, folder: string): Promise<Seen & { readonly seal: string }>;
   /** The cast is over: what was seen before its turns is not needed any more. */
   forget(cast: string): Promise<void>;

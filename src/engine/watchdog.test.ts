@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { graph } from '../../test/loadouts.ts';
+import { play } from '../../test/play.ts';
 import type { Beat, BeatProcess } from '../kernel/ledger/beat.ts';
 import { openBook, RUN, START } from '../kernel/ledger/fixtures/book.ts';
 import { thisDriver } from './driver.ts';
@@ -47,7 +49,7 @@ test.each<[string, boolean, number, readonly string[]]>([
   ['runs', false, 1 * S, []],
   ['runs and says nothing', false, 61 * S, ['silent it is so']],
 ])('an owner whose process %s', (_, isGone, now, expected) => {
-  const look = lookAround(atWork().ledger, heardAt(0, { worker: PROCESS }), START + now, () => ({
+  const look = lookAround(atWork().ledger, heardAt(0, { worker: PROCESS }), START + now, new Set(), () => ({
     isGone,
     told: 'it is so',
   }));
@@ -71,4 +73,12 @@ test('a process is seen as it is', () => {
     told: `process ${own.pid} is gone`,
   });
   expect(observeProcess({ ...own, host: 'elsewhere', startTime: 'another' }).isGone).toBe(false);
+});
+
+test('a cast watches over its own tasks; one that nobody drives is given the time of its tasks', () => {
+  const cast = play({ config: graph({ 'Socket-1': { materia: 'Write' } }), agents: { Write: ['x'] }, hold: true });
+  const claimed = cast.state.ledger.tasks['c/T-1']?.claimedAt ?? 0;
+  const look = (seconds: number, abandoned: readonly string[]) =>
+    lookAround(cast.state.ledger, new Map(), claimed + seconds * S, new Set(abandoned)).silent.map(({ task }) => task);
+  expect([look(5_000, []), look(1_800, ['c']), look(1_801, ['c'])]).toEqual([[], [], ['T-1']]);
 });

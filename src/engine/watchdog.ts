@@ -34,11 +34,15 @@ export type Look = {
 
 export type Observed = { readonly isGone: boolean; readonly told: string };
 
-/** Looks at every task that is in progress by hand; a cast watches over its own. */
+/**
+ * Looks at every task that is in progress. A cast watches over its own as long as somebody drives it; one that is abandoned
+ * is given the time of its tasks, because it is mostly carried on, and then gives their paths back.
+ */
 export function lookAround(
   ledger: Ledger,
   heard: ReadonlyMap<number, Beat>,
   now: number,
+  abandoned: ReadonlySet<string> = new Set(),
   observe: (worker: BeatProcess) => Observed = observeProcess,
 ): Look {
   const silent: Silent[] = [];
@@ -46,13 +50,14 @@ export function lookAround(
   let next: number | null = null;
   for (const task of Object.values(ledger.tasks)) {
     const { run, id, owner, fence, claimedAt, timeoutS } = task;
-    if (fence === null || runOf(ledger, run)?.cast) continue;
+    const isOfCast = runOf(ledger, run)?.cast === true;
+    if (fence === null || (isOfCast && !abandoned.has(run))) continue;
     const known = heard.get(fence);
     const lastHeartbeatAt = Math.max(claimedAt ?? 0, known?.at ?? 0);
     const ageS = Math.floor(now / 1000) - Math.floor(lastHeartbeatAt / 1000);
     const row = { run, task: id, owner, fence, lastHeartbeatAt, timeoutS, ageS };
     const observed = known?.worker ? observe(known.worker) : null;
-    if (observed?.isGone) silent.push({ ...row, why: 'gone', observed: observed.told });
+    if (observed?.isGone && !isOfCast) silent.push({ ...row, why: 'gone', observed: observed.told });
     else if (ageS * 1000 < -SKEW_MS_MAX) skewed.push(row);
     else if (ageS > timeoutS) silent.push({ ...row, why: 'silent', observed: observed?.told ?? null });
     else {

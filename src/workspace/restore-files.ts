@@ -33,13 +33,16 @@ async function restoringOf(dir: string, reader: FileReader, path: string, before
   const present = mark?.content?.replace(/^run-/, '') ?? null;
   if (mark === null || present !== left[path]) return leave('it was changed again since');
   if (!was || was.kind === 'unknown') return leave('nobody kept what it was before');
-  const isCommitted =
-    was.kind === 'commit' && (await tryGit(dir, ['cat-file', '-e', `${was.commit}:./${path}`])).code === 0;
-  if (was.kind === 'commit' && isCommitted) {
+  if (was.kind === 'commit' && (await isInCommit(dir, was.commit, path))) {
     const why = `back to what it is in ${was.commit.slice(0, 7)}`;
     return { path, what: 'restore', why, commit: was.commit } as const;
   }
   return present === null ? leave(DONE) : ({ path, what: 'remove', why: 'the cast made it', commit: null } as const);
+}
+
+/** Whether the commit has the file, by its path from the folder on. */
+export async function isInCommit(dir: string, commit: string, path: string): Promise<boolean> {
+  return (await tryGit(dir, ['cat-file', '-e', `${commit}:./${path}`])).code === 0;
 }
 
 export async function restoreFiles(dir: string, plan: readonly Restoring[]): Promise<void> {

@@ -8,6 +8,7 @@ import type { Watch } from '../kernel/cast/packet.ts';
 import { noteBefore } from './before-state.ts';
 import { changesBetween, type Snapshot, snapshotOf } from './changes.ts';
 import { runCheckers } from './checkers.ts';
+import { attesterOf } from './registry-attest.ts';
 import { sealOf } from './seal.ts';
 
 export function witnessOf({ dir, stateDir }: { readonly dir: string; readonly stateDir: string }): Witness {
@@ -18,6 +19,7 @@ export function witnessOf({ dir, stateDir }: { readonly dir: string; readonly st
   const known = new Map<string, Snapshot>();
   // What governs the agents is the workspace's own; the copy that a worktree has of it is nobody's to change either.
   const sealFor = (cwd: string) => (cwd === dir ? sealOf(dir) : `${sealOf(dir)}.${sealOf(cwd)}`);
+  const attester = attesterOf(dir);
   return {
     async before(watch, cwd) {
       const file = fileOf(folder, watch);
@@ -28,6 +30,9 @@ export function witnessOf({ dir, stateDir }: { readonly dir: string; readonly st
         keep(folder, file, taken);
       }
       return sealFor(cwd);
+    },
+    async attest(watch, handoffId, timestamp) {
+      return attester(watch, handoffId, timestamp);
     },
     async after(watch, cwd) {
       const seal = sealFor(cwd);

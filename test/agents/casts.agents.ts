@@ -93,7 +93,8 @@ describe.each(REAL.map((program) => [program.name, program] as const))(
       const command = `tail -f ${basename(at.dir)}.log`;
       execFileSync('touch', [join(at.dir, `${basename(at.dir)}.log`)]);
       const running = at.begin();
-      await until('the tool to run', () => processes().includes(command));
+      void running.ended.then((r) => console.log(JSON.stringify(at.server.requests.map((q) => q.messages.slice(-1)).slice(1))));
+      await until('the tool to run', () => { const p = processes().filter((l) => l.includes('tail') || l.includes('bash -c')); if (p.length) console.log(Date.now() % 100000, p); return processes().includes(command); });
       const view = json<CastView>(await running.ended);
       expect(view).toMatchObject({ status: 'failed', code: 'AGENT_TIMEOUT' });
       expect(view.reason).toMatch(/last sign of life/);

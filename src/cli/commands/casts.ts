@@ -1,20 +1,37 @@
 // `baton casts`: all casts of the workspace, newest first.
 
-import { listCasts } from '../cast-list.ts';
+import { branchOf } from '../../workspace/worktree/branch.ts';
+import { worktreeStates } from '../../workspace/worktree/record.ts';
+import { type Listed, listCasts } from '../cast-list.ts';
 import { again, type Call, EXIT, out, outJson } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
-import { branchOf } from '../../workspace/worktree/repository.ts';
 import { oneLine } from '../safe-text.ts';
 import { withDoor } from '../session.ts';
 import { hasLog } from '../state-folder.ts';
 
 export async function run(call: Call): Promise<number> {
-  const known = hasLog(workspaceOf(call));
-  const casts = known ? await withDoor(call, async (door) => [...(await listCasts(door, Date.now()))].reverse()) : [];
+  const workspace = workspaceOf(call);
+  const known = hasLog(workspace);
+  const listed = known ? await withDoor(call, async (door) => [...(await listCasts(door, Date.now()))].reverse()) : [];
+  const casts = withBranches(listed, workspace.stateDir);
   if (call.json) outJson(casts);
   else if (casts.length === 0) out(`No cast was run here yet. Start one with: ${again(call)} cast "…"`);
   else
-    for (const { cast, status, loadout, request } of casts)
-      out(`${cast}  ${status.padEnd(9)}  ${loadout}  ${oneLine(request, 80)}`);
+    for (const { cast, status, loadout, request, worktree } of casts) {
+      const where = worktree ? `  [${worktree.branch}${worktree.state === 'ready' ? '' : `: ${worktree.state}`}]` : '';
+      out(`${cast}  ${status.padEnd(9)}  ${loadout}  ${oneLine(request, 80)}${where}`);
+    }
   return EXIT.ok;
+}
+
+type Shown = Listed & { readonly worktree?: { readonly branch: string; readonly state: string } };
+
+/** A cast that works on a branch of its own is shown with it, and with what became of it. */
+function withBranches(casts: readonly Listed[], stateDir: string): readonly Shown[] {
+  if (casts.every(({ root }) => root === undefined)) return casts;
+  const states = worktreeStates(stateDir);
+  return casts.map((cast) => {
+    if (cast.root === undefined) return cast;
+    return { ...cast, worktree: { branch: branchOf(cast.cast), state: states.get(cast.cast) ?? 'making' } };
+  });
 }

@@ -3,7 +3,7 @@
 import { beats } from '../../engine/heartbeat.ts';
 import { type Look, lookAround, type Silent, waitUntilNext } from '../../engine/watchdog.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { taskOf } from '../../kernel/ledger/state.ts';
+import { type Ledger, taskOf } from '../../kernel/ledger/state.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { dropClaim } from '../../workspace/claim-record.ts';
 import { type Call, EXIT, flag, note, outJsonLine } from '../command.ts';
@@ -44,7 +44,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 async function round(session: LedgerSession): Promise<{ verdict: Verdict; look: Look }> {
   const ledger = await session.door.ledger();
-  const look = lookAround(ledger, await beats(session.log), Date.now());
+  const look = lookAround(ledger, await beats(session.log), Date.now(), await abandonedCasts(session, ledger));
   const rows: JsonObject[] = [];
   for (const silent of look.silent) {
     const row = await expire(session, silent);
@@ -54,6 +54,16 @@ async function round(session: LedgerSession): Promise<{ verdict: Verdict; look: 
   }
   const skewed = look.skewed.map((row) => ({ ...rowOf(row), rule: 'R-WD-002' }));
   return { verdict: verdictOf(rows, skewed), look };
+}
+
+/** Casts that are running as far as the log knows, have tasks in progress, and are driven by nobody. */
+async function abandonedCasts({ door }: LedgerSession, { runs }: Ledger): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (const { id, cast, running } of Object.values(runs)) {
+    if (!cast || running === 0 || (await door.driverOf(id)) !== null) continue;
+    if ((await door.cast(id))?.status === 'running') found.add(id);
+  }
+  return found;
 }
 
 /** Null when the owner was heard of in the meantime. */

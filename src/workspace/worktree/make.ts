@@ -3,9 +3,10 @@
 import { constants, cpSync, existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { WorktreeRules } from '../../kernel/graph/worktree.ts';
+import { branchOf } from './branch.ts';
 import { commitOf, git, gitEnvironment, SETTINGS, tryGit, WorktreeError } from './git.ts';
 import { readRecord, type WorktreeRecord, worktreesIn, writeRecord } from './record.ts';
-import { branchOf, lookAt } from './repository.ts';
+import { lookAt } from './repository.ts';
 
 export type Step = {
   readonly argv: readonly string[];
@@ -51,7 +52,8 @@ async function makeWorktree(wanted: Wanted, begun: WorktreeRecord | null): Promi
   const { dir, stateDir, cast, rules, steps } = wanted;
   await steps.clear();
   const look = await lookAt(dir);
-  if (!look.ok) throw new WorktreeError(`no worktree can be made in ${dir}: ${look.why ?? 'it is in no git repository'}`);
+  if (!look.ok)
+    throw new WorktreeError(`no worktree can be made in ${dir}: ${look.why ?? 'it is in no git repository'}`);
   const { top, prefix, head } = look.repository;
   const base = (begun && (await commitOf(top, begun.base))) ?? head;
   const place = placeFor(stateDir, cast, prefix);
@@ -76,7 +78,9 @@ async function setUp({ dir, cast, steps }: Wanted, cwd: string, argv: readonly s
   const env = { ...(process.env as Record<string, string>), BATON_CAST: cast, BATON_WORKSPACE: dir };
   const end = await steps.run({ argv, cwd, env, timeoutMs });
   if (end.ok) return;
-  throw new WorktreeError(`the set-up step ${argv.join(' ')} of the worktree failed: ${end.why}; mend it, then carry on`);
+  throw new WorktreeError(
+    `the set-up step ${argv.join(' ')} of the worktree failed: ${end.why}; mend it, then carry on`,
+  );
 }
 
 /** What git tracks is in the worktree already; what it would not ignore would end up in a commit. */
@@ -96,7 +100,8 @@ async function foundWorktree(record: WorktreeRecord): Promise<WorktreeRecord> {
   const { cast, folder, cwd, branch, top } = record;
   const tip = await commitOf(top, `refs/heads/${branch}`);
   if (!existsSync(folder)) {
-    const isLeft = tip === null ? 'and so is its branch, so nothing of it is left' : `its accepted work is on ${branch}`;
+    const isLeft =
+      tip === null ? 'and so is its branch, so nothing of it is left' : `its accepted work is on ${branch}`;
     const back = `bring it back with \`git -C ${top} worktree add -f ${folder} ${branch}\` and carry on, or drop`;
     const fix = `${tip === null ? 'clear the rest away' : back} with \`baton undo ${cast}\``;
     throw new WorktreeError(`the worktree of cast ${cast} is gone from ${folder}; ${isLeft}; ${fix}`);

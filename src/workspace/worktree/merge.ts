@@ -20,7 +20,9 @@ export async function mergeBranch(dir: string, branch: string): Promise<Merged> 
   if (await isIn(dir, tip, before)) return { ok: true, commit: before, how: 'nothing to merge' };
   const conflicts = await conflictsAhead(dir, before, tip);
   if (conflicts.length > 0) return conflicting(branch, conflicts);
-  const merged = await tryGit(dir, ['merge', '-q', '--no-edit', '--no-autostash', branch], { env: await identity(dir) });
+  const merged = await tryGit(dir, ['merge', '-q', '--no-edit', '--no-autostash', branch], {
+    env: await identity(dir),
+  });
   const after = (await commitOf(dir, 'HEAD')) ?? before;
   if (merged.code === 0) return { ok: true, commit: after, how: after === tip ? 'fast-forward' : 'merge commit' };
   const unmerged = records((await tryGit(dir, ['diff', '--name-only', '--diff-filter=U', '-z'])).out);

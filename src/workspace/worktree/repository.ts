@@ -2,6 +2,7 @@
 // in it.
 import { realpathSync } from 'node:fs';
 import { relative } from 'node:path';
+import { BRANCHES } from './branch.ts';
 import { commitOf, git, records, tryGit, WorktreeError } from './git.ts';
 
 export type Repository = {
@@ -21,13 +22,6 @@ export type Look =
   | { readonly ok: true; readonly repository: Repository }
   /** Why a cast works in the directory itself; null where there simply is no repository. */
   | { readonly ok: false; readonly why: string | null };
-
-/** Branches of casts begin so. */
-export const BRANCHES = 'baton';
-
-export function branchOf(cast: string): string {
-  return `${BRANCHES}/${cast}`;
-}
 
 export async function lookAt(dir: string): Promise<Look> {
   const inside = await tryGit(dir, ['rev-parse', '--is-inside-work-tree', '--is-bare-repository']);
@@ -64,7 +58,9 @@ async function refuseTakenName(top: string): Promise<void> {
   const taken = await tryGit(top, ['show-ref', '--verify', '-q', `refs/heads/${BRANCHES}`]);
   if (taken.code !== 0) return;
   const fix = `rename it with \`git branch -m ${BRANCHES} …\`, or cast with --in-place`;
-  throw new WorktreeError(`there is a branch ${BRANCHES}, so git cannot make the branch ${BRANCHES}/… of a cast; ${fix}`);
+  throw new WorktreeError(
+    `there is a branch ${BRANCHES}, so git cannot make the branch ${BRANCHES}/… of a cast; ${fix}`,
+  );
 }
 
 async function uncommittedIn(top: string, prefix: string): Promise<number> {

@@ -1,0 +1,52 @@
+// What a cast has done to files, for the commands that show it, take it over or take it back.
+import type { Door } from '../engine/door.ts';
+import type { CastSummary } from '../engine/summary.ts';
+import { deny } from '../kernel/verdict.ts';
+import type { Workspace } from '../workspace/locate.ts';
+import type { Left } from '../workspace/restore-files.ts';
+import { commitOf, WorktreeError } from '../workspace/worktree/git.ts';
+import { readRecord, type WorktreeRecord } from '../workspace/worktree/record.ts';
+import { Refused } from './command.ts';
+import { drivenBy } from './driving.ts';
+
+/** The record of the cast's worktree; null where it works in the directory itself. */
+export function recordOf({ stateDir }: Workspace, { cast, root }: CastSummary): WorktreeRecord | null {
+  if (root === undefined) return null;
+  const record = readRecord(stateDir, cast);
+  if (record) return record;
+  const reason = `cast ${cast} has not come as far as to have a worktree; \`baton continue ${cast}\` makes it`;
+  throw new Refused(deny('WORKTREE_UNUSABLE', reason, { cast }));
+}
+
+/** The last commit of its branch, wherever that branch is by now. */
+export async function tipOf({ cast, top, branch, tip }: WorktreeRecord): Promise<string> {
+  const found = (await commitOf(top, `refs/heads/${branch}`)) ?? (tip === undefined ? null : await commitOf(top, tip));
+  if (found !== null) return found;
+  throw new Refused(
+    deny('WORKTREE_UNUSABLE', `the branch ${branch} of cast ${cast} is gone, and so is its work`, { cast }),
+  );
+}
+
+/** What the accepted turns of a cast left, by path. */
+export async function leftBy(door: Door, cast: string): Promise<Left> {
+  const left: Record<string, string | null> = {};
+  for (const { fact } of await door.read({ after: 0, cast, kindPrefix: 'turn.accepted' })) {
+    if (fact.kind === 'turn.accepted') Object.assign(left, fact.touched ?? {});
+  }
+  return left;
+}
+
+export async function refuseWhileDriven(door: Door, cast: string): Promise<void> {
+  const driver = await door.driverOf(cast);
+  if (driver) throw new Refused(drivenBy(cast, driver));
+}
+
+/** What is wrong with a worktree is the person's to mend: a refusal, and no fault of the program. */
+export async function refusing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof WorktreeError) throw new Refused(deny(error.code, error.message));
+    throw error;
+  }
+}

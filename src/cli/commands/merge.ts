@@ -1,0 +1,85 @@
+// `baton merge`: takes what a cast did over into the branch that is checked out, and clears its worktree away.
+import { existsSync } from 'node:fs';
+import type { Door } from '../../engine/door.ts';
+import type { CastSummary } from '../../engine/summary.ts';
+import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
+import type { Workspace } from '../../workspace/locate.ts';
+import { filesBetween } from '../../workspace/worktree/diff.ts';
+import { removeWorktree } from '../../workspace/worktree/make.ts';
+import { mergeBranch } from '../../workspace/worktree/merge.ts';
+import type { WorktreeRecord } from '../../workspace/worktree/record.ts';
+import { commitAll, uncommittedOf } from '../../workspace/worktree/turns.ts';
+import { ask } from '../ask.ts';
+import { recordOf, refuseWhileDriven, refusing, tipOf } from '../cast-work.ts';
+import { again, type Call, EXIT, flag, out, outJson, Refused } from '../command.ts';
+import { counted } from '../counted.ts';
+import { withMainLocks } from '../main-locks.ts';
+import { nameCast, withDoor } from '../session.ts';
+
+export async function run(call: Call): Promise<number> {
+  const verdict = await refusing(() =>
+    withDoor(call, async (door, workspace) => {
+      const summary = await nameCast(door, call.words[0]);
+      await refuseWhileDriven(door, summary.cast);
+      const record = mergeable(workspace, summary);
+      await confirm(call, summary);
+      return merge(door, workspace, summary, record);
+    }),
+  );
+  if (!verdict.allow) throw new Refused(verdict);
+  if (call.json) outJson(verdict);
+  else out(verdict.reason);
+  return EXIT.ok;
+}
+
+function mergeable(workspace: Workspace, summary: CastSummary): WorktreeRecord {
+  const { cast } = summary;
+  const record = recordOf(workspace, summary);
+  if (!record) {
+    throw new Refused(deny('NOT_ALLOWED_NOW', `cast ${cast} works in the directory itself; there is nothing to merge`));
+  }
+  if (record.state === 'ready') return record;
+  const why = { making: 'has no work yet', merged: 'was merged already', undone: 'was taken back' }[record.state];
+  throw new Refused(deny('NOT_ALLOWED_NOW', `cast ${cast} ${why}; there is nothing to merge`, { cast }));
+}
+
+/** Half a piece of work is merged only if a person says so. */
+async function confirm(call: Call, { cast, status }: CastSummary): Promise<void> {
+  if (status === 'completed' || flag(call.values, 'yes')) return;
+  if (await ask(`Cast ${cast} is ${status}. Merge what was accepted so far?`)) return;
+  const how = `merge what was accepted so far with \`${again(call)} merge ${cast} --yes\``;
+  throw new Refused(deny('NOT_ALLOWED_NOW', `cast ${cast} is ${status}, not completed; ${how}`, { cast, status }));
+}
+
+async function merge(
+  door: Door,
+  workspace: Workspace,
+  { cast, status }: CastSummary,
+  record: WorktreeRecord,
+): Promise<Verdict> {
+  const { dir, stateDir } = workspace;
+  const { branch, base, top } = record;
+  const isThere = existsSync(record.folder);
+  // A crash right after the last turn was accepted may have come before its commit.
+  if (status === 'completed' && isThere) await commitAll(record, 'What the last turn left', cast);
+  const files = await filesBetween(top, base, await tipOf(record));
+  const paths = files.map(({ path }) => fromWorkspace(path, top, dir));
+  const title = `merge ${branch}`;
+  const merged = await withMainLocks(door, { name: `merge-${cast}`, title, paths }, async () => {
+    const end = await mergeBranch(dir, branch);
+    if (end.ok) return end;
+    throw new Refused(deny(end.code, end.reason, { cast, branch, files: [...end.files] }));
+  });
+  const left = isThere && status !== 'completed' ? await uncommittedOf(record) : 0;
+  const details = { cast, branch, commit: merged.commit, how: merged.how, files: files.length, uncommitted: left };
+  const what = `${branch} is merged as ${merged.commit.slice(0, 7)} (${merged.how}, ${counted(files.length, 'file')})`;
+  if (status !== 'completed') return allow(`${what}; cast ${cast} is ${status} and keeps its worktree`, details);
+  await removeWorktree(stateDir, record, 'merged');
+  return allow(`${what}; its worktree and branch are cleared away`, details);
+}
+
+/** As locks of the workspace name it; what lies outside of the workspace is no part of it. */
+function fromWorkspace(path: string, top: string, dir: string): string {
+  const prefix = dir === top ? '' : `${dir.slice(top.length + 1)}/`;
+  return path.startsWith(prefix) ? path.slice(prefix.length) : '.';
+}

@@ -1,0 +1,76 @@
+// Locks in the workspace itself, for what a person's command changes there: they are taken as a task of the ledger and given
+// back when the work is over, so that no cast works on the same files meanwhile.
+import type { Door } from '../engine/door.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import { runOf, tasksOf } from '../kernel/ledger/state.ts';
+import { isTerminal } from '../kernel/ledger/transition.ts';
+import { Refused } from './command.ts';
+import { person } from './session.ts';
+
+/** More paths than that are locked by locking everything. */
+const PATHS_MAX = 500;
+/** What a command left behind when it was killed is free again after so long. */
+const TIMEOUT_S = 300;
+
+/** Runs `work` while these paths are locked; refused with who holds them where somebody does. */
+export async function withMainLocks<T>(
+  door: Door,
+  { name, title, paths }: { readonly name: string; readonly title: string; readonly paths: readonly string[] },
+  work: () => Promise<T>,
+): Promise<T> {
+  const task = await newTask(door, name);
+  const packet = packetOf(name, task, title, paths.length > PATHS_MAX ? ['.'] : paths);
+  const created = await door.submit({ kind: 'task.create', packet }, person());
+  if (!created.allow) throw new Refused(created);
+  const claimed = await door.submit({ kind: 'task.claim', run: name, task, owner: person() }, person());
+  if (!claimed.allow) {
+    await move(door, name, task, 'canceled', claimed.reason);
+    throw new Refused(claimed);
+  }
+  let isDone = false;
+  try {
+    const result = await work();
+    isDone = true;
+    return result;
+  } finally {
+    await move(door, name, task, isDone ? 'done' : 'canceled', isDone ? title : 'it did not get done');
+  }
+}
+
+/** The next number; what an earlier command was killed over is given up. */
+async function newTask(door: Door, run: string): Promise<string> {
+  const ledger = await door.ledger(run);
+  for (const { id, status } of tasksOf(ledger, run)) {
+    if (!isTerminal(status)) await move(door, run, id, 'canceled', 'the command that worked on it is gone');
+  }
+  return `T-${(runOf(ledger, run)?.tasks.length ?? 0) + 1}`;
+}
+
+async function move(door: Door, run: string, task: string, to: 'done' | 'canceled', reason: string): Promise<void> {
+  await door.submit({ kind: 'task.move', run, task, to, reason, actor: 'person' }, person());
+}
+
+function packetOf(run: string, id: string, title: string, paths: readonly string[]): JsonObject {
+  return {
+    schema_version: '1.0.0',
+    run_id: run,
+    packet_type: 'assignment',
+    global_objective: title,
+    task: {
+      task_id: id,
+      title,
+      type: 'parallelizable',
+      dependencies: [],
+      lock_scope: [...paths],
+      forbidden_scope: [],
+      acceptance_criteria: [],
+      worklog_path: '',
+      timeout_seconds: TIMEOUT_S,
+      heartbeat_interval_seconds: TIMEOUT_S,
+      priority: 'high',
+    },
+    active_locks: [],
+    context_package: [],
+    required_output_schema: 'subagent_result_v1',
+  };
+}

@@ -1,0 +1,34 @@
+// Ids that may be used once in the whole log, while a batch is decided: the log knows those of earlier commits, and this
+// remembers those of the inputs before, which are not in the log yet.
+import type { Input, Request } from '../kernel/input.ts';
+import { keysUsedBy, keysWanted } from '../kernel/trust/once.ts';
+import type { Append, Used } from './ports.ts';
+
+export class OnceKeys {
+  readonly #used: Used;
+  readonly #batch = new Map<string, number>();
+  #seq: number;
+
+  /** `seq` is the number of the last entry before the batch. */
+  constructor(used: Used, seq: number) {
+    this.#used = used;
+    this.#seq = seq;
+  }
+
+  /** Of the ids a request wants to use, those that are used. */
+  usedFor(request: Request): Pick<Input, 'used'> {
+    const found = keysWanted(request).flatMap((key): [string, number][] => {
+      const seq = this.#batch.get(key) ?? this.#used(key);
+      return seq === null ? [] : [[key, seq]];
+    });
+    return found.length === 0 ? {} : { used: Object.fromEntries(found) };
+  }
+
+  /** The next fact of the batch, with the ids it uses up. */
+  withKeys(append: Append): Append {
+    this.#seq += 1;
+    const keys = keysUsedBy(append.fact);
+    for (const key of keys) this.#batch.set(key, this.#seq);
+    return keys.length === 0 ? append : { ...append, once: [...(append.once ?? []), ...keys] };
+  }
+}
