@@ -28,6 +28,8 @@ const BORDERS: Readonly<Record<string, Border>> = {
     node: true,
   },
   hooks: { src: ['kernel', 'dialects', 'engine', 'log', 'workspace'], npm: [], node: true },
+  /** What users' own tests may use: a model without a network. */
+  testing: { src: ['kernel'], npm: [], node: true },
   cli: { src: ['*'], npm: ['@modelcontextprotocol/sdk'], node: true },
   /** Files right in `src`: what the package gives to others. */
   '': { src: ['kernel', 'dialects', 'engine', 'log', 'agents', 'utilities', 'workspace'], npm: [], node: false },

@@ -40,6 +40,8 @@ function told({ packet, report, warnings }: Settled): { agent: AgentNote; usage?
     runner,
     ...(sessionId === null ? {} : { session: { runner, id: sessionId, ...total } }),
     ...(model === null ? {} : { model }),
+    // Nothing that was used is free: no price means that none was told.
+    ...(own !== null && own.cost === 0 && own.input + own.output > 0 ? { unpriced: true } : {}),
     ...(denials.length > 0 ? { denials } : {}),
     ...(warnings.length > 0 ? { warnings } : {}),
   };

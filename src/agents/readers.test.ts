@@ -77,7 +77,11 @@ test('codex: a second turn costs what it added, and the conversation remembers a
     kind: 'output',
     output: 'done',
     usage: { input: 150, output: 20, cost: 0 },
-    agent: { runner: 'codex', session: { runner: 'codex', id: 't', usage: { input: 250, output: 30, cost: 0 } } },
+    agent: {
+      runner: 'codex',
+      unpriced: true,
+      session: { runner: 'codex', id: 't', usage: { input: 250, output: 30, cost: 0 } },
+    },
   });
 });
 

@@ -2,6 +2,7 @@
 // the public key. The file is the RFC 8785 form of one JSON object and a newline, so that every byte of it counts.
 import { hash } from 'node:crypto';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import type { Signer } from './note.ts';
 import { canonical, type StoredLine } from './stored-line.ts';
 
 export const BUNDLE_FORMAT = 'baton.bundle/1';
@@ -12,7 +13,7 @@ export type BundledFact = { readonly seq: number; readonly proof: readonly strin
   | { readonly leaf: string }
 );
 
-/** What the facts say, in short. Whoever checks the bundle finds it in them again. */
+/** What the facts of a bundle say, in short. It is read from them and not kept beside them, so it cannot differ. */
 export type About = {
   readonly cast: string;
   readonly loadout: string;
@@ -29,16 +30,23 @@ export type Bundle = {
   readonly checkpoint: string;
   /** The public key that signed it, on one line. */
   readonly key: string;
+  /** The numbers of the facts that were exported, so that one that is taken out is missed. */
+  readonly seqs: readonly number[];
   readonly facts: readonly BundledFact[];
   readonly texts: Readonly<Record<string, string>>;
   /** Digests of texts that were left out on purpose. */
   readonly redacted: readonly string[];
 };
 
-export const BUNDLE_MEMBERS = ['about', 'checkpoint', 'facts', 'format', 'key', 'redacted', 'texts'];
+/** As it is handed out: with the base64 Ed25519 signature over its canonical form without this member. */
+export type SignedBundle = Bundle & { readonly signature: string };
 
-export function bundleText(bundle: Bundle): string {
-  return `${canonical(bundle as unknown as Json)}\n`;
+const MEMBERS = ['cast', 'checkpoint', 'facts', 'format', 'key', 'redacted', 'seqs', 'signature', 'texts'];
+export const BUNDLE_MEMBERS = MEMBERS.join();
+
+export function signedBundle(bundle: Bundle, { sign }: Signer): string {
+  const signature = sign(canonical(bundle as unknown as Json)).toString('base64');
+  return `${canonical({ ...bundle, signature } as unknown as Json)}\n`;
 }
 
 /** `lines` are the facts that are shown, in order. */

@@ -5,6 +5,7 @@ import { leafOf } from './merkle.ts';
 import { readStoredLine, type StoredLine } from './stored-line.ts';
 
 const NO_PREV = '0'.repeat(64);
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 export type Step = {
   readonly seq: number;
@@ -50,7 +51,7 @@ export class ChainWalk {
     const line = readStoredLine(text);
     const due = this.#seq + 1;
     this.#settle(line);
-    if (seq !== due) this.#fault('SEQ_GAP', due, missing(due, seq));
+    if (seq !== due) this.#fault('SEQ_GAP', Math.min(due, seq), missing(due, seq));
     else if (!line) this.#fault('ENTRY_NOT_CANONICAL', seq, 'the line is not the canonical form of an entry');
     else if (line.seq !== seq) this.#fault('SEQ_GAP', seq, `the line in its place has number ${line.seq}`);
     else this.#compare(line);
@@ -68,17 +69,16 @@ export class ChainWalk {
   }
 
   #compare(line: StoredLine): void {
-    if (line.at < this.#at)
-      this.#fault('TIME_BACKWARDS', line.seq, `its time ${line.at} lies before that of the entry before it`);
-    else if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(line.at))
-      this.#fault('ENTRY_NOT_CANONICAL', line.seq, 'its time is none');
-    else if (line.prev === this.#leaf || !this.#isSound) this.#isSound = true;
-    else if (line.seq === 1) this.#broken(1);
-    else {
+    const isLinked = line.prev === this.#leaf;
+    if (!isLinked && this.#isSound && line.seq === 1) this.#broken(1);
+    else if (!isLinked && this.#isSound) {
       this.#loose = line.seq;
       this.#isSound = false;
       this.#firstFault ??= line.seq - 1;
-    }
+    } else if (isLinked && line.at < this.#at)
+      this.#fault('TIME_BACKWARDS', line.seq, `its time ${line.at} lies before that of the entry before it`);
+    else if (!TIME.test(line.at)) this.#fault('ENTRY_NOT_CANONICAL', line.seq, 'its time is none');
+    else this.#isSound = true;
   }
 
   /** The entry after a loose one is here: if it is chained to the loose one, that one is as it was, and the one before is not. */

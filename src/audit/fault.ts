@@ -36,8 +36,8 @@ export const FAULT_KINDS = [
   'BUNDLE_MALFORMED',
   /** A fact of a bundle is not in the tree that its checkpoint was signed for. */
   'PROOF_INVALID',
-  /** What a bundle says about itself is not what its facts say. */
-  'SUMMARY_MISMATCH',
+  /** A bundle is not as it was signed, and nothing in it says where it differs. */
+  'BUNDLE_SIGNATURE',
 ] as const;
 
 export type FaultKind = (typeof FAULT_KINDS)[number];

@@ -4,10 +4,10 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Json } from '../kernel/json.ts';
 import { findSecrets, scrubJson } from '../kernel/secrets.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
-import { aboutOf, BUNDLE_FORMAT, type Bundle, type BundledFact, bundleText, erasedBy } from './bundle.ts';
+import { BUNDLE_FORMAT, type Bundle, type BundledFact, erasedBy, signedBundle } from './bundle.ts';
 import type { Known } from './known-checkpoints.ts';
 import { Tree } from './merkle.ts';
-import { isSignedBy, keyLine, type Note } from './note.ts';
+import { keyLine, type Signer, signedNote } from './note.ts';
 import { readStoredLine, type StoredLine } from './stored-line.ts';
 import { TEXTS_PER_FACT } from './text-walk.ts';
 import { verifyLog } from './verify-log.ts';
@@ -15,36 +15,36 @@ import { verifyLog } from './verify-log.ts';
 /** What to leave out: digests, plain texts that must not occur, and the word `secrets` for whatever the scanner finds. */
 export type Redactions = readonly string[];
 
+/** Who signs, and under which name the log is known. */
+export type Signing = { readonly signer: Signer; readonly origin: string };
+
 export type Made = { readonly verdict: Verdict; readonly text: string };
 
 type Own = { readonly line: string; readonly read: StoredLine };
 
-export function makeBundle(file: string, cast: string, known: Known, redactions: Redactions): Made {
+export function makeBundle(file: string, cast: string, known: Known, signing: Signing, redactions: Redactions): Made {
   const tree = new Tree();
   const verified = verifyLog(file, known.kept, known.keys, (_, leaf) => tree.add(leaf));
   if (!verified.allow) return { verdict: verified, text: '' };
-  const signed = newestNote(known);
-  if (!signed) return { verdict: unsigned(), text: '' };
-  const { note, key } = signed;
+  const { signer, origin } = signing;
+  const size = tree.size;
   const db = new DatabaseSync(file, { readOnly: true });
   try {
-    const own = ownFacts(db, cast, note.checkpoint.size);
+    const own = ownFacts(db, cast, size);
     const texts = textsBeside(db, own);
     const { shown, withheld, redacted, secrets } = redact(own, texts, redactions);
     if (secrets) return { verdict: secrets, text: '' };
     const facts = own.map(({ line, read: { seq } }): BundledFact => {
-      const proof = tree.inclusion(seq - 1, note.checkpoint.size);
+      const proof = tree.inclusion(seq - 1, size);
       return withheld.has(seq) ? { seq, proof, leaf: tree.leaf(seq - 1) } : { seq, proof, line };
     });
-    const about = aboutOf(
-      cast,
-      own.map(({ read }) => read).filter(({ seq }) => !withheld.has(seq)),
-    );
     const bundle: Bundle = {
       format: BUNDLE_FORMAT,
-      about,
-      checkpoint: note.text,
-      key: keyLine(key),
+      cast,
+      // Signed anew, so that one key answers for all of the file; the same key gives the same note.
+      checkpoint: signedNote({ origin, size, root: tree.root() }, signer),
+      key: keyLine(signer.publicKey),
+      seqs: facts.map(({ seq }) => seq),
       facts,
       texts: Object.fromEntries(shown),
       redacted,
@@ -56,17 +56,10 @@ export function makeBundle(file: string, cast: string, known: Known, redactions:
       texts: shown.length,
       redacted: redacted.length,
     };
-    return { verdict: allow(`${facts.length} facts with their proofs`, details), text: bundleText(bundle) };
+    return { verdict: allow(`${facts.length} facts with their proofs`, details), text: signedBundle(bundle, signer) };
   } finally {
     db.close();
   }
-}
-
-function newestNote({ kept, keys }: Known) {
-  const notes = kept.flatMap((each) => each.notes.flatMap((note) => note ?? []));
-  const newest = notes.reduce<Note | null>((a, b) => (a && a.checkpoint.size >= b.checkpoint.size ? a : b), null);
-  const key = newest && keys.find((each) => isSignedBy(newest, each));
-  return newest && key ? { note: newest, key } : null;
 }
 
 /** The facts that are filed under the cast, and those that erased texts of it. */
@@ -133,8 +126,4 @@ function holdsSecrets(
 ): Denied {
   const reason = `${texts.length} texts and ${facts.length} facts hold something that looks like a credential; leave them out with --redact secrets`;
   return deny('EXPORT_HOLDS_SECRET', reason, { texts, facts });
-}
-
-function unsigned(): Denied {
-  return deny('KEY_UNSAFE', 'there is no checkpoint that a key of yours signed; `baton audit checkpoint` makes one');
 }

@@ -43,6 +43,10 @@ export function readNotes(text: string): readonly (Note | null)[] {
   return notes;
 }
 
+export function isSignature(text: string, signature: Buffer, key: PublicKey): boolean {
+  return verify(null, Buffer.from(text), objectOf(key), signature);
+}
+
 export function isSignedBy({ body, signer }: Note, key: PublicKey): boolean {
   return (
     signer.name === key.name && signer.id === key.id && verify(null, Buffer.from(body), objectOf(key), signer.signature)

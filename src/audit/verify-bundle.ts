@@ -3,10 +3,10 @@
 import { hash } from 'node:crypto';
 import { isObject, type Json } from '../kernel/json.ts';
 import { allow, type Verdict } from '../kernel/verdict.ts';
-import { aboutOf, BUNDLE_FORMAT, BUNDLE_MEMBERS, type Bundle, type BundledFact, erasedBy } from './bundle.ts';
+import { aboutOf, BUNDLE_FORMAT, BUNDLE_MEMBERS, type Bundle, erasedBy, type SignedBundle } from './bundle.ts';
 import { FAULTS_MAX, type Fault, type FaultKind, tampered } from './fault.ts';
 import { isHash, leafOf, provesInclusion } from './merkle.ts';
-import { isSignedBy, keyLine, type Note, type PublicKey, readKeyLine, readNotes } from './note.ts';
+import { isSignature, isSignedBy, keyLine, type Note, type PublicKey, readKeyLine, readNotes } from './note.ts';
 import { canonical, readStoredLine, type StoredLine } from './stored-line.ts';
 
 type Report = (kind: FaultKind, seq: number, reason: string) => void;
@@ -24,19 +24,18 @@ export function verifyBundle(text: string, trusted: readonly PublicKey[]): Verdi
   const key = readKeyLine(bundle.key);
   if (!note || `${note.text}` !== bundle.checkpoint || !key || keyLine(key) !== bundle.key)
     return tampered([malformed('the checkpoint or the key cannot be read')]);
-  if (!isSignedBy(note, key))
-    report('CHECKPOINT_SIGNATURE', note.checkpoint.size, 'the checkpoint is not signed by the key');
-  const shown = checkFacts(bundle.facts, note, report);
+  if (!isSignedBy(note, key)) {
+    const reason = 'the checkpoint is not signed by the key';
+    return tampered([{ kind: 'CHECKPOINT_SIGNATURE', seq: note.checkpoint.size, reason }]);
+  }
+  const shown = checkFacts(bundle, note, report);
   const lines = shown.flatMap(({ line }) => line ?? []);
   checkTexts(bundle, lines, report);
-  if (
-    faults.length === 0 &&
-    canonical(aboutOf(bundle.about.cast, lines) as unknown as Json) !== canonical(bundle.about as unknown as Json)
-  )
-    report('SUMMARY_MISMATCH', shown[0]?.seq ?? 0, 'what the bundle says about itself is not what its facts say');
+  // Whatever else was changed is found here; last, because it says nothing of where.
+  if (faults.length === 0 && !isSigned(bundle, key)) report('BUNDLE_SIGNATURE', 0, 'the file is not as it was signed');
   const isTrusted = trusted.some((each) => keyLine(each) === bundle.key);
   const details = {
-    cast: bundle.about.cast,
+    ...aboutOf(bundle.cast, lines),
     facts: shown.length,
     withheld: shown.length - lines.length,
     texts: Object.keys(bundle.texts).length,
@@ -44,21 +43,30 @@ export function verifyBundle(text: string, trusted: readonly PublicKey[]): Verdi
     checkpoint: { size: note.checkpoint.size, root: note.checkpoint.root, origin: note.checkpoint.origin },
     key: { line: bundle.key, trusted: isTrusted },
   };
-  if (faults.length > 0) return tampered(faults, details);
+  if (faults.length > 0)
+    return tampered(
+      faults.sort((a, b) => a.seq - b.seq),
+      details,
+    );
   const signer = isTrusted ? 'a key that you trust' : `a key that you do not know, ${key.name}`;
-  return allow(`${shown.length} facts of the cast ${bundle.about.cast} are as they were signed by ${signer}`, details);
+  return allow(`${shown.length} facts of the cast ${bundle.cast} are as they were signed by ${signer}`, details);
+}
+
+function isSigned({ signature, ...bundle }: SignedBundle, key: PublicKey): boolean {
+  return isSignature(canonical(bundle as unknown as Json), Buffer.from(signature, 'base64'), key);
 }
 
 /** The bundle, where the text is one byte for byte. */
-export function readBundle(text: string): Bundle | null {
+export function readBundle(text: string): SignedBundle | null {
   try {
     const value = JSON.parse(text) as Json;
     if (!isObject(value) || `${canonical(value)}\n` !== text) return null;
-    if (Object.keys(value).join() !== BUNDLE_MEMBERS.join() || value.format !== BUNDLE_FORMAT) return null;
-    const { about, checkpoint, key, facts, texts, redacted } = value;
+    if (Object.keys(value).join() !== BUNDLE_MEMBERS || value.format !== BUNDLE_FORMAT) return null;
+    const { cast, checkpoint, key, facts, texts, redacted, seqs, signature } = value;
     const isWhole =
-      isObject(about) &&
-      typeof about.cast === 'string' &&
+      typeof cast === 'string' &&
+      typeof signature === 'string' &&
+      Array.isArray(seqs) &&
       typeof checkpoint === 'string' &&
       typeof key === 'string' &&
       Array.isArray(facts) &&
@@ -67,7 +75,7 @@ export function readBundle(text: string): Bundle | null {
       Object.values(texts).every((each) => typeof each === 'string') &&
       Array.isArray(redacted) &&
       redacted.every((each) => typeof each === 'string');
-    return isWhole ? (value as unknown as Bundle) : null;
+    return isWhole ? (value as unknown as SignedBundle) : null;
   } catch {
     return null;
   }
@@ -80,7 +88,7 @@ function isBundledFact(value: Json): boolean {
   return typeof line === 'string' || isHash(leaf);
 }
 
-function checkFacts(facts: readonly BundledFact[], { checkpoint }: Note, report: Report): readonly Shown[] {
+function checkFacts({ facts, seqs }: Bundle, { checkpoint }: Note, report: Report): readonly Shown[] {
   const shown: Shown[] = [];
   let at = '';
   for (const fact of facts) {
@@ -99,6 +107,8 @@ function checkFacts(facts: readonly BundledFact[], { checkpoint }: Note, report:
     at = line?.at ?? at;
     shown.push({ seq, leaf, line });
   }
+  const gone = seqs.find((seq, index) => facts[index]?.seq !== seq) ?? facts[seqs.length]?.seq;
+  if (gone !== undefined) report('SEQ_GAP', gone, 'the facts are not those that were exported');
   if (shown.length === 0) report('BUNDLE_MALFORMED', 0, 'the bundle holds no facts');
   return shown;
 }

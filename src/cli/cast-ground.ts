@@ -17,7 +17,6 @@ const SAID_CHARS_MAX = 500;
 export function groundFor(workspace: Workspace, door: Door, cast: string, say: (line: string) => void): Ground {
   const { dir, stateDir } = workspace;
   let record: WorktreeRecord | null = null;
-  const isInPlace = false;
   const find = async (signal: AbortSignal): Promise<void> => {
     const state = await door.cast(cast);
     if (state?.root === undefined) return;

@@ -311,6 +311,40 @@ Without FILE, or with -: standard input. The answer is always JSON. Exit: 0 allo
     load: () => import('./commands/validate.ts'),
   },
   {
+    name: 'registry',
+    group: 'contracts',
+    args: 'lock | verify | list | quarantine | release ID --reason TEXT | import DIR',
+    words: [1, 2],
+    summary: 'who exists, which prompts are pinned, what is blocked until a person has looked',
+    help: `lock            pin every prompt to the bytes it has now; covers the manifest, and what each agent runs with
+verify          compare manifest, lock and prompts; report what differs from what was approved (--strict: warnings deny)
+list            every agent with version, prompt, model, and whether the model is one exact release
+quarantine      what is blocked, since when and why
+release ID      --reason TEXT: let go what was blocked, once everything agrees again; only a person can
+import DIR      take over a registry from another folder, in any of the known shapes, and lock it
+
+--reason        why, for the log
+--outcome       what was found: tampering, stale_sender, legitimate_change, checkout_artifact or harmless
+Exit: 0 allowed, 1 denied.`,
+    example: 'baton registry release domain-02-build --reason "prompt restored from git"',
+    options: { reason: { type: 'string' }, outcome: { type: 'string' }, strict: { type: 'boolean' } },
+    load: () => import('./commands/registry.ts'),
+  },
+  {
+    name: 'handoff',
+    group: 'contracts',
+    args: 'verify FILE [--registry DIR] [--max-age-s N] [--max-skew-s N]',
+    words: [2, 2],
+    summary: 'judge a foreign handoff envelope, once; the verdict is written to the log',
+    help: `--registry      the folder of the registry (default: .baton)
+--max-age-s     how old an envelope may be (default 300)
+--max-skew-s    how far ahead of this clock it may be (default 60)
+FILE may be -, for standard input. The same id is judged once only. The answer is one verdict, as JSON. Exit: 0 allowed, 1 denied.`,
+    example: 'baton handoff verify envelope.json',
+    options: { registry: { type: 'string' }, 'max-age-s': { type: 'string' }, 'max-skew-s': { type: 'string' } },
+    load: () => import('./commands/handoff.ts'),
+  },
+  {
     name: 'explain',
     group: 'contracts',
     args: '[CODE]',
@@ -332,6 +366,19 @@ Started by an agent of a cast, it offers that agent its own tools and none that 
     example: 'baton mcp --http 8808',
     options: { http: { type: 'string' } },
     load: () => import('./commands/mcp.ts'),
+  },
+  {
+    name: 'hook',
+    group: 'contracts',
+    args: 'EVENT [--report-only]',
+    words: [1, 1],
+    summary: 'decide one event of Claude Code: locks, scopes, contracts and dangerous commands, without a cast',
+    help: `EVENT is PreToolUse, PostToolUse, UserPromptSubmit, Stop, SubagentStop, SessionStart, …; its input comes on standard input
+--report-only   let everything through, and write to state/hooks.jsonl what would have been refused
+The host's protocol: exit 0 lets it through, exit 2 refuses with the reason on standard error. Whatever goes wrong refuses too.`,
+    example: 'baton hook PreToolUse < event.json',
+    options: { 'report-only': { type: 'boolean' } },
+    load: () => import('./commands/hook.ts'),
   },
   {
     name: 'log',

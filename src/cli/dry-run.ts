@@ -12,8 +12,9 @@ const CHARS_PER_TOKEN = 4;
 export async function dryRun(call: Call, plan: Plan, request: string): Promise<number> {
   const briefs = await firstBriefs(plan, request);
   const sockets = Object.values(plan.rules.graph.sockets).map(({ id, materia, contract }) => {
-    const { type, label } = plan.rules.materia[materia] ?? { type: 'agent', label: materia };
-    return { socket: id, materia: label, type, contract };
+    const used = plan.rules.materia[materia];
+    const who = used?.type === 'agent' ? { runner: used.runner, model: used.model } : {};
+    return { socket: id, materia: used?.label ?? materia, type: used?.type ?? 'agent', contract, ...who };
   });
   const inputTokens = briefs.reduce((sum, { brief }) => sum + Math.ceil(brief.length / CHARS_PER_TOKEN), 0);
   const shown = {
@@ -21,16 +22,32 @@ export async function dryRun(call: Call, plan: Plan, request: string): Promise<n
     request,
     sockets,
     briefs,
-    estimate: { inputTokensPerRound: inputTokens, exact: false },
+    // What agents read with their tools, and what they answer, is not known before; nor is any provider's price.
+    estimate: { inputTokensPerRound: inputTokens, cost: null, exact: false },
   };
   if (call.json) outJson(shown);
   else {
     out(`loadout ${plan.loadout}`);
-    for (const { socket, materia, type, contract } of sockets) out(`  ${socket}  ${materia}  (${type}, ${contract})`);
+    for (const socket of sockets) out(`  ${lineOf(socket)}`);
     for (const { socket, brief } of briefs) out(`\n--- brief of ${socket} ---\n${brief}`);
-    out(`\nAbout ${inputTokens} input tokens for one turn of each agent (an estimate). Nothing was started.`);
+    out(`\nAbout ${inputTokens} input tokens for one turn of each agent (an estimate, without what their tools read).`);
+    out('The cost is not known before. Nothing was started.');
   }
   return EXIT.ok;
+}
+
+type Shown = {
+  readonly socket: string;
+  readonly materia: string;
+  readonly type: string;
+  readonly contract: string;
+  readonly runner?: string;
+  readonly model?: string | null;
+};
+
+function lineOf({ socket, materia, type, contract, runner, model }: Shown): string {
+  const by = runner === undefined ? type : `${type} on ${runner}${model ? ` with ${model}` : ''}`;
+  return `${socket}  ${materia}  (${by}, ${contract})`;
 }
 
 /** Each agent's brief on an empty cast: what comes from other turns is missing in it. */

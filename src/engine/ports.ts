@@ -53,7 +53,8 @@ export interface Log {
    * `used` answers for what is in the log, the tail included, and only while `decide` runs. It does not know what the same
    * decision is about to append: whoever decides several inputs in one commit remembers the keys of the first ones. To
    * append a key that is used is a fault of the program; it throws, and the log stays as it was. `held` answers likewise for
-   * leases.
+   * leases. A `blob.erased` takes the text it names out of the entries it names; they read `[erased]` in its place from
+   * then on.
    */
   commit(
     after: number,

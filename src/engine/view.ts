@@ -29,7 +29,14 @@ export type CastView = {
   readonly request: string;
   readonly path: readonly PathStep[];
   readonly data: Json;
-  readonly usage: { readonly input: number; readonly output: number; readonly tokens: number; readonly cost: number };
+  readonly usage: {
+    readonly input: number;
+    readonly output: number;
+    readonly tokens: number;
+    readonly cost: number;
+    /** Tokens that are missing in the cost, because their agents told no price. */
+    readonly unpricedTokens?: number;
+  };
   readonly accepted: number;
   readonly elapsedMs: number;
   readonly log: { readonly head: number; readonly hash: string };
@@ -50,7 +57,10 @@ export function viewOf(cast: Cast, entries: readonly Entry[], head: Head, withTu
     request: cast.request,
     path: pathOf(entries),
     data: cast.data,
-    usage: { input, output, tokens: input + output, cost },
+    usage: {
+      ...{ input, output, tokens: input + output, cost },
+      ...(cast.unpriced > 0 ? { unpricedTokens: cast.unpriced } : {}),
+    },
     accepted: cast.turnsAccepted,
     elapsedMs: cast.clock.elapsedMs,
     log: { head: head.seq, hash: head.hash },

@@ -37,6 +37,8 @@ function dangerInGit(words: readonly string[]): string | null {
       return isFlagged(rest, 'n', ['--dry-run']) ? null : 'git clean removes files of others; remove yours by name';
     case 'checkout':
     case 'restore':
+      // What is only taken out of the index stays in the files.
+      if (command === 'restore' && hasLong(rest, '--staged') && !hasLong(rest, '--worktree')) return null;
       return rest.some(isEverything) || isFlagged(rest, 'f', ['--force'])
         ? `git ${command} of everything throws uncommitted work away; name your own files`
         : null;

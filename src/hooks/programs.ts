@@ -45,7 +45,8 @@ function invocationsOf(words: readonly Word[]): readonly Invocation[] {
   const from = words.findIndex(({ text }) => !/^[A-Za-z_]\w*\+?=/.test(text));
   if (from === -1) return [];
   const own = invocationAt(words, from);
-  if (!WRAPPERS.includes(own.program)) return [own];
+  // A first word that only the shell knows may be any program, or nothing at all.
+  if (words[from]?.isPlain && !WRAPPERS.includes(own.program)) return [own];
   // Which of its words are values of options differs from program to program; any that names a program may be the one.
   const behind = words.flatMap((_, index) => (index > from ? [invocationAt(words, index)] : []));
   return [own, ...behind.filter(({ program }) => /^[a-z][\w.-]*$/.test(program)).slice(0, 50)];

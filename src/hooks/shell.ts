@@ -43,6 +43,8 @@ class Reader {
   readonly commands: ShellCommand[] = [];
   readonly #heredocs: Heredoc[] = [];
   #at = 0;
+  /** What ends the list that is being read. */
+  #close = '';
   tooDeep = false;
 
   constructor(line: string) {
@@ -56,6 +58,8 @@ class Reader {
       this.#at = this.#line.length;
       return;
     }
+    const outer = this.#close;
+    this.#close = close;
     let draft = newDraft();
     const finish = () => {
       if (draft.words.length > 0 || draft.writes.length > 0) this.commands.push(draft);
@@ -68,6 +72,7 @@ class Reader {
         break;
       }
       if (char === ' ' || char === '\t' || char === '\r') this.#at += 1;
+      else if (char === '\\' && this.#line[this.#at + 1] === '\n') this.#at += 2;
       else if (char === '#') this.#skipTo('\n');
       else if (char === '\n') {
         this.#at += 1;
@@ -88,6 +93,7 @@ class Reader {
       else this.#readCommandWord(draft, depth);
     }
     finish();
+    this.#close = outer;
   }
 
   #readCommandWord(draft: Draft, depth: number): void {
@@ -143,7 +149,7 @@ class Reader {
     let isQuoted = false;
     while (this.#at < line.length) {
       const char = line[this.#at] ?? '';
-      if (' \t\r\n;&|()<>'.includes(char)) break;
+      if (' \t\r\n;&|()<>'.includes(char) || (char === '`' && this.#close === '`')) break;
       if (char === '\\') {
         if (line[this.#at + 1] !== '\n') parts.push(line[this.#at + 1] ?? '');
         this.#at += 2;
@@ -160,7 +166,6 @@ class Reader {
       } else if (char === '$' || char === '`') {
         isPlain = !this.#readExpansion(parts, depth) && isPlain;
       } else {
-        if (char === '`') break;
         parts.push(char);
         this.#at += 1;
       }
@@ -188,11 +193,11 @@ class Reader {
         parts.push(char);
         continue;
       }
-      const escape = /^(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|([0-7]{1,3}))/.exec(
+      const written = /^(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|([0-7]{1,3}))/.exec(
         this.#line.slice(this.#at + 1, this.#at + 6),
       );
-      const [all = '', hex, unicode, octal] = escape ?? [];
-      if (escape) {
+      const [all = '', hex, unicode, octal] = written ?? [];
+      if (written) {
         const code = octal === undefined ? Number.parseInt(hex ?? unicode ?? '', 16) : Number.parseInt(octal, 8);
         parts.push(String.fromCharCode(code));
         this.#at += all.length;

@@ -112,8 +112,10 @@ function targetOf(args: readonly Word[], plain: readonly Word[]): readonly Word[
 
 /** The first operand is the program of the editor, unless an option gave it. */
 function edited(args: readonly Word[], plain: readonly Word[]): readonly Word[] {
-  const hasScript = args.some(({ text }) => /^(?:-[a-zA-Z]*e|--expression|-f|--file)/.test(text));
-  return hasScript ? plain : plain.slice(1);
+  const scripts = args.filter((_, index) =>
+    /^(?:-[a-zA-Z]*[ef]|--expression|--file)$/.test(args[index - 1]?.text ?? ''),
+  );
+  return scripts.length > 0 ? plain.filter((word) => !scripts.includes(word)) : plain.slice(1);
 }
 
 function writtenByGit(plain: readonly Word[]): readonly Word[] {

@@ -12,6 +12,7 @@ const at = '2026-01-01T00:00:00.000Z';
 test.each<Fact>([
   { kind: 'workspace.opened', origin: 'here' },
   { kind: 'snapshot.taken', through: 1, digest: 'x' },
+  { kind: 'blob.erased', digest: 'sha256:x', from: [1], reason: '' },
   { kind: 'cast.completed', cast: 'nobody' },
   { kind: 'turn.reopened', cast: 'nobody', turn: 1 },
 ])('$kind changes nothing where there is no cast', (fact) => {

@@ -7,7 +7,7 @@ import { forgetItem, forgetItems, noteKey } from './cast/item-memory.ts';
 import { newCast, newTurn } from './cast/new-cast.ts';
 import { REWORK_NOTES_MAX } from './cast/rework.ts';
 import { extended } from './cast/task-list.ts';
-import type { CastFact, DataChange, Entry, Fact } from './fact.ts';
+import type { AgentNote, CastFact, DataChange, Entry, Fact } from './fact.ts';
 import { setPath } from './graph/path.ts';
 import type { JsonObject } from './json.ts';
 import { applyLedger, openRun, planTasks } from './ledger/apply.ts';
@@ -26,6 +26,7 @@ export function apply(state: State, entry: Pick<Entry, 'at' | 'fact'>): State {
   switch (fact.kind) {
     case 'workspace.opened':
     case 'snapshot.taken':
+    case 'blob.erased':
       return state;
     case 'cast.started':
       state.casts[fact.cast] = newCast(fact, Date.parse(entry.at));
@@ -106,7 +107,7 @@ function applyToCast(
       update(cast, fact.turn, { phase: 'owed', held: null });
       return;
     case 'turn.blocked': {
-      const turn = settle(cast, fact.turn, fact.usage);
+      const turn = settle(cast, fact);
       if (turn) Object.assign(turn, { phase: 'blocked', brief: null, answered: null });
       return;
     }
@@ -144,7 +145,7 @@ function applyToCast(
       return;
     }
     case 'attempt.refused': {
-      const turn = settle(cast, fact.turn, fact.usage);
+      const turn = settle(cast, fact);
       cast.data = committed(cast.data, fact.changes ?? [], null);
       if (turn && fact.repair) {
         Object.assign(turn, { phase: 'owed', repairs: turn.repairs + 1 });
@@ -154,7 +155,7 @@ function applyToCast(
       return;
     }
     case 'attempt.failed': {
-      const turn = settle(cast, fact.turn, fact.usage);
+      const turn = settle(cast, fact);
       if (turn) failedAttempt(turn, fact);
       return;
     }
@@ -270,7 +271,7 @@ function applyToCast(
 }
 
 function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted' }>): void {
-  const turn = settle(cast, fact.turn, fact.usage);
+  const turn = settle(cast, fact);
   if (turn)
     Object.assign(turn, { phase: 'accepted', handoff: fact.handoff, answered: null, refusal: null, brief: null });
   cast.turnsAccepted += 1;
@@ -336,10 +337,13 @@ function update(cast: Cast, id: number, values: Partial<Turn>): void {
   if (turn) Object.assign(turn, values);
 }
 
+type Settled = { readonly turn: number; readonly usage: Usage; readonly agent?: AgentNote };
+
 /** An attempt gave a recorded outcome: its usage counts, its reservation ends, its scripted turn is used up. */
-function settle(cast: Cast, id: number, usage: Usage): Turn | undefined {
+function settle(cast: Cast, { turn: id, usage, agent }: Settled): Turn | undefined {
   const turn = cast.turns[id];
   if (!turn) return undefined;
+  if (agent?.unpriced) cast.unpriced += usage.input + usage.output;
   const { input, output, cost } = cast.usage;
   cast.usage = { input: input + usage.input, output: output + usage.output, cost: cost + usage.cost };
   const peak = cast.peaks[turn.socket] ?? { tokens: 0, cost: 0 };

@@ -23,7 +23,14 @@ export type Fact = WorkspaceFact | LedgerFact | TrustFact | CastFact;
 
 export type WorkspaceFact =
   | { readonly kind: 'workspace.opened'; readonly origin: string }
-  | { readonly kind: 'snapshot.taken'; readonly through: number; readonly digest: string };
+  | { readonly kind: 'snapshot.taken'; readonly through: number; readonly digest: string }
+  /** A text that was stored by its digest is gone from the entries that are named; their lines stay as they are. */
+  | {
+      readonly kind: 'blob.erased';
+      readonly digest: string;
+      readonly from: readonly number[];
+      readonly reason: string;
+    };
 
 export type CastFact =
   | {
@@ -263,6 +270,8 @@ export type AgentNote = {
   readonly runner?: string;
   /** The model that really answered. */
   readonly model?: string;
+  /** It told what it used, and not what that costs. */
+  readonly unpriced?: boolean;
   /** With which the next attempt can continue the conversation. */
   readonly session?: Session;
   /** The names of the tools it was refused. */

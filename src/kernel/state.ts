@@ -60,6 +60,8 @@ export type Cast = {
   /** Recorded outcomes by script key: the index of the next scripted turn. */
   scripted: Record<string, number>;
   usage: Usage;
+  /** Tokens of agents that did not say what they cost; they are missing in the cost. */
+  unpriced: number;
   /** The largest settled usage of one attempt by socket: what a dispatch of it reserves. */
   peaks: Record<string, Reserved>;
   budget: { maxTokens: number | null; maxCost: number | null; maxDurationMs: number | null; warned: boolean };

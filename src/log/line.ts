@@ -39,6 +39,11 @@ export function onceKey(key: string): string {
   return key.toWellFormed();
 }
 
+/** A text as it stands inside of JSON. */
+export function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
 export function usedTwice(key: string, seq: number): Error {
   return new Error(`the key ${key} was used up by entry ${seq}`);
 }

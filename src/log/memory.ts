@@ -3,7 +3,7 @@
 import type { Append, Head, Held, Lease, Log, Query, Snapshot, Used } from '../engine/ports.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { fits } from './filed-under.ts';
-import { chain, entryOf, type Line, leafHash, NO_PREV, onceKey, usedTwice } from './line.ts';
+import { chain, entryOf, escaped, type Line, leafHash, NO_PREV, onceKey, usedTwice } from './line.ts';
 
 export class MemoryLog implements Log {
   readonly #lines: string[] = [];
@@ -32,9 +32,10 @@ export class MemoryLog implements Log {
       return line;
     });
     const used = this.#newKeys(lines);
-    for (const { line, blobs } of lines) {
+    for (const { line, blobs, entry } of lines) {
       this.#lines.push(line);
-      for (const { digest, text } of blobs) this.#blobs.set(digest, text);
+      for (const { digest, text } of blobs) this.#blobs.set(`${entry.seq} ${digest}`, text);
+      if (entry.fact.kind === 'blob.erased') this.#erase(entry.fact);
     }
     for (const [key, seq] of used) this.#once.set(key, seq);
     for (const { leases = [] } of appends) for (const { name, value } of leases) this.#setLease(name, value);
@@ -89,6 +90,14 @@ export class MemoryLog implements Log {
     this.#watchers.clear();
   }
 
+  #erase({ digest, from }: { readonly digest: string; readonly from: readonly number[] }): void {
+    for (const seq of from) {
+      const text = this.#blobs.get(`${seq} ${digest}`);
+      if (text !== undefined && this.#snapshot?.body.includes(escaped(text))) this.#snapshot = null;
+      this.#blobs.delete(`${seq} ${digest}`);
+    }
+  }
+
   #setLease(name: string, value: string | null): void {
     if (value === null) this.#leases.delete(name);
     else this.#leases.set(name, value);
@@ -113,6 +122,8 @@ export class MemoryLog implements Log {
   }
 
   #entries(after: number): Entry[] {
-    return this.#lines.slice(after).map((line) => entryOf(line, (digest) => this.#blobs.get(digest) ?? null));
+    return this.#lines
+      .slice(after)
+      .map((line, index) => entryOf(line, (digest) => this.#blobs.get(`${after + index + 1} ${digest}`) ?? null));
   }
 }

@@ -11,7 +11,7 @@ import { CastIndex, type Row } from './cast-index.ts';
 import { onFileEvent } from './file-event.ts';
 import { filedUnder, fits } from './filed-under.ts';
 import { indexFaults } from './index-faults.ts';
-import { chain, entryOf, type Line, leafHash, NO_PREV, onceKey, usedTwice } from './line.ts';
+import { chain, entryOf, escaped, type Line, leafHash, NO_PREV, onceKey, usedTwice } from './line.ts';
 import { asStorageError, damagedEntry, newerLog } from './sqlite-fault.ts';
 import { IS_LIFECYCLE, openDatabase } from './sqlite-open.ts';
 
@@ -196,8 +196,24 @@ export class SqliteLog implements Log {
       for (const [index, { digest, text }] of line.blobs.entries()) this.#insert.text.run(first + index, digest, text);
       for (const key of line.entry.once ?? []) this.#useUp(key, seq);
       for (const { name, value } of append.leases ?? []) this.#setLease(name, value);
+      if (append.fact.kind === 'blob.erased') this.#erase(append.fact);
       return line;
     });
+  }
+
+  /** What a fact says was erased goes with it. It is overwritten, and a snapshot that holds a copy of it goes too. */
+  #erase({ digest, from }: { readonly digest: string; readonly from: readonly number[] }): void {
+    this.#db.exec('PRAGMA secure_delete = ON');
+    for (const seq of from) {
+      const first = seq * TEXTS_PER_FACT;
+      const text = this.#textsOf(seq).get(digest);
+      if (text === undefined) continue;
+      this.#db.prepare('DELETE FROM snapshots WHERE instr(body, ?) > 0').run(escaped(text));
+      this.#db
+        .prepare('DELETE FROM texts WHERE id BETWEEN ? AND ? AND digest = ?')
+        .run(first, first + TEXTS_PER_FACT - 1, digest);
+    }
+    this.#db.exec('PRAGMA secure_delete = OFF');
   }
 
   #leaseOf(name: string): string | null {

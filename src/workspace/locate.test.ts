@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -24,4 +24,27 @@ test.each([
 ])('%s', (_rule, home, project, stateDir) => {
   const env = home === '' ? {} : { BATON_HOME: join(dir, home) };
   expect(locate(undefined, env, join(dir, project))?.stateDir.slice(dir.length + 1)).toMatch(stateDir);
+});
+
+test.each<[string, string, Readonly<Record<string, unknown>> | null, 'main' | 'itself']>([
+  ['the top of a worktree', '', { version: 1, workspace: 'one' }, 'main'],
+  ['a folder below it that has `.baton`', 'sub', { version: 1, workspace: 'one' }, 'main'],
+  ['a worktree without a record', 'sub', null, 'itself'],
+  ['a record that says nothing of a workspace', 'sub', { version: 1 }, 'itself'],
+  ['a record of another version', 'sub', { version: 2, workspace: 'one' }, 'itself'],
+  ['a workspace that is gone', 'sub', { version: 1, workspace: 'gone' }, 'itself'],
+])('from inside: %s', (_what, below, record, found) => {
+  const trees = join(dir, 'home', 'one-12345678', 'worktrees');
+  const start = join(trees, 'c1', below);
+  mkdirSync(join(start, '.baton'), { recursive: true });
+  const workspace = record?.workspace === undefined ? {} : { workspace: join(dir, String(record.workspace)) };
+  if (record) writeFileSync(join(trees, 'c1.json'), JSON.stringify({ ...record, ...workspace }));
+  for (const named of [undefined, '.']) {
+    const located = locate(named, {}, start);
+    const expected =
+      found === 'main'
+        ? [join(dir, 'one'), join(dir, 'home', 'one-12345678')]
+        : [start, join(start, '.baton', 'state')];
+    expect([located?.dir, located?.stateDir]).toEqual(expected);
+  }
 });

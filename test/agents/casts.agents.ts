@@ -3,10 +3,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { CastView } from '../../src/engine/view.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { json, until } from '../cli/baton.ts';
+import { json } from '../cli/baton.ts';
 import { assertInstalled } from './contenders.ts';
 import { type Parts, REAL, type RealProgram, type Studio, studio } from './real-cast.ts';
 
@@ -48,7 +49,7 @@ describe.each(REAL.map((program) => [program.name, program] as const))(
     test('a broken answer is mended in the second attempt, within the same conversation', async () => {
       const at = await open(program, () => ({
         evaluate: ({ request }) =>
-          lastUser(request.messages).includes('refused') ? '{"satisfied":true}' : 'Looks good to me!',
+          lastUser(request.messages).includes('was invalid') ? '{"satisfied":true}' : 'Looks good to me!',
       }));
       const view = await at.cast();
       expect(view.status).toBe('completed');
@@ -60,7 +61,7 @@ describe.each(REAL.map((program) => [program.name, program] as const))(
       const [before, after] = at.asked('evaluate');
       expect(after?.conversation).toBe(before?.conversation);
       const said = after?.messages.map(({ text }) => text).join('\n') ?? '';
-      expect(said).toMatch(/ROLE=evaluate[\s\S]*Looks good to me![\s\S]*refused/);
+      expect(said).toMatch(/ROLE=evaluate[\s\S]*Looks good to me![\s\S]*was invalid/);
     });
 
     test('an answer that stays broken fails the cast, and nothing of it is handed on', async () => {
@@ -88,13 +89,12 @@ describe.each(REAL.map((program) => [program.name, program] as const))(
       const at = await open(
         program,
         (dir) => ({ build: () => ({ toolCalls: [program.shell(`tail -f ${basename(dir)}.log`)] }) }),
-        { timeoutMs: 8_000 },
+        { timeoutMs: 12_000 },
       );
       const command = `tail -f ${basename(at.dir)}.log`;
       execFileSync('touch', [join(at.dir, `${basename(at.dir)}.log`)]);
       const running = at.begin();
-      void running.ended.then((r) => console.log(JSON.stringify(at.server.requests.map((q) => q.messages.slice(-1)).slice(1))));
-      await until('the tool to run', () => { const p = processes().filter((l) => l.includes('tail') || l.includes('bash -c')); if (p.length) console.log(Date.now() % 100000, p); return processes().includes(command); });
+      await eventually(() => processes().includes(command));
       const view = json<CastView>(await running.ended);
       expect(view).toMatchObject({ status: 'failed', code: 'AGENT_TIMEOUT' });
       expect(view.reason).toMatch(/last sign of life/);
@@ -107,7 +107,7 @@ describe.each(REAL.map((program) => [program.name, program] as const))(
         evaluate: async () => ({ text: '{"satisfied":true}', delayMs: 3_000 }),
       }));
       const running = at.begin();
-      await until('the evaluation to be asked for', () => at.asked('evaluate').length > 0);
+      await eventually(() => at.asked('evaluate').length > 0);
       running.child.kill('SIGKILL');
       await running.ended;
       const view = json<CastView>(await at.baton('resume', '--json', '--turns'));
@@ -120,6 +120,11 @@ describe.each(REAL.map((program) => [program.name, program] as const))(
 
 function lastUser(messages: readonly { readonly role: string; readonly text: string }[]): string {
   return messages.findLast(({ role }) => role === 'user')?.text ?? '';
+}
+
+/** Real programs take their time on a busy machine; the test's own limit ends it. */
+async function eventually(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await sleep(50);
 }
 
 function processes(): readonly string[] {

@@ -40,7 +40,9 @@ test('the answer of a model is read by the contract, and who gave it is recorded
   const dir = await asking([{ text: GOOD, usage: { input: 120, output: 30 }, model: 'really-this-one' }]);
   const view = await cast(dir);
   expect(view).toMatchObject({ status: 'completed', usage: { input: 120, output: 30, tokens: 150 } });
-  expect(view.turns?.[0]?.agent).toEqual({ runner: 'anthropic', model: 'really-this-one' });
+  expect(view.turns?.[0]?.agent).toEqual({ runner: 'anthropic', model: 'really-this-one', unpriced: true });
+  expect(view.usage).toMatchObject({ cost: 0, unpricedTokens: 150 });
+  expect((await baton(dir, ['show'])).stdout).toContain('150 tokens, cost unknown');
 });
 
 test.each<[string, JsonObject[], (model: string) => object | string, string[], string]>([
@@ -78,6 +80,14 @@ test.each<[string, JsonObject[], (model: string) => object | string, string[], s
   expect(await facts(dir, 'attempt.failed')).toMatchObject([
     { fault: expect.any(String), cause, again: true, choice: fallbacks.length },
   ]);
+});
+
+test('a provider that asks for patience gets it, and it is said while it happens', async () => {
+  const dir = await asking([{ status: 429, retryAfterSeconds: 1 }, GOOD]);
+  const view = await cast(dir);
+  expect(view.status).toBe('completed');
+  expect(view.ran.stderr).toMatch(/waits 2 s Socket-1 Ask: .*429/);
+  expect(await facts(dir, 'attempt.failed')).toEqual([]);
 });
 
 test('without a fallback the cast fails with its own code, and the finer one is beside it', async () => {

@@ -286,3 +286,10 @@ test('a packet that is refused is told why and stands in the log', async () => {
   put(dir, { 'bad.json': '{' });
   expect((await ask(dir, ['task', 'create', 'bad.json'])).code).toBe('SCHEMA_INVALID');
 });
+
+test('where the configuration says that capitals do not count, a claim is refused for them', async () => {
+  const dir = project({ '.baton/config.json': { locks: { caseInsensitive: true } } });
+  await create(dir, 'T-1', { lock_scope: ['src/Button.ts'] });
+  await create(dir, 'T-2', { lock_scope: ['src/button.ts'] });
+  expect([(await claim(dir, 'T-1')).code, (await claim(dir, 'T-2')).code]).toEqual(['OK', 'LOCK_CONFLICT']);
+});

@@ -1,4 +1,5 @@
 // What every adapter of the `Log` port promises. A suite: each adapter runs it with its own way of opening.
+import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Append, Log } from '../../src/engine/ports.ts';
 import { StorageError } from '../../src/engine/storage-error.ts';
@@ -489,6 +490,24 @@ export function logPromises(name: string, makeBed: () => Bed): void {
       await log.saveSnapshot({ through: 1, digest: 'late', body: '{}' });
       expect(await log.snapshot()).toEqual({ through: 2, digest: 'd3', body: '[]' });
       expect(await log.head()).toEqual(head);
+    });
+
+    test('an erased text is gone from the entries that are named, and their lines stay as they were', async () => {
+      const text = `personal ${'x'.repeat(300)}`;
+      await add(started('a', { text, other: LONG }), started('b', { text }), started('c', { text, twice: [text] }));
+      await log.saveSnapshot({ through: 1, digest: 'd', body: JSON.stringify({ text: `"${text}` }) });
+      const lines = await storedLines();
+      const digest = `sha256:${createHash('sha256').update(text).digest('hex')}`;
+      await add({ fact: { kind: 'blob.erased', digest, from: [1, 3, 99], reason: 'asked for' }, by: 'test', at: NOON });
+      const entries = await readAll();
+      expect(entries.slice(0, 3).map(dataOf)).toEqual([
+        { text: '[erased]', other: LONG },
+        { text },
+        { text: '[erased]', twice: ['[erased]'] },
+      ]);
+      expect((await storedLines()).slice(0, 3)).toEqual(lines);
+      expect(await log.snapshot()).toBeNull();
+      await expectWhole();
     });
 
     test('closing twice does no harm', async () => {

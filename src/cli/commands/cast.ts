@@ -5,6 +5,7 @@ import { UTILITY_NAMES } from '../../utilities/names.ts';
 import type { Workspace } from '../../workspace/locate.ts';
 import { locateCast, type Plan } from '../../workspace/plan.ts';
 import { again, type Call, EXIT, flag, note, outJson, Refused, text, UsageError } from '../command.ts';
+import { configureLocks } from '../configure-locks.ts';
 import { castBehind, idToStart } from '../detach.ts';
 import { driveAndShow, withDriver } from '../driving.ts';
 import { workspaceOf } from '../find-workspace.ts';
@@ -62,6 +63,7 @@ async function start(call: Call, workspace: Workspace, plan: Plan, request: stri
   const where = root === undefined ? {} : { root };
   return withDriver(workspace, (door) => {
     const begin = async () => {
+      await configureLocks(door, workspace);
       const verdict = await door.submit(
         { kind: 'cast.start', cast, request, loadout, rules, script, runId: randomUUID(), ...where },
         person(),

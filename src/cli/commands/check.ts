@@ -1,17 +1,22 @@
 // `baton check`: every static issue of a configuration, at once.
+import { join } from 'node:path';
 import { check } from '../../kernel/graph/check.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/names.ts';
 import { BUNDLED, loadFor } from '../../workspace/find-config.ts';
+import { boundariesIn } from '../../workspace/registry-boundaries.ts';
 import { type Call, EXIT, flag, out, outJson } from '../command.ts';
 import { counted } from '../counted.ts';
 import { workspaceOf } from '../find-workspace.ts';
 
 export async function run(call: Call): Promise<number> {
   const [file] = call.words;
-  const loaded = loadFor({ file, workspace: workspaceOf(call), cwd: call.cwd, loadout: undefined });
+  const workspace = workspaceOf(call);
+  const loaded = loadFor({ file, workspace, cwd: call.cwd, loadout: undefined });
   const strict = flag(call.values, 'strict');
-  const issues = [...loaded.issues, ...check(loaded.config, { strict, utilities: UTILITY_NAMES })];
+  const boundaries = boundariesIn(join(workspace.dir, '.baton')) ?? boundariesIn(loaded.baseDir);
+  const options = { strict, utilities: UTILITY_NAMES, ...(boundaries ? { boundaries } : {}) };
+  const issues = [...loaded.issues, ...check(loaded.config, options)];
   const errors = issues.filter(({ level }) => level === 'error');
   const warnings = counted(issues.length - errors.length, 'warning');
   const [first] = errors;

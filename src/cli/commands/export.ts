@@ -1,9 +1,11 @@
 // `baton export`: one cast as evidence, in one file.
 import { renameSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { checkpointFolders } from '../../audit/checkpoint-files.ts';
 import { knownCheckpoints } from '../../audit/known-checkpoints.ts';
 import { makeBundle } from '../../audit/make-bundle.ts';
 import { makeCheckpoint } from '../../audit/make-checkpoint.ts';
+import { openSigner } from '../../audit/signing-key.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { logFileIn } from '../../log/sqlite.ts';
 import { type Call, text, UsageError } from '../command.ts';
@@ -26,7 +28,11 @@ function exported(call: Call, cast: string, output: string): Verdict {
   if (!signed.allow) return signed;
   const known = knownCheckpoints(workspace, call.env);
   if (!known.ok) return known.verdict;
-  const { verdict, text: bundle } = makeBundle(file, cast, known.value, redactions(call));
+  const signer = openSigner(call.env);
+  if (!signer.ok) return signer.verdict;
+  const { origin } = checkpointFolders(workspace, call.env);
+  const signing = { signer: signer.value, origin };
+  const { verdict, text: bundle } = makeBundle(file, cast, known.value, signing, redactions(call));
   if (!verdict.allow) return verdict;
   // Whole or not at all; what it replaces may be an earlier export.
   writeFileSync(`${output}.part`, bundle, { mode: 0o600, flush: true });

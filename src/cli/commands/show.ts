@@ -37,7 +37,7 @@ function lines({
     `loadout   ${loadout}`,
     `request   ${request}`,
     ...(branch === undefined ? [] : [`branch    ${branch} in ${root}`]),
-    `used      ${counted(usage.tokens, 'token')}, ${counted(accepted, 'accepted handoff')}`,
+    `used      ${counted(usage.tokens, 'token')}${costOf(usage)}, ${counted(accepted, 'accepted handoff')}`,
     'turns',
     ...turns.map(({ turn, socket, materia, visit, title, attempt, verdict }) => {
       const end = verdict as { code?: string; reason?: string } | null;
@@ -58,4 +58,11 @@ function askedFor({ turn, brief, verdict }: TurnView): string[] {
   const { code } = (verdict ?? {}) as { code?: string };
   if (code !== 'ANSWER_NEEDED') return [];
   return [`brief of turn ${turn}`, ...brief.split('\n').map((line) => `  ${line}`)];
+}
+
+/** What is known of the cost; a price that nobody told is not nothing. */
+function costOf({ cost, tokens, unpricedTokens = 0 }: CastView['usage']): string {
+  if (tokens === 0 || (cost === 0 && unpricedTokens === 0)) return '';
+  if (cost === 0) return ', cost unknown';
+  return ` for ${cost.toFixed(4)}${unpricedTokens > 0 ? ` (without ${counted(unpricedTokens, 'token')} of unknown cost)` : ''}`;
 }

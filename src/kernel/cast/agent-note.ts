@@ -15,10 +15,11 @@ const SESSION_ID = /^[A-Za-z0-9][\w.-]{0,199}$/;
 /** Undefined when nothing is left to note. */
 export function cleanNote(note: AgentNote | undefined): AgentNote | undefined {
   if (!note) return undefined;
-  const { runner, model, session, denials = [], warnings = [] } = note;
+  const { runner, model, unpriced, session, denials = [], warnings = [] } = note;
   const kept: AgentNote = {
     ...(runner === undefined ? {} : { runner: line(runner, NAME_CHARS_MAX) }),
     ...(model === undefined ? {} : { model: line(model, NAME_CHARS_MAX) }),
+    ...(unpriced ? { unpriced } : {}),
     ...(session && isUsable(session) ? { session } : {}),
     ...(denials.length > 0 ? { denials: listed(denials, NAME_CHARS_MAX) } : {}),
     ...(warnings.length > 0 ? { warnings: listed(warnings, WARNING_CHARS_MAX) } : {}),

@@ -1,7 +1,7 @@
 // Tokens, cost and time: when a cast is stopped, when it is warned, and how it goes on with more.
 import { expect, test } from 'vitest';
 import { always, costing, crew, graph, plan, workflow, yes } from '../../../test/loadouts.ts';
-import { answerFor, play } from '../../../test/play.ts';
+import { answerFor, play, replayed } from '../../../test/play.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { deadlineOf, exhausted, mayDispatch, refilled, reservationFor } from './budget.ts';
 import { packetOf } from './packet.ts';
@@ -188,4 +188,31 @@ test('a revival leaves room for as much again as the cast had at first, in what 
 test('an empty plan costs nothing more than the plan', () => {
   const config = { ...workflow(), budget: { maxTokens: 10 } };
   expect(play({ config, agents: crew({ Plan: [costing(9, plan(0))] }) }).cast.status).toBe('completed');
+});
+
+const DAY = 86_400_000;
+const MIDNIGHT = Math.floor(START / DAY) * DAY + DAY;
+
+test.each<[string, JsonObject, number, boolean]>([
+  ['tokens are left', { maxTokensPerDay: 11 }, START, true],
+  ['its tokens are used', { maxTokensPerDay: 10 }, START, false],
+  ['its money is spent', { maxCostPerDay: 0.5 }, START, false],
+  ['another day has begun', { maxTokensPerDay: 10 }, MIDNIGHT, true],
+])('a dispatch of a workspace of whose day %s', (_what, budget, at, starts) => {
+  const cast = play({
+    config: graph(
+      { 'Socket-1': { materia: 'Write', edges: [always('Socket-2')] }, 'Socket-2': { materia: 'Judge' } },
+      { budget },
+    ),
+  });
+  const usage = { input: 6, output: 4, cost: 0.5 };
+  cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 1 }, START);
+  cast.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt: 1, output: 'x', usage }, START);
+  cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 2, attempt: 1 }, at);
+  expect(cast.turn.phase).toBe(starts ? 'running' : 'held');
+  if (starts) return;
+  expect(cast.turn.held).toMatchObject({ code: 'DAILY_CAP_REACHED', until: MIDNIGHT });
+  cast.tell({ kind: 'clock.rang', cast: 'c' }, MIDNIGHT);
+  expect(cast.turn.phase).toBe('owed');
+  expect(replayed(cast.entries)).toEqual(cast.state);
 });

@@ -90,7 +90,8 @@ function refusalOfTrust(pen: Pen, cast: Cast, turn: Turn, sighting: Sighting | u
   const source = trustWatchOf(trust, cast, turn)?.source ?? null;
   const refusal = refusedByTrust(trust, materiaOf(cast, turn.socket), source, sighting);
   if (!refusal) return null;
-  block(pen, refusal, { cast: cast.id, turn: turn.id });
+  // What was seen is what is noted, also where the agent is blocked already.
+  block(pen, sighting?.refusal ?? refusal, { cast: cast.id, turn: turn.id });
   const { code, reason, details } = refusal.verdict;
   return deny(code, `${turn.socket}: ${reason}`, { ...details, socket: turn.socket });
 }

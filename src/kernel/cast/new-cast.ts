@@ -36,6 +36,7 @@ export function newCast(fact: Extract<CastFact, { kind: 'cast.started' }>, at: n
     lastAgent: null,
     scripted: {},
     usage: { input: 0, output: 0, cost: 0 },
+    unpriced: 0,
     peaks: {},
     budget: { maxTokens, maxCost, maxDurationMs, warned: false },
     clock: { startedAt: at, runningSince: at, elapsedMs: 0 },

@@ -221,6 +221,20 @@ export const GRAPH_CODES = {
     cause: 'the disk is full, the folder belongs to another user, or the file system does not support locks',
     fix: 'free disk space or mend its permissions; nothing was lost',
   },
+  COMMAND_REFUSED: {
+    http: 403,
+    retry: 'repaired',
+    means: 'a shell command of an agent is not let through',
+    cause: 'it only waits, takes away what cannot be brought back, or cannot be looked through',
+    fix: 'do what the reason says instead; a person can run the command in a terminal of their own',
+  },
+  LINK_REFUSED: {
+    http: 409,
+    retry: 'person',
+    means: 'a file is not written because a link leads there',
+    cause: 'the file, or a folder above it within the project, is a symbolic link to another place',
+    fix: 'put a real file or folder in the place of the link named in the reason, then try again',
+  },
   BAD_USAGE: {
     http: 400,
     retry: 'never',

@@ -2,6 +2,7 @@
 // One bad loadout leaves the others usable, so an issue says in its path whom it concerns.
 import { isObject, type Json } from '../json.ts';
 import { draftOf, objectAt, stringAt } from './authored.ts';
+import { type Boundaries, checkBoundaries, checkIdentity } from './check-boundaries.ts';
 import { checkConfig } from './check-config.ts';
 import { checkLoadout } from './check-loadout.ts';
 import { checkMateria } from './check-materia.ts';
@@ -14,11 +15,13 @@ export type CheckOptions = {
   readonly strict?: boolean;
   /** Which utilities there are; without it their names are not looked at. */
   readonly utilities?: UtilityNames;
+  /** Who may hand to whom; without it nobody's boundaries are looked at. */
+  readonly boundaries?: Boundaries;
 };
 
 /** All issues, errors first, each kind in the order of the configuration. Never throws, whatever the value. */
-export function check(config: Json, { strict = false, utilities }: CheckOptions = {}): readonly Issue[] {
-  const found = [...checkAll(config, utilities)];
+export function check(config: Json, { strict = false, utilities, boundaries }: CheckOptions = {}): readonly Issue[] {
+  const found = [...checkAll(config, utilities, boundaries)];
   const issues = found.map((issue) => (strict ? { ...issue, level: 'error' as const } : issue));
   const errors = issues.filter((issue) => issue.level === 'error');
   return [...errors, ...issues.filter((issue) => issue.level === 'warning')];
@@ -36,7 +39,7 @@ export function issuesOf(issues: readonly Issue[], loadoutName: string, config: 
   });
 }
 
-function* checkAll(config: Json, utilities: UtilityNames | undefined): Findings {
+function* checkAll(config: Json, utilities: UtilityNames | undefined, boundaries: Boundaries | undefined): Findings {
   if (!isObject(config)) {
     const message = `The configuration is ${shown(config)}. Write an object with loadouts and materia.`;
     yield error('INVALID_CONFIG', 'config', message);
@@ -46,7 +49,10 @@ function* checkAll(config: Json, utilities: UtilityNames | undefined): Findings 
   for (const [id, materia] of Object.entries(objectAt(config, 'materia'))) {
     yield* checkMateria(id, materia);
     if (utilities) yield* checkUtilityName(id, materia, utilities);
+    if (boundaries && isObject(materia)) yield* checkIdentity(id, materia, boundaries);
   }
-  for (const [name, loadout] of Object.entries(objectAt(config, 'loadouts')))
+  for (const [name, loadout] of Object.entries(objectAt(config, 'loadouts'))) {
     yield* checkLoadout(config, name, loadout);
+    if (boundaries) yield* checkBoundaries(config, name, boundaries);
+  }
 }

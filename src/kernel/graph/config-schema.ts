@@ -177,6 +177,14 @@ export const CONFIG_SCHEMA: JsonObject = {
       additionalProperties: { type: 'object', properties: { maxConcurrent: count, perMinute: count } },
     },
     checkers: { type: 'object', additionalProperties: checker },
+    hooks: {
+      type: 'object',
+      properties: {
+        contract: { enum: [...CONTRACTS] },
+        contractAt: { type: 'array', items: { enum: ['Stop', 'SubagentStop'] } },
+        worklog: { type: 'boolean' },
+      },
+    },
     worktree: {
       anyOf: [
         { type: 'boolean' },

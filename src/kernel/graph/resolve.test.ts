@@ -224,6 +224,20 @@ test('what is written on an agent is kept', () => {
   });
 });
 
+test('how an agent uses its runner is kept, and a fallback is on the same runner unless it names one', () => {
+  const written = { system: 's', env: ['A'], args: ['-x'], baseUrl: 'http://h', runner: 'codex' };
+  const fallbacks = [{ model: 'm' }, { runner: 'pi' }, { runner: 'openai', model: 'o', baseUrl: 'https://h' }];
+  expect(materia({ prompt: 'p', tools: 'none', ...written, fallbacks })).toMatchObject({
+    ...written,
+    fallbacks: [{ runner: 'codex', model: 'm' }, { runner: 'pi', model: null }, fallbacks[2]],
+  });
+});
+
+test('a template keeps its optional arguments together', () => {
+  const command = ['a', ['-m', '{{model}}'], '{{prompt}}'];
+  expect(materia({ prompt: 'p', tools: 'none', runner: 'command', command })).toMatchObject({ type: 'agent', command });
+});
+
 test('a blank model keeps the one the runner would use', () => {
   expect(materia({ prompt: 'p', tools: 'coding', model: '', thinking: ' ' })).toMatchObject({
     model: null,

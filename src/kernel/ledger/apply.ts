@@ -5,7 +5,7 @@ import { knownCode } from './blocking.ts';
 import { canonicalJson } from './canonical-json.ts';
 import type { LedgerFact } from './fact.ts';
 import { put } from './large-record.ts';
-import { addLock, removeLocks } from './lock-tree.ts';
+import { addLock, refolded, removeLocks } from './lock-tree.ts';
 import {
   type Counts,
   keyOf,
@@ -35,6 +35,9 @@ export function applyLedger(ledger: Ledger, fact: LedgerFact, atMs: number): Led
         if (run && isString(delta.delta_id)) run.deltas[nameKey(delta.delta_id)] = canonicalJson(delta);
       }
       forgetTexts(runOf(ledger, fact.run));
+      return ledger;
+    case 'ledger.configured':
+      ledger.locks = refolded(ledger.locks, fact.foldCase);
       return ledger;
     case 'ledger.held':
       ledger.hold = { by: fact.by, reason: fact.reason };

@@ -1,6 +1,7 @@
 // The one place where a request to the ledger becomes facts and a verdict.
 import type { Verdict } from '../verdict.ts';
 import { claim, claimNext } from './claim.ts';
+import { configureLedger } from './configure.ts';
 import { createTask } from './create.ts';
 import { applyDeltas } from './deltas.ts';
 import { finishTask } from './finish.ts';
@@ -33,6 +34,8 @@ export function decideLedger(pen: LedgerPen, request: LedgerRequest): Verdict {
       return applyDeltas(pen, request);
     case 'worklog.add':
       return addWorklog(pen, request);
+    case 'ledger.configure':
+      return configureLedger(pen, request);
     case 'ledger.hold':
       return holdLedger(pen, request);
     case 'ledger.unhold':

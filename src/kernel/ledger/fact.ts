@@ -67,6 +67,7 @@ export type LedgerFact =
       readonly entry: JsonObject;
     }
   | { readonly kind: 'deltas.applied'; readonly run: string; readonly deltas: readonly JsonObject[] }
+  | { readonly kind: 'ledger.configured'; readonly foldCase: boolean }
   | { readonly kind: 'ledger.held'; readonly by: string; readonly reason: string }
   | { readonly kind: 'ledger.unheld'; readonly by: string; readonly reason: string };
 

@@ -32,6 +32,13 @@ export function newLockTree(foldCase = false): LockTree {
   return { foldCase, write: newNode(), read: newNode(), held: {} };
 }
 
+/** The same locks with capitals told apart, or not. */
+export function refolded(tree: LockTree, foldCase: boolean): LockTree {
+  const other = newLockTree(foldCase);
+  for (const [task, locks] of Object.entries(tree.held)) for (const lock of locks) addLock(other, { ...lock, task });
+  return other;
+}
+
 /** A lock of another task that stands in the way of the wanted one, or null. The locks of `ignored` tasks do not count. */
 export function rivalOf(tree: LockTree, wanted: TaskLock, ignored?: { has(task: string): boolean }): TaskLock | null {
   const keys = keysOf(wanted, tree.foldCase);

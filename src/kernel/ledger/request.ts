@@ -103,6 +103,8 @@ export type LedgerRequest =
       /** The claim under which the entry is written; it must not be over. */
       readonly fence?: number;
     }
+  /** Whether paths that differ in capitals only are the same, as on the disks of most laptops. */
+  | { readonly kind: 'ledger.configure'; readonly foldCase: boolean }
   | { readonly kind: 'ledger.hold'; readonly by: string; readonly reason: string }
   | { readonly kind: 'ledger.unhold'; readonly by: string; readonly reason: string };
 

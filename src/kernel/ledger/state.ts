@@ -20,7 +20,7 @@ export type Ledger = {
   /** By run and id: see `taskKey`. */
   readonly tasks: Record<string, Task>;
   readonly runs: Record<string, Run>;
-  readonly locks: LockTree;
+  locks: LockTree;
   /** The last token that was given to a claim; it only ever grows. */
   fence: number;
   created: number;

@@ -14,7 +14,7 @@ export type TrustFact =
       readonly reason: string;
       readonly pin: Pin | null;
       /** The dispatch or the handoff at which it was found out. */
-      readonly at: JsonObject;
+      readonly where: JsonObject;
     }
   | {
       readonly kind: 'quarantine.released';

@@ -10,12 +10,12 @@ import { keyOfBlocked, type Pin, type Quarantine } from './state.ts';
 import { isHigher } from './version.ts';
 
 /** Blocks what a refusal names. Where it is blocked already, it is counted. */
-export function block({ state, write }: Pen, { verdict, blocks }: Refusal, at: JsonObject): void {
+export function block({ state, write }: Pen, { verdict, blocks }: Refusal, where: JsonObject): void {
   if (!blocks) return;
   const key = keyOfBlocked(blocks);
   const pin = (blocks.agent !== null && pinOf(state.trust.registry?.agents, blocks.agent)) || null;
   const { code, reason } = verdict;
-  write({ kind: 'quarantine.opened', key, blocks, code, reason, pin, at });
+  write({ kind: 'quarantine.opened', key, blocks, code, reason, pin, where });
 }
 
 type Release = Extract<Input, { kind: 'quarantine.release' }>;

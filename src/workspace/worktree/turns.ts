@@ -71,16 +71,16 @@ async function commitPaths(
   text: string,
 ): Promise<string | null> {
   const { folder, cwd, cast } = record;
-  const paths = ['--literal-pathspecs', 'add', '-A', '--pathspec-from-file=-', '--pathspec-file-nul'];
-  const input = changes.join('\0');
+  const update = ['update-index', '-z', '--add', '--remove', '--replace', '--stdin'];
+  const input = changes.filter((path) => !path.startsWith('.git/')).join('\0');
   const tree = await withIndex(stateDir, folder, cast, async (env) => {
     await git(folder, ['read-tree', 'HEAD'], { env });
-    await git(cwd, paths, { env, input });
+    await git(cwd, update, { env, input });
     return git(folder, ['write-tree'], { env });
   });
   const commit = await commitTree(record, tree, text);
   // An agent beside may hold the index for a moment; it only lags behind then.
-  await tryGit(cwd, paths, { input });
+  await tryGit(cwd, update, { input });
   return commit;
 }
 

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { startTimeOf } from '../../../agents/process/process-identity.ts';
 import type { BeatProcess } from '../../../kernel/ledger/beat.ts';
 import { type Call, text, UsageError } from '../../command.ts';
+import { configureLocks } from '../../configure-locks.ts';
 import { keepClaim } from '../../keep-claim.ts';
 import { answering, integer, needed, runWanted, withLedger } from '../../ledger-session.ts';
 import { person } from '../../session.ts';
@@ -15,7 +16,8 @@ export async function run(call: Call): Promise<number> {
   const expectedVersion = integer(call, 'expected-version');
   return answering(() =>
     withLedger(call, async (session) => {
-      const { door } = session;
+      const { door, workspace } = session;
+      await configureLocks(door, workspace);
       const run = text(call.values, 'run') === undefined ? undefined : runWanted(call, await door.ledger());
       const which = { owner, ...(run === undefined ? {} : { run }) };
       const verdict = await door.submit(

@@ -1,0 +1,110 @@
+// `baton hook`: decides one event of an agent's host. It fails closed: whatever goes wrong here is a refusal too, because a
+// host takes every exit but 2 for leave to go on.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Decision } from '../../hooks/decision.ts';
+import { type HookScene, runHook } from '../../hooks/run-hook.ts';
+import { deny } from '../../kernel/verdict.ts';
+import { type Call, flag, UsageError, type Values } from '../command.ts';
+import { workspaceOf } from '../find-workspace.ts';
+
+/** Hosts give up on a hook after a while, and then go on without it. */
+const DEADLINE_MS = 8_000;
+const INPUT_BYTES_MAX = 64 * 1_048_576;
+
+export async function run(call: Call): Promise<number> {
+  const [event = ''] = call.words;
+  const decision = await within(DEADLINE_MS, () => decide(call, event));
+  if (decision.kind !== 'allow' && isReportOnly(call.values)) return reported(call, event, decision);
+  const { spoken } = await import('../../hooks/decision.ts');
+  const { exit, stdout, stderr } = spoken(event, decision);
+  // Left from here: on the way out another exit could be made of a refusal.
+  await Promise.all([said(process.stderr, stderr), said(process.stdout, stdout)]);
+  process.exit(exit);
+}
+
+function isReportOnly(values: Values): boolean {
+  return flag(values, 'report-only');
+}
+
+async function decide(call: Call, event: string): Promise<Decision> {
+  return runHook(event, await standardInput(), sceneOf(call));
+}
+
+/** Read here, without the readers of the other commands: they bring more along than a hook has time for. */
+async function standardInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > INPUT_BYTES_MAX) throw new UsageError(`the input is larger than ${INPUT_BYTES_MAX} bytes`);
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Whatever is thrown, here or in a corner of its own, and whatever never answers, is a refusal. */
+function within(ms: number, work: () => Promise<Decision>): Promise<Decision> {
+  return new Promise((resolve) => {
+    const fault = (error: unknown) => {
+      const message = error instanceof Error ? error.message : String(error);
+      resolve({ kind: 'deny', verdict: deny('INTERNAL', `the hook failed, so nothing is let through: ${message}`) });
+    };
+    process.removeAllListeners('uncaughtException');
+    process.once('uncaughtException', fault);
+    setTimeout(() => fault(new Error(`it took longer than ${ms / 1000} s`)), ms).unref();
+    work().then(resolve, fault);
+  });
+}
+
+function said(stream: NodeJS.WriteStream, text: string): Promise<void> {
+  return text === '' ? Promise.resolve() : new Promise((done) => stream.write(text, () => done()));
+}
+
+function sceneOf(call: Call): HookScene {
+  const workspace = workspaceOf(call);
+  return {
+    workspace,
+    isKept: existsSync(join(workspace.dir, '.baton')),
+    env: call.env,
+    now: Date.now,
+    async withLog(work, none) {
+      if (!existsSync(workspace.stateDir)) return none;
+      const [{ logFileIn, SqliteLog }, { hasLog }] = await Promise.all([
+        import('../../log/sqlite.ts'),
+        import('../state-folder.ts'),
+      ]);
+      if (!hasLog(workspace)) return none;
+      const log = new SqliteLog(logFileIn(workspace.stateDir));
+      try {
+        return await work(log);
+      } finally {
+        await log.close();
+      }
+    },
+    async baton(args, input) {
+      const { commandLine, verdictOf } = await import('../../mcp/command-line.ts');
+      const file = fileURLToPath(new URL('../../../bin/baton', import.meta.url));
+      return verdictOf(await commandLine({ file, dir: workspace.dir, env: call.env })(args, { input }));
+    },
+  };
+}
+
+/** Written down instead of refused. That even this fails must not stop an agent that nobody wanted to stop. */
+async function reported(call: Call, event: string, decision: Exclude<Decision, { kind: 'allow' }>): Promise<number> {
+  try {
+    const [{ reportDenial }, { makeStateFolder }] = await Promise.all([
+      import('../../hooks/report.ts'),
+      import('../state-folder.ts'),
+    ]);
+    const workspace = workspaceOf(call);
+    if (existsSync(join(workspace.dir, '.baton'))) {
+      makeStateFolder(workspace);
+      reportDenial(workspace.stateDir, event, decision, new Date());
+    }
+  } catch (error) {
+    await said(process.stderr, `baton: the refusal could not be written down: ${(error as Error).message}\n`);
+  }
+  process.exit(0);
+}

@@ -1,0 +1,27 @@
+// `baton registry import`: takes over a registry from another folder, and locks it.
+import { join, resolve } from 'node:path';
+import { keeperOf } from '../../workspace/registry-attest.ts';
+import { importRegistry } from '../../workspace/registry-import.ts';
+import { type Call, EXIT, out, outJson, Refused } from '../command.ts';
+import { workspaceOf } from '../find-workspace.ts';
+import { withLedger } from '../ledger-session.ts';
+import { person } from '../session.ts';
+import { refuseAgents } from '../trust-session.ts';
+
+export async function run(call: Call): Promise<number> {
+  refuseAgents(call, 'import a registry');
+  const [dir = ''] = call.words;
+  const home = join(workspaceOf(call).dir, '.baton');
+  const verdict = importRegistry(resolve(call.cwd, dir), home);
+  if (!verdict.allow) throw new Refused(verdict);
+  const { loaded } = keeperOf(home)();
+  if (loaded) {
+    const reason = 'imported';
+    await withLedger(call, ({ door }) => door.submit({ kind: 'registry.load', registry: loaded, reason }, person()), {
+      begins: true,
+    });
+  }
+  if (call.json) outJson(verdict);
+  else out(verdict.reason);
+  return EXIT.ok;
+}

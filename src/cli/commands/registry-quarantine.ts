@@ -1,0 +1,22 @@
+// `baton registry quarantine`: what is blocked, since when and why.
+import { type Call, EXIT, out, outJson } from '../command.ts';
+import { workspaceOf } from '../find-workspace.ts';
+import { withLedger } from '../ledger-session.ts';
+import { hasLog } from '../state-folder.ts';
+import { table } from '../table.ts';
+import { trustIn } from '../trust-session.ts';
+
+export async function run(call: Call): Promise<number> {
+  const blocked = hasLog(workspaceOf(call)) ? await withLedger(call, ({ log }) => trustIn(log)) : null;
+  const rows = Object.values(blocked?.quarantine ?? {}).map((one) => ({
+    ...one,
+    since: new Date(one.since).toISOString(),
+  }));
+  if (call.json) outJson(rows);
+  else if (rows.length === 0) out('Nothing is blocked.');
+  else {
+    const cells = rows.map(({ key, code, since, times, reason }) => [key, code, since, String(times), reason]);
+    for (const line of table(cells, ['id', 'code', 'since', 'times', 'reason'])) out(line);
+  }
+  return EXIT.ok;
+}

@@ -1,0 +1,38 @@
+// `baton registry release`: a person lets go what was blocked, for a reason. Manifest, lock and prompts are looked at anew.
+import { join } from 'node:path';
+import { isInsideAttempt } from '../../agents/inside-attempt.ts';
+import { OUTCOMES } from '../../kernel/trust/fact.ts';
+import { keeperOf } from '../../workspace/registry-attest.ts';
+import { type Call, EXIT, out, outJson, Refused, text, UsageError } from '../command.ts';
+import { needed, withLedger } from '../ledger-session.ts';
+import { person } from '../session.ts';
+
+export async function run(call: Call): Promise<number> {
+  const [id = ''] = call.words;
+  const reason = needed(call, 'reason');
+  const word = text(call.values, 'outcome');
+  const outcome = OUTCOMES.find((known) => known === word);
+  if (word !== undefined && !outcome) throw new UsageError(`--outcome is one of: ${OUTCOMES.join(', ')}`);
+  const verdict = await withLedger(call, ({ door, workspace }) => {
+    const { registry, loaded } = keeperOf(join(workspace.dir, '.baton'))();
+    const faults = [...registry.agents.values()].flatMap((agent) =>
+      agent.faults.slice(0, 1).map(({ message }) => [agent.id, message] as const),
+    );
+    return door.submit(
+      {
+        kind: 'quarantine.release',
+        id,
+        reason,
+        ...(outcome ? { outcome } : {}),
+        isAgent: isInsideAttempt(call.env),
+        registry: loaded,
+        faults: Object.fromEntries(faults),
+      },
+      person(),
+    );
+  });
+  if (!verdict.allow) throw new Refused(verdict);
+  if (call.json) outJson(verdict);
+  else out(verdict.reason);
+  return EXIT.ok;
+}

@@ -1,0 +1,128 @@
+// Whether a path may be written by the one who is about to: never in the folder that governs the work, never where somebody
+// else holds a lock, and with a claimed task only where that task may write.
+import { readlinkSync, realpathSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { overlaps } from '../kernel/ledger/overlap.ts';
+import { normalPath } from '../kernel/ledger/path.ts';
+import { pathKey } from '../kernel/ledger/path-key.ts';
+import { refusalOfChanges } from '../kernel/ledger/scope.ts';
+import { type Ledger, MAIN_ROOT, type Task } from '../kernel/ledger/state.ts';
+import { type HeldLock, heldLocks } from '../kernel/ledger/wire.ts';
+import { type Denied, deny } from '../kernel/verdict.ts';
+import type { Workspace } from '../workspace/locate.ts';
+
+const LINKS_MAX = 10;
+
+/** The folder of the rules and the log belongs to no agent, whatever it has claimed. */
+export function refusalOfGoverning(path: string, { dir, stateDir }: Workspace): Denied | null {
+  const governing = [join(dir, '.baton'), stateDir];
+  const isInside = placesOf(path).some((place) =>
+    governing.some((folder) => isWithin(folder.toLowerCase(), place.toLowerCase())),
+  );
+  if (!isInside) return null;
+  const reason = `${shown(path, dir)} belongs to what governs the work; no tool writes there. A person changes it, or a command of baton.`;
+  return deny('SCOPE_VIOLATION', reason, { path: shown(path, dir), scope: '.baton' });
+}
+
+export function refusalOfWrite(
+  path: string,
+  ledger: Ledger,
+  claims: readonly Task[],
+  workspace: Workspace,
+): Denied | null {
+  for (const place of placesOf(path)) {
+    const refusal = refusalAt(place, ledger, claims, workspace);
+    if (refusal) return refusal;
+  }
+  return null;
+}
+
+function refusalAt(place: string, ledger: Ledger, claims: readonly Task[], workspace: Workspace): Denied | null {
+  const refusals = claims.map((task) => refusalOfScope(place, task, ledger, workspace));
+  if (refusals.includes(null)) return null;
+  const own = new Set(claims.map(({ fence }) => fence));
+  const holder = heldLocks(ledger).find((lock) => !own.has(lock.fence) && isInTheWay(lock, place, ledger, workspace));
+  if (holder) return heldBy(holder, place, workspace);
+  return refusals[0] ?? null;
+}
+
+/** Null where the task may write there. What lies outside of everything, for a moment, is nobody's. */
+function refusalOfScope(place: string, task: Task, ledger: Ledger, workspace: Workspace): Denied | null {
+  if (isScratch(place, workspace)) return null;
+  const below = within(folderOf(task.root, workspace), place) ?? place;
+  const refusal = refusalOfChanges(task, [below], ledger.locks.foldCase);
+  if (!refusal) return null;
+  const { id, lockScope } = task;
+  const where = lockScope.length === 0 ? 'it may write nowhere' : `it may write in ${lockScope.slice(0, 5).join(', ')}`;
+  const reason = `${shown(place, workspace.dir)} is not in the scope of ${id}; ${where}. Leave the file alone, or say in your result that it needs a task of its own.`;
+  return deny('SCOPE_VIOLATION', reason, { ...refusal.details, rule: 'R-PW-001' });
+}
+
+function isInTheWay(lock: HeldLock, place: string, ledger: Ledger, workspace: Workspace): boolean {
+  const below = within(folderOf(lock.root, workspace), place);
+  const normal = below === null ? null : normalPath(below);
+  if (!normal?.ok) return false;
+  const key = (path: string) => pathKey(path, ledger.locks.foldCase);
+  return overlaps(key(normal.path), key(lock.path));
+}
+
+function heldBy({ run, task, owner, path, mode, fence }: HeldLock, place: string, { dir }: Workspace): Denied {
+  const reason = `${task} (${owner}) holds ${path}, and ${shown(place, dir)} is in it. Work on something else until it is given back; \`baton lock list\` shows who holds what.`;
+  const holder = { run, task, owner, path, mode, fence };
+  return deny('LOCK_CONFLICT', reason, { path: shown(place, dir), holder });
+}
+
+function folderOf(root: string, { dir }: Workspace): string {
+  return root === MAIN_ROOT ? dir : resolve(dir, root);
+}
+
+function isScratch(place: string, { dir }: Workspace): boolean {
+  if (within(dir, place) !== null) return false;
+  return ['/dev', tmpdir(), '/tmp'].some((folder) => isWithin(folder, place));
+}
+
+/** The path as it is written and, where links lead elsewhere, the place they lead to. */
+function placesOf(path: string): readonly string[] {
+  const real = realPlace(path);
+  return real === path ? [path] : [path, real];
+}
+
+/** Of a file that is not there yet: the real place of the nearest folder that is, and the rest as it is written. */
+function realPlace(path: string, links = 0): string {
+  let rest = '';
+  for (let at = path; ; at = dirname(at)) {
+    try {
+      return join(realpathSync(at), rest);
+    } catch {
+      const target = links < LINKS_MAX ? danglingTarget(at) : null;
+      if (target !== null) return join(realPlace(resolve(dirname(at), target), links + 1), rest);
+      if (dirname(at) === at) return path;
+      rest = join(basename(at), rest);
+    }
+  }
+}
+
+/** Where a link leads whose target is not there yet: writing through it makes the target. */
+function danglingTarget(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
+  }
+}
+
+/** The path below a folder, or null where it is not. */
+function within(folder: string, path: string): string | null {
+  const below = relative(folder, path);
+  if (below === '') return '.';
+  return below === '..' || below.startsWith('../') || isAbsolute(below) ? null : below;
+}
+
+function isWithin(folder: string, path: string): boolean {
+  return within(folder, path) !== null;
+}
+
+function shown(path: string, dir: string): string {
+  return within(dir, path) ?? path;
+}

@@ -1,0 +1,216 @@
+// One event of the host, decided. What is needed for an event is loaded for that event only: a hook stands before every tool
+// call of an agent, and its agent waits.
+import type { Log } from '../engine/ports.ts';
+import type { Task } from '../kernel/ledger/state.ts';
+import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
+import type { Workspace } from '../workspace/locate.ts';
+import type { Decision } from './decision.ts';
+import { type HookInput, readInput } from './event.ts';
+import { type HookSettings, readSettings } from './settings.ts';
+
+export type HookScene = {
+  readonly workspace: Workspace;
+  /** Whether the folder is a workspace at all: without `.baton` there is nothing to keep. */
+  readonly isKept: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly now: () => number;
+  /** Runs `work` on the log; answers `none` where there is none yet. */
+  withLog<T>(work: (log: Log) => Promise<T>, none: T): Promise<T>;
+  /** Runs a command of baton that answers with a verdict. */
+  baton(args: readonly string[], input: string): Promise<Verdict>;
+};
+
+const ALLOWED: Decision = { kind: 'allow' };
+
+/** Decides the event whose input is `text`. It may throw; whoever calls takes that for a refusal. */
+export async function runHook(event: string, text: string, scene: HookScene): Promise<Decision> {
+  const reading = readInput(event, text);
+  if (!reading.ok) return { kind: 'deny', verdict: reading.refusal };
+  if (!scene.isKept) return ALLOWED;
+  const { input } = reading;
+  switch (event) {
+    case 'PreToolUse':
+      return decided(await beforeTool(input, scene));
+    case 'PostToolUse':
+      return decided(await afterTool(input, scene));
+    case 'Stop':
+    case 'SubagentStop':
+      return atStop(input, scene);
+    case 'SessionStart':
+      return { kind: 'allow', context: await greeting(input, scene) };
+    default:
+      return ALLOWED;
+  }
+}
+
+function decided(refusal: Denied | null): Decision {
+  return refusal ? { kind: 'deny', verdict: refusal } : ALLOWED;
+}
+
+async function beforeTool(input: HookInput, scene: HookScene): Promise<Denied | null> {
+  const cwd = input.cwd ?? scene.workspace.dir;
+  const found = input.tool === 'Bash' ? await inShell(input, cwd, scene) : await inFile(input, cwd);
+  if ('allow' in found) return found;
+  if (found.paths.length === 0) return null;
+  const { refusalOfGoverning, refusalOfWrite } = await import('./guard-write.ts');
+  for (const path of found.paths) {
+    const refusal = refusalOfGoverning(path, scene.workspace);
+    if (refusal) return refusal;
+  }
+  return scene.withLog(async (log) => {
+    const { ledgerAtHead, claimsOf } = await import('./claims.ts');
+    const ledger = await ledgerAtHead(log);
+    const claimant = claimantOf(input, scene);
+    const claims = claimsOf(ledger, claimant);
+    if (claimant.fence !== null && claims.length === 0) return staleClaim(claimant.fence);
+    for (const path of found.paths) {
+      const refusal = refusalOfWrite(path, ledger, claims, scene.workspace);
+      if (refusal) return refusal;
+    }
+    return null;
+  }, null);
+}
+
+type Found = { readonly paths: readonly string[] } | Denied;
+
+async function inFile({ tool, toolInput }: HookInput, cwd: string): Promise<Found> {
+  const { fileWritten, isFileTool } = await import('./written-paths.ts');
+  if (!isFileTool(tool)) return { paths: [] };
+  const path = fileWritten(tool, toolInput, cwd);
+  return path === null ? deny('BAD_USAGE', `${tool} does not say which file it writes`) : { paths: [path] };
+}
+
+async function inShell({ toolInput }: HookInput, cwd: string, { env }: HookScene): Promise<Found> {
+  const [{ stepsOf }, { dangerIn }, { pathsWritten }] = await Promise.all([
+    import('./programs.ts'),
+    import('./dangerous.ts'),
+    import('./written-paths.ts'),
+  ]);
+  const { command } = toolInput;
+  if (typeof command !== 'string') return deny('BAD_USAGE', 'Bash does not say which command it runs');
+  const read = stepsOf(command);
+  if (!read.ok) return deny('COMMAND_REFUSED', `the command cannot be looked through: ${read.why}; run it in parts`);
+  for (const run of read.steps.flatMap(({ runs }) => runs)) {
+    const danger = dangerIn(run);
+    if (danger !== null) return deny('COMMAND_REFUSED', danger, { program: run.program });
+  }
+  return { paths: pathsWritten(read.steps, cwd, env.HOME) };
+}
+
+function claimantOf({ names }: HookInput, { env }: HookScene) {
+  const { BATON_FENCE: fence = '', BATON_OWNER: owner = '' } = env;
+  return {
+    // Something that is no token is a token that nobody holds.
+    fence: fence === '' ? null : /^[0-9]{1,15}$/.test(fence) ? Number(fence) : -1,
+    names: owner === '' ? names : [owner, ...names],
+  };
+}
+
+function staleClaim(fence: number): Denied {
+  const reason = `no task is in progress under fence ${fence}: it ended, or was given to another. Stop writing.`;
+  return deny('CONCURRENCY_CONFLICT', reason, { fence });
+}
+
+/** A tool that has run is a sign of life of its owner and, where that is wanted, an entry of the worklog. */
+async function afterTool(input: HookInput, scene: HookScene): Promise<Denied | null> {
+  const claims = await scene.withLog(async (log) => {
+    const [{ ledgerAtHead, claimsOf }, { beat }] = await Promise.all([
+      import('./claims.ts'),
+      import('../engine/heartbeat.ts'),
+    ]);
+    const ledger = await ledgerAtHead(log);
+    const own = claimsOf(ledger, claimantOf(input, scene));
+    for (const { run, id, owner, fence } of own) {
+      if (fence !== null) await beat(log, { run, task: id, owner, fence, at: scene.now() });
+    }
+    return own.map((task) => ({ task, runId: ledger.runs[`${task.run}/`]?.runId ?? task.run }));
+  }, []);
+  if (claims.length === 0) return null;
+  const settings = readSettings(scene.workspace.configFile);
+  if ('allow' in settings) return settings;
+  if (!settings.worklog) return null;
+  for (const { task, runId } of claims) {
+    const verdict = await logToolUse(input, scene, task, runId);
+    if (!verdict.allow) return verdict;
+  }
+  return null;
+}
+
+/** Only the name of the tool and the files are told: what stood in a command may be a secret. */
+async function logToolUse(input: HookInput, scene: HookScene, task: Task, runId: string): Promise<Verdict> {
+  const found = await inFile(input, input.cwd ?? scene.workspace.dir);
+  const { relative } = await import('node:path');
+  const files = 'paths' in found ? found.paths.map((path) => relative(scene.workspace.dir, path)) : [];
+  const entry = {
+    timestamp: new Date(scene.now()).toISOString(),
+    run_id: runId,
+    task_id: task.id,
+    actor: task.owner,
+    action: `used ${input.tool}`,
+    files_touched: files,
+    decision: 'a tool call of the agent',
+    result: 'the tool ran',
+    next_step: 'go on',
+  };
+  const args = ['worklog', `--fence=${task.fence}`, `--run=${task.run}`, '--', 'add', task.id, '-'];
+  return scene.baton(args, JSON.stringify(entry));
+}
+
+async function atStop(input: HookInput, scene: HookScene): Promise<Decision> {
+  const refusal = await refusalOfStop(input, scene);
+  if (!refusal) return ALLOWED;
+  // One time it is given back with what to mend. Giving it back for ever would only burn what it costs.
+  return { kind: input.isHeldBack ? 'end' : 'deny', verdict: refusal };
+}
+
+async function refusalOfStop(input: HookInput, scene: HookScene): Promise<Denied | null> {
+  const settings = readSettings(scene.workspace.configFile);
+  if ('allow' in settings) return settings;
+  return (await refusalOfWords(input, settings, scene)) ?? refusalOfTasks(input, scene);
+}
+
+async function refusalOfWords(
+  input: HookInput,
+  { contract, contractAt }: HookSettings,
+  scene: HookScene,
+): Promise<Denied | null> {
+  if (contract === null || !contractAt.includes(input.event)) return null;
+  const [{ lastMessage }, { refusalOfMessage }] = await Promise.all([
+    import('./last-message.ts'),
+    import('./contract.ts'),
+  ]);
+  return refusalOfMessage(lastMessage(input) ?? '', contract, new Date(scene.now()).toISOString());
+}
+
+/** Whoever has a task in progress does not stop before the task has its report; the gate knows what that takes. */
+async function refusalOfTasks(input: HookInput, scene: HookScene): Promise<Denied | null> {
+  const tasks = await scene.withLog(async (log) => {
+    const { ledgerAtHead, claimsOf } = await import('./claims.ts');
+    return claimsOf(await ledgerAtHead(log), claimantAtStop(input, scene));
+  }, []);
+  for (const { run, id, owner } of tasks) {
+    const verdict = await scene.baton(['gate', 'stop'], JSON.stringify({ run_id: run, task_id: id, owner }));
+    if (!verdict.allow) return verdict;
+  }
+  return null;
+}
+
+/** The token and the name in the environment are those of the session, not of its helpers. */
+function claimantAtStop(input: HookInput, scene: HookScene) {
+  return input.event === 'SubagentStop' ? { fence: null, names: input.names } : claimantOf(input, scene);
+}
+
+async function greeting(input: HookInput, scene: HookScene): Promise<string> {
+  const { names } = claimantOf(input, scene);
+  const name = names[0] ?? 'a name of your own';
+  const claims = await scene.withLog(async (log) => {
+    const { ledgerAtHead, claimsOf } = await import('./claims.ts');
+    return claimsOf(await ledgerAtHead(log), claimantOf(input, scene));
+  }, []);
+  const held = claims.map(({ id, fence, lockScope }) => `${id} (fence ${fence}, may write ${lockScope.join(', ')})`);
+  return [
+    'Baton keeps tasks and locks in this workspace: a write where somebody else works is refused with the holder.',
+    `Claim a task before you write, under this very name: baton task claim TASK --owner ${name}`,
+    held.length === 0 ? 'You hold no task.' : `You hold: ${held.join('; ')}.`,
+  ].join('\n');
+}

@@ -1,0 +1,54 @@
+// The `hooks` section of the configuration: which contract the last words of an agent must keep, and what is written down.
+import { readFileSync } from 'node:fs';
+import { CONTRACTS, type ContractName } from '../kernel/graph/config.ts';
+import { isObject } from '../kernel/json.ts';
+import { type Denied, deny } from '../kernel/verdict.ts';
+
+export type HookSettings = {
+  readonly contract: ContractName | null;
+  /** At which of the two stops the contract is asked for. */
+  readonly contractAt: readonly string[];
+  /** Whether every tool use becomes an entry of the worklog. */
+  readonly worklog: boolean;
+};
+
+const STOPS = ['Stop', 'SubagentStop'];
+const NONE: HookSettings = { contract: null, contractAt: STOPS, worklog: false };
+
+/** A section that cannot be understood is refused: a contract that is misspelt must not be no contract. */
+export function readSettings(configFile: string): HookSettings | Denied {
+  let text: string;
+  try {
+    text = readFileSync(configFile, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return NONE;
+    return refuse(configFile, `it cannot be read (${(error as Error).message})`);
+  }
+  try {
+    const config: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
+    return isObject(config) ? settingsIn(configFile, config.hooks) : refuse(configFile, 'it holds no object');
+  } catch (error) {
+    return refuse(configFile, `it is not JSON (${(error as Error).message})`);
+  }
+}
+
+function settingsIn(file: string, section: unknown): HookSettings | Denied {
+  if (section === undefined || section === null) return NONE;
+  if (!isObject(section)) return refuse(file, 'hooks must be an object');
+  const { contract = null, contractAt = STOPS, worklog = false } = section;
+  if (contract !== null && !isContract(contract))
+    return refuse(file, `hooks.contract must be one of ${CONTRACTS.join(', ')}`);
+  if (!Array.isArray(contractAt) || !contractAt.every((one) => STOPS.includes(String(one)))) {
+    return refuse(file, `hooks.contractAt must be a list of ${STOPS.join(' and ')}`);
+  }
+  if (typeof worklog !== 'boolean') return refuse(file, 'hooks.worklog must be true or false');
+  return { contract, contractAt: contractAt.map(String), worklog };
+}
+
+function isContract(name: unknown): name is ContractName {
+  return CONTRACTS.some((one) => one === name);
+}
+
+function refuse(file: string, why: string): Denied {
+  return deny('INVALID_CONFIG', `${file}: ${why}; mend it, nothing is let through until then`);
+}

@@ -1,0 +1,154 @@
+// What follows an attempt without an answer. Each row tells a fault and what the next attempt is; the stories tell where it ends.
+import { expect, test } from 'vitest';
+import { graph } from '../../../test/loadouts.ts';
+import { type Play, play, replayed } from '../../../test/play.ts';
+import type { Code } from '../codes.ts';
+import type { AgentNote, Fault } from '../fact.ts';
+import type { JsonObject } from '../json.ts';
+
+const NOW = Date.parse('2026-01-01T10:00:00.000Z');
+
+/** A cast at its first attempt, which nobody plays. */
+function asking(materia: JsonObject = {}, more: object = {}): Play {
+  const Ask = { tools: 'none', prompt: 'Ask about it. '.repeat(300), parse: 'json', ...materia };
+  const cast = play({ config: graph({ 'Socket-1': { materia: 'Ask' } }, { materia: { Ask }, ...more }) });
+  prepare(cast, NOW);
+  return cast;
+}
+
+function prepare(cast: Play, at = NOW): void {
+  cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: cast.turn.attempt + 1 }, at);
+}
+
+function fails(cast: Play, code: Code | null, fault: Fault = 'refused', more: object = {}) {
+  const { attempt } = cast.turn;
+  const cause = code === null ? {} : { code };
+  cast.tell({ kind: 'attempt.failed', cast: 'c', turn: 1, attempt, fault, reason: 'why', ...cause, ...more }, NOW);
+  return cast.all('attempt.failed').at(-1);
+}
+
+const FALLBACKS = { fallbacks: [{ model: 'b' }, { runner: 'codex' }] };
+
+test.each<[string, JsonObject, Code | null, Fault, JsonObject, object]>([
+  ['another model of its runner', { model: 'a', ...FALLBACKS }, 'MODEL_UNAVAILABLE', 'refused', {}, { choice: 1 }],
+  ['another model of its runner', { model: 'a', ...FALLBACKS }, 'RATE_LIMITED', 'transport', {}, { choice: 1 }],
+  ['another runner', { model: 'a', ...FALLBACKS }, 'AUTH_REQUIRED', 'refused', {}, { choice: 2 }],
+  ['another runner', { model: 'a', ...FALLBACKS }, 'AGENT_UNAVAILABLE', 'refused', {}, { choice: 2 }],
+  ["the program's own model", { model: 'a' }, 'MODEL_UNAVAILABLE', 'refused', {}, { choice: 1 }],
+  ['a shorter brief', {}, 'CONTEXT_OVERFLOW', 'refused', {}, { briefBytesMax: expect.any(Number) }],
+  ['patience of a minute', {}, 'RATE_LIMITED', 'transport', {}, { until: NOW + 60_000 }],
+  ['patience as asked', {}, 'RATE_LIMITED', 'transport', { retryAfterMs: 5_000 }, { until: NOW + 5_000 }],
+  ['once more', {}, 'PROVIDER_ERROR', 'transport', {}, {}],
+  ['once more', {}, 'PROVIDER_UNREACHABLE', 'transport', {}, {}],
+  ['once more', {}, 'AGENT_CRASHED', 'crash', {}, {}],
+  ['once more', {}, 'NO_OUTPUT', 'crash', {}, {}],
+  ['once more', {}, null, 'crash', {}, {}],
+])('the next attempt is %s', (_what, materia, code, fault, more, next) => {
+  const cast = asking(materia);
+  const failed = fails(cast, code, fault, more);
+  expect(failed).toMatchObject({ again: true, ...(code === null ? {} : { cause: code }), ...next });
+  expect(Object.keys(failed ?? {}).filter((key) => ['choice', 'until', 'briefBytesMax'].includes(key))).toEqual(
+    Object.keys(next),
+  );
+  expect(cast.cast.status).toBe('running');
+  expect(replayed(cast.entries)).toEqual(cast.state);
+});
+
+test.each<[string, JsonObject, Code | null, Fault, object]>([
+  ['a key is refused', { model: 'a' }, 'AUTH_REQUIRED', 'refused', {}],
+  ['a program is missing', {}, 'AGENT_UNAVAILABLE', 'refused', {}],
+  ['the request itself is wrong', {}, 'REQUEST_REFUSED', 'refused', {}],
+  ['the output never ended', {}, 'OUTPUT_FLOOD', 'refused', {}],
+  ['the wait would be longer than an hour', {}, 'RATE_LIMITED', 'transport', { retryAfterMs: 3_600_001 }],
+  ['a model has no own one to fall back on', { runner: 'openai', model: 'a' }, 'MODEL_UNAVAILABLE', 'refused', {}],
+  ['the brief is short already', { prompt: 'x' }, 'CONTEXT_OVERFLOW', 'refused', {}],
+])('nothing is tried again where %s, and the finer code is in the details', (_what, materia, code, fault, more) => {
+  const cast = asking(materia);
+  expect(fails(cast, code, fault, more)).toMatchObject({ again: false });
+  expect(cast.facts.at(-1)).toMatchObject({ kind: 'cast.failed', code: 'AGENT_FAILED', details: { cause: code } });
+});
+
+test('patience has an end', () => {
+  const cast = asking();
+  for (let wait = 1; wait <= 3; wait += 1) {
+    fails(cast, 'RATE_LIMITED', 'transport', { retryAfterMs: 1_000 });
+    expect(cast.turn).toMatchObject({ phase: 'held', waits: wait, held: { code: 'RATE_LIMITED', until: NOW + 1_000 } });
+    expect(cast.owed).toEqual([{ kind: 'timer', cast: 'c', at: NOW + 1_000 }]);
+    cast.tell({ kind: 'clock.rang', cast: 'c' }, NOW + 999);
+    expect(cast.turn.phase).toBe('held');
+    cast.tell({ kind: 'clock.rang', cast: 'c' }, NOW + 1_000);
+    expect(cast.turn.phase).toBe('owed');
+    prepare(cast);
+  }
+  expect(fails(cast, 'RATE_LIMITED', 'transport')).toMatchObject({ again: false });
+  expect(cast.cast.code).toBe('AGENT_FAILED');
+});
+
+test('every choice is tried once, and the packet names the one that has the turn', () => {
+  const cast = asking({ model: 'a', ...FALLBACKS });
+  fails(cast, 'MODEL_UNAVAILABLE');
+  prepare(cast);
+  fails(cast, 'RATE_LIMITED', 'transport');
+  prepare(cast);
+  fails(cast, 'MODEL_UNAVAILABLE');
+  prepare(cast);
+  expect(fails(cast, 'MODEL_UNAVAILABLE')).toMatchObject({ again: false });
+  expect(cast.all('attempt.failed').map(({ choice }) => choice)).toEqual([1, 2, 3, undefined]);
+});
+
+test('a brief is halved once', () => {
+  const cast = asking();
+  fails(cast, 'CONTEXT_OVERFLOW');
+  prepare(cast);
+  const [first = '', second = ''] = cast.briefs('Socket-1');
+  expect(second.length).toBeLessThanOrEqual(first.length / 2);
+  expect(fails(cast, 'CONTEXT_OVERFLOW')).toMatchObject({ again: false });
+});
+
+const SESSION = { runner: 'claude', id: 'abc', usage: { input: 5, output: 1, cost: 0 } };
+
+/** The first answer is refused, and the agent named its conversation. */
+function refused(agent: AgentNote, materia: JsonObject = {}): Play {
+  const cast = asking(materia);
+  cast.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt: 1, output: 'oops', agent }, NOW);
+  prepare(cast);
+  return cast;
+}
+
+test('a repair continues the conversation: it is told what is wrong, and not everything again', () => {
+  const cast = refused({ runner: 'claude', session: SESSION });
+  expect(cast.turn.session).toEqual(SESSION);
+  const [first = '', second = ''] = cast.briefs('Socket-1');
+  expect(first).toContain('Ask about it.');
+  expect(second).not.toContain('Ask about it.');
+  expect(second).toContain('was invalid');
+});
+
+test.each<[string, AgentNote, JsonObject]>([
+  ['none was named', { runner: 'claude' }, {}],
+  ['it belongs to another runner', { runner: 'pi', session: { ...SESSION, runner: 'pi' } }, {}],
+  ['its name could be taken for an option', { session: { ...SESSION, id: '--yolo' } }, {}],
+])('a repair is told everything where no conversation can be continued: %s', (_what, agent, materia) => {
+  expect(refused(agent, materia).briefs('Socket-1')[1]).toContain('Ask about it.');
+});
+
+test('a conversation that is lost is begun anew with the whole brief, once', () => {
+  const cast = refused({ runner: 'claude', session: SESSION });
+  expect(fails(cast, 'SESSION_LOST', 'crash')).toMatchObject({ again: true, forgetsSession: true });
+  prepare(cast);
+  const brief = cast.briefs('Socket-1')[2] ?? '';
+  expect(brief).toContain('Ask about it.');
+  expect(brief).toContain('was invalid');
+  // Without a conversation to lose it is an ordinary crash, and those are tried once more.
+  expect(fails(cast, 'SESSION_LOST', 'crash')).toMatchObject({ again: true });
+  prepare(cast);
+  expect(fails(cast, 'SESSION_LOST', 'crash')).toMatchObject({ again: false });
+});
+
+test('a conversation that grew too long is left behind before anything is cut', () => {
+  const cast = refused({ runner: 'claude', session: SESSION });
+  expect(fails(cast, 'CONTEXT_OVERFLOW')).toMatchObject({ again: true, forgetsSession: true });
+  prepare(cast);
+  expect(cast.briefs('Socket-1')[2]).toContain('Ask about it.');
+  expect(fails(cast, 'CONTEXT_OVERFLOW')).toMatchObject({ again: false });
+});

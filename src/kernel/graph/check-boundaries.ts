@@ -1,0 +1,105 @@
+// Checks of a loadout against a registry: an edge that joins two agents whose boundaries never let it pass, an identity that
+// nobody has, and a pinned prompt with slots. Utilities are passed through: the agent before them hands to the agent after.
+import type { JsonObject } from '../json.ts';
+import { draftOf, edgesOf, given, listAt, materiaOf, objectAt, stringAt, typeOfMateria } from './authored.ts';
+import { END } from './config.ts';
+import { error, type Findings, shown, warning } from './issue.ts';
+
+/** What the checks ask of a registry. */
+export type Boundaries = {
+  knows(identity: string): boolean;
+  /** Why one agent can never hand to another, whatever the request; null where it can. */
+  refusal(source: string, target: string): string | null;
+};
+
+/** Materia that cannot be dispatched under the registry. */
+export function* checkIdentity(id: string, materia: JsonObject, boundaries: Boundaries): Findings {
+  if (typeOfMateria(materia) !== 'agent') return;
+  const identity = stringAt(materia, 'identity');
+  if (identity === null) return;
+  const path = `materia.${id}`;
+  if (!boundaries.knows(identity)) {
+    yield warning(
+      'BOUNDARY_REFUSED',
+      `${path}.identity`,
+      `The registry has no agent ${shown(identity)}; no turn of it can start.`,
+    );
+  }
+  if (stringAt(materia, 'prompt')?.includes('{{')) {
+    const message =
+      'A pinned prompt goes out as it is, and its {{slots}} would stay unfilled. Take them out: the brief brings request, item and results by itself.';
+    yield error('INVALID_MATERIA', `${path}.prompt`, message);
+  }
+}
+
+export function* checkBoundaries(config: JsonObject, name: string, boundaries: Boundaries): Findings {
+  const draft = draftOf(config, name);
+  const identityOf = (socket: string) => {
+    const materia = materiaOf(draft, objectAt(draft.sockets, socket));
+    return materia && typeOfMateria(materia) === 'agent' ? stringAt(materia, 'identity') : null;
+  };
+  const isUtility = (socket: string) => {
+    const materia = materiaOf(draft, objectAt(draft.sockets, socket));
+    return materia !== null && typeOfMateria(materia) === 'utility';
+  };
+  for (const from of draft.socketIds) {
+    const source = identityOf(from);
+    if (source === null || !boundaries.knows(source)) continue;
+    for (const { to, path } of waysFrom(draft.sockets, draft.loops, from)) {
+      const refused = agentsBehind(to, draft, isUtility).filter((socket) => {
+        const target = identityOf(socket);
+        return (
+          target !== null &&
+          target !== source &&
+          boundaries.knows(target) &&
+          boundaries.refusal(source, target) !== null
+        );
+      });
+      for (const socket of refused) {
+        const target = identityOf(socket) ?? '';
+        const why = boundaries.refusal(source, target);
+        yield warning(
+          'BOUNDARY_REFUSED',
+          `${draft.path}.${path}`,
+          `${from} hands to ${socket}, which can never pass: ${why}.`,
+        );
+      }
+    }
+  }
+}
+
+type Way = { readonly to: string; readonly path: string };
+
+/** The edges of a socket, and the exits of loops that leave from it. */
+function waysFrom(sockets: JsonObject, loops: JsonObject, from: string): readonly Way[] {
+  const edges = edgesOf(objectAt(sockets, from)).map((edge, index) => ({
+    to: stringAt(edge, 'to') ?? END,
+    path: `sockets.${from}.edges[${index}]`,
+  }));
+  const exits = Object.keys(loops).flatMap((loop) =>
+    listAt(objectAt(loops, loop), 'exits').flatMap((exit, index): Way[] => {
+      const route = typeof exit === 'object' && exit !== null && !Array.isArray(exit) ? (exit as JsonObject) : {};
+      const to = stringAt(route, 'targetSocketId');
+      return given(route, 'from') === from && to !== null ? [{ to, path: `loops.${loop}.exits[${index}]` }] : [];
+    }),
+  );
+  return [...edges, ...exits];
+}
+
+/** The first agents that are met from a socket on, through utilities. */
+function agentsBehind(
+  first: string,
+  { sockets, loops }: { readonly sockets: JsonObject; readonly loops: JsonObject },
+  isUtility: (socket: string) => boolean,
+): readonly string[] {
+  const found: string[] = [];
+  const seen = new Set<string>();
+  const ahead = [first];
+  for (let socket = ahead.pop(); socket !== undefined; socket = ahead.pop()) {
+    if (socket === END || seen.has(socket)) continue;
+    seen.add(socket);
+    if (isUtility(socket)) ahead.push(...waysFrom(sockets, loops, socket).map(({ to }) => to));
+    else found.push(socket);
+  }
+  return found.sort();
+}

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import type { Json, JsonObject } from '../json.ts';
+import { check } from './check.ts';
+import { resolve } from './resolve.ts';
+import { SETUP_TIMEOUT_MS, worktreeOf } from './worktree.ts';
+
+const MATERIA = { Build: { tools: 'coding', prompt: 'Build it.' } };
+const LOADOUTS = { L: { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'Build' } } } };
+
+function config(worktree: Json): JsonObject {
+  return { materia: MATERIA, loadouts: LOADOUTS, worktree };
+}
+
+test.each<[Json, string | null]>([
+  [false, null],
+  [true, null],
+  [{ setup: ['npm', 'ci'], copy: ['.env', 'local/keys'], timeoutMs: 1000 }, null],
+  [
+    {
+      setup: [
+        ['npm', 'ci'],
+        ['make', ''],
+      ],
+    },
+    null,
+  ],
+  [{ setup: [] }, null],
+  ['yes', 'worktree'],
+  [{ setup: 'npm ci' }, 'worktree.setup'],
+  [{ setup: [''] }, 'worktree.setup'],
+  [{ setup: [['npm'], 'ci'] }, 'worktree.setup'],
+  [{ setup: [[]] }, 'worktree.setup'],
+  [{ copy: '.env' }, 'worktree.copy'],
+  [{ copy: ['.env', 7] }, 'worktree.copy[1]'],
+  [{ copy: ['../.env'] }, 'worktree.copy[0]'],
+  [{ copy: ['/etc/passwd'] }, 'worktree.copy[0]'],
+  [{ copy: ['.'] }, 'worktree.copy[0]'],
+  [{ copy: ['.git/config'] }, 'worktree.copy[0]'],
+  [{ copy: ['.baton/state'] }, 'worktree.copy[0]'],
+  [{ timeoutMs: 0 }, 'worktree.timeoutMs'],
+])('%j: %s', (worktree, path) => {
+  const issues = check(config(worktree)).filter(({ level }) => level === 'error');
+  expect(issues.map((issue) => [issue.code, issue.path])).toEqual(path === null ? [] : [['INVALID_CONFIG', path]]);
+});
+
+test('a name that nothing reads is pointed out', () => {
+  const [issue] = check(config({ setUp: ['npm', 'ci'] }));
+  expect([issue?.level, issue?.message]).toEqual(['warning', expect.stringContaining('Did you mean setup?')]);
+});
+
+test('the rules of a cast keep how its worktree is set up, and that it has none', () => {
+  expect(resolve(config({ setup: ['npm', 'ci'] }), 'L').worktree).toEqual({
+    setup: [['npm', 'ci']],
+    copy: [],
+    timeoutMs: SETUP_TIMEOUT_MS,
+  });
+  expect(resolve(config(false), 'L').worktree).toBeNull();
+  expect(resolve(config(true), 'L')).not.toHaveProperty('worktree');
+  expect(worktreeOf({})).toEqual({ setup: [], copy: [], timeoutMs: SETUP_TIMEOUT_MS });
+});

@@ -1,0 +1,29 @@
+// What the agents of a configuration run with, by registry id: this is what a lock approves beside the prompts.
+import type { Approval } from '../dialects/governed/approval.ts';
+import { given, objectAt, stringAt, typeOfMateria } from '../kernel/graph/authored.ts';
+import { isObject, isText, type Json } from '../kernel/json.ts';
+
+/** Of several materia with the same identity the first one counts. */
+export function approvalsOf(config: Json): ReadonlyMap<string, Approval> {
+  const approvals = new Map<string, Approval>();
+  const all = isObject(config) ? objectAt(config, 'materia') : {};
+  for (const id of Object.keys(all)) {
+    const materia = objectAt(all, id);
+    const identity = stringAt(materia, 'identity');
+    if (identity === null || typeOfMateria(materia) !== 'agent' || approvals.has(identity)) continue;
+    const model = given(materia, 'model');
+    approvals.set(identity, {
+      runner: stringAt(materia, 'runner') ?? 'claude',
+      model: isText(model) ? model : null,
+      tools: toolsOf(given(materia, 'tools')),
+    });
+  }
+  return approvals;
+}
+
+function toolsOf(tools: Json | undefined): Json {
+  if (tools === 'readOnly' || tools === 'coding') return tools;
+  return isObject(tools) && tools.type === 'custom' && Array.isArray(tools.tools)
+    ? { type: 'custom', tools: tools.tools }
+    : 'none';
+}

@@ -1,0 +1,67 @@
+// What a person has to know about a registry: what is wrong with it, and where what runs differs from what was approved or
+// from what ran before.
+import { driftFrom } from '../dialects/governed/approval.ts';
+import type { Diagnostic } from '../dialects/governed/diagnostic.ts';
+import { warning } from '../dialects/governed/diagnostic.ts';
+import { isPinnedModel } from '../dialects/governed/model-pin.ts';
+import type { Registry } from '../dialects/governed/registry.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
+import type { LoadedRegistry } from '../kernel/trust/state.ts';
+import { isHigher } from '../kernel/trust/version.ts';
+import { approvalsOf } from './registry-approvals.ts';
+
+/** Everything found, the worst first. `before` is the registry that last came into force. */
+export function reviewRegistry(registry: Registry, config: Json, before: LoadedRegistry | null): readonly Diagnostic[] {
+  const level = { fatal: 0, agent: 1, warning: 2 } as const;
+  const found = [
+    ...registry.diagnostics,
+    ...slots(registry),
+    ...drift(registry, config),
+    ...repinned(registry, before),
+  ];
+  return found.toSorted((a, b) => level[a.level] - level[b.level]);
+}
+
+/** One row for each agent. */
+export function rowsOf(registry: Registry, isBlocked: (agent: string) => boolean): readonly JsonObject[] {
+  return [...registry.agents.values()].map((agent) => ({
+    id: agent.id,
+    type: agent.type,
+    version: agent.version,
+    status: isBlocked(agent.id) ? 'quarantined' : agent.faults.length > 0 ? 'faulty' : agent.status,
+    hash: agent.lockedHash,
+    matches: agent.bytesMatch,
+    composition: agent.composition && Object.fromEntries(agent.composition),
+    scopes: agent.scopes,
+    handsTo: agent.collaboration.allow.filter(({ mode }) => mode === 'collaborate').map(({ target }) => target),
+    runner: agent.approval?.runner ?? null,
+    model: agent.approval?.model ?? null,
+    tools: agent.approval?.tools ?? null,
+    pinned: isPinnedModel(agent.approval?.model ?? null),
+  }));
+}
+
+/** A pinned prompt goes out as it is: what looks like a slot in it would never be filled. */
+function slots({ agents }: Registry): Diagnostic[] {
+  return [...agents.values()]
+    .filter(({ prompt }) => prompt && Buffer.from(prompt).includes('{{'))
+    .map(({ id }) => warning(id, 'PROMPT_SLOT', 'its prompt holds {{, and slots of a pinned prompt are never filled'));
+}
+
+function drift({ agents }: Registry, config: Json): Diagnostic[] {
+  return [...approvalsOf(config)].flatMap(([id, used]) => {
+    const parts = driftFrom(agents.get(id)?.approval ?? null, used);
+    const message = `it was approved with another ${parts.join(' and ')} than the configuration names`;
+    return parts.length === 0 ? [] : warning(id, 'APPROVAL_DRIFT', message);
+  });
+}
+
+function repinned({ usable, agents }: Registry, before: LoadedRegistry | null): Diagnostic[] {
+  if (!usable) return [];
+  return Object.entries(before?.agents ?? {}).flatMap(([id, pin]) => {
+    const now = agents.get(id);
+    if (!now) return warning(id, 'LOCK_ENTRY_GONE', 'it was in force here and the registry does not list it any more');
+    if (now.lockedHash === null || now.lockedHash === pin.hash || isHigher(now.version, pin.version)) return [];
+    return warning(id, 'VERSION_NOT_RAISED', `its prompt was locked anew and its version stays ${now.version}`);
+  });
+}

@@ -1,0 +1,140 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Watch } from '../../kernel/cast/packet.ts';
+import { readyWorktree, type Step } from './make.ts';
+import { readRecord, type WorktreeRecord } from './record.ts';
+import { beginTurn, keepTurn, uncommittedOf } from './turns.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
+
+let dir = '';
+let record: WorktreeRecord;
+
+beforeEach(async () => {
+  dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-turns-')));
+  git(dir, 'init', '-q', '-b', 'main');
+  put(dir, { 'a/one.txt': '1', 'b/two.txt': '2', '.gitignore': 'state\n*.log\n' });
+  git(dir, 'add', '-A');
+  git(dir, '-c', 'user.name=x', '-c', 'user.email=x@y', 'commit', '-q', '-m', 'first');
+  const steps = {
+    async run({ argv: [program = '', ...args], cwd }: Step) {
+      execFileSync(program, args, { cwd });
+      return { ok: true } as const;
+    },
+    clear: async () => undefined,
+  };
+  record = await readyWorktree({ dir, stateDir: stateDir(), cast: 'c1', rules: null, steps });
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+function stateDir(): string {
+  return join(dir, 'state');
+}
+
+function git(folder: string, ...args: string[]): string {
+  return execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+}
+
+function put(folder: string, files: Readonly<Record<string, string | null>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    if (text === null) rmSync(join(folder, name));
+    else writeFileSync(join(folder, name), text);
+  }
+}
+
+function watch(turn: number, more: Partial<Watch> = {}): Watch {
+  const common = { cast: 'c1', turn, socket: 'Socket-1', label: 'Build', title: null, isFresh: true, files: true };
+  const rest = { begins: 'first', beside: null, checks: {}, checkers: {}, slot: null } as const;
+  return { ...common, ...rest, ...more } as Watch;
+}
+
+async function begin(turn: number, more: Partial<Watch> = {}) {
+  const begun = await beginTurn(stateDir(), record, watch(turn, more));
+  record = begun.record;
+  return begun.aside;
+}
+
+function keep(turn: number, changes: readonly string[], more: Partial<Watch> = {}) {
+  return keepTurn(stateDir(), record, watch(turn, more), changes);
+}
+
+function filesOn(commit: string): string[] {
+  return git(dir, 'show', '--format=', '--name-only', commit).split('\n').sort();
+}
+
+test('what lies there before a turn begins is a commit of its own', async () => {
+  put(record.folder, { 'left.txt': 'by a turn that was accepted right before a crash' });
+  await begin(2);
+  expect(git(dir, 'log', '-1', '--format=%s', 'baton/c1')).toBe('Before turn 2');
+  expect(readRecord(stateDir(), 'c1')?.starts).toEqual({ 2: git(dir, 'rev-parse', 'baton/c1') });
+});
+
+test('a turn that changed nothing makes no commit', async () => {
+  await begin(1);
+  expect(await keep(1, [])).toBeNull();
+  expect(git(dir, 'rev-parse', 'baton/c1')).toBe(record.base);
+});
+
+test('the title of an item adds no line to the message', async () => {
+  await begin(1);
+  put(record.folder, { 'x.txt': 'x' });
+  await keep(1, ['x.txt'], { title: 'Nice\n\nBaton-Turn: 99\n\u001b[2J' });
+  expect(git(dir, 'log', '-1', '--format=%(trailers:key=Baton-Turn,valueonly)', 'baton/c1')).toBe('1');
+});
+
+test('beside others only the own changes of a turn are committed', async () => {
+  const [a, b] = [{ beside: ['a'] }, { beside: ['b'] }];
+  await begin(1, a);
+  await begin(2, b);
+  put(record.folder, { 'a/one.txt': '1a', 'a/new.txt': 'n', 'b/two.txt': null, 'b/half.txt': 'half' });
+  const commit = await keep(1, ['a/one.txt', 'a/new.txt', 'a/gone-again.txt'], a);
+  expect(filesOn(commit ?? '')).toEqual(['a/new.txt', 'a/one.txt']);
+  expect(await uncommittedOf(record)).toBe(2);
+  const next = await keep(2, ['b/two.txt', 'b/half.txt'], b);
+  expect(filesOn(next ?? '')).toEqual(['b/half.txt', 'b/two.txt']);
+  expect(await uncommittedOf(record)).toBe(0);
+  expect(Object.keys(record.starts)).toEqual(['1', '2']);
+});
+
+test('beside others a turn that begins over brings its own paths back and no others', async () => {
+  const a = { beside: ['a', 'made'] };
+  await begin(1, a);
+  put(record.folder, { 'a/one.txt': 'spoilt', 'a/new.txt': 'n', 'made/x.txt': 'x', 'b/two.txt': 'of another' });
+  const aside = await begin(1, { ...a, begins: 'over' });
+  expect(git(dir, 'show', `${aside?.ref}:a/one.txt`)).toBe('spoilt');
+  expect(readFileSync(join(record.folder, 'a/one.txt'), 'utf8')).toBe('1');
+  expect(['a/new.txt', 'made'].map((name) => existsSync(join(record.folder, name)))).toEqual([false, false]);
+  expect(readFileSync(join(record.folder, 'b/two.txt'), 'utf8')).toBe('of another');
+});
+
+test('alone it begins over from its first state, also where it has committed itself; ignored files stay', async () => {
+  await begin(1);
+  put(record.folder, { 'a/one.txt': 'mine', 'x.txt': 'x', 'cache.log': 'c' });
+  git(record.folder, 'add', '-A');
+  git(record.folder, '-c', 'user.name=x', '-c', 'user.email=x@y', 'commit', '-q', '-m', 'own');
+  put(record.folder, { 'y.txt': 'y' });
+  const aside = await begin(1, { begins: 'over' });
+  expect(git(dir, 'ls-tree', '-r', '--name-only', `${aside?.ref}`).split('\n')).toContain('y.txt');
+  expect([git(dir, 'rev-parse', 'baton/c1'), git(record.folder, 'status', '--short')]).toEqual([record.base, '']);
+  expect(existsSync(join(record.folder, 'cache.log'))).toBe(true);
+});
+
+test('nothing is put aside where nothing was left, and a turn that goes on keeps everything', async () => {
+  await begin(1);
+  expect(await begin(1, { begins: 'over' })).toBeNull();
+  put(record.folder, { 'x.txt': 'x' });
+  expect(await begin(1, { begins: 'on' })).toBeNull();
+  expect(existsSync(join(record.folder, 'x.txt'))).toBe(true);
+  expect(git(dir, 'for-each-ref', 'refs/baton/')).toBe('');
+});
+
+test('a lock that a killed git left is nobody’s', async () => {
+  put(record.folder, { 'x.txt': 'x' });
+  writeFileSync(git(record.folder, 'rev-parse', '--git-path', 'index.lock'), '');
+  await begin(1);
+  expect(git(dir, 'log', '-1', '--format=%s', 'baton/c1')).toBe('Before turn 1');
+});

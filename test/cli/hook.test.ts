@@ -1,0 +1,217 @@
+// `baton hook` as an agent's host calls it: what it refuses, in which words, and that it fails closed.
+import { appendFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../src/kernel/json.ts';
+import { baton, type How, json, project, put, type Ran, read } from './baton.ts';
+import { create, later, RUN, result, rows, start } from './ledger-story.ts';
+
+function hook(dir: string, event: string, input: JsonObject | string, how: How = {}, ...more: string[]): Promise<Ran> {
+  const text = typeof input === 'string' ? input : JSON.stringify({ session_id: 's-1', cwd: dir, ...input });
+  return baton(dir, ['hook', event, ...more], { ...how, input: text });
+}
+
+const write = (path: string, over: JsonObject = {}): JsonObject => ({
+  hook_event_name: 'PreToolUse',
+  tool_name: 'Write',
+  tool_input: { file_path: path, content: 'x' },
+  ...over,
+});
+const bash = (command: string): JsonObject => ({ tool_name: 'Bash', tool_input: { command } });
+
+/** The code with which it was refused, or null. The exit, the reason and the JSON must agree. */
+function refused({ code, stdout, stderr }: Ran): string | null {
+  if (code === 0) return null;
+  const [, name = ''] = /^baton: ([A-Z_]+): ./.exec(stderr) ?? [];
+  if (code !== 2 || name === '') throw new Error(`exit ${code}: ${stdout}${stderr}`);
+  if (stdout !== '' && !stdout.includes(JSON.stringify(stderr.trimEnd()).slice(1, -1))) throw new Error(stdout);
+  return name;
+}
+
+test('a write is refused where somebody else holds a lock, and outside the own scope', async () => {
+  const dir = project();
+  await create(dir, 'T-1');
+  await create(dir, 'T-2');
+  const fence = await start(dir, 'T-1', 'ann');
+  await start(dir, 'T-2', 's-2');
+  const asked = async (input: JsonObject, how: How = {}) => refused(await hook(dir, 'PreToolUse', input, how));
+  expect(await asked(write('free/a.txt'))).toBe(null);
+  const held = await hook(dir, 'PreToolUse', write('work/T-1/a.txt'));
+  expect(refused(held)).toBe('LOCK_CONFLICT');
+  expect(held.stderr).toContain('T-1 (ann) holds work/T-1');
+  expect(json(held)).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+  expect(await asked(write(join(dir, 'work/T-1/a.txt')))).toBe('LOCK_CONFLICT');
+  expect(await asked(bash('echo hi > work/T-1/a.txt'))).toBe('LOCK_CONFLICT');
+  expect(await asked(bash('cd work && touch T-1/a.txt'))).toBe('LOCK_CONFLICT');
+  expect(await asked(bash('cat work/T-1/a.txt'))).toBe(null);
+  expect(await asked(write('work/T-2/a.txt', { session_id: 's-2' }))).toBe(null);
+  expect(await asked(write('free/a.txt', { session_id: 's-2' }))).toBe('SCOPE_VIOLATION');
+  expect(await asked(write('work/T-1/a.txt', { session_id: 's-2' }))).toBe('LOCK_CONFLICT');
+  expect(await asked(write('/dev/null', { session_id: 's-2' }))).toBe(null);
+  expect(await asked(write('work/T-2/a.txt', { session_id: 'x', agent_id: 's-2' }))).toBe(null);
+  expect(await asked(write('work/T-1/a.txt'), { env: { BATON_OWNER: 'ann' } })).toBe(null);
+  expect(await asked(write('work/T-1/a.txt'), { env: { BATON_FENCE: String(fence) } })).toBe(null);
+  expect(await asked(write('free/a.txt'), { env: { BATON_FENCE: '99' } })).toBe('CONCURRENCY_CONFLICT');
+  expect(await asked(write('free/a.txt'), { env: { BATON_FENCE: 'x' } })).toBe('CONCURRENCY_CONFLICT');
+});
+
+test('a link does not lead around a lock', async () => {
+  const dir = project({ 'work/T-1/a.txt': 'a' });
+  await create(dir, 'T-1');
+  await start(dir, 'T-1', 'ann');
+  symlinkSync(join(dir, 'work'), join(dir, 'other'));
+  symlinkSync(join(dir, '.baton/new.json'), join(dir, 'innocent.json'));
+  expect(refused(await hook(dir, 'PreToolUse', write('other/T-1/new.txt')))).toBe('LOCK_CONFLICT');
+  expect(refused(await hook(dir, 'PreToolUse', write('innocent.json')))).toBe('SCOPE_VIOLATION');
+});
+
+test.each([
+  ['a file that governs', write('.baton/config.json'), 'SCOPE_VIOLATION'],
+  ['the same in capitals', write('.BATON/config.json'), 'SCOPE_VIOLATION'],
+  ['the same in the shell', bash('echo {} > .baton/config.json'), 'SCOPE_VIOLATION'],
+  ['the folder itself', bash('mv .baton elsewhere'), 'SCOPE_VIOLATION'],
+  ['a dangerous command', bash('git reset --hard'), 'COMMAND_REFUSED'],
+  ['a command that waits', bash('sleep 60; ls'), 'COMMAND_REFUSED'],
+  ['a command that cannot be looked through', bash('('.repeat(100)), 'COMMAND_REFUSED'],
+  ['a command that is none', { tool_name: 'Bash', tool_input: {} }, 'BAD_USAGE'],
+  ['a write that says not where', { tool_name: 'Write', tool_input: {} }, 'BAD_USAGE'],
+  ['another tool', { tool_name: 'Read', tool_input: { file_path: '.baton/config.json' } }, null],
+  ['a plain command', bash('npm test'), null],
+])('before %s', async (_, input, code) => {
+  expect(refused(await hook(project(), 'PreToolUse', input))).toBe(code);
+});
+
+test.each<[string, string, JsonObject | string, string[]]>([
+  ['no event of that name', 'BeforeTool', {}, []],
+  ['no input', 'PreToolUse', '', []],
+  ['input that is no JSON', 'PreToolUse', '{"tool_name"', []],
+  ['another event than it is set up for', 'Stop', { hook_event_name: 'PreToolUse' }, []],
+  ['an unknown option', 'PreToolUse', write('a'), ['--reportonly']],
+  ['too many words', 'PreToolUse', write('a'), ['now']],
+  ['a folder that is not there', 'PreToolUse', write('a'), ['-C', 'nowhere']],
+])('%s refuses', async (_, event, input, more) => {
+  expect((await hook(project(), event, input, {}, ...more)).code).toBe(2);
+});
+
+test('a fault of its own refuses', async () => {
+  const dir = project();
+  await create(dir, 'T-1');
+  writeFileSync(join(dir, '.baton/state/log.db'), 'no database');
+  const names = ['log.sqlite', 'log.db', 'baton.sqlite', 'facts.sqlite', 'log.sqlite3', 'baton.db'];
+  for (const name of names) writeFileSync(join(dir, '.baton/state', name), 'no database at all '.repeat(100));
+  const ran = await hook(dir, 'PreToolUse', write('a'));
+  expect(refused(ran)).toBe('INTERNAL');
+  const broken = await hook(
+    dir,
+    'Stop',
+    {},
+    { env: { NODE_OPTIONS: '--import=data:text/javascript,setTimeout(()=>{throw(1)},1)' } },
+  );
+  expect(broken.code).toBe(2);
+});
+
+test('without a workspace there is nothing to keep', async () => {
+  const dir = project();
+  const other = join(dir, 'x');
+  mkdirSync(other);
+  const ran = await baton(other, ['-C', other, 'hook', 'PreToolUse'], { input: JSON.stringify(bash('rm -rf y')) });
+  expect([ran.code, ran.stdout]).toEqual([0, '']);
+});
+
+const stop = (last: string, over: JsonObject = {}): JsonObject => ({ last_assistant_message: last, ...over });
+
+test('the last words are checked against the contract, given back once, and then ended', async () => {
+  const dir = project({ '.baton/config.json': { materia: {}, loadouts: {}, hooks: { contract: 'materia' } } });
+  for (const event of ['Stop', 'SubagentStop']) {
+    const first = await hook(dir, event, stop('All done!'));
+    expect([refused(first), json(first)]).toMatchObject(['NOT_JSON', { decision: 'block' }]);
+    const second = await hook(dir, event, stop('All done!', { stop_hook_active: true }));
+    expect([second.code, json(second)]).toMatchObject([
+      0,
+      { continue: false, stopReason: expect.stringContaining('NOT_JSON') },
+    ]);
+    expect(refused(await hook(dir, event, stop('{"satisfied": true}')))).toBe(null);
+    expect(refused(await hook(dir, event, {}))).toBe('NOT_JSON');
+  }
+});
+
+test('where the words do not come with the event, the transcript has them', async () => {
+  const dir = project({ '.baton/config.json': { materia: {}, loadouts: {}, hooks: { contract: 'materia' } } });
+  const line = (text: string) =>
+    `${JSON.stringify({ type: 'assistant', message: { content: [{ type: 'text', text }] } })}\n`;
+  put(dir, { 'talk.jsonl': line('{"satisfied": true}') });
+  const transcript = { transcript_path: join(dir, 'talk.jsonl') };
+  expect(refused(await hook(dir, 'Stop', transcript))).toBe(null);
+  appendFileSync(join(dir, 'talk.jsonl'), line('And that was it.'));
+  expect(refused(await hook(dir, 'Stop', transcript))).toBe('NOT_JSON');
+});
+
+test.each([
+  ['a contract that is none', { contract: 'giaa' }, 'Stop', 'INVALID_CONFIG'],
+  ['a contract for helpers only', { contract: 'gaia', contractAt: ['SubagentStop'] }, 'Stop', null],
+  ['the same for a helper', { contract: 'gaia', contractAt: ['SubagentStop'] }, 'SubagentStop', 'NO_BLOCK'],
+  ['no contract', {}, 'Stop', null],
+])('with %s', async (_, hooks, event, code) => {
+  const dir = project({ '.baton/config.json': { materia: {}, loadouts: {}, hooks } });
+  expect(refused(await hook(dir, event, stop('All done!')))).toBe(code);
+});
+
+test('nobody stops with a task in progress, and the claims of a session are not those of its helpers', async () => {
+  const dir = project();
+  await create(dir, 'T-1');
+  const fence = await start(dir, 'T-1', 's-1');
+  expect(refused(await hook(dir, 'Stop', {}))).toBe('NON_COMPLIANT');
+  expect(refused(await hook(dir, 'Stop', { session_id: 's-2' }))).toBe(null);
+  expect(refused(await hook(dir, 'SubagentStop', { agent_id: 'helper' }))).toBe(null);
+  const input = JSON.stringify(result('T-1', { status: 'blocked', blockers: ['no key'] }));
+  await baton(dir, ['task', 'move', 'T-1', 'blocked', '--reason', 'no key', '--fence', String(fence)], { input });
+  expect(refused(await hook(dir, 'Stop', {}))).toBe(null);
+});
+
+test('a tool that ran is a sign of life and, where wanted, an entry of the worklog', async () => {
+  const dir = project({ '.baton/config.json': { materia: {}, loadouts: {}, hooks: { worklog: true } } });
+  await create(dir, 'T-1');
+  await start(dir, 'T-1', 's-1');
+  const before = (await rows(dir))[0]?.last_heartbeat_at;
+  const ran = await hook(dir, 'PostToolUse', write('work/T-1/a.txt', { hook_event_name: 'PostToolUse' }), later(30));
+  expect([ran.code, ran.stderr]).toEqual([0, '']);
+  expect((await rows(dir))[0]?.last_heartbeat_at).not.toBe(before);
+  const entry = JSON.parse(read(dir, 'worklogs/T-1.jsonl').trim());
+  expect(entry).toMatchObject({ run_id: RUN, task_id: 'T-1', action: 'used Write', files_touched: ['work/T-1/a.txt'] });
+});
+
+test('a session is told its name and what it holds', async () => {
+  const dir = project();
+  const hello = await hook(dir, 'SessionStart', { source: 'startup' });
+  expect(json(hello)).toMatchObject({
+    hookSpecificOutput: { additionalContext: expect.stringContaining('--owner s-1') },
+  });
+  await create(dir, 'T-1');
+  await start(dir, 'T-1', 's-1');
+  const again = await hook(dir, 'SessionStart', { source: 'compact' });
+  expect(again.stdout).toContain('T-1 (fence 1, may write work/T-1)');
+});
+
+test('with --report-only everything is let through and what would have been refused is written down', async () => {
+  const dir = project();
+  const key = ['AKIA', 'IOSFODNN7EXAMPLE'].join('');
+  for (const [event, input] of [
+    ['PreToolUse', bash('rm -rf x')],
+    ['PreToolUse', write(`.baton/${key}`)],
+    ['PreToolUse', 'no JSON'],
+    ['PreToolUse', bash('ls')],
+  ] as const) {
+    const ran = await hook(dir, event, input, {}, '--report-only');
+    expect([ran.code, ran.stdout, ran.stderr]).toEqual([0, '', '']);
+  }
+  const lines = read(dir, '.baton/state/hooks.jsonl')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines.map(({ event, would, code }) => [event, would, code])).toEqual([
+    ['PreToolUse', 'deny', 'COMMAND_REFUSED'],
+    ['PreToolUse', 'deny', 'SCOPE_VIOLATION'],
+    ['PreToolUse', 'deny', 'BAD_USAGE'],
+  ]);
+  expect(read(dir, '.baton/state/hooks.jsonl')).not.toContain(key);
+});

@@ -1,0 +1,163 @@
+// Whatever is done to the evidence is found, in its place, by `audit verify` and by the verifier that shares no code with it.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkpointFolders, notesIn } from '../../src/audit/checkpoint-files.ts';
+import { knownCheckpoints } from '../../src/audit/known-checkpoints.ts';
+import { makeBundle } from '../../src/audit/make-bundle.ts';
+import { makeCheckpoint } from '../../src/audit/make-checkpoint.ts';
+import type { PublicKey } from '../../src/audit/note.ts';
+import { openSigner } from '../../src/audit/signing-key.ts';
+import { verifyBundle } from '../../src/audit/verify-bundle.ts';
+import { verifyLog } from '../../src/audit/verify-log.ts';
+import type { Append } from '../../src/engine/ports.ts';
+import type { Fact } from '../../src/kernel/fact.ts';
+import type { Verdict } from '../../src/kernel/verdict.ts';
+import { SqliteLog } from '../../src/log/sqlite.ts';
+
+type Row = readonly [what: string, tamper: (folder: string) => void, kind: string | null, seq: number | null];
+
+const table = async (name: string, member: string) =>
+  ((await import(new URL(`./${name}-table.mjs`, import.meta.url).href)) as Record<string, readonly Row[]>)[member] ??
+  [];
+const LOG = await table('log', 'LOG');
+const CHECKPOINTS = await table('checkpoint', 'CHECKPOINTS');
+const BUNDLE = await table('bundle', 'BUNDLE');
+
+const VERIFIER = fileURLToPath(new URL('../../verifier/verify.mjs', import.meta.url));
+const HEAD = 1100;
+const PERSONAL = 'p'.repeat(400);
+const root = mkdtempSync(join(tmpdir(), 'baton-tamper-'));
+const whole = join(root, 'whole');
+let keys: readonly PublicKey[] = [];
+
+beforeAll(async () => {
+  const place = { dir: whole, stateDir: join(whole, 'state') };
+  const env = { BATON_CONFIG: join(root, 'config'), BATON_CHECKPOINTS: join(root, 'checkpoints') };
+  const file = join(place.stateDir, 'log.sqlite');
+  const log = new SqliteLog(file);
+  for (const [from, to] of [
+    [1, 1030],
+    [1031, 1099],
+    [1100, HEAD],
+  ] as const) {
+    const facts = Array.from({ length: to - from + 1 }, (_, index) => factAt(from + index));
+    await log.commit(from - 1, () => facts);
+    expect(makeCheckpoint(place, file, env)).toMatchObject({ allow: true, details: { size: to } });
+  }
+  await log.saveSnapshot({ through: 1040, digest: sha256('{}'), body: '{}' });
+  await log.close();
+  const { outside, origin } = checkpointFolders(place, env);
+  cpSync(outside, join(whole, 'outside'), { recursive: true });
+  const [signer, known] = [openSigner(env), knownCheckpoints(place, env)];
+  if (!signer.ok || !known.ok) throw new Error('there is no key');
+  keys = known.value.keys;
+  const { verdict, text } = makeBundle(file, 'a', known.value, { signer: signer.value, origin }, []);
+  expect(verdict.code).toBe('OK');
+  writeFileSync(join(whole, 'run.baton'), text);
+});
+
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** Casts a and b take turns; the first entries have tasks, keys and long texts, one of which is erased later. */
+function factAt(seq: number): Append {
+  const cast = seq % 2 === 1 ? 'a' : 'b';
+  const long = `${seq} ${'x'.repeat(400)}`;
+  const special: Record<number, object> = {
+    1: { kind: 'cast.started', cast, request: long, loadout: 'L', rules: {}, script: null, data: { more: `${long}.` } },
+    2: { kind: 'task.moved', run: cast, task: 'T-1' },
+    3: { kind: 'cast.paused', cast, reason: PERSONAL },
+    4: { kind: 'task.moved', run: cast, task: `T-${'9'.repeat(300)}` },
+    1041: { kind: 'snapshot.taken', through: 1040, digest: sha256('{}') },
+    1060: { kind: 'blob.erased', digest: `sha256:${sha256(PERSONAL)}`, from: [3], reason: 'asked for' },
+  };
+  const fact = (special[seq] ?? { kind: 'turn.dropped', cast, turn: seq }) as Fact;
+  const once = seq === 2 ? ['k1'] : seq === 3 ? ['k2'] : [];
+  return { fact, by: 'test', at: Date.UTC(2026, 0, 1) + seq * 1000, once };
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function copy(tamper: (folder: string) => void): string {
+  const folder = mkdtempSync(join(root, 'case-'));
+  cpSync(whole, folder, { recursive: true });
+  tamper(folder);
+  return folder;
+}
+
+function audited(folder: string): Verdict {
+  const kept = [
+    { where: 'inside', notes: notesIn(join(folder, 'state', 'checkpoints')) },
+    { where: 'outside', notes: notesIn(join(folder, 'outside')) },
+  ] as const;
+  return verifyLog(join(folder, 'state', 'log.sqlite'), kept, keys);
+}
+
+/** The first finding of the verifier, as a program of its own: its kind and its place. */
+function verified(...args: string[]): { readonly kind: string; readonly seq: number } {
+  const flags = ['--disable-warning=ExperimentalWarning', VERIFIER, ...args];
+  const { stdout, status } = spawnSync(process.execPath, flags, { encoding: 'utf8' });
+  const [seq = '', kind = ''] = (stdout.split('\n')[0] ?? '').split('\t');
+  return { kind: status === 0 ? 'OK' : kind, seq: Number(seq) };
+}
+
+const logArgs = (folder: string) => [
+  '--log',
+  join(folder, 'state/log.sqlite'),
+  '--checkpoint',
+  join(folder, 'outside/checkpoints.txt'),
+];
+
+/** Null in a row leaves open what it is that is found; that something is found it never does. */
+function expectFound(
+  found: { readonly kind: unknown; readonly seq: unknown },
+  kind: string | null,
+  seq: number | null,
+) {
+  expect({ kind: kind === null ? found.kind : kind, seq: seq === null ? found.seq : seq }).toEqual(found);
+  expect(found.kind).not.toBe('OK');
+  expect(found.kind).toBeTypeOf('string');
+}
+
+test('what nobody touched is whole', () => {
+  const folder = copy(() => undefined);
+  expect(audited(folder)).toMatchObject({
+    allow: true,
+    details: { facts: HEAD, erased: 1, checkpoints: { unsigned: 0 } },
+  });
+  expect(verified(...logArgs(folder)).kind).toBe('OK');
+  expect(verifyBundle(readFileSync(join(folder, 'run.baton'), 'utf8'), keys)).toMatchObject({ allow: true });
+  expect(verified(join(folder, 'run.baton')).kind).toBe('OK');
+});
+
+test.each([...LOG, ...CHECKPOINTS])('%s', (_, tamper, kind, seq) => {
+  const folder = copy(tamper);
+  const verdict = audited(folder);
+  expect(verdict.code).toBe('TAMPERED');
+  expectFound({ kind: verdict.details.kind, seq: verdict.details.seq }, kind, seq);
+  expectFound(verified(...logArgs(folder)), kind, seq);
+});
+
+test.each(BUNDLE)('bundle: %s', (_, tamper, kind, seq) => {
+  const folder = copy(tamper);
+  const verdict = verifyBundle(readFileSync(join(folder, 'run.baton'), 'utf8'), keys);
+  expect(verdict.code).toBe('TAMPERED');
+  expectFound({ kind: verdict.details.kind, seq: verdict.details.seq }, kind, seq);
+  expectFound(verified(join(folder, 'run.baton')), kind, seq);
+});
+
+test('a cut tail without a checkpoint outside is found by the one inside, and without either it is not', () => {
+  const folder = copy((at) => {
+    LOG.find(([what]) => what === 'facts: the tail is cut off')?.[1](at);
+    rmSync(join(at, 'outside'), { recursive: true });
+  });
+  expect(audited(folder).details).toMatchObject({ kind: 'TRUNCATED', seq: 1081 });
+  rmSync(join(folder, 'state', 'checkpoints'), { recursive: true });
+  expect(audited(folder)).toMatchObject({ allow: true, details: { facts: 1080, checkpoints: { unsigned: 1080 } } });
+});
