@@ -31,6 +31,14 @@ const GROUPS: Record<string, () => Promise<void>> = {
     const { heartbeatTimes } = await import('./heartbeat.ts');
     print('A heartbeat', await heartbeatTimes());
   },
+  async audit() {
+    const { auditTimes } = await import('./audit.ts');
+    print('Proving the history', await auditTimes(process.env.QUICK ? 100_000 : 1_000_000));
+  },
+  async attest() {
+    const { attestTimes } = await import('./attest.ts');
+    print('Trust per dispatch, without the disk', attestTimes());
+  },
   async start() {
     print('Starting a short command', startTimes([['check'], ['casts'], ['status']]));
   },

@@ -2,6 +2,7 @@
 import type { Command } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { GROUPS } from '../src/cli/help.ts';
+import { AGENT_CODES } from '../src/kernel/codes/agent.ts';
 import { GAIA_CODES } from '../src/kernel/codes/gaia.ts';
 import { GAIA_REPORT_CODES } from '../src/kernel/codes/gaia-report.ts';
 import { GOVERNED_CODES } from '../src/kernel/codes/governed.ts';
@@ -50,6 +51,7 @@ function section({ name, args, summary, help, example }: Command): string {
 
 const CHAPTERS: readonly (readonly [title: string, codes: Readonly<Record<string, CodeRow>>])[] = [
   ['Loadouts and casts', GRAPH_CODES],
+  ['Agents', AGENT_CODES],
   ['Turns (gaia)', GAIA_CODES],
   ['Findings of a turn’s report (gaia)', GAIA_REPORT_CODES],
   ['Ledger (operator)', OPERATOR_CODES],

@@ -18,6 +18,7 @@ const BORDERS: Readonly<Record<string, Border>> = {
   dialects: { src: ['kernel'], npm: ['ajv', 'canonicalize', 'secure-json-parse'], node: false },
   engine: { src: ['kernel'], npm: [], node: true },
   log: { src: ['kernel', ...PORTS], npm: [], node: true },
+  audit: { src: ['kernel', 'log'], npm: [], node: true },
   utilities: { src: ['kernel'], npm: [], node: true },
   agents: { src: ['kernel', 'utilities', ...PORTS], npm: [], node: true },
   workspace: { src: ['kernel', 'dialects', ...PORTS], npm: ['ajv'], node: true },

@@ -6,8 +6,12 @@ import type { Packet } from '../kernel/cast/packet.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** What every program needs to start and to find its own files. */
-export const USUAL = ['PATH', 'HOME', 'LANG', 'TERM', 'TMPDIR'];
+/** What every program needs to start, to find its own files, and to get out where only a proxy leads out. */
+export const USUAL = [
+  ...['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TERM', 'TMPDIR', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
+  ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'],
+];
 
 export type Sources = {
   /** The program's own variables: its credentials, and where its settings lie. */
@@ -18,12 +22,12 @@ export type Sources = {
   readonly set: Readonly<Record<string, string>>;
 };
 
-type Turn = Pick<Packet, 'cast' | 'turn' | 'attempt'> & { readonly fence?: number | null };
+type Turn = Pick<Packet, 'cast' | 'turn' | 'attempt' | 'task'>;
 
 export function agentEnvironment(
   inherited: Variables,
   { program, listed, set }: Sources,
-  { cast, turn, attempt, fence }: Turn,
+  { cast, turn, attempt, task }: Turn,
   { attemptDir }: Pick<Place, 'attemptDir'>,
 ): Record<string, string> {
   return {
@@ -33,7 +37,7 @@ export function agentEnvironment(
     BATON_HOME: resolve(inherited.BATON_HOME || dirname(dirname(attemptDir))),
     BATON_CAST: cast,
     BATON_ATTEMPT: `${turn}.${attempt}`,
-    ...(fence === undefined || fence === null ? {} : { BATON_FENCE: String(fence) }),
+    ...(task ? { BATON_TASK: task.id, BATON_FENCE: String(task.fence) } : {}),
   };
 }
 

@@ -13,6 +13,7 @@ import { follow } from './follow.ts';
 import { type AttemptEnd, awaitAttempt, recoverAttempt, startAttempt } from './process/attempt.ts';
 import type { AgentReport } from './report.ts';
 import { patience, RETRY, type RetryRules, waitBefore } from './retry.ts';
+import { confined } from './sandbox.ts';
 
 /** Time for a program to write its session down after it was told to end. */
 const GRACE_MS = 3_000;
@@ -30,7 +31,7 @@ export function programRunner(program: Program, settings: AgentSettings = {}, re
     await startAttempt(
       run.dir,
       {
-        argv,
+        argv: confined(argv, packet.materia, place),
         cwd: place.cwd,
         env: agentEnvironment(process.env, own, packet, place),
         timeoutMs,

@@ -33,7 +33,7 @@ test('patience ends with its time, or with the signal', async () => {
 test('an agent sees the usual, its own, what is listed, what is set, and who it is', () => {
   const inherited = { PATH: '/bin', HOME: '/h', OWN: 'o', LISTED: 'l', OTHER: 'x', AWS_KEY: 'x', BATON_FENCE: '9' };
   const sources = { program: ['OWN', 'UNSET'], listed: ['LISTED'], set: { HOME: '/other' } };
-  const turn = { cast: 'c', turn: 3, attempt: 2, fence: 7 };
+  const turn = { cast: 'c', turn: 3, attempt: 2, task: { id: 'T-1', owner: 'o', fence: 7, silentMs: 1, beatMs: 1 } };
   expect(agentEnvironment(inherited, sources, turn, { attemptDir: '/s/attempts/c-3.2' })).toEqual({
     PATH: '/bin',
     HOME: '/other',
@@ -42,6 +42,7 @@ test('an agent sees the usual, its own, what is listed, what is set, and who it 
     BATON_HOME: '/s',
     BATON_CAST: 'c',
     BATON_ATTEMPT: '3.2',
+    BATON_TASK: 'T-1',
     BATON_FENCE: '7',
   });
 });

@@ -14,6 +14,7 @@ import {
   utilityMessage,
   utilityStdin,
 } from './process/utility-protocol.ts';
+import { confined } from './sandbox.ts';
 
 const GRACE_MS = 1_000;
 const STDERR_BYTES_MAX = 1_048_576;
@@ -28,7 +29,7 @@ export const utility: Runner = {
     const silentMs = packet.task?.silentMs ?? null;
     const size = { maxStdoutBytes: maxOutputBytes, maxStderrBytes: STDERR_BYTES_MAX };
     const bounds = { timeoutMs, silentMs, graceMs: GRACE_MS, ...size };
-    const argv = resolveCommand(command, place.configDir);
+    const argv = confined(resolveCommand(command, place.configDir), materia, place);
     await startAttempt(
       place.attemptDir,
       { argv, cwd: place.cwd, env: environment(packet, place), ...bounds },

@@ -28,12 +28,15 @@ export function makeCheckpoint(place: Place, logFile: string, env: NodeJS.Proces
   if (!signer.ok) return signer.verdict;
   const keys = trustedKeys(env);
   if (!keys.ok) return keys.verdict;
-  const folders = checkpointFolders(place, env);
+  const signing = { folders: checkpointFolders(place, env), signer: signer.value, keys: keys.value };
   const db = openDatabase(logFile);
   try {
+    // Most of it is read before anybody has to wait, and what came in the meantime under the lock.
+    const read = readOn(db, signing, null);
+    if (isDenied(read)) return read;
     db.exec('BEGIN IMMEDIATE');
     try {
-      return signed(db, folders, signer.value, [signer.value.publicKey, ...keys.value]);
+      return signed(db, signing, read);
     } finally {
       db.exec('ROLLBACK');
     }
@@ -42,68 +45,76 @@ export function makeCheckpoint(place: Place, logFile: string, env: NodeJS.Proces
   }
 }
 
-function signed(db: DatabaseSync, folders: Folders, signer: Signer, keys: readonly PublicKey[]): Verdict {
-  const faults: Fault[] = [];
+type Signing = { readonly folders: Folders; readonly signer: Signer; readonly keys: readonly PublicKey[] };
+
+/** How far the log was read, from which checkpoint on. */
+type Read = {
+  readonly last: Signed | null;
+  readonly frontier: Frontier;
+  readonly chain: ChainWalk;
+  readonly faults: Fault[];
+};
+
+function signed(db: DatabaseSync, signing: Signing, before: Read): Verdict {
+  const { folders, signer } = signing;
+  const read = readOn(db, signing, before);
+  if (isDenied(read)) return read;
+  const { frontier, last } = read;
+  read.chain.end(() => false);
+  if (read.faults.length > 0) return tampered(read.faults);
+  if (frontier.size === (last?.size ?? 0))
+    return allow('nothing was appended since the last checkpoint', { size: frontier.size });
+  const root = frontier.root();
+  const note = signedNote({ origin: folders.origin, size: frontier.size, root }, signer);
+  keepNote(folders.inside, note, signer.publicKey);
+  keepNote(folders.outside, note, signer.publicKey);
+  keepFrontier(folders.inside, { size: frontier.size, peaks: frontier.peaks });
+  const details = { size: frontier.size, root, origin: folders.origin, key: keyLine(signer.publicKey), note };
+  const reason = `signed ${frontier.size} facts; a copy lies in ${folders.outside}`;
+  return allow(reason, { ...details, outside: folders.outside });
+}
+
+/** Reads on to the end of the log, from where it was read to before if nobody signed in the meantime. */
+function readOn(db: DatabaseSync, { folders, signer, keys }: Signing, before: Read | null): Read | Denied {
+  const found: Fault[] = [];
   const all = [
     { where: 'inside', notes: notesIn(folders.inside) },
     { where: 'outside', notes: notesIn(folders.outside) },
   ] as const;
-  const last = signedCheckpoints(all, keys, (fault) => faults.push(fault)).at(-1) ?? null;
-  if (faults.length > 0) return tampered(faults);
+  const last = signedCheckpoints(all, [signer.publicKey, ...keys], (fault) => found.push(fault)).at(-1) ?? null;
+  if (found.length > 0) return tampered(found);
   const head = Number(db.prepare('SELECT max(seq) AS seq FROM facts').get()?.seq ?? 0);
   if (last && last.size > head) return tampered([cutOff(last, head)]);
-  if (head === (last?.size ?? 0)) return allow('nothing was appended since the last checkpoint', { size: head });
-  const grown = grow(db, start(db, folders, last), last);
-  if (!(grown instanceof Frontier)) return grown;
-  const note = signedNote({ origin: folders.origin, size: grown.size, root: grown.root() }, signer);
-  keepNote(folders.inside, note, signer.publicKey);
-  keepNote(folders.outside, note, signer.publicKey);
-  keepFrontier(folders.inside, { size: grown.size, peaks: grown.peaks });
-  const details = {
-    size: grown.size,
-    root: grown.root(),
-    origin: folders.origin,
-    key: keyLine(signer.publicKey),
-    note,
-  };
-  return allow(`signed ${grown.size} facts; a copy lies in ${folders.outside}`, {
-    ...details,
-    outside: folders.outside,
-  });
+  const read = before && before.last?.size === last?.size ? before : start(db, folders, last);
+  for (const [seq, , , , text] of factRows(db, read.frontier.size)) {
+    read.frontier.add(read.chain.take(seq, text).leaf);
+    if (read.faults.length > 0) break;
+    if (read.frontier.size === last?.size && read.frontier.root() !== last.root) return tampered([forked(last)]);
+  }
+  return read;
 }
 
-/** The frontier at the last checkpoint, where it was kept and leads to the root that was signed; else from the beginning. */
-function start(
-  db: DatabaseSync,
-  { inside }: Folders,
-  last: Signed | null,
-): { frontier: Frontier; leaf: string | null } {
+/** From the last checkpoint on, where its frontier was kept and leads to the root that was signed; else from the beginning. */
+function start(db: DatabaseSync, { inside }: Folders, last: Signed | null): Read {
+  const faults: Fault[] = [];
+  const from = (frontier: Frontier, leaf: string | null): Read => {
+    const chain = new ChainWalk((fault) => faults.push(fault), frontier.size, leaf);
+    return { last, frontier, chain, faults };
+  };
   const kept = last && keptFrontier(inside);
-  if (!last || !kept || kept.size !== last.size) return { frontier: new Frontier(), leaf: null };
+  if (!last || !kept || kept.size !== last.size) return from(new Frontier(), null);
   try {
     const frontier = new Frontier(kept.size, kept.peaks);
     const row = db.prepare('SELECT line FROM facts WHERE seq = ?').get(last.size);
-    if (frontier.root() === last.root && row) return { frontier, leaf: leafOf(String(row.line)) };
+    if (frontier.root() === last.root && row) return from(frontier, leafOf(String(row.line)));
   } catch {
     // It has the wrong number of peaks: it was not written by us.
   }
-  return { frontier: new Frontier(), leaf: null };
+  return from(new Frontier(), null);
 }
 
-function grow(
-  db: DatabaseSync,
-  { frontier, leaf }: { frontier: Frontier; leaf: string | null },
-  last: Signed | null,
-): Frontier | Denied {
-  const faults: Fault[] = [];
-  const chain = new ChainWalk((fault) => faults.push(fault), frontier.size, leaf);
-  for (const [seq, , , , text] of factRows(db, frontier.size)) {
-    frontier.add(chain.take(seq, text).leaf);
-    if (faults.length > 0) break;
-    if (frontier.size === last?.size && frontier.root() !== last.root) return tampered([forked(last)]);
-  }
-  chain.end(() => false);
-  return faults.length > 0 ? tampered(faults) : frontier;
+function isDenied(value: Read | Denied): value is Denied {
+  return 'allow' in value;
 }
 
 function cutOff({ size, where }: Signed, head: number): Fault {

@@ -20,7 +20,8 @@ export type Note = {
 
 const ED25519 = 0x01;
 /** What stands before the 32 bytes of a public key in its DER form. */
-const DER_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
+const DER_HEAD_HEX = '302a300506032b6570032100';
+const DER_HEAD = Buffer.from(DER_HEAD_HEX, 'hex');
 const LINES_OF_NOTE = 6;
 const SIGNATURE = /^\u2014 ([^\s+]+) ([A-Za-z0-9+/]+={0,2})$/;
 const BASE64_HASH = /^[A-Za-z0-9+/]{43}=$/;
@@ -109,10 +110,8 @@ function noteOf(origin: string, size: string, root: string, signed: string): Not
 }
 
 function named(name: string, bytes: Buffer): PublicKey {
-  const id = hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), Buffer.from([ED25519]), bytes]), 'hex').slice(
-    0,
-    8,
-  );
+  const head = `${name}\n`;
+  const id = hash('sha256', Buffer.concat([Buffer.from(head), Buffer.from([ED25519]), bytes]), 'hex').slice(0, 8);
   return { name, id, bytes };
 }
 

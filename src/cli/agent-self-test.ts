@@ -22,14 +22,16 @@ const PROMPT = 'This is a self-test. Answer with the single word: ready';
 const TIMEOUT_MS = 120_000;
 const OUTPUT_BYTES_MAX = 65_536;
 
-export async function selfTest(name: string, options: { model: string | null; baseUrl?: string }): Promise<SelfTest> {
+type Options = { readonly model: string | null; readonly baseUrl?: string };
+
+export async function selfTest(name: string, options: Options, signal: AbortSignal): Promise<SelfTest> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-self-test-'));
   const materia = materiaFor(name, options);
   const begun = performance.now();
   try {
     const runner = agentRunner(materia);
     const place = { cwd: folder, configDir: folder, attemptDir: join(folder, 'attempts', 'test') };
-    const result = await runner.run(packetFor(materia), place, new AbortController().signal);
+    const result = await runner.run(packetFor(materia), place, signal);
     const ms = Math.round(performance.now() - begun);
     if (result.kind === 'lost') {
       return { name, ok: false, said: result.reason, code: 'AGENT_CRASHED', model: null, tokens: 0, ms, warnings: [] };
@@ -50,7 +52,7 @@ export async function selfTest(name: string, options: { model: string | null; ba
   }
 }
 
-function materiaFor(runner: string, { model, baseUrl }: { model: string | null; baseUrl?: string }): AgentMateria {
+function materiaFor(runner: string, { model, baseUrl }: Options): AgentMateria {
   return {
     ...{ type: 'agent', id: 'self-test', label: 'Self-test', generator: false, multiTurn: false, prompt: PROMPT },
     ...{ tools: 'none', runner, model, thinking: null, identity: null, onCrash: 'rerun', lockScope: null },

@@ -8,7 +8,7 @@ import type { Ground } from '../engine/ports.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { readyWorktree, type StepEnd, type Steps } from '../workspace/worktree/make.ts';
 import type { WorktreeRecord } from '../workspace/worktree/record.ts';
-import { beginTurn, keepTurn } from '../workspace/worktree/turns.ts';
+import { beginTurn, dropStrays, keepTurn } from '../workspace/worktree/turns.ts';
 
 const GRACE_MS = 2_000;
 const OUTPUT_BYTES_MAX = 1_048_576;
@@ -45,7 +45,12 @@ export function groundFor(workspace: Workspace, door: Door, cast: string, say: (
       }),
     keep: (watch, changes) =>
       inTurn(async (known) => {
-        await keepTurn(stateDir, known, watch, Object.keys(changes));
+        record = await keepTurn(stateDir, known, watch, Object.keys(changes));
+      }),
+    refuse: (watch) =>
+      inTurn(async (known) => {
+        const aside = await dropStrays(stateDir, known, watch);
+        if (aside) say(`  what turn ${watch.turn} wrote where it may not is taken away, and kept as ${aside.ref}`);
       }),
   };
 }

@@ -381,6 +381,20 @@ The host's protocol: exit 0 lets it through, exit 2 refuses with the reason on s
     load: () => import('./commands/hook.ts'),
   },
   {
+    name: 'install',
+    group: 'contracts',
+    args: 'claude|codex|pi [--report-only] [--undo] [--yes]',
+    words: [1, 1],
+    summary: 'write the hooks and the MCP server into the settings of an agent, after showing what changes',
+    help: `--report-only   hooks that let everything through and write down what they would have refused
+--undo          take everything back: files that were not touched since become what they were
+--yes           write without asking; without a terminal nothing is written otherwise
+What is there stays. Nothing is written through a link. Exit: 0 written or in place, 2 not written.`,
+    example: 'baton install claude',
+    options: { 'report-only': { type: 'boolean' }, undo: { type: 'boolean' }, yes: { type: 'boolean' } },
+    load: () => import('./commands/install.ts'),
+  },
+  {
     name: 'log',
     group: 'history',
     args: '[--after N] [--cast CAST]',
@@ -442,5 +456,39 @@ Exit: 0 whole, 1 denied.`,
     example: 'baton verify run.baton',
     options: { key: { type: 'string' } },
     load: () => import('./commands/verify.ts'),
+  },
+  {
+    name: 'trace',
+    group: 'history',
+    args: 'FILE | CAST | DIGEST',
+    words: [1, 1],
+    summary: 'from a changed file or a result back to what is behind it, and forward from a prompt',
+    help: `FILE            the turns that changed it, and those that handed on to them, with prompt, brief, model and decisions
+CAST            all turns of a cast in the same way
+DIGEST          sha256:… of a prompt, a brief, an output or a file: every turn it took part in, and the files they changed
+Digests are those of the log; \`baton audit prove\` proves the entries that are named.`,
+    example: 'baton trace src/api.ts',
+    options: {},
+    load: () => import('./commands/trace.ts'),
+  },
+  {
+    name: 'gc',
+    group: 'history',
+    args: '[--older-than AGE] [--stopped] [--digest DIGEST]… [--dry-run]',
+    words: [0, 0],
+    summary: 'erase old texts of casts that are over, without breaking any proof',
+    help: `--older-than    casts that ended before, such as 12h, 30d (the default) or 8w
+--stopped       failed and aborted casts too; they cannot be carried on afterwards
+--digest        this text, in every cast that is over, whatever its age; may be said several times
+--dry-run       say what would be erased, and erase nothing
+Each text that goes is said in the log by its digest, and reads [erased] from then on.`,
+    example: 'baton gc --older-than 90d --dry-run',
+    options: {
+      'older-than': { type: 'string' },
+      stopped: { type: 'boolean' },
+      digest: { type: 'string', multiple: true },
+      'dry-run': { type: 'boolean' },
+    },
+    load: () => import('./commands/gc.ts'),
   },
 ];

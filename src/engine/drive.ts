@@ -157,11 +157,13 @@ class Drive {
       case 'dispatch': {
         if (!packet) throw new Error(`no packet came with ${key}`);
         const runner = this.#options.runners.runnerFor(packet);
-        const place = placeOf(this.#options, await this.#folder(signal), packet);
         const isForeign = this.#foreign.delete(key);
+        const place = placeOf(this.#options, this.#ground ? await this.#folder(signal) : this.#options.cwd, packet);
         if (packet.slot && isForeign) await this.#takeSlot(packet.slot, packet.turn, signal, true);
         const beating = this.#keepBeating(packet);
         try {
+          // What was stopped while its folder was made ready has not begun.
+          if (signal.aborted && !isForeign && this.#ground) return;
           const result = await (isForeign ? runner.recover(packet, place, signal) : runner.run(packet, place, signal));
           if (!signal.aborted) await this.#submit(key, asInput(effect, result));
         } finally {
@@ -178,7 +180,9 @@ class Drive {
         if (signal.aborted) return;
         await this.#tidied(async () => {
           const verdict = await this.#submit(key, { kind: 'turn.verified', cast, turn, attempt, ...seen });
-          if (verdict.allow && watch) await this.#ground?.keep(watch, seen.changes);
+          if (!watch) return;
+          if (verdict.allow) await this.#ground?.keep(watch, seen.changes);
+          else if (verdict.code === 'SCOPE_VIOLATION') await this.#ground?.refuse(watch);
         });
         return;
       }

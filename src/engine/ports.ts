@@ -131,6 +131,8 @@ export interface Ground {
   begin(watch: Watch): Promise<void>;
   /** The turn was accepted, with what it was seen to change. */
   keep(watch: Watch, changes: Seen['changes']): Promise<void>;
+  /** The turn was refused because of where it wrote. */
+  refuse(watch: Watch): Promise<void>;
 }
 
 /** Where an attempt works and where it may spool. */

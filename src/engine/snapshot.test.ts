@@ -25,9 +25,9 @@ afterEach(() => {
 });
 
 const SHAPE = {
-  format: 3,
-  cast: 'budget clock code cursors data extended guard heard id lanes lastIsJson lastJson lastOutput lists loadout peaks reason request rework rules runId script scripted stand status traversals turns turnsAccepted turnsStarted unpriced usage visits',
-  turn: 'answered attempt brief briefBytesMax choice excused faults fence handoff held id item lane phase refusal repairs reserved script seal session socket startedAt task visit waits',
+  format: 4,
+  cast: 'budget clock code cursors data extended guard heard id lanes lastAgent lastIsJson lastJson lastOutput lists loadout peaks reason request rework rules runId script scripted stand status traversals turns turnsAccepted turnsStarted unpriced usage visits',
+  turn: 'answered attempt attestation brief briefBytesMax choice excused faults fence handoff handoffId held id item lane phase refusal repairs reserved script seal session socket startedAt task visit waits',
   ledger: 'created fence hold locks ready runs tasks waiting',
   run: 'cast counts deltas id open pastDeltas runId running serial tasks',
 };

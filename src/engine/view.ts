@@ -37,6 +37,8 @@ export type CastView = {
     /** Tokens that are missing in the cost, because their agents told no price. */
     readonly unpricedTokens?: number;
   };
+  /** Whether its agents were attested against a registry. */
+  readonly trust: 'on' | 'off';
   readonly accepted: number;
   readonly elapsedMs: number;
   readonly log: { readonly head: number; readonly hash: string };
@@ -61,11 +63,16 @@ export function viewOf(cast: Cast, entries: readonly Entry[], head: Head, withTu
       ...{ input, output, tokens: input + output, cost },
       ...(cast.unpriced > 0 ? { unpricedTokens: cast.unpriced } : {}),
     },
+    trust: entries.some(isAttested) ? 'on' : 'off',
     accepted: cast.turnsAccepted,
     elapsedMs: cast.clock.elapsedMs,
     log: { head: head.seq, hash: head.hash },
     ...(withTurns ? { turns: turnsOf(cast, entries) } : {}),
   };
+}
+
+function isAttested({ fact }: Entry): boolean {
+  return fact.kind === 'attempt.started' && fact.attestation !== undefined;
 }
 
 /** One step for each visit that was really dispatched; a start that a gate refused is none. */

@@ -26,6 +26,9 @@ test.each([
   'sudo -u root rm -r x',
   'env A=1 rm -f x',
   'timeout 5 rm -rf x',
+  'timeout -k 5 10 rm -rf x',
+  'sudo -u root env -u A B=1 nice -n 5 rm -rf x',
+  'env -- rm -rf x',
   'ls | xargs -n 1 rm -f',
   'find . -name a -exec rm -rf {} \\;',
   'find . -delete',
@@ -83,6 +86,11 @@ test.each([
   'npm test',
   'sleeper',
   'man sleep',
+  'ls | xargs grep -l sleep',
+  'find . -name sleep -print',
+  'timeout 60 grep -rf words src',
+  'sudo -u sleep ls',
+  'env rm=1 ls -r',
 ])('%s is let through', (line) => {
   expect(isRefused(line)).toBe(false);
 });

@@ -15,11 +15,31 @@ export type Steps =
   | { readonly ok: false; readonly why: string };
 
 const SHELLS = ['sh', 'bash', 'zsh', 'dash', 'ksh', 'ash'];
-/** Programs that run what stands in their arguments, behind options of their own. */
-const WRAPPERS = [
-  ...['sudo', 'doas', 'env', 'command', 'builtin', 'exec', 'nohup', 'nice', 'ionice', 'stdbuf', 'timeout', 'time'],
-  ...['xargs', 'setsid', 'busybox', 'parallel', 'find', 'watch', 'unshare', 'chronic', 'script', 'flock'],
-];
+/**
+ * Programs that run what stands in their arguments: the letters of their options that take a value, and how many operands
+ * of their own come before the program.
+ */
+const WRAPPERS: Readonly<Record<string, { readonly values: string; readonly own: number }>> = {
+  sudo: { values: 'ughpCTUrtDR', own: 0 },
+  doas: { values: 'uC', own: 0 },
+  env: { values: 'uC', own: 0 },
+  command: { values: '', own: 0 },
+  builtin: { values: '', own: 0 },
+  exec: { values: 'a', own: 0 },
+  nohup: { values: '', own: 0 },
+  nice: { values: 'n', own: 0 },
+  ionice: { values: 'cnpPu', own: 0 },
+  stdbuf: { values: 'ioe', own: 0 },
+  timeout: { values: 'ks', own: 1 },
+  time: { values: 'fo', own: 0 },
+  xargs: { values: 'InPLdaEs', own: 0 },
+  setsid: { values: '', own: 0 },
+  busybox: { values: '', own: 0 },
+  watch: { values: 'n', own: 0 },
+  flock: { values: 'wE', own: 1 },
+  parallel: { values: 'jIaN', own: 0 },
+};
+const FIND_RUNS = ['-exec', '-execdir', '-ok', '-okdir'];
 /** A shell that is given a line that gives a line to a shell … */
 const NESTED_MAX = 8;
 
@@ -40,16 +60,38 @@ export function stepsOf(line: string, nested = 0): Steps {
   return { ok: true, steps };
 }
 
-/** The program itself and, where it only passes on, everything behind it that could be one. */
+/** The program itself and those it only passes on to. */
 function invocationsOf(words: readonly Word[]): readonly Invocation[] {
-  const from = words.findIndex(({ text }) => !/^[A-Za-z_]\w*\+?=/.test(text));
+  const from = words.findIndex(({ text }) => !isAssignment(text));
   if (from === -1) return [];
   const own = invocationAt(words, from);
-  // A first word that only the shell knows may be any program, or nothing at all.
-  if (words[from]?.isPlain && !WRAPPERS.includes(own.program)) return [own];
-  // Which of its words are values of options differs from program to program; any that names a program may be the one.
-  const behind = words.flatMap((_, index) => (index > from ? [invocationAt(words, index)] : []));
-  return [own, ...behind.filter(({ program }) => /^[a-z][\w.-]*$/.test(program)).slice(0, 50)];
+  return [own, ...behind(own, words[from]?.isPlain === true)];
+}
+
+function behind({ program, args }: Invocation, isPlain: boolean): readonly Invocation[] {
+  if (program === 'find') {
+    return args.flatMap(({ text }, index) => (FIND_RUNS.includes(text) ? invocationsOf(args.slice(index + 1)) : []));
+  }
+  // A word that only the shell knows may be any program, or nothing at all.
+  const wrapper = isPlain ? (Object.hasOwn(WRAPPERS, program) ? WRAPPERS[program] : undefined) : WRAPPERS.command;
+  return wrapper ? invocationsOf(args.slice(firstOperand(args, wrapper.values) + wrapper.own)) : [];
+}
+
+/** Where the options, their values and assignments end. */
+function firstOperand(args: readonly Word[], values: string): number {
+  for (let at = 0; at < args.length; at += 1) {
+    const text = args[at]?.text ?? '';
+    if (text === '--') return at + 1;
+    if (isAssignment(text)) continue;
+    if (!text.startsWith('-')) return at;
+    // A value may stand in the same word.
+    if (text.length === 2 && values.includes(text[1] ?? '')) at += 1;
+  }
+  return args.length;
+}
+
+function isAssignment(text: string): boolean {
+  return /^[A-Za-z_]\w*\+?=/.test(text);
 }
 
 function invocationAt(words: readonly Word[], index: number): Invocation {

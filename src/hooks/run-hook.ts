@@ -35,12 +35,17 @@ export async function runHook(event: string, text: string, scene: HookScene): Pr
       return decided(await afterTool(input, scene));
     case 'Stop':
     case 'SubagentStop':
-      return atStop(input, scene);
+      return isInCast(scene) ? ALLOWED : atStop(input, scene);
     case 'SessionStart':
-      return { kind: 'allow', context: await greeting(input, scene) };
+      return isInCast(scene) ? ALLOWED : { kind: 'allow', context: await greeting(input, scene) };
     default:
       return ALLOWED;
   }
+}
+
+/** Within a cast the cast says what is to be done, reads what comes back, and ends the task. */
+function isInCast({ env }: HookScene): boolean {
+  return (env.BATON_CAST ?? '') !== '';
 }
 
 function decided(refusal: Denied | null): Decision {

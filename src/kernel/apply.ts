@@ -60,11 +60,13 @@ export function apply(state: State, entry: Pick<Entry, 'at' | 'fact'>): State {
   }
 }
 
-type Outcome = Extract<CastFact, { usage: Usage; turn: number; attempt: number }>;
+const OUTCOMES = ['turn.accepted', 'turn.blocked', 'attempt.refused', 'attempt.failed'] as const;
+
+type Outcome = Extract<CastFact, { kind: (typeof OUTCOMES)[number] }>;
 
 /** What an attempt used counts once: when its outcome is recorded, and not while it is verified. */
-function isOutcome(fact: Fact): fact is Exclude<Outcome, { kind: 'attempt.answered' }> {
-  return 'usage' in fact && 'attempt' in fact && fact.kind !== 'attempt.answered';
+function isOutcome(fact: Fact): fact is Outcome {
+  return OUTCOMES.some((kind) => kind === fact.kind);
 }
 
 function spend(day: Day, at: string, { input, output, cost }: Usage): void {

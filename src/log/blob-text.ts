@@ -32,11 +32,16 @@ export function dehydrate(value: JsonObject, blobs: Blob[], omitted: readonly st
   if (!isSorted(names)) names.sort();
   let text = '';
   let looksStored = false;
+  const before = blobs.length;
   for (const name of names) {
     const member = value[name];
     if (member === undefined || omitted.includes(name)) continue;
     const quotedName = nameOf(name);
-    if (quotedName === null) return asJsonText(value, blobs);
+    if (quotedName === null) {
+      // The whole object becomes one text, and those that were taken out of it so far belong to nobody.
+      blobs.length = before;
+      return asJsonText(value, blobs);
+    }
     if (name === BLOB || name === JSON_TEXT || name === LITERAL) looksStored = true;
     text += `${text === '' ? '' : ','}${quotedName}:${writtenValue(member, blobs)}`;
   }

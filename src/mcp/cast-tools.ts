@@ -121,6 +121,8 @@ async function wait({ baton }: Scene, wire: Wire, cast: string, forMs: number): 
   const telling = setInterval(() => void wire.progress(`cast ${cast} runs`).catch(() => undefined), TELL_EVERY_MS);
   try {
     const said = await baton(['watch', '--', cast], { signal: AbortSignal.any([timeout, wire.signal]) });
+    const view = viewIn(said);
+    if (view?.status === 'running') return undriven(view);
     const verdict = shown(said);
     if (verdict || !timeout.aborted) return verdict ?? refusalOf(said);
     const now = await baton(['show', '--', cast]);
@@ -141,4 +143,10 @@ async function answered(baton: CommandLine, cast: string, args: readonly string[
   if (!leave.aborted) return shown(said) ?? verdictOf(said);
   const now = await baton(['show', '--', cast]);
   return shown(now) ?? refusalOf(now);
+}
+
+/** Waiting on would be in vain: the process that drove the cast is gone. */
+function undriven(view: JsonObject): Verdict {
+  const reason = `nobody drives cast ${String(view.cast)} any more; a person carries it on with \`baton resume\``;
+  return deny('NOT_ALLOWED_NOW', reason, { ...view, stands: false });
 }

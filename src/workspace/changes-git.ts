@@ -59,6 +59,8 @@ export async function gitSnapshot(
     if (!Object.hasOwn(files, path) && path !== EXCLUDE) await add(Buffer.from(path));
   }
   const committed = since ? own(await changedCommits(root, since.git?.head ?? null, head)) : [];
+  // What was committed meanwhile does not differ from the last commit, and is told by its content all the same.
+  for (const bytes of committed) if (!Object.hasOwn(files, nameOf(bytes))) await add(bytes);
   return { git: { head }, files, committed: committed.map(nameOf) };
 }
 

@@ -6,19 +6,18 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { CastView } from '../../src/engine/view.ts';
-import type { JsonObject } from '../../src/kernel/json.ts';
 import { json } from '../cli/baton.ts';
 import { assertInstalled } from './contenders.ts';
-import { type Parts, REAL, type RealProgram, type Studio, studio } from './real-cast.ts';
+import { type Parts, type Planning, REAL, type RealProgram, type Studio, studio } from './real-cast.ts';
 
 beforeAll(assertInstalled);
 
 async function open(
   program: RealProgram,
   parts: (dir: string) => Parts = () => ({}),
-  limits: JsonObject = {},
+  planning: Planning = {},
 ): Promise<Studio> {
-  const made = await studio(program, parts, limits);
+  const made = await studio(program, parts, planning);
   onTestFinished(() => made.close());
   return made;
 }
@@ -88,14 +87,19 @@ describe.each(REAL.map((program) => [program.name, program] as const))(
     test('when its time is over it is ended with everything it had started', async () => {
       const at = await open(
         program,
-        (dir) => ({ build: () => ({ toolCalls: [program.shell(`tail -f ${basename(dir)}.log`)] }) }),
-        { timeoutMs: 12_000 },
+        (dir) => ({ plan: () => ({ toolCalls: [program.shell(`tail -f ${basename(dir)}.log`)] }) }),
+        { tools: 'coding', timeoutMs: 20_000 },
       );
       const command = `tail -f ${basename(at.dir)}.log`;
       execFileSync('touch', [join(at.dir, `${basename(at.dir)}.log`)]);
       const running = at.begin();
-      await eventually(() => processes().includes(command));
-      const view = json<CastView>(await running.ended);
+      let isOver = false;
+      const ended = running.ended.finally(() => {
+        isOver = true;
+      });
+      await eventually(() => isOver || processes().includes(command));
+      expect(isOver).toBe(false);
+      const view = json<CastView>(await ended);
       expect(view).toMatchObject({ status: 'failed', code: 'AGENT_TIMEOUT' });
       expect(view.reason).toMatch(/last sign of life/);
       expect(processes()).not.toContain(command);

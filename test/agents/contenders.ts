@@ -52,14 +52,21 @@ export const IMPATIENT: RetryRules = { retriesMax: 0, firstMs: 10, waitMaxMs: 5_
 export function ground(): Ground {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'baton-agent-')));
   const cwd = join(root, 'project');
-  const home = join(root, 'home');
-  for (const folder of [cwd, home]) mkdirSync(folder);
+  const home = homeFolder();
+  mkdirSync(cwd);
   return {
     cwd,
     home,
     place: (attempt = 'c-1.1') => ({ cwd, configDir: cwd, attemptDir: join(root, 'state', 'attempts', attempt) }),
-    remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }),
+    remove() {
+      for (const folder of [root, home]) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
   };
+}
+
+/** A home for an agent, not below the folder for temporary files: codex would not put its sandbox helper there. */
+export function homeFolder(): string {
+  return realpathSync(mkdtempSync(join(existsSync('/var/tmp') ? '/var/tmp' : tmpdir(), 'baton-home-')));
 }
 
 export function packet(

@@ -1,7 +1,7 @@
 // A small repository on which a real program works: planned, built, evaluated and maintained by the program itself, with a
 // model that says what a test tells it to say in each role.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import type { CastView } from '../../src/engine/view.ts';
@@ -14,7 +14,7 @@ import {
   type ToolCall,
 } from '../../src/testing/index.ts';
 import { baton, json, project, type Ran, type Started, start } from '../cli/baton.ts';
-import { CLI } from './contenders.ts';
+import { CLI, homeFolder } from './contenders.ts';
 
 /** Work in the folder itself, where casts of a repository would otherwise have one of their own. */
 const IN_PLACE = 'in-place' in (COMMANDS.find(({ name }) => name === 'cast')?.options ?? {}) ? ['--in-place'] : [];
@@ -83,6 +83,9 @@ export type Studio = {
   facts(): Promise<readonly (JsonObject & { readonly kind: string })[]>;
 };
 
+/** What the planner may do, and for how long. It works on no task, so that a time limit ends the cast. */
+export type Planning = { readonly tools?: string; readonly timeoutMs?: number };
+
 const ANSWERS: Readonly<Record<Role, string>> = {
   plan: '{"workItems":[{"title":"Greet","context":"greet.txt says hello"}]}',
   build: '{"context":"greet.txt is written"}',
@@ -107,11 +110,10 @@ function wellDone(program: RealProgram, dir: string): Required<Parts> {
 export async function studio(
   program: RealProgram,
   parts: (dir: string) => Parts,
-  limits: JsonObject = {},
+  planning: Planning = {},
 ): Promise<Studio & { close(): Promise<void> }> {
-  const dir = project({ 'README.md': '# Greeter\n', '.gitignore': 'home/\n.baton/state/\n' });
-  const home = join(dir, 'home');
-  mkdirSync(home);
+  const dir = project({ 'README.md': '# Greeter\n', '.gitignore': '.baton/state/\n' });
+  const home = homeFolder();
   const played = { ...wellDone(program, dir), ...parts(dir) };
   const server = await modelServer({
     answers: (request) => played[roleOf(request)]({ tools: toolsIn(request), request }),
@@ -120,7 +122,7 @@ export async function studio(
   const agent = (role: Role, tools: string, more: JsonObject = {}): JsonObject => ({
     ...{ runner: program.name, tools, prompt: `ROLE=${role}. Do your part of: {{request}}`, ...materia, ...more },
   });
-  const config = configOf(agent, limits);
+  const config = configOf(agent, planning);
   writeFileSync(join(dir, '.baton', 'config.json'), JSON.stringify(config));
   for (const args of [
     ['init', '-q'],
@@ -139,15 +141,21 @@ export async function studio(
     begin: () => start(dir, ['cast', ...IN_PLACE, '--json', 'greet'], how),
     baton: (...args) => baton(dir, args, how),
     facts: async () => json(await baton(dir, ['log', '--json', '--after', '0'], how)),
-    close: () => server.close(),
+    async close() {
+      await server.close();
+      rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+    },
   };
 }
 
-function configOf(agent: (role: Role, tools: string, more?: JsonObject) => JsonObject, limits: JsonObject): JsonObject {
+function configOf(
+  agent: (role: Role, tools: string, more?: JsonObject) => JsonObject,
+  { tools = 'readOnly', timeoutMs = 600_000 }: Planning,
+): JsonObject {
   const always = (to: string) => ({ edges: [{ when: 'always', to }] });
   return {
     materia: {
-      Plan: agent('plan', 'readOnly', { generator: true }),
+      Plan: agent('plan', tools, { generator: true }),
       Build: agent('build', 'coding'),
       Evaluate: agent('evaluate', 'readOnly'),
       Maintain: agent('maintain', 'coding'),
@@ -156,8 +164,8 @@ function configOf(agent: (role: Role, tools: string, more?: JsonObject) => JsonO
       L: {
         entry: 'Socket-1',
         sockets: {
-          'Socket-1': { materia: 'Plan', ...always('Socket-2') },
-          'Socket-2': { materia: 'Build', parse: 'json', ...always('Socket-3'), limits },
+          'Socket-1': { materia: 'Plan', ...always('Socket-2'), limits: { timeoutMs } },
+          'Socket-2': { materia: 'Build', parse: 'json', ...always('Socket-3') },
           'Socket-3': {
             ...{ materia: 'Evaluate', parse: 'json' },
             edges: [

@@ -96,9 +96,7 @@ test.each<[string, string, JsonObject | string, string[]]>([
 test('a fault of its own refuses', async () => {
   const dir = project();
   await create(dir, 'T-1');
-  writeFileSync(join(dir, '.baton/state/log.db'), 'no database');
-  const names = ['log.sqlite', 'log.db', 'baton.sqlite', 'facts.sqlite', 'log.sqlite3', 'baton.db'];
-  for (const name of names) writeFileSync(join(dir, '.baton/state', name), 'no database at all '.repeat(100));
+  writeFileSync(join(dir, '.baton/state/log.sqlite'), 'no database at all '.repeat(100));
   const ran = await hook(dir, 'PreToolUse', write('a'));
   expect(refused(ran)).toBe('INTERNAL');
   const broken = await hook(
@@ -168,6 +166,17 @@ test('nobody stops with a task in progress, and the claims of a session are not 
   expect(refused(await hook(dir, 'Stop', {}))).toBe(null);
 });
 
+test('within a cast it is the cast that reads the last words and ends the task', async () => {
+  const dir = project({ '.baton/config.json': { materia: {}, loadouts: {}, hooks: { contract: 'gaia' } } });
+  await create(dir, 'T-1');
+  const fence = await start(dir, 'T-1', 'ann');
+  const env = { BATON_CAST: 'C', BATON_ATTEMPT: '1.1', BATON_FENCE: String(fence) };
+  expect(refused(await hook(dir, 'Stop', stop('All done!')))).toBe('NO_BLOCK');
+  expect(refused(await hook(dir, 'Stop', stop('All done!'), { env }))).toBe(null);
+  expect((await hook(dir, 'SessionStart', {}, { env })).stdout).toBe('');
+  expect(refused(await hook(dir, 'PreToolUse', write('free/a.txt'), { env }))).toBe('SCOPE_VIOLATION');
+});
+
 test('a tool that ran is a sign of life and, where wanted, an entry of the worklog', async () => {
   const dir = project({ '.baton/config.json': { materia: {}, loadouts: {}, hooks: { worklog: true } } });
   await create(dir, 'T-1');
@@ -214,4 +223,27 @@ test('with --report-only everything is let through and what would have been refu
     ['PreToolUse', 'deny', 'BAD_USAGE'],
   ]);
   expect(read(dir, '.baton/state/hooks.jsonl')).not.toContain(key);
+});
+
+/** The sources of ours that a hook loads, by the folder they lie in. */
+async function loadedFor(dir: string, input: JsonObject): Promise<readonly string[]> {
+  const log = join(dir, 'loaded.txt');
+  const spy = `import{registerHooks}from'node:module';import{appendFileSync}from'node:fs';registerHooks({load(u,c,n){appendFileSync(${JSON.stringify(log)},u+'\\n');return n(u,c)}})`;
+  await hook(dir, 'PreToolUse', input, {
+    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(spy)}` },
+  });
+  return read(dir, 'loaded.txt').split('\n');
+}
+
+test('a hook loads no more than it needs', async () => {
+  const dir = project();
+  await create(dir, 'T-1');
+  const plain = await loadedFor(dir, bash('npm test'));
+  expect(plain.filter((url) => url.includes('/src/hooks/')).length).toBeGreaterThan(3);
+  expect(plain.filter((url) => /\/src\/(?:dialects|engine|log|mcp|agents)\/(?!storage-error)/.test(url))).toEqual([]);
+  const writing = await loadedFor(dir, write('a'));
+  expect(writing.some((url) => url.includes('/src/log/sqlite.ts'))).toBe(true);
+  expect(
+    writing.filter((url) => /\/src\/(?:dialects|mcp|agents)\/|node_modules\/(?:ajv|@modelcontextprotocol)/.test(url)),
+  ).toEqual([]);
 });

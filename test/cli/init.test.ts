@@ -67,7 +67,7 @@ test('it is a registry: handoffs along the loadout pass, others do not, and a ch
   const dir = await initialised();
   expect(await validated(dir, 'domain-01-plan', 'domain-02-build')).toBe('OK');
   expect(await validated(dir, 'domain-03-evaluate', 'domain-02-build')).toBe('OK');
-  expect(await validated(dir, 'domain-01-plan', 'domain-05-narrate')).toBe('BOUNDARY_NOT_ALLOWED');
+  expect(await validated(dir, 'domain-05-narrate', 'domain-02-build')).toBe('BOUNDARY_NOT_ALLOWED');
   put(dir, { '.baton/prompts/build.md': 'Do something else.\n' });
   expect(await validated(dir, 'domain-01-plan', 'domain-02-build')).toMatch(/^(?!OK)/);
 });

@@ -43,6 +43,17 @@ test('killed while the set-up step runs: nothing of it is left, and the worktree
   expect(existsSync(join(dir, view.root ?? '', 'set.log'))).toBe(true);
 });
 
+test('Ctrl-C while the set-up step runs ends it and pauses the cast', async () => {
+  const config = { ...BUILD, worktree: { setup: ['node', 'wait.mjs'] } };
+  const [dir, args] = prepared(config, WORK, { 'wait.mjs': WAIT });
+  const running = start(dir, args);
+  const pid = Number(await untilWritten(dir, 'pid.log'));
+  running.child.kill('SIGINT');
+  const { code, stdout } = await running.ended;
+  expect([code, stdout]).toEqual([1, expect.stringContaining('paused: interrupted from the keyboard')]);
+  expect(isRunning(pid)).toBe(false);
+});
+
 test.each([0, 60, 120, 200, 300, 450])(
   'killed %d ms after the cast has its name, it is resumed to its end',
   async (delayMs) => {

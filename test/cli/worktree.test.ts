@@ -1,10 +1,11 @@
 // A cast that may change files works in a worktree on a branch of its own, and what it did is looked at, merged or dropped.
+import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CastView } from '../../src/engine/view.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { agent, baton, cast, json, project, put, read, script } from './baton.ts';
+import { agent, baton, CHECKOUT, cast, json, project, put, read, script } from './baton.ts';
 import { coder, commit, git, repository, row, worktreesOf, writes } from './repository.ts';
 
 const TWO = row({ Build: coder, Look: agent }, ['Build', 'Build', 'Look']);
@@ -90,6 +91,20 @@ test('a cast of agents that only read gets no worktree', async () => {
   const dir = repository();
   const view = await cast(dir, row({ Look: agent }, ['Look']), { Look: ['fine'] });
   expect([view.status, view.branch, worktreesOf(dir)]).toEqual(['completed', undefined, []]);
+});
+
+test('a repository with submodules: it is told that they are not checked out, and the set-up step can do it', async () => {
+  const [dir, inner] = [repository(), repository({ 'inner.txt': 'inner' })];
+  git(dir, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner, 'inner');
+  commit(dir, 'submodule');
+  const setup = ['git', '-c', 'protocol.file.allow=always', 'submodule', 'update', '--init', '-q'];
+  put(dir, { 'cast.json': { ...TWO, worktree: { setup } }, 'agents.json': WORK });
+  const ran = await baton(dir, ['cast', '--file', 'cast.json', '--agents', 'agents.json', 'do it']);
+  expect([ran.code, ran.stderr]).toEqual([0, expect.stringContaining('submodules are not checked out in it')]);
+  const [tree = ''] = worktreesOf(dir);
+  expect(read(tree, 'inner/inner.txt')).toBe('inner');
+  expect((await baton(dir, ['merge'])).code).toBe(0);
+  expect([worktreesOf(dir), existsSync(tree)]).toEqual([[], false]);
 });
 
 test('a branch that takes the name away is named before anything starts', async () => {
@@ -395,7 +410,7 @@ writeFileSync('seen.txt', 'x');
 console.log(JSON.stringify({ state: { casts, cwd: process.cwd(), cast: BATON_CAST, beat: beat.allow } }));`,
   });
   put(dir, { 'cast.json': row({ Tool: { ...script('agent.mjs'), lockScope: ['.'] } }, ['Tool']) });
-  const env = { BATON_BIN: join(process.cwd(), 'bin', 'baton') };
+  const env = { BATON_BIN: join(CHECKOUT, 'bin', 'baton') };
   const ran = await Promise.all([1, 2].map(() => baton(dir, ['cast', '--file', 'cast.json', '--json', 'x'], { env })));
   for (const each of ran) {
     const { status, data, cast: id, root } = json<CastView & { data: JsonObject }>(each);
@@ -404,4 +419,48 @@ console.log(JSON.stringify({ state: { casts, cwd: process.cwd(), cast: BATON_CAS
     expect(each.stderr).not.toContain('put off');
   }
   expect(worktreesOf(dir)).toHaveLength(2);
+});
+
+test('agents side by side share the worktree: each accepted turn commits its own files, strays are taken away', async () => {
+  const dir = repository();
+  const team = join(CHECKOUT, 'examples/team');
+  const args = ['--file', join(team, 'config.json'), '--agents', join(team, 'agents.json'), 'Greet every visitor'];
+  const view = json<CastView>(await baton(dir, ['cast', '--json', ...args]));
+  expect([view.status, view.reason]).toEqual(['completed', 'completed']);
+  const log = git(dir, 'log', '--reverse', '--name-only', '--format=%x00%s', `main..baton/${view.cast}`);
+  const commits = log
+    .split('\0')
+    .slice(1)
+    .map((part) => part.trim().split(/\n+/));
+  const byTitle = Object.fromEntries(
+    commits.map(([title = '', ...files]) => [/: (.*) \(turn/.exec(title)?.[1], files]),
+  );
+  expect(byTitle).toEqual({
+    'Agree on the wording': ['src/wording.txt'],
+    'Write the page': ['src/page/index.txt'],
+    'Write the styles': ['src/styles/main.txt'],
+    'Greet by name': ['src/greeting.txt'],
+    'Describe it': ['docs/guide.txt'],
+    'Note the release': ['docs/releases.txt'],
+  });
+  const [aside = ''] = git(dir, 'for-each-ref', '--format=%(refname)', 'refs/baton/').split('\n');
+  expect(git(dir, 'diff', '--name-only', `baton/${view.cast}`, aside).split('\n')).toContain('src/page/index.txt');
+});
+
+const canConfine = spawnSync('bwrap', ['--ro-bind', '/', '/', '--unshare-pid', 'true']).status === 0;
+if (!canConfine) process.stderr.write('bubblewrap cannot run here, so a cast in a sandbox is not tested\n');
+
+test.skipIf(!canConfine)('in a sandbox a program changes its worktree and nothing else', async () => {
+  const dir = repository();
+  const attempts = { [`${dir}/a.txt`]: 'main', 'a.txt': 'tree', [`${dir}/.baton/state/x`]: 'state' };
+  put(dir, {
+    'agent.mjs': `import { writeFileSync } from 'node:fs'; const done = [];
+for (const [file, text] of Object.entries(${JSON.stringify(attempts)})) try { writeFileSync(file, text); done.push(text); } catch {}
+console.log(JSON.stringify({ state: { done } }));`,
+  });
+  commit(dir, 'agent');
+  const tool = { ...script('agent.mjs'), lockScope: ['.'], sandbox: 'bwrap' };
+  const view = await cast(dir, row({ Tool: tool }, ['Tool']), {});
+  expect([view.status, view.data]).toEqual(['completed', { done: ['tree'] }]);
+  expect([read(dir, 'a.txt'), git(dir, 'show', `baton/${view.cast}:a.txt`)]).toEqual(['one\n', 'tree']);
 });

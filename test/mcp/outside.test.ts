@@ -1,7 +1,7 @@
 // Casts and tasks from outside, by the SDK's own client, over both transports.
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { agent, always, baton, flow, project } from '../cli/baton.ts';
+import { agent, always, baton, flow, json, project } from '../cli/baton.ts';
 import { create, RUN, result } from '../cli/ledger-story.ts';
 import { httpServer, overHttp, overStdio } from './client.ts';
 
@@ -34,6 +34,19 @@ test('a waiting client is told that the cast goes on', async () => {
     onprogress: ({ message }) => told.push(message),
   });
   expect(told[0]).toMatch(/^cast \S+ runs$/);
+});
+
+test('a client does not wait in vain for a cast that nobody drives', async () => {
+  const dir = casting({ A: [{ $turn: { output: '{}', delayMs: 60_000 } }] });
+  const { ask } = await overStdio(dir);
+  const { cast = '' } = (await ask('cast_start', { request: 'do it', agents: 'agents.json' })).details;
+  const { open } = json<{ readonly open: readonly { readonly driver: number }[] }>(
+    await baton(dir, ['status', '--json']),
+  );
+  const [{ driver } = { driver: 0 }] = open;
+  expect(driver).toBeGreaterThan(1);
+  process.kill(driver, 'SIGKILL');
+  expect(await ask('cast_wait', { cast, timeout_seconds: 60 })).toMatchObject({ code: 'NOT_ALLOWED_NOW' });
 });
 
 test('a client answers what a cast asks a person', async () => {

@@ -54,9 +54,13 @@ async function test(call: Call, name: string | undefined): Promise<number> {
   const model = text(call.values, 'model') ?? null;
   const baseUrl = text(call.values, 'base-url');
   const results: SelfTest[] = [];
+  // A program that was started outlives us unless it is told to end.
+  const stop = new AbortController();
+  process.once('SIGINT', () => stop.abort());
   for (const one of names) {
     note(`asking ${one} …`);
-    const result = await selfTest(one, { model, ...(baseUrl === undefined ? {} : { baseUrl }) });
+    const options = { model, ...(baseUrl === undefined ? {} : { baseUrl }) };
+    const result = await selfTest(one, options, stop.signal);
     results.push(result);
     if (!call.json) out(lineOf(result));
   }

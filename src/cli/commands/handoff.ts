@@ -19,7 +19,7 @@ import { again, type Call, text, UsageError } from '../command.ts';
 import { answering, integer, type LedgerSession, withLedger } from '../ledger-session.ts';
 import { readInput } from '../read-input.ts';
 import { person } from '../session.ts';
-import { trustIn } from '../trust-session.ts';
+import { trustIn } from '../trust-in-log.ts';
 
 const NAME_CHARS_MAX = 128;
 

@@ -5,8 +5,8 @@ import { importRegistry } from '../../workspace/registry-import.ts';
 import { type Call, EXIT, out, outJson, Refused } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { withLedger } from '../ledger-session.ts';
+import { refuseAgents } from '../refuse-agents.ts';
 import { person } from '../session.ts';
-import { refuseAgents } from '../trust-session.ts';
 
 export async function run(call: Call): Promise<number> {
   refuseAgents(call, 'import a registry');

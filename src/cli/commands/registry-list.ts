@@ -9,7 +9,7 @@ import { workspaceOf } from '../find-workspace.ts';
 import { withLedger } from '../ledger-session.ts';
 import { hasLog } from '../state-folder.ts';
 import { table } from '../table.ts';
-import { trustIn } from '../trust-session.ts';
+import { trustIn } from '../trust-in-log.ts';
 
 export async function run(call: Call): Promise<number> {
   const workspace = workspaceOf(call);

@@ -26,6 +26,7 @@ function lines({
   request,
   usage,
   accepted,
+  trust,
   data,
   branch,
   root,
@@ -38,6 +39,7 @@ function lines({
     `request   ${request}`,
     ...(branch === undefined ? [] : [`branch    ${branch} in ${root}`]),
     `used      ${counted(usage.tokens, 'token')}${costOf(usage)}, ${counted(accepted, 'accepted handoff')}`,
+    `trust     ${trust}`,
     'turns',
     ...turns.map(({ turn, socket, materia, visit, title, attempt, verdict }) => {
       const end = verdict as { code?: string; reason?: string } | null;

@@ -6,6 +6,7 @@ import { workspaceOf } from '../find-workspace.ts';
 import { oneLine } from '../safe-text.ts';
 import { withDoor } from '../session.ts';
 import { hasLog } from '../state-folder.ts';
+import { trustIn } from '../trust-in-log.ts';
 
 const ENDED_SHOWN = 3;
 
@@ -13,7 +14,7 @@ export async function run(call: Call): Promise<number> {
   if (flag(call.values, 'metrics')) return (await import('../metrics.ts')).showMetrics(call);
   const workspace = workspaceOf(call);
   if (!hasLog(workspace)) {
-    if (call.json) outJson({ workspace: workspace.dir, head: 0, open: [], ended: [] });
+    if (call.json) outJson({ workspace: workspace.dir, head: 0, trust: 'off', open: [], ended: [] });
     else out(`${workspace.dir}: no cast was run here yet. Start one with: ${again(call)} cast "…"`);
     return EXIT.ok;
   }
@@ -27,6 +28,7 @@ export async function run(call: Call): Promise<number> {
     return {
       workspace: workspace.dir,
       head: (await door.head()).seq,
+      trust: (await trustIn(door)).registry === null ? 'off' : 'on',
       open,
       ended: casts.filter((cast) => isOver(cast.status)).slice(-ENDED_SHOWN),
     };
@@ -38,13 +40,14 @@ export async function run(call: Call): Promise<number> {
 
 type Status = {
   workspace: string;
+  trust: string;
   open: readonly { cast: string; status: string; request: string; reason: string; driver: number | null }[];
   ended: readonly { cast: string; status: string; code: string | null; request: string }[];
 };
 
-function lines({ workspace, open, ended }: Status, baton: string): string[] {
+function lines({ workspace, trust, open, ended }: Status, baton: string): string[] {
   return [
-    workspace,
+    `${workspace}  (trust: ${trust})`,
     ...open.map(
       ({ cast, status, request, reason, driver }) =>
         `  ${cast}  ${doing(status, driver, reason, baton)}  ${oneLine(request, 60)}`,

@@ -58,7 +58,7 @@ test('a text socket is asked for text; a JSON socket for the fields of its place
 
 test('the current item comes with its title, its place and its words', () => {
   const cast = play({ config: workflow({}), agents: crew() });
-  expect(cast.briefs('Socket-3')[1]).toContain('## Current item (2 of 2): Item 2\ndo item 2');
+  expect(cast.briefs('Socket-3')[1]).toContain('## Current item (2 of 2): Item 2\n<data>\ndo item 2\n</data>');
   expect(cast.briefs('Socket-5')[0]).not.toContain('Current item');
 });
 

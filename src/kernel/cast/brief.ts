@@ -5,6 +5,7 @@ import { render } from '../graph/path.ts';
 import { isObject, isText } from '../json.ts';
 import { assignmentOf } from '../ledger/wire.ts';
 import { type Cast, type State, type Turn, walkOf } from '../state.ts';
+import { asData } from '../trust/as-data.ts';
 import { takesSystem } from '../trust/pinned.ts';
 import { utf8Length } from '../utf8-length.ts';
 import { continuedSession } from './choice.ts';
@@ -90,7 +91,7 @@ function currentItem(cast: Cast, turn: Turn): string {
     : JSON.stringify(value);
   return block(
     `Current item (${index + 1} of ${total}): ${cut(collapse(label), 200)}`,
-    cut(body ?? '', SLOT_CHARS_MAX),
+    body ? asData(cut(body, SLOT_CHARS_MAX)) : '',
   );
 }
 
@@ -140,11 +141,6 @@ function resultBefore(cast: Cast, turn: Turn): string {
     return block('Result of the socket before', asData(cut(JSON.stringify(rest), EARLIER_CHARS_MAX)));
   }
   return block('Result of the socket before', asData(cut(said.output, EARLIER_CHARS_MAX)));
-}
-
-/** Text that came from agents is quoted, so that a prompt can tell it from its own instructions. */
-function asData(text: string): string {
-  return `<data>\n${text.replaceAll('</data>', '<\\/data>')}\n</data>`;
 }
 
 function fitted(sections: readonly Section[], bytesMax: number): string {

@@ -1,5 +1,6 @@
 // The first door: a prepared turn is dispatched when every gate agrees. Its brief is written here, once; the agent gets
 // exactly the text that is recorded.
+import { CODES } from '../codes.ts';
 import { heldBy, isLiftedByTime, refusedBeforeDispatch } from '../gate/dispatch.ts';
 import { refusedByTrust } from '../gate/trust.ts';
 import type { Input } from '../input.ts';
@@ -8,14 +9,16 @@ import type { Cast, State, Turn } from '../state.ts';
 import { load } from '../trust/decide.ts';
 import { keysWanted } from '../trust/once.ts';
 import { block } from '../trust/quarantine.ts';
-import type { Sighting } from '../trust/sighting.ts';
+import type { Refusal, Sighting } from '../trust/sighting.ts';
+import { keyOfBlocked } from '../trust/state.ts';
 import { isAttested, trustWatchOf } from '../trust/watch.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { isPersons } from './asked.ts';
 import { briefFor } from './brief.ts';
 import { reservationFor } from './budget.ts';
+import { chosenMateria } from './choice.ts';
 import { isBound } from './lock-scope.ts';
-import { fail, materiaOf, type Pen } from './pen.ts';
+import { fail, type Pen } from './pen.ts';
 import { isScripted, nextScripted, scriptedTurn } from './script.ts';
 import { claimFor, taskOfTurn } from './task.ts';
 
@@ -35,7 +38,7 @@ type Prepared = Pick<Extract<Input, { kind: 'turn.prepared' }>, 'seal' | 'trust'
 
 /** Whether anything outside has to be looked at before a dispatch. A script that writes nothing says all there is to say. */
 export function needsPreparing({ state }: Pen, cast: Cast, turn: Turn): boolean {
-  return isWatched(state, cast, turn) || isAttested(state.trust, materiaOf(cast, turn.socket));
+  return isWatched(state, cast, turn) || isAttested(state.trust, chosenMateria(cast, turn));
 }
 
 /** Whether what the turn does beside its answer is to be seen from outside. */
@@ -88,12 +91,19 @@ function refusalOfTrust(pen: Pen, cast: Cast, turn: Turn, sighting: Sighting | u
   const { trust } = pen.state;
   if (sighting?.origin === 'workspace' && sighting.registry) load(pen, sighting.registry);
   const source = trustWatchOf(trust, cast, turn)?.source ?? null;
-  const refusal = refusedByTrust(trust, materiaOf(cast, turn.socket), source, sighting);
+  const refusal = refusedByTrust(trust, chosenMateria(cast, turn), source, sighting);
   if (!refusal) return null;
   // What was seen is what is noted, also where the agent is blocked already.
   block(pen, sighting?.refusal ?? refusal, { cast: cast.id, turn: turn.id });
   const { code, reason, details } = refusal.verdict;
-  return deny(code, `${turn.socket}: ${reason}`, { ...details, socket: turn.socket });
+  return deny(code, `${turn.socket}: ${reason}${wayOut(refusal)}`, { ...details, socket: turn.socket });
+}
+
+/** What a person does about it. A refusal of something that is blocked says so itself. */
+function wayOut({ verdict, blocks }: Refusal): string {
+  if (verdict.code === 'QUARANTINED' || verdict.code === 'REGISTRY_UNUSABLE') return '';
+  const release = blocks ? `; then: baton registry release ${keyOfBlocked(blocks)} --reason "…"` : '';
+  return `; ${CODES[verdict.code].fix}${release}`;
 }
 
 /** What time can lift keeps the turn owed; anything else ends the cast. */

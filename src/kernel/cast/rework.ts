@@ -3,6 +3,7 @@ import type { Handoff } from '../dialect.ts';
 import type { Edge, Materia, Socket } from '../graph/config.ts';
 import { isObject, isText } from '../json.ts';
 import type { Cast, ReworkNote, Turn } from '../state.ts';
+import { asData } from '../trust/as-data.ts';
 import { cut } from './cut.ts';
 import { noteKey } from './item-memory.ts';
 
@@ -34,14 +35,15 @@ export function renderRework(notes: readonly ReworkNote[]): string {
   if (notes.length === 0) return '';
   let block = '';
   for (const note of notes.toReversed()) {
-    const room = BLOCK_CHARS_MAX - HEAD.length - block.length - 1;
-    const line = lineOf(note);
+    const room = BLOCK_CHARS_MAX - HEAD.length - FRAME_CHARS - block.length - 1;
+    const line = lineOf(note).replaceAll('</data>', '<\\/data>');
     if (line.length > room && block !== '') break;
     block = `\n${cut(line, room)}${block}`;
   }
-  return `${HEAD}${block}`;
+  return `${HEAD}\n${asData(block.slice(1))}`;
 }
 
+const FRAME_CHARS = asData('').length;
 const HEAD = '## Follow-up\nThis turn is follow-up work on the current item. What has to be mended:';
 
 function lineOf({ from, label, itemLabel, reason }: ReworkNote): string {

@@ -32,7 +32,8 @@ export function resume(pen: Pen, cast: Cast, reason: string): Verdict {
   const blocked = Object.values(cast.turns).filter(({ phase }) => phase === 'blocked');
   const isStuck = cast.status === 'waiting' && (blocked.length > 0 || Object.keys(cast.lanes).length > 0);
   if (cast.status !== 'paused' && !isStuck) {
-    return deny('NOT_ALLOWED_NOW', `cast ${cast.id} is ${cast.status}, not paused`);
+    const how = cast.code === 'ANSWER_NEEDED' ? `: ${cast.reason}` : ', not paused';
+    return deny('NOT_ALLOWED_NOW', `cast ${cast.id} is ${cast.status}${how}`);
   }
   if (waitIfUnknown(pen, cast)) return allow(cast.reason);
   pen.write({ kind: 'cast.resumed', cast: cast.id, reason });

@@ -89,6 +89,7 @@ const COMMON: Shapes = {
   parallelSafe: BOOLEAN,
   timeoutMs: POSITIVE_INTEGER,
   lockScope: TEXTS,
+  sandbox: oneOf(['bwrap']),
   lockState: oneOf(['locked', 'unlocked']),
   catalogOrigin: OBJECT,
 };

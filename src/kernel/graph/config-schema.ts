@@ -104,6 +104,7 @@ const materia: JsonObject = {
     thinking: { enum: ['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] },
     identity: text,
     onCrash: { enum: ['rerun', 'wait'] },
+    sandbox: { enum: ['bwrap'] },
     multiTurn: { type: 'boolean' },
     utility: text,
     command: {

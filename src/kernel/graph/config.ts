@@ -79,6 +79,8 @@ export type AgentMateria = {
   readonly thinking: string | null;
   readonly identity: string | null;
   readonly onCrash: 'rerun' | 'wait';
+  /** What its program runs in. */
+  readonly sandbox?: 'bwrap';
   readonly lockScope: readonly string[] | null;
   /** Standing instructions beside the brief. */
   readonly system?: string;
@@ -117,6 +119,8 @@ export type UtilityMateria = {
   readonly params: JsonObject;
   /** Must not run twice: after a crash that leaves its outcome unknown it waits for a person. */
   readonly once: boolean;
+  /** What its program runs in. */
+  readonly sandbox?: 'bwrap';
   readonly lockScope: readonly string[] | null;
 };
 

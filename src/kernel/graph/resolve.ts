@@ -46,7 +46,8 @@ function materiaFor(draft: Draft, id: string): Materia {
   const written = objectAt(draft.materia, id);
   refuseFileName(given(written, 'schema'), id);
   refuseFileName(given(written, 'promptFile'), id);
-  const common = { id, label: textAt(written, 'label') ?? id, generator: isGenerator(written) };
+  const sandbox = given(written, 'sandbox') === 'bwrap' ? ({ sandbox: 'bwrap' } as const) : {};
+  const common = { id, label: textAt(written, 'label') ?? id, generator: isGenerator(written), ...sandbox };
   if (typeOfMateria(written) === 'utility') {
     return {
       type: 'utility',

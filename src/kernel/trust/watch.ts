@@ -31,10 +31,16 @@ export type TrustWatch = {
 
 const DESCRIPTION_CHARS_MAX = 2_000;
 const INPUT_CHARS_MAX = 16_384;
+/** Well below what an envelope may have, which holds it some levels down. */
+const DEPTH_MAX = 16;
 
-/** Agents with a registry id are attested, and every agent once there is a registry. Utilities are people's own commands. */
+/**
+ * Agents with a registry id are attested, and every agent once there is a registry. Utilities are people's own commands, and
+ * a person speaks for himself.
+ */
 export function isAttested(trust: Trust, materia: Materia): materia is AgentMateria {
-  return materia.type === 'agent' && (materia.identity !== null || trust.registry !== null);
+  if (materia.type !== 'agent') return false;
+  return materia.identity !== null || (trust.registry !== null && materia.runner !== 'person');
 }
 
 export function trustWatchOf(trust: Trust, cast: Cast, turn: Turn): TrustWatch | null {
@@ -89,6 +95,11 @@ function handedOn({
   readonly isJson: boolean;
 }): JsonObject {
   if (output === '') return {};
-  if (isJson && output.length <= INPUT_CHARS_MAX) return { handoff: json };
+  if (isJson && output.length <= INPUT_CHARS_MAX && isShallow(json, DEPTH_MAX)) return { handoff: json };
   return { handoff: cut(output, INPUT_CHARS_MAX) };
+}
+
+function isShallow(value: Json, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((member) => isShallow(member, levels - 1));
 }

@@ -33,7 +33,13 @@ const TIMEOUT_MS = 600_000;
 
 export const SETTINGS: readonly string[] = [
   ...['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'core.quotePath=false', 'commit.gpgSign=false'],
-  ...['gc.auto=0', 'maintenance.auto=false', 'advice.detachedHead=false', 'submodule.recurse=false'],
+  ...[
+    'gc.auto=0',
+    'maintenance.auto=false',
+    'advice.detachedHead=false',
+    'submodule.recurse=false',
+    'diff.ignoreSubmodules=dirty',
+  ],
 ].flatMap((setting) => ['-c', setting]);
 
 /** Who commits for a cast. */

@@ -57,7 +57,7 @@ async function makeWorktree(wanted: Wanted, begun: WorktreeRecord | null): Promi
   const { top, prefix, head } = look.repository;
   const base = (begun && (await commitOf(top, begun.base))) ?? head;
   const place = placeFor(stateDir, cast, prefix);
-  const common = { version: 1, cast, workspace: dir, top, branch: branchOf(cast), base, starts: {} } as const;
+  const common = { version: 1, cast, workspace: dir, top, branch: branchOf(cast), base, starts: {}, open: {} } as const;
   const record: WorktreeRecord = { ...common, ...place, state: 'making' };
   writeRecord(stateDir, record);
   await clearAway(record);
@@ -119,7 +119,7 @@ async function foundWorktree(record: WorktreeRecord): Promise<WorktreeRecord> {
 export async function removeWorktree(stateDir: string, record: WorktreeRecord, state: 'merged' | 'undone') {
   const tip = await commitOf(record.top, `refs/heads/${record.branch}`);
   await clearAway(record);
-  return writeRecord(stateDir, { ...record, state, starts: {}, ...(tip === null ? {} : { tip }) });
+  return writeRecord(stateDir, { ...record, state, starts: {}, open: {}, ...(tip === null ? {} : { tip }) });
 }
 
 async function clearAway({ top, folder, branch }: WorktreeRecord): Promise<void> {

@@ -1,9 +1,10 @@
 // The record of a worktree: whose it is, where it lies and how far it has come. It stands beside the worktree, so that
 // whoever is inside one finds the workspace it belongs to.
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { isAbsolute, join, relative } from 'node:path';
 import { isObject, isString } from '../../kernel/json.ts';
 import { WORKTREES } from '../locate.ts';
+import { branchOf } from './branch.ts';
 
 export type WorktreeState =
   | 'making'
@@ -28,6 +29,8 @@ export type WorktreeRecord = {
   readonly base: string;
   /** By turn, the commit from which it began; only of turns that may still be open. */
   readonly starts: Readonly<Record<string, string>>;
+  /** By turn that runs beside others, the paths that are its own until its work is committed. */
+  readonly open: Readonly<Record<string, readonly string[]>>;
   /** The last commit of the branch when it was taken away. */
   readonly tip?: string;
 };
@@ -39,10 +42,21 @@ export function worktreesIn(stateDir: string): string {
 export function readRecord(stateDir: string, cast: string): WorktreeRecord | null {
   try {
     const record = JSON.parse(readFileSync(fileOf(stateDir, cast), 'utf8')) as unknown;
-    return isObject(record) && record.version === 1 && isString(record.folder) ? (record as WorktreeRecord) : null;
+    return isObject(record) && record.version === 1 ? placed(stateDir, cast, record as WorktreeRecord) : null;
   } catch {
     return null;
   }
+}
+
+/**
+ * A worktree lies where it is made, and its branch is named after its cast: a record that says something else must not
+ * lead anybody, who clears it away, to other folders and branches.
+ */
+function placed(stateDir: string, cast: string, record: WorktreeRecord): WorktreeRecord | null {
+  const folder = join(worktreesIn(stateDir), cast);
+  const below = isString(record.folder) && isString(record.cwd) ? relative(record.folder, record.cwd) : '..';
+  if (below.startsWith('..') || isAbsolute(below)) return null;
+  return { ...record, cast, folder, cwd: join(folder, below), branch: branchOf(cast) };
 }
 
 /** By cast, how far its worktree has come. */

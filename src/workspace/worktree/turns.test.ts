@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Watch } from '../../kernel/cast/packet.ts';
 import { readyWorktree, type Step } from './make.ts';
 import { readRecord, type WorktreeRecord } from './record.ts';
-import { beginTurn, keepTurn, uncommittedOf } from './turns.ts';
+import { beginTurn, dropStrays, keepTurn, uncommittedOf } from './turns.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -58,8 +58,12 @@ async function begin(turn: number, more: Partial<Watch> = {}) {
   return begun.aside;
 }
 
-function keep(turn: number, changes: readonly string[], more: Partial<Watch> = {}) {
-  return keepTurn(stateDir(), record, watch(turn, more), changes);
+/** Answers the commit that was made, or null. */
+async function keep(turn: number, changes: readonly string[], more: Partial<Watch> = {}): Promise<string | null> {
+  const before = git(dir, 'rev-parse', 'baton/c1');
+  record = await keepTurn(stateDir(), record, watch(turn, more), changes);
+  const after = git(dir, 'rev-parse', 'baton/c1');
+  return before === after ? null : after;
 }
 
 function filesOn(commit: string): string[] {
@@ -91,13 +95,22 @@ test('beside others only the own changes of a turn are committed', async () => {
   await begin(1, a);
   await begin(2, b);
   put(record.folder, { 'a/one.txt': '1a', 'a/new.txt': 'n', 'b/two.txt': null, 'b/half.txt': 'half' });
-  const commit = await keep(1, ['a/one.txt', 'a/new.txt', 'a/gone-again.txt'], a);
+  const seen = ['a/one.txt', 'a/new.txt', 'a/gone-again.txt', 'b/half.txt', 'b/two.txt'];
+  const commit = await keep(1, seen, a);
   expect(filesOn(commit ?? '')).toEqual(['a/new.txt', 'a/one.txt']);
   expect(await uncommittedOf(record)).toBe(2);
   const next = await keep(2, ['b/two.txt', 'b/half.txt'], b);
   expect(filesOn(next ?? '')).toEqual(['b/half.txt', 'b/two.txt']);
   expect(await uncommittedOf(record)).toBe(0);
   expect(Object.keys(record.starts)).toEqual(['1', '2']);
+});
+
+test('a turn whose second attempt is the first to be announced has its own paths too', async () => {
+  const [a, b] = [{ beside: ['a'] }, { beside: ['b'], begins: 'on' } as const];
+  await begin(1, a);
+  await begin(2, b);
+  put(record.folder, { 'a/one.txt': '1a', 'b/half.txt': 'half' });
+  expect(filesOn((await keep(1, ['a/one.txt', 'b/half.txt'], a)) ?? '')).toEqual(['a/one.txt']);
 });
 
 test('beside others a turn that begins over brings its own paths back and no others', async () => {
@@ -137,4 +150,30 @@ test('a lock that a killed git left is nobody’s', async () => {
   writeFileSync(git(record.folder, 'rev-parse', '--git-path', 'index.lock'), '');
   await begin(1);
   expect(git(dir, 'log', '-1', '--format=%s', 'baton/c1')).toBe('Before turn 1');
+});
+
+test('what a turn beside others wrote outside of every open turn’s paths is taken away and put aside', async () => {
+  const [a, b] = [{ beside: ['a'] }, { beside: ['b'] }];
+  await begin(1, a);
+  await begin(2, b);
+  put(record.folder, { 'a/one.txt': 'mine', 'b/half.txt': 'of another', 'stray.txt': 's', '.gitignore': 'changed' });
+  const aside = await dropStrays(stateDir(), record, watch(1, a));
+  expect(git(dir, 'show', `${aside?.ref}:stray.txt`)).toBe('s');
+  expect(
+    git(record.folder, 'status', '--porcelain', '-uall')
+      .split('\n')
+      .map((line) => line.trim().slice(2).trim()),
+  ).toEqual(['a/one.txt', 'b/half.txt']);
+  await keep(1, ['a/one.txt'], a);
+  expect(Object.keys(record.open)).toEqual(['2']);
+  expect(await dropStrays(stateDir(), record, watch(2, b))).toBeNull();
+});
+
+test.each<[string, Partial<WorktreeRecord>]>([
+  ['another folder', { folder: '/etc', cwd: '/etc' }],
+  ['another branch', { branch: 'main' }],
+])('a record that names %s leads nobody there', (_what, wrong) => {
+  writeFileSync(join(stateDir(), 'worktrees', 'c1.json'), JSON.stringify({ ...record, ...wrong }));
+  const { folder, cwd, branch } = readRecord(stateDir(), 'c1') ?? record;
+  expect([folder, cwd, branch]).toEqual([record.folder, record.cwd, 'baton/c1']);
 });

@@ -1,8 +1,9 @@
 // The work of a cast's turns on its branch: each accepted turn is a commit, and a turn that begins over finds what it found
 // the first time. What is put aside for that is kept under a name of its own; nothing is thrown away.
 import { copyFileSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import type { Watch } from '../../kernel/cast/packet.ts';
+import { coverOf } from '../../kernel/ledger/path-key.ts';
 import { AUTHOR, commitOf, git, records, tryGit } from './git.ts';
 import { type WorktreeRecord, worktreesIn, writeRecord } from './record.ts';
 
@@ -16,26 +17,60 @@ const TITLE_CHARS_MAX = 60;
 /** Brings the worktree to where a turn begins. */
 export async function beginTurn(stateDir: string, record: WorktreeRecord, watch: Watch): Promise<Begun> {
   const { turn, begins, beside } = watch;
-  if (begins === 'on') return { record, aside: null };
+  if (begins === 'on' && record.starts[turn] !== undefined) return { record, aside: null };
   if (beside === null) await dropStaleLock(record.folder);
-  if (begins === 'over') return { record, aside: await startOver(stateDir, record, watch) };
+  const aside = begins === 'over' ? await startOver(stateDir, record, watch) : null;
   // What lies there uncommitted was accepted right before a crash, or is a person's: it is no work of this turn.
-  if (beside === null) await commitAll(record, `Before turn ${turn}`, record.cast);
-  const head = await git(record.folder, ['rev-parse', 'HEAD']);
-  const starts = beside === null ? { [turn]: head } : { ...record.starts, [turn]: head };
-  return { record: writeRecord(stateDir, { ...record, starts }), aside: null };
+  if (begins === 'first' && beside === null) await commitAll(record, `Before turn ${turn}`, record.cast);
+  // An attempt that could change nothing is not announced here, so a later one may be the first to be.
+  const start =
+    (begins === 'first' ? undefined : record.starts[turn]) ?? (await git(record.folder, ['rev-parse', 'HEAD']));
+  const [starts, open] =
+    beside === null
+      ? [{ [turn]: start }, {}]
+      : [
+          { ...record.starts, [turn]: start },
+          { ...record.open, [turn]: beside },
+        ];
+  return { record: writeRecord(stateDir, { ...record, starts, open }), aside };
 }
 
-/** Commits the work of an accepted turn. Answers the commit, or null where it changed nothing. */
+/** Commits the work of an accepted turn, if it changed anything. */
 export async function keepTurn(
   stateDir: string,
   record: WorktreeRecord,
   watch: Watch,
   changes: readonly string[],
-): Promise<string | null> {
+): Promise<WorktreeRecord> {
   const [subject, trailers] = [subjectOf(watch), trailersOf(record.cast, watch)];
-  if (watch.beside === null) return commitAll(record, subject, record.cast, trailers);
-  return changes.length === 0 ? null : commitPaths(stateDir, record, changes, message(subject, trailers));
+  if (watch.beside === null) {
+    await commitAll(record, subject, record.cast, trailers);
+    return record;
+  }
+  const { [watch.turn]: _over, ...open } = record.open;
+  // What was seen to change while it ran may be another turn's, which commits it when it is accepted itself.
+  const [isOwn, isAnother] = [coverOf(watch.beside), coverOf(Object.values(open).flat())];
+  const own = changes.filter((path) => isOwn(path.normalize('NFC')) || !isAnother(path.normalize('NFC')));
+  if (own.length > 0) await commitPaths(stateDir, record, own, message(subject, trailers));
+  return writeRecord(stateDir, { ...record, open });
+}
+
+/**
+ * Takes away what a turn beside others wrote where no turn may: alone, it would begin over from its first state anyway.
+ * What lies in the paths of an open turn is that turn's.
+ */
+export async function dropStrays(stateDir: string, record: WorktreeRecord, watch: Watch): Promise<PutAside | null> {
+  if (watch.beside === null) return null;
+  const { folder, cwd } = record;
+  const prefix = cwd === folder ? '' : `${relative(folder, cwd)}/`;
+  const isOwned = coverOf(Object.values(record.open).flat());
+  const strays = (await changedIn(folder)).filter(
+    (path) => !path.startsWith(prefix) || !isOwned(path.slice(prefix.length).normalize('NFC')),
+  );
+  if (strays.length === 0) return null;
+  const aside = await putAside(stateDir, record, watch, await git(folder, ['rev-parse', 'HEAD']));
+  for (const path of strays) await restorePath(folder, path);
+  return aside;
 }
 
 /** Commits everything that lies in the worktree. */
@@ -52,7 +87,12 @@ export async function commitAll(
 
 /** How many files of the worktree differ from its last commit. */
 export async function uncommittedOf({ folder }: WorktreeRecord): Promise<number> {
-  return records(await git(folder, ['status', '--porcelain', '-z', '--untracked-files=all', '--no-renames'])).length;
+  return (await changedIn(folder)).length;
+}
+
+async function changedIn(folder: string): Promise<readonly string[]> {
+  const status = await git(folder, ['status', '--porcelain', '-z', '--untracked-files=all', '--no-renames']);
+  return records(status).map((line) => line.slice(3));
 }
 
 /** Everything that lies in the worktree as a tree of git, without touching its index. */
@@ -113,13 +153,16 @@ async function startOver(stateDir: string, record: WorktreeRecord, watch: Watch)
 
 /** Where every turn beside others has paths of its own, only those are brought back. */
 async function restorePaths({ cwd }: WorktreeRecord, scope: readonly string[]): Promise<void> {
-  for (const path of scope) {
-    const isThere = path === '.' || (await tryGit(cwd, ['cat-file', '-e', `HEAD:./${path}`])).code === 0;
-    if (isThere) {
-      await git(cwd, ['--literal-pathspecs', 'restore', '--source=HEAD', '--staged', '--worktree', '--', path]);
-    } else await git(cwd, ['--literal-pathspecs', 'rm', '-rq', '--cached', '--ignore-unmatch', '--', path]);
-    await git(cwd, ['--literal-pathspecs', 'clean', '-qfd', '--', path]);
-  }
+  for (const path of scope) await restorePath(cwd, path);
+}
+
+/** To what the last commit has there, which may be nothing. */
+async function restorePath(cwd: string, path: string): Promise<void> {
+  const isThere = path === '.' || (await tryGit(cwd, ['cat-file', '-e', `HEAD:./${path}`])).code === 0;
+  if (isThere) {
+    await git(cwd, ['--literal-pathspecs', 'restore', '--source=HEAD', '--staged', '--worktree', '--', path]);
+  } else await git(cwd, ['--literal-pathspecs', 'rm', '-rq', '--cached', '--ignore-unmatch', '--', path]);
+  await git(cwd, ['--literal-pathspecs', 'clean', '-qfd', '--', path]);
 }
 
 async function putAside(

@@ -1,0 +1,139 @@
+// Follows the facts of a cast: which turn handed on to which, under which prompt and model, on what brief, decided by whom, and
+// which files it changed. Texts are told by their digests, as they stand in the log.
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { digestOfText, isDecision, promptsIn } from './bundle.ts';
+import type { StoredLine } from './stored-line.ts';
+
+export type TracedTurn = {
+  readonly cast: string;
+  readonly turn: number;
+  readonly socket: string;
+  readonly visit: number;
+  readonly item: string | null;
+  readonly materia: string;
+  readonly runner: string | null;
+  readonly model: string | null;
+  /** Digests: of the prompt of the materia, of the last brief that was sent, of the output that was accepted. */
+  readonly prompt: string | null;
+  readonly brief: string | null;
+  readonly output: string | null;
+  /** The turn whose handoff led to this one; null where it is the first. */
+  readonly after: number | null;
+  readonly decisions: readonly { readonly seq: number; readonly kind: string; readonly by: string }[];
+  readonly touched: Readonly<Record<string, string | null>>;
+  /** The entry in which it was accepted; null while it was not. */
+  readonly accepted: number | null;
+};
+
+type Traced = { -readonly [Key in keyof TracedTurn]: TracedTurn[Key] } & {
+  decisions: TracedTurn['decisions'][number][];
+};
+
+/** The turns of one cast in the order they began; `lines` are its facts, in order. */
+export function turnsOf(cast: string, lines: readonly (StoredLine & { readonly by: string })[]): readonly TracedTurn[] {
+  const turns = new Map<number, Traced>();
+  let rules: JsonObject = {};
+  /** The turn that last handed on to a socket, and to a socket with an item: items may be under way side by side. */
+  const handedTo = new Map<string, number>();
+  for (const { seq, kind, fact, by } of lines) {
+    const turn = turns.get(Number(fact.turn));
+    if (kind === 'cast.started') rules = isObject(fact.rules) ? fact.rules : {};
+    else if (kind === 'turn.started') {
+      const [socket, own] = [String(fact.socket), placeOf(fact.socket, memberOf(fact, ['item', 'key']))];
+      const started = newTurn(cast, fact, rules, handedTo.get(own) ?? handedTo.get(socket) ?? null);
+      turns.set(started.turn, started);
+      handedTo.delete(own);
+    } else if (kind === 'edge.taken' || kind === 'exit.taken') {
+      for (const place of [String(fact.to), placeOf(fact.to, fact.item)]) handedTo.set(place, Number(fact.turn));
+    } else if (turn && kind === 'attempt.started') {
+      turn.brief = digestOfText(fact.brief);
+      // A script spoke, whatever the materia would have asked.
+      if (isObject(fact.script)) Object.assign(turn, { runner: 'scripted', model: null });
+    } else if (turn && kind === 'turn.accepted') {
+      turn.accepted = seq;
+      turn.output = digestOfText(fact.output);
+      turn.touched = touchedIn(fact.touched);
+    }
+    if (turn && isDecision(kind)) turn.decisions.push({ seq, kind, by });
+  }
+  return [...turns.values()];
+}
+
+/** The turns that changed a file, each with all those before it that led to it, in the order they began. */
+export function behindFile(turns: readonly TracedTurn[], path: string): readonly TracedTurn[] {
+  return withThose(
+    turns,
+    turns.filter(({ touched }) => Object.hasOwn(touched, path)),
+    behind,
+  );
+}
+
+/** The turns in which a digest took part, and all those that they led to. */
+export function aheadOf(turns: readonly TracedTurn[], digest: string): readonly TracedTurn[] {
+  return withThose(
+    turns,
+    turns.filter((turn) => partsOf(turn).includes(digest)),
+    ahead,
+  );
+}
+
+/** Every digest that a turn has to do with. */
+function partsOf({ prompt, brief, output, touched }: TracedTurn): readonly (string | null)[] {
+  return [prompt, brief, output, ...Object.values(touched)];
+}
+
+type Next = (turns: readonly TracedTurn[], turn: TracedTurn) => readonly TracedTurn[];
+
+const behind: Next = (turns, { after }) => turns.filter(({ turn }) => turn === after);
+const ahead: Next = (turns, { turn }) => turns.filter(({ after }) => after === turn);
+
+function withThose(turns: readonly TracedTurn[], start: readonly TracedTurn[], next: Next): readonly TracedTurn[] {
+  const found = new Set<TracedTurn>();
+  const due = [...start];
+  for (let turn = due.pop(); turn; turn = due.pop()) {
+    if (found.has(turn)) continue;
+    found.add(turn);
+    due.push(...next(turns, turn));
+  }
+  return turns.filter((turn) => found.has(turn));
+}
+
+function newTurn(cast: string, fact: JsonObject, rules: JsonObject, after: number | null): Traced {
+  const socket = String(fact.socket);
+  const materia = String(memberOf(rules, ['graph', 'sockets', socket, 'materia']) ?? '');
+  const text = (value: Json | undefined) => (typeof value === 'string' ? value : null);
+  return {
+    cast,
+    turn: Number(fact.turn),
+    socket,
+    visit: Number(fact.visit),
+    item: text(memberOf(fact, ['item', 'key'])),
+    materia,
+    runner: text(memberOf(rules, ['materia', materia, 'runner'])),
+    model: text(memberOf(rules, ['materia', materia, 'model'])),
+    prompt: promptsIn(rules)[materia] ?? null,
+    brief: null,
+    output: null,
+    after,
+    decisions: [],
+    touched: {},
+    accepted: null,
+  };
+}
+
+function placeOf(socket: Json | undefined, item: Json | undefined): string {
+  return `${String(socket)} ${typeof item === 'string' ? item : ''}`;
+}
+
+function touchedIn(value: Json | undefined): Readonly<Record<string, string | null>> {
+  if (!isObject(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).map(([path, digest]) => [path, typeof digest === 'string' ? digest : null]),
+  );
+}
+
+function memberOf(value: Json | undefined, path: readonly string[]): Json | undefined {
+  const [name, ...rest] = path;
+  if (name === undefined) return value;
+  return isObject(value) && Object.hasOwn(value, name) ? memberOf(value[name], rest) : undefined;
+}

@@ -1,0 +1,114 @@
+// `baton gc`: erases old texts, without breaking the chain or any proof.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type Erasure, factOfErasure, type Plan, planErasures, type Wish } from '../../audit/retention.ts';
+import { allow, type Verdict } from '../../kernel/verdict.ts';
+import { logFileIn, SqliteLog } from '../../log/sqlite.ts';
+import type { Workspace } from '../../workspace/locate.ts';
+import { checkpointAtEnd } from '../checkpoint-at-end.ts';
+import { type Call, flag, text, UsageError } from '../command.ts';
+import { counted } from '../counted.ts';
+import { workspaceOf } from '../find-workspace.ts';
+import { noCastYet, person } from '../session.ts';
+import { asDamage, hasLog } from '../state-folder.ts';
+import { tell } from '../verdict-answer.ts';
+
+const DEFAULT_AGE = '30d';
+const MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+/** So many facts at once: others get their turn in between. */
+const AT_ONCE = 10_000;
+
+export async function run(call: Call): Promise<number> {
+  const workspace = workspaceOf(call);
+  if (!hasLog(workspace)) throw noCastYet(workspace);
+  try {
+    return tell(call, await collect(call, workspace), ({ reason }) => [reason]);
+  } catch (error) {
+    throw asDamage(error, workspace);
+  }
+}
+
+async function collect(call: Call, workspace: Workspace): Promise<Verdict> {
+  const file = logFileIn(workspace.stateDir);
+  const { wish, reason } = wished(call, Date.now());
+  const isDry = flag(call.values, 'dry-run');
+  const plan = isDry ? planned(file, wish) : await erase(file, wish, reason);
+  if (!isDry && plan.erasures.length > 0) {
+    for (const cast of plan.casts) rmSync(join(workspace.stateDir, `${cast}.out`), { force: true });
+    await checkpointAtEnd(workspace, call.env);
+  }
+  const bytes = plan.erasures.reduce((sum, each) => sum + each.bytes, 0);
+  const details = { texts: plan.erasures.length, bytes, casts: plan.casts, kept: plan.kept, dryRun: isDry };
+  const what = `${counted(plan.erasures.length, 'text')} of ${counted(plan.casts.length, 'cast')}, ${counted(bytes, 'byte')}`;
+  const kept = plan.kept > 0 ? `; ${plan.kept} kept, because their cast is not over` : '';
+  return allow(`${isDry ? 'Would erase' : 'Erased'} ${what}${kept}.`, details);
+}
+
+function wished(call: Call, now: number): { readonly wish: Wish; readonly reason: string } {
+  const { digest } = call.values;
+  const digests = Array.isArray(digest) ? digest.filter((each) => typeof each === 'string') : [];
+  const odd = digests.find((each) => !/^sha256:[0-9a-f]{64}$/.test(each));
+  if (odd !== undefined) throw new UsageError(`--digest takes sha256: and 64 hex digits, not ${odd}`);
+  const given = text(call.values, 'older-than');
+  // Who names texts means these; age counts where it was said, or where nothing was.
+  const age = given ?? (digests.length > 0 ? null : DEFAULT_AGE);
+  const before = age === null ? null : new Date(now - ageMs(age)).toISOString();
+  const wish = { before, stopped: flag(call.values, 'stopped'), digests };
+  return { wish, reason: age === null ? 'asked for by digest' : `older than ${age}` };
+}
+
+function ageMs(age: string): number {
+  const [, count = '', unit = ''] = /^(\d{1,6})([mhdw])$/.exec(age) ?? [];
+  if (unit === '') throw new UsageError(`--older-than takes a number with m, h, d or w, such as 30d, not ${age}`);
+  return Number(count) * (MS[unit] ?? 0);
+}
+
+function planned(file: string, wish: Wish): Plan {
+  const db = new DatabaseSync(file, { readOnly: true });
+  try {
+    return planErasures(db, wish);
+  } finally {
+    db.close();
+  }
+}
+
+/** Erases what the wish covers and answers what that was. */
+async function erase(file: string, wish: Wish, reason: string): Promise<Plan> {
+  const log = new SqliteLog(file);
+  const done: Erasure[] = [];
+  const casts = new Set<string>();
+  try {
+    for (;;) {
+      const { seq } = await log.head();
+      const plan = planned(file, wish);
+      const due = plan.erasures.slice(0, AT_ONCE);
+      if (due.length === 0) return { erasures: done, casts: [...casts], kept: plan.kept };
+      const written = await log.commit(seq, (tail) => {
+        // A cast that was carried on since it was looked at is not over any more: look again.
+        const isStirred = tail.some(({ fact }) => 'cast' in fact && plan.casts.includes(fact.cast));
+        return isStirred ? [] : due.map((each) => appendOf(each, reason));
+      });
+      if (written.length === 0) continue;
+      done.push(...due);
+      for (const cast of plan.casts) casts.add(cast);
+    }
+  } finally {
+    await log.close();
+    overwriteLeftovers(file);
+  }
+}
+
+function appendOf(erasure: Erasure, reason: string) {
+  return { fact: factOfErasure(erasure, reason), by: person(), at: Date.now() };
+}
+
+/** What was erased still lies in the journal of the file until that is written back and emptied. */
+function overwriteLeftovers(file: string): void {
+  const db = new DatabaseSync(file, { timeout: 5_000 });
+  try {
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  } finally {
+    db.close();
+  }
+}

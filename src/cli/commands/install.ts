@@ -1,0 +1,107 @@
+// `baton install`: writes the hooks and the server into the settings of an agent's program, after showing what changes; with
+// `--undo` takes them back.
+import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { diffOf } from '../../hooks/install/diff.ts';
+import type { Host } from '../../hooks/install/host.ts';
+import { isDenied } from '../../hooks/install/json-file.ts';
+import { readPlain, refusalOfPlace, writePlain } from '../../hooks/install/plain-file.ts';
+import { HOSTS, type Plan, planInstall, planUndo, recordIn, recordText } from '../../hooks/install/plan.ts';
+import { ask } from '../ask.ts';
+import { again, type Call, EXIT, flag, note, out, outJson, Refused, UsageError } from '../command.ts';
+import { workspaceOf } from '../find-workspace.ts';
+import { refuseAgents } from '../only-persons.ts';
+import { makeStateFolder } from '../state-folder.ts';
+
+export async function run(call: Call): Promise<number> {
+  refuseAgents(call);
+  const host = hostNamed(call);
+  const { dir, stateDir } = workspaceOf(call);
+  const recordFile = join(stateDir, 'install', `${host.name}.json`);
+  for (const file of host.files) {
+    const refusal = refusalOfPlace(dir, file);
+    if (refusal) throw new Refused(refusal);
+  }
+  const plan = planFor(call, host, dir, recordFile);
+  const isWanted = plan.changes.length > 0 && (await agreed(call, plan));
+  if (isWanted) {
+    makeStateFolder(workspaceOf(call));
+    // What the files were is on disk before they change.
+    keep(recordFile, plan);
+    for (const { file, after } of plan.changes) writePlain(dir, file, after);
+    if (isUndo(call)) rmSync(recordFile, { force: true });
+  }
+  return told(call, host, plan, isWanted);
+}
+
+function hostNamed(call: Call): Host {
+  const [name] = call.words;
+  const host = HOSTS.find((one) => one.name === name);
+  if (!host)
+    throw new UsageError(`there is no ${name} to install into; there are: ${HOSTS.map((one) => one.name).join(', ')}`);
+  if (isUndo(call) && flag(call.values, 'report-only')) throw new UsageError('say --undo or --report-only, not both');
+  return host;
+}
+
+function isUndo({ values }: Call): boolean {
+  return flag(values, 'undo');
+}
+
+function planFor(call: Call, host: Host, dir: string, recordFile: string): Plan {
+  const read = (file: string) => readPlain(dir, file);
+  const record = recordIn(readPlain(dirname(recordFile), basename(recordFile)));
+  const how = { program: ownProgram(call.env), dir, reportOnly: flag(call.values, 'report-only') };
+  const plan = isUndo(call) ? planUndo(host, read, record) : planInstall(host, read, record, how);
+  if (isDenied(plan)) throw new Refused(plan);
+  return plan;
+}
+
+/** The bare name where it leads to this very program, so that settings can be shared; else the place of the file. */
+function ownProgram({ PATH = '' }: NodeJS.ProcessEnv): string {
+  const own = fileURLToPath(new URL('../../../bin/baton', import.meta.url));
+  for (const folder of PATH.split(delimiter)) {
+    const found = join(folder, 'baton');
+    if (folder !== '' && existsSync(found)) return realpathSync(found) === realpathSync(own) ? 'baton' : own;
+  }
+  return own;
+}
+
+async function agreed(call: Call, { changes }: Plan): Promise<boolean> {
+  const show = call.json ? note : out;
+  for (const { file, before, after } of changes) for (const line of diffOf(file, before, after)) show(line);
+  return flag(call.values, 'yes') || ask('Write this?');
+}
+
+function keep(file: string, { record }: Plan): void {
+  if (Object.keys(record).length === 0) return;
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(file, recordText(record), { mode: 0o600 });
+}
+
+function told(call: Call, host: Host, { changes }: Plan, written: boolean): number {
+  const files = changes.map(({ file }) => file);
+  if (call.json) outJson({ agent: host.name, undo: isUndo(call), files, written });
+  if (files.length === 0) {
+    if (!call.json)
+      out(
+        isUndo(call)
+          ? `Nothing of baton is installed for ${host.name} here.`
+          : `Everything is in place for ${host.name}.`,
+      );
+    return EXIT.ok;
+  }
+  if (!written) {
+    note(`Nothing was written. Say it again with --yes to write it: ${again(call)} install ${host.name} --yes`);
+    return EXIT.usage;
+  }
+  if (!call.json) {
+    out(
+      isUndo(call)
+        ? `Taken back for ${host.name}.`
+        : `Written for ${host.name}. Take it back with: ${again(call)} install ${host.name} --undo`,
+    );
+    if (!isUndo(call)) for (const line of host.notes) out(line);
+  }
+  return EXIT.ok;
+}

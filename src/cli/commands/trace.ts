@@ -1,0 +1,107 @@
+// `baton trace`: what is behind a file, a result or a text, and what came of it.
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { readStoredLine, type StoredLine } from '../../audit/stored-line.ts';
+import { aheadOf, behindFile, type TracedTurn, turnsOf } from '../../audit/trace.ts';
+import { logFileIn } from '../../log/sqlite.ts';
+import { type Call, EXIT, out, outJson, UsageError } from '../command.ts';
+import { workspaceOf } from '../find-workspace.ts';
+import { nameCast, noCastYet, withDoor } from '../session.ts';
+import { hasLog } from '../state-folder.ts';
+import { table } from '../table.ts';
+
+export async function run(call: Call): Promise<number> {
+  const workspace = workspaceOf(call);
+  if (!hasLog(workspace)) throw noCastYet(workspace);
+  const word = call.words[0] ?? '';
+  const db = new DatabaseSync(logFileIn(workspace.stateDir), { readOnly: true });
+  try {
+    const turns = await traced(call, db, workspace.dir, word);
+    if (call.json) outJson(turns);
+    else for (const line of lines(turns)) out(line);
+    return EXIT.ok;
+  } finally {
+    db.close();
+  }
+}
+
+async function traced(call: Call, db: DatabaseSync, dir: string, word: string): Promise<readonly TracedTurn[]> {
+  if (word.startsWith('sha256:')) {
+    const turns = castsWith(db, word).flatMap((cast) => aheadOf(turnsIn(db, cast), word));
+    if (turns.length === 0) throw new UsageError(`no turn of this workspace has to do with ${word}`);
+    return turns;
+  }
+  const path = pathIn(dir, resolve(call.cwd, word));
+  const changed =
+    path === null ? [] : castsThatTouched(db, path).flatMap((cast) => behindFile(turnsIn(db, cast), path));
+  if (changed.length > 0) return changed;
+  try {
+    const { cast } = await withDoor(call, (door) => nameCast(door, word));
+    return turnsIn(db, cast);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(`${word} is neither a file that a turn changed, nor a cast, nor a digest such as sha256:…`);
+  }
+}
+
+function turnsIn(db: DatabaseSync, cast: string): readonly TracedTurn[] {
+  const rows = db.prepare('SELECT line FROM facts WHERE cast_id = ? ORDER BY seq').all(cast);
+  return turnsOf(
+    cast,
+    rows.flatMap(({ line }) => withAuthor(String(line))),
+  );
+}
+
+function withAuthor(text: string): (StoredLine & { readonly by: string })[] {
+  const line = readStoredLine(text);
+  return line ? [{ ...line, by: String((JSON.parse(text) as { by: unknown }).by) }] : [];
+}
+
+/** The casts of which a line names the digest; a short prompt stands in its line itself, so all beginnings are looked at. */
+function castsWith(db: DatabaseSync, digest: string): readonly string[] {
+  const named =
+    "SELECT DISTINCT cast_id FROM facts WHERE cast_id IS NOT NULL AND (instr(line, ?) > 0 OR kind = 'cast.started')";
+  return db
+    .prepare(named)
+    .all(digest)
+    .map(({ cast_id }) => String(cast_id));
+}
+
+function castsThatTouched(db: DatabaseSync, path: string): readonly string[] {
+  const name = JSON.stringify(path).slice(1, -1);
+  const touched = "SELECT DISTINCT cast_id FROM facts WHERE kind = 'turn.accepted' AND instr(line, ?) > 0";
+  return db
+    .prepare(touched)
+    .all(name)
+    .map(({ cast_id }) => String(cast_id));
+}
+
+/** As turns name it: from the workspace, with slashes. Null for what lies outside. */
+function pathIn(dir: string, path: string): string | null {
+  const found = relative(dir, path);
+  return found === '' || found.startsWith('..') || isAbsolute(found) ? null : found.split(sep).join('/');
+}
+
+function lines(turns: readonly TracedTurn[]): readonly string[] {
+  const files = turns.flatMap(({ cast, turn, touched }) =>
+    Object.entries(touched).map(([path, digest]) => `  ${path}  ${digest ?? 'removed'}  by turn ${turn} of ${cast}`),
+  );
+  const rows = turns.map((turn) => [
+    turn.cast,
+    `${turn.turn}${turn.after === null ? '' : ` after ${turn.after}`}`,
+    `${turn.socket} ${turn.materia}`,
+    [turn.runner, turn.model].filter((each) => each !== null).join(' ') || '-',
+    short(turn.prompt),
+    short(turn.brief),
+    short(turn.output),
+    turn.decisions.map(({ by, seq }) => `${by} (${seq})`).join(', ') || '-',
+    String(turn.accepted ?? '-'),
+  ]);
+  const head = ['cast', 'turn', 'socket', 'model', 'prompt', 'brief', 'output', 'decided by', 'entry'];
+  return [...table(rows, head), ...(files.length > 0 ? ['files', ...files] : [])];
+}
+
+/** Enough to tell them apart; --json has them whole. */
+function short(digest: string | null): string {
+  return digest === null ? '-' : digest.slice(0, 'sha256:'.length + 12);
+}

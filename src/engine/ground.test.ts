@@ -1,0 +1,108 @@
+// The engine and the folder in which a cast works: nothing starts there before it is ready, and nothing new before what was
+// accepted is put away.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { always, graph } from '../../test/loadouts.ts';
+import { dialects } from '../dialects/index.ts';
+import { resolve } from '../kernel/graph/resolve.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import { MemoryLog } from '../log/memory.ts';
+import { Desk } from './desk.ts';
+import { LocalDoor } from './door.ts';
+import { Engine } from './drive.ts';
+import type { AttemptResult, Ground, Witness } from './ports.ts';
+
+const TWO = graph({ 'Socket-1': { materia: 'Write', edges: [always('Socket-2')] }, 'Socket-2': { materia: 'Write' } });
+
+type Stage = {
+  readonly config?: JsonObject;
+  readonly said?: readonly AttemptResult[];
+  readonly ready?: Ground['ready'];
+};
+
+async function driven({ config = TWO, said = [], ready = async () => '/tree' }: Stage) {
+  const door = new LocalDoor(await Desk.open(new MemoryLog(), dialects));
+  const calls: string[] = [];
+  const ground: Ground = {
+    ready,
+    async begin({ turn, begins }) {
+      calls.push(`begin ${turn} ${begins}`);
+    },
+    async keep({ turn }, changes) {
+      await sleep(20);
+      calls.push(`keep ${turn} ${Object.keys(changes)}`);
+    },
+    async refuse({ turn }) {
+      calls.push(`refuse ${turn}`);
+    },
+  };
+  const witness: Witness = {
+    async before({ turn }, folder) {
+      calls.push(`look ${turn} ${folder}`);
+      return 'seal';
+    },
+    after: async ({ turn }) => ({ seal: 'seal', changes: { [`${turn}.txt`]: 'sha256:0' }, checks: {} }),
+    forget: async () => undefined,
+  };
+  let count = 0;
+  const run = async (turn: number, folder: string): Promise<AttemptResult> => {
+    calls.push(`run ${turn} ${folder}`);
+    return said[count++] ?? { kind: 'output', output: 'done' };
+  };
+  const runner = { run: asRunner(run), recover: asRunner(run) };
+  const options = { door, runners: { runnerFor: () => runner }, cwd: '/main', configDir: '/', stateDir: '/', witness };
+  const engine = new Engine({ ...options, groundOf: () => ground });
+  const begin = async () => {
+    const rules = resolve(config, 'Flow');
+    await door.submit({ kind: 'cast.start', cast: 'c', request: 'x', loadout: 'Flow', rules, script: null }, 'test');
+  };
+  const end = await engine.drive('c', begin).catch((error: Error) => error.message);
+  await door.close();
+  return { end, calls };
+}
+
+function asRunner(run: (turn: number, folder: string) => Promise<AttemptResult>) {
+  return (packet: { turn: number }, place: { cwd: string }) => run(packet.turn, place.cwd);
+}
+
+test('each turn begins where the one before has been put away', async () => {
+  const { end, calls } = await driven({});
+  expect(end).toBe('completed');
+  expect(calls).toEqual([
+    ...['begin 1 first', 'look 1 /tree', 'run 1 /tree', 'keep 1 1.txt'],
+    ...['begin 2 first', 'look 2 /tree', 'run 2 /tree', 'keep 2 2.txt'],
+  ]);
+});
+
+test('what is refused is not put away', async () => {
+  const config = graph({ 'Socket-1': { materia: 'Write', parse: 'json' } });
+  const { end, calls } = await driven({
+    config,
+    said: [
+      { kind: 'output', output: 'x' },
+      { kind: 'output', output: 'y' },
+    ],
+  });
+  expect(end).toBe('failed');
+  expect(calls.filter((call) => !call.startsWith('look'))).toEqual([
+    ...['begin 1 first', 'run 1 /tree'],
+    ...['begin 1 on', 'run 1 /tree'],
+  ]);
+});
+
+test('what wrote where it may not is given a chance to be taken away before anything follows', async () => {
+  const config = graph({ 'Socket-1': { materia: 'Write', lockScope: ['src'] } });
+  const { end, calls } = await driven({ config });
+  expect(end).toBe('failed');
+  expect(calls.filter((call) => !call.startsWith('look'))).toEqual([
+    ...['begin 1 first', 'run 1 /tree', 'refuse 1'],
+    ...['begin 1 on', 'run 1 /tree', 'refuse 1'],
+  ]);
+});
+
+test('a folder that cannot be made ready lets nothing start', async () => {
+  const ready = async () => {
+    throw new Error('no room');
+  };
+  expect(await driven({ ready })).toEqual({ end: 'no room', calls: [] });
+});

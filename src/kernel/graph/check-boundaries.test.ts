@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../json.ts';
+import { check } from './check.ts';
+import type { Boundaries } from './check-boundaries.ts';
+
+/** A line of agents may hand to its right neighbour. */
+const boundaries: Boundaries = {
+  knows: (id) => ['plan', 'build', 'judge'].includes(id),
+  refusal: (from, to) =>
+    ['plan>build', 'build>judge'].includes(`${from}>${to}`) ? null : `${from} does not reach ${to}`,
+};
+const agent = (identity: string | null, prompt = 'Do it.') => ({ prompt, ...(identity === null ? {} : { identity }) });
+const utility = { type: 'utility', command: ['true'] };
+const config = (
+  materia: JsonObject,
+  edges: Readonly<Record<string, readonly string[]>>,
+  loops: JsonObject = {},
+): JsonObject => ({
+  materia,
+  loadouts: {
+    Main: {
+      entry: 'Socket-1',
+      sockets: Object.fromEntries(
+        Object.keys(materia).map((id, index) => [
+          `Socket-${index + 1}`,
+          { materia: id, edges: (edges[`Socket-${index + 1}`] ?? []).map((to) => ({ when: 'always', to })) },
+        ]),
+      ),
+      loops,
+    },
+  },
+});
+const found = (value: JsonObject, options = {}) =>
+  check(value, { boundaries, ...options })
+    .filter(({ code, path }) => code === 'BOUNDARY_REFUSED' || path.endsWith('.prompt'))
+    .map(({ level, code, path }) => `${level} ${code} ${path}`);
+
+test.each<[string, JsonObject, string[]]>([
+  ['neighbours', config({ A: agent('plan'), B: agent('build') }, { 'Socket-1': ['Socket-2'] }), []],
+  [
+    'the wrong way round',
+    config({ A: agent('build'), B: agent('plan') }, { 'Socket-1': ['Socket-2'] }),
+    ['warning BOUNDARY_REFUSED loadouts.Main.sockets.Socket-1.edges[0]'],
+  ],
+  [
+    'through a utility',
+    config({ A: agent('plan'), U: utility, B: agent('judge') }, { 'Socket-1': ['Socket-2'], 'Socket-2': ['Socket-3'] }),
+    ['warning BOUNDARY_REFUSED loadouts.Main.sockets.Socket-1.edges[0]'],
+  ],
+  [
+    'a circle of utilities ends',
+    config(
+      { A: agent('plan'), U: utility, V: utility },
+      { 'Socket-1': ['Socket-2'], 'Socket-2': ['Socket-3'], 'Socket-3': ['Socket-2'] },
+    ),
+    [],
+  ],
+  ['an agent to itself', config({ A: agent('plan') }, { 'Socket-1': ['Socket-1'] }), []],
+  ['one without identity', config({ A: agent('plan'), B: agent(null) }, { 'Socket-1': ['Socket-2'] }), []],
+  ['an unknown identity', config({ A: agent('nobody') }, {}), ['warning BOUNDARY_REFUSED materia.A.identity']],
+  [
+    'an exit of a loop',
+    config(
+      { A: agent('build'), B: agent('plan') },
+      {},
+      {
+        L: {
+          sockets: ['Socket-1'],
+          exits: [{ id: 'x', from: 'Socket-1', condition: 'always', targetSocketId: 'Socket-2' }],
+        },
+      },
+    ),
+    ['warning BOUNDARY_REFUSED loadouts.Main.loops.L.exits[0]'],
+  ],
+  [
+    'a pinned prompt with a slot',
+    config({ A: agent('plan', 'Do {{request}}') }, {}),
+    ['error INVALID_MATERIA materia.A.prompt'],
+  ],
+  ['a slot where nothing is pinned', config({ A: agent(null, 'Do {{request}}') }, {}), []],
+])('%s', (_, value, expected) => {
+  expect(found(value)).toEqual(expected);
+});
+
+test('under strict checking a boundary is an error, and without a registry nobody asks', () => {
+  const wrong = config({ A: agent('build'), B: agent('plan') }, { 'Socket-1': ['Socket-2'] });
+  expect(found(wrong, { strict: true })).toEqual(['error BOUNDARY_REFUSED loadouts.Main.sockets.Socket-1.edges[0]']);
+  expect(check(wrong).some(({ code }) => code === 'BOUNDARY_REFUSED')).toBe(false);
+});
+
+test.each([
+  null,
+  [],
+  { loadouts: { Main: { sockets: { a: null, b: { edges: [{ to: 4 }] } }, loops: { l: { exits: [null] } } } } },
+])('whatever the configuration is, nothing is thrown: %j', (value) => {
+  expect(() => check(value, { boundaries })).not.toThrow();
+});

@@ -1,0 +1,215 @@
+// Trust in a cast: who hands to whom, what is recorded with a dispatch, and what a refusal leaves behind.
+import { expect, test } from 'vitest';
+import { always, graph } from '../../../test/loadouts.ts';
+import { play, replayed } from '../../../test/play.ts';
+import { envelope, result, TEAM } from '../../../test/team.ts';
+import { packetOf, watchOf } from '../cast/packet.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { deny } from '../verdict.ts';
+import type { Sighting } from './sighting.ts';
+import type { LoadedRegistry } from './state.ts';
+
+const REGISTRY: LoadedRegistry = {
+  digest: 'r1',
+  lock: 'l1',
+  version: '1.0.0',
+  agents: { build: { version: '1.0.0', hash: 'h' } },
+};
+const id = (turn: number) => `550e8400-e29b-41d4-a716-44665544${String(turn).padStart(4, '0')}`;
+
+const seen = (agent: string, turn: number, change: Partial<Sighting> = {}): Sighting => ({
+  origin: 'workspace',
+  registry: REGISTRY,
+  attestation: {
+    agent,
+    type: 'domain',
+    version: '1.0.0',
+    promptHash: 'h',
+    registry: 'r1',
+    lockHash: 'l1',
+    composition: null,
+    runner: 'claude',
+    model: null,
+    tools: 'none',
+    pinned: false,
+    drift: [],
+  },
+  envelope: { handoff_id: id(turn), timestamp: 'T', digest: 'd', pattern: 1, envelope: {} },
+  refusal: null,
+  ...change,
+});
+
+const LINE = graph(
+  {
+    'Socket-1': { materia: 'Plan', edges: [always('Socket-2')] },
+    'Socket-2': { materia: 'Tidy', edges: [always('Socket-3')] },
+    'Socket-3': { materia: 'Build' },
+  },
+  {
+    materia: {
+      Plan: { prompt: 'Plan it.', tools: 'none', identity: 'plan' },
+      Tidy: { type: 'utility', command: ['true'] },
+      Build: { prompt: 'Build it. {{request}}', tools: 'none', identity: 'build' },
+    },
+  },
+);
+const AGENTS: Readonly<Record<string, readonly Json[]>> = {
+  Plan: ['a plan', '$repeat'],
+  Tidy: ['tidy', '$repeat'],
+  Build: ['built', '$repeat'],
+};
+
+type Play = ReturnType<typeof play>;
+const watched = (cast: Play, turn: number) => {
+  const open = cast.cast.turns[turn];
+  if (!open) throw new Error(`there is no turn ${turn}`);
+  return watchOf(cast.state, cast.cast, open).trust;
+};
+const prepare = (cast: Play, turn: number, trust?: Sighting, used?: JsonObject) =>
+  cast.tell({
+    kind: 'turn.prepared',
+    cast: 'c',
+    turn,
+    attempt: 1,
+    ...(trust ? { trust } : {}),
+    ...(used ? { used } : {}),
+  } as never);
+const say = (cast: Play, turn: number, output: string) =>
+  cast.tell({ kind: 'attempt.output', cast: 'c', turn, attempt: 1, output });
+
+/** The cast stands before its third turn: a plan was made, and a utility has passed it on. */
+function beforeBuild(config: JsonObject = LINE): Play {
+  const cast = play({ config, agents: AGENTS, hold: true, request: 'Do the thing' });
+  prepare(cast, 1, seen('plan', 1, { envelope: null }));
+  say(cast, 1, 'a plan');
+  say(cast, 2, 'tidy');
+  return cast;
+}
+
+test('an agent with an identity is looked at first, a scripted one too; a utility is not', () => {
+  const cast = play({ config: LINE, agents: AGENTS, hold: true });
+  expect(cast.owed.map(({ kind }) => kind)).toEqual(['prepare']);
+  prepare(cast, 1, seen('plan', 1));
+  say(cast, 1, 'a plan');
+  expect(cast.owed).toMatchObject([{ kind: 'dispatch', turn: 2 }]);
+});
+
+test('the source is the last agent; utilities are passed through', () => {
+  const cast = beforeBuild();
+  expect(watched(cast, 3)).toMatchObject({ isOn: true, source: 'plan', target: 'build', origin: null, parent: null });
+  expect(watched(cast, 3)?.request).toMatchObject({
+    type: 'task',
+    description: 'Do the thing',
+    input_data: { handoff: 'tidy' },
+  });
+});
+
+test('what was established is recorded with the dispatch, and the registry once', () => {
+  const cast = beforeBuild();
+  prepare(cast, 3, seen('build', 3));
+  const started = cast.all('attempt.started');
+  expect(started.map(({ attestation }) => attestation?.agent)).toEqual(['plan', undefined, 'build']);
+  expect(started.at(-1)?.envelope).toMatchObject({ handoff_id: id(3) });
+  expect(cast.all('registry.loaded')).toHaveLength(1);
+  expect(replayed(cast.entries)).toEqual(cast.state);
+});
+
+test('a pinned prompt goes out as it was hashed, without its slots; where nothing is attested they are filled', () => {
+  const pinned = beforeBuild();
+  prepare(pinned, 3, seen('build', 3));
+  expect(pinned.briefs('Socket-3')[0]).toMatch(/^Build it\. \{\{request\}\}\n\n## Request\nDo the thing/);
+  const cast = play({ config: LINE, agents: AGENTS, request: 'Do the thing' });
+  expect(cast.briefs('Socket-3')[0]).toMatch(/^Build it\. Do the thing\n/);
+});
+
+test('a runner that takes a system prompt gets the pinned one there, whole, and the brief is the rest', () => {
+  const cast = play({ config: LINE, hold: true, request: 'Do the thing' });
+  prepare(cast, 1, seen('plan', 1, { envelope: null }));
+  const packet = packetOf(cast.cast, cast.turn);
+  expect(packet.materia).toMatchObject({ system: 'Plan it.' });
+  expect(packet.brief).not.toContain('Plan it.');
+  expect(packet.brief).toContain('Do the thing');
+});
+
+test('a refusal stops the dispatch, blocks what is at fault, and ends the cast with its code', () => {
+  const cast = beforeBuild();
+  const verdict = deny('PROMPT_BYTES_MISMATCH', 'not the locked one');
+  const refusal = { stage: 11, verdict, blocks: { agent: 'build', hash: null, context: null } };
+  expect(prepare(cast, 3, seen('build', 3, { attestation: null, envelope: null, refusal })).code).toBe(
+    'PROMPT_BYTES_MISMATCH',
+  );
+  expect([cast.cast.status, cast.cast.code]).toEqual(['failed', 'PROMPT_BYTES_MISMATCH']);
+  expect(cast.all('attempt.started')).toHaveLength(2);
+  expect(cast.all('quarantine.opened')).toMatchObject([{ key: 'build', where: { cast: 'c', turn: 3 } }]);
+  cast.tell({ kind: 'cast.recast', cast: 'c' });
+  expect(prepare(cast, 3, seen('build', 4)).code).toBe('QUARANTINED');
+  cast.tell({
+    kind: 'quarantine.release',
+    id: 'build',
+    reason: 'restored',
+    isAgent: false,
+    registry: REGISTRY,
+    faults: {},
+  });
+  cast.tell({ kind: 'cast.recast', cast: 'c' });
+  expect(prepare(cast, 3, seen('build', 5)).code).toBe('OK');
+  expect(replayed(cast.entries)).toEqual(cast.state);
+});
+
+test('once there was a registry every agent is asked for, and a missing one stops the cast', () => {
+  const cast = beforeBuild(
+    graph(
+      {
+        'Socket-1': { materia: 'Plan', edges: [always('Socket-2')] },
+        'Socket-2': { materia: 'Tidy', edges: [always('Socket-3')] },
+        'Socket-3': { materia: 'Build' },
+      },
+      {
+        materia: {
+          Plan: { prompt: 'Plan.', tools: 'none', identity: 'plan' },
+          Tidy: { type: 'utility', command: ['true'] },
+          Build: { prompt: 'Build.', tools: 'none' },
+        },
+      },
+    ),
+  );
+  expect(watched(cast, 3)).toMatchObject({ target: null, source: 'plan' });
+  prepare(cast, 3);
+  expect(cast.cast.code).toBe('REGISTRY_UNUSABLE');
+});
+
+test('an id that was used is not used again', () => {
+  const cast = beforeBuild();
+  prepare(cast, 3, seen('build', 3), { [`handoff:${id(3)}`]: 4 });
+  expect([cast.cast.code, cast.all('attempt.started').length]).toEqual(['REPLAY', 2]);
+});
+
+test('side by side, each item is handed to by the agent before it on its own way', () => {
+  const materia = TEAM.materia as Record<string, JsonObject>;
+  const named = Object.fromEntries(
+    Object.entries(materia).map(([name, one]) => [name, { ...one, tools: 'none', identity: name.toLowerCase() }]),
+  );
+  const plan = envelope({ id: 'T-1' }, { id: 'T-2' });
+  const cast = play({
+    config: { ...TEAM, materia: named },
+    agents: { Lead: [plan], Worker: ['x', '$repeat'], Sum: ['ok'] },
+    hold: true,
+  });
+  prepare(cast, 1, seen('lead', 1, { envelope: null }));
+  say(cast, 1, JSON.stringify(plan));
+  expect([2, 3].map((turn) => watched(cast, turn)?.source)).toEqual(['lead', 'lead']);
+  for (const turn of [2, 3]) prepare(cast, turn, seen('worker', turn));
+  say(cast, 2, JSON.stringify(result('T-1')));
+  expect(watched(cast, 3)?.source).toBe('lead');
+  say(cast, 3, JSON.stringify(result('T-2')));
+  expect(watched(cast, 4)).toMatchObject({ source: 'worker', origin: 'lead', parent: id(3) });
+});
+
+test('a payload too deep for an envelope is handed on as text', () => {
+  const deep = `{"satisfied":true,"context":${'{"a":'.repeat(40)}1${'}'.repeat(40)}}`;
+  const cast = play({ config: LINE, agents: AGENTS, hold: true });
+  prepare(cast, 1, seen('plan', 1));
+  say(cast, 1, deep);
+  say(cast, 2, deep);
+  expect(watched(cast, 3)?.request.input_data).toMatchObject({ handoff: expect.any(String) });
+});

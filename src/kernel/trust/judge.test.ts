@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import { newPen } from '../cast/pen.ts';
+import { emptyState, type State } from '../state.ts';
+import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { decideTrust } from './decide.ts';
+import { keysUsedBy, keysWanted } from './once.ts';
+import type { Refusal } from './sighting.ts';
+
+const ID = '550e8400-e29b-41d4-a716-446655440000';
+const WRONG = 'b'.repeat(64);
+
+type Judge = Extract<Parameters<typeof decideTrust>[1], { kind: 'handoff.judge' }>;
+const refused = (
+  stage: number,
+  code: Denied['code'],
+  blocks: Refusal['blocks'] = null,
+): Pick<Judge, 'refusal' | 'verdict'> => {
+  const verdict = deny(code, 'no', { stage });
+  return { verdict, refusal: { stage, verdict, blocks } };
+};
+const handoff = (change: Partial<Judge> = {}): Judge => ({
+  kind: 'handoff.judge',
+  at: 1,
+  by: 'user:ann',
+  handoff: ID,
+  source: 'product',
+  target: 'analysis',
+  claimed: { source: 'a'.repeat(64), target: WRONG },
+  parent: null,
+  verdict: allow('the handoff is accepted') as Verdict,
+  refusal: null,
+  registry: null,
+  envelopeDigest: 'e',
+  requestDigest: 'r',
+  envelope: '{}',
+  ...change,
+});
+const USED = { used: { [`handoff:${ID}`]: 7 } };
+
+const judged = (state: State, input: Judge) => {
+  const pen = newPen(state, 1, {} as never);
+  return { verdict: decideTrust(pen, input), facts: pen.facts };
+};
+
+test.each<[string, Partial<Judge>, string, boolean]>([
+  ['the registry is unusable', { ...refused(1, 'REGISTRY_UNUSABLE'), ...USED }, 'REGISTRY_UNUSABLE', false],
+  ['it is not JSON', { ...refused(2, 'PARSE'), handoff: null }, 'PARSE', false],
+  ['the schema, under an id that was used', { ...refused(4, 'SCHEMA_MISSING'), ...USED }, 'SCHEMA_MISSING', false],
+  ['it is too old', refused(6, 'TIMESTAMP_STALE'), 'TIMESTAMP_STALE', false],
+  ['the id was used, and everything else is right', USED, 'REPLAY', false],
+  ['the id was used, and the agent is unknown', { ...refused(8, 'AGENT_UNKNOWN'), ...USED }, 'REPLAY', false],
+  ['the agent is unknown', refused(8, 'AGENT_UNKNOWN'), 'AGENT_UNKNOWN', true],
+  ['the boundary', refused(13, 'BOUNDARY_NOT_ALLOWED'), 'BOUNDARY_NOT_ALLOWED', true],
+  ['a claim is false', refused(16, 'ATTESTATION_NEGATIVE'), 'ATTESTATION_NEGATIVE', true],
+  ['all is right', {}, 'OK', true],
+])('%s', (_, change, code, usesId) => {
+  const { verdict, facts } = judged(emptyState(), handoff(change));
+  expect(verdict.code).toBe(code);
+  expect(facts).toMatchObject([{ kind: 'handoff.judged', code, usesId, envelope: '{}' }]);
+  expect(facts.flatMap(keysUsedBy)).toEqual(usesId ? [`handoff:${ID}`] : []);
+});
+
+test('a wrong hash blocks this sender’s claim only, once, and correct handoffs still pass', () => {
+  const state = emptyState();
+  const wrong = refused(11, 'HASH_MISMATCH', { agent: 'analysis', hash: WRONG, context: null });
+  expect(judged(state, handoff(wrong)).verdict.code).toBe('HASH_MISMATCH');
+  for (let time = 0; time < 5; time++) expect(judged(state, handoff(wrong)).verdict.code).toBe('QUARANTINED');
+  expect(Object.values(state.trust.quarantine)).toMatchObject([{ key: `analysis@${WRONG}`, times: 6 }]);
+  const right = handoff({ claimed: { source: null, target: 'c'.repeat(64) } });
+  expect(judged(state, right).verdict.code).toBe('OK');
+});
+
+test('a prompt that is not the locked one blocks the agent in every role', () => {
+  const state = emptyState();
+  judged(state, handoff(refused(11, 'PROMPT_BYTES_MISMATCH', { agent: 'analysis', hash: null, context: null })));
+  const roles: Partial<Judge>[] = [{}, { source: 'analysis', target: 'product' }];
+  for (const role of roles) expect(judged(state, handoff(role)).verdict.code).toBe('QUARANTINED');
+  expect(judged(state, handoff({ target: 'content' })).verdict.code).toBe('OK');
+});
+
+test('a copy is told where the first one stands', () => {
+  expect(judged(emptyState(), handoff(USED)).verdict.details).toMatchObject({ prior: { seq: 7 }, security_flag: true });
+});
+
+test('no secret of a foreign envelope is stored', () => {
+  const secret = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789';
+  const { facts } = judged(emptyState(), handoff({ envelope: `{"token":"${secret}"}` }));
+  expect(JSON.stringify(facts)).not.toContain(secret);
+});
+
+test('ids are the same in any case', () => {
+  expect(keysWanted(handoff({ handoff: ID.toUpperCase() }))).toEqual(keysWanted(handoff()));
+});

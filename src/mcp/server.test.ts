@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { CODES } from '../kernel/codes.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
+import { callTool, TOOLS, toolsFor } from './server.ts';
+import type { Scene, Wire } from './tool.ts';
+
+const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const wire: Wire = { signal: new AbortController().signal, progress: async () => undefined };
+
+/** A workspace in which every command prints the same. */
+function scene(printed: Json | undefined, isAgent: boolean, asked: string[][] = []): Scene {
+  return {
+    attempt: isAgent ? { cast: 'C', turn: 1, attempt: 1, fence: null, dir: '/nowhere' } : null,
+    isAgent,
+    async baton(args) {
+      asked.push([...args]);
+      return { exit: 0, value: printed, stderr: '' };
+    },
+    cast: async () => null,
+  };
+}
+
+test.each([
+  ['submit_handoff', true, false],
+  ['request_approval', true, false],
+  ['read_context', true, true],
+  ['task_list', true, true],
+  ['task_claim', true, true],
+  ['task_next', true, true],
+  ['task_finish', true, true],
+  ['heartbeat', true, true],
+  ['worklog_add', true, true],
+  ['lock_check', true, true],
+  ['cast_start', false, true],
+  ['cast_wait', false, true],
+  ['cast_answer', false, true],
+  ['cast_show', false, true],
+  ['cast_list', false, true],
+])('%s is for an agent: %s, for whoever is outside: %s', (name, agent, outside) => {
+  const isOffered = (isAgent: boolean) => toolsFor({ isAgent }).some((tool) => tool.name === name);
+  expect([isOffered(true), isOffered(false)]).toEqual([agent, outside]);
+});
+
+test('every tool has a row above, and a name of its own', () => {
+  expect(new Set(TOOLS.map(({ name }) => name)).size).toBe(TOOLS.length);
+  expect(TOOLS).toHaveLength(15);
+});
+
+test('what is kept from an agent is not even begun', async () => {
+  const asked: string[][] = [];
+  for (const { name, audience } of TOOLS) {
+    if (audience !== 'person') continue;
+    const verdict = await callTool(scene({}, true, asked), name, { cast: 'C', answer: 'yes', request: 'x' }, wire);
+    expect(verdict.code).toBe('APPROVER_IS_AGENT');
+  }
+  expect(asked).toEqual([]);
+});
+
+const word = fc.oneof(fc.string(), fc.constantFrom('--json', '-C', '--', '--owner=x', 'latest'));
+const given = fc.record(
+  {
+    task: word,
+    owner: word,
+    run: word,
+    cast: word,
+    answer: word,
+    request: word,
+    loadout: word,
+    fence: fc.oneof(fc.nat(), word),
+    paths: fc.oneof(fc.array(word, { minLength: 1, maxLength: 3 }), word),
+    result: fc.oneof(fc.jsonValue(), word),
+    entry: fc.oneof(fc.dictionary(word, word), word),
+    handoff: fc.jsonValue(),
+    path: word,
+    limit: fc.nat(10),
+  },
+  { requiredKeys: [] },
+);
+
+test('whatever a client sends, the answer is a verdict, and its words never become options', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...TOOLS),
+      given,
+      fc.jsonValue(),
+      fc.boolean(),
+      async (tool, sent, printed, isAgent) => {
+        const asked: string[][] = [];
+        const members = Object.keys(tool.input.properties as JsonObject);
+        const fitting = Object.fromEntries(Object.entries(sent).filter(([name]) => members.includes(name)));
+        const verdict = await callTool(scene(printed as Json, isAgent, asked), tool.name, fitting as JsonObject, wire);
+        expect(verdict.allow ? verdict.code : Object.hasOwn(CODES, verdict.code)).toBe(verdict.allow ? 'OK' : true);
+        for (const args of asked) {
+          const end = args.indexOf('--');
+          const own = end === -1 ? args : args.slice(0, end);
+          expect(own.filter((arg) => arg.startsWith('-')).every((arg) => /^--(?:detach|turns|[a-z]+=)/.test(arg))).toBe(
+            true,
+          );
+        }
+      },
+    ),
+    { numRuns: RUNS },
+  );
+});

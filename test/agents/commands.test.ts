@@ -1,0 +1,123 @@
+// The commands around agents: what is on the machine, whether it answers, what a cast needs, and a first configuration for it.
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../src/kernel/json.ts';
+import { modelServer } from '../../src/testing/index.ts';
+import { agent, baton, flow, json, project, put, read } from '../cli/baton.ts';
+
+const RESULT = { type: 'result', subtype: 'success', is_error: false, result: 'ready', session_id: 's1' };
+const USED = { usage: { input_tokens: 5, output_tokens: 1 }, total_cost_usd: 0.01 };
+
+/** Programs that only know their version and one answer, and an environment in which no others are found. */
+function machine(programs: Readonly<Record<string, string>>, keys: NodeJS.ProcessEnv = {}) {
+  const dir = project();
+  const home = join(dir, 'home');
+  mkdirSync(home);
+  for (const [name, answer] of Object.entries(programs)) {
+    const script = `#!/bin/sh\nif [ "$1" = --version ]; then echo "${name} 9.8.7"; exit 0; fi\ncat > /dev/null\n${answer}\n`;
+    put(dir, { [`bin/${name}`]: script });
+    chmodSync(join(dir, 'bin', name), 0o755);
+  }
+  return { dir, how: { env: { PATH: `${join(dir, 'bin')}:/usr/bin:/bin`, HOME: home, ...keys } } };
+}
+
+const GOOD = `echo '${JSON.stringify({ ...RESULT, ...USED })}'`;
+
+test('agents: what is installed, in which version, and who is signed in', async () => {
+  const { dir, how } = machine({ claude: GOOD, codex: 'exit 1' }, { ANTHROPIC_API_KEY: 'key' });
+  const { agents, models } = json<{ agents: JsonObject[]; models: JsonObject[] }>(
+    await baton(dir, ['agents', '--json'], how),
+  );
+  expect(agents).toMatchObject([
+    { name: 'claude', installed: true, version: '9.8.7', signedIn: true, signedInBy: 'ANTHROPIC_API_KEY', hint: null },
+    { name: 'codex', installed: true, version: '9.8.7', signedIn: false, hint: expect.stringContaining('codex login') },
+    { name: 'pi', installed: false, version: null, hint: expect.stringContaining('npm install') },
+  ]);
+  expect(models).toMatchObject([
+    { name: 'anthropic', keySet: true },
+    { name: 'openai', keySet: false },
+  ]);
+  expect((await baton(dir, ['agents'], how)).stdout).toMatch(/claude\s+9\.8\.7\s+signed in/);
+});
+
+test('agents test: one prompt, the answer, and an exit code that says whether it worked', async () => {
+  const { dir, how } = machine({ claude: GOOD, codex: 'echo "not logged in" >&2; exit 1' });
+  const good = await baton(dir, ['agents', 'test', 'claude', '--json'], how);
+  expect(good.code).toBe(0);
+  expect(json(good)).toMatchObject({ ok: true, results: [{ name: 'claude', said: 'ready', tokens: 6 }] });
+  const both = await baton(dir, ['agents', 'test'], how);
+  expect(both.code).toBe(1);
+  expect(both.stdout).toMatch(/✓ claude .*ready[\s\S]*✗ codex: AUTH_REQUIRED/);
+});
+
+test('agents test: a model is asked at the address that is named', async () => {
+  const server = await modelServer({ answers: ['ready'] });
+  const { dir, how } = machine({}, { OPENAI_API_KEY: 'key' });
+  const args = ['agents', 'test', 'openai', '--model', 'm', '--base-url', `${server.url}/v1`, '--json'];
+  expect(json(await baton(dir, args, how))).toMatchObject({ ok: true, results: [{ name: 'openai', model: 'm' }] });
+  await server.close();
+});
+
+test.each([
+  ['an agent that does not exist', ['agents', 'test', 'gpt'], 2],
+  ['a word that is none', ['agents', 'install'], 2],
+  ['a machine without agents', ['agents', 'test'], 1],
+])('agents refuses %s', async (_what, args, code) => {
+  const { dir, how } = machine({});
+  expect((await baton(dir, args, how)).code).toBe(code);
+});
+
+type Findings = { ok: boolean; findings: { name: string; level: string; found: string; fix: string | null }[] };
+
+test('doctor: everything a cast needs, and a way to mend what is missing', async () => {
+  const { dir, how } = machine({});
+  const ran = await baton(dir, ['doctor', '--json'], how);
+  const { ok, findings } = json<Findings>(ran);
+  expect([ok, ran.code]).toEqual([false, 1]);
+  const level = Object.fromEntries(findings.map(({ name, level }) => [name, level]));
+  expect(level).toMatchObject({
+    node: 'ok',
+    configuration: 'ok',
+    claude: 'error',
+    disk: 'ok',
+    state: 'ok',
+    clock: 'ok',
+  });
+  for (const { level, fix } of findings) if (level !== 'ok') expect(fix).not.toBeNull();
+});
+
+test.each<[string, JsonObject, string]>([
+  [
+    'a configuration with a mistake',
+    { '.baton/config.json': flow({ A: agent }, { 'Socket-1': { materia: 'B' } }) },
+    'configuration',
+  ],
+  ['a configuration that is no JSON', { '.baton/config.json': '{' }, 'configuration'],
+  ['a file where the state should be', { '.baton/state': 'x' }, 'state'],
+])('doctor finds %s', async (_what, files, name) => {
+  const { dir, how } = machine({ claude: GOOD }, { ANTHROPIC_API_KEY: 'key' });
+  put(dir, files as Record<string, string>);
+  const { ok, findings } = json<Findings>(await baton(dir, ['doctor', '--json'], how));
+  expect(ok).toBe(false);
+  expect(findings.find((one) => one.name === name)?.level).toBe('error');
+});
+
+test.each<[string, Record<string, string>, NodeJS.ProcessEnv, string | null]>([
+  ['the one that is installed', { codex: GOOD }, {}, 'codex'],
+  ['the one that somebody is signed in to', { claude: GOOD, codex: GOOD }, { OPENAI_API_KEY: 'k' }, 'codex'],
+  ['the first of several', { claude: GOOD, codex: GOOD }, {}, 'claude'],
+  ['none where there is none', {}, {}, null],
+])(
+  'init picks %s, asks nothing without a terminal, and names the first cast',
+  async (_what, programs, keys, runner) => {
+    const { dir, how } = machine(programs, keys);
+    const ran = await baton(dir, ['init'], how);
+    expect(ran.code).toBe(0);
+    expect(ran.stdout).toMatch(/Your first cast: .*cast "/);
+    const config = JSON.parse(read(dir, '.baton/config.json')) as { materia: Record<string, { runner?: string }> };
+    const named = runner === null || runner === 'claude' ? undefined : runner;
+    expect(config.materia.Build?.runner).toBe(named);
+    expect((await baton(dir, ['check', '--strict'], how)).code).toBe(0);
+  },
+);

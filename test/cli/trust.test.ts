@@ -1,0 +1,157 @@
+// The trust layer through the command line: pinned prompts, what a changed one brings about, and how a person lets it go.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../src/kernel/json.ts';
+import { baton, json, project, put, read } from './baton.ts';
+
+const AGENTS = {
+  'Auto-Plan': [{ workItems: [{ title: 'Greet', context: 'Say hello.' }] }],
+  Build: ['Built.', '$repeat'],
+  'Auto-Eval': [{ satisfied: true }, '$repeat'],
+  Maintain: [{ satisfied: true }, '$repeat'],
+  Narrate: ['Done.'],
+};
+const BUILD = '.baton/prompts/build.md';
+const MANIFEST = '.baton/versions/prompt-manifest.json';
+
+type Row = { readonly kind: string; readonly by: string } & JsonObject;
+
+async function initialised(): Promise<string> {
+  const dir = project({ 'agents.json': AGENTS });
+  expect((await baton(dir, ['init'])).code).toBe(0);
+  return dir;
+}
+
+const cast = async (dir: string) =>
+  json<JsonObject>(await baton(dir, ['cast', '--agents', 'agents.json', '--json', 'Greet']));
+const codeOf = async (dir: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+  json<{ code: string }>(await baton(dir, ['registry', ...args, '--json'], { env })).code;
+const blocked = async (dir: string) =>
+  json<{ key: string; times: number }[]>(await baton(dir, ['registry', 'quarantine', '--json']));
+const log = async (dir: string, prefix: string) =>
+  json<Row[]>(await baton(dir, ['log', '--json', '--after', '0'])).filter(({ kind }) => kind.startsWith(prefix));
+
+function raise(dir: string, id: string, version: string): void {
+  const manifest = JSON.parse(read(dir, MANIFEST));
+  manifest.domains[id].version = version;
+  put(dir, { [MANIFEST]: manifest });
+}
+
+test('an edited prompt stops the next dispatch, is blocked, and works again once a person has locked and released it', async () => {
+  const dir = await initialised();
+  expect(await cast(dir)).toMatchObject({ status: 'completed', trust: 'on' });
+  put(dir, { [BUILD]: `${read(dir, BUILD)}And be quick.\n` });
+  expect(await cast(dir)).toMatchObject({ status: 'failed', code: 'PROMPT_BYTES_MISMATCH' });
+  expect(await cast(dir)).toMatchObject({ status: 'failed', code: 'QUARANTINED' });
+  expect(await blocked(dir)).toMatchObject([{ key: 'domain-02-build', times: 2 }]);
+  const release = ['release', 'domain-02-build', '--reason', 'reworded on purpose'];
+  expect(await codeOf(dir, release)).toBe('PROMPT_BYTES_MISMATCH');
+  expect(await codeOf(dir, ['lock'])).toBe('OK');
+  expect(await codeOf(dir, release)).toBe('VERSION_MISMATCH');
+  raise(dir, 'domain-02-build', '1.1.0');
+  expect(await codeOf(dir, ['lock', '--reason', 'quicker'])).toBe('OK');
+  expect((await cast(dir)).code).toBe('QUARANTINED');
+  for (const env of [{ BATON_ATTEMPT: '1.1' }, { BATON_ATTEMPT_DIR: '/somewhere' }]) {
+    expect(await codeOf(dir, release, env)).toBe('APPROVER_IS_AGENT');
+    expect(await codeOf(dir, ['lock'], env)).toBe('APPROVER_IS_AGENT');
+  }
+  expect(await codeOf(dir, release)).toBe('OK');
+  expect(await blocked(dir)).toEqual([]);
+  expect(await cast(dir)).toMatchObject({ status: 'completed' });
+  const [released] = await log(dir, 'quarantine.released');
+  expect(released).toMatchObject({
+    by: expect.stringMatching(/^user:/),
+    reason: 'reworded on purpose',
+    outcome: 'legitimate_change',
+  });
+});
+
+test('a prompt that is put back makes the release possible and does not perform it', async () => {
+  const dir = await initialised();
+  const text = read(dir, BUILD);
+  put(dir, { [BUILD]: 'x' });
+  expect((await cast(dir)).code).toBe('PROMPT_BYTES_MISMATCH');
+  put(dir, { [BUILD]: text });
+  const failed = await cast(dir);
+  expect(failed.code).toBe('QUARANTINED');
+  expect(await codeOf(dir, ['release', 'domain-02-build', '--reason', 'restored'])).toBe('OK');
+  const ran = await baton(dir, ['recast', String(failed.cast), '--json']);
+  expect(json<JsonObject>(ran).status).toBe('completed');
+});
+
+test('every dispatch of an agent is attested, and every handoff has an id of its own', async () => {
+  const dir = await initialised();
+  await cast(dir);
+  const started = (await log(dir, 'attempt.started')) as unknown as {
+    turn: number;
+    attestation?: { agent: string };
+    envelope?: JsonObject;
+  }[];
+  const agents = started.filter(({ attestation }) => attestation);
+  expect(agents.map(({ attestation }) => attestation?.agent)).toEqual([
+    'domain-01-plan',
+    'domain-02-build',
+    'domain-03-evaluate',
+    'domain-04-maintain',
+    'domain-05-narrate',
+  ]);
+  const ids = agents.map(({ envelope }) => envelope?.handoff_id ?? null);
+  expect([ids[0], new Set(ids).size]).toEqual([null, 5]);
+});
+
+test('a missing registry is no way around it', async () => {
+  const dir = await initialised();
+  await cast(dir);
+  rmSync(join(dir, '.baton', 'versions'), { recursive: true });
+  expect(await cast(dir)).toMatchObject({ status: 'failed', code: 'REGISTRY_UNUSABLE' });
+  expect(await codeOf(dir, ['verify'])).toBe('REGISTRY_UNUSABLE');
+});
+
+test('a workspace that never had a registry works, and says so', async () => {
+  const config = {
+    materia: { Say: { prompt: 'Say it.', tools: 'none' } },
+    loadouts: { Main: { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'Say' } } } },
+  };
+  const dir = project({ '.baton/config.json': config, 'agents.json': { Say: ['said'] } });
+  expect(await cast(dir)).toMatchObject({ status: 'completed', trust: 'off' });
+  expect(json<JsonObject>(await baton(dir, ['status', '--json'])).trust).toBe('off');
+  expect((await baton(dir, ['registry', 'list'])).stdout).toContain('trust: off');
+});
+
+test('a lock covers what agents run with, and verify reports what drifted', async () => {
+  const dir = await initialised();
+  expect(await codeOf(dir, ['lock'])).toBe('OK');
+  const [row] = json<JsonObject[]>(await baton(dir, ['registry', 'list', '--json']));
+  expect(row).toMatchObject({
+    id: 'domain-01-plan',
+    runner: 'claude',
+    tools: 'readOnly',
+    pinned: false,
+    status: 'active',
+  });
+  const config = JSON.parse(read(dir, '.baton/config.json'));
+  config.materia.Build.model = 'some-model';
+  put(dir, { '.baton/config.json': config });
+  const verified = await baton(dir, ['registry', 'verify', '--json']);
+  expect(json<JsonObject>(verified)).toMatchObject({
+    allow: true,
+    details: { problems: [{ code: 'APPROVAL_DRIFT', agent: 'domain-02-build' }] },
+  });
+  expect(await codeOf(dir, ['verify', '--strict'])).toBe('APPROVAL_DRIFT');
+});
+
+test('an edge that could never pass is found before anything runs', async () => {
+  const dir = await initialised();
+  const manifest = JSON.parse(read(dir, MANIFEST));
+  manifest.domains['domain-02-build'].collaboration.allow = [];
+  put(dir, { [MANIFEST]: manifest });
+  await baton(dir, ['registry', 'lock']);
+  const checked = json<{ allow: boolean; details: { issues: JsonObject[] } }>(await baton(dir, ['check', '--json']));
+  expect([checked.allow, checked.details.issues]).toMatchObject([
+    true,
+    [{ code: 'BOUNDARY_REFUSED', level: 'warning', path: 'loadouts.Full-Auto.sockets.Socket-4.edges[0]' }],
+  ]);
+  expect((await baton(dir, ['check', '--strict'])).code).toBe(1);
+  expect(await cast(dir)).toMatchObject({ status: 'failed', code: 'BOUNDARY_NOT_ALLOWED' });
+});
