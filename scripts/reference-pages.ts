@@ -3,6 +3,7 @@ import type { Command } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { GROUPS } from '../src/cli/help.ts';
 import { AGENT_CODES } from '../src/kernel/codes/agent.ts';
+import { EVIDENCE_CODES } from '../src/kernel/codes/evidence.ts';
 import { GAIA_CODES } from '../src/kernel/codes/gaia.ts';
 import { GAIA_REPORT_CODES } from '../src/kernel/codes/gaia-report.ts';
 import { GOVERNED_CODES } from '../src/kernel/codes/governed.ts';
@@ -10,6 +11,7 @@ import { GRAPH_CODES } from '../src/kernel/codes/graph.ts';
 import { OPERATOR_CODES } from '../src/kernel/codes/operator.ts';
 import { OPERATOR_RULES } from '../src/kernel/codes/operator-rules.ts';
 import type { CodeRow } from '../src/kernel/codes/row.ts';
+import { WORKTREE_CODES } from '../src/kernel/codes/worktree.ts';
 import { CODES } from '../src/kernel/codes.ts';
 
 const GENERATED = '<!-- Written by `npm run docs`; a test fails when it is stale. -->';
@@ -57,6 +59,8 @@ const CHAPTERS: readonly (readonly [title: string, codes: Readonly<Record<string
   ['Ledger (operator)', OPERATOR_CODES],
   ['Rules of the gates (operator)', OPERATOR_RULES],
   ['Trust (governed)', GOVERNED_CODES],
+  ['History as evidence', EVIDENCE_CODES],
+  ['Worktrees', WORKTREE_CODES],
 ];
 
 const RETRY: Readonly<Record<CodeRow['retry'], string>> = {

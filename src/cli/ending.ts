@@ -7,14 +7,18 @@ import { branchOf } from '../workspace/worktree/branch.ts';
 import { again, type Call, EXIT, out, outJson, UsageError } from './command.ts';
 import { commandName } from './command-name.ts';
 import { counted } from './counted.ts';
+import { taskViews } from './task-view.ts';
 
 export async function loadView(door: Door, cast: string, withTurns: boolean): Promise<CastView> {
   const state = await door.cast(cast);
   if (!state) throw new UsageError(`there is no cast ${cast}; \`${commandName()} casts\` lists them`, 'UNKNOWN_CAST');
-  const view = viewOf(state, await door.read({ after: 0, cast }), await door.head(), withTurns);
+  const entries = await door.read({ after: 0, cast });
+  const view = viewOf(state, entries, await door.head(), withTurns);
   // What runs goes on getting older while nothing is written down.
   const worktree = state.root === undefined ? {} : { branch: branchOf(cast), root: state.root };
-  return { ...view, elapsedMs: elapsedOf(state, Date.now()), ...worktree };
+  const tasks = taskViews(cast, entries);
+  const owned = tasks.length === 0 ? {} : { tasks };
+  return { ...view, elapsedMs: elapsedOf(state, Date.now()), ...worktree, ...owned };
 }
 
 export function exitOf(status: CastStatus): number {

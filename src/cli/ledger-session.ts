@@ -95,7 +95,10 @@ export function onlyRun(call: Call, ledger: Ledger, named: string | undefined): 
     if (Object.values(ledger.runs).some(({ id }) => id === named)) return named;
     throw new UsageError(`there is no run ${named}; \`${again(call)} task list\` shows them`);
   }
-  const runs = Object.values(ledger.runs).filter(({ cast }) => !cast);
+  const byHand = Object.values(ledger.runs).filter(({ cast }) => !cast);
+  // Where everything was done by casts, the newest of them with tasks is meant.
+  const newest = Object.values(ledger.runs).findLast(({ tasks }) => tasks.length > 0);
+  const runs = byHand.length === 0 && newest ? [newest] : byHand;
   const open = runs.filter((run) => run.open > 0);
   const [one, another] = open.length > 0 ? open : runs;
   if (!one) throw new Refused(deny('LEDGER_INCONSISTENT', 'The ledger holds no run yet; create a task first.'));

@@ -20,6 +20,17 @@ export type TurnView = PathStep & {
   readonly agent?: AgentNote;
 };
 
+/** A row of the ledger, as far as a cast's reader wants to know it. */
+export type TaskView = {
+  readonly task: string;
+  readonly title: string;
+  readonly status: string;
+  readonly owner: string;
+  readonly code: string | null;
+  readonly reason: string;
+  readonly fence: number | null;
+};
+
 export type CastView = {
   readonly cast: string;
   readonly status: Cast['status'];
@@ -46,6 +57,8 @@ export type CastView = {
   readonly branch?: string;
   readonly root?: string;
   readonly turns?: readonly TurnView[];
+  /** The tasks of its items, where it has any. */
+  readonly tasks?: readonly TaskView[];
 };
 
 export function viewOf(cast: Cast, entries: readonly Entry[], head: Head, withTurns: boolean): CastView {

@@ -47,7 +47,7 @@ export function apply(state: State, entry: Pick<Entry, 'at' | 'fact'>): State {
     }
     default: {
       const at = Date.parse(entry.at);
-      if (fact.kind === 'turn.accepted' && fact.touched) excuse(state, fact, fact.touched);
+      if (isVerified(fact) && fact.touched) excuse(state, fact, fact.touched);
       if (isOutcome(fact)) spend(state.day, entry.at, fact.usage);
       if (isLedgerFact(fact)) applyLedger(state.ledger, fact, at);
       else if (isTrustFact(fact)) applyTrust(state.trust, fact, at);
@@ -58,6 +58,12 @@ export function apply(state: State, entry: Pick<Entry, 'at' | 'fact'>): State {
       return state;
     }
   }
+}
+
+const VERIFIED = ['turn.accepted', 'turn.blocked', 'attempt.refused'] as const;
+
+function isVerified(fact: Fact): fact is Extract<CastFact, { kind: (typeof VERIFIED)[number] }> {
+  return VERIFIED.some((kind) => kind === fact.kind);
 }
 
 const OUTCOMES = ['turn.accepted', 'turn.blocked', 'attempt.refused', 'attempt.failed'] as const;
@@ -188,7 +194,7 @@ function applyToCast(
         refusal: null,
         reserved: 0,
         brief: null,
-        seal: null,
+        ...(fact.sealed ? {} : { seal: null }),
         held: null,
       });
       return;

@@ -89,6 +89,7 @@ export type CastFact =
       readonly usage: Usage;
       readonly code: Code;
       readonly reason: string;
+      readonly touched?: Touched;
     }
   /** The walk of one item through the lanes is over. */
   | { readonly kind: 'lane.ended'; readonly cast: string; readonly turn: number; readonly item: string | null }
@@ -127,6 +128,7 @@ export type CastFact =
       readonly repair: boolean;
       readonly changes?: readonly DataChange[];
       readonly agent?: AgentNote;
+      readonly touched?: Touched;
     }
   | {
       readonly kind: 'attempt.failed';
@@ -186,11 +188,11 @@ export type CastFact =
       readonly scrubbed?: readonly string[];
       readonly changes: readonly DataChange[];
       readonly context?: string;
-      /** The files that were changed while the turn ran: the digest of each, null where it is gone. */
-      readonly touched?: Readonly<Record<string, string | null>>;
+      readonly touched?: Touched;
       readonly agent?: AgentNote;
     }
-  | { readonly kind: 'turn.reopened'; readonly cast: string; readonly turn: number }
+  /** `sealed`: what was seen before its first attempt still counts, so that a stray change is not forgiven by trying again. */
+  | { readonly kind: 'turn.reopened'; readonly cast: string; readonly turn: number; readonly sealed?: true }
   | { readonly kind: 'turn.dropped'; readonly cast: string; readonly turn: number }
   | {
       readonly kind: 'cursor.advanced';
@@ -253,6 +255,9 @@ export type CastFact =
       readonly cast: string;
       readonly extends?: { readonly key: string; readonly by: number };
     };
+
+/** The files that were changed while a turn ran: the digest of each, null where it is gone. */
+export type Touched = Readonly<Record<string, string | null>>;
 
 /** An output that was read, in the form in which it is stored. */
 export type Answered = {

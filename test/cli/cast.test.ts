@@ -163,7 +163,12 @@ test('where nothing was cast, looking answers with nothing and creates nothing',
   const commands = [['casts'], ['status'], ['log'], ['log', '--after', '0']];
   const answers = await Promise.all(commands.map((args) => baton(dir, [...args, '--json'])));
   expect(answers.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
-  expect(answers.map((ran) => json(ran))).toEqual([[], { workspace: dir, head: 0, open: [], ended: [] }, [], []]);
+  expect(answers.map((ran) => json(ran))).toEqual([
+    [],
+    { workspace: dir, head: 0, trust: 'off', open: [], ended: [] },
+    [],
+    [],
+  ]);
   expect((await baton(dir, ['casts'])).stdout).toContain('baton cast');
   expect(existsSync(join(dir, '.baton/state'))).toBe(false);
 });

@@ -1,11 +1,11 @@
 // The history as evidence, from the command line: signed when a cast ends, verified, exported, traced, and erased in part.
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { agent, always, baton, CHECKOUT, cast, flow, json, project, put, read } from './baton.ts';
+import { agent, always, baton, CHECKOUT, flow, json, project, put, read } from './baton.ts';
 
 const LONG = `Build what was planned. ${'x'.repeat(400)}`;
 const config = flow(
@@ -30,8 +30,8 @@ function outside(dir: string): NodeJS.ProcessEnv {
   return { BATON_CONFIG: join(dir, 'user', 'config'), BATON_CHECKPOINTS: join(dir, 'user', 'checkpoints') };
 }
 
-async function castOnce(dir: string): Promise<string> {
-  put(dir, { 'cast.json': config, 'agents.json': agents });
+async function castOnce(dir: string, run = { config, agents: agents as JsonObject }): Promise<string> {
+  put(dir, { 'cast.json': run.config, 'agents.json': run.agents });
   const args = ['cast', '--file', 'cast.json', '--agents', 'agents.json', '--json', 'do it'];
   const view = json<{ cast: string; status: string }>(await baton(dir, args, { env: outside(dir) }));
   expect(view.status).toBe('completed');
@@ -100,6 +100,17 @@ test('a cut tail is found, and the next cast says that it was not signed', async
   expect(await told(dir, 'audit', 'checkpoint')).toMatchObject({ exit: 1, code: 'TAMPERED' });
 });
 
+test('that a cast could not be signed is said, and changes nothing about how it ended', async () => {
+  const dir = project();
+  mkdirSync(join(dir, 'user', 'config'), { recursive: true, mode: 0o755 });
+  put(dir, { 'cast.json': config, 'agents.json': agents });
+  const args = ['cast', '--file', 'cast.json', '--agents', 'agents.json', 'do it'];
+  const { code, stderr } = await baton(dir, args, { env: outside(dir) });
+  expect(code).toBe(0);
+  expect(stderr).toContain('The log was not signed (KEY_UNSAFE)');
+  expect(readdirSync(join(dir, 'user'))).toEqual(['config']);
+});
+
 test('a fact is proved by its number, and one checkpoint by another', async () => {
   const dir = project();
   await castOnce(dir);
@@ -137,7 +148,7 @@ test('one cast goes out in one file that verifies here and by itself, also with 
     code: 'TAMPERED',
   });
   expect(verifier(join(dir, 'run.baton'), '--key', String(theirs.key))).toBe(1);
-  put(dir, { 'run.baton': read(dir, 'run.baton').replace('done', 'gone') });
+  put(dir, { 'run.baton': read(dir, 'run.baton').replace('done yyy', 'gone yyy') });
   expect(await told(dir, 'verify', 'run.baton')).toMatchObject({ exit: 1, details: { kind: 'BLOB_MISMATCH' } });
 });
 
@@ -145,9 +156,8 @@ test('a credential in a script is not exported in clear', async () => {
   const dir = project();
   const secret = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
   const prompt = `Use ${secret}. ${'x'.repeat(300)}`;
-  await cast(dir, flow({ Plan: { ...agent, prompt } }, { 'Socket-1': { materia: 'Plan', parse: 'text' } }), {
-    Plan: ['ok'],
-  });
+  const secretive = flow({ Plan: { ...agent, prompt } }, { 'Socket-1': { materia: 'Plan', parse: 'text' } });
+  await castOnce(dir, { config: secretive, agents: { Plan: ['ok'] } });
   expect(await told(dir, 'export', 'latest', '-o', 'run.baton')).toMatchObject({
     exit: 1,
     code: 'EXPORT_HOLDS_SECRET',

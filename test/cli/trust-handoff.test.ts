@@ -122,3 +122,45 @@ test('without a registry every handoff is refused; another folder can be named',
   expect((await judged(dir, handoff(other))).code).toBe('REGISTRY_UNUSABLE');
   expect((await judged(dir, handoff(other), '--registry', `${other}/.baton`)).code).toBe('OK');
 });
+
+/** Three agents: `asks` knows the router only, `router` mediates, `answers` works; perhaps `asks` denies `answers`. */
+async function mediated(denied: readonly string[]): Promise<string> {
+  const record = (id: string) => ({ canonical_id: id, file: `prompts/${id}.md`, version: '1.0.0' });
+  const manifest = {
+    version: '1.0.0',
+    domains: { asks: { ...record('asks'), collaboration: { deny: denied } }, answers: record('answers') },
+    orchestrators: { router: record('router') },
+  };
+  const prompts = Object.fromEntries(
+    ['asks', 'answers', 'router'].map((id) => [`.baton/prompts/${id}.md`, `You are ${id}.`]),
+  );
+  const dir = project({ '.baton/versions/prompt-manifest.json': manifest, ...prompts });
+  expect((await baton(dir, ['registry', 'lock'])).code).toBe(0);
+  return dir;
+}
+
+function between(dir: string, source: string, target: string, parent?: string): JsonObject {
+  const { prompts } = JSON.parse(read(dir, '.baton/versions/prompt-lock.json')) as {
+    prompts: Record<string, { hash: string; type: string }>;
+  };
+  const agent = (id: string) => ({
+    agent_type: prompts[id]?.type ?? '',
+    agent_id: id,
+    agent_version: '1.0.0',
+    prompt_hash: prompts[id]?.hash ?? '',
+  });
+  const links = parent === undefined ? {} : { links: { parent_handoff_id: parent } };
+  return handoff(dir, { source_agent: agent(source), target_agent: agent(target), ...links });
+}
+
+test.each<[string, readonly string[], string, string, string]>([
+  ['an orchestrator mediates what two agents could not do alone', [], 'asks', 'router', 'OK'],
+  ['what the first one denies stays denied', ['answers'], 'asks', 'router', 'BOUNDARY_DENIED'],
+  ['the parent went to somebody else', [], 'router', 'asks', 'PATTERN_NOT_ALLOWED'],
+  ['the parent was rejected', [], 'asks', 'answers', 'PATTERN_NOT_ALLOWED'],
+])('%s', async (_, denied, from, to, code) => {
+  const dir = await mediated(denied);
+  const first = between(dir, from, to);
+  await judged(dir, first);
+  expect((await judged(dir, between(dir, 'router', 'answers', String(first.handoff_id)))).code).toBe(code);
+});

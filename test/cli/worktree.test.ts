@@ -385,6 +385,9 @@ writeFileSync('rest.txt', 'rest'); console.log('{}');`,
   expect(git(dir, 'log', '--format=%s', `main..baton/${view.cast}`).split('\n')).toContain('my own');
   expect(git(dir, 'diff', '--name-only', `main..baton/${view.cast}`).split('\n')).toEqual(['own.txt', 'rest.txt']);
   expect(git(join(dir, view.root ?? ''), 'symbolic-ref', '--short', 'HEAD')).toBe(`baton/${view.cast}`);
+  const facts = json<JsonObject[]>(await baton(dir, ['log', '--json']));
+  const digests = Object.values(facts.find(({ kind }) => kind === 'turn.accepted')?.touched ?? {});
+  expect(digests).toEqual([expect.stringMatching(/^sha256:/), expect.stringMatching(/^sha256:/)]);
 });
 
 test('what governs the agents is sealed in the directory and in the worktree', async () => {

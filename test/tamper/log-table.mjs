@@ -84,6 +84,12 @@ export const LOG = [
     HEAD,
   ],
   [
+    'facts.line: the last prev is changed',
+    inLog((db) => setLine(db, HEAD, lineAt(db, HEAD).replace(/"prev":"./, '"prev":"x'))),
+    'CHAIN_BROKEN',
+    HEAD,
+  ],
+  [
     'facts.line: the last but one is changed',
     inLog((db) => setLine(db, HEAD - 1, otherTurn(lineAt(db, HEAD - 1)))),
     'CHAIN_BROKEN',
@@ -221,7 +227,7 @@ export const LOG = [
   ],
   [
     'texts.body: it is changed',
-    inLog(`UPDATE texts SET body = replace(body, 'x', 'y') WHERE id = 1 * ${TEXTS}`),
+    inLog(`UPDATE texts SET body = body || '.' WHERE id = 1 * ${TEXTS}`),
     'BLOB_MISMATCH',
     1,
   ],

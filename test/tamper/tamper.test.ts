@@ -1,7 +1,7 @@
 // Whatever is done to the evidence is found, in its place, by `audit verify` and by the verifier that shares no code with it.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -30,6 +30,15 @@ const BUNDLE = await table('bundle', 'BUNDLE');
 
 const VERIFIER = fileURLToPath(new URL('../../verifier/verify.mjs', import.meta.url));
 const HEAD = 1100;
+/** What two writers of JSON most easily disagree about. */
+const ODD = {
+  numbers: [1e21, 1e-7, 5e-324, 333333333.3333333, -0.0000033333333333333335, 9007199254740992],
+  '10': 1,
+  '9': 2,
+  '\u20ac\ud83d\ude00\ufb33': '\u20ac$\u000f\n\u007f\u2028"\\/',
+  half: { '\ud800': `\udfff${'h'.repeat(300)}` },
+  reference: { $blob: 'sha256:none', $json: 1, $literal: { $blob: 'x' } },
+};
 const PERSONAL = 'p'.repeat(400);
 const root = mkdtempSync(join(tmpdir(), 'baton-tamper-'));
 const whole = join(root, 'whole');
@@ -68,7 +77,15 @@ function factAt(seq: number): Append {
   const cast = seq % 2 === 1 ? 'a' : 'b';
   const long = `${seq} ${'x'.repeat(400)}`;
   const special: Record<number, object> = {
-    1: { kind: 'cast.started', cast, request: long, loadout: 'L', rules: {}, script: null, data: { more: `${long}.` } },
+    1: {
+      kind: 'cast.started',
+      cast,
+      request: long,
+      loadout: 'L',
+      rules: {},
+      script: null,
+      data: { more: `${long}.`, ...ODD },
+    },
     2: { kind: 'task.moved', run: cast, task: 'T-1' },
     3: { kind: 'cast.paused', cast, reason: PERSONAL },
     4: { kind: 'task.moved', run: cast, task: `T-${'9'.repeat(300)}` },
@@ -124,6 +141,17 @@ function expectFound(
   expect(found.kind).not.toBe('OK');
   expect(found.kind).toBeTypeOf('string');
 }
+
+test('the verifier and the tampering share no code with the program, and the verifier can be read in one sitting', () => {
+  const folder = fileURLToPath(new URL('.', import.meta.url));
+  const scripts = [VERIFIER, ...globSync('*.mjs', { cwd: folder }).map((name) => join(folder, name))];
+  expect(scripts).toHaveLength(5);
+  for (const script of scripts) {
+    const imported = [...readFileSync(script, 'utf8').matchAll(/\bimport\b[^'\n]*'([^']+)'/g)].map(([, name]) => name);
+    expect(imported.filter((name) => !name?.startsWith('node:') && name !== './tampering.mjs')).toEqual([]);
+  }
+  expect(readFileSync(VERIFIER, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(300);
+});
 
 test('what nobody touched is whole', () => {
   const folder = copy(() => undefined);

@@ -6,13 +6,13 @@ import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { type Call, EXIT, note, out, outJson, Refused, text, UsageError } from '../command.ts';
 import { driveAndShow, withDriver } from '../driving.ts';
 import { workspaceOf } from '../find-workspace.ts';
-import { refuseAgents } from '../only-persons.ts';
 import { readInput } from '../read-input.ts';
+import { refuseAgents } from '../refuse-agents.ts';
 import { nameCast, noCastYet, person } from '../session.ts';
 import { hasLog } from '../state-folder.ts';
 
 export async function run(call: Call): Promise<number> {
-  refuseAgents(call);
+  refuseAgents(call, 'answer for a person');
   const [castWord, ...words] = call.words;
   const file = text(call.values, 'file');
   if (file !== undefined && words.length > 0) throw new UsageError('give the answer as words or with --file, not both');

@@ -1,5 +1,5 @@
 // `baton log`: the log, entry by entry.
-import type { Entry } from '../../kernel/fact.ts';
+import type { Entry, Fact } from '../../kernel/fact.ts';
 import { type Call, EXIT, out, outJson, text, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { nameCast, withDoor } from '../session.ts';
@@ -36,5 +36,12 @@ function flat({ v, seq, at, prev, by, fact }: Entry) {
 function line({ seq, at, by, fact }: Entry): string {
   const { kind, ...rest } = fact;
   const told = JSON.stringify(rest, (key, value) => (key === 'rules' || key === 'script' ? '…' : value));
-  return `${String(seq).padStart(6)}  ${at}  ${by}  ${kind}  ${told.length > 200 ? `${told.slice(0, 199)}…` : told}`;
+  const what = [kind, ...codeIn(fact)].join('  ');
+  return `${String(seq).padStart(6)}  ${at}  ${by}  ${what}  ${told.length > 200 ? `${told.slice(0, 199)}…` : told}`;
+}
+
+/** The code of a refusal stands before everything that may be cut off. */
+function codeIn(fact: Fact): readonly string[] {
+  if ('verdict' in fact) return [fact.verdict.code];
+  return 'code' in fact && fact.code ? [fact.code] : [];
 }

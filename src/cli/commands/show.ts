@@ -1,6 +1,6 @@
 // `baton show`: one cast, as it stands.
 
-import type { CastView, TurnView } from '../../engine/view.ts';
+import type { CastView, TaskView, TurnView } from '../../engine/view.ts';
 import { type Call, EXIT, flag, out, outJson } from '../command.ts';
 import { counted } from '../counted.ts';
 import { loadView } from '../ending.ts';
@@ -31,6 +31,7 @@ function lines({
   branch,
   root,
   turns = [],
+  tasks = [],
 }: CastView): string[] {
   return [
     `cast      ${cast}`,
@@ -40,6 +41,7 @@ function lines({
     ...(branch === undefined ? [] : [`branch    ${branch} in ${root}`]),
     `used      ${counted(usage.tokens, 'token')}${costOf(usage)}, ${counted(accepted, 'accepted handoff')}`,
     `trust     ${trust}`,
+    ...(tasks.length === 0 ? [] : ['tasks', ...tasks.map(taskLine)]),
     'turns',
     ...turns.map(({ turn, socket, materia, visit, title, attempt, verdict }) => {
       const end = verdict as { code?: string; reason?: string } | null;
@@ -53,6 +55,11 @@ function lines({
       .split('\n')
       .map((line) => `  ${line}`),
   ];
+}
+
+function taskLine({ task, title, status, code, reason }: TaskView): string {
+  const why = code === null ? '' : `: ${code}: ${oneLine(reason, 120)}`;
+  return `  ${task}  ${oneLine(title, 60)}  ${status}${why}`;
 }
 
 /** What a person is asked in a turn of theirs. */

@@ -14,12 +14,17 @@ export async function run(call: Call): Promise<number> {
   if (flag(call.values, 'metrics')) return (await import('../metrics.ts')).showMetrics(call);
   const workspace = workspaceOf(call);
   if (!hasLog(workspace)) {
-    if (call.json) outJson({ workspace: workspace.dir, head: 0, trust: 'off', open: [], ended: [] });
+    if (call.json) outJson({ workspace: workspace.dir, head: 0, hold: null, trust: 'off', open: [], ended: [] });
     else out(`${workspace.dir}: no cast was run here yet. Start one with: ${again(call)} cast "…"`);
     return EXIT.ok;
   }
   const status = await withDoor(call, async (door) => {
-    const casts = await listCasts(door, Date.now());
+    const { hold } = await door.ledger();
+    let casts = await listCasts(door, Date.now());
+    const isAbandoned = async ({ cast, status }: (typeof casts)[number]) =>
+      status === 'running' && (await door.driverOf(cast)) === null;
+    // Whoever seems to be left alone may have ended between the two looks.
+    if ((await Promise.all(casts.map(isAbandoned))).includes(true)) casts = await listCasts(door, Date.now());
     const open = await Promise.all(
       casts
         .filter((cast) => !isOver(cast.status))
@@ -28,6 +33,7 @@ export async function run(call: Call): Promise<number> {
     return {
       workspace: workspace.dir,
       head: (await door.head()).seq,
+      hold: hold === null ? null : { ...hold },
       trust: (await trustIn(door)).registry === null ? 'off' : 'on',
       open,
       ended: casts.filter((cast) => isOver(cast.status)).slice(-ENDED_SHOWN),
@@ -40,14 +46,16 @@ export async function run(call: Call): Promise<number> {
 
 type Status = {
   workspace: string;
+  hold: { readonly by: string; readonly reason: string } | null;
   trust: string;
   open: readonly { cast: string; status: string; request: string; reason: string; driver: number | null }[];
   ended: readonly { cast: string; status: string; code: string | null; request: string }[];
 };
 
-function lines({ workspace, trust, open, ended }: Status, baton: string): string[] {
+function lines({ workspace, hold, trust, open, ended }: Status, baton: string): string[] {
   return [
     `${workspace}  (trust: ${trust})`,
+    ...(hold ? [`  HELD by ${hold.by}: ${oneLine(hold.reason)}; nothing new starts until \`${baton} unhold\``] : []),
     ...open.map(
       ({ cast, status, request, reason, driver }) =>
         `  ${cast}  ${doing(status, driver, reason, baton)}  ${oneLine(request, 60)}`,

@@ -1,7 +1,7 @@
 // The second door: what an attempt brought back is read in its socket's dialect and either accepted, given back once
 // for repair, or refused for good. A refused output changes nothing and routes nowhere.
 import type { Reading } from '../dialect.ts';
-import type { AgentNote, Answered, DataChange, Fault } from '../fact.ts';
+import type { AgentNote, Answered, DataChange, Fault, Touched } from '../fact.ts';
 import { refusedBeforeAccept, type Seen } from '../gate/accept.ts';
 import { contractOf } from '../graph/contract.ts';
 import type { Input } from '../input.ts';
@@ -66,12 +66,17 @@ const NOTHING_SEEN: Seen = { seal: null, changes: {}, checks: {} };
 function conclude(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen: Seen): Verdict {
   const { handoff, output } = answered;
   const refusal = refusedBeforeAccept(pen.state, cast, turn, handoff, seen);
-  if (refusal) return refuse(pen, cast, turn, output, answered, refusal);
+  if (refusal) return refuse(pen, cast, turn, output, { ...answered, ...touchedIn(seen) }, refusal);
   const plan = planIn(pen, cast, turn, handoff);
-  if (!plan.ok) return refuse(pen, cast, turn, output, answered, plan.refusal);
-  if (handoff.outcome === 'blocked' && !canRework(cast, turn)) return stopBlocked(pen, cast, turn, answered);
+  if (!plan.ok) return refuse(pen, cast, turn, output, { ...answered, ...touchedIn(seen) }, plan.refusal);
+  if (handoff.outcome === 'blocked' && !canRework(cast, turn)) return stopBlocked(pen, cast, turn, answered, seen);
   accept(pen, cast, turn, answered, seen, plan.facts);
   return allow(`turn ${turn.id} accepted`);
+}
+
+/** What was seen to change is the turn's, whatever becomes of it: no other turn is blamed for it. */
+function touchedIn({ changes }: Seen): { readonly touched?: Touched } {
+  return Object.keys(changes).length > 0 ? { touched: changes } : {};
 }
 
 /** The claim of its task has ended meanwhile, so the answer comes too late; the turn is owed again under a new claim. */
@@ -86,12 +91,13 @@ function canRework(cast: Cast, turn: Turn): boolean {
 }
 
 /** The agent cannot go on: its task is blocked and gives its paths back, others go on, and a person is told. */
-function stopBlocked(pen: Pen, cast: Cast, turn: Turn, { output, handoff, usage }: Answered): Verdict {
+function stopBlocked(pen: Pen, cast: Cast, turn: Turn, { output, handoff, usage }: Answered, seen: Seen): Verdict {
   const task = taskOfTurn(pen.state, cast, turn);
   const result = isObject(handoff.payload) ? handoff.payload : {};
   const code = task ? codeOfResult(task, result) : 'MISSING_REQUIRED_INPUT';
   const reason = reasonOfResult(result);
-  pen.write({ kind: 'turn.blocked', cast: cast.id, turn: turn.id, attempt: turn.attempt, output, usage, code, reason });
+  const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
+  pen.write({ kind: 'turn.blocked', ...common, output, usage, code, reason, ...touchedIn(seen) });
   warn(pen, cast);
   return giveUp(pen, cast, turn, deny(code, reason, { socket: turn.socket }), result);
 }
@@ -163,7 +169,7 @@ function accept(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen: Seen
     ...(truncated ? { truncated } : {}),
     ...(scrubbed.length > 0 ? { scrubbed } : {}),
     ...(context ? { context } : {}),
-    ...(Object.keys(seen.changes).length > 0 ? { touched: seen.changes } : {}),
+    ...touchedIn(seen),
     ...(agent ? { agent } : {}),
   });
   if (!turn.item) finish(pen, taskOfTurn(pen.state, cast, turn), turn, 'its turn was accepted');
@@ -198,13 +204,14 @@ function replaces(change: DataChange, items: string): boolean {
   return changed.length <= list.length && changed.every((segment, index) => segment === list[index]);
 }
 
-type Told = { readonly usage: Usage; readonly agent?: AgentNote };
+type Told = { readonly usage: Usage; readonly agent?: AgentNote; readonly touched?: Touched };
 
-function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, { usage, agent }: Told, verdict: Denied): Verdict {
+function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, answer: Told, verdict: Denied): Verdict {
+  const { usage, agent, touched } = answer;
   const isAgent = materiaOf(cast, turn.socket).type === 'agent';
   const repair = isAgent && hasRepairs(cast, turn) && isMendable(verdict);
   const { id, attempt } = turn;
-  const told = { usage, ...(agent ? { agent } : {}) };
+  const told = { usage, ...(agent ? { agent } : {}), ...(touched ? { touched } : {}) };
   pen.write({ kind: 'attempt.refused', cast: cast.id, turn: id, attempt, output, ...told, verdict, repair });
   warn(pen, cast);
   if (!repair && isGateRefusal(verdict)) {

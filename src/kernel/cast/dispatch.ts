@@ -102,6 +102,9 @@ function refusalOfTrust(pen: Pen, cast: Cast, turn: Turn, sighting: Sighting | u
 /** What a person does about it. A refusal of something that is blocked says so itself. */
 function wayOut({ verdict, blocks }: Refusal): string {
   if (verdict.code === 'QUARANTINED' || verdict.code === 'REGISTRY_UNUSABLE') return '';
+  // The text of a cast is frozen: nothing but another cast, or the old lock, brings the two together.
+  if (verdict.code === 'HASH_MISMATCH')
+    return '; it was started with another prompt than is locked now: start a new cast';
   const release = blocks ? `; then: baton registry release ${keyOfBlocked(blocks)} --reason "…"` : '';
   return `; ${CODES[verdict.code].fix}${release}`;
 }

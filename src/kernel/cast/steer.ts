@@ -11,6 +11,7 @@ import { fillAllLanes } from './lanes.ts';
 import { fail, materiaOf, type Pen } from './pen.ts';
 import { route } from './route.ts';
 import { startSocket } from './start.ts';
+import { taskOfTurn } from './task.ts';
 import { markUnknown, waitIfUnknown } from './unknown.ts';
 
 export function abort(pen: Pen, cast: Cast, reason: string): Verdict {
@@ -37,7 +38,7 @@ export function resume(pen: Pen, cast: Cast, reason: string): Verdict {
   }
   if (waitIfUnknown(pen, cast)) return allow(cast.reason);
   pen.write({ kind: 'cast.resumed', cast: cast.id, reason });
-  if (isStuck) for (const turn of blocked) pen.write({ kind: 'turn.reopened', cast: cast.id, turn: turn.id });
+  if (isStuck) for (const turn of blocked) reopenTurn(pen, cast, turn);
   // What was put off may have been lifted while nobody looked.
   startDue(pen, cast);
   return allow(`cast ${cast.id} resumed`);
@@ -76,7 +77,7 @@ function goOn(pen: Pen, cast: Cast, stand: Cast['stand'], takesEdge: boolean): V
   for (const turn of Object.values(cast.turns)) {
     const isAtEdge = stand?.at === 'edge' && stand.turn === turn.id;
     if (turn.phase === 'unknown') continue;
-    if (turn.phase !== 'accepted') pen.write({ kind: 'turn.reopened', cast: cast.id, turn: turn.id });
+    if (turn.phase !== 'accepted') reopenTurn(pen, cast, turn);
     else if (isAtEdge && !takesEdge) restart(pen, cast, turn);
     else route(pen, cast, turn, isAtEdge);
     if (cast.status !== 'running') return allow(`cast ${cast.id} went on and is ${cast.status}`);
@@ -85,6 +86,12 @@ function goOn(pen: Pen, cast: Cast, stand: Cast['stand'], takesEdge: boolean): V
   if (stand?.at === 'start') startSocket(pen, cast, stand.socket, false);
   if (waitIfUnknown(pen, cast)) return allow(cast.reason);
   return allow(`cast ${cast.id} runs again`);
+}
+
+/** A stray change is compared with what was there before it until somebody has taken it back. */
+function reopenTurn(pen: Pen, cast: Cast, turn: Turn): void {
+  const isStray = taskOfTurn(pen.state, cast, turn)?.code === 'SCOPE_VIOLATION' && turn.seal !== null;
+  pen.write({ kind: 'turn.reopened', cast: cast.id, turn: turn.id, ...(isStray ? { sealed: true } : {}) });
 }
 
 /** The edge stays closed: its source works once more instead. */

@@ -3,7 +3,7 @@ import type { CodeRow } from './row.ts';
 
 export const EVIDENCE_CODES = {
   TAMPERED: {
-    http: 409,
+    http: 500,
     retry: 'person',
     means: 'the history, or a part of it that was handed out, is not what was written',
     cause:

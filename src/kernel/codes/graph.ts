@@ -200,13 +200,6 @@ export const GRAPH_CODES = {
     cause: 'an agent that had been given up on answered after its work was dispatched again',
     fix: 'nothing: the attempt that replaced it counts',
   },
-  TAMPERED: {
-    http: 500,
-    retry: 'person',
-    means: 'the history was changed',
-    cause: 'a row of the log was edited, removed or put in another order, or the file was cut off and written on',
-    fix: 'compare with a signed checkpoint kept elsewhere',
-  },
   NEWER_LOG: {
     http: 500,
     retry: 'person',

@@ -209,5 +209,5 @@ function noneReady(passed: readonly { readonly task: Task; readonly refusal: Den
 }
 
 function placeOf({ root, path }: Lock): string {
-  return root === 'main' ? path : `${path} of ${root}`;
+  return root === 'main' ? `"${path}"` : `"${path}" of ${root}`;
 }

@@ -111,7 +111,8 @@ function change(pen: LedgerPen, task: Task, delta: JsonObject, blockers: readonl
     return deny('ACCEPTANCE_FAILED', why, { missing: task.criteria.slice(0, 20) });
   }
   const code = to === 'blocked' ? codeOfDelta(delta, blockers, task) : null;
-  settle(pen, task, to, { owner, reason, code, notBefore: notBeforeOf(pen, delta) });
+  const wait = notBeforeOf(pen, delta);
+  settle(pen, task, to, { owner, reason, code, ...(wait === null && to === 'todo' ? {} : { notBefore: wait }) });
   return null;
 }
 

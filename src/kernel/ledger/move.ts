@@ -67,7 +67,10 @@ export function settle(pen: LedgerPen, task: Task, to: TaskStatus, note: MoveNot
   const { run, id, status: from } = task;
   const replay = from === to && isTerminal(from);
   const releases = from === 'in_progress' && to !== 'in_progress';
-  const kept = { owner: to === 'todo' ? UNASSIGNED : task.owner, code: null, notBefore: null, evidence: null };
+  const isBack = to === 'todo';
+  // How long it was to be left alone is not forgotten on the way back.
+  const notBefore = isBack ? task.notBefore : null;
+  const kept = { owner: isBack ? UNASSIGNED : task.owner, code: null, notBefore, evidence: null };
   pen.write({
     kind: 'task.moved',
     run,
@@ -90,7 +93,10 @@ export function refusalOfFence(task: Task, fence: number): Denied | null {
   const { id, status, fence: current, lastFence } = task;
   if (fence === current || (isTerminal(status) && fence === lastFence)) return null;
   const now = current === null ? `${id} is ${status} and belongs to nobody` : `${id} was claimed again since`;
-  const reason = `Fence ${fence} is no longer that of ${id}: ${now}. Stop working on it.`;
+  const isOld = fence < (lastFence ?? 0) || current === null;
+  const reason = isOld
+    ? `Fence ${fence} is no longer that of ${id}: ${now}. Stop working on it.`
+    : `Fence ${fence} was never given for ${id}; its claim has fence ${current}.`;
   return deny('CONCURRENCY_CONFLICT', reason, { task: id, fence, current, status });
 }
 
@@ -104,7 +110,10 @@ function refusalOfReason(reason: string): Denied | null {
   return deny('MISSING_REQUIRED_INPUT', 'A move needs a reason; say why.', { missing: ['reason'] });
 }
 
-/** An agent may give its task up. That it is done it shows with a result; the rest is not for the agent to decide. */
+/**
+ * An agent may give its task up. That it is done it shows with a result; the rest is not for the agent to decide. A person who
+ * says that a task is done takes the evidence upon himself, and the log says who it was.
+ */
 function refusalOfActor({ id, status }: Task, to: TaskStatus, actor: Actor): Denied | null {
   if (actor !== 'agent' || to === 'blocked' || to === status) return null;
   const details = { task: id, to, actor };

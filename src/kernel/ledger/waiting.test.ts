@@ -61,8 +61,8 @@ function queue(times: number, waiter: Wish = {}, third: Wish = {}): Book {
 test.each<[string, number, Wish, Wish, number, string]>([
   ['was refused twice', 2, {}, {}, 0, 'OK'],
   ['was refused three times', 3, {}, {}, 0, 'LOCK_CONFLICT'],
-  ['ranks lower', 3, { priority: 'low' }, {}, 0, 'OK'],
-  ['ranks higher', 3, { priority: 'high' }, {}, 0, 'LOCK_CONFLICT'],
+  ['is less urgent', 3, { priority: 'low' }, {}, 0, 'LOCK_CONFLICT'],
+  ['is more urgent', 3, { priority: 'high' }, {}, 0, 'LOCK_CONFLICT'],
   ['wants something else', 3, {}, { lock_scope: ['docs'] }, 0, 'OK'],
   [
     'only reads, as the claimant does',

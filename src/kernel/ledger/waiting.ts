@@ -12,14 +12,16 @@ export function isOwed({ passedOver, refusedAt, timeoutS }: Task, at: number): b
   return passedOver >= PASSED_OVER_MAX && refusedAt !== null && at - refusedAt <= timeoutS * 1000;
 }
 
-/** Negative when `a` goes first: by priority, then those that are owed their turn, then by age. */
+/**
+ * Negative when `a` goes first: those that are owed their turn before all others and by how long they wait, whatever their
+ * priority, because nobody may wait for ever; then by priority, then by age.
+ */
 export function compareRank(a: Task, b: Task, at: number): number {
-  const byPriority = PRIORITIES.indexOf(b.priority) - PRIORITIES.indexOf(a.priority);
-  if (byPriority !== 0) return byPriority;
   const [aIsOwed, bIsOwed] = [isOwed(a, at), isOwed(b, at)];
   if (aIsOwed !== bIsOwed) return aIsOwed ? -1 : 1;
   const byWait = aIsOwed ? (a.waitingSince ?? at) - (b.waitingSince ?? at) : 0;
-  return byWait || a.order - b.order;
+  const byPriority = PRIORITIES.indexOf(b.priority) - PRIORITIES.indexOf(a.priority);
+  return byWait || byPriority || a.order - b.order;
 }
 
 /** The first task in rank that is owed its turn, goes before the claimant and wants what the claimant would take. */

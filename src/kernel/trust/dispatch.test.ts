@@ -156,6 +156,20 @@ test('a refusal stops the dispatch, blocks what is at fault, and ends the cast w
   expect(replayed(cast.entries)).toEqual(cast.state);
 });
 
+test.each([
+  [
+    'PROMPT_BYTES_MISMATCH',
+    'restore the prompt, or give the change a new version and lock it; then: baton registry release build --reason',
+  ],
+  ['HASH_MISMATCH', 'start a new cast'],
+  ['BOUNDARY_NOT_ALLOWED', 'follow details.suggested_target'],
+] as const)('a person is told what to do about %s', (code, advice) => {
+  const cast = beforeBuild();
+  const blocks = code === 'BOUNDARY_NOT_ALLOWED' ? null : { agent: 'build', hash: null, context: null };
+  prepare(cast, 3, seen('build', 3, { attestation: null, refusal: { stage: 11, verdict: deny(code, 'no'), blocks } }));
+  expect(cast.cast.reason).toContain(advice);
+});
+
 test('once there was a registry every agent is asked for, and a missing one stops the cast', () => {
   const cast = beforeBuild(
     graph(

@@ -1,4 +1,5 @@
 // `baton task move`: a task is moved by hand. A person needs no fence; whoever gives one speaks as the owner.
+import { isInsideAttempt } from '../../../agents/inside-attempt.ts';
 import { knownCode } from '../../../kernel/ledger/blocking.ts';
 import { findTask } from '../../../kernel/ledger/state.ts';
 import { isTaskStatus, TASK_STATUSES } from '../../../kernel/ledger/transition.ts';
@@ -36,6 +37,8 @@ export async function run(call: Call): Promise<number> {
           ...(owner === undefined ? {} : { owner }),
           ...(fence === undefined ? {} : { fence }),
           ...(expectedVersion === undefined ? {} : { expectedVersion }),
+          // A process that an agent started does not become a person by leaving the fence out.
+          ...(isInsideAttempt(call.env) ? { actor: 'agent' } : {}),
         },
         person(),
       );
