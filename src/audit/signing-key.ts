@@ -38,7 +38,9 @@ export function openSigner(env: NodeJS.ProcessEnv): Found<Signer> {
     if (!statSync(file, { throwIfNoEntry: false })) makeKey(folder, file);
     const open = openTo(statSync(file), 0o077);
     if (open) return refused(`${file} ${open}; \`chmod 600 ${file}\` closes it, or move it away for a new one`);
-    return { ok: true, value: signerFromPem(readFileSync(file, 'utf8')) };
+    const signer = signerFromPem(readFileSync(file, 'utf8'));
+    trust(join(folder, TRUSTED_FILE), signer.publicKey);
+    return { ok: true, value: signer };
   } catch (error) {
     return refused(`${file} cannot be used (${(error as Error).message}); mend it, or move it away for a new one`);
   }
@@ -68,17 +70,19 @@ function makeKey(folder: string, file: string): void {
   const own = join(folder, `.${KEY_FILE}.${randomUUID()}`);
   writeFileSync(own, pem, { mode: 0o600, flag: 'wx', flush: true });
   try {
-    // The public key is trusted before the private one can be used: a signature without a known key would look forged.
-    appendFileSync(join(folder, TRUSTED_FILE), `${keyLine(signerFromPem(pem).publicKey)}\n`, {
-      mode: 0o600,
-      flush: true,
-    });
     linkSync(own, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
     unlinkSync(own);
   }
+}
+
+/** Before anything is signed: a signature by a key that is not known would look forged. */
+function trust(file: string, key: PublicKey): void {
+  const known = statSync(file, { throwIfNoEntry: false }) ? readFileSync(file, 'utf8') : '';
+  if (!known.split('\n').includes(keyLine(key)))
+    appendFileSync(file, `${keyLine(key)}\n`, { mode: 0o600, flush: true });
 }
 
 function unsafeFolder(folder: string): string | null {

@@ -13,7 +13,7 @@ import { drivenBy } from './driving.ts';
 export function recordOf({ stateDir }: Workspace, { cast, root }: CastSummary): WorktreeRecord | null {
   if (root === undefined) return null;
   const record = readRecord(stateDir, cast);
-  if (record) return record;
+  if (record && record.state !== 'making') return record;
   const reason = `cast ${cast} has not come as far as to have a worktree; \`baton continue ${cast}\` makes it`;
   throw new Refused(deny('WORKTREE_UNUSABLE', reason, { cast }));
 }

@@ -8,6 +8,7 @@ import { type Driver, isSame, thisDriver } from '../engine/driver.ts';
 import { WorkerDoor } from '../engine/worker-door.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { logFileIn } from '../log/sqlite.ts';
+import { takingSubmissions } from '../mcp/handoff-file.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { witnessOf } from '../workspace/witness.ts';
 import { WorktreeError } from '../workspace/worktree/git.ts';
@@ -87,7 +88,8 @@ export async function driveAndShow(
     const { dir, stateDir } = workspace;
     const engine = new Engine({
       door,
-      runners,
+      // What an agent handed on by tool call takes the place of its last words.
+      runners: takingSubmissions(runners),
       cwd: dir,
       configDir: `${dir}/.baton`,
       stateDir,

@@ -293,3 +293,31 @@ test('where the configuration says that capitals do not count, a claim is refuse
   await create(dir, 'T-2', { lock_scope: ['src/button.ts'] });
   expect([(await claim(dir, 'T-1')).code, (await claim(dir, 'T-2')).code]).toEqual(['OK', 'LOCK_CONFLICT']);
 });
+
+test('an absolute path inside the workspace is the same path; one outside is nobody’s to lock', async () => {
+  const dir = project();
+  await create(dir, 'T-1', { lock_scope: ['src/api'] });
+  await create(dir, 'T-2', { lock_scope: [join(dir, 'src/api/users.ts')] });
+  expect([(await claim(dir, 'T-1')).code, (await claim(dir, 'T-2')).code]).toEqual(['OK', 'LOCK_CONFLICT']);
+  expect(await ask(dir, ['lock', 'check', join(dir, 'src/api')])).toMatchObject({ code: 'LOCK_CONFLICT' });
+  expect(await create(dir, 'T-3', { lock_scope: ['/etc'] })).toMatchObject({ code: 'SCOPE_VIOLATION' });
+});
+
+test('a held workspace says so in its status', async () => {
+  const dir = project();
+  await ask(dir, ['hold', '--reason', 'deploying']);
+  expect((await baton(dir, ['status'])).stdout).toContain('deploying');
+  expect(json(await baton(dir, ['status', '--json']))).toMatchObject({ hold: { reason: 'deploying' } });
+});
+
+test('a process that an agent started is no person: it moves nothing to done and holds nothing', async () => {
+  const dir = project();
+  await create(dir, 'T-1');
+  await claim(dir, 'T-1');
+  const env = { ...process.env, BATON_ATTEMPT: '1.1' };
+  const moved = await baton(dir, ['task', 'move', 'T-1', 'done', '--reason', 'I say so'], { env });
+  expect([moved.code, JSON.parse(moved.stdout).code]).toEqual([1, 'ACCEPTANCE_FAILED']);
+  const held = await baton(dir, ['hold', '--reason', 'mine'], { env });
+  expect(held.stdout + held.stderr).toContain('only a person may hold');
+  expect(held.code).toBe(1);
+});

@@ -103,6 +103,28 @@ test('killed in the middle of a turn, the turn begins again from where it began,
   expect([git(dir, 'show', `${aside}:half.txt`), git(dir, 'show', `${aside}:a.txt`)]).toEqual(['half', 'half']);
 });
 
+test('an agent that lives on while its driver is killed works in the same worktree, and its work is committed', async () => {
+  const live = `import { existsSync, writeFileSync } from 'node:fs';
+writeFileSync('PID', String(process.pid));
+const timer = setInterval(() => {
+  if (!existsSync('GO')) return;
+  writeFileSync('whole.txt', 'whole');
+  console.log('{}');
+  clearInterval(timer);
+}, 20);`;
+  const tool = { ...script('live.mjs'), lockScope: ['.'], timeoutMs: 600_000 };
+  const [dir, args] = prepared(row({ Tool: tool }, ['Tool']), null);
+  put(dir, { 'live.mjs': live.replaceAll("'GO'", `'${dir}/go.log'`).replaceAll("'PID'", `'${dir}/pid.log'`) });
+  const running = start(dir, args);
+  await untilWritten(dir, 'pid.log');
+  running.child.kill('SIGKILL');
+  await running.ended;
+  put(dir, { 'go.log': '' });
+  const view = await lastOf(dir);
+  expect([view.status, git(dir, 'show', `baton/${view.cast}:whole.txt`)]).toEqual(['completed', 'whole']);
+  expect(git(dir, 'for-each-ref', 'refs/baton/')).toBe('');
+});
+
 test('what must not run twice keeps what it left until a person has decided', async () => {
   const dir = await killedInMidTurn({ once: true });
   const view = await lastOf(dir);

@@ -163,6 +163,19 @@ test('a set-up step that fails lets the cast stand, says why, and is tried again
   expect([again.status, worktreesOf(dir).length]).toEqual(['completed', 1]);
 });
 
+test('a cast whose worktree was never ready has nothing to show or merge, and can be dropped', async () => {
+  const dir = repository();
+  const { cast: id } = await cast(dir, { ...TWO, worktree: { setup: ['false'] } }, WORK);
+  for (const verb of ['diff', 'merge']) {
+    const refused = await baton(dir, [verb, '--json']);
+    expect([refused.code, json(refused).code]).toEqual([1, 'WORKTREE_UNUSABLE']);
+  }
+  expect((await baton(dir, ['undo', id])).code).toBe(0);
+  expect([worktreesOf(dir), git(dir, 'branch', '--list', 'baton/*')]).toEqual([[], '']);
+  const again = json<CastView>(await baton(dir, ['recast', '--json']));
+  expect([again.status, again.reason]).toEqual(['paused', expect.stringContaining('start a new cast')]);
+});
+
 test('what git would commit is not copied', async () => {
   const dir = repository();
   put(dir, { 'secret.txt': 'x' });

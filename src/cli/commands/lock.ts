@@ -10,7 +10,8 @@ import { mayWrite } from '../../kernel/ledger/write.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { again, type Call, EXIT, flag, out, outJson, text, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
-import { answering, integer, ledgerFor, rootNamed, withLedger } from '../ledger-session.ts';
+import { insideRoot } from '../inside-root.ts';
+import { answering, folderOf, integer, ledgerFor, rootNamed, withLedger } from '../ledger-session.ts';
 import { hasLog } from '../state-folder.ts';
 import { table } from '../table.ts';
 
@@ -77,8 +78,10 @@ async function check(call: Call, paths: readonly string[]): Promise<Verdict> {
   if (!hasLog(workspaceOf(call)) && fence === undefined) return allow('nobody is in the way', { paths });
   return withLedger(call, async ({ door, workspace }) => {
     const ledger = await door.ledger();
-    if (fence !== undefined) return mayWrite(ledger, fence, paths);
-    return inTheWay(ledger, rootNamed(call, workspace, text(call.values, 'root')), paths);
+    const root = rootNamed(call, workspace, text(call.values, 'root'));
+    const folder = folderOf({ root }, workspace);
+    const inside = paths.map((path) => insideRoot(folder, path) ?? path);
+    return fence === undefined ? inTheWay(ledger, root, inside) : mayWrite(ledger, fence, inside);
   });
 }
 

@@ -39,8 +39,10 @@ function mergeable(workspace: Workspace, summary: CastSummary): WorktreeRecord {
     throw new Refused(deny('NOT_ALLOWED_NOW', `cast ${cast} works in the directory itself; there is nothing to merge`));
   }
   if (record.state === 'ready') return record;
-  const why = { making: 'has no work yet', merged: 'was merged already', undone: 'was taken back' }[record.state];
-  throw new Refused(deny('NOT_ALLOWED_NOW', `cast ${cast} ${why}; there is nothing to merge`, { cast }));
+  const what = record.state === 'merged' ? 'merged already' : 'taken back';
+  throw new Refused(
+    deny('NOT_ALLOWED_NOW', `the work of cast ${cast} was ${what}; there is nothing to merge`, { cast }),
+  );
 }
 
 /** Half a piece of work is merged only if a person says so. */

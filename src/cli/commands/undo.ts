@@ -9,10 +9,10 @@ import type { Workspace } from '../../workspace/locate.ts';
 import { planRestoring, type Restoring, restoreFiles } from '../../workspace/restore-files.ts';
 import { commitOf, tryGit } from '../../workspace/worktree/git.ts';
 import { removeWorktree } from '../../workspace/worktree/make.ts';
-import type { WorktreeRecord } from '../../workspace/worktree/record.ts';
+import { readRecord, type WorktreeRecord } from '../../workspace/worktree/record.ts';
 import { dropAside, uncommittedOf } from '../../workspace/worktree/turns.ts';
 import { ask } from '../ask.ts';
-import { leftBy, recordOf, refuseWhileDriven, refusing } from '../cast-work.ts';
+import { leftBy, refuseWhileDriven, refusing } from '../cast-work.ts';
 import { again, type Call, EXIT, flag, note, out, outJson, Refused } from '../command.ts';
 import { counted } from '../counted.ts';
 import { endLeftovers } from '../leftovers.ts';
@@ -37,8 +37,11 @@ export async function run(call: Call): Promise<number> {
 
 async function undoWorktree(call: Call, door: Door, workspace: Workspace, summary: CastSummary): Promise<Verdict> {
   const { cast } = summary;
-  const record = recordOf(workspace, summary);
-  if (!record) return allow(`cast ${cast} has no worktree`, { cast });
+  const record = readRecord(workspace.stateDir, cast);
+  if (!record) {
+    await stop(door, workspace, summary);
+    return allow(`cast ${cast} had not come as far as to have a worktree; it goes no further`, { cast });
+  }
   const { branch, state } = record;
   if (state === 'undone') return allow(`cast ${cast} was taken back already`, { cast });
   if (state === 'merged') {

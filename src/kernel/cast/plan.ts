@@ -42,7 +42,7 @@ export function planIn(pen: Pen, cast: Cast, turn: Turn, { outcome, payload }: H
     if (!verdict.allow) return { ok: false, refusal: verdict };
   }
   for (const packet of assignments) {
-    const refusal = refusalOfCheckers(cast, packet);
+    const refusal = refusalOfCheckers(cast, packet) ?? refusalOfAbsolute(packet);
     if (refusal) return { ok: false, refusal };
     const request = { kind: 'task.create', packet: { ...packet, run_id: cast.id }, forbidden: FORBIDDEN } as const;
     const root = cast.root === undefined ? {} : { root: cast.root };
@@ -83,6 +83,15 @@ function refusalOfCheckers(cast: Cast, packet: JsonObject): Denied | null {
   const declared = known.length === 0 ? 'none is declared' : `these are declared: ${known.join(', ')}`;
   const reason = `${taskIdIn(packet)} refers to the checker ${JSON.stringify(unknown[0])}, which nobody declared; ${declared}.`;
   return deny('MISSING_VALIDATOR', reason, { task: taskIdIn(packet), unknown: unknown.slice(0, 20), known });
+}
+
+/** A plan knows the workspace by relative paths; an absolute one would be another name for a file that somebody holds. */
+function refusalOfAbsolute(packet: JsonObject): Denied | null {
+  const { lock_scope: scope } = isObject(packet.task) ? packet.task : {};
+  const absolute = Array.isArray(scope) ? scope.find((path) => isString(path) && /^\s*[\\/]/.test(path)) : undefined;
+  if (absolute === undefined) return null;
+  const reason = `${taskIdIn(packet)} wants ${JSON.stringify(absolute)}; write paths relative to the workspace.`;
+  return deny('SCOPE_VIOLATION', reason, { task: taskIdIn(packet), resource: absolute });
 }
 
 function taskIdIn({ task }: JsonObject): string {

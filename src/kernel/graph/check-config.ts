@@ -31,6 +31,7 @@ const CONFIG: Shapes = {
   finalization: OBJECT,
   eventing: OBJECT,
   runners: OBJECT,
+  hooks: OBJECT,
 };
 const SECTIONS: Readonly<Record<string, Shapes>> = {
   budget: {

@@ -178,6 +178,7 @@ export const CONFIG_SCHEMA: JsonObject = {
       additionalProperties: { type: 'object', properties: { maxConcurrent: count, perMinute: count } },
     },
     checkers: { type: 'object', additionalProperties: checker },
+    locks: { type: 'object', properties: { caseInsensitive: { type: 'boolean' } } },
     hooks: {
       type: 'object',
       properties: {

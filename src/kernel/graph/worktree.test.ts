@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../json.ts';
 import { check } from './check.ts';
@@ -57,4 +58,26 @@ test('the rules of a cast keep how its worktree is set up, and that it has none'
   expect(resolve(config(false), 'L').worktree).toBeNull();
   expect(resolve(config(true), 'L')).not.toHaveProperty('worktree');
   expect(worktreeOf({})).toEqual({ setup: [], copy: [], timeoutMs: SETUP_TIMEOUT_MS });
+});
+
+test('whatever is written, it is read without a fault, and what passes its checks keeps its shape', () => {
+  const words = fc.constantFrom<Json>('npm', '', ' ', '.env', '../x', '/x', 7, null, 'a/../b', '\u0000');
+  const lists = fc.array(fc.oneof(words, fc.array(words, { maxLength: 3 })), { maxLength: 3 });
+  const field = fc.oneof(words, lists, fc.jsonValue() as fc.Arbitrary<Json>);
+  const written = fc.record({ setup: field, copy: field, timeoutMs: field }, { requiredKeys: [] });
+  const anything = fc.oneof(written, fc.jsonValue() as fc.Arbitrary<Json>);
+  fc.assert(
+    fc.property(anything, (value) => {
+      const issues = check(config(value as Json)).filter(({ level }) => level === 'error');
+      const again = check(JSON.parse(JSON.stringify(config(value as Json)))).filter(({ level }) => level === 'error');
+      expect(again).toEqual(issues);
+      if (issues.length > 0) return;
+      const rules = worktreeOf(config(value as Json));
+      expect(
+        rules === null || rules.setup.every((step) => step.length > 0 && step.every((word) => word !== null)),
+      ).toBe(true);
+      expect(rules?.copy.every((name) => !name.startsWith('..') && !name.startsWith('/')) ?? true).toBe(true);
+    }),
+    { numRuns: Number(process.env.FUZZ_RUNS ?? 2000) },
+  );
 });

@@ -90,7 +90,7 @@ test('the refusal of a lock names the holder, what it holds and what was wanted'
   book.start('T-1', 'bob');
   expect(book.claim('T-2')).toMatchObject({
     code: 'LOCK_CONFLICT',
-    reason: 'T-2 wants web/src, and T-1 (bob) holds web; wait until it is over.',
+    reason: 'T-2 wants "web/src", and T-1 (bob) holds "web"; wait until it is over.',
     details: { wanted: 'web/src', holder: { run: RUN, task: 'T-1', owner: 'bob', path: 'web' } },
   });
   expect(book.ledger.locks.held[`${RUN}/T-2`]).toBeUndefined();

@@ -3,7 +3,8 @@ import { takeAssignment } from '../../../dialects/operator/intake.ts';
 import { allow } from '../../../kernel/verdict.ts';
 import { type Call, text } from '../../command.ts';
 import { declaredCheckers } from '../../declared-checkers.ts';
-import { answering, integer, rootNamed, withLedger } from '../../ledger-session.ts';
+import { placedIn } from '../../inside-root.ts';
+import { answering, folderOf, integer, rootNamed, withLedger } from '../../ledger-session.ts';
 import { readInput } from '../../read-input.ts';
 import { refuseAtDoor } from '../../refused-payload.ts';
 import { person } from '../../session.ts';
@@ -18,11 +19,14 @@ export async function run(call: Call): Promise<number> {
         const { door, workspace } = session;
         const taken = takeAssignment(given, { checkers: declaredCheckers(workspace).names });
         if (!taken.ok) return refuseAtDoor(session, 'create', taken);
+        const root = rootNamed(call, workspace, text(call.values, 'root'));
+        const placed = placedIn(folderOf({ root }, workspace), taken.payload);
+        if (!placed.ok) return placed.refusal;
         const verdict = await door.submit(
           {
             kind: 'task.create',
-            packet: taken.payload,
-            root: rootNamed(call, workspace, text(call.values, 'root')),
+            packet: placed.packet,
+            root,
             ...(retriesMax === undefined ? {} : { retriesMax }),
           },
           person(),
