@@ -5,6 +5,8 @@ import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json, JsonObject } from '../kernel/json.ts';
 
 const PROBLEMS_MAX = 100;
+/** Ample for any pattern that is not a trap, also on a busy machine. */
+const PATTERN_MS_MAX = 1_000;
 
 export type SchemaProblem = { readonly path: string; readonly message: string };
 
@@ -16,13 +18,46 @@ export type SchemaReading =
 export function readWithSchema(schema: JsonObject, payload: Json): SchemaReading {
   const validate = compile(schema);
   if (typeof validate === 'string') return { usable: false, why: validate };
-  if (validate(payload)) return { usable: true, problems: [] };
+  const fits = inTime(schema, () => validate(payload) as boolean);
+  if (fits === null) return { usable: true, problems: [TOO_LONG] };
+  if (fits) return { usable: true, problems: [] };
   const problems = (validate.errors ?? []).slice(0, PROBLEMS_MAX).map(({ instancePath, message, params }) => {
     const extra = (params as { additionalProperty?: string }).additionalProperty;
     const path = `$${instancePath.replaceAll('/', '.')}${extra === undefined ? '' : `.${extra}`}`;
     return { path, message: message ?? 'does not fit the schema of the socket' };
   });
   return { usable: true, problems };
+}
+
+const TOO_LONG: SchemaProblem = {
+  path: '$',
+  message: `could not be compared with the patterns of the schema within ${PATTERN_MS_MAX} ms; shorten the text, or write the patterns without nested repetition`,
+};
+
+/**
+ * A pattern may take longer than the age of the world for a text that an agent writes, and nothing else happens meanwhile. So
+ * whatever holds patterns is run where it can be stopped. Null when it had to be.
+ */
+function inTime(schema: JsonObject, run: () => boolean): boolean | null {
+  if (!hasPattern(schema)) return run();
+  const { createContext, Script } = createRequire(import.meta.url)('node:vm') as typeof import('node:vm');
+  try {
+    return new Script('run()').runInContext(createContext({ run }), { timeout: PATTERN_MS_MAX }) as boolean;
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return null;
+    throw error;
+  }
+}
+
+const patterned = new WeakMap<JsonObject, boolean>();
+
+function hasPattern(schema: JsonObject): boolean {
+  let known = patterned.get(schema);
+  if (known === undefined) {
+    known = /"pattern(?:Properties)?":/.test(JSON.stringify(schema));
+    patterned.set(schema, known);
+  }
+  return known;
 }
 
 /** Why a schema cannot be used, or null. */

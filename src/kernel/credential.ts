@@ -92,3 +92,12 @@ function entropyOf(value: string): number {
   for (const count of counts.values()) bits -= (count / value.length) * Math.log2(count / value.length);
   return bits;
 }
+
+/**
+ * What looks like a digest, or like a path, is a key all the same where it is said to be one: `the api key is 9f8a…`, or forty
+ * letters after the name of a secret access key.
+ */
+export function isSpokenKey(before: string, value: string): boolean {
+  if (/^[0-9a-fA-F]{32,}$/.test(value)) return /\b(?:is|was)[ \t:]{1,3}["'`]?$/i.test(before);
+  return /access[ _-]?key[ \t:]{1,3}(?:is[ \t]{1,3})?["'`]?$/i.test(before) && /^[A-Za-z0-9+/]{40}$/.test(value);
+}

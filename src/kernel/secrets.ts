@@ -4,7 +4,7 @@
 //
 // Everything takes time in proportion to the text. No pattern has an unbounded repetition that may fail after it: a
 // pattern recognises a bounded head, and the rest of the credential is then consumed, once.
-import { CREDENTIAL_WORD, isCredential, isMixed, isRandom, namesCredential } from './credential.ts';
+import { CREDENTIAL_WORD, isCredential, isMixed, isRandom, isSpokenKey, namesCredential } from './credential.ts';
 import { isObject, isString, type Json, type JsonObject } from './json.ts';
 
 export type Secret = { readonly kind: string; readonly start: number; readonly end: number };
@@ -70,7 +70,7 @@ const ASSIGNMENT = new RegExp(
   'gi',
 );
 const SPOKEN = new RegExp(
-  `${CREDENTIAL_WORD}[ \\t]{1,3}(?:(?:is|was|are|value|of|to|here)[ \\t:]{1,3}){0,2}\\\\{0,3}["'\`]?(?=[A-Za-z0-9+/_=.~-]{20})`,
+  `${CREDENTIAL_WORD}[ \\t]{1,3}(?:(?:is|was|are|value|of|to|here)[ \\t:]{1,3}){0,2}\\\\{0,3}["'\`]?(?=[A-Za-z0-9+/_=.~$!@#%^&*-]{16})`,
   'gi',
 );
 /** Every pattern after the vendors' holds one of these; a text without them is done. */
@@ -233,15 +233,17 @@ function isMarker(text: string, index: number): boolean {
   return index > 0 && MARKER.test(text);
 }
 
+const SPOKEN_VALUE = /[A-Za-z0-9+/_=.~$!@#%^&*-]/;
+
 /** A credential word, perhaps `is`, and then something that no one would say aloud. */
 function* spoken(text: string): Generator<Span> {
   let done = 0;
   for (const { end } of matches(SPOKEN, text)) {
     if (end < done) continue;
-    const stop = Math.min(runEnd(text.slice(end, end + VALUE_JUDGED_MAX), 0, /[A-Za-z0-9+/_=.~-]/), VALUE_JUDGED_MAX);
+    const stop = Math.min(runEnd(text.slice(end, end + VALUE_JUDGED_MAX), 0, SPOKEN_VALUE), VALUE_JUDGED_MAX);
     const value = text.slice(end, end + stop);
-    if (!isRandom(value)) continue;
-    done = runEnd(text, end, /[A-Za-z0-9+/_=.~-]/);
+    if (!isRandom(value) && !isSpokenKey(text.slice(Math.max(0, end - 40), end), value)) continue;
+    done = runEnd(text, end, SPOKEN_VALUE);
     yield { start: end, end: done };
   }
 }

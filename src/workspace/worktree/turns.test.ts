@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Watch } from '../../kernel/cast/packet.ts';
 import { readyWorktree, type Step } from './make.ts';
 import { readRecord, type WorktreeRecord } from './record.ts';
-import { beginTurn, dropStrays, keepTurn, uncommittedOf } from './turns.ts';
+import { beginTurn, dropStrays, keepTurn, treeOfWork, uncommittedOf } from './turns.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -176,4 +176,15 @@ test.each<[string, Partial<WorktreeRecord>]>([
   writeFileSync(join(stateDir(), 'worktrees', 'c1.json'), JSON.stringify({ ...record, ...wrong }));
   const { folder, cwd, branch } = readRecord(stateDir(), 'c1') ?? record;
   expect([folder, cwd, branch]).toEqual([record.folder, record.cwd, 'baton/c1']);
+});
+
+test('an edit of the same length in the same second is seen', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    // A new index and the file it knows, both of this very second.
+    git(record.folder, 'checkout', '-q', '--', '.');
+    put(record.folder, { 'a/one.txt': 'x' });
+    git(record.folder, 'add', '-A');
+    put(record.folder, { 'a/one.txt': String(round) });
+    expect(git(dir, 'show', `${await treeOfWork(stateDir(), record)}:a/one.txt`)).toBe(String(round));
+  }
 });

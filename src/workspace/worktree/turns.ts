@@ -1,6 +1,6 @@
 // The work of a cast's turns on its branch: each accepted turn is a commit, and a turn that begins over finds what it found
 // the first time. What is put aside for that is kept under a name of its own; nothing is thrown away.
-import { copyFileSync, rmSync } from 'node:fs';
+import { copyFileSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import type { Watch } from '../../kernel/cast/packet.ts';
 import { coverOf } from '../../kernel/ledger/path-key.ts';
@@ -205,8 +205,12 @@ async function withIndex<T>(
 ): Promise<T> {
   const own = join(worktreesIn(stateDir), `${cast}.index`);
   try {
-    // The copy knows which files were not touched since, so that they are not read again.
-    copyFileSync(resolve(folder, await git(folder, ['rev-parse', '--git-path', 'index'])), own);
+    // The copy knows which files were not touched since, so that they are not read again. Git doubts what was touched in the
+    // second in which the index was written; a copy that looked younger would make it believe too much.
+    const index = resolve(folder, await git(folder, ['rev-parse', '--git-path', 'index']));
+    const writtenAt = Math.floor(statSync(index).mtimeMs / 1000);
+    copyFileSync(index, own);
+    utimesSync(own, writtenAt, writtenAt);
     return await work({ GIT_INDEX_FILE: own });
   } finally {
     rmSync(own, { force: true });
