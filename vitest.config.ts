@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -6,5 +8,10 @@ export default defineConfig({
     // Many tests start real processes; on a busy machine they take their time, and none asserts how long.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // Keys and checkpoints of casts that tests run do not belong into anybody's home.
+    env: {
+      BATON_CONFIG: join(tmpdir(), 'baton-test-config'),
+      BATON_CHECKPOINTS: join(tmpdir(), 'baton-test-checkpoints'),
+    },
   },
 });

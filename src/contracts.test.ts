@@ -1,6 +1,6 @@
 // The contracts as a library: what a program hands over may hold anything, and the answer is a verdict all the same.
 import { expect, test } from 'vitest';
-import { CODES, KINDS, type Payload, validate } from './contracts.ts';
+import { CODES, KINDS, type Payload, read, validate } from './contracts.ts';
 
 const now = '2026-02-11T00:45:02Z';
 const cyclic: Record<string, unknown> = {};
@@ -47,4 +47,15 @@ test('a plain value is judged by its kind', async () => {
     (await validate('materia', { value: Object.assign(Object.create(null), { satisfied: true }) }, { now })).code,
   ).toBe('OK');
   expect((await validate('operator/locks', { value: { locks: [] } }, { now })).code).toBe('OK');
+});
+
+test.each([
+  ['no contract', '{}', undefined],
+  ['half a contract', '{}', { dialect: 'materia' }],
+  ['a dialect that is none', '{}', { dialect: 'nope' }],
+  ['no text', undefined, {}],
+  ['an object', {}, {}],
+])('reading with %s is answered, not thrown', (_, raw, wanted) => {
+  const reading = read(raw as string, wanted as never);
+  expect(reading.ok || reading.verdict.allow === false).toBe(true);
 });

@@ -3,7 +3,7 @@ import { governed } from './dialects/governed/index.ts';
 import { dialects } from './dialects/index.ts';
 import type { Contract, Dialect, Reading } from './kernel/dialect.ts';
 import type { ContractName } from './kernel/graph/config.ts';
-import type { Denied } from './kernel/verdict.ts';
+import { type Denied, deny } from './kernel/verdict.ts';
 
 export { KINDS, type Payload, type ValidateOptions, validate } from './dialects/validate.ts';
 export { CODES, type Code } from './kernel/codes.ts';
@@ -19,8 +19,21 @@ export function contract(wanted: Partial<Wanted> = {}): Wanted {
 }
 
 /** One canonical handoff, or one refusal. Never throws. */
-export function read(raw: string, wanted: Wanted): Reading {
-  return dialectOf(wanted).read(raw, asContract(wanted));
+export function read(raw: string, wanted: Partial<Wanted> = {}): Reading {
+  const refusal = misuse(raw, wanted);
+  if (refusal) return { ok: false, verdict: refusal };
+  const whole = contract(wanted);
+  return dialectOf(whole).read(raw, asContract(whole));
+}
+
+/** Callers without a compiler get an answer too. */
+function misuse(raw: unknown, wanted: unknown): Denied | null {
+  if (typeof raw !== 'string')
+    return deny('CONTRACT_VIOLATION', 'read takes the text that an agent wrote, as a string');
+  const { dialect = 'materia' } = (typeof wanted === 'object' && wanted !== null ? wanted : {}) as Partial<Wanted>;
+  if (dialect === 'governed' || Object.hasOwn(dialects, dialect)) return null;
+  const known = [...Object.keys(dialects), 'governed'].join(', ');
+  return deny('CONTRACT_VIOLATION', `there is no dialect ${String(dialect)}; there are: ${known}`);
 }
 
 /** What an agent is told about the format of its answer. */

@@ -45,6 +45,7 @@ const CROSSINGS: Readonly<Record<string, string>> = {
   'dialects/governed/registry-folder.ts imports node:path':
     'reads a registry from its folder: the one reader of files here',
   'dialects/user-schema.ts imports node:module': 'loads the validator library when the first schema is used',
+  'dialects/user-schema.ts imports node:vm': 'runs the patterns of a schema where they can be stopped',
   'engine/desk-worker.ts imports dialects/index.ts': 'the program of the worker thread: it puts the parts together',
   'engine/desk-worker.ts imports log/sqlite.ts': 'the program of the worker thread: it puts the parts together',
   'engine/driver.ts imports agents/process/process-identity.ts':

@@ -172,7 +172,7 @@ ${EXITS}`,
     group: 'casts',
     args: '[CAST] [--turns]',
     words: [0, 1],
-    summary: 'like recast, and an edge whose budget was spent gets as much again',
+    summary: 'like recast, and what was spent, an edge or a budget, gets as much again',
     help: `Without CAST: the newest one that stands at a spent edge.
 ${TURNS_HELP}
 ${EXITS}`,

@@ -11,6 +11,7 @@ import type { Workspace } from '../workspace/locate.ts';
 import { again, type Call, EXIT, outJson, Refused, text, UsageError } from './command.ts';
 import { workspaceOf } from './find-workspace.ts';
 import { LookingDoor } from './looking-door.ts';
+import { nameCast } from './session.ts';
 import { asDamage, hasLog, makeStateFolder } from './state-folder.ts';
 
 export type LedgerSession = {
@@ -84,7 +85,8 @@ export function runCalled(ledger: Ledger, id: string): string | undefined {
 /** The ledger, with the run that `--run` names loaded. */
 export async function ledgerFor({ call, door }: LedgerSession): Promise<{ ledger: Ledger; run: string | undefined }> {
   const ledger = await door.ledger();
-  const run = runWanted(call, ledger);
+  const isLatest = text(call.values, 'run') === 'latest';
+  const run = isLatest ? (await nameCast(door, 'latest')).cast : runWanted(call, ledger);
   if (run === undefined || Object.values(ledger.runs).some(({ id }) => id === run)) return { ledger, run };
   return { ledger: await door.ledger(run), run };
 }

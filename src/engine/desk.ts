@@ -261,6 +261,7 @@ export class Desk {
   /** Applies entries that are in the log already. Those of casts that are not loaded are read when somebody asks. */
   #take(entries: readonly Entry[]): void {
     for (const entry of entries) {
+      if (entry.seq !== this.#seq + 1) throw missingEntry(this.#seq + 1);
       apply(this.#state, entry);
       this.#seq = entry.seq;
       this.#lastAt = Math.max(this.#lastAt, Date.parse(entry.at));
@@ -380,4 +381,10 @@ class Reopened extends Error {
     super('casts or runs were carried on elsewhere');
     this.ids = ids;
   }
+}
+
+/** Nothing is decided on a history that is not whole. */
+function missingEntry(seq: number): StorageError {
+  const how = '`baton audit verify` says what is wrong with it; put a copy of the state folder back';
+  return new StorageError('STORAGE_FAILED', `entry ${seq} of the log is missing: ${how}`);
 }

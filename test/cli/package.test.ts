@@ -1,11 +1,17 @@
 // The published package: packed, installed into an empty folder, and run there.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, relative, sep } from 'node:path';
 import { expect, test } from 'vitest';
 import { baton, CHECKOUT, project, type Ran } from './baton.ts';
 
 const OURS = ['.git', '.baton', 'dist', 'node_modules', 'coverage'];
+
+/** What a checkout has beside its sources, at the top or further down. */
+function isShipped(path: string): boolean {
+  const parts = relative(CHECKOUT, path).split(sep);
+  return !OURS.includes(parts[0] ?? '') && !parts.includes('node_modules');
+}
 
 /** The machine's own folders of programs, without those that npm puts in front. */
 const MACHINE = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
@@ -20,7 +26,7 @@ test('it holds what it needs and nothing else, installs, and runs the demo; an o
   const dir = project();
   // A copy, so that packing does not build in the folder that other tests and people work in.
   const copy = join(dir, 'copy');
-  cpSync(CHECKOUT, copy, { recursive: true, filter: (path) => !OURS.some((name) => path === join(CHECKOUT, name)) });
+  cpSync(CHECKOUT, copy, { recursive: true, filter: isShipped });
   symlinkSync(join(CHECKOUT, 'node_modules'), join(copy, 'node_modules'));
   mkdirSync(join(dir, 'node24'));
   symlinkSync(process.execPath, join(dir, 'node24', 'node'));

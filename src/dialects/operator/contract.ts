@@ -91,6 +91,12 @@ export const BUNDLE_ROW = fields(
 export const DEPENDENCY = fields(['task_id', 'depends_on_task_id']);
 export const TARGET = fields(['task_id', 'criteria']);
 
+/** What is asked about a ledger, beside the fields that any payload may have. */
+const ASKED = [...HEAD, 'generated_at'];
+export const RECONCILE = fields(['ledger'], [...ASKED, 'active_locks', 'events']);
+export const DELTAS = fields(['ledger'], [...ASKED, 'ledger_delta', 'streams', 'base_versions', 'applied_deltas']);
+export const WATCHDOG = fields(['tasks'], [...ASKED, 'now']);
+
 /** What the caller knows beside the payload. */
 export type Options = {
   /** Refuse fields that are neither part of the contract nor start with `x_`. */

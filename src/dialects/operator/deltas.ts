@@ -7,8 +7,9 @@
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { isTerminal, mayMove, TASK_STATUSES, type TaskStatus } from '../../kernel/ledger/transition.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
-import type { Options } from './contract.ts';
+import { DELTAS, type Options } from './contract.ts';
 import { checkDeltas, type Delta, deltasOf, isCreateIntent, isSameJson } from './delta-record.ts';
+import { checkExtensions } from './extension.ts';
 import { checkInteger, checkOneOf, listOf, objectsOf } from './field.ts';
 import { Findings } from './findings.ts';
 import { checkOptionalHead, payloadOf } from './head.ts';
@@ -37,7 +38,10 @@ export function validateDeltas(input: unknown, options: Options = {}): Verdict {
   const outcome: Outcome = { rows: new Map(), applied: [], ignored: [] };
   const refusal = found.through([
     () => checkInputs(found, payload),
-    () => checkOptionalHead(found, payload),
+    () => {
+      checkOptionalHead(found, payload);
+      checkExtensions(found, payload, DELTAS, '');
+    },
     () => checkRows(found, payload.ledger),
     () => checkStreams(found, payload),
     () => checkAppliedBefore(found, payload.applied_deltas),

@@ -156,3 +156,12 @@ test('a long chain that ends in a round is quick', { timeout: 60_000 }, () => {
   const { details } = validateReconcile({ ledger });
   expect(details.issues).toMatchObject([{ cycle: ['T-19999'] }]);
 });
+
+test('a field that nobody knows is mentioned, and refused in strict mode: it may be a misspelt one', () => {
+  const input = { ledger: [], locks: [] };
+  expect(validateReconcile(input)).toMatchObject({
+    allow: true,
+    details: { warnings: [expect.stringContaining('locks')] },
+  });
+  expect(validateReconcile(input, { strict: true })).toMatchObject({ allow: false, code: 'SCHEMA_INVALID' });
+});

@@ -5,7 +5,8 @@ import { conflictsAmong } from '../../kernel/ledger/overlap.ts';
 import { normalPath, PATH_FAULTS } from '../../kernel/ledger/path.ts';
 import { isTaskStatus, isTerminal, moveOf } from '../../kernel/ledger/transition.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
-import type { OperatorCode, Options } from './contract.ts';
+import { type OperatorCode, type Options, RECONCILE } from './contract.ts';
+import { checkExtensions } from './extension.ts';
 import { listOf } from './field.ts';
 import { Findings } from './findings.ts';
 import { checkOptionalHead, payloadOf } from './head.ts';
@@ -35,6 +36,7 @@ export function validateReconcile(input: unknown, options: Options = {}): Verdic
     },
     () => {
       checkOptionalHead(found, payload);
+      checkExtensions(found, payload, RECONCILE, '');
       for (const name of ['active_locks', 'events']) {
         if (payload[name] !== undefined && !Array.isArray(payload[name])) {
           found.add('SCHEMA_INVALID', name, 'must be an array, or be left out');

@@ -1,7 +1,8 @@
 // Finds the tasks in progress that have been silent for longer than their limit. The time is an input.
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
-import { type Options, SKEW_SECONDS_MAX, TIMEOUT_SECONDS_MIN } from './contract.ts';
+import { type Options, SKEW_SECONDS_MAX, TIMEOUT_SECONDS_MIN, WATCHDOG } from './contract.ts';
+import { checkExtensions } from './extension.ts';
 import { checkInteger, listOf } from './field.ts';
 import { Findings } from './findings.ts';
 import { checkOptionalHead, payloadOf } from './head.ts';
@@ -31,6 +32,7 @@ export function validateWatchdog(input: unknown, options: Options = {}): Verdict
     () => checkInputs(found, now, payload.tasks),
     () => {
       checkOptionalHead(found, payload);
+      checkExtensions(found, payload, WATCHDOG, '');
       if (!instant) found.add('SCHEMA_INVALID', 'now', 'must be a time, such as 2026-01-31T09:30:00Z');
     },
     // A row that cannot be judged is reported first, and hides none of the silent ones.

@@ -91,7 +91,9 @@ export async function uncommittedOf({ folder }: WorktreeRecord): Promise<number>
 }
 
 async function changedIn(folder: string): Promise<readonly string[]> {
-  const status = await git(folder, ['status', '--porcelain', '-z', '--untracked-files=all', '--no-renames']);
+  // Looking must not get in the way of an agent that uses git at the same moment.
+  const env = { GIT_OPTIONAL_LOCKS: '0' };
+  const status = await git(folder, ['status', '--porcelain', '-z', '--untracked-files=all', '--no-renames'], { env });
   return records(status).map((line) => line.slice(3));
 }
 

@@ -19,14 +19,25 @@ export async function run(call: Call): Promise<number> {
   if (call.json) outJson(shown);
   else if (shown.length === 0)
     out(`No task${status ? ` is ${status}` : ' yet'}. Create one with: ${again(call)} task create FILE`);
-  else for (const line of table(shown.map(cells), ['task', 'status', 'owner', 'priority', 'title', 'why'])) out(line);
+  else for (const line of rowsFor(shown)) out(line);
   return EXIT.ok;
+}
+
+/** Tasks of several runs may have the same id; then the run is told too. */
+function rowsFor(rows: readonly JsonObject[]): readonly string[] {
+  const titles = ['task', 'status', 'owner', 'priority', 'title', 'why'];
+  if (new Set(rows.map(({ run_id }) => run_id)).size < 2) return table(rows.map(cells), titles);
+  return table(
+    rows.map((row) => [String(row.run_id), ...cells(row)]),
+    ['run', ...titles],
+  );
 }
 
 function read(call: Call): Promise<readonly JsonObject[]> {
   return withLedger(call, async (session) => {
     const [{ ledger, run }, heard] = [await ledgerFor(session), await beats(session.log)];
     const runs = Object.values(ledger.runs).filter(({ id }) => run === undefined || id === run);
+    if (run !== undefined && runs.length === 0) throw new UsageError(`there is no run ${run}`);
     return runs.flatMap(({ id }) =>
       ledgerRows(ledger, id, heardIn(id, heard)).map((row): JsonObject => ({ run_id: id, ...row })),
     );
