@@ -1,6 +1,15 @@
 // What a folder looked like when a task was claimed, kept beside the log under the token of the claim until the claim is
 // over. From it one can tell what was changed since, and what of it is this task's.
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 import type { Entry } from '../kernel/fact.ts';
 import { isObject } from '../kernel/json.ts';
@@ -33,9 +42,13 @@ export async function recordClaim(
 ): Promise<string | null> {
   const { ledger, task, seq } = about;
   try {
+    const stray = readRecord(strayFile(stateDir, task));
     const known = readRecord(join(claimsIn(stateDir), LAST))?.snapshot;
-    const snapshot = await snapshotOf(root, { skip: skipped(root, stateDir), ...(known ? { known } : {}) });
-    const record: ClaimRecord = { run: task.run, task: task.id, seq, others: othersNow(ledger, task), snapshot };
+    const snapshot =
+      stray?.snapshot ?? (await snapshotOf(root, { skip: skipped(root, stateDir), ...(known ? { known } : {}) }));
+    const now = { run: task.run, task: task.id, seq, others: othersNow(ledger, task), snapshot };
+    // A stray change is compared with what was there before it, however often the task is claimed again.
+    const record: ClaimRecord = stray ? { ...now, seq: stray.seq, others: [...stray.others, ...now.others] } : now;
     mkdirSync(claimsIn(stateDir), { recursive: true, mode: 0o700 });
     const file = fileOf(stateDir, fence);
     writeFileSync(`${file}.new`, JSON.stringify(record), { mode: 0o600 });
@@ -45,6 +58,24 @@ export async function recordClaim(
     if (error instanceof ChangesError) return error.message;
     throw error;
   }
+}
+
+/** A result was refused for a change outside its scope: claiming the task again does not make the change everybody's. */
+export function keepStray(stateDir: string, fence: number, task: Pick<Task, 'run' | 'id'>): void {
+  try {
+    copyFileSync(fileOf(stateDir, fence), strayFile(stateDir, task));
+  } catch {
+    // Nothing was kept of the claim, so that there is nothing to go on with.
+  }
+}
+
+/** The change was taken back, or a person has decided about the task. */
+export function dropStray(stateDir: string, task: Pick<Task, 'run' | 'id'>): void {
+  rmSync(strayFile(stateDir, task), { force: true });
+}
+
+function strayFile(stateDir: string, { run, id }: Pick<Task, 'run' | 'id'>): string {
+  return join(claimsIn(stateDir), `stray-${encodeURIComponent(`${run}-${id}`).slice(0, 200)}.json`);
 }
 
 export function readClaim(stateDir: string, fence: number): ClaimRecord | null {

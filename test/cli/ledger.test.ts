@@ -1,5 +1,5 @@
 // The ledger by hand, through the real command line: tasks, locks, moves, deltas, and what a script gets to read.
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
@@ -320,4 +320,17 @@ test('a process that an agent started is no person: it moves nothing to done and
   const held = await baton(dir, ['hold', '--reason', 'mine'], { env });
   expect(held.stdout + held.stderr).toContain('only a person may hold');
   expect(held.code).toBe(1);
+});
+
+test('a stray change is not forgiven by giving the task up and claiming it again', async () => {
+  const dir = project();
+  await create(dir, 'T-1');
+  const first = await start(dir, 'T-1');
+  put(dir, { 'outside.txt': 'x' });
+  expect(await finish(dir, 'T-1', first)).toMatchObject({ code: 'SCOPE_VIOLATION' });
+  await ask(dir, ['task', 'move', 'T-1', 'blocked', '--reason', 'again', '--fence', String(first)]);
+  const second = await start(dir, 'T-1');
+  expect(await finish(dir, 'T-1', second)).toMatchObject({ code: 'SCOPE_VIOLATION' });
+  rmSync(join(dir, 'outside.txt'));
+  expect(await finish(dir, 'T-1', second)).toMatchObject({ code: 'OK' });
 });

@@ -8,7 +8,7 @@ import { type Ledger, type Task, taskOf } from '../../../kernel/ledger/state.ts'
 import { allow, deny, type Verdict } from '../../../kernel/verdict.ts';
 import { ChangesError } from '../../../workspace/changes-mark.ts';
 import { runCheckers } from '../../../workspace/checkers.ts';
-import { changesOfTask, dropClaim, readClaim } from '../../../workspace/claim-record.ts';
+import { changesOfTask, dropClaim, dropStray, keepStray, readClaim } from '../../../workspace/claim-record.ts';
 import { type Call, EXIT } from '../../command.ts';
 import { declaredCheckers } from '../../declared-checkers.ts';
 import { answering, folderOf, type LedgerSession, neededInteger, withLedger } from '../../ledger-session.ts';
@@ -36,10 +36,13 @@ export async function run(call: Call): Promise<number> {
       }
       const request = { kind: 'task.finish', run, task: id, fence, result, ...seen.found } as const;
       const verdict = await session.door.submit(request, person());
+      const { stateDir } = session.workspace;
+      if (task && verdict.code === 'SCOPE_VIOLATION') keepStray(stateDir, fence, task);
       if (!verdict.allow) return verdict;
       if (task && isCurrent) {
+        if (result.status === 'done') dropStray(stateDir, task);
         await writeWorklog(session, task);
-        dropClaim(session.workspace.stateDir, fence);
+        dropClaim(stateDir, fence);
       }
       const warnings = [...taken.warnings, ...(seen.warnings ?? [])];
       return warnings.length === 0 ? verdict : allow(verdict.reason, { ...verdict.details, warnings });

@@ -3,7 +3,7 @@ import { isInsideAttempt } from '../../../agents/inside-attempt.ts';
 import { knownCode } from '../../../kernel/ledger/blocking.ts';
 import { findTask } from '../../../kernel/ledger/state.ts';
 import { isTaskStatus, TASK_STATUSES } from '../../../kernel/ledger/transition.ts';
-import { dropClaim } from '../../../workspace/claim-record.ts';
+import { dropClaim, dropStray } from '../../../workspace/claim-record.ts';
 import { again, type Call, text, UsageError } from '../../command.ts';
 import { keepClaim } from '../../keep-claim.ts';
 import { answering, integer, ledgerFor, needed, withLedger } from '../../ledger-session.ts';
@@ -43,6 +43,7 @@ export async function run(call: Call): Promise<number> {
         person(),
       );
       if (!verdict.allow || !before.ok) return verdict;
+      if (fence === undefined && !isInsideAttempt(call.env)) dropStray(workspace.stateDir, before.task);
       if (to === 'in_progress') return keepClaim(session, verdict);
       if (to === 'blocked' || to === 'failed') await writeWorklog(session, before.task);
       if (before.task.fence !== null) dropClaim(workspace.stateDir, before.task.fence);
