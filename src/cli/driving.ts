@@ -21,6 +21,7 @@ import { wayOut } from './isolation.ts';
 import { progressFor } from './progress.ts';
 import { person } from './session.ts';
 import { asDamage, makeStateFolder } from './state-folder.ts';
+import { writeWorklogsOf } from './worklog.ts';
 
 function pausing(call: Call): string {
   const later = `\`${again(call)} resume\` carries on either way.`;
@@ -112,6 +113,7 @@ export async function driveAndShow(
     // The lease of a process that has ended counts for nothing, so a door that is broken by now does no harm.
     await door.releaseCast(cast, me).catch(() => undefined);
   }
+  await writeWorklogsOf(cast, door, workspace);
   await checkpointAtEnd(workspace, call.env);
   const view = await loadView(door, cast, flag(call.values, 'turns'));
   return showEnd(call, view, view.branch === undefined || call.json ? [] : await wayOut(call, workspace, cast));

@@ -1,15 +1,18 @@
 // Writing the worklog of a task to its file. The log is held meanwhile: nobody adds an entry, and no other process writes
 // the same file, so that lines stand in the order of their facts and are never torn.
+import type { Door } from '../engine/door.ts';
 import type { Log } from '../engine/ports.ts';
 import type { Entry } from '../kernel/fact.ts';
-import type { Task } from '../kernel/ledger/state.ts';
+import { runOf, type Task, tasksOf } from '../kernel/ledger/state.ts';
+import { logFileIn, SqliteLog } from '../log/sqlite.ts';
+import type { Workspace } from '../workspace/locate.ts';
 import { syncWorklog, type Written, worklogLines } from '../workspace/worklog-file.ts';
 import { note } from './command.ts';
 import { folderOf, type LedgerSession } from './ledger-session.ts';
 
 /** Null where there is nothing to write yet. */
 export async function writeWorklog(
-  { log, workspace }: LedgerSession,
+  { log, workspace }: Pick<LedgerSession, 'log' | 'workspace'>,
   task: Task,
   runId: string = task.run,
 ): Promise<Written | null> {
@@ -28,6 +31,20 @@ export async function writeWorklog(
   if (result?.found)
     note(`${result.file} was changed by somebody else; it was written anew. What it held: ${result.found}`);
   return result;
+}
+
+/** The worklogs of the tasks that a cast was assigned, as far as there is anything in them. */
+export async function writeWorklogsOf(cast: string, door: Door, workspace: Workspace): Promise<void> {
+  const ledger = await door.ledger(cast);
+  const runId = runOf(ledger, cast)?.runId ?? cast;
+  const tasks = tasksOf(ledger, cast).filter(({ worklogPath }) => worklogPath !== '');
+  if (tasks.length === 0) return;
+  const log = new SqliteLog(logFileIn(workspace.stateDir));
+  try {
+    for (const task of tasks) await writeWorklog({ log, workspace }, task, runId);
+  } finally {
+    await log.close();
+  }
 }
 
 /** The facts about one task, oldest first. */

@@ -41,6 +41,9 @@ test('a plan of six tasks is worked off, whatever goes wrong on the way', async 
     ['T-6', 7],
   ]);
 
+  // What stopped for a person has its closing entry in its worklog.
+  expect(read(dir, 'worklogs/T-6.jsonl')).toContain('SCOPE_VIOLATION');
+
   // The brief of the repair says what the checker found instead of what was claimed.
   const { stdout } = await baton(dir, ['show', 'latest', '--json', '--turns']);
   const briefs = JSON.parse(stdout).turns.map(({ brief }: { brief: string }) => brief);

@@ -40,7 +40,8 @@ export function registryLoader(base: string | null): RegistryLoader {
   const loaded = new Map<string, Registry>();
   return (dir) => {
     const folder = dir === null ? base : resolve(base ?? '.', dir);
-    if (folder === null) return unusable([fatal('REGISTRY_MISSING', 'no registry folder was named')], sha256);
+    if (folder === null)
+      return unusable([fatal('REGISTRY_MISSING', 'no registry folder was named; name it with --registry DIR')], sha256);
     const known = loaded.get(folder) ?? loadRegistryFolder(folder);
     loaded.set(folder, known);
     return known;

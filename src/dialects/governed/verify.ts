@@ -246,8 +246,10 @@ const MISDIRECTED: readonly Problem['code'][] = [
 function checkUsable(registry: Registry): Problem[] {
   if (registry.usable) return [];
   const causes = registry.diagnostics.filter(({ level }) => level === 'fatal');
+  const why = causes[0] ? `: ${causes[0].message}` : '';
+  const message = `the registry cannot be used, so every handoff is refused${why}`;
   return [
-    { code: 'REGISTRY_UNUSABLE', pointer: '', message: 'the registry cannot be used, so every handoff is refused' },
+    { code: 'REGISTRY_UNUSABLE', pointer: '', message },
     ...causes.map(({ code, message }) => ({ code, pointer: '', message })),
   ];
 }
