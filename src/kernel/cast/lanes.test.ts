@@ -5,6 +5,7 @@ import { envelope, RUN, result, TEAM, type Wish } from '../../../test/team.ts';
 import type { JsonObject } from '../json.ts';
 import { taskOf } from '../ledger/state.ts';
 import { heldLocks } from '../ledger/wire.ts';
+import { watchOf } from './packet.ts';
 
 const inFlight = ({ cast }: ReturnType<typeof play>) =>
   Object.values(cast.turns)
@@ -222,4 +223,57 @@ test('rework of one item keeps its task in progress while the others go on', () 
     'Socket-3 WI-1',
   ]);
   expect(statuses(cast)).toEqual({ 'T-1': 'done', 'T-2': 'done' });
+});
+
+/** A team without a script: the test prepares, answers and looks. */
+function watched(...wishes: Wish[]) {
+  const cast = play({ config: TEAM });
+  const act = (id: string | null, output: JsonObject, changes: Record<string, string | null> = {}) => {
+    const turn = Object.values(cast.cast.turns).find(({ task, phase }) => task === id && phase !== 'accepted');
+    if (!turn) throw new Error(`nobody works on ${id}`);
+    const at = { cast: 'c', turn: turn.id, attempt: turn.attempt };
+    cast.tell({ kind: 'attempt.output', ...at, output: JSON.stringify(output) });
+    return cast.tell({ kind: 'turn.verified', ...at, seal: 's', changes });
+  };
+  const ready = () => {
+    for (const effect of cast.owed) {
+      if (effect.kind !== 'prepare') continue;
+      cast.tell({ kind: 'turn.prepared', cast: 'c', turn: effect.turn, attempt: effect.attempt, seal: 's' });
+    }
+  };
+  ready();
+  act(null, envelope(...wishes) as JsonObject);
+  ready();
+  return { cast, act, ready };
+}
+
+const stuck = (id: string) => result(id, { status: 'blocked', acceptance_check: [] });
+
+test('what a blocked sibling left behind is not held against the others, as long as it is as it was left', () => {
+  const { act } = watched({ id: 'T-1' }, { id: 'T-2' });
+  act('T-1', stuck('T-1'), { 'src/T-1.ts': 'one' });
+  expect(act('T-2', result('T-2'), { 'src/T-1.ts': 'one', 'src/T-2.ts': 'two' }).code).toBe('OK');
+  const other = watched({ id: 'T-1' }, { id: 'T-2' });
+  other.act('T-1', stuck('T-1'), { 'src/T-1.ts': 'one' });
+  expect(other.act('T-2', result('T-2'), { 'src/T-1.ts': 'changed again' }).code).toBe('SCOPE_VIOLATION');
+});
+
+test('what lies in the lock of another task is that task’s', () => {
+  const { act } = watched({ id: 'T-1' }, { id: 'T-2' });
+  expect(act('T-2', result('T-2'), { 'src/T-1.ts': 'half done', 'worklogs/T-1.jsonl': 'x' }).code).toBe('OK');
+});
+
+test('a stray change is not forgiven by going on: what was there before the turn still counts', () => {
+  const { cast, act, ready } = watched({ id: 'T-1' });
+  act('T-1', result('T-1'), { 'stray.txt': 'x' });
+  ready();
+  act('T-1', result('T-1'), { 'stray.txt': 'x' });
+  expect([cast.cast.status, cast.cast.code]).toEqual(['waiting', 'SCOPE_VIOLATION']);
+  cast.tell({ kind: 'cast.resume', cast: 'c', reason: 'go on' });
+  // Not fresh: whoever looks compares with what was seen before the first attempt.
+  expect(watchOf(cast.state, cast.cast, cast.turn)).toMatchObject({ isFresh: false });
+  ready();
+  expect(act('T-1', result('T-1'), { 'stray.txt': 'x' }).code).toBe('SCOPE_VIOLATION');
+  ready();
+  expect(act('T-1', result('T-1'), {}).code).toBe('OK');
 });

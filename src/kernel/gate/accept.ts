@@ -5,9 +5,10 @@ import type { Handoff } from '../dialect.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { refusalOfAcceptance } from '../ledger/acceptance.ts';
 import { rivalOf } from '../ledger/lock-tree.ts';
+import { normalPath } from '../ledger/path.ts';
 import type { Check } from '../ledger/request.ts';
 import { refusalOfChanges } from '../ledger/scope.ts';
-import { keyOf, type Task } from '../ledger/state.ts';
+import { keyOf, type Task, tasksOf } from '../ledger/state.ts';
 import type { Cast, State, Turn } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
 
@@ -37,15 +38,26 @@ function refusalOfSeal(turn: Turn, seal: string | null): Denied | null {
   return deny('SCOPE_VIOLATION', reason, { socket: turn.socket, scope: '.baton' });
 }
 
-/** What changed inside another task's lock is that task's, and what another turn was seen to change is that turn's. */
+/**
+ * What changed inside another task's lock is that task's, what another turn was seen to change is that turn's, and worklogs
+ * and reports, which lie outside of all scopes, each belong to their own task.
+ */
 function refusalOfScope(state: State, turn: Turn, task: Task, changes: Seen['changes']): Denied | null {
-  const { locks } = state.ledger;
+  const { ledger } = state;
+  const reports = new Set(tasksOf(ledger, task.run).flatMap(reportsOf));
   const own = Object.entries(changes).flatMap(([path, digest]) => {
     if (Object.hasOwn(turn.excused, path) && turn.excused[path] === digest) return [];
-    const rival = rivalOf(locks, { root: task.root, path, mode: 'write', task: keyOf(task) });
-    return rival && rival.mode === 'write' ? [] : [path];
+    const rival = rivalOf(ledger.locks, { root: task.root, path, mode: 'write', task: keyOf(task) });
+    return rival?.mode === 'write' || reports.has(path) ? [] : [path];
   });
-  return refusalOfChanges(task, own, locks.foldCase);
+  return refusalOfChanges(task, own, ledger.locks.foldCase);
+}
+
+function reportsOf({ worklogPath, reportPath }: Task): readonly string[] {
+  return [worklogPath, reportPath ?? ''].flatMap((written) => {
+    const normal = normalPath(written);
+    return normal.ok ? [normal.path] : [];
+  });
 }
 
 /** A task that was assigned is done when its result is about it, claims every criterion, and what was checked agrees. */
