@@ -1,7 +1,7 @@
 // Writes an old log of the future: the lines of real casts as the program of today chains them, with the texts they refer
 // to, and what they come to. Later programs must read it for ever (`golden.test.ts`).
 //
-// `node test/replay/make-golden.ts 1 && npm run format` makes the log of that number. One that was part of a release is
+// `node test/replay/make-golden.ts 2 && npm run format` makes the log of that number. One that was part of a release is
 // never made anew. When a kind of fact is added or gets another form: extend the story below, make the next number, name
 // its kinds in `golden.test.ts`, and keep the older logs as they are.
 import { writeFileSync } from 'node:fs';
@@ -13,8 +13,11 @@ import { check } from '../../src/kernel/graph/check.ts';
 import { resolve } from '../../src/kernel/graph/resolve.ts';
 import type { Request } from '../../src/kernel/input.ts';
 import { isObject, type Json, type JsonObject } from '../../src/kernel/json.ts';
+import { packet, RUN } from '../../src/kernel/ledger/fixtures/book.ts';
 import { type Blob, dehydrate } from '../../src/log/blob-text.ts';
 import { MemoryLog } from '../../src/log/memory.ts';
+import { graph } from '../loadouts.ts';
+import { envelope, result, TEAM } from '../team.ts';
 import { outcomeOf } from './outcome.ts';
 
 const config: JsonObject = {
@@ -203,6 +206,48 @@ await playTo('silent', null);
 await start('open', 'Round', { Build: ['Built.', '$repeat'], Eval: [no, yes] });
 await playTo('open', 'Socket-2');
 
+// A team whose tasks run side by side: one is blocked, a person holds the workspace, lets go and carries on.
+const plan = envelope({ id: 'T-1' }, { id: 'T-2' }, { id: 'T-3', dependencies: ['T-1'] });
+const stuck = result('T-1', {
+  status: 'blocked',
+  acceptance_check: [],
+  notes_for_orchestrator: ['the key is missing'],
+});
+const team = {
+  Lead: [plan],
+  Worker: [stuck, result('T-2'), result('T-1'), result('T-3')],
+  Sum: ['All of it.'],
+};
+const rules = resolve(TEAM, 'Flow');
+await submit({ kind: 'cast.start', cast: 'team', request: 'golden team', loadout: 'Flow', rules, script: team });
+await playTo('team', null);
+await submit({ kind: 'ledger.hold', reason: 'deploying' });
+await submit({ kind: 'cast.resume', cast: 'team', reason: 'the key is there' });
+await submit({ kind: 'ledger.unhold', reason: 'deployed' });
+await playTo('team', null);
+
+// Two casts that write to the same paths: the second is put off until the first is done.
+const writer = resolve(graph({ 'Socket-1': { materia: 'Write' } }), 'Flow');
+for (const cast of ['first', 'second']) {
+  const common = { request: 'write', loadout: 'Flow', rules: writer, script: { Write: ['Written.'] } };
+  await submit({ kind: 'cast.start', cast, ...common });
+}
+await playTo('first', null);
+await playTo('second', null);
+
+// The ledger by hand: a claim, one refused, an entry of a worklog, deltas, an end.
+const byHand = { run: RUN, task: 'T-1' };
+await submit({ kind: 'ledger.configure', foldCase: true });
+await submit({ kind: 'task.create', packet: packet('T-1', { lock_scope: ['Src'] }) });
+await submit({ kind: 'task.create', packet: packet('T-2', { lock_scope: ['src/a'] }) });
+await submit({ kind: 'task.claim', ...byHand, owner: 'ann' });
+await submit({ kind: 'task.claim', ...byHand, task: 'T-2', owner: 'bob' });
+const entry = { run_id: RUN, task_id: 'T-1', actor: 'ann', action: 'edit', result: 'half done' };
+await submit({ kind: 'worklog.add', ...byHand, entry });
+const delta = { task_id: 'T-9', status: 'todo', owner: 'unassigned', reason: 'later', delta_id: 'd-1', x_create: true };
+await submit({ kind: 'deltas.apply', run: RUN, stream: [delta] });
+await submit({ kind: 'task.move', ...byHand, to: 'canceled', reason: 'not wanted' });
+
 function placeOf({ cast, turn, attempt }: Packet): { cast: string; turn: number; attempt: number } {
   return { cast, turn, attempt };
 }
@@ -217,6 +262,6 @@ const records = entries.map(({ seq, fact }) => {
   dehydrate(fact as unknown as JsonObject, blobs);
   return { line: lines[seq - 1]?.line, texts: Object.fromEntries(blobs.map(({ digest, text }) => [digest, text])) };
 });
-const path = (end: string) => fileURLToPath(new URL(`./golden-${process.argv[2] ?? '1'}${end}`, import.meta.url));
+const path = (end: string) => fileURLToPath(new URL(`./golden-${process.argv[2] ?? '2'}${end}`, import.meta.url));
 writeFileSync(path('.jsonl'), `${[{ note }, ...records].map((record) => JSON.stringify(record)).join('\n')}\n`);
 writeFileSync(path('.out.json'), `${JSON.stringify({ head, ...outcomeOf(entries) }, null, 2)}\n`);

@@ -5,7 +5,12 @@ import type { Entry } from '../../src/kernel/fact.ts';
 import type { Json } from '../../src/kernel/json.ts';
 import { emptyState } from '../../src/kernel/state.ts';
 
-export type Outcome = { readonly casts: Readonly<Record<string, CastOutcome>>; readonly kinds: readonly string[] };
+export type Outcome = {
+  readonly casts: Readonly<Record<string, CastOutcome>>;
+  readonly kinds: readonly string[];
+  /** The tasks by run and id, where there are any. */
+  readonly tasks?: Readonly<Record<string, string>>;
+};
 export type CastOutcome = {
   readonly status: string;
   readonly code: string | null;
@@ -24,7 +29,15 @@ export function outcomeOf(entries: readonly Entry[]): Outcome {
     const steps = path.map(({ socket, visit, item }) => [socket, visit, item ?? ''].join(' ').trim());
     return [cast.id, { status, code, data, path: steps, usage: { ...usage }, accepted }];
   });
-  return { casts: Object.fromEntries(casts), kinds: [...new Set(entries.map(({ fact }) => fact.kind))].sort() };
+  const tasks = Object.values(state.ledger.tasks).map(({ run, id, status, owner }) => [
+    `${run}/${id}`,
+    `${status} ${owner}`,
+  ]);
+  return {
+    casts: Object.fromEntries(casts),
+    kinds: [...new Set(entries.map(({ fact }) => fact.kind))].sort(),
+    ...(tasks.length > 0 ? { tasks: Object.fromEntries(tasks) } : {}),
+  };
 }
 
 /** The kinds of facts that did nothing to the state wherever they occur, as those do that the program does not know. */
