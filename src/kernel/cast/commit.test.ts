@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { always, crew, graph, no, plan, satisfied, workflow, yes } from '../../../test/loadouts.ts';
 import { play } from '../../../test/play.ts';
-import { CONTEXT_CHARS_MAX } from '../apply.ts';
 import type { Json, JsonObject } from '../json.ts';
+import { CONTEXT_CHARS_MAX } from './committed.ts';
 
 /** The data after one socket of this materia said this. */
 function after(socket: JsonObject, said: Json, data: JsonObject = {}): JsonObject {

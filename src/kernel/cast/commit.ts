@@ -1,12 +1,13 @@
 // What an accepted payload does to the cast's data, in this order: a utility's state patch, the line of context, the
 // mirror of the canonical fields, the work list, then the socket's own assignments, each of which sees what came before.
-import { committed } from '../apply.ts';
+
 import type { Handoff } from '../dialect.ts';
 import type { DataChange } from '../fact.ts';
 import type { Materia } from '../graph/config.ts';
 import { resolvePath, setPath } from '../graph/path.ts';
 import { isObject, isText, type JsonObject } from '../json.ts';
 import type { Cast, Turn } from '../state.ts';
+import { committed } from './committed.ts';
 import { scopeOf } from './item.ts';
 import { materiaOf, socketOf } from './pen.ts';
 

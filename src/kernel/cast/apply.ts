@@ -1,0 +1,284 @@
+// The bookkeeping of one cast: what a fact does to it, in place. No rules and no failure.
+import type { AgentNote, CastFact, Fact } from '../fact.ts';
+import { type Cast, type Turn, type Usage, walkOf } from '../state.ts';
+import { noteSpeaker } from '../trust/speaker.ts';
+import { committed } from './committed.ts';
+import { NO_ROUNDS, tracked } from './guard.ts';
+import { withLine, withoutList, withoutNoted } from './heard.ts';
+import { forgetItem, forgetItems, noteKey } from './item-memory.ts';
+import { newTurn } from './new-cast.ts';
+import { REWORK_NOTES_MAX } from './rework.ts';
+
+export function applyToCast(
+  cast: Cast,
+  fact: Exclude<CastFact, { kind: 'cast.started' | 'items.planned' | 'run.named' }>,
+  at: number,
+): void {
+  switch (fact.kind) {
+    case 'turn.started':
+      cast.turnsStarted = fact.turn;
+      cast.visits[fact.socket] = fact.visit;
+      cast.turns[fact.turn] = newTurn(fact);
+      if (fact.lane !== undefined && cast.lanes[fact.lane]) walked(cast, fact.lane, fact);
+      else cast.guard = tracked(cast.guard, fact.item?.key ?? '', fact.socket, fact.budgeted);
+      return;
+    case 'turn.held': {
+      const { code, reason, until } = fact;
+      update(cast, fact.turn, { phase: 'held', held: { code, reason, until } });
+      return;
+    }
+    case 'turn.freed':
+      update(cast, fact.turn, { phase: 'owed', held: null });
+      return;
+    case 'turn.blocked': {
+      const turn = settle(cast, fact);
+      if (turn) Object.assign(turn, { phase: 'blocked', brief: null, answered: null });
+      return;
+    }
+    case 'lanes.opened':
+      cast.lanes[fact.loop] = { entry: fact.entry, from: cast.lastAgent, held: null, walks: {} };
+      return;
+    case 'lanes.held': {
+      const lanes = cast.lanes[fact.loop];
+      if (lanes) lanes.held = { code: fact.code, reason: fact.reason, until: fact.until };
+      return;
+    }
+    case 'lane.ended':
+      leaveLane(cast, fact.turn);
+      if (fact.item !== null) forgetItem(cast, fact.item);
+      delete cast.turns[fact.turn];
+      return;
+    case 'attempt.started':
+      update(cast, fact.turn, {
+        phase: 'running',
+        attempt: fact.attempt,
+        brief: fact.brief,
+        script: fact.script,
+        reserved: fact.reserved,
+        startedAt: at,
+        attestation: fact.attestation ?? null,
+        handoffId: fact.envelope?.handoff_id ?? null,
+        ...(fact.seal === undefined ? {} : { seal: fact.seal }),
+        ...(fact.fence === undefined ? {} : { fence: fact.fence }),
+      });
+      return;
+    case 'attempt.answered': {
+      const { output, handoff, usage, truncated, scrubbed, agent } = fact;
+      const answered = { output, handoff, usage, truncated, scrubbed, ...(agent ? { agent } : {}) };
+      update(cast, fact.turn, { phase: 'verifying', answered });
+      return;
+    }
+    case 'attempt.refused': {
+      const turn = settle(cast, fact);
+      cast.data = committed(cast.data, fact.changes ?? [], null);
+      if (turn && fact.repair) {
+        Object.assign(turn, { phase: 'owed', repairs: turn.repairs + 1 });
+        turn.refusal = { verdict: fact.verdict, raw: fact.output.slice(0, 1000) };
+        turn.session = fact.agent?.session ?? null;
+      } else if (turn) turn.phase = 'failed';
+      return;
+    }
+    case 'attempt.failed': {
+      const turn = settle(cast, fact);
+      if (turn) failedAttempt(turn, fact);
+      return;
+    }
+    case 'turn.asked':
+      update(cast, fact.turn, { phase: 'asked' });
+      return;
+    case 'attempt.lost':
+      update(cast, fact.turn, { phase: 'owed', reserved: 0, brief: null });
+      return;
+    case 'turn.unknown':
+      update(cast, fact.turn, { phase: 'unknown', reserved: 0 });
+      return;
+    case 'turn.decided':
+      update(cast, fact.turn, { phase: fact.choice === 'rerun' ? 'owed' : 'running', brief: null });
+      return;
+    case 'turn.accepted':
+      accepted(cast, fact);
+      return;
+    case 'turn.reopened':
+      update(cast, fact.turn, {
+        phase: 'owed',
+        repairs: 0,
+        faults: 0,
+        waits: 0,
+        choice: 0,
+        session: null,
+        briefBytesMax: null,
+        refusal: null,
+        reserved: 0,
+        brief: null,
+        ...(fact.sealed ? {} : { seal: null }),
+        held: null,
+      });
+      return;
+    case 'turn.dropped':
+      delete cast.turns[fact.turn];
+      return;
+    case 'cursor.advanced':
+      cast.cursors[fact.cursor] = fact.to;
+      if (fact.item !== null) cast.guard = NO_ROUNDS;
+      return;
+    case 'cursor.reset':
+      cast.cursors[fact.cursor] = 0;
+      delete cast.lists[fact.cursor];
+      cast.heard = withoutList(cast.heard, fact.cursor);
+      for (const loop of cast.rules.graph.loops) if (loop.id === fact.loop) forgetItems(cast, loop);
+      return;
+    case 'edge.taken':
+      if (fact.counts) cast.traversals[fact.counts] = (cast.traversals[fact.counts] ?? 0) + 1;
+      if (fact.settles) forgetItem(cast, fact.settles);
+      delete cast.turns[fact.turn];
+      return;
+    case 'exit.taken':
+      if (fact.settles) forgetItem(cast, fact.settles);
+      if (fact.loop !== null) delete cast.lanes[fact.loop];
+      if (fact.turn !== null) delete cast.turns[fact.turn];
+      return;
+    case 'rework.noted': {
+      const key = noteKey(fact.note.target, fact.note.item);
+      cast.rework[key] = [...(cast.rework[key] ?? []), fact.note].slice(-REWORK_NOTES_MAX);
+      cast.heard = withoutNoted(cast.heard, fact.note);
+      return;
+    }
+    case 'rework.cleared':
+      for (const [key, notes] of Object.entries(cast.rework)) {
+        const kept = notes.filter((note) => note.from !== fact.from || note.item !== fact.item);
+        if (kept.length > 0) cast.rework[key] = kept;
+        else delete cast.rework[key];
+      }
+      return;
+    case 'budget.warned':
+      cast.budget.warned = true;
+      return;
+    case 'budget.changed':
+      cast.budget = {
+        maxTokens: fact.maxTokens,
+        maxCost: fact.maxCost,
+        maxDurationMs: fact.maxDurationMs,
+        warned: cast.budget.warned,
+      };
+      return;
+    case 'cast.completed':
+      ended(cast, 'completed', null, 'completed', at);
+      return;
+    case 'cast.failed':
+      ended(cast, 'failed', fact.code, fact.reason, at);
+      cast.stand = fact.stand;
+      return;
+    case 'cast.aborted':
+      ended(cast, 'aborted', 'ABORTED', fact.reason, at);
+      return;
+    case 'cast.waiting':
+      ended(cast, 'waiting', fact.code, fact.reason, at);
+      return;
+    case 'cast.paused':
+      ended(cast, 'paused', null, fact.reason, at);
+      for (const turn of Object.values(cast.turns)) {
+        if (turn.phase === 'running') Object.assign(turn, { phase: 'owed', reserved: 0, brief: null });
+      }
+      return;
+    case 'cast.resumed':
+      running(cast, at);
+      return;
+    case 'cast.recast':
+      running(cast, at);
+      cast.stand = null;
+      cast.guard = NO_ROUNDS;
+      if (fact.extends) cast.extended[fact.extends.key] = (cast.extended[fact.extends.key] ?? 0) + fact.extends.by;
+      return;
+    default:
+      return unreachable(fact);
+  }
+}
+
+function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted' }>): void {
+  const turn = settle(cast, fact);
+  if (turn)
+    Object.assign(turn, { phase: 'accepted', handoff: fact.handoff, answered: null, refusal: null, brief: null });
+  cast.turnsAccepted += 1;
+  const walk = turn && walkOf(cast, turn);
+  if (walk) {
+    const isJson = typeof fact.handoff.payload !== 'string';
+    walk.said = { output: fact.output, json: isJson ? fact.handoff.payload : (walk.said?.json ?? null), isJson };
+  }
+  if (turn) noteSpeaker(cast, turn);
+  cast.lastOutput = fact.output;
+  cast.lastIsJson = typeof fact.handoff.payload !== 'string';
+  if (cast.lastIsJson) cast.lastJson = fact.handoff.payload;
+  cast.data = committed(cast.data, fact.changes, fact.context ?? null);
+  if (turn && fact.context !== undefined) cast.heard = withLine(cast.heard, turn.item, fact.context);
+}
+
+/** What comes next is in the fact: another choice, a shorter brief, a new conversation, patience, or simply once more. */
+function failedAttempt(turn: Turn, fact: Extract<CastFact, { kind: 'attempt.failed' }>): void {
+  const { again, choice, briefBytesMax, forgetsSession, until } = fact;
+  turn.phase = again ? 'owed' : 'failed';
+  if (forgetsSession) turn.session = null;
+  if (briefBytesMax !== undefined) turn.briefBytesMax = briefBytesMax;
+  if (choice !== undefined) turn.choice = choice;
+  if (until !== undefined) {
+    turn.waits += 1;
+    turn.phase = 'held';
+    turn.held = { code: fact.cause ?? 'AGENT_FAILED', reason: fact.reason, until };
+  }
+  const isOther = choice !== undefined || briefBytesMax !== undefined || forgetsSession || until !== undefined;
+  if (!isOther) turn.faults += 1;
+}
+
+/** An item that walks beside others counts its rounds for itself. */
+function walked(cast: Cast, lane: string, fact: Extract<CastFact, { kind: 'turn.started' }>): void {
+  const lanes = cast.lanes[lane];
+  const key = fact.item?.key ?? '';
+  if (!lanes) return;
+  const before = lanes.walks[key];
+  const guard = tracked(before?.guard ?? NO_ROUNDS, key, fact.socket, fact.budgeted);
+  lanes.walks[key] = { guard, said: before?.said ?? null, agent: before?.agent ?? null };
+  lanes.held = null;
+}
+
+function leaveLane(cast: Cast, id: number): void {
+  const turn = cast.turns[id];
+  if (turn?.lane && turn.item) delete cast.lanes[turn.lane]?.walks[turn.item.key];
+}
+
+function update(cast: Cast, id: number, values: Partial<Turn>): void {
+  const turn = cast.turns[id];
+  if (turn) Object.assign(turn, values);
+}
+
+type Settled = { readonly turn: number; readonly usage: Usage; readonly agent?: AgentNote };
+
+/** An attempt gave a recorded outcome: its usage counts, its reservation ends, its scripted turn is used up. */
+function settle(cast: Cast, { turn: id, usage, agent }: Settled): Turn | undefined {
+  const turn = cast.turns[id];
+  if (!turn) return undefined;
+  if (agent?.unpriced) cast.unpriced += usage.input + usage.output;
+  const { input, output, cost } = cast.usage;
+  cast.usage = { input: input + usage.input, output: output + usage.output, cost: cost + usage.cost };
+  const peak = cast.peaks[turn.socket] ?? { tokens: 0, cost: 0 };
+  const tokens = Math.max(peak.tokens, usage.input + usage.output);
+  if (tokens > 0 || usage.cost > 0) cast.peaks[turn.socket] = { tokens, cost: Math.max(peak.cost, usage.cost) };
+  if (turn.script) cast.scripted[turn.script.key] = (cast.scripted[turn.script.key] ?? 0) + 1;
+  turn.reserved = 0;
+  turn.script = null;
+  return turn;
+}
+
+function ended(cast: Cast, status: Cast['status'], code: string | null, reason: string, at: number): void {
+  const { clock } = cast;
+  if (clock.runningSince !== null) clock.elapsedMs += Math.max(0, at - clock.runningSince);
+  clock.runningSince = null;
+  Object.assign(cast, { status, code, reason });
+}
+
+function running(cast: Cast, at: number): void {
+  cast.clock.runningSince = at;
+  Object.assign(cast, { status: 'running', code: null, reason: '' });
+}
+
+function unreachable(fact: never): void {
+  void fact;
+}
