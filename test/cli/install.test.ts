@@ -133,7 +133,7 @@ test('nothing is written through a link', async () => {
 test.each([
   [['install', 'emacs'], {}, 2, 'there is no emacs'],
   [['install', 'claude', '--undo', '--report-only'], {}, 2, 'not both'],
-  [['install', 'claude', '--yes'], { BATON_ATTEMPT: '1.1' }, 1, 'is for a person'],
+  [['install', 'claude', '--yes'], { BATON_ATTEMPT: '1.1' }, 1, 'only a person may'],
 ])('baton %j with %j ends with %i', async (args, env, code, why) => {
   const ran = await baton(project(), args, { env });
   expect([ran.code, ran.stderr]).toEqual([code, expect.stringContaining(why)]);
