@@ -92,3 +92,11 @@ test('a reason is never longer than a person reads, and any text has one', () =>
     { numRuns: Number(process.env.FUZZ_RUNS ?? 2000) },
   );
 });
+
+test('a program that ran out of time is told with what was seen of it, its last tool call too', () => {
+  const end = { code: null, signal: 'SIGKILL', timedOut: true, stdoutTruncated: false, signs: 'it was waiting' };
+  const report = { ...EMPTY_REPORT, toolCalls: ['Read', 'Bash'] };
+  const found = faultOf('claude', end as ProcessEnd, '', report);
+  expect(found).toMatchObject({ code: 'AGENT_TIMEOUT' });
+  expect(found?.reason).toContain('it was waiting; its last tool call was Bash, of 2');
+});

@@ -91,7 +91,9 @@ export function faultOf(program: string, end: ProcessEnd, stderr: string, report
   if (end.timedOut) {
     const while_ = report.error ? `; it was trying again after: ${short(report.error.message)}` : '';
     const what = end.silent ? 'gave no sign of life' : 'did not answer in time';
-    return fault('AGENT_TIMEOUT', `${program} ${what}${end.signs ? `: ${end.signs}` : ''}${while_}`);
+    const tool = report.toolCalls.at(-1);
+    const doing = tool === undefined ? '' : `; its last tool call was ${short(tool)}, of ${report.toolCalls.length}`;
+    return fault('AGENT_TIMEOUT', `${program} ${what}${end.signs ? `: ${end.signs}` : ''}${doing}${while_}`);
   }
   const didNotRun = end.code === null && end.signal === null;
   if (end.error !== undefined && didNotRun) return fault('AGENT_UNAVAILABLE', end.error);
