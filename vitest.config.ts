@@ -1,4 +1,4 @@
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
@@ -7,6 +7,8 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     // Many tests start real processes; on a busy machine they take their time, and none asserts how long.
     testTimeout: 120_000,
+    // Most of them wait for processes: one worker for each core, not one less.
+    maxWorkers: availableParallelism(),
     hookTimeout: 120_000,
     // Keys and checkpoints of casts that tests run do not belong into anybody's home.
     env: {
