@@ -50,6 +50,8 @@ const CROSSINGS: Readonly<Record<string, string>> = {
   'engine/desk-worker.ts imports log/sqlite.ts': 'the program of the worker thread: it puts the parts together',
   'engine/driver.ts imports agents/process/process-identity.ts':
     'whether a process lives is asked of the system in one place',
+  'engine/watchdog.ts imports agents/process/process-state.ts':
+    'what a process does is asked of the system in one place',
   'utilities/utility.ts imports agents/process/utility-protocol.ts': 'the type of the message a utility gets',
 };
 

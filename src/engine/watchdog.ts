@@ -1,6 +1,6 @@
 // Finds the tasks whose owners have fallen silent, and says whether the owner is dead or only slow. Looking changes
 // nothing; what it finds is then asked of the ledger, which decides on the newest heartbeat.
-import { readFileSync } from 'node:fs';
+import { processState, stateInWords } from '../agents/process/process-state.ts';
 import type { Beat, BeatProcess } from '../kernel/ledger/beat.ts';
 import { type Ledger, runOf } from '../kernel/ledger/state.ts';
 import { isRunning } from './driver.ts';
@@ -9,7 +9,6 @@ import { isRunning } from './driver.ts';
 export const SKEW_MS_MAX = 30_000;
 /** No claim has a shorter limit: what is claimed after a look cannot be silent for too long before this is over. */
 export const LIMIT_MS_MIN = 30_000;
-const TICKS_PER_SECOND = 100;
 
 export type Silent = {
   readonly run: string;
@@ -78,27 +77,8 @@ export function waitUntilNext({ next }: Look, now: number): number {
 export function observeProcess(worker: BeatProcess): Observed {
   const { pid } = worker;
   if (!isRunning(worker)) return { isGone: true, told: `process ${pid} is gone` };
-  const seen = statOf(pid);
+  const seen = processState(pid);
   if (seen === null) return { isGone: false, told: `process ${pid} was not seen to end` };
-  const state = STATES[seen.state] ?? seen.state;
+  const state = stateInWords(seen.letter);
   return { isGone: false, told: `process ${pid} is ${state} and has used ${seen.cpuS.toFixed(1)} s of CPU time: slow` };
-}
-
-const STATES: Readonly<Record<string, string>> = {
-  R: 'running',
-  S: 'waiting',
-  D: 'waiting for a disk',
-  T: 'stopped',
-  t: 'stopped by a debugger',
-  I: 'idle',
-};
-
-function statOf(pid: number): { readonly state: string; readonly cpuS: number } | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { state: fields[0] ?? '', cpuS: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND };
-  } catch {
-    return null;
-  }
 }

@@ -1,13 +1,12 @@
 // Tells a slow child from a dead one. A child that writes or uses the processor is at work, however long it takes; one that
 // does neither for as long as its task allows is taken for dead. What was seen last is put into words for the log.
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { processState, stateInWords } from './process-state.ts';
 import { membersOf, type Tree } from './process-tree.ts';
 
 /** Looked at this often at most, and at least a few times before the limit. */
 const LOOK_MS_MAX = 15_000;
 const LOOKS_PER_LIMIT = 4;
-const TICKS_PER_SECOND = 100;
 /** A program that only waits still wakes up now and then. */
 const IDLE_CPU_S = 0.05;
 
@@ -54,30 +53,10 @@ export function keepVigil(tree: Tree, bytes: () => number, silentMs: number | nu
   };
 }
 
-const STATES: Readonly<Record<string, string>> = {
-  R: 'running',
-  S: 'waiting',
-  D: 'waiting for a disk',
-  T: 'stopped',
-  t: 'stopped by a debugger',
-  I: 'idle',
-  Z: 'dead',
-};
-
 function look(tree: Tree, bytes: number): Sign {
-  const seen = membersOf(tree).flatMap(({ pid }) => statOf(pid) ?? []);
+  const seen = membersOf(tree).flatMap(({ pid }) => processState(pid) ?? []);
   if (seen.length === 0) return { bytes, cpuS: null, state: 'there' };
   const cpuS = seen.reduce((sum, stat) => sum + stat.cpuS, 0);
-  const letter = seen.some(({ state }) => state === 'R') ? 'R' : (seen[0]?.state ?? 'S');
-  return { bytes, cpuS, state: STATES[letter] ?? letter };
-}
-
-function statOf(pid: number): { readonly state: string; readonly cpuS: number } | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { state: fields[0] ?? '', cpuS: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND };
-  } catch {
-    return null; // It ended, or there is no such folder on this system.
-  }
+  const letter = seen.some((stat) => stat.letter === 'R') ? 'R' : (seen[0]?.letter ?? 'S');
+  return { bytes, cpuS, state: stateInWords(letter) };
 }

@@ -242,7 +242,7 @@ function newRun(id: string, { runId, cast }: Pick<Run, 'runId' | 'cast'>): Run {
   };
 }
 
-function newCounts(): Counts {
+export function newCounts(): Counts {
   return {
     packets: 0,
     packetsRefused: 0,

@@ -1,4 +1,5 @@
 // How a run went, in numbers, beside the levels that are aimed at.
+import { newCounts } from './apply.ts';
 import { type Counts, type Ledger, runOf, type Task, tasksOf } from './state.ts';
 import { TASK_STATUSES, type TaskStatus } from './transition.ts';
 
@@ -34,7 +35,7 @@ export function metricsOf(ledger: Ledger, run: string): Metrics | null {
 export function overallMetrics(ledger: Ledger, runs: readonly string[]): Metrics {
   const all = runs.flatMap((run) => runOf(ledger, run)?.counts ?? []);
   const tasks = runs.flatMap((run) => tasksOf(ledger, run));
-  return measured('all', all.reduce(added, NOTHING), tasks);
+  return measured('all', all.reduce(added, newCounts()), tasks);
 }
 
 function measured(run: string, counts: Counts, tasks: readonly Task[]): Metrics {
@@ -69,20 +70,6 @@ function atMost(name: string, part: number, whole: number, target: number): Obje
   const value = whole === 0 ? null : part / whole;
   return { name, value, target, met: value === null ? null : value <= target };
 }
-
-const NOTHING: Counts = {
-  packets: 0,
-  packetsRefused: 0,
-  dispatches: 0,
-  conflicts: 0,
-  denies: {},
-  retries: 0,
-  retriesDone: 0,
-  firstAttempts: 0,
-  firstPasses: 0,
-  timed: 0,
-  timedMs: 0,
-};
 
 function added(a: Counts, b: Counts): Counts {
   const denies: Record<string, number> = { ...a.denies };
