@@ -1,6 +1,8 @@
 // How the runs of the ledger went, in numbers: each run for itself, oldest first, so that one sees where things go, and
-// all of them together.
+// all of them together. They are counted from the whole log: what is over long ago counts too.
+import type { Door } from '../engine/door.ts';
 import { type Metrics, metricsOf, type Objective, overallMetrics } from '../kernel/ledger/metrics.ts';
+import { count, newTally, type Tally } from '../kernel/ledger/tally.ts';
 import { type Call, EXIT, out, outJson } from './command.ts';
 import { workspaceOf } from './find-workspace.ts';
 import { withLedger } from './ledger-session.ts';
@@ -8,6 +10,11 @@ import { hasLog } from './state-folder.ts';
 import { table } from './table.ts';
 
 const RUNS_SHOWN = 20;
+const TREND_SHOWN = 10;
+const PAGE = 5_000;
+
+/** The numbers of one run, and when it began. */
+type Row = Metrics & { readonly began: string | null };
 
 export async function showMetrics(call: Call): Promise<number> {
   const workspace = workspaceOf(call);
@@ -18,14 +25,28 @@ export async function showMetrics(call: Call): Promise<number> {
   return EXIT.ok;
 }
 
-function measure(call: Call): Promise<{ runs: readonly Metrics[]; all: Metrics }> {
+function measure(call: Call): Promise<{ runs: readonly Row[]; all: Metrics }> {
   return withLedger(call, async ({ door }) => {
-    const ledger = await door.ledger();
+    const { ledger, began } = await tallyOf(door);
     const ids = Object.values(ledger.runs)
-      .filter(({ tasks }) => tasks.length > 0)
+      .filter(({ tasks, counts }) => tasks.length > 0 || Object.keys(counts.denies).length > 0)
       .map(({ id }) => id);
-    return { runs: ids.flatMap((id) => metricsOf(ledger, id) ?? []), all: overallMetrics(ledger, ids) };
+    const runs = ids.flatMap((id): Row[] => {
+      const metrics = metricsOf(ledger, id);
+      return metrics ? [{ ...metrics, began: began.get(id) ?? null }] : [];
+    });
+    return { runs, all: overallMetrics(ledger, ids) };
   });
+}
+
+async function tallyOf(door: Door): Promise<Tally> {
+  const tally = newTally();
+  for (let after = 0; ; ) {
+    const page = await door.read({ after, limit: PAGE });
+    for (const entry of page) count(tally, entry);
+    if (page.length < PAGE) return tally;
+    after = page.at(-1)?.seq ?? after;
+  }
 }
 
 type Trend = {
@@ -42,32 +63,53 @@ function trendOf(runs: readonly Metrics[]): readonly Trend[] {
   });
 }
 
-function lines(runs: readonly Metrics[], all: Metrics): string[] {
+function lines(runs: readonly Row[], all: Metrics): string[] {
   const shown = runs.slice(-RUNS_SHOWN);
-  const head = ['run', 'tasks', 'done', 'blocked', 'failed', 'retries', 'conflicts', 'mean time'];
+  const head = ['run', 'tasks', 'done', 'blocked', 'failed', 'canceled', 'retries', 'conflicts', 'refused'];
+  const newest = runs.slice(-TREND_SHOWN);
+  const levels = ['valid packets', 'met a lock', 'first attempt', 'retries'];
   return [
     ...table([...shown, all].map(cells), head),
     '',
     ...table(all.objectives.map(aim), ['level', 'all runs', 'aimed at', 'met']),
+    '',
+    newest.length === 1 ? 'Trend, with the first run:' : `Trend, the last ${newest.length} runs, oldest first:`,
+    ...table(newest.map(trendCells), ['run', 'began', ...levels, 'mean time']),
     ...denies(all),
   ];
 }
 
 function cells(metrics: Metrics): readonly string[] {
-  const { run, tasks, byStatus, retriesAttempted, lockConflicts, meanLatencyMs } = metrics;
+  const { run, tasks, byStatus, retriesAttempted, lockConflicts } = metrics;
+  const { done, blocked, failed, canceled } = byStatus;
+  return [run, tasks, done, blocked, failed, canceled, retriesAttempted, lockConflicts, refusals(metrics)].map(String);
+}
+
+function refusals({ denies: counts }: Metrics): number {
+  return Object.values(counts).reduce((sum, times) => sum + times, 0);
+}
+
+function trendCells({ run, began, objectives, meanLatencyMs }: Row): readonly string[] {
+  const when = began === null ? '–' : began.slice(0, 16).replace('T', ' ');
   const time = meanLatencyMs === null ? '–' : `${(meanLatencyMs / 1000).toFixed(1)} s`;
-  return [run, tasks, byStatus.done, byStatus.blocked, byStatus.failed, retriesAttempted, lockConflicts, time].map(
-    String,
-  );
+  return [run, when, ...objectives.map(({ value }) => percent(value)), time];
 }
 
 function aim({ name, value, target, met }: Objective): readonly string[] {
-  const percent = (part: number | null) => (part === null ? '–' : `${(part * 100).toFixed(1)} %`);
   return [name, percent(value), percent(target), met === null ? '–' : met ? 'yes' : 'no'];
 }
 
-function denies({ denies: counts }: Metrics): readonly string[] {
+function percent(part: number | null): string {
+  return part === null ? '–' : `${(part * 100).toFixed(1)} %`;
+}
+
+function denies({ denies: counts, families }: Metrics): readonly string[] {
   const entries = Object.entries(counts).sort((a, b) => b[1] - a[1]);
   if (entries.length === 0) return [];
-  return ['', `Refused: ${entries.map(([code, times]) => `${code} ${times}×`).join(', ')}`];
+  const budgets = Object.entries(families).map(([family, times]) => `${family} ${times}`);
+  return [
+    '',
+    `Refused: ${entries.map(([code, times]) => `${code} ${times}×`).join(', ')}`,
+    `Of these: ${budgets.join(', ')}`,
+  ];
 }

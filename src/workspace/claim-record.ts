@@ -1,5 +1,7 @@
 // What a folder looked like when a task was claimed, kept beside the log under the token of the claim until the claim is
-// over. From it one can tell what was changed since, and what of it is this task's.
+// over. From it one can tell what was changed since, and what of it is this task's. The picture is taken and written down
+// before the claim is asked for: whoever is killed between the claim and its record leaves the picture behind, and the
+// record is made from it when the result comes.
 import {
   copyFileSync,
   mkdirSync,
@@ -23,47 +25,99 @@ import { ChangesError } from './changes-mark.ts';
 export type ClaimRecord = {
   readonly run: string;
   readonly task: string;
-  /** The head of the log when the task was claimed. */
+  /** The head of the log before the picture was taken. */
   readonly seq: number;
   /** The paths that others were writing below the same root then. */
   readonly others: readonly string[];
-  readonly snapshot: Snapshot;
-};
+} & Picture;
+
+/** What a folder looked like, or why that could not be told. */
+type Picture = { readonly snapshot: Snapshot } | { readonly why: string };
+
+/** A picture that was taken for a claim which was not granted yet, as far as anybody wrote down. */
+export type Prepared = {
+  /** Its file in the folder of the claims. */
+  readonly name: string;
+  readonly root: string;
+  /** Whose claim it is, as far as that is known before: a search claims what it finds. */
+  readonly owner?: string;
+  readonly task?: string;
+  readonly seq: number;
+  /** The head of the log after the picture was taken: every claim after it began with what is on the picture. */
+  readonly through: number;
+  readonly others: readonly string[];
+} & Picture;
+
+export type Wish = { readonly root: string; readonly owner?: string; readonly task?: string };
 
 /** The newest record of a claim that is over: most of what it knows of the files still holds. */
 const LAST = 'last.json';
+const PREPARED = /^before-([0-9]+)-[0-9]+\.json$/;
+const RECORD = /^([0-9]+)\.json$/;
+const DRAFT = /\.([0-9]+)\.new$/;
+let count = 0;
 
-/** Takes the snapshot of a claim and keeps it. Answers why it could not, or null. */
-export async function recordClaim(
+/** Takes the picture of the folder at `dir`, which the ledger calls `wish.root`, and keeps it for the claim to come. */
+export async function prepareClaim(
   stateDir: string,
-  root: string,
+  dir: string,
+  wish: Wish,
+  about: { readonly ledger: Ledger; readonly head: () => Promise<{ readonly seq: number }> },
+): Promise<Prepared> {
+  const { seq } = await about.head();
+  const picture = await pictureOf(stateDir, dir);
+  const { seq: through } = await about.head();
+  count += 1;
+  const name = `before-${process.pid}-${count}.json`;
+  const prepared = { name, ...wish, seq, through, others: writtenIn(about.ledger, wish.root), ...picture };
+  write(stateDir, name, prepared);
+  return prepared;
+}
+
+/** Makes the record of a claim from the picture that was taken for it. */
+export function recordClaim(
+  stateDir: string,
   fence: number,
-  about: { readonly ledger: Ledger; readonly task: Task; readonly seq: number },
-): Promise<string | null> {
-  const { ledger, task, seq } = about;
-  try {
-    const stray = readRecord(strayFile(stateDir, task));
-    const known = readRecord(join(claimsIn(stateDir), LAST))?.snapshot;
-    const snapshot =
-      stray?.snapshot ?? (await snapshotOf(root, { skip: skipped(root, stateDir), ...(known ? { known } : {}) }));
-    const now = { run: task.run, task: task.id, seq, others: othersNow(ledger, task), snapshot };
-    // A stray change is compared with what was there before it, however often the task is claimed again.
-    const record: ClaimRecord = stray ? { ...now, seq: stray.seq, others: [...stray.others, ...now.others] } : now;
-    mkdirSync(claimsIn(stateDir), { recursive: true, mode: 0o700 });
-    const file = fileOf(stateDir, fence);
-    writeFileSync(`${file}.new`, JSON.stringify(record), { mode: 0o600 });
-    renameSync(`${file}.new`, file);
-    return null;
-  } catch (error) {
-    if (error instanceof ChangesError) return error.message;
-    throw error;
-  }
+  task: Pick<Task, 'run' | 'id'>,
+  prepared: Prepared,
+): ClaimRecord {
+  const { seq, others } = prepared;
+  const picture = 'why' in prepared ? { why: prepared.why } : { snapshot: prepared.snapshot };
+  const now: ClaimRecord = { run: task.run, task: task.id, seq, others, ...picture };
+  const stray = readRecord(join(claimsIn(stateDir), strayName(task)));
+  // A stray change is compared with what was there before it, however often the task is claimed again.
+  const record = stray && 'snapshot' in stray ? { ...stray, others: [...stray.others, ...others] } : now;
+  write(stateDir, recordName(fence), record);
+  return record;
+}
+
+/** The claim was answered, in whatever way, and what there is to keep of it is kept. */
+export function dropPrepared(stateDir: string, { name }: Prepared): void {
+  rmSync(join(claimsIn(stateDir), name), { force: true });
+}
+
+/**
+ * The newest picture that somebody left behind who may have been killed over this claim: of the same folder, for the same
+ * owner and task as far as they were known, and complete before the claim was granted.
+ */
+export function preparedFor(
+  stateDir: string,
+  claim: { readonly root: string; readonly owner: string; readonly task: string; readonly seq: number },
+): Prepared | null {
+  const fitting = namesIn(stateDir)
+    .filter((name) => PREPARED.test(name))
+    .flatMap((name) => readPrepared(stateDir, name) ?? [])
+    .filter(
+      ({ root, owner = claim.owner, task = claim.task, through }) =>
+        root === claim.root && owner === claim.owner && task === claim.task && through < claim.seq,
+    );
+  return fitting.sort((a, b) => a.through - b.through).at(-1) ?? null;
 }
 
 /** A result was refused for a change outside its scope: claiming the task again does not make the change everybody's. */
 export function keepStray(stateDir: string, fence: number, task: Pick<Task, 'run' | 'id'>): void {
   try {
-    copyFileSync(fileOf(stateDir, fence), strayFile(stateDir, task));
+    copyFileSync(join(claimsIn(stateDir), recordName(fence)), join(claimsIn(stateDir), strayName(task)));
   } catch {
     // Nothing was kept of the claim, so that there is nothing to go on with.
   }
@@ -71,38 +125,42 @@ export function keepStray(stateDir: string, fence: number, task: Pick<Task, 'run
 
 /** The change was taken back, or a person has decided about the task. */
 export function dropStray(stateDir: string, task: Pick<Task, 'run' | 'id'>): void {
-  rmSync(strayFile(stateDir, task), { force: true });
-}
-
-function strayFile(stateDir: string, { run, id }: Pick<Task, 'run' | 'id'>): string {
-  return join(claimsIn(stateDir), `stray-${encodeURIComponent(`${run}-${id}`).slice(0, 200)}.json`);
+  rmSync(join(claimsIn(stateDir), strayName(task)), { force: true });
 }
 
 export function readClaim(stateDir: string, fence: number): ClaimRecord | null {
-  return readRecord(fileOf(stateDir, fence));
+  return readRecord(join(claimsIn(stateDir), recordName(fence)));
 }
 
 /** The claim is over. */
 export function dropClaim(stateDir: string, fence: number): void {
   try {
-    renameSync(fileOf(stateDir, fence), join(claimsIn(stateDir), LAST));
+    renameSync(join(claimsIn(stateDir), recordName(fence)), join(claimsIn(stateDir), LAST));
   } catch {
     // There was none, or somebody else dropped it.
   }
 }
 
-/** Drops the records of claims that are over, however they ended. */
-export function dropEndedClaims(stateDir: string, isOver: (fence: number) => boolean): void {
-  let names: string[];
-  try {
-    names = readdirSync(claimsIn(stateDir));
-  } catch {
-    return;
-  }
-  for (const name of names) {
-    const fence = /^([0-9]+)\.json$/.exec(name)?.[1];
-    if (fence !== undefined && isOver(Number(fence))) rmSync(join(claimsIn(stateDir), name), { force: true });
-  }
+/**
+ * Drops what was kept of claims that are over, however they ended. `open` answers the tokens of the others; it is asked
+ * after one has seen what there is, so that what a claim of this very moment keeps is not taken for something old. While
+ * one of them has no record, a picture that a dead process left may still be the one to make it from.
+ */
+export async function dropEndedClaims(stateDir: string, open: () => Promise<ReadonlySet<number>>): Promise<void> {
+  const names = namesIn(stateDir);
+  const records = names.filter((name) => RECORD.test(name));
+  const leftAs = (kind: RegExp) =>
+    names.filter((name) => {
+      const pid = kind.exec(name)?.[1];
+      return pid !== undefined && !isRunning(Number(pid));
+    });
+  const left = leftAs(PREPARED);
+  const drop = (name: string) => rmSync(join(claimsIn(stateDir), name), { force: true });
+  leftAs(DRAFT).forEach(drop);
+  if (records.length + left.length === 0) return;
+  const fences = await open();
+  for (const name of records) if (!fences.has(Number(RECORD.exec(name)?.[1]))) drop(name);
+  if ([...fences].every((fence) => records.includes(recordName(fence)))) left.forEach(drop);
 }
 
 /** What was changed since the claim and lies in nobody else's way: `since` are the claims of tasks after it. */
@@ -113,23 +171,38 @@ export async function changesOfTask(
   about: { readonly ledger: Ledger; readonly task: Task; readonly since: readonly Entry[] },
 ): Promise<readonly Change[]> {
   const { ledger, task, since } = about;
+  if ('why' in record) throw new ChangesError(record.why);
   const after = await snapshotOf(root, { since: record.snapshot, skip: skipped(root, stateDir) });
   const key = (path: string) => pathKey(path, ledger.locks.foldCase);
   const claimed = since.flatMap(({ fact }) => {
     if (fact.kind !== 'task.claimed' || (fact.run === task.run && fact.task === task.id)) return [];
     return fact.locks.filter(({ root: of, mode }) => of === task.root && mode === 'write').map(({ path }) => path);
   });
-  const isOthers = coverOf([...record.others, ...claimed, ...othersNow(ledger, task)].map(key));
+  const isOthers = coverOf([...record.others, ...claimed, ...writtenIn(ledger, task.root, task)].map(key));
+  // Whoever held a path of the task when the picture was taken had given it back when the task was claimed.
+  const isOwn = coverOf(task.lockScope.map(key));
   const reports = new Set(reportsOfOthers(ledger, task).map(key));
   return changesBetween(record.snapshot, after).filter(({ path }) => {
-    const own = key(path);
-    return !isOthers(own) && !reports.has(own);
+    const changed = key(path);
+    return !reports.has(changed) && (isOwn(changed) || !isOthers(changed));
   });
 }
 
-function othersNow(ledger: Ledger, { run, id, root }: Task): readonly string[] {
+async function pictureOf(stateDir: string, dir: string): Promise<Picture> {
+  const last = readRecord(join(claimsIn(stateDir), LAST));
+  const known = last && 'snapshot' in last ? { known: last.snapshot } : {};
+  try {
+    return { snapshot: await snapshotOf(dir, { skip: skipped(dir, stateDir), ...known }) };
+  } catch (error) {
+    if (error instanceof ChangesError) return { why: error.message };
+    throw error;
+  }
+}
+
+/** The paths of the root that are being written, but for those of one task. */
+function writtenIn(ledger: Ledger, root: string, but?: Pick<Task, 'run' | 'id'>): readonly string[] {
   return heldLocks(ledger)
-    .filter((lock) => lock.root === root && lock.mode === 'write' && !(lock.run === run && lock.task === id))
+    .filter((lock) => lock.root === root && lock.mode === 'write' && !(lock.run === but?.run && lock.task === but.id))
     .map(({ path }) => path);
 }
 
@@ -154,16 +227,62 @@ function claimsIn(stateDir: string): string {
   return join(stateDir, 'claims');
 }
 
-function fileOf(stateDir: string, fence: number): string {
-  return join(claimsIn(stateDir), `${fence}.json`);
+function namesIn(stateDir: string): readonly string[] {
+  try {
+    return readdirSync(claimsIn(stateDir));
+  } catch {
+    return [];
+  }
+}
+
+function recordName(fence: number): string {
+  return `${fence}.json`;
+}
+
+function strayName({ run, id }: Pick<Task, 'run' | 'id'>): string {
+  return `stray-${encodeURIComponent(`${run}-${id}`).slice(0, 200)}.json`;
+}
+
+/** Whole or not at all: who is killed while writing leaves no half of it behind. */
+function write(stateDir: string, name: string, value: object): void {
+  mkdirSync(claimsIn(stateDir), { recursive: true, mode: 0o700 });
+  const file = join(claimsIn(stateDir), name);
+  const draft = `${file}.${process.pid}.new`;
+  writeFileSync(draft, JSON.stringify(value), { mode: 0o600 });
+  renameSync(draft, file);
 }
 
 function readRecord(file: string): ClaimRecord | null {
+  const value = readJson(file);
+  return isPicture(value) ? (value as unknown as ClaimRecord) : null;
+}
+
+function readPrepared(stateDir: string, name: string): Prepared | null {
+  const value = readJson(join(claimsIn(stateDir), name));
+  return isPicture(value) && isObject(value) && typeof value.through === 'number'
+    ? (value as unknown as Prepared)
+    : null;
+}
+
+function isPicture(value: unknown): boolean {
+  return isObject(value) && (isObject(value.snapshot) || typeof value.why === 'string');
+}
+
+function readJson(file: string): unknown {
   if (!statSync(file, { throwIfNoEntry: false })) return null;
   try {
-    const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    return isObject(value) && isObject(value.snapshot) ? (value as unknown as ClaimRecord) : null;
+    return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
     return null;
+  }
+}
+
+/** A number that was given to another process since is taken for the same one: what it left then only stays for longer. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

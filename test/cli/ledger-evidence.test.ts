@@ -81,7 +81,7 @@ test('what other tasks write on their own paths meanwhile is theirs, also when t
   expect((await finish(dir, 'T-3', third, NOTHING)).code).toBe('OK');
 });
 
-test('a task that a person starts is watched as well; of one that a delta started only the report is known', async () => {
+test('a task is watched whoever starts it: a person, or a delta of an orchestrator', async () => {
   const dir = place(false);
   await create(dir, 'T-1');
   await create(dir, 'T-2', { lock_scope: ['second'] });
@@ -90,9 +90,9 @@ test('a task that a person starts is watched as well; of one that a delta starte
   await ask(dir, ['task', 'apply', '-', '--run', RUN], { input: JSON.stringify([delta]) });
   put(dir, { 'rogue.ts': 'x' });
   expect((await finish(dir, 'T-1', 1, NOTHING)).details.outside).toEqual(['rogue.ts']);
-  expect((await finish(dir, 'T-2', 2, NOTHING)).details.warnings).toEqual([
-    'what was changed since the claim is not known; only what is reported counts',
-  ]);
+  expect((await finish(dir, 'T-2', 2, NOTHING)).details.outside).toEqual(['rogue.ts']);
+  rmSync(join(dir, '.baton/state/claims/2.json'));
+  expect((await finish(dir, 'T-2', 2, NOTHING)).code).toBe('MISSING_VALIDATOR');
 });
 
 test('a repository that vanished cannot vouch for anything', async () => {

@@ -316,7 +316,7 @@ test('a process that an agent started is no person: it moves nothing to done and
   await claim(dir, 'T-1');
   const env = { ...process.env, BATON_ATTEMPT: '1.1' };
   const moved = await baton(dir, ['task', 'move', 'T-1', 'done', '--reason', 'I say so'], { env });
-  expect([moved.code, JSON.parse(moved.stdout).code]).toEqual([1, 'ACCEPTANCE_FAILED']);
+  expect([moved.code, JSON.parse(moved.stdout).code]).toEqual([1, 'APPROVER_IS_AGENT']);
   const held = await baton(dir, ['hold', '--reason', 'mine'], { env });
   expect(held.stdout + held.stderr).toContain('only a person may hold');
   expect(held.code).toBe(1);

@@ -13,7 +13,12 @@ export function refusalOfAcceptance(
   result: JsonObject,
   checks: Readonly<Record<string, Check>>,
 ): Denied | null {
-  return refusalOfClaims(task, result) ?? refusalOfCheckers(task, checks) ?? refusalOfChecks(task, checks);
+  return refusalOfClaims(task, result) ?? refusalOfVerified(task, checks);
+}
+
+/** Where the agent claims the whole: what can be checked has to be true. */
+export function refusalOfVerified(task: Task, checks: Readonly<Record<string, Check>>): Denied | null {
+  return refusalOfCheckers(task, checks) ?? refusalOfChecks(task, checks);
 }
 
 function refusalOfClaims({ id, criteria }: Task, result: JsonObject): Denied | null {

@@ -29,6 +29,16 @@ test('deltas are applied in their order, and the last one wins', () => {
 });
 
 /** Each stream begins with a good delta, of which nothing may remain. */
+test('a stream says which tasks it started, and under which tokens', () => {
+  const book = openBook();
+  for (const id of ['T-1', 'T-2', 'T-3']) book.create(id);
+  const stream = [delta('T-1', 'in_progress'), delta('T-2', 'blocked'), delta('T-3', 'in_progress')];
+  expect(book.ask(apply(stream)).details.claimed).toMatchObject([
+    { task: 'T-1', fence: 1, root: 'main' },
+    { task: 'T-3', fence: 2, root: 'main' },
+  ]);
+});
+
 test.each<[string, string, readonly JsonObject[], Partial<Apply>]>([
   ['an id used for something else', 'CONCURRENCY_CONFLICT', [delta('T-9', 'done', { delta_id: 'used' })], {}],
   ['a row that has moved', 'CONCURRENCY_CONFLICT', [delta('T-1', 'done')], { baseVersions: { 'T-1': 5 } }],

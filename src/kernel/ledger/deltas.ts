@@ -8,10 +8,11 @@ import { canonicalJson } from './canonical-json.ts';
 import { refusalOfClaim, refusalOfOwner, take } from './claim.ts';
 import { bareSpec, reopening } from './create.ts';
 import { draftFor } from './draft.ts';
+import type { LedgerFact } from './fact.ts';
 import { refusalOfMove, settle } from './move.ts';
 import { type LedgerPen, refuse } from './pen.ts';
 import type { RequestOf } from './request.ts';
-import { nameKey, runOf, type Task, taskOf } from './state.ts';
+import { MAIN_ROOT, nameKey, runOf, type Task, taskOf } from './state.ts';
 import { isTaskStatus, isTerminal } from './transition.ts';
 
 type Request = RequestOf<'deltas.apply'>;
@@ -44,8 +45,14 @@ export function applyDeltas(pen: LedgerPen, request: Request): Verdict {
   for (const fact of draft.facts) pen.write(fact);
   if (applied.size > 0) pen.write({ kind: 'deltas.applied', run, deltas: [...applied.values()] });
   const counts = `${applied.size} deltas applied, ${ignored.length} ignored`;
-  const details = { run, applied: [...applied.keys()], ignored, reconcile_required: applied.size > 0 };
+  const claimed = draft.facts.flatMap((fact) => (fact.kind === 'task.claimed' ? [claimIn(draft, fact)] : []));
+  const details = { run, applied: [...applied.keys()], ignored, claimed, reconcile_required: applied.size > 0 };
   return allow(`${counts}; reconcile before dispatching`, details);
+}
+
+/** Whoever works on a task that a delta started needs the token of its claim. */
+function claimIn({ ledger }: LedgerPen, { run, task, owner, fence }: Extract<LedgerFact, { kind: 'task.claimed' }>) {
+  return { task, owner, fence, root: taskOf(ledger, run, task)?.root ?? MAIN_ROOT };
 }
 
 function taskOfDelta({ task_id }: JsonObject): string {

@@ -41,6 +41,7 @@ test('the numbers of a run are those of what happened in it', () => {
     dispatches: 4,
     lockConflicts: 1,
     denies: { LEDGER_INCONSISTENT: 1, LOCK_CONFLICT: 1, CONCURRENCY_CONFLICT: 1 },
+    families: { contract: 0, lock: 1, state: 0, compliance: 0 },
     retriesAttempted: 1,
     retriesSucceeded: 1,
     firstPasses: 1,

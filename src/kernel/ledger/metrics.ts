@@ -18,12 +18,30 @@ export type Metrics = {
   readonly dispatches: number;
   readonly lockConflicts: number;
   readonly denies: Readonly<Record<string, number>>;
+  /** The refusals by what was broken, as error budgets are kept. */
+  readonly families: Readonly<Record<Family, number>>;
   readonly retriesAttempted: number;
   readonly retriesSucceeded: number;
   readonly firstPasses: number;
   /** Of parallelizable tasks, from claim to done. */
   readonly meanLatencyMs: number | null;
   readonly objectives: readonly Objective[];
+};
+
+export type Family = 'contract' | 'lock' | 'state' | 'compliance';
+
+const FAMILIES: Readonly<Record<Family, readonly string[]>> = {
+  contract: [
+    'SCHEMA_INVALID',
+    'MISSING_REQUIRED_INPUT',
+    'UNKNOWN_SCHEMA_VERSION',
+    'NOT_JSON',
+    'NO_BLOCK',
+    'CONTRACT_VIOLATION',
+  ],
+  lock: ['LOCK_CONFLICT', 'SCOPE_VIOLATION'],
+  state: ['DEPENDENCY_NOT_MET', 'INVALID_TRANSITION'],
+  compliance: ['NON_COMPLIANT'],
 };
 
 export function metricsOf(ledger: Ledger, run: string): Metrics | null {
@@ -48,6 +66,7 @@ function measured(run: string, counts: Counts, tasks: readonly Task[]): Metrics 
     dispatches: counts.dispatches,
     lockConflicts: counts.conflicts,
     denies: { ...counts.denies },
+    families: familiesOf(counts.denies),
     retriesAttempted: counts.retries,
     retriesSucceeded: counts.retriesDone,
     firstPasses: counts.firstPasses,
@@ -59,6 +78,12 @@ function measured(run: string, counts: Counts, tasks: readonly Task[]): Metrics 
       atLeast('retries that succeeded', counts.retriesDone, counts.retries, 0.6),
     ],
   };
+}
+
+function familiesOf(denies: Counts['denies']): Record<Family, number> {
+  const total = (codes: readonly string[]) => codes.reduce((sum, code) => sum + (denies[code] ?? 0), 0);
+  const { contract, lock, state, compliance } = FAMILIES;
+  return { contract: total(contract), lock: total(lock), state: total(state), compliance: total(compliance) };
 }
 
 function atLeast(name: string, part: number, whole: number, target: number): Objective {

@@ -28,6 +28,7 @@ test.each<[string, string, TaskStatus, Move]>([
   ['no such move', 'INVALID_TRANSITION', 'todo', move('done', { actor: 'agent' })],
   ['blocked to done', 'INVALID_TRANSITION', 'blocked', move('done')],
   ['an end to another', 'INVALID_TRANSITION', 'done', move('failed')],
+  ['an agent that speaks as a person', 'APPROVER_IS_AGENT', 'in_progress', move('done', { actor: 'agent' })],
   ['an agent that says it is done', 'ACCEPTANCE_FAILED', 'in_progress', move('done', { fence: 1 })],
   ['an agent that ends it', 'NON_COMPLIANT', 'in_progress', move('canceled', { fence: 1 })],
   ['an agent that fails it', 'NON_COMPLIANT', 'in_progress', move('failed', { fence: 1 })],
@@ -74,6 +75,17 @@ test('a move to blocked has a code and counts; a move back to todo has neither o
   expect(book.task('T-1')).toMatchObject({ code: null, owner: 'unassigned', retries: 1, version: 3 });
   book.ask(move('blocked'));
   expect(book.task('T-1')).toMatchObject({ code: 'ABORTED', retries: 2 });
+});
+
+test('a person who says that a task is done takes the evidence upon himself, and fact and row say who it was', () => {
+  const book = standing('in_progress');
+  expect(book.ask(move('done', { reason: 'seen', by: 'user:eve' })).code).toBe('OK');
+  const reason = 'moved to done by user:eve, no evidence checked: seen';
+  expect(book.task('T-1')).toMatchObject({ status: 'done', reason });
+  expect(book.facts.at(-1)?.fact).toMatchObject({
+    reason,
+    evidence: { checked: false, by: 'user:eve', reason: 'seen' },
+  });
 });
 
 test('an agent may give its task up with its fence, and the engine may end one with it', () => {

@@ -30,13 +30,14 @@ export function moveTask(pen: LedgerPen, request: RequestOf<'task.move'>): Verdi
     refusalOfVersion(task, request.expectedVersion) ??
     (fence === undefined ? null : refusalOfFence(task, fence)) ??
     refusalOfMove(task, to) ??
-    refusalOfActor(task, to, actor);
+    refusalOfActor(task, to, actor, fence);
   if (refusal) return refuseTask(pen, 'move', task, refusal);
   if (to === 'in_progress') return claimTask(pen, task, request.owner ?? task.owner);
-  return settle(pen, task, to, {
-    reason,
-    code: to === 'blocked' ? (request.code ?? 'ABORTED') : (request.code ?? null),
-  });
+  const code = to === 'blocked' ? (request.code ?? 'ABORTED') : (request.code ?? null);
+  if (actor !== 'person' || to !== 'done') return settle(pen, task, to, { reason, code });
+  const { by = 'a person' } = request;
+  const told = `moved to done by ${by}, no evidence checked: ${reason}`;
+  return settle(pen, task, to, { reason: told, code, evidence: { checked: false, by, reason } });
 }
 
 /** A silent task is blocked, which frees its paths, and handed out again while its retries last. */
@@ -114,9 +115,13 @@ function refusalOfReason(reason: string): Denied | null {
  * An agent may give its task up. That it is done it shows with a result; the rest is not for the agent to decide. A person who
  * says that a task is done takes the evidence upon himself, and the log says who it was.
  */
-function refusalOfActor({ id, status }: Task, to: TaskStatus, actor: Actor): Denied | null {
+function refusalOfActor({ id, status }: Task, to: TaskStatus, actor: Actor, fence?: number): Denied | null {
   if (actor !== 'agent' || to === 'blocked' || to === status) return null;
   const details = { task: id, to, actor };
+  if (to === 'done' && fence === undefined) {
+    const reason = `Only a person may say without evidence that ${id} is done, and this process was started by an agent; finish it with a result.`;
+    return deny('APPROVER_IS_AGENT', reason, details);
+  }
   if (to === 'done') {
     return deny('ACCEPTANCE_FAILED', `${id} is done when its result shows it; finish it with a result.`, details);
   }

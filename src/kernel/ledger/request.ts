@@ -53,6 +53,8 @@ export type LedgerRequest =
       readonly expectedVersion?: number;
       readonly fence?: number;
       readonly actor?: Actor;
+      /** Who the person is who moves it. */
+      readonly by?: string;
       /** Whose task it is when it moves to `in_progress`. */
       readonly owner?: string;
     }

@@ -3,11 +3,14 @@
 import { takeStream } from '../../../dialects/operator/intake.ts';
 import type { Json, JsonObject } from '../../../kernel/json.ts';
 import { canonicalJson } from '../../../kernel/ledger/canonical-json.ts';
-import { type Ledger, taskOf } from '../../../kernel/ledger/state.ts';
+import { type Ledger, MAIN_ROOT, taskOf } from '../../../kernel/ledger/state.ts';
 import { assignmentOf } from '../../../kernel/ledger/wire.ts';
 import { allow, deny, type Verdict } from '../../../kernel/verdict.ts';
+import type { Wish } from '../../../workspace/claim-record.ts';
 import { type Call, text } from '../../command.ts';
+import { configureLocks } from '../../configure-locks.ts';
 import { declaredCheckers } from '../../declared-checkers.ts';
+import { claiming } from '../../keep-claim.ts';
 import { answering, type LedgerSession, withLedger } from '../../ledger-session.ts';
 import { readInput } from '../../read-input.ts';
 import { reconcile } from '../../reconcile-ledger.ts';
@@ -24,9 +27,10 @@ export async function run(call: Call): Promise<number> {
         const taken = takeStream(given, text(call.values, 'run'), { checkers: declaredCheckers(workspace).names });
         if (!taken.ok) return refuseAtDoor(session, 'deltas', taken);
         const { run, deltas, baseVersions, blockers, assignments } = taken.payload;
-        const applied = await door.submit(
-          { kind: 'deltas.apply', run, stream: deltas, baseVersions, blockers },
-          person(),
+        await configureLocks(door, workspace);
+        const before = await door.ledger(run);
+        const applied = await claiming(session, before, startedBy(before, run, deltas), () =>
+          door.submit({ kind: 'deltas.apply', run, stream: deltas, baseVersions, blockers }, person()),
         );
         if (!applied.allow) return applied;
         const created = await assign(session, run, assignments);
@@ -39,6 +43,13 @@ export async function run(call: Call): Promise<number> {
       { begins: true },
     ),
   );
+}
+
+/** A delta that starts a task is a claim like any other. */
+function startedBy(ledger: Ledger, run: string, deltas: readonly JsonObject[]): readonly Wish[] {
+  const started = deltas.filter(({ status }) => status === 'in_progress');
+  const roots = started.map(({ task_id }) => taskOf(ledger, run, String(task_id))?.root ?? MAIN_ROOT);
+  return [...new Set(roots)].map((root) => ({ root }));
 }
 
 /** A row for each assignment. One that is there already, just as it is assigned now, is left as it is. */

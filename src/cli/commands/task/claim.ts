@@ -5,7 +5,7 @@ import { startTimeOf } from '../../../agents/process/process-identity.ts';
 import type { BeatProcess } from '../../../kernel/ledger/beat.ts';
 import { type Call, text, UsageError } from '../../command.ts';
 import { configureLocks } from '../../configure-locks.ts';
-import { keepClaim } from '../../keep-claim.ts';
+import { claiming, wishesFor, wishFor } from '../../keep-claim.ts';
 import { answering, integer, needed, runWanted, withLedger } from '../../ledger-session.ts';
 import { person } from '../../session.ts';
 
@@ -18,15 +18,17 @@ export async function run(call: Call): Promise<number> {
     withLedger(call, async (session) => {
       const { door, workspace } = session;
       await configureLocks(door, workspace);
-      const run = text(call.values, 'run') === undefined ? undefined : runWanted(call, await door.ledger());
+      const wanted = text(call.values, 'run');
+      const run = wanted === undefined ? undefined : runWanted(call, await door.ledger());
+      const ledger = await door.ledger(run);
       const which = { owner, ...(run === undefined ? {} : { run }) };
-      const verdict = await door.submit(
-        task === undefined
-          ? { kind: 'task.next', ...which }
-          : { kind: 'task.claim', task, ...which, ...(expectedVersion === undefined ? {} : { expectedVersion }) },
-        person(),
-      );
-      return verdict.allow ? keepClaim(session, verdict, worker) : verdict;
+      if (task === undefined) {
+        const wishes = wishesFor(ledger, run, owner);
+        return claiming(session, ledger, wishes, () => door.submit({ kind: 'task.next', ...which }, person()), worker);
+      }
+      const version = expectedVersion === undefined ? {} : { expectedVersion };
+      const ask = () => door.submit({ kind: 'task.claim', task, ...which, ...version }, person());
+      return claiming(session, ledger, wishFor(ledger, { task, ...which }, owner, expectedVersion), ask, worker);
     }),
   );
 }

@@ -4,13 +4,14 @@ import { takeResult } from '../../../dialects/operator/intake.ts';
 import { beat } from '../../../engine/heartbeat.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { Check } from '../../../kernel/ledger/request.ts';
-import { type Ledger, type Task, taskOf } from '../../../kernel/ledger/state.ts';
+import { type Ledger, runOf, type Task, taskOf } from '../../../kernel/ledger/state.ts';
 import { allow, deny, type Verdict } from '../../../kernel/verdict.ts';
 import { ChangesError } from '../../../workspace/changes-mark.ts';
 import { runCheckers } from '../../../workspace/checkers.ts';
-import { changesOfTask, dropClaim, dropStray, keepStray, readClaim } from '../../../workspace/claim-record.ts';
-import { type Call, EXIT } from '../../command.ts';
+import { changesOfTask, dropClaim, dropStray, keepStray } from '../../../workspace/claim-record.ts';
+import { again, type Call, EXIT } from '../../command.ts';
 import { declaredCheckers } from '../../declared-checkers.ts';
+import { recordOf } from '../../keep-claim.ts';
 import { answering, folderOf, type LedgerSession, neededInteger, withLedger } from '../../ledger-session.ts';
 import { readInput } from '../../read-input.ts';
 import { refuseAtDoor } from '../../refused-payload.ts';
@@ -28,9 +29,9 @@ export async function run(call: Call): Promise<number> {
       const [run, id] = [String(result.run_id), String(result.task_id)];
       const ledger = await session.door.ledger(run);
       const task = taskOf(ledger, run, id);
-      // A late result is refused as it is; nothing is run for it.
-      const isCurrent = task?.fence === fence;
-      const seen = task && isCurrent ? await lookAt(session, ledger, task, fence, result) : { found: {}, warnings: [] };
+      // A late result, or one of a cast's task, is refused as it is; nothing is run for it.
+      const isCurrent = task?.fence === fence && !runOf(ledger, run)?.cast;
+      const seen = task && isCurrent ? await lookAt(session, ledger, task, fence, result) : { found: {} };
       if ('refusal' in seen) {
         return refuseAtDoor(session, 'finish', { ok: false, refusal: seen.refusal, subject: { run, task: id } });
       }
@@ -44,16 +45,14 @@ export async function run(call: Call): Promise<number> {
         await writeWorklog(session, task);
         dropClaim(stateDir, fence);
       }
-      const warnings = [...taken.warnings, ...(seen.warnings ?? [])];
+      const { warnings } = taken;
       return warnings.length === 0 ? verdict : allow(verdict.reason, { ...verdict.details, warnings });
     }),
   );
 }
 
 type Found = { readonly changes?: readonly string[]; readonly checks?: Readonly<Record<string, Check>> };
-type Seen =
-  | { readonly found: Found; readonly warnings?: readonly string[] }
-  | { readonly refusal: Extract<Verdict, { allow: false }> };
+type Seen = { readonly found: Found } | { readonly refusal: Extract<Verdict, { allow: false }> };
 
 async function lookAt(
   session: LedgerSession,
@@ -64,33 +63,34 @@ async function lookAt(
 ): Promise<Seen> {
   const { log, workspace } = session;
   const root = folderOf(task, workspace);
-  const record = readClaim(workspace.stateDir, fence);
-  let changes: readonly string[] | null = null;
+  let changes: readonly string[];
   try {
-    if (record) {
-      const since = await log.read({ after: record.seq, kindPrefix: 'task.claimed' });
-      const found = await changesOfTask(record, workspace.stateDir, root, { ledger, task, since });
-      changes = found.map(({ path }) => path);
-    }
+    const record = await recordOf(session, task);
+    if (!record) throw new ChangesError('nothing is kept of how its folder looked when it was claimed');
+    const since = await log.read({ after: record.seq, kindPrefix: 'task.claimed' });
+    const found = await changesOfTask(record, workspace.stateDir, root, { ledger, task, since });
+    changes = found.map(({ path }) => path);
   } catch (error) {
     if (!(error instanceof ChangesError)) throw error;
-    const reason = `What ${task.id} changed cannot be told: ${error.message}.`;
+    const reason = `What ${task.id} changed cannot be told: ${error.message}. ${wayOut(session.call, task, fence)}`;
     return { refusal: deny('MISSING_VALIDATOR', reason, { task: task.id, fence }) };
   }
-  const found: Found = changes === null ? {} : { changes };
-  const warnings =
-    changes === null ? ['what was changed since the claim is not known; only what is reported counts'] : [];
-  if (result.status !== 'done' || Object.keys(task.checkers).length === 0) return { found, warnings };
+  if (result.status !== 'done' || Object.keys(task.checkers).length === 0) return { found: { changes } };
   const alive = keepAlive(session, task, fence);
   // A checker runs in a group of its own, which ends when this process ends in an orderly way.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(EXIT.fault));
   try {
-    const scene = { root, changes: changes ?? [] };
-    const checks = await runCheckers(task.checkers, declaredCheckers(workspace).checkers, scene);
-    return { found: { ...found, checks }, warnings };
+    const checks = await runCheckers(task.checkers, declaredCheckers(workspace).checkers, { root, changes });
+    return { found: { changes, checks } };
   } finally {
     clearInterval(alive);
   }
+}
+
+/** Nothing passes unchecked; who may still end the task, and how, is said. */
+function wayOut(call: Call, { id, owner }: Task, fence: number): string {
+  const move = `${again(call)} task move ${id}`;
+  return `Give it up with \`${move} blocked --fence ${fence} --reason …\` and claim it again (\`${again(call)} task claim ${id} --owner ${owner}\`); or a person who has looked at it says \`${move} done --reason …\`.`;
 }
 
 /** A checker may take its time; the owner has handed in its work and is not silent meanwhile. */

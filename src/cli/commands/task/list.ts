@@ -1,7 +1,7 @@
 // `baton task list`: the rows of the ledger, as a table for people and as an array for scripts.
 import { beats } from '../../../engine/heartbeat.ts';
-import type { JsonObject } from '../../../kernel/json.ts';
-import { isTaskStatus, TASK_STATUSES } from '../../../kernel/ledger/transition.ts';
+import { isText, type JsonObject } from '../../../kernel/json.ts';
+import { isTaskStatus, isTerminal, TASK_STATUSES } from '../../../kernel/ledger/transition.ts';
 import { ledgerRows } from '../../../kernel/ledger/wire.ts';
 import { again, type Call, EXIT, out, outJson, text, UsageError } from '../../command.ts';
 import { workspaceOf } from '../../find-workspace.ts';
@@ -44,7 +44,9 @@ function read(call: Call): Promise<readonly JsonObject[]> {
   });
 }
 
+/** How a task ended, or why it stands; that a person ended it without evidence is to be seen here. */
 function cells({ task_id, status, owner, priority, title, code, reason }: JsonObject): readonly string[] {
-  const why = code === null ? '' : `${String(code)}: ${String(reason)}`;
+  const isToldOf = isTaskStatus(status) && (isTerminal(status) || code !== null);
+  const why = [code, isToldOf ? reason : null].filter((part) => isText(part)).join(': ');
   return [task_id, status, owner, priority, title, why].map(String);
 }
