@@ -12,7 +12,9 @@ import {
   STATUS_MEANS,
   TAG,
 } from './contract.ts';
+import { consolidationRequired } from './input.ts';
 import { sourcesOf } from './socket.ts';
+import { writableSections } from './update-contracts.ts';
 
 /** What is known about the turn beside its socket. What a turn does not need is not explained to it. */
 export type Situation = {
@@ -29,7 +31,18 @@ export type Situation = {
 const EXAMPLE_ID = 'a0c0ffee';
 
 export function brief(contract: Contract): string {
-  return briefFor(contract, {});
+  return briefFor(contract, situationIn(contract));
+}
+
+/** What the INPUT of the turn says about its report. */
+export function situationIn({ turn }: Pick<Contract, 'turn'>): Situation {
+  if (!turn) return {};
+  const writable = writableSections(turn.input);
+  return {
+    ...(turn.agentId === null ? {} : { agentId: turn.agentId }),
+    consolidationRequired: consolidationRequired(turn.input),
+    ...(writable === null ? {} : { writableSections: writable }),
+  };
 }
 
 export function briefFor(contract: Pick<Contract, 'assign' | 'schema'>, given: Situation): string {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../../kernel/json.ts';
-import { executedCommands, lacksVerbatimOutput } from './evidence.ts';
+import { claimedCommands } from '../../kernel/turn/claimed-commands.ts';
+import { lacksVerbatimOutput } from './evidence.ts';
 
 const COMMAND_ROWS: [Json, string[]][] = [
   [['npm test'], ['npm test']],
@@ -18,7 +19,7 @@ const COMMAND_ROWS: [Json, string[]][] = [
 ];
 
 test.each(COMMAND_ROWS)('of %j these were run: %j', (commands_run, expected) => {
-  expect(executedCommands({ evidence_report: { commands_run } })).toEqual(expected);
+  expect(claimedCommands({ evidence_report: { commands_run } })).toEqual(expected);
 });
 
 const VERBATIM_ROWS: [Json, Json, boolean][] = [

@@ -1,5 +1,6 @@
 // evidence_report: the seven lists an agent bases its status on, and the verification without which nothing is complete.
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import { claimedCommands } from '../../kernel/turn/claimed-commands.ts';
 import { EVIDENCE_KEYS, type PlanStatus } from './contract.ts';
 import { type Finding, missing, textOf } from './finding.ts';
 import { either, isEmpty, usable } from './presence.ts';
@@ -33,20 +34,11 @@ export function checkVerification(report: JsonObject, plan: PlanStatus | null): 
   return [missing('VERIFICATION_RESULT_MUST_BE_PASS', `${path}.result`, advice)];
 }
 
-/** The commands that were really run, without the entries that say that nothing was. */
-export function executedCommands(report: JsonObject): string[] {
-  return entriesOf(report, 'commands_run')
-    .map(commandOf)
-    .filter((command) => command !== '' && !SAYS_NOT_RUN.test(command) && command.toLowerCase() !== 'none');
-}
-
 /** Commands were run and none of their output is quoted: worth a look, never a refusal. */
 export function lacksVerbatimOutput(report: JsonObject): boolean {
-  if (executedCommands(report).length === 0) return false;
+  if (claimedCommands(report).length === 0) return false;
   return entriesOf(report, 'verbatim_outputs').every((entry) => PLACEHOLDERS.has(plain(textOf(entry))));
 }
-
-const SAYS_NOT_RUN = /\b(?:not run|not executed|skipped|n\/a)\b/i;
 
 const PLACEHOLDERS = new Set([
   '',
@@ -79,10 +71,4 @@ function entriesOf(report: JsonObject, key: string): readonly Json[] {
   const value = either(usable(report.evidence_report), key);
   if (Array.isArray(value)) return value.filter((entry) => entry !== null);
   return value === undefined || isEmpty(value) ? [] : [value];
-}
-
-function commandOf(entry: Json): string {
-  if (!isObject(entry)) return textOf(entry).trim();
-  const command = entry.command ?? entry.cmd;
-  return typeof command === 'string' ? command.trim() : '';
 }

@@ -23,7 +23,9 @@ export const INPUT_SCHEMA: JsonObject = {
       primary_surface: STRING,
       multi_surface: BOOLEAN,
       dispatch_mode: MODE,
+      confidence: { type: 'number', minimum: 0, maximum: 1 },
       recommended_agents: STRINGS,
+      matched_signals: { type: 'object', additionalProperties: STRINGS },
       reconnaissance_agent: STRING,
     }),
     agent_contract_handoff: object({

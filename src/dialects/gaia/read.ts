@@ -1,12 +1,14 @@
 // From an agent's reply to a verdict about its report, and to the handoff the graph goes on with.
 import secureParse from 'secure-json-parse';
-import type { Contract, Handoff, Outcome, Reading } from '../../kernel/dialect.ts';
+import type { Contract, Handoff, Reading } from '../../kernel/dialect.ts';
 import { isObject, type JsonObject, nameOfType } from '../../kernel/json.ts';
+import { OUTCOME_OF } from '../../kernel/turn/plan-status.ts';
 import { type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { parseJsonText } from '../json-text.ts';
 import { type Block, findBlock } from './block.ts';
-import { isPlanStatus, type PlanStatus, TAG } from './contract.ts';
+import { isPlanStatus, TAG } from './contract.ts';
 import { type Finding, warning } from './finding.ts';
+import { noteOf } from './note.ts';
 import { findingsAsDetails, type Given, judgeReport } from './report.ts';
 import { checkSocket } from './socket.ts';
 import { nothingReported } from './status.ts';
@@ -17,12 +19,13 @@ export function readReport(raw: string, given: Given = {}): Verdict {
   return parsed.ok ? judgeReport(parsed.report, given, parsed.findings) : refuseReply(parsed, given);
 }
 
-/** Reads a reply for its socket. What the runtime knows about the turn beside the socket is the business of a gate. */
+/** Reads a reply for its socket, in the light of what the agent was told for this turn. */
 export function read(raw: string, contract: Contract): Reading {
   const parsed = parseReply(raw);
-  if (!parsed.ok) return { ok: false, verdict: refuseReply(parsed, {}) };
+  const given = contract.turn ? { injectedContext: contract.turn.input, taskAgentId: contract.turn.agentId } : {};
+  if (!parsed.ok) return { ok: false, verdict: refuseReply(parsed, given) };
   const { report, findings } = parsed;
-  const verdict = judgeReport(report, {}, [...findings, ...checkSocket(report, contract)]);
+  const verdict = judgeReport(report, given, [...findings, ...checkSocket(report, contract)]);
   if (!verdict.allow) return { ok: false, verdict };
   return { ok: true, handoff: handoffOf(verdict.details.plan_status, report) };
 }
@@ -88,16 +91,9 @@ function parseBody({ body, line: firstLine }: Block): Body {
   return { ok: true, value, findings: [warning(`DUPLICATE_KEY:${line}:${parsed.column}`, '', parsed.message)] };
 }
 
-const OUTCOMES: Readonly<Record<PlanStatus, Outcome>> = {
-  COMPLETE: 'done',
-  BLOCKED: 'blocked',
-  IN_PROGRESS: 'continue',
-  NEEDS_INPUT: 'ask',
-  APPROVAL_REQUEST: 'approval',
-};
-
 function handoffOf(plan: unknown, payload: JsonObject): Handoff {
   if (!isPlanStatus(plan)) throw new Error('a report was allowed without a plan_status');
   const satisfied = plan === 'COMPLETE' ? true : plan === 'BLOCKED' ? false : null;
-  return { outcome: OUTCOMES[plan], satisfied, payload };
+  const note = noteOf(plan, payload);
+  return { outcome: OUTCOME_OF[plan], satisfied, payload, ...(note === '' ? {} : { note }) };
 }

@@ -2,7 +2,7 @@
 import type { Contract } from '../../kernel/dialect.ts';
 import { isObject, isString, type Json } from '../../kernel/json.ts';
 import type { Denied } from '../../kernel/verdict.ts';
-import { briefFor, type Situation } from './brief.ts';
+import { briefFor, type Situation, situationIn } from './brief.ts';
 import { TAG } from './contract.ts';
 
 const ISSUES_MAX = 20;
@@ -16,18 +16,20 @@ export function repair(refusal: Denied, raw: string, contract: Contract): string
     ...(refusal.code === 'CONTRACT_VIOLATION' ? issueLines(refusal) : []),
     `Send your whole answer again, with one ${TAG} block that mends this. Do not change what was right.`,
     '',
-    briefFor(contract, situationOf(refusal)),
+    briefFor(contract, { ...situationIn(contract), ...situationOf(refusal, contract) }),
   ].join('\n');
 }
 
 /** What the refusal itself shows about the turn: a section that is missed is one that the turn needs. */
-function situationOf({ details }: Denied): Situation {
+function situationOf({ details }: Denied, contract: Contract): Situation {
   const paths = (Array.isArray(details.issues) ? (details.issues as readonly Json[]) : [])
     .filter(isObject)
     .filter(({ kind }) => kind !== 'warning')
     .map(({ path }) => String(path));
   return {
-    consolidationRequired: paths.some((path) => path.startsWith('consolidation_report')),
+    consolidationRequired:
+      situationIn(contract).consolidationRequired === true ||
+      paths.some((path) => path.startsWith('consolidation_report')),
     iterates: paths.some((path) => path.startsWith('loop_state')),
   };
 }

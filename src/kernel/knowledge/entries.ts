@@ -1,0 +1,59 @@
+// What somebody wants written to the shared knowledge: `{contract, payload}` each. Which entries may be written is decided
+// entry by entry, and never breaks the report they came in.
+import type { Code } from '../codes.ts';
+import { isObject, isString, type Json, type JsonObject, nameOfType } from '../json.ts';
+import { below, type Finding, textOf, warning } from './finding.ts';
+
+export type Entry = { readonly contract: string; readonly payload: JsonObject };
+
+export type Refused = { readonly contract: string; readonly code: Code; readonly why: string };
+
+export type Sorted = {
+  readonly permitted: readonly Entry[];
+  /** One for each entry that names a section and may not be written. */
+  readonly refused: readonly Refused[];
+  /** The sections these entries name, each once. */
+  readonly rejected: readonly string[];
+  readonly findings: readonly Finding[];
+};
+
+/** Sorts entries by whether they may be written. `writable` is null when nobody said what is: then all may. */
+export function sortEntries(entries: Json | undefined, writable: readonly string[] | null, path: string): Sorted {
+  if (entries === undefined || entries === null) return { permitted: [], refused: [], rejected: [], findings: [] };
+  if (!Array.isArray(entries)) {
+    const skipped = skip(path, `expected an array of {contract, payload}, got ${nameOfType(entries)}`);
+    return { permitted: [], refused: [], rejected: [], findings: [skipped] };
+  }
+  const sections = writable && new Set(writable);
+  const list = writable?.length ? textOf(writable.toSorted().join(', ')) : '(none)';
+  const permitted: Entry[] = [];
+  const refused: Refused[] = [];
+  const findings: Finding[] = [];
+  const refuse = (at: string, contract: string, code: Code, why: string) => {
+    refused.push({ contract, code, why });
+    findings.push(rejection(contract, at, why));
+  };
+  for (const [index, entry] of (entries as readonly Json[]).entries()) {
+    const at = below(path, index);
+    const { contract, payload } = isObject(entry) ? entry : {};
+    if (!isString(contract) || payload === undefined) {
+      findings.push(skip(at, 'not an object with contract and payload'));
+    } else if (sections && !sections.has(contract)) {
+      refuse(at, contract, 'WRITE_NOT_PERMITTED', `may not be written; writable sections: ${list}`);
+    } else if (!isObject(payload)) {
+      refuse(at, contract, 'PAYLOAD_NOT_OBJECT', `its payload must be an object, got ${nameOfType(payload)}`);
+    } else {
+      permitted.push({ contract, payload });
+    }
+  }
+  const rejected = [...new Set(refused.map(({ contract }) => contract))];
+  return { permitted, refused, rejected, findings };
+}
+
+export function rejection(contract: string, path: string, why: string): Finding {
+  return warning(`UPDATE_CONTRACTS_REJECTED:${textOf(contract)}`, path, `${textOf(contract)}: ${why}`);
+}
+
+function skip(path: string, why: string): Finding {
+  return warning(`UPDATE_CONTRACTS_SKIPPED:${path}`, path, why);
+}

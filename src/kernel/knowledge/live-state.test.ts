@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../json.ts';
+import type { Finding } from './finding.ts';
+import { findLiveState } from './live-state.ts';
+
+function placesIn(payload: JsonObject): string[] {
+  const findings: Finding[] = [];
+  findLiveState(payload, 's', findings);
+  expect(findings.every(({ kind, code, path }) => kind === 'warning' && code === `LIVE_STATE:${path}`)).toBe(true);
+  return findings.map(({ path }) => path);
+}
+
+const LIVE: [JsonObject, string][] = [
+  [{ pod_count: 3 }, 's.pod_count'],
+  [{ podCount: 3 }, 's.podCount'],
+  [{ 'running.pods': 3 }, 's.running.pods'],
+  [{ deployments: [{ name: 'web', 'ready-replicas': 2 }] }, 's.deployments[0].ready-replicas'],
+  [{ availableReplicas: 2 }, 's.availableReplicas'],
+  [{ pods: { running: 3 } }, 's.pods.running'],
+  [{ cluster: { nodes: { ready: 5 } } }, 's.cluster.nodes.ready'],
+  [{ running_tasks: 4 }, 's.running_tasks'],
+  [{ instance_status: 'ok' }, 's.instance_status'],
+  [{ runtimeStatus: 'x' }, 's.runtimeStatus'],
+  [{ web: { status: 'Running' } }, 's.web.status'],
+  [{ web: { phase: 'CrashLoopBackOff' } }, 's.web.phase'],
+  [{ state: 'stopped' }, 's.state'],
+  [{ health: 'unhealthy' }, 's.health'],
+  [{ status: 'OutOfSync' }, 's.status'],
+  [{ uptime_seconds: 86_400 }, 's.uptime_seconds'],
+  [{ cpu_usage: '41%' }, 's.cpu_usage'],
+  [{ restart_count: 7 }, 's.restart_count'],
+  [{ last_seen: '2026-01-01' }, 's.last_seen'],
+  [{ network: { vpc_id: 'x' } }, 's.network.vpc_id'],
+  [{ network: 'vpc-0a1b2c3d4e5f' }, 's.network'],
+  [{ subnets: ['subnet-0a1b2c3d'] }, 's.subnets[0]'],
+  [{ bastion: 'i-0a1b2c3d4e5f60718' }, 's.bastion'],
+  [{ load_balancer_dns: 'x' }, 's.load_balancer_dns'],
+  [{ load_balancer_name: 'k8s-default-web' }, 's.load_balancer_name'],
+  [{ entry: 'web-1.elb.eu-west-1.amazonaws.com' }, 's.entry'],
+  [{ entry: 'http://web-1.elb.amazonaws.com/health' }, 's.entry'],
+  [{ entry: 'arn:aws:elasticloadbalancing:eu-west-1:1:loadbalancer/app/web/50dc' }, 's.entry'],
+  [{ entry: 'web.westeurope.cloudapp.azure.com' }, 's.entry'],
+  [{ database: 'orders.c9x2.eu-west-1.rds.amazonaws.com:5432' }, 's.database'],
+  [{ site: 'https://d111111abcdef8.cloudfront.net/' }, 's.site'],
+  [{ host: 'ec2-3-120-5-6.eu-central-1.compute.amazonaws.com' }, 's.host'],
+  [{ host: 'ip-10-0-1-12.eu-west-1.compute.internal' }, 's.host'],
+  [{ pod: 'web-7d4b9c6f5-x2k8p' }, 's.pod'],
+  [{ public_ip: null }, 's.public_ip'],
+  [{ hosts: ['10.1.2.3'] }, 's.hosts[0]'],
+  [{ endpoint: '10.1.2.3:5432' }, 's.endpoint'],
+  [{ endpoint: 'http://34.90.12.7/api' }, 's.endpoint'],
+  [{ endpoint: '2001:db8::8a2e:370:7334' }, 's.endpoint'],
+  [{ endpoint: 'fe80::1' }, 's.endpoint'],
+  [{ note: 'the database answers at 10.1.2.3 since Monday' }, 's.note'],
+  [{ note: '3/3 pods ready' }, 's.note'],
+  [{ note: 'there are 4 replicas currently running' }, 's.note'],
+  [{ oidc_iam_bindings: {} }, 's.oidc_iam_bindings'],
+];
+
+test.each(LIVE)('%j is live state at %s', (payload, place) => {
+  expect(placesIn(payload)).toEqual([place]);
+});
+
+const STATIC: JsonObject[] = [
+  { name: 'web', replicas: 3, region: 'eu-west-1', status: 'stable' },
+  { status: 'deprecated' },
+  { status: 'active', state: 'enabled' },
+  { phase: 'beta' },
+  { bind: '127.0.0.1' },
+  { listen: '0.0.0.0:8080' },
+  { local: 'http://127.0.0.1:3000/' },
+  { localhost: '::1', any: '::' },
+  { metadata: '169.254.169.254' },
+  { resolver: '8.8.8.8' },
+  { range: '10.0.0.0/16' },
+  { ranges: ['192.168.0.0/24', '10.4.0.0/14'] },
+  { version: '1.2.3' },
+  { version: '10.0.19.4' },
+  { tag: '2.0.0.1' },
+  { browser: 'Chrome 120.0.6099.109', build: '10.0.300.4' },
+  { oid: '1.3.6.1.4.1' },
+  { at: '12:30:45' },
+  { mac: 'aa:bb:cc:dd:ee:ff' },
+  { module: 'std::dec' },
+  { vpc_id: `\${module.vpc.id}` },
+  { public_ip: '{{ .Values.ip }}' },
+  { vpc_id: 'module.network.vpc_id' },
+  { ip_family: 'dual' },
+  { image: 'ghcr.io/acme/web:1.4' },
+  { repository: 'github.com/acme/iac:tf_modules/network' },
+  { service_account: 'deployer@acme.iam.gserviceaccount.com' },
+  { node_count: 3, min_replicas: 2, max_replicas: 9 },
+  { instance_type: 'm5.large' },
+  { pods: { limit: 110 } },
+  { running: true },
+  { files: ['src/ip-10.ts', 'docs/pods.md'] },
+  { commit: '8a2e370' },
+  { id: '123e4567-e89b-12d3-a456-426614174000' },
+  { path: 'modules/i-am-a-module' },
+  { note: 'autoscales from 2 to 9 replicas' },
+  { note: 'keeps 3 replicas of each shard' },
+  { cluster: 'prod-eu', ingress: 'nginx', load_balancer: 'application' },
+  { health_check: '/healthz', status_page: 'https://status.acme.io' },
+  { ['k'.repeat(100)]: 'long name' },
+];
+
+test.each(STATIC)('%j exists whether anything runs or not', (payload) => {
+  expect(placesIn(payload)).toEqual([]);
+});
+
+test('a text of any length and nesting is looked through quickly', () => {
+  const nested = `${'[{"a":'.repeat(90)}1${'}]'.repeat(90)}`;
+  const hostile = ['1.'.repeat(50_000), 'a-'.repeat(50_000), '9'.repeat(50_000), ':'.repeat(50_000), 'fe80:'.repeat(9)];
+  const before = performance.now();
+  placesIn({ list: hostile.flatMap((text) => Array.from({ length: 20 }, () => text)), deep: JSON.parse(nested) });
+  expect(performance.now() - before).toBeLessThan(2_000);
+});

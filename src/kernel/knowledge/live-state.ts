@@ -1,0 +1,94 @@
+// Shared knowledge is an index of what statically exists. What a running system happens to be at the moment goes stale
+// unseen and gives the next agent false confidence, so values that look like it are pointed out. It is a guess from
+// names and forms: whoever stores decides whether it refuses, and a person may know better.
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import { below, type Finding, warning } from './finding.ts';
+import { liveForm } from './live-form.ts';
+
+/** `findings` takes a warning for each place in the payload that looks like live state. */
+export function findLiveState(payload: JsonObject, path: string, findings: Finding[]): void {
+  for (const [name, member] of Object.entries(payload)) collect(member, below(path, name), name, '', findings);
+}
+
+function collect(value: Json, path: string, key: string, parent: string, findings: Finding[]): void {
+  const plain = plainKey(key);
+  const what = liveMember(plain, value, parent) ?? (isVersion(plain) ? undefined : liveText(value));
+  if (what !== undefined) {
+    findings.push(
+      warning(`LIVE_STATE:${path}`, path, `${what} changes without a trace here; look it up when it is needed`),
+    );
+  } else if (Array.isArray(value)) {
+    value.forEach((element: Json, index) => {
+      collect(element, below(path, index), '', plain, findings);
+    });
+  } else if (isObject(value)) {
+    for (const [name, member] of Object.entries(value)) collect(member, below(path, name), name, plain, findings);
+  }
+}
+
+const LIVE_KEYS: ReadonlyMap<string, string> = keysOf({
+  'a count of pods': 'podcount runningpods podsrunning readypods podsready podstatus podphase',
+  'a count of replicas': 'readyreplicas availablereplicas currentreplicas runningreplicas unavailablereplicas',
+  'a count of instances':
+    'instancecount runninginstances runninginstancecount healthyinstances runningtasks runningtaskcount runningcontainers readynodes runningnodes healthyhosts healthyhostcount',
+  'the state of an instance':
+    'instancestatus instancestate runtimestatus runtimestate clusterstatus nodestatus nodestate healthstatus servicehealth targethealth deploymentstatus rolloutstatus syncstatus containerstatus containerstate livestatus',
+  'a measurement':
+    'uptime uptimeseconds cpuusage cpuutilization memoryusage memoryutilization diskusage loadaverage restartcount restarts activeconnections currentconnections queuedepth lastheartbeat lastseen',
+  'the id of a network': 'vpcid vpcids',
+  'the name or address of a load balancer':
+    'loadbalancerdns loadbalancerdnsname loadbalancerhostname loadbalancername loadbalancernames loadbalancerarn loadbalancerurl lbname lbdns albname albdns albarn nlbname nlbdns nlbarn elbname elbdns ingresshostname ingressip',
+  'an IP address':
+    'ip ips ipaddress ipaddresses publicip publicips privateip privateips externalip externalips internalip internalips clusterip podip nodeip hostip elasticip natip endpointip loadbalancerip',
+  'a derived IAM binding': 'iambinding iambindings oidciambindings oidcbindings effectivepermissions',
+});
+
+/** Words that only a running thing is described with. A status such as `stable` or `deprecated` is somebody's decision. */
+const RUNTIME_WORDS = wordsOf(
+  'running crashloopbackoff imagepullbackoff errimagepull containercreating terminating terminated evicted oomkilled notready healthy unhealthy degraded up down online offline stopped stopping rebooting draining provisioning inservice outofservice synced outofsync',
+);
+const STATUS_KEYS = wordsOf('status state phase health condition');
+const COUNTED_KEYS = wordsOf('running ready available healthy unhealthy');
+const COUNTED_THINGS = wordsOf('pods replicas instances nodes tasks containers targets hosts');
+const VERSION_KEYS = wordsOf('version versions tag release chartversion appversion');
+
+/** What a member is, by its name and what kind of value it has. */
+function liveMember(plain: string, value: Json, parent: string): string | undefined {
+  const what = LIVE_KEYS.get(plain);
+  // What points at the place where a value is worked out is configuration, whatever it is called.
+  if (what !== undefined) return isReference(value) ? undefined : what;
+  if (STATUS_KEYS.has(plain) && typeof value === 'string' && RUNTIME_WORDS.has(plainKey(value))) {
+    return 'a runtime status';
+  }
+  if (COUNTED_KEYS.has(plain) && COUNTED_THINGS.has(parent) && typeof value === 'number') return 'a count of what runs';
+  return undefined;
+}
+
+function liveText(value: Json): string | undefined {
+  return typeof value === 'string' ? liveForm(value) : undefined;
+}
+
+const REFERENCE = /\$\{|\{\{|^(?:var|local|module|data|output)\./;
+
+function isReference(value: Json): boolean {
+  return typeof value === 'string' && value.length <= 255 && REFERENCE.test(value);
+}
+
+/** Four numbers with dots between them are a version where they are called one. */
+function isVersion(plain: string): boolean {
+  return VERSION_KEYS.has(plain);
+}
+
+function plainKey(key: string): string {
+  return key.length > 64 ? '' : key.replace(/[-_ .]/g, '').toLowerCase();
+}
+
+function keysOf(words: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(words).flatMap(([what, keys]) => [...wordsOf(keys)].map((key) => [key, what] as const)),
+  );
+}
+
+function wordsOf(words: string): ReadonlySet<string> {
+  return new Set(words.split(' '));
+}

@@ -1,0 +1,132 @@
+// How payloads enter the shared knowledge of a project: they add and update, and never delete. New keys are added,
+// objects are merged, lists are united, anything else is replaced; what is not mentioned stays.
+//
+// All updates of one place are gathered before they are applied, in order, so that the work grows with the size of what
+// is written and not with how many pieces it is written in.
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import { canonicalJson } from '../ledger/canonical-json.ts';
+import { below, type Finding, warning } from './finding.ts';
+import { grouped } from './grouped.ts';
+
+/** What a section holds after the payloads were written to it, in order. `findings` takes what deserves a look. */
+export function mergePayloads(
+  stored: JsonObject,
+  payloads: readonly JsonObject[],
+  path: string,
+  findings: Finding[],
+): JsonObject {
+  return mergeObjects(stored, payloads, path, findings);
+}
+
+function mergeObjects(
+  stored: JsonObject,
+  updates: readonly JsonObject[],
+  path: string,
+  findings: Finding[],
+): JsonObject {
+  const members = new Map(Object.entries(stored));
+  const written = updates.flatMap((update) => Object.entries(update));
+  for (const [key, entries] of grouped(written, ([name]) => name)) {
+    const values = entries.map(([, value]) => value);
+    members.set(key, mergeValues(members.get(key), values, below(path, key), findings));
+  }
+  return Object.fromEntries(members);
+}
+
+/** What stands at one place after the values were written to it, in order. At least one is written. */
+function mergeValues(stored: Json | undefined, values: readonly Json[], path: string, findings: Finding[]): Json {
+  let current = stored;
+  for (let at = 0; at < values.length; ) {
+    const kind = kindOf(values[at]);
+    let end = at + 1;
+    while (end < values.length && kindOf(values[end]) === kind) end += 1;
+    current = mergeRun(current, values.slice(at, end), path, findings);
+    at = end;
+  }
+  return current ?? null;
+}
+
+/** As `mergeValues`, for values that are all of one kind. */
+function mergeRun(stored: Json | undefined, run: readonly Json[], path: string, findings: Finding[]): Json | undefined {
+  const kind = kindOf(run[0]);
+  const before = kindOf(stored);
+  if (before !== kind && stored !== undefined) {
+    const code = `TYPE_CHANGED:${path}:${before}->${kind}`;
+    findings.push(warning(code, path, `a value of type ${before} was replaced by one of type ${kind}`));
+  }
+  const current = before === kind ? stored : run[0];
+  const rest = before === kind ? run : run.slice(1);
+  if (isObject(current)) return mergeObjects(current, rest.filter(isObject), path, findings);
+  if (Array.isArray(current)) return uniteLists(current, rest.filter(isList), path, findings);
+  return run.at(-1);
+}
+
+/** The stored elements first, then the new ones, each once. Objects with names are joined by name, if all have one. */
+function uniteLists(
+  stored: readonly Json[],
+  lists: readonly (readonly Json[])[],
+  path: string,
+  findings: Finding[],
+): readonly Json[] {
+  const news = withoutRepeats(stored, lists);
+  if (news.length === 0) return stored;
+  const known = unique(stored.length > 0 ? stored : (news.shift() ?? []));
+  const named = namedObjects(known);
+  if (!named || new Set(named.map(nameOf)).size < named.length) return unique([...known, ...news.flat()]);
+  const unnamedAt = news.findIndex((list) => !namedObjects(list));
+  const joined = news.splice(0, unnamedAt === -1 ? news.length : unnamedAt).flat();
+  return unique([...uniteNamed(named, joined.filter(isObject), path, findings), ...news.flat()]);
+}
+
+// A list that is sent again as it stands changes nothing, so that one which holds an element twice on purpose, and
+// was stored so when it was new, survives being sent again. An empty list says nothing either.
+function withoutRepeats(stored: readonly Json[], lists: readonly (readonly Json[])[]): (readonly Json[])[] {
+  let before = canonicalJson(stored);
+  return lists.filter((list) => {
+    const text = canonicalJson(list);
+    const repeats = text === before;
+    before = text;
+    return !repeats && list.length > 0;
+  });
+}
+
+function uniteNamed(
+  stored: readonly JsonObject[],
+  update: readonly JsonObject[],
+  path: string,
+  findings: Finding[],
+): readonly Json[] {
+  const byName = new Map<string, Json>(stored.map((element) => [nameOf(element), element]));
+  for (const [name, elements] of grouped(update, nameOf)) {
+    byName.set(name, mergeValues(byName.get(name), elements, below(path, name), findings));
+  }
+  return [...byName.values()];
+}
+
+/** The list itself when all of its elements are objects with a name. */
+function namedObjects(list: readonly Json[]): readonly JsonObject[] | null {
+  const named = list.filter(isObject).filter((element) => Object.hasOwn(element, 'name'));
+  return named.length === list.length ? named : null;
+}
+
+function nameOf(element: JsonObject): string {
+  return canonicalJson(element.name ?? null);
+}
+
+function unique(list: readonly Json[]): Json[] {
+  const seen = new Map<string, Json>();
+  for (const element of list) {
+    const text = canonicalJson(element);
+    if (!seen.has(text)) seen.set(text, element);
+  }
+  return [...seen.values()];
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function kindOf(value: Json | undefined): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}

@@ -1,0 +1,84 @@
+// What the configuration says of knowledge: the surfaces of the project with the agents that answer for them, the sections
+// there are, and who may read and write which.
+
+import { given, listAt, objectAt, stringAt } from '../graph/authored.ts';
+import { isObject, isText, type Json, type JsonObject } from '../json.ts';
+
+/** A part of the project that one agent answers for, and the words by which work on it is recognised. */
+export type SurfaceRule = {
+  /** The id or the identity of a materia. */
+  readonly agent: string;
+  readonly keywords: readonly string[];
+  readonly commands: readonly string[];
+  readonly artifacts: readonly string[];
+  readonly neighbours: readonly string[];
+  readonly checks: readonly string[];
+  /** Knowledge that matters here; empty when nobody said. */
+  readonly sections: readonly string[];
+};
+
+export type ContextRules = {
+  readonly sections: Readonly<Record<string, { readonly description?: string }>>;
+  /** By agent, or `*` for those that are not named. Null where all may read everything. */
+  readonly read: Readonly<Record<string, readonly string[]>> | null;
+  readonly write: Readonly<Record<string, readonly string[]>>;
+};
+
+export type KnowledgeRules = {
+  readonly surfaces?: Readonly<Record<string, SurfaceRule>>;
+  readonly reconnaissanceAgent?: string;
+  readonly context?: ContextRules;
+};
+
+export const SURFACE_LISTS = ['keywords', 'commands', 'artifacts', 'neighbours', 'checks', 'sections'] as const;
+/** Stands for every agent that is not named, and for every section. */
+export const ANY = '*';
+
+/** Only what is written: a cast without it keeps rules without it. */
+export function knowledgeRulesOf(config: JsonObject): KnowledgeRules {
+  const surfaces = Object.entries(objectAt(config, 'surfaces')).flatMap(([name, written]) =>
+    isObject(written) ? [[name, surfaceOf(written)] as const] : [],
+  );
+  const scout = stringAt(config, 'reconnaissanceAgent');
+  const context = given(config, 'context');
+  return {
+    ...(surfaces.length === 0 ? {} : { surfaces: Object.fromEntries(surfaces) }),
+    ...(scout === null ? {} : { reconnaissanceAgent: scout }),
+    ...(isObject(context) ? { context: contextOf(context) } : {}),
+  };
+}
+
+function surfaceOf(written: JsonObject): SurfaceRule {
+  const [keywords, commands, artifacts, neighbours, checks, sections] = SURFACE_LISTS.map((key) =>
+    textsIn(given(written, key)),
+  );
+  return {
+    agent: stringAt(written, 'agent') ?? '',
+    keywords: keywords ?? [],
+    commands: commands ?? [],
+    artifacts: artifacts ?? [],
+    neighbours: neighbours ?? [],
+    checks: checks ?? [],
+    sections: sections ?? [],
+  };
+}
+
+function contextOf(written: JsonObject): ContextRules {
+  const sections = Object.entries(objectAt(written, 'sections')).map(([name, about]) => {
+    const description = isObject(about) ? stringAt(about, 'description') : null;
+    return [name, description === null ? {} : { description }] as const;
+  });
+  return {
+    sections: Object.fromEntries(sections),
+    read: given(written, 'read') === undefined ? null : namesByAgent(objectAt(written, 'read')),
+    write: namesByAgent(objectAt(written, 'write')),
+  };
+}
+
+function namesByAgent(table: JsonObject): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(Object.keys(table).map((agent) => [agent, textsIn(listAt(table, agent))]));
+}
+
+function textsIn(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? [...new Set((value as readonly Json[]).filter(isText))] : [];
+}

@@ -1,0 +1,160 @@
+// Writing to sections of shared knowledge: what an agent's accepted report brings, entry by entry, and what a person sets
+// or puts back. Every write is a fact with the whole section after it; a write that changes nothing is none.
+import type { Pen } from '../cast/pen.ts';
+import type { Code } from '../codes.ts';
+import type { Input } from '../input.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { canonicalJson } from '../ledger/canonical-json.ts';
+import { scrubJson } from '../secrets.ts';
+import { utf8Length } from '../utf8-length.ts';
+import { allow, deny, type Verdict } from '../verdict.ts';
+import { diffOf } from './diff.ts';
+import { type Entry, sortEntries } from './entries.ts';
+import type { KnowledgeFact } from './fact.ts';
+import { type Finding, textOf } from './finding.ts';
+import { findLiveState } from './live-state.ts';
+import { mergePayloads } from './merge.ts';
+import { normaliseReferences } from './repo-reference.ts';
+import { isSectionName, type Knowledge, SECTION_BYTES_MAX, SECTIONS_MAX, sectionOf } from './state.ts';
+
+export { type Kept, suggestMemory } from './suggest.ts';
+
+/** On whose behalf a report writes. */
+export type Writer = {
+  readonly agent: string;
+  readonly agentId: string;
+  readonly writable: readonly string[];
+  readonly cast: string;
+  readonly turn: number;
+};
+
+export type Rejected = { readonly section: string; readonly code: Code; readonly reason: string };
+
+export type Written = {
+  /** The sections that have a new version, each once. */
+  readonly written: string[];
+  readonly rejected: Rejected[];
+  readonly warnings: string[];
+};
+
+const ENTRIES_MAX = 64;
+const WARNINGS_MAX = 100;
+const PLACES_SHOWN_MAX = 5;
+
+/** Writes the entries of a report that was accepted. What may not be written is refused one by one, and the rest applies. */
+export function writeSections(pen: Pen, entries: Json | undefined, who: Writer): Written {
+  const { agent, agentId, cast, turn } = who;
+  const where = { agent, agentId, cast, turn };
+  const { permitted, refused, findings } = sortEntries(entries, who.writable, 'update_contracts');
+  const written = new Set<string>();
+  const rejected: Rejected[] = [];
+  const warnings = findings.map(({ code }) => code);
+  const reject = (section: string, code: Code, why: string) => {
+    const one = { section: textOf(section), code, reason: `${textOf(section)}: ${why}` };
+    rejected.push(one);
+    if (rejected.length <= ENTRIES_MAX) pen.write({ kind: 'context.rejected', ...one, ...where });
+  };
+  for (const { contract, code, why } of refused) reject(contract, code, why);
+  for (const [index, entry] of permitted.entries()) {
+    if (index >= ENTRIES_MAX) {
+      reject(entry.contract, 'CONTEXT_LIMIT', `one report writes at most ${ENTRIES_MAX} entries; combine them`);
+      continue;
+    }
+    const prepared = prepare(entry);
+    if ('code' in prepared) {
+      reject(entry.contract, prepared.code, prepared.why);
+      continue;
+    }
+    const merged = merge(pen.state.knowledge, entry.contract, prepared.payload, false);
+    if ('code' in merged) {
+      reject(entry.contract, merged.code, merged.why);
+      continue;
+    }
+    for (const { code } of [...prepared.findings, ...merged.findings]) warnings.push(code);
+    if (!merged.fact) warnings.push(`CONTEXT_UNCHANGED:${entry.contract}`);
+    else {
+      pen.write({ ...merged.fact, author: agent, ...where });
+      written.add(entry.contract);
+    }
+  }
+  return { written: [...written], rejected, warnings: warnings.slice(0, WARNINGS_MAX) };
+}
+
+/** A person writes to a section. Live state is pointed out to him, and it is his decision. */
+export function setSection(pen: Pen, input: Extract<Input, { kind: 'context.write' }>): Verdict {
+  const { section, replace, by } = input;
+  const findings: Finding[] = [];
+  const payload = cleaned(input.payload, section, findings);
+  findLiveState(payload, section, findings);
+  const merged = merge(pen.state.knowledge, section, payload, replace);
+  if ('code' in merged) return deny(merged.code, `${textOf(section)}: ${merged.why}`, { section: textOf(section) });
+  const warnings = [...findings, ...merged.findings].map(({ code }) => code).slice(0, WARNINGS_MAX);
+  if (merged.fact) pen.write({ ...merged.fact, author: by });
+  const version = sectionOf(pen.state.knowledge, section)?.version ?? 0;
+  const reason = merged.fact ? `${section} is at version ${version}` : `${section} holds all of it already`;
+  return allow(reason, { section, version, changed: merged.fact !== null, warnings });
+}
+
+/** A person gives a section the value of an earlier version. What came since stays in the log. */
+export function revertSection(pen: Pen, input: Extract<Input, { kind: 'context.revert' }>): Verdict {
+  const { section, to, value, seen, reason, by } = input;
+  const stored = sectionOf(pen.state.knowledge, section);
+  if (!stored) return deny('UNKNOWN_SECTION', `there is no section ${textOf(section)}`, { section: textOf(section) });
+  if (to < 0 || to >= stored.version) {
+    const why = `${section} is at version ${stored.version}; name an earlier one, from 0`;
+    return deny('UNKNOWN_VERSION', why, { section, to, version: stored.version });
+  }
+  if (seen !== stored.version) {
+    const why = `${section} was written in the meantime and is at version ${stored.version}; look at it and say it again`;
+    return deny('NOT_ALLOWED_NOW', why, { section, seen, version: stored.version });
+  }
+  const version = stored.version + 1;
+  const diff = diffOf(stored.value, value);
+  pen.write({ kind: 'context.reverted', section, to, value, version, diff, reason, author: by });
+  return allow(`${section} is as it was at version ${to}`, { section, to, version });
+}
+
+type Refusal = { readonly code: Code; readonly why: string };
+
+function prepare({ contract, payload }: Entry): Refusal | { payload: JsonObject; findings: readonly Finding[] } {
+  const findings: Finding[] = [];
+  const normalised = cleaned(payload, contract, findings);
+  const live: Finding[] = [];
+  findLiveState(normalised, contract, live);
+  if (live.length === 0) return { payload: normalised, findings };
+  const places = live.slice(0, PLACES_SHOWN_MAX).map(({ path, message }) => `${path}: ${message}`);
+  const more = live.length > PLACES_SHOWN_MAX ? `; and ${live.length - PLACES_SHOWN_MAX} more places` : '';
+  return { code: 'LIVE_STATE', why: `${places.join('; ')}${more}` };
+}
+
+/** References in their canonical spelling, which drops passwords; any other credential is taken out after that. */
+function cleaned(payload: JsonObject, section: string, findings: Finding[]): JsonObject {
+  return scrubJson(normaliseReferences(payload, section, findings)).value as JsonObject;
+}
+
+type Merged = {
+  /** Null where nothing would change. */
+  readonly fact: Omit<Extract<KnowledgeFact, { kind: 'context.written' }>, 'author'> | null;
+  readonly findings: readonly Finding[];
+};
+
+function merge(knowledge: Knowledge, section: string, payload: JsonObject, replace: boolean): Refusal | Merged {
+  if (!isSectionName(section)) return { code: 'SECTION_NAME_INVALID', why: 'no section can be called so' };
+  const stored = sectionOf(knowledge, section);
+  if (!stored && Object.keys(knowledge.sections).length >= SECTIONS_MAX) {
+    return { code: 'CONTEXT_LIMIT', why: `there are ${SECTIONS_MAX} sections already` };
+  }
+  const findings: Finding[] = [];
+  const before = stored?.value ?? {};
+  const value = replace ? payload : mergePayloads(before, [payload], section, findings);
+  const text = canonicalJson(value);
+  const bytes = utf8Length(text);
+  if (bytes > SECTION_BYTES_MAX) {
+    return { code: 'SECTION_TOO_LARGE', why: `it would take ${bytes} bytes, and ${SECTION_BYTES_MAX} is the most` };
+  }
+  if (stored && text === canonicalJson(before)) return { fact: null, findings };
+  const version = (stored?.version ?? 0) + 1;
+  const diff = diffOf(before, value);
+  const replaces = replace ? ({ replaces: true } as const) : {};
+  return { fact: { kind: 'context.written', section, payload, value, version, diff, ...replaces }, findings };
+}
