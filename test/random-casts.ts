@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { check } from '../src/kernel/graph/check.ts';
 import type { Json, JsonObject } from '../src/kernel/json.ts';
+import { asBlock, type PlanStatus, reportOf } from './reports.ts';
 
 const LIST_PATHS = ['state.workItems', 'state.workItems', 'state.other', 'state.nowhere'];
 
@@ -90,7 +91,7 @@ function socket(ids: readonly string[]): fc.Arbitrary<JsonObject> {
   const when = fc.constantFrom('always', 'satisfied', 'not_satisfied');
   return fc
     .record({
-      materia: fc.constantFrom('Plan', 'Write', 'Judge', 'Tool', 'Publish', 'List'),
+      materia: fc.constantFrom('Plan', 'Write', 'Judge', 'Report', 'Tool', 'Publish', 'List'),
       edges: fc.tuple(edge('satisfied'), edge('not_satisfied'), edge('always')),
       advance: seldom(
         fc.tuple(walk, when).map(([over, condition]) => ({ ...over, when: condition })),
@@ -109,7 +110,9 @@ function socket(ids: readonly string[]): fc.Arbitrary<JsonObject> {
       const isText = materia === 'Write';
       const kept = edges.filter((each) => each !== undefined).filter((each) => !isText || each.when === 'always');
       const stays = isText && advance ? { ...advance, when: 'always' } : advance;
-      return defined({ materia, edges: kept, advance: stays, foreach, assign: isText ? undefined : assign });
+      const reports = materia === 'Report';
+      const parts = { materia, edges: kept, advance: stays, foreach, assign: isText || reports ? undefined : assign };
+      return defined(reports ? { ...parts, contract: 'gaia' } : parts);
     });
 }
 
@@ -150,6 +153,7 @@ const MATERIA: JsonObject = {
   Plan: { tools: 'none', prompt: 'Plan {{request}}.', generator: true },
   Write: { tools: 'coding', prompt: 'Write {{item.title}}.' },
   Judge: { tools: 'none', prompt: 'Judge {{state.note}}.', parse: 'json', onCrash: 'wait' },
+  Report: { tools: 'none', prompt: 'Report {{request}}.', parse: 'json' },
   Tool: { type: 'utility', command: ['tool'], parse: 'json' },
   Publish: { type: 'utility', command: ['publish'], parse: 'json', once: true },
   List: { type: 'utility', command: ['list'], generator: true },
@@ -205,10 +209,27 @@ const turns: fc.Arbitrary<readonly Json[]> = fc
   .tuple(fc.array(turn, { minLength: 1, maxLength: 5 }), seldom(fc.constant(true), 4))
   .map(([said, runsOut]) => (runsOut ? said : [...said, '$repeat']));
 
+/** Reports of every status but the one that needs a person's hand on real files, and what a person says in between. */
+const status = fc.constantFrom<PlanStatus[]>('COMPLETE', 'COMPLETE', 'IN_PROGRESS', 'NEEDS_INPUT', 'BLOCKED');
+const report: fc.Arbitrary<Json> = status.map((each) => {
+  const said = asBlock(reportOf(each, { next_action: 'which?', key_outputs: ['found'], open_gaps: ['a gap'] }));
+  return { $turn: { output: said, usage: { input: 1 } } };
+});
+const reports: fc.Arbitrary<readonly Json[]> = fc
+  .array(
+    fc.oneof(
+      { weight: 6, arbitrary: report },
+      { weight: 2, arbitrary: fc.constantFrom<Json[]>({ $answer: 'this' }, '$continue') },
+      { weight: 1, arbitrary: turn },
+    ),
+    { minLength: 1, maxLength: 6 },
+  )
+  .map((said) => [...said, '$repeat']);
+
 /** Turns for every materia, and for some sockets of their own. */
 export const script: fc.Arbitrary<Readonly<Record<string, readonly Json[]>>> = fc
   .tuple(
-    fc.tuple(...Object.keys(MATERIA).map(() => turns)),
+    fc.tuple(...Object.keys(MATERIA).map((id) => (id === 'Report' ? reports : turns))),
     fc.dictionary(fc.constantFrom('Socket-1', 'Socket-2'), turns, { maxKeys: 2 }),
   )
   .map(([common, own]) => ({ ...entries(Object.keys(MATERIA), common), ...own }));

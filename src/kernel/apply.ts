@@ -1,9 +1,13 @@
 // The bookkeeping: what a fact does to the state. No rules and no failure; replay and the browser run it too.
 // It updates the state in place, so that a fact costs the same in a long cast as in a short one.
+import { applyApproval } from './approval/apply.ts';
+import { isApprovalFact } from './approval/fact.ts';
 import { applyToCast } from './cast/apply.ts';
 import { newCast } from './cast/new-cast.ts';
 import { extended } from './cast/task-list.ts';
 import type { CastFact, Entry, Fact } from './fact.ts';
+import { applyKnowledge } from './knowledge/apply.ts';
+import { isKnowledgeFact } from './knowledge/fact.ts';
 import { applyLedger, openRun, planTasks } from './ledger/apply.ts';
 import { isLedgerFact } from './ledger/fact.ts';
 import { runOf } from './ledger/state.ts';
@@ -41,6 +45,8 @@ export function apply(state: State, entry: Pick<Entry, 'at' | 'fact'>): State {
       if (isOutcome(fact)) spend(state.day, entry.at, fact.usage);
       if (isLedgerFact(fact)) applyLedger(state.ledger, fact, at);
       else if (isTrustFact(fact)) applyTrust(state.trust, fact, at);
+      else if (isApprovalFact(fact)) applyApproval(state.approvals, fact, at);
+      else if (isKnowledgeFact(fact)) applyKnowledge(state.knowledge, fact, at);
       else {
         const cast = state.casts[fact.cast];
         if (cast) applyToCast(cast, fact, at);
@@ -50,13 +56,13 @@ export function apply(state: State, entry: Pick<Entry, 'at' | 'fact'>): State {
   }
 }
 
-const VERIFIED = ['turn.accepted', 'turn.blocked', 'attempt.refused'] as const;
+const VERIFIED = ['turn.accepted', 'turn.reported', 'turn.blocked', 'attempt.refused'] as const;
 
 function isVerified(fact: Fact): fact is Extract<CastFact, { kind: (typeof VERIFIED)[number] }> {
   return VERIFIED.some((kind) => kind === fact.kind);
 }
 
-const OUTCOMES = ['turn.accepted', 'turn.blocked', 'attempt.refused', 'attempt.failed'] as const;
+const OUTCOMES = ['turn.accepted', 'turn.reported', 'turn.blocked', 'attempt.refused', 'attempt.failed'] as const;
 
 type Outcome = Extract<CastFact, { kind: (typeof OUTCOMES)[number] }>;
 

@@ -1,10 +1,13 @@
 // The one place where an input becomes facts. Each fact is applied as it is decided, so that a decision of several steps
 // sees its own first steps; replaying the returned facts on the state before gives the state after.
+import { decideApproval } from './approval/decide.ts';
+import { isApprovalRequest } from './approval/request.ts';
 import { takeFault, takeOutput, takeVerification } from './cast/answer.ts';
-import { takeAnswer, waitIfAsked } from './cast/asked.ts';
+import { takeAnswer, takeDecisions, waitIfAsked } from './cast/asked.ts';
 import { exhausted } from './cast/budget.ts';
 import { dispatch, startReady } from './cast/dispatch.ts';
 import { startDue, startHeld } from './cast/held.ts';
+import { takeMerge } from './cast/merge-back.ts';
 import { type Dialects, fail, newPen, type Pen } from './cast/pen.ts';
 import { startCast } from './cast/start.ts';
 import { abort, changeBudget, decideTurn, pause, recast, resume, revive } from './cast/steer.ts';
@@ -12,6 +15,8 @@ import { blockAll } from './cast/task.ts';
 import { markUnknown, runsOnce, waitIfUnknown } from './cast/unknown.ts';
 import type { Fact } from './fact.ts';
 import type { Input } from './input.ts';
+import { decideKnowledge } from './knowledge/decide.ts';
+import { isKnowledgeRequest } from './knowledge/request.ts';
 import { knownCode } from './ledger/blocking.ts';
 import { decideLedger } from './ledger/decide.ts';
 import { findTask } from './ledger/state.ts';
@@ -31,6 +36,8 @@ export function decide(dialects: Dialects, state: State, input: Input): Decision
 
 function decideFor(pen: Pen, input: Input): Verdict {
   if (isTrustRequest(input)) return decideTrust(pen, input);
+  if (isApprovalRequest(input)) return decideApproval(pen, input);
+  if (isKnowledgeRequest(input)) return decideKnowledge(pen, input);
   if (!('cast' in input)) return refusalOfResting(pen, input) ?? decideLedger(pen, input);
   const verdict = input.kind === 'cast.start' ? startCast(pen, input) : decideForCast(pen, input);
   const cast = openCast(pen.state, input.cast);
@@ -57,6 +64,7 @@ function followUp(pen: Pen): void {
     const news = pen.facts.slice(seen);
     seen = pen.facts.length;
     for (const fact of news) releaseEnded(pen, fact);
+    takeDecisions(pen, news);
     startHeld(pen, news);
   }
 }
@@ -122,6 +130,7 @@ function decideForTurn(pen: Pen, cast: Cast, input: TurnInput): Verdict {
 }
 
 function phaseFor({ kind }: TurnInput): Turn['phase'] {
+  if (kind === 'turn.merged') return 'merging';
   return kind === 'turn.verified' ? 'verifying' : 'running';
 }
 
@@ -140,11 +149,14 @@ function decideForAttempt(
       return takeFault(pen, cast, turn, input);
     case 'attempt.lost':
       return lose(pen, cast, turn, input.mayHaveRun, input.reason);
+    case 'turn.merged':
+      return takeMerge(pen, cast, turn, input.merge);
     case 'turn.verified':
       return takeVerification(pen, cast, turn, {
         seal: input.seal,
         changes: input.changes ?? {},
         checks: input.checks ?? {},
+        approval: input.approval ?? null,
       });
   }
 }

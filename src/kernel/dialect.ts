@@ -14,6 +14,8 @@ export type Contract = {
   readonly assign: Assign;
   /** A JSON Schema 2020-12 for the payload, or null. */
   readonly schema: JsonObject | null;
+  /** What the runtime told the agent for this turn, in dialects where the answer depends on it. */
+  readonly turn?: { readonly agentId: string | null; readonly input: JsonObject | null };
 };
 
 export type Outcome = 'done' | 'rework' | 'continue' | 'ask' | 'approval' | 'blocked';
@@ -24,6 +26,8 @@ export type Handoff = {
   readonly satisfied: boolean | null;
   /** What `$` means in `assign`: the parsed payload, or the raw text of a text socket. */
   readonly payload: Json;
+  /** What it comes to in a line or two, in the agent's words: for those who come after, or for the person it asks. */
+  readonly note?: string;
 };
 
 export type Reading =

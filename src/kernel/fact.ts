@@ -1,14 +1,17 @@
 // What happened. Facts are stored and replayed; inputs are not. A kind, once released, keeps its meaning for ever.
 
+import type { ApprovalFact } from './approval/fact.ts';
 import type { Code } from './codes.ts';
 import type { Handoff } from './dialect.ts';
 import type { Condition, Rules, Script } from './graph/config.ts';
 import type { Json, JsonObject } from './json.ts';
+import type { KnowledgeFact } from './knowledge/fact.ts';
 import type { LedgerFact } from './ledger/fact.ts';
 import type { TaskSpec } from './ledger/state.ts';
-import type { Held, Item, ReworkNote, Session, Stand, Usage } from './state.ts';
+import type { Held, Item, ReportNote, ReworkNote, Session, Stand, Usage } from './state.ts';
 import type { TrustFact } from './trust/fact.ts';
 import type { Attestation, EnvelopeNote } from './trust/sighting.ts';
+import type { Progress } from './turn/transition.ts';
 import type { Denied } from './verdict.ts';
 
 /** The version of the fact format that this program writes, and the newest it can read. */
@@ -19,7 +22,7 @@ export type DataChange =
   | { readonly path: string; readonly value?: Json }
   | { readonly key: string; readonly value: Json };
 
-export type Fact = WorkspaceFact | LedgerFact | TrustFact | CastFact;
+export type Fact = WorkspaceFact | LedgerFact | TrustFact | ApprovalFact | KnowledgeFact | CastFact;
 
 export type WorkspaceFact =
   | { readonly kind: 'workspace.opened'; readonly origin: string }
@@ -72,6 +75,8 @@ export type CastFact =
       readonly item: Item | null;
       readonly budgeted: boolean;
       readonly lane?: string;
+      /** The worktree of its own in which the item walks from now on. */
+      readonly place?: number;
       readonly task?: string;
       /** The scripted turn it plays, set where several begin at once: their order must not depend on who is ready first. */
       readonly script?: { readonly key: string; readonly index: number };
@@ -90,7 +95,35 @@ export type CastFact =
       readonly code: Code;
       readonly reason: string;
       readonly touched?: Touched;
+      readonly agent?: AgentNote;
     }
+  /** The agent kept its contract and is not finished: it goes on, asks a person, or wants permission. Nothing is handed on. */
+  | ({
+      readonly kind: 'turn.reported';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      readonly outcome: 'continue' | 'ask' | 'approval';
+      readonly output: string;
+      readonly payload: Json;
+      readonly note: string;
+      readonly usage: Usage;
+      readonly progress: Progress;
+      /** The permission it waits for. */
+      readonly approval?: string;
+    } & Beside)
+  /** What a person said, or decided about a permission; the agent is set to work again. */
+  | {
+      readonly kind: 'turn.answered';
+      readonly cast: string;
+      readonly turn: number;
+      readonly from: 'person' | 'runtime';
+      readonly text: string;
+      /** The script it was taken from. */
+      readonly script?: string;
+    }
+  /** What the report of an agent says about the goal as a whole. */
+  | { readonly kind: 'report.noted'; readonly cast: string; readonly turn: number; readonly note: ReportNote }
   /** The walk of one item through the lanes is over. */
   | { readonly kind: 'lane.ended'; readonly cast: string; readonly turn: number; readonly item: string | null }
   | {
@@ -109,6 +142,8 @@ export type CastFact =
       readonly attestation?: Attestation;
       /** What the agent before handed over; absent for the first one. */
       readonly envelope?: EnvelopeNote;
+      /** The INPUT envelope, in dialects that have one. */
+      readonly input?: JsonObject;
     }
   | ({
       /** The output kept its contract; what the turn did beside it is verified before it is accepted. */
@@ -191,6 +226,25 @@ export type CastFact =
       readonly touched?: Touched;
       readonly agent?: AgentNote;
     }
+  /** What the item did beside others is merged into the cast's branch before the item is over. */
+  | { readonly kind: 'merge.awaited'; readonly cast: string; readonly turn: number }
+  | {
+      readonly kind: 'turn.merged';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      /** The last commit of the cast's branch with it; null where there was nothing to merge. */
+      readonly commit: string | null;
+    }
+  /** Others changed the same since the item began; nothing was merged. */
+  | {
+      readonly kind: 'merge.refused';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      readonly reason: string;
+      readonly files: readonly string[];
+    }
   /** `sealed`: what was seen before its first attempt still counts, so that a stray change is not forgiven by trying again. */
   | { readonly kind: 'turn.reopened'; readonly cast: string; readonly turn: number; readonly sealed?: true }
   | { readonly kind: 'turn.dropped'; readonly cast: string; readonly turn: number }
@@ -259,6 +313,13 @@ export type CastFact =
 /** The files that were changed while a turn ran: the digest of each, null where it is gone. */
 export type Touched = Readonly<Record<string, string | null>>;
 
+/** What was seen and told beside an answer. */
+type Beside = {
+  readonly scrubbed?: readonly string[];
+  readonly touched?: Touched;
+  readonly agent?: AgentNote;
+};
+
 /** An output that was read, in the form in which it is stored. */
 export type Answered = {
   readonly output: string;
@@ -283,6 +344,8 @@ export type AgentNote = {
   readonly denials?: readonly string[];
   /** What was asked for and could not be had, in words for people. */
   readonly warnings?: readonly string[];
+  /** The shell commands it ran; absent where its program does not tell. */
+  readonly commands?: readonly string[];
 };
 
 /** How an attempt can end without an answer. What is `refused` would be refused again, so it is not tried again as it is. */

@@ -1,9 +1,12 @@
 // What reaches the kernel: a person's wish, an agent's answer, the passing of time. The caller brings the time, the
 // identity and every new id; the kernel makes none of them up.
+import type { ApprovalRequest } from './approval/request.ts';
+import type { SealedRequest } from './approval/request.ts';
 import type { Code } from './codes.ts';
 import type { AgentNote, Fault } from './fact.ts';
 import type { Rules, Script } from './graph/config.ts';
 import { isObject, isString, type JsonObject } from './json.ts';
+import type { KnowledgeRequest } from './knowledge/request.ts';
 import type { Check, LedgerRequest } from './ledger/request.ts';
 import type { Usage } from './state.ts';
 import type { TrustRequest } from './trust/request.ts';
@@ -16,7 +19,7 @@ export type Input = {
   readonly used?: Readonly<Record<string, number>>;
 } & Request;
 
-export type Request = CastRequest | TrustRequest | Unsigned<LedgerRequest>;
+export type Request = CastRequest | TrustRequest | ApprovalRequest | KnowledgeRequest | Unsigned<LedgerRequest>;
 
 /** Who asks is said once, for every request. */
 type Unsigned<T> = T extends { readonly by: string } ? Omit<T, 'by'> : T;
@@ -89,6 +92,16 @@ export type CastRequest =
       readonly changes?: Readonly<Record<string, string | null>>;
       /** What the checkers found out, by criterion. */
       readonly checks?: Readonly<Record<string, Check>>;
+      /** What the agent wants permission for, sealed. */
+      readonly approval?: SealedRequest | null;
+    }
+  /** What became of the merge that was owed. */
+  | {
+      readonly kind: 'turn.merged';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      readonly merge: MergeEnd;
     }
   | {
       readonly kind: 'turn.decide';
@@ -113,6 +126,11 @@ export type CastRequest =
       readonly maxCost?: number;
       readonly maxDurationMs?: number;
     };
+
+/** How a merge ended: the branch's last commit, null where there was nothing to merge; or the files in conflict. */
+export type MergeEnd =
+  | { readonly ok: true; readonly commit: string | null }
+  | { readonly ok: false; readonly reason: string; readonly files: readonly string[] };
 
 /** The run that a request is about: that of its cast, the one it names, or the one its payload belongs to; null where it names none. */
 export function runNamed(request: Request): string | null {

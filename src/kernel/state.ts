@@ -1,17 +1,28 @@
 // What is known of the open casts of a workspace. Plain JSON throughout, so that a snapshot is its canonical text.
 
+import { type Approvals, noApprovals } from './approval/state.ts';
 import type { Code } from './codes.ts';
 import type { Handoff } from './dialect.ts';
 import type { Answered } from './fact.ts';
 import type { Condition, Rules, Script } from './graph/config.ts';
 import type { Json, JsonObject } from './json.ts';
+import { type Knowledge, noKnowledge } from './knowledge/state.ts';
 import { emptyLedger, type Ledger } from './ledger/state.ts';
 import type { Attestation } from './trust/sighting.ts';
 import type { Speaker } from './trust/speaker.ts';
 import { noTrust, type Trust } from './trust/state.ts';
+import type { PlanStatus } from './turn/plan-status.ts';
+import type { Progress } from './turn/transition.ts';
 import type { Denied } from './verdict.ts';
 
-export type State = { casts: Record<string, Cast>; ledger: Ledger; day: Day; trust: Trust };
+export type State = {
+  casts: Record<string, Cast>;
+  ledger: Ledger;
+  day: Day;
+  trust: Trust;
+  approvals: Approvals;
+  knowledge: Knowledge;
+};
 
 /** What the casts of the workspace used on one day, by universal time. */
 export type Day = { date: string; tokens: number; cost: number };
@@ -42,6 +53,8 @@ export type Cast = {
   visits: Record<string, number>;
   /** Turns that are not over, by number; several may be in flight. */
   turns: Record<string, Turn>;
+  /** Turns whose work waits to be merged into the cast's branch, in the order in which it was accepted. */
+  merges?: number[];
   turnsStarted: number;
   turnsAccepted: number;
   traversals: Record<string, number>;
@@ -57,6 +70,8 @@ export type Cast = {
   lastIsJson: boolean;
   /** The agent that was accepted last. */
   lastAgent: Speaker | null;
+  /** What agents reported about the goal, the last word of each, in the order in which they spoke first. */
+  reports: readonly ReportNote[];
   /** Recorded outcomes by script key: the index of the next scripted turn. */
   scripted: Record<string, number>;
   usage: Usage;
@@ -81,8 +96,8 @@ export type Lanes = {
   readonly walks: Record<string, Walk>;
 };
 
-/** `agent` is the last one on the way of this item. */
-export type Walk = { guard: Guard; said: Said | null; agent: Speaker | null };
+/** `agent` is the last one on the way of this item; `place` the worktree of its own in which it walks, where it has one. */
+export type Walk = { guard: Guard; said: Said | null; agent: Speaker | null; readonly place?: number };
 
 /** Why a start was put off. Time lifts it: a lock that is given back, a task that gets done, a moment that comes. */
 export type Held = { readonly code: Code; readonly reason: string; readonly until: number | null };
@@ -90,7 +105,15 @@ export type Held = { readonly code: Code; readonly reason: string; readonly unti
 /** The last output, and the last payload that was JSON. */
 export type Said = { readonly output: string; readonly json: Json; readonly isJson: boolean };
 
-export type Usage = { input: number; output: number; cost: number };
+export type Usage = {
+  input: number;
+  output: number;
+  cost: number;
+  /** What of the input was read from the provider's cache, where it was told. */
+  cached?: number;
+  /** The cost, or a part of it, was worked out from a table of prices, because nobody told it. */
+  estimated?: true;
+};
 
 export type Reserved = { tokens: number; cost: number };
 
@@ -112,6 +135,8 @@ export type TurnPhase =
   | 'asked'
   | 'verifying'
   | 'accepted'
+  /** Accepted; what it did is being merged into the cast's branch. */
+  | 'merging'
   | 'blocked'
   | 'unknown'
   | 'failed';
@@ -167,6 +192,27 @@ export type Turn = {
   answered: Answered | null;
   /** What was accepted and is not routed yet. */
   handoff: Handoff | null;
+  /** Where its agent stands by its own reports, where it reports more than once. */
+  progress: Progress;
+  /** What agent, person and runtime said to one another in this turn so far, oldest first and bounded. */
+  exchange: readonly Line[];
+  /** What a person has to decide before the agent can go on. */
+  asks: Asks | null;
+  /** The INPUT envelope its last attempt was started with, in dialects that have one. */
+  input: JsonObject | null;
+  /** What its item did is part of the cast's branch. */
+  merged?: true;
+};
+
+/** A line of the conversation in a turn. */
+export type Line = { readonly from: 'agent' | 'person' | 'runtime'; readonly text: string };
+
+export type Asks = {
+  readonly what: 'answer' | 'approval';
+  /** In the agent's words. */
+  readonly question: string;
+  readonly since: number;
+  readonly approval: string | null;
 };
 
 export type Stand =
@@ -190,6 +236,27 @@ export type ReworkNote = {
   readonly reason: string;
 };
 
+/** What is kept of an agent's report for those who work on the same goal, and for the closing words of the cast. */
+export type ReportNote = {
+  readonly socket: string;
+  readonly agent: string;
+  readonly agentId: string;
+  readonly item: string | null;
+  readonly status: PlanStatus;
+  readonly ownership: string | null;
+  readonly confirmed: readonly string[];
+  readonly suspected: readonly string[];
+  readonly conflicts: readonly string[];
+  readonly openGaps: readonly string[];
+  readonly nextBestAgent: string | null;
+  readonly keyOutputs: readonly string[];
+  readonly crossLayerImpacts: readonly string[];
+  readonly verification: string | null;
+  readonly summary: string | null;
+  readonly rollback: string | null;
+  readonly contextConsumption: JsonObject | null;
+};
+
 /** A line of context, and the item it is about: null where it concerns the whole cast. */
 export type Heard = { readonly about: string | null; readonly line: string };
 
@@ -199,7 +266,14 @@ export function walkOf({ lanes }: Cast, { lane, item }: Pick<Turn, 'lane' | 'ite
 }
 
 export function emptyState(): State {
-  return { casts: {}, ledger: emptyLedger(), day: { date: '', tokens: 0, cost: 0 }, trust: noTrust() };
+  return {
+    casts: {},
+    ledger: emptyLedger(),
+    day: { date: '', tokens: 0, cost: 0 },
+    trust: noTrust(),
+    approvals: noApprovals(),
+    knowledge: noKnowledge(),
+  };
 }
 
 export function isOver(status: CastStatus): boolean {

@@ -1,9 +1,11 @@
 // `baton log`: the log, entry by entry.
-import type { Entry, Fact } from '../../kernel/fact.ts';
+import type { Entry } from '../../kernel/fact.ts';
 import { type Call, EXIT, out, outJson, text, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
-import { nameCast, withDoor } from '../session.ts';
+import { nameCast, withDoor } from '../looking.ts';
+import { oneLine } from '../safe-text.ts';
 import { hasLog } from '../state-folder.ts';
+import { codeIn, storyteller } from '../story.ts';
 
 const SHOWN_BY_DEFAULT = 50;
 
@@ -23,7 +25,10 @@ export async function run(call: Call): Promise<number> {
       after ?? (call.json || word !== undefined ? 0 : Math.max(0, (await door.head()).seq - SHOWN_BY_DEFAULT));
     const entries = await door.read({ after: from, ...cast });
     if (call.json) outJson(entries.map(flat));
-    else for (const entry of entries) out(line(entry));
+    else {
+      const told = storyteller();
+      for (const entry of entries) out(line(entry, told(entry)));
+    }
     return EXIT.ok;
   });
 }
@@ -33,15 +38,7 @@ function flat({ v, seq, at, prev, by, fact }: Entry) {
   return { seq, at, by, v, prev, ...fact };
 }
 
-function line({ seq, at, by, fact }: Entry): string {
-  const { kind, ...rest } = fact;
-  const told = JSON.stringify(rest, (key, value) => (key === 'rules' || key === 'script' ? '…' : value));
-  const what = [kind, ...codeIn(fact)].join('  ');
-  return `${String(seq).padStart(6)}  ${at}  ${by}  ${what}  ${told.length > 200 ? `${told.slice(0, 199)}…` : told}`;
-}
-
-/** The code of a refusal stands before everything that may be cut off. */
-function codeIn(fact: Fact): readonly string[] {
-  if ('verdict' in fact) return [fact.verdict.code];
-  return 'code' in fact && fact.code ? [fact.code] : [];
+function line({ seq, at, by, fact }: Entry, told: string): string {
+  const what = [fact.kind, ...[codeIn(fact) ?? []].flat(), told].join('  ');
+  return `${String(seq).padStart(6)}  ${at}  ${oneLine(by, 40)}  ${what}`;
 }

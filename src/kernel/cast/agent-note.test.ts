@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { AgentNote } from '../fact.ts';
 import { cleanNote } from './agent-note.ts';
 
+const SECRET = 'sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG';
 const session = (id: string) => ({ session: { runner: 'claude', id } });
 
 test.each<[string, AgentNote | undefined, AgentNote | undefined]>([
@@ -14,6 +15,8 @@ test.each<[string, AgentNote | undefined, AgentNote | undefined]>([
   ['a conversation that would be an option', session('--resume'), undefined],
   ['a conversation that would be a path', session('../x'), undefined],
   ['a name twice', { denials: ['Bash', 'Bash'] }, { denials: ['Bash'] }],
+  ['that no command was run', { commands: [] }, { commands: [] }],
+  ['a command twice', { commands: ['ls', 'ls'] }, { commands: ['ls'] }],
 ])('%s is noted as it may be', (_what, note, kept) => {
   expect(cleanNote(note)).toEqual(kept);
 });
@@ -23,7 +26,14 @@ test('a flood of names is cut, and a secret in a warning is not kept', () => {
     denials: Array.from({ length: 1_000 }, (_, index) => `tool-${index}`),
     warnings: ['the key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz was refused'],
     model: 'm'.repeat(10_000),
+    commands: [
+      `curl -H 'Authorization: Bearer ${SECRET}'`,
+      ...Array.from({ length: 99 }, (_, index) => `${index}${'x'.repeat(999)}`),
+    ],
   });
+  expect(note?.commands).toHaveLength(50);
+  expect(note?.commands?.[0]).not.toContain(SECRET);
+  expect(note?.commands?.[1]).toHaveLength(300);
   expect(note?.denials).toHaveLength(50);
   expect(note?.warnings?.[0]).not.toContain('abcdefghijklmnop');
   expect(note?.model?.length).toBeLessThanOrEqual(300);
@@ -38,6 +48,7 @@ test('whatever a program says of itself, what is noted is small and is noted aga
       session: fc.record({ runner: text, id: text }),
       denials: fc.array(text, { maxLength: 8 }),
       warnings: fc.array(text, { maxLength: 8 }),
+      commands: fc.array(text, { maxLength: 8 }),
     },
     { requiredKeys: [] },
   );

@@ -9,20 +9,25 @@ const NAMES_MAX = 50;
 const NAME_CHARS_MAX = 200;
 const WARNING_CHARS_MAX = 500;
 
+/** So many commands are noted, and so much of each. */
+export const COMMANDS_MAX = 50;
+export const COMMAND_CHARS_MAX = 300;
+
 /** A conversation's name becomes an argument; one that begins with a dash would be taken for an option. */
 const SESSION_ID = /^[A-Za-z0-9][\w.-]{0,199}$/;
 
 /** Undefined when nothing is left to note. */
 export function cleanNote(note: AgentNote | undefined): AgentNote | undefined {
   if (!note) return undefined;
-  const { runner, model, unpriced, session, denials = [], warnings = [] } = note;
+  const { runner, model, unpriced, session, denials = [], warnings = [], commands } = note;
   const kept: AgentNote = {
     ...(runner === undefined ? {} : { runner: line(runner, NAME_CHARS_MAX) }),
     ...(model === undefined ? {} : { model: line(model, NAME_CHARS_MAX) }),
     ...(unpriced ? { unpriced } : {}),
     ...(session && isUsable(session) ? { session } : {}),
-    ...(denials.length > 0 ? { denials: listed(denials, NAME_CHARS_MAX) } : {}),
-    ...(warnings.length > 0 ? { warnings: listed(warnings, WARNING_CHARS_MAX) } : {}),
+    ...(denials.length > 0 ? { denials: listed(denials, NAMES_MAX, NAME_CHARS_MAX) } : {}),
+    ...(warnings.length > 0 ? { warnings: listed(warnings, NAMES_MAX, WARNING_CHARS_MAX) } : {}),
+    ...(commands === undefined ? {} : { commands: listed(commands, COMMANDS_MAX, COMMAND_CHARS_MAX) }),
   };
   return Object.keys(kept).length > 0 ? kept : undefined;
 }
@@ -31,8 +36,8 @@ function isUsable({ id }: Session): boolean {
   return SESSION_ID.test(id);
 }
 
-function listed(texts: readonly string[], charsMax: number): readonly string[] {
-  return [...new Set(texts)].slice(0, NAMES_MAX).map((text) => line(text, charsMax));
+function listed(texts: readonly string[], max: number, charsMax: number): readonly string[] {
+  return [...new Set(texts)].slice(0, max).map((text) => line(text, charsMax));
 }
 
 function line(text: string, charsMax: number): string {

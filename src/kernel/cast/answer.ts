@@ -3,7 +3,6 @@
 import type { Reading } from '../dialect.ts';
 import type { AgentNote, Answered, DataChange, Fault, Touched } from '../fact.ts';
 import { refusedBeforeAccept, type Seen } from '../gate/accept.ts';
-import { contractOf } from '../graph/contract.ts';
 import type { Input } from '../input.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { codeOfResult, isSpent, reasonOfResult } from '../ledger/blocking.ts';
@@ -13,6 +12,7 @@ import { type Task, taskOf } from '../ledger/state.ts';
 import { isTerminal } from '../ledger/transition.ts';
 import { scrub, scrubJson } from '../secrets.ts';
 import type { Cast, Turn, Usage } from '../state.ts';
+import { contractFor } from '../turn/contract-for.ts';
 import { utf8Length } from '../utf8-length.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { cleanNote } from './agent-note.ts';
@@ -24,6 +24,7 @@ import { remembersItems } from './item-memory.ts';
 import { continued, fillLanes } from './lanes.ts';
 import { fail, materiaOf, type Pen, socketOf } from './pen.ts';
 import { planIn, takePlan } from './plan.ts';
+import { learn, refusalOfApproval, takeReport, unfinished } from './report.ts';
 import { route } from './route.ts';
 import { scriptedTurn } from './script.ts';
 import { secondTry } from './second-try.ts';
@@ -49,7 +50,8 @@ export function takeOutput(pen: Pen, cast: Cast, turn: Turn, answer: Answer): Ve
   const scrubbed = [...new Set([...output.found, ...payload.found].map(({ kind }) => kind))].sort();
   const handoff = { ...reading.handoff, payload: payload.value };
   const answered = { output: output.text, handoff, ...told, truncated: truncated === true, scrubbed };
-  if (turn.seal === null) return conclude(pen, cast, turn, answered, NOTHING_SEEN);
+  // A permission is sealed where files and programs can be looked at, so it always goes by way of the verification.
+  if (turn.seal === null && handoff.outcome !== 'approval') return conclude(pen, cast, turn, answered, NOTHING_SEEN);
   pen.write({ kind: 'attempt.answered', cast: cast.id, turn: turn.id, attempt: turn.attempt, ...answered });
   return allow(`turn ${turn.id} is verified`);
 }
@@ -67,11 +69,18 @@ function conclude(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen: Se
   const { handoff, output } = answered;
   const refusal = refusedBeforeAccept(pen.state, cast, turn, handoff, seen);
   if (refusal) return refuse(pen, cast, turn, output, { ...answered, ...touchedIn(seen) }, refusal);
+  const unsealed = refusalOfApproval(handoff, seen);
+  if (unsealed) return refuse(pen, cast, turn, output, { ...answered, ...touchedIn(seen) }, unsealed);
+  const outcome = unfinished(handoff);
+  if (outcome) {
+    const verdict = takeReport(pen, cast, turn, answered, outcome, { ...seen, ...touchedIn(seen) });
+    warn(pen, cast);
+    return verdict;
+  }
   const plan = planIn(pen, cast, turn, handoff);
   if (!plan.ok) return refuse(pen, cast, turn, output, { ...answered, ...touchedIn(seen) }, plan.refusal);
   if (handoff.outcome === 'blocked' && !canRework(cast, turn)) return stopBlocked(pen, cast, turn, answered, seen);
-  accept(pen, cast, turn, answered, seen, plan.facts);
-  return allow(`turn ${turn.id} accepted`);
+  return accept(pen, cast, turn, answered, seen, plan.facts);
 }
 
 /** What was seen to change is the turn's, whatever becomes of it: no other turn is blamed for it. */
@@ -91,19 +100,22 @@ function canRework(cast: Cast, turn: Turn): boolean {
 }
 
 /** The agent cannot go on: its task is blocked and gives its paths back, others go on, and a person is told. */
-function stopBlocked(pen: Pen, cast: Cast, turn: Turn, { output, handoff, usage }: Answered, seen: Seen): Verdict {
+function stopBlocked(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen: Seen): Verdict {
+  const { output, handoff, usage, agent } = answered;
   const task = taskOfTurn(pen.state, cast, turn);
   const result = isObject(handoff.payload) ? handoff.payload : {};
   const code = task ? codeOfResult(task, result) : 'MISSING_REQUIRED_INPUT';
-  const reason = reasonOfResult(result);
+  const reason = handoff.note ?? reasonOfResult(result);
   const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
-  pen.write({ kind: 'turn.blocked', ...common, output, usage, code, reason, ...touchedIn(seen) });
+  const told = { ...touchedIn(seen), ...(agent ? { agent } : {}) };
+  pen.write({ kind: 'turn.blocked', ...common, output, usage, code, reason, ...told });
+  learn(pen, cast, turn, handoff);
   warn(pen, cast);
   return giveUp(pen, cast, turn, deny(code, reason, { socket: turn.socket }), result);
 }
 
 /** Ends what a blocked turn had begun: its task is blocked, and where nothing else goes on the cast waits. */
-function giveUp(pen: Pen, cast: Cast, turn: Turn, refusal: Denied, result: JsonObject): Verdict {
+export function giveUp(pen: Pen, cast: Cast, turn: Turn, refusal: Denied, result: JsonObject): Verdict {
   const { code, reason } = refusal;
   const task = taskOfTurn(pen.state, cast, turn);
   if (task) block(pen, task, code, reason, { turn: turn.id, result });
@@ -129,7 +141,7 @@ function readOutput(pen: Pen, cast: Cast, turn: Turn, output: string, truncated:
     const verdict = deny('CONTRACT_VIOLATION', message, { issues: [{ path: '$', message }] });
     return { ok: false, verdict };
   }
-  const reading = pen.dialects[socket.contract].read(output, contractOf(cast.rules, turn.socket));
+  const reading = pen.dialects[socket.contract].read(output, contractFor(cast, turn));
   return reading.ok || !truncated ? reading : { ok: false, verdict: cutOff(reading.verdict, maxOutputBytes) };
 }
 
@@ -145,7 +157,14 @@ function cutOff({ code, reason, details }: Denied, maxOutputBytes: number): Deni
   });
 }
 
-function accept(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen: Seen, plan: readonly LedgerFact[]): void {
+function accept(
+  pen: Pen,
+  cast: Cast,
+  turn: Turn,
+  answered: Answered,
+  seen: Seen,
+  plan: readonly LedgerFact[],
+): Verdict {
   const { output, handoff, usage, truncated, scrubbed, agent } = answered;
   const materia = materiaOf(cast, turn.socket);
   const broken =
@@ -156,8 +175,10 @@ function accept(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen: Seen
   if (broken !== null) {
     const verdict = deny('UTILITY_FAILED', `${materia.label}: ${broken}`, { socket: turn.socket });
     // What the utility says of its failure is kept, so that a person and the next attempt can see it.
-    pen.write({ kind: 'attempt.refused', ...common, output, usage, verdict, repair: false, changes });
-    return fail(pen, cast, verdict, turn.id);
+    const told = { output, usage, verdict, repair: false, changes, ...touchedIn(seen) };
+    pen.write({ kind: 'attempt.refused', ...common, ...told });
+    fail(pen, cast, verdict, turn.id);
+    return verdict;
   }
   pen.write({
     kind: 'turn.accepted',
@@ -172,11 +193,13 @@ function accept(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen: Seen
     ...touchedIn(seen),
     ...(agent ? { agent } : {}),
   });
+  learn(pen, cast, turn, handoff);
   if (!turn.item) finish(pen, taskOfTurn(pen.state, cast, turn), turn, 'its turn was accepted');
   resetCursors(pen, cast, turn, changes);
   takePlan(pen, cast, turn, handoff, plan);
   warn(pen, cast);
   route(pen, cast, turn);
+  return allow(`turn ${turn.id} accepted`);
 }
 
 /** A new list starts from its first item, and its items start with clean counters. */
@@ -214,6 +237,8 @@ function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, answer: Told, 
   const told = { usage, ...(agent ? { agent } : {}), ...(touched ? { touched } : {}) };
   pen.write({ kind: 'attempt.refused', cast: cast.id, turn: id, attempt, output, ...told, verdict, repair });
   warn(pen, cast);
+  // An agent that never gets further is blocked, and a person is told: the cast need not end for it.
+  if (verdict.code === 'RETRY_LIMIT') return stopRefused(pen, cast, turn, verdict);
   if (!repair && isGateRefusal(verdict)) {
     if (turn.lane !== null) return stopRefused(pen, cast, turn, verdict);
     fail(pen, cast, verdict, id);
@@ -239,12 +264,12 @@ function hasRepairs(cast: Cast, turn: Turn): boolean {
 
 /** What kept its contract and broke a rule of the ledger keeps that rule's code. */
 function isGateRefusal({ code }: Denied): boolean {
-  return code === 'SCOPE_VIOLATION' || code === 'ACCEPTANCE_FAILED';
+  return code === 'SCOPE_VIOLATION' || code === 'ACCEPTANCE_FAILED' || code === 'ILLEGAL_TRANSITION';
 }
 
 /** A file that governs the agents was changed: no second attempt is trusted to put that right. */
-function isMendable({ details }: Denied): boolean {
-  return details.scope !== '.baton';
+function isMendable({ code, details }: Denied): boolean {
+  return details.scope !== '.baton' && code !== 'RETRY_LIMIT';
 }
 
 /** The task is blocked with the code of the rule, and the items beside it go on. */

@@ -2,7 +2,10 @@
 import type { AgentNote, CastFact, Fact } from '../fact.ts';
 import { type Cast, type Turn, type Usage, walkOf } from '../state.ts';
 import { noteSpeaker } from '../trust/speaker.ts';
+import { withReport } from '../turn/consolidation.ts';
+import { SET_TO_WORK } from '../turn/transition.ts';
 import { committed } from './committed.ts';
+import { withSaid } from './exchange.ts';
 import { NO_ROUNDS, tracked } from './guard.ts';
 import { withLine, withoutList, withoutNoted } from './heard.ts';
 import { forgetItem, forgetItems, noteKey } from './item-memory.ts';
@@ -35,8 +38,26 @@ export function applyToCast(
       if (turn) Object.assign(turn, { phase: 'blocked', brief: null, answered: null });
       return;
     }
+    case 'turn.reported':
+      reported(cast, fact, at);
+      return;
+    case 'turn.answered': {
+      const turn = cast.turns[fact.turn];
+      if (fact.script !== undefined) cast.scripted[fact.script] = (cast.scripted[fact.script] ?? 0) + 1;
+      if (!turn) return;
+      Object.assign(turn, { phase: 'owed', asks: null, progress: SET_TO_WORK });
+      turn.exchange = withSaid(turn.exchange, { from: fact.from, text: fact.text });
+      return;
+    }
+    case 'report.noted':
+      cast.reports = withReport(cast.reports, fact.note);
+      return;
     case 'lanes.opened':
-      cast.lanes[fact.loop] = { entry: fact.entry, from: cast.lastAgent, held: null, walks: {} };
+      // An item that is not over keeps its worktree, also where the loop is entered once more.
+      cast.lanes[fact.loop] = {
+        ...{ entry: fact.entry, from: cast.lastAgent, held: null },
+        walks: cast.lanes[fact.loop]?.walks ?? {},
+      };
       return;
     case 'lanes.held': {
       const lanes = cast.lanes[fact.loop];
@@ -58,6 +79,7 @@ export function applyToCast(
         startedAt: at,
         attestation: fact.attestation ?? null,
         handoffId: fact.envelope?.handoff_id ?? null,
+        input: fact.input ?? null,
         ...(fact.seal === undefined ? {} : { seal: fact.seal }),
         ...(fact.fence === undefined ? {} : { fence: fact.fence }),
       });
@@ -93,12 +115,29 @@ export function applyToCast(
       update(cast, fact.turn, { phase: 'unknown', reserved: 0 });
       return;
     case 'turn.decided':
-      update(cast, fact.turn, { phase: fact.choice === 'rerun' ? 'owed' : 'running', brief: null });
+      {
+        // An agent that asked goes on with what it has; anything else begins anew.
+        const brief = cast.turns[fact.turn]?.asks ? (cast.turns[fact.turn]?.brief ?? null) : null;
+        update(cast, fact.turn, { phase: fact.choice === 'rerun' ? 'owed' : 'running', brief, asks: null });
+      }
       return;
     case 'turn.accepted':
       accepted(cast, fact);
       return;
+    case 'merge.awaited':
+      update(cast, fact.turn, { phase: 'merging' });
+      cast.merges = [...(cast.merges ?? []), fact.turn];
+      return;
+    case 'turn.merged':
+      update(cast, fact.turn, { phase: 'accepted', merged: true });
+      mergeEnded(cast, fact.turn);
+      return;
+    case 'merge.refused':
+      update(cast, fact.turn, { phase: 'accepted' });
+      mergeEnded(cast, fact.turn);
+      return;
     case 'turn.reopened':
+      mergeEnded(cast, fact.turn);
       update(cast, fact.turn, {
         phase: 'owed',
         repairs: 0,
@@ -112,6 +151,8 @@ export function applyToCast(
         brief: null,
         ...(fact.sealed ? {} : { seal: null }),
         held: null,
+        asks: null,
+        progress: SET_TO_WORK,
       });
       return;
     case 'turn.dropped':
@@ -212,6 +253,23 @@ function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted' }>): v
   if (turn && fact.context !== undefined) cast.heard = withLine(cast.heard, turn.item, fact.context);
 }
 
+/** The agent is not finished. What it said so far stays with the turn, and its next report may be refused anew. */
+function reported(cast: Cast, fact: Extract<CastFact, { kind: 'turn.reported' }>, at: number): void {
+  const turn = settle(cast, fact);
+  if (!turn) return;
+  const { outcome, note, approval = null } = fact;
+  Object.assign(turn, { progress: fact.progress, repairs: 0, faults: 0, refusal: null, answered: null });
+  // What it changed so far was looked at; what changes while a person is waited for is not the agent's.
+  turn.seal = null;
+  turn.session = fact.agent?.session ?? null;
+  turn.exchange = withSaid(turn.exchange, { from: 'agent', text: note });
+  turn.phase = outcome === 'continue' ? 'owed' : 'asked';
+  turn.asks =
+    outcome === 'continue'
+      ? null
+      : { what: outcome === 'ask' ? 'answer' : 'approval', question: note, since: at, approval };
+}
+
 /** What comes next is in the fact: another choice, a shorter brief, a new conversation, patience, or simply once more. */
 function failedAttempt(turn: Turn, fact: Extract<CastFact, { kind: 'attempt.failed' }>): void {
   const { again, choice, briefBytesMax, forgetsSession, until } = fact;
@@ -235,8 +293,18 @@ function walked(cast: Cast, lane: string, fact: Extract<CastFact, { kind: 'turn.
   if (!lanes) return;
   const before = lanes.walks[key];
   const guard = tracked(before?.guard ?? NO_ROUNDS, key, fact.socket, fact.budgeted);
-  lanes.walks[key] = { guard, said: before?.said ?? null, agent: before?.agent ?? null };
+  const place = before?.place ?? fact.place;
+  lanes.walks[key] = {
+    ...{ guard, said: before?.said ?? null, agent: before?.agent ?? null },
+    ...(place === undefined ? {} : { place }),
+  };
   lanes.held = null;
+}
+
+function mergeEnded(cast: Cast, turn: number): void {
+  const left = (cast.merges ?? []).filter((each) => each !== turn);
+  if (left.length > 0) cast.merges = left;
+  else delete cast.merges;
 }
 
 function leaveLane(cast: Cast, id: number): void {
@@ -257,7 +325,10 @@ function settle(cast: Cast, { turn: id, usage, agent }: Settled): Turn | undefin
   if (!turn) return undefined;
   if (agent?.unpriced) cast.unpriced += usage.input + usage.output;
   const { input, output, cost } = cast.usage;
-  cast.usage = { input: input + usage.input, output: output + usage.output, cost: cost + usage.cost };
+  cast.usage = {
+    ...{ input: input + usage.input, output: output + usage.output, cost: cost + usage.cost },
+    ...(cast.usage.estimated || usage.estimated ? { estimated: true } : {}),
+  };
   const peak = cast.peaks[turn.socket] ?? { tokens: 0, cost: 0 };
   const tokens = Math.max(peak.tokens, usage.input + usage.output);
   if (tokens > 0 || usage.cost > 0) cast.peaks[turn.socket] = { tokens, cost: Math.max(peak.cost, usage.cost) };

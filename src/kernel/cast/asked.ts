@@ -1,12 +1,17 @@
 // Turns that a person takes: the brief is written and shown, and the cast waits when nothing else of it goes on. What the
 // person says is read like any other output; a refused answer is asked for again with what is wrong with it.
+import type { Fact } from '../fact.ts';
 import type { Input } from '../input.ts';
-import type { Cast, Turn } from '../state.ts';
+import { scrub } from '../secrets.ts';
+import type { Asks, Cast, Line, Turn } from '../state.ts';
 import { isOver } from '../state.ts';
-import { deny, type Verdict } from '../verdict.ts';
+import { allow, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
 import { chosenMateria } from './choice.ts';
+import { cut } from './cut.ts';
+import { startReady } from './dispatch.ts';
 import { materiaOf, type Pen } from './pen.ts';
+import { collapse } from './rework.ts';
 import { isScripted } from './script.ts';
 
 export const PERSON = 'person';
@@ -22,15 +27,28 @@ export function waitIfAsked(pen: Pen, cast: Cast): void {
   const turns = Object.values(cast.turns);
   const asked = turns.find(({ phase }) => phase === 'asked');
   if (!asked || turns.some(({ phase }) => GOING_ON.includes(phase))) return;
-  pen.write({ kind: 'cast.waiting', cast: cast.id, code: 'ANSWER_NEEDED', reason: needed(cast, asked) });
+  const code = asked.asks?.what === 'approval' ? 'APPROVAL_NEEDED' : 'ANSWER_NEEDED';
+  pen.write({ kind: 'cast.waiting', cast: cast.id, code, reason: needed(cast, asked) });
 }
 
-const GOING_ON: readonly Turn['phase'][] = ['owed', 'held', 'running', 'verifying'];
+const GOING_ON: readonly Turn['phase'][] = ['owed', 'held', 'running', 'verifying', 'merging'];
 
 function needed(cast: Cast, turn: Turn): string {
   const { label } = materiaOf(cast, turn.socket);
+  if (turn.asks) return wanted(cast, turn, label, turn.asks);
   const again = turn.refusal ? `the last answer was refused (${turn.refusal.verdict.reason}); ` : '';
   return `${turn.socket} (${label}) is a person's turn; ${again}answer with: baton answer ${cast.id} --turn ${turn.id}`;
+}
+
+const QUESTION_CHARS_MAX = 300;
+
+/** An agent's question, and the command with which a person answers it. */
+function wanted(cast: Cast, turn: Turn, label: string, { what, question, approval }: Asks): string {
+  const said = cut(collapse(question), QUESTION_CHARS_MAX);
+  if (what === 'approval') {
+    return `${turn.socket} (${label}) asks for permission: ${said}; look with: baton approvals, then: baton approve ${approval} or baton reject ${approval}`;
+  }
+  return `${turn.socket} (${label}) asks: ${said}; answer with: baton answer ${cast.id} --turn ${turn.id} "…"`;
 }
 
 export function takeAnswer(pen: Pen, cast: Cast, input: Extract<Input, { kind: 'turn.answer' }>): Verdict {
@@ -49,10 +67,50 @@ export function takeAnswer(pen: Pen, cast: Cast, input: Extract<Input, { kind: '
     const ids = asked.map(({ id }) => id);
     return deny('NOT_ALLOWED_NOW', `turns ${ids.join(', ')} wait; name one with --turn`, { waiting: ids });
   }
+  if (turn.asks?.what === 'approval') {
+    const { approval } = turn.asks;
+    const reason = `turn ${turn.id} waits for a decision about ${approval}; use: baton approve ${approval} or baton reject ${approval}`;
+    return deny('NOT_ALLOWED_NOW', reason, { approval });
+  }
   if (cast.status === 'waiting') {
     pen.write({ kind: 'cast.resumed', cast: cast.id, reason: `turn ${turn.id} was answered` });
   }
+  if (turn.asks) return tell(pen, cast, turn, 'person', input.output);
   const { at, by, output } = input;
   const said = { kind: 'attempt.output', at, by, cast: cast.id, turn: turn.id, attempt: turn.attempt, output } as const;
   return takeOutput(pen, cast, turn, said);
+}
+
+/** Sets an agent that asked to work again, with what it is told. */
+function tell(pen: Pen, cast: Cast, turn: Turn, from: Exclude<Line['from'], 'agent'>, text: string): Verdict {
+  pen.write({ kind: 'turn.answered', cast: cast.id, turn: turn.id, from, text: scrub(text).text });
+  return allow(`turn ${turn.id} goes on`);
+}
+
+/** A person decided about a permission, or its time ran out: the agent that asked for it is told, and goes on. */
+export function takeDecisions(pen: Pen, facts: readonly Fact[]): void {
+  for (const fact of facts) {
+    if (fact.kind !== 'approval.approved' && fact.kind !== 'approval.rejected' && fact.kind !== 'approval.expired')
+      continue;
+    const cast = fact.cast === undefined ? undefined : pen.state.casts[fact.cast];
+    const turn = cast?.turns[fact.turn ?? 0];
+    if (!cast || turn?.asks?.approval !== fact.id || isOver(cast.status)) continue;
+    if (cast.status === 'waiting') pen.write({ kind: 'cast.resumed', cast: cast.id, reason: `${fact.id} was decided` });
+    tell(pen, cast, turn, 'runtime', decided(fact));
+    if (cast.status === 'running') startReady(pen, cast);
+    waitIfAsked(pen, cast);
+  }
+}
+
+type Decided = Extract<Fact, { kind: 'approval.approved' | 'approval.rejected' | 'approval.expired' }>;
+
+function decided(fact: Decided): string {
+  switch (fact.kind) {
+    case 'approval.approved':
+      return `${fact.id} is approved. Run exactly what was approved, once, with: baton exec --approval ${fact.id} -- followed by the command's words. Anything else is refused.`;
+    case 'approval.rejected':
+      return `${fact.id} was rejected${fact.reason === '' ? '' : `: ${fact.reason}`}. Do not run it. Find another way, or report BLOCKED.`;
+    case 'approval.expired':
+      return `${fact.id} expired before it was used. Do not run it; if it is still needed, ask again with a new APPROVAL_REQUEST.`;
+  }
 }

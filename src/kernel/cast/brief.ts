@@ -1,18 +1,20 @@
 // What an agent is told for one turn: its prompt, the slots the prompt names, a bounded part of what came before, and
 // the format of its answer. Never a dump of the state; never longer than the cap.
-import { contractOf } from '../graph/contract.ts';
 import { render } from '../graph/path.ts';
 import { isObject, isText } from '../json.ts';
 import { assignmentOf } from '../ledger/wire.ts';
 import { type Cast, type State, type Turn, walkOf } from '../state.ts';
 import { asData } from '../trust/as-data.ts';
 import { takesSystem } from '../trust/pinned.ts';
+import { agentIdOfTurn, contractFor } from '../turn/contract-for.ts';
 import { utf8Length } from '../utf8-length.ts';
 import { continuedSession } from './choice.ts';
 import { cut, firstBytes } from './cut.ts';
 import { linesFor } from './heard.ts';
 import { itemValue, scopeOf } from './item.ts';
+import { OFFER, offersTools } from './offer.ts';
 import { materiaOf, type Pen, socketOf } from './pen.ts';
+import { inputText, othersReported, soFar } from './report-brief.ts';
 import { collapse, notesFor, renderRework } from './rework.ts';
 import { taskOfTurn } from './task.ts';
 
@@ -36,15 +38,19 @@ export function briefFor(
   if (materia.type === 'utility') return '';
   const socket = socketOf(cast, turn.socket);
   const dialect = dialects[socket.contract];
-  const contract = contractOf(cast.rules, turn.socket);
+  const contract = contractFor(cast, turn);
   const isApart = pinned && takesSystem(cast, turn);
   const prompt = pinned ? '' : render(materia.prompt, scopeOf(cast, turn.item), { maxSlotBytes: SLOT_CHARS_MAX });
   const format = turn.refusal
     ? dialect.repair(turn.refusal.verdict, turn.refusal.raw, contract)
     : dialect.brief(contract);
+  const answer = offersTools(cast, turn) ? `${format}\n\n${OFFER}` : format;
   // In the same conversation the agent still has its brief; only what is wrong with its answer is new.
   if (turn.refusal && continuedSession(cast, turn))
-    return fitted([must(block('Your answer', format))], cap(cast, turn));
+    return fitted([must(block('Your answer', answer))], cap(cast, turn));
+  if (turn.exchange.length > 0 && continuedSession(cast, turn)) {
+    return fitted([must(block('What is new', soFar(turn, true))), must(block('Your answer', answer))], cap(cast, turn));
+  }
   const sections: Section[] = [
     must(prompt),
     must(isApart ? (materia.system ?? '') : ''),
@@ -55,11 +61,14 @@ export function briefFor(
     ),
     must(assignment(state, cast, turn) ?? currentItem(cast, turn)),
     must(runName(cast, turn)),
+    must(block('What you are given (INPUT)', inputText(turn))),
     must(renderRework(notesFor(cast, turn.socket, turn.item?.key ?? null))),
+    must(block('This turn so far', soFar(turn, false))),
+    may(turn.input ? block('What others reported on this goal', othersReported(cast, agentIdOfTurn(cast, turn))) : ''),
     may(materia.generator ? upstreamItems(cast) : ''),
     may(earlierContext(cast, turn)),
     may(resultBefore(cast, turn)),
-    must(block('Your answer', format)),
+    must(block('Your answer', answer)),
   ];
   if (!pinned || isApart) return fitted(sections, cap(cast, turn));
   const left = Math.max(BESIDE_PROMPT_BYTES_MIN, cap(cast, turn) - utf8Length(materia.prompt));

@@ -44,9 +44,9 @@ export function changesOf(
 }
 
 /** The line that joins the accumulated context, or null. */
-export function contextLine(turn: Turn, materia: Materia, { payload }: Handoff): string | null {
-  if (!isObject(payload) || !isText(payload.context)) return null;
-  return `[${turn.socket} ${materia.label}] ${payload.context}`;
+export function contextLine(turn: Turn, materia: Materia, { payload, note }: Handoff): string | null {
+  const said = isObject(payload) && isText(payload.context) ? payload.context : note;
+  return isText(said) ? `[${turn.socket} ${materia.label}] ${said}` : null;
 }
 
 function statePatch(payload: JsonObject): DataChange[] {

@@ -2,9 +2,10 @@
 // exactly the text that is recorded.
 import { CODES } from '../codes.ts';
 import { heldBy, isLiftedByTime, refusedBeforeDispatch } from '../gate/dispatch.ts';
+import { reportsStatus } from '../gate/status.ts';
 import { refusedByTrust } from '../gate/trust.ts';
 import type { Input } from '../input.ts';
-import { isObject } from '../json.ts';
+import { isObject, isString } from '../json.ts';
 import type { Cast, State, Turn } from '../state.ts';
 import { load } from '../trust/decide.ts';
 import { keysWanted } from '../trust/once.ts';
@@ -12,6 +13,7 @@ import { block } from '../trust/quarantine.ts';
 import type { Refusal, Sighting } from '../trust/sighting.ts';
 import { keyOfBlocked } from '../trust/state.ts';
 import { isAttested, trustWatchOf } from '../trust/watch.ts';
+import { inputOf } from '../turn/input.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { isPersons } from './asked.ts';
 import { briefFor } from './brief.ts';
@@ -68,12 +70,13 @@ function startAttempt(pen: Pen, cast: Cast, turn: Turn, { seal, trust }: Prepare
   if (unowned) return putOff(pen, cast, turn, unowned);
   const task = taskOfTurn(pen.state, cast, turn);
   const attempt = turn.attempt + 1;
+  const input = reportsStatus(cast, turn.socket) ? inputOf(pen.state, cast, turn) : null;
   pen.write({
     kind: 'attempt.started',
     cast: cast.id,
     turn: turn.id,
     attempt,
-    brief: briefFor(pen, cast, turn, trust?.attestation !== undefined && trust.attestation !== null),
+    brief: briefFor(pen, cast, { ...turn, input }, trust?.attestation !== undefined && trust.attestation !== null),
     script: nextScripted(cast, turn),
     reserved: reservationFor(cast, turn.socket),
     // The first attempt's seal counts for the whole turn: a second attempt must not cover up what the first one changed.
@@ -81,6 +84,7 @@ function startAttempt(pen: Pen, cast: Cast, turn: Turn, { seal, trust }: Prepare
     ...(task?.fence ? { fence: task.fence } : {}),
     ...(trust?.attestation ? { attestation: trust.attestation } : {}),
     ...(trust?.envelope ? { envelope: trust.envelope } : {}),
+    ...(input ? { input } : {}),
   });
   if (isPersons(cast, turn)) pen.write({ kind: 'turn.asked', cast: cast.id, turn: turn.id, attempt });
   return allow(`attempt ${attempt} of turn ${turn.id} started`);
@@ -106,7 +110,9 @@ function wayOut({ verdict, blocks }: Refusal): string {
   if (verdict.code === 'HASH_MISMATCH')
     return '; it was started with another prompt than is locked now: start a new cast';
   const release = blocks ? `; then: baton registry release ${keyOfBlocked(blocks)} --reason "…"` : '';
-  return `; ${CODES[verdict.code].fix}${release}`;
+  const target = verdict.details.suggested_target;
+  const suggested = isObject(target) && isString(target.agent_id) ? `; suggested target: ${target.agent_id}` : '';
+  return `${suggested}; ${CODES[verdict.code].fix}${release}`;
 }
 
 /** What time can lift keeps the turn owed; anything else ends the cast. */

@@ -30,18 +30,41 @@ export function fillAllLanes(pen: Pen, cast: Cast): void {
   for (const loop of Object.keys(cast.lanes)) if (cast.status === 'running') fillLanes(pen, cast, loop);
 }
 
-/** Starts as many items as may start now. */
+/**
+ * Starts as many items as may start now. Where more than one is in progress then, each new one walks in a worktree of its
+ * own, if the cast works in one at all.
+ */
 export function fillLanes(pen: Pen, cast: Cast, loopId: string): void {
   const loop = cast.rules.graph.loops.find(({ id }) => id === loopId);
   const lanes = cast.lanes[loopId];
-  if (!loop?.iterator || !lanes) return;
-  while (cast.status === 'running' && inProgress(cast, loopId).length < loop.maxConcurrency) {
-    const ready = unstarted(cast, tasksOfLoop(pen, cast, loop));
-    const claimed = pen.ledger.hold ? null : claimBest(pen, ready, ownerOf(cast, lanes.entry));
-    if (!claimed?.task) break;
-    openTurn(pen, cast, lanes.entry, itemOf(cast, loop, claimed.task), false, loopId);
+  if (!loop?.iterator || !lanes || cast.status !== 'running') return;
+  const running = inProgress(cast, loopId).length;
+  const claimed = claimFree(pen, cast, loop, lanes.entry, loop.maxConcurrency - running);
+  const isBeside = cast.root !== undefined && running + claimed.length > 1;
+  for (const task of claimed) {
+    if (cast.status !== 'running') return;
+    const place = isBeside ? freePlace(cast) : null;
+    openTurn(pen, cast, lanes.entry, itemOf(cast, loop, task), false, loopId, place);
   }
   if (cast.status === 'running' && inProgress(cast, loopId).length === 0) stall(pen, cast, loop);
+}
+
+function claimFree(pen: Pen, cast: Cast, loop: Loop, entry: string, countMax: number): readonly Task[] {
+  const claimed: Task[] = [];
+  while (claimed.length < countMax && !pen.ledger.hold) {
+    const { task } = claimBest(pen, unstarted(cast, tasksOfLoop(pen, cast, loop)), ownerOf(cast, entry));
+    if (!task) break;
+    claimed.push(task);
+  }
+  return claimed;
+}
+
+/** The lowest number of which no item walks. One that is blocked keeps its own, because its work lies there. */
+function freePlace({ lanes }: Cast): number {
+  const taken = new Set(Object.values(lanes).flatMap(({ walks }) => Object.values(walks).map(({ place }) => place)));
+  let place = 1;
+  while (taken.has(place)) place += 1;
+  return place;
 }
 
 /** Whether every task of the loop is over. */

@@ -1,6 +1,7 @@
 // A cast and a turn as they are when they begin.
 import type { CastFact } from '../fact.ts';
 import type { Cast, Turn } from '../state.ts';
+import { NOT_STARTED } from '../turn/transition.ts';
 import { NO_ROUNDS } from './guard.ts';
 
 export function newCast(fact: Extract<CastFact, { kind: 'cast.started' }>, at: number): Cast {
@@ -34,6 +35,7 @@ export function newCast(fact: Extract<CastFact, { kind: 'cast.started' }>, at: n
     lastJson: null,
     lastIsJson: false,
     lastAgent: null,
+    reports: [],
     scripted: {},
     usage: { input: 0, output: 0, cost: 0 },
     unpriced: 0,
@@ -72,5 +74,9 @@ export function newTurn(fact: Extract<CastFact, { kind: 'turn.started' }>): Turn
     handoffId: null,
     excused: {},
     answered: null,
+    progress: NOT_STARTED,
+    exchange: [],
+    asks: null,
+    input: null,
   };
 }

@@ -14,6 +14,7 @@ export function openTurn(
   item: Item | null,
   budgeted: boolean,
   lane: string | null = null,
+  place: number | null = null,
 ): void {
   const guard = lane === null ? cast.guard : (walkOf(cast, { lane, item })?.guard ?? NO_ROUNDS);
   const { count, path } = tracked(guard, item?.key ?? '', socket, budgeted);
@@ -39,6 +40,7 @@ export function openTurn(
     item,
     budgeted,
     ...(lane === null ? {} : { lane }),
+    ...(place === null ? {} : { place }),
     ...(task === null ? {} : { task }),
     ...(script === null ? {} : { script }),
   });

@@ -1,15 +1,17 @@
 // Everything a runner needs to carry out one dispatch, and nothing it has to ask back for.
-import type { Materia, RunnerLimits } from '../graph/config.ts';
-import type { Json, JsonObject } from '../json.ts';
+import type { Materia, Price, RunnerLimits } from '../graph/config.ts';
+import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { Ledger, Task } from '../ledger/state.ts';
-import type { Cast, Item, Session, State, Turn } from '../state.ts';
+import { type Cast, type Item, type Session, type State, type Turn, walkOf } from '../state.ts';
 import { withPinnedPrompt } from '../trust/pinned.ts';
 import { type TrustWatch, trustWatchOf } from '../trust/watch.ts';
+import { agentIdOfTurn } from '../turn/contract-for.ts';
 import { timeoutOf } from './budget.ts';
 import { chosenMateria, continuedSession } from './choice.ts';
 import { isWatched } from './dispatch.ts';
 import { cursorName, scopeOf } from './item.ts';
 import { isBound } from './lock-scope.ts';
+import { offersTools } from './offer.ts';
 import { materiaOf, socketOf } from './pen.ts';
 import { notesFor } from './rework.ts';
 import { isScripted, scriptedTurn } from './script.ts';
@@ -21,6 +23,8 @@ export type Packet = {
   readonly turn: number;
   readonly attempt: number;
   readonly socket: string;
+  /** The worktree of its own in which the item of the turn walks; else it is the cast's. */
+  readonly place?: number;
   /** With the runner and model that have the turn now, which may be a fallback's. */
   readonly materia: Materia;
   readonly brief: string;
@@ -34,6 +38,10 @@ export type Packet = {
   readonly utility: UtilityInput | null;
   /** The runner of the turn, where people set limits for it. */
   readonly slot: Slot | null;
+  /** Whether the agent is offered our own tools beside the text of its answer; the brief says so then. */
+  readonly offersTools: boolean;
+  /** Prices that people wrote down, by the beginning of a model's name. */
+  readonly prices?: Readonly<Record<string, Price>>;
   /** The task the turn works on, its claim, and how long its owner may be silent. */
   readonly task: {
     readonly id: string;
@@ -48,7 +56,12 @@ export type Packet = {
 export type Watch = {
   readonly cast: string;
   readonly turn: number;
+  readonly attempt: number;
   readonly socket: string;
+  /** The task it works on, where it has one. */
+  readonly task: string | null;
+  /** The worktree of its own in which its item walks; null where it is the cast's. */
+  readonly place: number | null;
   /** What people know it by: its materia, and the title of its item. */
   readonly label: string;
   readonly title: string | null;
@@ -70,6 +83,8 @@ export type Watch = {
   /** By criterion, the name of the checker that verifies it; and the checkers by name. */
   readonly checks: Readonly<Record<string, string>>;
   readonly checkers: JsonObject;
+  /** What its agent wants permission for; null where it wants none. */
+  readonly approval: { readonly request: JsonObject; readonly requester: string } | null;
   /** The runner of the turn, where people set limits for it. */
   readonly slot: Slot | null;
 };
@@ -94,7 +109,10 @@ export function watchOf({ ledger, trust }: Pick<State, 'ledger' | 'trust'>, cast
   return {
     cast: cast.id,
     turn: turn.id,
+    attempt: turn.attempt,
     socket: turn.socket,
+    task: turn.task,
+    place: walkOf(cast, turn)?.place ?? null,
     label: materiaOf(cast, turn.socket).label,
     title: turn.item?.label ?? null,
     begins: turn.attempt === 0 ? 'first' : beginsOver(cast, turn) ? 'over' : 'on',
@@ -103,10 +121,24 @@ export function watchOf({ ledger, trust }: Pick<State, 'ledger' | 'trust'>, cast
     looks: isWatched({ ledger }, cast, turn),
     trust: trustWatchOf(trust, cast, turn),
     files: task !== null && isBound(cast, turn.socket),
-    checks: task && isDone && socketOf(cast, turn.socket).contract === 'operator' ? task.checkers : {},
+    checks: task && isDone && isChecked(cast, turn.socket) ? task.checkers : {},
     checkers: cast.rules.checkers,
+    approval: approvalOf(cast, turn),
     slot: slotOf(cast, turn),
   };
+}
+
+function isChecked(cast: Cast, socket: string): boolean {
+  const { contract } = socketOf(cast, socket);
+  return contract === 'operator' || contract === 'gaia';
+}
+
+/** What an agent that wants permission asks for, and the name under which it asks. */
+function approvalOf(cast: Cast, turn: Turn): Watch['approval'] {
+  const handoff = turn.answered?.handoff;
+  if (handoff?.outcome !== 'approval' || !isObject(handoff.payload)) return null;
+  const { approval_request: request } = handoff.payload;
+  return { request: isObject(request) ? request : {}, requester: agentIdOfTurn(cast, turn) };
 }
 
 /**
@@ -125,6 +157,7 @@ function slotOf(cast: Cast, turn: Turn): Slot | null {
 }
 
 export function packetOf(cast: Cast, turn: Turn, ledger?: Ledger): Packet {
+  const { place } = walkOf(cast, turn) ?? {};
   const socket = socketOf(cast, turn.socket);
   const materia = withPinnedPrompt(cast, turn);
   return {
@@ -132,6 +165,7 @@ export function packetOf(cast: Cast, turn: Turn, ledger?: Ledger): Packet {
     turn: turn.id,
     attempt: turn.attempt,
     socket: turn.socket,
+    ...(place === undefined ? {} : { place }),
     materia,
     brief: turn.brief ?? '',
     timeoutMs: timeoutOf(cast, turn, socket.limits.timeoutMs),
@@ -140,6 +174,8 @@ export function packetOf(cast: Cast, turn: Turn, ledger?: Ledger): Packet {
     scripted: scripted(cast, turn),
     utility: materia.type === 'utility' ? utilityInput(cast, turn.socket, turn.item) : null,
     slot: slotOf(cast, turn),
+    offersTools: offersTools(cast, turn),
+    ...(cast.rules.prices ? { prices: cast.rules.prices } : {}),
     task: ledger ? claimOf(taskOfTurn({ ledger }, cast, turn)) : null,
   };
 }

@@ -42,7 +42,7 @@ const deed: fc.Arbitrary<Deed> = fc.record({
       weight: 7,
       arbitrary: fc.constantFrom(
         ...['blocked', 'failed', 'lie', 'garbage', 'timeout', 'crash', 'lost', 'stray', 'hold', 'unhold', 'expire'],
-        ...['pause', 'resume', 'abort', 'recast'],
+        ...['pause', 'resume', 'abort', 'recast', 'clash'],
       ),
     },
   ),
@@ -51,10 +51,10 @@ const deed: fc.Arbitrary<Deed> = fc.record({
 
 test('a team keeps its promises whatever happens to it, and an honest end is always in reach', PATIENCE, () => {
   fc.assert(
-    fc.property(wishes, fc.array(deed, { maxLength: 30 }), (wishes, deeds) => {
+    fc.property(wishes, fc.array(deed, { maxLength: 30 }), fc.boolean(), (wishes, deeds, hasTree) => {
       const plan = envelope(...wishes);
       const agents = { Lead: [plan], Worker: ['x', '$repeat'], Sum: ['ok', '$repeat'] };
-      const cast = play({ config: TEAM, agents, hold: true });
+      const cast = play({ config: TEAM, agents, hold: true, ...(hasTree ? { root: 'trees/c' } : {}) });
       cast.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt: 1, output: JSON.stringify(plan) });
       holds(cast);
       for (const each of deeds) {
@@ -65,7 +65,7 @@ test('a team keeps its promises whatever happens to it, and an honest end is alw
       cast.tell({ kind: 'ledger.unhold', reason: 'enough' });
       // However it stands, somebody who carries it on with honest workers brings it to its end.
       for (let step = 0; step < 500 && cast.cast.status !== 'completed'; step++) {
-        const next = workIn(cast, 0);
+        const next = mergeIn(cast, true) ?? workIn(cast, 0);
         if (next) cast.tell(next);
         else if (cast.cast.status === 'failed' || cast.cast.status === 'aborted')
           cast.tell({ kind: 'cast.recast', cast: 'c' });
@@ -79,6 +79,14 @@ test('a team keeps its promises whatever happens to it, and an honest end is alw
     RUNS,
   );
 });
+
+/** The end of the merge that is owed, if one is. */
+function mergeIn(cast: Play, ok: boolean): Request | null {
+  const owed = cast.owed.find(({ kind }) => kind === 'merge');
+  if (owed?.kind !== 'merge') return null;
+  const merge = ok ? ({ ok, commit: 'abc' } as const) : ({ ok: false, reason: 'no', files: ['src/a'] } as const);
+  return { kind: 'turn.merged', cast: 'c', turn: owed.turn, attempt: owed.attempt, merge };
+}
 
 /** An honest answer to what runs: of a worker, or of whoever sums up. */
 function workIn(cast: Play, which: number): Request | null {
@@ -97,7 +105,9 @@ function requestFor(cast: Play, { kind, which }: Deed): Request | null {
     at && { kind: 'attempt.output', ...at, output: JSON.stringify(result(task, over)) };
   switch (kind) {
     case 'done':
-      return honest;
+      return (which % 2 === 0 ? mergeIn(cast, true) : null) ?? honest;
+    case 'clash':
+      return mergeIn(cast, false);
     case 'blocked':
     case 'failed':
       return say({ status: kind, acceptance_check: [] });
@@ -133,6 +143,10 @@ function holds(cast: Play): void {
   if (running.some(({ type }) => type === 'serial')) expect(running).toHaveLength(1);
   expect(running.length).toBeLessThanOrEqual(4);
   if (cast.cast.status !== 'running') expect(cast.owed).toEqual([]);
+  expect(cast.owed.filter(({ kind }) => kind === 'merge').length).toBeLessThanOrEqual(1);
+  const places = Object.values(cast.cast.lanes).flatMap(({ walks }) => Object.values(walks).map(({ place }) => place));
+  const taken = places.filter((place) => place !== undefined);
+  expect(new Set(taken).size).toBe(taken.length);
 }
 
 function meet(a: Task, b: Task): boolean {

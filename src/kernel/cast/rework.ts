@@ -54,6 +54,7 @@ function lineOf({ from, label, itemLabel, reason }: ReworkNote): string {
 function reasonOf(handoff: Handoff): string {
   const { payload } = handoff;
   if (isObject(payload) && isText(payload.context)) return reasonIn(payload.context);
+  if (isText(handoff.note)) return reasonIn(handoff.note);
   if (isObject(payload)) {
     const { text: _text, parallelSchedule: _schedule, ...rest } = payload;
     return `No context was given. The result was: ${cut(JSON.stringify(rest), REASON_CHARS_MAX)}`;

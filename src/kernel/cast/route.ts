@@ -11,6 +11,7 @@ import { exhausted } from './budget.ts';
 import { itemKey, listOf } from './item.ts';
 import { edgeKey } from './item-memory.ts';
 import { fillLanes } from './lanes.ts';
+import { isToMerge } from './merge-due.ts';
 import { fail, materiaOf, type Pen, socketOf } from './pen.ts';
 import { noteFor } from './rework.ts';
 import { startSocket } from './start.ts';
@@ -28,6 +29,7 @@ export function route(pen: Pen, cast: Cast, turn: Turn, isNoted = false): void {
   if (spent) return fail(pen, cast, spent, turn.id, { at: 'route', turn: turn.id });
   clearMended(pen, cast, turn, handoff);
   const step = nextStep(pen, cast, turn, handoff);
+  if (isToMerge(cast, turn, step !== null)) return pen.write({ kind: 'merge.awaited', cast: cast.id, turn: turn.id });
   if (turn.lane !== null && step && !step.exhausted) return endWalk(pen, cast, turn, step);
   if (step?.exhausted) {
     writeStep(pen, cast, turn, step);

@@ -8,6 +8,7 @@ import { takeOutput } from './answer.ts';
 import { elapsedOf, exhausted, refilled, tokensOf } from './budget.ts';
 import { startDue } from './held.ts';
 import { fillAllLanes } from './lanes.ts';
+import { carriesOn } from './merge-back.ts';
 import { fail, materiaOf, type Pen } from './pen.ts';
 import { route } from './route.ts';
 import { startSocket } from './start.ts';
@@ -76,7 +77,7 @@ export function revive(pen: Pen, cast: Cast): Verdict {
 function goOn(pen: Pen, cast: Cast, stand: Cast['stand'], takesEdge: boolean): Verdict {
   for (const turn of Object.values(cast.turns)) {
     const isAtEdge = stand?.at === 'edge' && stand.turn === turn.id;
-    if (turn.phase === 'unknown') continue;
+    if (turn.phase === 'unknown' || (turn.phase === 'merging' && carriesOn(pen, cast, turn))) continue;
     if (turn.phase !== 'accepted') reopenTurn(pen, cast, turn);
     else if (isAtEdge && !takesEdge) restart(pen, cast, turn);
     else route(pen, cast, turn, isAtEdge);
@@ -101,6 +102,7 @@ function restart(pen: Pen, cast: Cast, turn: Turn): void {
 }
 
 export function decideTurn(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input, { kind: 'turn.decide' }>): Verdict {
+  if (turn.phase === 'asked' && turn.asks) return decideAsking(pen, cast, turn, input);
   if (turn.phase !== 'unknown') return deny('NOT_ALLOWED_NOW', `turn ${turn.id} does not wait for a decision`);
   if (isOver(cast.status)) {
     return deny('NOT_ALLOWED_NOW', `cast ${cast.id} has ${cast.status}; recast it, then decide turn ${turn.id}`);
@@ -141,6 +143,23 @@ export function decideTurn(pen: Pen, cast: Cast, turn: Turn, input: Extract<Inpu
     again: false,
   });
   fail(pen, cast, refusal, turn.id);
+  return allow(`turn ${turn.id} failed`);
+}
+
+/** An agent that asks may be told to go on unanswered, or be given up. It still has to say first that it is at work again. */
+function decideAsking(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input, { kind: 'turn.decide' }>): Verdict {
+  const { choice, reason = '' } = input;
+  if (isOver(cast.status)) return deny('NOT_ALLOWED_NOW', `cast ${cast.id} has ${cast.status} already`);
+  if (choice === 'accept') {
+    const how = turn.asks?.what === 'approval' ? `baton approve ${turn.asks.approval}` : `baton answer ${cast.id}`;
+    return deny('NOT_ALLOWED_NOW', `turn ${turn.id} has handed nothing in yet; it waits for: ${how}`);
+  }
+  if (cast.status !== 'running')
+    pen.write({ kind: 'cast.resumed', cast: cast.id, reason: `turn ${turn.id}: ${choice}` });
+  pen.write({ kind: 'turn.decided', cast: cast.id, turn: turn.id, choice, reason });
+  if (choice === 'rerun') return allow(`turn ${turn.id} goes on without an answer`);
+  const why = `${turn.socket}: a person decided that it failed${reason ? `: ${reason}` : ''}`;
+  fail(pen, cast, deny('AGENT_FAILED', why, { socket: turn.socket }), turn.id);
   return allow(`turn ${turn.id} failed`);
 }
 

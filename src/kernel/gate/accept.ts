@@ -1,16 +1,18 @@
 // The second door: what must hold before a handoff that was read is accepted. The gates stand in their order; the first
 // refusal counts.
+import type { SealedRequest } from '../approval/request.ts';
 import { taskOfTurn } from '../cast/task.ts';
 import type { Handoff } from '../dialect.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { refusalOfAcceptance } from '../ledger/acceptance.ts';
+import { refusalOfAcceptance, refusalOfVerified } from '../ledger/acceptance.ts';
 import { rivalOf } from '../ledger/lock-tree.ts';
 import { normalPath } from '../ledger/path.ts';
 import type { Check } from '../ledger/request.ts';
 import { refusalOfChanges } from '../ledger/scope.ts';
 import { keyOf, type Task, tasksOf } from '../ledger/state.ts';
-import type { Cast, State, Turn } from '../state.ts';
+import { type Cast, type State, type Turn, walkOf } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
+import { reportsStatus, stepOf } from './status.ts';
 
 /** What was seen of a turn from outside, whatever it says itself. */
 export type Seen = {
@@ -20,13 +22,16 @@ export type Seen = {
   readonly changes: Readonly<Record<string, string | null>>;
   /** By criterion. */
   readonly checks: Readonly<Record<string, Check>>;
+  /** What the agent wants permission for, sealed; absent or null where it wants none or nothing could be sealed. */
+  readonly approval?: SealedRequest | null;
 };
 
 export function refusedBeforeAccept(state: State, cast: Cast, turn: Turn, handoff: Handoff, seen: Seen): Denied | null {
   const task = taskOfTurn(state, cast, turn);
   return (
     refusalOfSeal(turn, seen.seal) ??
-    (task && refusalOfScope(state, turn, task, seen.changes)) ??
+    (task && refusalOfScope(state, cast, turn, task, seen.changes)) ??
+    stepOf(cast, turn, handoff).refusal ??
     (task && refusalOfResult(cast, turn, task, handoff, seen.checks))
   );
 }
@@ -40,12 +45,14 @@ function refusalOfSeal(turn: Turn, seal: string | null): Denied | null {
 
 /**
  * What changed inside another task's lock is that task's, what another turn was seen to change is that turn's, and worklogs
- * and reports, which lie outside of all scopes, each belong to their own task.
+ * and reports, which lie outside of all scopes, each belong to their own task. In a worktree of its own nobody else writes.
  */
-function refusalOfScope(state: State, turn: Turn, task: Task, changes: Seen['changes']): Denied | null {
+function refusalOfScope(state: State, cast: Cast, turn: Turn, task: Task, changes: Seen['changes']): Denied | null {
   const { ledger } = state;
   const reports = new Set(tasksOf(ledger, task.run).flatMap(reportsOf));
+  const isAlone = walkOf(cast, turn)?.place !== undefined;
   const own = Object.entries(changes).flatMap(([path, digest]) => {
+    if (isAlone) return reports.has(path) ? [] : [path];
     if (Object.hasOwn(turn.excused, path) && turn.excused[path] === digest) return [];
     const rival = rivalOf(ledger.locks, { root: task.root, path, mode: 'write', task: keyOf(task) });
     return rival?.mode === 'write' || reports.has(path) ? [] : [path];
@@ -69,6 +76,7 @@ function refusalOfResult(
   checks: Seen['checks'],
 ): Denied | null {
   const isResult = cast.rules.graph.sockets[turn.socket]?.contract === 'operator' && isObject(payload);
+  if (reportsStatus(cast, turn.socket) && outcome === 'done') return refusalOfVerified(task, checks);
   if (!isResult || task.criteria.length === 0) return null;
   const result: JsonObject = payload;
   if (result.task_id !== task.id || result.run_id !== cast.runId) {

@@ -1,8 +1,10 @@
 // What is kept of a report beside its handoff: what it says about the goal as a whole, bounded, for the agents that come
 // after, for the consolidated report and for the person who reads the end of the cast.
+import { cut } from '../cast/cut.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
 import type { ReportNote } from '../state.ts';
 import type { PlanStatus } from './plan-status.ts';
+import { listOf, sectionAt, valueAt } from './report-section.ts';
 
 const ENTRIES_MAX = 8;
 const ENTRY_CHARS_MAX = 300;
@@ -11,61 +13,79 @@ const SUMMARY_CHARS_MAX = 2_000;
 export type Reporter = Pick<ReportNote, 'socket' | 'agent' | 'agentId' | 'item'>;
 
 export function reportNote(report: JsonObject, status: PlanStatus, reporter: Reporter): ReportNote {
-  const evidence = isObject(report.evidence_report) ? report.evidence_report : {};
-  const consolidation = isObject(report.consolidation_report) ? report.consolidation_report : {};
-  const verification = isObject(evidence.verification) ? evidence.verification : {};
-  const { ownership_assessment: ownership, next_best_agent: nextBest } = consolidation;
+  const evidence = sectionAt(report, 'evidence_report');
+  const consolidation = sectionAt(report, 'consolidation_report');
+  const { user_facing_summary: summary } = report;
   return {
     ...reporter,
     status,
-    ownership: isText(ownership) ? cut(ownership, ENTRY_CHARS_MAX) : null,
-    confirmed: entriesOf(consolidation.confirmed_findings),
-    suspected: entriesOf(consolidation.suspected_findings),
-    conflicts: entriesOf(consolidation.conflicts),
-    openGaps: [...new Set([...entriesOf(evidence.open_gaps), ...entriesOf(consolidation.open_gaps)])],
-    nextBestAgent: entriesOf(nextBest)[0] ?? null,
-    keyOutputs: entriesOf(evidence.key_outputs),
-    crossLayerImpacts: entriesOf(evidence.cross_layer_impacts),
-    verification: verificationOf(verification),
-    summary: isText(report.user_facing_summary) ? cut(report.user_facing_summary.trim(), SUMMARY_CHARS_MAX) : null,
+    ownership: entriesAt(consolidation, 'ownership_assessment')[0] ?? null,
+    confirmed: entriesAt(consolidation, 'confirmed_findings'),
+    suspected: entriesAt(consolidation, 'suspected_findings'),
+    conflicts: entriesAt(consolidation, 'conflicts'),
+    openGaps: [...new Set([...entriesAt(evidence, 'open_gaps'), ...entriesAt(consolidation, 'open_gaps')])],
+    nextBestAgent: entriesAt(consolidation, 'next_best_agent')[0] ?? null,
+    keyOutputs: entriesAt(evidence, 'key_outputs'),
+    crossLayerImpacts: entriesAt(evidence, 'cross_layer_impacts'),
+    verification: verificationOf(evidence),
+    summary: isText(summary) ? cut(summary.trim(), SUMMARY_CHARS_MAX) : null,
     rollback: rollbackOf(report.rollback_executed),
     contextConsumption: consumptionOf(report.context_consumption),
   };
 }
 
-function verificationOf({ result, method, details }: JsonObject): string | null {
+function verificationOf(evidence: JsonObject): string | null {
+  const { result, method, details } = sectionAt(evidence, 'verification');
   if (!isText(result)) return null;
-  const said = [method, details].filter(isText);
-  return cut([result.trim(), ...said].join(': '), ENTRY_CHARS_MAX);
+  const said = [result, method, details].filter(isText).map((part) => collapsed(part));
+  return cut(said.join(': '), ENTRY_CHARS_MAX);
 }
 
+/** Whoever says that nothing was rolled back has rolled nothing back. */
 function rollbackOf(value: Json | undefined): string | null {
-  if (value === undefined || value === null) return null;
-  return cut(isString(value) ? value : JSON.stringify(value), ENTRY_CHARS_MAX);
+  if (value === false) return null;
+  return entriesIn(value).join('; ') || null;
 }
 
 function consumptionOf(value: Json | undefined): JsonObject | null {
   if (!isObject(value)) return null;
   const numbers = ['tokens_used', 'pct_window'].flatMap((key) => {
-    const number = Number(value[key]);
-    return value[key] === undefined || value[key] === null || !Number.isFinite(number) ? [] : [[key, number] as const];
+    const number = numberIn(value[key]);
+    return number === null ? [] : [[key, number] as const];
   });
   return numbers.length === 0 ? null : Object.fromEntries(numbers);
 }
 
-/** Filler that says "nothing" is nothing: lists that must not be empty are often filled with it. */
-const NOTHING = /^(?:none|nothing|n\/?a|-|no(?: (?:conflicts?|gaps?|findings?))?)\.?$/i;
+function numberIn(value: Json | undefined): number | null {
+  if (typeof value !== 'number' && !isText(value)) return null;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : null;
+}
 
-function entriesOf(value: Json | undefined): readonly string[] {
-  if (value === undefined || value === null) return [];
-  const list = Array.isArray(value) ? (value as readonly Json[]) : [value];
-  return list
-    .map((each) => (isString(each) ? each : JSON.stringify(each)).replace(/\s+/g, ' ').trim())
+/** Filler that says "nothing" is nothing: lists that must not be empty are often filled with it. */
+const NOTHING =
+  /^(?:none|nothing|n\/?a|not applicable|-|no(?: (?:conflicts?|gaps?|open gaps?|findings?|impacts?|rollback))?)(?: (?:found|known|identified|needed|executed))?\.?$/i;
+
+function entriesAt(section: JsonObject, key: string): readonly string[] {
+  return entriesIn(valueAt(section, key));
+}
+
+function entriesIn(value: Json | undefined): readonly string[] {
+  return listOf(value)
+    .map((each) => collapsed(textOf(each)))
     .filter((each) => each !== '' && !NOTHING.test(each))
     .slice(0, ENTRIES_MAX)
     .map((each) => cut(each, ENTRY_CHARS_MAX));
 }
 
-function cut(text: string, chars: number): string {
-  return text.length <= chars ? text : `${text.slice(0, chars - 1).trimEnd()}…`;
+/** A command with its result is told as such; any other object by its JSON. */
+function textOf(value: Json): string {
+  if (isString(value)) return value;
+  const command = isObject(value) ? (value.command ?? value.cmd) : undefined;
+  if (!isObject(value) || !isText(command)) return JSON.stringify(value);
+  return isText(value.result) ? `\`${command}\` -> ${value.result}` : `\`${command}\``;
+}
+
+function collapsed(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
 }

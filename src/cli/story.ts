@@ -1,0 +1,283 @@
+// The log as people read it: each entry as one plain sentence. Everything a fact holds is in `baton log --json`; here stands
+// what a reader wants to know of it, so that the story can be followed without anything else.
+import type { CastFact, Entry, Fact } from '../kernel/fact.ts';
+import { isObject, type JsonObject } from '../kernel/json.ts';
+import type { Item, Usage } from '../kernel/state.ts';
+import { counted } from './counted.ts';
+import { oneLine } from './safe-text.ts';
+
+const WORDS_MAX = 220;
+
+/** Tells entries in their order; what was said before is remembered, so that a turn can be called by its name. */
+export function storyteller(): (entry: Entry) => string {
+  const casts = new Map<string, Known>();
+  return ({ fact }) => {
+    const known = 'cast' in fact && fact.cast !== undefined ? knownOf(casts, fact.cast) : nobody();
+    learn(known, fact);
+    return oneLine(sentence(fact, known), WORDS_MAX);
+  };
+}
+
+type Known = {
+  readonly labels: Map<string, string>;
+  readonly turns: Map<number, { socket: string; item: Item | null }>;
+};
+
+const nobody = (): Known => ({ labels: new Map(), turns: new Map() });
+
+function knownOf(casts: Map<string, Known>, id: string): Known {
+  const found = casts.get(id) ?? nobody();
+  casts.set(id, found);
+  return found;
+}
+
+function learn({ labels, turns }: Known, fact: Fact): void {
+  if (fact.kind === 'cast.started') {
+    for (const [id, { materia }] of Object.entries(fact.rules.graph.sockets)) {
+      labels.set(id, `${id} ${fact.rules.materia[materia]?.label ?? materia}`);
+    }
+  }
+  if (fact.kind === 'turn.started') turns.set(fact.turn, { socket: fact.socket, item: fact.item });
+}
+
+function sentence(fact: Fact, known: Known): string {
+  const kind = fact.kind.slice(0, fact.kind.indexOf('.'));
+  return (TOLD_BY[kind] ?? plain)(fact, known) ?? plain(fact);
+}
+
+type Teller = (fact: Fact, known: Known) => string | null;
+
+const TOLD_BY: Readonly<Record<string, Teller>> = {
+  cast: castTold,
+  turn: turnTold,
+  attempt: attemptTold,
+  task: ledgerTold,
+  worklog: ledgerTold,
+  deltas: ledgerTold,
+  ledger: ledgerTold,
+  approval: approvalTold,
+  context: knowledgeTold,
+  memory: knowledgeTold,
+  edge: wayTold,
+  exit: wayTold,
+  rework: wayTold,
+  lanes: wayTold,
+  items: wayTold,
+  report: wayTold,
+  registry: trustTold,
+  quarantine: trustTold,
+};
+
+function castTold(fact: Fact): string | null {
+  switch (fact.kind) {
+    case 'cast.started':
+      return `cast ${fact.cast} of ${fact.loadout} begins: ${fact.request}`;
+    case 'cast.completed':
+      return `cast ${fact.cast} is completed`;
+    case 'cast.failed':
+      return `cast ${fact.cast} failed: ${fact.reason}`;
+    case 'cast.waiting':
+      return `cast ${fact.cast} waits for a person: ${fact.reason}`;
+    case 'cast.aborted':
+    case 'cast.paused':
+    case 'cast.resumed':
+      return `cast ${fact.cast} is ${fact.kind.slice(5)}: ${fact.reason}`;
+    case 'cast.recast':
+      return `cast ${fact.cast} goes on from where it stood`;
+    default:
+      return null;
+  }
+}
+
+function turnTold(fact: Fact, known: Known): string | null {
+  switch (fact.kind) {
+    case 'turn.started':
+      return `${where(known, fact.turn)} is next`;
+    case 'turn.accepted': {
+      const items = isObject(fact.handoff.payload) ? fact.handoff.payload.workItems : undefined;
+      const made = Array.isArray(items) ? `, with ${counted(items.length, 'item')}` : '';
+      const how = fact.handoff.satisfied === false ? 'is accepted and not satisfied' : 'is accepted';
+      return `${where(known, fact.turn)} ${how}${made}${said(fact.context)}${used(fact.usage)}`;
+    }
+    case 'turn.reported': {
+      const how = { continue: 'goes on', ask: 'asks a person', approval: 'asks for permission' }[fact.outcome];
+      const what = fact.approval === undefined ? '' : ` (${fact.approval})`;
+      return `${where(known, fact.turn)} ${how}${what}: ${fact.note}`;
+    }
+    case 'turn.answered':
+      return `${where(known, fact.turn)} is told: ${fact.text}`;
+    case 'turn.blocked':
+    case 'turn.held':
+    case 'turn.unknown':
+      return `${where(known, fact.turn)} is ${fact.kind.slice(5)}: ${fact.reason}`;
+    case 'turn.asked':
+      return `${where(known, fact.turn)} is a person's turn`;
+    case 'turn.decided':
+      return `${where(known, fact.turn)}: a person decides to ${fact.choice}${said(fact.reason)}`;
+    case 'turn.merged':
+      return `${where(known, fact.turn)} is merged${fact.commit === null ? ', with nothing to merge' : ` as ${fact.commit.slice(0, 12)}`}`;
+    case 'turn.freed':
+    case 'turn.reopened':
+    case 'turn.dropped':
+      return `${where(known, fact.turn)} is ${fact.kind.slice(5)}`;
+    default:
+      return null;
+  }
+}
+
+function attemptTold(fact: Fact, known: Known): string | null {
+  switch (fact.kind) {
+    case 'attempt.started': {
+      const { attestation, envelope, fence } = fact;
+      const who = attestation ? `, attested as ${attestation.agent} ${attestation.promptHash.slice(0, 12)}` : '';
+      const from = envelope ? `, handoff ${envelope.handoff_id}` : '';
+      const under = fence === undefined ? '' : `, fence ${fence}`;
+      return `${where(known, fact.turn)} is dispatched (attempt ${fact.attempt})${who}${from}${under}`;
+    }
+    case 'attempt.answered':
+      return `${where(known, fact.turn)} has answered; what it did is looked at`;
+    case 'attempt.refused':
+      return `${where(known, fact.turn)} is refused${fact.repair ? ', to be repaired' : ''}: ${fact.verdict.reason}`;
+    case 'attempt.failed':
+      return `${where(known, fact.turn)} failed${fact.again ? ', to be tried again' : ''}: ${fact.reason}`;
+    case 'attempt.lost':
+      return `${where(known, fact.turn)} was cut off: ${fact.reason}`;
+    default:
+      return null;
+  }
+}
+
+function ledgerTold(fact: Fact): string | null {
+  switch (fact.kind) {
+    case 'task.created':
+      return `${fact.task} (${fact.spec.title}) is created for ${fact.owner}: ${fact.reason}`;
+    case 'task.claimed':
+      return `${fact.task} is claimed by ${fact.owner} under fence ${fact.fence}: ${fact.locks.map(({ path }) => path).join(', ') || 'no paths'}`;
+    case 'task.moved':
+      return `${fact.task} moves from ${fact.from} to ${fact.to}: ${fact.reason}`;
+    case 'task.refused':
+      return `${fact.task}: ${fact.asked} is refused: ${fact.reason}`;
+    case 'worklog.added':
+      return `${fact.task}: ${fact.by} notes: ${String(fact.entry.note ?? fact.entry.summary ?? fact.entry.status ?? '')}`;
+    case 'deltas.applied':
+      return `${counted(fact.deltas.length, 'delta')} of the ledger are applied`;
+    case 'ledger.held':
+    case 'ledger.unheld':
+      return `${fact.by} ${fact.kind === 'ledger.held' ? 'holds' : 'releases'} the workspace: ${fact.reason}`;
+    default:
+      return null;
+  }
+}
+
+function approvalTold(fact: Fact): string | null {
+  switch (fact.kind) {
+    case 'approval.requested': {
+      const commands = fact.sealed.commands.map(({ display }) => display).join(' ; ');
+      return `${fact.id} asks to allow: ${commands}`;
+    }
+    case 'approval.approved':
+      return `${fact.id} is approved by ${fact.by} until ${new Date(fact.until).toISOString()}${said(fact.reason)}`;
+    case 'approval.rejected':
+      return `${fact.id} is rejected by ${fact.by}${said(fact.reason)}`;
+    case 'approval.expired':
+      return `${fact.id}: its ${fact.what} has expired`;
+    case 'approval.used':
+      return `${fact.id} is used for its command ${fact.index + 1} by ${fact.requester}`;
+    case 'approval.finished':
+      return `${fact.id}: command ${fact.index + 1} ended with ${fact.exit ?? 'no exit code'}`;
+    case 'approval.unknown':
+      return `${fact.id}: nobody knows how command ${fact.index + 1} ended`;
+    case 'approval.refused':
+      return `${fact.id} is refused: ${fact.reason}`;
+    default:
+      return null;
+  }
+}
+
+function knowledgeTold(fact: Fact): string | null {
+  switch (fact.kind) {
+    case 'context.written':
+      return `${fact.author} writes version ${fact.version} of ${fact.section}: ${JSON.stringify(fact.payload)}`;
+    case 'context.rejected':
+      return `${fact.agent ?? 'somebody'} may not write ${fact.section}: ${fact.reason}`;
+    case 'context.reverted':
+      return `${fact.author} takes ${fact.section} back to version ${fact.to}${said(fact.reason)}`;
+    case 'memory.accepted':
+      return `${fact.id} is remembered${fact.section === null ? '' : ` in ${fact.section}`}`;
+    case 'memory.dropped':
+      return `${fact.id} is dropped${said(fact.reason)}`;
+    default:
+      return null;
+  }
+}
+
+function wayTold(fact: Fact, { labels }: Known): string | null {
+  const name = (socket: string) => labels.get(socket) ?? socket;
+  switch (fact.kind) {
+    case 'edge.taken':
+      return `${name(fact.from)} hands on to ${name(fact.to)} (${fact.when})`;
+    case 'exit.taken':
+      return `${name(fact.from)} leaves ${fact.loop ?? 'the graph'} for ${name(fact.to)}`;
+    case 'rework.noted': {
+      const { note } = fact;
+      return `${name(note.target)} has to mend${note.itemLabel === null ? '' : ` ${note.itemLabel}`}: ${note.reason}`;
+    }
+    case 'lanes.opened':
+      return `the items of ${fact.loop} go side by side from ${name(fact.entry)}`;
+    case 'items.planned':
+      return `${counted(fact.tasks.length, 'task')}: ${fact.tasks.join(', ')}`;
+    case 'report.noted': {
+      const { agent, agentId, status, keyOutputs } = fact.note;
+      return `${agent} (${agentId}) reported ${status}${said(keyOutputs.join('; '))}`;
+    }
+    default:
+      return null;
+  }
+}
+
+function trustTold(fact: Fact): string | null {
+  switch (fact.kind) {
+    case 'registry.loaded': {
+      const agents = Object.keys(fact.registry.agents).length;
+      return `the registry ${fact.registry.digest.slice(0, 12)} with ${counted(agents, 'agent')} is in force${said(fact.reason)}`;
+    }
+    case 'quarantine.opened':
+      return `${fact.key} is blocked: ${fact.reason}`;
+    case 'quarantine.released':
+      return `${fact.key} is released (${fact.outcome})${said(fact.reason)}`;
+    default:
+      return null;
+  }
+}
+
+/** Whatever has no sentence of its own: what it says about itself, without what is long. */
+function plain(fact: Fact): string {
+  const { kind: _kind, ...rest } = fact;
+  const told = Object.entries(rest as JsonObject)
+    .filter(([key]) => !TOLD_ELSEWHERE.includes(key))
+    .map(([key, value]) => `${key} ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  return told.join(', ');
+}
+
+const TOLD_ELSEWHERE = ['cast', 'rules', 'script', 'code', 'envelope'];
+
+function where({ turns, labels }: Known, turn: number): string {
+  const found = turns.get(turn);
+  if (!found) return `turn ${turn}`;
+  const name = labels.get(found.socket) ?? found.socket;
+  return found.item ? `${name} · ${found.item.key} ${found.item.label}` : name;
+}
+
+function said(text: string | undefined): string {
+  return text === undefined || text === '' ? '' : `: ${text}`;
+}
+
+function used({ input, output }: Usage): string {
+  return input + output > 0 ? ` (${input + output} tokens)` : '';
+}
+
+/** The code of a refusal stands before everything that may be cut off. */
+export function codeIn(fact: Fact | CastFact): string | null {
+  if ('verdict' in fact) return fact.verdict.code;
+  return 'code' in fact && fact.code ? fact.code : null;
+}

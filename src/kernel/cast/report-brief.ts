@@ -1,0 +1,40 @@
+// What an agent that reports with a status is told beside its prompt: the INPUT envelope, what others reported on the same
+// goal, and what was said in its own turn so far.
+import type { Cast, ReportNote, Turn } from '../state.ts';
+import { asData } from '../trust/as-data.ts';
+import { cut } from './cut.ts';
+import { renderExchange } from './exchange.ts';
+
+const OTHERS_CHARS_MAX = 4_000;
+
+export function inputText({ input }: Pick<Turn, 'input'>): string {
+  return input === null ? '' : asData(JSON.stringify(input));
+}
+
+/** What other agents found out, each in its own words. */
+export function othersReported({ reports }: Pick<Cast, 'reports'>, agentId: string): string {
+  const lines = reports.filter((note) => note.agentId !== agentId).map(lineOf);
+  return lines.length === 0 ? '' : asData(cut(lines.join('\n'), OTHERS_CHARS_MAX));
+}
+
+function lineOf(note: ReportNote): string {
+  const { agent, status, ownership, confirmed, conflicts, openGaps, keyOutputs } = note;
+  const parts = [
+    ...(ownership === null ? [] : [`ownership ${ownership}`]),
+    ...told('found', confirmed.length > 0 ? confirmed : keyOutputs),
+    ...told('conflicts', conflicts),
+    ...told('open', openGaps),
+  ];
+  return `- ${agent}, ${status}${parts.length > 0 ? `: ${parts.join('. ')}` : ''}`;
+}
+
+function told(what: string, list: readonly string[]): readonly string[] {
+  return list.length === 0 ? [] : [`${what}: ${list.join('; ')}`];
+}
+
+/** The turn so far. An agent that remembers the conversation is told only what is new in it. */
+export function soFar({ exchange }: Pick<Turn, 'exchange'>, remembers: boolean): string {
+  const said = renderExchange(exchange, remembers);
+  if (said !== '') return asData(said);
+  return remembers && exchange.length > 0 ? 'Go on with your work.' : '';
+}

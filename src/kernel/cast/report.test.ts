@@ -1,0 +1,136 @@
+// Agents that report with a status: what a cast does with each, and which may follow which.
+import { expect, test } from 'vitest';
+import { always, graph, notSatisfied, satisfied } from '../../../test/loadouts.ts';
+import { play, replayed } from '../../../test/play.ts';
+import { asBlock, type PlanStatus, reportOf } from '../../../test/reports.ts';
+import type { Json } from '../json.ts';
+
+const agent = { tools: 'none', prompt: 'Find it.' };
+const gaia = { parse: 'json', contract: 'gaia' };
+const one = graph({ 'Socket-1': { materia: 'Spec', ...gaia, edges: [always('end')] } }, { materia: { Spec: agent } });
+const withRework = graph(
+  {
+    'Socket-1': { materia: 'Spec', ...gaia, edges: [satisfied('end'), notSatisfied('Socket-2', 2)] },
+    'Socket-2': { materia: 'Help', edges: [always('Socket-1')] },
+  },
+  { materia: { Spec: agent, Help: { tools: 'none', prompt: 'Help.' } } },
+);
+const says = (status: PlanStatus, more: Parameters<typeof reportOf>[1] = {}) => asBlock(reportOf(status, more));
+const cast = (turns: readonly Json[], config = one) =>
+  play({ config, agents: { Spec: turns, Help: ['helped', '$repeat'] } });
+
+test('COMPLETE is handed on, with what it comes to for those who come after', () => {
+  const done = cast([says('COMPLETE', { key_outputs: ['the clock was wrong'] })]);
+  expect(done.cast.status).toBe('completed');
+  expect(done.cast.reports).toMatchObject([{ agent: 'Spec', status: 'COMPLETE', keyOutputs: ['the clock was wrong'] }]);
+  expect(done.cast.data.context).toBe('[Socket-1 Spec] the clock was wrong');
+  expect(replayed(done.entries)).toEqual(done.state);
+});
+
+test('IN_PROGRESS lets the same agent go on in the same turn, and the end of it is one visit', () => {
+  const done = cast([says('IN_PROGRESS', { next_action: 'read the log' }), says('COMPLETE')]);
+  expect(done.cast.status).toBe('completed');
+  expect(done.path).toEqual(['Socket-1']);
+  expect(done.all('turn.reported')).toMatchObject([{ outcome: 'continue', progress: { inProgressCount: 1 } }]);
+  const [, second] = done.all('attempt.started');
+  expect(second?.brief).toContain('You reported: read the log');
+});
+
+test('a third IN_PROGRESS in a row is refused, and the agent is blocked', () => {
+  const stuck = cast([...Array(3).fill(says('IN_PROGRESS')), says('COMPLETE')]);
+  expect(stuck.cast).toMatchObject({ status: 'waiting', code: 'RETRY_LIMIT' });
+  expect(stuck.all('attempt.refused')).toMatchObject([{ verdict: { code: 'RETRY_LIMIT' }, repair: false }]);
+  stuck.say({ kind: 'cast.resume', cast: 'c', reason: 'once more' });
+  expect(stuck.cast.status).toBe('completed');
+});
+
+test('NEEDS_INPUT waits for a person, and the answer reaches the same agent', () => {
+  const asking = cast([says('NEEDS_INPUT', { next_action: 'tabs or spaces?' }), says('COMPLETE')]);
+  expect(asking.cast).toMatchObject({ status: 'waiting', code: 'ANSWER_NEEDED' });
+  expect(asking.cast.reason).toContain('tabs or spaces?');
+  expect(asking.turn).toMatchObject({ phase: 'asked', asks: { what: 'answer', question: 'tabs or spaces?' } });
+  asking.say({ kind: 'turn.answer', cast: 'c', output: 'tabs' });
+  expect(asking.cast.status).toBe('completed');
+  expect(asking.all('attempt.started').at(-1)?.brief).toContain('A person answered: tabs');
+  expect(asking.path).toEqual(['Socket-1']);
+  expect(replayed(asking.entries)).toEqual(asking.state);
+});
+
+test('a script may answer for the person', () => {
+  const done = cast([says('NEEDS_INPUT'), { $answer: 'blue' }, says('NEEDS_INPUT'), '$continue', says('COMPLETE')]);
+  expect(done.cast.status).toBe('completed');
+  expect(done.all('turn.answered').map(({ text }) => text)).toEqual(['blue', expect.stringContaining('Go on')]);
+});
+
+test('an answer is scrubbed before it is kept', () => {
+  const asking = cast([says('NEEDS_INPUT'), says('COMPLETE')]);
+  asking.say({
+    kind: 'turn.answer',
+    cast: 'c',
+    output: 'use sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG',
+  });
+  expect(JSON.stringify(asking.entries)).not.toContain('abcdefghijklmnopqrstuvwxyz0123456789');
+});
+
+test('an agent that was sent on without an answer has to say first that it works again', () => {
+  const asking = cast([says('NEEDS_INPUT'), says('COMPLETE'), says('IN_PROGRESS'), says('COMPLETE')]);
+  asking.say({ kind: 'turn.decide', cast: 'c', turn: 1, choice: 'rerun' });
+  expect(asking.all('attempt.refused')).toMatchObject([{ verdict: { code: 'ILLEGAL_TRANSITION' }, repair: true }]);
+  expect(asking.cast.status).toBe('completed');
+});
+
+test('an illegal report that is repeated ends the cast with its own code', () => {
+  const asking = cast([says('NEEDS_INPUT'), says('COMPLETE'), says('COMPLETE')]);
+  asking.say({ kind: 'turn.decide', cast: 'c', turn: 1, choice: 'rerun' });
+  expect(asking.cast).toMatchObject({ status: 'failed', code: 'ILLEGAL_TRANSITION' });
+});
+
+test('a person may give up on an agent that asks, and may not accept what it has not handed in', () => {
+  const asking = cast([says('NEEDS_INPUT')]);
+  expect(asking.tell({ kind: 'turn.decide', cast: 'c', turn: 1, choice: 'accept' }).code).toBe('NOT_ALLOWED_NOW');
+  asking.say({ kind: 'turn.decide', cast: 'c', turn: 1, choice: 'fail', reason: 'no time' });
+  expect(asking.cast).toMatchObject({ status: 'failed', code: 'AGENT_FAILED' });
+});
+
+test('BLOCKED without a way back lets the cast wait with the gap', () => {
+  const stuck = cast([says('BLOCKED', { open_gaps: ['no access to the registry'] })]);
+  expect(stuck.cast.status).toBe('waiting');
+  expect(stuck.cast.reason).toContain('no access to the registry');
+  expect(stuck.all('turn.blocked')).toHaveLength(1);
+});
+
+test('BLOCKED with a way back is rework, and counts as set to work again', () => {
+  const done = cast([says('BLOCKED', { open_gaps: ['no key'] }), says('COMPLETE')], withRework);
+  expect(done.cast.status).toBe('completed');
+  expect(done.path).toEqual(['Socket-1', 'Socket-2', 'Socket-1']);
+  expect(done.all('rework.noted')).toMatchObject([{ note: { reason: 'no key' } }]);
+});
+
+test('a broken report is given back once with its codes, then the cast fails honestly', () => {
+  const report = reportOf('COMPLETE');
+  const { evidence_report: _evidence, ...broken } = report;
+  const failed = cast([asBlock(broken), asBlock(broken), says('COMPLETE')]);
+  expect(failed.cast).toMatchObject({ status: 'failed', code: 'CONTRACT_VIOLATION' });
+  const [, second] = failed.all('attempt.started');
+  expect(second?.brief).toContain('EVIDENCE_REPORT');
+});
+
+test('nothing of a refused report is kept: neither what it writes nor what it suggests', () => {
+  const { evidence_report: _evidence, ...broken } = {
+    ...reportOf('COMPLETE'),
+    memory_suggestions: ['remember me'],
+    update_contracts: [{ contract: 'services', payload: { a: 1 } }],
+  };
+  const failed = cast([asBlock(broken), asBlock(broken)]);
+  expect(failed.entries.some(({ fact }) => /^(?:context|memory|report)\./.test(fact.kind))).toBe(false);
+});
+
+test('an id of the wrong form is refused even from a script', () => {
+  const report = reportOf('COMPLETE');
+  const refused = cast([
+    asBlock({ ...report, agent_status: { ...report.agent_status, agent_id: 'bogus' } }),
+    says('COMPLETE'),
+  ]);
+  expect(refused.all('attempt.refused')[0]?.verdict.details.invalid).toEqual(['AGENT_ID:bogus']);
+  expect(refused.cast.status).toBe('completed');
+});

@@ -1,0 +1,97 @@
+// Reports of an agent that is not finished: it goes on, it asks a person, or it wants permission. The turn stays open, and
+// nothing is handed on. What any valid report says beside its handoff is taken here too.
+import { requestApproval } from '../approval/decide.ts';
+import type { Handoff } from '../dialect.ts';
+import type { Answered, Touched } from '../fact.ts';
+import type { Seen } from '../gate/accept.ts';
+import { reportsStatus, stepOf } from '../gate/status.ts';
+import { isObject, isString } from '../json.ts';
+import { suggestMemory, writeSections } from '../knowledge/write.ts';
+import type { Cast, Turn } from '../state.ts';
+import { agentIdOfTurn } from '../turn/contract-for.ts';
+import { statusOf } from '../turn/plan-status.ts';
+import { reportNote } from '../turn/report-note.ts';
+import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { materiaOf, type Pen } from './pen.ts';
+import { scriptedTurn, scriptKey } from './script.ts';
+
+type Unfinished = 'continue' | 'ask' | 'approval';
+
+export function unfinished({ outcome }: Handoff): Unfinished | null {
+  return outcome === 'continue' || outcome === 'ask' || outcome === 'approval' ? outcome : null;
+}
+
+/** Why what the agent wants permission for cannot be put before a person. */
+export function refusalOfApproval({ outcome }: Handoff, { approval }: Seen): Denied | null {
+  if (outcome !== 'approval' || approval) return null;
+  const message = 'exact_content must be the command word for word, in a form in which it can be run';
+  const issues = [{ path: 'approval_request.exact_content', message }];
+  return deny('CONTRACT_VIOLATION', `the approval_request cannot be sealed: ${message}`, { issues });
+}
+
+export function takeReport(
+  pen: Pen,
+  cast: Cast,
+  turn: Turn,
+  answered: Answered,
+  outcome: Unfinished,
+  seen: Seen & { readonly touched?: Touched },
+): Verdict {
+  const { output, handoff, usage, agent, scrubbed } = answered;
+  const { progress } = stepOf(cast, turn, handoff);
+  const where = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
+  const approval = seen.approval ? requestApproval(pen, seen.approval, where).id : undefined;
+  pen.write({
+    kind: 'turn.reported',
+    ...where,
+    outcome,
+    output,
+    payload: handoff.payload,
+    note: handoff.note ?? '',
+    usage,
+    progress,
+    ...(approval === undefined ? {} : { approval }),
+    ...(scrubbed.length > 0 ? { scrubbed } : {}),
+    ...(seen.touched ? { touched: seen.touched } : {}),
+    ...(agent ? { agent } : {}),
+  });
+  learn(pen, cast, turn, handoff);
+  if (outcome === 'ask') answerFromScript(pen, cast, turn);
+  return allow(`turn ${turn.id} reported ${statusOf(outcome)}`);
+}
+
+/** What a report that kept its contract says to the team: what to write down, what to remember, how the goal stands. */
+export function learn(pen: Pen, cast: Cast, turn: Turn, { payload, outcome }: Handoff): void {
+  if (!reportsStatus(cast, turn.socket) || !isObject(payload)) return;
+  const { id: agent } = materiaOf(cast, turn.socket);
+  const agentId = agentIdOfTurn(cast, turn);
+  const who = { agent, agentId, cast: cast.id, turn: turn.id };
+  writeSections(pen, payload.update_contracts, { ...who, writable: writableIn(turn) });
+  suggestMemory(pen, payload, who);
+  const reporter = { socket: turn.socket, agent, agentId, item: turn.item?.key ?? null };
+  pen.write({
+    kind: 'report.noted',
+    cast: cast.id,
+    turn: turn.id,
+    note: reportNote(payload, statusOf(outcome), reporter),
+  });
+}
+
+/** The sections this turn was told it may write. */
+function writableIn({ input }: Turn): readonly string[] {
+  const permissions = input?.write_permissions;
+  const sections = isObject(permissions) ? permissions.writable_sections : undefined;
+  return Array.isArray(sections) ? sections.filter(isString) : [];
+}
+
+/** In a cast without people the script says what a person would. */
+function answerFromScript(pen: Pen, cast: Cast, turn: Turn): void {
+  const key = scriptKey(cast, turn.socket);
+  if (key === null) return;
+  const next = scriptedTurn(cast, { key, index: cast.scripted[key] ?? 0 });
+  const text = isObject(next) && isString(next.$answer) ? next.$answer : next === '$continue' ? GO_ON : null;
+  if (text === null) return;
+  pen.write({ kind: 'turn.answered', cast: cast.id, turn: turn.id, from: 'person', text, script: key });
+}
+
+const GO_ON = 'Go on as you think best.';

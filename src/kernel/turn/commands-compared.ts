@@ -1,0 +1,118 @@
+// What an agent says it ran beside what it was seen to run. Both are compared by their steps, so that a folder that was
+// entered first, a shell around it, other spacing or a viewer behind a pipe makes no difference; everything else does.
+import { COMMAND_CHARS_MAX, COMMANDS_MAX } from '../cast/agent-note.ts';
+import { cut } from '../cast/cut.ts';
+
+export type CommandDifferences = {
+  /** Named in the report, and not run as far as its program told. */
+  readonly notRun: readonly string[];
+  /** Run, and not named in the report. */
+  readonly unnamed: readonly string[];
+};
+
+const LISTED_MAX = 20;
+/** So much of a command is looked at. */
+const CHARS_MAX = 2_000;
+const CLAIMS_MAX = 200;
+const CUT = '…';
+
+export function compareCommands(claimed: readonly string[], ran: readonly string[]): CommandDifferences {
+  const claims = claimed.slice(0, CLAIMS_MAX).map(shapeOf);
+  const runs = ran.slice(0, COMMANDS_MAX).map(shapeOf);
+  const steps = new Set(runs.flatMap((run) => run.steps));
+  const named = new Set(claims.flatMap((claim) => claim.steps));
+  const cuts = runs.filter(({ isCut }) => isCut);
+  const wasRun = (claim: Shape) =>
+    runs.some(({ whole }) => whole === claim.whole) ||
+    claim.steps.every((step) => steps.has(step)) ||
+    cuts.some(({ whole }) => claim.whole.startsWith(whole));
+  const isNamed = (run: Shape) =>
+    run.isCut
+      ? claims.some(({ whole }) => whole.startsWith(run.whole))
+      : claims.some(({ whole }) => whole === run.whole) || run.steps.every((step) => named.has(step));
+  // Where the list was full, more may have been run than is known.
+  const isFull = ran.length >= COMMANDS_MAX;
+  return {
+    notRun: isFull ? [] : told(claims.filter((claim) => !wasRun(claim))),
+    unnamed: told(runs.filter((run) => !isNamed(run))),
+  };
+}
+
+function told(shapes: readonly Shape[]): readonly string[] {
+  const commands = shapes.map(({ whole, isCut }) => cut(isCut ? `${whole}${CUT}` : whole, COMMAND_CHARS_MAX));
+  return [...new Set(commands)].slice(0, LISTED_MAX);
+}
+
+type Shape = {
+  /** On one line and without the shell around it. */
+  readonly whole: string;
+  /** What it is made of, without what only leads there or only looks at it. */
+  readonly steps: readonly string[];
+  /** The end of it is not known. */
+  readonly isCut: boolean;
+};
+
+function shapeOf(given: string): Shape {
+  const text = given.slice(0, CHARS_MAX);
+  const isCut = text.length >= COMMAND_CHARS_MAX && text.endsWith(CUT);
+  const bare = unwrapped(stripped(isCut ? text.slice(0, -1) : text));
+  const whole = collapsed(bare);
+  const steps = stepsOf(bare).filter((step) => !LEADS_THERE.test(step));
+  return { whole, steps: steps.length > 0 ? steps : [whole], isCut };
+}
+
+/** The marks with which people quote a command. */
+function stripped(text: string): string {
+  const bare = text.trim().replace(/^\$ /, '');
+  return bare.length > 1 && bare.startsWith('`') && bare.endsWith('`') ? bare.slice(1, -1) : bare;
+}
+
+const SHELL = /^(?:\/usr)?(?:\/bin\/)?(?:ba|da|z)?sh +(?:-[a-z]+ +)*-[a-z]*c +(['"]?)/;
+
+function unwrapped(text: string): string {
+  const shell = SHELL.exec(text);
+  if (!shell) return text;
+  const [start, quote] = shell;
+  const inner = text.slice(start.length);
+  if (!quote) return inner;
+  const body = inner.endsWith(quote) ? inner.slice(0, -1) : inner;
+  return quote === "'" ? body.replaceAll("'\\''", "'") : body.replace(/\\(["\\$`])/g, '$1');
+}
+
+const LEADS_THERE = /^(?:cd|pushd|popd|set)(?: |$)/;
+const VIEWER = /^(?:head|tail|less|more|cat|tee)(?: |$)/;
+
+/** Split where one command ends and the next begins, outside of quotes. */
+function stepsOf(text: string): readonly string[] {
+  const steps: string[] = [];
+  let step = '';
+  let isPiped = false;
+  let quote = '';
+  const end = (piped: boolean) => {
+    const done = collapsed(step.replace(/(?:^|\s)2>&1(?=\s|$)/g, ' '));
+    if (done !== '' && !(isPiped && VIEWER.test(done))) steps.push(done);
+    isPiped = piped;
+    step = '';
+  };
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charAt(at);
+    if (char === '\\' && quote !== "'") {
+      step += text.slice(at, at + 2);
+      at += 1;
+    } else if (quote !== '' || char === "'" || char === '"') {
+      quote = quote === '' ? char : quote === char ? '' : quote;
+      step += char;
+    } else if (char === ';' || char === '\n' || (char === '|' && text.charAt(at + 1) !== '|')) {
+      end(char === '|');
+    } else if ((char === '&' || char === '|') && text.charAt(at + 1) === char) {
+      end(false);
+      at += 1;
+    } else step += char;
+  }
+  end(false);
+  return steps;
+}
+
+function collapsed(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}

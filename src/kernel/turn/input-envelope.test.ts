@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { buildInput, type InputParts } from './input-envelope.ts';
+
+const surface = (agent: string, neighbours: string[] = [], sections: string[] = []) => ({
+  agent,
+  neighbours,
+  checks: [`check ${agent}`],
+  sections,
+});
+const parts = (fields: Partial<InputParts>): InputParts => ({
+  agent: 'backend',
+  goal: 'mend the login',
+  acceptanceCriteria: ['sessions last an hour'],
+  scope: ['src/auth'],
+  surfaces: {
+    api: surface('backend', ['web'], ['services']),
+    web: surface('frontend'),
+    planning_specs: surface('planner'),
+  },
+  activeSurfaces: ['api'],
+  reconnaissanceAgent: 'scout',
+  store: { services: { login: {} }, apps: 'unreadable', secrets: { a: 1 } },
+  readableSections: ['apps', 'services', 'absent'],
+  writableSections: ['services', 'clusters'],
+  permissionSource: 'config',
+  metadata: { session_id: 's-1' },
+  ...fields,
+});
+
+test('an envelope has five sections and carries what the turn needs', () => {
+  const envelope = buildInput(parts({}));
+  expect(Object.keys(envelope)).toEqual([
+    'project_knowledge',
+    'surface_routing',
+    'agent_contract_handoff',
+    'write_permissions',
+    'metadata',
+  ]);
+  expect(envelope.project_knowledge).toEqual({ services: { login: {} } });
+  expect(envelope.agent_contract_handoff).toMatchObject({
+    goal: 'mend the login',
+    acceptance_criteria: ['sessions last an hour'],
+    agent_role: 'primary',
+    adjacent_surfaces: ['web'],
+    required_checks: ['check backend', 'check frontend'],
+    contract_sections_to_anchor: ['services'],
+    consolidation_fields: [],
+  });
+  expect(envelope.agent_contract_handoff.evidence_required).toHaveLength(7);
+  expect(envelope.write_permissions).toMatchObject({ empty_sections: ['clusters'] });
+  expect(envelope.metadata).toEqual({ session_id: 's-1', active_surfaces_count: 1 });
+});
+
+const ROUTE_ROWS: [string, Partial<InputParts>, string, string, string, boolean][] = [
+  ['its own surface', {}, 'single_surface', 'api', 'primary', false],
+  ['no surface of anybody', { agent: 'guest', activeSurfaces: [] }, 'reconnaissance', '', 'reconnaissance', false],
+  ['no surface, but it has one', { activeSurfaces: [] }, 'single_surface', 'api', 'primary', false],
+  ['another surface', { activeSurfaces: ['web'] }, 'single_surface', 'web', 'adjacent', true],
+  ['two surfaces, its own second', { activeSurfaces: ['web', 'api'] }, 'parallel', 'api', 'primary', true],
+  ['two surfaces with planning', { activeSurfaces: ['api', 'planning_specs'] }, 'sequential', 'api', 'primary', true],
+  ['a surface of another, without its own', { agent: 'guest' }, 'single_surface', 'api', 'adjacent', false],
+];
+
+test.each(ROUTE_ROWS)('an agent for %s', (_name, fields, mode, primary, role, consolidation) => {
+  const { surface_routing: routing, agent_contract_handoff: brief } = buildInput(parts(fields));
+  expect(routing).toMatchObject({ dispatch_mode: mode, primary_surface: primary });
+  expect(brief).toMatchObject({
+    agent_role: role,
+    consolidation_required: consolidation,
+    cross_check_required: consolidation,
+  });
+});
+
+test('peers are the recommended agents except itself', () => {
+  const { surface_routing, agent_contract_handoff } = buildInput(parts({ activeSurfaces: ['web', 'api'] }));
+  expect(surface_routing.recommended_agents).toEqual(['frontend', 'backend']);
+  expect(agent_contract_handoff.recommended_peer_agents).toEqual(['frontend']);
+});
+
+test('without relevant knowledge the agent sees all it may read, what cannot be used as empty', () => {
+  expect(buildInput(parts({ activeSurfaces: ['web'] })).project_knowledge).toEqual({
+    apps: {},
+    services: { login: {} },
+  });
+});

@@ -1,0 +1,184 @@
+// The INPUT envelope: what the runtime tells an agent before its turn. It shares a name with the block the agent answers
+// with, and nothing else; its flags decide whether that answer must carry a consolidation_report.
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import { isEmpty } from '../knowledge/empty.ts';
+import type { SurfaceRule } from '../knowledge/rules.ts';
+import { CONSOLIDATION_KEYS, EVIDENCE_KEYS } from './report-keys.ts';
+import { confidenceOf, fallbackTo, type Match } from './surface-routing.ts';
+
+export type DispatchMode = 'reconnaissance' | 'single_surface' | 'sequential' | 'parallel';
+export type AgentRole = 'primary' | 'cross_check' | 'adjacent' | 'reconnaissance';
+
+export type SurfaceRouting = {
+  readonly active_surfaces: readonly string[];
+  readonly primary_surface: string;
+  readonly multi_surface: boolean;
+  readonly dispatch_mode: DispatchMode;
+  /** From 0 to 1, with two decimals. */
+  readonly confidence: number;
+  readonly recommended_agents: readonly string[];
+  /** By surface, the words that led to it. */
+  readonly matched_signals: Readonly<Record<string, readonly string[]>>;
+  readonly reconnaissance_agent: string;
+};
+
+export type TurnBrief = {
+  readonly goal: string;
+  readonly acceptance_criteria: readonly string[];
+  readonly scope: readonly string[];
+  readonly agent_role: AgentRole;
+  readonly primary_surface: string;
+  readonly active_surfaces: readonly string[];
+  readonly adjacent_surfaces: readonly string[];
+  readonly dispatch_mode: DispatchMode;
+  readonly cross_check_required: boolean;
+  readonly consolidation_required: boolean;
+  readonly consolidation_fields: readonly string[];
+  readonly evidence_required: readonly string[];
+  readonly patterns_required: true;
+  readonly contract_sections_to_anchor: readonly string[];
+  readonly required_checks: readonly string[];
+  readonly recommended_peer_agents: readonly string[];
+  readonly stop_conditions: readonly string[];
+};
+
+export type InputEnvelope = {
+  readonly project_knowledge: Readonly<Record<string, JsonObject>>;
+  readonly surface_routing: SurfaceRouting;
+  readonly agent_contract_handoff: TurnBrief;
+  readonly write_permissions: {
+    readonly readable_sections: readonly string[];
+    readonly writable_sections: readonly string[];
+    /** Writable and still empty: the agent is asked to fill them. */
+    readonly empty_sections: readonly string[];
+    readonly source: string;
+  };
+  /** For tracing only; nothing here steers a turn. */
+  readonly metadata: JsonObject;
+};
+
+/** What routing and brief need to know of a surface. */
+export type Surface = Pick<SurfaceRule, 'agent' | 'neighbours' | 'checks' | 'sections'>;
+
+export type InputParts = {
+  readonly agent: string;
+  readonly goal: string;
+  readonly acceptanceCriteria: readonly string[];
+  readonly scope: readonly string[];
+  readonly surfaces: Readonly<Record<string, Surface>>;
+  /** The surfaces the work touches, best match first. */
+  readonly activeSurfaces: readonly string[];
+  /** Why they are active, where that was counted. */
+  readonly matches?: readonly Match[];
+  readonly reconnaissanceAgent: string;
+  /** All stored sections; the agent is shown those it may read. */
+  readonly store: Readonly<Record<string, Json>>;
+  readonly readableSections: readonly string[];
+  readonly writableSections: readonly string[];
+  readonly permissionSource: string;
+  readonly metadata: JsonObject;
+};
+
+export function buildInput(parts: InputParts): InputEnvelope {
+  const routing = routeOf(parts);
+  const knowledge = knowledgeFor(parts, routing.active_surfaces);
+  const stored = (section: string) => !isEmpty(parts.store[section]);
+  return {
+    project_knowledge: knowledge,
+    surface_routing: routing,
+    agent_contract_handoff: briefOf(parts, routing, Object.keys(knowledge)),
+    write_permissions: {
+      readable_sections: parts.readableSections,
+      writable_sections: parts.writableSections,
+      empty_sections: parts.writableSections.filter((section) => !stored(section)),
+      source: parts.permissionSource,
+    },
+    metadata: { ...parts.metadata, active_surfaces_count: routing.active_surfaces.length },
+  };
+}
+
+const STOP_CONDITIONS = [
+  'Stop and report BLOCKED when the work needs a surface that is not yours.',
+  'Stop and report NEEDS_INPUT when only a person can decide between the options.',
+  'Stop and report APPROVAL_REQUEST before a command that changes state outside your scope.',
+];
+
+function routeOf(parts: InputParts): SurfaceRouting {
+  const own = ownSurface(parts);
+  const isFallback = parts.activeSurfaces.length === 0 && own !== null;
+  const active = isFallback ? [own] : unique(parts.activeSurfaces);
+  const matches = isFallback ? [fallbackTo(own)] : (parts.matches ?? []);
+  const agents = unique(active.flatMap((surface) => parts.surfaces[surface]?.agent ?? []));
+  return {
+    active_surfaces: active,
+    primary_surface: own !== null && active.includes(own) ? own : (active[0] ?? ''),
+    multi_surface: active.length > 1,
+    dispatch_mode: modeOf(active),
+    confidence: confidenceOf(matches),
+    recommended_agents: agents.length > 0 ? agents : [parts.reconnaissanceAgent].filter((name) => name !== ''),
+    matched_signals: Object.fromEntries(matches.map(({ surface, signals }) => [surface, signals])),
+    reconnaissance_agent: parts.reconnaissanceAgent,
+  };
+}
+
+/** The surface the agent answers for; of several the one that is active, best match first. */
+function ownSurface({ agent, surfaces, activeSurfaces }: InputParts): string | null {
+  const owned = Object.keys(surfaces).filter((surface) => surfaces[surface]?.agent === agent);
+  return activeSurfaces.find((surface) => owned.includes(surface)) ?? owned[0] ?? null;
+}
+
+function modeOf(active: readonly string[]): DispatchMode {
+  if (active.length === 0) return 'reconnaissance';
+  if (active.length === 1) return 'single_surface';
+  return active.includes('planning_specs') ? 'sequential' : 'parallel';
+}
+
+/** What is relevant to the active surfaces, or everything readable when that leaves nothing. */
+function knowledgeFor(parts: InputParts, active: readonly string[]): Record<string, JsonObject> {
+  const readable = parts.readableSections.filter((section) => Object.hasOwn(parts.store, section));
+  const relevant = active.flatMap((surface) => parts.surfaces[surface]?.sections ?? []);
+  const chosen = readable.filter((section) => relevant.includes(section));
+  const shown = chosen.length > 0 ? chosen : readable;
+  return Object.fromEntries(shown.map((section) => [section, objectOf(parts.store[section])]));
+}
+
+function objectOf(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+function briefOf(parts: InputParts, routing: SurfaceRouting, knowledge: readonly string[]): TurnBrief {
+  const { active_surfaces: active, primary_surface: primary } = routing;
+  const own = ownSurface(parts);
+  const neighbours = parts.surfaces[primary]?.neighbours ?? [];
+  const crossCheck = active.length > 1 || (own !== null && own !== primary);
+  const checksOf = (surface: string) => parts.surfaces[surface]?.checks ?? [];
+  return {
+    goal: parts.goal,
+    acceptance_criteria: parts.acceptanceCriteria,
+    scope: parts.scope,
+    agent_role: roleOf(own, routing),
+    primary_surface: primary,
+    active_surfaces: active,
+    adjacent_surfaces: unique([...active, ...neighbours]).filter((surface) => surface !== primary),
+    dispatch_mode: routing.dispatch_mode,
+    cross_check_required: crossCheck,
+    consolidation_required: crossCheck,
+    consolidation_fields: crossCheck ? CONSOLIDATION_KEYS : [],
+    evidence_required: EVIDENCE_KEYS,
+    patterns_required: true,
+    contract_sections_to_anchor: knowledge.toSorted(),
+    required_checks: unique([primary, ...neighbours].flatMap(checksOf)),
+    recommended_peer_agents: routing.recommended_agents.filter((agent) => agent !== parts.agent),
+    stop_conditions: STOP_CONDITIONS,
+  };
+}
+
+function roleOf(own: string | null, routing: SurfaceRouting): AgentRole {
+  if (routing.active_surfaces.length === 0) return 'reconnaissance';
+  if (own === routing.primary_surface) return 'primary';
+  return own !== null && routing.active_surfaces.includes(own) ? 'cross_check' : 'adjacent';
+}
+
+function unique(words: readonly string[]): string[] {
+  return [...new Set(words)];
+}
