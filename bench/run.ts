@@ -40,7 +40,7 @@ const GROUPS: Record<string, () => Promise<void>> = {
     print('Trust per dispatch, without the disk', attestTimes());
   },
   async start() {
-    print('Starting a short command', startTimes([['check'], ['casts'], ['status']]));
+    print('Starting a short command', startTimes());
   },
 };
 

@@ -15,8 +15,11 @@ const root = join(__dirname, '..');
 const source = join(root, 'src', 'cli', 'main.ts');
 const fromSource = existsSync(source);
 // Compiled code is kept between runs; without it a checkout would strip the types of every file at every start.
-if (fromSource) require('node:module').enableCompileCache(join(root, 'node_modules', '.cache', 'baton'));
-else require('node:module').enableCompileCache();
+const modules = require('node:module');
+if (fromSource) {
+  modules.enableCompileCache(join(root, 'node_modules', '.cache', 'baton'));
+  modules.registerHooks({ resolve: resolveSource });
+} else modules.enableCompileCache();
 const entry = fromSource ? source : join(root, 'dist', 'cli', 'main.js');
 import(pathToFileURL(entry).href).then(
   ({ main }) => main(process.argv.slice(2)),
@@ -28,3 +31,12 @@ import(pathToFileURL(entry).href).then(
     process.exit(3);
   },
 );
+
+/**
+ * Our own sources name each other in full. Node would still look every one of them up on disk, follow its links and search
+ * for the package it belongs to, which takes a fifth of the time of a short command.
+ */
+function resolveSource(specifier, context, next) {
+  if (!specifier.startsWith('.') || !specifier.endsWith('.ts')) return next(specifier, context);
+  return { url: new URL(specifier, context.parentURL).href, format: 'module-typescript', shortCircuit: true };
+}

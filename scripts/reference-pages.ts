@@ -2,12 +2,14 @@
 import type { Command } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { GROUPS } from '../src/cli/help.ts';
+import { ACCESS_CODES } from '../src/kernel/codes/access.ts';
 import { AGENT_CODES } from '../src/kernel/codes/agent.ts';
 import { EVIDENCE_CODES } from '../src/kernel/codes/evidence.ts';
 import { GAIA_CODES } from '../src/kernel/codes/gaia.ts';
 import { GAIA_REPORT_CODES } from '../src/kernel/codes/gaia-report.ts';
 import { GOVERNED_CODES } from '../src/kernel/codes/governed.ts';
 import { GRAPH_CODES } from '../src/kernel/codes/graph.ts';
+import { KNOWLEDGE_CODES } from '../src/kernel/codes/knowledge.ts';
 import { OPERATOR_CODES } from '../src/kernel/codes/operator.ts';
 import { OPERATOR_RULES } from '../src/kernel/codes/operator-rules.ts';
 import type { CodeRow } from '../src/kernel/codes/row.ts';
@@ -56,11 +58,13 @@ const CHAPTERS: readonly (readonly [title: string, codes: Readonly<Record<string
   ['Agents', AGENT_CODES],
   ['Turns (gaia)', GAIA_CODES],
   ['Findings of a turn’s report (gaia)', GAIA_REPORT_CODES],
+  ['Shared knowledge', KNOWLEDGE_CODES],
   ['Ledger (operator)', OPERATOR_CODES],
   ['Rules of the gates (operator)', OPERATOR_RULES],
   ['Trust (governed)', GOVERNED_CODES],
   ['History as evidence', EVIDENCE_CODES],
   ['Worktrees', WORKTREE_CODES],
+  ['Access', ACCESS_CODES],
 ];
 
 const RETRY: Readonly<Record<CodeRow['retry'], string>> = {

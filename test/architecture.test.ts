@@ -18,17 +18,27 @@ const BORDERS: Readonly<Record<string, Border>> = {
   dialects: { src: ['kernel'], npm: ['ajv', 'canonicalize', 'secure-json-parse'], node: false },
   engine: { src: ['kernel'], npm: [], node: true },
   log: { src: ['kernel', ...PORTS], npm: [], node: true },
-  audit: { src: ['kernel', 'log'], npm: [], node: true },
+  audit: { src: ['kernel', 'log', 'access/user-folder.ts'], npm: [], node: true },
+  access: { src: ['kernel', 'log', 'agents'], npm: [], node: true },
   utilities: { src: ['kernel'], npm: [], node: true },
   agents: { src: ['kernel', 'utilities', ...PORTS], npm: [], node: true },
-  workspace: { src: ['kernel', 'dialects', ...PORTS], npm: ['ajv'], node: true },
+  /** Sealed permissions: they read lines of shell as the hooks do, and who asks as the log names him. */
+  approvals: {
+    src: [
+      ...['kernel', 'engine', 'access', 'agents/environment.ts', 'mcp/attempt.ts'],
+      ...['hooks/shell.ts', 'hooks/programs.ts', 'hooks/dangerous.ts', 'hooks/written-paths.ts', 'hooks/real-place.ts'],
+    ],
+    npm: [],
+    node: true,
+  },
+  workspace: { src: ['kernel', 'dialects', 'approvals/seal-for-turn.ts', ...PORTS], npm: ['ajv'], node: true },
   server: { src: ['kernel', 'dialects', 'engine', 'log', 'agents', 'utilities', 'workspace'], npm: [], node: true },
   mcp: {
-    src: ['kernel', 'dialects', ...PORTS, 'agents/process/attempt-folder.ts'],
+    src: ['kernel', 'dialects', ...PORTS, 'agents/process/attempt-folder.ts', 'access/role.ts'],
     npm: ['@modelcontextprotocol/sdk'],
     node: true,
   },
-  hooks: { src: ['kernel', 'dialects', 'engine', 'log', 'workspace'], npm: [], node: true },
+  hooks: { src: ['kernel', 'dialects', 'engine', 'log', 'workspace', 'approvals'], npm: [], node: true },
   /** What users' own tests may use: a model without a network. */
   testing: { src: ['kernel'], npm: [], node: true },
   cli: { src: ['*'], npm: ['@modelcontextprotocol/sdk'], node: true },
@@ -38,12 +48,13 @@ const BORDERS: Readonly<Record<string, Border>> = {
 
 /** What crosses a border all the same, and why. An entry that is not needed any more fails the test. */
 const CROSSINGS: Readonly<Record<string, string>> = {
-  'dialects/governed/registry-folder.ts imports node:crypto':
-    'reads a registry from its folder: the one reader of files here',
-  'dialects/governed/registry-folder.ts imports node:fs':
-    'reads a registry from its folder: the one reader of files here',
-  'dialects/governed/registry-folder.ts imports node:path':
-    'reads a registry from its folder: the one reader of files here',
+  'dialects/governed/read-inside.ts imports node:fs': 'reads a file of a registry folder: the one reader of files here',
+  'dialects/governed/read-inside.ts imports node:path':
+    'reads a file of a registry folder: the one reader of files here',
+  'dialects/governed/registry-folder.ts imports node:crypto': 'loads a registry from its folder',
+  'dialects/governed/registry-folder.ts imports node:path': 'loads a registry from its folder',
+  'dialects/json-text.ts imports node:module':
+    'loads the guard against poisoned prototypes for the first text that needs it',
   'dialects/user-schema.ts imports node:module': 'loads the validator library when the first schema is used',
   'dialects/user-schema.ts imports node:vm': 'runs the patterns of a schema where they can be stopped',
   'engine/desk-worker.ts imports dialects/index.ts': 'the program of the worker thread: it puts the parts together',

@@ -51,9 +51,12 @@ export type Stage = {
   readonly agents?: Readonly<Record<string, readonly Json[]>>;
   /** Stops before the play begins to answer dispatches. */
   readonly hold?: boolean;
+  /** The worktree in which the cast works; else the workspace itself. */
+  readonly root?: string;
 };
 
-export function play({ config, loadout, request = 'do it', agents, data, hold = agents === undefined }: Stage): Play {
+export function play(stage: Stage): Play {
+  const { config, loadout, request = 'do it', agents, data, hold = agents === undefined, root } = stage;
   const name = loadout ?? Object.keys(config.loadouts as JsonObject)[0] ?? '';
   const errors = check(config).filter(({ level }) => level === 'error');
   if (errors.length > 0) throw new Error(`the stage does not check: ${JSON.stringify(errors)}`);
@@ -76,12 +79,15 @@ export function play({ config, loadout, request = 'do it', agents, data, hold = 
       if (!cast || !effect || effect.kind === 'timer') return;
       const { turn, attempt } = effect;
       if (effect.kind === 'prepare') submit({ kind: 'turn.prepared', cast: 'c', turn, attempt });
+      else if (effect.kind === 'merge')
+        submit({ kind: 'turn.merged', cast: 'c', turn, attempt, merge: { ok: true, commit: null } });
       else submit(answerFor(cast, turn, attempt));
     }
   };
   const script = (agents as Script | undefined) ?? null;
   const rules = resolve(config, name);
-  submit({ kind: 'cast.start', cast: 'c', request, loadout: name, rules, script, ...(data ? { data } : {}) });
+  const start = { kind: 'cast.start', cast: 'c', request, loadout: name, rules, script } as const;
+  submit({ ...start, ...(data ? { data } : {}), ...(root ? { root } : {}) });
   if (!hold) run();
   const castNow = () => state.casts.c as Cast;
   return {

@@ -1,5 +1,5 @@
-// Checks the evidence that Baton leaves behind, without Baton: plain Node 24, no dependency, no network, not a line shared
-// with the program that wrote it. It reads and never writes.
+// Checks the evidence that Baton leaves behind, without Baton: plain Node (20 for a file, 24 for a log), no dependency, no
+// network, not a line shared with the program that wrote it. It reads and never writes.
 //   node verify.mjs run.baton [--key KEY]
 //   node verify.mjs --log .baton/state/log.sqlite [--checkpoint FILE]… [--key KEY]
 // It prints one line for each finding: number of the entry (0: none in particular), kind, a sentence. Exit 0: all is as it
@@ -15,8 +15,8 @@
 import { createHash, createPublicKey, verify as isSignature } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 
+const { DatabaseSync } = await import('node:sqlite').catch(() => ({}));
 const sha256 = (...parts) => parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest('hex');
 const leafOf = (line) => sha256('\0', line);
 const digestOf = (text) => `sha256:${sha256(text)}`;
@@ -271,7 +271,6 @@ const args = process.argv.slice(2);
 const values = (name) => args.filter((_, index) => args[index - 1] === name);
 const [[log], [givenKey]] = [values('--log'), values('--key')];
 const [bundle] = args.filter((arg, index) => !arg.startsWith('--') && !args[index - 1]?.startsWith('--'));
-
 /** Without --key, the keys beside each file of checkpoints are used: they prove that it was one signer, not which one. */
 const textIn = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
 const keysFor = (file) => (givenKey ?? textIn(join(dirname(file), 'keys.txt'))).split('\n').flatMap(readKey);
@@ -286,8 +285,9 @@ function check() {
   return checkLog(log, [...inside, ...outside]);
 }
 
-if (!log && !bundle) console.error('say: verify.mjs FILE, or verify.mjs --log FILE [--checkpoint FILE]…; --key KEY');
-if (!log && !bundle) process.exit(2);
+const isUnclear = log ? !DatabaseSync : !bundle;
+if (isUnclear) console.error('say: verify.mjs FILE; with Node 24 --log FILE [--checkpoint FILE]…; both take --key KEY');
+if (isUnclear) process.exit(2);
 let told = '';
 try {
   told = check();

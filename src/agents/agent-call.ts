@@ -21,7 +21,15 @@ export type McpServer = {
   readonly command: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The tools the agent may call, for programs that ask for a list; all of them where it is left out. */
+  readonly tools?: readonly string[];
 };
+
+/** Our own server for the attempt whose variables these are. */
+export type Offer = (env: Readonly<Record<string, string>>) => McpServer;
+
+/** The name by which agents know our own server. */
+export const OFFERED_AS = 'baton';
 
 /** What a workspace or a materia says about an agent beyond the turn itself. */
 export type AgentSettings = {

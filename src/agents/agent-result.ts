@@ -5,6 +5,7 @@ import type { AgentNote } from '../kernel/fact.ts';
 import type { AgentMateria } from '../kernel/graph/config.ts';
 import type { Usage } from '../kernel/state.ts';
 import type { AgentFault } from './fault.ts';
+import { estimated } from './prices.ts';
 import { type AgentReport, usageSince } from './report.ts';
 
 type Settled = {
@@ -31,21 +32,29 @@ export function failed(fault: AgentFault, settled: Settled): AttemptResult {
 }
 
 function told({ packet, report, warnings }: Settled): { agent: AgentNote; usage?: Usage } {
-  const { usage, usageIsOfSession, sessionId, model, denials } = report;
+  const { usage, usageIsOfSession, sessionId, model, denials, commands } = report;
   const before = packet.session?.usage;
   const total = usage !== null && usageIsOfSession ? { usage } : {};
-  const own = usage !== null && usageIsOfSession && before ? usageSince(usage, before) : usage;
-  const { runner } = packet.materia as AgentMateria;
+  const { runner, model: asked } = packet.materia as AgentMateria;
+  const used = usage !== null && usageIsOfSession && before ? usageSince(usage, before) : usage;
+  const own = used && estimated(used, model ?? asked ?? null, packet.prices);
   const agent = {
     runner,
     ...(sessionId === null ? {} : { session: { runner, id: sessionId, ...total } }),
     ...(model === null ? {} : { model }),
-    // Nothing that was used is free: no price means that none was told.
-    ...(own !== null && own.cost === 0 && own.input + own.output > 0 ? { unpriced: true } : {}),
+    // Nothing that was used is free: no price means that none was told, and none is known.
+    ...(own !== null && isUnpriced(own) ? { unpriced: true } : {}),
     ...(denials.length > 0 ? { denials } : {}),
+    // That none was run is worth knowing too: a report may name some.
+    ...(commands === null ? {} : { commands }),
     ...(warnings.length > 0 ? { warnings } : {}),
   };
   return { agent, ...(own === null ? {} : { usage: own }) };
+}
+
+/** A price of nothing that somebody wrote down is a price. */
+function isUnpriced({ input, output, cost, estimated: isEstimate }: Usage): boolean {
+  return cost === 0 && !isEstimate && input + output > 0;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { LiveEvent } from '../engine/ports.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { AgentCall } from './agent-call.ts';
 import { type ApiRequest, type ApiSettings, addressOf, errorIn, type ModelApi } from './model-api.ts';
-import { type AgentReport, amount, objectAt, stringAt } from './report.ts';
+import { type AgentReport, amount, objectAt, ofWhichCached, stringAt } from './report.ts';
 
 export const anthropic: ModelApi = { name: 'anthropic', keyVariable: 'ANTHROPIC_API_KEY', request, fold, live };
 
@@ -49,8 +49,9 @@ function fold(report: AgentReport, event: JsonObject): AgentReport {
     case 'message_start': {
       const message = objectAt(event, 'message');
       const used = objectAt(message, 'usage');
-      const cached = amount(used.cache_creation_input_tokens) + amount(used.cache_read_input_tokens);
-      const usage = { input: amount(used.input_tokens) + cached, output: amount(used.output_tokens), cost: 0 };
+      const read = amount(used.cache_read_input_tokens);
+      const input = amount(used.input_tokens) + amount(used.cache_creation_input_tokens) + read;
+      const usage = { input, output: amount(used.output_tokens), cost: 0, ...ofWhichCached(read) };
       return { ...report, model: stringAt(message, 'model'), usage };
     }
     case 'content_block_delta':

@@ -5,7 +5,17 @@ import type { JsonObject } from '../kernel/json.ts';
 import type { Usage } from '../kernel/state.ts';
 import type { AgentCall, AgentSettings, Invocation, Program } from './agent-call.ts';
 import { eventReader } from './event-reader.ts';
-import { type AgentReport, addName, addUsage, amount, objectAt, objectsIn, stringAt, textIn } from './report.ts';
+import {
+  type AgentReport,
+  addName,
+  addUsage,
+  amount,
+  objectAt,
+  objectsIn,
+  stringAt,
+  textIn,
+  withCommand,
+} from './report.ts';
 import { nearestLevel } from './thinking.ts';
 import { claudeTools } from './tool-scope.ts';
 
@@ -47,7 +57,7 @@ function invoke(call: AgentCall, settings: AgentSettings): Invocation {
     ...(call.model === null ? [] : ['--model', call.model]),
     ...(thinking.level === null ? [] : ['--effort', thinking.level]),
     ...systemFlags(call),
-    ...(settings.mcp ? ['--mcp-config', JSON.stringify({ mcpServers: settings.mcp })] : []),
+    ...(settings.mcp ? ['--mcp-config', JSON.stringify({ mcpServers: serversOf(settings.mcp) })] : []),
     ...(call.session === null ? [] : ['--resume', call.session.id]),
     ...(settings.args ?? []),
   ];
@@ -66,7 +76,22 @@ function bareName(rule: string): string {
 }
 
 function allowed(tools: readonly string[], { mcp = {} }: AgentSettings): string[] {
-  return [...tools, ...Object.keys(mcp).map((name) => `mcp__${name}`)];
+  return [
+    ...tools,
+    ...Object.entries(mcp).flatMap(
+      ([name, { tools: own }]) => own?.map((tool) => `mcp__${name}__${tool}`) ?? `mcp__${name}`,
+    ),
+  ];
+}
+
+/** As the program's own file of servers has them. */
+function serversOf(mcp: NonNullable<AgentSettings['mcp']>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(mcp).map(([name, { command, args = [], env = {} }]) => [
+      name,
+      { command, args: [...args], env: { ...env } },
+    ]),
+  );
 }
 
 /** With tools the program's own instructions for them stay in place; without any it is just a model. */
@@ -112,11 +137,14 @@ function foldAssistant(report: AgentReport, event: JsonObject): AgentReport {
   const calls = objectsIn(message.content).filter(({ type }) => type === 'tool_use');
   const toolCalls = calls.reduce((names, call) => addName(names, stringAt(call, 'name') ?? ''), report.toolCalls);
   // What its own helpers say has a parent and is not the answer.
-  if (typeof event.parent_tool_use_id === 'string') return { ...report, toolCalls };
+  const shell = calls.filter(({ name }) => name === 'Bash').map((call) => objectAt(call, 'input').command);
+  const { commands } = shell.reduce(withCommand, report);
+  if (typeof event.parent_tool_use_id === 'string') return { ...report, toolCalls, commands };
   const model = stringAt(message, 'model');
   return {
     ...report,
     toolCalls,
+    commands,
     text: textIn(message.content) || report.text,
     // Errors of the provider come as a message of a model that does not exist.
     model: model === null || model === '<synthetic>' ? report.model : model,
@@ -138,7 +166,7 @@ function foldResult(report: AgentReport, event: JsonObject): AgentReport {
   const denied = objectsIn(event.permission_denials).map((denial) => stringAt(denial, 'tool_name') ?? '');
   // Most were told while they happened.
   const denials = denied.filter((name) => !report.denials.includes(name)).reduce(addName, report.denials);
-  const common = { ...report, usage, denials };
+  const common = { ...report, usage, denials, commands: withoutRefused(report, event) };
   const text = stringAt(event, 'result') ?? '';
   if (event.is_error === true || event.subtype !== 'success') {
     const errors = Array.isArray(event.errors) ? event.errors.filter((one) => typeof one === 'string') : [];
@@ -149,6 +177,12 @@ function foldResult(report: AgentReport, event: JsonObject): AgentReport {
     return { ...common, text: '', isFinished: false, error };
   }
   return { ...common, text, isFinished: true, error: null };
+}
+
+/** What it asked to run and was not let. */
+function withoutRefused({ commands }: AgentReport, event: JsonObject): AgentReport['commands'] {
+  const refused = objectsIn(event.permission_denials).map((denial) => objectAt(denial, 'tool_input').command);
+  return commands?.filter((command) => !refused.includes(command)) ?? null;
 }
 
 /** What this turn used. The totals beside it cover a resumed conversation from its beginning. */

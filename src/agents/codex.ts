@@ -4,7 +4,7 @@ import type { LiveEvent } from '../engine/ports.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { AgentCall, AgentSettings, Invocation, Program } from './agent-call.ts';
 import { eventReader } from './event-reader.ts';
-import { type AgentReport, addName, amount, objectAt, stringAt } from './report.ts';
+import { type AgentReport, addName, amount, objectAt, ofWhichCached, stringAt, withCommand } from './report.ts';
 import { nearestLevel } from './thinking.ts';
 import { codexSandbox } from './tool-scope.ts';
 
@@ -14,6 +14,9 @@ export const codex: Program = {
   invoke,
   reader: eventReader(fold, live),
 };
+
+/** A server that has not started by then is done without. */
+const SERVER_START_S = 30;
 
 const EFFORTS = ['minimal', 'low', 'medium', 'high', 'xhigh'];
 
@@ -58,13 +61,19 @@ function providerOf({ baseUrl }: AgentSettings): (readonly [string, string])[] {
 }
 
 function serversOf({ mcp = {} }: AgentSettings): (readonly [string, string])[] {
-  return Object.entries(mcp).flatMap(([name, { command, args = [], env = {} }]) => [
+  const servers = Object.entries(mcp);
+  // Left alone it waits for one second and then begins without the tools; 0 makes it wait as long as a server may take.
+  const patience = servers.length === 0 ? [] : [['mcp_optional_startup_grace_ms', '0'] as const];
+  const each = servers.flatMap(([name, { command, args = [], env = {}, tools }]) => [
     [`mcp_servers.${name}.command`, toml(command)] as const,
     [`mcp_servers.${name}.args`, `[${args.map(toml).join(',')}]`] as const,
     // Whoever names a server in the settings has approved it; without this every call of it is refused.
     [`mcp_servers.${name}.default_tools_approval_mode`, toml('approve')] as const,
+    [`mcp_servers.${name}.startup_timeout_sec`, String(SERVER_START_S)] as const,
+    ...(tools ? [[`mcp_servers.${name}.enabled_tools`, `[${tools.map(toml).join(',')}]`] as const] : []),
     ...Object.entries(env).map(([key, value]) => [`mcp_servers.${name}.env.${key}`, toml(value)] as const),
   ]);
+  return [...patience, ...each];
 }
 
 /** A TOML string: like JSON's, except that the delete character must be escaped too. */
@@ -82,7 +91,10 @@ function fold(report: AgentReport, event: JsonObject): AgentReport {
     case 'turn.completed': {
       const used = objectAt(event, 'usage');
       // Cached tokens are part of its input tokens already, and reasoning part of its output.
-      const usage = { input: amount(used.input_tokens), output: amount(used.output_tokens), cost: 0 };
+      const usage = {
+        ...{ input: amount(used.input_tokens), output: amount(used.output_tokens), cost: 0 },
+        ...ofWhichCached(amount(used.cached_input_tokens)),
+      };
       return { ...report, usage, usageIsOfSession: true, isFinished: true, error: null };
     }
     case 'turn.failed':
@@ -104,7 +116,10 @@ function foldItem(report: AgentReport, item: JsonObject, isDone: boolean): Agent
   const name = toolOf(item);
   const denials = isDone && item.status === 'declined' ? addName(report.denials, name) : report.denials;
   // Some items are told only when they are complete, and some twice; a call counts when it is over.
-  return isDone ? { ...report, denials, toolCalls: addName(report.toolCalls, name) } : report;
+  if (!isDone) return report;
+  const isCommand = type === 'command_execution' && item.status !== 'declined';
+  const { commands } = withCommand(report, isCommand ? item.command : undefined);
+  return { ...report, denials, commands, toolCalls: addName(report.toolCalls, name) };
 }
 
 function toolOf(item: JsonObject): string {

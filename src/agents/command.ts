@@ -27,7 +27,7 @@ export function command(template: CommandTemplate): Program {
           said.push(chunk);
           return [{ kind: 'text', text: chunk }];
         },
-        report: () => ({ ...EMPTY_REPORT, text: said.join(''), isFinished: null }),
+        report: () => ({ ...EMPTY_REPORT, text: said.join(''), isFinished: null, commands: null }),
       };
     },
   };

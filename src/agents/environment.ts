@@ -35,6 +35,8 @@ export function agentEnvironment(
     ...set,
     // Attempts lie in the state folder, which stands for itself where no home was named.
     BATON_HOME: resolve(inherited.BATON_HOME || dirname(dirname(attemptDir))),
+    // With it `baton exec` finds the key with which a permission was sealed, where that is not in the usual place.
+    ...(inherited.BATON_CONFIG ? { BATON_CONFIG: resolve(inherited.BATON_CONFIG) } : {}),
     BATON_CAST: cast,
     BATON_ATTEMPT: `${turn}.${attempt}`,
     ...(task ? { BATON_TASK: task.id, BATON_FENCE: String(task.fence) } : {}),

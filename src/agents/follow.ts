@@ -6,16 +6,29 @@ import { StringDecoder } from 'node:string_decoder';
 const LOOK_EVERY_MS = 100;
 const PIECE_BYTES = 262_144;
 
-/** Hands over what is added to the file, until it is told to stop; the last look is after that. */
-export function follow(file: string, take: (text: string) => void): { stop(): Promise<void> } {
-  const decoder = new StringDecoder('utf8');
-  let at = 0;
+/**
+ * Hands over what is added to the file, until it is told to stop; the last look is after that. Of what is there already at
+ * most `pastBytesMax` are told. A file that was cut is read from its beginning.
+ */
+export function follow(
+  file: string,
+  take: (text: string) => void,
+  pastBytesMax = Number.POSITIVE_INFINITY,
+): { stop(): Promise<void> } {
+  let decoder = new StringDecoder('utf8');
+  let at: number | null = null;
   let isStopped = false;
   let wake = () => {};
   const look = async () => {
     const handle = await open(file, 'r').catch(() => null);
     if (handle === null) return; // It is not there yet, or not any more.
     try {
+      const { size } = await handle.stat();
+      at ??= Math.max(0, size - pastBytesMax);
+      if (size < at) {
+        at = 0;
+        decoder = new StringDecoder('utf8');
+      }
       for (;;) {
         const { bytesRead, buffer } = await handle.read(Buffer.alloc(PIECE_BYTES), 0, PIECE_BYTES, at);
         if (bytesRead === 0) return;

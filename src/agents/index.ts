@@ -2,44 +2,58 @@
 import type { Runner, Runners } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { AgentMateria } from '../kernel/graph/config.ts';
-import type { AgentSettings, Program } from './agent-call.ts';
+import type { AgentSettings, Offer, Program } from './agent-call.ts';
 import { anthropic } from './anthropic.ts';
 import { apiRunner } from './api-runner.ts';
 import { claude } from './claude.ts';
 import { codex } from './codex.ts';
 import { command } from './command.ts';
 import { findProgram, type ProgramName } from './detect.ts';
+import { withLiveFile } from './live-file.ts';
+import type { ApiSettings } from './model-api.ts';
 import { openai } from './openai.ts';
 import { pi } from './pi.ts';
 import { programRunner } from './program-runner.ts';
 import { scripted } from './scripted.ts';
 import { utility } from './utility.ts';
 
-export const runners: Runners = {
-  runnerFor(packet: Packet): Runner {
-    if (packet.scripted) return scripted;
-    return packet.materia.type === 'utility' ? utility : agentRunner(packet.materia);
-  },
-};
+/** Agents that answer in their own words only. */
+export const runners: Runners = runnersWith(null);
+
+/** `offer` says how a program that can call tools is given ours. */
+export function runnersWith(offer: Offer | null): Runners {
+  return {
+    runnerFor(packet: Packet): Runner {
+      if (packet.scripted) return scripted;
+      return packet.materia.type === 'utility' ? utility : agentRunner(packet.materia, offer);
+    },
+  };
+}
 
 /** The runner a materia names, set up as the materia says. */
-export function agentRunner(materia: AgentMateria): Runner {
+export function agentRunner(materia: AgentMateria, offer: Offer | null = null): Runner {
+  const more = { offer };
   switch (materia.runner) {
     case 'claude':
-      return programRunner(claude, settingsOf(materia, claude));
+      return programRunner(claude, settingsOf(materia, claude), more);
     case 'codex':
-      return programRunner(codex, settingsOf(materia, codex));
+      return programRunner(codex, settingsOf(materia, codex), more);
     case 'pi':
-      return programRunner(pi, settingsOf(materia, pi));
+      return programRunner(pi, settingsOf(materia, pi), more);
     case 'command':
       return programRunner(command(materia.command ?? []), settingsOf(materia, null));
     case 'openai':
-      return apiRunner(openai, materia.baseUrl === undefined ? {} : { baseUrl: materia.baseUrl });
+      return withLiveFile(apiRunner(openai, placeOf(materia)));
     case 'anthropic':
-      return apiRunner(anthropic, materia.baseUrl === undefined ? {} : { baseUrl: materia.baseUrl });
+      return withLiveFile(apiRunner(anthropic, placeOf(materia)));
     default:
       return unavailable(materia.runner);
   }
+}
+
+/** Where the model is. */
+function placeOf({ baseUrl }: AgentMateria): ApiSettings {
+  return baseUrl === undefined ? {} : { baseUrl };
 }
 
 function settingsOf({ args, env, baseUrl }: AgentMateria, program: Program | null): AgentSettings {

@@ -1,20 +1,45 @@
 // Whether this process was started by an agent or by something an agent started. Every attempt marks its environment, and a
-// mark that was taken off here is still found in a process above.
+// mark that was taken off here is still found in a process above; where it was taken off there too, the supervisor of the
+// attempt is left, which no agent can change.
 import { readFileSync } from 'node:fs';
-import { processTable } from './process/process-identity.ts';
+import { readdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { readClaim } from './process/attempt-folder.ts';
+import { ancestorsOf, commandOf } from './process/process-identity.ts';
 import { MARK } from './process/process-tree.ts';
 
 const MARKS = [MARK, 'BATON_ATTEMPT'];
 
 export function isInsideAttempt(env: Readonly<Record<string, string | undefined>>, pid = process.pid): boolean {
   if (MARKS.some((name) => (env[name] ?? '') !== '')) return true;
-  const parents = new Map(processTable().map((row) => [row.pid, row.ppid]));
-  const seen = new Set<number>();
-  for (let at = parents.get(pid) ?? 0; at > 1 && !seen.has(at); at = parents.get(at) ?? 0) {
-    if (isMarked(at)) return true;
-    seen.add(at);
-  }
-  return false;
+  return ancestorsOf(pid).some((above) => isMarked(above.pid) || supervisedFolder(commandOf(above.pid)) !== null);
+}
+
+/** The folder of the attempt that a supervisor was started on, as its command line says; null for any other program. */
+export function supervisedFolder(command: string): string | null {
+  const [, folder] = /supervisor\.[jt]s[\0 ](\/[^\0]+)\0?$/.exec(command.slice(-8_192)) ?? [];
+  return folder ?? null;
+}
+
+/**
+ * Whether the attempt in this folder has started us: its supervisor is a process above. What an environment says can be
+ * made up by whoever starts us; that cannot. An attempt without a supervisor has started nobody.
+ */
+export async function isStartedByAttempt(dir: string, pid = process.pid): Promise<boolean> {
+  const claims = await Promise.all((await runsOf(dir)).map((folder) => readClaim(folder).catch(() => null)));
+  const supervisors = claims.filter((claim) => claim?.by === 'supervisor');
+  return ancestorsOf(pid).some((above) =>
+    supervisors.some((claim) => claim?.pid === above.pid && claim.startTime === above.startTime),
+  );
+}
+
+/** The attempt's own folder, and those of runs that were made after it because a provider asked for patience. */
+async function runsOf(dir: string): Promise<readonly string[]> {
+  const names = await readdir(dirname(dir)).catch(() => []);
+  const own = basename(dir);
+  return names
+    .filter((name) => name === own || name.startsWith(`${own}.again-`))
+    .map((name) => join(dirname(dir), name));
 }
 
 function isMarked(pid: number): boolean {

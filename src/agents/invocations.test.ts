@@ -1,4 +1,5 @@
 // The exact commands and requests that a call becomes. Nothing here runs anything.
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { AgentCall, AgentSettings } from './agent-call.ts';
 import { anthropic } from './anthropic.ts';
@@ -12,6 +13,7 @@ import { pi } from './pi.ts';
 const PLAIN: AgentCall = { prompt: 'Do it.', system: null, model: null, thinking: null, tools: 'none', session: null };
 const call = (more: Partial<AgentCall> = {}): AgentCall => ({ ...PLAIN, ...more });
 const PROGRAMS = [claude, codex, pi];
+const EXTENSION = fileURLToPath(new URL('./pi-extension.ts', import.meta.url));
 
 test.each(PROGRAMS)('$name: the prompt goes in on standard input and stands in no argument', (program) => {
   const { argv, stdin } = program.invoke(call({ prompt: '--help; rm -rf $HOME' }), {});
@@ -54,10 +56,16 @@ test.each<[string, Partial<AgentCall>, AgentSettings, (readonly string[])[]]>([
     {},
     { mcp: { baton: { command: 'baton', args: ['mcp'] } } },
     [
-      ['--mcp-config', '{"mcpServers":{"baton":{"command":"baton","args":["mcp"]}}}'],
+      ['--mcp-config', '{"mcpServers":{"baton":{"command":"baton","args":["mcp"],"env":{}}}}'],
       ['--allowedTools', 'mcp__baton'],
       ['--permission-prompts', 'none', '--strict-mcp-config'],
     ],
+  ],
+  [
+    'some tools of a server',
+    { tools: 'readOnly' },
+    { mcp: { s: { command: 'x', tools: ['a', 'b'] } } },
+    [['--allowedTools', 'Read,Grep,Glob,mcp__s__a,mcp__s__b']],
   ],
 ])('claude: %s', (_what, more, settings, pairs) => {
   const { argv } = claude.invoke(call(more), settings);
@@ -102,8 +110,16 @@ test.each<[string, Partial<AgentCall>, AgentSettings, (readonly string[])[]]>([
       ['-c', 'mcp_servers.baton.command="baton"'],
       ['-c', 'mcp_servers.baton.args=["mcp","-v"]'],
       ['-c', 'mcp_servers.baton.default_tools_approval_mode="approve"'],
+      ['-c', 'mcp_optional_startup_grace_ms=0'],
+      ['-c', 'mcp_servers.baton.startup_timeout_sec=30'],
       ['-c', 'mcp_servers.baton.env.A="b"'],
     ],
+  ],
+  [
+    'some tools of a server',
+    {},
+    { mcp: { s: { command: 'x', tools: ['a', 'b'] } } },
+    [['-c', 'mcp_servers.s.enabled_tools=["a","b"]']],
   ],
 ])('codex: %s', (_what, more, settings, pairs) => {
   const { argv } = codex.invoke(call(more), settings);
@@ -119,11 +135,25 @@ test.each<[string, Partial<AgentCall>, AgentSettings, (readonly string[])[], num
   ['a system prompt without tools', { system: 'S' }, {}, [['--system-prompt', 'S']], 0],
   ['a system prompt with tools', { system: 'S', tools: 'coding' }, {}, [['--append-system-prompt', 'S']], 0],
   ['a conversation', { session: { runner: 'r', id: 'abc' } }, {}, [['--session', 'abc']], 0],
+  ['a server', {}, { mcp: { s: { command: 'x', tools: ['a'] } } }, [['--tools', 'a', '--extension', EXTENSION]], 0],
+  [
+    'a server beside its own tools',
+    { tools: 'readOnly' },
+    { mcp: { s: { command: 'x', tools: ['a'] } } },
+    [['--tools', 'read,grep,find,ls,a']],
+    0,
+  ],
   ['what it cannot do', {}, { baseUrl: 'http://x', mcp: { a: { command: 'a' } } }, [], 2],
 ])('pi: %s', (_what, more, settings, pairs, warnings) => {
   const made = pi.invoke(call(more), settings);
   for (const pair of pairs) expect(made.argv, pair.join(' ')).toSatisfy((all: string[]) => has(all, ...pair));
   expect(made.warnings).toHaveLength(warnings);
+});
+
+test('pi: the servers are told to its extension by a variable', () => {
+  const mcp = { s: { command: 'x', args: ['-v'], tools: ['a'] } };
+  expect(JSON.parse(pi.invoke(call(), { mcp }).env.BATON_PI_SERVERS ?? '')).toEqual(mcp);
+  expect(pi.invoke(call(), {}).env).not.toHaveProperty('BATON_PI_SERVERS');
 });
 
 test.each<[string, Parameters<typeof command>[0], Partial<AgentCall>, string[], string]>([

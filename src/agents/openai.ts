@@ -4,7 +4,7 @@ import type { LiveEvent } from '../engine/ports.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { AgentCall } from './agent-call.ts';
 import { type ApiRequest, type ApiSettings, addressOf, errorIn, type ModelApi } from './model-api.ts';
-import { type AgentReport, amount, objectAt, objectsIn, stringAt, textIn } from './report.ts';
+import { type AgentReport, amount, objectAt, objectsIn, ofWhichCached, stringAt, textIn } from './report.ts';
 import { nearestLevel } from './thinking.ts';
 
 export const openai: ModelApi = { name: 'openai', keyVariable: 'OPENAI_API_KEY', request, fold, live };
@@ -66,7 +66,10 @@ function foldResponse(report: AgentReport, response: JsonObject): AgentReport {
     ...report,
     text: text === '' ? report.text : text,
     isFinished: true,
-    usage: { input: amount(used.input_tokens), output: amount(used.output_tokens), cost: 0 },
+    usage: {
+      ...{ input: amount(used.input_tokens), output: amount(used.output_tokens), cost: 0 },
+      ...ofWhichCached(amount(objectAt(used, 'input_tokens_details').cached_tokens)),
+    },
     model: stringAt(response, 'model') ?? report.model,
   };
 }
@@ -76,7 +79,10 @@ function foldChunk(report: AgentReport, chunk: JsonObject): AgentReport {
   const [choice = {}] = objectsIn(chunk.choices);
   const delta = stringAt(objectAt(choice, 'delta'), 'content') ?? '';
   const used = objectAt(chunk, 'usage');
-  const usage = { input: amount(used.prompt_tokens), output: amount(used.completion_tokens), cost: amount(used.cost) };
+  const usage = {
+    ...{ input: amount(used.prompt_tokens), output: amount(used.completion_tokens), cost: amount(used.cost) },
+    ...ofWhichCached(amount(objectAt(used, 'prompt_tokens_details').cached_tokens)),
+  };
   return {
     ...report,
     text: report.text + delta,

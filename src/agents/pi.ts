@@ -1,9 +1,21 @@
 // pi as an agent: `pi -p --mode json`. It ends with exit code 0 whatever happened, so only its events tell.
+import { fileURLToPath } from 'node:url';
 import type { LiveEvent } from '../engine/ports.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { AgentCall, AgentSettings, Invocation, Program } from './agent-call.ts';
 import { eventReader } from './event-reader.ts';
-import { type AgentReport, addName, addUsage, amount, objectAt, objectsIn, stringAt, textIn } from './report.ts';
+import { SERVERS_VARIABLE } from './pi-extension.ts';
+import {
+  type AgentReport,
+  addName,
+  addUsage,
+  amount,
+  objectAt,
+  objectsIn,
+  stringAt,
+  textIn,
+  withCommand,
+} from './report.ts';
 import { nearestLevel } from './thinking.ts';
 import { piTools } from './tool-scope.ts';
 
@@ -22,14 +34,23 @@ export const pi: Program = {
   reader: eventReader(fold, live),
 };
 
+/** It loads extensions from files, in TypeScript or in JavaScript. */
+const EXTENSION = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? './pi-extension.ts' : './pi-extension.js', import.meta.url),
+);
+
 const LEVELS = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
 function invoke(call: AgentCall, settings: AgentSettings): Invocation {
   const scope = piTools(call.tools);
   const thinking = nearestLevel('pi', call.thinking, LEVELS);
+  const servers = Object.entries(settings.mcp ?? {});
+  // Its list of tools holds for those of servers too, so that only those that are named can be called.
+  const offered = [...scope.tools, ...servers.flatMap(([, { tools = [] }]) => tools)];
   const argv = [
     ...[settings.program ?? 'pi', '-p', '--mode', 'json'],
-    ...(scope.tools.length === 0 ? ['--no-tools'] : ['--tools', scope.tools.join(',')]),
+    ...(offered.length === 0 ? ['--no-tools'] : ['--tools', offered.join(',')]),
+    ...(settings.mcp ? ['--extension', EXTENSION] : []),
     ...(call.model === null ? [] : ['--model', call.model]),
     ...(thinking.level === null ? [] : ['--thinking', thinking.level]),
     ...(call.system === null
@@ -40,11 +61,17 @@ function invoke(call: AgentCall, settings: AgentSettings): Invocation {
   ];
   const warnings = [
     ...thinking.warnings,
-    ...(settings.mcp ? ['pi has no MCP client of its own; the servers were left out'] : []),
+    ...servers
+      .filter(([, { tools }]) => tools === undefined)
+      .map(([name]) => `pi needs the names of the tools of a server; those of ${name} were left out`),
     ...(settings.baseUrl ? ['pi takes the place of a model from its models.json only; the address was left out'] : []),
   ];
   // Standard input is the prompt, so nothing in it can be taken for a flag or for a file to read in.
-  return { argv, stdin: call.prompt, env: { PI_OFFLINE: '1', PI_TELEMETRY: '0' }, warnings };
+  const env = {
+    ...{ PI_OFFLINE: '1', PI_TELEMETRY: '0' },
+    ...(settings.mcp ? { [SERVERS_VARIABLE]: JSON.stringify(settings.mcp) } : {}),
+  };
+  return { argv, stdin: call.prompt, env, warnings };
 }
 
 function fold(report: AgentReport, event: JsonObject): AgentReport {
@@ -53,6 +80,8 @@ function fold(report: AgentReport, event: JsonObject): AgentReport {
       return { ...report, sessionId: stringAt(event, 'id') };
     case 'message_end':
       return foldMessage(report, objectAt(event, 'message'));
+    case 'tool_execution_start':
+      return event.toolName === 'bash' ? withCommand(report, objectAt(event, 'args').command) : report;
     case 'tool_execution_end':
       return { ...report, toolCalls: addName(report.toolCalls, stringAt(event, 'toolName') ?? '') };
     default:

@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
-import { type AgentSettings, callOf, type Invocation, type Program } from './agent-call.ts';
+import { type AgentSettings, callOf, type Invocation, OFFERED_AS, type Offer, type Program } from './agent-call.ts';
 import { answered, failed } from './agent-result.ts';
 import { agentEnvironment } from './environment.ts';
 import { faultOf } from './fault.ts';
@@ -22,8 +22,15 @@ const STDERR_BYTES_MAX = 1_048_576;
 
 type Run = { readonly dir: string; readonly retries: number };
 
-export function programRunner(program: Program, settings: AgentSettings = {}, retry: RetryRules = RETRY): Runner {
-  const invocationOf = (packet: Packet) => program.invoke(callOf(packet), settings);
+export type ProgramRunnerOptions = { readonly retry?: RetryRules; readonly offer?: Offer | null };
+
+export function programRunner(
+  program: Program,
+  settings: AgentSettings = {},
+  { retry = RETRY, offer = null }: ProgramRunnerOptions = {},
+): Runner {
+  const invocationOf = (packet: Packet, place: Place) =>
+    program.invoke(callOf(packet), withOffer(settings, packet, place, offer));
 
   async function start(packet: Packet, place: Place, run: Run, timeoutMs: number, made: Invocation): Promise<void> {
     const { argv, stdin, env } = made;
@@ -46,7 +53,7 @@ export function programRunner(program: Program, settings: AgentSettings = {}, re
 
   /** Waits for a run that is under way, and makes the next one where that helps. */
   async function settle(packet: Packet, place: Place, first: Run, signal: AbortSignal): Promise<AttemptResult> {
-    const made = invocationOf(packet);
+    const made = invocationOf(packet, place);
     const begun = performance.now();
     for (let run = first; ; ) {
       const end = await watched(program, place, run, signal);
@@ -69,7 +76,7 @@ export function programRunner(program: Program, settings: AgentSettings = {}, re
   return {
     async run(packet, place, signal) {
       const run = { dir: place.attemptDir, retries: 0 };
-      await start(packet, place, run, packet.timeoutMs, invocationOf(packet));
+      await start(packet, place, run, packet.timeoutMs, invocationOf(packet, place));
       return settle(packet, place, run, signal);
     },
 
@@ -85,6 +92,13 @@ export function programRunner(program: Program, settings: AgentSettings = {}, re
 
     forget,
   };
+}
+
+/** With our own server among those that the program is told of, where the cast offers it. */
+function withOffer(settings: AgentSettings, packet: Packet, place: Place, offer: Offer | null): AgentSettings {
+  if (!offer || !packet.offersTools) return settings;
+  const own = agentEnvironment(process.env, { program: [], listed: [], set: {} }, packet, place);
+  return { ...settings, mcp: { ...settings.mcp, [OFFERED_AS]: offer(own) } };
 }
 
 /** What a whole stream amounts to. */

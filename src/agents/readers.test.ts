@@ -81,6 +81,7 @@ test('codex: a second turn costs what it added, and the conversation remembers a
       runner: 'codex',
       unpriced: true,
       session: { runner: 'codex', id: 't', usage: { input: 250, output: 30, cost: 0 } },
+      commands: [],
     },
   });
 });
@@ -106,4 +107,62 @@ test('pi: a message that calls a tool is not the end', () => {
     isFinished: true,
     text: 'done',
   });
+});
+
+const bash = (command: string) => ({ type: 'tool_use', name: 'Bash', input: { command } });
+const used = (command: string, more: JsonObject = {}) => ({
+  type: 'assistant',
+  message: { model: 'm', content: [bash(command)] },
+  ...more,
+});
+const ran = (command: string, status: string) => ({
+  type: 'item.completed',
+  item: { type: 'command_execution', command, status },
+});
+
+test.each<[string, Program, JsonObject[], string[]]>([
+  ['claude: those of a helper too', claude, [used('ls'), used('pwd', { parent_tool_use_id: 't' })], ['ls', 'pwd']],
+  [
+    'claude: not those it was refused',
+    claude,
+    [
+      used('ls'),
+      used('rm x'),
+      {
+        type: 'result',
+        subtype: 'success',
+        permission_denials: [{ tool_name: 'Bash', tool_input: { command: 'rm x' } }],
+      },
+    ],
+    ['ls'],
+  ],
+  ['claude: other tools run none', claude, [says('x')], []],
+  [
+    'codex: not those it was refused',
+    codex,
+    [ran("bash -lc 'ls'", 'completed'), ran('rm x', 'declined')],
+    ["bash -lc 'ls'"],
+  ],
+  ['codex: one that failed was run', codex, [ran('false', 'failed')], ['false']],
+  [
+    'pi: those of its shell',
+    pi,
+    [
+      { type: 'tool_execution_start', toolName: 'bash', args: { command: 'ls' } },
+      { type: 'tool_execution_start', toolName: 'write', args: { command: 'no' } },
+      { type: 'tool_execution_end', toolName: 'bash' },
+    ],
+    ['ls'],
+  ],
+])('the commands that were run: %s', (_what, program, events, commands) => {
+  expect(read(program, ...events).commands).toEqual(commands);
+});
+
+test('a program that tells nothing of its commands is not said to have run none', () => {
+  const packet = { maxOutputBytes: 100, session: null, materia: { runner: 'command' } } as unknown as Packet;
+  const report = { ...read(pi), commands: null };
+  expect(answered({ packet, report, warnings: [] })).toMatchObject({
+    agent: expect.not.objectContaining({ commands: [] }),
+  });
+  expect(answered({ packet, report: read(pi), warnings: [] })).toMatchObject({ agent: { commands: [] } });
 });

@@ -18,6 +18,8 @@ export type AgentReport = {
   readonly toolCalls: readonly string[];
   /** The names of the tools it was refused. */
   readonly denials: readonly string[];
+  /** The shell commands it ran, in order; null for programs that do not tell. */
+  readonly commands: readonly string[] | null;
   readonly error: AgentError | null;
 };
 
@@ -39,11 +41,22 @@ export const EMPTY_REPORT: AgentReport = {
   model: null,
   toolCalls: [],
   denials: [],
+  commands: [],
   error: null,
 };
 
 export function addName(names: readonly string[], name: string): readonly string[] {
   return names.length < NAMES_MAX ? [...names, name] : names;
+}
+
+const COMMANDS_MAX = 1_000;
+const COMMAND_CHARS_MAX = 2_000;
+
+/** The report with one more command, where there is one: what is no text is none. */
+export function withCommand(report: AgentReport, command: Json | undefined): AgentReport {
+  const { commands } = report;
+  if (typeof command !== 'string' || commands === null || commands.length >= COMMANDS_MAX) return report;
+  return { ...report, commands: [...commands, command.slice(0, COMMAND_CHARS_MAX)] };
 }
 
 /** Numbers of a foreign report: what is no amount counts as nothing. */
@@ -53,7 +66,8 @@ export function amount(value: Json | undefined): number {
 
 export function addUsage(one: Usage | null, other: Usage): Usage {
   if (!one) return other;
-  return { input: one.input + other.input, output: one.output + other.output, cost: one.cost + other.cost };
+  const sum = { input: one.input + other.input, output: one.output + other.output, cost: one.cost + other.cost };
+  return { ...sum, ...ofWhichCached((one.cached ?? 0) + (other.cached ?? 0)) };
 }
 
 /** What a turn used when its program reports the whole conversation; never less than nothing. */
@@ -63,7 +77,13 @@ export function usageSince(total: Usage, before: Usage): Usage {
     input: rest(total.input, before.input),
     output: rest(total.output, before.output),
     cost: rest(total.cost, before.cost),
+    ...ofWhichCached(rest(total.cached ?? 0, before.cached ?? 0)),
   };
+}
+
+/** Said only where there is any. */
+export function ofWhichCached(cached: number): Pick<Usage, 'cached'> {
+  return cached > 0 ? { cached } : {};
 }
 
 export function objectsIn(value: Json | undefined): readonly JsonObject[] {

@@ -50,3 +50,14 @@ test('a file that cannot be written fails the turn, not the engine', async () =>
   writeFileSync(join(cwd, 'a'), 'a file');
   expect(await write({ 'a/b.txt': 'x' })).toMatchObject({ kind: 'fault', reason: expect.stringContaining('a/b.txt') });
 });
+
+test('commands it is said to have run are told beside its answer', async () => {
+  const scripting = { turn: { $turn: { output: 'ok', commands: ['npm test', 7] } } };
+  const packet = { socket: 'Socket-1', timeoutMs: 1000, materia: { id: 'M' }, scripted: scripting };
+  const place = { cwd, attemptDir: join(cwd, 'attempt'), configDir: cwd };
+  expect(await scripted.run(packet as unknown as Packet, place, new AbortController().signal)).toEqual({
+    kind: 'output',
+    output: 'ok',
+    agent: { commands: ['npm test'] },
+  });
+});

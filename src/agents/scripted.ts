@@ -3,7 +3,7 @@ import { lstatSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
-import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import type { Usage } from '../kernel/state.ts';
 
 export const scripted: Runner = {
@@ -24,7 +24,7 @@ async function play(packet: Packet, place: Place, signal: AbortSignal): Promise<
     };
   }
   if (!isObject(said) || !isObject(said.$turn)) return { kind: 'output', output: asText(said) };
-  const { output, delayMs, usage, fail, write } = said.$turn;
+  const { output, delayMs, usage, fail, write, commands } = said.$turn;
   if (typeof delayMs === 'number' && delayMs > 0) await pause(Math.min(delayMs, packet.timeoutMs), signal);
   if (signal.aborted) return { kind: 'lost', mayHaveRun: true, reason: 'stopped' };
   const used = usage === undefined ? {} : { usage: asUsage(usage) };
@@ -37,7 +37,9 @@ async function play(packet: Packet, place: Place, signal: AbortSignal): Promise<
   if (fail === 'timeout') return { kind: 'fault', fault: 'timeout', reason: late(packet), ...used };
   if (fail === 'crash' || fail === 'transport')
     return { kind: 'fault', fault: fail, reason: `the script lets it fail: ${fail}`, ...used };
-  return { kind: 'output', output: output === undefined ? '' : asText(output), ...used };
+  // What it is said to have run stands beside its answer, as a program tells it of itself.
+  const ran = Array.isArray(commands) ? { agent: { commands: commands.filter(isString) } } : {};
+  return { kind: 'output', output: output === undefined ? '' : asText(output), ...used, ...ran };
 }
 
 function asText(value: Json): string {

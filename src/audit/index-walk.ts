@@ -1,6 +1,6 @@
-// Compares what facts are found by with the lines themselves, on the way through them: the columns beside each line, the
-// blocks of the index of casts, and the register of keys that may be used once. The chain may be whole and a fact still
-// be hidden from whoever looks for it.
+// Compares what facts are found by with the lines themselves: the columns beside each line, the register of keys that may
+// be used once, and, at the end, the index of casts. The chain may be whole and a fact still be hidden from whoever looks
+// for it. The numbers of the facts are all it keeps on the way, eight bytes for each.
 import { hash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Fact as StoredFact } from '../kernel/fact.ts';
@@ -9,41 +9,37 @@ import { BLOCK, placesIn } from '../log/cast-index.ts';
 import { filedUnder } from '../log/filed-under.ts';
 import type { Fault } from './fault.ts';
 import type { StoredLine } from './stored-line.ts';
-import { type Filed, filedCasts } from './stored-rows.ts';
+import { filedCasts } from './stored-rows.ts';
 
 export class IndexWalk {
   readonly #report: (fault: Fault) => void;
   readonly #db: DatabaseSync;
   readonly #once: StatementSync;
-  /** The index of casts, block by block. */
-  readonly #filed: Iterator<Filed>;
-  #next: Filed | null;
-  /** The facts of each cast in the block that is being walked through. */
-  readonly #block = new Map<string, number[]>();
+  /** The facts of each cast, by their numbers. */
+  readonly #casts = new Map<string, number[]>();
+  #head = 0;
   #keys = 0;
 
   constructor(db: DatabaseSync, report: (fault: Fault) => void) {
     this.#db = db;
     this.#report = report;
     this.#once = db.prepare('SELECT seq FROM once WHERE key = ?');
-    this.#filed = filedCasts(db);
-    this.#next = this.#advance();
   }
 
   take(seq: number, line: StoredLine | null, kind: string, cast: string | null, task: string | null): void {
     if (line) this.#columns(seq, line.fact, kind, cast, task);
     for (const key of line?.once ?? []) this.#key(seq, key);
-    if (cast !== null) {
-      const own = this.#block.get(cast);
-      if (own) own.push(seq);
-      else this.#block.set(cast, [seq]);
-    }
-    if (seq % BLOCK === 0) this.#closeBlock(seq / BLOCK - 1);
+    this.#head = seq;
+    if (cast === null) return;
+    const own = this.#casts.get(cast);
+    if (own) own.push(seq);
+    else this.#casts.set(cast, [seq]);
   }
 
-  end(): void {
-    if (Number(this.#db.prepare('SELECT count(*) AS n FROM once').get()?.n) !== this.#keys) this.#oddKeys();
-    for (; this.#next; this.#next = this.#advance()) this.#oddBlock(this.#next);
+  /** No more lines. Which keys are noted without being used up can be told only where no line is missing. */
+  end(isWhole: boolean): void {
+    if (isWhole && Number(this.#db.prepare('SELECT count(*) AS n FROM once').get()?.n) !== this.#keys) this.#oddKeys();
+    this.#compareCasts();
   }
 
   #columns(seq: number, fact: StoredLine['fact'], kind: string, cast: string | null, task: string | null): void {
@@ -69,16 +65,28 @@ export class IndexWalk {
     if (noted === undefined) this.#keys -= 1;
   }
 
-  #closeBlock(block: number): void {
-    for (; this.#next && this.#next[0] <= block; this.#next = this.#advance()) {
-      const [its, cast, seqs] = this.#next;
-      const due = this.#block.get(cast);
-      if (its < block || !due) this.#oddBlock(this.#next);
-      else if (due.join(',') !== seqs) this.#differs(cast, due, placesIn(seqs));
-      this.#block.delete(cast);
+  /** The numbers of a cast's facts stand in the index for each full block. */
+  #compareCasts(): void {
+    const filed = filedCasts(this.#db);
+    for (let next = filed.next(); !next.done; next = filed.next()) {
+      const [cast, rows, text] = next.value;
+      const due = blocksOf(this.#casts.get(cast) ?? [], this.#head);
+      if (rows !== due.length || text !== due.join(' ')) this.#compareRows(cast, due);
+      this.#casts.delete(cast);
     }
-    for (const [cast, seqs] of this.#block) this.#differs(cast, seqs, []);
-    this.#block.clear();
+    for (const [cast, seqs] of this.#casts) this.#compareRows(cast, blocksOf(seqs, this.#head));
+  }
+
+  /** Block by block: something is wrong with the index of the cast. */
+  #compareRows(cast: string, blocks: readonly string[]): void {
+    const left = new Map(blocks.map((block) => block.split(':', 2) as [string, string]));
+    for (const { block, seqs } of this.#db.prepare('SELECT block, seqs FROM by_cast WHERE cast_id = ?').iterate(cast)) {
+      const due = left.get(String(block));
+      if (due === undefined) this.#notDue(cast, seqs);
+      else if (due !== seqs) this.#differs(cast, placesIn(due), placesIn(seqs));
+      left.delete(String(block));
+    }
+    for (const seqs of left.values()) this.#differs(cast, placesIn(seqs), []);
   }
 
   #differs(cast: string, due: readonly number[], noted: readonly number[]): void {
@@ -86,8 +94,8 @@ export class IndexWalk {
     this.#fault(odd ?? 1, `the index of the cast ${cast} is not what the lines say`);
   }
 
-  /** A block that is not full, or of a cast that has nothing in it. */
-  #oddBlock([, cast, seqs]: Filed): void {
+  /** A block that is not full, or in which the cast has nothing. */
+  #notDue(cast: string, seqs: unknown): void {
     const [first] = placesIn(seqs);
     const seq = Number.isSafeInteger(first) ? (first as number) : 1;
     this.#fault(seq, `the index of the cast ${cast} has a block that is not due`);
@@ -107,11 +115,6 @@ export class IndexWalk {
     }
   }
 
-  #advance(): Filed | null {
-    const { done, value } = this.#filed.next();
-    return done ? null : value;
-  }
-
   #fault(seq: number, reason: string): void {
     this.#report({ kind: 'INDEX_MISMATCH', seq, reason });
   }
@@ -121,4 +124,24 @@ export class IndexWalk {
 function byDigest(value: unknown, column: string | null): string | null {
   if (!isObject(value) || typeof value.$blob !== 'string' || column === null) return null;
   return `sha256:${hash('sha256', column, 'hex')}` === value.$blob ? column : '(another one)';
+}
+
+/** The full blocks that facts fall into, each as its number and its facts: `0:1,5,9`. */
+function blocksOf(seqs: readonly number[], head: number): readonly string[] {
+  const blocks: string[] = [];
+  const end = head - (head % BLOCK);
+  let text = '';
+  let last = -1;
+  for (const seq of seqs) {
+    if (seq > end) break;
+    const block = Math.floor((seq - 1) / BLOCK);
+    if (block === last) text += `,${seq}`;
+    else {
+      if (last !== -1) blocks.push(text);
+      text = `${block}:${seq}`;
+      last = block;
+    }
+  }
+  if (last !== -1) blocks.push(text);
+  return blocks;
 }

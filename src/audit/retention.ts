@@ -2,6 +2,7 @@
 // and every proof hold; what goes is said in the log by a fact for each text.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Fact } from '../kernel/fact.ts';
+import { isKnowledgeFact } from '../kernel/knowledge/fact.ts';
 import { readStoredLine } from './stored-line.ts';
 import { TEXTS_PER_FACT } from './text-walk.ts';
 
@@ -39,7 +40,7 @@ export function planErasures(db: DatabaseSync, wish: Wish): Plan {
   let kept = 0;
   // The seq is the upper part of a text's key.
   const rows = db.prepare(
-    `SELECT t.id / ${TEXTS_PER_FACT} AS seq, t.digest, length(CAST(t.body AS BLOB)) AS bytes, f.cast_id FROM texts t
+    `SELECT t.id / ${TEXTS_PER_FACT} AS seq, t.digest, length(CAST(t.body AS BLOB)) AS bytes, f.cast_id, f.kind FROM texts t
      JOIN facts f ON f.seq = t.id / ${TEXTS_PER_FACT} ORDER BY t.id`,
   );
   for (const row of rows.iterate() as Iterable<{
@@ -47,9 +48,12 @@ export function planErasures(db: DatabaseSync, wish: Wish): Plan {
     digest: string;
     bytes: number;
     cast_id: string | null;
+    kind: string;
   }>) {
     const end = row.cast_id === null ? undefined : over.get(row.cast_id);
-    const isOld = old.has(row.cast_id ?? '') && (end?.how === 'completed' || wish.stopped);
+    // What a cast wrote to the shared knowledge outlives it.
+    const isItsOwn = !isKnowledgeFact(row);
+    const isOld = isItsOwn && old.has(row.cast_id ?? '') && (end?.how === 'completed' || wish.stopped);
     if (named.has(row.digest) && !end) kept += 1;
     if (!end || !(isOld || named.has(row.digest))) continue;
     casts.add(row.cast_id ?? '');

@@ -3,8 +3,9 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { userFolder } from '../access/user-folder.ts';
 import { keyLine } from './note.ts';
-import { configDirOf, openSigner, trustedKeys } from './signing-key.ts';
+import { openSigner, trustedKeys } from './signing-key.ts';
 
 let root = '';
 let env: NodeJS.ProcessEnv = {};
@@ -27,7 +28,7 @@ test.each<[NodeJS.ProcessEnv, string]>([
   [{ XDG_CONFIG_HOME: '/x', HOME: '/h' }, '/x/baton'],
   [{ HOME: '/h' }, '/h/.config/baton'],
 ])('%j: the folder is %s', (given, folder) => {
-  expect(configDirOf(given)).toBe(folder);
+  expect(userFolder(given)).toBe(folder);
 });
 
 test('it is made on first use, for its owner only, and is the same afterwards', () => {

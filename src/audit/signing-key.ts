@@ -1,18 +1,9 @@
 // The key that signs checkpoints, in the user's configuration folder. It is made on first use, and it is not used where
 // others could have read or replaced it.
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import {
-  appendFileSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  type Stats,
-  statSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { appendFileSync, linkSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { userFolder, whyFolderUnsafe, whyOpen } from '../access/user-folder.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { keyLine, type PublicKey, readKeyLines, type Signer, signerFromPem } from './note.ts';
 
@@ -22,21 +13,16 @@ export const TRUSTED_FILE = 'trusted-keys.txt';
 
 export type Found<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly verdict: Denied };
 
-export function configDirOf(env: NodeJS.ProcessEnv): string {
-  if (env.BATON_CONFIG) return resolve(env.BATON_CONFIG);
-  return join(env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config'), 'baton');
-}
-
 /** The signer of this user; made where there is none yet. */
 export function openSigner(env: NodeJS.ProcessEnv): Found<Signer> {
-  const folder = configDirOf(env);
+  const folder = userFolder(env);
   const file = join(folder, KEY_FILE);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const unsafe = unsafeFolder(folder);
+    const unsafe = whyFolderUnsafe(folder);
     if (unsafe) return refused(unsafe);
     if (!statSync(file, { throwIfNoEntry: false })) makeKey(folder, file);
-    const open = openTo(statSync(file), 0o077);
+    const open = whyOpen(statSync(file), 0o077);
     if (open) return refused(`${file} ${open}; \`chmod 600 ${file}\` closes it, or move it away for a new one`);
     const signer = signerFromPem(readFileSync(file, 'utf8'));
     trust(join(folder, TRUSTED_FILE), signer.publicKey);
@@ -48,14 +34,14 @@ export function openSigner(env: NodeJS.ProcessEnv): Found<Signer> {
 
 /** Every public key that this user trusts. Nothing is made. */
 export function trustedKeys(env: NodeJS.ProcessEnv): Found<readonly PublicKey[]> {
-  const folder = configDirOf(env);
+  const folder = userFolder(env);
   const file = join(folder, TRUSTED_FILE);
   try {
     const found = statSync(file, { throwIfNoEntry: false });
     if (!found) return { ok: true, value: [] };
-    const unsafe = unsafeFolder(folder);
+    const unsafe = whyFolderUnsafe(folder);
     if (unsafe) return refused(unsafe);
-    const open = openTo(found, 0o022);
+    const open = whyOpen(found, 0o022);
     if (open) return refused(`${file} ${open}; \`chmod 600 ${file}\` closes it, once you have looked at its lines`);
     return { ok: true, value: readKeyLines(readFileSync(file, 'utf8')) };
   } catch (error) {
@@ -83,18 +69,6 @@ function trust(file: string, key: PublicKey): void {
   const known = statSync(file, { throwIfNoEntry: false }) ? readFileSync(file, 'utf8') : '';
   if (!known.split('\n').includes(keyLine(key)))
     appendFileSync(file, `${keyLine(key)}\n`, { mode: 0o600, flush: true });
-}
-
-function unsafeFolder(folder: string): string | null {
-  const open = openTo(statSync(folder), 0o077);
-  return open ? `${folder} ${open}; \`chmod 700 ${folder}\` closes it` : null;
-}
-
-/** Why others have to do with it, or null. */
-function openTo({ mode, uid }: Stats, forbidden: number): string | null {
-  const me = process.getuid?.();
-  if (me !== undefined && uid !== me) return `belongs to another user (${uid})`;
-  return (mode & forbidden) === 0 ? null : `is open to other users (mode ${(mode & 0o777).toString(8)})`;
 }
 
 function refused(reason: string): { ok: false; verdict: Denied } {

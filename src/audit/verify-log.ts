@@ -11,7 +11,7 @@ import { IndexWalk } from './index-walk.ts';
 import { EMPTY_ROOT, Frontier } from './merkle.ts';
 import type { PublicKey } from './note.ts';
 import { readStoredLine } from './stored-line.ts';
-import { factRows, textRows } from './stored-rows.ts';
+import { factPortions, textRows } from './stored-rows.ts';
 import { TEXTS_PER_FACT, TextWalk } from './text-walk.ts';
 
 /** Called with every leaf on the way, for whoever needs the tree too. */
@@ -36,17 +36,19 @@ export function verifyLog(file: string, kept: readonly Kept[], keys: readonly Pu
     if (changedTables(db, report)) return tampered(faults);
     const texts = textWalk(db, report);
     const index = new IndexWalk(db, report);
-    for (const [seq, kind, cast, task, text] of factRows(db)) {
-      const { leaf, line } = chain.take(seq, text);
-      texts.take(seq, line);
-      index.take(seq, line, kind, cast, task);
-      frontier.add(leaf);
-      if (frontier.size >= roots.due) roots.take(frontier.size, frontier.root());
-      onLeaf?.(seq, leaf, text);
+    for (const rows of factPortions(db)) {
+      for (const [seq, kind, cast, task, text] of rows) {
+        const { leaf, line } = chain.take(seq, text);
+        texts.take(seq, line);
+        index.take(seq, line, kind, cast, task);
+        frontier.add(leaf);
+        if (frontier.size >= roots.due) roots.take(frontier.size, frontier.root());
+        onLeaf?.(seq, leaf, text);
+      }
     }
     texts.end();
     chain.end((size) => roots.vouchesFor(size));
-    if (chain.firstFault === null) index.end();
+    index.end(chain.firstFault === null);
     compareSnapshots(db, report);
     compareFile(db, report);
     counts = { texts: texts.count, erased: texts.erased };

@@ -1,14 +1,20 @@
-// The folder in which a cast works, as the engine needs it: the directory itself, or a worktree that is made when the first
-// turn is owed and found again after a crash.
+// The folders in which a cast works, as the engine needs them: the directory itself, or a worktree that is made when the
+// first turn is owed and found again after a crash, and one for each item that walks beside others.
 import { readdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { awaitAttempt, recoverAttempt, startAttempt } from '../agents/process/attempt.ts';
 import type { Door } from '../engine/door.ts';
 import type { Ground } from '../engine/ports.ts';
+import type { Watch } from '../kernel/cast/packet.ts';
+import type { WorktreeRules } from '../kernel/graph/worktree.ts';
 import type { Workspace } from '../workspace/locate.ts';
-import { readyWorktree, type StepEnd, type Steps } from '../workspace/worktree/make.ts';
-import type { WorktreeRecord } from '../workspace/worktree/record.ts';
-import { beginTurn, dropStrays, keepTurn } from '../workspace/worktree/turns.ts';
+import type { PutAside } from '../workspace/worktree/aside.ts';
+import { beginInLane, dropStraysInLane, keepInLane, leftoversOf, removeLane } from '../workspace/worktree/lane.ts';
+import { readyLane, readyWorktree, type StepEnd, type Steps } from '../workspace/worktree/make.ts';
+import { mergeLane } from '../workspace/worktree/merge-lane.ts';
+import { catchUp } from '../workspace/worktree/move.ts';
+import { type LaneRecord, lanesOf, type WorktreeRecord } from '../workspace/worktree/record.ts';
+import { beginTurn, commitAccepted, dropStrays, keepTurn } from '../workspace/worktree/turns.ts';
 
 const GRACE_MS = 2_000;
 const OUTPUT_BYTES_MAX = 1_048_576;
@@ -16,49 +22,104 @@ const SAID_CHARS_MAX = 500;
 
 export function groundFor(workspace: Workspace, door: Door, cast: string, say: (line: string) => void): Ground {
   const { dir, stateDir } = workspace;
-  let record: WorktreeRecord | null = null;
-  const find = async (signal: AbortSignal): Promise<void> => {
-    const state = await door.cast(cast);
-    if (state?.root === undefined) return;
-    const { worktree: rules = null } = state.rules;
-    record = await readyWorktree({ dir, stateDir, cast, rules, steps: stepsFor(stateDir, cast, signal) });
+  let own: WorktreeRecord | null = null;
+  let rules: WorktreeRules | null = null;
+  const lanes = new Map<number, LaneRecord>();
+  const told = (aside: PutAside | null, what: string): void => {
+    if (aside) say(`  ${what}; it is kept as ${aside.ref}`);
   };
-  let finding: Promise<void> | null = null;
-  // Items that walk side by side share the worktree; git is asked one thing after the other.
+  // Git is asked one thing after the other: the worktrees share a repository, and some turns share a worktree.
   let queue: Promise<unknown> = Promise.resolve();
-  const inTurn = (work: (known: WorktreeRecord) => Promise<void>): Promise<void> => {
-    const done = queue.then(() => (record ? work(record) : undefined));
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = queue.then(work);
     queue = done.catch(() => undefined);
     return done;
   };
+  const find = async (signal: AbortSignal): Promise<void> => {
+    const state = await door.cast(cast);
+    if (state?.root === undefined) return;
+    rules = state.rules.worktree ?? null;
+    const found = await readyWorktree({ dir, stateDir, cast, rules, steps: stepsFor(stateDir, cast, signal, null) });
+    const { record, aside } = await catchUp(stateDir, found, 0);
+    told(aside, 'something was in the way of what was merged');
+    const phaseOf = (turn: string) => (Object.hasOwn(state.turns, turn) ? state.turns[turn]?.phase : undefined);
+    const isOpen = (turn: string) => !['accepted', undefined].includes(phaseOf(turn));
+    own = await commitAccepted(stateDir, record, isOpen);
+  };
+  const findLane = async (place: number, signal: AbortSignal): Promise<void> => {
+    if (!own) return;
+    const steps = stepsFor(stateDir, cast, signal, place);
+    lanes.set(place, await readyLane({ dir, stateDir, cast, rules, steps, inTurn }, own, place));
+  };
+  let finding: Promise<void> | null = null;
+  const findingLane = new Map<number, Promise<void>>();
+  const laneOf = ({ place }: Watch): LaneRecord | null => (place === null ? null : (lanes.get(place) ?? null));
   return {
-    async ready(signal) {
+    async ready(signal, place) {
       finding ??= find(signal);
       await finding;
-      return record?.cwd ?? dir;
+      if (place === null || !own) return own?.cwd ?? dir;
+      const found = findingLane.get(place) ?? findLane(place, signal);
+      findingLane.set(place, found);
+      await found;
+      return lanes.get(place)?.cwd ?? dir;
     },
     begin: (watch) =>
-      inTurn(async (known) => {
-        const begun = await beginTurn(stateDir, known, watch);
-        record = begun.record;
+      inTurn(async () => {
+        if (!own) return;
+        const lane = laneOf(watch);
+        if (lane) {
+          const begun = await beginInLane(stateDir, own, lane, watch);
+          lanes.set(lane.lane.place, begun.record);
+          told(begun.aside, `turn ${watch.turn} begins where something was left`);
+          return;
+        }
+        const begun = await beginTurn(stateDir, own, watch);
+        own = begun.record;
         if (begun.aside) say(`  turn ${watch.turn} begins over; what it had left is kept as ${begun.aside.ref}`);
       }),
     keep: (watch, changes) =>
-      inTurn(async (known) => {
-        record = await keepTurn(stateDir, known, watch, Object.keys(changes));
+      inTurn(async () => {
+        const lane = laneOf(watch);
+        if (lane) lanes.set(lane.lane.place, await keepInLane(stateDir, lane, watch));
+        else if (own) own = await keepTurn(stateDir, own, watch, Object.keys(changes));
       }),
     refuse: (watch) =>
-      inTurn(async (known) => {
-        const aside = await dropStrays(stateDir, known, watch);
-        if (aside) say(`  what turn ${watch.turn} wrote where it may not is taken away, and kept as ${aside.ref}`);
+      inTurn(async () => {
+        const lane = laneOf(watch);
+        const strays = lane ? dropStraysInLane(stateDir, lane, watch) : own && dropStrays(stateDir, own, watch);
+        told(await strays, `what turn ${watch.turn} wrote where it may not is taken away`);
+      }),
+    merge: (watch) =>
+      inTurn(async () => {
+        const lane = laneOf(watch);
+        if (!own || !lane) return { ok: true, commit: null };
+        const merged = await mergeLane(stateDir, own, lane, watch);
+        own = merged.own;
+        lanes.set(merged.lane.lane.place, merged.lane);
+        for (const aside of merged.asides) told(aside, `something was in the way of merging turn ${watch.turn}`);
+        return merged.end;
+      }),
+    // The cast is over, whatever becomes of what is left of it.
+    clear: () =>
+      inTurn(async () => {
+        if (own) await clearLanes(stateDir, own).catch((error: Error) => say(`  not cleared away: ${error.message}`));
       }),
   };
 }
 
+/** An item whose work is all in the cast's branch needs its worktree no more; what is nowhere else stays. */
+async function clearLanes(stateDir: string, own: WorktreeRecord): Promise<void> {
+  for (const lane of lanesOf(stateDir, own.cast)) {
+    const { commits, files } = await leftoversOf(lane, `refs/heads/${own.branch}`);
+    if (lane.state === 'making' || commits + files === 0) await removeLane(stateDir, lane);
+  }
+}
+
 /** Programs that set a worktree up run under a supervisor, like every other one: a crash leaves none of them behind. */
-function stepsFor(stateDir: string, cast: string, signal: AbortSignal): Steps {
+function stepsFor(stateDir: string, cast: string, signal: AbortSignal, place: number | null): Steps {
   const attempts = join(stateDir, 'attempts');
-  const prefix = `${cast}-worktree.`;
+  const prefix = `${cast}-worktree${place === null ? '' : `-lane-${place}`}.`;
   let count = 0;
   return {
     async run({ argv, cwd, env, timeoutMs }) {

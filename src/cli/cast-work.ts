@@ -5,8 +5,10 @@ import { deny } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import type { Left } from '../workspace/restore-files.ts';
 import { commitOf, WorktreeError } from '../workspace/worktree/git.ts';
-import { readRecord, type WorktreeRecord } from '../workspace/worktree/record.ts';
+import { leftoversOf } from '../workspace/worktree/lane.ts';
+import { lanesOf, readRecord, type WorktreeRecord } from '../workspace/worktree/record.ts';
 import { Refused } from './command.ts';
+import { counted } from './counted.ts';
 import { drivenBy } from './driving.ts';
 
 /** The record of the cast's worktree; null where it works in the directory itself. */
@@ -25,6 +27,35 @@ export async function tipOf({ cast, top, branch, tip }: WorktreeRecord): Promise
   throw new Refused(
     deny('WORKTREE_UNUSABLE', `the branch ${branch} of cast ${cast} is gone, and so is its work`, { cast }),
   );
+}
+
+export type UnmergedLane = {
+  readonly lane: number;
+  readonly task: string | null;
+  readonly branch: string;
+  readonly commits: number;
+  readonly uncommitted: number;
+};
+
+/** Items that have a worktree of their own with something in it that the cast's branch does not have. */
+export async function unmergedLanes({ stateDir }: Workspace, own: WorktreeRecord): Promise<readonly UnmergedLane[]> {
+  const found: UnmergedLane[] = [];
+  for (const lane of lanesOf(stateDir, own.cast)) {
+    if (lane.state !== 'ready') continue;
+    const { commits, files } = await leftoversOf(lane, await tipOf(own));
+    const { place, task } = lane.lane;
+    if (commits + files > 0) found.push({ lane: place, task, branch: lane.branch, commits, uncommitted: files });
+  }
+  return found;
+}
+
+/** In words for people. */
+export function saidOf({ task, branch, commits, uncommitted }: UnmergedLane): string {
+  const what = [
+    ...(commits > 0 ? [counted(commits, 'commit')] : []),
+    ...(uncommitted > 0 ? [counted(uncommitted, 'uncommitted file')] : []),
+  ].join(' and ');
+  return `${task ?? 'An item'} is not merged yet: ${what} on ${branch}`;
 }
 
 /** What the accepted turns of a cast left, by path. */

@@ -11,9 +11,15 @@ export type Caller = {
 };
 
 let name: string | null = null;
+let workspace: string | undefined;
+
+/** The workspace that was named with `-C` is named in everything that is told to be typed. */
+export function calledWith(directory: string | undefined): void {
+  workspace = directory ?? workspace;
+}
 
 /** The program as this process was called, with the workspace that was named: what stands before a command. */
-export function commandName(directory?: string): string {
+export function commandName(directory: string | undefined = workspace): string {
   name ??= nameFor({ packageDir: fileURLToPath(new URL('../..', import.meta.url)), cwd: here(), env: process.env });
   return directory === undefined ? name : `${name} -C ${quoted(directory)}`;
 }

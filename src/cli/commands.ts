@@ -119,26 +119,40 @@ Looking asks no network; test does, and costs a few tokens. Exit of test: 0 when
   {
     name: 'show',
     group: 'casts',
-    args: '[CAST] [--turns]',
+    args: '[CAST] [--turn N | --turns]',
     words: [0, 1],
-    summary: 'one cast: where it went, what it holds, what it used',
+    summary: 'one cast: where it went, what it holds, what it used; or one turn of it in full',
     help: `Without CAST: the latest one. With --json: the same object as \`baton cast --json\`, also while it runs.
+--turn          one turn in full: INPUT, briefs, reports, questions and answers, evidence, what it wrote for others
 ${TURNS_HELP}`,
     example: 'baton show latest --json',
-    options: TURNS,
+    options: { turn: { type: 'string' }, ...TURNS },
     load: () => import('./commands/show.ts'),
+  },
+  {
+    name: 'why',
+    group: 'casts',
+    args: '[CAST]',
+    words: [0, 1],
+    summary: 'why a cast stands where it stands, since when, and the commands that carry it on',
+    help: 'Without CAST: the latest one. It looks, and changes nothing.',
+    example: 'baton why latest',
+    options: {},
+    load: () => import('./commands/why.ts'),
   },
   {
     name: 'watch',
     group: 'casts',
-    args: '[CAST] [--turns]',
+    args: '[CAST] [--turns] [--jsonl]',
     words: [0, 1],
     summary: 'follow a cast that another process drives',
     help: `Without CAST: the latest one. It ends when the cast stands, or when nobody drives it any more (exit 1).
+--jsonl         a JSON line for each word, tool call, refused tool or pause of an agent, as it happens:
+                {"turn", "attempt", "socket", "event"}; some may be missed. The last line is the cast, as with --json
 ${TURNS_HELP}
 ${EXITS}`,
     example: 'baton watch latest',
-    options: TURNS,
+    options: { ...TURNS, jsonl: { type: 'boolean' } },
     load: () => import('./commands/watch.ts'),
   },
   {
@@ -241,15 +255,69 @@ ${EXITS}`,
     load: () => import('./commands/answer.ts'),
   },
   {
+    name: 'approvals',
+    group: 'casts',
+    args: '[request FILE]',
+    words: [0, 2],
+    summary: 'what waits for a person to approve: the exact command, its scope, its risk and how to undo it',
+    help: `request FILE    for agents and scripts: ask for what an approval_request says, as JSON; - is standard input. The answer is one verdict
+What has waited for an hour is marked stale. What expired is said in the log, and whoever asked is told.`,
+    example: 'baton approvals --json',
+    options: {},
+    load: () => import('./commands/approvals.ts'),
+  },
+  {
+    name: 'approve',
+    group: 'everyday',
+    args: 'ID [--reason TEXT] [--again] [--turns]',
+    words: [1, 1],
+    summary: 'say yes to what an agent asks for, once and exactly as it is sealed, and carry its cast on',
+    help: `--reason        why, for the log
+--again         it was cut off and nobody knows whether it ran: let it run once more
+ID may be shortened to 8 digits or more that only one has. An agent cannot approve anything.
+${TURNS_HELP}
+${EXITS}`,
+    example: 'baton approve P-0c2f81d4',
+    options: { reason: { type: 'string' }, again: { type: 'boolean' }, ...TURNS },
+    load: () => import('./commands/approve.ts'),
+  },
+  {
+    name: 'reject',
+    group: 'casts',
+    args: 'ID --reason TEXT [--turns]',
+    words: [1, 1],
+    summary: 'say no to what an agent asks for, or take back what was approved and not used; the agent is told why',
+    help: `--reason        why, for the log and for the agent
+${TURNS_HELP}
+${EXITS}`,
+    example: 'baton reject P-0c2f81d4 --reason "not on a Friday"',
+    options: { reason: { type: 'string' }, ...TURNS },
+    load: () => import('./commands/reject.ts'),
+  },
+  {
+    name: 'exec',
+    group: 'casts',
+    args: '--approval ID -- ARGV…',
+    words: [1, MANY],
+    summary: 'run a command that a person approved, exactly as it was approved, once',
+    help: `--approval      the approval
+Arguments, folder, programs, files, variables, policy and requester are compared with what was sealed; what differs is
+refused and told. It runs without a shell. Exit: that of the command; 1 refused; 127 it could not be started.`,
+    example: 'baton exec --approval P-0c2f81d4 -- terraform apply plan.out',
+    options: { approval: { type: 'string' } },
+    load: () => import('./commands/exec.ts'),
+  },
+  {
     name: 'diff',
     group: 'casts',
-    args: '[CAST] [--stat]',
+    args: '[CAST] [--stat] [--lane N]',
     words: [0, 1],
     summary: 'what a cast changed, also while it runs',
     help: `--stat          the files and how much of each, instead of the patch
+--lane          what an item did that has a worktree of its own, while it is not merged
 Without CAST: the latest one. The patch can be given to \`git apply\`.`,
     example: 'baton diff latest --stat',
-    options: { stat: { type: 'boolean' } },
+    options: { stat: { type: 'boolean' }, lane: { type: 'string' } },
     load: () => import('./commands/diff.ts'),
   },
   {
@@ -345,6 +413,44 @@ FILE may be -, for standard input. The same id is judged once only. The answer i
     load: () => import('./commands/handoff.ts'),
   },
   {
+    name: 'context',
+    group: 'contracts',
+    args: 'show [SECTION] | diff SECTION [V1 [V2]] | history SECTION | revert SECTION --to V --reason TEXT | set SECTION FILE',
+    words: [0, 4],
+    summary: 'what the workspace knows, section by section, and how it came to be',
+    help: `show            the sections, or the one that is named
+diff            what its last version changed; what came since V1; what differs between V1 and V2
+history         every version, and every write that was refused: who, when, in which turn
+revert          --to V --reason TEXT: give it the value of an earlier version again; 0 is nothing at all
+set             merge a JSON object from FILE into it (- is standard input); with --replace in its place
+
+--to            the version to go back to
+--reason        why, for the log
+--replace       with set: what is not in FILE goes
+Agents write with update_contracts in their reports; set and revert are for people. Exit: 0 done, 1 denied.`,
+    example: 'baton context revert services --to 3 --reason "the port was a guess"',
+    options: { to: { type: 'string' }, reason: { type: 'string' }, replace: { type: 'boolean' } },
+    load: () => import('./commands/context.ts'),
+  },
+  {
+    name: 'memory',
+    group: 'contracts',
+    args: 'list [--all] | accept ID [--section SECTION] | drop ID --reason TEXT',
+    words: [0, 2],
+    summary: 'what agents suggest to remember, for a person to accept or to drop',
+    help: `list            what waits for a decision
+accept          later turns are told it: with SECTION those that may read it, else all
+drop            it is not taken, or not to be remembered any more; it is not suggested again
+
+--all           with list: what was accepted, too
+--section       with accept: the section it belongs to
+--reason        with drop: why, for the log
+Only a person decides. Exit: 0 done, 1 denied.`,
+    example: 'baton memory accept m7 --section services',
+    options: { all: { type: 'boolean' }, section: { type: 'string' }, reason: { type: 'string' } },
+    load: () => import('./commands/memory.ts'),
+  },
+  {
     name: 'explain',
     group: 'contracts',
     args: '[CODE]',
@@ -361,11 +467,30 @@ FILE may be -, for standard input. The same id is judged once only. The answer i
     words: [0, 0],
     summary: 'an MCP server: agents hand in their work by tool call, other clients start and follow casts',
     help: `--http          streamable HTTP on 127.0.0.1 instead of standard input and output; 0 takes a free port
-Over HTTP every request carries a token: that of BATON_MCP_TOKEN, else a new one that is shown once.
+Over HTTP every request carries a token: one of \`baton token create\`, with its role; or that of BATON_MCP_TOKEN, else a
+new one that is shown once, with which you act as yourself.
 Started by an agent of a cast, it offers that agent its own tools and none that steer casts.`,
     example: 'baton mcp --http 8808',
     options: { http: { type: 'string' } },
     load: () => import('./commands/mcp.ts'),
+  },
+  {
+    name: 'token',
+    group: 'contracts',
+    args: 'create --role ROLE [--name NAME] [--expires WHEN] | list | revoke NAME',
+    words: [1, 2],
+    summary: 'who may use the HTTP server, and for what',
+    help: `create          make a token and show it, once; only its digest is kept
+list            every token with its role, and whether it can still be used
+revoke NAME     from then on nobody acts under it; its name is never given again
+--role          viewer looks; operator also starts casts and works on the ledger; approver also decides what waits for a
+                person; admin may do everything
+--name          what the log calls whoever uses it: token:NAME
+--expires       a time, or a span such as 12h or 30d; without it the token is good until it is revoked
+For people only: refused to whatever an agent of a cast started.`,
+    example: 'baton token create --role operator --name ci --expires 30d',
+    options: { role: { type: 'string' }, name: { type: 'string' }, expires: { type: 'string' } },
+    load: () => import('./commands/token.ts'),
   },
   {
     name: 'hook',
@@ -383,15 +508,21 @@ The host's protocol: exit 0 lets it through, exit 2 refuses with the reason on s
   {
     name: 'install',
     group: 'contracts',
-    args: 'claude|codex|pi [--report-only] [--undo] [--yes]',
+    args: 'claude|codex|pi [--report-only | --skill] [--undo] [--yes]',
     words: [1, 1],
     summary: 'write the hooks and the MCP server into the settings of an agent, after showing what changes',
     help: `--report-only   hooks that let everything through and write down what they would have refused
+--skill         claude: instead, a skill file that teaches how to report with an agent_contract_handoff
 --undo          take everything back: files that were not touched since become what they were
 --yes           write without asking; without a terminal nothing is written otherwise
 What is there stays. Nothing is written through a link. Exit: 0 written or in place, 2 not written.`,
     example: 'baton install claude',
-    options: { 'report-only': { type: 'boolean' }, undo: { type: 'boolean' }, yes: { type: 'boolean' } },
+    options: {
+      'report-only': { type: 'boolean' },
+      skill: { type: 'boolean' },
+      undo: { type: 'boolean' },
+      yes: { type: 'boolean' },
+    },
     load: () => import('./commands/install.ts'),
   },
   {
@@ -474,19 +605,23 @@ Digests are those of the log; \`baton audit prove\` proves the entries that are 
   {
     name: 'gc',
     group: 'history',
-    args: '[--older-than AGE] [--stopped] [--digest DIGEST]… [--dry-run]',
+    args: '[--older-than AGE] [--stopped] [--digest DIGEST]… [--worktrees [--force]] [--dry-run]',
     words: [0, 0],
-    summary: 'erase old texts of casts that are over, without breaking any proof',
+    summary: 'erase old texts of casts that are over, without breaking any proof, and clear their worktrees away',
     help: `--older-than    casts that ended before, such as 12h, 30d (the default) or 8w
 --stopped       failed and aborted casts too; they cannot be carried on afterwards
 --digest        this text, in every cast that is over, whatever its age; may be said several times
---dry-run       say what would be erased, and erase nothing
+--worktrees     only worktrees, of any age unless it is said; one with work that is nowhere else stays
+--force         with --worktrees: also where unmerged commits or uncommitted files are lost
+--dry-run       say what would go, and let it be
 Each text that goes is said in the log by its digest, and reads [erased] from then on.`,
     example: 'baton gc --older-than 90d --dry-run',
     options: {
       'older-than': { type: 'string' },
       stopped: { type: 'boolean' },
       digest: { type: 'string', multiple: true },
+      worktrees: { type: 'boolean' },
+      force: { type: 'boolean' },
       'dry-run': { type: 'boolean' },
     },
     load: () => import('./commands/gc.ts'),

@@ -1,7 +1,8 @@
 // Driving a cast from the command line: live progress on stderr, Ctrl-C pauses cleanly, the result on stdout.
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
-import { runners } from '../agents/index.ts';
+import { fileURLToPath } from 'node:url';
+import { runnersWith } from '../agents/index.ts';
 import type { Door } from '../engine/door.ts';
 import { Engine } from '../engine/drive.ts';
 import { type Driver, isSame, thisDriver } from '../engine/driver.ts';
@@ -9,11 +10,13 @@ import { WorkerDoor } from '../engine/worker-door.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { logFileIn } from '../log/sqlite.ts';
 import { takingSubmissions } from '../mcp/handoff-file.ts';
+import { offeredServer } from '../mcp/offer.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { witnessOf } from '../workspace/witness.ts';
 import { WorktreeError } from '../workspace/worktree/git.ts';
 import { groundFor } from './cast-ground.ts';
 import { checkpointAtEnd } from './checkpoint-at-end.ts';
+import { checkpointWhileDriven } from './checkpoint-while-driven.ts';
 import { again, type Call, flag, Refused } from './command.ts';
 import { commandName } from './command-name.ts';
 import { loadView, showEnd } from './ending.ts';
@@ -22,6 +25,9 @@ import { progressFor } from './progress.ts';
 import { person } from './session.ts';
 import { asDamage, makeStateFolder } from './state-folder.ts';
 import { writeWorklogsOf } from './worklog.ts';
+
+/** The program itself, for those who are to call it. */
+const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
 
 function pausing(call: Call): string {
   const later = `\`${again(call)} resume\` carries on either way.`;
@@ -84,13 +90,14 @@ export async function driveAndShow(
   const progress = progressFor(call, cast);
   say = (line) => progress.say(line);
   for (const line of says) say(line);
+  const signing = checkpointWhileDriven(workspace, call.env, (line) => say(line));
   try {
     progress.learn(await door.read({ after: 0, cast }));
     const { dir, stateDir } = workspace;
     const engine = new Engine({
       door,
       // What an agent handed on by tool call takes the place of its last words.
-      runners: takingSubmissions(runners),
+      runners: takingSubmissions(runnersWith((env) => offeredServer(BATON, dir, env))),
       cwd: dir,
       configDir: `${dir}/.baton`,
       stateDir,
@@ -102,7 +109,10 @@ export async function driveAndShow(
       await begin();
       await interrupt.catchUp();
     };
-    await engine.drive(cast, started, (change) => progress.take(change));
+    await engine.drive(cast, started, (change) => {
+      progress.take(change);
+      for (const { seq } of change.entries.slice(-1)) signing.saw(seq);
+    });
   } catch (error) {
     if (!(error instanceof WorktreeError)) throw error;
     // What is wrong with a worktree a person can mend: the cast stands still until then and loses nothing.
@@ -110,12 +120,13 @@ export async function driveAndShow(
   } finally {
     interrupt.stop();
     progress.stop();
+    await signing.stop();
     // The lease of a process that has ended counts for nothing, so a door that is broken by now does no harm.
     await door.releaseCast(cast, me).catch(() => undefined);
   }
   await writeWorklogsOf(cast, door, workspace);
   await checkpointAtEnd(workspace, call.env);
-  const view = await loadView(door, cast, flag(call.values, 'turns'));
+  const view = await loadView(door, cast, flag(call.values, 'turns'), workspace.dir);
   return showEnd(call, view, view.branch === undefined || call.json ? [] : await wayOut(call, workspace, cast));
 }
 

@@ -1,13 +1,18 @@
 // `baton cast --dry-run`: what would run, and the first brief, without starting anything.
+import { estimated, PRICES_CHECKED } from '../agents/prices.ts';
 import { dialects } from '../dialects/index.ts';
 import { Desk } from '../engine/desk.ts';
 import { LocalDoor } from '../engine/door.ts';
+import type { Rules } from '../kernel/graph/config.ts';
 import { MemoryLog } from '../log/memory.ts';
 import type { Plan } from '../workspace/plan.ts';
 import { type Call, EXIT, out, outJson } from './command.ts';
+import { costText } from './cost-text.ts';
 
 /** Rough, and said to be: a token is about four characters. */
 const CHARS_PER_TOKEN = 4;
+/** What an answer is taken for; nobody knows it before. */
+const ANSWER_TOKENS = 1_000;
 
 export async function dryRun(call: Call, plan: Plan, request: string): Promise<number> {
   const briefs = await firstBriefs(plan, request);
@@ -16,14 +21,25 @@ export async function dryRun(call: Call, plan: Plan, request: string): Promise<n
     const who = used?.type === 'agent' ? { runner: used.runner, model: used.model } : {};
     return { socket: id, materia: used?.label ?? materia, type: used?.type ?? 'agent', contract, ...who };
   });
-  const inputTokens = briefs.reduce((sum, { brief }) => sum + Math.ceil(brief.length / CHARS_PER_TOKEN), 0);
+  const turns = briefs.map(({ socket, brief }) => turnOf(plan.rules, socket, brief));
+  const inputTokens = turns.reduce((sum, { inputTokens: one }) => sum + one, 0);
+  const unpriced = turns.filter(({ cost }) => cost === null).map(({ socket }) => socket);
+  const cost = unpriced.length === turns.length ? null : turns.reduce((sum, one) => sum + (one.cost ?? 0), 0);
   const shown = {
     loadout: plan.loadout,
     request,
     sockets,
     briefs,
-    // What agents read with their tools, and what they answer, is not known before; nor is any provider's price.
-    estimate: { inputTokensPerRound: inputTokens, cost: null, exact: false },
+    // What agents read with their tools, and what they answer, is not known before.
+    estimate: {
+      inputTokensPerRound: inputTokens,
+      outputTokensPerRound: turns.length * ANSWER_TOKENS,
+      cost,
+      ...(unpriced.length > 0 ? { unpriced } : {}),
+      pricesChecked: PRICES_CHECKED,
+      turns,
+      exact: false,
+    },
   };
   if (call.json) outJson(shown);
   else {
@@ -31,9 +47,34 @@ export async function dryRun(call: Call, plan: Plan, request: string): Promise<n
     for (const socket of sockets) out(`  ${lineOf(socket)}`);
     for (const { socket, brief } of briefs) out(`\n--- brief of ${socket} ---\n${brief}`);
     out(`\nAbout ${inputTokens} input tokens for one turn of each agent (an estimate, without what their tools read).`);
-    out('The cost is not known before. Nothing was started.');
+    for (const line of costLines(cost, unpriced)) out(line);
+    out('Nothing was started.');
   }
   return EXIT.ok;
+}
+
+type Estimate = {
+  readonly socket: string;
+  readonly model: string | null;
+  readonly inputTokens: number;
+  readonly cost: number | null;
+};
+
+/** A runner that is asked for no model has one of its own, whose price cannot be told before. */
+function turnOf(rules: Rules, socket: string, brief: string): Estimate {
+  const materia = rules.materia[rules.graph.sockets[socket]?.materia ?? ''];
+  const model = materia?.type === 'agent' ? materia.model : null;
+  const inputTokens = Math.ceil(brief.length / CHARS_PER_TOKEN);
+  const isFree = materia?.type === 'agent' && materia.runner === 'person';
+  const used = estimated({ input: inputTokens, output: ANSWER_TOKENS, cost: 0 }, model, rules.prices);
+  return { socket, model, inputTokens, cost: isFree ? 0 : used.estimated ? used.cost : null };
+}
+
+function costLines(cost: number | null, unpriced: readonly string[]): string[] {
+  if (cost === null) return ['The cost is not known before: no model is named that a price is known of.'];
+  const without = unpriced.length > 0 ? ` It leaves out ${unpriced.join(', ')}, whose price is not known.` : '';
+  const what = `About ${costText({ cost, estimated: true })} for one turn of each with an answer of ${ANSWER_TOKENS} tokens`;
+  return [`${what}, by prices of ${PRICES_CHECKED}.${without}`];
 }
 
 type Shown = {

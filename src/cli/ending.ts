@@ -1,24 +1,48 @@
 // How a cast is shown when it stands still: the object for scripts, the closing lines for people, the exit code.
+import { join } from 'node:path';
 import type { Door } from '../engine/door.ts';
 import { type CastView, viewOf } from '../engine/view.ts';
 import { elapsedOf } from '../kernel/cast/budget.ts';
-import type { CastStatus } from '../kernel/state.ts';
+import type { Entry } from '../kernel/fact.ts';
+import type { Cast, CastStatus } from '../kernel/state.ts';
+import type { BoundaryRefusal } from '../kernel/turn/consolidation.ts';
 import { branchOf } from '../workspace/worktree/branch.ts';
 import { again, type Call, EXIT, out, outJson, UsageError } from './command.ts';
 import { commandName } from './command-name.ts';
 import { counted } from './counted.ts';
+import { reportLines } from './report-lines.ts';
 import { taskViews } from './task-view.ts';
 
-export async function loadView(door: Door, cast: string, withTurns: boolean): Promise<CastView> {
+/** With `dir`, the project directory, what agents propose is held against the boundaries of its registry too. */
+export async function loadView(door: Door, cast: string, withTurns: boolean, dir?: string): Promise<CastView> {
   const state = await door.cast(cast);
   if (!state) throw new UsageError(`there is no cast ${cast}; \`${commandName()} casts\` lists them`, 'UNKNOWN_CAST');
   const entries = await door.read({ after: 0, cast });
-  const view = viewOf(state, entries, await door.head(), withTurns);
+  const view = viewOf(state, entries, await door.head(), withTurns, await boundariesFor(state, dir));
   // What runs goes on getting older while nothing is written down.
   const worktree = state.root === undefined ? {} : { branch: branchOf(cast), root: state.root };
   const tasks = taskViews(cast, entries);
   const owned = tasks.length === 0 ? {} : { tasks };
-  return { ...view, elapsedMs: elapsedOf(state, Date.now()), ...worktree, ...owned };
+  const suggested = await suggestionsLeft(door, entries);
+  const memory = suggested === 0 ? {} : { memorySuggestions: suggested };
+  return { ...view, elapsedMs: elapsedOf(state, Date.now()), ...worktree, ...owned, ...memory };
+}
+
+/** The registry is read only where an agent has proposed another one. */
+async function boundariesFor({ reports }: Cast, dir: string | undefined): Promise<BoundaryRefusal | undefined> {
+  if (dir === undefined || reports.every(({ nextBestAgent }) => nextBestAgent === null)) return undefined;
+  const { boundariesIn } = await import('../workspace/registry-boundaries.ts');
+  return boundariesIn(join(dir, '.baton'))?.refusal;
+}
+
+/** How many of the notes that the cast's agents suggested to remember wait for a person still. */
+async function suggestionsLeft(door: Door, entries: readonly Entry[]): Promise<number> {
+  const ids = new Set(entries.flatMap(({ fact }) => (fact.kind === 'memory.suggested' ? [fact.id] : [])));
+  if (ids.size === 0) return 0;
+  for (const { fact } of await door.read({ after: 0, kindPrefix: 'memory.' })) {
+    if (fact.kind === 'memory.accepted' || fact.kind === 'memory.dropped') ids.delete(fact.id);
+  }
+  return ids.size;
 }
 
 export function exitOf(status: CastStatus): number {
@@ -36,7 +60,7 @@ export function exitOf(status: CastStatus): number {
 /** `more` comes after the closing lines: what the cast left and where. */
 export function showEnd(call: Call, view: CastView, more: readonly string[] = []): number {
   if (call.json) outJson(view);
-  else for (const line of [...closing(view, again(call)), ...more]) out(line);
+  else for (const line of [...reportLines(view, again(call)), ...closing(view, again(call)), ...more]) out(line);
   return exitOf(view.status);
 }
 
@@ -48,7 +72,7 @@ function closing({ cast, status, code, reason, path, accepted, usage }: CastView
     case 'running':
       return [`Cast ${cast} is running.`, `Follow it with: ${baton} watch ${cast}`];
     case 'waiting':
-      return [`Cast ${cast} waits for a person (${code}): ${reason}`];
+      return [`Cast ${cast} waits for a person (${code}): ${reason}`, `All ways on: ${baton} why ${cast}`];
     case 'paused':
       return [`Cast ${cast} is paused: ${reason}.`, `Carry on with: ${baton} continue ${cast}`];
     default:

@@ -1,8 +1,10 @@
 // The verbs that carry a standing cast on, and which of them fits the state it is in.
+import { refuseErased } from '../audit/erased-needs.ts';
 import type { Door } from '../engine/door.ts';
 import { type CastSummary, summaries } from '../engine/summary.ts';
 import type { CastStatus } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
+import { logFileIn } from '../log/sqlite.ts';
 import { ask } from './ask.ts';
 import { again, type Call, flag, note, outJson, Refused } from './command.ts';
 import { commandName } from './command-name.ts';
@@ -36,6 +38,8 @@ export async function goOn(call: Call, verb: Verb): Promise<number> {
     if (exact === 'resume' && !isStuck && !FITS.resume.includes(status)) return standStill(call, door, summary);
     // What certainly does not fit is refused before anything is driven: driving starts what a crashed cast is owed.
     if (!isStuck && !FITS[exact].includes(status)) await steer(door, cast, exact);
+    const erased = refuseErased(logFileIn(workspace.stateDir), cast);
+    if (erased) throw new Refused(erased);
     // A cast that was cut off runs already, and may have come to its end by the time anybody could say so.
     const isUnderWay = exact === 'resume' && status === 'running';
     return driveAndShow(call, workspace, door, cast, async () => {
@@ -97,7 +101,7 @@ async function standStill(call: Call, door: Door, { cast, status, reason }: Cast
   if (status === 'waiting') note(`Cast ${cast} waits for a person: ${reason}`);
   else if (status === 'completed') note(`There is nothing to do: cast ${cast} is completed.`);
   else note(`There is nothing to resume: cast ${cast} is ${status}. \`${again(call)} recast ${cast}\` runs it on.`);
-  const view = await loadView(door, cast, flag(call.values, 'turns'));
+  const view = await loadView(door, cast, flag(call.values, 'turns'), workspaceOf(call).dir);
   if (call.json) outJson(view);
   return exitOf(view.status);
 }

@@ -10,6 +10,7 @@ import { placeFor } from '../workspace/worktree/make.ts';
 import { readRecord } from '../workspace/worktree/record.ts';
 import { type Look, lookAt, type Repository } from '../workspace/worktree/repository.ts';
 import { uncommittedOf } from '../workspace/worktree/turns.ts';
+import { saidOf, unmergedLanes } from './cast-work.ts';
 import { again, type Call, flag, Refused } from './command.ts';
 import { counted } from './counted.ts';
 import { rootNamed } from './ledger-session.ts';
@@ -55,14 +56,15 @@ function startOf(cast: string, { head, branch, uncommitted, hasSubmodules }: Rep
 }
 
 /** How to look at what a cast did in its worktree, take it over or drop it; nothing where it has none any more. */
-export async function wayOut(call: Call, { stateDir }: Workspace, cast: string): Promise<readonly string[]> {
-  const record = readRecord(stateDir, cast);
+export async function wayOut(call: Call, workspace: Workspace, cast: string): Promise<readonly string[]> {
+  const record = readRecord(workspace.stateDir, cast);
   if (record?.state !== 'ready') return [];
   const { top, branch, base } = record;
   const baton = again(call);
   const tip = await commitOf(top, `refs/heads/${branch}`);
   const uncommitted = await uncommittedOf(record).catch(() => 0);
-  if (tip === base && uncommitted === 0) {
+  const lanes = tip === null ? [] : await unmergedLanes(workspace, record);
+  if (tip === base && uncommitted === 0 && lanes.length === 0) {
     return [`It changed no file; \`${baton} undo ${cast}\` clears its worktree away.`];
   }
   const commits = await tryGit(top, ['rev-list', '--count', `${base}..refs/heads/${branch}`]);
@@ -71,5 +73,6 @@ export async function wayOut(call: Call, { stateDir }: Workspace, cast: string):
     `  look at it   ${baton} diff ${cast}`,
     `  take it over ${baton} merge ${cast}   (or: git merge ${branch})`,
     `  drop it      ${baton} undo ${cast}`,
+    ...lanes.map((lane) => `${saidOf(lane)} (${baton} diff ${cast} --lane ${lane.lane})`),
   ];
 }

@@ -5,18 +5,24 @@ import type { Driver } from '../engine/driver.ts';
 import type { Sign } from '../engine/heartbeat.ts';
 import type { Head, Log, Query } from '../engine/ports.ts';
 import type { Holder } from '../engine/slots.ts';
+import { missingEntry } from '../engine/storage-error.ts';
 import type { Slot } from '../kernel/cast/packet.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
 import type { Cast } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
+import type { Standing } from './standing.ts';
+
+/** A log that can say whether one of its newer facts is missing. */
+type WholeLog = Log & { firstGap(): Promise<number | null> };
 
 export class LookingDoor implements Door {
-  readonly #log: Log;
+  readonly #log: WholeLog;
   #desk: Promise<Door> | null = null;
+  #isWhole = false;
 
-  constructor(log: Log) {
+  constructor(log: WholeLog) {
     this.#log = log;
   }
 
@@ -24,7 +30,8 @@ export class LookingDoor implements Door {
     return this.#log.read(query);
   }
 
-  lifecycle(): Promise<readonly Entry[]> {
+  async lifecycle(): Promise<readonly Entry[]> {
+    await this.#checkWhole();
     return this.#log.lifecycle(0);
   }
 
@@ -34,10 +41,18 @@ export class LookingDoor implements Door {
 
   /** The cast as its own facts tell it. */
   async cast(id: string): Promise<Cast | null> {
+    await this.#checkWhole();
     const [{ apply }, { emptyState }] = await Promise.all([import('../kernel/apply.ts'), import('../kernel/state.ts')]);
     const state = emptyState();
     for (const entry of await this.read({ after: 0, cast: id })) apply(state, entry);
     return state.casts[id] ?? null;
+  }
+
+  /** What holds for the whole workspace, as the newest snapshot and the facts since then tell it. */
+  async standing(): Promise<Standing> {
+    await this.#checkWhole();
+    const { standingIn } = await import('./standing.ts');
+    return standingIn(this.#log);
   }
 
   async ledger(run?: string): Promise<Ledger> {
@@ -65,7 +80,8 @@ export class LookingDoor implements Door {
   }
 
   async driverOf(cast: string): Promise<Driver | null> {
-    return (await this.#atDesk()).driverOf(cast);
+    const { driverIn } = await import('../engine/driver.ts');
+    return driverIn(this.#log, cast);
   }
 
   async takeSlot(slot: Slot, holder: Holder, now: number, isForced: boolean): Promise<number> {
@@ -79,6 +95,14 @@ export class LookingDoor implements Door {
   async close(): Promise<void> {
     if (this.#desk) await (await this.#desk).close();
     else await this.#log.close();
+  }
+
+  /** Facts are looked at one by one here: what a missing one would have told is told wrongly, so nothing is told. */
+  async #checkWhole(): Promise<void> {
+    if (this.#isWhole) return;
+    const gap = await this.#log.firstGap();
+    if (gap !== null) throw missingEntry(gap);
+    this.#isWhole = true;
   }
 
   #atDesk(): Promise<Door> {

@@ -47,7 +47,7 @@ async function newTask(door: Door, run: string): Promise<string> {
 }
 
 async function move(door: Door, run: string, task: string, to: 'done' | 'canceled', reason: string): Promise<void> {
-  await door.submit({ kind: 'task.move', run, task, to, reason, actor: 'person' }, person());
+  await door.submit({ kind: 'task.move', run, task, to, reason, actor: 'engine' }, person());
 }
 
 function packetOf(run: string, id: string, title: string, paths: readonly string[]): JsonObject {

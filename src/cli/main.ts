@@ -1,11 +1,13 @@
 // The command line: finds the command, reads its options, and turns whatever comes out into an exit code.
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { StorageError } from '../engine/storage-error.ts';
 import { type Call, type Command, EXIT, note, out, outJson, Refused, UsageError } from './command.ts';
-import { commandName } from './command-name.ts';
+import { calledWith, commandName } from './command-name.ts';
 import { COMMANDS } from './commands.ts';
 import { oneLine } from './safe-text.ts';
+
+// Not by an import, which would make every function of the module ready, with all that they need: a tenth of Node's start.
+const { parseArgs } = process.getBuiltinModule('node:util');
 
 const GLOBAL = {
   directory: { type: 'string', short: 'C' },
@@ -51,10 +53,18 @@ async function dispatch(argv: readonly string[]): Promise<number> {
   if (name === null) return withoutCommand(rest);
   if (name === 'help') return showHelp(split(rest).name ?? undefined);
   const command = named(name);
-  const call = read(command, rest);
+  const call = await read(command, rest);
   if (call.values.help === true) return showHelp(name);
   countWords(command, call.words);
   return (await command.load()).run(call);
+}
+
+/** The call that a command line makes; one that is wrong is thrown as what is wrong with it. */
+export async function callOf(argv: readonly string[]): Promise<Call> {
+  const { name, rest } = split(argv);
+  const call = await read(named(name ?? ''), rest);
+  countWords(call.command, call.words);
+  return call;
 }
 
 async function withoutCommand(rest: readonly string[]): Promise<number> {
@@ -83,27 +93,40 @@ function named(name: string): Command {
 function split(argv: readonly string[]): { name: string | null; rest: readonly string[] } {
   for (let index = 0; index < argv.length; index++) {
     const word = argv[index] ?? '';
-    if (word === '-C' || word === '--directory') index++;
-    else if (!word.startsWith('-')) return { name: word, rest: [...argv.slice(0, index), ...argv.slice(index + 1)] };
+    if (word === '-C' || word === '--directory') {
+      index++;
+      calledWith(argv[index]);
+    } else if (!word.startsWith('-')) return { name: word, rest: [...argv.slice(0, index), ...argv.slice(index + 1)] };
   }
   return { name: null, rest: argv };
 }
 
-function read(command: Command, rest: readonly string[]): Call {
-  const { values, positionals } = parsed(command, rest);
+async function read(command: Command, rest: readonly string[]): Promise<Call> {
+  const { values, positionals } = await parsed(command, rest);
+  if (typeof values.directory === 'string') calledWith(values.directory);
   const directory = typeof values.directory === 'string' ? values.directory : '.';
   const cwd = resolve(currentFolder(), directory);
   return { command, values, words: positionals, json: values.json === true, cwd, env: process.env };
 }
 
-function parsed(command: Command, rest: readonly string[]) {
+async function parsed(command: Command, rest: readonly string[]) {
   const options = { ...GLOBAL, ...command.options };
   try {
     return parseArgs({ args: [...rest], options, allowPositionals: true, strict: true });
   } catch (error) {
     const [what] = (error as Error).message.split(/\. |\n/);
-    throw new UsageError(`${what} (\`${commandName()} ${command.name} --help\`)`);
+    const meant = await meantBy(what ?? '', Object.keys(options));
+    throw new UsageError(`${what}${meant} (\`${commandName()} ${command.name} --help\`)`);
   }
+}
+
+/** The option that a misspelt one most likely stands for, in words. */
+async function meantBy(what: string, known: readonly string[]): Promise<string> {
+  const given = /^Unknown option '--([^']*)'/.exec(what)?.[1];
+  if (given === undefined) return '';
+  const { nearestName } = await import('../kernel/graph/nearest-name.ts');
+  const near = nearestName(given, known);
+  return near === null ? '' : `; did you mean --${near}?`;
 }
 
 function currentFolder(): string {

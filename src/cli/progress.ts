@@ -3,8 +3,9 @@
 import type { Change } from '../engine/door.ts';
 import type { LiveEvent } from '../engine/ports.ts';
 import type { AgentNote, Entry } from '../kernel/fact.ts';
-import type { Item } from '../kernel/state.ts';
+import type { Item, Usage } from '../kernel/state.ts';
 import type { Call } from './command.ts';
+import { costText } from './cost-text.ts';
 import { counted } from './counted.ts';
 import { oneLine } from './safe-text.ts';
 
@@ -23,7 +24,7 @@ type Seen = {
   labels: Record<string, string>;
   turns: Map<number, { socket: string; item: Item | null; since: number }>;
   rework: Map<string, number>;
-  tokens: number;
+  used: Usage;
   /** What each turn is doing, as far as it was heard. */
   doing: Map<number, string>;
 };
@@ -35,7 +36,7 @@ export function progressFor(call: Call, cast: string): Progress {
   const live = isScreen && !call.json;
   const paint = painter(isScreen && !call.env.NO_COLOR);
   const started = Date.now();
-  const seen: Seen = { labels: {}, turns: new Map(), rework: new Map(), tokens: 0, doing: new Map() };
+  const seen: Seen = { labels: {}, turns: new Map(), rework: new Map(), used: NOTHING, doing: new Map() };
   const print = (line: string) => screen.write(`${live ? '\r\x1b[2K' : ''}${line}\n`);
   const redraw = () => {
     if (live) screen.write(`\r\x1b[2K${statusLine(seen, started, paint, screen.columns || 80)}`);
@@ -108,7 +109,7 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
         `  ${paint.dim('▸')} ${where(fact.turn, seen)}${fact.attempt > 1 ? paint.warn(` attempt ${fact.attempt}`) : ''}`,
       ];
     case 'turn.accepted': {
-      seen.tokens += fact.usage.input + fact.usage.output;
+      seen.used = more(seen.used, fact.usage);
       const { satisfied, payload } = fact.handoff;
       const mark = satisfied === false ? paint.warn('✗ not satisfied') : paint.good('✓ accepted');
       const items =
@@ -120,13 +121,13 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
       return [line, ...warned(fact.agent, paint)];
     }
     case 'attempt.refused': {
-      seen.tokens += fact.usage.input + fact.usage.output;
+      seen.used = more(seen.used, fact.usage);
       const next = fact.repair ? paint.dim(' (one repair turn)') : '';
       const line = `  ${paint.bad('✗ refused')} ${where(fact.turn, seen)}: ${oneLine(fact.verdict.reason)}${next}`;
       return [line, ...warned(fact.agent, paint)];
     }
     case 'attempt.failed': {
-      seen.tokens += fact.usage.input + fact.usage.output;
+      seen.used = more(seen.used, fact.usage);
       // What comes next is in the reason already where there is more to say than that.
       const next = fact.again && fact.cause === undefined ? paint.dim(' (tried once more)') : '';
       return [`  ${paint.bad('✗ failed')} ${where(fact.turn, seen)}: ${oneLine(fact.reason)}${next}`];
@@ -134,8 +135,18 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
     case 'attempt.lost':
       return [`  ${paint.warn('↻ lost')} ${where(fact.turn, seen)}: ${oneLine(fact.reason)}; it runs again`];
     case 'turn.blocked':
-      seen.tokens += fact.usage.input + fact.usage.output;
+      seen.used = more(seen.used, fact.usage);
       return [`  ${paint.bad('✗ blocked')} ${where(fact.turn, seen)}: ${fact.code}: ${oneLine(fact.reason)}`];
+    case 'turn.reported': {
+      seen.used = more(seen.used, fact.usage);
+      const mark = { continue: '… goes on', ask: '? asks', approval: '? asks permission' }[fact.outcome];
+      const line = `  ${paint.warn(mark)} ${where(fact.turn, seen)}: ${oneLine(fact.note, 200)}`;
+      return [line, ...warned(fact.agent, paint)];
+    }
+    case 'turn.answered':
+      return [`  ${paint.dim('↳')} ${where(fact.turn, seen)}: ${oneLine(fact.text, 100)}`];
+    case 'context.rejected':
+      return [`    ${paint.warn('⊘ not written')} ${oneLine(fact.section, 60)}: ${fact.code}`];
     case 'turn.asked':
       return [`  ${paint.warn('? your turn')} ${where(fact.turn, seen)}`];
     case 'turn.held':
@@ -198,5 +209,19 @@ function statusLine(seen: Seen, started: number, paint: Paint, columns: number):
   const at = [...seen.turns.keys()]
     .map((turn) => [where(turn, seen), seen.doing.get(turn) ?? ''].filter((part) => part.trim() !== '').join(': '))
     .join(' | ');
-  return paint.dim(oneLine(`${elapsed} · ${seen.tokens} tokens · ${at}`, columns - 1));
+  return paint.dim(oneLine(`${elapsed} · ${usedText(seen.used)} · ${at}`, columns - 1));
+}
+
+const NOTHING: Usage = { input: 0, output: 0, cost: 0 };
+
+function more(used: Usage, { input, output, cost, estimated }: Usage): Usage {
+  return {
+    ...{ input: used.input + input, output: used.output + output, cost: used.cost + cost },
+    ...(used.estimated || estimated ? { estimated: true } : {}),
+  };
+}
+
+function usedText({ input, output, cost, ...how }: Usage): string {
+  const tokens = `${input + output} tokens`;
+  return cost > 0 ? `${tokens} · ${costText({ cost, ...how })}` : tokens;
 }

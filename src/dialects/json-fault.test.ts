@@ -103,6 +103,24 @@ test(
   timeout,
 );
 
+test(
+  'a text with a line break before it has the same fault, one place further on',
+  () => {
+    // A text without escapes and control characters is read faster; the break in front takes it the long way.
+    const pieces = [' ', ...'{ } [ ] " "a" "a": , : 1 - true x "__proto__": "é":'.split(' ')];
+    const soup = fc.array(fc.constantFrom(...pieces), { maxLength: 14 }).map((parts) => parts.join(''));
+    const cut = fc.tuple(fc.json(), fc.nat()).map(([json, at]) => json.slice(0, at % (json.length + 1)));
+    fc.assert(
+      fc.property(fc.oneof(soup, cut), (text) => {
+        const fault = findFault(text);
+        expect(findFault(`\n${text}`)).toEqual(fault && { ...fault, offset: fault.offset + 1 });
+      }),
+      runs,
+    );
+  },
+  timeout,
+);
+
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);

@@ -14,6 +14,8 @@ type Step = number | Fault;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const LITERAL = /(?:true|false|null)/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+/** A backslash or a control character. */
+const NEEDS_CARE = /[^ -[\]-\uffff]/;
 const KEY_SHOWN_MAX = 40;
 const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a];
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
@@ -21,6 +23,8 @@ const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b
 /** The first fault of the text, or null. A fault of syntax wins over a key that is written twice or forbidden. */
 export function findFault(text: string): Fault | null {
   const stack: Frame[] = [];
+  // Where nothing in the whole text is escaped or must be, a string ends at the next quote.
+  const isSimple = !NEEDS_CARE.test(text);
   let top: Frame | undefined;
   let keyFault: Fault | null = null;
   let at = skipSpace(text, text.charCodeAt(0) === 0xfeff ? 1 : 0);
@@ -34,14 +38,14 @@ export function findFault(text: string): Fault | null {
       at = skipSpace(text, at + 1);
       if (text.charCodeAt(at) !== closerOf(frame)) {
         if (!frame.keys) continue;
-        const key = readKey(text, at, frame, false);
+        const key = readKey(text, at, frame, false, isSimple);
         if (typeof key !== 'number') return key;
         keyFault ??= faultOfKey(frame, at);
         at = key;
         continue;
       }
     } else {
-      const scalar = readScalar(text, at, top);
+      const scalar = readScalar(text, at, top, isSimple);
       if (typeof scalar !== 'number') return scalar;
       at = skipSpace(text, scalar);
     }
@@ -55,7 +59,7 @@ export function findFault(text: string): Fault | null {
     if (text.charCodeAt(at) !== COMMA) return missingComma(text, at, top);
     at = skipSpace(text, at + 1);
     if (top.keys) {
-      const key = readKey(text, at, top, true);
+      const key = readKey(text, at, top, true, isSimple);
       if (typeof key !== 'number') return key;
       keyFault ??= faultOfKey(top, at);
       at = key;
@@ -75,18 +79,19 @@ export function skipSpace(text: string, at: number): number {
   }
 }
 
-function readKey(text: string, at: number, frame: Frame, afterComma: boolean): Step {
+function readKey(text: string, at: number, frame: Frame, afterComma: boolean, isSimple: boolean): Step {
   if (at >= text.length) return ended(text, frame);
   if (afterComma && text.charCodeAt(at) === CLOSE_BRACE) {
     return syntax(at, 'a comma before a closing brace is not allowed');
   }
   if (text.charCodeAt(at) !== QUOTE) return syntax(at, 'expected a key in double quotes');
-  const end = readString(text, at);
+  const end = readString(text, at, isSimple);
   if (typeof end !== 'number') return end;
   const colon = skipSpace(text, end);
   if (colon >= text.length) return ended(text, frame);
   if (text.charCodeAt(colon) !== COLON) return syntax(colon, 'expected a colon after the key');
-  frame.key = decode(text.slice(at + 1, end - 1));
+  const written = text.slice(at + 1, end - 1);
+  frame.key = isSimple ? written : decode(written);
   return skipSpace(text, colon + 1);
 }
 
@@ -113,10 +118,10 @@ function isKnown(frame: Frame): boolean {
   return false;
 }
 
-function readScalar(text: string, at: number, frame: Frame | undefined): Step {
+function readScalar(text: string, at: number, frame: Frame | undefined, isSimple: boolean): Step {
   const first = text[at];
   if (first === undefined) return frame ? ended(text, frame) : syntax(at, 'the text is empty');
-  if (first === '"') return readString(text, at);
+  if (first === '"') return readString(text, at, isSimple);
   const literal = skip(LITERAL, text, at);
   if (literal > at) return literal;
   const number = skip(NUMBER, text, at);
@@ -129,7 +134,11 @@ function readScalar(text: string, at: number, frame: Frame | undefined): Step {
   return syntax(at, 'expected a value');
 }
 
-function readString(text: string, start: number): Step {
+function readString(text: string, start: number, isSimple: boolean): Step {
+  if (isSimple) {
+    const quote = text.indexOf('"', start + 1);
+    return quote < 0 ? syntax(start, 'a string is not closed') : quote + 1;
+  }
   let at = start + 1;
   for (;;) {
     while (isPlain(text.charCodeAt(at))) at++;

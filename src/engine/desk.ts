@@ -17,7 +17,7 @@ import { withHeartbeat, withLeases } from './claim-lease.ts';
 import { OnceKeys } from './once-keys.ts';
 import type { Log, Snapshot } from './ports.ts';
 import { factOf, restore, takeSnapshot } from './snapshot.ts';
-import { StorageError } from './storage-error.ts';
+import { missingEntry, StorageError } from './storage-error.ts';
 
 const BATCH_MAX = 256;
 const PAGE = 5_000;
@@ -381,10 +381,4 @@ class Reopened extends Error {
     super('casts or runs were carried on elsewhere');
     this.ids = ids;
   }
-}
-
-/** Nothing is decided on a history that is not whole. */
-function missingEntry(seq: number): StorageError {
-  const how = '`baton audit verify` says what is wrong with it; put a copy of the state folder back';
-  return new StorageError('STORAGE_FAILED', `entry ${seq} of the log is missing: ${how}`);
 }

@@ -6,7 +6,7 @@ import type { Ledger } from '../kernel/ledger/state.ts';
 import type { Cast, CastStatus } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import type { Desk, Owed } from './desk.ts';
-import { type Driver, isRunning, isSame } from './driver.ts';
+import { type Driver, driverIn, isRunning, isSame } from './driver.ts';
 import { beat, type Sign } from './heartbeat.ts';
 import type { Head, Query } from './ports.ts';
 import { grantSlot, type Holder, slotName, withoutHolder } from './slots.ts';
@@ -109,10 +109,8 @@ export class LocalDoor implements Door {
     );
   }
 
-  async driverOf(cast: string): Promise<Driver | null> {
-    const value = await this.#desk.log.lease(`cast:${cast}`, (held) => held);
-    const driver = value === null ? null : (JSON.parse(value) as Driver);
-    return driver && isRunning(driver) ? driver : null;
+  driverOf(cast: string): Promise<Driver | null> {
+    return driverIn(this.#desk.log, cast);
   }
 
   async beat(sign: Sign): Promise<boolean> {

@@ -94,6 +94,7 @@ class Drive {
     stop();
     if (this.#failure) throw this.#failure;
     if (isOver(this.#status)) await this.#options.witness?.forget(this.#cast);
+    if (this.#status === 'completed') await this.#ground?.clear();
     return this.#status;
   }
 
@@ -136,7 +137,7 @@ class Drive {
         const { cast, turn, attempt } = effect;
         const slot = watch?.slot ?? null;
         if (slot && !(await this.#takeSlot(slot, turn, signal))) return;
-        const cwd = await this.#folder(signal);
+        const cwd = await this.#folder(signal, watch?.place);
         if (watch) await this.#ground?.begin(watch);
         const seal = watch?.looks ? await witness?.before(watch, cwd) : undefined;
         const trust = watch?.trust ? await this.#attest(watch.trust) : undefined;
@@ -158,7 +159,8 @@ class Drive {
         if (!packet) throw new Error(`no packet came with ${key}`);
         const runner = this.#options.runners.runnerFor(packet);
         const isForeign = this.#foreign.delete(key);
-        const place = placeOf(this.#options, this.#ground ? await this.#folder(signal) : this.#options.cwd, packet);
+        const cwd = this.#ground ? await this.#folder(signal, packet.place) : this.#options.cwd;
+        const place = placeOf(this.#options, cwd, packet);
         if (packet.slot && isForeign) await this.#takeSlot(packet.slot, packet.turn, signal, true);
         const beating = this.#keepBeating(packet);
         try {
@@ -175,7 +177,7 @@ class Drive {
       }
       case 'verify': {
         const { cast, turn, attempt } = effect;
-        const cwd = await this.#folder(signal);
+        const cwd = await this.#folder(signal, watch?.place);
         const seen = (watch && (await witness?.after(watch, cwd))) ?? { seal: '', changes: {}, checks: {} };
         if (signal.aborted) return;
         await this.#tidied(async () => {
@@ -186,16 +188,25 @@ class Drive {
         });
         return;
       }
+      case 'merge': {
+        const { cast, turn, attempt } = effect;
+        await this.#folder(signal, watch?.place);
+        await this.#tidied(async () => {
+          const merge = (watch && (await this.#ground?.merge(watch))) ?? { ok: true, commit: null };
+          if (!signal.aborted) await this.#submit(key, { kind: 'turn.merged', cast, turn, attempt, merge });
+        });
+        return;
+      }
       case 'timer':
         await until(effect.at, this.#options.now ?? Date.now, signal);
         if (!signal.aborted) await this.#submit(key, { kind: 'clock.rang', cast: effect.cast });
     }
   }
 
-  /** The folder of the cast, when nothing is being put away in it. */
-  async #folder(signal: AbortSignal): Promise<string> {
+  /** The folder of the cast, or of an item beside others, when nothing is being put away. */
+  async #folder(signal: AbortSignal, place: number | null = null): Promise<string> {
     await this.#tidy;
-    return this.#ground ? this.#ground.ready(signal) : this.#options.cwd;
+    return this.#ground ? this.#ground.ready(signal, place) : this.#options.cwd;
   }
 
   /** What follows from an accepted turn starts when its work is put away, though it is owed as soon as it is accepted. */

@@ -2,6 +2,7 @@
 // number that was given out again is not taken for it.
 import { hostname } from 'node:os';
 import { isAlive, startTimeOf } from '../agents/process/process-identity.ts';
+import type { Log } from './ports.ts';
 
 export type Driver = { readonly host: string; readonly pid: number; readonly startTime: string };
 
@@ -13,6 +14,13 @@ export function thisDriver(): Driver {
 export function isRunning(driver: Driver): boolean {
   if (driver.host !== hostname()) return true;
   return isAlive({ pid: driver.pid, startTime: driver.startTime });
+}
+
+/** The living process that drives a cast, as the register of leases names it. */
+export async function driverIn(log: Pick<Log, 'lease'>, cast: string): Promise<Driver | null> {
+  const value = await log.lease(`cast:${cast}`, (held) => held);
+  const driver = value === null ? null : (JSON.parse(value) as Driver);
+  return driver && isRunning(driver) ? driver : null;
 }
 
 export function isSame(a: Driver, b: Driver): boolean {

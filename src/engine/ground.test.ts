@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { always, graph } from '../../test/loadouts.ts';
+import { envelope, result, TEAM } from '../../test/team.ts';
 import { dialects } from '../dialects/index.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
 import type { JsonObject } from '../kernel/json.ts';
@@ -18,9 +19,10 @@ type Stage = {
   readonly config?: JsonObject;
   readonly said?: readonly AttemptResult[];
   readonly ready?: Ground['ready'];
+  readonly root?: string;
 };
 
-async function driven({ config = TWO, said = [], ready = async () => '/tree' }: Stage) {
+async function driven({ config = TWO, said = [], ready = async () => '/tree', root }: Stage) {
   const door = new LocalDoor(await Desk.open(new MemoryLog(), dialects));
   const calls: string[] = [];
   const ground: Ground = {
@@ -34,6 +36,13 @@ async function driven({ config = TWO, said = [], ready = async () => '/tree' }: 
     },
     async refuse({ turn }) {
       calls.push(`refuse ${turn}`);
+    },
+    async merge({ turn }) {
+      calls.push(`merge ${turn}`);
+      return { ok: true, commit: null };
+    },
+    async clear() {
+      calls.push('clear');
     },
   };
   const witness: Witness = {
@@ -54,7 +63,8 @@ async function driven({ config = TWO, said = [], ready = async () => '/tree' }: 
   const engine = new Engine({ ...options, groundOf: () => ground });
   const begin = async () => {
     const rules = resolve(config, 'Flow');
-    await door.submit({ kind: 'cast.start', cast: 'c', request: 'x', loadout: 'Flow', rules, script: null }, 'test');
+    const start = { kind: 'cast.start', cast: 'c', request: 'x', loadout: 'Flow', rules, script: null } as const;
+    await door.submit({ ...start, ...(root === undefined ? {} : { root }) }, 'test');
   };
   const end = await engine.drive('c', begin).catch((error: Error) => error.message);
   await door.close();
@@ -70,7 +80,7 @@ test('each turn begins where the one before has been put away', async () => {
   expect(end).toBe('completed');
   expect(calls).toEqual([
     ...['begin 1 first', 'look 1 /tree', 'run 1 /tree', 'keep 1 1.txt'],
-    ...['begin 2 first', 'look 2 /tree', 'run 2 /tree', 'keep 2 2.txt'],
+    ...['begin 2 first', 'look 2 /tree', 'run 2 /tree', 'keep 2 2.txt', 'clear'],
   ]);
 });
 
@@ -90,6 +100,17 @@ test('what is refused is not put away', async () => {
   ]);
 });
 
+test('what a utility changed that could not do its job is not put away as accepted', async () => {
+  const config = graph(
+    { 'Socket-1': { materia: 'Tool', parse: 'json', edges: [always('Socket-2')] }, 'Socket-2': { materia: 'Write' } },
+    { materia: { Tool: { type: 'utility', command: ['tool'] }, Write: { prompt: 'Write.', tools: 'coding' } } },
+  );
+  const output = JSON.stringify({ satisfied: false, state: { disk: { ok: false, error: 'the disk is full' } } });
+  const { end, calls } = await driven({ config, said: [{ kind: 'output', output }] });
+  expect(end).toBe('failed');
+  expect(calls.filter((call) => !call.startsWith('look'))).toEqual(['begin 1 first', 'run 1 /tree']);
+});
+
 test('what wrote where it may not is given a chance to be taken away before anything follows', async () => {
   const config = graph({ 'Socket-1': { materia: 'Write', lockScope: ['src'] } });
   const { end, calls } = await driven({ config });
@@ -105,4 +126,23 @@ test('a folder that cannot be made ready lets nothing start', async () => {
     throw new Error('no room');
   };
   expect(await driven({ ready })).toEqual({ end: 'no room', calls: [] });
+});
+
+test('items beside others have a folder each, and what depends on one begins when it is merged', async () => {
+  const plan = envelope(
+    { id: 'T-1', lock_scope: ['2.txt'] },
+    { id: 'T-2', lock_scope: ['3.txt'] },
+    { id: 'T-3', dependencies: ['T-1', 'T-2'], lock_scope: ['4.txt'] },
+  );
+  const outputs = [plan, result('T-1'), result('T-2'), result('T-3'), 'ok'];
+  const said = outputs.map((output) => ({ kind: 'output', output: JSON.stringify(output) }) as const);
+  const ready: Ground['ready'] = async (_signal, place) => (place === null ? '/tree' : `/lane-${place}`);
+  const { end, calls } = await driven({ config: TEAM, said, ready, root: 'trees/c' });
+  expect(end).toBe('completed');
+  expect(calls.filter((call) => call.startsWith('run'))).toEqual([
+    ...['run 1 /tree', 'run 2 /lane-1', 'run 3 /lane-2', 'run 4 /tree', 'run 5 /tree'],
+  ]);
+  const order = ['keep 2 2.txt', 'merge 2', 'begin 4 first', 'clear'].map((call) => calls.indexOf(call));
+  expect(order).toEqual(order.toSorted((a, b) => a - b));
+  expect(calls.indexOf('merge 3')).toBeLessThan(calls.indexOf('begin 4 first'));
 });

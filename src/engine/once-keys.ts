@@ -1,5 +1,6 @@
 // Ids that may be used once in the whole log, while a batch is decided: the log knows those of earlier commits, and this
 // remembers those of the inputs before, which are not in the log yet.
+import { approvalKeysUsedBy, approvalKeysWanted } from '../kernel/approval/once.ts';
 import type { Input, Request } from '../kernel/input.ts';
 import { keysUsedBy, keysWanted } from '../kernel/trust/once.ts';
 import type { Append, Used } from './ports.ts';
@@ -17,7 +18,8 @@ export class OnceKeys {
 
   /** Of the ids a request wants to use, those that are used. */
   usedFor(request: Request): Pick<Input, 'used'> {
-    const found = keysWanted(request).flatMap((key): [string, number][] => {
+    const wanted = [...keysWanted(request), ...approvalKeysWanted(request)];
+    const found = wanted.flatMap((key): [string, number][] => {
       const seq = this.#batch.get(key) ?? this.#used(key);
       return seq === null ? [] : [[key, seq]];
     });
@@ -27,7 +29,7 @@ export class OnceKeys {
   /** The next fact of the batch, with the ids it uses up. */
   withKeys(append: Append): Append {
     this.#seq += 1;
-    const keys = keysUsedBy(append.fact);
+    const keys = [...keysUsedBy(append.fact), ...approvalKeysUsedBy(append.fact)];
     for (const key of keys) this.#batch.set(key, this.#seq);
     return keys.length === 0 ? append : { ...append, once: [...(append.once ?? []), ...keys] };
   }

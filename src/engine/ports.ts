@@ -4,6 +4,7 @@ import type { Packet, Watch } from '../kernel/cast/packet.ts';
 import type { Code } from '../kernel/codes.ts';
 import type { AgentNote, Entry, Fact, Fault } from '../kernel/fact.ts';
 import type { Seen } from '../kernel/gate/accept.ts';
+import type { MergeEnd } from '../kernel/input.ts';
 import type { Usage } from '../kernel/state.ts';
 import type { Sighting } from '../kernel/trust/sighting.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';
@@ -123,16 +124,23 @@ export interface Witness {
   forget(cast: string): Promise<void>;
 }
 
-/** The folder in which a cast works, and what becomes of it before and after its turns. */
+/** The folders in which a cast works, and what becomes of them before and after its turns. */
 export interface Ground {
-  /** Answers the folder once it can be worked in; the signal ends whatever still has to be done for that. */
-  ready(signal: AbortSignal): Promise<string>;
+  /**
+   * Answers the folder once it can be worked in: the cast's own, or, by its number, that of an item beside others. The
+   * signal ends whatever still has to be done for that.
+   */
+  ready(signal: AbortSignal, place: number | null): Promise<string>;
   /** Brings the folder to where an attempt of the turn begins. */
   begin(watch: Watch): Promise<void>;
   /** The turn was accepted, with what it was seen to change. */
   keep(watch: Watch, changes: Seen['changes']): Promise<void>;
   /** The turn was refused because of where it wrote. */
   refuse(watch: Watch): Promise<void>;
+  /** Takes what an accepted item did in a folder of its own over into that of the cast. Asked again, it does it once. */
+  merge(watch: Watch): Promise<MergeEnd>;
+  /** The cast is completed: folders of items are not needed any more. */
+  clear(): Promise<void>;
 }
 
 /** Where an attempt works and where it may spool. */

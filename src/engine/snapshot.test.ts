@@ -9,6 +9,7 @@ import { startOf } from '../../test/conformance/round.ts';
 import { abort, budget, NOON, names, pause, seat } from '../../test/conformance/seat.ts';
 import { dialects } from '../dialects/index.ts';
 import type { Fact } from '../kernel/fact.ts';
+import type { Knowledge } from '../kernel/knowledge/state.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
 import type { Cast } from '../kernel/state.ts';
 import { MemoryLog } from '../log/memory.ts';
@@ -25,11 +26,12 @@ afterEach(() => {
 });
 
 const SHAPE = {
-  format: 4,
-  cast: 'budget clock code cursors data extended guard heard id lanes lastAgent lastIsJson lastJson lastOutput lists loadout peaks reason request rework rules runId script scripted stand status traversals turns turnsAccepted turnsStarted unpriced usage visits',
-  turn: 'answered attempt attestation brief briefBytesMax choice excused faults fence handoff handoffId held id item lane phase refusal repairs reserved script seal session socket startedAt task visit waits',
+  format: 5,
+  cast: 'budget clock code cursors data extended guard heard id lanes lastAgent lastIsJson lastJson lastOutput lists loadout peaks reason reports request rework rules runId script scripted stand status traversals turns turnsAccepted turnsStarted unpriced usage visits',
+  turn: 'answered asks attempt attestation brief briefBytesMax choice exchange excused faults fence handoff handoffId held id input item lane phase progress refusal repairs reserved script seal session socket startedAt task visit waits',
   ledger: 'created fence hold locks ready runs tasks waiting',
   run: 'cast counts deltas id open pastDeltas runId running serial tasks',
+  knowledge: 'dropped memory open sections suggested',
 };
 
 /** A log with open and ended casts, and snapshots in between. */
@@ -120,10 +122,11 @@ test('a snapshot of another shape is not believed, though the log vouches for it
 
 test('a change of the shape of the state asks for a new format of snapshots', async () => {
   const memory = await withSnapshots();
-  const { format, casts, ledger } = JSON.parse((await memory.snapshot())?.body ?? '') as {
+  const { format, casts, ledger, knowledge } = JSON.parse((await memory.snapshot())?.body ?? '') as {
     format: number;
     casts: Record<string, Cast>;
     ledger: Ledger;
+    knowledge: Knowledge;
   };
   const keys = (value: object | undefined) =>
     Object.keys(value ?? {})
@@ -137,6 +140,7 @@ test('a change of the shape of the state asks for a new format of snapshots', as
     turn: keys(cast.turns[1]),
     ledger: keys(ledger),
     run: keys(Object.values(ledger.runs)[0]),
+    knowledge: keys(knowledge),
   }).toEqual(SHAPE);
 });
 

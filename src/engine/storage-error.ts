@@ -9,3 +9,9 @@ export class StorageError extends Error {
     this.code = code;
   }
 }
+
+/** Nothing is decided on a history that is not whole, and nothing is told of it as if it were. */
+export function missingEntry(seq: number): StorageError {
+  const how = '`baton audit verify` says what is wrong with it; put a copy of the state folder back';
+  return new StorageError('STORAGE_FAILED', `entry ${seq} of the log is missing: ${how}`);
+}

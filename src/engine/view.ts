@@ -2,7 +2,9 @@
 import type { AgentNote, CastFact, Entry } from '../kernel/fact.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Cast } from '../kernel/state.ts';
+import { type BoundaryRefusal, type Consolidation, consolidate } from '../kernel/turn/consolidation.ts';
 import type { Head } from './ports.ts';
+import { differencesIn, type TurnDifferences } from './reported.ts';
 
 export type PathStep = { readonly socket: string; readonly visit: number; readonly item: string | null };
 
@@ -45,6 +47,8 @@ export type CastView = {
     readonly output: number;
     readonly tokens: number;
     readonly cost: number;
+    /** The cost, or a part of it, was worked out from a table of prices. */
+    readonly estimated?: true;
     /** Tokens that are missing in the cost, because their agents told no price. */
     readonly unpricedTokens?: number;
   };
@@ -59,10 +63,24 @@ export type CastView = {
   readonly turns?: readonly TurnView[];
   /** The tasks of its items, where it has any. */
   readonly tasks?: readonly TaskView[];
+  /** What its agents reported about the goal, put together; only where they report with a status. */
+  readonly report?: Consolidation;
+  /** Where reports name other commands than were run. */
+  readonly differences?: readonly TurnDifferences[];
+  /** How many notes its agents suggest to remember that nobody has decided about. */
+  readonly memorySuggestions?: number;
 };
 
-export function viewOf(cast: Cast, entries: readonly Entry[], head: Head, withTurns: boolean): CastView {
-  const { input, output, cost } = cast.usage;
+export function viewOf(
+  cast: Cast,
+  entries: readonly Entry[],
+  head: Head,
+  withTurns: boolean,
+  refusalOf?: BoundaryRefusal,
+): CastView {
+  const { input, output, cost, estimated } = cast.usage;
+  const report = consolidate(cast, refusalOf);
+  const differences = differencesIn(entries);
   return {
     cast: cast.id,
     status: cast.status,
@@ -74,6 +92,7 @@ export function viewOf(cast: Cast, entries: readonly Entry[], head: Head, withTu
     data: cast.data,
     usage: {
       ...{ input, output, tokens: input + output, cost },
+      ...(estimated ? { estimated } : {}),
       ...(cast.unpriced > 0 ? { unpricedTokens: cast.unpriced } : {}),
     },
     trust: entries.some(isAttested) ? 'on' : 'off',
@@ -81,6 +100,8 @@ export function viewOf(cast: Cast, entries: readonly Entry[], head: Head, withTu
     elapsedMs: cast.clock.elapsedMs,
     log: { head: head.seq, hash: head.hash },
     ...(withTurns ? { turns: turnsOf(cast, entries) } : {}),
+    ...(report ? { report } : {}),
+    ...(differences.length > 0 ? { differences } : {}),
   };
 }
 
@@ -113,7 +134,7 @@ function turnsOf({ rules, status }: Cast, entries: readonly Entry[]): TurnView[]
       const materia = rules.materia[id]?.label ?? id;
       opened.set(fact.turn, { socket, visit, item: item?.key ?? null, title: item?.label ?? null, materia });
     }
-    if (!('attempt' in fact)) continue;
+    if (!('attempt' in fact) || fact.turn === undefined) continue;
     const key = `${fact.turn}.${fact.attempt}`;
     const step = opened.get(fact.turn);
     if (fact.kind === 'attempt.started' && step) {
@@ -130,8 +151,9 @@ function turnsOf({ rules, status }: Cast, entries: readonly Entry[]): TurnView[]
   );
 }
 
-function endOf(fact: Entry['fact']): Partial<Pick<TurnView, 'output' | 'verdict' | 'agent'>> {
-  const agent = 'agent' in fact && fact.agent !== undefined ? { agent: fact.agent } : {};
+/** What a fact says about how an attempt ended; nothing where it is about something else. */
+export function endOf(fact: Entry['fact']): Partial<Pick<TurnView, 'output' | 'verdict' | 'agent'>> {
+  const agent = 'agent' in fact && typeof fact.agent === 'object' ? { agent: fact.agent } : {};
   return { ...verdictOf(fact), ...agent };
 }
 
@@ -150,6 +172,8 @@ function verdictOf(fact: Entry['fact']): { output?: string; verdict?: Json } {
     case 'turn.blocked':
       if (fact.output === '') return {};
       return { output: fact.output, verdict: { allow: false, code: fact.code, reason: fact.reason, details: {} } };
+    case 'turn.reported':
+      return { output: fact.output, verdict: reportedVerdict(fact) };
     case 'attempt.refused':
       return { output: fact.output, verdict: fact.verdict };
     case 'attempt.failed':
@@ -162,6 +186,12 @@ function verdictOf(fact: Entry['fact']): { output?: string; verdict?: Json } {
     default:
       return {};
   }
+}
+
+function reportedVerdict({ outcome, note }: Extract<CastFact, { kind: 'turn.reported' }>): Json {
+  const code = { continue: 'OK', ask: 'ANSWER_NEEDED', approval: 'APPROVAL_NEEDED' }[outcome];
+  const reason = { continue: 'goes on', ask: 'asks a person', approval: 'asks for permission' }[outcome];
+  return { allow: outcome === 'continue', code, reason: note === '' ? reason : `${reason}: ${note}`, details: {} };
 }
 
 function detailsOf({ fault, cause }: Extract<CastFact, { kind: 'attempt.failed' }>): JsonObject {

@@ -1,23 +1,26 @@
-// Who holds what in the ledger, as a hook needs it: brought to the head of the log and asked a few questions, without any of
-// the rules that decide.
-
+// Who holds what in the ledger, as a hook needs it: brought to the head of the log and asked a few questions, without the
+// casts and without any of the rules that decide. A hook stands before every tool call, so only what it needs is read.
 import type { Log } from '../engine/ports.ts';
-import { restore } from '../engine/snapshot.ts';
-import { apply } from '../kernel/apply.ts';
-import type { Ledger, Task } from '../kernel/ledger/state.ts';
-import { emptyState } from '../kernel/state.ts';
-
-const PAGE = 5_000;
+import type { Restored } from '../engine/snapshot.ts';
+import type { Entry } from '../kernel/fact.ts';
+import { applyToLedger, LEDGER_KINDS } from '../kernel/ledger/replay.ts';
+import { emptyLedger, type Ledger, type Task } from '../kernel/ledger/state.ts';
 
 export async function ledgerAtHead(log: Log): Promise<Ledger> {
-  const restored = await restore(log);
-  const state = restored?.state ?? emptyState();
-  for (let after = restored?.through ?? 0; ; ) {
-    const page = await log.read({ after, limit: PAGE });
-    for (const entry of page) apply(state, entry);
-    after = page.at(-1)?.seq ?? after;
-    if (page.length < PAGE) return state.ledger;
-  }
+  const restored = await restoredFrom(log);
+  const ledger = restored?.state.ledger ?? emptyLedger();
+  const after = restored?.through ?? 0;
+  const found: Entry[] = [];
+  for (const kindPrefix of LEDGER_KINDS) found.push(...(await log.read({ after, kindPrefix })));
+  for (const entry of found.sort((a, b) => a.seq - b.seq)) applyToLedger(ledger, entry);
+  return ledger;
+}
+
+/** A log that is not long has no snapshot, and then there is nothing to load that could read one. */
+async function restoredFrom(log: Log): Promise<Restored | null> {
+  if ((await log.snapshot()) === null) return null;
+  const { restore } = await import('../engine/snapshot.ts');
+  return restore(log);
 }
 
 export type Claimant = {

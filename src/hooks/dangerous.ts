@@ -66,7 +66,7 @@ function isForced(words: readonly string[]): boolean {
 }
 
 /** Whether one of the letters stands in a bundle of short options, or one of the long options is given. */
-function isFlagged(words: readonly string[], letters: string, long: readonly string[]): boolean {
+export function isFlagged(words: readonly string[], letters: string, long: readonly string[]): boolean {
   const end = words.indexOf('--');
   const options = (end === -1 ? words : words.slice(0, end)).filter((word) => word.startsWith('-'));
   return (

@@ -7,6 +7,8 @@ export type Decision =
   /** Nothing stands in the way; `context` is told to the agent. */
   | { readonly kind: 'allow'; readonly context?: string }
   | { readonly kind: 'deny'; readonly verdict: Denied }
+  /** The host asks its own user. */
+  | { readonly kind: 'ask'; readonly verdict: Denied }
   /** It was given back once and is still not right: the agent is ended, and nobody takes its words for a result. */
   | { readonly kind: 'end'; readonly verdict: Denied };
 
@@ -23,6 +25,10 @@ export function spoken(event: string, decision: Decision): Spoken {
     };
   }
   const reason = reasonOf(decision.verdict);
+  if (decision.kind === 'ask') {
+    const asked = { hookEventName: event, permissionDecision: 'ask', permissionDecisionReason: reason };
+    return { exit: 0, stdout: json({ hookSpecificOutput: asked }), stderr: '' };
+  }
   if (decision.kind === 'end') {
     return { exit: 0, stdout: json({ continue: false, stopReason: reason, systemMessage: reason }), stderr: '' };
   }

@@ -1,8 +1,7 @@
 // Whether a path may be written by the one who is about to: never in the folder that governs the work, never where somebody
 // else holds a lock, and with a claimed task only where that task may write.
-import { readlinkSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { isAbsolute, join, relative, resolve } from 'node:path';
 import { overlaps } from '../kernel/ledger/overlap.ts';
 import { normalPath } from '../kernel/ledger/path.ts';
 import { pathKey } from '../kernel/ledger/path-key.ts';
@@ -11,15 +10,18 @@ import { type Ledger, MAIN_ROOT, type Task } from '../kernel/ledger/state.ts';
 import { type HeldLock, heldLocks } from '../kernel/ledger/wire.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
-
-const LINKS_MAX = 10;
+import { asInCast, belowWorktree } from '../workspace/worktree/record.ts';
+import { realPlace } from './real-place.ts';
 
 /** The folder of the rules and the log belongs to no agent, whatever it has claimed. */
 export function refusalOfGoverning(path: string, { dir, stateDir }: Workspace): Denied | null {
   const governing = [join(dir, '.baton'), stateDir];
-  const isInside = placesOf(path).some((place) =>
-    governing.some((folder) => isWithin(folder.toLowerCase(), place.toLowerCase())),
-  );
+  const isInside = placesOf(path).some((place) => {
+    // A cast's worktree lies in the state folder, and is there to be worked in.
+    const below = belowWorktree(stateDir, place);
+    if (below !== null) return below.toLowerCase().split('/').includes('.baton');
+    return governing.some((folder) => isWithin(folder.toLowerCase(), place.toLowerCase()));
+  });
   if (!isInside) return null;
   const reason = `${shown(path, dir)} belongs to what governs the work; no tool writes there. A person changes it, or a command of baton.`;
   return deny('SCOPE_VIOLATION', reason, { path: shown(path, dir), scope: '.baton' });
@@ -50,7 +52,7 @@ function refusalAt(place: string, ledger: Ledger, claims: readonly Task[], works
 /** Null where the task may write there. What lies outside of everything, for a moment, is nobody's. */
 function refusalOfScope(place: string, task: Task, ledger: Ledger, workspace: Workspace): Denied | null {
   if (isScratch(place, workspace)) return null;
-  const below = within(folderOf(task.root, workspace), place) ?? place;
+  const below = belowRoot(task.root, place, workspace) ?? place;
   const refusal = refusalOfChanges(task, [below], ledger.locks.foldCase);
   if (!refusal) return null;
   const { id, lockScope } = task;
@@ -60,7 +62,7 @@ function refusalOfScope(place: string, task: Task, ledger: Ledger, workspace: Wo
 }
 
 function isInTheWay(lock: HeldLock, place: string, ledger: Ledger, workspace: Workspace): boolean {
-  const below = within(folderOf(lock.root, workspace), place);
+  const below = belowRoot(lock.root, place, workspace);
   const normal = below === null ? null : normalPath(below);
   if (!normal?.ok) return false;
   const key = (path: string) => pathKey(path, ledger.locks.foldCase);
@@ -71,6 +73,13 @@ function heldBy({ run, task, owner, path, mode, fence }: HeldLock, place: string
   const reason = `${task} (${owner}) holds ${path}, and ${shown(place, dir)} is in it. Work on something else until it is given back; \`baton lock list\` shows who holds what.`;
   const holder = { run, task, owner, path, mode, fence };
   return deny('LOCK_CONFLICT', reason, { path: shown(place, dir), holder });
+}
+
+/** Paths of a cast mean the same in the worktrees of its items as in its own. */
+function belowRoot(root: string, place: string, workspace: Workspace): string | null {
+  // A worktree lies inside the workspace and is no part of it.
+  if (root === MAIN_ROOT && belowWorktree(workspace.stateDir, place) !== null) return null;
+  return within(folderOf(root, workspace), asInCast(workspace.stateDir, place));
 }
 
 function folderOf(root: string, { dir }: Workspace): string {
@@ -86,30 +95,6 @@ function isScratch(place: string, { dir }: Workspace): boolean {
 function placesOf(path: string): readonly string[] {
   const real = realPlace(path);
   return real === path ? [path] : [path, real];
-}
-
-/** Of a file that is not there yet: the real place of the nearest folder that is, and the rest as it is written. */
-function realPlace(path: string, links = 0): string {
-  let rest = '';
-  for (let at = path; ; at = dirname(at)) {
-    try {
-      return join(realpathSync(at), rest);
-    } catch {
-      const target = links < LINKS_MAX ? danglingTarget(at) : null;
-      if (target !== null) return join(realPlace(resolve(dirname(at), target), links + 1), rest);
-      if (dirname(at) === at) return path;
-      rest = join(basename(at), rest);
-    }
-  }
-}
-
-/** Where a link leads whose target is not there yet: writing through it makes the target. */
-function danglingTarget(path: string): string | null {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return null;
-  }
 }
 
 /** The path below a folder, or null where it is not. */

@@ -1,21 +1,30 @@
 // One event of the host, decided. What is needed for an event is loaded for that event only: a hook stands before every tool
 // call of an agent, and its agent waits.
+import type { Door } from '../engine/door.ts';
 import type { Log } from '../engine/ports.ts';
 import type { Task } from '../kernel/ledger/state.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import type { Decision } from './decision.ts';
 import { type HookInput, readInput } from './event.ts';
-import { type HookSettings, readSettings } from './settings.ts';
+import type { HookSettings } from './settings.ts';
 
 export type HookScene = {
   readonly workspace: Workspace;
   /** Whether the folder is a workspace at all: without `.baton` there is nothing to keep. */
   readonly isKept: boolean;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: NodeJS.ProcessEnv;
   readonly now: () => number;
+  /** The program that we are. */
+  readonly program: string;
+  /** Whether refusals are only written down. */
+  readonly isReportOnly: boolean;
   /** Runs `work` on the log; answers `none` where there is none yet. */
   withLog<T>(work: (log: Log) => Promise<T>, none: T): Promise<T>;
+  /** Runs `work` where something may be decided; begins a log where there is none. */
+  withDoor<T>(work: (door: Door, log: Log) => Promise<T>): Promise<T>;
+  /** Who acts, as the log names him. */
+  by(): Promise<string>;
   /** Runs a command of baton that answers with a verdict. */
   baton(args: readonly string[], input: string): Promise<Verdict>;
 };
@@ -30,7 +39,7 @@ export async function runHook(event: string, text: string, scene: HookScene): Pr
   const { input } = reading;
   switch (event) {
     case 'PreToolUse':
-      return decided(await beforeTool(input, scene));
+      return (await refusedOrAsked(input, scene)) ?? ALLOWED;
     case 'PostToolUse':
       return decided(await afterTool(input, scene));
     case 'Stop':
@@ -43,6 +52,12 @@ export async function runHook(event: string, text: string, scene: HookScene): Pr
   }
 }
 
+/** Most events need none of them. */
+async function settingsOf({ workspace }: HookScene): Promise<HookSettings | Denied> {
+  const { readSettings } = await import('./settings.ts');
+  return readSettings(workspace.configFile);
+}
+
 /** Within a cast the cast says what is to be done, reads what comes back, and ends the task. */
 function isInCast({ env }: HookScene): boolean {
   return (env.BATON_CAST ?? '') !== '';
@@ -50,6 +65,16 @@ function isInCast({ env }: HookScene): boolean {
 
 function decided(refusal: Denied | null): Decision {
   return refusal ? { kind: 'deny', verdict: refusal } : ALLOWED;
+}
+
+/** What may not be done at all comes first; then whether somebody has to agree. */
+async function refusedOrAsked(input: HookInput, scene: HookScene): Promise<Decision | null> {
+  const refusal = await beforeTool(input, scene);
+  if (refusal) return { kind: 'deny', verdict: refusal };
+  const { command } = input.toolInput;
+  if (input.tool !== 'Bash' || typeof command !== 'string') return null;
+  const { decisionOn } = await import('./guard-command.ts');
+  return decisionOn(command, input.cwd ?? scene.workspace.dir, scene);
 }
 
 async function beforeTool(input: HookInput, scene: HookScene): Promise<Denied | null> {
@@ -131,7 +156,7 @@ async function afterTool(input: HookInput, scene: HookScene): Promise<Denied | n
     return own.map((task) => ({ task, runId: ledger.runs[`${task.run}/`]?.runId ?? task.run }));
   }, []);
   if (claims.length === 0) return null;
-  const settings = readSettings(scene.workspace.configFile);
+  const settings = await settingsOf(scene);
   if ('allow' in settings) return settings;
   if (!settings.worklog) return null;
   for (const { task, runId } of claims) {
@@ -169,7 +194,7 @@ async function atStop(input: HookInput, scene: HookScene): Promise<Decision> {
 }
 
 async function refusalOfStop(input: HookInput, scene: HookScene): Promise<Denied | null> {
-  const settings = readSettings(scene.workspace.configFile);
+  const settings = await settingsOf(scene);
   if ('allow' in settings) return settings;
   return (await refusalOfWords(input, settings, scene)) ?? refusalOfTasks(input, scene);
 }

@@ -14,6 +14,8 @@ export type ShellCommand = {
   readonly words: readonly Word[];
   /** Files that redirections write. */
   readonly writes: readonly Word[];
+  /** Files that redirections read. */
+  readonly reads: readonly Word[];
   /** What is fed to its standard input from the line itself. */
   readonly input: string | null;
 };
@@ -35,7 +37,7 @@ export function readShell(line: string): ShellReading {
 /** Words after which a command begins. */
 const OPENERS = ['{', '!', 'if', 'then', 'elif', 'else', 'do', 'while', 'until', 'time', 'coproc'];
 
-type Draft = { words: Word[]; writes: Word[]; input: string | null };
+type Draft = { words: Word[]; writes: Word[]; reads: Word[]; input: string | null };
 type Heredoc = { readonly end: string; readonly isIndented: boolean; readonly of: Draft };
 
 class Reader {
@@ -121,9 +123,10 @@ class Reader {
     if (operator === '<<' || operator === '<<-') {
       this.#heredocs.push({ end: word.text, isIndented: operator === '<<-', of: draft });
     } else if (operator === '<<<') draft.input = word.text;
+    else if (operator === '<' && word.text !== '') draft.reads.push(word);
     // `2>&1` and `>&-` name channels, not files.
     else if (operator.includes('>') && !(operator.endsWith('&') && /^(?:\d+-?|-?)$/.test(word.text))) {
-      if (word.text !== '' && operator !== '>&-') draft.writes.push(word);
+      if ((word.text !== '' || !word.isPlain) && operator !== '>&-') draft.writes.push(word);
     }
   }
 
@@ -266,5 +269,5 @@ class Reader {
 }
 
 function newDraft(): Draft {
-  return { words: [], writes: [], input: null };
+  return { words: [], writes: [], reads: [], input: null };
 }

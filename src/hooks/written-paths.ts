@@ -25,12 +25,26 @@ export function fileWritten(tool: string, input: JsonObject, cwd: string): strin
 }
 
 export function pathsWritten(steps: readonly Step[], start: string, home: string | undefined): readonly string[] {
+  return placesWritten(steps, start, home).paths;
+}
+
+export type Written = {
+  readonly paths: readonly string[];
+  /** Whether every word that names what is written could be understood. */
+  readonly isClear: boolean;
+  readonly count: number;
+};
+
+export function placesWritten(steps: readonly Step[], start: string, home: string | undefined): Written {
   const paths = new Set<string>();
+  let [isClear, count] = [true, 0];
   /** Null once it cannot be seen any more where the shell stands. */
   let cwd: string | null = start;
   const add = (word: Word) => {
     const path = placeOf(word, cwd, home);
+    count += 1;
     if (path !== null) paths.add(path);
+    else isClear = false;
   };
   for (const { runs, writes } of steps) {
     for (const word of writes) add(word);
@@ -42,7 +56,7 @@ export function pathsWritten(steps: readonly Step[], start: string, home: string
       }
     }
   }
-  return [...paths];
+  return { paths: [...paths], isClear, count };
 }
 
 function afterCd({ args }: Invocation, cwd: string | null, home: string | undefined): string | null {

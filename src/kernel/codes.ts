@@ -1,12 +1,15 @@
 // Every stable code of the product, in one table. HTTP status, CLI exit, `baton explain` and the docs read it and
 // never restate it. A code never changes its meaning; a retired one keeps its row.
 
+import { ACCESS_CODES } from './codes/access.ts';
 import { AGENT_CODES } from './codes/agent.ts';
+import { APPROVAL_CODES } from './codes/approval.ts';
 import { EVIDENCE_CODES } from './codes/evidence.ts';
 import { GAIA_CODES } from './codes/gaia.ts';
 import { GAIA_REPORT_CODES } from './codes/gaia-report.ts';
 import { GOVERNED_CODES } from './codes/governed.ts';
 import { GRAPH_CODES } from './codes/graph.ts';
+import { KNOWLEDGE_CODES } from './codes/knowledge.ts';
 import { OPERATOR_CODES } from './codes/operator.ts';
 import { OPERATOR_RULES } from './codes/operator-rules.ts';
 import { WORKTREE_CODES } from './codes/worktree.ts';
@@ -16,11 +19,14 @@ export const CODES = {
   ...AGENT_CODES,
   ...GAIA_CODES,
   ...GAIA_REPORT_CODES,
+  ...KNOWLEDGE_CODES,
   ...OPERATOR_CODES,
   ...OPERATOR_RULES,
   ...GOVERNED_CODES,
   ...EVIDENCE_CODES,
   ...WORKTREE_CODES,
+  ...APPROVAL_CODES,
+  ...ACCESS_CODES,
 } as const;
 
 export type Code = keyof typeof CODES;

@@ -3,6 +3,7 @@ export type Effect =
   | { readonly kind: 'prepare'; readonly cast: string; readonly turn: number; readonly attempt: number }
   | { readonly kind: 'dispatch'; readonly cast: string; readonly turn: number; readonly attempt: number }
   | { readonly kind: 'verify'; readonly cast: string; readonly turn: number; readonly attempt: number }
+  | { readonly kind: 'merge'; readonly cast: string; readonly turn: number; readonly attempt: number }
   | { readonly kind: 'timer'; readonly cast: string; readonly at: number };
 
 /** Names an effect, so that the same owed work is started once. */

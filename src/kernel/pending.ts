@@ -11,6 +11,10 @@ export function pending(cast: Cast): readonly Effect[] {
     if (turn.phase === 'owed') owed.push({ kind: 'prepare', ...common, attempt: turn.attempt + 1 });
     else if (turn.phase === 'running') owed.push({ kind: 'dispatch', ...common, attempt: turn.attempt });
     else if (turn.phase === 'verifying') owed.push({ kind: 'verify', ...common, attempt: turn.attempt });
+    // One after the other: what was accepted first is merged first.
+    else if (turn.phase === 'merging' && cast.merges?.[0] === turn.id) {
+      owed.push({ kind: 'merge', ...common, attempt: turn.attempt });
+    }
   }
   const deadline = deadlineOf(cast);
   if (deadline !== null && owed.length > 0) owed.push({ kind: 'timer', cast: cast.id, at: deadline });

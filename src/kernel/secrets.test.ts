@@ -44,6 +44,7 @@ test.each([
   ['planetscale-token', join('pscale', '_tkn_', A20)],
   ['telegram-token', join('123456789', ':AA', A20, A20)],
   ['age-key', join('AGE-SECRET', '-KEY-1', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ')],
+  ['baton-token', join('baton', '_', A20, A20, 'a_-')],
   ['jwt', join('eyJ', 'hbGciOiJIUzI1NiJ9.', 'eyJ', 'zdWIiOiIxMjMifQ.', A20)],
   ['private-key', join('-----BEGIN RSA ', 'PRIVATE KEY-----\nMIIEowIBAAKCAQEA\n-----END RSA ', 'PRIVATE KEY-----')],
   [

@@ -50,6 +50,7 @@ const VENDORS: readonly Rule[] = [
   vendor('planetscale-token', 'pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_-]{20}'),
   vendor('telegram-token', '[0-9]{8,10}:AA[A-Za-z0-9_-]{32}'),
   vendor('age-key', 'AGE-SECRET-KEY-1[0-9A-Z]{20}'),
+  vendor('baton-token', 'baton_[A-Za-z0-9_-]{40}'),
 ];
 /** Most texts hold none of them, and learn it in one pass. */
 const ANY_VENDOR = new RegExp(VENDORS.map(([, head]) => head.source).join('|'));

@@ -4,8 +4,8 @@
 // wrapped, so that nobody can have another fact's text read back by writing a reference into his own.
 //
 // Taking texts out and writing RFC 8785 canonical JSON is one walk: every fact of every cast takes it.
-import { hash } from 'node:crypto';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { sha256 } from './sha256.ts';
 
 const BLOB = '$blob';
 const JSON_TEXT = '$json';
@@ -23,7 +23,7 @@ export type Blob = { readonly digest: string; readonly text: string };
 export type TextOf = (digest: string) => string | null;
 
 export function digestOf(text: string): string {
-  return `sha256:${hash('sha256', text, 'hex')}`;
+  return `sha256:${sha256(text)}`;
 }
 
 /** The canonical JSON of an object without the members named in `omitted`. The texts taken out of it join `blobs`. */

@@ -1,10 +1,10 @@
 // An entry as it is stored: one line of RFC 8785 canonical JSON that holds the leaf hash of the line before it.
 // leaf = SHA-256(0x00 ‖ line), as in RFC 6962, so that Merkle proofs can be made over the same leaves.
-import { hash } from 'node:crypto';
 import type { Append } from '../engine/ports.ts';
 import { type Entry, FACT_VERSION, type Fact } from '../kernel/fact.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { type Blob, dehydrate, hydrate, quoted, type TextOf } from './blob-text.ts';
+import { sha256 } from './sha256.ts';
 
 /** What the first entry has for the hash of the one before it. */
 export const NO_PREV = '0'.repeat(64);
@@ -20,7 +20,7 @@ export type Line = {
 const BESIDE_BODY = ['cast', 'kind'];
 
 export function leafHash(line: string): string {
-  return hash('sha256', `\0${line}`, 'hex');
+  return sha256(`\0${line}`);
 }
 
 /** Puts a fact at its place in the chain. */

@@ -10,7 +10,6 @@ import { type Entry, FACT_VERSION } from '../kernel/fact.ts';
 import { CastIndex, type Row } from './cast-index.ts';
 import { onFileEvent } from './file-event.ts';
 import { filedUnder, fits } from './filed-under.ts';
-import { indexFaults } from './index-faults.ts';
 import { chain, entryOf, escaped, type Line, leafHash, NO_PREV, onceKey, usedTwice } from './line.ts';
 import { asStorageError, damagedEntry, newerLog } from './sqlite-fault.ts';
 import { IS_LIFECYCLE, openDatabase } from './sqlite-open.ts';
@@ -167,8 +166,30 @@ export class SqliteLog implements Log {
     });
   }
 
+  /**
+   * The number of the first fact that is missing since the newest snapshot, or null. These facts are the ones that whoever
+   * decides reads one by one; counting them is much less work.
+   */
+  async firstGap(): Promise<number | null> {
+    return this.#guarded(() => {
+      const newest = this.#db.prepare('SELECT max(through) AS through FROM snapshots').get();
+      const through = Number(newest?.through ?? 0);
+      const counted = this.#db
+        .prepare('SELECT count(*) AS count, max(seq) AS head FROM facts WHERE seq > ?')
+        .get(through);
+      if (Number(counted?.count) === Number(counted?.head ?? through) - through) return null;
+      let expected = through + 1;
+      for (const { seq } of this.#db.prepare('SELECT seq FROM facts WHERE seq > ? ORDER BY seq').iterate(through)) {
+        if (seq !== expected) break;
+        expected++;
+      }
+      return expected;
+    });
+  }
+
   /** What is wrong with everything that facts are found by, against the lines themselves; empty when nothing is. */
   async indexFaults(): Promise<readonly string[]> {
+    const { indexFaults } = await import('./index-faults.ts');
     return this.#guarded(() => indexFaults(this.#db));
   }
 

@@ -1,12 +1,15 @@
 // What an agent may look up while it works, and what it may ask a person for.
 import { dialects } from '../dialects/index.ts';
 import { scopeOf } from '../kernel/cast/item.ts';
-import { contractOf } from '../kernel/graph/contract.ts';
+import { materiaOf } from '../kernel/cast/pen.ts';
 import { resolvePath } from '../kernel/graph/path.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
+import { readableSections } from '../kernel/knowledge/permission.ts';
+import type { Section } from '../kernel/knowledge/state.ts';
 import type { Cast, Turn } from '../kernel/state.ts';
+import { contractFor } from '../kernel/turn/contract-for.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
-import { refusalOf } from './command-line.ts';
+import { refusalOf, verdictOf } from './command-line.ts';
 import { turnOf } from './submit-handoff.ts';
 import { args, FOREIGN, type Scene, type Tool } from './tool.ts';
 
@@ -17,40 +20,65 @@ export const CONTEXT_TOOLS: readonly Tool[] = [
   {
     name: 'read_context',
     audience: 'anyone',
-    description: `Read what you were asked and what the steps before you left: without a path the request, the item, what you must return and which data there is; with a path (such as workItems.0.title) the value there. Outside a cast: all a new session needs to go on with a run. ${FOREIGN}`,
+    description: `Read what you were asked and what the steps before you left: without a path the request, the item, what you must return and which data there is; with a path (such as workItems.0.title) the value there; with a section what the project knows under this name. Outside a cast: all a new session needs to go on with a run. ${FOREIGN}`,
     input: args({
       path: { type: 'string', minLength: 1, maxLength: 1000, description: 'within a cast: a path into its data' },
+      section: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 64,
+        description: 'within a cast: a section of shared knowledge',
+      },
       run: { type: 'string', minLength: 1, description: 'outside a cast: the run that is meant' },
     }),
     readOnly: true,
-    call: ({ path, run }, scene) => (scene.attempt ? ofAttempt(scene, path) : ofRun(scene, run)),
+    call: ({ path, section, run }, scene) => (scene.attempt ? ofAttempt(scene, path, section) : ofRun(scene, run)),
   },
   {
     name: 'request_approval',
     audience: 'agent',
-    description: 'Ask a person for permission before you do something that needs it.',
+    description:
+      'Ask a person for permission to run one exact command that changes state. You are given an approval id: report it, end your turn, and run the command with `baton exec --approval ID -- …` once it is approved.',
     input: args(
       {
-        operation: { type: 'string', minLength: 1, description: 'exactly what you want to do' },
+        operation: { type: 'string', minLength: 1, description: 'what you want to do' },
         reason: { type: 'string', minLength: 1, description: 'why it is needed' },
+        command: { type: 'string', minLength: 1, description: 'the command, exactly as it is to be run' },
+        scope: { type: 'string', description: 'what it touches' },
+        risk_level: { type: 'string', enum: ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'] },
+        rollback: { type: 'string', description: 'how to undo it' },
+        verification: { type: 'string', description: 'how it is seen that it worked' },
+        folder: { type: 'string', description: 'where it is to be run; where you are, if not said' },
       },
       ['operation', 'reason'],
     ),
     readOnly: false,
-    async call({ operation = null }) {
-      const reason =
-        'Approvals cannot be asked for by tool call yet. Do not do it: say in your handoff what you want to do and why, so that a person can decide.';
-      return deny('NOT_ALLOWED_NOW', reason, { operation });
+    call: ({ reason, command, folder, ...said }, scene) => {
+      const wish = { ...said, rationale: reason ?? '', exact_content: command ?? '', x_cwd: folder ?? process.cwd() };
+      return askForApproval(wish, scene);
     },
   },
 ];
 
-async function ofAttempt(scene: Scene, path: Json | undefined): Promise<Verdict> {
+async function askForApproval(wish: JsonObject, scene: Scene): Promise<Verdict> {
+  if (!scene.attempt || wish.exact_content === '') {
+    const why = scene.attempt ? 'name the command, exactly as it is to be run' : 'there is no attempt at hand';
+    const reason = `${why}. Do not do it: say in your handoff what you want to do and why, so that a person can decide.`;
+    return deny('NOT_ALLOWED_NOW', reason, { operation: wish.operation ?? null });
+  }
+  return verdictOf(await scene.baton(['approvals', 'request', '-'], { input: JSON.stringify(wish) }));
+}
+
+async function ofAttempt(scene: Scene, path: Json | undefined, section: Json | undefined): Promise<Verdict> {
   if (!scene.attempt) return deny('NOT_ALLOWED_NOW', 'there is no attempt at hand');
   const found = await turnOf(scene, scene.attempt);
   if (!('turn' in found)) return found;
   const { cast, turn } = found;
-  if (!isString(path)) return allow('what you were asked', overview(cast, turn));
+  if (isString(section)) return ofSection(scene, cast, turn, section);
+  if (!isString(path)) {
+    const knowledge = Object.keys(await readable(scene, cast, turn));
+    return allow('what you were asked', { ...overview(cast, turn), knowledge });
+  }
   const value = resolvePath(path, scopeOf(cast, turn.item));
   if (value === undefined) {
     const reason = `there is nothing at ${JSON.stringify(path)}; the data has ${listed(Object.keys(cast.data))}`;
@@ -59,8 +87,25 @@ async function ofAttempt(scene: Scene, path: Json | undefined): Promise<Verdict>
   return allow(`the value at ${path}`, { path, ...bounded(value) });
 }
 
+async function ofSection(scene: Scene, cast: Cast, turn: Turn, name: string): Promise<Verdict> {
+  const sections = await readable(scene, cast, turn);
+  const found = Object.hasOwn(sections, name) ? sections[name] : undefined;
+  if (found) return allow(`what is known of ${name}`, { section: name, ...bounded(found.value) });
+  const reason = `there is no section ${JSON.stringify(name)} that you may read; there are ${listed(Object.keys(sections))}`;
+  return deny('UNKNOWN_SECTION', reason, { section: name });
+}
+
+/** The sections that are stored and that the agent of the turn may read. */
+async function readable({ baton }: Scene, cast: Cast, turn: Turn): Promise<Record<string, Section>> {
+  const { value } = await baton(['context', 'show']);
+  const stored = (Array.isArray(value) ? (value as readonly Json[]) : []).filter(isObject);
+  const sections = Object.fromEntries(stored.map((each) => [String(each.section), each as unknown as Section]));
+  const names = readableSections(cast.rules, materiaOf(cast, turn.socket), { sections });
+  return Object.fromEntries(names.flatMap((name) => (sections[name] ? [[name, sections[name]] as const] : [])));
+}
+
 function overview(cast: Cast, turn: Turn): JsonObject {
-  const contract = contractOf(cast.rules, turn.socket);
+  const contract = contractFor(cast, turn);
   const scope = scopeOf(cast, turn.item);
   return {
     cast: cast.id,

@@ -19,6 +19,11 @@ function folder(): string {
 
 test.each<[string, AttemptResult, AttemptResult]>([
   ['last words', { kind: 'output', output: 'bye', usage, truncated: true }, { kind: 'output', output: '{}', usage }],
+  [
+    'what the agent told of itself',
+    { kind: 'output', output: 'bye', agent: { runner: 'pi', model: 'm' } },
+    { kind: 'output', output: '{}', agent: { runner: 'pi', model: 'm' } },
+  ],
   ['a crash', { kind: 'fault', fault: 'crash', reason: 'x', usage }, { kind: 'output', output: '{}', usage }],
   ['a timeout', { kind: 'fault', fault: 'timeout', reason: 'x' }, { kind: 'output', output: '{}' }],
   ['a dropped line', { kind: 'fault', fault: 'transport', reason: 'x' }, { kind: 'output', output: '{}' }],

@@ -56,7 +56,8 @@ async function submitted(result: AttemptResult, packet: Packet, place: Place): P
   if (result.kind === 'lost' || (result.kind === 'fault' && !AFTERWARDS.includes(result.fault))) return result;
   const output = await submittedHandoff(place.attemptDir, packet);
   if (output === null) return result;
-  return { kind: 'output', output, ...(result.usage ? { usage: result.usage } : {}) };
+  const { usage, agent } = result;
+  return { kind: 'output', output, ...(usage ? { usage } : {}), ...(agent ? { agent } : {}) };
 }
 
 /** Null for what is not there, is a link, is no file, or is larger than any handoff. */

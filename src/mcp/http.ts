@@ -1,11 +1,13 @@
-// The streamable HTTP transport of MCP on the loopback interface. Whoever calls must know the token, and must have meant
+// The streamable HTTP transport of MCP on the loopback interface. Whoever calls must show a token, and must have meant
 // this machine: a web page that was led here by a forged name is turned away before anything is read.
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Role } from '../access/role.ts';
+import type { Denied } from '../kernel/verdict.ts';
 import { RecentEvents } from './event-store.ts';
 
 const HOST = '127.0.0.1';
@@ -15,24 +17,37 @@ const BODY_BYTES_MAX = 16 * 1_048_576;
 /** How soon a client whose stream ended comes back for the rest. */
 const RETRY_MS = 500;
 
+/** Who calls, by the name that the log gives him. */
+export type Caller = { readonly name: string; readonly role: Role };
+
 export type HttpOptions = {
   /** 0 takes a free one. */
   readonly port: number;
-  readonly token: string;
+  /** Who shows this token, asked anew with each request: a token may be taken back at any time. */
+  readonly admit: (token: string) => Caller | Denied;
+  /** Whether an agent of a cast is at the other end: it has a server of its own and must not act as somebody else here. */
+  readonly isAgentAt?: (socket: Socket) => boolean;
   /** A server for one more connection. */
-  readonly newServer: () => Server;
+  readonly newServer: (caller: Caller) => Server;
 };
 
 export type Listening = { readonly url: string; close(): Promise<void> };
 
-type Session = { readonly transport: StreamableHTTPServerTransport; readonly server: Server };
+type Session = {
+  readonly transport: StreamableHTTPServerTransport;
+  readonly server: Server;
+  readonly caller: Caller;
+};
 
-export async function serveHttp({ port, token, newServer }: HttpOptions): Promise<Listening> {
+export async function serveHttp({ port, admit, isAgentAt, newServer }: HttpOptions): Promise<Listening> {
   const sessions = new Sessions(newServer);
   const http = createServer((request, response) => {
-    const refusal = refusalOf(request, token);
+    const refusal = refusalOf(request);
     if (refusal) return refuse(response, refusal);
-    sessions.handle(request, response).catch((error: unknown) => {
+    const caller = admit(shownBy(request));
+    if ('allow' in caller) return refuse(response, { status: 401, message: caller.reason, headers: ASK_FOR_TOKEN });
+    if (isAgentAt?.(request.socket)) return refuse(response, FOR_NO_AGENT);
+    sessions.handle(request, response, caller).catch((error: unknown) => {
       refuse(response, { status: 500, message: error instanceof Error ? error.message : String(error) });
     });
   });
@@ -54,19 +69,21 @@ export async function serveHttp({ port, token, newServer }: HttpOptions): Promis
 }
 
 class Sessions {
-  readonly #newServer: () => Server;
+  readonly #newServer: HttpOptions['newServer'];
   /** In the order of their last use. */
   readonly #open = new Map<string, Session>();
 
-  constructor(newServer: () => Server) {
+  constructor(newServer: HttpOptions['newServer']) {
     this.#newServer = newServer;
   }
 
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async handle(request: IncomingMessage, response: ServerResponse, caller: Caller): Promise<void> {
     const id = request.headers['mcp-session-id'];
-    if (typeof id !== 'string') return this.#begin(request, response);
+    if (typeof id !== 'string') return this.#begin(request, response, caller);
     const session = this.#open.get(id);
-    if (!session) return refuse(response, { status: 404, message: 'there is no such session; initialize a new one' });
+    // Another caller's session is as good as none.
+    if (session?.caller.name !== caller.name)
+      return refuse(response, { status: 404, message: 'there is no such session; initialize a new one' });
     this.#open.delete(id);
     this.#open.set(id, session);
     await session.transport.handleRequest(request, response);
@@ -78,14 +95,14 @@ class Sessions {
   }
 
   /** Only a request to initialize makes a session; the transport refuses any other. */
-  async #begin(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const server = this.#newServer();
+  async #begin(request: IncomingMessage, response: ServerResponse, caller: Caller): Promise<void> {
+    const server = this.#newServer(caller);
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       eventStore: new RecentEvents(),
       retryInterval: RETRY_MS,
       maxRequestBodySize: BODY_BYTES_MAX,
-      onsessioninitialized: (id) => this.#keep(id, { transport, server }),
+      onsessioninitialized: (id) => this.#keep(id, { transport, server, caller }),
       onsessionclosed: (id) => void this.#open.delete(id),
     });
     // The SDK's own types disagree about members that may be undefined.
@@ -105,28 +122,29 @@ class Sessions {
 
 type Refusal = { readonly status: number; readonly message: string; readonly headers?: Record<string, string> };
 
-function refusalOf({ headers, url = '' }: IncomingMessage, token: string): Refusal | null {
-  const { host = '', origin, authorization = '' } = headers;
+const ASK_FOR_TOKEN = { 'www-authenticate': 'Bearer' };
+const FOR_NO_AGENT: Refusal = {
+  status: 403,
+  message: 'an agent of a cast uses the server that its cast offers, not this one',
+};
+
+function refusalOf({ headers, url = '' }: IncomingMessage): Refusal | null {
+  const { host = '', origin } = headers;
   if (!isLoopback(`http://${host}`)) return { status: 403, message: 'the Host header names another machine' };
   if (origin !== undefined && !isLoopback(origin))
     return { status: 403, message: 'pages of other origins may not call' };
   if (url.split('?')[0] !== PATH) return { status: 404, message: `there is only ${PATH}` };
-  if (!isSame(authorization, `Bearer ${token}`)) {
-    const message = 'send the token of this server: Authorization: Bearer TOKEN';
-    return { status: 401, message, headers: { 'www-authenticate': 'Bearer' } };
-  }
   return null;
+}
+
+function shownBy({ headers }: IncomingMessage): string {
+  const { authorization = '' } = headers;
+  return authorization.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : '';
 }
 
 function isLoopback(address: string): boolean {
   if (!URL.canParse(address)) return false;
   return ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(address).hostname);
-}
-
-/** Takes as long for a wrong token as for the right one. */
-function isSame(given: string, wanted: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(wanted));
 }
 
 function refuse(response: ServerResponse, { status, message, headers = {} }: Refusal): void {

@@ -17,6 +17,7 @@ function scene(printed: Json | undefined, isAgent: boolean, asked: string[][] = 
       asked.push([...args]);
       return { exit: 0, value: printed, stderr: '' };
     },
+    isOwn: async () => true,
     cast: async () => null,
   };
 }

@@ -2,9 +2,10 @@
 // outside everything that steers. A tool that is kept from the caller is refused in words, not hidden behind an error.
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { actOf, mayDo } from '../access/role.ts';
 import { readWithSchema } from '../dialects/user-schema.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
+import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import { CAST_TOOLS } from './cast-tools.ts';
 import { CONTEXT_TOOLS } from './context-tools.ts';
 import { LEDGER_TOOLS } from './ledger-tools.ts';
@@ -13,8 +14,8 @@ import type { Scene, Tool, Wire } from './tool.ts';
 
 export const TOOLS: readonly Tool[] = [submitHandoff, ...CONTEXT_TOOLS, ...LEDGER_TOOLS, ...CAST_TOOLS];
 
-export function toolsFor({ isAgent }: Pick<Scene, 'isAgent'>, tools: readonly Tool[] = TOOLS): readonly Tool[] {
-  return tools.filter(({ audience }) => audience === 'anyone' || audience === (isAgent ? 'agent' : 'person'));
+export function toolsFor(scene: Pick<Scene, 'isAgent' | 'role'>, tools: readonly Tool[] = TOOLS): readonly Tool[] {
+  return tools.filter((tool) => keptFrom(scene, tool) === null);
 }
 
 /** One server serves one connection. */
@@ -56,7 +57,8 @@ export async function callTool(scene: Scene, name: string, given: JsonObject, wi
   }
 }
 
-function keptFrom({ isAgent }: Scene, { name, audience }: Tool): Denied | null {
+function keptFrom({ isAgent, role }: Pick<Scene, 'isAgent' | 'role'>, tool: Tool): Denied | null {
+  const { name, audience } = tool;
   if (audience === 'person' && isAgent) {
     const reason = `${name} steers casts, and an agent within a cast may not; leave that to a person`;
     return deny('APPROVER_IS_AGENT', reason, { tool: name });
@@ -65,7 +67,8 @@ function keptFrom({ isAgent }: Scene, { name, audience }: Tool): Denied | null {
     const reason = `${name} is for an agent within a cast, and no cast has started this server`;
     return deny('NOT_ALLOWED_NOW', reason, { tool: name });
   }
-  return null;
+  const may = role === undefined ? allow() : mayDo(role, actOf(tool), name);
+  return may.allow ? null : may;
 }
 
 function instructionsFor({ isAgent }: Scene): string {

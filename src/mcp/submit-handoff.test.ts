@@ -2,8 +2,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { graph, satisfied } from '../../test/loadouts.ts';
 import { play } from '../../test/play.ts';
+import { newTurn } from '../kernel/cast/new-cast.ts';
 import { CODES } from '../kernel/codes.ts';
 import { judge } from './submit-handoff.ts';
+
+const turnAt = (socket: string) =>
+  newTurn({ kind: 'turn.started', cast: 'c', turn: 1, socket, visit: 1, item: null, budgeted: false });
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 const { cast } = play({
@@ -23,11 +27,11 @@ test.each([
   ['Socket-2', 'done', 'NO_BLOCK'],
   ['Socket-3', 'done', 'OK'],
 ])('at %s the handoff %j: %s', (socket, output, code) => {
-  expect(judge(cast, { socket }, output).code).toBe(code);
+  expect(judge(cast, turnAt(socket), output).code).toBe(code);
 });
 
 test('a refusal that can be mended says how', () => {
-  expect(judge(cast, { socket: 'Socket-1' }, '{"satisfied":"yes"}').details.repair).toContain('satisfied');
+  expect(judge(cast, turnAt('Socket-1'), '{"satisfied":"yes"}').details.repair).toContain('satisfied');
 });
 
 test('whatever is submitted gets a verdict, and the same one again', () => {
@@ -38,9 +42,9 @@ test('whatever is submitted gets a verdict, and the same one again', () => {
   );
   fc.assert(
     fc.property(handoff, fc.constantFrom('Socket-1', 'Socket-2', 'Socket-3'), (output, socket) => {
-      const verdict = judge(cast, { socket }, output);
+      const verdict = judge(cast, turnAt(socket), output);
       expect(verdict.allow ? verdict.code : Object.hasOwn(CODES, verdict.code)).toBe(verdict.allow ? 'OK' : true);
-      expect(judge(cast, { socket }, output)).toEqual(verdict);
+      expect(judge(cast, turnAt(socket), output)).toEqual(verdict);
     }),
     { numRuns: RUNS },
   );

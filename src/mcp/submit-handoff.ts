@@ -2,9 +2,10 @@
 // so that it can mend it in the same conversation. What is read here is read again when the turn ends.
 import { isErrno } from '../agents/process/attempt-folder.ts';
 import { dialects } from '../dialects/index.ts';
-import { contractOf } from '../kernel/graph/contract.ts';
+import { stepOf } from '../kernel/gate/status.ts';
 import { isString, type Json } from '../kernel/json.ts';
 import type { Cast, Turn } from '../kernel/state.ts';
+import { contractFor } from '../kernel/turn/contract-for.ts';
 import { utf8Length } from '../kernel/utf8-length.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import type { Attempt } from './attempt.ts';
@@ -25,7 +26,8 @@ export const submitHandoff: Tool = {
     if (!attempt) return deny('NOT_ALLOWED_NOW', NO_ATTEMPT);
     const found = await turnOf(scene, attempt);
     if (!('turn' in found)) return found;
-    const output = textOf(handoff);
+    if (!(await scene.isOwn(attempt))) return deny('NOT_ALLOWED_NOW', notOwn(attempt), { attempt: attempt.attempt });
+    const output = textOf(found.cast, found.turn, handoff);
     const verdict = judge(found.cast, found.turn, output);
     if (!verdict.allow) return verdict;
     return keep(attempt, output, verdict);
@@ -34,9 +36,16 @@ export const submitHandoff: Tool = {
 
 const NO_ATTEMPT = 'there is no attempt to submit a handoff for; a cast says which one in BATON_CAST and BATON_ATTEMPT';
 
-/** A text is taken as it is; any other value as its JSON. */
-function textOf(handoff: Json): string {
-  return isString(handoff) ? handoff : JSON.stringify(handoff);
+function notOwn({ cast, turn, attempt }: Attempt): string {
+  return `this server was not started by attempt ${turn}.${attempt} of cast ${cast}, and only an attempt itself may submit its handoff; return your answer as your last message`;
+}
+
+/** A text is taken as it is; any other value as its JSON, in the block in which a report would stand in a text. */
+function textOf(cast: Cast, turn: Turn, handoff: Json): string {
+  if (isString(handoff)) return handoff;
+  const text = JSON.stringify(handoff);
+  if (contractFor(cast, turn).dialect !== 'gaia') return text;
+  return `\`\`\`agent_contract_handoff\n${text.replaceAll('`', '\\u0060')}\n\`\`\``;
 }
 
 type Found = { readonly cast: Cast; readonly turn: Turn };
@@ -46,15 +55,15 @@ export async function turnOf(scene: Scene, { cast: id, turn, attempt, fence }: A
   const cast = await scene.cast(id);
   if (!cast) return deny('UNKNOWN_CAST', `there is no cast ${id} in this workspace`, { cast: id });
   const open = cast.turns[turn];
-  const isPresent = open?.phase === 'running' && open.attempt === attempt && (fence === null || open.fence === fence);
+  const isPresent = open?.phase === 'running' && open.attempt === attempt && open.fence === fence;
   if (open && isPresent) return { cast, turn: open };
   const reason = `attempt ${turn}.${attempt} of cast ${id} is over; what it brings is not taken any more. Stop working.`;
   return deny('STALE_ATTEMPT', reason, { cast: id, turn, attempt });
 }
 
 /** The checks of the second door that need nothing but the text. */
-export function judge(cast: Cast, turn: Pick<Turn, 'socket'>, output: string): Verdict {
-  const contract = contractOf(cast.rules, turn.socket);
+export function judge(cast: Cast, turn: Turn, output: string): Verdict {
+  const contract = contractFor(cast, turn);
   const maxOutputBytes = cast.rules.graph.sockets[turn.socket]?.limits.maxOutputBytes ?? 0;
   const bytes = utf8Length(output);
   if (bytes > maxOutputBytes) {
@@ -64,6 +73,8 @@ export function judge(cast: Cast, turn: Pick<Turn, 'socket'>, output: string): V
   const dialect = dialects[contract.dialect];
   const reading = dialect.read(output, contract);
   if (reading.ok) {
+    const { refusal } = stepOf(cast, turn, reading.handoff);
+    if (refusal) return refusal;
     const { outcome, satisfied } = reading.handoff;
     return allow('the handoff keeps its contract and is handed on when your turn ends', { outcome, satisfied });
   }

@@ -1,5 +1,6 @@
 // What a tool is, and what it gets to work with. Every tool answers with a verdict: the caller reads one shape, and a
 // refusal tells it what to mend.
+import type { Role } from '../access/role.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Cast } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
@@ -24,7 +25,11 @@ export type Scene = {
   readonly attempt: Attempt | null;
   /** Whether an attempt is among those that started us, even where it is not known which one. */
   readonly isAgent: boolean;
+  /** What the caller may do; whoever started the server himself may do everything. */
+  readonly role?: Role;
   readonly baton: CommandLine;
+  /** Whether that attempt has really started us: its environment alone could be made up. */
+  isOwn(attempt: Attempt): Promise<boolean>;
   cast(id: string): Promise<Cast | null>;
 };
 

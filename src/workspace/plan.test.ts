@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-function planned(materia: object, socket: object, script?: object) {
+async function planned(materia: object, socket: object, script?: object) {
   const config = {
     materia: { M: { tools: 'none', prompt: 'Do.', ...materia } },
     loadouts: { One: { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'M', ...socket } } } },
@@ -22,7 +22,7 @@ function planned(materia: object, socket: object, script?: object) {
   const workspace = locate(dir, {}, dir);
   if (!workspace) throw new Error('no workspace');
   if (script) writeFileSync(join(dir, 'agents.json'), JSON.stringify(script));
-  const found = locateCast({
+  const found = await locateCast({
     workspace,
     file: undefined,
     loadout: undefined,
@@ -37,19 +37,19 @@ test.each([
   [{}, {}, 'ok'],
   [{ multiTurn: true }, {}, ['INVALID_MATERIA materia.M.multiTurn']],
   [{ generator: true, parallel: true }, {}, ['INVALID_MATERIA materia.M.parallel']],
-  [{}, { contract: 'gaia' }, ['INVALID_CONFIG loadouts.One.sockets.Socket-1.contract']],
+  [{}, { contract: 'gaia' }, 'ok'],
   [{}, { contract: 'operator' }, 'ok'],
   [{}, { parse: 'json', schema: { type: 'object' } }, 'ok'],
   [{}, { parse: 'json', schema: { type: 'nonsense' } }, ['INVALID_CONFIG loadouts.One.sockets.Socket-1.schema']],
   [{}, { parse: 'json', schema: 'missing.json' }, ['INVALID_CONFIG loadouts.One.sockets.Socket-1.schema']],
   [{ schema: '../../outside.json' }, { parse: 'json' }, ['INVALID_CONFIG materia.M.schema']],
-])('a materia with %j on a socket with %j: %j', (materia, socket, expected) => {
-  expect(planned(materia, socket)).toEqual(expected);
+])('a materia with %j on a socket with %j: %j', async (materia, socket, expected) => {
+  expect(await planned(materia, socket)).toEqual(expected);
 });
 
-test('a schema may lie in a file beside the configuration', () => {
+test('a schema may lie in a file beside the configuration', async () => {
   writeFileSync(join(dir, '.baton', 'score.json'), '{"type":"object","required":["score"]}');
-  expect(planned({}, { parse: 'json', schema: 'score.json' })).toBe('ok');
+  expect(await planned({}, { parse: 'json', schema: 'score.json' })).toBe('ok');
 });
 
 const stranger = { prompt: undefined, tools: undefined, utility: 'unknown' };
@@ -58,6 +58,6 @@ test.each([
   ['the script speaks for somebody else', { N: ['x'] }, ['INVALID_MATERIA materia.M.utility']],
   ['the script speaks for the materia', { M: ['x'] }, 'ok'],
   ['the script speaks for its socket', { 'Socket-1': ['x'] }, 'ok'],
-])('a utility that does not exist: %s', (_what, script, expected) => {
-  expect(planned(stranger, {}, script)).toEqual(expected);
+])('a utility that does not exist: %s', async (_what, script, expected) => {
+  expect(await planned(stranger, {}, script)).toEqual(expected);
 });

@@ -7,6 +7,7 @@ import { resolve } from '../kernel/graph/resolve.ts';
 import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
 import { loadFor, type Wanted } from './find-config.ts';
 import { readScript } from './read-script.ts';
+import { nearestBoundaries } from './registry-nearest.ts';
 import { UsageError } from './usage-error.ts';
 
 export type Plan = {
@@ -24,14 +25,17 @@ export type Wish = Wanted & {
   readonly utilities?: UtilityNames;
 };
 
-export function locateCast(wish: Wish): { ok: true; plan: Plan } | { ok: false; issues: readonly Issue[] } {
+export async function locateCast(
+  wish: Wish,
+): Promise<{ ok: true; plan: Plan } | { ok: false; issues: readonly Issue[] }> {
   const loaded = loadFor(wish);
   const script = wish.agents === undefined ? null : readScript(resolvePath(wish.cwd, wish.agents));
   const { config } = loaded;
   const name = isObject(config) ? loadoutName(config, wish.loadout) : null;
   const scripted = script === null ? [] : standIns(script, config, name);
   const utilities = wish.utilities && { utilities: { ...wish.utilities, scripted } };
-  const all = [...loaded.issues, ...check(config, utilities)];
+  const boundaries = await nearestBoundaries(wish.workspace.dir, loaded.baseDir);
+  const all = [...loaded.issues, ...check(config, { ...utilities, ...(boundaries && { boundaries }) })];
   if (name === null || !isObject(config)) {
     const names = namesIn(config, 'loadouts');
     if (wish.loadout === undefined || names.length === 0) return { ok: false, issues: all };
@@ -76,11 +80,10 @@ function loadoutName(config: JsonObject, wanted: string | undefined): string | n
 }
 
 /** What is checked but cannot be run yet is refused by name instead of being run as something else. */
-function unsupported({ materia, graph }: Rules, loadout: string, config: JsonObject): Issue[] {
+function unsupported({ materia }: Rules, loadout: string, config: JsonObject): Issue[] {
   const written = isObject(config.materia) ? config.materia : {};
   const parallel = Object.keys(materia).filter((id) => isObject(written[id]) && written[id].parallel === true);
   const multiTurn = Object.values(materia).filter((one) => one.type === 'agent' && one.multiTurn);
-  const reports = Object.values(graph.sockets).filter(({ contract }) => contract === 'gaia');
   return [
     ...multiTurn.map(({ id }): Issue => {
       const message = `multi-turn sockets cannot be cast by this version; remove multiTurn to cast ${loadout}`;
@@ -89,11 +92,6 @@ function unsupported({ materia, graph }: Rules, loadout: string, config: JsonObj
     ...parallel.map((id): Issue => {
       const message = `parallel lanes cannot be cast by this version; remove parallel to cast ${loadout} item by item`;
       return { code: 'INVALID_MATERIA', level: 'error', path: `materia.${id}.parallel`, message };
-    }),
-    ...reports.map(({ id, contract }): Issue => {
-      const path = `loadouts.${loadout}.sockets.${id}.contract`;
-      const message = `${contract} reports can be validated, but not steer a cast in this version; use the materia contract`;
-      return { code: 'INVALID_CONFIG', level: 'error', path, message };
     }),
   ];
 }

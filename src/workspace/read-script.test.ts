@@ -14,14 +14,25 @@ test.each<[Json, string | null]>([
   [{ A: ['x', { $turn: null }] }, 'turn 2 of A: $turn is null; it must be an object'],
   [
     { A: [{ $turn: { toString: 1 } }] },
-    'turn 1 of A: $turn has no toString; it has output, delayMs, usage, fail, write',
+    'turn 1 of A: $turn has no toString; it has output, delayMs, usage, fail, write, commands',
   ],
   [{ A: [{ $turn: { delayMs: -1 } }] }, 'turn 1 of A: delayMs must be a number of milliseconds, 0 or above'],
   [{ A: [{ $turn: { usage: { tokens: 1 } } }] }, 'turn 1 of A: usage has no tokens; it has input, output, cost'],
   [{ A: [{ $turn: { write: [] } }] }, 'turn 1 of A: write must be an object from paths to texts'],
+  [
+    { A: [{ $turn: { commands: ['ls', 7] } }] },
+    'turn 1 of A: commands must be a list of commands that it is said to have run',
+  ],
   [{}, null],
   [{ A: [], B: ['x', '$repeat'], C: [null, 7, { any: 'value' }] }, null],
-  [{ A: [{ $turn: { output: 1, delayMs: 5, usage: { cost: 0.1 }, fail: 'crash', write: { a: 'b' } } }] }, null],
+  [
+    {
+      A: [
+        { $turn: { output: 1, delayMs: 5, usage: { cost: 0.1 }, fail: 'crash', write: { a: 'b' }, commands: ['ls'] } },
+      ],
+    },
+    null,
+  ],
 ])('%j: %s', (script, fault) => {
   expect(faultOfScript(script)).toBe(fault);
 });

@@ -1,6 +1,6 @@
 // Reads a script of agents' turns. What it says is played much later, so what it gets wrong is found here.
 import type { Script } from '../kernel/graph/config.ts';
-import { isObject, type Json, type JsonObject, nameOfType } from '../kernel/json.ts';
+import { isObject, isString, type Json, type JsonObject, nameOfType } from '../kernel/json.ts';
 import { readJsonFile } from './load-config.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -10,6 +10,8 @@ const FAULTS = ['crash', 'timeout', 'transport'];
 type Member = { readonly accepts: (value: Json) => boolean; readonly wants: string };
 
 const isAmount = (value: Json): boolean => typeof value === 'number' && Number.isFinite(value) && value >= 0;
+
+const isTexts = (value: Json): boolean => Array.isArray(value) && value.every(isString);
 
 const USAGE: Readonly<Record<string, Member>> = {
   input: { accepts: isAmount, wants: 'a number, 0 or above' },
@@ -26,6 +28,7 @@ const TURN: Readonly<Record<string, Member>> = {
     wants: `one of ${FAULTS.join(', ')}`,
   },
   write: { accepts: isObject, wants: 'an object from paths to texts' },
+  commands: { accepts: isTexts, wants: 'a list of commands that it is said to have run' },
 };
 
 export function readScript(file: string): Script {

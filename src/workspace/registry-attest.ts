@@ -3,10 +3,11 @@
 // itself and compared with what is pinned.
 import { dirname, join } from 'node:path';
 import { attest, loadedFrom } from '../dialects/governed/attest.ts';
-import { LOCK_PATH, loadRegistry } from '../dialects/governed/load.ts';
+import { loadRegistry } from '../dialects/governed/load.ts';
 import type { ReadFile } from '../dialects/governed/prompt.ts';
 import type { Registry } from '../dialects/governed/registry.ts';
 import { readerOf, sha256 } from '../dialects/governed/registry-folder.ts';
+import { LOCK_PATH } from '../dialects/governed/registry-json.ts';
 import type { Sighting } from '../kernel/trust/sighting.ts';
 import type { LoadedRegistry } from '../kernel/trust/state.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';

@@ -1,15 +1,26 @@
-// What the static checks ask of the registry on disk.
+// What the static checks ask of the registry on disk: who exists, and who can never hand to whom. The manifest alone says
+// it. Which bytes are pinned, and whether they still are, is for dispatch and `registry verify`; reading it here would make
+// every `check` slower, and silent between a change of the manifest and the next lock.
 import { checkBoundary } from '../dialects/governed/boundary.ts';
+import { readManifest } from '../dialects/governed/manifest.ts';
 import { DEFAULT_POLICY } from '../dialects/governed/policy.ts';
-import { loadRegistryFolder } from '../dialects/governed/registry-folder.ts';
+import { readInside } from '../dialects/governed/read-inside.ts';
+import { MANIFEST_PATH, readRegistryJson } from '../dialects/governed/registry-json.ts';
+import { isSemver } from '../dialects/governed/semver.ts';
 import type { Boundaries } from '../kernel/graph/check-boundaries.ts';
-import { hasRegistry } from './registry-lock.ts';
+import type { Json } from '../kernel/json.ts';
 
-/** Null where there is no registry in the folder that could be asked. */
+/** Null where the folder has no manifest that a registry could be loaded from. */
 export function boundariesIn(dir: string): Boundaries | null {
-  if (!hasRegistry(dir)) return null;
-  const { usable, agents } = loadRegistryFolder(dir);
-  if (!usable) return null;
+  return boundariesOf(readInside(dir, MANIFEST_PATH));
+}
+
+/** The same of the bytes of a manifest. */
+export function boundariesOf(manifest: Uint8Array | null): Boundaries | null {
+  const read = readRegistryJson('manifest', manifest);
+  if ('code' in read || !isWellFormed(read.json)) return null;
+  const { version, agents, diagnostics } = readManifest(read.json);
+  if (version === null || !isSemver(version) || diagnostics.some(({ level }) => level === 'fatal')) return null;
   return {
     knows: (identity) => agents.has(identity),
     refusal(source, target) {
@@ -18,4 +29,12 @@ export function boundariesIn(dir: string): Boundaries | null {
       return checkBoundary(from, to, null, DEFAULT_POLICY)[0]?.message ?? null;
     },
   };
+}
+
+/** Text with half a character has no digest, so that no registry with it can be identified. */
+function isWellFormed(value: Json): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isWellFormed);
+  return Object.entries(value).every(([name, member]) => name.isWellFormed() && isWellFormed(member));
 }

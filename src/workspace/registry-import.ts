@@ -4,11 +4,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { boundariesIn } from '../dialects/governed/boundary-prose.ts';
-import { MANIFEST_PATH } from '../dialects/governed/load.ts';
 import { type AgentRecord, toManifestJson } from '../dialects/governed/manifest.ts';
 import { safePath } from '../dialects/governed/prompt.ts';
 import type { Agent, Registry } from '../dialects/governed/registry.ts';
 import { loadRegistryFolder } from '../dialects/governed/registry-folder.ts';
+import { MANIFEST_PATH } from '../dialects/governed/registry-json.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import { hasRegistry, writeRegistryLock, writeWhole } from './registry-lock.ts';
 

@@ -1,9 +1,9 @@
 // The lock of a registry folder on disk: which exact bytes each agent's prompt has.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { LOCK_PATH, MANIFEST_PATH } from '../dialects/governed/load.ts';
 import { type Lock, lockOf, type Relock, readLock } from '../dialects/governed/lock.ts';
 import { readerOf, sha256 } from '../dialects/governed/registry-folder.ts';
+import { LOCK_PATH, MANIFEST_PATH } from '../dialects/governed/registry-json.ts';
 import { parseJsonText } from '../dialects/json-text.ts';
 import { isObject } from '../kernel/json.ts';
 import { isHigher } from '../kernel/trust/version.ts';

@@ -3,6 +3,7 @@
 // crash in the middle of the turn does not make the agent's first changes look like nobody's.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { sealForTurn } from '../approvals/seal-for-turn.ts';
 import type { Witness } from '../engine/ports.ts';
 import type { Watch } from '../kernel/cast/packet.ts';
 import { noteBefore } from './before-state.ts';
@@ -44,7 +45,8 @@ export function witnessOf({ dir, stateDir }: { readonly dir: string; readonly st
       if (since && cwd === dir) noteBefore(stateDir, watch.cast, since, Object.keys(changes));
       const scene = { root: cwd, changes: Object.keys(changes) };
       const checks = await runCheckers(watch.checks, watch.checkers, scene);
-      return { seal, changes, checks };
+      const approval = watch.approval ? sealForTurn(watch.approval, dir, cwd, process.env) : null;
+      return { seal, changes, checks, approval };
     },
     async forget(cast) {
       for (const name of namesIn(folder)) if (name.startsWith(`${cast}-`)) rmSync(join(folder, name), { force: true });

@@ -63,6 +63,34 @@ describe.each(REAL.map((program) => [program.name, program] as const))(
       expect(said).toMatch(/ROLE=evaluate[\s\S]*Looks good to me![\s\S]*was invalid/);
     });
 
+    test('a broken handoff is refused by the tool, mended within the turn, and needs no repair turn', async () => {
+      const said = (tools: number) =>
+        [program.submit('My plan is good.'), program.submit({ workItems: [] })].slice(tools, tools + 1);
+      const parts: Parts = { plan: ({ tools }) => (tools < 2 ? { toolCalls: said(tools) } : 'I have handed it in.') };
+      const at = await open(program, () => parts, { tools: 'none' });
+      const view = await at.cast();
+      expect(view).toMatchObject({ status: 'completed', accepted: 1 });
+      expect(view.turns).toMatchObject([
+        { attempt: 1, output: '{"workItems":[]}', verdict: { allow: true }, agent: { runner: name } },
+      ]);
+      expect(view.turns?.[0]?.brief).toContain('submit_handoff');
+      // What the model saw: the refusal, with what to mend, and then that the second one is taken.
+      const results = at.asked('plan').map(({ messages }) => messages.findLast(({ role }) => role === 'tool')?.text);
+      expect(results).toEqual([
+        undefined,
+        expect.stringContaining('NOT_JSON'),
+        expect.stringContaining('keeps its contract'),
+      ]);
+    });
+
+    test('where the offer is declined it is neither made nor mentioned', async () => {
+      const at = await open(program, () => ({ plan: () => '{"workItems":[]}' }), { mcp: false });
+      const view = await at.cast();
+      expect(view).toMatchObject({ status: 'completed', accepted: 1 });
+      expect(view.turns?.[0]?.brief).not.toContain('submit_handoff');
+      expect(JSON.stringify(at.server.requests.map(({ body }) => body))).not.toContain('submit_handoff');
+    });
+
     test('an answer that stays broken fails the cast, and nothing of it is handed on', async () => {
       const at = await open(program, () => ({ evaluate: () => 'Still no JSON.' }));
       const view = await at.cast();

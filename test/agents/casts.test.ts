@@ -40,7 +40,12 @@ test('the answer of a model is read by the contract, and who gave it is recorded
   const dir = await asking([{ text: GOOD, usage: { input: 120, output: 30 }, model: 'really-this-one' }]);
   const view = await cast(dir);
   expect(view).toMatchObject({ status: 'completed', usage: { input: 120, output: 30, tokens: 150 } });
-  expect(view.turns?.[0]?.agent).toEqual({ runner: 'anthropic', model: 'really-this-one', unpriced: true });
+  expect(view.turns?.[0]?.agent).toEqual({
+    runner: 'anthropic',
+    model: 'really-this-one',
+    unpriced: true,
+    commands: [],
+  });
   expect(view.usage).toMatchObject({ cost: 0, unpricedTokens: 150 });
   expect((await baton(dir, ['show'])).stdout).toContain('150 tokens, cost unknown');
 });

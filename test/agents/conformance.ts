@@ -3,12 +3,14 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { LiveEvent } from '../../src/engine/ports.ts';
 import type { AgentMateria } from '../../src/kernel/graph/config.ts';
 import { type Answer, type Answers, type ModelServer, modelServer } from '../../src/testing/index.ts';
 import { type Contender, type Ground, ground, IMPATIENT, type More, packet } from './contenders.ts';
 
+const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
 const SAID = '{"satisfied":true,"context":"done — fertig ✓"}';
 
 export function agentPromises(contender: Contender): void {
@@ -127,6 +129,23 @@ function toolPromises(
     request.messages.some(({ role }) => role === 'tool')
       ? 'written'
       : { text: 'I write.', toolCalls: [write(at(), 'made.txt', 'by the agent')] };
+
+  test('a server that cannot be started takes nothing from its answer', async () => {
+    const offer = () => ({ command: join(at().cwd, 'nothing'), args: [], env: {}, tools: ['submit_handoff'] });
+    const { url } = await serve([SAID]);
+    const turn = packet(contender, { offersTools: true });
+    const result = await contender.runner(url, at(), { offer }).run(turn, at().place(), never());
+    expect(result).toMatchObject({ kind: 'output', output: SAID });
+  });
+
+  test('a server that is slow to start is waited for', async () => {
+    const command = `sleep 2; exec '${BATON}' -C '${at().cwd}' mcp`;
+    const offer = () => ({ command: 'sh', args: ['-c', command], env: {}, tools: ['submit_handoff'] });
+    const { url, requests } = await serve([SAID]);
+    const turn = packet(contender, { offersTools: true });
+    await contender.runner(url, at(), { offer }).run(turn, at().place(), never());
+    expect(JSON.stringify(requests.map(({ body }) => body.tools))).toContain('submit_handoff');
+  });
 
   test('with coding tools it writes files in the project folder', async () => {
     const { url } = await serve(writing());

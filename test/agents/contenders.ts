@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { AgentSettings, Program } from '../../src/agents/agent-call.ts';
+import type { AgentSettings, Offer, Program } from '../../src/agents/agent-call.ts';
 import { anthropic } from '../../src/agents/anthropic.ts';
 import { apiRunner } from '../../src/agents/api-runner.ts';
 import { claude } from '../../src/agents/claude.ts';
@@ -44,7 +44,7 @@ export type Contender = {
   runner(url: string, ground: Ground, more?: More): Runner;
 };
 
-export type More = { readonly retry?: RetryRules };
+export type More = { readonly retry?: RetryRules; readonly offer?: Offer };
 
 export const PATIENT: RetryRules = { retriesMax: 2, firstMs: 10, waitMaxMs: 5_000 };
 export const IMPATIENT: RetryRules = { retriesMax: 0, firstMs: 10, waitMaxMs: 5_000 };
@@ -116,10 +116,14 @@ function program(made: Program, { settings, ...own }: Own): Contender {
   return {
     name: made.name,
     ...own,
-    runner(url, at, { retry = PATIENT } = {}) {
+    runner(url, at, { retry = PATIENT, offer } = {}) {
       const { env = {}, ...rest } = settings(url, at);
       const file = join(CLI, 'node_modules', '.bin', made.name);
-      return programRunner(made, { program: file, ...rest, env: { HOME: at.home, ...env } }, retry);
+      return programRunner(
+        made,
+        { program: file, ...rest, env: { HOME: at.home, ...env } },
+        { retry, offer: offer ?? null },
+      );
     },
   };
 }

@@ -5,7 +5,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import type { CastView } from '../../src/engine/view.ts';
-import type { JsonObject } from '../../src/kernel/json.ts';
+import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import {
   type Answer,
   type ModelRequest,
@@ -31,6 +31,8 @@ export type RealProgram = {
   readonly tellsCost: boolean;
   write(dir: string, file: string, text: string): ToolCall;
   shell(command: string): ToolCall;
+  /** The call of our own tool that hands the work on. */
+  submit(handoff: Json): ToolCall;
   /** How its materia and its home know where the model is. */
   setUp(url: string, home: string): { readonly materia: JsonObject; readonly env: NodeJS.ProcessEnv };
 };
@@ -43,6 +45,7 @@ export const REAL: readonly RealProgram[] = [
     tellsCost: true,
     write: (dir, file, content) => ({ name: 'Write', input: { file_path: join(dir, file), content } }),
     shell: (command) => ({ name: 'Bash', input: { command, description: 'run it' } }),
+    submit: (handoff) => ({ name: 'mcp__baton__submit_handoff', input: { handoff } }),
     setUp: (baseUrl) => ({ materia: { model: 'some-model', baseUrl }, env: { ANTHROPIC_API_KEY: 'key' } }),
   },
   {
@@ -52,6 +55,7 @@ export const REAL: readonly RealProgram[] = [
     tellsCost: false,
     write: (_dir, file, text) => ({ name: 'exec_command', input: { cmd: `printf %s '${text}' > ${file}` } }),
     shell: (cmd) => ({ name: 'exec_command', input: { cmd } }),
+    submit: (handoff) => ({ name: 'submit_handoff', namespace: 'mcp__baton', input: { handoff } }),
     setUp: (url) => ({ materia: { model: 'some-model', baseUrl: `${url}/v1` }, env: { OPENAI_API_KEY: 'key' } }),
   },
   {
@@ -61,6 +65,7 @@ export const REAL: readonly RealProgram[] = [
     tellsCost: false,
     write: (_dir, path, content) => ({ name: 'write', input: { path, content } }),
     shell: (command) => ({ name: 'bash', input: { command } }),
+    submit: (handoff) => ({ name: 'submit_handoff', input: { handoff } }),
     setUp(url, home) {
       const models = [{ id: 'some-model', reasoning: true }];
       const provider = { baseUrl: `${url}/v1`, api: 'openai-completions', apiKey: 'PI_TEST_KEY', models };
@@ -83,8 +88,8 @@ export type Studio = {
   facts(): Promise<readonly (JsonObject & { readonly kind: string })[]>;
 };
 
-/** What the planner may do, and for how long. It works on no task, so that a time limit ends the cast. */
-export type Planning = { readonly tools?: string; readonly timeoutMs?: number };
+/** What the planner may do, and for how long; and whether the agents are offered our tools. It works on no task, so that a time limit ends the cast. */
+export type Planning = { readonly tools?: string; readonly timeoutMs?: number; readonly mcp?: boolean };
 
 const ANSWERS: Readonly<Record<Role, string>> = {
   plan: '{"workItems":[{"title":"Greet","context":"greet.txt says hello"}]}',
@@ -150,10 +155,11 @@ export async function studio(
 
 function configOf(
   agent: (role: Role, tools: string, more?: JsonObject) => JsonObject,
-  { tools = 'readOnly', timeoutMs = 600_000 }: Planning,
+  { tools = 'readOnly', timeoutMs = 600_000, mcp = true }: Planning,
 ): JsonObject {
   const always = (to: string) => ({ edges: [{ when: 'always', to }] });
   return {
+    mcp,
     materia: {
       Plan: agent('plan', tools, { generator: true }),
       Build: agent('build', 'coding'),

@@ -135,7 +135,7 @@ describe('through the runner', () => {
     return file;
   };
   const run = (name: Name, lines: readonly string[], retry = IMPATIENT, timeoutMs = 60_000) =>
-    programRunner(PROGRAMS[name], { program: standIn(name, lines) }, retry).run(
+    programRunner(PROGRAMS[name], { program: standIn(name, lines) }, { retry }).run(
       packet({ model: 'some-model' }, { timeoutMs }),
       at.place(),
       new AbortController().signal,
@@ -174,7 +174,7 @@ describe('through the runner', () => {
       ...at.place(),
       onEvent: (event: { kind: string; forMs?: number }) => waits.push(event.forMs ?? -1),
     };
-    const runner = programRunner(claude, { program: standIn('claude', once) }, PATIENT);
+    const runner = programRunner(claude, { program: standIn('claude', once) }, { retry: PATIENT });
     const result = await runner.run(packet({ model: 'm' }), place, new AbortController().signal);
     expect(result).toMatchObject({ kind: 'output', output: '{"satisfied":true}' });
     expect(waits).toContain(PATIENT.firstMs);

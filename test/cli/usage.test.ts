@@ -28,6 +28,18 @@ test.each<[args: readonly string[], words: readonly string[]]>([
     ["'-x'", 'baton status --help'],
   ],
   [
+    ['task', 'claim', 'T-1', '--onwer', 'ann'],
+    ["'--onwer'", 'did you mean --owner?', 'baton task --help'],
+  ],
+  [
+    ['-C', '.', 'status', '--metrcs'],
+    ['did you mean --metrics?', 'baton -C . status --help'],
+  ],
+  [
+    ['show', '-C', '.'],
+    ['no cast was ever run', 'baton -C . cast'],
+  ],
+  [
     ['log', '--after'],
     ['--after', 'baton log --help'],
   ],

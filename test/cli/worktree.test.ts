@@ -437,13 +437,13 @@ console.log(JSON.stringify({ state: { casts, cwd: process.cwd(), cast: BATON_CAS
   expect(worktreesOf(dir)).toHaveLength(2);
 });
 
-test('agents side by side share the worktree: each accepted turn commits its own files, strays are taken away', async () => {
+test('agents side by side have a worktree each: what they did is merged item by item, strays are taken away', async () => {
   const dir = repository();
   const team = join(CHECKOUT, 'examples/team');
   const args = ['--file', join(team, 'config.json'), '--agents', join(team, 'agents.json'), 'Greet every visitor'];
   const view = json<CastView>(await baton(dir, ['cast', '--json', ...args]));
   expect([view.status, view.reason]).toEqual(['completed', 'completed']);
-  const log = git(dir, 'log', '--reverse', '--name-only', '--format=%x00%s', `main..baton/${view.cast}`);
+  const log = git(dir, 'log', '--reverse', '--no-merges', '--name-only', '--format=%x00%s', `main..baton/${view.cast}`);
   const commits = log
     .split('\0')
     .slice(1)
@@ -461,6 +461,7 @@ test('agents side by side share the worktree: each accepted turn commits its own
   });
   const [aside = ''] = git(dir, 'for-each-ref', '--format=%(refname)', 'refs/baton/').split('\n');
   expect(git(dir, 'diff', '--name-only', `baton/${view.cast}`, aside).split('\n')).toContain('src/page/index.txt');
+  expect([worktreesOf(dir).length, git(dir, 'branch', '--list', 'baton/*').split('\n').length]).toEqual([1, 1]);
 });
 
 const canConfine = spawnSync('bwrap', ['--ro-bind', '/', '/', '--unshare-pid', 'true']).status === 0;

@@ -164,6 +164,28 @@ test('a line that is gone is told by its number when its cast is read', async ()
   await log.close();
 });
 
+test('the first fact that is missing since the newest snapshot is told by its number', async () => {
+  await write(...Array.from({ length: 30 }, (_, n) => `${n}`));
+  const log = open();
+  const drop = (...seqs: readonly number[]) => {
+    const db = new DatabaseSync(file);
+    db.exec(`DELETE FROM facts WHERE seq IN (${seqs.join(', ')})`);
+    db.close();
+  };
+  expect(await log.firstGap()).toBeNull();
+  drop(20, 25);
+  expect(await log.firstGap()).toBe(20);
+  await log.saveSnapshot({ through: 20, digest: 'd', body: '{}' });
+  expect(await log.firstGap()).toBe(25);
+  await log.saveSnapshot({ through: 27, digest: 'd', body: '{}' });
+  expect(await log.firstGap()).toBeNull();
+  drop(28);
+  expect(await log.firstGap()).toBe(28);
+  await log.saveSnapshot({ through: 30, digest: 'd', body: '{}' });
+  expect(await log.firstGap()).toBeNull();
+  await log.close();
+});
+
 test('a throw of who decides stays what it was', async () => {
   const log = open();
   const mine = Object.assign(new TypeError('mine'), { code: 'ERR_INVALID_ARG_TYPE' });

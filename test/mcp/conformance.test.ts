@@ -1,5 +1,6 @@
 // The official conformance suite of the protocol, against Baton's transport and against Baton itself.
 import { expect, onTestFinished, test } from 'vitest';
+import { deny } from '../../src/kernel/verdict.ts';
 import { serveHttp } from '../../src/mcp/http.ts';
 import { project } from '../cli/baton.ts';
 import { httpServer } from './client.ts';
@@ -11,7 +12,11 @@ const TOKEN = 'a-token-for-the-suite';
 const WARNS_ONLY = 'server-sse-polling';
 
 test('every server scenario passes on the transport of `baton mcp --http`', async () => {
-  const listening = await serveHttp({ port: 0, token: TOKEN, newServer: everythingServer });
+  const listening = await serveHttp({
+    port: 0,
+    admit: (token) => (token === TOKEN ? { name: 'user:test', role: 'admin' } : deny('TOKEN_UNKNOWN', 'no such token')),
+    newServer: everythingServer,
+  });
   onTestFinished(() => listening.close());
   const found = await runSuite(await withToken(listening.url, TOKEN));
   expect([...found.keys()].sort()).toEqual([...(await serverScenarios())].sort());

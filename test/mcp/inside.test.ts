@@ -1,7 +1,8 @@
 // An agent within its attempt: what it is offered, how its handoff is judged, and what it may not do.
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { ownIdentity } from '../../src/agents/process/process-identity.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { submittedHandoff } from '../../src/mcp/handoff-file.ts';
 import { agent, always, baton, flow, json, project } from '../cli/baton.ts';
@@ -22,13 +23,15 @@ const config = flow(
 type Attempt = Connected & { readonly dir: string; readonly cast: string; readonly folder: string };
 
 /** A cast whose only turn is under way, and the server that its agent has started. */
-async function attempt(env: Readonly<Record<string, string>> = {}): Promise<Attempt> {
+async function attempt(env: Readonly<Record<string, string>> = {}, claim: JsonObject = {}): Promise<Attempt> {
   const agents: JsonObject = { A: [{ $turn: { output: '{"satisfied":true}', delayMs: 120_000 } }] };
   const dir = project({ '.baton/config.json': config, 'agents.json': agents });
   const view = json(await baton(dir, ['cast', '--detach', '--json', '--agents', 'agents.json', 'do it']));
   const cast = String(view.cast);
   const folder = join(dir, '.baton/state/attempts', `${cast}-1.1`);
   mkdirSync(folder, { recursive: true });
+  // This test stands for the supervisor: it is a process above the server.
+  writeFileSync(join(folder, 'claim'), JSON.stringify({ by: 'supervisor', ...ownIdentity(), ...claim }));
   const known = { BATON_CAST: cast, BATON_ATTEMPT: '1.1', BATON_HOME: join(dir, '.baton/state'), ...env };
   return { ...(await overStdio(dir, known)), dir, cast, folder };
 }
@@ -94,5 +97,15 @@ test.each([
   const { ask, folder } = await attempt(env);
   expect(await ask('submit_handoff', { handoff: { satisfied: true } })).toMatchObject({ allow: false, code });
   expect(await ask('cast_list')).toMatchObject({ code: 'APPROVER_IS_AGENT' });
-  expect(readdirSync(folder)).toEqual([]);
+  expect(readdirSync(folder)).toEqual(['claim']);
+});
+
+test.each<[string, JsonObject]>([
+  ['another process', { pid: 1 }],
+  ['a process that had the same number', { startTime: 'then' }],
+  ['nobody but an engine', { by: 'engine' }],
+])('an attempt of %s cannot be submitted for, whatever the environment says', async (_, claim) => {
+  const { ask, folder } = await attempt({}, claim);
+  expect(await ask('submit_handoff', { handoff: { satisfied: true } })).toMatchObject({ code: 'NOT_ALLOWED_NOW' });
+  expect(readdirSync(folder)).toEqual(['claim']);
 });

@@ -57,6 +57,32 @@ export function processTable(): ProcessRow[] {
   return (HAS_PROC ? tableFromProc() : tableFromPs()).filter((row) => !row.ended);
 }
 
+/** The processes above one, its parent first. On a system without `/proc` that takes a look at the whole table. */
+export function ancestorsOf(pid: number): readonly ProcessRow[] {
+  const table = HAS_PROC ? null : new Map(processTable().map((row) => [row.pid, row]));
+  const rowAt = (at: number) => (table ? (table.get(at) ?? null) : rowOf(at));
+  const above: ProcessRow[] = [];
+  const seen = new Set([pid]);
+  for (let at = rowAt(pid)?.ppid ?? 0; at > 1 && !seen.has(at); ) {
+    const row = rowAt(at);
+    if (row === null) break;
+    above.push(row);
+    seen.add(at);
+    at = row.ppid;
+  }
+  return above;
+}
+
+/** The command line of a process, its words parted by NUL where the system tells them apart; empty where it tells nothing. */
+export function commandOf(pid: number): string {
+  if (!HAS_PROC) return ask('ps', ['-p', String(pid), '-o', 'command=']).trimEnd();
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return ''; // It ended.
+  }
+}
+
 /** Reads a line of `/proc/<pid>/stat`. The name of the program stands in parentheses and may hold anything. */
 export function rowFromStat(pid: number, stat: string): ProcessRow | null {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

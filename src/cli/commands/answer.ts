@@ -8,6 +8,7 @@ import { driveAndShow, withDriver } from '../driving.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { readInput } from '../read-input.ts';
 import { refuseAgents } from '../refuse-agents.ts';
+import { safe } from '../safe-text.ts';
 import { nameCast, noCastYet, person } from '../session.ts';
 import { hasLog } from '../state-folder.ts';
 
@@ -58,7 +59,8 @@ async function askedTurn(door: Door, cast: string, number: number | null): Promi
 
 async function given(call: Call, file: string | undefined, turn: Turn): Promise<string> {
   if (file !== undefined) return readInput(call, file);
-  if (process.stdin.isTTY) note(`${turn.brief ?? ''}\n\nYour answer, ended with Ctrl-D on a line of its own:`);
+  const asked = turn.asks ? safe(turn.asks.question) : (turn.brief ?? '');
+  if (process.stdin.isTTY) note(`${asked}\n\nYour answer, ended with Ctrl-D on a line of its own:`);
   return readInput(call, '-');
 }
 

@@ -1,6 +1,7 @@
 // `baton budget`: what a cast may use, and more of it.
 import type { Cast } from '../../kernel/state.ts';
 import { again, type Call, EXIT, out, outJson, Refused, text, UsageError } from '../command.ts';
+import { refuseAgents } from '../refuse-agents.ts';
 import { nameCast, person, withDoor } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
@@ -18,6 +19,7 @@ export async function run(call: Call): Promise<number> {
       else for (const line of lines(state)) out(line);
       return EXIT.ok;
     }
+    refuseAgents(call, 'change what a cast may use');
     const verdict = await door.submit(
       {
         kind: 'budget.change',

@@ -16,7 +16,7 @@ export async function run(call: Call): Promise<number> {
   const request = call.words.join(' ').trim();
   if (request === '') throw new UsageError(`say what the cast shall do: ${again(call)} cast "…"`);
   const workspace = workspaceOf(call);
-  const plan = locateCast({
+  const plan = await locateCast({
     workspace,
     file: text(call.values, 'file'),
     loadout: text(call.values, 'loadout'),
@@ -25,6 +25,7 @@ export async function run(call: Call): Promise<number> {
     utilities: UTILITY_NAMES,
   });
   if (!plan.ok) return refuse(call, plan.issues);
+  for (const { code, path, message } of plan.plan.warnings) note(`warning ${code} ${path}: ${message}`);
   if (flag(call.values, 'dry-run')) return (await import('../dry-run.ts')).dryRun(call, plan.plan, request);
   return start(call, workspace, plan.plan, request);
 }
@@ -54,7 +55,6 @@ function refuse(call: Call, issues: readonly Issue[]): number {
 }
 
 async function start(call: Call, workspace: Workspace, plan: Plan, request: string): Promise<number> {
-  for (const warning of plan.warnings) note(`warning ${warning.code} ${warning.path}: ${warning.message}`);
   for (const name of plan.strangers) note(`warning: the script speaks for ${name}, which is no socket and no materia`);
   if (flag(call.values, 'detach')) return castBehind(call, workspace);
   const cast = idToStart();

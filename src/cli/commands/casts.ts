@@ -6,8 +6,8 @@ import { worktreeStates } from '../../workspace/worktree/record.ts';
 import { type Listed, listCasts } from '../cast-list.ts';
 import { again, type Call, EXIT, out, outJson } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
+import { withDoor } from '../looking.ts';
 import { oneLine } from '../safe-text.ts';
-import { withDoor } from '../session.ts';
 import { hasLog } from '../state-folder.ts';
 
 export async function run(call: Call): Promise<number> {

@@ -1,11 +1,9 @@
 // `baton check`: every static issue of a configuration, at once.
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { check } from '../../kernel/graph/check.ts';
-import type { Boundaries } from '../../kernel/graph/check-boundaries.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/names.ts';
 import { BUNDLED, loadFor } from '../../workspace/find-config.ts';
+import { nearestBoundaries } from '../../workspace/registry-nearest.ts';
 import { type Call, EXIT, flag, out, outJson } from '../command.ts';
 import { counted } from '../counted.ts';
 import { workspaceOf } from '../find-workspace.ts';
@@ -15,7 +13,7 @@ export async function run(call: Call): Promise<number> {
   const workspace = workspaceOf(call);
   const loaded = loadFor({ file, workspace, cwd: call.cwd, loadout: undefined });
   const strict = flag(call.values, 'strict');
-  const boundaries = await boundariesOf([join(workspace.dir, '.baton'), loaded.baseDir]);
+  const boundaries = await nearestBoundaries(workspace.dir, loaded.baseDir);
   const options = { strict, utilities: UTILITY_NAMES, ...(boundaries ? { boundaries } : {}) };
   const issues = [...loaded.issues, ...check(loaded.config, options)];
   const errors = issues.filter(({ level }) => level === 'error');
@@ -33,16 +31,4 @@ export async function run(call: Call): Promise<number> {
     out(verdict.allow ? `ok: ${verdict.reason} in ${where}` : `${found} in ${where}`);
   }
   return verdict.allow ? EXIT.ok : EXIT.denied;
-}
-
-/** The boundaries of the first registry there is. Most configurations have none, and then nothing is loaded to read one. */
-async function boundariesOf(folders: readonly string[]): Promise<Boundaries | null> {
-  const governed = folders.filter((folder) => existsSync(join(folder, 'versions')));
-  if (governed.length === 0) return null;
-  const { boundariesIn } = await import('../../workspace/registry-boundaries.ts');
-  for (const folder of governed) {
-    const boundaries = boundariesIn(folder);
-    if (boundaries) return boundaries;
-  }
-  return null;
 }

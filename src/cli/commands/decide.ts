@@ -5,12 +5,14 @@ import { readText } from '../../workspace/load-config.ts';
 import { again, type Call, Refused, text, UsageError } from '../command.ts';
 import { driveAndShow, withDriver } from '../driving.ts';
 import { workspaceOf } from '../find-workspace.ts';
+import { refuseAgents } from '../refuse-agents.ts';
 import { nameCast, noCastYet, person } from '../session.ts';
 import { hasLog } from '../state-folder.ts';
 
 const CHOICES = ['rerun', 'accept', 'fail'] as const;
 
 export async function run(call: Call): Promise<number> {
+  refuseAgents(call, 'decide what became of a turn');
   const [turnName = '', word = ''] = call.words;
   const choice = CHOICES.find((known) => known === word);
   const [, castWord, number] = /^(.+):(\d+)$/.exec(turnName) ?? [];

@@ -25,7 +25,7 @@ export async function run(call: Call): Promise<number> {
   const workspace = locate(dir, env, dir);
   if (!workspace) throw new Error(`the demo workspace ${dir} is gone`);
   const agents = join(BUNDLED, '..', 'demo-agents.json');
-  const found = locateCast({ workspace, file: BUNDLED, loadout: 'Full-Auto', agents: undefined, cwd: dir });
+  const found = await locateCast({ workspace, file: BUNDLED, loadout: 'Full-Auto', agents: undefined, cwd: dir });
   if (!found.ok) throw new Error(`the bundled loadout does not check: ${JSON.stringify(found.issues)}`);
   const script = flag(call.values, 'fast') ? hurried(readScript(agents)) : readScript(agents);
   if (!call.json) introduce(dir);

@@ -4,11 +4,12 @@ import type { CastSummary } from '../../engine/summary.ts';
 import { readBefore } from '../../workspace/before-state.ts';
 import type { Workspace } from '../../workspace/locate.ts';
 import { isInCommit, type Left } from '../../workspace/restore-files.ts';
+import { treeOfWork } from '../../workspace/worktree/aside.ts';
 import { type ChangedFile, filesBetween, patchBetween } from '../../workspace/worktree/diff.ts';
-import type { WorktreeRecord } from '../../workspace/worktree/record.ts';
-import { treeOfWork, uncommittedOf } from '../../workspace/worktree/turns.ts';
-import { leftBy, recordOf, refusing, tipOf } from '../cast-work.ts';
-import { type Call, EXIT, flag, note, out, outJson } from '../command.ts';
+import { type LaneRecord, lanesOf, type WorktreeRecord } from '../../workspace/worktree/record.ts';
+import { uncommittedOf } from '../../workspace/worktree/turns.ts';
+import { leftBy, recordOf, refusing, saidOf, tipOf, unmergedLanes } from '../cast-work.ts';
+import { again, type Call, EXIT, flag, note, out, outJson, text, UsageError } from '../command.ts';
 import { counted } from '../counted.ts';
 import { oneLine, safe } from '../safe-text.ts';
 import { nameCast, withDoor } from '../session.ts';
@@ -18,21 +19,42 @@ export async function run(call: Call): Promise<number> {
     withDoor(call, async (door, workspace) => {
       const summary = await nameCast(door, call.words[0]);
       const record = recordOf(workspace, summary);
-      if (record) return inWorktree(call, workspace, record);
+      if (record) return inWorktree(call, workspace, record, laneAsked(call, workspace, record));
+      if (laneAsked(call, workspace, null)) throw new UsageError('the cast has no worktrees');
       return inPlace(call, workspace, summary, await leftBy(door, summary.cast));
     }),
   );
 }
 
+function laneAsked(call: Call, { stateDir }: Workspace, own: WorktreeRecord | null): LaneRecord | null {
+  const word = text(call.values, 'lane');
+  if (word === undefined) return null;
+  const lanes = own ? lanesOf(stateDir, own.cast) : [];
+  const lane = lanes.find(({ lane }) => String(lane.place) === word);
+  if (lane) return lane;
+  const there = lanes.map((each) => each.lane.place).join(', ') || 'none';
+  throw new UsageError(`there is no worktree ${word} of an item; there are: ${there}`);
+}
+
 /** From where it began to what lies in the worktree now, whether it is committed or not. */
-async function inWorktree(call: Call, { stateDir }: Workspace, record: WorktreeRecord): Promise<number> {
-  const { cast, branch, base, top, folder, state } = record;
-  const isThere = state === 'ready' && existsSync(folder);
+async function inWorktree(
+  call: Call,
+  workspace: Workspace,
+  own: WorktreeRecord,
+  lane: LaneRecord | null,
+): Promise<number> {
+  const { stateDir } = workspace;
+  const record = lane ?? own;
+  const { cast, branch, base, top, folder, state, behind } = record;
+  // While the branch is moved on the files only lag behind: that is nobody's change.
+  const isThere = state === 'ready' && existsSync(folder) && behind === undefined;
   const tip = await tipOf(record);
   const uncommitted = isThere ? await uncommittedOf(record) : 0;
   const now = uncommitted > 0 ? await treeOfWork(stateDir, record) : tip;
   if (call.json) {
-    outJson({ cast, branch, state, base, head: tip, uncommitted, files: await filesBetween(top, base, now) });
+    const files = await filesBetween(top, base, now);
+    const lanes = lane ? {} : { lanes: await unmergedLanes(workspace, own) };
+    outJson({ cast, branch, state, base, head: tip, uncommitted, files, ...lanes });
   } else if (flag(call.values, 'stat')) {
     for (const line of statOf(await filesBetween(top, base, now))) out(line);
   } else print(await patchBetween(top, base, now));
@@ -40,6 +62,11 @@ async function inWorktree(call: Call, { stateDir }: Workspace, record: WorktreeR
     note(
       `${counted(uncommitted, 'file')} of it ${uncommitted === 1 ? 'is' : 'are'} not committed: no turn with it was accepted yet.`,
     );
+  }
+  if (!lane && !call.json) {
+    for (const each of await unmergedLanes(workspace, own)) {
+      note(`${saidOf(each)}: ${again(call)} diff ${cast} --lane ${each.lane}`);
+    }
   }
   return EXIT.ok;
 }

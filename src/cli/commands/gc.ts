@@ -1,16 +1,20 @@
-// `baton gc`: erases old texts, without breaking the chain or any proof.
+// `baton gc`: erases old texts, without breaking the chain or any proof, and clears worktrees away that nobody needs.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Erasure, factOfErasure, type Plan, planErasures, type Wish } from '../../audit/retention.ts';
+import type { JsonObject } from '../../kernel/json.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { logFileIn, SqliteLog } from '../../log/sqlite.ts';
 import type { Workspace } from '../../workspace/locate.ts';
+import { refusing } from '../cast-work.ts';
 import { checkpointAtEnd } from '../checkpoint-at-end.ts';
 import { type Call, flag, text, UsageError } from '../command.ts';
 import { counted } from '../counted.ts';
 import { workspaceOf } from '../find-workspace.ts';
-import { noCastYet, person } from '../session.ts';
+import { type Swept, sweepWorktrees } from '../gc-worktrees.ts';
+import { refuseAgents } from '../refuse-agents.ts';
+import { noCastYet, person, withDoor } from '../session.ts';
 import { asDamage, hasLog } from '../state-folder.ts';
 import { tell } from '../verdict-answer.ts';
 
@@ -20,13 +24,57 @@ const MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_40
 const AT_ONCE = 10_000;
 
 export async function run(call: Call): Promise<number> {
+  refuseAgents(call, 'erase texts');
   const workspace = workspaceOf(call);
   if (!hasLog(workspace)) throw noCastYet(workspace);
   try {
-    return tell(call, await collect(call, workspace), ({ reason }) => [reason]);
+    return tell(call, await collected(call, workspace), shown);
   } catch (error) {
     throw asDamage(error, workspace);
   }
+}
+
+/** By age texts and worktrees; asked for by name, only what was asked for. */
+async function collected(call: Call, workspace: Workspace): Promise<Verdict> {
+  const isForced = flag(call.values, 'force');
+  if (isForced && !flag(call.values, 'worktrees')) throw new UsageError('--force is for --worktrees');
+  if (flag(call.values, 'worktrees')) {
+    const age = text(call.values, 'older-than');
+    const before = age === undefined ? null : new Date(Date.now() - ageMs(age)).toISOString();
+    return told(await swept(call, before, isForced), call);
+  }
+  const texts = await collect(call, workspace);
+  const { before } = wished(call, Date.now()).wish;
+  if (before === null || !texts.allow) return texts;
+  const trees = told(await swept(call, before, false), call);
+  const reason = trees.details.worktrees.length === 0 ? texts.reason : `${texts.reason} ${trees.reason}`;
+  return allow(reason, { ...texts.details, worktrees: trees.details.worktrees });
+}
+
+function swept(call: Call, before: string | null, force: boolean): Promise<readonly Swept[]> {
+  const wish = { before, force, stopped: flag(call.values, 'stopped'), dryRun: flag(call.values, 'dry-run') };
+  return withDoor(call, (door, workspace) => refusing(() => sweepWorktrees(door, workspace, wish)));
+}
+
+function told(found: readonly Swept[], call: Call) {
+  const isDry = flag(call.values, 'dry-run');
+  const gone = found.filter(({ removed }) => removed).length;
+  const kept = found.length > gone ? `; ${found.length - gone} kept` : '';
+  const reason = `${isDry ? 'Would clear' : 'Cleared'} ${counted(gone, 'worktree')} away${kept}.`;
+  return allow(reason, { worktrees: found.map((each) => ({ ...each })), dryRun: isDry }) as Verdict & {
+    readonly details: { readonly worktrees: JsonObject[] };
+  };
+}
+
+function shown({ reason, details }: Verdict): readonly string[] {
+  const trees = Array.isArray(details.worktrees) ? (details.worktrees as unknown as Swept[]) : [];
+  const lines = trees.map(({ branch, tip, removed, why }) => {
+    const what = removed
+      ? `gone   ${branch}${tip === null ? '' : `, last at ${tip.slice(0, 12)}`}`
+      : `stays  ${branch}`;
+    return `  ${what}${why === null ? '' : `: ${why}`}`;
+  });
+  return [reason, ...lines];
 }
 
 async function collect(call: Call, workspace: Workspace): Promise<Verdict> {

@@ -11,6 +11,7 @@ import { workspaceOf } from '../find-workspace.ts';
 
 /** Hosts give up on a hook after a while, and then go on without it. */
 const DEADLINE_MS = 8_000;
+const PROGRAM = fileURLToPath(new URL('../../../bin/baton', import.meta.url));
 const INPUT_BYTES_MAX = 64 * 1_048_576;
 
 export async function run(call: Call): Promise<number> {
@@ -69,6 +70,24 @@ function sceneOf(call: Call): HookScene {
     isKept: existsSync(join(workspace.dir, '.baton')),
     env: call.env,
     now: Date.now,
+    program: PROGRAM,
+    isReportOnly: isReportOnly(call.values),
+    by: async () => (await import('../session.ts')).person(),
+    async withDoor(work) {
+      const [{ logFileIn, SqliteLog }, { makeStateFolder }, { LookingDoor }] = await Promise.all([
+        import('../../log/sqlite.ts'),
+        import('../state-folder.ts'),
+        import('../looking-door.ts'),
+      ]);
+      makeStateFolder(workspace);
+      const log = new SqliteLog(logFileIn(workspace.stateDir));
+      const door = new LookingDoor(log);
+      try {
+        return await work(door, log);
+      } finally {
+        await door.close();
+      }
+    },
     async withLog(work, none) {
       if (!existsSync(workspace.stateDir)) return none;
       const [{ logFileIn, SqliteLog }, { hasLog }] = await Promise.all([
@@ -85,8 +104,7 @@ function sceneOf(call: Call): HookScene {
     },
     async baton(args, input) {
       const { commandLine, verdictOf } = await import('../../mcp/command-line.ts');
-      const file = fileURLToPath(new URL('../../../bin/baton', import.meta.url));
-      return verdictOf(await commandLine({ file, dir: workspace.dir, env: call.env })(args, { input }));
+      return verdictOf(await commandLine({ file: PROGRAM, dir: workspace.dir, env: call.env })(args, { input }));
     },
   };
 }

@@ -3,7 +3,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Detected, detectAgents } from '../../agents/detect.ts';
-import { MANIFEST_PATH } from '../../dialects/governed/load.ts';
+import { MANIFEST_PATH } from '../../dialects/governed/registry-json.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { SCHEMA_NAME, schemaReference } from '../../workspace/config-schema-reference.ts';
 import { BUNDLED } from '../../workspace/find-config.ts';

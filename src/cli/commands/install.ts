@@ -16,9 +16,9 @@ import { makeStateFolder } from '../state-folder.ts';
 
 export async function run(call: Call): Promise<number> {
   refuseAgents(call, 'change how agents are set up');
-  const host = hostNamed(call);
+  const host = await hostNamed(call);
   const { dir, stateDir } = workspaceOf(call);
-  const recordFile = join(stateDir, 'install', `${host.name}.json`);
+  const recordFile = join(stateDir, 'install', `${host.name.replace(' --', '-')}.json`);
   for (const file of host.files) {
     const refusal = refusalOfPlace(dir, file);
     if (refusal) throw new Refused(refusal);
@@ -35,13 +35,16 @@ export async function run(call: Call): Promise<number> {
   return told(call, host, plan, isWanted);
 }
 
-function hostNamed(call: Call): Host {
+async function hostNamed(call: Call): Promise<Host> {
   const [name] = call.words;
   const host = HOSTS.find((one) => one.name === name);
   if (!host)
     throw new UsageError(`there is no ${name} to install into; there are: ${HOSTS.map((one) => one.name).join(', ')}`);
   if (isUndo(call) && flag(call.values, 'report-only')) throw new UsageError('say --undo or --report-only, not both');
-  return host;
+  if (!flag(call.values, 'skill')) return host;
+  if (flag(call.values, 'report-only')) throw new UsageError('say --skill or --report-only, not both');
+  if (host.name !== 'claude') throw new UsageError(`--skill is for claude; ${host.name} reads no skills`);
+  return (await import('../../hooks/install/skill.ts')).skillHost;
 }
 
 function isUndo({ values }: Call): boolean {
@@ -81,7 +84,7 @@ function keep(file: string, { record }: Plan): void {
 
 function told(call: Call, host: Host, { changes }: Plan, written: boolean): number {
   const files = changes.map(({ file }) => file);
-  if (call.json) outJson({ agent: host.name, undo: isUndo(call), files, written });
+  if (call.json) outJson({ agent: call.words[0], undo: isUndo(call), files, written });
   if (files.length === 0) {
     if (!call.json)
       out(

@@ -1,31 +1,37 @@
 // `baton mcp`: an MCP server for agents within a cast and for clients outside, on standard input and output or over HTTP.
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { isInsideAttempt } from '../../agents/inside-attempt.ts';
+import { isAgentAt } from '../../access/peer.ts';
+import { admitToken } from '../../access/tokens.ts';
+import { ACTS_FOR } from '../../access/who-acts.ts';
+import { isInsideAttempt, isStartedByAttempt } from '../../agents/inside-attempt.ts';
 import type { Cast } from '../../kernel/state.ts';
+import type { Denied } from '../../kernel/verdict.ts';
 import { logFileIn, SqliteLog } from '../../log/sqlite.ts';
 import { attemptIn } from '../../mcp/attempt.ts';
 import { commandLine } from '../../mcp/command-line.ts';
+import type { Caller } from '../../mcp/http.ts';
 import type { Scene } from '../../mcp/tool.ts';
 import type { Workspace } from '../../workspace/locate.ts';
 import { type Call, EXIT, note, outJson, text, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { LookingDoor } from '../looking-door.ts';
+import { person } from '../session.ts';
 import { hasLog } from '../state-folder.ts';
 
 /** A short token can be guessed by whoever may try often enough. */
 const TOKEN_CHARS_MIN = 16;
+/** How the log names whoever acts by a token. */
+const TOKEN_NAMES = 'token:';
 
 export async function run(call: Call): Promise<number> {
-  const scene = sceneOf(call);
   const port = portOf(call);
   const { serverFor } = await import('../../mcp/server.ts');
-  const newServer = () => serverFor(scene, version());
-  if (port !== null) return overHttp(call, port, newServer);
+  if (port !== null) return overHttp(call, port, (caller) => serverFor(sceneOf(call, caller), version()));
   if (call.json) throw new UsageError('standard output belongs to the protocol; --json goes with --http');
   const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
-  const server = newServer();
+  const server = serverFor(sceneOf(call), version());
   const gone = new Promise<void>((resolve) => {
     for (const event of ['end', 'close', 'error']) process.stdin.once(event, () => resolve());
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
@@ -36,18 +42,27 @@ export async function run(call: Call): Promise<number> {
   return EXIT.ok;
 }
 
-function sceneOf(call: Call): Scene {
+/** The workspace as whoever started the server sees it, or, over HTTP, as a caller does. */
+function sceneOf(call: Call, caller?: Caller): Scene {
   const workspace = workspaceOf(call);
   // What the tools start must not know the token: it would be a way to steer.
-  const { BATON_MCP_TOKEN: _token, ...env } = call.env;
+  const { BATON_MCP_TOKEN: _token, [ACTS_FOR]: _other, ...own } = call.env;
+  const name = caller?.name.startsWith(TOKEN_NAMES) ? caller.name.slice(TOKEN_NAMES.length) : null;
+  const env = name === null ? own : { ...own, [ACTS_FOR]: name };
   const file = fileURLToPath(new URL('../../../bin/baton', import.meta.url));
   return {
     attempt: attemptIn(call.env, workspace.stateDir),
-    // Whoever says that it works for a cast is taken at its word.
-    isAgent: call.env.BATON_CAST !== undefined || isInsideAttempt(call.env),
+    isAgent: isAgentCall(call),
+    ...(caller ? { role: caller.role } : {}),
     baton: commandLine({ file, dir: workspace.dir, env }),
+    isOwn: ({ dir }) => isStartedByAttempt(dir),
     cast: (id) => castIn(workspace, id),
   };
+}
+
+/** Whoever says that it works for a cast is taken at its word. */
+function isAgentCall({ env }: Call): boolean {
+  return env.BATON_CAST !== undefined || isInsideAttempt(env);
 }
 
 /** Looked up anew each time: the server outlives many turns. */
@@ -61,7 +76,11 @@ async function castIn(workspace: Workspace, id: string): Promise<Cast | null> {
   }
 }
 
-async function overHttp(call: Call, port: number, newServer: () => ReturnType<ServerFor>): Promise<number> {
+async function overHttp(
+  call: Call,
+  port: number,
+  newServer: (caller: Caller) => ReturnType<ServerFor>,
+): Promise<number> {
   const { serveHttp } = await import('../../mcp/http.ts');
   const given = call.env.BATON_MCP_TOKEN;
   if (given !== undefined && given.length < TOKEN_CHARS_MIN)
@@ -69,7 +88,10 @@ async function overHttp(call: Call, port: number, newServer: () => ReturnType<Se
       `BATON_MCP_TOKEN is shorter than ${TOKEN_CHARS_MIN} characters; choose a longer one, or leave it out`,
     );
   const token = given ?? randomBytes(32).toString('base64url');
-  const listening = await serveHttp({ port, token, newServer }).catch((error: NodeJS.ErrnoException) => {
+  const admit = (shown: string) => callerFor(call, token, shown);
+  // Started by an agent, it serves that agent, with an agent's tools.
+  const guard = isAgentCall(call) ? {} : { isAgentAt };
+  const listening = await serveHttp({ port, admit, ...guard, newServer }).catch((error: NodeJS.ErrnoException) => {
     if (error.syscall !== 'listen') throw error;
     throw new UsageError(`port ${port} cannot be used (${error.code}); name another one, or 0 for a free one`);
   });
@@ -82,6 +104,16 @@ async function overHttp(call: Call, port: number, newServer: () => ReturnType<Se
   });
   await listening.close();
   return EXIT.ok;
+}
+
+/** Who shows a token: the one who started the server, with the server's own token, or whoever a token was made for. */
+function callerFor({ env }: Call, own: string, shown: string): Caller | Denied {
+  const digest = (text: string) => hash('sha256', text, 'buffer');
+  // Takes as long for a wrong token as for the right one.
+  if (timingSafeEqual(digest(shown), digest(own))) return { name: person(), role: 'admin' };
+  const admitted = admitToken(env, shown, Date.now());
+  if (!admitted.ok) return admitted.verdict;
+  return { name: `${TOKEN_NAMES}${admitted.value.name}`, role: admitted.value.role };
 }
 
 type ServerFor = typeof import('../../mcp/server.ts').serverFor;

@@ -5,12 +5,14 @@ import type { CastSummary } from '../../engine/summary.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import type { Workspace } from '../../workspace/locate.ts';
 import { filesBetween } from '../../workspace/worktree/diff.ts';
+import { putLeftoversAside, removeLane } from '../../workspace/worktree/lane.ts';
 import { removeWorktree } from '../../workspace/worktree/make.ts';
 import { mergeBranch } from '../../workspace/worktree/merge.ts';
-import type { WorktreeRecord } from '../../workspace/worktree/record.ts';
+import { catchUp } from '../../workspace/worktree/move.ts';
+import { lanesOf, type WorktreeRecord } from '../../workspace/worktree/record.ts';
 import { commitAll, uncommittedOf } from '../../workspace/worktree/turns.ts';
 import { ask } from '../ask.ts';
-import { recordOf, refuseWhileDriven, refusing, tipOf } from '../cast-work.ts';
+import { recordOf, refuseWhileDriven, refusing, tipOf, unmergedLanes } from '../cast-work.ts';
 import { again, type Call, EXIT, flag, out, outJson, Refused } from '../command.ts';
 import { counted } from '../counted.ts';
 import { withMainLocks } from '../main-locks.ts';
@@ -57,11 +59,12 @@ async function merge(
   door: Door,
   workspace: Workspace,
   { cast, status }: CastSummary,
-  record: WorktreeRecord,
+  found: WorktreeRecord,
 ): Promise<Verdict> {
   const { dir, stateDir } = workspace;
+  const isThere = existsSync(found.folder);
+  const record = isThere ? (await catchUp(stateDir, found, 0)).record : found;
   const { branch, base, top } = record;
-  const isThere = existsSync(record.folder);
   // A crash right after the last turn was accepted may have come before its commit.
   if (status === 'completed' && isThere) await commitAll(record, 'What the last turn left', cast);
   const files = await filesBetween(top, base, await tipOf(record));
@@ -75,9 +78,24 @@ async function merge(
   const left = isThere && status !== 'completed' ? await uncommittedOf(record) : 0;
   const details = { cast, branch, commit: merged.commit, how: merged.how, files: files.length, uncommitted: left };
   const what = `${branch} is merged as ${merged.commit.slice(0, 7)} (${merged.how}, ${counted(files.length, 'file')})`;
-  if (status !== 'completed') return allow(`${what}; cast ${cast} is ${status} and keeps its worktree`, details);
+  if (status !== 'completed') {
+    const lanes = await unmergedLanes(workspace, record);
+    const beside = lanes.length === 0 ? '' : `; ${counted(lanes.length, 'item')} beside it not merged yet`;
+    const keeps = `cast ${cast} is ${status} and keeps its worktree${beside}`;
+    return allow(`${what}; ${keeps}`, { ...details, lanes: lanes.map((lane) => ({ ...lane })) });
+  }
+  await clearLanes(stateDir, record);
   await removeWorktree(stateDir, record, 'merged');
   return allow(`${what}; its worktree and branch are cleared away`, details);
+}
+
+/** What an item left that never became part of the branch is kept under a name of its own. */
+async function clearLanes(stateDir: string, own: WorktreeRecord): Promise<void> {
+  for (const lane of lanesOf(stateDir, own.cast)) {
+    if (lane.state === 'ready')
+      await putLeftoversAside(stateDir, lane, `refs/heads/${own.branch}`, 0).catch(() => null);
+    await removeLane(stateDir, lane);
+  }
 }
 
 /** As locks of the workspace name it; what lies outside of the workspace is no part of it. */

@@ -1,7 +1,7 @@
 // `baton registry lock`: a person approves the prompts, the manifest and what the agents run with, as they are now.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { MANIFEST_PATH } from '../../dialects/governed/load.ts';
+import { MANIFEST_PATH } from '../../dialects/governed/registry-json.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { loadFor } from '../../workspace/find-config.ts';
 import { approvalsOf } from '../../workspace/registry-approvals.ts';

@@ -1,46 +1,45 @@
-// `baton show`: one cast, as it stands.
+// `baton show`: one cast, as it stands, or one turn of it.
 
 import type { CastView, TaskView, TurnView } from '../../engine/view.ts';
-import { type Call, EXIT, flag, out, outJson } from '../command.ts';
+import { again, type Call, EXIT, flag, out, outJson, text, UsageError } from '../command.ts';
+import { spentText } from '../cost-text.ts';
 import { counted } from '../counted.ts';
 import { loadView } from '../ending.ts';
+import { nameCast, withDoor } from '../looking.ts';
+import { reportLines } from '../report-lines.ts';
 import { oneLine } from '../safe-text.ts';
-import { nameCast, withDoor } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
   const withTurns = flag(call.values, 'turns');
-  const view = await withDoor(call, async (door) =>
-    loadView(door, (await nameCast(door, call.words[0])).cast, withTurns || !call.json),
+  const number = text(call.values, 'turn');
+  if (number !== undefined) return showTurn(call, number, withTurns);
+  const view = await withDoor(call, async (door, { dir }) =>
+    loadView(door, (await nameCast(door, call.words[0])).cast, withTurns || !call.json, dir),
   );
   if (call.json) outJson(view);
-  else for (const line of lines(view)) out(line);
+  else for (const line of lines(view, again(call))) out(line);
   return EXIT.ok;
 }
 
-function lines({
-  cast,
-  status,
-  code,
-  reason,
-  loadout,
-  request,
-  usage,
-  accepted,
-  trust,
-  data,
-  branch,
-  root,
-  turns = [],
-  tasks = [],
-}: CastView): string[] {
+async function showTurn(call: Call, word: string, withTurns: boolean): Promise<number> {
+  if (withTurns) throw new UsageError('say --turn or --turns, not both');
+  const { showTurn: show, turnNumber } = await import('../show-turn.ts');
+  const turn = turnNumber(word);
+  return withDoor(call, async (door) => show(call, door, (await nameCast(door, call.words[0])).cast, turn));
+}
+
+function lines(view: CastView, baton: string): string[] {
+  const { cast, status, code, reason, loadout, request, usage, accepted, trust, data, branch, root } = view;
+  const { turns = [], tasks = [] } = view;
   return [
     `cast      ${cast}`,
     `status    ${status}${code ? ` (${code})` : ''}${reason && status !== 'completed' ? `: ${reason}` : ''}`,
     `loadout   ${loadout}`,
     `request   ${request}`,
     ...(branch === undefined ? [] : [`branch    ${branch} in ${root}`]),
-    `used      ${counted(usage.tokens, 'token')}${costOf(usage)}, ${counted(accepted, 'accepted handoff')}`,
+    `used      ${counted(usage.tokens, 'token')}${spentText(usage)}, ${counted(accepted, 'accepted handoff')}`,
     `trust     ${trust}`,
+    ...reportLines(view, baton),
     ...(tasks.length === 0 ? [] : ['tasks', ...tasks.map(taskLine)]),
     'turns',
     ...turns.map(({ turn, socket, materia, visit, title, attempt, verdict }) => {
@@ -49,7 +48,7 @@ function lines({
         end === null ? 'running' : end.code === 'OK' ? end.reason : `${end.code}: ${oneLine(end.reason ?? '', 200)}`;
       return `  ${turn}.${attempt}  ${socket} ${oneLine(materia, 40)} visit ${visit}${title === null ? '' : ` · ${oneLine(title, 60)}`}  ${said}`;
     }),
-    ...turns.flatMap(askedFor),
+    ...turns.filter(({ turn, attempt }) => isLast(turns, turn, attempt)).flatMap(askedFor),
     'data',
     ...JSON.stringify(data, null, 2)
       .split('\n')
@@ -62,16 +61,13 @@ function taskLine({ task, title, status, code, reason }: TaskView): string {
   return `  ${task}  ${oneLine(title, 60)}  ${status}${why}`;
 }
 
-/** What a person is asked in a turn of theirs. */
-function askedFor({ turn, brief, verdict }: TurnView): string[] {
-  const { code } = (verdict ?? {}) as { code?: string };
-  if (code !== 'ANSWER_NEEDED') return [];
-  return [`brief of turn ${turn}`, ...brief.split('\n').map((line) => `  ${line}`)];
+function isLast(turns: readonly TurnView[], turn: number, attempt: number): boolean {
+  return !turns.some((other) => other.turn === turn && other.attempt > attempt);
 }
 
-/** What is known of the cost; a price that nobody told is not nothing. */
-function costOf({ cost, tokens, unpricedTokens = 0 }: CastView['usage']): string {
-  if (tokens === 0 || (cost === 0 && unpricedTokens === 0)) return '';
-  if (cost === 0) return ', cost unknown';
-  return ` for ${cost.toFixed(4)}${unpricedTokens > 0 ? ` (without ${counted(unpricedTokens, 'token')} of unknown cost)` : ''}`;
+/** What a person is asked in a turn of theirs; an agent that asks has said it in the line of its turn. */
+function askedFor({ turn, brief, verdict, output }: TurnView): string[] {
+  const { code } = (verdict ?? {}) as { code?: string };
+  if (code !== 'ANSWER_NEEDED' || output !== null) return [];
+  return [`brief of turn ${turn}`, ...brief.split('\n').map((line) => `  ${line}`)];
 }

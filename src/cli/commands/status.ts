@@ -1,12 +1,12 @@
 // `baton status`: what runs or waits, and what ended last.
-import { isOver } from '../../kernel/state.ts';
+import { isOver, type Usage } from '../../kernel/state.ts';
 import { listCasts } from '../cast-list.ts';
 import { again, type Call, EXIT, flag, out, outJson } from '../command.ts';
+import { costText } from '../cost-text.ts';
 import { workspaceOf } from '../find-workspace.ts';
+import { withDoor } from '../looking.ts';
 import { oneLine } from '../safe-text.ts';
-import { withDoor } from '../session.ts';
 import { hasLog } from '../state-folder.ts';
-import { trustIn } from '../trust-in-log.ts';
 
 const ENDED_SHOWN = 3;
 
@@ -19,7 +19,7 @@ export async function run(call: Call): Promise<number> {
     return EXIT.ok;
   }
   const status = await withDoor(call, async (door) => {
-    const { hold } = await door.ledger();
+    const { hold, trust } = await door.standing();
     let casts = await listCasts(door, Date.now());
     const isAbandoned = async ({ cast, status }: (typeof casts)[number]) =>
       status === 'running' && (await door.driverOf(cast)) === null;
@@ -28,13 +28,17 @@ export async function run(call: Call): Promise<number> {
     const open = await Promise.all(
       casts
         .filter((cast) => !isOver(cast.status))
-        .map(async (cast) => ({ ...cast, driver: (await door.driverOf(cast.cast))?.pid ?? null })),
+        .map(async (cast) => {
+          const driver = (await door.driverOf(cast.cast))?.pid ?? null;
+          const usage = (await door.cast(cast.cast))?.usage ?? { input: 0, output: 0, cost: 0 };
+          return { ...cast, driver, usage };
+        }),
     );
     return {
       workspace: workspace.dir,
       head: (await door.head()).seq,
       hold: hold === null ? null : { ...hold },
-      trust: (await trustIn(door)).registry === null ? 'off' : 'on',
+      trust: trust.registry === null ? 'off' : 'on',
       open,
       ended: casts.filter((cast) => isOver(cast.status)).slice(-ENDED_SHOWN),
     };
@@ -48,7 +52,14 @@ type Status = {
   workspace: string;
   hold: { readonly by: string; readonly reason: string } | null;
   trust: string;
-  open: readonly { cast: string; status: string; request: string; reason: string; driver: number | null }[];
+  open: readonly {
+    cast: string;
+    status: string;
+    request: string;
+    reason: string;
+    driver: number | null;
+    usage: Usage;
+  }[];
   ended: readonly { cast: string; status: string; code: string | null; request: string }[];
 };
 
@@ -57,14 +68,19 @@ function lines({ workspace, hold, trust, open, ended }: Status, baton: string): 
     `${workspace}  (trust: ${trust})`,
     ...(hold ? [`  HELD by ${hold.by}: ${oneLine(hold.reason)}; nothing new starts until \`${baton} unhold\``] : []),
     ...open.map(
-      ({ cast, status, request, reason, driver }) =>
-        `  ${cast}  ${doing(status, driver, reason, baton)}  ${oneLine(request, 60)}`,
+      ({ cast, status, request, reason, driver, usage }) =>
+        `  ${cast}  ${doing(status, driver, reason, baton)}${used(usage)}  ${oneLine(request, 60)}`,
     ),
     ...(open.length === 0 ? ['  nothing runs or waits'] : []),
     ...ended.map(
       ({ cast, status, code, request }) => `  ${cast}  ${status}${code ? ` (${code})` : ''}  ${oneLine(request, 60)}`,
     ),
   ];
+}
+
+function used({ input, output, ...cost }: Usage): string {
+  if (input + output === 0) return '';
+  return `  ${input + output} tokens${cost.cost > 0 ? ` for ${costText(cost)}` : ''}`;
 }
 
 function doing(status: string, driver: number | null, reason: string, baton: string): string {

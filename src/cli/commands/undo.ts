@@ -7,12 +7,14 @@ import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { readBefore } from '../../workspace/before-state.ts';
 import type { Workspace } from '../../workspace/locate.ts';
 import { planRestoring, type Restoring, restoreFiles } from '../../workspace/restore-files.ts';
+import { dropAside } from '../../workspace/worktree/aside.ts';
 import { commitOf, tryGit } from '../../workspace/worktree/git.ts';
+import { removeLane } from '../../workspace/worktree/lane.ts';
 import { removeWorktree } from '../../workspace/worktree/make.ts';
-import { readRecord, type WorktreeRecord } from '../../workspace/worktree/record.ts';
-import { dropAside, uncommittedOf } from '../../workspace/worktree/turns.ts';
+import { lanesOf, readRecord, type WorktreeRecord } from '../../workspace/worktree/record.ts';
+import { uncommittedOf } from '../../workspace/worktree/turns.ts';
 import { ask } from '../ask.ts';
-import { leftBy, refuseWhileDriven, refusing } from '../cast-work.ts';
+import { leftBy, refuseWhileDriven, refusing, unmergedLanes } from '../cast-work.ts';
 import { again, type Call, EXIT, flag, note, out, outJson, Refused } from '../command.ts';
 import { counted } from '../counted.ts';
 import { endLeftovers } from '../leftovers.ts';
@@ -50,9 +52,10 @@ async function undoWorktree(call: Call, door: Door, workspace: Workspace, summar
       cast,
     });
   }
-  const lost = await unmergedOf(record);
+  const lost = await unmergedOf(workspace, record);
   await confirm(call, cast, lost === null ? null : `${lost} of cast ${cast} would be lost. Drop it?`, lost);
   await stop(door, workspace, summary);
+  for (const lane of lanesOf(workspace.stateDir, cast)) await removeLane(workspace.stateDir, lane);
   const removed = await removeWorktree(workspace.stateDir, record, 'undone');
   await dropAside(record);
   const { tip = null } = removed;
@@ -62,14 +65,17 @@ async function undoWorktree(call: Call, door: Door, workspace: Workspace, summar
 }
 
 /** The work that would be lost with the worktree, in words, or null. */
-async function unmergedOf(record: WorktreeRecord): Promise<string | null> {
+async function unmergedOf(at: Workspace, record: WorktreeRecord): Promise<string | null> {
   const { top, branch, workspace } = record;
   const tip = await commitOf(top, `refs/heads/${branch}`);
   const here = tip === null ? null : await tryGit(workspace, ['rev-list', '--count', `HEAD..${tip}`]);
   const commits = Number(here?.out) || 0;
-  const files = await uncommittedOf(record).catch(() => 0);
+  const lanes = tip === null ? [] : await unmergedLanes(at, record);
+  const beside = lanes.reduce((sum, lane) => sum + lane.uncommitted, 0);
+  const files = (record.behind === undefined ? await uncommittedOf(record).catch(() => 0) : 0) + beside;
+  const all = lanes.reduce((sum, lane) => sum + lane.commits, commits);
   const parts = [
-    ...(commits > 0 ? [counted(commits, 'unmerged commit')] : []),
+    ...(all > 0 ? [counted(all, 'unmerged commit')] : []),
     ...(files > 0 ? [counted(files, 'uncommitted file')] : []),
   ];
   return parts.length === 0 ? null : parts.join(' and ');

@@ -1,21 +1,32 @@
-// `baton watch`: follows a cast until it stands.
+// `baton watch`: follows a cast until it stands, and listens to its agents while they work.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type LiveWatch, liveWatch } from '../../agents/live-watch.ts';
 import type { Change, Door } from '../../engine/door.ts';
-import { again, type Call, EXIT, flag, note, outJson } from '../command.ts';
-import { loadView, showEnd } from '../ending.ts';
+import { apply } from '../../kernel/apply.ts';
+import { emptyState } from '../../kernel/state.ts';
+import { again, type Call, EXIT, flag, note, outJson, outJsonLine, UsageError } from '../command.ts';
+import { exitOf, loadView, showEnd } from '../ending.ts';
 import { type Progress, progressFor } from '../progress.ts';
 import { nameCast, withDoor } from '../session.ts';
 
 const LOOK_EVERY_MS = 1_000;
 
 export async function run(call: Call): Promise<number> {
-  return withDoor(call, async (door) => {
+  const isStream = flag(call.values, 'jsonl');
+  if (isStream && call.json) throw new UsageError('--json is one value and --jsonl a line for each event; choose one');
+  return withDoor(call, async (door, { stateDir, dir }) => {
     const { cast } = await nameCast(door, call.words[0]);
-    const progress = progressFor(call, cast);
-    const stands = await follow(door, cast, progress);
+    const progress = progressFor(isStream ? { ...call, json: true } : call, cast);
+    const live = liveWatch(stateDir, (heard) => {
+      if (isStream) outJsonLine(heard);
+      progress.hear(heard.turn, heard.event);
+    });
+    const stands = await follow(door, cast, progress, live);
+    await live.stop();
     progress.stop();
-    const view = await loadView(door, cast, flag(call.values, 'turns'));
-    if (stands) return showEnd(call, view);
+    const view = await loadView(door, cast, flag(call.values, 'turns'), dir);
+    if (isStream) outJsonLine(view);
+    if (stands) return isStream ? exitOf(view.status) : showEnd(call, view);
     note(`Nobody drives cast ${cast}: its process is gone. Carry on with: ${again(call)} resume ${cast}`);
     if (call.json) outJson(view);
     return EXIT.denied;
@@ -23,14 +34,22 @@ export async function run(call: Call): Promise<number> {
 }
 
 /** Tells everything, from the beginning on. False when the cast does not stand and nobody drives it. */
-async function follow(door: Door, cast: string, progress: Progress): Promise<boolean> {
+async function follow(door: Door, cast: string, progress: Progress, live: LiveWatch): Promise<boolean> {
   let seen = 0;
   let isStanding = false;
+  // The cast as its facts tell it: who runs now, and by which runner.
+  const state = emptyState();
+  const listen = () => {
+    const now = state.casts[cast];
+    if (now) live.look(now);
+  };
   const { promise: stood, resolve: stand } = Promise.withResolvers<void>();
   const take = (change: Change) => {
     const entries = change.entries.filter(({ seq }) => seq > seen);
     seen = entries.at(-1)?.seq ?? seen;
+    for (const entry of entries) apply(state, entry);
     progress.take({ ...change, entries });
+    listen();
     isStanding = change.status !== 'running';
     if (isStanding) stand();
   };
@@ -46,6 +65,8 @@ async function follow(door: Door, cast: string, progress: Progress): Promise<boo
   for (let alone = 0; alone < 2 && !isStanding; ) {
     await Promise.race([stood, sleep(LOOK_EVERY_MS)]);
     alone = (await door.driverOf(cast)) === null ? alone + 1 : 0;
+    // A run that is made again begins without a fact.
+    listen();
   }
   stop();
   return isStanding;

@@ -3,21 +3,23 @@
 import type { GovernedCode } from '../../kernel/codes/governed.ts';
 import { type AllowEdge, denies, edgesTo } from './collaboration.ts';
 import { constituents } from './composition.ts';
+import type { AgentRecord } from './manifest.ts';
 import { patternOf } from './pattern.ts';
 import type { Policy } from './policy.ts';
 import { type Problem, quote } from './problem.ts';
-import type { Agent } from './registry.ts';
 import type { RequestType } from './schema.ts';
 
 /** What of a request the limits of an edge look at. */
 export type Asked = { readonly type: RequestType; readonly scopes?: readonly string[] };
 
+type Party = Pick<AgentRecord, 'id' | 'type' | 'collaboration' | 'composition'>;
+
 const AT_TARGET = '/target_agent/agent_id';
 
-/** Without `asked`, whether any request at all could pass. */
+/** What the manifest says of an agent decides. Without `asked`, whether any request at all could pass. */
 export function checkBoundary(
-  source: Agent,
-  target: Agent,
+  source: Party,
+  target: Party,
   asked: Asked | null,
   policy: Pick<Policy, 'orchestratorChain'>,
 ): Problem[] {
@@ -39,16 +41,16 @@ export function checkBoundary(
   return [refusal('BOUNDARY_NOT_ALLOWED', `the boundaries of ${source.id} do not reach ${target.id}`)];
 }
 
-export function checkSelf(source: Agent, target: Agent): Problem[] {
+export function checkSelf(source: Party, target: Party): Problem[] {
   return source.id === target.id ? [refusal('SELF_HANDOFF', `${source.id} hands to itself`)] : [];
 }
 
 // A domain knows an archetype that contains it, or that contains a domain it may hand to.
-function isRelated(source: Agent, archetype: Agent): boolean {
+function isRelated(source: Party, archetype: Party): boolean {
   return constituents(archetype).some((id) => id === source.id || edgesTo(source.collaboration, id).length > 0);
 }
 
-function withinLimits(source: Agent, target: Agent, edges: readonly AllowEdge[], asked: Asked): Problem[] {
+function withinLimits(source: Party, target: Party, edges: readonly AllowEdge[], asked: Asked): Problem[] {
   if (edges.some((edge) => permits(edge, asked))) return [];
   const typed = edges.filter((edge) => edge.types === null || edge.types.includes(asked.type));
   if (typed.length === 0) {

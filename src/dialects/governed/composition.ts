@@ -93,7 +93,7 @@ export function remarksOnShares(agent: Agent): Diagnostic[] {
   return [];
 }
 
-export function constituents(agent: Agent): readonly string[] {
+export function constituents(agent: Pick<Agent, 'composition'>): readonly string[] {
   return (agent.composition ?? []).map(([domain]) => domain);
 }
 

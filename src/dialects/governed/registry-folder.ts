@@ -1,15 +1,13 @@
 // Registries from a folder on disk. Reads nothing outside the folder: not through `..`, not through a symbolic link.
 import { hash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
-import { join, resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
 import type { Sha256 } from './canonical.ts';
 import { fatal } from './diagnostic.ts';
 import { loadRegistry } from './load.ts';
 import { type ReadFile, safePath } from './prompt.ts';
+import { readInside } from './read-inside.ts';
 import { type Registry, unusable } from './registry.ts';
 import type { RegistryLoader } from './validate.ts';
-
-const FILE_BYTES_MAX = 16 * 1_048_576;
 
 export const sha256: Sha256 = (content) => hash('sha256', content, 'hex');
 
@@ -21,14 +19,7 @@ export function loadRegistryFolder(dir: string): Registry {
 export function readerOf(dir: string): ReadFile {
   return (path) => {
     const inside = safePath(path);
-    if (inside === null) return null;
-    try {
-      const root = realpathSync(dir);
-      const file = realpathSync(join(root, inside));
-      return file.startsWith(root.endsWith(sep) ? root : root + sep) ? readPlainFile(file) : null;
-    } catch {
-      return null;
-    }
+    return inside === null ? null : readInside(dir, inside);
   };
 }
 
@@ -46,15 +37,4 @@ export function registryLoader(base: string | null): RegistryLoader {
     loaded.set(folder, known);
     return known;
   };
-}
-
-// Opened without waiting: a named pipe in place of a file must not hold up the verifier.
-function readPlainFile(file: string): Uint8Array | null {
-  const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-  try {
-    const status = fstatSync(handle);
-    return status.isFile() && status.size <= FILE_BYTES_MAX ? readFileSync(handle) : null;
-  } finally {
-    closeSync(handle);
-  }
 }

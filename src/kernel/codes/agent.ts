@@ -89,9 +89,9 @@ export const AGENT_CODES = {
   ANSWER_NEEDED: {
     http: 409,
     retry: 'person',
-    means: 'a turn of the cast is taken by a person',
-    cause: 'the materia of a socket has the runner `person`, and its turn has come',
-    fix: '`baton show` shows the brief; `baton answer CAST` gives the answer and carries the cast on',
+    means: 'a turn of the cast waits for the words of a person',
+    cause: 'a socket with the runner `person` has its turn, or an agent has reported NEEDS_INPUT with a question',
+    fix: '`baton why` says what is asked; `baton answer CAST` gives the answer and carries the cast on',
   },
   APPROVER_IS_AGENT: {
     http: 403,

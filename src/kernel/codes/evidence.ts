@@ -26,4 +26,19 @@ export const EVIDENCE_CODES = {
       'a prompt, a script or another text that people wrote themselves has something in it that looks like a key or password',
     fix: 'name the digests of details.texts with --redact, or use --redact secrets; change the credential as well',
   },
+  TEXT_ERASED: {
+    http: 410,
+    retry: 'never',
+    means: 'the cast cannot be carried on, because texts that it needs were erased',
+    cause: '`baton gc` erased them, by age with --stopped or by their digest, after the cast had stopped',
+    fix: 'start a new cast with the same request; what was erased is gone for good',
+  },
+  COMMAND_HOLDS_SECRET: {
+    http: 422,
+    retry: 'repaired',
+    means: 'a command of the configuration holds a credential in clear',
+    cause:
+      'the command, arguments or params of a materia have something in them that looks like a key or password; a cast stores them as they are',
+    fix: 'put the credential into an environment variable and let the program read it there; change it as well, if it was stored before',
+  },
 } as const satisfies Record<string, CodeRow>;

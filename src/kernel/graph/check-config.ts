@@ -1,5 +1,7 @@
 // Checks of the configuration itself: what is neither a loadout nor a materia.
+import { checkApprovals } from '../approval/policy.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
+import { checkKnowledgeRules } from '../knowledge/check-rules.ts';
 import { given } from './authored.ts';
 import { checkCheckers } from './checker.ts';
 import { RUNNERS } from './config.ts';
@@ -27,10 +29,16 @@ const CONFIG: Shapes = {
   limits: OBJECT,
   parallelism: OBJECT,
   locks: OBJECT,
+  checkpointEvery: OBJECT,
   compaction: OBJECT,
   finalization: OBJECT,
   eventing: OBJECT,
   runners: OBJECT,
+  surfaces: OBJECT,
+  reconnaissanceAgent: STRING,
+  context: OBJECT,
+  prices: OBJECT,
+  mcp: BOOLEAN,
   hooks: OBJECT,
 };
 const SECTIONS: Readonly<Record<string, Shapes>> = {
@@ -45,16 +53,18 @@ const SECTIONS: Readonly<Record<string, Shapes>> = {
   limits: { maxNoAdvanceCycles: POSITIVE_INTEGER, repairTurnsMax: COUNT, maxBriefBytes: POSITIVE_INTEGER },
   parallelism: { maxConcurrency: POSITIVE_INTEGER },
   locks: { caseInsensitive: BOOLEAN },
+  checkpointEvery: { minutes: POSITIVE_INTEGER, facts: POSITIVE_INTEGER },
   compaction: { proactiveThresholdPercent: PERCENT },
   finalization: { agentJson: OBJECT },
   eventing: { enabled: BOOLEAN, sinks: OBJECT, heartbeatIntervalMs: POSITIVE_INTEGER },
 };
 /** Fields without a shape of their own here: others look at them. */
-const ALSO_READ = ['$schema', 'activeLoadout', 'checkers', 'loadouts', 'materia', 'worktree'];
+const ALSO_READ = ['$schema', 'activeLoadout', 'approvals', 'checkers', 'loadouts', 'materia', 'worktree'];
 /** Fields of older files, which mean nothing any more and harm nobody. */
 const IGNORED: Readonly<Record<string, readonly string[]>> = {
   budget: ['maxCostUsd', 'stopAtLimit'],
   limits: ['maxSocketVisits', 'maxEdgeTraversals'],
+  checkpointEvery: [],
 };
 const OBSOLETE = {
   roles: 'Define each role as a materia.',
@@ -71,8 +81,11 @@ export function* checkConfig(config: JsonObject): Findings {
   yield* checkStrategy(given(config, 'finalization'));
   yield* checkSinks(given(config, 'eventing'));
   yield* checkRunners(given(config, 'runners'));
+  yield* checkPrices(given(config, 'prices'));
   yield* checkCheckers(given(config, 'checkers'));
   yield* checkWorktree(given(config, 'worktree'));
+  yield* checkApprovals(given(config, 'approvals'));
+  yield* checkKnowledgeRules(config);
   yield* checkActive(config);
   yield* checkNames(config);
 }
@@ -138,6 +151,23 @@ function* checkRunners(runners: Json | undefined): Findings {
     }
     yield* checkShapes(limits, RUNNER_LIMITS, path, 'INVALID_CONFIG');
     yield* checkUnknown(limits, Object.keys(RUNNER_LIMITS), path, 'the limits of a runner');
+  }
+}
+
+const PRICE: Shapes = { input: AMOUNT, output: AMOUNT, cached: AMOUNT };
+
+/** A price that is half said would make half of the tokens free. */
+function* checkPrices(prices: Json | undefined): Findings {
+  if (!isObject(prices)) return;
+  for (const [model, price] of Object.entries(prices)) {
+    const path = `prices.${model}`;
+    if (!isObject(price) || given(price, 'input') === undefined || given(price, 'output') === undefined) {
+      const fix = 'Write {"input": …, "output": …, "cached"?: …}, each for a million tokens.';
+      yield error('INVALID_CONFIG', path, `The price of a model is ${shown(price)}. ${fix}`);
+      continue;
+    }
+    yield* checkShapes(price, PRICE, path, 'INVALID_CONFIG');
+    yield* checkUnknown(price, Object.keys(PRICE), path, 'the price of a model');
   }
 }
 

@@ -92,6 +92,7 @@ const rows: [rule: string, materia: Json, issues: string[]][] = [
   ['a fallback has an address', agent({ fallbacks: [{ model: 'm', baseUrl: 'x' }] }), ['INVALID_MATERIA .fallbacks']],
   ['a model has no tools', agent({ runner: 'openai', tools: 'coding' }), ['INVALID_MATERIA .tools']],
   ['a person has no model', agent({ runner: 'person', model: 'm' }), ['INVALID_MATERIA .model']],
+  ['`mcp` is true or false', agent({ mcp: 'no' }), ['INVALID_MATERIA .mcp']],
   ['`onCrash` is rerun or wait', agent({ onCrash: 'retry' }), ['INVALID_MATERIA .onCrash']],
   ['`identity` is a name', agent({ identity: '' }), ['INVALID_MATERIA .identity']],
   ['`contract` is one of four', agent({ contract: 'xml' }), ['INVALID_MATERIA .contract']],

@@ -109,6 +109,7 @@ const AGENT: Shapes = {
   baseUrl: ADDRESS,
   command: TEMPLATE,
   fallbacks: FALLBACKS,
+  mcp: BOOLEAN,
   onCrash: oneOf(['rerun', 'wait']),
   assign: ANYTHING,
 };

@@ -6,6 +6,7 @@ import { type Boundaries, checkBoundaries, checkIdentity } from './check-boundar
 import { checkConfig } from './check-config.ts';
 import { checkLoadout } from './check-loadout.ts';
 import { checkMateria } from './check-materia.ts';
+import { checkSecrets } from './check-secrets.ts';
 import { checkUtilityName, type UtilityNames } from './check-utility-name.ts';
 import type { Issue } from './config.ts';
 import { error, type Findings, shown } from './issue.ts';
@@ -46,6 +47,7 @@ function* checkAll(config: Json, utilities: UtilityNames | undefined, boundaries
     return;
   }
   yield* checkConfig(config);
+  yield* checkSecrets(config);
   for (const [id, materia] of Object.entries(objectAt(config, 'materia'))) {
     yield* checkMateria(id, materia);
     if (utilities) yield* checkUtilityName(id, materia, utilities);

@@ -1,5 +1,7 @@
 // The configuration as a JSON Schema, for editors. It knows the shape of every field; what needs the whole graph to be
 // seen is `check`'s.
+import { HOOK_MODES } from '../approval/policy.ts';
+import { TIERS } from '../approval/request.ts';
 import type { JsonObject } from '../json.ts';
 import { CONDITIONS, CONTRACTS, RUNNERS } from './config.ts';
 
@@ -100,6 +102,7 @@ const materia: JsonObject = {
         properties: { runner: { enum: [...RUNNERS] }, model: text, baseUrl: address },
       },
     },
+    mcp: { type: 'boolean' },
     model: { type: 'string' },
     thinking: { enum: ['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] },
     identity: text,
@@ -149,6 +152,29 @@ const checker: JsonObject = {
   ],
 };
 
+const cost = { type: 'number', minimum: 0 };
+const price: JsonObject = {
+  type: 'object',
+  required: ['input', 'output'],
+  properties: { input: cost, output: cost, cached: cost },
+};
+
+const words = { type: 'array', maxItems: 64, items: { ...text, maxLength: 200 } };
+const surface: JsonObject = {
+  type: 'object',
+  required: ['agent'],
+  properties: {
+    agent: text,
+    keywords: words,
+    commands: words,
+    artifacts: words,
+    neighbours: words,
+    checks: words,
+    sections: words,
+  },
+};
+const sectionName = { type: 'string', pattern: '^(?!memory$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$' };
+
 export const CONFIG_SCHEMA: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Baton configuration',
@@ -177,14 +203,43 @@ export const CONFIG_SCHEMA: JsonObject = {
       propertyNames: { enum: [...RUNNERS] },
       additionalProperties: { type: 'object', properties: { maxConcurrent: count, perMinute: count } },
     },
+    prices: { type: 'object', additionalProperties: price },
+    mcp: { type: 'boolean' },
+    surfaces: { type: 'object', maxProperties: 64, additionalProperties: surface },
+    reconnaissanceAgent: text,
+    context: {
+      type: 'object',
+      properties: {
+        sections: {
+          type: 'object',
+          propertyNames: sectionName,
+          additionalProperties: { type: 'object', properties: { description: { type: 'string' } } },
+        },
+        read: { type: 'object', additionalProperties: words },
+        write: { type: 'object', additionalProperties: words },
+      },
+    },
     checkers: { type: 'object', additionalProperties: checker },
     locks: { type: 'object', properties: { caseInsensitive: { type: 'boolean' } } },
+    checkpointEvery: { type: 'object', properties: { minutes: count, facts: count } },
     hooks: {
       type: 'object',
       properties: {
         contract: { enum: [...CONTRACTS] },
         contractAt: { type: 'array', items: { enum: ['Stop', 'SubagentStop'] } },
         worklog: { type: 'boolean' },
+      },
+    },
+    approvals: {
+      type: 'object',
+      properties: {
+        tiers: { type: 'object', additionalProperties: { enum: [...TIERS] } },
+        blocked: { type: 'array', items: text },
+        env: { type: 'array', items: text },
+        writes: { enum: [...TIERS] },
+        hook: { enum: [...HOOK_MODES] },
+        pendingHours: count,
+        grantMinutes: count,
       },
     },
     worktree: {

@@ -2,6 +2,7 @@
 // Authored values are untrusted until `check` has passed; `resolve` then fills in every default, so that the rules of
 // a cast never ask twice what a missing field means.
 import type { Json, JsonObject } from '../json.ts';
+import type { KnowledgeRules } from '../knowledge/rules.ts';
 import type { WorktreeRules } from './worktree.ts';
 
 export const CONDITIONS = ['always', 'satisfied', 'not_satisfied'] as const;
@@ -94,6 +95,8 @@ export type AgentMateria = {
   readonly command?: CommandTemplate;
   /** Who is tried instead when it is not available, in order. */
   readonly fallbacks?: readonly Choice[];
+  /** It is not offered our own tools, and can answer in its own words only. */
+  readonly mcp?: false;
 };
 
 /** A runner, its model and, where that is not the provider's own, the place of it. */
@@ -103,6 +106,9 @@ export type Choice = { readonly runner: string; readonly model: string | null; r
 export type CommandTemplate = readonly (string | readonly string[])[];
 
 export const RUNNERS = ['claude', 'codex', 'pi', 'command', 'openai', 'anthropic', 'person', 'scripted'] as const;
+
+/** What a million tokens of a model cost; `cached` is what of the input was read from the provider's cache. */
+export type Price = { readonly input: number; readonly output: number; readonly cached?: number };
 
 /** Null for no limit. */
 export type RunnerLimits = { readonly maxConcurrent: number | null; readonly perMinute: number | null };
@@ -143,7 +149,7 @@ export type Limits = {
 };
 
 /** Everything a cast needs to know, frozen when it starts. */
-export type Rules = {
+export type Rules = KnowledgeRules & {
   readonly graph: Graph;
   readonly materia: Readonly<Record<string, Materia>>;
   readonly budget: Budget;
@@ -152,6 +158,8 @@ export type Rules = {
   readonly checkers: JsonObject;
   /** Limits by runner. */
   readonly runners?: Readonly<Record<string, RunnerLimits>>;
+  /** Prices that people wrote down, by the beginning of a model's name. They count before those that are known. */
+  readonly prices?: Readonly<Record<string, Price>>;
   /** How the worktree of the cast is set up, where that is written down; null where it works in the directory itself. */
   readonly worktree?: WorktreeRules | null;
 };

@@ -11,12 +11,17 @@ test.each([
   ['maxDuration', 'maxDurationMs'],
   ['limit', 'limits'],
   ['lmits', 'limits'],
+  ['ilmits', 'limits'],
   ['xyz', null],
   ['', null],
   ['wholly different', null],
   ['maxTokens'.repeat(10_000), null],
 ])('%.20s is nearest to %s', (name, nearest) => {
   expect(nearestName(name, KNOWN)).toBe(nearest);
+});
+
+test('two letters in the wrong order are one mistake', () => {
+  expect(nearestName('onwer', ['owner', 'pid'])).toBe('owner');
 });
 
 test('of two that are equally near the first is named', () => {

@@ -20,15 +20,19 @@ function fold(name: string): string {
   return name.toLowerCase().replace(/[-_ .]/g, '');
 }
 
-/** How many letters must be put in, taken out or replaced to turn one name into the other. */
+/** How many letters must be put in, taken out, replaced or swapped with their neighbour to turn one name into the other. */
 function changesBetween(from: string, to: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let at = 1; at <= from.length; at++) {
     const next = [at];
     for (let column = 1; column <= to.length; column++) {
       const replaced = (row[column - 1] ?? 0) + (from[at - 1] === to[column - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
+      const isSwapped = at > 1 && from[at - 1] === to[column - 2] && from[at - 2] === to[column - 1];
+      const swapped = isSwapped ? (before[column - 2] ?? 0) + 1 : replaced;
+      next.push(Math.min(replaced, swapped, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
     }
+    before = row;
     row = next;
   }
   return row[to.length] ?? 0;

@@ -233,6 +233,12 @@ test('how an agent uses its runner is kept, and a fallback is on the same runner
   });
 });
 
+test('prices are kept as they were written', () => {
+  const prices = { m: { input: 1, output: 2 }, n: { input: 1, output: 2, cached: 0.5 } };
+  expect(resolve(sound(software({ prices })), 'Flow').prices).toEqual(prices);
+  expect(resolve(software(), 'Flow')).not.toHaveProperty('prices');
+});
+
 test('a template keeps its optional arguments together', () => {
   const command = ['a', ['-m', '{{model}}'], '{{prompt}}'];
   expect(materia({ prompt: 'p', tools: 'none', runner: 'command', command })).toMatchObject({ type: 'agent', command });

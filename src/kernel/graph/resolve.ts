@@ -1,6 +1,7 @@
 // Turns a loadout that passed its checks into the rules of a cast, with every default filled in and old spellings
 // replaced by what they stand for.
 import { isObject, isPositiveInteger, isString, isText, type Json, type JsonObject } from '../json.ts';
+import { knowledgeRulesOf } from '../knowledge/rules.ts';
 import { type Draft, draftOf, given, isGenerator, listAt, objectAt, stringAt, typeOfMateria } from './authored.ts';
 import {
   type AgentMateria,
@@ -10,6 +11,7 @@ import {
   DEFAULTS,
   type Limits,
   type Materia,
+  type Price,
   type Rules,
   type RunnerLimits,
   type Tools,
@@ -28,11 +30,13 @@ export function resolve(config: JsonObject, loadoutName: string): Rules {
   for (const id of draft.socketIds) refuseFileName(given(objectAt(draft.sockets, id), 'schema'), id);
   return {
     graph,
-    materia: Object.fromEntries([...used].map((id) => [id, materiaFor(draft, id)])),
+    materia: Object.fromEntries([...used].map((id) => [id, materiaFor(draft, id, given(config, 'mcp'))])),
     budget: budgetOf(objectAt(config, 'budget')),
     limits: limitsOf(objectAt(config, 'limits')),
     checkers: objectAt(config, 'checkers'),
     ...runnersOf(objectAt(config, 'runners')),
+    ...pricesOf(objectAt(config, 'prices')),
+    ...knowledgeRulesOf(config),
     ...worktreeFor(config),
   };
 }
@@ -42,7 +46,7 @@ function worktreeFor(config: JsonObject): Pick<Rules, 'worktree'> {
   return written === undefined || written === true ? {} : { worktree: worktreeOf(config) };
 }
 
-function materiaFor(draft: Draft, id: string): Materia {
+function materiaFor(draft: Draft, id: string, mcp: Json | undefined): Materia {
   const written = objectAt(draft.materia, id);
   refuseFileName(given(written, 'schema'), id);
   refuseFileName(given(written, 'promptFile'), id);
@@ -73,6 +77,8 @@ function materiaFor(draft: Draft, id: string): Materia {
     onCrash: given(written, 'onCrash') === 'wait' ? 'wait' : 'rerun',
     lockScope: lockScopeOf(written),
     ...agentOptions(written),
+    // What a materia says counts before what holds for the whole workspace.
+    ...((given(written, 'mcp') ?? mcp) === false ? ({ mcp: false } as const) : {}),
   };
 }
 
@@ -119,6 +125,16 @@ function runnersOf(runners: JsonObject): Pick<Rules, 'runners'> {
     return [name, { maxConcurrent: limit(value, 'maxConcurrent'), perMinute: limit(value, 'perMinute') }];
   });
   return limits.length === 0 ? {} : { runners: Object.fromEntries(limits) };
+}
+
+function pricesOf(prices: JsonObject): Pick<Rules, 'prices'> {
+  const named = Object.keys(prices).map((model): [string, Price] => {
+    const price = objectAt(prices, model);
+    const cached = numberAt(price, 'cached');
+    const told = { input: numberAt(price, 'input') ?? 0, output: numberAt(price, 'output') ?? 0 };
+    return [model, cached === null ? told : { ...told, cached }];
+  });
+  return named.length === 0 ? {} : { prices: Object.fromEntries(named) };
 }
 
 function toolsOf(materia: JsonObject): Tools {

@@ -1,12 +1,12 @@
-// Makes the worktree of a cast, finds it again, and takes it away. It is made in steps that may be cut off anywhere: until
+// Makes the worktree of a cast, or of an item that walks beside others, finds it again, and takes it away. It is made in steps that may be cut off anywhere: until
 // the record says that it is ready it holds nobody's work, and is made again from the beginning.
 import { constants, cpSync, existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import type { WorktreeRules } from '../../kernel/graph/worktree.ts';
-import { branchOf } from './branch.ts';
+import { branchOf, worktreeName } from './branch.ts';
 import { commitOf, git, gitEnvironment, SETTINGS, tryGit, WorktreeError } from './git.ts';
-import { readRecord, type WorktreeRecord, worktreesIn, writeRecord } from './record.ts';
-import { lookAt } from './repository.ts';
+import { type LaneRecord, readLane, readRecord, type WorktreeRecord, worktreesIn, writeRecord } from './record.ts';
+import { lookAt, type Repository } from './repository.ts';
 
 export type Step = {
   readonly argv: readonly string[];
@@ -29,53 +29,89 @@ export type Wanted = {
   readonly cast: string;
   readonly rules: WorktreeRules | null;
   readonly steps: Steps;
+  /** Runs one thing after the other, where several worktrees are made at the same time. */
+  readonly inTurn?: <T>(work: () => Promise<T>) => Promise<T>;
 };
 
 const ADD_TIMEOUT_MS = 600_000;
 
-/** Where the worktree of a cast will lie, and the folder in it that is the workspace's. */
-export function placeFor(stateDir: string, cast: string, prefix: string): { folder: string; cwd: string } {
-  const folder = join(worktreesIn(stateDir), cast);
+/** Where a worktree of a cast will lie, and the folder in it that is the workspace's. */
+export function placeFor(stateDir: string, cast: string, prefix: string, place: number | null = null) {
+  const folder = join(worktreesIn(stateDir), worktreeName(cast, place));
   return { folder, cwd: join(folder, prefix) };
 }
 
 /** The worktree of a cast, ready to be worked in. */
 export async function readyWorktree(wanted: Wanted): Promise<WorktreeRecord> {
   const record = readRecord(wanted.stateDir, wanted.cast);
-  if (record === null || record.state === 'making') return makeWorktree(wanted, record);
+  if (record === null || record.state === 'making') {
+    const look = await looked(wanted.dir);
+    const base = (record && (await commitOf(look.top, record.base))) ?? look.head;
+    return makeWorktree(wanted, look, base, {});
+  }
   if (record.state === 'ready') return foundWorktree(record);
   const what = record.state === 'merged' ? 'merged' : 'taken back';
   throw new WorktreeError(`the work of cast ${record.cast} was ${what}, and its worktree is gone; start a new cast`);
 }
 
-async function makeWorktree(wanted: Wanted, begun: WorktreeRecord | null): Promise<WorktreeRecord> {
+/** The worktree of an item beside others, by its place; a new one begins from the cast's branch as it is now. */
+export async function readyLane(wanted: Wanted, own: WorktreeRecord, place: number): Promise<LaneRecord> {
+  const record = readLane(wanted.stateDir, wanted.cast, place);
+  if (record?.state === 'ready') return foundWorktree(record);
+  const base = await git(own.top, ['rev-parse', `refs/heads/${own.branch}`]);
+  const lane = { place, task: null, kept: null, conflicts: [] };
+  return makeWorktree(wanted, { top: own.top, prefix: relative(own.folder, own.cwd) }, base, { lane });
+}
+
+async function looked(dir: string): Promise<Repository> {
+  const look = await lookAt(dir);
+  if (look.ok) return look.repository;
+  throw new WorktreeError(`no worktree can be made in ${dir}: ${look.why ?? 'it is in no git repository'}`);
+}
+
+async function makeWorktree<T extends Pick<WorktreeRecord, 'lane'>>(
+  wanted: Wanted,
+  { top, prefix }: Pick<Repository, 'top' | 'prefix'>,
+  base: string,
+  more: T,
+): Promise<WorktreeRecord & T> {
   const { dir, stateDir, cast, rules, steps } = wanted;
   await steps.clear();
-  const look = await lookAt(dir);
-  if (!look.ok)
-    throw new WorktreeError(`no worktree can be made in ${dir}: ${look.why ?? 'it is in no git repository'}`);
-  const { top, prefix, head } = look.repository;
-  const base = (begun && (await commitOf(top, begun.base))) ?? head;
-  const place = placeFor(stateDir, cast, prefix);
-  const common = { version: 1, cast, workspace: dir, top, branch: branchOf(cast), base, starts: {}, open: {} } as const;
-  const record: WorktreeRecord = { ...common, ...place, state: 'making' };
+  const at = more.lane?.place ?? null;
+  const common = {
+    version: 1,
+    cast,
+    workspace: dir,
+    top,
+    branch: branchOf(cast, at),
+    base,
+    starts: {},
+    open: {},
+  } as const;
+  const record: WorktreeRecord & T = { ...common, ...placeFor(stateDir, cast, prefix, at), state: 'making', ...more };
   writeRecord(stateDir, record);
-  await clearAway(record);
   const { folder, cwd, branch } = record;
-  const added = await steps.run({
-    argv: ['git', ...SETTINGS, 'worktree', 'add', '-q', '--no-track', '-b', branch, folder, base],
-    cwd: top,
-    env: gitEnvironment(),
-    timeoutMs: ADD_TIMEOUT_MS,
+  // Git clears away what it takes for left over, which one that is being made at the same moment looks like.
+  const { inTurn = (work) => work() } = wanted;
+  const added = await inTurn(async () => {
+    await clearAway(record);
+    const argv = ['git', ...SETTINGS, 'worktree', 'add', '-q', '--no-track', '-b', branch, folder, base];
+    return steps.run({ argv, cwd: top, env: gitEnvironment(), timeoutMs: ADD_TIMEOUT_MS });
   });
   if (!added.ok) throw new WorktreeError(`git could not make the worktree ${folder}: ${added.why}`);
   for (const name of rules?.copy ?? []) await copyInto(cwd, dir, name);
-  for (const argv of rules?.setup ?? []) await setUp(wanted, cwd, argv, rules?.timeoutMs ?? ADD_TIMEOUT_MS);
+  for (const argv of rules?.setup ?? []) await setUp(wanted, record, argv, rules?.timeoutMs ?? ADD_TIMEOUT_MS);
   return writeRecord(stateDir, { ...record, state: 'ready' });
 }
 
-async function setUp({ dir, cast, steps }: Wanted, cwd: string, argv: readonly string[], timeoutMs: number) {
-  const env = { ...(process.env as Record<string, string>), BATON_CAST: cast, BATON_WORKSPACE: dir };
+async function setUp(
+  { dir, cast, steps }: Wanted,
+  { cwd, lane }: Pick<WorktreeRecord, 'cwd' | 'lane'>,
+  argv: readonly string[],
+  timeoutMs: number,
+): Promise<void> {
+  const named = { BATON_CAST: cast, BATON_WORKSPACE: dir, ...(lane ? { BATON_LANE: String(lane.place) } : {}) };
+  const env = { ...(process.env as Record<string, string>), ...named };
   const end = await steps.run({ argv, cwd, env, timeoutMs });
   if (end.ok) return;
   throw new WorktreeError(
@@ -96,7 +132,7 @@ async function copyInto(cwd: string, dir: string, name: string): Promise<void> {
   throw new WorktreeError(`git does not ignore ${name}, so a copy of it would be committed; ${fix}`);
 }
 
-async function foundWorktree(record: WorktreeRecord): Promise<WorktreeRecord> {
+async function foundWorktree<T extends WorktreeRecord>(record: T): Promise<T> {
   const { cast, folder, cwd, branch, top } = record;
   const tip = await commitOf(top, `refs/heads/${branch}`);
   if (!existsSync(folder)) {
@@ -115,14 +151,19 @@ async function foundWorktree(record: WorktreeRecord): Promise<WorktreeRecord> {
   throw new WorktreeError(`${cwd} is gone from the worktree of cast ${cast}; bring it back from git, then carry on`);
 }
 
-/** Takes the folder and the branch away, whatever they hold. Answers the branch's last commit. */
+/** Takes the worktree of a cast away, whatever it holds. Answers a record with the branch's last commit. */
 export async function removeWorktree(stateDir: string, record: WorktreeRecord, state: 'merged' | 'undone') {
   const tip = await commitOf(record.top, `refs/heads/${record.branch}`);
   await clearAway(record);
   return writeRecord(stateDir, { ...record, state, starts: {}, open: {}, ...(tip === null ? {} : { tip }) });
 }
 
-async function clearAway({ top, folder, branch }: WorktreeRecord): Promise<void> {
+/** Takes the folder and the branch away, whatever they hold. */
+export async function clearAway({
+  top,
+  folder,
+  branch,
+}: Pick<WorktreeRecord, 'top' | 'folder' | 'branch'>): Promise<void> {
   // Twice forced: one that was cut off while it was made is locked.
   await tryGit(top, ['worktree', 'remove', '--force', '--force', folder]);
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });

@@ -39,8 +39,11 @@ export async function isIn(dir: string, commit: string, other: string): Promise<
 /** The files that could not be merged; none where this git cannot tell. */
 async function conflictsAhead(dir: string, ours: string, theirs: string): Promise<readonly string[]> {
   const { code, out } = await tryGit(dir, ['merge-tree', '--write-tree', '--name-only', '-z', ours, theirs]);
-  if (code !== 1) return [];
-  // The tree first, then the files, then an empty part and what git says about them.
+  return code === 1 ? conflictsIn(out) : [];
+}
+
+/** The files in an answer of `merge-tree`: the tree comes first, after them an empty part and what git says about them. */
+export function conflictsIn(out: string): readonly string[] {
   const [, ...parts] = out.split('\0');
   const end = parts.indexOf('');
   return [...new Set(end === -1 ? parts : parts.slice(0, end))];

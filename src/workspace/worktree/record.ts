@@ -1,10 +1,10 @@
 // The record of a worktree: whose it is, where it lies and how far it has come. It stands beside the worktree, so that
 // whoever is inside one finds the workspace it belongs to.
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 import { isObject, isString } from '../../kernel/json.ts';
 import { WORKTREES } from '../locate.ts';
-import { branchOf } from './branch.ts';
+import { branchOf, namedBy, worktreeName } from './branch.ts';
 
 export type WorktreeState =
   | 'making'
@@ -31,18 +31,60 @@ export type WorktreeRecord = {
   readonly starts: Readonly<Record<string, string>>;
   /** By turn that runs beside others, the paths that are its own until its work is committed. */
   readonly open: Readonly<Record<string, readonly string[]>>;
+  /** The commit that the files still are at, while the branch is moved on to another one. */
+  readonly behind?: string;
   /** The last commit of the branch when it was taken away. */
   readonly tip?: string;
+  /** Of a worktree in which one item after the other walks beside those of other worktrees. */
+  readonly lane?: Lane;
 };
+
+export type Lane = {
+  readonly place: number;
+  /** The task whose work lies in it; null before the first. */
+  readonly task: string | null;
+  /** The last turn whose work was committed when it was accepted. */
+  readonly kept: number | null;
+  /** Files of which two versions were put into one, and that have to be mended before they can be merged. */
+  readonly conflicts: readonly string[];
+};
+
+export type LaneRecord = WorktreeRecord & { readonly lane: Lane };
 
 export function worktreesIn(stateDir: string): string {
   return join(stateDir, WORKTREES);
 }
 
 export function readRecord(stateDir: string, cast: string): WorktreeRecord | null {
+  return recordNamed(stateDir, cast, null);
+}
+
+export function readLane(stateDir: string, cast: string, place: number): LaneRecord | null {
+  const record = recordNamed(stateDir, cast, place);
+  if (!record || !isObject(record.lane)) return null;
+  const { task, kept, conflicts } = record.lane as Readonly<Record<string, unknown>>;
+  const lane = {
+    place,
+    task: isString(task) ? task : null,
+    kept: typeof kept === 'number' ? kept : null,
+    conflicts: Array.isArray(conflicts) ? conflicts.filter((path) => isString(path)) : [],
+  };
+  return { ...record, lane };
+}
+
+/** The worktrees of a cast's items, by place. */
+export function lanesOf(stateDir: string, cast: string): readonly LaneRecord[] {
+  return recordNames(stateDir)
+    .map(namedBy)
+    .flatMap((named) => (named.cast === cast && named.place !== null ? [named.place] : []))
+    .sort((a, b) => a - b)
+    .flatMap((place) => readLane(stateDir, cast, place) ?? []);
+}
+
+function recordNamed(stateDir: string, cast: string, place: number | null): WorktreeRecord | null {
   try {
-    const record = JSON.parse(readFileSync(fileOf(stateDir, cast), 'utf8')) as unknown;
-    return isObject(record) && record.version === 1 ? placed(stateDir, cast, record as WorktreeRecord) : null;
+    const record = JSON.parse(readFileSync(fileOf(stateDir, worktreeName(cast, place)), 'utf8')) as unknown;
+    return isObject(record) && record.version === 1 ? placed(stateDir, cast, place, record as WorktreeRecord) : null;
   } catch {
     return null;
   }
@@ -52,36 +94,67 @@ export function readRecord(stateDir: string, cast: string): WorktreeRecord | nul
  * A worktree lies where it is made, and its branch is named after its cast: a record that says something else must not
  * lead anybody, who clears it away, to other folders and branches.
  */
-function placed(stateDir: string, cast: string, record: WorktreeRecord): WorktreeRecord | null {
-  const folder = join(worktreesIn(stateDir), cast);
+function placed(stateDir: string, cast: string, place: number | null, record: WorktreeRecord): WorktreeRecord | null {
+  const folder = join(worktreesIn(stateDir), worktreeName(cast, place));
   const below = isString(record.folder) && isString(record.cwd) ? relative(record.folder, record.cwd) : '..';
   if (below.startsWith('..') || isAbsolute(below)) return null;
-  return { ...record, cast, folder, cwd: join(folder, below), branch: branchOf(cast) };
+  return { ...record, cast, folder, cwd: join(folder, below), branch: branchOf(cast, place) };
 }
 
 /** By cast, how far its worktree has come. */
 export function worktreeStates(stateDir: string): ReadonlyMap<string, WorktreeState> {
   const states = new Map<string, WorktreeState>();
-  for (const name of namesIn(worktreesIn(stateDir))) {
-    const record = name.endsWith('.json') ? readRecord(stateDir, name.slice(0, -'.json'.length)) : null;
+  for (const { cast, place } of recordNames(stateDir).map(namedBy)) {
+    const record = place === null ? readRecord(stateDir, cast) : null;
     if (record) states.set(record.cast, record.state);
   }
   return states;
 }
 
+/** The casts of which there is a worktree, or a record of one. */
+export function castsWithWorktrees(stateDir: string): readonly string[] {
+  return [...new Set(recordNames(stateDir).map((name) => namedBy(name).cast))].sort();
+}
+
+function recordNames(stateDir: string): readonly string[] {
+  const names = namesIn(worktreesIn(stateDir)).filter((name) => name.endsWith('.json'));
+  return names.map((name) => name.slice(0, -'.json'.length));
+}
+
 /** Whole or not at all. Git ignores the folder whatever the project's own rules say. */
-export function writeRecord(stateDir: string, record: WorktreeRecord): WorktreeRecord {
+export function writeRecord<T extends WorktreeRecord>(stateDir: string, record: T): T {
   const folder = worktreesIn(stateDir);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(join(folder, '.gitignore'), '*\n');
-  const file = fileOf(stateDir, record.cast);
+  const file = fileOf(stateDir, nameOf(record));
   writeFileSync(`${file}.new`, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
   return record;
 }
 
-function fileOf(stateDir: string, cast: string): string {
-  return join(worktreesIn(stateDir), `${cast}.json`);
+export function dropRecord(stateDir: string, record: WorktreeRecord): void {
+  rmSync(fileOf(stateDir, nameOf(record)), { force: true });
+}
+
+export function nameOf({ cast, lane }: Pick<WorktreeRecord, 'cast' | 'lane'>): string {
+  return worktreeName(cast, lane?.place ?? null);
+}
+
+/** The path of a file below the worktree that it is in; null where it is in none. */
+export function belowWorktree(stateDir: string, path: string): string | null {
+  const [name = '..', ...below] = relative(worktreesIn(stateDir), path).split('/');
+  return name === '..' || below.length === 0 ? null : below.join('/');
+}
+
+/** The path that a file in the worktree of an item has in that of its cast; any other path as it is. */
+export function asInCast(stateDir: string, path: string): string {
+  const [name = '', ...below] = relative(worktreesIn(stateDir), path).split('/');
+  const { cast, place } = namedBy(name);
+  return place === null ? path : join(worktreesIn(stateDir), cast, ...below);
+}
+
+function fileOf(stateDir: string, name: string): string {
+  return join(worktreesIn(stateDir), `${name}.json`);
 }
 
 function namesIn(folder: string): readonly string[] {

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Watch } from '../../kernel/cast/packet.ts';
+import { treeOfWork } from './aside.ts';
 import { readyWorktree, type Step } from './make.ts';
 import { readRecord, type WorktreeRecord } from './record.ts';
-import { beginTurn, dropStrays, keepTurn, treeOfWork, uncommittedOf } from './turns.ts';
+import { beginTurn, dropStrays, keepTurn, uncommittedOf } from './turns.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 

@@ -1,21 +1,24 @@
 // The work of a cast's turns on its branch: each accepted turn is a commit, and a turn that begins over finds what it found
 // the first time. What is put aside for that is kept under a name of its own; nothing is thrown away.
-import { copyFileSync, rmSync, statSync, utimesSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { rmSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
 import type { Watch } from '../../kernel/cast/packet.ts';
 import { coverOf } from '../../kernel/ledger/path-key.ts';
+import { type PutAside, putAside, withIndex } from './aside.ts';
 import { AUTHOR, commitOf, git, records, tryGit } from './git.ts';
-import { type WorktreeRecord, worktreesIn, writeRecord } from './record.ts';
+import { type WorktreeRecord, writeRecord } from './record.ts';
 
 export type TurnName = Pick<Watch, 'turn' | 'socket' | 'label' | 'title'>;
-/** What was put aside: the name under which git keeps it. */
-export type PutAside = { readonly ref: string };
-export type Begun = { readonly record: WorktreeRecord; readonly aside: PutAside | null };
+export type Begun<T = WorktreeRecord> = { readonly record: T; readonly aside: PutAside | null };
 
 const TITLE_CHARS_MAX = 60;
 
 /** Brings the worktree to where a turn begins. */
-export async function beginTurn(stateDir: string, record: WorktreeRecord, watch: Watch): Promise<Begun> {
+export async function beginTurn<T extends WorktreeRecord>(
+  stateDir: string,
+  record: T,
+  watch: Watch,
+): Promise<Begun<T>> {
   const { turn, begins, beside } = watch;
   if (begins === 'on' && record.starts[turn] !== undefined) return { record, aside: null };
   if (beside === null) await dropStaleLock(record.folder);
@@ -61,14 +64,14 @@ export async function keepTurn(
  */
 export async function dropStrays(stateDir: string, record: WorktreeRecord, watch: Watch): Promise<PutAside | null> {
   if (watch.beside === null) return null;
-  const { folder, cwd } = record;
-  const prefix = cwd === folder ? '' : `${relative(folder, cwd)}/`;
+  const { folder } = record;
+  const prefix = prefixOf(record);
   const isOwned = coverOf(Object.values(record.open).flat());
   const strays = (await changedIn(folder)).filter(
     (path) => !path.startsWith(prefix) || !isOwned(path.slice(prefix.length).normalize('NFC')),
   );
   if (strays.length === 0) return null;
-  const aside = await putAside(stateDir, record, watch, await git(folder, ['rev-parse', 'HEAD']));
+  const aside = await putAside(stateDir, record, watch.turn, await git(folder, ['rev-parse', 'HEAD']));
   for (const path of strays) await restorePath(folder, path);
   return aside;
 }
@@ -85,6 +88,33 @@ export async function commitAll(
   return commitTree(record, await git(folder, ['write-tree']), message(subject, trailers));
 }
 
+/**
+ * After a crash: what accepted turns left is committed before anything else begins from the branch. `isOpen` tells of a turn
+ * whether it still may be refused.
+ */
+export async function commitAccepted(
+  stateDir: string,
+  record: WorktreeRecord,
+  isOpen: (turn: string) => boolean,
+): Promise<WorktreeRecord> {
+  const started = Object.keys(record.starts);
+  const ended = started.filter((turn) => !isOpen(turn));
+  if (ended.length === 0) return record;
+  const subject = `What turn ${ended.at(-1)} left before a crash`;
+  if (ended.length === started.length) {
+    await commitAll(record, subject, record.cast);
+    return record;
+  }
+  const isEnded = coverOf(ended.flatMap((turn) => record.open[turn] ?? []));
+  const prefix = prefixOf(record);
+  const own = (await changedIn(record.folder)).flatMap((path) =>
+    path.startsWith(prefix) ? [path.slice(prefix.length)] : [],
+  );
+  const left = own.filter((path) => isEnded(path.normalize('NFC')));
+  if (left.length > 0) await commitPaths(stateDir, record, left, message(subject, [`Baton-Cast: ${record.cast}`]));
+  return record;
+}
+
 /** How many files of the worktree differ from its last commit. */
 export async function uncommittedOf({ folder }: WorktreeRecord): Promise<number> {
   return (await changedIn(folder)).length;
@@ -97,12 +127,9 @@ async function changedIn(folder: string): Promise<readonly string[]> {
   return records(status).map((line) => line.slice(3));
 }
 
-/** Everything that lies in the worktree as a tree of git, without touching its index. */
-export async function treeOfWork(stateDir: string, { folder, cast }: WorktreeRecord): Promise<string> {
-  return withIndex(stateDir, folder, cast, async (env) => {
-    await git(folder, ['add', '-A'], { env });
-    return git(folder, ['write-tree'], { env });
-  });
+/** What stands before the workspace's own paths. */
+function prefixOf({ folder, cwd }: WorktreeRecord): string {
+  return cwd === folder ? '' : `${relative(folder, cwd)}/`;
 }
 
 /** Beside others only what the turn changed is its own. */
@@ -112,10 +139,10 @@ async function commitPaths(
   changes: readonly string[],
   text: string,
 ): Promise<string | null> {
-  const { folder, cwd, cast } = record;
+  const { folder, cwd } = record;
   const update = ['update-index', '-z', '--add', '--remove', '--replace', '--stdin'];
   const input = changes.filter((path) => !path.startsWith('.git/')).join('\0');
-  const tree = await withIndex(stateDir, folder, cast, async (env) => {
+  const tree = await withIndex(stateDir, record, async (env) => {
     await git(folder, ['read-tree', 'HEAD'], { env });
     await git(cwd, update, { env, input });
     return git(folder, ['write-tree'], { env });
@@ -143,7 +170,7 @@ async function commitTree({ folder, branch }: WorktreeRecord, tree: string, text
 async function startOver(stateDir: string, record: WorktreeRecord, watch: Watch): Promise<PutAside | null> {
   const { folder, branch } = record;
   const start = record.starts[watch.turn] ?? (await git(folder, ['rev-parse', `refs/heads/${branch}`]));
-  const aside = await putAside(stateDir, record, watch, start);
+  const aside = await putAside(stateDir, record, watch.turn, start);
   if (watch.beside !== null) await restorePaths(record, watch.beside);
   else {
     await git(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
@@ -159,7 +186,7 @@ async function restorePaths({ cwd }: WorktreeRecord, scope: readonly string[]): 
 }
 
 /** To what the last commit has there, which may be nothing. */
-async function restorePath(cwd: string, path: string): Promise<void> {
+export async function restorePath(cwd: string, path: string): Promise<void> {
   const isThere = path === '.' || (await tryGit(cwd, ['cat-file', '-e', `HEAD:./${path}`])).code === 0;
   if (isThere) {
     await git(cwd, ['--literal-pathspecs', 'restore', '--source=HEAD', '--staged', '--worktree', '--', path]);
@@ -167,69 +194,21 @@ async function restorePath(cwd: string, path: string): Promise<void> {
   await git(cwd, ['--literal-pathspecs', 'clean', '-qfd', '--', path]);
 }
 
-async function putAside(
-  stateDir: string,
-  record: WorktreeRecord,
-  { turn }: Watch,
-  start: string,
-): Promise<PutAside | null> {
-  const { folder, cast } = record;
-  const tree = await treeOfWork(stateDir, record);
-  const head = await git(folder, ['rev-parse', 'HEAD']);
-  if (head === start && tree === (await git(folder, ['rev-parse', `${start}^{tree}`]))) return null;
-  const text = message(`What turn ${turn} left before it began over`, [`Baton-Cast: ${cast}`, `Baton-Turn: ${turn}`]);
-  const commit = await git(folder, ['commit-tree', tree, '-p', head], { input: text, env: AUTHOR });
-  const ref = `${asideRefs(cast)}/turn-${turn}-${commit.slice(0, 8)}`;
-  await git(folder, ['update-ref', ref, commit]);
-  return { ref };
-}
-
-/** Where what was put aside is kept. */
-export function asideRefs(cast: string): string {
-  return `refs/baton/${cast}`;
-}
-
-export async function dropAside({ top, cast }: WorktreeRecord): Promise<void> {
-  const refs = await git(top, ['for-each-ref', '--format=%(refname)', `${asideRefs(cast)}/`]);
-  for (const ref of refs.split('\n').filter((line) => line !== '')) await git(top, ['update-ref', '-d', ref]);
-}
-
 /** Nobody works here now, so a lock of git is one that a killed program left. */
-async function dropStaleLock(folder: string): Promise<void> {
+export async function dropStaleLock(folder: string): Promise<void> {
   rmSync(resolve(folder, await git(folder, ['rev-parse', '--git-path', 'index.lock'])), { force: true });
 }
 
-async function withIndex<T>(
-  stateDir: string,
-  folder: string,
-  cast: string,
-  work: (env: Readonly<Record<string, string>>) => Promise<T>,
-): Promise<T> {
-  const own = join(worktreesIn(stateDir), `${cast}.index`);
-  try {
-    // The copy knows which files were not touched since, so that they are not read again. Git doubts what was touched in the
-    // second in which the index was written; a copy that looked younger would make it believe too much.
-    const index = resolve(folder, await git(folder, ['rev-parse', '--git-path', 'index']));
-    const writtenAt = Math.floor(statSync(index).mtimeMs / 1000);
-    copyFileSync(index, own);
-    utimesSync(own, writtenAt, writtenAt);
-    return await work({ GIT_INDEX_FILE: own });
-  } finally {
-    rmSync(own, { force: true });
-    rmSync(`${own}.lock`, { force: true });
-  }
-}
-
-function subjectOf({ turn, socket, label, title }: TurnName): string {
+export function subjectOf({ turn, socket, label, title }: TurnName): string {
   const what = oneLine(title === null ? label : `${label}: ${title}`);
   return `${socket} ${what} (turn ${turn})`;
 }
 
-function trailersOf(cast: string, { turn, socket }: TurnName): readonly string[] {
+export function trailersOf(cast: string, { turn, socket }: TurnName): readonly string[] {
   return [`Baton-Cast: ${cast}`, `Baton-Turn: ${turn}`, `Baton-Socket: ${socket}`];
 }
 
-function message(subject: string, trailers: readonly string[]): string {
+export function message(subject: string, trailers: readonly string[]): string {
   return `${subject}\n\n${trailers.join('\n')}\n`;
 }
 

@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import fc from 'fast-check';
+import { afterEach, expect, test } from 'vitest';
+import { HAS_PROC } from '../agents/process/process-identity.ts';
+import { inodesIn, isAgentAt } from './peer.ts';
+
+const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const CONNECT = 'require("net").connect(Number(process.argv[1]), "127.0.0.1")';
+let child: ChildProcess | null = null;
+afterEach(() => void child?.kill('SIGKILL'));
+
+test.skipIf(!HAS_PROC).each([
+  ['a process of nobody', {}, false],
+  ['a process of an attempt', { BATON_ATTEMPT: '1.1' }, true],
+])('%s calls: an agent is at the other end: %s', async (_what, env, isAgent) => {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  child = spawn(process.execPath, ['-e', CONNECT, String(port)], { env: { PATH: process.env.PATH, ...env } });
+  const [socket] = (await once(server, 'connection')) as [Socket];
+  try {
+    expect(isAgentAt(socket)).toBe(isAgent);
+  } finally {
+    socket.destroy();
+    server.close();
+  }
+});
+
+const LINE =
+  '   1: 0100007F:1F90 0100007F:A001 01 00000000:00000000 00:00000000 00000000  1000        0 4242 1 0000000000000000';
+
+test.each([
+  [0x1f90, 0xa001, ['4242']],
+  [0xa001, 0x1f90, []],
+  [0x1f90, 1, []],
+])('from %s to %s lead %s', (from, to, inodes) => {
+  expect(inodesIn(`  sl  local_address rem_address\n${LINE}\n`, from, to)).toEqual(inodes);
+});
+
+test('whatever the table holds, it is read', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.nat(65_535), (text, port) => {
+      expect(Array.isArray(inodesIn(`${text}\n${LINE.slice(0, port % 200)}`, port, port))).toBe(true);
+    }),
+    { numRuns: RUNS },
+  );
+});

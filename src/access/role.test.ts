@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { TOOLS } from '../mcp/server.ts';
+import { actOf, isRole, mayDo, ROLES } from './role.ts';
+
+const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+
+test.each([
+  ['read_context', 'look', [true, true, true, true]],
+  ['task_list', 'look', [true, true, true, true]],
+  ['lock_check', 'look', [true, true, true, true]],
+  ['cast_wait', 'look', [true, true, true, true]],
+  ['cast_show', 'look', [true, true, true, true]],
+  ['cast_list', 'look', [true, true, true, true]],
+  ['cast_start', 'steer', [false, true, true, true]],
+  ['task_claim', 'steer', [false, true, true, true]],
+  ['task_next', 'steer', [false, true, true, true]],
+  ['task_finish', 'steer', [false, true, true, true]],
+  ['heartbeat', 'steer', [false, true, true, true]],
+  ['worklog_add', 'steer', [false, true, true, true]],
+  ['cast_answer', 'decide', [false, false, true, true]],
+  ['a tool that is new and changes something', 'govern', [false, false, false, true]],
+] as const)('%s is to %s: viewer, operator, approver, admin may: %s', (name, act, may) => {
+  expect(actOf({ name, readOnly: false })).toBe(act);
+  expect(ROLES.map((role) => mayDo(role, act, name).allow)).toEqual([...may]);
+});
+
+test('a tool that is new and only reads is for everybody', () => {
+  expect(actOf({ name: 'new_look', readOnly: true })).toBe('look');
+});
+
+test('no tool that is said to read only needs more than a viewer, and none that changes something is for him', () => {
+  for (const { name, readOnly } of TOOLS)
+    expect([name, actOf({ name, readOnly }) === 'look']).toEqual([name, readOnly]);
+});
+
+test('a refusal names the role that is needed', () => {
+  expect(mayDo('operator', 'decide', 'cast_answer')).toMatchObject({
+    code: 'ROLE_TOO_LOW',
+    details: { role: 'operator', needed: 'approver' },
+  });
+});
+
+test('no word but a role is one, and no name leads to a row that is not there', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'Admin')), (word) => {
+      expect(isRole(word)).toBe((ROLES as readonly string[]).includes(word));
+      expect(['look', 'steer', 'decide', 'govern']).toContain(actOf({ name: word, readOnly: false }));
+    }),
+    { numRuns: RUNS },
+  );
+});

@@ -1,0 +1,52 @@
+// What the holder of a token may do. Every role may do what the ones before it may.
+import type { Verdict } from '../kernel/verdict.ts';
+import { allow, deny } from '../kernel/verdict.ts';
+
+export const ROLES = ['viewer', 'operator', 'approver', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** The kinds of things that can be done, each with the least role that may. */
+const NEEDS = {
+  /** Look at casts, tasks, locks and the log. */
+  look: 'viewer',
+  /** Start casts and carry them on, and work on the ledger. */
+  steer: 'operator',
+  /** Decide what waits for a person. */
+  decide: 'approver',
+  /** Say who may do what. */
+  govern: 'admin',
+} as const satisfies Record<string, Role>;
+export type Act = keyof typeof NEEDS;
+
+/** What each tool of the server does. A tool that is not listed and changes something is for administrators only. */
+const TOOL_ACTS: Readonly<Record<string, Act>> = {
+  read_context: 'look',
+  task_list: 'look',
+  lock_check: 'look',
+  cast_wait: 'look',
+  cast_show: 'look',
+  cast_list: 'look',
+  cast_start: 'steer',
+  task_claim: 'steer',
+  task_next: 'steer',
+  task_finish: 'steer',
+  heartbeat: 'steer',
+  worklog_add: 'steer',
+  cast_answer: 'decide',
+};
+
+export function isRole(word: unknown): word is Role {
+  return (ROLES as readonly unknown[]).includes(word);
+}
+
+export function actOf({ name, readOnly }: { readonly name: string; readonly readOnly: boolean }): Act {
+  return (Object.hasOwn(TOOL_ACTS, name) ? TOOL_ACTS[name] : undefined) ?? (readOnly ? 'look' : 'govern');
+}
+
+/** Whether a role is enough. `what` names what was asked for, for people. */
+export function mayDo(role: Role, act: Act, what: string): Verdict {
+  const needed = NEEDS[act];
+  if (ROLES.indexOf(role) >= ROLES.indexOf(needed)) return allow();
+  const reason = `${what} needs the role ${needed}, and this token has the role ${role}; use a token with that role`;
+  return deny('ROLE_TOO_LOW', reason, { role, needed });
+}

@@ -1,0 +1,158 @@
+// Tokens for the HTTP server: whoever shows one acts under its name and with its role. A token is 32 random bytes that are
+// shown once; what is kept is their digest, in a folder of the user that nobody else can read. Each token has a file of its
+// own, named after it, so that of two that are made at once under one name only one is.
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isObject, isString } from '../kernel/json.ts';
+import { type Denied, deny } from '../kernel/verdict.ts';
+import { isRole, type Role } from './role.ts';
+import { userFolder, whyFolderUnsafe, whyOpen } from './user-folder.ts';
+
+export type Token = {
+  readonly name: string;
+  readonly role: Role;
+  /** SHA-256 of the token, in hex. */
+  readonly digest: string;
+  readonly created: string;
+  readonly expires: string | null;
+  readonly revoked: string | null;
+};
+
+export type Found<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly verdict: Denied };
+
+/** By its beginning a token is known for what it is, wherever it turns up. */
+const PREFIX = 'baton_';
+const BYTES = 32;
+const TOKEN_CHARS_MAX = 200;
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const DIGEST = /^[0-9a-f]{64}$/;
+const SUFFIX = '.json';
+
+export type Wish = { readonly role: Role; readonly name: string | null; readonly expires: string | null };
+
+/** Makes a token. Its secret is in the answer and nowhere else. */
+export function createToken(
+  env: NodeJS.ProcessEnv,
+  { role, name, expires }: Wish,
+  now: number,
+): Found<{ readonly token: Token; readonly secret: string }> {
+  const secret = `${PREFIX}${randomBytes(BYTES).toString('base64url')}`;
+  const digest = hash('sha256', secret, 'hex');
+  const called = name ?? `${role}-${digest.slice(0, 8)}`;
+  if (!isTokenName(called))
+    return refused('BAD_USAGE', `a token's name has 1 to 64 of A-Z a-z 0-9 . _ -, not ${called}`);
+  const created = new Date(now).toISOString();
+  const token: Token = { name: called, role, digest, created, expires, revoked: null };
+  return inFolder(env, (folder) => {
+    const draft = join(folder, `.${called}.${digest.slice(0, 16)}`);
+    writeFileSync(draft, JSON.stringify(token), { mode: 0o600, flag: 'wx', flush: true });
+    try {
+      linkSync(draft, join(folder, `${called}${SUFFIX}`));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      // What was done under a name stays with whoever had it.
+      return refused('TOKEN_EXISTS', `there is or was a token ${called}; choose another name`, { name: called });
+    } finally {
+      rmSync(draft, { force: true });
+    }
+    return { ok: true, value: { token, secret } };
+  });
+}
+
+/** All tokens, by name; those that are expired or revoked too. */
+export function listTokens(env: NodeJS.ProcessEnv): Found<readonly Token[]> {
+  return inFolder(env, (folder) => ({ ok: true, value: tokensIn(folder) }));
+}
+
+/** From then on nobody acts under it. Its name stays taken. */
+export function revokeToken(env: NodeJS.ProcessEnv, name: string, now: number): Found<Token> {
+  return inFolder(env, (folder) => {
+    const token = tokensIn(folder).find((one) => one.name === name);
+    if (!token) return refused('TOKEN_UNKNOWN', `there is no token ${name}; \`baton token list\` shows them`, { name });
+    const revoked: Token = { ...token, revoked: token.revoked ?? new Date(now).toISOString() };
+    const draft = join(folder, `.${name}.revoked`);
+    writeFileSync(draft, JSON.stringify(revoked), { mode: 0o600, flush: true });
+    renameSync(draft, join(folder, `${name}${SUFFIX}`));
+    return { ok: true, value: revoked };
+  });
+}
+
+/** The token that somebody shows. Every one that is kept is compared, and each comparison takes the same time. */
+export function admitToken(env: NodeJS.ProcessEnv, shown: string, now: number): Found<Token> {
+  const listed = listTokens(env);
+  if (!listed.ok) return listed;
+  const digest = hash('sha256', shown.slice(0, TOKEN_CHARS_MAX), 'buffer');
+  let found: Token | null = null;
+  for (const token of listed.value) if (timingSafeEqual(Buffer.from(token.digest, 'hex'), digest)) found = token;
+  if (!found || shown.length > TOKEN_CHARS_MAX) return refused('TOKEN_UNKNOWN', 'this token is none of this user');
+  const why = whyUnusable(found, now);
+  return why ? { ok: false, verdict: why } : { ok: true, value: found };
+}
+
+export function whyUnusable({ name, revoked, expires }: Token, now: number): Denied | null {
+  if (revoked !== null)
+    return deny('TOKEN_REVOKED', `the token ${name} was revoked at ${revoked}; ask for another one`);
+  if (expires === null || now < Date.parse(expires)) return null;
+  return deny('TOKEN_EXPIRED', `the token ${name} was good until ${expires}; ask for another one`);
+}
+
+export function tokenNamed(env: NodeJS.ProcessEnv, name: string): Token | null {
+  const listed = listTokens(env);
+  return listed.ok ? (listed.value.find((token) => token.name === name) ?? null) : null;
+}
+
+export function isTokenName(name: string): boolean {
+  return NAME.test(name);
+}
+
+/** The token in a file; null for anything that is none. */
+export function parseToken(text: string): Token | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isObject(value)) return null;
+    const { name, role, digest, created, expires, revoked } = value;
+    if (!isString(name) || !isTokenName(name) || !isRole(role) || !isString(digest) || !DIGEST.test(digest))
+      return null;
+    if (!isTime(created) || !(expires === null || isTime(expires)) || !(revoked === null || isTime(revoked)))
+      return null;
+    return { name, role, digest, created, expires, revoked };
+  } catch {
+    return null;
+  }
+}
+
+function isTime(value: unknown): value is string {
+  return isString(value) && Number.isFinite(Date.parse(value));
+}
+
+function tokensIn(folder: string): readonly Token[] {
+  const names = readdirSync(folder).filter((name) => name.endsWith(SUFFIX) && !name.startsWith('.'));
+  return names.toSorted().flatMap((name) => {
+    const file = join(folder, name);
+    // A file that others could have written proves nothing about who may act.
+    if (whyOpen(statSync(file), 0o022) !== null) return [];
+    const token = parseToken(readFileSync(file, 'utf8'));
+    return token && `${token.name}${SUFFIX}` === name ? [token] : [];
+  });
+}
+
+function inFolder<T>(env: NodeJS.ProcessEnv, work: (folder: string) => Found<T>): Found<T> {
+  const own = userFolder(env);
+  const folder = join(own, 'tokens');
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const unsafe = whyFolderUnsafe(own) ?? whyFolderUnsafe(folder);
+    return unsafe ? refused('KEY_UNSAFE', unsafe) : work(folder);
+  } catch (error) {
+    return refused('KEY_UNSAFE', `${folder} cannot be used (${(error as Error).message}); mend it, or move it away`);
+  }
+}
+
+function refused(
+  code: Denied['code'],
+  reason: string,
+  details: Denied['details'] = {},
+): { ok: false; verdict: Denied } {
+  return { ok: false, verdict: deny(code, reason, details) };
+}

@@ -1,0 +1,78 @@
+// Who acts, as the log names him: `agent:<socket>@<attempt>` for whatever an attempt started, `token:<name>` for what the
+// server does for the holder of a token, else the user of the operating system. Whoever stands below an attempt is that
+// attempt, whatever else he shows.
+import { existsSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { DatabaseSync } from 'node:sqlite';
+import { isInsideAttempt } from '../agents/inside-attempt.ts';
+import { isObject, type Json } from '../kernel/json.ts';
+import { CastIndex } from '../log/cast-index.ts';
+import { logFileIn } from '../log/sqlite.ts';
+import { type AttemptAbove, attemptAbove } from './attempt-above.ts';
+import type { Role } from './role.ts';
+import { tokenNamed, whyUnusable } from './tokens.ts';
+
+/** Names the token for which the server started this process. Only its name: what a token proves was proved to the server. */
+export const ACTS_FOR = 'BATON_ACTS_FOR';
+
+export type Actor = {
+  /** As facts name him. */
+  readonly by: string;
+  /** Null for an agent, who has the rights of its attempt and no role. */
+  readonly role: Role | null;
+};
+
+/** A process does not change its parents' names while it runs, so one look is enough. */
+let known: Actor | null = null;
+
+export function whoActs(): Actor {
+  known ??= lookUp(process.env, process.pid, Date.now());
+  return known;
+}
+
+export function lookUp(env: NodeJS.ProcessEnv, pid: number, now: number): Actor {
+  const attempt = attemptAbove(pid);
+  if (attempt) return { by: `agent:${socketOf(attempt) ?? 'unknown'}@${nameOf(attempt)}`, role: null };
+  // Something says that an agent is behind it, and which one cannot be established.
+  if (isInsideAttempt(env, pid)) return { by: 'agent:unknown', role: null };
+  const name = env[ACTS_FOR];
+  if (name === undefined || name === '') return { by: osUser(), role: 'admin' };
+  const token = tokenNamed(env, name);
+  // Nobody acts for a token that does not exist; what it was started for is then the least that anybody may do.
+  if (!token || whyUnusable(token, now)) return { by: 'token:unknown', role: 'viewer' };
+  return { by: `token:${token.name}`, role: token.role };
+}
+
+/** The user as the operating system knows him; by number where it knows no name. */
+function osUser(): string {
+  try {
+    return `user:${userInfo().username}`;
+  } catch {
+    return `user:${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+function nameOf({ cast, turn, attempt }: AttemptAbove): string {
+  return `${cast}-${turn}.${attempt}`;
+}
+
+/** The socket of the attempt's turn, as the log of its workspace has it. */
+function socketOf({ cast, turn, stateDir }: AttemptAbove): string | null {
+  const file = logFileIn(stateDir);
+  if (!existsSync(file)) return null;
+  let db: DatabaseSync | null = null;
+  try {
+    db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
+    for (const { line } of new CastIndex(db).read(cast, 0, -1)) {
+      if (!line.includes('"kind":"turn.started"')) continue;
+      const { kind, body } = JSON.parse(line) as { kind?: Json; body?: Json };
+      if (kind === 'turn.started' && isObject(body) && body.turn === turn && typeof body.socket === 'string')
+        return body.socket;
+    }
+    return null;
+  } catch {
+    return null; // The log cannot be read now; whoever writes to it learns why.
+  } finally {
+    if (db?.isOpen) db.close();
+  }
+}

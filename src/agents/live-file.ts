@@ -1,0 +1,95 @@
+// What a model that is asked directly says right now, in a small file for other processes to follow. It is a side channel:
+// it is cut when it is full, loses what comes faster than it can be written, and never holds up the one who speaks.
+import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { LiveEvent, Place, Runner } from '../engine/ports.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { Reader } from './agent-call.ts';
+import { jsonLines } from './json-lines.ts';
+import { EMPTY_REPORT, stringAt } from './report.ts';
+
+export const LIVE_FILE = 'live.jsonl';
+
+const FILE_CHARS_MAX = 262_144;
+/** What waits for a write is lost beyond this. */
+const WAITING_CHARS_MAX = 65_536;
+
+/** The same runner; what is heard of it is written beside it too, until its attempt is over. */
+export function withLiveFile(runner: Runner): Runner {
+  const forget = async (place: Place) => {
+    await rm(place.attemptDir, { recursive: true, force: true }).catch(() => undefined);
+    await runner.forget?.(place);
+  };
+  return {
+    async run(packet, place, signal) {
+      const file = openLiveFile(place.attemptDir);
+      const onEvent = (event: LiveEvent) => {
+        place.onEvent?.(event);
+        file.take(event);
+      };
+      try {
+        return await runner.run(packet, { ...place, onEvent }, signal);
+      } finally {
+        await file.close();
+      }
+    },
+    recover: (packet, place, signal) => runner.recover(packet, place, signal),
+    forget,
+  };
+}
+
+const noted = () => undefined;
+
+export type LiveFile = { take(event: LiveEvent): void; close(): Promise<void> };
+
+/** A folder or a file that cannot be written loses everything, and disturbs nobody. */
+export function openLiveFile(dir: string, charsMax = FILE_CHARS_MAX): LiveFile {
+  const file = join(dir, LIVE_FILE);
+  let waiting = '';
+  let written = 0;
+  let writing: Promise<void> | null = null;
+  const made = mkdir(dir, { recursive: true, mode: 0o700 }).then(noted, noted);
+  const write = async () => {
+    await made;
+    while (waiting !== '') {
+      const text = waiting;
+      waiting = '';
+      const isFull = written + text.length > charsMax;
+      // A line of its own first, so that whoever had read half of one finds its end.
+      if (isFull || written === 0) await writeFile(file, `\n${text}`, { mode: 0o600 });
+      else await appendFile(file, text);
+      written = isFull ? text.length : written + text.length;
+    }
+  };
+  return {
+    take(event) {
+      const line = `${JSON.stringify(event)}\n`;
+      if (waiting.length + line.length > WAITING_CHARS_MAX) return;
+      waiting += line;
+      writing ??= write()
+        .catch(() => undefined)
+        .finally(() => {
+          writing = null;
+        });
+    },
+    async close() {
+      await (writing ?? made);
+    },
+  };
+}
+
+/** Reads such a file as it grows. */
+export function liveReader(): Reader {
+  const lines = jsonLines();
+  return { push: (chunk) => lines.push(chunk).flatMap(asEvent), report: () => EMPTY_REPORT };
+}
+
+function asEvent(line: JsonObject): readonly LiveEvent[] {
+  const [text, name, reason] = [stringAt(line, 'text'), stringAt(line, 'name'), stringAt(line, 'reason')];
+  if (line.kind === 'text' && text !== null) return [{ kind: 'text', text }];
+  if ((line.kind === 'tool' || line.kind === 'denied') && name !== null) return [{ kind: line.kind, name }];
+  if (line.kind === 'waiting' && reason !== null && typeof line.forMs === 'number') {
+    return [{ kind: 'waiting', forMs: line.forMs, reason }];
+  }
+  return [];
+}

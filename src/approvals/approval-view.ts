@@ -1,0 +1,110 @@
+// An approval as people and scripts see it: what is to be done, exactly, and everything they need to decide.
+import type { SealedCommand } from '../kernel/approval/request.ts';
+import { type Approval, endOf } from '../kernel/approval/state.ts';
+
+/** After this time it is marked: whoever asked has been waiting. */
+const STALE_MS = 3_600_000;
+
+export type CommandView = Pick<SealedCommand, 'tier' | 'because' | 'digest'> & {
+  readonly command: string;
+  readonly status: 'waits' | 'may run' | 'runs' | 'finished' | 'unknown';
+};
+
+export type ApprovalView = {
+  readonly id: string;
+  readonly status: 'pending' | 'approved' | 'unknown';
+  readonly operation: string;
+  readonly commands: readonly CommandView[];
+  readonly folder: string;
+  readonly scope: string;
+  readonly risk: string;
+  readonly rationale: string;
+  /** Null where nobody said how to undo it. */
+  readonly rollback: string | null;
+  readonly verification: string | null;
+  readonly requester: string;
+  readonly cast: string | null;
+  readonly turn: number | null;
+  readonly since: string;
+  readonly until: string;
+  readonly stale: boolean;
+  readonly approvedBy: string | null;
+  readonly files: Readonly<Record<string, string>>;
+  readonly env: readonly string[];
+};
+
+export function approvalView(approval: Approval, now: number, running: readonly number[]): ApprovalView {
+  const { id, sealed, from, grant, since } = approval;
+  const { operation, scope, riskLevel, rationale, rollback, verification, requester, files, env, cwd } = sealed;
+  const commands = sealed.commands.map((command, index) => commandView(command, approval, index, running));
+  const isUnknown = commands.some(({ status }) => status === 'unknown');
+  return {
+    id,
+    status: isUnknown ? 'unknown' : grant ? 'approved' : 'pending',
+    operation,
+    commands,
+    folder: cwd,
+    scope,
+    risk: riskLevel,
+    rationale,
+    rollback,
+    verification,
+    requester,
+    cast: from?.cast ?? null,
+    turn: from?.turn ?? null,
+    since: new Date(since).toISOString(),
+    until: new Date(endOf(approval)).toISOString(),
+    stale: grant === null && now - since >= STALE_MS,
+    approvedBy: grant?.by ?? null,
+    files,
+    env,
+  };
+}
+
+function commandView(
+  { display, tier, because, digest }: SealedCommand,
+  { uses, grant }: Approval,
+  index: number,
+  running: readonly number[],
+): CommandView {
+  const phase = uses[index]?.phase;
+  const common = { command: display, tier, because, digest };
+  if (phase === 'finished') return { ...common, status: 'finished' };
+  if (phase === 'unknown' || phase === 'started') {
+    return { ...common, status: phase === 'started' && running.includes(index) ? 'runs' : 'unknown' };
+  }
+  return { ...common, status: grant ? 'may run' : 'waits' };
+}
+
+/** The lines a person decides by. Nothing is summed up or left out. */
+export function linesOf(view: ApprovalView, baton: string): readonly string[] {
+  const { id, status, stale, since, until, risk, rationale, rollback, verification, cast, turn, requester } = view;
+  const where = cast === null ? requester : `${requester}, turn ${turn} of cast ${cast}`;
+  const commands = view.commands.map(
+    ({ command, tier, status: its }) => `  command       ${command}  (${tier}, ${its})`,
+  );
+  const files = Object.entries(view.files).map(([path, digest]) => `  file          ${path}  ${digest.slice(0, 19)}`);
+  return [
+    `${id}  ${status}${stale ? ', stale' : ''}`,
+    `  operation     ${view.operation}`,
+    ...(commands.length === 0 ? ['  command       none: permission in words'] : commands),
+    `  folder        ${view.folder}`,
+    `  scope         ${view.scope}`,
+    `  risk          ${risk}: ${rationale}`,
+    `  rollback      ${rollback ?? 'not reversible'}`,
+    ...(verification === null ? [] : [`  verification  ${verification}`]),
+    ...files,
+    `  asked by      ${where}, since ${since}, until ${until}`,
+    ...(view.approvedBy === null ? [] : [`  approved by   ${view.approvedBy}`]),
+    ...waysOn(view, baton),
+  ];
+}
+
+function waysOn({ id, status }: ApprovalView, baton: string): readonly string[] {
+  if (status === 'unknown') {
+    return [
+      `  it was cut off: find out what it did, then ${baton} approve ${id} --again, or ${baton} reject ${id} --reason …`,
+    ];
+  }
+  return status === 'pending' ? [`  ${baton} approve ${id}   or   ${baton} reject ${id} --reason …`] : [];
+}

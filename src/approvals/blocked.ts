@@ -1,0 +1,72 @@
+// Commands that nobody may approve: what they destroy cannot be brought back, or they would give an agent what only people
+// give.
+import { isFlagged } from '../hooks/dangerous.ts';
+import type { Invocation, Step } from '../hooks/programs.ts';
+import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
+
+/** The roots of the system and of people's own files. */
+const ROOTS =
+  /^(?:\/+|\/+\*|~|~\/+|~\/+\*|\$HOME\/?\*?|\/+(?:bin|boot|dev|etc|home|lib|lib64|opt|proc|root|sbin|srv|sys|usr|var|Users|System|Library)\/*\*?)$/;
+const DISKS = /^(?:of=)?\/dev\/(?:sd|hd|nvme|vd|xvd|disk|mapper|dm-|mmcblk|loop)/;
+const PROGRAMS: Readonly<Record<string, string>> = {
+  mkfs: 'it makes a disk anew',
+  fdisk: 'it changes the parts of a disk',
+  parted: 'it changes the parts of a disk',
+  wipefs: 'it wipes a disk',
+  shutdown: 'it stops the machine',
+  reboot: 'it stops the machine',
+  halt: 'it stops the machine',
+  poweroff: 'it stops the machine',
+};
+/** Commands of ours that are a person's alone. */
+const OURS = ['approve', 'answer', 'decide', 'registry release', 'registry lock', 'install', 'memory accept'];
+
+/** Why nobody may approve it, or null. */
+export function blockedIn(line: string, steps: readonly Step[], { blocked }: ApprovalPolicy): string | null {
+  if (/:\s*\(\s*\)\s*\{\s*:\s*\|\s*:/.test(line.slice(0, 4_096))) return 'it multiplies itself until nothing else runs';
+  for (const { runs, writes } of steps) {
+    if (writes.some(({ text }) => DISKS.test(text))) return 'it writes over a disk';
+    for (const run of runs) {
+      const why = blockedRun(run) ?? blockedByPeople(run, blocked);
+      if (why !== null) return why;
+    }
+  }
+  return null;
+}
+
+function blockedRun({ program, args }: Invocation): string | null {
+  const words = args.map(({ text }) => text);
+  if (Object.hasOwn(PROGRAMS, program)) return PROGRAMS[program] ?? null;
+  if (program.startsWith('mkfs.')) return PROGRAMS.mkfs ?? null;
+  if (program === 'rm' && isFlagged(words, 'rR', ['--recursive']) && args.some(isRoot)) {
+    return 'it removes a root of the system or of a home';
+  }
+  if ((program === 'chmod' || program === 'chown') && isFlagged(words, 'R', ['--recursive']) && args.some(isRoot)) {
+    return 'it changes the rights of a whole system';
+  }
+  if ((program === 'dd' || program === 'shred') && words.some((word) => DISKS.test(word)))
+    return 'it writes over a disk';
+  if (program === 'baton' && OURS.some((ours) => startsWith(withoutOptions(words), ours))) {
+    return 'only a person may say that';
+  }
+  return null;
+}
+
+function withoutOptions(words: readonly string[]): readonly string[] {
+  return words.filter((word, index) => !word.startsWith('-') && !/^(?:-C|--directory)$/.test(words[index - 1] ?? ''));
+}
+
+function isRoot({ text }: { readonly text: string }): boolean {
+  return ROOTS.test(text);
+}
+
+function blockedByPeople({ program, args }: Invocation, blocked: readonly string[]): string | null {
+  const words = [program, ...args.map(({ text }) => text)];
+  const found = blocked.find((pattern) => startsWith(words, pattern));
+  return found === undefined ? null : `the configuration blocks ${found}`;
+}
+
+function startsWith(words: readonly string[], pattern: string): boolean {
+  const parts = pattern.trim().split(/\s+/);
+  return parts.every((part, index) => words[index] === part);
+}

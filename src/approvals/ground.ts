@@ -1,0 +1,35 @@
+// Which paths are an agent's own to write, for the judgement how risky a command is: those of the folder it works in, and
+// scratch files. What governs the work, the repository's own files and everything elsewhere are not.
+import { tmpdir } from 'node:os';
+import { isAbsolute, join, relative } from 'node:path';
+import { realPlace } from '../hooks/real-place.ts';
+import type { Ground } from './tier.ts';
+
+const GOVERNING = ['.baton', '.git', '.claude', '.codex', '.pi'];
+
+/** `root` is the folder of the project, or of the worktree, that the agent works in. */
+export function groundAt(root: string, cwd: string, home: string | undefined): Ground {
+  const real = realPlace(root);
+  const scratch = [realPlace(tmpdir()), realPlace('/tmp')];
+  return {
+    cwd,
+    home,
+    isOwn(path) {
+      const place = realPlace(path);
+      const below = relative(real, place);
+      if (isInside(below)) return !GOVERNING.includes((below.split('/')[0] ?? '').toLowerCase());
+      return !real.startsWith(place) && scratch.some((folder) => isInside(relative(folder, place)));
+    },
+  };
+}
+
+function isInside(below: string): boolean {
+  return below !== '' && below !== '..' && !below.startsWith('../') && !isAbsolute(below);
+}
+
+/** The folder that holds an agent's work: the worktree it stands in, else the project. */
+export function rootFor(cwd: string, dir: string, stateDir: string): string {
+  const worktrees = join(stateDir, 'worktrees');
+  const [name = ''] = relative(worktrees, cwd).split('/');
+  return name === '' || name === '..' || isAbsolute(name) ? dir : join(worktrees, name);
+}

@@ -1,0 +1,49 @@
+// The approvals that are open at the head of the log, for whoever looks: a command, a hook.
+
+import { isRunning } from '../engine/driver.ts';
+import type { Log } from '../engine/ports.ts';
+import { restore } from '../engine/snapshot.ts';
+import { applyApproval } from '../kernel/approval/apply.ts';
+import { isApprovalFact } from '../kernel/approval/fact.ts';
+import { type Approval, type Approvals, noApprovals } from '../kernel/approval/state.ts';
+import { type Denied, deny } from '../kernel/verdict.ts';
+
+const PAGE = 5_000;
+const PREFIX_MIN = 8;
+
+export async function approvalsIn(log: Log): Promise<Approvals> {
+  const restored = await restore(log);
+  const approvals = restored?.state.approvals ?? noApprovals();
+  for (let after = restored?.through ?? 0; ; ) {
+    const page = await log.read({ after, limit: PAGE });
+    for (const { fact, at } of page) if (isApprovalFact(fact)) applyApproval(approvals, fact, Date.parse(at));
+    after = page.at(-1)?.seq ?? after;
+    if (page.length < PAGE) return approvals;
+  }
+}
+
+/** The approval that a word means: its id, or a beginning of at least eight digits that only one has. */
+export function approvalNamed(approvals: Approvals, word: string): Approval | Denied {
+  const exact = Object.hasOwn(approvals, word) ? approvals[word] : undefined;
+  if (exact) return exact;
+  const start = word.startsWith('P-') ? word : `P-${word}`;
+  const isLong = /^P-[0-9a-f]+$/.test(start) && start.length >= PREFIX_MIN + 2;
+  const found = isLong ? Object.values(approvals).filter(({ id }) => id.startsWith(start)) : [];
+  const [one, another] = found;
+  if (one && !another) return one;
+  const why = another
+    ? `${found.length} approvals begin like that`
+    : isLong
+      ? 'none that is open has this id'
+      : `at least ${PREFIX_MIN} digits of an id are needed`;
+  return deny('UNKNOWN_APPROVAL', `${word.slice(0, 64)}: ${why}; \`baton approvals\` lists what is open`, {
+    approval: word.slice(0, 64),
+  });
+}
+
+/** The commands of an approval whose executors still run. */
+export function runningIn({ uses }: Approval): readonly number[] {
+  return Object.entries(uses).flatMap(([index, { phase, executor }]) =>
+    phase === 'started' && isRunning(executor) ? [Number(index)] : [],
+  );
+}

@@ -1,0 +1,32 @@
+// Seals what the agent of a turn asks for in its report, as it stands when the report is read: in the folder of the turn and
+// with the environment that its agent has.
+import { join } from 'node:path';
+import { USUAL } from '../agents/environment.ts';
+import type { SealedRequest } from '../kernel/approval/request.ts';
+import { isText, type JsonObject } from '../kernel/json.ts';
+import { groundAt } from './ground.ts';
+import { readPolicy } from './policy-file.ts';
+import { openSealKey } from './seal-key.ts';
+import { sealRequest } from './seal-request.ts';
+
+export type TurnAsks = { readonly request: JsonObject; readonly requester: string };
+
+/** Null where nothing can be sealed: the policy cannot be understood, or the key cannot be used. */
+export function sealForTurn(asks: TurnAsks, dir: string, cwd: string, env: NodeJS.ProcessEnv): SealedRequest | null {
+  const policy = readPolicy(join(dir, '.baton', 'config.json'));
+  const key = openSealKey(env);
+  if ('allow' in policy || 'allow' in key) return null;
+  const { x_env: named } = asks.request;
+  const seen = [...USUAL, ...policy.env, ...(Array.isArray(named) ? named.filter(isText) : [])];
+  const agents = Object.fromEntries(seen.map((name) => [name, env[name]]));
+  const ground = groundAt(cwd, cwd, env.HOME);
+  return sealRequest(asks.request, {
+    requester: asks.requester,
+    cwd,
+    env: agents,
+    policy,
+    key,
+    now: Date.now(),
+    ground,
+  });
+}

@@ -1,0 +1,235 @@
+// Turns what an agent asks for into a sealed request: the exact commands, and everything that must be the same when they run.
+// What is stored of it holds no secret; the seals are over what was really asked.
+import { randomBytes } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
+import type { Presented, SealedCommand, SealedRequest } from '../kernel/approval/request.ts';
+import { isObject, isString, isText, type Json, type JsonObject } from '../kernel/json.ts';
+import { canonicalJson } from '../kernel/ledger/canonical-json.ts';
+import { findSecrets, scrub } from '../kernel/secrets.ts';
+import { type Denied, deny } from '../kernel/verdict.ts';
+import { boundNames, marksOf, type Variables } from './bound-variables.ts';
+import { digestOf, digestsFor, namedBy, placesFor, programsFor, sha256 } from './look.ts';
+import { versionOf } from './policy-version.ts';
+import type { SealKey } from './seal-key.ts';
+import { argvOf, shellLine } from './shell-words.ts';
+import { type Classified, classifyArgv, type Ground } from './tier.ts';
+
+const COMMANDS_MAX = 100;
+const WORDS_CHARS_MAX = 131_072;
+const TEXT_CHARS_MAX = 4_000;
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const RISKS = ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'];
+
+export type SealScene = {
+  readonly requester: string;
+  /** Where the commands run. */
+  readonly cwd: string;
+  readonly env: Variables;
+  readonly policy: ApprovalPolicy;
+  readonly key: SealKey;
+  readonly now: number;
+  readonly ground: Ground | null;
+  /** `P-` and 32 hexadecimal digits; made up where it is not given. */
+  readonly id?: string;
+};
+
+/**
+ * Seals an `approval_request`: `exact_content` or the list `command_set`, with `x_files`, `x_env` and `x_cwd` for what the
+ * words do not show. Without either, permission is asked for what `operation` says.
+ */
+export function sealRequest(request: JsonObject, scene: SealScene): SealedRequest {
+  const { policy, env, key } = scene;
+  const cwd = realFolder(resolve(scene.cwd, isText(request.x_cwd) ? request.x_cwd : '.'));
+  const names = boundNames(policy.env, strings(request.x_env));
+  const place: Place = { ...scene, cwd, envMarks: marksOf(names, env, key), path: env.PATH ?? '' };
+  const wanted = commandsIn(request, place);
+  const argvs = 'refusal' in wanted ? [] : wanted.argvs;
+  const looked = argvs.map((argv) => lookAt(argv, place, strings(request.x_files)));
+  const version = versionOf(policy);
+  const id = scene.id ?? `P-${randomBytes(16).toString('hex')}`;
+  const expiresAt = scene.now + policy.pendingHours * HOUR_MS;
+  const bound = {
+    id,
+    cwd,
+    envMarks: place.envMarks,
+    path: place.path,
+    policy: version,
+    requester: scene.requester,
+    expiresAt,
+  };
+  const commands = looked.map((one) => sealedCommand(one, bound, key));
+  const operation = said(request.operation) || (looked[0] ? `run ${looked[0].classified.tier} command` : 'not said');
+  const fingerprint = key.seal(
+    'fingerprint',
+    canonicalJson({
+      commands: looked.map(({ argv, programs, places, files }) => ({ argv, programs, places, files })),
+      cwd,
+      env: place.envMarks,
+      policy: version,
+      requester: scene.requester,
+      operation: commands.length === 0 ? operation : null,
+    } as unknown as Json),
+  );
+  return {
+    ...bound,
+    commands,
+    env: names.filter((name) => place.envMarks[name] !== null),
+    files: Object.assign({}, ...looked.map(({ files }) => present(files))) as Readonly<Record<string, string>>,
+    operation,
+    scope: said(request.scope) || (looked[0]?.argv[0] ?? 'not said'),
+    riskLevel: riskOf(request.risk_level, looked),
+    rationale: said(request.rationale) || looked.map(({ classified }) => classified.because).join('; ') || 'not said',
+    rollback: said(request.rollback) || null,
+    verification: said(request.verification) || null,
+    grantMs: policy.grantMinutes * MINUTE_MS,
+    fingerprint,
+    keyId: key.id,
+    relays: isText(request.approval_id) ? request.approval_id.trim() : null,
+    refusal: 'refusal' in wanted ? wanted.refusal : refusalOf(looked),
+  };
+}
+
+type Place = SealScene & { readonly envMarks: Readonly<Record<string, string | null>>; readonly path: string };
+
+type Looked = Pick<SealedCommand, 'programs' | 'places' | 'files'> & {
+  readonly argv: readonly string[];
+  readonly classified: Classified;
+};
+
+/** What all commands of a request have in common, as it enters the seal. */
+export type Bound = Pick<SealedRequest, 'id' | 'cwd' | 'envMarks' | 'path' | 'policy' | 'requester' | 'expiresAt'>;
+export type Parts = Pick<Presented, 'programs' | 'places'> & {
+  readonly argv: readonly string[];
+  readonly files: Readonly<Record<string, string | null>>;
+};
+
+/** The seal of one command with everything it is bound to. */
+export function sealOfCommand({ argv, programs, places, files }: Parts, bound: Bound, key: SealKey): string {
+  const { id, cwd, envMarks, path, policy, requester, expiresAt } = bound;
+  const whole = { v: 1, id, argv, cwd, envMarks, path, programs, places, files, policy, requester, expiresAt };
+  return key.seal('command', canonicalJson(whole as unknown as Json));
+}
+
+export function marksOfArgv(argv: readonly string[], key: SealKey): readonly string[] {
+  return argv.map((word, index) => key.mark(`argument:${index}`, word));
+}
+
+/** The arguments in clear, or null where one of them holds a secret. */
+export function clearArgv(argv: readonly string[]): readonly string[] | null {
+  return scrub(shellLine(argv)).found.length + scrub(argv.join(' ')).found.length === 0 ? argv : null;
+}
+
+type Wanted = { readonly argvs: readonly (readonly string[])[] } | { readonly refusal: Denied };
+
+function commandsIn(request: JsonObject, place: Place): Wanted {
+  const { exact_content: line, command_set: set, approval_id: relays } = request;
+  const listed = Array.isArray(set)
+    ? set.flatMap((one) => (isObject(one) && isText(one.command) ? [one.command] : []))
+    : [];
+  // Only what changes state needs an approval; a list with one such command is no list.
+  const changing = listed.filter((one) => classifyArgv(argvOf(one), place.policy, place.ground).tier === 'T3');
+  const lines = changing.length > 0 ? changing : isText(line) ? [line] : [];
+  if (lines.length > COMMANDS_MAX)
+    return tooMuch(`more than ${COMMANDS_MAX} commands are asked for; ask for fewer at a time`);
+  if (lines.some((one) => one.length > WORDS_CHARS_MAX))
+    return tooMuch('a command is too long; put it into a file and name the file');
+  if (lines.some((one) => /[\0]/.test(one) || !one.isWellFormed()))
+    return tooMuch('a command holds characters that no command can hold');
+  if (lines.some((one) => /\[secret:[a-z-]+\]/.test(one))) {
+    // The secret was taken out before it came here. What was sealed with it, by a hook or by tool call, can still be named.
+    if (isText(relays)) return { argvs: [] };
+    return tooMuch(
+      'the command holds a secret, which is not kept; name a variable instead, or ask with the tool request_approval',
+    );
+  }
+  return { argvs: lines.map(argvOf) };
+}
+
+function tooMuch(reason: string): Wanted {
+  return { refusal: deny('COMMAND_BLOCKED', reason) };
+}
+
+function refusalOf(looked: readonly Looked[]): Denied | null {
+  const blocked = looked.find(({ classified }) => classified.blocked !== null);
+  if (!blocked) return null;
+  const command = shown(blocked.argv);
+  return deny('COMMAND_BLOCKED', `${command} can never be approved: ${blocked.classified.blocked}`, { command });
+}
+
+function lookAt(argv: readonly string[], place: Place, more: readonly string[]): Looked {
+  const { cwd, path, env, policy, ground } = place;
+  const isClear = clearArgv(argv) !== null;
+  // What stands beside a secret may be one: of such a command only what is there is named.
+  const isTold = (name: string) => scrub(name).found.length === 0 && (isClear || digestOf(name) !== 'absent');
+  const named = namedBy(argv, cwd, env.HOME, more);
+  const inputs = named.inputs.filter(isTold);
+  const places = placesFor([...inputs, ...named.outputs.filter(isTold)]);
+  const read = new Set(inputs.flatMap((input) => places[input] ?? []));
+  const programs = named.programs.filter((name) => scrub(name).found.length === 0);
+  const { because, ...judged } = classifyArgv(argv, policy, ground);
+  return {
+    argv,
+    classified: { ...judged, because: isClear ? because : 'it changes state, and holds a secret' },
+    programs: programsFor(programs, cwd, path),
+    places,
+    files: digestsFor([...read]),
+  };
+}
+
+function sealedCommand({ argv, classified, ...looked }: Looked, bound: Bound, key: SealKey): SealedCommand {
+  const clear = clearArgv(argv);
+  const display = shown(argv);
+  return {
+    display,
+    digest: sha256(canonicalJson({ command: display, cwd: bound.cwd })),
+    seal: sealOfCommand({ argv, ...looked }, bound, key),
+    tier: classified.tier,
+    because: classified.because,
+    argv: clear,
+    marks: marksOfArgv(argv, key),
+    ...looked,
+  };
+}
+
+/** As a shell would be told it, without secrets. */
+function shown(argv: readonly string[]): string {
+  // Quotes may hide a secret from the one look, and their absence from the other.
+  const joined = argv.join(' ');
+  let { text } = scrub(shellLine(argv));
+  for (const { kind, start, end } of findSecrets(joined)) {
+    text = text.replaceAll(joined.slice(start, end), `[secret:${kind}]`);
+  }
+  return text;
+}
+
+/** Files that are there, for people to see. */
+function present(files: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(files).filter(([, digest]) => digest.startsWith('sha256:') || digest.startsWith('large:')),
+  );
+}
+
+function riskOf(level: Json | undefined, looked: readonly Looked[]): string {
+  const said = isString(level) ? level.trim().toUpperCase() : '';
+  if (RISKS.includes(said)) return said;
+  return looked.some(({ classified }) => classified.tier === 'T3') || looked.length === 0 ? 'MEDIUM' : 'LOW';
+}
+
+function said(value: Json | undefined): string {
+  return isText(value) ? scrub(value).text.slice(0, TEXT_CHARS_MAX) : '';
+}
+
+function strings(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter(isText).slice(0, COMMANDS_MAX) : [];
+}
+
+function realFolder(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

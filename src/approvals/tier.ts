@@ -1,0 +1,203 @@
+// How risky a command is: T0 reads, T1 checks or changes what is local, T2 simulates, T3 changes state. A line is as risky as
+// its riskiest part; wrappers, substitutions and inner shells are seen through; what is not known counts as T3.
+import { type Invocation, SHELLS, type Step, stepsOf, WRAPPERS } from '../hooks/programs.ts';
+import type { Word } from '../hooks/shell.ts';
+import { placesWritten } from '../hooks/written-paths.ts';
+import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
+import { TIERS, type Tier } from '../kernel/approval/request.ts';
+import { blockedIn } from './blocked.ts';
+import { isHarmlessVariable, riskInArguments } from './risky-arguments.ts';
+import { shellLine } from './shell-words.ts';
+import { GLOBALS, ROWS, type Rows, rowsOf, SIMULATES } from './tier-table.ts';
+
+export type Classified = {
+  readonly tier: Tier;
+  /** The part that decided, and why. */
+  readonly because: string;
+  /** Why nobody may approve it; null where somebody may. */
+  readonly blocked: string | null;
+};
+
+/** Where the command runs, so that it can be seen where it writes. */
+export type Ground = {
+  readonly cwd: string;
+  readonly home: string | undefined;
+  /** Whether a path is the agent's own to write. */
+  isOwn(path: string): boolean;
+};
+
+type Judged = { readonly tier: Tier; readonly because: string };
+
+/** Programs that do nothing but write the files they name. */
+const WRITERS = ['tee', 'touch', 'mkdir', 'cp', 'mv'];
+
+export function classifyArgv(argv: readonly string[], policy: ApprovalPolicy, ground: Ground | null): Classified {
+  return classify(shellLine(argv), policy, ground);
+}
+
+export function classify(line: string, policy: ApprovalPolicy, ground: Ground | null): Classified {
+  const read = stepsOf(line);
+  if (!read.ok) return { tier: 'T3', because: `it cannot be looked through: ${read.why}`, blocked: null };
+  const { steps } = read;
+  const people = rowsOf(Object.entries(policy.tiers));
+  const judged = steps.flatMap((step) => judgeStep(step, people));
+  const written = judgeWrites(steps, policy, ground);
+  const all = [...judged, ...(written ? [written] : [])];
+  const worst = all.reduce<Judged>((a, b) => (rank(b.tier) > rank(a.tier) ? b : a), {
+    tier: all.length === 0 ? 'T3' : 'T0',
+    because: all.length === 0 ? 'it runs nothing that can be seen' : 'it only reads',
+  });
+  return { ...worst, blocked: blockedIn(line, steps, policy) };
+}
+
+function rank(tier: Tier): number {
+  return TIERS.indexOf(tier);
+}
+
+function judgeStep({ runs, assigns }: Step, people: Rows): readonly Judged[] {
+  const risky = assigns.find((name) => !isHarmlessVariable(name));
+  const set: Judged[] =
+    risky === undefined
+      ? [{ tier: 'T0', because: 'it only sets variables' }]
+      : [{ tier: 'T3', because: `it sets ${risky}` }];
+  return [
+    ...(assigns.length > 0 ? set : []),
+    ...runs.map((run, index) => judgeRun(run, runs.length > index + 1, people)),
+  ];
+}
+
+function judgeRun(run: Invocation, hasInner: boolean, people: Rows): Judged {
+  const { program, named, isPlain, args } = run;
+  if (!isPlain) return { tier: 'T3', because: 'only the shell knows which program it runs' };
+  const own = lookUp(run, people);
+  if (own) return { tier: own.tier, because: `the configuration says ${own.tier} for ${own.words}` };
+  if (SHELLS.includes(program)) return judgeShell(run);
+  if (program === 'eval') return args.every((word) => word.isPlain) ? passed(program) : unseen(program);
+  if (Object.hasOwn(WRAPPERS, program) && hasInner) return judgeWrapper(run);
+  // A path may lead to anything; only what the system's own folders hold is what its name says.
+  if (named.includes('/') && !/^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$/.test(named) && !ROWS.has(named)) {
+    return { tier: 'T3', because: `${named} is a file of its own` };
+  }
+  const risk = riskInArguments(run);
+  if (isWriter(run) && risk === null) return { tier: 'T0', because: `${program} only writes` };
+  const found = lookUp(run, ROWS);
+  if (found && rank(found.tier) < rank('T3')) {
+    return risk === null
+      ? { tier: found.tier, because: `${found.words} is ${found.tier}` }
+      : { tier: 'T3', because: risk };
+  }
+  if (isSimulated(run)) return { tier: 'T2', because: `${program} only says what it would do` };
+  return {
+    tier: 'T3',
+    because: `${shellLine([program, ...args.slice(0, 2).map(({ text }) => text)])} is not known to be harmless`,
+  };
+}
+
+function passed(program: string): Judged {
+  return { tier: 'T0', because: `${program} only passes on` };
+}
+
+function unseen(program: string): Judged {
+  return { tier: 'T3', because: `what ${program} runs cannot be seen` };
+}
+
+/** A shell that is given a line that can be seen; the line is judged by itself. A script, or its input, cannot be seen. */
+function judgeShell({ program, args }: Invocation): Judged {
+  const flag = args.findIndex(({ text, isPlain }) => isPlain && /^-[a-z]*c$/.test(text));
+  const before = args.slice(0, Math.max(flag, 0));
+  const isClear =
+    flag !== -1 && before.every(({ text }) => /^-[elux]+$/.test(text)) && args[flag + 1]?.isPlain === true;
+  if (isClear) return passed(program);
+  if (args[0]?.text === '-n' && args.length > 1 && args.every((word) => word.isPlain && !/^-[^n]/.test(word.text))) {
+    return { tier: 'T1', because: `${program} -n only checks` };
+  }
+  return unseen(program);
+}
+
+function judgeWrapper({ program, args }: Invocation): Judged {
+  const options = args.map(({ text }) => text).filter((text) => text.startsWith('-'));
+  const splits = program === 'env' && options.some((text) => /^-[a-zA-Z]*S|^--s/.test(text));
+  const writes = (program === 'time' && options.some((text) => /^-o|^--o/.test(text))) || program === 'parallel';
+  return splits || writes ? unseen(program) : passed(program);
+}
+
+type Found = { readonly tier: Tier; readonly words: string };
+
+/** The longest row that fits the words of a command. Options in between count as words, unless they are known to be harmless. */
+function lookUp({ program, named, args }: Invocation, rows: Rows): Found | null {
+  const own = rows.get(named) ?? [];
+  const candidates = named === program ? own : [...own, ...(rows.get(program) ?? [])];
+  if (candidates.length === 0) return null;
+  const words = wordsOf(program, args);
+  let best: (Found & { readonly weight: number }) | null = null;
+  for (const row of candidates) {
+    const weight = weightOf(row.words, words);
+    if (weight === null || (best !== null && weight <= best.weight)) continue;
+    best = { tier: row.tier, words: [program, ...row.words].join(' '), weight };
+  }
+  return best;
+}
+
+/** How much of a command a row says, words before stars; null where it does not fit. */
+function weightOf(parts: readonly string[], words: readonly (string | null)[]): number | null {
+  let weight = 1;
+  for (const [index, part] of parts.entries()) {
+    if (part === '$') return words.length === index ? weight + 1 : null;
+    const word = words[index];
+    if (word === undefined || word === null) return null;
+    if (part !== word && !(part.endsWith('*') && word.startsWith(part.slice(0, -1)) && !word.startsWith('-')))
+      return null;
+    weight += part === word ? 10 : 9;
+  }
+  return weight;
+}
+
+/** The words behind the program, without the options that may stand before a command; null for one that cannot be seen. */
+function wordsOf(program: string, args: readonly Word[]): readonly (string | null)[] {
+  const { values = [], alone = [] } = (Object.hasOwn(GLOBALS, program) && GLOBALS[program]) || {};
+  let at = 0;
+  for (; at < args.length; at += 1) {
+    const { text = '', isPlain = false } = args[at] ?? {};
+    const next = args[at + 1];
+    if (!isPlain) break;
+    if (values.includes(text) && next !== undefined && next.text !== '' && !next.text.startsWith('-')) at += 1;
+    else if (!alone.includes(text) && !values.some((name) => name.startsWith('--') && text.startsWith(`${name}=`)))
+      break;
+  }
+  return args.slice(at).map(({ text, isPlain }) => (isPlain ? text : null));
+}
+
+/** The option must stand where nothing before it could take it for its value, once, and before the end of the options. */
+function isSimulated({ program, args }: Invocation): boolean {
+  const rows = SIMULATES.get(program) ?? [];
+  if (rows.length === 0) return false;
+  const called = wordsOf(program, args);
+  const { options = [] } = rows.find((row) => weightOf(row.words, called) !== null) ?? {};
+  const end = args.findIndex(({ text }) => text === '--');
+  const words = end === -1 ? args : args.slice(0, end);
+  if (words.some(({ isPlain }) => !isPlain)) return false;
+  const at = words.findIndex(({ text }) => options.includes(text));
+  const before = words[at - 1]?.text ?? '';
+  if (at === -1 || (before.startsWith('-') && !before.includes('='))) return false;
+  const stem = (words[at]?.text ?? '').split('=')[0] ?? '';
+  const said = words.filter(({ text }) => text.startsWith(stem) || text.startsWith(`--no-${stem.replace(/^-+/, '')}`));
+  return said.length === 1;
+}
+
+function isWriter({ program, args }: Invocation): boolean {
+  return (
+    WRITERS.includes(program) &&
+    !args.some(({ text }) => /^--?(?:t$|target|Z|context|backup|S$|suffix|output-error)/.test(text))
+  );
+}
+
+/** Writes count as the policy says where all of them are seen and the agent's own, and as T3 anywhere else. */
+function judgeWrites(steps: readonly Step[], policy: ApprovalPolicy, ground: Ground | null): Judged | null {
+  const { paths, isClear, count } = placesWritten(steps, ground?.cwd ?? '/', ground?.home);
+  const real = paths.filter((path) => !/^\/dev\/(?:null|stdout|stderr|tty)$/.test(path));
+  if (count === 0 || (isClear && real.length === 0)) return null;
+  if (!isClear || !ground) return { tier: 'T3', because: 'where it writes cannot be seen' };
+  const foreign = real.find((path) => !ground.isOwn(path));
+  if (foreign !== undefined) return { tier: 'T3', because: `it writes ${foreign}` };
+  return { tier: policy.writes, because: `it writes ${real[0]}` };
+}

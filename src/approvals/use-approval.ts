@@ -1,0 +1,42 @@
+// Asks whether a command may run under an approval, with everything it is bound to looked up anew. The log decides; a refusal
+// is in it, and so is the use, before anything runs.
+import type { Door } from '../engine/door.ts';
+import { thisDriver } from '../engine/driver.ts';
+import type { Log } from '../engine/ports.ts';
+import type { Approval } from '../kernel/approval/state.ts';
+import type { Verdict } from '../kernel/verdict.ts';
+import { approvalNamed, approvalsIn, runningIn } from './open-approvals.ts';
+import { type ExecScene, presentedAs } from './present.ts';
+
+export type Attempted = { readonly verdict: Verdict; readonly approval: Approval | null };
+
+export async function useApproval(
+  { door, log }: { readonly door: Pick<Door, 'submit'>; readonly log: Log },
+  word: string,
+  argv: readonly string[],
+  scene: ExecScene,
+  { by, dry }: { readonly by: string; readonly dry: boolean },
+): Promise<Attempted> {
+  const found = approvalNamed(await approvalsIn(log), word);
+  const approval = 'allow' in found ? null : found;
+  const verdict = await door.submit(
+    {
+      kind: 'approval.use',
+      id: approval?.id ?? word.slice(0, 64),
+      requester: scene.requester,
+      presented: approval ? presentedAs(approval, argv, scene) : null,
+      executor: thisDriver(),
+      running: approval ? runningIn(approval) : [],
+      ...(dry ? { dry } : {}),
+    },
+    by,
+  );
+  // What the word lacks is told better by whoever looked for it than by the log, which only has ids.
+  const isVague = verdict.code === 'UNKNOWN_APPROVAL' && 'allow' in found;
+  return { verdict: isVague ? found : verdict, approval };
+}
+
+/** Whether everything is still as it was a moment ago. */
+export function isUnchanged(approval: Approval, argv: readonly string[], scene: ExecScene, index: number): boolean {
+  return presentedAs(approval, argv, scene).seal === approval.sealed.commands[index]?.seal;
+}

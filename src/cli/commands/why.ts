@@ -1,0 +1,44 @@
+// `baton why`: in plain sentences what a cast waits for or failed on, and the commands that carry it on.
+import type { Door } from '../../engine/door.ts';
+import { type Standing, type Why, whyOf } from '../../engine/why/why.ts';
+import type { Cast } from '../../kernel/state.ts';
+import type { Quarantine } from '../../kernel/trust/state.ts';
+import { again, type Call, EXIT, out, outJson, UsageError } from '../command.ts';
+import { nameCast, withDoor } from '../looking.ts';
+import { trustIn } from '../trust-in-log.ts';
+
+export async function run(call: Call): Promise<number> {
+  const why = await withDoor(call, async (door) => {
+    const { cast } = await nameCast(door, call.words[0]);
+    return whyOf(await look(door, cast, again(call)));
+  });
+  if (call.json) outJson(why);
+  else for (const line of lines(why)) out(line);
+  return EXIT.ok;
+}
+
+/** Only what the status of the cast makes worth looking at is looked at. */
+async function look(door: Door, id: string, baton: string): Promise<Standing> {
+  const isRunning = (await door.cast(id))?.status === 'running';
+  const driver = isRunning ? await door.driverOf(id) : null;
+  const ledger = isRunning ? await door.ledger() : null;
+  // Whoever seems to be left alone may have ended between the two looks.
+  const [cast, entries] = await Promise.all([door.cast(id), door.read({ after: 0, cast: id })]);
+  if (!cast) throw new UsageError(`there is no cast ${id}`, 'UNKNOWN_CAST');
+  const quarantine = cast.status === 'failed' ? await blockedAgents(door, cast) : [];
+  return { cast, entries, now: Date.now(), baton, driver, ledger, quarantine };
+}
+
+/** What is blocked of the agents that take part in the cast. */
+async function blockedAgents(door: Door, { rules }: Cast): Promise<readonly Quarantine[]> {
+  const agents = Object.values(rules.materia).flatMap((materia) =>
+    materia.type === 'agent' ? [materia.identity] : [],
+  );
+  if (agents.every((identity) => identity === null)) return [];
+  const { quarantine } = await trustIn(door);
+  return Object.values(quarantine).filter(({ agent }) => agent === null || agents.includes(agent));
+}
+
+function lines({ sentences, commands }: Why): readonly string[] {
+  return [...sentences, ...commands.flatMap(({ does, command }) => ['', `To ${does}:`, `  ${command}`])];
+}

@@ -1,0 +1,100 @@
+// Clears the worktrees of casts that are over away. What is nowhere else, committed or not, stays until a person says that
+// it may go.
+import type { Door } from '../engine/door.ts';
+import { type CastSummary, summaries } from '../engine/summary.ts';
+import { isOver } from '../kernel/state.ts';
+import type { Workspace } from '../workspace/locate.ts';
+import { dropAside } from '../workspace/worktree/aside.ts';
+import { BRANCHES } from '../workspace/worktree/branch.ts';
+import { commitOf, tryGit } from '../workspace/worktree/git.ts';
+import { removeLane } from '../workspace/worktree/lane.ts';
+import { removeWorktree } from '../workspace/worktree/make.ts';
+import { castsWithWorktrees, lanesOf, readRecord, type WorktreeRecord } from '../workspace/worktree/record.ts';
+import { uncommittedOf } from '../workspace/worktree/turns.ts';
+import { counted } from './counted.ts';
+
+export type WorktreeWish = {
+  /** Of casts that ended before this time; null for all that are over. */
+  readonly before: string | null;
+  /** Failed and aborted casts too. */
+  readonly stopped: boolean;
+  /** Also where work would be lost. */
+  readonly force: boolean;
+  readonly dryRun: boolean;
+};
+
+export type Swept = {
+  readonly cast: string;
+  readonly branch: string;
+  /** Its last commit, with which git brings it back while it still has it. */
+  readonly tip: string | null;
+  readonly removed: boolean;
+  /** Why it stays; else what went with it, if anything did. */
+  readonly why: string | null;
+};
+
+/** What was found, cast by cast; those that the wish is not about are left out. */
+export async function sweepWorktrees(door: Door, { stateDir }: Workspace, wish: WorktreeWish): Promise<Swept[]> {
+  const casts = new Map((await summaries(door)).map((summary) => [summary.cast, summary]));
+  const swept: Swept[] = [];
+  for (const id of castsWithWorktrees(stateDir)) {
+    const summary = casts.get(id);
+    if (!isMeant(summary, wish)) continue;
+    const stays = await whyItStays(door, id, summary, wish);
+    const own = readRecord(stateDir, id);
+    for (const lane of lanesOf(stateDir, id)) {
+      swept.push(await sweep(lane, own, stays, wish, () => removeLane(stateDir, lane)));
+    }
+    if (own && (own.state === 'ready' || own.state === 'making')) {
+      swept.push(await sweep(own, null, stays, wish, () => removeOwn(stateDir, own, wish)));
+    }
+  }
+  return swept;
+}
+
+/** A cast that the log does not know is over. */
+function isMeant(summary: CastSummary | undefined, { before }: WorktreeWish): boolean {
+  return before === null || summary === undefined || !isOver(summary.status) || summary.changedAt < before;
+}
+
+async function whyItStays(door: Door, id: string, summary: CastSummary | undefined, { stopped }: WorktreeWish) {
+  if (!summary) return null;
+  if (!isOver(summary.status) || (await door.driverOf(id))) return `its cast is ${summary.status}`;
+  if (summary.status === 'completed' || stopped) return null;
+  return `its cast is ${summary.status} and could be carried on; with --stopped it goes`;
+}
+
+async function sweep(
+  record: WorktreeRecord,
+  own: WorktreeRecord | null,
+  stays: string | null,
+  { force, dryRun }: WorktreeWish,
+  remove: () => Promise<void>,
+): Promise<Swept> {
+  const { cast, branch, top } = record;
+  const tip = await commitOf(top, `refs/heads/${branch}`);
+  const lost = record.state === 'making' ? null : await lostWith(record, own, tip);
+  const why = stays ?? (lost && !force ? `${lost} would be lost; look at it, then say --force` : null);
+  if (why === null && !dryRun) await remove();
+  return { cast, branch, tip, removed: why === null, why: why ?? lost };
+}
+
+/** The work that lies in this worktree alone, in words, or null. */
+async function lostWith(record: WorktreeRecord, own: WorktreeRecord | null, tip: string | null) {
+  const { top } = record;
+  const others = own ? [await commitOf(top, `refs/heads/${own.branch}`), own.tip].flatMap((each) => each ?? []) : [];
+  const elsewhere = ['--not', 'HEAD', ...others, `--exclude=${BRANCHES}/*`, '--branches', '--remotes'];
+  const commits = tip === null ? 0 : Number((await tryGit(top, ['rev-list', '--count', tip, ...elsewhere])).out) || 0;
+  const files = await uncommittedOf(record).catch(() => 0);
+  const parts = [
+    ...(commits > 0 ? [counted(commits, 'unmerged commit')] : []),
+    ...(files > 0 ? [counted(files, 'uncommitted file')] : []),
+  ];
+  return parts.length === 0 ? null : parts.join(' and ');
+}
+
+async function removeOwn(stateDir: string, own: WorktreeRecord, { force }: WorktreeWish): Promise<void> {
+  const isMerged = (await lostWith(own, null, await commitOf(own.top, `refs/heads/${own.branch}`))) === null;
+  await removeWorktree(stateDir, own, isMerged ? 'merged' : 'undone');
+  if (force) await dropAside(own);
+}

@@ -1,0 +1,63 @@
+// What agents reported about the goal of a cast, for the person who asked: the summary first, then what has to be known
+// beside it, whether it was asked for or not.
+import type { CastView } from '../engine/view.ts';
+import type { Consolidation, Proposal, Said } from '../kernel/turn/consolidation.ts';
+import { counted } from './counted.ts';
+import { oneLine, safe } from './safe-text.ts';
+
+/** Nothing where no agent reported with a status. */
+export function reportLines({ report, differences = [], memorySuggestions = 0 }: CastView, baton: string): string[] {
+  if (!report) return [];
+  const isOne = report.agents.length === 1;
+  return [
+    ...summaryLines(report),
+    ...part(
+      'standing',
+      report.reports
+        .filter(({ status }) => status !== 'COMPLETE')
+        .map(({ agent, item, status }) => `${agent}${item === null ? '' : ` on ${item}`}: ${status}`),
+    ),
+    ...part('verified', told(report.verification, isOne)),
+    ...part('open gaps', told(report.openGaps, isOne)),
+    ...part('conflicts', told(report.conflicts, isOne)),
+    ...part('impacts', told(report.crossLayerImpacts, isOne)),
+    ...part('rollbacks', told(report.rollbacks, isOne)),
+    ...part('proposed', report.proposals.filter(({ reported }) => !reported).map(proposalLine)),
+    ...part(
+      'evidence',
+      differences.flatMap(({ turn, agent, notRun, unnamed }) => [
+        ...notRun.map(
+          (command) => `! ${agent}, turn ${turn}, names a command that was not run: ${oneLine(command, 200)}`,
+        ),
+        ...unnamed.map(
+          (command) => `! ${agent}, turn ${turn}, ran a command it does not name: ${oneLine(command, 200)}`,
+        ),
+      ]),
+    ),
+    ...(memorySuggestions === 0
+      ? []
+      : part('memory', [`${counted(memorySuggestions, 'suggestion')} to remember; decide with: ${baton} memory list`])),
+  ];
+}
+
+/** An agent's own words stay as they are, lines included. */
+function summaryLines({ summary }: Consolidation): string[] {
+  return summary === '' ? [] : part('summary', safe(summary).split('\n'));
+}
+
+function told(list: readonly Said[], isOne: boolean): string[] {
+  return list.map(({ agent, text }) => oneLine(isOne ? text : `${agent}: ${text}`, 400));
+}
+
+function proposalLine({ agent, by, socket, refusal }: Proposal): string {
+  const who = `${oneLine(agent, 80)} (by ${by})`;
+  if (refusal !== null) return `${who}: the boundaries refuse it: ${oneLine(refusal, 200)}`;
+  return socket === null ? `${who}: it has no socket in this loadout` : `${who}: it stands at ${socket}`;
+}
+
+const WIDTH = 9;
+
+/** The first line beside its heading, the others below it. */
+function part(name: string, lines: readonly string[]): string[] {
+  return lines.map((line, index) => `${(index === 0 ? name : '').padEnd(WIDTH)} ${line}`.trimEnd());
+}

@@ -1,0 +1,58 @@
+// A person's yes or no to what an agent asks for; then the cast that was waiting for it is carried on.
+import { isInsideAttempt } from '../agents/inside-attempt.ts';
+import { approvalNamed, approvalsIn, runningIn } from '../approvals/open-approvals.ts';
+import type { Door } from '../engine/door.ts';
+import type { ApprovalRequest } from '../kernel/approval/request.ts';
+import type { Approval } from '../kernel/approval/state.ts';
+import { deny, type Verdict } from '../kernel/verdict.ts';
+import { type Call, EXIT, note, out, outJson, Refused } from './command.ts';
+import { driveAndShow, withDriver } from './driving.ts';
+import { workspaceOf } from './find-workspace.ts';
+import { withLedger } from './ledger-session.ts';
+import { person } from './session.ts';
+import { hasLog } from './state-folder.ts';
+
+type Choice = Pick<Extract<ApprovalRequest, { kind: 'approval.decide' }>, 'choice' | 'reason' | 'again'>;
+
+export async function settleApproval(call: Call, choice: Choice): Promise<number> {
+  const [word = ''] = call.words;
+  const workspace = workspaceOf(call);
+  if (!hasLog(workspace))
+    throw new Refused(deny('UNKNOWN_APPROVAL', `there is no approval ${word} in ${workspace.dir}`));
+  const settled = await withLedger(call, async ({ log, door }): Promise<Verdict | Approval> => {
+    const found = approvalNamed(await approvalsIn(log), word);
+    const isAgent = isInsideAttempt(call.env);
+    if (!('allow' in found) && !isAgent && (await waitsFor(door, found))) return found;
+    const id = 'allow' in found ? word.slice(0, 64) : found.id;
+    const running = 'allow' in found ? [] : runningIn(found);
+    const verdict = await door.submit({ kind: 'approval.decide', id, ...choice, isAgent, running }, person());
+    return verdict.code === 'UNKNOWN_APPROVAL' && 'allow' in found ? found : verdict;
+  });
+  if ('allow' in settled) return told(call, settled);
+  return withDriver(workspace, async (door) => {
+    const { id, from } = settled;
+    const running = runningIn(settled);
+    const decide = () => door.submit({ kind: 'approval.decide', id, ...choice, isAgent: false, running }, person());
+    const cast = from?.cast ?? '';
+    // Whoever drives the cast goes on by itself as soon as the decision is in the log.
+    if (await door.driverOf(cast)) return told(call, await decide());
+    return driveAndShow(call, workspace, door, cast, async () => {
+      const verdict = await decide();
+      if (!verdict.allow) throw new Refused(verdict);
+      note(verdict.reason);
+    });
+  });
+}
+
+/** Whether a cast stands still for this very approval. */
+async function waitsFor(door: Door, { id, from }: Approval): Promise<boolean> {
+  const cast = from ? await door.cast(from.cast) : null;
+  return cast?.status === 'waiting' && cast.turns[from?.turn ?? 0]?.asks?.approval === id;
+}
+
+function told(call: Call, verdict: Verdict): number {
+  if (!verdict.allow) throw new Refused(verdict);
+  if (call.json) outJson(verdict);
+  else out(verdict.reason);
+  return EXIT.ok;
+}

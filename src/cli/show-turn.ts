@@ -1,0 +1,166 @@
+// `baton show CAST --turn N`: one turn in full, for people and for scripts.
+import type { Door } from '../engine/door.ts';
+import {
+  type AttemptDetail,
+  type ReadReport,
+  type ReportDetail,
+  type TurnDetail,
+  turnDetailOf,
+} from '../engine/turn-detail.ts';
+import { contractOf } from '../kernel/graph/contract.ts';
+import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
+import type { Cast } from '../kernel/state.ts';
+import { type Call, EXIT, out, outJson, UsageError } from './command.ts';
+import { commandName } from './command-name.ts';
+import { spentText } from './cost-text.ts';
+import { counted } from './counted.ts';
+import { oneLine } from './safe-text.ts';
+
+export function turnNumber(word: string): number {
+  if (!/^[1-9]\d{0,9}$/.test(word)) throw new UsageError(`--turn must be the number of a turn, not ${word}`);
+  return Number(word);
+}
+
+export async function showTurn(call: Call, door: Door, id: string, turn: number): Promise<number> {
+  const cast = await door.cast(id);
+  const detail = cast && turnDetailOf(cast, await door.read({ after: 0, cast: id }), turn, await readerFor(cast));
+  if (!detail) {
+    const way = `\`${commandName()} show ${id}\` lists them`;
+    throw new UsageError(`cast ${id} has no turn ${turn}; ${way}`, 'UNKNOWN_TURN');
+  }
+  if (call.json) outJson(detail);
+  else for (const line of lines(detail)) out(line);
+  return EXIT.ok;
+}
+
+/** Of a report that ended its cast's turn blocked only the text is kept; it is read again as it was read then. */
+async function readerFor({ rules }: Cast): Promise<ReadReport> {
+  if (!Object.values(rules.graph.sockets).some(({ contract }) => contract === 'gaia')) return () => null;
+  const { read } = await import('../dialects/gaia/read.ts');
+  return (socket, output, input) => {
+    const reading = read(output, { ...contractOf(rules, socket), turn: { agentId: null, input } });
+    return reading.ok && isObject(reading.handoff.payload) ? reading.handoff.payload : null;
+  };
+}
+
+function lines(turn: TurnDetail): readonly string[] {
+  const { attempts, reports } = turn;
+  const report = reports.at(-1);
+  return [
+    ...headOf(turn),
+    ...part('INPUT', turn.input === null ? [] : pretty(turn.input)),
+    ...attempts.flatMap((attempt, index) => attemptLines(attempt, attempts[index - 1])),
+    ...part('reports', reports.map(reportLine)),
+    ...part(
+      'exchange',
+      turn.exchange.map(
+        ({ from, by, at, text }) => `${at}  ${from === 'runtime' ? 'baton' : by}: ${oneLine(text, 1_000)}`,
+      ),
+    ),
+    ...part('evidence', report ? evidenceLines(report) : []),
+    ...part('commands', commandLines(turn)),
+    ...part('context', turn.context.map(contextLine)),
+    ...part(
+      'memory',
+      turn.memory.map(({ id, description, body }) => `${id}  ${oneLine(description ?? body, 200)}`),
+    ),
+    ...part(
+      'approvals',
+      turn.approvals.map(
+        ({ id, at, what, by, said }) =>
+          `${at}  ${id} ${what}${by ? ` by ${by}` : ''}${said ? `: ${oneLine(said, 300)}` : ''}`,
+      ),
+    ),
+    ...part('rollback', report?.rollbackExecuted ? [oneLine(textOf(report.rollbackExecuted), 500)] : []),
+    ...part('window', report?.contextConsumption ? [oneLine(textOf(report.contextConsumption), 200)] : []),
+  ];
+}
+
+function headOf(turn: TurnDetail): readonly string[] {
+  const { usage } = turn;
+  const tokens = usage.input + usage.output;
+  return [
+    `cast      ${turn.cast}`,
+    `turn      ${turn.turn}, ${turn.socket} ${oneLine(turn.materia, 60)}, visit ${turn.visit}${turn.title === null ? '' : ` · ${oneLine(turn.title, 80)}`}`,
+    `started   ${turn.startedAt}`,
+    `used      ${counted(tokens, 'token')}${spentText({ ...usage, tokens })}, ${counted(turn.attempts.length, 'attempt')}`,
+    ...(turn.models.length === 0 ? [] : [`model     ${turn.models.map((model) => oneLine(model, 60)).join(', ')}`]),
+  ];
+}
+
+/** A brief that is the same as the one before is not shown again. */
+function attemptLines(attempt: AttemptDetail, before: AttemptDetail | undefined): readonly string[] {
+  const { attempt: number, startedAt, brief, output } = attempt;
+  const briefs = brief === before?.brief ? ['as before'] : brief.split('\n');
+  return [
+    `attempt ${number}, ${startedAt}  ${verdictText(attempt.verdict)}`,
+    ...part('brief', briefs).map(indented),
+    ...part('output', output === null ? [] : output.split('\n')).map(indented),
+    ...issueLines(attempt.verdict).map(indented),
+  ];
+}
+
+function verdictText(verdict: Json): string {
+  if (!isObject(verdict)) return 'running';
+  const reason = oneLine(textOf(verdict.reason ?? ''), 300);
+  return verdict.code === 'OK' ? reason : `${textOf(verdict.code ?? '')}: ${reason}`;
+}
+
+function issueLines(verdict: Json): readonly string[] {
+  const details = isObject(verdict) && isObject(verdict.details) ? verdict.details : {};
+  const issues = Array.isArray(details.issues) ? details.issues.filter(isObject) : [];
+  return part(
+    'issues',
+    issues.map(({ path, message }) => `${textOf(path ?? '')}: ${oneLine(textOf(message ?? ''), 300)}`),
+  );
+}
+
+function reportLine({ attempt, at, note }: ReportDetail): string {
+  const said = note.summary ?? note.openGaps[0] ?? note.keyOutputs[0] ?? '';
+  return `${at}  attempt ${attempt}  ${note.status}${said ? `: ${oneLine(said, 200)}` : ''}`;
+}
+
+function evidenceLines({ evidence, note }: ReportDetail): readonly string[] {
+  if (evidence === null) return ['only its text was kept'];
+  const lists = Object.entries(evidence).flatMap(([key, value]) =>
+    Array.isArray(value) && value.length > 0 ? [key, ...value.map((each) => `  ${oneLine(entryText(each), 500)}`)] : [],
+  );
+  return [...lists, ...(note.verification === null ? [] : ['verification', `  ${oneLine(note.verification, 500)}`])];
+}
+
+function entryText(value: Json): string {
+  const command = isObject(value) ? (value.command ?? value.cmd) : undefined;
+  if (!isObject(value) || !isString(command)) return textOf(value);
+  return `\`${command}\`${value.result === undefined ? '' : ` -> ${textOf(value.result)}`}`;
+}
+
+function commandLines({ commands }: TurnDetail): readonly string[] {
+  if (commands === null) return [];
+  return [
+    `${counted(commands.ran.length, 'command')} ${commands.ran.length === 1 ? 'was' : 'were'} seen to run`,
+    ...commands.notRun.map((command) => `! named in the report, and not run: ${oneLine(command, 300)}`),
+    ...commands.unnamed.map((command) => `! run, and not named in the report: ${oneLine(command, 300)}`),
+  ];
+}
+
+function contextLine(write: TurnDetail['context'][number]): string {
+  if (write.written) return `${write.section}  written, version ${write.version}`;
+  return `${write.section}  rejected: ${write.code}: ${oneLine(write.reason, 300)}`;
+}
+
+function pretty(value: JsonObject): readonly string[] {
+  return JSON.stringify(value, null, 2).split('\n');
+}
+
+function textOf(value: Json): string {
+  return isString(value) ? value : JSON.stringify(value);
+}
+
+/** A heading and what stands under it; nothing where nothing does. */
+function part(name: string, below: readonly string[]): readonly string[] {
+  return below.length === 0 ? [] : [name, ...below.map(indented)];
+}
+
+function indented(line: string): string {
+  return `  ${line}`;
+}

@@ -1,0 +1,28 @@
+// What holds for a whole workspace: whether it is held, and which registry its agents are attested against. The newest
+// snapshot knows it; only the facts since then are read, so that it is as quick in a long log as in a short one.
+import type { Log } from '../engine/ports.ts';
+import { restore } from '../engine/snapshot.ts';
+import type { Ledger } from '../kernel/ledger/state.ts';
+import { applyTrust } from '../kernel/trust/apply.ts';
+import { isTrustFact } from '../kernel/trust/fact.ts';
+import { noTrust, type Trust } from '../kernel/trust/state.ts';
+
+export type Standing = { readonly hold: Ledger['hold']; readonly trust: Trust };
+
+export async function standingIn(log: Log): Promise<Standing> {
+  const restored = await restore(log);
+  const after = restored?.through ?? 0;
+  const trust = restored?.state.trust ?? noTrust();
+  // Facts of one kind do not touch what those of another kind say, so that each may be read by itself.
+  for (const kindPrefix of ['registry.', 'quarantine.']) {
+    for (const { fact, at } of await log.read({ after, kindPrefix })) {
+      if (isTrustFact(fact)) applyTrust(trust, fact, Date.parse(at));
+    }
+  }
+  let hold = restored?.state.ledger.hold ?? null;
+  for (const { fact } of await log.read({ after, kindPrefix: 'ledger.' })) {
+    if (fact.kind === 'ledger.held') hold = { by: fact.by, reason: fact.reason };
+    else if (fact.kind === 'ledger.unheld') hold = null;
+  }
+  return { hold, trust };
+}

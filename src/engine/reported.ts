@@ -1,0 +1,66 @@
+// What agents reported in their turns, told from the facts: each report with its payload, and whether it names the commands
+// that were really run.
+import type { Entry } from '../kernel/fact.ts';
+import { isObject, type JsonObject } from '../kernel/json.ts';
+import type { ReportNote } from '../kernel/state.ts';
+import { claimedCommands } from '../kernel/turn/claimed-commands.ts';
+import { type CommandDifferences, compareCommands } from '../kernel/turn/commands-compared.ts';
+
+/** One report that kept its contract. */
+export type Reported = {
+  readonly turn: number;
+  readonly attempt: number;
+  readonly at: string;
+  readonly note: ReportNote;
+  /** The whole report; null where only its text was kept. */
+  readonly payload: JsonObject | null;
+  readonly output: string;
+  /** The commands run in its turn so far; null where its program does not tell. */
+  readonly ran: readonly string[] | null;
+};
+
+export function reportsIn(entries: readonly Entry[]): readonly Reported[] {
+  const reports: Reported[] = [];
+  const ran = new Map<number, readonly string[]>();
+  let last: Pick<Reported, 'turn' | 'attempt' | 'payload' | 'output'> | null = null;
+  for (const { at, fact } of entries) {
+    // What an earlier attempt of the turn ran may well be named by a later report.
+    const { turn, commands } = commandsIn(fact);
+    if (commands) ran.set(turn, [...new Set([...(ran.get(turn) ?? []), ...commands])]);
+    if (fact.kind === 'turn.reported' || fact.kind === 'turn.accepted' || fact.kind === 'turn.blocked') {
+      const { turn, attempt, output } = fact;
+      const payload = fact.kind === 'turn.accepted' ? fact.handoff.payload : 'payload' in fact ? fact.payload : null;
+      last = { turn, attempt, output, payload: isObject(payload) ? payload : null };
+    }
+    // What a report says about the goal is noted right after it.
+    if (fact.kind === 'report.noted' && last?.turn === fact.turn) {
+      reports.push({ ...last, at, note: fact.note, ran: ran.get(fact.turn) ?? null });
+    }
+  }
+  return reports;
+}
+
+function commandsIn(fact: Entry['fact']): { readonly turn: number; readonly commands: readonly string[] | null } {
+  const ended = 'usage' in fact && 'attempt' in fact ? fact : null;
+  return { turn: ended?.turn ?? 0, commands: ended?.agent?.commands ?? null };
+}
+
+export type TurnDifferences = { readonly turn: number; readonly agent: string } & CommandDifferences;
+
+/** Of the last report of each turn, where it differs from what was seen. */
+export function differencesIn(entries: readonly Entry[]): readonly TurnDifferences[] {
+  const last = new Map(reportsIn(entries).map((report) => [report.turn, report]));
+  return [...last.values()].flatMap(({ turn, note, payload, ran }) => {
+    const found = differencesOf(payload, ran);
+    return found && isDifferent(found) ? [{ turn, agent: note.agent, ...found }] : [];
+  });
+}
+
+/** Null where nothing can be compared. */
+export function differencesOf(payload: JsonObject | null, ran: readonly string[] | null): CommandDifferences | null {
+  return payload === null || ran === null ? null : compareCommands(claimedCommands(payload), ran);
+}
+
+function isDifferent({ notRun, unnamed }: CommandDifferences): boolean {
+  return notRun.length > 0 || unnamed.length > 0;
+}

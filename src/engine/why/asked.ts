@@ -1,0 +1,58 @@
+// A turn that waits for a person: a turn of the person's own, an agent's question, or a permission.
+import type { Asks, Turn } from '../../kernel/state.ts';
+import { lookAt, moment, nameOf, type Standing, said, sentence, type Told } from './standing.ts';
+
+export function askedFor(standing: Standing, turn: Turn): Told {
+  const { cast, baton } = standing;
+  if (turn.asks)
+    return turn.asks.what === 'approval' ? permission(standing, turn, turn.asks) : question(standing, turn, turn.asks);
+  const again = turn.refusal ? ` The last answer was refused: ${sentence(turn.refusal.verdict.reason)}` : '';
+  return {
+    code: 'ANSWER_NEEDED',
+    sentences: [`Turn ${turn.id}, ${nameOf(cast, turn)}, is a person's to take.${again}`],
+    commands: [
+      { does: 'read its brief and answer', command: `${baton} answer ${cast.id} --turn ${turn.id}` },
+      lookAt(standing, turn.id),
+    ],
+  };
+}
+
+function question(standing: Standing, turn: Turn, asks: Asks): Told {
+  const { cast, now, baton } = standing;
+  const where = `Turn ${turn.id}, ${nameOf(cast, turn)},`;
+  return {
+    code: 'ANSWER_NEEDED',
+    sentences: [`${where} asks since ${moment(asks.since, now)}: ${sentence(asks.question)}`],
+    commands: [
+      { does: 'answer', command: `${baton} answer ${cast.id} --turn ${turn.id}` },
+      { does: 'let the agent go on without an answer', command: `${baton} decide ${cast.id}:${turn.id} rerun` },
+      { does: 'give the agent up', command: `${baton} decide ${cast.id}:${turn.id} fail` },
+      lookAt(standing, turn.id),
+    ],
+  };
+}
+
+function permission(standing: Standing, turn: Turn, { question: wish, since, approval }: Asks): Told {
+  const { cast, now, baton } = standing;
+  const where = `Turn ${turn.id}, ${nameOf(cast, turn)},`;
+  const named = approval === null ? '' : ` ${approval}`;
+  const decisions =
+    approval === null
+      ? []
+      : [
+          { does: 'allow it once', command: `${baton} approve ${approval}` },
+          {
+            does: 'refuse it, for a reason that the agent is told',
+            command: `${baton} reject ${approval} --reason "not now"`,
+          },
+        ];
+  return {
+    code: 'APPROVAL_NEEDED',
+    sentences: [`${where} asks for permission${named} since ${moment(since, now)}: \`${said(wish)}\`.`],
+    commands: [
+      { does: 'see what waits for a decision', command: `${baton} approvals` },
+      ...decisions,
+      lookAt(standing, turn.id),
+    ],
+  };
+}

@@ -1,0 +1,145 @@
+// Why a cast failed, and what carries it on: for every code the commands that fit it, and recast for all of them.
+import { elapsedOf, refilled } from '../../kernel/cast/budget.ts';
+import { CODES, type Code } from '../../kernel/codes.ts';
+import type { CastFact } from '../../kernel/fact.ts';
+import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
+import { lookAt, type Standing, sentence, type Told, type Way } from './standing.ts';
+
+type Failure = Extract<CastFact, { kind: 'cast.failed' }>;
+
+export function failed(standing: Standing): Told {
+  const { cast, entries, baton } = standing;
+  const facts = entries.map(({ fact }) => fact);
+  const failure = facts.findLast((fact): fact is Failure => fact.kind === 'cast.failed');
+  const code = cast.code ?? 'INTERNAL';
+  const look = typeof failure?.turn === 'number' ? [lookAt(standing, failure.turn)] : [];
+  const recast = { does: 'run it on from where it stands', command: `${baton} recast ${cast.id}` };
+  const { sentences, before, after, isRecast = true } = special(standing, code, failure?.details ?? {});
+  return {
+    code,
+    sentences: [sentence(cast.reason), ...sentences],
+    commands: [...before, ...look, ...(isRecast ? [recast] : []), ...after],
+  };
+}
+
+/** What one code has to say beside the reason, and the commands before and after those that fit every failure. */
+type Special = {
+  readonly sentences: readonly string[];
+  readonly before: readonly Way[];
+  readonly after: readonly Way[];
+  /** Whether running on from there can help at all. */
+  readonly isRecast?: boolean;
+};
+
+const PLAIN: Special = { sentences: [], before: [], after: [] };
+
+function special(standing: Standing, code: string, details: JsonObject): Special {
+  const { cast, baton } = standing;
+  switch (code) {
+    case 'CONTRACT_VIOLATION':
+    case 'ILLEGAL_TRANSITION':
+      return { ...PLAIN, sentences: issuesIn(details) };
+    case 'EDGE_BUDGET_EXHAUSTED': {
+      const revive = { does: 'take the spent edge again, as often as at first', command: `${baton} revive ${cast.id}` };
+      const sentences = ['To run it on lets the socket before the edge work once more; the edge itself stays spent.'];
+      return { ...PLAIN, sentences, after: [revive] };
+    }
+    case 'BUDGET_EXHAUSTED':
+      return budget(standing);
+    case 'AGENT_FAILED':
+    case 'AGENT_TIMEOUT':
+      return agent(standing, details);
+    case 'SCOPE_VIOLATION':
+      return { ...PLAIN, before: [{ does: 'see what the cast changed', command: `${baton} diff ${cast.id}` }] };
+    case 'HASH_MISMATCH':
+      return { ...registry(standing), isRecast: false, after: anew(standing) };
+    default:
+      return isOfTrust(code) ? registry(standing) : PLAIN;
+  }
+}
+
+const ISSUES_MAX = 10;
+
+function issuesIn({ issues, allowed }: JsonObject): readonly string[] {
+  const list = Array.isArray(issues) ? issues.filter(isObject).filter(({ kind }) => kind !== 'warning') : [];
+  const told = list
+    .slice(0, ISSUES_MAX)
+    .map(({ path, message }) => `At ${textOf(path) || '$'}: ${sentence(textOf(message))}`);
+  const more = list.length > ISSUES_MAX ? [`And ${list.length - ISSUES_MAX} more.`] : [];
+  const may =
+    Array.isArray(allowed) && allowed.length > 0 ? [`What may follow is ${allowed.map(textOf).join(', ')}.`] : [];
+  return [...told, ...more, ...may];
+}
+
+function textOf(value: Json | undefined): string {
+  return value === undefined ? '' : isString(value) ? value : JSON.stringify(value);
+}
+
+/** Another allowance: as much again at once, or a limit of one's own choice. */
+function budget({ cast, baton, now }: Standing): Special {
+  const limits = refilled(cast, now);
+  const options = [
+    limits.maxTokens === cast.budget.maxTokens ? '' : ` --tokens ${limits.maxTokens}`,
+    limits.maxCost === cast.budget.maxCost ? '' : ` --cost ${limits.maxCost}`,
+    limits.maxDurationMs === cast.budget.maxDurationMs ? '' : ` --minutes ${minutes(limits.maxDurationMs)}`,
+  ].join('');
+  const used = cast.usage.input + cast.usage.output;
+  const spent = `It has used ${used} tokens, a cost of ${cast.usage.cost} and ${minutes(elapsedOf(cast, now))} minutes.`;
+  const raise = { does: 'set what it may use, before it is run on', command: `${baton} budget ${cast.id}${options}` };
+  const revive = { does: 'give it as much again and run it on', command: `${baton} revive ${cast.id}` };
+  return { sentences: [spent], before: [revive, raise], after: [] };
+}
+
+function minutes(ms: number | null): number {
+  return Math.ceil((ms ?? 0) / 6_000) / 10;
+}
+
+/** Faults that lie with the program of the agent or with its account, so that it is worth asking that program. */
+const OF_PROGRAM: readonly string[] = ['AUTH_REQUIRED', 'AGENT_UNAVAILABLE', 'MODEL_UNAVAILABLE', 'AGENT_CRASHED'];
+const TESTABLE: readonly string[] = ['claude', 'codex', 'pi'];
+
+function agent({ cast, baton }: Standing, { cause, socket }: JsonObject): Special {
+  if (!isString(cause) || !Object.hasOwn(CODES, cause)) return PLAIN;
+  const { means, fix } = CODES[cause as Code];
+  const materia = cast.rules.materia[cast.rules.graph.sockets[textOf(socket)]?.materia ?? ''];
+  const runner = materia?.type === 'agent' && TESTABLE.includes(materia.runner) ? ` ${materia.runner}` : '';
+  const test = { does: 'see whether the agent answers', command: `${baton} agents test${runner}` };
+  return {
+    sentences: [`The cause is ${cause}: ${means}. ${sentence(`What to do: ${fix}`)}`],
+    before: OF_PROGRAM.includes(cause) ? [test] : [],
+    after: [],
+  };
+}
+
+const OF_TRUST: readonly string[] = ['QUARANTINED', 'REGISTRY_UNUSABLE', 'HASH_MISMATCH', 'PROMPT_BYTES_MISMATCH'];
+const TRUST_WORDS =
+  /^(?:AGENT_(?:UNKNOWN|TYPE_MISMATCH|RETIRED)|VERSION_|LOCK_ENTRY_|COMPOSITION_|BOUNDARY_|INJECTION_|REGISTRY_|PROMPT_|PATTERN_|SELF_HANDOFF|NOT_A_CONSTITUENT|SCOPE_(?:MISSING|UNKNOWN|NOT_COVERED))/;
+
+function isOfTrust(code: string): boolean {
+  return OF_TRUST.includes(code) || TRUST_WORDS.test(code);
+}
+
+/** What a person has to look into, and the release that only a person gives. */
+function registry({ quarantine, baton }: Standing): Special {
+  const verify = { does: 'check the registry', command: `${baton} registry verify` };
+  const releases = quarantine.map(({ key, code }) => ({
+    does: `release ${key} once that is put right (${code})`,
+    command: `${baton} registry release ${key} --reason "looked into"`,
+  }));
+  const sentences = quarantine.map(({ key, code, reason }) => `${key} is blocked (${code}): ${sentence(reason)}`);
+  return { sentences, before: [verify, ...releases], after: [] };
+}
+
+/** Longer requests are not said again on one line. */
+const REQUEST_CHARS_MAX = 300;
+
+function anew({ cast, baton }: Standing): readonly Way[] {
+  const { request, loadout } = cast;
+  if (request.length > REQUEST_CHARS_MAX || request.includes('\n')) return [];
+  const command = `${baton} cast -l ${quoted(loadout)} -- ${quoted(request)}`;
+  return [{ does: 'start anew with what is pinned now', command }];
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}

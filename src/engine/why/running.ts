@@ -1,0 +1,114 @@
+// Why a cast that runs is where it is: which turns are in flight, and what those that are put off wait for.
+import { ownerOf, taskOfTurn } from '../../kernel/cast/task.ts';
+import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
+import { refusalOfClaim } from '../../kernel/ledger/claim.ts';
+import { runOf, taskOf } from '../../kernel/ledger/state.ts';
+import type { Held, Turn } from '../../kernel/state.ts';
+import { askedFor } from './asked.ts';
+import { moment, nameOf, type Standing, said, sentence, type Told, type Way } from './standing.ts';
+
+export function running(standing: Standing): Told {
+  const { cast, baton, driver } = standing;
+  const turns = Object.values(cast.turns).map((turn) => ofTurn(standing, turn));
+  const lanes = Object.values(cast.lanes).flatMap(({ held }) =>
+    held ? [putOff(standing, 'The next item', held)] : [],
+  );
+  const parts = [...turns, ...lanes];
+  const code = parts.find((part) => part.code !== null)?.code ?? null;
+  const sentences = parts.flatMap((part) => part.sentences);
+  if (!driver) {
+    const resume = { does: 'carry it on', command: `${baton} resume ${cast.id}` };
+    const alone = 'No process drives it: the one that did is gone. Nothing that was accepted is lost.';
+    return { code, sentences: [alone, ...sentences], commands: [resume, ...parts.flatMap((part) => part.commands)] };
+  }
+  const drives = `Process ${driver.pid} on ${driver.host} drives it.`;
+  const watch = { does: 'follow it', command: `${baton} watch ${cast.id}` };
+  const idle = parts.length === 0 ? ['It is between two turns.'] : [];
+  return {
+    code,
+    sentences: [drives, ...idle, ...sentences],
+    commands: [...parts.flatMap((part) => part.commands), watch],
+  };
+}
+
+const NOTHING: Told = { code: null, sentences: [], commands: [] };
+
+function ofTurn(standing: Standing, turn: Turn): Told {
+  const { cast, now } = standing;
+  const where = `Turn ${turn.id}, ${nameOf(cast, turn)},`;
+  const tells = (text: string): Told => ({ ...NOTHING, sentences: [`${where} ${text}`] });
+  switch (turn.phase) {
+    case 'running':
+      return tells(`works on attempt ${turn.attempt} since ${moment(turn.startedAt, now)}.`);
+    case 'held':
+      return turn.held ? putOff(standing, where, turn.held, turn) : NOTHING;
+    case 'asked':
+      return askedFor(standing, turn);
+    case 'verifying':
+      return tells('has answered; what it did is being checked.');
+    case 'merging':
+      return tells('was accepted; its work is being merged into the branch of the cast.');
+    case 'blocked':
+      return tells('is blocked, and the items beside it go on.');
+    case 'unknown':
+      return tells('may have run before it was cut off.');
+    case 'owed':
+      return tells('is about to start.');
+    default:
+      return NOTHING;
+  }
+}
+
+/** A start that was put off, and what lifts it. */
+function putOff(standing: Standing, what: string, held: Held, turn?: Turn): Told {
+  const { baton, now, ledger } = standing;
+  const { code, reason, until } = held;
+  if (ledger?.hold) {
+    const { by, reason: why } = ledger.hold;
+    const sentences = [`${what} is put off: ${by} holds the workspace (${said(why)}), and nothing new starts.`];
+    return { code, sentences, commands: [{ does: 'hand out work again', command: `${baton} unhold` }] };
+  }
+  if (until !== null) {
+    const isPast = until <= now;
+    const when = isPast ? 'and its time has come' : `and starts by itself at ${moment(until, now)}`;
+    return { code, sentences: [`${what} is put off (${code}), ${when}: ${sentence(reason)}`], commands: [] };
+  }
+  const sentences = [`${what} is put off (${code}): ${sentence(reason)} It starts by itself when that is lifted.`];
+  const holder = code === 'LOCK_CONFLICT' && turn ? holderFor(standing, turn) : null;
+  return {
+    code,
+    sentences: [...sentences, ...(holder?.sentences ?? [])],
+    commands: [
+      ...(holder?.commands ?? []),
+      ...(code === 'LOCK_CONFLICT' ? [{ does: 'see who holds what', command: `${baton} lock list` }] : []),
+      ...(code === 'DEPENDENCY_NOT_MET' ? [{ does: 'see the tasks', command: `${baton} task list` }] : []),
+    ],
+  };
+}
+
+/** Whose lock it is, as things stand now, and since when. */
+function holderFor({ cast, ledger, now, baton }: Standing, turn: Turn): Pick<Told, 'sentences' | 'commands'> | null {
+  const task = ledger ? taskOfTurn({ ledger }, cast, turn) : null;
+  if (!ledger || !task) return null;
+  const refusal = refusalOfClaim(ledger, task, ownerOf(cast, turn.socket), now);
+  if (refusal === null) return { sentences: ['Whoever held it has given it back.'], commands: [] };
+  const { holder } = refusal.details;
+  if (!isObject(holder) || !isString(holder.run) || !isString(holder.task)) return null;
+  const rival = taskOf(ledger, holder.run, holder.task);
+  const since = rival?.claimedAt ? ` since ${moment(rival.claimedAt, now)}` : '';
+  const isCast = runOf(ledger, holder.run)?.cast === true;
+  const whose = isCast ? `cast ${holder.run}` : `run ${holder.run}`;
+  const path = isString(holder.path) ? ` holds ${holder.path}` : ' is in the way';
+  const sentences = [`${holder.task} of ${whose}, for ${ownerIn(holder)},${path}${since}.`];
+  return { sentences, commands: [wayTo(holder.run, isCast, baton)] };
+}
+
+function ownerIn({ owner }: JsonObject): string {
+  return isString(owner) && owner !== '' ? owner : 'nobody in particular';
+}
+
+function wayTo(run: string, isCast: boolean, baton: string): Way {
+  return isCast
+    ? { does: 'see what the holder waits for', command: `${baton} why ${run}` }
+    : { does: 'see the tasks of the holder', command: `${baton} task list --run ${run}` };
+}

@@ -1,0 +1,85 @@
+// What is looked at to say why a cast stands where it stands, and what is said: sentences for people, and ways on that can
+// be copied.
+import { cut } from '../../kernel/cast/cut.ts';
+import { collapse } from '../../kernel/cast/rework.ts';
+import type { Entry } from '../../kernel/fact.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Ledger } from '../../kernel/ledger/state.ts';
+import type { Cast, CastStatus, Turn } from '../../kernel/state.ts';
+import type { Quarantine } from '../../kernel/trust/state.ts';
+import type { Driver } from '../driver.ts';
+
+export type Standing = {
+  readonly cast: Cast;
+  /** The facts of the cast, oldest first. */
+  readonly entries: readonly Entry[];
+  readonly now: number;
+  /** How the program is called, with the workspace where one was named. */
+  readonly baton: string;
+  /** Who drives the cast; looked at only where it runs. */
+  readonly driver: Driver | null;
+  /** Who holds what; looked at only where the cast runs. */
+  readonly ledger: Ledger | null;
+  /** What waits for a person in the registry; looked at only where the cast failed. */
+  readonly quarantine: readonly Quarantine[];
+};
+
+/** A line that can be copied, and what it is for: it stands after "To". */
+export type Way = { readonly does: string; readonly command: string };
+
+/** One part of the answer. */
+export type Told = {
+  /** The code of what stands in the way; null where nothing does. */
+  readonly code: string | null;
+  readonly sentences: readonly string[];
+  readonly commands: readonly Way[];
+};
+
+export type Why = Told & {
+  readonly cast: string;
+  readonly status: CastStatus;
+  /** The process that drives it; null where it does not run, or where its process is gone. */
+  readonly driver: JsonObject | null;
+  /** What the code means, as `baton explain` says it. */
+  readonly means: string | null;
+  /** Since when it stands so. */
+  readonly since: string;
+};
+
+/** The socket of a turn as people know it, with the item where there is one. */
+export function nameOf({ rules }: Cast, { socket, item }: Pick<Turn, 'socket' | 'item'>): string {
+  const label = rules.materia[rules.graph.sockets[socket]?.materia ?? '']?.label;
+  const work = item ? `, on ${said(item.label, 60)}` : '';
+  return `${socket}${label === undefined ? '' : ` (${said(label, 60)})`}${work}`;
+}
+
+const SAID_CHARS_MAX = 400;
+
+/** Somebody's words on one line. */
+export function said(text: string, max = SAID_CHARS_MAX): string {
+  return cut(collapse(text), max);
+}
+
+/** The words as a sentence. */
+export function sentence(text: string): string {
+  const line = said(text, 1_000);
+  return /[.!?…]$/.test(line) ? line : `${line}.`;
+}
+
+/** A moment in universal time, and how long ago it is or how far off. */
+export function moment(time: number, now: number): string {
+  const at = `${new Date(time).toISOString().slice(0, 19)}Z`;
+  return time > now ? `${at}, in ${span(time - now)}` : `${at}, ${span(now - time)} ago`;
+}
+
+function span(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} days`;
+}
+
+/** The way to look at one turn. */
+export function lookAt({ baton, cast }: Standing, turn: number): Way {
+  return { does: `see all of turn ${turn}`, command: `${baton} show ${cast.id} --turn ${turn}` };
+}

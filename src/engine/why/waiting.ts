@@ -1,0 +1,64 @@
+// Why a cast waits for a person: a question, a permission, an outcome that nobody knows, or something to be put right first.
+import type { Entry } from '../../kernel/fact.ts';
+import type { Turn } from '../../kernel/state.ts';
+import { askedFor } from './asked.ts';
+import { lookAt, moment, nameOf, type Standing, sentence, type Told, type Way } from './standing.ts';
+
+export function waiting(standing: Standing): Told {
+  const { cast } = standing;
+  const turns = Object.values(cast.turns);
+  const parts = [
+    ...turns.filter(({ phase }) => phase === 'unknown').map((turn) => unknown(standing, turn)),
+    ...turns.filter(({ phase }) => phase === 'asked').map((turn) => askedFor(standing, turn)),
+    ...turns.filter(({ phase }) => phase === 'blocked').map((turn) => blocked(standing, turn)),
+  ];
+  const isStuck = turns.some(({ phase }) => phase === 'blocked') || Object.keys(cast.lanes).length > 0;
+  const isAsking = parts.some(({ code }) => code === cast.code);
+  return {
+    code: cast.code,
+    // What no turn of it explains, the cast says itself.
+    sentences: [...(isAsking ? [] : [sentence(cast.reason)]), ...parts.flatMap((part) => part.sentences)],
+    commands: [...parts.flatMap((part) => part.commands), ...(isStuck ? [goOn(standing)] : [])],
+  };
+}
+
+function goOn({ baton, cast }: Standing): Way {
+  return { does: 'try again what is blocked, once that is put right', command: `${baton} continue ${cast.id}` };
+}
+
+function unknown(standing: Standing, turn: Turn): Told {
+  const { cast, baton } = standing;
+  const decide = `${baton} decide ${cast.id}:${turn.id}`;
+  return {
+    code: 'OUTCOME_UNKNOWN',
+    sentences: [
+      `Turn ${turn.id}, ${nameOf(cast, turn)}, must not run twice and may have run before it was cut off. Find out whether it did.`,
+    ],
+    commands: [
+      { does: 'run it, because it did not happen or may happen twice', command: `${decide} rerun` },
+      { does: 'go on, because it happened', command: `${decide} accept` },
+      { does: 'fail the cast, because it went wrong', command: `${decide} fail` },
+      lookAt(standing, turn.id),
+    ],
+  };
+}
+
+function blocked(standing: Standing, turn: Turn): Told {
+  const { cast, entries, now, baton } = standing;
+  const found = entries.findLast(isBlockOf(turn.id));
+  const fact = found?.fact.kind === 'turn.blocked' ? found.fact : null;
+  const since = found ? ` since ${moment(Date.parse(found.at), now)}` : '';
+  const why = fact ? ` (${fact.code}): ${sentence(fact.reason)}` : '.';
+  const more: Way[] = [];
+  if (fact?.code === 'MERGE_CONFLICT')
+    more.push({ does: 'see what the cast changed', command: `${baton} diff ${cast.id}` });
+  return {
+    code: fact?.code ?? null,
+    sentences: [`Turn ${turn.id}, ${nameOf(cast, turn)}, is blocked${since}${why}`],
+    commands: [...more, lookAt(standing, turn.id)],
+  };
+}
+
+function isBlockOf(turn: number): (entry: Entry) => boolean {
+  return ({ fact }) => fact.kind === 'turn.blocked' && fact.turn === turn;
+}

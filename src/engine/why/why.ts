@@ -1,0 +1,109 @@
+// Why a cast stands where it stands: what it waits for or failed on, since when, what the code means, and the commands that
+// carry it on. Pure: whoever asks has looked at log, driver and registry before.
+import { CODES, type Code } from '../../kernel/codes.ts';
+import type { CastStatus } from '../../kernel/state.ts';
+import { consolidate } from '../../kernel/turn/consolidation.ts';
+import { failed } from './failed.ts';
+import { running } from './running.ts';
+import { moment, type Standing, sentence, type Told, type Way, type Why } from './standing.ts';
+import { unknownUses } from './unknown-use.ts';
+import { waiting } from './waiting.ts';
+
+export type { Standing, Way, Why } from './standing.ts';
+
+export function whyOf(standing: Standing): Why {
+  const { cast, driver, now } = standing;
+  const since = sinceWhen(standing);
+  const told = joined(TELL[cast.status](standing), unknownUses(standing));
+  const means = told.code !== null && Object.hasOwn(CODES, told.code) ? CODES[told.code as Code].means : null;
+  const first = `Cast ${cast.id} ${stands(standing)} since ${moment(since, now)}.`;
+  return {
+    cast: cast.id,
+    status: cast.status,
+    code: told.code,
+    means,
+    since: new Date(since).toISOString(),
+    driver: driver ? { pid: driver.pid, host: driver.host } : null,
+    sentences: [first, ...told.sentences, ...(means === null ? [] : [`${told.code} means: ${means}.`])],
+    commands: unique(told.commands),
+  };
+}
+
+/** What the cast stands at comes first, and its code counts. */
+function joined(first: Told, second: Told): Told {
+  return {
+    code: first.code ?? second.code,
+    sentences: [...first.sentences, ...second.sentences],
+    commands: [...second.commands, ...first.commands],
+  };
+}
+
+const TELL: Readonly<Record<CastStatus, (standing: Standing) => Told>> = {
+  running,
+  waiting,
+  paused,
+  failed,
+  aborted,
+  completed,
+};
+
+function stands({ cast, driver }: Standing): string {
+  switch (cast.status) {
+    case 'running':
+      return driver ? 'is running' : 'was running and was cut off; it has been open';
+    case 'waiting':
+      return `waits for a person (${cast.code})`;
+    case 'failed':
+      return `has failed (${cast.code})`;
+    default:
+      return `is ${cast.status}`;
+  }
+}
+
+/** The facts with which a cast came to stand as it stands. */
+const BEGINNINGS: Readonly<Record<CastStatus, readonly string[]>> = {
+  running: ['cast.started', 'cast.resumed', 'cast.recast'],
+  waiting: ['cast.waiting'],
+  paused: ['cast.paused'],
+  failed: ['cast.failed'],
+  aborted: ['cast.aborted'],
+  completed: ['cast.completed'],
+};
+
+function sinceWhen({ cast, entries }: Standing): number {
+  const found = entries.findLast(({ fact }) => BEGINNINGS[cast.status].includes(fact.kind));
+  return found ? Date.parse(found.at) : cast.clock.startedAt;
+}
+
+function paused({ cast, baton }: Standing): Told {
+  const resume = { does: 'carry it on', command: `${baton} resume ${cast.id}` };
+  const why = cast.reason === '' ? [] : [sentence(cast.reason)];
+  return { code: null, sentences: [...why, 'Its agents were stopped; what was accepted is kept.'], commands: [resume] };
+}
+
+function aborted({ cast, entries, baton }: Standing): Told {
+  const by = entries.findLast(({ fact }) => fact.kind === 'cast.aborted')?.by;
+  const who = by === undefined ? [] : [`${by} stopped it${cast.reason === '' ? '' : `: ${sentence(cast.reason)}`}`];
+  const recast = { does: 'run it on from where it stands', command: `${baton} recast ${cast.id}` };
+  return { code: 'ABORTED', sentences: who.map(sentence), commands: [recast] };
+}
+
+function completed({ cast, baton }: Standing): Told {
+  const summary = consolidate(cast)?.summary ?? '';
+  const work =
+    cast.root === undefined
+      ? []
+      : [
+          { does: 'see what it changed', command: `${baton} diff ${cast.id}` },
+          { does: 'take its work over into the current branch', command: `${baton} merge ${cast.id}` },
+        ];
+  return {
+    code: null,
+    sentences: ['There is nothing left to do.', ...summary.split('\n').filter((line) => line !== '')],
+    commands: [...work, { does: 'look at it', command: `${baton} show ${cast.id}` }],
+  };
+}
+
+function unique(ways: readonly Way[]): readonly Way[] {
+  return ways.filter((way, index) => index === ways.findIndex(({ command }) => command === way.command));
+}

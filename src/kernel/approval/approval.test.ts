@@ -1,0 +1,325 @@
+// Approvals in the kernel: from the request over a person's decision to the one use, and everything that is refused.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { dialects } from '../../dialects/index.ts';
+import { apply } from '../apply.ts';
+import { decide } from '../decide.ts';
+import type { Fact } from '../fact.ts';
+import type { Input, Request } from '../input.ts';
+import { emptyState, type State } from '../state.ts';
+import type { Verdict } from '../verdict.ts';
+import { isApprovalFact } from './fact.ts';
+import { approvalKeysUsedBy, approvalKeysWanted } from './once.ts';
+import type { Presented, SealedCommand, SealedRequest } from './request.ts';
+
+const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+const MINUTE = 60_000;
+const T0 = Date.parse('2026-01-01T00:00:00Z');
+
+function command(name: string, over: Partial<SealedCommand> = {}): SealedCommand {
+  const marks = name.split(' ').map((word, index) => `${index}:${word}`);
+  const common = { display: name, digest: 'd', seal: `seal ${name}`, tier: 'T3', because: 'it does' } as const;
+  const programs = { deploy: { path: '/bin/deploy', digest: 'sha256:1' } };
+  const more = { places: { '/w/f': '/w/f' }, files: { '/w/f': 'sha256:2' } };
+  return { ...common, argv: name.split(' '), marks, programs, ...more, ...over };
+}
+
+function sealed(id: string, over: Partial<SealedRequest> = {}): SealedRequest {
+  return {
+    id,
+    commands: [command('deploy prod')],
+    cwd: '/w',
+    env: ['HOME'],
+    envMarks: { HOME: 'h', LD_PRELOAD: null },
+    path: '/bin',
+    files: {},
+    policy: 'policy',
+    requester: 'a1',
+    operation: 'deploy',
+    scope: 'prod',
+    riskLevel: 'HIGH',
+    rationale: 'needed',
+    rollback: null,
+    verification: 'look',
+    expiresAt: T0 + 60 * MINUTE,
+    grantMs: 10 * MINUTE,
+    fingerprint: `print of ${over.commands?.map(({ display }) => display).join() ?? 'deploy prod'}`,
+    keyId: 'key',
+    relays: null,
+    refusal: null,
+    ...over,
+  };
+}
+
+function presented(name = 'deploy prod', over: Partial<Presented> = {}): Presented {
+  const { argv, marks, seal, programs, places, files } = command(name);
+  const scene = { cwd: '/w', envMarks: { HOME: 'h', LD_PRELOAD: null }, policy: 'policy', keyId: 'key' };
+  return { argv, marks, seal, programs, places, files, ...scene, ...over };
+}
+
+const executor = { host: 'h', pid: 7, startTime: 's' };
+
+/** A log of its own: keys that may be used once are kept as the log keeps them. */
+function play() {
+  const state = emptyState();
+  const facts: Fact[] = [];
+  const used: Record<string, number> = {};
+  let at = T0;
+  const submit = (request: Request): Verdict => {
+    const wanted = approvalKeysWanted(request).filter((key) => Object.hasOwn(used, key));
+    const known = Object.fromEntries(wanted.map((key) => [key, used[key] ?? 0]));
+    const input = { ...request, at, by: 'user:ann', used: known } as Input;
+    const decided = decide(dialects, state, input);
+    for (const fact of decided.facts) {
+      facts.push(fact);
+      for (const key of approvalKeysUsedBy(fact)) {
+        if (Object.hasOwn(used, key)) throw new Error(`${key} is used twice`);
+        used[key] = facts.length;
+      }
+    }
+    return decided.verdict;
+  };
+  return {
+    state,
+    facts,
+    kinds: () => facts.map(({ kind }) => kind.replace('approval.', '')),
+    wait: (ms: number): undefined => {
+      at += ms;
+    },
+    ask: (request: SealedRequest) => submit({ kind: 'approval.request', sealed: request, from: null }),
+    say: (
+      id: string,
+      choice: 'approve' | 'reject',
+      more: { again?: boolean; isAgent?: boolean; running?: number[] } = {},
+    ) => submit({ kind: 'approval.decide', id, choice, reason: 'because', isAgent: false, ...more }),
+    use: (
+      id: string,
+      what: Presented | null = presented(),
+      more: { requester?: string; running?: number[]; dry?: boolean } = {},
+    ) => submit({ kind: 'approval.use', id, requester: 'a1', presented: what, executor, ...more }),
+    finish: (id: string, index = 0) => submit({ kind: 'approval.finish', id, index, exit: 0 }),
+    sweep: () => submit({ kind: 'approval.sweep' }),
+  };
+}
+
+/** What the last step of a story was answered with. */
+function last(...verdicts: (Verdict | undefined)[]): Verdict {
+  return verdicts.at(-1) as Verdict;
+}
+
+function approved() {
+  const log = play();
+  log.ask(sealed('P-1'));
+  log.say('P-1', 'approve');
+  return log;
+}
+
+test('what is asked, approved and run once is over', () => {
+  const log = play();
+  expect(log.ask(sealed('P-1'))).toMatchObject({ allow: true, details: { approval: 'P-1', status: 'pending' } });
+  expect(log.say('P-1', 'approve').code).toBe('OK');
+  expect(log.use('P-1')).toMatchObject({ allow: true, details: { index: 0 } });
+  expect(log.finish('P-1').code).toBe('OK');
+  expect(log.kinds()).toEqual(['requested', 'approved', 'used', 'finished']);
+  expect(log.state.approvals).toEqual({});
+  expect(log.facts[1]).toMatchObject({ by: 'user:ann', until: T0 + 10 * MINUTE });
+});
+
+test.each<[string, (log: ReturnType<typeof play>) => Verdict, string]>([
+  ['an id that nobody knows', (log) => log.use('P-9', null), 'UNKNOWN_APPROVAL'],
+  ['deciding about such an id', (log) => log.say('P-9', 'approve'), 'UNKNOWN_APPROVAL'],
+  [
+    'before a decision',
+    (log) => last(log.ask(sealed('P-2', { fingerprint: 'x' })), log.use('P-2')),
+    'APPROVAL_PENDING',
+  ],
+  ['after a rejection', (log) => last(log.say('P-1', 'reject'), log.use('P-1', null)), 'APPROVAL_REJECTED'],
+  ['rejecting twice', (log) => last(log.say('P-1', 'reject'), log.say('P-1', 'reject')), 'APPROVAL_REJECTED'],
+  ['approving twice', (log) => log.say('P-1', 'approve'), 'NOT_ALLOWED_NOW'],
+  ['when the grant is over', (log) => last(log.wait(10 * MINUTE), log.use('P-1')), 'APPROVAL_EXPIRED'],
+  ['later still', (log) => last(log.wait(10 * MINUTE), log.sweep(), log.use('P-1', null)), 'APPROVAL_EXPIRED'],
+  ['deciding when it is over', (log) => last(log.wait(10 * MINUTE), log.say('P-1', 'reject')), 'APPROVAL_EXPIRED'],
+  [
+    'a second time while it runs',
+    (log) => last(log.use('P-1'), log.use('P-1', presented(), { running: [0] })),
+    'APPROVAL_USED',
+  ],
+  [
+    'a second time after it ran',
+    (log) => last(log.use('P-1'), log.finish('P-1'), log.use('P-1', null)),
+    'APPROVAL_USED',
+  ],
+  ['a second time after a crash', (log) => last(log.use('P-1'), log.use('P-1')), 'OUTCOME_UNKNOWN'],
+  [
+    'approving what was cut off, without a word',
+    (log) => last(log.use('P-1'), log.say('P-1', 'approve')),
+    'OUTCOME_UNKNOWN',
+  ],
+  [
+    'approving again what runs',
+    (log) => last(log.use('P-1'), log.say('P-1', 'approve', { again: true, running: [0] })),
+    'NOT_ALLOWED_NOW',
+  ],
+  [
+    'an agent that approves',
+    (log) => last(log.ask(sealed('P-2', { fingerprint: 'x' })), log.say('P-2', 'approve', { isAgent: true })),
+    'APPROVER_IS_AGENT',
+  ],
+  ['an agent that rejects', (log) => log.say('P-1', 'reject', { isAgent: true }), 'APPROVER_IS_AGENT'],
+  ['another requester', (log) => log.use('P-1', presented(), { requester: 'a2' }), 'APPROVAL_MISMATCH'],
+  ['finishing what does not run', (log) => log.finish('P-1'), 'NOT_ALLOWED_NOW'],
+  [
+    'what can never be approved',
+    (log) => log.ask(sealed('P-2', { refusal: { allow: false, code: 'COMMAND_BLOCKED', reason: 'no', details: {} } })),
+    'COMMAND_BLOCKED',
+  ],
+])('%s: refused', (_, story, code) => {
+  expect(story(approved()).code).toBe(code);
+});
+
+test.each<[string, Presented]>([
+  ['argument 1', presented('deploy test')],
+  ['argument 2', presented('deploy prod now')],
+  ['folder cwd', presented('deploy prod', { cwd: '/other', seal: 'x' })],
+  ['program deploy', presented('deploy prod', { programs: { deploy: { path: '/x', digest: 'sha256:1' } } })],
+  ['program deploy', presented('deploy prod', { programs: { deploy: { path: '/bin/deploy', digest: 'sha256:9' } } })],
+  ['program deploy', presented('deploy prod', { programs: {} })],
+  ['place /w/f', presented('deploy prod', { places: { '/w/f': '/etc/f' } })],
+  ['file /w/f', presented('deploy prod', { files: { '/w/f': 'sha256:9' } })],
+  ['file /w/f', presented('deploy prod', { files: {} })],
+  ['environment HOME', presented('deploy prod', { envMarks: { HOME: 'other', LD_PRELOAD: null } })],
+  ['environment HOME', presented('deploy prod', { envMarks: { LD_PRELOAD: null } })],
+  ['environment LD_PRELOAD', presented('deploy prod', { envMarks: { HOME: 'h', LD_PRELOAD: 'x' } })],
+  ['policy policy', presented('deploy prod', { policy: 'other' })],
+  ['seal key', presented('deploy prod', { keyId: 'other' })],
+  ['seal seal', presented('deploy prod', { seal: 'forged' })],
+])('%s differs, and is told', (name, what) => {
+  const log = approved();
+  const verdict = log.use('P-1', what);
+  expect(verdict.code).toBe('APPROVAL_MISMATCH');
+  const last = log.facts.at(-1);
+  expect(last).toMatchObject({ kind: 'approval.refused', code: 'APPROVAL_MISMATCH' });
+  const told = last?.kind === 'approval.refused' ? last.differences.map((one) => `${one.part} ${one.name}`) : [];
+  expect(told).toEqual([name]);
+  expect(log.use('P-1').code).toBe('OK');
+});
+
+test('characters that look alike are told apart in the difference', () => {
+  expect(approved().use('P-1', presented('deploy pr\u043ed')).reason).toContain('pr\\u{43e}d');
+});
+
+test('the same wish that waits is the same approval; once it is decided it is a new one', () => {
+  const log = play();
+  log.ask(sealed('P-1'));
+  expect(log.ask(sealed('P-2'))).toMatchObject({ details: { approval: 'P-1', status: 'pending' } });
+  log.say('P-1', 'approve');
+  expect(log.ask(sealed('P-2'))).toMatchObject({ details: { approval: 'P-1', status: 'approved' } });
+  log.use('P-1');
+  expect(log.ask(sealed('P-3'))).toMatchObject({ details: { approval: 'P-3' } });
+  expect(log.kinds()).toEqual(['requested', 'approved', 'used', 'requested']);
+});
+
+test('each command of a list runs once, in any order', () => {
+  const log = play();
+  const commands = [command('deploy one'), command('deploy two')];
+  log.ask(sealed('P-1', { commands }));
+  log.say('P-1', 'approve');
+  expect(log.use('P-1', presented('deploy two')).details).toMatchObject({ index: 1 });
+  log.finish('P-1', 1);
+  expect(log.use('P-1', presented('deploy two')).code).toBe('APPROVAL_USED');
+  expect(log.use('P-1', presented('deploy one')).details).toMatchObject({ index: 0 });
+  log.finish('P-1', 0);
+  expect(log.state.approvals).toEqual({});
+});
+
+test('what was cut off runs again only when a person says so, and then once', () => {
+  const log = approved();
+  log.use('P-1');
+  log.wait(60 * MINUTE);
+  expect(log.sweep().details).toEqual({ expired: [] });
+  expect(log.use('P-1').code).toBe('OUTCOME_UNKNOWN');
+  expect(log.use('P-1').code).toBe('OUTCOME_UNKNOWN');
+  expect(log.say('P-1', 'approve', { again: true }).code).toBe('OK');
+  expect(log.use('P-1').code).toBe('OK');
+  log.finish('P-1');
+  expect(log.use('P-1', null).code).toBe('APPROVAL_USED');
+  expect(log.kinds().filter((kind) => kind === 'unknown')).toHaveLength(1);
+});
+
+test('what was cut off can be left at that', () => {
+  const log = approved();
+  log.use('P-1');
+  expect(log.say('P-1', 'reject').code).toBe('OK');
+  expect(log.use('P-1', null).code).toBe('APPROVAL_REJECTED');
+});
+
+test('a look does not use anything up', () => {
+  const log = approved();
+  expect(log.use('P-1', presented(), { dry: true }).code).toBe('OK');
+  expect(log.use('P-1').code).toBe('OK');
+});
+
+test('permission in words is over when it is given', () => {
+  const log = play();
+  log.ask(sealed('P-1', { commands: [] }));
+  log.say('P-1', 'approve');
+  expect(log.state.approvals).toEqual({});
+});
+
+test('what nobody decides in time is over, and whoever asks next gets a new one', () => {
+  const log = play();
+  log.ask(sealed('P-1'));
+  log.wait(60 * MINUTE);
+  expect(log.ask(sealed('P-2', { expiresAt: T0 + 120 * MINUTE }))).toMatchObject({ details: { approval: 'P-2' } });
+  expect(log.kinds()).toEqual(['requested', 'expired', 'requested']);
+});
+
+type Step = readonly [string, number];
+
+test('whatever is asked in whatever order, no command runs more often than people said, and replay gives the same', () => {
+  const step = fc.tuple(
+    fc.constantFrom('ask', 'approve', 'again', 'reject', 'use', 'crashed', 'finish', 'wait', 'wrong'),
+    fc.nat(2),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 25 }), (steps: readonly Step[]) => {
+      const log = play();
+      for (const [what, n] of steps) take(log, what, `P-${n}`);
+      const replayed: State = emptyState();
+      for (const fact of log.facts) apply(replayed, { at: new Date(T0).toISOString(), fact });
+      expect(Object.keys(replayed.approvals)).toEqual(Object.keys(log.state.approvals));
+      for (const id of ['P-0', 'P-1', 'P-2']) {
+        const of = (kind: string) =>
+          log.facts.filter((fact) => isApprovalFact(fact) && fact.id === id && fact.kind === kind);
+        expect(of('approval.used').length).toBeLessThanOrEqual(of('approval.approved').length);
+      }
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+function take(log: ReturnType<typeof play>, what: string, id: string): Verdict | undefined {
+  switch (what) {
+    case 'ask':
+      return log.facts.some((fact) => isApprovalFact(fact) && fact.id === id)
+        ? undefined
+        : log.ask(sealed(id, { fingerprint: id, expiresAt: T0 + 1e9 }));
+    case 'approve':
+      return log.say(id, 'approve');
+    case 'again':
+      return log.say(id, 'approve', { again: true });
+    case 'reject':
+      return log.say(id, 'reject');
+    case 'use':
+      return log.use(id, log.state.approvals[id] ? presented() : null);
+    case 'crashed':
+      return log.use(id, log.state.approvals[id] ? presented() : null, { running: [0] });
+    case 'finish':
+      return log.finish(id);
+    case 'wrong':
+      return log.use(id, log.state.approvals[id] ? presented('deploy other') : null);
+    default:
+      log.wait(4 * MINUTE);
+      return undefined;
+  }
+}

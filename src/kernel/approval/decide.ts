@@ -1,0 +1,118 @@
+// The one place where a request about approvals becomes facts and a verdict, and where a turn's own request is taken.
+import type { Pen } from '../cast/pen.ts';
+import type { Fact } from '../fact.ts';
+import type { Input } from '../input.ts';
+import { allow, type Denied, type Verdict } from '../verdict.ts';
+import { isSameCommand } from './difference.ts';
+import type { ApprovalRequest, Origin, SealedRequest } from './request.ts';
+import { expireDue, settle } from './settle.ts';
+import { type Approval, approvalOf, turnOf } from './state.ts';
+import { finish, use } from './use.ts';
+
+export type Asked = {
+  /** Empty where it was refused. */
+  readonly id: string;
+  /** `approved` where a person was faster than the report. */
+  readonly status: 'pending' | 'approved' | 'refused';
+  readonly refusal: Denied | null;
+  readonly facts: readonly Fact[];
+};
+
+export function decideApproval(pen: Pen, input: Extract<Input, { kind: ApprovalRequest['kind'] }>): Verdict {
+  const expired = expireDue(pen);
+  switch (input.kind) {
+    case 'approval.request': {
+      const granted = input.sealed.refusal ? null : grantedTo(pen, input.sealed);
+      if (granted) return allow(`${granted.id}: it is approved already`, { approval: granted.id, status: 'approved' });
+      const asked = requestApproval(pen, input.sealed, known(pen, input.from));
+      if (asked.refusal) return asked.refusal;
+      const reason = asked.status === 'approved' ? 'it is approved already' : 'it waits for a person';
+      return allow(`${asked.id}: ${reason}`, { approval: asked.id, status: asked.status });
+    }
+    case 'approval.decide':
+      return settle(pen, input, expired);
+    case 'approval.use':
+      return use(pen, input, expired);
+    case 'approval.finish':
+      return finish(pen, input);
+    case 'approval.sweep':
+      return allow(expired.size === 0 ? 'nothing has expired' : `expired: ${[...expired].join(', ')}`, {
+        expired: [...expired],
+      });
+  }
+}
+
+/**
+ * Asks for an approval. The same wish that waits already is not written down again; a report that names the approval its
+ * agent was given while it worked is tied to that one.
+ */
+export function requestApproval(pen: Pen, sealed: SealedRequest, from: Origin | null): Asked {
+  const before = pen.facts.length;
+  const asked = (id: string, status: Asked['status'], refusal: Denied | null = null): Asked => ({
+    id,
+    status,
+    refusal,
+    facts: pen.facts.slice(before),
+  });
+  if (sealed.refusal) {
+    // It is over as soon as it is asked, and whoever waits for a decision has one.
+    const { code, reason } = sealed.refusal;
+    ask(pen, sealed, from);
+    pen.write({
+      kind: 'approval.rejected',
+      id: sealed.id,
+      ...turnOf(from),
+      by: 'policy',
+      reason: `${code}: ${reason}`,
+    });
+    return asked(sealed.id, 'refused', sealed.refusal);
+  }
+  const open = relayed(pen, sealed, from) ?? sameWish(pen, sealed, from);
+  if (!open) {
+    ask(pen, sealed, from);
+    return asked(sealed.id, 'pending');
+  }
+  const isLinked = open.from?.cast === from?.cast && open.from?.turn === from?.turn;
+  if (from && !isLinked) pen.write({ kind: 'approval.linked', id: open.id, ...from });
+  if (from && open.grant) {
+    // A person was faster than the report: the turn that begins to wait hears of the decision all the same.
+    const { by, reason, until } = open.grant;
+    pen.write({ kind: 'approval.approved', id: open.id, ...turnOf(from), by, reason, until, relayed: true });
+  }
+  return asked(open.id, open.grant ? 'approved' : 'pending');
+}
+
+function ask(pen: Pen, sealed: SealedRequest, from: Origin | null): void {
+  const attempt = from ? { attempt: from.attempt } : {};
+  pen.write({ kind: 'approval.requested', id: sealed.id, ...turnOf(from), ...attempt, sealed });
+}
+
+/** The approval that the request names, if it is the same requester's and about the same commands. */
+function relayed({ state }: Pen, { relays, requester, commands }: SealedRequest, from: Origin | null): Approval | null {
+  const open = relays === null ? null : approvalOf(state.approvals, relays);
+  if (!open || open.sealed.requester !== requester || Object.keys(open.uses).length > 0) return null;
+  // Who was told that it may, and asks again all the same, waits for a person like anybody else.
+  if (open.grant && open.from?.cast === from?.cast && open.from?.turn === from?.turn) return null;
+  const isSame = commands.every((command) => open.sealed.commands.some((other) => isSameCommand(other, command)));
+  return isSame ? open : null;
+}
+
+/** What was granted for the same wish and not used. */
+function grantedTo({ state }: Pen, { fingerprint }: SealedRequest): Approval | null {
+  const same = Object.values(state.approvals).filter(({ sealed }) => sealed.fingerprint === fingerprint);
+  return same.find(({ grant, uses }) => grant !== null && Object.keys(uses).length === 0) ?? null;
+}
+
+/** What waits for one turn is not what another turn waits for. */
+function sameWish({ state }: Pen, { fingerprint }: SealedRequest, from: Origin | null): Approval | null {
+  const waiting = Object.values(state.approvals).filter(({ grant }) => grant === null);
+  const same = waiting.filter(({ sealed }) => sealed.fingerprint === fingerprint);
+  const isFree = (one: Approval) => !from || !one.from || (one.from.cast === from.cast && one.from.turn === from.turn);
+  return same.find(isFree) ?? null;
+}
+
+/** A turn that is not open waits for nothing. */
+function known({ state }: Pen, from: Origin | null): Origin | null {
+  if (!from || !Object.hasOwn(state.casts, from.cast)) return null;
+  return state.casts[from.cast]?.turns[from.turn] ? from : null;
+}

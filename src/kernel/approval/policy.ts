@@ -1,0 +1,114 @@
+// The `approvals` section of the configuration: which tiers people give to commands, what can never be approved, and how long
+// requests and grants live. Missing members have the defaults that stand here.
+import { given } from '../graph/authored.ts';
+import { error, type Findings, shown } from '../graph/issue.ts';
+import { checkShapes, checkUnknown, oneOf, POSITIVE_INTEGER, type Shapes } from '../graph/shape.ts';
+import { isObject, isPositiveInteger, isText, type Json } from '../json.ts';
+import { TIERS, type Tier } from './request.ts';
+
+export const HOOK_MODES = ['off', 'ask', 'deny'] as const;
+export type HookMode = (typeof HOOK_MODES)[number];
+
+export type ApprovalPolicy = {
+  /** By the words a command begins with. They count before our own table. */
+  readonly tiers: Readonly<Record<string, Tier>>;
+  /** The words with which commands begin that nobody may approve. */
+  readonly blocked: readonly string[];
+  /** Variables that are bound besides those that always are. */
+  readonly env: readonly string[];
+  /** The tier of a write within the workspace, by redirection or by a program that does nothing else. */
+  readonly writes: Tier;
+  /** Null where nothing is said: then a hook asks for approvals within a gaia turn only. */
+  readonly hook: HookMode | null;
+  readonly pendingHours: number;
+  readonly grantMinutes: number;
+};
+
+export const DEFAULT_POLICY: ApprovalPolicy = {
+  tiers: {},
+  blocked: [],
+  env: [],
+  writes: 'T1',
+  hook: null,
+  pendingHours: 168,
+  grantMinutes: 60,
+};
+
+const SHAPES: Shapes = {
+  writes: oneOf(TIERS),
+  hook: oneOf(HOOK_MODES),
+  pendingHours: POSITIVE_INTEGER,
+  grantMinutes: POSITIVE_INTEGER,
+};
+const FIELDS = ['tiers', 'blocked', 'env', ...Object.keys(SHAPES)];
+const VARIABLE = /^[A-Za-z_]\w{0,199}$/;
+
+/** The policy that a section which was checked describes. */
+export function policyOf(section: Json | undefined): ApprovalPolicy {
+  if (!isObject(section)) return DEFAULT_POLICY;
+  const [tiers, writes, hook] = [given(section, 'tiers'), given(section, 'writes'), given(section, 'hook')];
+  const [hours, minutes] = [given(section, 'pendingHours'), given(section, 'grantMinutes')];
+  return {
+    tiers: isObject(tiers) ? Object.fromEntries(Object.entries(tiers).filter(isTierRow)) : {},
+    blocked: texts(given(section, 'blocked')),
+    env: texts(given(section, 'env')),
+    writes: isTier(writes) ? writes : DEFAULT_POLICY.writes,
+    hook: HOOK_MODES.find((mode) => mode === hook) ?? null,
+    pendingHours: isPositiveInteger(hours) ? hours : DEFAULT_POLICY.pendingHours,
+    grantMinutes: isPositiveInteger(minutes) ? minutes : DEFAULT_POLICY.grantMinutes,
+  };
+}
+
+export function* checkApprovals(section: Json | undefined): Findings {
+  if (section === undefined) return;
+  if (!isObject(section)) {
+    yield error('INVALID_CONFIG', 'approvals', `approvals is ${shown(section)}. Write an object, or leave it out.`);
+    return;
+  }
+  yield* checkShapes(section, SHAPES, 'approvals', 'INVALID_CONFIG');
+  yield* checkTiers(given(section, 'tiers'));
+  yield* checkList(
+    given(section, 'blocked'),
+    'blocked',
+    isText,
+    'the words a command begins with, such as "terraform destroy"',
+  );
+  yield* checkList(given(section, 'env'), 'env', isVariable, 'names of variables, such as "AWS_PROFILE"');
+  yield* checkUnknown(section, FIELDS, 'approvals', 'approvals');
+}
+
+/** A tier that is misspelt must not be no tier. */
+function* checkTiers(tiers: Json | undefined): Findings {
+  if (tiers === undefined) return;
+  if (!isObject(tiers)) {
+    const fix = 'Write an object from commands to tiers, such as {"terraform plan": "T2"}.';
+    yield error('INVALID_CONFIG', 'approvals.tiers', `tiers is ${shown(tiers)}. ${fix}`);
+    return;
+  }
+  for (const [words, tier] of Object.entries(tiers)) {
+    if (isTier(tier) && isText(words)) continue;
+    const message = `The tier of ${shown(words)} is ${shown(tier)}. Write one of ${TIERS.join(', ')}.`;
+    yield error('INVALID_CONFIG', `approvals.tiers.${words}`, message);
+  }
+}
+
+function* checkList(value: Json | undefined, field: string, isMember: (one: Json) => boolean, wants: string): Findings {
+  if (value === undefined || (Array.isArray(value) && value.every(isMember))) return;
+  yield error('INVALID_CONFIG', `approvals.${field}`, `${field} is ${shown(value)}. Write a list of ${wants}.`);
+}
+
+function isTier(value: unknown): value is Tier {
+  return TIERS.some((tier) => tier === value);
+}
+
+function isTierRow(row: [string, Json]): row is [string, Tier] {
+  return isTier(row[1]);
+}
+
+function isVariable(value: Json): boolean {
+  return isText(value) && VARIABLE.test(value);
+}
+
+function texts(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter(isText) : [];
+}

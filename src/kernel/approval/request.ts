@@ -1,0 +1,132 @@
+// What can be asked of approvals: a sealed request, a person's decision, the use of what was approved. Everything that was
+// looked up outside (digests, seals, who is alive) comes with the request.
+import type { Denied } from '../verdict.ts';
+
+export const TIERS = ['T0', 'T1', 'T2', 'T3'] as const;
+/** Read-only, local validation, simulation, changes state. */
+export type Tier = (typeof TIERS)[number];
+
+/** The real place of a program and the digest of its bytes. */
+export type ProgramSeal = { readonly path: string; readonly digest: string };
+
+/** One command as it was sealed. What stands here in clear holds no secret; marks and seal are made with a key. */
+export type SealedCommand = {
+  /** The command as a shell would be told it, without secrets. */
+  readonly display: string;
+  /** The SHA-256 of the canonical form of what is displayed. */
+  readonly digest: string;
+  /** Over everything the approval is bound to. */
+  readonly seal: string;
+  readonly tier: Tier;
+  /** Why it has this tier. */
+  readonly because: string;
+  /** The arguments in clear; null where one of them holds a secret. */
+  readonly argv: readonly string[] | null;
+  /** One for each argument, so that the one that differs can be named. */
+  readonly marks: readonly string[];
+  /** By the word that names it; null where there was none. */
+  readonly programs: Readonly<Record<string, ProgramSeal | null>>;
+  /** Where the paths that its arguments name really lie. */
+  readonly places: Readonly<Record<string, string>>;
+  /** The digests of the files that it names, by their real paths. */
+  readonly files: Readonly<Record<string, string>>;
+};
+
+export type SealedRequest = {
+  /** `P-` and 32 hexadecimal digits. */
+  readonly id: string;
+  /** None where permission is asked for something that is no command. */
+  readonly commands: readonly SealedCommand[];
+  /** The real path of the folder in which the commands run. */
+  readonly cwd: string;
+  /** Names of the variables that are bound and set. */
+  readonly env: readonly string[];
+  /** All variables that are bound: the mark of the value, or null where it is not set. */
+  readonly envMarks: Readonly<Record<string, string | null>>;
+  /** Where programs are looked for. The commands run with it, whatever it is by then. */
+  readonly path: string;
+  /** The files of all commands. */
+  readonly files: Readonly<Record<string, string>>;
+  /** The digest of the policy in force. */
+  readonly policy: string;
+  readonly requester: string;
+  readonly operation: string;
+  readonly scope: string;
+  readonly riskLevel: string;
+  readonly rationale: string;
+  /** Null where nobody said how to undo it. */
+  readonly rollback: string | null;
+  readonly verification: string | null;
+  /** Until when it waits for a decision. */
+  readonly expiresAt: number;
+  /** How long a decision holds. */
+  readonly grantMs: number;
+  /** The same for the same wish, whenever and under whatever id it comes. */
+  readonly fingerprint: string;
+  /** Tells keys apart without giving them away. */
+  readonly keyId: string;
+  /** The approval that the agent says it was given already. */
+  readonly relays: string | null;
+  /** Why this cannot be approved at all. */
+  readonly refusal: Denied | null;
+};
+
+/** The turn whose agent asks. */
+export type Origin = { readonly cast: string; readonly turn: number; readonly attempt: number };
+
+/** The process that carries a command out. */
+export type Executor = { readonly host: string; readonly pid: number; readonly startTime: string };
+
+/** A command as it is about to be run, looked at in the same way as when it was sealed. */
+export type Presented = {
+  /** Null where one of them holds a secret. */
+  readonly argv: readonly string[] | null;
+  readonly marks: readonly string[];
+  readonly seal: string;
+  readonly cwd: string;
+  readonly programs: Readonly<Record<string, ProgramSeal | null>>;
+  readonly places: Readonly<Record<string, string>>;
+  readonly files: Readonly<Record<string, string | null>>;
+  readonly envMarks: Readonly<Record<string, string | null>>;
+  readonly policy: string;
+  readonly keyId: string;
+};
+
+export type ApprovalRequest =
+  | { readonly kind: 'approval.request'; readonly sealed: SealedRequest; readonly from: Origin | null }
+  | {
+      readonly kind: 'approval.decide';
+      readonly id: string;
+      readonly choice: 'approve' | 'reject';
+      readonly reason: string;
+      readonly isAgent: boolean;
+      /** What may have run before a crash may run once more. */
+      readonly again?: boolean;
+      /** The commands whose executors still run, by their places. */
+      readonly running?: readonly number[];
+    }
+  | {
+      readonly kind: 'approval.use';
+      readonly id: string;
+      readonly requester: string;
+      /** Null where no such approval was found to compare with. */
+      readonly presented: Presented | null;
+      readonly executor: Executor;
+      readonly running?: readonly number[];
+      /** Only whether it would be allowed: nothing is used up. */
+      readonly dry?: boolean;
+    }
+  | {
+      readonly kind: 'approval.finish';
+      readonly id: string;
+      readonly index: number;
+      /** Null where it was ended by a signal or could not be started. */
+      readonly exit: number | null;
+      readonly note?: string;
+    }
+  /** Time has passed: what nobody decided or used in time is over. */
+  | { readonly kind: 'approval.sweep' };
+
+export function isApprovalRequest<T extends { readonly kind: string }>(request: T): request is T & ApprovalRequest {
+  return request.kind.startsWith('approval.');
+}

@@ -1,0 +1,59 @@
+// The approvals that are open: those that wait for a person, and those that were granted and are not used up.
+import type { Executor, Origin, SealedRequest } from './request.ts';
+
+/** By id. What is rejected, expired or used up is in the log and not here. */
+export type Approvals = Record<string, Approval>;
+
+export type Approval = {
+  readonly id: string;
+  readonly sealed: SealedRequest;
+  readonly since: number;
+  /** The turn that waits for it. */
+  from: Origin | null;
+  grant: Grant | null;
+  /** By the place of the command in the list. */
+  uses: Record<string, Use>;
+};
+
+export type Grant = { readonly by: string; readonly at: number; readonly until: number; readonly reason: string };
+
+export type Use = {
+  readonly at: number;
+  readonly round: number;
+  readonly executor: Executor;
+  /** `again`: a person allowed it once more. */
+  phase: 'started' | 'finished' | 'unknown' | 'again';
+};
+
+export function noApprovals(): Approvals {
+  return {};
+}
+
+export function approvalOf(approvals: Approvals, id: string): Approval | null {
+  return (Object.hasOwn(approvals, id) && approvals[id]) || null;
+}
+
+/** Until when it waits to be decided or, once it is, to be used. */
+export function endOf({ sealed, grant }: Approval): number {
+  return grant?.until ?? sealed.expiresAt;
+}
+
+/** Whether a command of it began, and it is not known how that ended. */
+export function isUnsettled({ uses }: Approval): boolean {
+  return Object.values(uses).some(({ phase }) => phase === 'started' || phase === 'unknown');
+}
+
+/** What nobody knows the end of does not become known by waiting. */
+export function isDue(approval: Approval, at: number): boolean {
+  return at >= endOf(approval) && !isUnsettled(approval);
+}
+
+/** Whether nothing of it can be used any more. */
+export function isSpent({ sealed, grant, uses }: Approval): boolean {
+  return grant !== null && sealed.commands.every((_, index) => uses[index]?.phase === 'finished');
+}
+
+/** The turn that waits, as every fact about its approval names it. */
+export function turnOf(from: Origin | null): { readonly cast?: string; readonly turn?: number } {
+  return from ? { cast: from.cast, turn: from.turn } : {};
+}

@@ -1,0 +1,101 @@
+// The use of an approval: everything it is bound to is compared once more, and what fits is used up before it runs, so that
+// it runs at most once whatever happens.
+import type { Pen } from '../cast/pen.ts';
+import type { Input } from '../input.ts';
+import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { differencesOf, isSameCommand, nearestCommand, spoken } from './difference.ts';
+import type { Difference } from './fact.ts';
+import { pastOf } from './once.ts';
+import type { Presented } from './request.ts';
+import { refusalOfClosed, refuse, unknownReason } from './settle.ts';
+import { type Approval, approvalOf, turnOf } from './state.ts';
+
+type Wish = Extract<Input, { kind: 'approval.use' }>;
+
+export function use(pen: Pen, input: Wish, expired: ReadonlySet<string>): Verdict {
+  const { id, presented, requester } = input;
+  const approval = approvalOf(pen.state.approvals, id);
+  if (!approval || !presented) {
+    const past = expired.has(id) ? 'expired' : pastOf(id, input.used);
+    return refuse(pen, id, approval, refusalOfClosed(id, past));
+  }
+  if (!approval.grant) {
+    const reason = `${id} waits for a person; \`baton approve ${id}\` is theirs to say. Report APPROVAL_REQUEST with this approval_id and end your turn`;
+    return refuse(pen, id, approval, deny('APPROVAL_PENDING', reason, { approval: id }));
+  }
+  const { sealed } = approval;
+  if (sealed.requester !== requester) {
+    const who = { part: 'requester', name: 'requester', approved: sealed.requester, given: requester } as const;
+    return mismatch(pen, approval, [who]);
+  }
+  const matching = [...sealed.commands.keys()].filter((index) => {
+    const command = sealed.commands[index];
+    return command !== undefined && isSameCommand(command, presented);
+  });
+  if (matching.length === 0)
+    return mismatch(pen, approval, differencesAt(approval, nearestCommand(sealed, presented), presented));
+  const index = matching.find((at) => isFree(approval, at));
+  if (index === undefined) return refusalOfRepeat(pen, approval, matching, input.running ?? []);
+  const differences = differencesAt(approval, index, presented);
+  if (differences.length > 0) return mismatch(pen, approval, differences);
+  return input.dry ? allow(`${id} allows it`, { approval: id, index }) : begin(pen, approval, index, input);
+}
+
+function begin(pen: Pen, { id, from, uses }: Approval, index: number, { requester, executor }: Wish): Verdict {
+  const last = uses[index];
+  const round = last ? last.round + 1 : 0;
+  pen.write({ kind: 'approval.used', id, ...turnOf(from), index, round, requester, executor });
+  return allow(`${id} is used`, { approval: id, index });
+}
+
+function isFree({ uses }: Approval, index: number): boolean {
+  const phase = uses[index]?.phase;
+  return phase === undefined || phase === 'again';
+}
+
+/** It ran, runs, or may have run. */
+function refusalOfRepeat(
+  pen: Pen,
+  approval: Approval,
+  matching: readonly number[],
+  running: readonly number[],
+): Denied {
+  const { id, uses, from } = approval;
+  const lost = matching.find((at) => ['started', 'unknown'].includes(uses[at]?.phase ?? '') && !running.includes(at));
+  if (lost === undefined) return refuse(pen, id, approval, refusalOfClosed(id, 'used'));
+  if (uses[lost]?.phase === 'started') pen.write({ kind: 'approval.unknown', id, ...turnOf(from), index: lost });
+  return refuse(pen, id, approval, deny('OUTCOME_UNKNOWN', unknownReason(id), { approval: id, command: lost }));
+}
+
+function differencesAt({ sealed }: Approval, index: number, presented: Presented): readonly Difference[] {
+  const command = sealed.commands[index];
+  if (!command) {
+    const none = {
+      part: 'argument',
+      name: '0',
+      approved: 'no command at all',
+      given: presented.argv?.[0] ?? 'one that is not shown',
+    };
+    return [none as Difference];
+  }
+  return differencesOf(sealed, command, presented);
+}
+
+function mismatch(pen: Pen, { id, from }: Approval, differences: readonly Difference[]): Denied {
+  const reason = `what is to be run is not what was approved as ${id}; ${differences.map(spoken).join('; ')}. Run exactly what was approved, or ask anew`;
+  pen.write({ kind: 'approval.refused', id, ...turnOf(from), code: 'APPROVAL_MISMATCH', reason, differences });
+  return deny('APPROVAL_MISMATCH', reason, { approval: id, differences });
+}
+
+export function finish(pen: Pen, input: Extract<Input, { kind: 'approval.finish' }>): Verdict {
+  const { id, index, exit, note } = input;
+  const approval = approvalOf(pen.state.approvals, id);
+  const phase = approval?.uses[index]?.phase;
+  // A run that a person has given up on may still come to its end; what the person said stays.
+  if (!approval || (phase !== 'started' && phase !== 'unknown')) {
+    return deny('NOT_ALLOWED_NOW', `command ${index} of ${id} does not run`, { approval: id });
+  }
+  const told = note === undefined ? {} : { note };
+  pen.write({ kind: 'approval.finished', id, ...turnOf(approval.from), index, exit, ...told });
+  return allow(`${id} is finished`, { approval: id, index, exit });
+}

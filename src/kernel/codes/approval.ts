@@ -1,0 +1,62 @@
+// Codes of approvals: what waits for a person, and why what was approved may not run as it is presented.
+import type { CodeRow } from './row.ts';
+
+export const APPROVAL_CODES = {
+  APPROVAL_NEEDED: {
+    http: 403,
+    retry: 'person',
+    means: 'a command changes state and nobody has approved it',
+    cause: 'an agent was about to run a command of tier T3; a sealed approval waits now under the id in details',
+    fix: 'report APPROVAL_REQUEST with that approval_id and end the turn; once a person approved it, run `baton exec --approval ID -- …`',
+  },
+  APPROVAL_PENDING: {
+    http: 409,
+    retry: 'later',
+    means: 'the approval was asked for and not decided',
+    cause: '`baton exec` was called before a person said yes',
+    fix: 'a person says `baton approve ID` or `baton reject ID`; then run it',
+  },
+  APPROVAL_REJECTED: {
+    http: 403,
+    retry: 'never',
+    means: 'a person said no',
+    cause: '`baton reject` was said for this approval',
+    fix: 'do not run it; look at the reason, and ask for something else',
+  },
+  APPROVAL_EXPIRED: {
+    http: 410,
+    retry: 'person',
+    means: 'nobody decided in time, or what was approved was not run in time',
+    cause: 'approvals.pendingHours or approvals.grantMinutes went by',
+    fix: 'ask again; a new approval is made, and a person decides anew',
+  },
+  APPROVAL_USED: {
+    http: 409,
+    retry: 'person',
+    means: 'the approval is used up, or runs at this moment',
+    cause: 'each command of an approval runs once',
+    fix: 'ask again if it has to run another time',
+  },
+  APPROVAL_MISMATCH: {
+    http: 409,
+    retry: 'repaired',
+    means: 'what is to be run is not what was approved',
+    cause:
+      'an argument, the folder, a program, a file, a variable, the policy or the requester differs; details.differences names each',
+    fix: 'run it exactly as it was approved, or ask for an approval of what it is now',
+  },
+  UNKNOWN_APPROVAL: {
+    http: 404,
+    retry: 'never',
+    means: 'there is no such approval',
+    cause: 'the id was misspelt, shortened too much, or belongs to another workspace',
+    fix: '`baton approvals` lists what is open',
+  },
+  COMMAND_BLOCKED: {
+    http: 403,
+    retry: 'never',
+    means: 'the command can never be approved',
+    cause: 'it destroys what nobody can bring back, grants itself what people grant, or stands in approvals.blocked',
+    fix: 'do it another way; a person who wants it runs it without an agent',
+  },
+} as const satisfies Record<string, CodeRow>;

@@ -1,0 +1,76 @@
+// The worktree of an item that walks beside others. It begins from the cast's branch as that is when the item begins, serves
+// one item after the other, and is cleared away when nothing lies in it that is nowhere else.
+import type { Watch } from '../../kernel/cast/packet.ts';
+import { type PutAside, putAside } from './aside.ts';
+import { commitOf, git, tryGit } from './git.ts';
+import { clearAway } from './make.ts';
+import { isIn } from './merge.ts';
+import { catchUp } from './move.ts';
+import { dropRecord, type LaneRecord, type WorktreeRecord, writeRecord } from './record.ts';
+import { type Begun, beginTurn, dropStaleLock, dropStrays, keepTurn, uncommittedOf } from './turns.ts';
+
+/** In a worktree of its own an item is alone. */
+const alone = (watch: Watch): Watch => ({ ...watch, beside: null });
+
+/** Brings the worktree to where an attempt begins; for another item than the last one, to the cast's branch. */
+export async function beginInLane(
+  stateDir: string,
+  own: WorktreeRecord,
+  lane: LaneRecord,
+  watch: Watch,
+): Promise<Begun<LaneRecord>> {
+  const { record, aside } = await catchUp(stateDir, lane, watch.turn);
+  if (record.lane.task === watch.task) {
+    const begun = await beginTurn(stateDir, record, alone(watch));
+    return { ...begun, aside: begun.aside ?? aside };
+  }
+  await dropStaleLock(record.folder);
+  const tip = await git(own.top, ['rev-parse', `refs/heads/${own.branch}`]);
+  const left = await putLeftoversAside(stateDir, record, tip, watch.turn);
+  await git(record.folder, ['symbolic-ref', 'HEAD', `refs/heads/${record.branch}`]);
+  await git(record.folder, ['reset', '-q', '--hard', tip]);
+  await git(record.folder, ['clean', '-qfd']);
+  const note = { ...record.lane, task: watch.task, kept: null, conflicts: [] };
+  const fresh = writeRecord(stateDir, { ...record, base: tip, starts: {}, open: {}, lane: note });
+  const begun = await beginTurn(stateDir, fresh, alone(watch));
+  return { ...begun, aside: left };
+}
+
+/** Commits the work of an accepted turn. */
+export async function keepInLane(stateDir: string, lane: LaneRecord, watch: Watch): Promise<LaneRecord> {
+  await keepTurn(stateDir, lane, alone(watch), []);
+  return writeRecord(stateDir, { ...lane, lane: { ...lane.lane, kept: watch.turn } });
+}
+
+/** Takes away what was written outside of the paths that the item may change. */
+export function dropStraysInLane(stateDir: string, lane: LaneRecord, watch: Watch): Promise<PutAside | null> {
+  return dropStrays(stateDir, { ...lane, open: { [watch.turn]: watch.beside ?? [] } }, watch);
+}
+
+export type Leftovers = { readonly commits: number; readonly files: number };
+
+/** What lies in the worktree and not in the cast's branch, whose last commit is `tip`. */
+export async function leftoversOf({ top, branch, ...record }: LaneRecord, tip: string): Promise<Leftovers> {
+  const counted = await tryGit(top, ['rev-list', '--count', `${tip}..refs/heads/${branch}`]);
+  const files = await uncommittedOf({ top, branch, ...record }).catch(() => 0);
+  return { commits: Number(counted.out) || 0, files };
+}
+
+/** Keeps what is nowhere else under a name of its own. */
+export async function putLeftoversAside(
+  stateDir: string,
+  lane: LaneRecord,
+  tip: string,
+  turn: number,
+): Promise<PutAside | null> {
+  const head = await commitOf(lane.folder, 'HEAD');
+  if (head === null) return null;
+  const start = (await isIn(lane.folder, head, tip)) ? head : tip;
+  return putAside(stateDir, lane, turn, start, `What ${lane.lane.task ?? 'an item'} left in ${lane.branch}`);
+}
+
+/** Takes the worktree, its branch and its record away, whatever they hold. */
+export async function removeLane(stateDir: string, lane: LaneRecord): Promise<void> {
+  await clearAway(lane);
+  dropRecord(stateDir, lane);
+}

@@ -1,0 +1,111 @@
+// Takes what an item did in a worktree of its own over into the cast's branch. It is asked again after a crash, so it may
+// have been done already: then the item's last commit is in the branch. Where others changed the same, the item's worktree
+// gets both versions, for whoever mends it, and the branch stays as it was.
+import type { Watch } from '../../kernel/cast/packet.ts';
+import type { MergeEnd } from '../../kernel/input.ts';
+import { type PutAside, putAside } from './aside.ts';
+import { AUTHOR, git, tryGit, WorktreeError } from './git.ts';
+import { conflictsIn, isIn } from './merge.ts';
+import { catchUp, moveBranch } from './move.ts';
+import { type LaneRecord, type WorktreeRecord, writeRecord } from './record.ts';
+import { commitAll, message, subjectOf, trailersOf } from './turns.ts';
+
+export type LaneMerge = {
+  readonly own: WorktreeRecord;
+  readonly lane: LaneRecord;
+  readonly end: MergeEnd;
+  /** What was in the way in either of them. */
+  readonly asides: readonly PutAside[];
+};
+
+export async function mergeLane(
+  stateDir: string,
+  before: WorktreeRecord,
+  begun: LaneRecord,
+  watch: Watch,
+): Promise<LaneMerge> {
+  const [mine, theirs] = [await catchUp(stateDir, before, watch.turn), await catchUp(stateDir, begun, watch.turn)];
+  const own = mine.record;
+  let lane = theirs.record;
+  const asides = [mine.aside, theirs.aside].flatMap((aside) => aside ?? []);
+  // Nothing of this item was ever written here: what lies here is another one's.
+  if (lane.lane.task !== watch.task) return { own, lane, asides, end: { ok: true, commit: null } };
+  // A crash right after the turn was accepted came before its commit. What comes later is nobody's who was accepted.
+  if (lane.lane.kept !== watch.turn) {
+    await commitAll(lane, subjectOf(watch), lane.cast, trailersOf(lane.cast, watch));
+    lane = writeRecord(stateDir, { ...lane, lane: { ...lane.lane, kept: watch.turn } });
+  }
+  const [tip, work] = [await tipOf(own), await tipOf(lane)];
+  if (await isIn(own.top, work, tip)) return { own, lane, asides, end: { ok: true, commit: tip } };
+  const marked = await stillMarked(lane, work);
+  if (marked.length > 0) return { own, lane, asides, end: conflict(own, marked, 'is not mended yet') };
+  const joined = await join(own.top, work, tip);
+  if (joined.files.length > 0) {
+    const moved = await takeBoth(stateDir, lane, { tip, work, tree: joined.tree, files: joined.files }, watch);
+    const all = [...asides, ...moved.asides];
+    return { own, lane: moved.lane, asides: all, end: conflict(own, joined.files, 'was changed there too') };
+  }
+  const commit = (await isIn(own.top, tip, work)) ? work : await commitMerge(own, joined.tree, [tip, work], watch);
+  const moved = await moveBranch(stateDir, own, commit, watch.turn);
+  const all = moved.aside ? [...asides, moved.aside] : asides;
+  return { own: moved.record, lane, asides: all, end: { ok: true, commit } };
+}
+
+/** The tree of both together, and the files in which they clash; these hold both versions, between marks. */
+async function join(top: string, ours: string, theirs: string) {
+  const merged = await tryGit(top, ['merge-tree', '--write-tree', '--name-only', '-z', ours, theirs]);
+  const [tree = ''] = merged.out.split('\0');
+  if (merged.code === 0) return { tree, files: [] };
+  if (merged.code === 1) return { tree, files: conflictsIn(merged.out) };
+  const why = merged.error.split('\n')[0] ?? '';
+  throw new WorktreeError(`git cannot merge what ran side by side (it has to be 2.38 or newer): ${why}`);
+}
+
+async function commitMerge({ folder, cast }: WorktreeRecord, tree: string, parents: readonly string[], watch: Watch) {
+  const trailers = [...trailersOf(cast, watch), `Baton-Attempt: ${watch.turn}.${watch.attempt}`];
+  const input = message(`Merge ${subjectOf(watch)}`, trailers);
+  const args = ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent])];
+  return git(folder, args, { input, env: AUTHOR });
+}
+
+type Clash = {
+  readonly tip: string;
+  readonly work: string;
+  readonly tree: string;
+  readonly files: readonly string[];
+};
+
+/** Both versions in one commit of the item's branch: when they are mended there is nothing left that clashes. */
+async function takeBoth(stateDir: string, lane: LaneRecord, { tip, work, tree, files }: Clash, watch: Watch) {
+  const { folder, cast, branch } = lane;
+  const aside = await putAside(stateDir, lane, watch.turn, work, `What was in the way when ${branch} was moved on`);
+  await git(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
+  await git(folder, ['reset', '-q', '--hard', work]);
+  await git(folder, ['clean', '-qfd']);
+  const input = message(`Both versions, to be mended (turn ${watch.turn})`, trailersOf(cast, watch));
+  const both = await git(folder, ['commit-tree', tree, '-p', work, '-p', tip], { input, env: AUTHOR });
+  // The files come first: with them unknown the marks could be taken for the item's work.
+  const noted = writeRecord(stateDir, { ...lane, lane: { ...lane.lane, conflicts: files } });
+  const moved = await moveBranch(stateDir, noted, both, watch.turn);
+  return { lane: moved.record, asides: [aside, moved.aside].flatMap((each) => each ?? []) };
+}
+
+const MARKS = ['<<<<<<< ', '>>>>>>> '];
+
+/** The files in which both versions still stand side by side. */
+async function stillMarked({ top, lane }: LaneRecord, commit: string): Promise<readonly string[]> {
+  const marked: string[] = [];
+  for (const path of lane.conflicts) {
+    const { code, out } = await tryGit(top, ['cat-file', 'blob', `${commit}:${path}`]);
+    if (code === 0 && MARKS.every((mark) => `\n${out}`.includes(`\n${mark}`))) marked.push(path);
+  }
+  return marked;
+}
+
+function conflict({ branch }: WorktreeRecord, files: readonly string[], what: string): MergeEnd {
+  return { ok: false, files, reason: `it cannot be merged into ${branch}: ${files.join(', ')} ${what}` };
+}
+
+function tipOf({ top, branch }: WorktreeRecord): Promise<string> {
+  return git(top, ['rev-parse', `refs/heads/${branch}`]);
+}

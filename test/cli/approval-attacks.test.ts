@@ -1,0 +1,388 @@
+// What was approved is changed a little before it runs, in every way we could think of: each time it is refused with the part
+// that differs, through the command line and through the hook. The unchanged command runs, once.
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { whoActs } from '../../src/access/who-acts.ts';
+import { approvalsIn } from '../../src/approvals/open-approvals.ts';
+import { readPolicy } from '../../src/approvals/policy-file.ts';
+import { presentedAs } from '../../src/approvals/present.ts';
+import { openSealKey } from '../../src/approvals/seal-key.ts';
+import { sealRequest } from '../../src/approvals/seal-request.ts';
+import { shellLine } from '../../src/approvals/shell-words.ts';
+import { dialects } from '../../src/dialects/index.ts';
+import { Desk } from '../../src/engine/desk.ts';
+import type { Json, JsonObject } from '../../src/kernel/json.ts';
+import { logFileIn, SqliteLog } from '../../src/log/sqlite.ts';
+import { BATON, baton, json, type Ran } from './baton.ts';
+
+const HOUR_MS = 3_600_000;
+const dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-attack-')));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const at = (...names: string[]) => join(dir, ...names);
+const ENV = { PATH: `${at('tools')}:${process.env.PATH}`, HOME: dir, DEPLOY_ENV: 'blue', BATON_CONFIG: at('user') };
+const CONFIG = { materia: {}, loadouts: {}, approvals: { env: ['DEPLOY_ENV'], hook: 'deny' } };
+/** The accent is one character here and can be two; the file is read. */
+const ARGV = ['deploy', '--target', 'prod', '-r', 'caf\u00e9', 'config.json'];
+const LIST = ['deploy one', 'deploy two', 'deploy one'];
+
+const ids: Record<string, string> = {};
+
+beforeAll(async () => {
+  for (const folder of ['.baton/state', 'tools/real', 'work/sub', 'other', 'user', 'evil'])
+    mkdirSync(at(folder), { recursive: true, mode: 0o700 });
+  put('.baton/config.json', JSON.stringify(CONFIG));
+  program('tools/real/deploy-1', 'the approved one');
+  program('tools/real/deploy-2', 'another one');
+  program('evil/deploy', 'an evil one');
+  symlinkSync('real/deploy-1', at('tools/deploy'));
+  symlinkSync('work', at('here'));
+  put('work/config.json', '{"replicas": 3}');
+  put('other/config.json', '{"replicas": 3}');
+  await mintAll();
+}, 120_000);
+
+function put(name: string, text: string): void {
+  writeFileSync(at(name), text);
+}
+
+function program(name: string, what: string): void {
+  put(name, `#!/bin/sh\necho "${what} $*" >> ${at('ran.log')}\n`);
+  chmodSync(at(name), 0o755);
+}
+
+/** Asks and decides in this process, at any time of the past, so that each attack costs one process only. */
+async function mintAll(): Promise<void> {
+  let now = Date.now() - 10 * 24 * HOUR_MS;
+  const log = new SqliteLog(logFileIn(at('.baton/state')));
+  const desk = await Desk.open(log, dialects, { now: () => now });
+  const [policy, key] = [readPolicy(at('.baton/config.json')), openSealKey(ENV)];
+  if ('allow' in policy || 'allow' in key) throw new Error('no policy or no key');
+  const requester = whoActs().by;
+  const scene = { requester, cwd: at('here'), env: ENV, policy, key, ground: null };
+  const ask = async (name: string, request: JsonObject) => {
+    const sealed = sealRequest(request, { ...scene, now });
+    expect((await desk.submit({ kind: 'approval.request', sealed, from: null }, 'agent')).verdict.code).toBe('OK');
+    ids[name] = sealed.id;
+  };
+  const decide = (name: string, choice: 'approve' | 'reject') =>
+    desk.submit({ kind: 'approval.decide', id: id(name), choice, reason: '', isAgent: false }, 'user:ann');
+  const line = (more: string) => ({ exact_content: `${shellLine(ARGV)} ${more}` });
+  await ask('expired', line('expired'));
+  await ask('granted long ago', line('granted'));
+  await decide('granted long ago', 'approve');
+  now = Date.now() - 60_000;
+  await ask('base', { exact_content: shellLine(ARGV) });
+  await ask('pending', line('pending'));
+  await ask('rejected', line('rejected'));
+  await ask('crashed', line('crashed'));
+  await ask('list', { command_set: LIST.map((command) => ({ command })) });
+  await ask('shell', { exact_content: `${shellLine(ARGV)} | cat > out.txt` });
+  await ask('look-alike of the program', { exact_content: 'deploy only' });
+  for (const name of ['base', 'crashed', 'list', 'shell', 'look-alike of the program']) await decide(name, 'approve');
+  await decide('rejected', 'reject');
+  const crashed = (await approvalsIn(log))[id('crashed')];
+  if (!crashed) throw new Error('not there');
+  const executor = { host: hostname(), pid: 4_000_000, startTime: 'long ago' };
+  const presented = presentedAs(crashed, [...ARGV, 'crashed'], scene);
+  const began = await desk.submit({ kind: 'approval.use', id: crashed.id, requester, presented, executor }, 'agent');
+  expect(began.verdict.code).toBe('OK');
+  await desk.close();
+}
+
+function id(name: string): string {
+  return ids[name] ?? name;
+}
+
+const swapped = (index: number, word: string) => ARGV.map((one, at) => (at === index ? word : one));
+const ran = () => (existsSync(at('ran.log')) ? readFileSync(at('ran.log'), 'utf8').trim().split('\n') : []);
+
+type Attack = {
+  readonly approval?: string;
+  readonly argv?: readonly string[];
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Done before, and taken back after. */
+  readonly change?: () => () => void;
+};
+
+function changed(name: string, text: string): () => () => void {
+  return () => {
+    const before = readFileSync(at(name));
+    writeFileSync(at(name), text);
+    return () => writeFileSync(at(name), before);
+  };
+}
+
+/** Moves a file away, puts something in its place, and puts it back. */
+function replaced(name: string, by: (path: string) => void): () => () => void {
+  return () => {
+    renameSync(at(name), at('aside'));
+    by(at(name));
+    return () => {
+      rmSync(at(name), { recursive: true, force: true });
+      renameSync(at('aside'), at(name));
+    };
+  };
+}
+
+const MISMATCH = 'APPROVAL_MISMATCH';
+
+/** The attack, the code, and the part of the difference. */
+const ATTACKS: readonly (readonly [string, Attack, string, string?])[] = [
+  [
+    'the arguments in another order',
+    { argv: ['deploy', '-r', 'caf\u00e9', '--target', 'prod', 'config.json'] },
+    MISMATCH,
+    'argument 1',
+  ],
+  ['two arguments swapped', { argv: swapped(2, '-r').with(3, 'prod') }, MISMATCH, 'argument 2'],
+  ['a flag added at the end', { argv: [...ARGV, '--force'] }, MISMATCH, 'argument 6'],
+  ['a flag added at the front', { argv: ARGV.toSpliced(1, 0, '--force') }, MISMATCH, 'argument 1'],
+  ['an argument left out', { argv: ARGV.toSpliced(5, 1) }, MISMATCH, 'argument 5'],
+  ['everything left out', { argv: ['deploy'] }, MISMATCH, 'argument 1'],
+  ['a flag in another case', { argv: swapped(3, '-R') }, MISMATCH, 'argument 3'],
+  ['a value in another case', { argv: swapped(2, 'Prod') }, MISMATCH, 'argument 2'],
+  ['a flag and its value in one word', { argv: ['deploy', '--target=prod', ...ARGV.slice(3)] }, MISMATCH, 'argument 1'],
+  ['two arguments as one', { argv: ['deploy', '--target', 'prod -r', ...ARGV.slice(4)] }, MISMATCH, 'argument 2'],
+  ['an argument in quotes', { argv: swapped(2, '"prod"') }, MISMATCH, 'argument 2'],
+  ['a space behind', { argv: swapped(2, 'prod ') }, MISMATCH, 'argument 2'],
+  ['an empty argument', { argv: [...ARGV, ''] }, MISMATCH, 'argument 6'],
+  ['a redirection', { argv: [...ARGV, '>', 'out'] }, MISMATCH, 'argument 6'],
+  ['errors sent elsewhere', { argv: [...ARGV, '2>&1'] }, MISMATCH, 'argument 6'],
+  ['a pipe', { argv: [...ARGV, '|', 'sh'] }, MISMATCH, 'argument 6'],
+  ['a semicolon', { argv: [...ARGV, ';', 'rm', 'x'] }, MISMATCH, 'argument 6'],
+  ['a second command', { argv: [...ARGV, '&&', 'rm', 'x'] }, MISMATCH, 'argument 6'],
+  ['in the background', { argv: [...ARGV, '&'] }, MISMATCH, 'argument 6'],
+  ['a substitution', { argv: swapped(2, '$(id)') }, MISMATCH, 'argument 2'],
+  ['a shell around it', { argv: ['bash', '-c', shellLine(ARGV)] }, MISMATCH, 'argument 0'],
+  ['a login shell around it', { argv: ['sh', '-lc', shellLine(ARGV)] }, MISMATCH, 'argument 0'],
+  ['env around it', { argv: ['env', 'X=1', ...ARGV] }, MISMATCH, 'argument 0'],
+  ['sudo before it', { argv: ['sudo', ...ARGV] }, MISMATCH, 'argument 0'],
+  ['the program by its whole path', { argv: swapped(0, at('tools/deploy')) }, MISMATCH, 'argument 0'],
+  ['the program by a relative path', { argv: swapped(0, '../tools/deploy') }, MISMATCH, 'argument 0'],
+  ['another program', { argv: swapped(0, 'rm') }, MISMATCH, 'argument 0'],
+  ['a line break in an argument', { argv: swapped(2, 'prod\n') }, MISMATCH, 'argument 2'],
+  ['a tab in an argument', { argv: swapped(2, 'pr\tod') }, MISMATCH, 'argument 2'],
+  ['the same accent in two characters', { argv: swapped(4, 'cafe\u0301') }, MISMATCH, 'argument 4'],
+  ['a Cyrillic letter', { argv: swapped(2, 'pr\u043ed') }, MISMATCH, 'argument 2'],
+  ['a letter of full width', { argv: swapped(2, '\uff50rod') }, MISMATCH, 'argument 2'],
+  ['a character without width', { argv: swapped(2, 'pro\u200bd') }, MISMATCH, 'argument 2'],
+  ['text that runs backwards', { argv: swapped(2, '\u202eprod') }, MISMATCH, 'argument 2'],
+  ['another dash', { argv: swapped(1, '\u2010\u2010target') }, MISMATCH, 'argument 1'],
+  ['a space that does not break', { argv: swapped(2, 'prod\u00a0') }, MISMATCH, 'argument 2'],
+  ['a look-alike of the file', { argv: swapped(5, 'c\u043enfig.json') }, MISMATCH, 'argument 5'],
+  ['a detour to the same file', { argv: swapped(5, './config.json') }, MISMATCH, 'argument 5'],
+  ['another folder', { cwd: at('other') }, MISMATCH, 'folder'],
+  ['a folder below', { cwd: at('work/sub') }, MISMATCH, 'folder'],
+  ['a folder above', { cwd: dir }, MISMATCH, 'folder'],
+  [
+    'a link to the folder that leads elsewhere now',
+    { change: replaced('here', (path) => symlinkSync('other', path)) },
+    MISMATCH,
+    'folder',
+  ],
+  ['an edited file', { change: changed('work/config.json', '{"replicas": 30}') }, MISMATCH, 'file'],
+  ['a file with one more line break', { change: changed('work/config.json', '{"replicas": 3}\n') }, MISMATCH, 'file'],
+  ['a deleted file', { change: replaced('work/config.json', () => undefined) }, MISMATCH, 'file'],
+  [
+    'a folder in place of the file',
+    { change: replaced('work/config.json', (path) => mkdirSync(path)) },
+    MISMATCH,
+    'file',
+  ],
+  [
+    'a link to the same content elsewhere',
+    { change: replaced('work/config.json', (path) => symlinkSync('../other/config.json', path)) },
+    MISMATCH,
+    'place',
+  ],
+  [
+    'a program that was edited',
+    { change: changed('tools/real/deploy-1', '#!/bin/sh\necho x\n') },
+    MISMATCH,
+    'program deploy',
+  ],
+  [
+    'a program whose link leads elsewhere',
+    { change: replaced('tools/deploy', (path) => symlinkSync('real/deploy-2', path)) },
+    MISMATCH,
+    'program deploy',
+  ],
+  ['a program that is gone', { change: replaced('tools/deploy', () => undefined) }, MISMATCH, 'program deploy'],
+  ['another program first on the path', { env: { PATH: `${at('evil')}:${ENV.PATH}` } }, MISMATCH, 'program deploy'],
+  ['a path without the program', { env: { PATH: process.env.PATH } }, MISMATCH, 'program deploy'],
+  ['another home', { env: { HOME: at('other') } }, MISMATCH, 'environment HOME'],
+  ['a library that is loaded before', { env: { LD_PRELOAD: '' } }, MISMATCH, 'environment LD_PRELOAD'],
+  ['code that every shell reads', { env: { BASH_ENV: at('evil/deploy') } }, MISMATCH, 'environment BASH_ENV'],
+  ['another way to other machines', { env: { GIT_SSH_COMMAND: 'evil' } }, MISMATCH, 'environment GIT_SSH_COMMAND'],
+  ['another account', { env: { AWS_PROFILE: 'production' } }, MISMATCH, 'environment AWS_PROFILE'],
+  ['a bound variable with another value', { env: { DEPLOY_ENV: 'green' } }, MISMATCH, 'environment DEPLOY_ENV'],
+  ['a bound variable that is not set', { env: { DEPLOY_ENV: undefined } }, MISMATCH, 'environment DEPLOY_ENV'],
+  ['another requester', { env: { BATON_OWNER: 'mallory' } }, MISMATCH, 'requester'],
+  ['an agent of a cast', { env: { BATON_CAST: 'c1', BATON_ATTEMPT: '1.1' } }, MISMATCH, 'requester'],
+  [
+    'another policy',
+    {
+      change: changed(
+        '.baton/config.json',
+        JSON.stringify({ ...CONFIG, approvals: { ...CONFIG.approvals, tiers: { deploy: 'T0' } } }),
+      ),
+    },
+    MISMATCH,
+    'policy',
+  ],
+  ['another key', { env: { BATON_CONFIG: at('other-user') } }, MISMATCH, 'seal key'],
+  ['the approval of another command', { approval: 'look-alike of the program' }, MISMATCH, 'argument 1'],
+  ['a command that is not on the list', { approval: 'list', argv: ['deploy', 'three'] }, MISMATCH, 'argument 1'],
+  ['the line of a shell without the shell', { approval: 'shell' }, MISMATCH, 'argument 0'],
+  [
+    'one more step in the line of a shell',
+    { approval: 'shell', argv: ['bash', '-c', `${shellLine(ARGV)} | cat > out.txt; id`] },
+    MISMATCH,
+    'argument 2',
+  ],
+  ['what nobody has decided', { approval: 'pending', argv: [...ARGV, 'pending'] }, 'APPROVAL_PENDING'],
+  ['what was rejected', { approval: 'rejected', argv: [...ARGV, 'rejected'] }, 'APPROVAL_REJECTED'],
+  ['what nobody decided in time', { approval: 'expired', argv: [...ARGV, 'expired'] }, 'APPROVAL_EXPIRED'],
+  ['what was granted too long ago', { approval: 'granted long ago', argv: [...ARGV, 'granted'] }, 'APPROVAL_EXPIRED'],
+  ['what was cut off by a crash', { approval: 'crashed', argv: [...ARGV, 'crashed'] }, 'OUTCOME_UNKNOWN'],
+  ['an id that nobody knows', { approval: `P-${'0'.repeat(32)}` }, 'UNKNOWN_APPROVAL'],
+  ['an id of another shape', { approval: '../../P-1' }, 'UNKNOWN_APPROVAL'],
+];
+
+const ROWS = ATTACKS.map(([name, attack, code, difference]) => ({ name, attack, code, difference }));
+
+test.each(ROWS)('$name is refused', async ({ attack, code, difference }) => {
+  const undo = attack.change?.() ?? (() => undefined);
+  const before = ran();
+  try {
+    const { cwd = at('here'), argv = ARGV } = attack;
+    const args = ['exec', '--json', '--approval', id(attack.approval ?? 'base'), '--', ...argv];
+    const done = await baton(cwd, args, { env: { ...ENV, ...attack.env } });
+    expect(refusal(done)).toEqual([1, code]);
+    if (difference !== undefined) expect(differencesIn(done)).toContain(difference);
+    expect(ran()).toEqual(before);
+  } finally {
+    undo();
+  }
+});
+
+test('ids that are cut short, or written otherwise, name nothing', async () => {
+  const whole = id('base');
+  for (const word of [whole.slice(0, 9), whole.toUpperCase(), `${whole} `, `${whole}0`, '']) {
+    const done = await baton(at('here'), ['exec', '--json', `--approval=${word}`, '--', ...ARGV], { env: ENV });
+    expect([word, done.code === 0]).toEqual([word, false]);
+  }
+});
+
+function refusal(done: Ran): Json[] {
+  const { allow, code, reason } = json(done);
+  if (allow !== false || !done.stderr.includes(String(code)) || reason === '') throw new Error(done.stderr);
+  return [done.code, code ?? null];
+}
+
+function differencesIn(done: Ran): string[] {
+  const { differences } = json<{ details: { differences: { part: string; name: string }[] } }>(done).details;
+  return differences.flatMap(({ part, name }) => [part, `${part} ${name}`]);
+}
+
+const EXEC = `${BATON} exec --approval`;
+
+/** Lines of an agent's shell: what the hook says of them. */
+const LINES: readonly (readonly [string, (id: string) => string, string])[] = [
+  ['the arguments in another order', (id) => `${EXEC} ${id} -- deploy -r prod --target café config.json`, MISMATCH],
+  ['a redirection', (id) => `${EXEC} ${id} -- ${shellLine(ARGV)} > out.txt`, MISMATCH],
+  ['a pipe', (id) => `${EXEC} ${id} -- ${shellLine(ARGV)} | sh`, MISMATCH],
+  ['a second command', (id) => `${EXEC} ${id} -- ${shellLine(ARGV)}; rm config.json`, MISMATCH],
+  ['a command before it', (id) => `cd ../other && ${EXEC} ${id} -- ${shellLine(ARGV)}`, MISMATCH],
+  ['a variable before it', (id) => `DEPLOY_ENV=green ${EXEC} ${id} -- ${shellLine(ARGV)}`, MISMATCH],
+  ['a substitution', (id) => `${EXEC} ${id} -- deploy --target $(cat x) -r café config.json`, MISMATCH],
+  ['a variable in an argument', (id) => `${EXEC} ${id} -- deploy --target "$T" -r café config.json`, MISMATCH],
+  ['in the background', (id) => `${EXEC} ${id} -- ${shellLine(ARGV)} &`, MISMATCH],
+  ['a shell around it', (id) => `bash -c '${EXEC} ${id} -- deploy'`, MISMATCH],
+  ['sudo before it', (id) => `sudo ${EXEC} ${id} -- ${shellLine(ARGV)}`, MISMATCH],
+  [
+    'another program of the same name',
+    (id) => `${at('evil')}/baton exec --approval ${id} -- ${shellLine(ARGV)}`,
+    MISMATCH,
+  ],
+  [
+    'no character at all in an argument',
+    (id) => `${EXEC} ${id} -- deploy --target 'pr\u0000od' -r café config.json`,
+    MISMATCH,
+  ],
+  ['a line break and another command', (id) => `${EXEC} ${id} -- ${shellLine(ARGV)}\nrm config.json`, MISMATCH],
+  ['a Cyrillic letter', (id) => `${EXEC} ${id} -- deploy --target pr\u043ed -r café config.json`, MISMATCH],
+  ['another option', (id) => `${EXEC} ${id} -C ../other -- ${shellLine(ARGV)}`, 'BAD_USAGE'],
+  ['what nobody has decided', () => `${EXEC} ${id('pending')} -- ${shellLine(ARGV)} pending`, 'APPROVAL_PENDING'],
+  ['what was rejected', () => `${EXEC} ${id('rejected')} -- ${shellLine(ARGV)} rejected`, 'APPROVAL_REJECTED'],
+  ['the same without an approval', () => shellLine([...ARGV, 'new']), 'APPROVAL_NEEDED'],
+  ['what can never be approved', () => 'rm --recursive ~', 'COMMAND_REFUSED'],
+  ['a disk that is made anew', () => 'mkfs.ext4 /dev/sda1', 'COMMAND_BLOCKED'],
+  ['approving it itself', (id) => `${BATON} approve ${id}`, 'COMMAND_BLOCKED'],
+];
+
+function hook(line: string): Promise<Ran> {
+  const event = { hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command: line }, cwd: at('here') };
+  return baton(at('here'), ['hook', 'PreToolUse'], { env: ENV, input: JSON.stringify(event) });
+}
+
+test.each(LINES)('before a tool call, %s is refused', async (_, line, code) => {
+  const { code: exit, stderr } = await hook(line(id('base')));
+  expect([exit, /^baton: (\w+):/.exec(stderr)?.[1]]).toEqual([2, code]);
+});
+
+test('the unchanged command passes the hook and runs once, however often it is tried', async () => {
+  unlinkIfThere('ran.log');
+  const line = `${EXEC} ${id('base')} -- ${shellLine(ARGV)}`;
+  expect(await hook(line)).toMatchObject({ code: 0, stderr: '' });
+  const run = () => baton(at('here'), ['exec', '--json', '--approval', id('base'), '--', ...ARGV], { env: ENV });
+  const all = await Promise.all([run(), run(), run()]);
+  expect(all.map(({ code }) => code).sort()).toEqual([0, 1, 1]);
+  expect(ran()).toEqual([`the approved one ${ARGV.slice(1).join(' ')}`]);
+  expect(refusal(await run())).toEqual([1, 'APPROVAL_USED']);
+  expect((await hook(line)).code).toBe(2);
+});
+
+test('every command of a list runs as often as it is listed, in any order', async () => {
+  unlinkIfThere('ran.log');
+  const run = async (word: string) => {
+    const done = await baton(at('here'), ['exec', '--json', '--approval', id('list'), '--', 'deploy', word], {
+      env: ENV,
+    });
+    return done.code === 0 ? 'OK' : json(done).code;
+  };
+  const tried = ['two', 'two', 'one', 'one', 'one'];
+  const codes: unknown[] = [];
+  for (const word of tried) codes.push(await run(word));
+  expect(codes).toEqual(['OK', 'APPROVAL_USED', 'OK', 'OK', 'APPROVAL_USED']);
+  expect(ran()).toEqual(['two', 'one', 'one'].map((word) => `the approved one ${word}`));
+});
+
+test('every refusal is in the log, with the difference', async () => {
+  const facts = json<readonly { fact?: JsonObject; kind?: string }[]>(
+    await baton(dir, ['log', '--json', '--after', '0'], { env: ENV }),
+  );
+  const refused = facts.filter((entry) => JSON.stringify(entry).includes('approval.refused'));
+  expect(refused.length).toBeGreaterThanOrEqual(ATTACKS.length);
+  expect(JSON.stringify(refused)).toContain('environment');
+});
+
+function unlinkIfThere(name: string): void {
+  if (existsSync(at(name))) unlinkSync(at(name));
+}

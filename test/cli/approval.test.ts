@@ -1,0 +1,293 @@
+// Approvals on the command line: asked for, shown, decided by a person, used once, whatever is killed in between.
+import { chmodSync, existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { ApprovalView } from '../../src/approvals/approval-view.ts';
+import type { JsonObject } from '../../src/kernel/json.ts';
+import { agentIdOf } from '../../src/kernel/turn/agent-id.ts';
+import { asBlock, reportOf } from '../reports.ts';
+import { baton, flow, type How, isRunning, json, project, put, read, start, until, untilWritten } from './baton.ts';
+
+async function ask(dir: string, exact_content: string, more: JsonObject = {}, how: How = {}): Promise<string> {
+  const input = JSON.stringify({
+    operation: 'does it',
+    exact_content,
+    rollback: 'none',
+    verification: 'look',
+    ...more,
+  });
+  const { details } = json<{ details: { approval: string } }>(
+    await baton(dir, ['approvals', 'request', '-'], { ...how, input }),
+  );
+  return details.approval;
+}
+
+async function approved(dir: string, line: string, more: JsonObject = {}): Promise<string> {
+  const id = await ask(dir, line, more);
+  expect((await baton(dir, ['approve', id])).code).toBe(0);
+  return id;
+}
+
+async function codeOf(dir: string, args: readonly string[], how: How = {}): Promise<unknown> {
+  const done = await baton(dir, args, how);
+  return done.stdout === '' ? done.code : json(done).code;
+}
+
+const open = async (dir: string) => json<readonly ApprovalView[]>(await baton(dir, ['approvals', '--json']));
+const exec = (id: string, ...argv: string[]) => ['exec', '--json', '--approval', id, '--', ...argv];
+const lines = (dir: string, name: string) => (existsSync(join(dir, name)) ? read(dir, name).trim().split('\n') : []);
+
+test('a person sees what is asked, exactly, and decides by a beginning of the id', async () => {
+  const dir = project({ 'a.txt': 'a' });
+  const id = await ask(dir, "cp a.txt 'b c.txt'", { scope: 'here', risk_level: 'high' });
+  expect(id).toMatch(/^P-[0-9a-f]{32}$/);
+  expect(await ask(dir, "cp a.txt 'b c.txt'")).toBe(id);
+  const { stdout } = await baton(dir, ['approvals']);
+  for (const part of ["cp a.txt 'b c.txt'", 'HIGH', 'here', 'user:', dir]) expect(stdout).toContain(part);
+  expect(await open(dir)).toMatchObject([
+    { id, status: 'pending', risk: 'HIGH', rollback: 'none', cast: null, stale: false },
+  ]);
+  expect(await codeOf(dir, ['approve', '--json', id.slice(0, 9)])).toBe('UNKNOWN_APPROVAL');
+  expect(await codeOf(dir, ['approve', '--json', id.slice(0, 10)])).toBe('OK');
+  expect(await codeOf(dir, ['approve', '--json', id])).toBe('NOT_ALLOWED_NOW');
+  expect((await baton(dir, exec(id, 'cp', 'a.txt', 'b c.txt'))).code).toBe(0);
+  expect(read(dir, 'b c.txt')).toBe('a');
+  expect(await open(dir)).toEqual([]);
+});
+
+test('what a person rejects is not run; what was approved can be taken back', async () => {
+  const dir = project();
+  const first = await ask(dir, 'touch a');
+  expect((await baton(dir, ['reject', first])).code).toBe(2);
+  expect(await codeOf(dir, ['reject', '--json', first, '--reason', 'no'])).toBe('OK');
+  expect(await codeOf(dir, exec(first, 'touch', 'a'))).toBe('APPROVAL_REJECTED');
+  const second = await approved(dir, 'touch a');
+  expect(second).not.toBe(first);
+  expect(await codeOf(dir, ['reject', '--json', second, '--reason', 'changed my mind'])).toBe('OK');
+  expect(await codeOf(dir, exec(second, 'touch', 'a'))).toBe('APPROVAL_REJECTED');
+  expect(existsSync(join(dir, 'a'))).toBe(false);
+});
+
+test('an agent approves and rejects nothing, and that it tried is in the log', async () => {
+  const dir = project();
+  const id = await ask(dir, 'touch a');
+  const env = { BATON_CAST: 'c1', BATON_ATTEMPT: '1.1' };
+  expect(await codeOf(dir, ['approve', '--json', id], { env })).toBe('APPROVER_IS_AGENT');
+  expect(await codeOf(dir, ['reject', '--json', id, '--reason', 'x'], { env })).toBe('APPROVER_IS_AGENT');
+  expect((await baton(dir, ['log', '--after', '0'])).stdout).toContain('APPROVER_IS_AGENT');
+  expect(await open(dir)).toMatchObject([{ status: 'pending' }]);
+});
+
+test('a command that can never be approved is over as soon as it is asked for', async () => {
+  const dir = project({ '.baton/config.json': { materia: {}, loadouts: {}, approvals: { blocked: ['touch'] } } });
+  const input = JSON.stringify({ exact_content: 'touch a' });
+  expect(await codeOf(dir, ['approvals', 'request', '-'], { input })).toBe('COMMAND_BLOCKED');
+  expect(await open(dir)).toEqual([]);
+});
+
+test('a secret in a command is sealed and nowhere stored', async () => {
+  const dir = project();
+  const secret = ['ghp', 'A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8'].join('_');
+  const id = await approved(dir, `sh -c 'echo done > out' --token ${secret}`);
+  const state = readFileSync(join(dir, '.baton/state/log.sqlite'), 'latin1');
+  expect(state).not.toContain(secret);
+  expect((await open(dir))[0]?.commands[0]?.command).toContain('[secret:');
+  const args = (token: string) => exec(id, 'sh', '-c', 'echo done > out', '--token', token);
+  const other = await baton(dir, args(secret.replace('A1', 'Z9')));
+  expect(json(other).code).toBe('APPROVAL_MISMATCH');
+  expect(other.stderr).not.toContain('b2C3d4');
+  expect((await baton(dir, args(secret))).code).toBe(0);
+  expect(read(dir, 'out')).toBe('done\n');
+});
+
+test('it runs without a shell, and its exit code, output and signals are passed on', async () => {
+  const dir = project();
+  const literal = await approved(dir, "echo '$HOME; ls *'");
+  expect(await baton(dir, ['exec', '--approval', literal, '--', 'echo', '$HOME; ls *'])).toMatchObject({
+    code: 0,
+    stdout: '$HOME; ls *\n',
+  });
+  const failing = await approved(dir, "sh -c 'cat; exit 7'");
+  const failed = await baton(dir, ['exec', '--approval', failing, '--', 'sh', '-c', 'cat; exit 7'], { input: 'in' });
+  expect([failed.code, failed.stdout]).toEqual([7, 'in']);
+  const line = 'trap "echo ended > end; exit 9" TERM; echo up > up; while :; do sleep 0.1; done';
+  const trapped = await approved(dir, `sh -c '${line}'`);
+  const running = start(dir, ['exec', '--approval', trapped, '--', 'sh', '-c', line]);
+  await untilWritten(dir, 'up');
+  running.child.kill('SIGTERM');
+  expect((await running.ended).code).toBe(9);
+  expect(read(dir, 'end')).toBe('ended\n');
+  const facts = (await baton(dir, ['log', '--after', '0'])).stdout;
+  expect(facts).toContain('ended with 9');
+});
+
+test('a line that needs a shell is sealed as that line for a shell', async () => {
+  const dir = project({ 'a.txt': 'one\n' });
+  const id = await approved(dir, 'cat a.txt | tr a-z A-Z > b.txt');
+  expect((await open(dir))[0]?.commands[0]?.command).toBe("bash -c 'cat a.txt | tr a-z A-Z > b.txt'");
+  put(dir, { 'a.txt': 'two\n' });
+  expect(await codeOf(dir, exec(id, 'bash', '-c', 'cat a.txt | tr a-z A-Z > b.txt'))).toBe('APPROVAL_MISMATCH');
+  put(dir, { 'a.txt': 'one\n' });
+  expect((await baton(dir, exec(id, 'bash', '-c', 'cat a.txt | tr a-z A-Z > b.txt'))).code).toBe(0);
+  expect(read(dir, 'b.txt')).toBe('ONE\n');
+});
+
+test('killed while it runs, it is not run again until a person says so, and then once', async () => {
+  const dir = project();
+  const line = 'echo x >> count; sleep $NAP';
+  const id = await approved(dir, `sh -c '${line}'`);
+  const args = exec(id, 'sh', '-c', line);
+  const first = start(dir, args, { env: { NAP: '60' } });
+  await untilWritten(dir, 'count');
+  expect(await codeOf(dir, args)).toBe('APPROVAL_USED');
+  first.child.kill('SIGKILL');
+  // What it started lives on, and holds its output open: nobody waits for that.
+  await until('its end', () => !isRunning(first.child.pid ?? 0));
+  const told = await baton(dir, args);
+  expect(json(told).code).toBe('OUTCOME_UNKNOWN');
+  expect(told.stderr).toContain('--again');
+  expect(await codeOf(dir, ['approve', '--json', id])).toBe('OUTCOME_UNKNOWN');
+  expect((await open(dir))[0]?.status).toBe('unknown');
+  expect(lines(dir, 'count')).toEqual(['x']);
+  expect(await codeOf(dir, ['approve', '--json', '--again', id])).toBe('OK');
+  expect((await baton(dir, args, { env: { NAP: '0' } })).code).toBe(0);
+  expect(await codeOf(dir, args)).toBe('APPROVAL_USED');
+  expect(lines(dir, 'count')).toEqual(['x', 'x']);
+});
+
+test('killed at any moment, it runs at most once', async () => {
+  const dir = project();
+  for (const delayMs of [60, 150, 220, 280, 340]) {
+    const name = `count-${delayMs}`;
+    const line = `echo x >> ${name}`;
+    const id = await approved(dir, `sh -c '${line}'`);
+    const args = exec(id, 'sh', '-c', line);
+    const first = start(dir, args);
+    await sleep(delayMs);
+    first.child.kill('SIGKILL');
+    await first.ended.catch(() => undefined);
+    const code = await codeOf(dir, args);
+    await sleep(50);
+    // Not yet used: it runs now. Used: it is over, or a person has to look.
+    expect([0, 'APPROVAL_USED', 'OUTCOME_UNKNOWN']).toContain(code);
+    expect(lines(dir, name).length).toBeLessThanOrEqual(1);
+    if (code === 0) expect(lines(dir, name)).toEqual(['x']);
+  }
+});
+
+test('the key is made for its owner alone, and not used where others can read it', async () => {
+  const dir = project();
+  const env = { BATON_CONFIG: join(dir, 'user') };
+  await ask(dir, 'touch a', {}, { env });
+  const file = join(dir, 'user/approval-key');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  chmodSync(file, 0o644);
+  const input = JSON.stringify({ exact_content: 'touch b' });
+  expect(await codeOf(dir, ['approvals', 'request', '-'], { env, input })).toBe('KEY_UNSAFE');
+});
+
+const gaia = { materia: 'Ops', contract: 'gaia', parse: 'json', edges: [{ when: 'satisfied', to: 'end' }] };
+const config = flow({ Ops: { tools: 'coding', prompt: 'Do it.' } }, { 'Socket-1': gaia });
+const wish = {
+  operation: 'makes a file',
+  exact_content: 'touch made',
+  scope: 'here',
+  risk_level: 'LOW',
+  rollback: 'rm made',
+  verification: 'ls made',
+};
+
+async function waiting(dir: string, then: readonly string[]): Promise<string> {
+  put(dir, {
+    'cast.json': config,
+    'agents.json': { Ops: [asBlock(reportOf('APPROVAL_REQUEST', { more: { approval_request: wish } })), ...then] },
+  });
+  const args = ['cast', '--file', 'cast.json', '--agents', 'agents.json', '--in-place', '--json', 'do it'];
+  const done = await baton(dir, args);
+  expect([done.code, json(done).status, json(done).code]).toEqual([4, 'waiting', 'APPROVAL_NEEDED']);
+  return (await open(dir))[0]?.id ?? '';
+}
+
+test('a cast waits for the decision, and goes on when it is made', async () => {
+  const dir = project();
+  const id = await waiting(dir, [asBlock(reportOf('COMPLETE'))]);
+  expect(await open(dir)).toMatchObject([
+    { id, turn: 1, commands: [{ command: 'touch made' }], verification: 'ls made' },
+  ]);
+  const done = await baton(dir, ['approve', '--json', id.slice(0, 12)]);
+  expect([done.code, json(done).status]).toEqual([0, 'completed']);
+});
+
+test('a rejection goes back to the agent with its reason', async () => {
+  const dir = project();
+  const id = await waiting(dir, [asBlock(reportOf('COMPLETE'))]);
+  const done = await baton(dir, ['reject', '--json', '--turns', id, '--reason', 'not on a Friday']);
+  const { status, turns } = json<{ status: string; turns: readonly { brief: string }[] }>(done);
+  expect(status).toBe('completed');
+  expect(turns.at(-1)?.brief).toContain('not on a Friday');
+});
+
+const bash = (command: string): JsonObject => ({ tool_name: 'Bash', tool_input: { command } });
+const hook = (dir: string, command: string, env: NodeJS.ProcessEnv = {}, ...more: string[]) =>
+  baton(dir, ['hook', 'PreToolUse', ...more], { env, input: JSON.stringify({ cwd: dir, ...bash(command) }) });
+const withHook = (mode: string) => ({ '.baton/config.json': { materia: {}, loadouts: {}, approvals: { hook: mode } } });
+
+test('the hook holds a command back, says how it can run, and lets exactly that through', async () => {
+  const dir = project(withHook('deny'));
+  expect((await hook(dir, 'ls && git status')).code).toBe(0);
+  const held = await hook(dir, 'ln -s a b');
+  const [, id = ''] = /(P-[0-9a-f]{32})/.exec(held.stderr) ?? [];
+  expect([held.code, held.stderr]).toEqual([2, expect.stringContaining('APPROVAL_REQUEST')]);
+  expect((await hook(dir, 'ln -s a b')).stderr).toContain(id);
+  const [, line = ''] = /run exactly `([^`]+)`/.exec(held.stderr) ?? [];
+  expect((await hook(dir, line)).stderr).toContain('APPROVAL_PENDING');
+  await baton(dir, ['approve', id]);
+  expect((await hook(dir, 'ln -s a b')).stderr).toContain('is approved');
+  expect((await hook(dir, line)).code).toBe(0);
+  expect((await baton(dir, ['exec', '--approval', id, '--', 'ln', '-s', 'a', 'b'])).code).toBe(0);
+  expect((await hook(dir, line)).stderr).toContain('APPROVAL_USED');
+});
+
+test.each([
+  ['off', {}, 0, ''],
+  ['ask', {}, 0, '"permissionDecision":"ask"'],
+])('a hook that is set to %s leaves it to others', async (mode, env, code, said) => {
+  const dir = project(withHook(mode));
+  const done = await hook(dir, 'ln -s a b', env);
+  expect([done.code, done.stdout]).toEqual([code, said === '' ? '' : expect.stringContaining(said)]);
+  expect(await open(dir)).toEqual([]);
+});
+
+test('without a word in the configuration the hook asks for no approvals, and only reports where it only reports', async () => {
+  const dir = project();
+  expect((await hook(dir, 'ln -s a b')).code).toBe(0);
+  put(dir, withHook('deny'));
+  expect((await hook(dir, 'ln -s a b', {}, '--report-only')).code).toBe(0);
+  expect(read(dir, '.baton/state/hooks.jsonl')).toContain('APPROVAL_NEEDED');
+  expect(await open(dir)).toEqual([]);
+  put(dir, { '.baton/config.json': { approvals: { hook: 'maybe' } } });
+  expect((await hook(dir, 'ls')).stderr).toContain('INVALID_CONFIG');
+});
+
+test('within a turn that can report it, the hook asks; and the report is tied to what it sealed', async () => {
+  const dir = project();
+  put(dir, { 'agent.sh': `#!/bin/sh\nwhile [ ! -f answer ]; do sleep 0.05; done; cat answer\n` });
+  const command = { Ops: { prompt: 'Do it.', tools: 'coding', runner: 'command', command: ['sh', 'agent.sh'] } };
+  put(dir, { 'cast.json': flow(command, { 'Socket-1': gaia }) });
+  const cast = start(dir, ['cast', '--file', 'cast.json', '--in-place', '--json', 'do it']);
+  const [claim = ''] = await until('an attempt', () => {
+    const found = globSync(join(dir, '.baton/state/attempts/*-1.1/claim'));
+    return found.length > 0 && found;
+  });
+  const name = basename(dirname(claim)).replace('-1.1', '');
+  const env = { BATON_CAST: name, BATON_ATTEMPT: '1.1' };
+  const held = await hook(dir, 'touch /etc/made-by-nobody', env);
+  const [, id = ''] = /(P-[0-9a-f]{32})/.exec(held.stderr) ?? [];
+  expect([held.code, id]).toEqual([2, expect.stringMatching(/^P-/)]);
+  const approval_request = { ...wish, exact_content: 'touch /etc/made-by-nobody', approval_id: id };
+  const agent_id = agentIdOf(name, 'Socket-1', null);
+  put(dir, { answer: asBlock(reportOf('APPROVAL_REQUEST', { agent_id, more: { approval_request } })) });
+  expect(json(await cast.ended)).toMatchObject({ status: 'waiting', code: 'APPROVAL_NEEDED' });
+  expect(await open(dir)).toMatchObject([{ id, cast: name, turn: 1 }]);
+});

@@ -1,0 +1,165 @@
+// Killed anywhere on the way from an accepted item to the cast's branch: carried on, every item is in the branch once.
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import type { CastView } from '../../src/engine/view.ts';
+import type { Fact } from '../../src/kernel/fact.ts';
+import type { Json, JsonObject } from '../../src/kernel/json.ts';
+import { envelope, result, TEAM } from '../team.ts';
+import { baton, json, put, start, until } from './baton.ts';
+import { git, repository, worktreesOf } from './repository.ts';
+
+vi.setConfig({ testTimeout: 240_000 });
+
+function works(id: string, files: Readonly<Record<string, string>>, over: JsonObject = {}): Json {
+  return { $turn: { output: result(id, over), write: files } };
+}
+
+const THREE: JsonObject = {
+  Lead: [envelope({ id: 'T-1' }, { id: 'T-2' }, { id: 'T-3' })],
+  Worker: [1, 2, 3].map((n) => works(`T-${n}`, { [`src/T-${n}.ts`]: `${n}\n`, [`src/T-${n}.ts.bak`]: 'x' })),
+  Sum: ['done'],
+};
+
+const SCOPED: JsonObject = {
+  ...THREE,
+  Lead: [envelope(...[1, 2, 3].map((n) => ({ id: `T-${n}`, lock_scope: [`src/T-${n}.ts`, `src/T-${n}.ts.bak`] })))],
+};
+
+/**
+ * A git that kills whoever asked it, once: after it has done, or before it does, what the shell's pattern says. The real
+ * one does the work.
+ */
+function deadlyGit(dir: string, when: 'before' | 'after', pattern: string): NodeJS.ProcessEnv {
+  const real = (process.env.PATH ?? '').split(':').find((folder) => existsSync(join(folder, 'git')));
+  const bin = join(dir, '.baton', 'state', 'deadly');
+  put(dir, { '.baton/state/deadly/armed': 'x' });
+  const kill = `case "$*" in ${pattern}) if rm "${bin}/armed" 2>/dev/null; then kill -9 $PPID; exit 1; fi;; esac`;
+  const lines = ['#!/bin/sh', ...(when === 'before' ? [kill] : []), `${real}/git "$@"`, 'code=$?'];
+  writeFileSync(join(bin, 'git'), [...lines, ...(when === 'after' ? [kill] : []), 'exit $code', ''].join('\n'));
+  chmodSync(join(bin, 'git'), 0o755);
+  return { PATH: `${bin}:${process.env.PATH}` };
+}
+
+/** Stands before a pattern that is about the cast's own branch only. */
+const NO_LANE = '*.lane-*) ;;';
+
+function prepared(agents: JsonObject): [string, string[]] {
+  const ignored = '.baton/\ncast.json\nagents.json\n*.log\n*.jsonl\n';
+  const dir = repository({ '.gitignore': ignored });
+  put(dir, { 'cast.json': TEAM, 'agents.json': agents });
+  return [dir, ['cast', '--file', 'cast.json', '--agents', 'agents.json', 'do it']];
+}
+
+async function factsOf(dir: string): Promise<readonly Fact[]> {
+  return JSON.parse((await baton(dir, ['log', '--json', '--after', '0'])).stdout) as Fact[];
+}
+
+/** Everything that holds for a cast that came to its end, however often it was cut off. */
+async function isWhole(dir: string, view: CastView, files: Readonly<Record<string, string>>): Promise<void> {
+  expect([view.status, view.reason]).toEqual(['completed', 'completed']);
+  const branch = `baton/${view.cast}`;
+  for (const [path, text] of Object.entries(files)) expect(git(dir, 'show', `${branch}:${path}`)).toBe(text);
+  expect(git(dir, 'diff', '--name-only', `main..${branch}`).split('\n')).toEqual(Object.keys(files));
+  const own = join(dir, view.root ?? '');
+  expect([worktreesOf(dir), git(own, 'status', '--short')]).toEqual([[own], '']);
+  const facts = await factsOf(dir);
+  const done = facts.flatMap((fact) => (fact.kind === 'task.moved' && fact.to === 'done' ? [fact.task] : []));
+  expect(done.toSorted()).toEqual(['T-1', 'T-2', 'T-3']);
+  // Nothing was merged twice: no commit of the branch takes back what another one brought.
+  expect(git(dir, 'log', '--format=%H', '--diff-filter=D', `main..${branch}`)).toBe('');
+}
+
+const WHOLE = Object.fromEntries(
+  [1, 2, 3].flatMap((n) => [
+    [`src/T-${n}.ts`, `${n}`],
+    [`src/T-${n}.ts.bak`, 'x'],
+  ]),
+);
+
+test.each<['before' | 'after', string]>([
+  ['before', '*"merge-tree --write-tree"*'],
+  ['after', '*"commit-tree"*" -p "*" -p "*'],
+  ['after', '*"update-ref -m baton refs/heads/baton/"*'],
+  ['before', `${NO_LANE} *"update-ref -m baton refs/heads/baton/"*`],
+  ['after', `${NO_LANE} *"update-ref -m baton refs/heads/baton/"*`],
+  ['before', '*"read-tree -m -u"*'],
+  ['after', '*"read-tree -m -u"*'],
+  ['after', '*"reset -q --hard"*'],
+  ['after', '*"worktree remove"*lane-2*'],
+])('killed right %s git does %s', async (when, pattern) => {
+  const [dir, args] = prepared(SCOPED);
+  const ran = await baton(dir, args, { env: deadlyGit(dir, when, pattern) });
+  expect(ran).toMatchObject({ code: null });
+  expect(existsSync(join(dir, '.baton/state/deadly/armed'))).toBe(false);
+  const stands = json<{ status: string }[]>(await baton(dir, ['casts', '--json']))[0]?.status;
+  const verb = stands === 'completed' ? 'show' : 'resume';
+  const view = json<CastView>(await baton(dir, [verb, '--json']));
+  if (verb === 'resume') return isWhole(dir, view, WHOLE);
+  // It was over already, and only its worktrees were not cleared away: merging does that.
+  expect((await baton(dir, ['merge'])).code).toBe(0);
+  expect([worktreesOf(dir), git(dir, 'branch', '--list', 'baton/*')]).toEqual([[], '']);
+});
+
+const CLASH: JsonObject = {
+  Lead: [
+    envelope(
+      { id: 'T-1', lock_scope: ['a.txt'], priority: 'high' },
+      { id: 'T-2', lock_scope: ['b.txt'] },
+      { id: 'T-3', lock_scope: ['a.txt'] },
+    ),
+  ],
+  Worker: [
+    works('T-1', { 'a.txt': 'half\n' }, { status: 'blocked', acceptance_check: [] }),
+    works('T-2', { 'b.txt': 'b\n' }),
+    works('T-3', { 'a.txt': 'three\n' }),
+    works('T-1', { 'a.txt': 'one again\n' }),
+    works('T-1', { 'a.txt': 'one and three\n' }),
+  ],
+  Sum: ['done'],
+};
+
+test.each<['before' | 'after', string]>([
+  ['after', '*"merge-tree --write-tree"*'],
+  ['after', '*"update-ref -m baton refs/heads/baton/"*".lane-1 "*'],
+  ['after', '*"read-tree -m -u"*'],
+])('killed right %s git does %s, while a conflict is made ready to be mended', async (when, pattern) => {
+  const [dir, args] = prepared(CLASH);
+  expect(await baton(dir, args)).toMatchObject({ code: 4 });
+  const ran = await baton(dir, ['continue'], { env: deadlyGit(dir, when, pattern) });
+  expect(ran).toMatchObject({ code: null });
+  expect(existsSync(join(dir, '.baton/state/deadly/armed'))).toBe(false);
+  const view = json<CastView>(await baton(dir, ['resume', '--json']));
+  await isWhole(dir, view, { 'a.txt': 'one and three', 'b.txt': 'b' });
+  expect((await factsOf(dir)).filter(({ kind }) => kind === 'merge.refused')).toHaveLength(1);
+});
+
+const SEEDS = [1, 2, 3, 4];
+
+test.each(SEEDS)('killed again and again at moments of seed %d, it comes to its end', async (seed) => {
+  const [dir, args] = prepared(SCOPED);
+  let state = seed * 7919;
+  const random = (below: number) => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % below;
+  };
+  const cast = start(dir, args);
+  await until('the name', () => /^cast \S+\n/.test(cast.stderr()));
+  await sleep(random(2_500));
+  cast.child.kill('SIGKILL');
+  await cast.ended;
+  for (let round = 0; round < 2; round++) {
+    const again = start(dir, ['resume']);
+    await sleep(400 + random(2_500));
+    again.child.kill('SIGKILL');
+    await again.ended;
+  }
+  const [listed] = json<{ status: string }[]>(await baton(dir, ['casts', '--json']));
+  const verb = listed?.status === 'completed' ? 'show' : 'resume';
+  const view = json<CastView>(await baton(dir, [verb, '--json']));
+  expect([view.status, view.reason]).toEqual(['completed', 'completed']);
+  expect((await baton(dir, ['merge', '--json'])).code).toBe(0);
+  for (const [path, text] of Object.entries(WHOLE)) expect(git(dir, 'show', `HEAD:${path}`)).toBe(text);
+  expect([git(dir, 'status', '--short'), worktreesOf(dir)]).toEqual(['', []]);
+});

@@ -1,0 +1,180 @@
+// Items that run at the same time each have a worktree; what they did is merged one after the other, and what cannot be
+// merged goes back to the item it came from.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import type { CastView } from '../../src/engine/view.ts';
+import type { Fact } from '../../src/kernel/fact.ts';
+import type { Json, JsonObject } from '../../src/kernel/json.ts';
+import { envelope, result, TEAM } from '../team.ts';
+import { baton, cast, json, put, read } from './baton.ts';
+import { git, repository as plainRepository, worktreesOf } from './repository.ts';
+
+vi.setConfig({ testTimeout: 240_000 });
+
+/** Without the worklogs that are written into it. */
+function repository(): string {
+  return plainRepository({ '.gitignore': '.baton/state/\ncast.json\nagents.json\n*.log\n*.jsonl\n' });
+}
+
+/** A worker's turn that writes files and reports about its task. */
+function works(
+  id: string,
+  files: Readonly<Record<string, string>>,
+  over: JsonObject = {},
+  more: JsonObject = {},
+): Json {
+  return { $turn: { output: result(id, over), write: files, ...more } };
+}
+
+async function factsOf(dir: string): Promise<readonly Fact[]> {
+  return JSON.parse((await baton(dir, ['log', '--json', '--after', '0'])).stdout) as Fact[];
+}
+
+const SIDE_BY_SIDE: JsonObject = {
+  Lead: [envelope({ id: 'T-1' }, { id: 'T-2' }, { id: 'T-3', dependencies: ['T-1', 'T-2'] })],
+  Worker: [
+    works('T-1', { 'src/T-1.ts': 'one\n' }),
+    works('T-2', { 'src/T-2.ts': 'two\n' }),
+    works('T-3', { 'src/T-3.ts': 'three\n' }),
+  ],
+  Sum: ['done'],
+};
+
+test('two at once have a worktree each, one alone works in the cast’s own, and all of it is on the cast’s branch', async () => {
+  const dir = repository();
+  const view = await cast(dir, { ...TEAM, worktree: { setup: ['touch', 'set.log'] } }, SIDE_BY_SIDE);
+  expect([view.status, view.reason]).toEqual(['completed', 'completed']);
+  const facts = await factsOf(dir);
+  const places = facts.flatMap((fact) => (fact.kind === 'turn.started' && fact.lane ? [fact.place ?? null] : []));
+  expect(places).toEqual([1, 2, null]);
+  const merged = facts.flatMap((fact) => (fact.kind === 'turn.merged' ? [fact.commit] : []));
+  const branch = `baton/${view.cast}`;
+  for (const commit of merged) expect(git(dir, 'branch', '--contains', String(commit))).toContain(branch);
+  expect([1, 2, 3].map((n) => git(dir, 'show', `${branch}:src/T-${n}.ts`))).toEqual(['one', 'two', 'three']);
+  expect([worktreesOf(dir), git(dir, 'branch', '--list', 'baton/*.lane-*')]).toEqual([
+    [join(dir, view.root ?? '')],
+    '',
+  ]);
+  expect(git(join(dir, view.root ?? ''), 'status', '--short')).toBe('');
+  expect((await baton(dir, ['merge'])).code).toBe(0);
+  expect([read(dir, 'src/T-2.ts'), git(dir, 'status', '--short'), worktreesOf(dir)]).toEqual(['two\n', '', []]);
+});
+
+test('in the directory itself they share it, as their paths do not meet', async () => {
+  const dir = repository();
+  const view = await cast(dir, TEAM, SIDE_BY_SIDE, '--in-place');
+  expect([view.status, read(dir, 'src/T-1.ts'), read(dir, 'src/T-3.ts')]).toEqual(['completed', 'one\n', 'three\n']);
+  expect((await factsOf(dir)).filter(({ kind }) => kind === 'merge.awaited')).toEqual([]);
+});
+
+/** T-1 gives up and lets its paths go; T-3 changes the same file meanwhile; then T-1 goes on from where it began. */
+const CLASH: JsonObject = {
+  Lead: [
+    envelope(
+      { id: 'T-1', lock_scope: ['a.txt'], priority: 'high' },
+      { id: 'T-2', lock_scope: ['b.txt'] },
+      { id: 'T-3', lock_scope: ['a.txt'] },
+    ),
+  ],
+  Worker: [
+    works(
+      'T-1',
+      { 'a.txt': 'half\n' },
+      { status: 'blocked', notes_for_orchestrator: ['no key'], acceptance_check: [] },
+    ),
+    works('T-2', { 'b.txt': 'b\n' }),
+    works('T-3', { 'a.txt': 'three\n' }),
+    works('T-1', { 'a.txt': 'one again\n' }),
+    works('T-1', { 'a.txt': 'one and three\n' }),
+  ],
+  Sum: ['done'],
+};
+
+test('a conflict goes back to its item with the files named, and is merged once it is mended', async () => {
+  const dir = repository();
+  const stands = await cast(dir, TEAM, CLASH);
+  expect([stands.status, stands.code]).toEqual(['waiting', 'MISSING_REQUIRED_INPUT']);
+  const branch = `baton/${stands.cast}`;
+  expect(git(dir, 'show', `${branch}:a.txt`)).toBe('three');
+  const shown = json<{ lanes: JsonObject[]; files: { path: string }[] }>(await baton(dir, ['diff', '--json']));
+  expect(shown.lanes).toEqual([{ lane: 1, task: 'T-1', branch: `${branch}.lane-1`, commits: 0, uncommitted: 1 }]);
+  expect(shown.files.map(({ path }) => path)).toEqual(['a.txt', 'b.txt']);
+  expect((await baton(dir, ['diff', '--lane', '1'])).stdout).toContain('+half');
+  expect((await baton(dir, ['diff', '--lane', '7'])).code).toBe(2);
+
+  const view = json<CastView>(await baton(dir, ['continue', '--json', '--turns']));
+  expect([view.status, view.reason]).toEqual(['completed', 'completed']);
+  const facts = await factsOf(dir);
+  expect(facts.flatMap((fact) => (fact.kind === 'merge.refused' ? [fact.files] : []))).toEqual([['a.txt']]);
+  const brief = view.turns?.filter(({ socket }) => socket === 'Socket-2').at(-1)?.brief;
+  for (const word of ['MERGE_CONFLICT', 'a.txt']) expect(brief).toContain(word);
+  expect([git(dir, 'show', `${branch}:a.txt`), git(dir, 'show', `${branch}:b.txt`)]).toEqual(['one and three', 'b']);
+  // What it had left before it gave up is kept.
+  const [aside = ''] = git(dir, 'for-each-ref', '--format=%(refname)', 'refs/baton/').split('\n');
+  expect(git(dir, 'show', `${aside}:a.txt`)).toBe('half');
+  expect(worktreesOf(dir)).toHaveLength(1);
+});
+
+test('what waits in the worktree of an item is told by undo, and goes with it', async () => {
+  const dir = repository();
+  const { cast: id } = await cast(dir, TEAM, CLASH);
+  const merged = json<{ allow: boolean; details: { lanes: unknown[] } }>(
+    await baton(dir, ['merge', '--yes', '--json']),
+  );
+  expect([merged.allow, merged.details.lanes.length, read(dir, 'a.txt'), worktreesOf(dir).length > 1]).toEqual([
+    ...[true, 1, 'three\n', true],
+  ]);
+  const asked = await baton(dir, ['undo', id, '--json']);
+  expect([asked.code, json(asked).reason]).toEqual([1, expect.stringContaining('1 uncommitted file')]);
+  expect((await baton(dir, ['undo', id, '--yes'])).code).toBe(0);
+  expect([worktreesOf(dir), git(dir, 'branch', '--list', 'baton/*')]).toEqual([[], '']);
+  expect(existsSync(join(dir, '.baton/state/worktrees', `${id}.lane-1.json`))).toBe(false);
+});
+
+type Swept = { branch: string; removed: boolean; why: string | null };
+
+test('gc clears worktrees of casts that are over away, and none with work that is nowhere else', async () => {
+  const dir = repository();
+  const gc = async (...args: string[]) =>
+    json<{ details: { worktrees: Swept[] } }>(await baton(dir, ['gc', '--json', ...args])).details.worktrees;
+  const waiting = await cast(dir, TEAM, CLASH);
+  const done = await cast(dir, TEAM, SIDE_BY_SIDE);
+  const branches = [`baton/${waiting.cast}.lane-1`, `baton/${waiting.cast}.lane-2`, `baton/${waiting.cast}`];
+  const rows = await gc('--worktrees');
+  expect(rows.filter(({ removed }) => removed)).toEqual([]);
+  expect(rows.map(({ branch }) => branch)).toEqual(
+    expect.arrayContaining([...branches.slice(0, 1), `baton/${done.cast}`]),
+  );
+  expect(rows.find(({ branch }) => branch === `baton/${done.cast}`)?.why).toContain('unmerged commit');
+  expect(rows.find(({ branch }) => branch === branches[0])?.why).toBe('its cast is waiting');
+
+  git(dir, 'merge', '-q', `baton/${done.cast}`);
+  expect((await gc('--worktrees', '--dry-run')).filter(({ removed }) => removed)).toHaveLength(1);
+  expect((await gc('--older-than', '0m')).find(({ branch }) => branch === `baton/${done.cast}`)?.removed).toBe(true);
+  expect(git(dir, 'branch', '--list', `baton/${done.cast}`)).toBe('');
+
+  await baton(dir, ['abort', waiting.cast]);
+  expect((await gc('--worktrees')).every(({ removed }) => !removed)).toBe(true);
+  const stopped = await gc('--worktrees', '--stopped');
+  expect(stopped.find(({ branch }) => branch === branches[0])?.why).toContain('1 uncommitted file');
+  expect(worktreesOf(dir).length).toBeGreaterThan(0);
+  expect((await baton(dir, ['gc', '--force'])).code).toBe(2);
+  await gc('--worktrees', '--stopped', '--force');
+  expect([worktreesOf(dir), git(dir, 'branch', '--list', 'baton/*')]).toEqual([[], '']);
+});
+
+test('a set-up step that fails for an item pauses the cast, and it goes on from there', async () => {
+  const dir = repository();
+  put(dir, {
+    'set.mjs': `import { existsSync } from 'node:fs';
+if (process.env.BATON_LANE === '2' && !existsSync(process.env.BATON_WORKSPACE + '/go.log')) process.exit(3);`,
+  });
+  git(dir, 'add', '-A');
+  git(dir, 'commit', '-q', '-m', 'step');
+  const stands = await cast(dir, { ...TEAM, worktree: { setup: ['node', 'set.mjs'] } }, SIDE_BY_SIDE);
+  expect([stands.status, stands.reason]).toEqual(['paused', expect.stringContaining('exit code 3')]);
+  put(dir, { 'go.log': '' });
+  const view = json<CastView>(await baton(dir, ['continue', '--json']));
+  expect([view.status, git(dir, 'show', `baton/${view.cast}:src/T-2.ts`)]).toEqual(['completed', 'two']);
+});

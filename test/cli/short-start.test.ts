@@ -1,0 +1,46 @@
+// What a short command loads before it answers. Most of its time goes into that, so what it does not need is not loaded.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { agent, baton, flow, project, put } from './baton.ts';
+
+const NOTED = 'loaded.txt';
+const NOTING = `
+import { writeFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+const loaded = [];
+registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
+process.on('exit', () => writeFileSync('${NOTED}', loaded.join('\\n')));
+`;
+const config = flow(
+  { A: { ...agent, identity: 'plan' } },
+  { 'Socket-1': { materia: 'A', parse: 'text', edges: [{ when: 'always', to: 'end' }] } },
+);
+
+/** A workspace with a manifest in which a cast has ended. */
+async function workspace(): Promise<string> {
+  const dir = project({ '.baton/config.json': config, 'agents.json': { A: ['x'] }, 'noting.mjs': NOTING });
+  expect((await baton(dir, ['cast', '--agents', 'agents.json', 'x'])).code).toBe(0);
+  put(dir, { '.baton/versions/prompt-manifest.json': { version: '1.0.0', domains: { plan: {} } } });
+  return dir;
+}
+
+async function loadedBy(dir: string, args: readonly string[]): Promise<readonly string[]> {
+  const env = { NODE_OPTIONS: `--import=${join(dir, 'noting.mjs')}` };
+  expect((await baton(dir, args, { env })).code).toBe(0);
+  return readFileSync(join(dir, NOTED), 'utf8').split('\n');
+}
+
+const DECIDING = /\/(?:engine\/desk|kernel\/decide|access\/who-acts)\.ts$|\/dialects\//;
+
+test.each<[string, readonly string[], RegExp, RegExp]>([
+  ['check', ['check'], /registry-boundaries\.ts$/, /node:crypto|node:sqlite|\/(?:ajv|canonicalize)\/|\/engine\/desk/],
+  ['casts', ['casts'], /\/log\/sqlite\.ts$/, DECIDING],
+  ['status', ['status'], /\/cli\/standing\.ts$/, DECIDING],
+  ['show', ['show', 'latest'], /\/kernel\/apply\.ts$/, DECIDING],
+  ['log', ['log'], /\/log\/sqlite\.ts$/, DECIDING],
+])('`baton %s` loads what it needs and no more', async (_, args, needed, needless) => {
+  const loaded = await loadedBy(await workspace(), args);
+  expect(loaded.filter((url) => needed.test(url))).toHaveLength(1);
+  expect(loaded.filter((url) => needless.test(url))).toEqual([]);
+});

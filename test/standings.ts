@@ -1,0 +1,447 @@
+// Every way in which a cast can stand, as `baton why` looks at it, and what it has to say about each. Where the kernel can be
+// brought there by a script it is; the rest is put together by hand.
+import type { Standing } from '../src/engine/why/why.ts';
+import type { CastFact, Entry } from '../src/kernel/fact.ts';
+import { resolve } from '../src/kernel/graph/resolve.ts';
+import type { Json, JsonObject } from '../src/kernel/json.ts';
+import type { Cast, Turn } from '../src/kernel/state.ts';
+import type { Quarantine } from '../src/kernel/trust/state.ts';
+import { always, graph, no, notSatisfied, satisfied } from './loadouts.ts';
+import { type Play, play } from './play.ts';
+import { asBlock, reportOf } from './reports.ts';
+
+const START = Date.parse('2026-01-01T00:00:00.000Z');
+const NOW = START + 3 * 3_600_000;
+const DRIVER = { host: 'here', pid: 4711, startTime: '1' };
+const ALONE = { driver: null, ledger: null, quarantine: [], now: NOW, baton: 'baton -C x' } as const;
+
+export type Row = {
+  readonly what: string;
+  readonly standing: Standing;
+  readonly code: string | null;
+  /** Parts of the sentences, in their order. */
+  readonly says: readonly string[];
+  /** What follows the name of the program, in order. */
+  readonly commands: readonly string[];
+};
+
+const agent = { tools: 'none', prompt: 'Do it.' };
+const gaia = { parse: 'json', contract: 'gaia' };
+const ASKING = graph(
+  { 'Socket-1': { materia: 'Spec', ...gaia, edges: [always('end')] } },
+  { materia: { Spec: agent } },
+);
+const JUDGED = graph(
+  { 'Socket-1': { materia: 'Spec', parse: 'json', edges: [satisfied('end'), notSatisfied('Socket-1', 1)] } },
+  { materia: { Spec: agent } },
+);
+
+const said = (...turns: Json[]) => play({ config: ASKING, agents: { Spec: turns } });
+const report = (...parts: Parameters<typeof reportOf>) => asBlock(reportOf(...parts));
+const look = ({ cast, entries }: Pick<Play, 'cast' | 'entries'>, more: Partial<Standing> = {}): Standing => ({
+  ...ALONE,
+  cast,
+  entries,
+  ...more,
+});
+
+/** A cast in the middle of its first turn, changed by hand. */
+function midway(turn: Partial<Turn>, cast: Partial<Cast> = {}, more: Partial<Standing> = {}): Standing {
+  const held = play({ config: ASKING, agents: { Spec: ['x'] }, hold: true });
+  const turns = { 1: { ...held.turn, ...turn } };
+  return look({ cast: { ...held.cast, turns, ...cast }, entries: held.entries }, more);
+}
+
+const entry = (fact: CastFact): Entry => ({
+  v: 1,
+  seq: 99,
+  at: new Date(START).toISOString(),
+  prev: '',
+  by: 'ann',
+  fact,
+});
+
+/** A cast that failed with a code, for reasons that a script cannot easily bring about. */
+function failed(code: string, details: JsonObject = {}, more: Partial<Standing> = {}): Standing {
+  const reason = `it failed with ${code}`;
+  const fact = { kind: 'cast.failed', cast: 'c', code, reason, details, turn: 1, stand: null } as const;
+  const { cast, entries } = midway({ phase: 'failed' }, { status: 'failed', code, reason });
+  return look({ cast, entries: [...entries, entry(fact)] }, more);
+}
+
+function waitingFor(code: string, turn: Partial<Turn>, facts: readonly CastFact[] = []): Standing {
+  const { cast, entries } = midway(turn, { status: 'waiting', code, reason: `it waits with ${code}` });
+  const wait = { kind: 'cast.waiting', cast: 'c', code, reason: 'x' } as const;
+  return look({ cast, entries: [...entries, ...facts.map(entry), entry(wait)] });
+}
+
+function blockedWith(code: 'MERGE_CONFLICT' | 'TASK_TIMEOUT'): Standing {
+  const usage = { input: 0, output: 0, cost: 0 };
+  const fact = {
+    kind: 'turn.blocked',
+    cast: 'c',
+    turn: 1,
+    attempt: 1,
+    output: '',
+    usage,
+    code,
+    reason: 'both changed a.txt',
+  } as const;
+  return waitingFor(code, { phase: 'blocked' }, [fact]);
+}
+
+/** The agent reported BLOCKED because its approved command may have run. */
+function lostUse(): Standing {
+  const { cast, entries } = said(report('BLOCKED', { open_gaps: ['P-1 may have run'] }));
+  const of = { id: 'P-1', cast: 'c', turn: 1 };
+  const facts = [
+    { kind: 'approval.requested', ...of, sealed: { operation: 'apply' } },
+    { kind: 'approval.unknown', ...of, index: 0 },
+    { kind: 'approval.unknown', ...of, id: 'P-2', index: 0 },
+    { kind: 'approval.finished', ...of, id: 'P-2', index: 0, exit: 0 },
+  ] as unknown as readonly CastFact[];
+  return look({ cast, entries: [...entries, ...facts.map(entry)] });
+}
+
+/** Cast `c` holds everything, and cast `d` wants the same. */
+function rival(): Standing {
+  const config = graph({ 'Socket-1': { materia: 'Write' } });
+  const script = { Write: ['x', '$repeat'] };
+  const both = play({ config, agents: script, hold: true });
+  both.tell({ kind: 'cast.start', cast: 'd', request: 'x', loadout: 'Flow', rules: resolve(config, 'Flow'), script });
+  const entries = both.entries.filter(({ fact }) => 'cast' in fact && fact.cast === 'd');
+  return look({ cast: both.state.casts.d as Cast, entries }, { driver: DRIVER, ledger: both.state.ledger });
+}
+
+function heldFor(code: 'RATE_LIMITED' | 'DAILY_CAP_REACHED' | 'DEPENDENCY_NOT_MET', until: number | null): Standing {
+  return midway({ phase: 'held', held: { code, reason: `because of ${code}`, until } }, {}, { driver: DRIVER });
+}
+
+const HELD_WORKSPACE = (() => {
+  const standing = midway(
+    { phase: 'held', held: { code: 'NOT_ALLOWED_NOW', reason: 'held', until: null } },
+    {},
+    { driver: DRIVER },
+  );
+  const { ledger } = play({ config: ASKING, hold: true }).state;
+  return { ...standing, ledger: { ...ledger, hold: { by: 'ann', reason: 'release day' } } };
+})();
+
+const QUARANTINE: Quarantine = {
+  ...{ key: 'analyst', agent: 'analyst', hash: null, context: null, code: 'PROMPT_BYTES_MISMATCH' },
+  ...{ reason: 'its prompt was changed', pin: null, since: START, times: 1 },
+};
+
+const PERSON = play({
+  config: graph({ 'Socket-1': { materia: 'Me' } }, { materia: { Me: { ...agent, runner: 'person' } } }),
+  hold: true,
+});
+PERSON.run();
+
+const SPENT = play({
+  config: graph(
+    { 'Socket-1': { materia: 'Spec', edges: [always('Socket-1')] } },
+    { materia: { Spec: agent }, budget: { maxTokens: 10 } },
+  ),
+  agents: { Spec: [{ $turn: { output: 'x', usage: { input: 10, output: 5, cost: 0 } } }, '$repeat'] },
+});
+
+const LATER = said(report('COMPLETE', { more: { user_facing_summary: 'All is well.' } }));
+const STOPPED = play({ config: ASKING, agents: { Spec: ['x'] }, hold: true });
+STOPPED.tell({ kind: 'cast.abort', cast: 'c', reason: 'enough' });
+const PAUSED = play({ config: ASKING, agents: { Spec: ['x'] }, hold: true });
+PAUSED.tell({ kind: 'cast.pause', cast: 'c', reason: 'interrupted' });
+
+const SEE = 'show c --turn 1';
+const RECAST = 'recast c';
+
+export const STANDINGS: readonly Row[] = [
+  {
+    what: 'running, with an agent at work',
+    standing: midway({ phase: 'running', startedAt: NOW - 60_000, attempt: 1 }, {}, { driver: DRIVER }),
+    code: null,
+    says: ['is running', 'Process 4711 on here', 'attempt 1 since 2026-01-01T02:59:00Z, 60 s ago'],
+    commands: ['watch c'],
+  },
+  {
+    what: 'running, with nobody who drives it',
+    standing: midway({ phase: 'running', startedAt: NOW - 60_000 }),
+    code: null,
+    says: ['cut off', 'No process drives it'],
+    commands: ['resume c'],
+  },
+  {
+    what: 'running, between two turns',
+    standing: midway({}, { turns: {} }, { driver: DRIVER }),
+    code: null,
+    says: ['between two turns'],
+    commands: ['watch c'],
+  },
+  ...(
+    [
+      ['owed', 'is about to start'],
+      ['verifying', 'is being checked'],
+      ['merging', 'is being merged'],
+      ['blocked', 'is blocked, and the items beside it go on'],
+      ['unknown', 'may have run'],
+    ] as const
+  ).map(([phase, says]) => ({
+    what: `running, with a turn that is ${phase}`,
+    standing: midway({ phase }, {}, { driver: DRIVER }),
+    code: null,
+    says: [says],
+    commands: ['watch c'],
+  })),
+  {
+    what: 'running, with a turn that waits for the lock of another cast',
+    standing: rival(),
+    code: 'LOCK_CONFLICT',
+    says: ['is put off (LOCK_CONFLICT)', 'T-1 of cast c, for Write, holds . since 2026-01-01T00:00:00Z, 3 h ago'],
+    commands: ['why c', 'lock list', 'watch d'],
+  },
+  {
+    what: 'running, in a workspace that a person holds',
+    standing: HELD_WORKSPACE,
+    code: 'NOT_ALLOWED_NOW',
+    says: ['ann holds the workspace (release day)'],
+    commands: ['unhold', 'watch c'],
+  },
+  {
+    what: 'running, while the provider wants patience',
+    standing: heldFor('RATE_LIMITED', NOW + 600_000),
+    code: 'RATE_LIMITED',
+    says: ['starts by itself at 2026-01-01T03:10:00Z, in 10 min'],
+    commands: ['watch c'],
+  },
+  {
+    what: 'running, at the end of the allowance of the day',
+    standing: heldFor('DAILY_CAP_REACHED', NOW + 21 * 3_600_000),
+    code: 'DAILY_CAP_REACHED',
+    says: ['starts by itself at 2026-01-02T00:00:00Z, in 21 h'],
+    commands: ['watch c'],
+  },
+  {
+    what: 'running, with a task before it that is not done',
+    standing: heldFor('DEPENDENCY_NOT_MET', null),
+    code: 'DEPENDENCY_NOT_MET',
+    says: ['It starts by itself when that is lifted'],
+    commands: ['task list', 'watch c'],
+  },
+  {
+    what: 'running, with items that are put off',
+    standing: midway(
+      {},
+      {
+        turns: {},
+        lanes: {
+          l: {
+            entry: 'Socket-1',
+            from: null,
+            held: { code: 'LOCK_CONFLICT', reason: 'a.txt is held', until: null },
+            walks: {},
+          },
+        },
+      },
+      { driver: DRIVER },
+    ),
+    code: 'LOCK_CONFLICT',
+    says: ['The next item is put off (LOCK_CONFLICT): a.txt is held.'],
+    commands: ['lock list', 'watch c'],
+  },
+  { what: 'paused', standing: look(PAUSED), code: null, says: ['is paused', 'interrupted'], commands: ['resume c'] },
+  {
+    what: 'waiting for a turn that a person takes',
+    standing: look(PERSON),
+    code: 'ANSWER_NEEDED',
+    says: ['waits for a person (ANSWER_NEEDED)', "is a person's to take"],
+    commands: ['answer c --turn 1', SEE],
+  },
+  {
+    what: 'waiting for the answer to a question',
+    standing: look(said(report('NEEDS_INPUT', { next_action: 'tabs or spaces?' }))),
+    code: 'ANSWER_NEEDED',
+    says: ['Turn 1, Socket-1 (Spec), asks since 2026-01-01T00:00:00Z, 3 h ago: tabs or spaces?'],
+    commands: ['answer c --turn 1', 'decide c:1 rerun', 'decide c:1 fail', SEE],
+  },
+  {
+    what: 'waiting for a permission',
+    standing: waitingFor('APPROVAL_NEEDED', {
+      phase: 'asked',
+      asks: { what: 'approval', question: 'apply; terraform apply', since: START, approval: 'P-1' },
+    }),
+    code: 'APPROVAL_NEEDED',
+    says: ['asks for permission P-1 since', 'terraform apply'],
+    commands: ['approvals', 'approve P-1', 'reject P-1 --reason "not now"', SEE],
+  },
+  {
+    what: 'waiting, with an approved command of which nobody knows how it ended',
+    standing: lostUse(),
+    code: 'MISSING_REQUIRED_INPUT',
+    says: ['is blocked since', 'A command of P-1 (apply) began, and nobody knows how it ended.'],
+    commands: ['approve P-1 --again', SEE, 'continue c'],
+  },
+  {
+    what: 'waiting because nobody knows whether a turn ran',
+    standing: waitingFor('OUTCOME_UNKNOWN', { phase: 'unknown' }),
+    code: 'OUTCOME_UNKNOWN',
+    says: ['must not run twice and may have run'],
+    commands: ['decide c:1 rerun', 'decide c:1 accept', 'decide c:1 fail', SEE],
+  },
+  {
+    what: 'waiting because an agent is blocked',
+    standing: look(said(report('BLOCKED', { open_gaps: ['no access to the registry'] }))),
+    code: 'MISSING_REQUIRED_INPUT',
+    says: ['is blocked since', 'no access to the registry'],
+    commands: [SEE, 'continue c'],
+  },
+  {
+    what: 'waiting because an agent never gets further',
+    standing: look(said(...Array(3).fill(report('IN_PROGRESS')))),
+    code: 'RETRY_LIMIT',
+    says: ['is blocked since', 'IN_PROGRESS was reported 3 times in a row'],
+    commands: [SEE, 'continue c'],
+  },
+  {
+    what: 'waiting because work cannot be merged',
+    standing: blockedWith('MERGE_CONFLICT'),
+    code: 'MERGE_CONFLICT',
+    says: ['both changed a.txt'],
+    commands: ['diff c', SEE, 'continue c'],
+  },
+  {
+    what: 'waiting because an agent was silent for too long',
+    standing: blockedWith('TASK_TIMEOUT'),
+    code: 'TASK_TIMEOUT',
+    says: ['is blocked since'],
+    commands: [SEE, 'continue c'],
+  },
+  {
+    what: 'waiting for a task that no open turn explains',
+    standing: look({
+      ...midway(
+        {},
+        {
+          ...{ status: 'waiting', code: 'ACCEPTANCE_FAILED', reason: 'T-2 is blocked', turns: {} },
+          lanes: { l: { entry: 'Socket-1', from: null, held: null, walks: {} } },
+        },
+      ),
+    }),
+    code: 'ACCEPTANCE_FAILED',
+    says: ['T-2 is blocked.'],
+    commands: ['continue c'],
+  },
+  {
+    what: 'failed because the contract was broken twice',
+    standing: look(said('no block', asBlock({ agent_status: {} }))),
+    code: 'CONTRACT_VIOLATION',
+    says: ['has failed (CONTRACT_VIOLATION)', 'At agent_status: ', 'CONTRACT_VIOLATION means:'],
+    commands: [SEE, RECAST],
+  },
+  {
+    what: 'failed at a spent edge',
+    standing: look(
+      play({
+        config: JUDGED,
+        agents: { Spec: [no('not yet'), no('still not')] },
+      }),
+    ),
+    code: 'EDGE_BUDGET_EXHAUSTED',
+    says: ['was taken once and is wanted once more', 'the edge itself stays spent'],
+    commands: ['show c --turn 2', RECAST, 'revive c'],
+  },
+  {
+    what: 'failed at a spent allowance',
+    standing: look(SPENT),
+    code: 'BUDGET_EXHAUSTED',
+    says: ['15 of 10 tokens are used', 'It has used 15 tokens'],
+    commands: ['revive c', 'budget c --tokens 25', SEE, RECAST],
+  },
+  ...(
+    [
+      ['NO_PROGRESS', {}],
+      ['NOT_CONVERGING', {}],
+      ['UTILITY_FAILED', {}],
+      ['AGENT_FAILED', {}],
+      ['AGENT_TIMEOUT', { fault: 'timeout', socket: 'Socket-1' }],
+      ['ACCEPTANCE_FAILED', {}],
+      ['MISSING_VALIDATOR', {}],
+      ['LEDGER_INCONSISTENT', {}],
+    ] as const
+  ).map(([code, details]) => ({
+    what: `failed with ${code}`,
+    standing: failed(code, details),
+    code,
+    says: [`it failed with ${code}.`, `${code} means:`],
+    commands: [SEE, RECAST],
+  })),
+  {
+    what: 'failed because a report could not follow the one before',
+    standing: failed('ILLEGAL_TRANSITION', { from: 'COMPLETE', to: 'BLOCKED', allowed: ['IN_PROGRESS'] }),
+    code: 'ILLEGAL_TRANSITION',
+    says: ['What may follow is IN_PROGRESS.'],
+    commands: [SEE, RECAST],
+  },
+  {
+    what: 'failed because nobody is signed in',
+    standing: failed('AGENT_FAILED', { cause: 'AUTH_REQUIRED', socket: 'Socket-1' }),
+    code: 'AGENT_FAILED',
+    says: ['The cause is AUTH_REQUIRED: nobody is signed in'],
+    commands: ['agents test claude', SEE, RECAST],
+  },
+  {
+    what: 'failed because of a provider',
+    standing: failed('AGENT_FAILED', { cause: 'PROVIDER_ERROR', socket: 'Socket-1' }),
+    code: 'AGENT_FAILED',
+    says: ['The cause is PROVIDER_ERROR'],
+    commands: [SEE, RECAST],
+  },
+  {
+    what: 'failed because of where it wrote',
+    standing: failed('SCOPE_VIOLATION'),
+    code: 'SCOPE_VIOLATION',
+    says: ['it failed with SCOPE_VIOLATION.'],
+    commands: ['diff c', SEE, RECAST],
+  },
+  {
+    what: 'failed because an agent is blocked in the registry',
+    standing: failed('QUARANTINED', { key: 'analyst' }, { quarantine: [QUARANTINE] }),
+    code: 'QUARANTINED',
+    says: ['analyst is blocked (PROMPT_BYTES_MISMATCH): its prompt was changed.'],
+    commands: ['registry verify', 'registry release analyst --reason "looked into"', SEE, RECAST],
+  },
+  {
+    what: 'failed because two agents may not hand to each other',
+    standing: failed('BOUNDARY_NOT_ALLOWED'),
+    code: 'BOUNDARY_NOT_ALLOWED',
+    says: ['BOUNDARY_NOT_ALLOWED means:'],
+    commands: ['registry verify', SEE, RECAST],
+  },
+  {
+    what: 'failed because it was started with another prompt than is locked',
+    standing: failed('HASH_MISMATCH'),
+    code: 'HASH_MISMATCH',
+    says: ['HASH_MISMATCH means:'],
+    commands: ['registry verify', SEE, "cast -l 'Flow' -- 'do it'"],
+  },
+  {
+    what: 'aborted',
+    standing: look(STOPPED),
+    code: 'ABORTED',
+    says: ['is aborted', 'test stopped it: enough.'],
+    commands: [RECAST],
+  },
+  {
+    what: 'completed',
+    standing: look(LATER),
+    code: null,
+    says: ['is completed', 'There is nothing left to do.', 'All is well.'],
+    commands: ['show c'],
+  },
+  {
+    what: 'completed in a worktree',
+    standing: look({ cast: { ...LATER.cast, root: 'wt' }, entries: LATER.entries }),
+    code: null,
+    says: ['is completed'],
+    commands: ['diff c', 'merge c', 'show c'],
+  },
+];
