@@ -42,7 +42,7 @@ export type SealScene = {
  */
 export function sealRequest(request: JsonObject, scene: SealScene): SealedRequest {
   const { policy, env, key } = scene;
-  const cwd = realFolder(resolve(scene.cwd, isText(request.x_cwd) ? request.x_cwd : '.'));
+  const cwd = realFolder(resolve(scene.cwd, isPath(request.x_cwd) ? request.x_cwd : '.'));
   const names = boundNames(policy.env, strings(request.x_env));
   const place: Place = { ...scene, cwd, envMarks: marksOf(names, env, key), path: env.PATH ?? '' };
   const wanted = commandsIn(request, place);
@@ -125,7 +125,8 @@ export function clearArgv(argv: readonly string[]): readonly string[] | null {
 type Wanted = { readonly argvs: readonly (readonly string[])[] } | { readonly refusal: Denied };
 
 function commandsIn(request: JsonObject, place: Place): Wanted {
-  const { exact_content: line, command_set: set, approval_id: relays } = request;
+  const { exact_content: line, command_set: set, approval_id: relays, x_cwd: folder } = request;
+  if (isText(folder) && !isPath(folder)) return tooMuch('x_cwd names no folder');
   const listed = Array.isArray(set)
     ? set.flatMap((one) => (isObject(one) && isText(one.command) ? [one.command] : []))
     : [];
@@ -224,6 +225,10 @@ function said(value: Json | undefined): string {
 
 function strings(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.filter(isText).slice(0, COMMANDS_MAX) : [];
+}
+
+function isPath(value: Json | undefined): value is string {
+  return isText(value) && !value.includes('\0');
 }
 
 function realFolder(path: string): string {
