@@ -4,6 +4,7 @@ import { COMMANDS } from '../src/cli/commands.ts';
 import { GROUPS } from '../src/cli/help.ts';
 import { ACCESS_CODES } from '../src/kernel/codes/access.ts';
 import { AGENT_CODES } from '../src/kernel/codes/agent.ts';
+import { APPROVAL_CODES } from '../src/kernel/codes/approval.ts';
 import { EVIDENCE_CODES } from '../src/kernel/codes/evidence.ts';
 import { GAIA_CODES } from '../src/kernel/codes/gaia.ts';
 import { GAIA_REPORT_CODES } from '../src/kernel/codes/gaia-report.ts';
@@ -64,6 +65,7 @@ const CHAPTERS: readonly (readonly [title: string, codes: Readonly<Record<string
   ['Trust (governed)', GOVERNED_CODES],
   ['History as evidence', EVIDENCE_CODES],
   ['Worktrees', WORKTREE_CODES],
+  ['Approvals', APPROVAL_CODES],
   ['Access', ACCESS_CODES],
 ];
 

@@ -95,7 +95,7 @@ export function viewOf(
       ...(estimated ? { estimated } : {}),
       ...(cast.unpriced > 0 ? { unpricedTokens: cast.unpriced } : {}),
     },
-    trust: entries.some(isAttested) ? 'on' : 'off',
+    trust: entries.some((entry) => isAttested(entry) || isRefusedByTrust(entry)) ? 'on' : 'off',
     accepted: cast.turnsAccepted,
     elapsedMs: cast.clock.elapsedMs,
     log: { head: head.seq, hash: head.hash },
@@ -103,6 +103,11 @@ export function viewOf(
     ...(report ? { report } : {}),
     ...(differences.length > 0 ? { differences } : {}),
   };
+}
+
+/** A cast whose first agent was turned away had nobody attested, and trust was on all the same. */
+function isRefusedByTrust({ fact }: Entry): boolean {
+  return fact.kind === 'cast.failed' && typeof fact.details.stage === 'number';
 }
 
 function isAttested({ fact }: Entry): boolean {

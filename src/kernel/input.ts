@@ -1,7 +1,6 @@
 // What reaches the kernel: a person's wish, an agent's answer, the passing of time. The caller brings the time, the
 // identity and every new id; the kernel makes none of them up.
-import type { ApprovalRequest } from './approval/request.ts';
-import type { SealedRequest } from './approval/request.ts';
+import type { ApprovalRequest, SealedRequest } from './approval/request.ts';
 import type { Code } from './codes.ts';
 import type { AgentNote, Fault } from './fact.ts';
 import type { Rules, Script } from './graph/config.ts';

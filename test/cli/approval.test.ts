@@ -7,7 +7,21 @@ import type { ApprovalView } from '../../src/approvals/approval-view.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { agentIdOf } from '../../src/kernel/turn/agent-id.ts';
 import { asBlock, reportOf } from '../reports.ts';
-import { baton, flow, type How, isRunning, json, project, put, read, start, until, untilWritten } from './baton.ts';
+import {
+  BATON,
+  baton,
+  CHECKOUT,
+  flow,
+  type How,
+  isRunning,
+  json,
+  project,
+  put,
+  read,
+  start,
+  until,
+  untilWritten,
+} from './baton.ts';
 
 async function ask(dir: string, exact_content: string, more: JsonObject = {}, how: How = {}): Promise<string> {
   const input = JSON.stringify({
@@ -290,4 +304,45 @@ test('within a turn that can report it, the hook asks; and the report is tied to
   put(dir, { answer: asBlock(reportOf('APPROVAL_REQUEST', { agent_id, more: { approval_request } })) });
   expect(json(await cast.ended)).toMatchObject({ status: 'waiting', code: 'APPROVAL_NEEDED' });
   expect(await open(dir)).toMatchObject([{ id, cast: name, turn: 1 }]);
+});
+
+/** An agent that asks first, and runs what was approved when it is sent on; its report says how that went. */
+const agent = `
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { agentIdOf } from '${CHECKOUT}/src/kernel/turn/agent-id.ts';
+const brief = readFileSync(0, 'utf8');
+const { asks, done } = JSON.parse(readFileSync('reports.json', 'utf8'));
+const [id] = /P-[0-9a-f]{32}/.exec(brief) ?? [];
+const ran = id ? spawnSync('${BATON}', ['exec', '--approval', id, '--', ...process.argv.slice(2)], { encoding: 'utf8' }) : null;
+const report = (ran ? done : asks).replace('a0c0ffee', agentIdOf(process.env.BATON_CAST, 'Socket-1', null));
+console.log(ran ? report.replace('how it went', 'exit ' + ran.status + ' ' + ran.stderr.replace(/[^A-Za-z0-9_ :.-]/g, ' ')) : report);
+`;
+
+async function sentOn(dir: string, ...argv: string[]) {
+  const reports = {
+    asks: asBlock(reportOf('APPROVAL_REQUEST', { more: { approval_request: wish } })),
+    done: asBlock(reportOf('COMPLETE', { key_outputs: ['how it went'] })),
+  };
+  const ops = { prompt: 'Do it.', tools: 'coding', runner: 'command', command: ['node', 'agent.mjs', ...argv] };
+  put(dir, { 'agent.mjs': agent, 'reports.json': reports, 'cast.json': flow({ Ops: ops }, { 'Socket-1': gaia }) });
+  const first = await baton(dir, ['cast', '--file', 'cast.json', '--in-place', '--json', 'do it']);
+  expect(json(first)).toMatchObject({ status: 'waiting', code: 'APPROVAL_NEEDED' });
+  const [approval] = await open(dir);
+  const done = await baton(dir, ['approve', '--json', '--turns', approval?.id ?? '']);
+  return json<{ status: string; turns: readonly { output: string }[] }>(done);
+}
+
+test('the agent of a turn runs what was approved in its report, from within its attempt', async () => {
+  const dir = project();
+  const { status, turns } = await sentOn(dir, 'touch', 'made');
+  expect([status, turns.at(-1)?.output]).toEqual(['completed', expect.stringContaining('exit 0')]);
+  expect(existsSync(join(dir, 'made'))).toBe(true);
+});
+
+test('and nothing else', async () => {
+  const dir = project();
+  const { turns } = await sentOn(dir, 'touch', 'other');
+  expect(turns.at(-1)?.output).toContain('APPROVAL_MISMATCH');
+  expect(existsSync(join(dir, 'other'))).toBe(false);
 });

@@ -104,7 +104,7 @@ test('a missing registry is no way around it', async () => {
   const dir = await initialised();
   await cast(dir);
   rmSync(join(dir, '.baton', 'versions'), { recursive: true });
-  expect(await cast(dir)).toMatchObject({ status: 'failed', code: 'REGISTRY_UNUSABLE' });
+  expect(await cast(dir)).toMatchObject({ status: 'failed', code: 'REGISTRY_UNUSABLE', trust: 'on' });
   expect(await codeOf(dir, ['verify'])).toBe('REGISTRY_UNUSABLE');
 });
 

@@ -13,7 +13,7 @@ function casting(agents: JsonObject = slow): string {
 }
 
 test('any client may start a cast, wait for it in pieces, and fetch its result', async () => {
-  const { ask } = await overStdio(casting());
+  const { ask } = await overStdio(casting({ A: [{ $turn: { output: '{"satisfied":true}', delayMs: 5_000 } }] }));
   const started = await ask('cast_start', { request: 'do it', agents: 'agents.json' });
   expect(started).toMatchObject({ allow: true, details: { status: 'running' } });
   const { cast = '' } = started.details;

@@ -161,9 +161,9 @@ export const GRAPH_CODES = {
   OUTCOME_UNKNOWN: {
     http: 409,
     retry: 'person',
-    means: 'a turn that must not run twice may have run before a crash',
-    cause: 'the machine or Baton stopped while a step marked `once`, or `onCrash: "wait"`, was running',
-    fix: 'find out whether it did, then `baton decide TURN rerun|accept|fail`',
+    means: 'a turn or an approved command that must not run twice may have run before a crash',
+    cause: 'the machine or Baton stopped while a step marked `once`, or `onCrash: "wait"`, or `baton exec` was running',
+    fix: 'find out whether it did, then `baton decide TURN rerun|accept|fail`; for an approval `baton approve ID --again` or `baton reject ID`',
   },
   ABORTED: {
     http: 409,

@@ -20,7 +20,8 @@ export const KNOWLEDGE_CODES = {
     http: 422,
     retry: 'repaired',
     means: 'a section of the shared knowledge cannot be called so',
-    cause: 'the name is empty, too long, is `memory`, or has characters other than letters, digits, dot, dash and underscore',
+    cause:
+      'the name is empty, too long, is `memory`, or has characters other than letters, digits, dot, dash and underscore',
     fix: 'choose a name of at most 64 letters, digits, dots, dashes and underscores that begins with a letter or digit',
   },
   SECTION_TOO_LARGE: {
