@@ -21,11 +21,12 @@ const OPTIONS: Readonly<Record<string, RegExp>> = {
   yq: /^(?:-[a-zA-Z]*[is]|--in|--split)/,
   find: /^-(?:delete|fprint|fls|fprintf|ok|okdir)/,
   diff: /^--(?:out|to-file=-)/,
+  file: /^(?:-[a-zA-Z]*C|--comp)/,
   man: /^(?:-[a-zA-Z]*[PHC]|--pager|--html|--config)/,
   journalctl: /^--(?:vacuum|rotate|flush|sync|setup|update|relinquish|smart)/,
   ss: /^(?:-[a-zA-Z]*[KD]|--kill|--diag)/,
   go: /^(?:-w|-u|-o|-exec|-toolexec|-vettool|-overlay|-modfile)(?:=|$)/,
-  git: /^(?:--output|--ext-diff|--textconv|--exec|--upload-pack|-O|--open-files|--receive-pack|-c$|--config-env|--no-index=|--git-dir|--work-tree|--exec-path)/,
+  git: /^(?:--output|--ext-diff|--textconv|--exec|--upload-pack|-O|--open-files|--receive-pack|-c$|--config-env|--no-index=|--worktree|-W|--git-dir|--work-tree|--exec-path)/,
   kubectl: /^(?:--kubeconfig|--server|-s$|--as|--token|--exec)/,
   helm: /^(?:--post-renderer|--kubeconfig|--output-dir|--registry-config)/,
   docker: /^(?:-H|--host)/,
@@ -53,6 +54,10 @@ const OPERANDS_MAX: Readonly<Record<string, number>> = { uniq: 1, xxd: 1, hostna
 const LISTS =
   /^(?:-l|--list|-a|--all|-r|--remotes|-v|-vv|--verbose|--show-current|--merged|--no-merged|--contains|--no-contains|--points-at|--sort=.*|--format=.*|--color=.*|--column|-n\d*|-i)$/;
 
+/** Programs that do everything that is named, one after the other. */
+const TARGETS = ['make', 'gradle', 'gradlew', 'mvn'];
+const EVALUATED = ['[', '[[', 'test', 'printf', 'export', 'wait'];
+
 /** Why the arguments make more of it than the words say, or null. */
 export function riskInArguments({ program, args }: Invocation): string | null {
   const option = Object.hasOwn(OPTIONS, program) ? OPTIONS[program] : undefined;
@@ -65,6 +70,15 @@ export function riskInArguments({ program, args }: Invocation): string | null {
   if (operands.length > (OPERANDS_MAX[program] ?? Number.POSITIVE_INFINITY))
     return `${program} changes what its last argument names`;
   if (program === 'date' && operands.some(({ text }) => !text.startsWith('+'))) return dateRisk(args);
+  if (
+    TARGETS.includes(program) &&
+    targetsIn(args).some(({ text }) => !/^(?:test|check|lint|build|compile|verify)$/.test(text))
+  ) {
+    return `${program} has more to do than that`;
+  }
+  // The shell evaluates what stands between square brackets in a name, commands included.
+  if (EVALUATED.includes(program) && args.some(({ text }) => /\$\(|`/.test(text)))
+    return `${program} would run what is in it`;
   if (program === 'git') return riskInGit(args);
   if (program === 'sed') return riskInSed(operands);
   if (/^[gm]?awk$/.test(program)) return riskInAwk(operands);
@@ -72,6 +86,10 @@ export function riskInArguments({ program, args }: Invocation): string | null {
     return 'it exports a variable that other programs heed';
   }
   return null;
+}
+
+function targetsIn(args: readonly Word[]): readonly Word[] {
+  return args.filter(({ text }, index) => !text.startsWith('-') && args[index - 1]?.text !== '-C');
 }
 
 function dateRisk(args: readonly Word[]): string | null {

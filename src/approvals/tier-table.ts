@@ -16,7 +16,7 @@ const READ_ONLY = `
   test, [, [[, :, which, whereis, type, basename, dirname, realpath, readlink, date, printenv, id, whoami, groups, uname
   hostname, ps, pgrep, uptime, free, lsof, netstat, ss, cmp, diff, comm, cut, tr, uniq, sort, paste, column, nl, od, xxd
   hexdump, strings, md5sum, sha1sum, sha256sum, sha512sum, shasum, cksum, b2sum, jq, yq, seq, expr, tac, rev, fold, fmt, join
-  cd, pushd, popd, dirs, wait, for, done, fi, do, then, else, }, man, sed, awk, gawk, mawk, find, sleep, nproc, arch, tty
+  cd, pushd, popd, dirs, wait, for, done, fi, do, then, else, }, man, sed, awk, gawk, mawk, find, sleep, nproc, tty
   getent, locale, cal, zcat, bzcat, xzcat, look, tsort, factor, numfmt, exit, return, break, continue, env, command, export
   git status, git log, git diff, git show, git blame, git rev-parse, git ls-files, git ls-tree, git ls-remote, git cat-file
   git describe, git shortlog, git grep, git for-each-ref, git merge-base, git name-rev, git rev-list, git count-objects
@@ -121,7 +121,7 @@ export const GLOBALS: Readonly<
   pnpm: { values: ['-C', '--filter'], alone: ['--silent', '-r'] },
   cargo: { values: [], alone: ['--locked', '--offline', '--quiet', '-q'] },
   go: { values: ['-C'], alone: [] },
-  make: { values: ['-C', '-j'], alone: ['-s', '-k', '-j', '--silent'] },
+  make: { values: ['-C'], alone: ['-s', '-k', '-j', '--silent'] },
   gh: { values: ['-R', '--repo'], alone: [] },
   baton: { values: ['-C', '--directory'], alone: ['--json'] },
   systemctl: { values: [], alone: ['--no-pager', '--user'] },

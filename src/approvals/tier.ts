@@ -114,10 +114,14 @@ function judgeShell({ program, args }: Invocation): Judged {
   return unseen(program);
 }
 
+/** They hand what stands behind them to a shell, as a line. */
+const LINE_RUNNERS = ['parallel', 'watch'];
+
 function judgeWrapper({ program, args }: Invocation): Judged {
   const options = args.map(({ text }) => text).filter((text) => text.startsWith('-'));
   const splits = program === 'env' && options.some((text) => /^-[a-zA-Z]*S|^--s/.test(text));
-  const writes = (program === 'time' && options.some((text) => /^-o|^--o/.test(text))) || program === 'parallel';
+  const writes =
+    (program === 'time' && options.some((text) => /^-o|^--o/.test(text))) || LINE_RUNNERS.includes(program);
   return splits || writes ? unseen(program) : passed(program);
 }
 

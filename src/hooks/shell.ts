@@ -26,6 +26,7 @@ export type ShellReading =
 
 const CHARS_MAX = 262_144;
 const DEPTH_MAX = 40;
+const NESTED_MAX = 4;
 
 export function readShell(line: string): ShellReading {
   if (line.length > CHARS_MAX) return { ok: false, why: `it is longer than ${CHARS_MAX} characters` };
@@ -38,10 +39,12 @@ export function readShell(line: string): ShellReading {
 const OPENERS = ['{', '!', 'if', 'then', 'elif', 'else', 'do', 'while', 'until', 'time', 'coproc'];
 
 type Draft = { words: Word[]; writes: Word[]; reads: Word[]; input: string | null };
-type Heredoc = { readonly end: string; readonly isIndented: boolean; readonly of: Draft };
+type Heredoc = { readonly end: string; readonly isIndented: boolean; readonly isQuoted: boolean; readonly of: Draft };
 
 class Reader {
   readonly #line: string;
+  /** How many bodies of documents this one lies in. */
+  readonly #nested: number;
   readonly commands: ShellCommand[] = [];
   readonly #heredocs: Heredoc[] = [];
   #at = 0;
@@ -49,8 +52,9 @@ class Reader {
   #close = '';
   tooDeep = false;
 
-  constructor(line: string) {
+  constructor(line: string, nested = 0) {
     this.#line = line;
+    this.#nested = nested;
   }
 
   /** Reads commands up to the closing character, or to the end of the line where there is none. */
@@ -121,7 +125,7 @@ class Reader {
     while (line[this.#at] === ' ' || line[this.#at] === '\t') this.#at += 1;
     const word = this.#readWord(depth);
     if (operator === '<<' || operator === '<<-') {
-      this.#heredocs.push({ end: word.text, isIndented: operator === '<<-', of: draft });
+      this.#heredocs.push({ end: word.text, isIndented: operator === '<<-', isQuoted: word.isQuoted, of: draft });
     } else if (operator === '<<<') draft.input = word.text;
     else if (operator === '<' && word.text !== '') draft.reads.push(word);
     // `2>&1` and `>&-` name channels, not files.
@@ -132,7 +136,7 @@ class Reader {
 
   /** The bodies stand after the line that announced them, in the order of the announcements. */
   #readHeredocs(): void {
-    for (const { end, isIndented, of } of this.#heredocs.splice(0)) {
+    for (const { end, isIndented, isQuoted, of } of this.#heredocs.splice(0)) {
       const body: string[] = [];
       while (this.#at < this.#line.length) {
         const stop = this.#line.indexOf('\n', this.#at);
@@ -142,6 +146,7 @@ class Reader {
         body.push(line);
       }
       of.input = body.join('\n');
+      if (!isQuoted) this.#readBody(of.input);
     }
   }
 
@@ -251,8 +256,8 @@ class Reader {
       return true;
     }
     if (next === '{') {
-      const end = line.indexOf('}', this.#at);
-      this.#at = end === -1 ? line.length : end + 1;
+      this.#at += 2;
+      this.#readBraces(depth + 1);
       return true;
     }
     const name = /^(?:[A-Za-z_]\w{0,200}|[0-9@*#?$!-])/.exec(line.slice(this.#at + 1, this.#at + 202))?.[0];
@@ -260,6 +265,31 @@ class Reader {
     if (name !== undefined) return true;
     parts.push('$');
     return false;
+  }
+
+  /** What stands in `${…}` may run commands too. */
+  #readBraces(depth: number): void {
+    if (depth > DEPTH_MAX) {
+      this.tooDeep = true;
+      this.#at = this.#line.length;
+      return;
+    }
+    const line = this.#line;
+    while (this.#at < line.length && line[this.#at] !== '}') {
+      const char = line[this.#at] ?? '';
+      if (char === '$' || char === '`') this.#readExpansion([], depth);
+      else this.#at += char === '\\' ? 2 : 1;
+    }
+    this.#at += 1;
+  }
+
+  /** A body that the shell fills in may run commands: those in it are found as in a text between double quotes. */
+  #readBody(body: string): void {
+    if (!/\$[({]|`/.test(body)) return;
+    const inner = new Reader(`"${body.replaceAll('"', ' ')}"`, this.#nested + 1);
+    if (this.#nested < NESTED_MAX) inner.readList('', 0);
+    this.tooDeep ||= inner.tooDeep || this.#nested >= NESTED_MAX;
+    this.commands.push(...inner.commands.slice(0, -1));
   }
 
   #skipTo(char: string): void {

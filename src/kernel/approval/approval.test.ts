@@ -3,11 +3,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dialects } from '../../dialects/index.ts';
 import { apply } from '../apply.ts';
+import { newPen } from '../cast/pen.ts';
 import { decide } from '../decide.ts';
 import type { Fact } from '../fact.ts';
 import type { Input, Request } from '../input.ts';
 import { emptyState, type State } from '../state.ts';
 import type { Verdict } from '../verdict.ts';
+import { requestApproval } from './decide.ts';
 import { isApprovalFact } from './fact.ts';
 import { approvalKeysUsedBy, approvalKeysWanted } from './once.ts';
 import type { Presented, SealedCommand, SealedRequest } from './request.ts';
@@ -323,3 +325,57 @@ function take(log: ReturnType<typeof play>, what: string, id: string): Verdict |
       return undefined;
   }
 }
+
+function reported(before: (log: ReturnType<typeof play>) => void, request: SealedRequest, turn = 4) {
+  const log = play();
+  before(log);
+  const pen = newPen(log.state, T0, dialects);
+  const asked = requestApproval(pen, request, { cast: 'c', turn, attempt: 1 });
+  return { asked, log, pen };
+}
+
+const given = (id: string) => (log: ReturnType<typeof play>) => log.ask(sealed(id));
+
+test('a report is tied to the approval that its agent was given, and not to anybody else’s', () => {
+  const tied = reported(given('P-1'), sealed('P-2', { relays: 'P-1', fingerprint: 'other folder' }));
+  expect(tied.asked).toMatchObject({ id: 'P-1', status: 'pending' });
+  expect(tied.asked.facts).toEqual([{ kind: 'approval.linked', id: 'P-1', cast: 'c', turn: 4, attempt: 1 }]);
+  expect(tied.log.say('P-1', 'approve').code).toBe('OK');
+  expect(tied.log.facts.at(-1)).toMatchObject({ kind: 'approval.approved', cast: 'c', turn: 4 });
+  const foreign = sealed('P-2', { relays: 'P-1', requester: 'a2', fingerprint: 'x' });
+  expect(reported(given('P-1'), foreign).asked.id).toBe('P-2');
+  const other = sealed('P-2', { relays: 'P-1', commands: [command('deploy test')] });
+  expect(reported(given('P-1'), other).asked.id).toBe('P-2');
+});
+
+test('a person who was faster than the report is heard, once', () => {
+  const isApproved = (log: ReturnType<typeof play>) => {
+    log.ask(sealed('P-1'));
+    log.say('P-1', 'approve');
+  };
+  const { asked, pen } = reported(isApproved, sealed('P-2', { relays: 'P-1' }));
+  expect(asked).toMatchObject({ id: 'P-1', status: 'approved' });
+  expect(asked.facts.map(({ kind }) => kind)).toEqual(['approval.linked', 'approval.approved']);
+  const twice = requestApproval(pen, sealed('P-3', { relays: 'P-1' }), { cast: 'c', turn: 4, attempt: 2 });
+  expect(twice).toMatchObject({ id: 'P-3', status: 'pending' });
+});
+
+test('what can never be approved is rejected by the policy as soon as a report asks for it', () => {
+  const refusal = { allow: false, code: 'COMMAND_BLOCKED', reason: 'no', details: {} } as const;
+  const { asked, log } = reported(() => undefined, sealed('P-1', { refusal }));
+  expect(asked.facts).toMatchObject([
+    { kind: 'approval.requested' },
+    { kind: 'approval.rejected', by: 'policy', turn: 4 },
+  ]);
+  expect(log.state.approvals).toEqual({});
+});
+
+test('two turns that want the same wait each for their own', () => {
+  const { pen, asked } = reported(() => undefined, sealed('P-1'));
+  const other = requestApproval(pen, sealed('P-2'), { cast: 'c', turn: 5, attempt: 1 });
+  expect([asked.id, other.id]).toEqual(['P-1', 'P-2']);
+  expect(requestApproval(pen, sealed('P-3'), { cast: 'c', turn: 4, attempt: 2 })).toMatchObject({
+    id: 'P-1',
+    facts: [],
+  });
+});
