@@ -9,7 +9,12 @@ import { readPolicy } from './policy-file.ts';
 import { openSealKey } from './seal-key.ts';
 import { sealRequest } from './seal-request.ts';
 
-export type TurnAsks = { readonly request: JsonObject; readonly requester: string };
+export type TurnAsks = {
+  readonly request: JsonObject;
+  readonly requester: string;
+  /** The variables that its materia lets through to it. */
+  readonly env: readonly string[];
+};
 
 /** Null where nothing can be sealed: the policy cannot be understood, or the key cannot be used. */
 export function sealForTurn(asks: TurnAsks, dir: string, cwd: string, env: NodeJS.ProcessEnv): SealedRequest | null {
@@ -17,7 +22,7 @@ export function sealForTurn(asks: TurnAsks, dir: string, cwd: string, env: NodeJ
   const key = openSealKey(env);
   if ('allow' in policy || 'allow' in key) return null;
   const { x_env: named } = asks.request;
-  const seen = [...USUAL, ...policy.env, ...(Array.isArray(named) ? named.filter(isText) : [])];
+  const seen = [...USUAL, ...asks.env, ...policy.env, ...(Array.isArray(named) ? named.filter(isText) : [])];
   const agents = Object.fromEntries(seen.map((name) => [name, env[name]]));
   const ground = groundAt(cwd, cwd, env.HOME);
   return sealRequest(asks.request, {

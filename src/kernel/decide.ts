@@ -2,6 +2,7 @@
 // sees its own first steps; replaying the returned facts on the state before gives the state after.
 import { decideApproval } from './approval/decide.ts';
 import { isApprovalRequest } from './approval/request.ts';
+import { expireDue } from './approval/settle.ts';
 import { takeFault, takeOutput, takeVerification } from './cast/answer.ts';
 import { takeAnswer, takeDecisions, waitIfAsked } from './cast/asked.ts';
 import { exhausted } from './cast/budget.ts';
@@ -96,6 +97,8 @@ function decideForCast(pen: Pen, input: CastInput): Verdict {
     case 'cast.pause':
       return pause(pen, cast, input.reason);
     case 'cast.resume':
+      // A permission whose time ran out while nobody looked goes back to the agent that asked for it.
+      if (expireDue(pen).size > 0) takeDecisions(pen, pen.facts);
       return resume(pen, cast, input.reason);
     case 'cast.recast':
       return recast(pen, cast);

@@ -84,7 +84,12 @@ export type Watch = {
   readonly checks: Readonly<Record<string, string>>;
   readonly checkers: JsonObject;
   /** What its agent wants permission for; null where it wants none. */
-  readonly approval: { readonly request: JsonObject; readonly requester: string } | null;
+  readonly approval: {
+    readonly request: JsonObject;
+    readonly requester: string;
+    /** The variables that its materia lets through to it. */
+    readonly env: readonly string[];
+  } | null;
   /** The runner of the turn, where people set limits for it. */
   readonly slot: Slot | null;
 };
@@ -138,7 +143,9 @@ function approvalOf(cast: Cast, turn: Turn): Watch['approval'] {
   const handoff = turn.answered?.handoff;
   if (handoff?.outcome !== 'approval' || !isObject(handoff.payload)) return null;
   const { approval_request: request } = handoff.payload;
-  return { request: isObject(request) ? request : {}, requester: agentIdOfTurn(cast, turn) };
+  const materia = chosenMateria(cast, turn);
+  const env = materia.type === 'agent' ? (materia.env ?? []) : [];
+  return { request: isObject(request) ? request : {}, requester: agentIdOfTurn(cast, turn), env };
 }
 
 /**
