@@ -37,6 +37,7 @@ export function attestTimes(): Row[] {
     },
     auditTrail: 'cast c turn 4',
     cleared: [],
+    team: [],
   };
   const attested = () =>
     attest(registry, 'l', watch, {

@@ -63,7 +63,9 @@ async function collect(packet: Packet, place: Place, signal: AbortSignal): Promi
   const end = await awaitAttempt(place.attemptDir, signal);
   if (end.lost) return { kind: 'lost', mayHaveRun: true, reason: 'its supervisor was killed' };
   const result = readUtility(end, packet.timeoutMs);
-  if (!result.ok) return { kind: 'fault', fault: end.timedOut ? 'timeout' : 'utility', reason: result.reason };
+  // A signal that is not ours cut it off in the middle; an exit is its own word about how it ended.
+  const fault = end.timedOut ? 'timeout' : end.signal !== null ? 'crash' : 'utility';
+  if (!result.ok) return { kind: 'fault', fault, reason: result.reason };
   return { kind: 'output', output: result.output, ...(result.truncated ? { truncated: true } : {}) };
 }
 

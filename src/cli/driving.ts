@@ -2,6 +2,7 @@
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { revealing, revealingCheckers } from '../agents/hidden-texts.ts';
 import { runnersWith } from '../agents/index.ts';
 import type { Door } from '../engine/door.ts';
 import { Engine } from '../engine/drive.ts';
@@ -24,6 +25,7 @@ import { wayOut } from './isolation.ts';
 import { progressFor } from './progress.ts';
 import { person } from './session.ts';
 import { asDamage, makeStateFolder } from './state-folder.ts';
+import { bringIntoForce } from './trust-in-log.ts';
 import { writeWorklogsOf } from './worklog.ts';
 
 /** The program itself, for those who are to call it. */
@@ -41,6 +43,7 @@ export async function withDriver<T>(workspace: Workspace, work: (door: Door) => 
   try {
     const door = await withCompileCache(() => WorkerDoor.open(logFileIn(workspace.stateDir)));
     try {
+      await bringIntoForce(door, workspace);
       return await work(door);
     } finally {
       await door.close();
@@ -97,11 +100,11 @@ export async function driveAndShow(
     const engine = new Engine({
       door,
       // What an agent handed on by tool call takes the place of its last words.
-      runners: takingSubmissions(runnersWith((env) => offeredServer(BATON, dir, env))),
+      runners: revealing(takingSubmissions(runnersWith((env) => offeredServer(BATON, dir, env)))),
       cwd: dir,
       configDir: `${dir}/.baton`,
       stateDir,
-      witness: witnessOf(workspace),
+      witness: revealingCheckers(witnessOf(workspace), workspace.stateDir),
       groundOf: (id) => groundFor(workspace, door, id, (line) => say(line)),
       onEvent: (turn, event) => progress.hear(turn, event),
     });

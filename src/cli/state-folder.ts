@@ -1,7 +1,7 @@
 // The folder that holds the state of a workspace, before anything opens a file in it: whether it can be used at all, and
 // what to tell a person when it cannot.
-import { mkdirSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { StorageError } from '../engine/storage-error.ts';
 import { logFileIn } from '../log/sqlite.ts';
 import type { Workspace } from '../workspace/locate.ts';
@@ -35,6 +35,16 @@ export function makeStateFolder(workspace: Workspace): void {
       if (code === 'EEXIST') throw unusable(`${folder} is a link that leads nowhere; remove it`);
       throw unusable(`${folder} cannot be made (${code}); make ${dirname(folder)} writable for you`);
     }
+  }
+  hideFromGit(workspace.stateDir);
+}
+
+/** Whatever is committed or checked out in the project, the state stays where it is: git does not look at it. */
+function hideFromGit(stateDir: string): void {
+  try {
+    writeFileSync(join(stateDir, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 });
+  } catch {
+    // It is there already, or the folder cannot be written; whoever opens the log next says so.
   }
 }
 

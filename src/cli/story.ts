@@ -239,6 +239,7 @@ function trustTold(fact: Fact): string | null {
   switch (fact.kind) {
     case 'registry.loaded': {
       const agents = Object.keys(fact.registry.agents).length;
+      if (fact.registry.digest === '') return 'there is a registry, and it cannot be used; nobody is dispatched until it can';
       return `the registry ${fact.registry.digest.slice(0, 12)} with ${counted(agents, 'agent')} is in force${said(fact.reason)}`;
     }
     case 'quarantine.opened':

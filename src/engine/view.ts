@@ -52,7 +52,7 @@ export type CastView = {
     /** Tokens that are missing in the cost, because their agents told no price. */
     readonly unpricedTokens?: number;
   };
-  /** Whether its agents were attested against a registry. */
+  /** Whether all of its agents were attested against a registry. */
   readonly trust: 'on' | 'off';
   readonly accepted: number;
   readonly elapsedMs: number;
@@ -95,7 +95,7 @@ export function viewOf(
       ...(estimated ? { estimated } : {}),
       ...(cast.unpriced > 0 ? { unpricedTokens: cast.unpriced } : {}),
     },
-    trust: entries.some((entry) => isAttested(entry) || isRefusedByTrust(entry)) ? 'on' : 'off',
+    trust: trustIn(cast, entries),
     accepted: cast.turnsAccepted,
     elapsedMs: cast.clock.elapsedMs,
     log: { head: head.seq, hash: head.hash },
@@ -103,6 +103,22 @@ export function viewOf(
     ...(report ? { report } : {}),
     ...(differences.length > 0 ? { differences } : {}),
   };
+}
+
+/** On where every agent that was dispatched was attested; one that was not leaves nothing to rely on. */
+function trustIn({ rules }: Cast, entries: readonly Entry[]): 'on' | 'off' {
+  const agents = new Map<number, boolean>();
+  let isOn = false;
+  for (const entry of entries) {
+    const { fact } = entry;
+    if (fact.kind === 'turn.started') {
+      const materia = rules.materia[rules.graph.sockets[fact.socket]?.materia ?? ''];
+      agents.set(fact.turn, materia?.type === 'agent' && materia.runner !== 'person');
+    }
+    if (isAttested(entry) || isRefusedByTrust(entry)) isOn = true;
+    else if (fact.kind === 'attempt.started' && agents.get(fact.turn)) return 'off';
+  }
+  return isOn ? 'on' : 'off';
 }
 
 /** A cast whose first agent was turned away had nobody attested, and trust was on all the same. */

@@ -61,7 +61,7 @@ const KEY_BLOCK_CHARS_MAX = 20_000;
 const KEY_BODY = /(?:(?:\\[nr]|\s)*[A-Za-z0-9+/=]{16,})*/y;
 
 const JWT = /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{7,}\.eyJ[A-Za-z0-9_-]{7,}\.[A-Za-z0-9_-]*/g;
-const BEARER = /(?<![A-Za-z0-9])bearer[ \t]{1,4}(?=[A-Za-z0-9._~+/-]{16})/gi;
+const BEARER = /(?<![A-Za-z0-9])bearer(?:[ \t]{1,4}|[ \t]{0,2}[:=][ \t]{0,2})(?=[A-Za-z0-9._~+/-]{12})/gi;
 const AUTHORIZATION =
   /(?<![A-Za-z0-9])authorization\\{0,3}["'`]?[ \t]{0,8}[:=][ \t]{0,8}\\{0,3}["'`]?(?:bearer|basic|token)[ \t]{1,4}(?=[^\s"'`\\]{6})/gi;
 const URL_PASSWORD = /(?<![a-z0-9])[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/?#@"'<>]{0,100}:(?=[^\s/?#@"'<>]{3,200}@)/gi;
@@ -208,7 +208,9 @@ function* bearerTokens(text: string): Generator<Span> {
   for (const { end } of matches(BEARER, text)) {
     if (end < done) continue;
     const head = text.slice(end, end + VALUE_JUDGED_MAX).match(/^[A-Za-z0-9._~+/-]+=*/)?.[0] ?? '';
-    if (isMixed(head) || (head.length >= 24 && /[a-z]/.test(head) && /[A-Z]/.test(head))) {
+    // After this word a run of hex digits is no commit: whoever shows it is let in.
+    const isToken = /[0-9]/.test(head) && /[A-Za-z]/.test(head);
+    if (isToken || (head.length >= 24 && /[a-z]/.test(head) && /[A-Z]/.test(head))) {
       done = runEnd(text, end, /[A-Za-z0-9._~+/=-]/);
       yield { start: end, end: done };
     }

@@ -37,6 +37,7 @@ const watch = (change: Partial<TrustWatch> = {}): TrustWatch => ({
   request: { type: 'task', description: 'x', input_data: {}, constraints: [], expected_output: '' },
   auditTrail: 'here',
   cleared: [],
+  team: [{ identity: 'domain-02-build', prompt }],
   ...change,
 });
 const seen = (change: Partial<TrustWatch> = {}, attester = attesterOf(dir)) =>
@@ -60,8 +61,10 @@ test('without a registry of its own a project has what came with the product, fo
     code(),
     code({ prompt: 'My own words.' }),
     code({ target: 'somebody' }),
-    code({ source: 'somebody' }),
-  ]).toEqual(['bundled OK', 'none off', 'none off', 'none off']);
+    code({ team: [...watch().team, { identity: 'somebody', prompt }] }),
+    code({ team: [...watch().team, { identity: null, prompt }] }),
+    code({ team: [...watch().team, { identity: 'domain-05-narrate', prompt: 'My own words.' }] }),
+  ]).toEqual(['bundled OK', 'none off', 'none off', 'none off', 'none off', 'none off']);
 });
 
 test('once there was a registry, nothing stands in for it', () => {

@@ -10,7 +10,7 @@ import { readerOf, sha256 } from '../dialects/governed/registry-folder.ts';
 import { LOCK_PATH } from '../dialects/governed/registry-json.ts';
 import type { Sighting } from '../kernel/trust/sighting.ts';
 import type { LoadedRegistry } from '../kernel/trust/state.ts';
-import type { TrustWatch } from '../kernel/trust/watch.ts';
+import type { Member, TrustWatch } from '../kernel/trust/watch.ts';
 import { BUNDLED } from './find-config.ts';
 import { hasRegistry } from './registry-lock.ts';
 
@@ -32,15 +32,26 @@ export function attesterOf(dir: string): Attester {
       return { origin: 'workspace', registry: loaded, ...attest(registry, lockHash, watch, given) };
     }
     const { registry, lockHash, loaded } = bundled();
-    // A prompt of one's own under a bundled name is nobody's business where there is no registry.
-    const agent = registry.agents.get(watch.target ?? '');
-    if (agent?.lockedHash !== given.promptHash || !isCovered(registry, watch)) return NOWHERE;
+    // A prompt of one's own under a bundled name is nobody's business where there is no registry. But a cast is attested
+    // as a whole or not at all: nobody could tell from `trust: on` that some of its agents were let through unseen.
+    if (![...watch.team, { identity: watch.target, prompt: watch.prompt }].every(isPinnedIn(registry))) return NOWHERE;
     return { origin: 'bundled', registry: loaded, ...attest(registry, lockHash, watch, given) };
   };
 }
 
-function isCovered({ agents }: Registry, { source }: TrustWatch): boolean {
-  return source === null || agents.has(source);
+function isPinnedIn({ agents }: Registry): (member: Member) => boolean {
+  return ({ identity, prompt }) => agents.get(identity ?? '')?.lockedHash === sha256(prompt);
+}
+
+/**
+ * The registry that a project has on disk, as its log is to know it; null where it has none. One that cannot be used has
+ * no agents, so that nobody is dispatched before it is mended.
+ */
+export function registryFound(dir: string): LoadedRegistry | null {
+  const home = join(dir, '.baton');
+  if (!hasRegistry(home)) return null;
+  const { loaded, lockHash } = keeperOf(home)();
+  return loaded ?? { digest: '', lock: lockHash, version: '', agents: {} };
 }
 
 /** Reads a registry's folder, and works it out anew only where a byte has changed. */

@@ -18,6 +18,7 @@ import {
 import { dirname, join } from 'node:path';
 import type { Entry } from '../kernel/fact.ts';
 import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
+import { codeOnWire } from '../kernel/ledger/contract-code.ts';
 import { normalPath } from '../kernel/ledger/path.ts';
 import { scrubJson } from '../kernel/secrets.ts';
 
@@ -81,7 +82,7 @@ function closing(at: string, by: string, { task, to, code, reason }: Moved): Jso
     decision: reason,
     result: to,
     next_step: next,
-    code: code ?? 'ABORTED',
+    ...codeOnWire(code ?? 'ABORTED'),
   };
 }
 

@@ -28,8 +28,8 @@ test('a plan of six tasks is worked off, whatever goes wrong on the way', async 
     ['T-3', 'TASK_TIMEOUT'],
     ['T-6', 'SCOPE_VIOLATION'],
   ]);
-  // The script is a person's own and is kept as it is; what the agent said is not.
-  expect(JSON.stringify(facts.filter(({ kind }) => kind !== 'cast.started'))).not.toContain('hunter2');
+  // Neither what the agent said nor the script that lets it say so is kept with the secret in it.
+  expect(JSON.stringify(facts)).not.toContain('hunter2');
   const claims = facts.flatMap((fact) => (fact.kind === 'task.claimed' ? [[fact.task, fact.fence]] : []));
   expect(claims).toEqual([
     ['T-1', 1],

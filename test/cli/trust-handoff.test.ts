@@ -56,7 +56,7 @@ test('a handoff is accepted once; a copy is told what became of the first', asyn
   expect([first.code, first.details.pattern, first.details.audit_ref]).toEqual([
     'OK',
     1,
-    expect.stringMatching(/^log#\d+$/),
+    expect.stringMatching(/^baton\/[^#]+#\d+:[0-9a-f]{64}$/),
   ]);
   const again = await judged(dir, one);
   expect([again.code, again.details.prior]).toEqual([
@@ -65,6 +65,45 @@ test('a handoff is accepted once; a copy is told what became of the first', asyn
   ]);
   const other = await judged(dir, { ...one, handoff_id: String(one.handoff_id).toUpperCase(), extra: 1 });
   expect([other.code, other.details.prior]).toMatchObject(['REPLAY', { same_digest: false }]);
+});
+
+test('a copy and a blocked agent get a whole answer, about that and nothing else', async () => {
+  const dir = await initialised();
+  const wrongWay = handoff(dir);
+  Object.assign(wrongWay, { source_agent: wrongWay.target_agent, target_agent: wrongWay.source_agent });
+  await judged(dir, wrongWay);
+  const copy = await judged(dir, wrongWay);
+  const whole = { status: 'rejected', executed: false, suggested_target: null, incident: null, security_flag: true };
+  expect(copy).toMatchObject({
+    code: 'REPLAY',
+    details: { ...whole, stage: 7, reason_class: 'replay', problems: [{ code: 'REPLAY' }] },
+  });
+  put(dir, { '.baton/prompts/build.md': 'x' });
+  const mismatch = await judged(dir, handoff(dir));
+  const [entry] = json<{ seq: number; kind: string }[]>(await baton(dir, ['log', '--json', '--after', '0'])).filter(
+    ({ kind }) => kind === 'quarantine.opened',
+  );
+  expect(mismatch).toMatchObject({
+    code: 'PROMPT_BYTES_MISMATCH',
+    details: { audit_ref: expect.stringContaining(`#${(entry?.seq ?? 0) - 1}:`) },
+  });
+  const blocked = await judged(dir, handoff(dir));
+  expect(blocked).toMatchObject({
+    code: 'QUARANTINED',
+    details: { ...whole, stage: 9, reason_class: 'hash_mismatch', problems: [{ code: 'QUARANTINED' }] },
+  });
+  for (const { details } of [copy, blocked]) expect(details).not.toHaveProperty('pattern');
+});
+
+test('whoever brings a registry of his own blocks nobody here', async () => {
+  const [dir, other] = [await initialised(), await initialised()];
+  put(other, { '.baton/prompts/build.md': 'x' });
+  const away = ['--registry', `${other}/.baton`];
+  expect((await judged(dir, handoff(dir), ...away)).code).toBe('PROMPT_BYTES_MISMATCH');
+  await baton(other, ['registry', 'lock']);
+  expect((await judged(dir, handoff(dir), ...away)).code).toBe('HASH_MISMATCH');
+  expect(json<JsonObject[]>(await baton(dir, ['registry', 'quarantine', '--json']))).toEqual([]);
+  expect((await judged(dir, handoff(dir))).code).toBe('OK');
 });
 
 test('of simultaneous submissions of one id exactly one is judged', async () => {

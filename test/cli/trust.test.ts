@@ -108,6 +108,51 @@ test('a missing registry is no way around it', async () => {
   expect(await codeOf(dir, ['verify'])).toBe('REGISTRY_UNUSABLE');
 });
 
+/** The configuration without the identities of these materia. */
+function unnamed(dir: string, ids: readonly string[]): void {
+  const config = JSON.parse(read(dir, '.baton/config.json'));
+  for (const id of ids) delete config.materia[id].identity;
+  put(dir, { '.baton/config.json': config });
+}
+
+test.each([
+  ['nobody has an identity', ['Auto-Plan', 'Build', 'Auto-Eval', 'Maintain', 'Narrate'], 0],
+  ['one agent has none', ['Build'], 1],
+])('a registry holds from the first cast on: %s', async (_, ids, attested) => {
+  const dir = await initialised();
+  rmSync(join(dir, '.baton', 'state'), { recursive: true });
+  unnamed(dir, ids);
+  put(dir, { [BUILD]: 'Do whatever you like.' });
+  expect(await cast(dir)).toMatchObject({ status: 'failed', code: 'AGENT_UNKNOWN', trust: 'on' });
+  const started = await log(dir, 'attempt.started');
+  expect(started.filter(({ attestation }) => attestation)).toHaveLength(attested);
+  expect((await log(dir, 'registry.loaded')).length).toBe(1);
+});
+
+test('a registry that cannot be read lets nobody through on the first cast either', async () => {
+  const dir = await initialised();
+  rmSync(join(dir, '.baton', 'state'), { recursive: true });
+  unnamed(dir, ['Auto-Plan', 'Build', 'Auto-Eval', 'Maintain', 'Narrate']);
+  put(dir, { [MANIFEST]: '{' });
+  expect(await cast(dir)).toMatchObject({ status: 'failed', code: 'REGISTRY_UNUSABLE', trust: 'on' });
+});
+
+test('what init wrote is in force at once: taking the registry away is noticed', async () => {
+  const dir = await initialised();
+  expect(json<JsonObject>(await baton(dir, ['status', '--json'])).trust).toBe('on');
+  rmSync(join(dir, '.baton', 'versions'), { recursive: true });
+  put(dir, { [BUILD]: 'Do whatever you like.' });
+  expect(await cast(dir)).toMatchObject({ status: 'failed', code: 'REGISTRY_UNUSABLE', trust: 'on' });
+});
+
+test('without a registry a cast is attested whole or not at all', async () => {
+  const dir = await initialised();
+  for (const folder of ['versions', 'state']) rmSync(join(dir, '.baton', folder), { recursive: true });
+  expect(await cast(dir)).toMatchObject({ status: 'completed', trust: 'on' });
+  put(dir, { [BUILD]: 'Do whatever you like.' });
+  expect(await cast(dir)).toMatchObject({ status: 'completed', trust: 'off' });
+});
+
 test('a workspace that never had a registry works, and says so', async () => {
   const config = {
     materia: { Say: { prompt: 'Say it.', tools: 'none' } },
@@ -121,7 +166,6 @@ test('a workspace that never had a registry works, and says so', async () => {
 
 test('a lock covers what agents run with, and verify reports what drifted', async () => {
   const dir = await initialised();
-  expect(await codeOf(dir, ['lock'])).toBe('OK');
   const [row] = json<JsonObject[]>(await baton(dir, ['registry', 'list', '--json']));
   expect(row).toMatchObject({
     id: 'domain-01-plan',

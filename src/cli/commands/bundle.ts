@@ -15,7 +15,7 @@ export async function run(call: Call): Promise<number> {
       const run = onlyRun(call, ledger, named);
       const heartbeats = heardIn(run, await beats(session.log));
       const constraints = ledger.hold === null ? {} : { held: `${ledger.hold.by}: ${ledger.hold.reason}` };
-      const objective = text(call.values, 'objective') ?? '';
+      const objective = text(call.values, 'objective') ?? (await session.door.cast(run))?.request ?? '';
       const bundle = bundleOf(ledger, run, objective, { constraints, heartbeats, at: Date.now() });
       if (file === undefined) {
         outJson(bundle);

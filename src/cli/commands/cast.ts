@@ -1,5 +1,7 @@
 // `baton cast`: freezes the rules of a loadout, starts a cast of it and drives it.
+
 import { randomUUID } from 'node:crypto';
+import { hideSecrets, keepHidden } from '../../agents/hidden-texts.ts';
 import type { Issue } from '../../kernel/graph/config.ts';
 import { UTILITY_NAMES } from '../../utilities/names.ts';
 import type { Workspace } from '../../workspace/locate.ts';
@@ -58,12 +60,15 @@ async function start(call: Call, workspace: Workspace, plan: Plan, request: stri
   for (const name of plan.strangers) note(`warning: the script speaks for ${name}, which is no socket and no materia`);
   if (flag(call.values, 'detach')) return castBehind(call, workspace);
   const cast = idToStart();
-  const { loadout, rules, script } = plan;
+  const { loadout } = plan;
+  const hidden = hideSecrets(plan.script, plan.rules);
+  const { rules, script } = hidden;
   const { root, says } = await isolationOf(call, workspace, rules, cast);
   const where = root === undefined ? {} : { root };
   return withDriver(workspace, (door) => {
     const begin = async () => {
       await configureLocks(door, workspace);
+      keepHidden(workspace.stateDir, cast, hidden);
       const verdict = await door.submit(
         { kind: 'cast.start', cast, request, loadout, rules, script, runId: randomUUID(), ...where },
         person(),

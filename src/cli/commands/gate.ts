@@ -53,12 +53,21 @@ function isFileIn(call: Call, path: string): boolean {
 async function stop(call: Call, payload: Json): Promise<Verdict> {
   if (!isObject(payload))
     return deny('SCHEMA_INVALID', 'The payload is not usable: expected a JSON object.', { path: '$' });
+  for (const name of ['task_id', 'run_id', 'owner', 'report_path']) {
+    const given = payload[name];
+    if (given === undefined || isText(given)) continue;
+    return deny('SCHEMA_INVALID', `${name} must be a string that is not blank, or be left out.`, { path: name });
+  }
   if (!hasLog(workspaceOf(call))) return allow('no task is in progress');
   return withLedger(call, async ({ door, workspace }) => {
-    const run = isString(payload.run_id) ? payload.run_id : undefined;
+    const named = isString(payload.run_id) ? payload.run_id : undefined;
+    const run = named === undefined ? undefined : (runCalled(await door.ledger(), named) ?? named);
     const ledger = await door.ledger(run);
     const runs = Object.values(ledger.runs).filter(({ id, cast }) => (run === undefined ? !cast : id === run));
-    const tasks = runs.flatMap(({ id }) => tasksOf(ledger, id)).filter((task) => isMeant(task, payload));
+    const all = runs.flatMap(({ id }) => tasksOf(ledger, id));
+    const unknown = await refusalOfUnknown(door, ledger, payload, all);
+    if (unknown) return unknown;
+    const tasks = all.filter((task) => isMeant(task, payload));
     for (const task of tasks) {
       const refusal = refusalOfReport(task, folderOf(task, workspace), payload);
       if (refusal) return refusal;
@@ -67,6 +76,21 @@ async function stop(call: Call, payload: Json): Promise<Verdict> {
       tasks: tasks.map(({ id }) => id),
     });
   });
+}
+
+/** Whoever names a task or a run that nobody knows is not let go because of a slip. */
+async function refusalOfUnknown(
+  door: Door,
+  ledger: Ledger,
+  { task_id: task, run_id: run }: JsonObject,
+  all: readonly Task[],
+): Promise<Verdict | null> {
+  const no = (what: string) => deny('LEDGER_INCONSISTENT', `There is no ${what} in the ledger; correct the id.`);
+  if (run !== undefined && all.length === 0) return no(`run ${JSON.stringify(run)}`);
+  if (task === undefined || all.some(({ id }) => id === task)) return null;
+  // A task whose run is over is no longer in the ledger at hand, and holds nobody.
+  const past = await door.ledgerOfTask(String(task));
+  return past ? null : no(`task ${JSON.stringify(task)}`);
 }
 
 function isMeant({ status, id, owner }: Task, { task_id, owner: asking }: JsonObject): boolean {

@@ -1,27 +1,32 @@
 // `baton handoff verify`: judges a foreign envelope. Its id is used up with the verdict, in one step with writing it down,
 // so that of any number of copies exactly one is judged.
+import { existsSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { checkpointFolders } from '../../audit/checkpoint-files.ts';
 import { asRefusal, loadedFrom } from '../../dialects/governed/attest.ts';
 import { fatal } from '../../dialects/governed/diagnostic.ts';
 import { HOPS_MAX, type PastHandoff } from '../../dialects/governed/lineage.ts';
 import { unusable } from '../../dialects/governed/registry.ts';
 import { loadRegistryFolder, readerOf, sha256 } from '../../dialects/governed/registry-folder.ts';
 import { LOCK_PATH } from '../../dialects/governed/registry-json.ts';
-import { MAX_AGE_S, MAX_SKEW_S, verifyHandoff } from '../../dialects/governed/verify.ts';
+import { MAX_AGE_S, MAX_SKEW_S, type VerifyOptions, verifyHandoff } from '../../dialects/governed/verify.ts';
 import { parseJsonText } from '../../dialects/json-text.ts';
 import type { Log } from '../../engine/ports.ts';
 import { StorageError } from '../../engine/storage-error.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
+import type { Refusal } from '../../kernel/trust/sighting.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { hasRegistry } from '../../workspace/registry-lock.ts';
 import { again, type Call, text, UsageError } from '../command.ts';
 import { answering, integer, type LedgerSession, withLedger } from '../ledger-session.ts';
 import { readInput } from '../read-input.ts';
 import { person } from '../session.ts';
-import { trustIn } from '../trust-in-log.ts';
+import { bringIntoForce, trustIn } from '../trust-in-log.ts';
 
 const NAME_CHARS_MAX = 128;
+/** Of a handoff that could not be judged, because the verdict could not be kept. */
+const UNWRITTEN = { status: 'rejected', executed: false, retryable: true, security_flag: false, audit_ref: null };
 
 export async function run(call: Call): Promise<number> {
   const [word, file] = call.words;
@@ -32,7 +37,8 @@ export async function run(call: Call): Promise<number> {
       return await withLedger(call, (session) => judge(session, envelope), { begins: true });
     } catch (error) {
       // What cannot be written down is not accepted.
-      if (error instanceof StorageError) return deny('AUDIT_UNAVAILABLE', `${error.message}; nothing was accepted`, {});
+      if (error instanceof StorageError)
+        return deny('AUDIT_UNAVAILABLE', `${error.message}; nothing was accepted`, UNWRITTEN);
       throw error;
     }
   });
@@ -40,25 +46,33 @@ export async function run(call: Call): Promise<number> {
 
 async function judge({ call, workspace, log, door }: LedgerSession, envelope: string): Promise<Verdict> {
   const named = text(call.values, 'registry');
-  const dir = named === undefined ? join(workspace.dir, '.baton') : resolve(call.cwd, named);
+  const home = join(workspace.dir, '.baton');
+  const dir = named === undefined ? home : resolve(call.cwd, named);
+  await bringIntoForce(door, workspace);
   const registry = hasRegistry(dir)
     ? loadRegistryFolder(dir)
     : unusable([fatal('REGISTRY_MISSING', 'there is no registry; name one with --registry DIR')], sha256);
   const { cleared } = await trustIn(log);
   const said = membersOf(envelope);
   const chain = await ancestorsOf(log, said.parent);
-  const verdict = verifyHandoff(envelope, {
-    registry,
-    now: new Date().toISOString(),
-    seen: { has: () => false },
-    maxAgeS: integer(call, 'max-age-s') ?? MAX_AGE_S,
-    maxSkewS: integer(call, 'max-skew-s') ?? MAX_SKEW_S,
-    lookupParent: (id) => chain.get(id) ?? null,
-    isCleared: (digest) => Object.hasOwn(cleared, digest),
-  });
+  const now = new Date().toISOString();
+  const verify = (change: Partial<VerifyOptions> = {}) =>
+    verifyHandoff(envelope, {
+      registry,
+      now,
+      seen: { has: () => false },
+      maxAgeS: integer(call, 'max-age-s') ?? MAX_AGE_S,
+      maxSkewS: integer(call, 'max-skew-s') ?? MAX_SKEW_S,
+      lookupParent: (id) => chain.get(id) ?? null,
+      isCleared: (digest) => Object.hasOwn(cleared, digest),
+      ...change,
+    });
+  const verdict = verify();
+  const blocked = (agent: string | null) => verify({ quarantined: (id) => id === agent });
   const { handoff_id, envelope_digest, request_digest } = verdict.details;
   const handoff = isString(handoff_id) ? handoff_id : null;
   const isSource = verdict.allow ? false : aboutSource(verdict.details);
+  const { seq: before } = await log.head();
   const judged = await door.submit(
     {
       kind: 'handoff.judge',
@@ -68,7 +82,17 @@ async function judge({ call, workspace, log, door }: LedgerSession, envelope: st
       claimed: said.claimed,
       parent: said.parent,
       verdict,
-      refusal: verdict.allow ? null : asRefusal(verdict, (isSource ? said.claimed.source : said.claimed.target) ?? ''),
+      otherwise: {
+        replay: verify({ seen: { has: () => true } }),
+        source: blocked(said.source),
+        target: blocked(said.target),
+      },
+      refusal: verdict.allow
+        ? null
+        : heard(
+            asRefusal(verdict, (isSource ? said.claimed.source : said.claimed.target) ?? ''),
+            isSameFolder(dir, home),
+          ),
       registry: loadedFrom(registry, sha256(readerOf(dir)(LOCK_PATH) ?? new Uint8Array())),
       envelopeDigest: isString(envelope_digest) ? envelope_digest : null,
       requestDigest: isString(request_digest) ? request_digest : null,
@@ -76,21 +100,59 @@ async function judge({ call, workspace, log, door }: LedgerSession, envelope: st
     },
     person(),
   );
-  return withReference(log, judged, isString(envelope_digest) ? envelope_digest : null);
+  const digest = isString(envelope_digest) ? envelope_digest : null;
+  const [written] = (await log.read({ after: before, kindPrefix: 'handoff.' })).filter(
+    ({ fact }) =>
+      fact.kind === 'handoff.judged' &&
+      fact.handoff === handoff &&
+      fact.code === judged.code &&
+      fact.envelopeDigest === digest,
+  );
+  const { origin } = checkpointFolders(workspace, call.env);
+  return withReference({ log, origin }, judged, written ?? null, digest);
 }
+
+/**
+ * A registry that somebody names says nothing about the agents of this workspace: whoever brings along an altered copy
+ * could else switch off any of them. What a context holds is the same under every registry.
+ */
+function heard(refusal: Refusal, isOwn: boolean): Refusal {
+  return isOwn || refusal.blocks?.context ? refusal : { ...refusal, blocks: null };
+}
+
+function isSameFolder(one: string, other: string): boolean {
+  const real = (folder: string) => (existsSync(folder) ? realpathSync(folder) : folder);
+  return real(one) === real(other);
+}
+
+type Reference = { readonly log: Log; readonly origin: string };
 
 /** Where the verdict stands in the log; for a copy, also what became of the first one. */
-async function withReference(log: Log, verdict: Verdict, digest: string | null): Promise<Verdict> {
-  const { seq } = await log.head();
+async function withReference(
+  reference: Reference,
+  verdict: Verdict,
+  written: Entry | null,
+  digest: string | null,
+): Promise<Verdict> {
   const prior = isObject(verdict.details.prior) ? verdict.details.prior.seq : null;
-  const [first] = typeof prior === 'number' ? await log.read({ after: prior - 1, limit: 1 }) : [];
-  const earlier = first ? { prior: { ...told(first), same_digest: digestOf(first) === digest } } : {};
-  return { ...verdict, details: { ...verdict.details, audit_ref: `log#${seq}`, ...earlier } };
+  const [first] = typeof prior === 'number' ? await reference.log.read({ after: prior - 1, limit: 1 }) : [];
+  const earlier = first
+    ? { prior: { ...(await told(reference, first)), same_digest: digestOf(first) === digest } }
+    : {};
+  const audit_ref = written && (await referenceTo(reference, written));
+  return { ...verdict, details: { ...verdict.details, audit_ref, ...earlier } };
 }
 
-function told({ seq, fact }: Entry): JsonObject {
+/** The name of the log, the number of the entry, and its leaf hash, which the entry after it holds. */
+async function referenceTo({ log, origin }: Reference, { seq }: Entry): Promise<string> {
+  const [next] = await log.read({ after: seq, limit: 1 });
+  return `${origin}#${seq}:${next ? next.prev : (await log.head()).hash}`;
+}
+
+async function told(reference: Reference, entry: Entry): Promise<JsonObject> {
+  const { fact } = entry;
   const isAccepted = fact.kind === 'attempt.started' || (fact.kind === 'handoff.judged' && fact.allow);
-  return { status: isAccepted ? 'accepted' : 'rejected', audit_ref: `log#${seq}` };
+  return { status: isAccepted ? 'accepted' : 'rejected', audit_ref: await referenceTo(reference, entry) };
 }
 
 function digestOf({ fact }: Entry): string | null {

@@ -7,10 +7,14 @@ import { MANIFEST_PATH } from '../../dialects/governed/registry-json.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { SCHEMA_NAME, schemaReference } from '../../workspace/config-schema-reference.ts';
 import { BUNDLED } from '../../workspace/find-config.ts';
+import { readJsonFile } from '../../workspace/load-config.ts';
+import { approvalsOf } from '../../workspace/registry-approvals.ts';
 import { hasRegistry, writeRegistryLock } from '../../workspace/registry-lock.ts';
 import { ask } from '../ask.ts';
 import { again, type Call, EXIT, flag, out, outJson, UsageError } from '../command.ts';
 import { workspaceAt } from '../find-workspace.ts';
+import { withLedger } from '../ledger-session.ts';
+import { bringIntoForce } from '../trust-in-log.ts';
 
 const PACKAGE = resolve(dirname(BUNDLED), '..', '..');
 
@@ -36,6 +40,7 @@ export async function run(call: Call): Promise<number> {
     // A prompt is pinned by its bytes: git must not turn its line ends.
     ...writeOnce(home, '.gitattributes', 'prompts/** -text\n'),
   ].map((name) => `.baton/${name}`);
+  await withLedger(call, ({ door, workspace }) => bringIntoForce(door, workspace), { begins: true });
   const runner = agent?.name ?? null;
   if (call.json) outJson({ workspace: dir, written, runner, signedIn: agent !== null && agent.signedInBy !== null });
   else {
@@ -104,7 +109,7 @@ function scaffoldRegistry(home: string): string[] {
   if (hasRegistry(home)) return [];
   mkdirSync(join(home, dirname(MANIFEST_PATH)), { recursive: true });
   copyFileSync(join(dirname(BUNDLED), MANIFEST_PATH), join(home, MANIFEST_PATH));
-  const { file } = writeRegistryLock(home);
+  const { file } = writeRegistryLock(home, { approvals: approvalsOf(readJsonFile(join(home, 'config.json'))) });
   return [MANIFEST_PATH, `${dirname(MANIFEST_PATH)}/${basename(file)}`];
 }
 

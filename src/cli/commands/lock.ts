@@ -1,4 +1,5 @@
 // `baton lock`: who holds which paths, who held them, and who would be in the way.
+import type { Subject } from '../../dialects/operator/intake.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { overlaps } from '../../kernel/ledger/overlap.ts';
@@ -6,12 +7,21 @@ import { normalPath, PATH_FAULTS } from '../../kernel/ledger/path.ts';
 import { pathKey } from '../../kernel/ledger/path-key.ts';
 import type { Ledger } from '../../kernel/ledger/state.ts';
 import { heldLocks } from '../../kernel/ledger/wire.ts';
-import { mayWrite } from '../../kernel/ledger/write.ts';
+import { holderOf, mayWrite } from '../../kernel/ledger/write.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { again, type Call, EXIT, flag, out, outJson, text, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { insideRoot } from '../inside-root.ts';
-import { answering, folderOf, integer, ledgerFor, rootNamed, withLedger } from '../ledger-session.ts';
+import {
+  answering,
+  folderOf,
+  integer,
+  type LedgerSession,
+  ledgerFor,
+  rootNamed,
+  withLedger,
+} from '../ledger-session.ts';
+import { refuseAtDoor } from '../refused-payload.ts';
 import { hasLog } from '../state-folder.ts';
 import { table } from '../table.ts';
 
@@ -76,13 +86,28 @@ function releasedIn(facts: readonly Entry[]): readonly JsonObject[] {
 async function check(call: Call, paths: readonly string[]): Promise<Verdict> {
   const fence = integer(call, 'fence');
   if (!hasLog(workspaceOf(call)) && fence === undefined) return allow('nobody is in the way', { paths });
-  return withLedger(call, async ({ door, workspace }) => {
+  return withLedger(call, async (session) => {
+    const { door, workspace } = session;
     const ledger = await door.ledger();
     const root = rootNamed(call, workspace, text(call.values, 'root'));
     const folder = folderOf({ root }, workspace);
     const inside = paths.map((path) => insideRoot(folder, path) ?? path);
-    return fence === undefined ? inTheWay(ledger, root, inside) : mayWrite(ledger, fence, inside);
+    if (fence === undefined) return inTheWay(ledger, root, inside);
+    const verdict = mayWrite(ledger, fence, inside);
+    if (verdict.allow) return verdict;
+    const subject = await subjectOf(session, ledger, fence);
+    return refuseAtDoor(session, 'write', { ok: false, refusal: verdict, subject });
   });
+}
+
+/** The task that has the fence, or had it before it was claimed again or came to its end. */
+async function subjectOf({ log }: LedgerSession, ledger: Ledger, fence: number): Promise<Subject> {
+  const holder = holderOf(ledger, fence);
+  if (holder) return { run: holder.run, task: holder.id };
+  for (const { fact } of await log.read({ after: 0, kindPrefix: 'task.claimed' })) {
+    if (fact.kind === 'task.claimed' && fact.fence === fence) return { run: fact.run, task: fact.task };
+  }
+  return { run: '', task: '' };
 }
 
 /** Every lock that a writer of these paths would have to wait for. */

@@ -8,7 +8,8 @@ import { hasLog } from '../state-folder.ts';
 
 export async function run(call: Call): Promise<number> {
   return answering(async () => {
-    if (!hasLog(workspaceOf(call))) return allow('there is no ledger yet', { task_count: 0, runs: [] });
+    const nothing = { task_count: 0, active_lock_count: 0, event_count: 0, runs: [] };
+    if (!hasLog(workspaceOf(call))) return allow('there is no ledger yet', nothing);
     return withLedger(call, async (session) => {
       const { ledger, run } = await ledgerFor(session);
       const all = Object.values(ledger.runs).map(({ id }) => id);

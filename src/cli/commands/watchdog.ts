@@ -7,12 +7,17 @@ import { type Ledger, taskOf } from '../../kernel/ledger/state.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { dropClaim } from '../../workspace/claim-record.ts';
 import { type Call, EXIT, flag, note, outJsonLine } from '../command.ts';
+import { workspaceOf } from '../find-workspace.ts';
 import { answering, type LedgerSession, withLedger } from '../ledger-session.ts';
+import { hasLog } from '../state-folder.ts';
 import { writeWorklog } from '../worklog.ts';
 
 export async function run(call: Call): Promise<number> {
   if (!flag(call.values, 'follow'))
-    return answering(() => withLedger(call, async (session) => (await round(session)).verdict));
+    return answering(async () => {
+      if (!hasLog(workspaceOf(call))) return verdictOf([], []);
+      return withLedger(call, async (session) => (await round(session)).verdict);
+    });
   return withLedger(call, follow, { begins: true });
 }
 

@@ -2,7 +2,7 @@
 // composed of what it may be, and that whoever hands to it may. An edge of a running cast gets an envelope, which is judged
 // like any other; the first agent of a cast was handed nothing.
 import type { Tools } from '../../kernel/graph/config.ts';
-import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
+import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Attestation, EnvelopeNote, Refusal } from '../../kernel/trust/sighting.ts';
 import type { LoadedRegistry } from '../../kernel/trust/state.ts';
 import type { TrustWatch } from '../../kernel/trust/watch.ts';
@@ -56,15 +56,24 @@ export function attest(registry: Registry, lockHash: string, watch: TrustWatch, 
     ...(watch.parent === null ? {} : { lookupParent: (id) => pastOf(watch, id) }),
   });
   if (!verdict.allow) return refused(asRefusal(verdict, given.promptHash));
-  const { envelope_digest: digest, pattern } = verdict.details;
+  const { envelope_digest: digest, pattern, warnings } = verdict.details;
+  const flags = Array.isArray(warnings) ? warnings.filter(isObject).filter(({ code }) => isInjection(code)) : [];
   const note: EnvelopeNote = {
     handoff_id: envelope.handoff_id,
     timestamp: envelope.timestamp,
     digest: isString(digest) ? digest : '',
     pattern: typeof pattern === 'number' ? pattern : null,
+    ...(flags.length > 0 ? { warnings: flags.slice(0, FLAGS_MAX) } : {}),
     envelope: envelope as unknown as JsonObject,
   };
   return { attestation, envelope: note, refusal: null };
+}
+
+/** More than a person would read through say no more. */
+const FLAGS_MAX = 10;
+
+function isInjection(code: Json | undefined): boolean {
+  return isString(code) && code.startsWith('INJECTION_');
 }
 
 /** What of a registry is remembered with the log. Null where it cannot be used. */

@@ -174,10 +174,19 @@ test('the rules come in their own order, whatever the order of the text', () => 
 });
 
 test('phrases can be flagged only; what is structural still refuses', () => {
-  const data = put(envelope(), '/context/request/input_data', { a: BAD, b: '[INST]' });
+  const data = put(envelope(), '/context/request/input_data', { a: BAD, b: '<|im_start|>' });
   const { problems, flags } = check(data, 'flag');
   expect(problems.map(({ code }) => code)).toEqual(['INJECTION_TOKEN']);
   expect(flags.map(({ code }) => code)).toEqual([OVERRIDE]);
+});
+
+test('between agents of one cast, words about templates and colours on a terminal are flagged only', () => {
+  const data = put(envelope(), '/context/request/input_data', { a: '\u001b[31mred', b: 'it parses [INST]' });
+  expect(check(data, 'flag')).toMatchObject({
+    problems: [],
+    flags: [{ code: 'INJECTION_CONTROL' }, { code: 'INJECTION_TOKEN' }],
+  });
+  expect(check(data, 'refuse').problems).toHaveLength(2);
 });
 
 test.each([

@@ -3,12 +3,13 @@
 // is cleaned: text passes unchanged, or the handoff is refused.
 import type { GovernedCode } from '../../kernel/codes/governed.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import { smuggledBy } from '../../kernel/trust/smuggled.ts';
 import type { Envelope } from './envelope.ts';
 import type { Policy } from './policy.ts';
 import { PROBLEMS_MAX, type Problem, pointer } from './problem.ts';
 
 /** Changes whenever a rule changes, and is recorded with every verdict. */
-export const RULES_VERSION = '1.1.0';
+export const RULES_VERSION = '1.2.0';
 
 export type Findings = { readonly problems: readonly Problem[]; readonly flags: readonly Problem[] };
 
@@ -36,12 +37,22 @@ export function checkInjection(envelope: Envelope, policy: Pick<Policy, 'phrases
   const found: Found = new Map();
   if (keysReach) noteKeys(envelope as unknown as Json, found);
   if (history.some(hasStrangeRole)) noteRoles(history, found);
-  if (rulesBrokenBy(texts.join('\n')).length > 0) noteTexts(envelope.context as unknown as Json, found);
-  if (found.size === 0) return NOTHING;
-  const inOrder = ORDER.flatMap((code) => found.get(code) ?? []);
-  const isFlag = (problem: Problem) =>
-    policy.phrases === 'flag' && (PHRASES as readonly string[]).includes(problem.code);
-  return { problems: inOrder.filter((problem) => !isFlag(problem)), flags: inOrder.filter(isFlag) };
+  const flagged: Found = new Map();
+  const isMild = policy.phrases === 'flag' ? isMildOnEdge : never;
+  if (rulesBrokenBy(texts.join('\n')).length > 0)
+    noteTexts(envelope.context as unknown as Json, isMild, { found, flagged });
+  return { problems: inOrder(found), flags: inOrder(flagged) };
+}
+
+const inOrder = (found: Found): Problem[] => ORDER.flatMap((code) => found.get(code) ?? []);
+const never = () => false;
+
+/**
+ * Between the agents of a cast only what no output may carry refuses: a team that writes about templates or prints
+ * colours goes on, and the next one to look at the envelope is told.
+ */
+function isMildOnEdge(code: InjectionCode, text: string): boolean {
+  return PHRASES.includes(code) || smuggledBy(text) === null;
 }
 
 /**
@@ -100,10 +111,21 @@ function hasStrangeRole({ role }: JsonObject): boolean {
   return role !== undefined && !ROLES.includes(role);
 }
 
-function noteTexts(context: Json, found: Found): void {
+function noteTexts(
+  context: Json,
+  isMild: (code: InjectionCode, text: string) => boolean,
+  { found, flagged }: { readonly found: Found; readonly flagged: Found },
+): void {
   for (const place of walk(context)) {
-    const broken = new Set(textsAt(place).flatMap(rulesBrokenBy));
-    for (const code of broken) note(found, code, `/context${pointerTo(place)}`);
+    const broken = textsAt(place).flatMap((text) =>
+      rulesBrokenBy(text).map((code) => [code, isMild(code, text) ? flagged : found] as const),
+    );
+    const noted = new Set<string>();
+    for (const [code, list] of broken) {
+      const once = `${code} ${list === found}`;
+      if (!noted.has(once)) note(list, code, `/context${pointerTo(place)}`);
+      noted.add(once);
+    }
   }
 }
 

@@ -13,7 +13,10 @@ export type Policy = {
   readonly orchestratorChain: boolean;
   /** An orchestrator must name the handoff it mediates, unless its own handoff begins a chain. */
   readonly requireParent: boolean;
-  /** What suspicious phrases do; the structural injection rules always refuse. */
+  /**
+   * What suspicious phrases do. Where they only flag, so does odd structure that agents of one cast may well write about;
+   * what no output may carry refuses everywhere.
+   */
   readonly phrases: 'refuse' | 'flag';
   /** A valid signature is required. */
   readonly requireSignature: boolean;

@@ -36,7 +36,6 @@ test.each([
 test.each([
   ['', 'empty', 1, 1],
   ['oops', 'no JSON object', 1, 1],
-  ['[1,2]', 'expected a JSON object at the top level', 1, 1],
   ['null', 'expected a JSON object at the top level', 1, 1],
   ['{"satisfied":true', 'ends before an object is closed', 1, 18],
   ['Sure:\n{"satisfied": true,}', 'comma before a closing brace', 2, 20],
@@ -53,6 +52,16 @@ test.each([
     });
     expect(issuesOf(raw, parts)[0]?.message).toContain(words);
     expect(reading.verdict.reason).toContain(words);
+  }
+});
+
+test('a list is JSON that breaks the contract', () => {
+  for (const raw of ['[1,2]', ' [{"satisfied":true}]\n']) {
+    const reading = materia.read(raw, contract());
+    expect(reading).toMatchObject({
+      ok: false,
+      verdict: { code: 'CONTRACT_VIOLATION', details: { issues: [{ path: '$' }] } },
+    });
   }
 });
 

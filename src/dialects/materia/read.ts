@@ -18,8 +18,15 @@ export function readMateria(raw: string, contract: Contract, limits: TextLimits 
   const found = extractObject(raw, limits);
   if (!found.ok) {
     const { message, line, column } = found;
+    // A list is JSON, and not what was asked for; anything else that is no object was not meant as a handoff at all.
+    const isList = found.kind === 'not_object' && raw.trimStart().startsWith('[');
     const reason = `The output is not one JSON object: ${message} (line ${line}, column ${column}).`;
-    return { ok: false, verdict: deny('NOT_JSON', reason, { issues: [{ path: '$', message, line, column }] }) };
+    return {
+      ok: false,
+      verdict: deny(isList ? 'CONTRACT_VIOLATION' : 'NOT_JSON', reason, {
+        issues: [{ path: '$', message, line, column }],
+      }),
+    };
   }
   const issues = new Issues();
   const events = Object.hasOwn(found.value, 'event') ? checkEvents(found.value.event ?? null, issues) : [];

@@ -1,7 +1,6 @@
 // The assignment packet: what an orchestrator gives a subagent to do, on which paths, and how it is told when it is done.
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import { conflictsAmong, PathIndex } from '../../kernel/ledger/overlap.ts';
-import { normalPath } from '../../kernel/ledger/path.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import {
   ASSIGNMENT,
@@ -21,7 +20,16 @@ import {
   WORKLOG_PATH_CHARS_MAX,
 } from './contract.ts';
 import { checkExtensions } from './extension.ts';
-import { checkInteger, checkObjects, checkOneOf, checkPresence, checkResource, checkText, listOf } from './field.ts';
+import {
+  checkInteger,
+  checkObjects,
+  checkOneOf,
+  checkPresence,
+  checkResource,
+  checkText,
+  listOf,
+  normalPaths,
+} from './field.ts';
 import { Findings, quoted } from './findings.ts';
 import { checkHead, payloadOf } from './head.ts';
 import { checkTaskId } from './identifiers.ts';
@@ -223,11 +231,4 @@ function checkActiveLocks(found: Findings, locks: Json | undefined, task: JsonOb
     const holder = { conflict_task_id: lock.task_id ?? null, conflict_resource: held };
     found.add('LOCK_CONFLICT', path, message, { task_id: task.task_id ?? null, resource, ...holder });
   }
-}
-
-function normalPaths(scope: Json | undefined): readonly string[] {
-  return listOf(scope).flatMap((item) => {
-    const normal = isString(item) ? normalPath(item) : null;
-    return normal?.ok ? [normal.path] : [];
-  });
 }

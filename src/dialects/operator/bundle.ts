@@ -1,5 +1,5 @@
 // The handoff bundle: everything a new session needs to go on with a run, without the conversation that came before.
-import { CODES } from '../../kernel/codes.ts';
+import { OPERATOR_CODES } from '../../kernel/codes/operator.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import { TASK_STATUSES } from '../../kernel/ledger/transition.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
@@ -39,7 +39,7 @@ export function validateBundle(input: unknown, options: Options = {}): Verdict {
       checkLedger(found, bundle.ledger);
       checkLockRecords(found, bundle.active_locks, 'active_locks');
       checkDependencies(found, bundle.dependencies);
-      checkBlockers(found, bundle.open_blockers, 'open_blockers', CODES);
+      checkBlockers(found, bundle.open_blockers, 'open_blockers', OPERATOR_CODES);
       checkTargets(found, bundle.acceptance_targets);
       checkExtensions(found, bundle, BUNDLE, '');
     },

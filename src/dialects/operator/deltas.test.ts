@@ -65,6 +65,30 @@ test.each<[string, unknown, string]>([
     'OK',
   ],
   ['a row that is gone', { ...on([], delta('T-1', 'done')), base_versions: { 'T-1': 0 } }, 'CONCURRENCY_CONFLICT'],
+  ['todo → todo', on([row('T-1')], delta('T-1', 'todo', { owner: 'unassigned' })), 'INVALID_TRANSITION'],
+  [
+    'in_progress → in_progress',
+    on([row('T-1', 'in_progress', { owner: 'a' })], delta('T-1', 'in_progress', { owner: 'a', reason: 'still' })),
+    'INVALID_TRANSITION',
+  ],
+  [
+    'blocked → blocked',
+    on([row('T-1', 'blocked', { owner: 'a' })], delta('T-1', 'blocked', { owner: 'a' })),
+    'INVALID_TRANSITION',
+  ],
+  [
+    'in_progress → in_progress with another owner',
+    on([row('T-1', 'in_progress', { owner: 'a' })], delta('T-1', 'in_progress', { owner: 'b' })),
+    'OK',
+  ],
+  [
+    'in_progress → in_progress with a later heartbeat',
+    on(
+      [row('T-1', 'in_progress', { owner: 'a' })],
+      delta('T-1', 'in_progress', { owner: 'a', last_heartbeat_at: '2026-03-01T06:00:00Z' }),
+    ),
+    'OK',
+  ],
   ['todo → done', on([row('T-1')], delta('T-1', 'done')), 'INVALID_TRANSITION'],
   ['blocked → done', on([row('T-1', 'blocked')], delta('T-1', 'done')), 'INVALID_TRANSITION'],
   ['done → failed', on([row('T-1', 'done')], delta('T-1', 'failed')), 'INVALID_TRANSITION'],

@@ -5,6 +5,7 @@
 // Each row has a version that grows by one with every delta. A stream may name the versions it was computed from. Several
 // streams given together count as concurrent: all of them were computed from the ledger as it was given.
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
+import { UNASSIGNED } from '../../kernel/ledger/state.ts';
 import { isTerminal, mayMove, TASK_STATUSES, type TaskStatus } from '../../kernel/ledger/transition.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { DELTAS, type Options } from './contract.ts';
@@ -208,9 +209,9 @@ function applyDelta(found: Findings, { rows }: Outcome, delta: Delta, path: stri
     found.add('LEDGER_INCONSISTENT', path, message, details);
     return false;
   }
-  if (row.status === status) {
-    // Saying a final status again changes nothing at all; of an open task it updates the other fields.
-    if (!isTerminal(status)) rows.set(task_id, { ...row, ...mutableOf(delta), version: row.version + 1 });
+  if (row.status === status && isTerminal(status)) return true; // Saying a final status again changes nothing at all.
+  if (row.status === status && changesMore(row, delta)) {
+    rows.set(task_id, { ...row, ...mutableOf(delta), version: row.version + 1 });
     return true;
   }
   const move = mayMove(row.status, status);
@@ -228,6 +229,16 @@ function applyDelta(found: Findings, { rows }: Outcome, delta: Delta, path: stri
   const counted = status === 'blocked' ? { retry_count: retries + 1 } : {};
   rows.set(task_id, { ...row, ...mutableOf(delta), status, ...counted, version: row.version + 1 });
   return true;
+}
+
+/**
+ * Whether a delta that says an open status again sets another field of its row; without that it is a move from a status to
+ * itself, which there is not. Every delta brings a reason, so that a new one alone does not count.
+ */
+function changesMore(row: Row, delta: Delta): boolean {
+  const { reason: _reason, ...set } = mutableOf(delta);
+  const before: JsonObject = { ...row, owner: row.owner ?? UNASSIGNED };
+  return isCreateIntent(delta) || Object.entries(set).some(([name, value]) => !isSameJson(before[name], value));
 }
 
 function unmetDependencies(rows: ReadonlyMap<string, Row>, row: Row): { depends_on: string; status: string | null }[] {

@@ -1,6 +1,7 @@
 // Checks of single fields that several kinds of payload share. Each adds what it finds and says what to write instead.
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import { normalPath, PATH_FAULTS } from '../../kernel/ledger/path.ts';
+import { pathKey } from '../../kernel/ledger/path-key.ts';
 import type { Fields, OperatorCode } from './contract.ts';
 import { checkExtensions } from './extension.ts';
 import { type Findings, member } from './findings.ts';
@@ -115,6 +116,14 @@ export function checkResource(
   if (normal.ok) return normal.path;
   found.add('SCHEMA_INVALID', path, PATH_FAULTS[normal.fault], details);
   return null;
+}
+
+/** The normal forms of the paths of a list, as they are compared: composed and decomposed letters are the same. */
+export function normalPaths(scope: Json | undefined): readonly string[] {
+  return listOf(scope).flatMap((item) => {
+    const normal = isString(item) ? normalPath(item) : null;
+    return normal?.ok ? [pathKey(normal.path, false)] : [];
+  });
 }
 
 /** The items of an array; of anything else, none. */

@@ -5,7 +5,7 @@ import { conflictsAmong, PathIndex } from '../../kernel/ledger/overlap.ts';
 import { normalPath } from '../../kernel/ledger/path.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { HEARTBEAT_SECONDS_MIN, TIMEOUT_SECONDS_MIN } from './contract.ts';
-import { listOf } from './field.ts';
+import { listOf, normalPaths } from './field.ts';
 import { Findings, quoted } from './findings.ts';
 import { breaks } from './gate-rule.ts';
 import { payloadOf } from './head.ts';
@@ -153,11 +153,4 @@ function faultOfLock(lock: Json): string | null {
   if (!isTaskId(lock.task_id)) return 'must name the task that holds it';
   if (!isString(lock.resource) || !normalPath(lock.resource).ok) return 'must name the path it holds';
   return typeof lock.active === 'boolean' ? null : 'must say with true or false whether it is active';
-}
-
-function normalPaths(scope: Json | undefined): readonly string[] {
-  return listOf(scope).flatMap((item) => {
-    const normal = isString(item) ? normalPath(item) : null;
-    return normal?.ok ? [normal.path] : [];
-  });
 }

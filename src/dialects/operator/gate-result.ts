@@ -6,12 +6,12 @@ import { normalPath } from '../../kernel/ledger/path.ts';
 import { coverOf } from '../../kernel/ledger/path-key.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { NOTES_MAX, RESULT_STATUSES } from './contract.ts';
-import { listOf, objectsOf } from './field.ts';
+import { listOf, normalPaths, objectsOf } from './field.ts';
 import { Findings, quoted } from './findings.ts';
 import { breaks } from './gate-rule.ts';
 import { payloadOf } from './head.ts';
 import { isTaskId } from './identifiers.ts';
-import { checkForeignText, checkNoSecret } from './untrusted.ts';
+import { checkForeignText, checkNoSecret, looseSecretIn } from './untrusted.ts';
 
 const LISTED_MAX = 20;
 const RESULT_FIELDS = ['status', 'changes', 'acceptance_check', 'worklog_path', 'notes_for_orchestrator'];
@@ -109,12 +109,12 @@ function checkChanges(found: Findings, changes: Json | undefined, assignment: Js
   const isInside = coverOf(normalPaths(assignment.lock_scope));
   const forbidden = new PathIndex(normalPaths(assignment.forbidden_scope));
   for (const [index, change] of objectsOf(changes).entries()) {
-    const normal = normalPath(String(change.resource));
+    const [changed] = normalPaths([change.resource ?? null]);
     const path = `result.changes[${index}].resource`;
-    if (!normal.ok || !isInside(normal.path)) {
+    if (changed === undefined || !isInside(changed)) {
       breaks(found, 'R-PO-002', path, 'lies outside the lock scope', { index, resource: change.resource ?? null });
-    } else if (forbidden.firstOverlap(normal.path) !== null) {
-      breaks(found, 'R-PW-002', path, 'touches the forbidden scope', { index, resource: normal.path });
+    } else if (forbidden.firstOverlap(changed) !== null) {
+      breaks(found, 'R-PW-002', path, 'touches the forbidden scope', { index, resource: changed });
     }
   }
 }
@@ -125,8 +125,9 @@ function checkNotes(found: Findings, notes: Json | undefined): void {
     checkNoSecret(own, note, 'note');
     checkForeignText(own, note, 'note');
     const refusal = own.refusal();
-    if (!refusal) continue;
-    const { pattern } = refusal.details;
+    const loose = isString(note) ? looseSecretIn(note) : null;
+    if (!refusal && loose === null) continue;
+    const pattern = refusal?.details.pattern ?? loose ?? undefined;
     const message = 'carries a secret or tries to steer its reader; take it out';
     const details = { index, ...(pattern === undefined ? {} : { pattern }) };
     breaks(found, 'R-PO-004', `result.notes_for_orchestrator[${index}]`, message, details);
@@ -170,11 +171,4 @@ function isCheck(item: Json): boolean {
 
 function isListOf(value: Json | undefined, accepts: (item: Json) => boolean): boolean {
   return Array.isArray(value) && value.every(accepts);
-}
-
-function normalPaths(scope: Json | undefined): readonly string[] {
-  return listOf(scope).flatMap((item) => {
-    const normal = isString(item) ? normalPath(item) : null;
-    return normal?.ok ? [normal.path] : [];
-  });
 }

@@ -2,11 +2,10 @@
 // whole lock tables, in which no two tasks may hold overlapping paths.
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { conflictsAmong } from '../../kernel/ledger/overlap.ts';
-import { normalPath } from '../../kernel/ledger/path.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { LOCK, type Options } from './contract.ts';
 import { checkExtensions } from './extension.ts';
-import { checkObjects, checkResource, objectsOf } from './field.ts';
+import { checkObjects, checkResource, normalPaths, objectsOf } from './field.ts';
 import { Findings, quoted } from './findings.ts';
 import { checkOptionalHead, payloadOf } from './head.ts';
 import { checkTaskId } from './identifiers.ts';
@@ -49,22 +48,43 @@ export function checkLock(found: Findings, lock: JsonObject, path: string, detai
 
 /** All pairs of active locks of different tasks that overlap. The records must have been checked. */
 export function checkConflicts(found: Findings, value: Json | undefined, path: string): void {
-  const active = activeLocks(value);
-  const { pairs, truncated } = conflictsAmong(active);
-  const conflicts = pairs.flatMap(([first, second]) => {
-    const [a, b] = [active[first], active[second]];
-    return a && b ? [{ task_a: a.holder, resource_a: a.path, task_b: b.holder, resource_b: b.path }] : [];
-  });
+  const { pairs, truncated } = conflictsOf(activeLocks(value));
+  const conflicts = pairs.map(([a, b]) => ({
+    task_a: a.holder,
+    resource_a: a.path,
+    task_b: b.holder,
+    resource_b: b.path,
+  }));
   const [first] = conflicts;
   if (!first) return;
   const message = `${first.task_a} holds ${quoted(first.resource_a)}, which overlaps ${quoted(first.resource_b)} of ${first.task_b}`;
   found.add('LOCK_CONFLICT', path, message, { conflicts, ...(truncated ? { truncated } : {}) });
 }
 
-/** The locks in force, with normal paths. */
-export function activeLocks(value: Json | undefined): readonly { holder: string; path: string }[] {
-  return objectsOf(value).flatMap((lock) => {
-    const normal = typeof lock.resource === 'string' && lock.active === true ? normalPath(lock.resource) : null;
-    return normal?.ok ? [{ holder: String(lock.task_id), path: normal.path }] : [];
+export type ActiveLock = { readonly holder: string; readonly path: string; readonly root: Json };
+
+/** The locks in force, with normal paths; where a record says so in `x_root`, below another root than the workspace. */
+export function activeLocks(value: Json | undefined): readonly ActiveLock[] {
+  return objectsOf(value).flatMap(({ active, resource, task_id, x_root: root = null }) => {
+    const [path] = active === true ? normalPaths([resource ?? null]) : [];
+    return path === undefined ? [] : [{ holder: String(task_id), path, root }];
   });
+}
+
+/** The pairs of locks that overlap, root by root: the same path below two roots is two places. */
+export function conflictsOf(active: readonly ActiveLock[]): {
+  readonly pairs: readonly (readonly [ActiveLock, ActiveLock])[];
+  readonly truncated: boolean;
+} {
+  const roots = Map.groupBy(active, ({ root }) => JSON.stringify(root));
+  const found = [...roots.values()].map((locks) => ({ locks, ...conflictsAmong(locks) }));
+  return {
+    pairs: found.flatMap(({ locks, pairs }) =>
+      pairs.flatMap(([first, second]): [ActiveLock, ActiveLock][] => {
+        const [a, b] = [locks[first], locks[second]];
+        return a && b ? [[a, b]] : [];
+      }),
+    ),
+    truncated: found.some(({ truncated }) => truncated),
+  };
 }

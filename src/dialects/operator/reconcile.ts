@@ -1,7 +1,6 @@
 // Whether ledger, locks and events tell the same story. Everything that does not fit is collected; whatever it is, the
 // verdict says that the ledger is inconsistent, and each issue has a code of its own.
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
-import { conflictsAmong } from '../../kernel/ledger/overlap.ts';
 import { normalPath, PATH_FAULTS } from '../../kernel/ledger/path.ts';
 import { isTaskStatus, isTerminal, moveOf } from '../../kernel/ledger/transition.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
@@ -11,7 +10,7 @@ import { listOf } from './field.ts';
 import { Findings } from './findings.ts';
 import { checkOptionalHead, payloadOf } from './head.ts';
 import { isTaskId } from './identifiers.ts';
-import { activeLocks } from './locks.ts';
+import { activeLocks, conflictsOf } from './locks.ts';
 
 type Row = {
   readonly id: string;
@@ -169,10 +168,7 @@ function checkLocks(locks: readonly Json[], rows: ReadonlyMap<string, Row>, issu
     const fault = faultOfLock(lock);
     if (fault) note(issues, 'SCHEMA_INVALID', `active_locks[${index}]${fault}`, details);
   }
-  const active = activeLocks(locks);
-  for (const [first, second] of conflictsAmong(active).pairs) {
-    const [a, b] = [active[first], active[second]];
-    if (!a || !b) continue;
+  for (const [a, b] of conflictsOf(activeLocks(locks)).pairs) {
     const conflict = { conflict_task_id: b.holder, conflict_resource: b.path };
     const details = { task_id: a.holder, resource: a.path, ...conflict };
     note(issues, 'LOCK_CONFLICT', `${a.holder} and ${b.holder} hold overlapping paths`, details);

@@ -45,7 +45,7 @@ function inspectBlob(text: string, path: string): ReturnType<typeof inspectText>
 
 /** Says what kind of secret it is and where, never the secret. */
 export function checkNoSecret(found: Findings, text: Json | undefined, path: string, details: JsonObject = {}): void {
-  const pattern = isString(text) ? (patternOf(text) ?? plainAssignment(text)) : null;
+  const pattern = isString(text) ? (patternOf(text) ?? plainAssignment(text) ?? bearerValue(text)) : null;
   if (pattern !== null) refuseSecret(found, pattern, path, details);
 }
 
@@ -79,6 +79,26 @@ function plainAssignment(text: string): string | null {
   return /(?:api[_-]?key|secret|token|passw(?:or)?d)[ \t]{0,8}=(?![=>])[ \t]{0,8}\S/i.test(text)
     ? 'generic_secret_assignment'
     : null;
+}
+
+/** A value that stands after the word bearer, long and with a digit in it as no word of a sentence is. */
+function bearerValue(text: string): string | null {
+  const values = text.matchAll(/\bbearer[ \t]{1,8}([A-Za-z0-9._~+/-]{16,512})/gi);
+  return [...values].some(([, value = '']) => /[0-9]/.test(value)) ? 'bearer_token' : null;
+}
+
+/** The shapes that the gate behind an execution looks for, wherever in a word they begin. Each has a bounded reach. */
+const LOOSE: readonly (readonly [string, RegExp])[] = [
+  ['aws_access_key_id', /AKIA[0-9A-Z]{16}/],
+  ['openai_api_key', /sk-[A-Za-z0-9]{20}/],
+  ['anthropic_api_key', /sk-ant-[A-Za-z0-9-]{20}/],
+  ['private_key_block', /BEGIN [A-Z ]{0,40}PRIVATE KEY/],
+  ['generic_secret_assignment', /(?:api[_-]?key|secret|token)\s{0,8}[:=]\s{0,8}\S/i],
+];
+
+/** The first of these shapes that a text holds. What is harmless prose is not told apart here: the gate rather asks twice. */
+export function looseSecretIn(text: string): string | null {
+  return LOOSE.find(([, shape]) => shape.test(text))?.[0] ?? null;
 }
 
 function nameOf(kind: string): string {

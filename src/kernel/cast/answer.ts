@@ -12,6 +12,7 @@ import { type Task, taskOf } from '../ledger/state.ts';
 import { isTerminal } from '../ledger/transition.ts';
 import { scrub, scrubJson } from '../secrets.ts';
 import type { Cast, Turn, Usage } from '../state.ts';
+import { refusalOfSmuggled } from '../trust/smuggled.ts';
 import { contractFor } from '../turn/contract-for.ts';
 import { utf8Length } from '../utf8-length.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
@@ -30,6 +31,7 @@ import { scriptedTurn } from './script.ts';
 import { secondTry } from './second-try.ts';
 import { block, finish, taskOfTurn } from './task.ts';
 import { idsIn } from './task-list.ts';
+import { runsOnce, waitIfUnknown } from './unknown.ts';
 
 const FREE: Usage = { input: 0, output: 0, cost: 0 };
 
@@ -104,7 +106,9 @@ function stopBlocked(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen:
   const { output, handoff, usage, agent } = answered;
   const task = taskOfTurn(pen.state, cast, turn);
   const result = isObject(handoff.payload) ? handoff.payload : {};
-  const code = task ? codeOfResult(task, result) : 'MISSING_REQUIRED_INPUT';
+  // Only an operator's result names a code; in any other report such a word means nothing.
+  const isResult = socketOf(cast, turn.socket).contract === 'operator';
+  const code = task && isResult ? codeOfResult(task, result) : 'MISSING_REQUIRED_INPUT';
   const reason = handoff.note ?? reasonOfResult(result);
   const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
   const told = { ...touchedIn(seen), ...(agent ? { agent } : {}) };
@@ -141,7 +145,9 @@ function readOutput(pen: Pen, cast: Cast, turn: Turn, output: string, truncated:
     const verdict = deny('CONTRACT_VIOLATION', message, { issues: [{ path: '$', message }] });
     return { ok: false, verdict };
   }
-  const reading = pen.dialects[socket.contract].read(output, contractFor(cast, turn));
+  const read = pen.dialects[socket.contract].read(output, contractFor(cast, turn));
+  const smuggled = read.ok ? refusalOfSmuggled(output, read.handoff.payload) : null;
+  const reading: Reading = smuggled ? { ok: false, verdict: smuggled } : read;
   return reading.ok || !truncated ? reading : { ok: false, verdict: cutOff(reading.verdict, maxOutputBytes) };
 }
 
@@ -289,11 +295,14 @@ export function takeFault(
   const { fault, code: cause } = input;
   const isAgent = materiaOf(cast, turn.socket).type === 'agent';
   const task = taskOfTurn(pen.state, cast, turn);
-  const { next, told } = !isAgent
-    ? { next: { again: false }, told: '' }
-    : fault === 'timeout'
-      ? { next: { again: mayTryAgain(cast, turn, task) }, told: '' }
-      : secondTry(cast, turn, input, pen.at);
+  const isUnknown = runsOnce(cast, turn) && mayHaveWorked(input);
+  const { next, told } = isUnknown
+    ? { next: { again: true }, told: '' }
+    : !isAgent
+      ? { next: { again: false }, told: '' }
+      : fault === 'timeout'
+        ? { next: { again: mayTryAgain(cast, turn, task) }, told: '' }
+        : secondTry(cast, turn, input, pen.at);
   const { again } = next;
   const usage = input.usage ?? FREE;
   const { id, attempt } = turn;
@@ -307,12 +316,22 @@ export function takeFault(
     ...(agent ? { agent } : {}),
   });
   warn(pen, cast);
+  if (isUnknown) {
+    pen.write({ kind: 'turn.unknown', cast: cast.id, turn: id, attempt, reason });
+    waitIfUnknown(pen, cast);
+    return allow(`turn ${id} waits for a person`);
+  }
   if (fault === 'timeout' && task) block(pen, task, 'TASK_TIMEOUT', reason, { turn: id, attempt });
   if (again) return allow(`turn ${id} is tried once more`);
   const details = { fault, socket: turn.socket, ...(cause === undefined ? {} : { cause }) };
   const verdict = deny(code, `${turn.socket}: ${reason}`, details);
   fail(pen, cast, verdict, id);
   return verdict;
+}
+
+/** Cut off in the middle: nobody knows what it did before. A program that ended by itself, or never began, is another matter. */
+function mayHaveWorked({ fault, code }: Extract<Input, { kind: 'attempt.failed' }>): boolean {
+  return code === undefined && (fault === 'timeout' || fault === 'crash' || fault === 'transport');
 }
 
 /** A silent agent's task is handed out again while its retries last, if there is anybody to hand it to. */

@@ -5,6 +5,7 @@ import { render } from '../graph/path.ts';
 import { PATH_CHARS_MAX } from '../ledger/create.ts';
 import { normalPath, PATH_FAULTS } from '../ledger/path.ts';
 import { coverOf } from '../ledger/path-key.ts';
+import { refusalOfGoverning } from '../ledger/scope.ts';
 import type { Cast, Item } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
 import { scopeOf } from './item.ts';
@@ -30,6 +31,8 @@ export function lockScopeOf(cast: Cast, sockets: readonly string[], item: Item |
         const reason = `the lockScope of ${id}, ${JSON.stringify(written)}, ${fault}`;
         return { ok: false, refusal: deny('SCOPE_VIOLATION', reason, { socket: id, template, written }) };
       }
+      const governing = refusalOfGoverning(id, [normal.path], false);
+      if (governing) return { ok: false, refusal: governing };
       paths.add(normal.path);
     }
   }

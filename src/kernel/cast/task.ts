@@ -11,7 +11,8 @@ import type { Cast, Item, State, Turn } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
 import { itemAt, listOf } from './item.ts';
 import { FORBIDDEN, isBound, isTemplated, lockScopeOf } from './lock-scope.ts';
-import { materiaOf, type Pen } from './pen.ts';
+import { materiaOf, type Pen, socketOf } from './pen.ts';
+import { objectiveOf, wishesIn } from './task-words.ts';
 import { idAt, lengthOf, numbered } from './task-list.ts';
 
 export function taskOfTurn({ ledger }: Pick<State, 'ledger'>, cast: Cast, turn: Turn): Task | null {
@@ -31,22 +32,36 @@ export function planItems(pen: Pen, cast: Cast, iterator: Iterator, sockets: rea
   const items = list.slice(known).map((_, index) => itemAt(iterator, list, known + index));
   const common = lockScopeOf(cast, isTemplated(cast, sockets) ? [] : sockets, null);
   const rows: Partial<TaskSpec>[] = [];
+  const isBriefed = sockets.some((id) => getsPacket(cast, id));
   for (const item of items) {
     const scope = isTemplated(cast, sockets) ? lockScopeOf(cast, sockets, item) : common;
     if (!scope.ok) return scope.refusal;
-    rows.push({ title: bareSpec(item.label).title, ...(scope === common ? {} : { lockScope: scope.paths }) });
+    rows.push({
+      title: bareSpec(item.label).title,
+      ...(scope === common ? {} : { lockScope: scope.paths }),
+      ...(isBriefed ? wishesIn(bareSpec(item.label).title, list[item.index]) : {}),
+    });
   }
-  write(pen, cast, iterator.cursorKey, common.ok ? common.paths : [], rows);
+  write(pen, cast, iterator.cursorKey, common.ok ? common.paths : [], rows, isBriefed);
   return null;
 }
 
-/** The task of a turn that has no item and may change files; null where it changes none. */
+/** The task of a turn that has no item and may change files, or gets a packet; null for any other. */
 export function planTurn(pen: Pen, cast: Cast, socket: string): string | null | Denied {
-  if (!isBound(cast, socket)) return null;
+  const isBriefed = getsPacket(cast, socket);
+  if (!isBound(cast, socket) && !isBriefed) return null;
   const scope = lockScopeOf(cast, [socket], null);
   if (!scope.ok) return scope.refusal;
-  const [id = null] = write(pen, cast, null, scope.paths, [{ title: materiaOf(cast, socket).label }]);
+  const { title } = bareSpec(materiaOf(cast, socket).label);
+  const row = { title, ...(isBriefed ? wishesIn(title, undefined) : {}) };
+  const [id = null] = write(pen, cast, null, scope.paths, [row], isBriefed);
   return id;
+}
+
+/** Whoever speaks the operator contract and does not plan by it is told its task by a packet. */
+export function getsPacket(cast: Cast, socket: string): boolean {
+  const materia = materiaOf(cast, socket);
+  return socketOf(cast, socket).contract === 'operator' && materia.type === 'agent' && !materia.generator;
 }
 
 function write(
@@ -55,12 +70,24 @@ function write(
   cursor: string | null,
   lockScope: readonly string[],
   rows: readonly Partial<TaskSpec>[],
+  isBriefed: boolean,
 ): readonly string[] {
   const first = (runOf(pen.ledger, cast.id)?.tasks.length ?? 0) + 1;
   const tasks = rows.map((_, index) => numbered(first + index));
   const root = cast.root ?? MAIN_ROOT;
-  const spec: TaskSpec = { ...bareSpec(''), root, lockScope, forbidden: FORBIDDEN, sequential: true, assigned: true };
-  pen.write({ kind: 'items.planned', cast: cast.id, cursor, tasks, spec, rows });
+  const spec: TaskSpec = {
+    ...bareSpec(''),
+    root,
+    lockScope,
+    forbidden: FORBIDDEN,
+    sequential: true,
+    assigned: true,
+    ...(isBriefed ? { own: true, objective: objectiveOf(cast) } : {}),
+  };
+  const written = isBriefed
+    ? rows.map((row, index) => ({ ...row, worklogPath: `worklogs/${tasks[index] ?? ''}.jsonl` }))
+    : rows;
+  pen.write({ kind: 'items.planned', cast: cast.id, cursor, tasks, spec, rows: written });
   return tasks;
 }
 

@@ -105,3 +105,21 @@ test('a cast that is over is carried on first, then decided', () => {
   cast.say(decide('accept'));
   expect(cast.cast.status).toBe('completed');
 });
+
+test.each([
+  ['a utility that ran out of time', 'Publish', 'timeout', 'OUTCOME_UNKNOWN'],
+  ['a utility that was ended by a signal', 'Publish', 'crash', 'OUTCOME_UNKNOWN'],
+  ['a utility that said itself that it failed', 'Publish', 'utility', 'UTILITY_FAILED'],
+  ['a careful agent that crashed', 'Careful', 'crash', 'OUTCOME_UNKNOWN'],
+  ['a careful agent whose connection broke', 'Careful', 'transport', 'OUTCOME_UNKNOWN'],
+] as const)('%s', (_what, materia, fault, code) => {
+  const Careful = { tools: 'none', prompt: 'Send it.', parse: 'json', onCrash: 'wait' };
+  const config = graph({ 'Socket-1': { materia, edges: [always('end')] } }, { materia: { Careful } });
+  const cast = play({ config, agents: { [materia]: [yes, yes] }, hold: true });
+  cast.tell({ kind: 'attempt.failed', cast: 'c', turn: 1, attempt: 1, fault, reason: 'gone' });
+  expect(cast.cast.code).toBe(code);
+  expect(cast.cast.status).toBe(code === 'OUTCOME_UNKNOWN' ? 'waiting' : 'failed');
+  if (code !== 'OUTCOME_UNKNOWN') return;
+  cast.say(decide('rerun'));
+  expect(cast.cast.status).toBe('completed');
+});

@@ -38,7 +38,7 @@ export const EVIDENCE_CODES = {
     retry: 'repaired',
     means: 'a command of the configuration holds a credential in clear',
     cause:
-      'the command, arguments or params of a materia have something in them that looks like a key or password; a cast stores them as they are',
-    fix: 'put the credential into an environment variable and let the program read it there; change it as well, if it was stored before',
+      'the command, arguments or params of a materia have something in them that looks like a key or password; a cast keeps it out of its log, in a file for its owner only',
+    fix: 'put the credential into an environment variable and let the program read it there',
   },
 } as const satisfies Record<string, CodeRow>;

@@ -120,4 +120,29 @@ export const GAIA_REPORT_CODES = {
     'an agent in an improvement loop stopped early: its own numbers say that it could go on',
     'go on, or report another status',
   ),
+  DUPLICATE_KEY: row(
+    'a key stands twice in the report; the last one counts',
+    'the report was put together from two drafts',
+    'write each key once',
+  ),
+  UPDATE_CONTRACTS_REJECTED: row(
+    'an entry of update_contracts is not written; the others are',
+    'the section is none of those this agent may write, or the payload is no object',
+    'write only sections of write_permissions.writable_sections',
+  ),
+  UPDATE_CONTRACTS_SKIPPED: row(
+    'an entry of update_contracts cannot be read and is left out',
+    'it is no object with contract and payload',
+    'give {"contract": section, "payload": object}',
+  ),
+  TYPE_CHANGED: row(
+    'a stored value was overwritten by one of another type',
+    'a number took the place of a text, a list of an object, or the like',
+    'look whether that was meant; `baton context diff` shows both',
+  ),
+  REFERENCE_NORMALISED: row(
+    'a reference to another repository was brought into its canonical form',
+    'the same repository can be written in several ways',
+    'use host/owner/repo:table/name',
+  ),
 } as const satisfies Record<string, CodeRow>;

@@ -1,9 +1,9 @@
 // Commands are frozen with the cast that runs them, word for word, because a cast that is carried on must run the same ones.
-// So a credential among their words would be stored in clear; it is refused before anything is stored.
+// A credential among their words is kept beside the log instead, and is better not written there at all.
 import { isObject, isString, type Json, type JsonObject } from '../json.ts';
 import { findSecrets, scrubJson } from '../secrets.ts';
 import { given, objectAt } from './authored.ts';
-import { error, type Findings } from './issue.ts';
+import { type Findings, warning } from './issue.ts';
 
 /** What of a materia becomes a command, or a message to one. */
 const FIELDS = ['command', 'args', 'params', 'baseUrl'];
@@ -21,8 +21,8 @@ export function* checkSecrets(config: JsonObject): Findings {
 function* checkValue(value: Json | undefined, path: string): Findings {
   const kind = value === undefined ? null : kindIn(value);
   if (kind === null) return;
-  const message = `It holds what looks like a credential (${kind}), and a cast stores commands as they are. Put it into an environment variable and let the program read it there; an agent's program gets the variables that its env names.`;
-  yield error('COMMAND_HOLDS_SECRET', path, message);
+  const message = `It holds what looks like a credential (${kind}). It is kept out of the log, and still stands in this file: put it into an environment variable and let the program read it there; an agent's program gets the variables that its env names.`;
+  yield warning('COMMAND_HOLDS_SECRET', path, message);
 }
 
 /** The kind of the first credential; an option and its value count as one also where they are two words. */

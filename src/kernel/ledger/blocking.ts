@@ -35,6 +35,7 @@ export function reasonOfResult(result: JsonObject): string {
 /** The code of a delta that blocks its task; one that says a task is still blocked keeps the code it has. */
 export function codeOfDelta(delta: JsonObject, blockers: readonly JsonObject[], { code }: Task): Code {
   const blocker = blockers.find((each) => each.task_id === delta.task_id);
-  const said = knownCode(delta.x_code) ?? (delta.timed_out === true ? 'TASK_TIMEOUT' : knownCode(blocker?.code));
+  const listed = knownCode(blocker?.x_code) ?? knownCode(blocker?.code);
+  const said = knownCode(delta.x_code) ?? (delta.timed_out === true ? 'TASK_TIMEOUT' : listed);
   return said ?? code ?? 'MISSING_REQUIRED_INPUT';
 }

@@ -7,6 +7,7 @@ import { refusalOfDependencies } from './dependency.ts';
 import { type Lock, rivalOf } from './lock-tree.ts';
 import { type LedgerPen, refuse, refuseTask } from './pen.ts';
 import type { RequestOf } from './request.ts';
+import { refusalOfGoverning } from './scope.ts';
 import {
   findTask,
   keyOf,
@@ -84,6 +85,7 @@ export function refusalOfClaim(
     refusalOfHold(ledger) ??
     refusalOfVersion(task, expectedVersion) ??
     refusalOfStart(task) ??
+    refusalOfGoverning(task.id, task.lockScope, ledger.locks.foldCase) ??
     refusalOfTime(task, at) ??
     refusalOfDependencies(ledger, task) ??
     refusalOfSerial(ledger, task) ??

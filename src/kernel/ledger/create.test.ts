@@ -30,6 +30,8 @@ test.each<[string, Wish, string, object]>([
   ['a path too long', { lock_scope: ['x'.repeat(PATH_CHARS_MAX + 1)] }, 'SCHEMA_INVALID', {}],
   ['a read scope of numbers', { x_read_scope: [1] }, 'SCHEMA_INVALID', { path: 'x_read_scope[0]' }],
   ['nothing forbidden, said wrongly', { forbidden_scope: null }, 'SCHEMA_INVALID', { path: 'task.forbidden_scope' }],
+  ['the folder that governs', { lock_scope: ['src', '.baton'] }, 'SCOPE_VIOLATION', { resource: '.baton' }],
+  ['a file that governs', { lock_scope: ['./.baton/config.json'] }, 'SCOPE_VIOLATION', {}],
   ['a task that waits for itself', { dependencies: ['T-2'] }, 'LEDGER_INCONSISTENT', { cycle: ['T-2'] }],
 ])('%s is refused', (what, wish, code, details) => {
   const book = openBook();

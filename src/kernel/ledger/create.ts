@@ -6,7 +6,8 @@ import { refusalOfCycle } from './dependency.ts';
 import { normalPath, PATH_FAULTS } from './path.ts';
 import { type LedgerPen, refuse } from './pen.ts';
 import type { RequestOf } from './request.ts';
-import { type Ledger, MAIN_ROOT, PRIORITIES, runOf, type TaskSpec, taskOf, UNASSIGNED } from './state.ts';
+import { refusalOfGoverning } from './scope.ts';
+import { type Ledger, MAIN_ROOT, PRIORITIES, runOf, type Task, type TaskSpec, taskOf, UNASSIGNED } from './state.ts';
 
 export const RETRIES_MAX = 1;
 /** No real path is longer or deeper; the tree of locks is as deep as the deepest path. */
@@ -23,11 +24,13 @@ export function createTask(pen: LedgerPen, request: RequestOf<'task.create'>): V
   const [run, id] = [text(packet.run_id), text(task.task_id)];
   const twin = refusalOfTwin(pen, run, id, request.reassigns === true);
   if (twin) return refuse(pen, 'create', { run, task: id }, twin);
-  const read = specOf(packet, task, request);
+  const read = specOf(packet, task, request, taskOf(pen.ledger, run, id));
   if (!read.ok) return refuse(pen, 'create', { run, task: id }, read.refusal);
   const { spec } = read;
-  const cycle = refusalOfCycle(pen.ledger, run, id, spec.dependencies);
-  if (cycle) return refuse(pen, 'create', { run, task: id }, cycle);
+  const refusal =
+    refusalOfGoverning(id, spec.lockScope, pen.ledger.locks.foldCase) ??
+    refusalOfCycle(pen.ledger, run, id, spec.dependencies);
+  if (refusal) return refuse(pen, 'create', { run, task: id }, refusal);
   const row = { owner: UNASSIGNED, reason: 'assigned', notBefore: null };
   pen.write({ kind: 'task.created', run, task: id, ...row, spec, ...reopening(pen.ledger, run) });
   return allow(`${id} is in the ledger`, { run, task: id, version: taskOf(pen.ledger, run, id)?.version ?? 0 });
@@ -76,7 +79,12 @@ function refusalOfTwin(pen: LedgerPen, run: string, id: string, reassigns: boole
 
 type SpecReading = { readonly ok: true; readonly spec: TaskSpec } | { readonly ok: false; readonly refusal: Denied };
 
-function specOf(packet: JsonObject, task: JsonObject, request: RequestOf<'task.create'>): SpecReading {
+function specOf(
+  packet: JsonObject,
+  task: JsonObject,
+  request: RequestOf<'task.create'>,
+  existing: Task | undefined,
+): SpecReading {
   const lockScope = pathsOf(task.lock_scope, 'task.lock_scope');
   if (!lockScope.ok) return lockScope;
   const readScope = pathsOf(task.x_read_scope ?? packet.x_read_scope ?? [], 'x_read_scope');
@@ -103,6 +111,8 @@ function specOf(packet: JsonObject, task: JsonObject, request: RequestOf<'task.c
     retriesMax: request.retriesMax ?? RETRIES_MAX,
     sequential: false,
     assigned: true,
+    // A packet for a task that a cast had made of an item takes its place.
+    ...(existing?.own ? { own: false } : {}),
   };
   return { ok: true, spec };
 }

@@ -107,7 +107,7 @@ test('a run that is closed by hand forgets the texts as well', () => {
 
 test('ids that every object has are ids like any other', () => {
   const book = planned('T-1');
-  const stream = ['__proto__', 'constructor'].map((id) => delta('T-1', 'todo', { delta_id: id }));
+  const stream = ['__proto__', 'constructor'].map((id) => delta('T-1', 'todo', { delta_id: id, owner: id }));
   expect(book.ask(apply(stream)).details.applied).toHaveLength(2);
   expect(book.ask(apply(stream)).details.ignored).toHaveLength(2);
 });
@@ -176,10 +176,10 @@ test('a lock that the stream frees does not hide one that it does not', () => {
   });
 });
 
-test('another owner for a task in progress is a new claim; the same one again only changes the reason', () => {
+test('another owner for a task in progress is a new claim; the same one again may say that it was heard of', () => {
   const book = planned('T-1');
   const fence = book.start('T-1', 'ann');
-  book.ask(apply([delta('T-1', 'in_progress', { reason: 'still' })]));
+  book.ask(apply([delta('T-1', 'in_progress', { reason: 'still', last_heartbeat_at: '2026-03-01T06:00:00Z' })]));
   expect(book.task('T-1')).toMatchObject({ fence, reason: 'still', version: 2 });
   book.ask(apply([delta('T-1', 'in_progress', { owner: 'bob' })]));
   expect(book.task('T-1')).toMatchObject({ fence: fence + 1, owner: 'bob', version: 3 });
@@ -188,7 +188,24 @@ test('another owner for a task in progress is a new claim; the same one again on
   expect(book.ask(apply([delta('T-1', 'in_progress', { owner: ' ' })])).code).toBe('MISSING_REQUIRED_INPUT');
 });
 
+test.each<[string, JsonObject, string]>([
+  ['todo', { owner: 'unassigned' }, 'INVALID_TRANSITION'],
+  ['todo', { owner: 'unassigned', x_create: true }, 'OK'],
+  ['todo', { owner: 'ann' }, 'OK'],
+  ['todo', { owner: 'unassigned', retry_after_ms: 100 }, 'OK'],
+  ['in_progress', { owner: 'ann' }, 'INVALID_TRANSITION'],
+  ['in_progress', { owner: 'bob' }, 'OK'],
+  ['blocked', { owner: 'ann' }, 'INVALID_TRANSITION'],
+  ['blocked', { owner: 'ann', x_code: 'LOCK_CONFLICT' }, 'OK'],
+])('a delta that says %s again with %j: %s', (status, over, code) => {
+  const book = planned('T-1');
+  if (status !== 'todo') book.start('T-1', 'ann');
+  if (status === 'blocked') book.move('T-1', 'blocked');
+  expect(book.ask(apply([delta('T-1', status, { reason: 'again', ...over })])).code).toBe(code);
+});
+
 test.each<[JsonObject, JsonObject[], string]>([
+  [{}, [{ task_id: 'T-1', code: 'TASK_TIMEOUT', x_code: 'AGENT_FAILED', reason: 'x' }], 'AGENT_FAILED'],
   [{ timed_out: true }, [], 'TASK_TIMEOUT'],
   [{ x_code: 'NON_COMPLIANT', timed_out: true }, [], 'NON_COMPLIANT'],
   [{}, [{ task_id: 'T-1', code: 'LOCK_CONFLICT', reason: 'x' }], 'LOCK_CONFLICT'],
@@ -197,6 +214,6 @@ test.each<[JsonObject, JsonObject[], string]>([
   const book = planned('T-1');
   book.ask(apply([delta('T-1', 'blocked', over)], { blockers }));
   expect(book.task('T-1')).toMatchObject({ code, retries: 1 });
-  book.ask(apply([delta('T-1', 'blocked')]));
+  book.ask(apply([delta('T-1', 'blocked', { owner: 'somebody' })]));
   expect(book.task('T-1')).toMatchObject({ code, retries: 1, version: 2 });
 });

@@ -88,8 +88,8 @@ function refusalOfBase({ baseVersions = {} }: Request, id: string, task: Task | 
 
 /** Anything less than an explicit wish would let a mistyped task id pass for a new task. */
 function create(pen: LedgerPen, run: string, id: string, delta: JsonObject): Denied | null {
-  const { status, title, x_create, owner, reason } = delta;
-  if (status !== 'todo' || !(x_create === true || isText(title))) {
+  const { status, title, owner, reason } = delta;
+  if (!isCreateIntent(delta)) {
     const why = `There is no task ${id}; a delta that creates it has status todo, and x_create: true or a title.`;
     return deny('LEDGER_INCONSISTENT', why, { status: status ?? null });
   }
@@ -109,7 +109,7 @@ function change(pen: LedgerPen, task: Task, delta: JsonObject, blockers: readonl
   const { status: to } = delta;
   const [owner, reason] = [String(delta.owner), String(delta.reason)];
   if (!isTaskStatus(to)) return deny('SCHEMA_INVALID', `${task.id} cannot have such a status.`, { status: to ?? null });
-  const isSame = to === task.status && !isTerminal(to);
+  const isSame = to === task.status && !isTerminal(to) && changesMore(task, delta, blockers);
   const refusal = isSame ? null : refusalOfMove(task, to);
   if (refusal) return refusal;
   if (to === 'in_progress') return start(pen, task, owner, reason, isSame);
@@ -121,6 +121,22 @@ function change(pen: LedgerPen, task: Task, delta: JsonObject, blockers: readonl
   const wait = notBeforeOf(pen, delta);
   settle(pen, task, to, { owner, reason, code, ...(wait === null && to === 'todo' ? {} : { notBefore: wait }) });
   return null;
+}
+
+/**
+ * Whether a delta that says an open status again changes another field of the row. Without that it is a move from a status
+ * to itself, which there is not. Every delta brings a reason, so that a new one alone changes nothing; one that creates a row says
+ * `todo` as the status of a new row, and not as a move.
+ */
+function changesMore(task: Task, delta: JsonObject, blockers: readonly JsonObject[]): boolean {
+  if (isCreateIntent(delta) || String(delta.owner) !== task.owner) return true;
+  if (delta.status === 'blocked' && codeOfDelta(delta, blockers, task) !== task.code) return true;
+  const { last_heartbeat_at: heard, retry_after_ms: wait } = delta;
+  return heard !== undefined || (typeof wait === 'number' && wait > 0);
+}
+
+function isCreateIntent({ status, x_create, title }: JsonObject): boolean {
+  return status === 'todo' && (x_create === true || isText(title));
 }
 
 /** A task that gets another owner is claimed anew: what the one before still sends is late. */

@@ -6,7 +6,7 @@ import type { TaskSpec } from './state.ts';
 import type { TaskStatus } from './transition.ts';
 
 /** What was asked for when a task was refused. */
-export type Asked = 'create' | 'claim' | 'finish' | 'move' | 'heartbeat' | 'expire' | 'worklog' | 'deltas';
+export type Asked = 'create' | 'claim' | 'finish' | 'move' | 'heartbeat' | 'expire' | 'worklog' | 'deltas' | 'write';
 
 export type LedgerFact =
   /** A row was made, or a row that a delta had made got its assignment. */

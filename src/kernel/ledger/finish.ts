@@ -5,6 +5,8 @@ import { refusalOfAcceptance } from './acceptance.ts';
 import { codeOfResult, isSpent, isStructural, reasonOfResult } from './blocking.ts';
 import { refusalOfCast } from './claim.ts';
 import { refusalOfFence, refusalOfMove, settle } from './move.ts';
+import { normalPath } from './path.ts';
+import { pathKey } from './path-key.ts';
 import { type LedgerPen, refuse, refuseTask } from './pen.ts';
 import type { RequestOf } from './request.ts';
 import { refusalOfChanges } from './scope.ts';
@@ -45,10 +47,22 @@ function statusAfter(task: Task, result: JsonObject): TaskStatus {
   return isFinal || isTerminal(task.status) ? 'failed' : 'blocked';
 }
 
-function refusalOfStranger({ run, id }: Task, { run_id, task_id }: JsonObject): Denied | null {
-  if (run_id === run && task_id === id) return null;
-  const reason = `The result is one of task ${String(task_id)} in run ${String(run_id)}, not of ${id} in run ${run}.`;
-  return deny('SCHEMA_INVALID', reason, { task: id, run, result: { task: task_id ?? null, run: run_id ?? null } });
+/** A result belongs to its assignment by the names of run and task, and by the worklog that the assignment names. */
+function refusalOfStranger({ run, id, worklogPath }: Task, result: JsonObject): Denied | null {
+  const { run_id, task_id, worklog_path: written } = result;
+  if (run_id !== run || task_id !== id) {
+    const reason = `The result is one of task ${String(task_id)} in run ${String(run_id)}, not of ${id} in run ${run}.`;
+    return deny('SCHEMA_INVALID', reason, { task: id, run, result: { task: task_id ?? null, run: run_id ?? null } });
+  }
+  if (worklogPath === '' || sameFile(written, worklogPath)) return null;
+  const reason = `The result names another worklog than the assignment of ${id}; copy its worklog_path, ${JSON.stringify(worklogPath)}.`;
+  return deny('SCHEMA_INVALID', reason, { task: id, path: 'worklog_path', expected: worklogPath });
+}
+
+function sameFile(written: Json | undefined, named: string): boolean {
+  if (written === named) return true;
+  const [a, b] = [isString(written) ? normalPath(written) : null, normalPath(named)];
+  return a?.ok === true && b.ok && pathKey(a.path, false) === pathKey(b.path, false);
 }
 
 function changesOf({ changes }: JsonObject): readonly string[] {

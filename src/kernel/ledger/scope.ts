@@ -1,6 +1,6 @@
 // What a task may have changed: paths inside its lock scope, and nothing that touches its forbidden scope, from above or
-// from below. Its own worklog and report are always inside. The folder that governs the work is inside only for a scope
-// that names it: whoever claims everything does not claim the rules.
+// from below. Its own worklog and report are always inside. The folder that governs the work is never inside: whoever
+// claims everything does not claim the rules, and nobody can claim them by name.
 import { type Denied, deny } from '../verdict.ts';
 import { PathIndex } from './overlap.ts';
 import { normalPath } from './path.ts';
@@ -15,9 +15,8 @@ export function refusalOfChanges(task: Task, changes: readonly string[], foldCas
     const normal = normalPath(path);
     return normal.ok ? [pathKey(normal.path, foldCase)] : [];
   });
-  const claimed = keyed(task.lockScope);
-  const [covers, coversByName] = [coverOf(claimed), coverOf(claimed.filter((key) => key !== '.' && key !== '/'))];
-  const isInside = (key: string) => (isGoverning(key) ? coversByName(key) : covers(key));
+  const covers = coverOf(keyed(task.lockScope));
+  const isInside = (key: string) => !isGoverning(key) && covers(key);
   const forbidden = new PathIndex(keyed(task.forbidden));
   const outside: string[] = [];
   const touching: string[] = [];
@@ -42,6 +41,20 @@ export function refusalOfChanges(task: Task, changes: readonly string[], foldCas
   });
 }
 
-function isGoverning(key: string): boolean {
+/** What governs the work is nobody's to lock. A scope that merely lies above it does not reach it. */
+export function refusalOfGoverning(id: string, lockScope: readonly string[], foldCase: boolean): Denied | null {
+  const governing = lockScope.find((path) => isGoverning(pathKey(path, foldCase)));
+  if (governing === undefined) return null;
+  const reason = `${id} wants ${JSON.stringify(governing)}, and what governs the work is no task's to change; take it out of lock_scope.`;
+  return deny('SCOPE_VIOLATION', reason, { task: id, resource: governing });
+}
+
+/** What of the forbidden scope is said in a packet: that the rules are forbidden to whoever claims all goes without saying. */
+export function forbiddenOnWire({ lockScope, forbidden }: Pick<Task, 'lockScope' | 'forbidden'>): readonly string[] {
+  const covers = coverOf(lockScope);
+  return forbidden.filter((path) => !(isGoverning(path) && covers(path)));
+}
+
+export function isGoverning(key: string): boolean {
   return key === '.baton' || key.startsWith('.baton/');
 }

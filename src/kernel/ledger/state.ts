@@ -56,6 +56,8 @@ export type TaskSpec = {
   readonly sequential: boolean;
   /** False for a row that a delta created and that no assignment has filled in yet. */
   readonly assigned: boolean;
+  /** Made by a cast of one of its items or turns, and by no packet: nobody outside knew its id beforehand. */
+  readonly own?: boolean;
 };
 
 export type Task = TaskSpec & {

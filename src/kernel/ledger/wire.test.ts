@@ -4,6 +4,7 @@ import { validateBundle } from '../../dialects/operator/bundle.ts';
 import { validateLocks } from '../../dialects/operator/locks.ts';
 import { validateReconcile } from '../../dialects/operator/reconcile.ts';
 import { validateWatchdog } from '../../dialects/operator/watchdog.ts';
+import type { JsonObject } from '../json.ts';
 import { type Book, OTHER_RUN, openBook, packet, RUN, result, START } from './fixtures/book.ts';
 import { assignmentOf, bundleOf, heldLocks, ledgerRows, lockRows } from './wire.ts';
 
@@ -42,13 +43,14 @@ test('the bundle of a run keeps its contract, in strict mode too', () => {
       { task_id: 'T-2', resource: 'src', active: true },
       { task_id: 'T-2', resource: 'test', active: true },
       { task_id: 'T-6', resource: 'work/T-6', active: true },
+      { task_id: 'T-7', resource: 'src', active: true, x_root: 'lane-1' },
     ],
     dependencies: [
       { task_id: 'T-4', depends_on_task_id: 'T-1' },
       { task_id: 'T-4', depends_on_task_id: 'T-3' },
     ],
     open_blockers: [
-      { task_id: 'T-3', code: 'ABORTED', reason: 'because' },
+      { task_id: 'T-3', code: 'MISSING_REQUIRED_INPUT', x_code: 'ABORTED', reason: 'because' },
       { task_id: 'T-5', code: 'MISSING_REQUIRED_INPUT', reason: 'no reason was given' },
     ],
   });
@@ -70,7 +72,9 @@ test('rows and locks pass reconciliation, the lock table and the watchdog', () =
     expect(validateReconcile({ ledger: rows, active_locks: lockRows(ledger, { run: RUN, root }) }).code).toBe('OK');
     expect(validateLocks({ locks: lockRows(ledger, { root }) }).code).toBe('OK');
   }
-  expect(lockRows(ledger)).toHaveLength(4);
+  expect(lockRows(ledger)).toHaveLength(5);
+  expect(validateLocks({ locks: lockRows(ledger) }).code).toBe('OK');
+  expect(validateReconcile({ ledger: rows, active_locks: lockRows(ledger, { run: RUN }) }).code).toBe('OK');
   const at = (ms: number) => new Date(START + ms).toISOString();
   expect(validateWatchdog({ now: at(60_000), tasks: rows }).code).toBe('OK');
   const late = validateWatchdog({ now: at(61_000), tasks: ledgerRows(ledger, RUN, { 'T-2': START + 30_000 }) });
@@ -107,4 +111,36 @@ test('the assignment of a task can be read back, with the locks of the others', 
     task: { priority: 'critical', dependencies: ['T-1', 'T-3'], x_checkers: { 'It works': 'tests' } },
     active_locks: [{ task_id: 'T-2' }, { task_id: 'T-2' }, { task_id: 'T-6' }],
   });
+});
+
+test('from the rows of a bundle, its dependencies and its targets a packet can be built again', () => {
+  const book = openBook();
+  const wish = { forbidden_scope: ['docs'], x_checkers: { 'It works': 'tests' }, type: 'serial', dependencies: ['T-2'] };
+  book.create('T-1', wish);
+  const [row] = bundleOf(book.ledger, RUN).ledger as JsonObject[];
+  const { task, ...packet } = assignmentOf(book.ledger, book.task('T-1'));
+  expect(row).toMatchObject({
+    x_type: 'serial',
+    x_forbidden_scope: ['docs'],
+    x_worklog_path: (task as JsonObject).worklog_path,
+    x_context_package: packet.context_package,
+    x_objective: packet.global_objective,
+    x_checkers: { 'It works': 'tests' },
+  });
+});
+
+test('the constraints that packets state stand in the bundle', () => {
+  const book = openBook();
+  const given = packet('T-1');
+  const context_package = [{ kind: 'constraint', value: 'no new dependency' }];
+  book.ask({ kind: 'task.create', packet: { ...given, context_package } });
+  expect(bundleOf(book.ledger, RUN).constraints).toEqual({ stated: ['no new dependency'] });
+});
+
+test('the packet of whoever claims everything keeps its contract, though the rules stay forbidden', () => {
+  const book = openBook();
+  book.ask({ kind: 'task.create', packet: packet('T-1', { lock_scope: ['.'] }), forbidden: ['.baton'] });
+  expect(assignmentOf(book.ledger, book.task('T-1'))).toMatchObject({ task: { forbidden_scope: [] } });
+  expect(validateAssignment(assignmentOf(book.ledger, book.task('T-1'))).code).toBe('OK');
+  expect(book.task('T-1').forbidden).toEqual(['.baton']);
 });

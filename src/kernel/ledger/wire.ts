@@ -1,7 +1,9 @@
 // The ledger as other sessions and tools see it, in the words of the contract: rows, locks, assignments, and the bundle
 // from which a new session goes on with a run without the conversation that came before.
 import type { Json, JsonObject } from '../json.ts';
+import { codeOnWire } from './contract-code.ts';
 import { locksOf } from './lock-tree.ts';
+import { forbiddenOnWire } from './scope.ts';
 import { type Ledger, MAIN_ROOT, runOf, type Task, tasksOf } from './state.ts';
 import { isTerminal } from './transition.ts';
 
@@ -29,13 +31,17 @@ export function ledgerRows(ledger: Ledger, run: string, heartbeats: Heartbeats =
 export type LockFilter = { readonly run?: string; readonly root?: string };
 
 /**
- * The records of the write locks of one root, of all runs or of one. The contract knows neither roots nor readers, so
- * records of two roots, or of two readers, would look like conflicts.
+ * The records of the write locks, of all runs or of one, in all roots or in one. The contract knows no readers, so that
+ * records of two of them would look like a conflict. Nor does it know roots: a lock elsewhere than in the workspace itself
+ * says so in `x_root`, because the same path below two roots is two places.
  */
-export function lockRows(ledger: Ledger, { run, root = MAIN_ROOT }: LockFilter = {}): JsonObject[] {
+export function lockRows(ledger: Ledger, { run, root }: LockFilter = {}): JsonObject[] {
   return heldLocks(ledger, run)
-    .filter((lock) => lock.root === root && lock.mode === 'write')
-    .map(({ task, path }) => ({ task_id: task, resource: path, active: true }));
+    .filter((lock) => (root === undefined || lock.root === root) && lock.mode === 'write')
+    .map(({ task, path, root: of }) => {
+      const elsewhere = root === undefined && of !== MAIN_ROOT ? { x_root: of } : {};
+      return { task_id: task, resource: path, active: true, ...elsewhere };
+    });
 }
 
 export type HeldLock = {
@@ -69,8 +75,9 @@ export function assignmentOf(ledger: Ledger, task: Task): JsonObject {
     title: task.title,
     type: task.type,
     dependencies: task.dependencies,
-    lock_scope: task.lockScope,
-    forbidden_scope: task.forbidden,
+    // Every packet names a path. Whoever changes nothing else still may write its own worklog.
+    lock_scope: task.lockScope.length > 0 ? task.lockScope : [task.worklogPath].filter((path) => path !== ''),
+    forbidden_scope: forbiddenOnWire(task),
     acceptance_criteria: task.criteria,
     worklog_path: task.worklogPath,
     timeout_seconds: task.timeoutS,
@@ -108,8 +115,8 @@ export function bundleOf(ledger: Ledger, run: string, objective = '', options: B
     run_id: runOf(ledger, run)?.runId ?? run,
     ...(options.at === undefined ? {} : { generated_at: new Date(options.at).toISOString() }),
     objective: objective.trim() === '' ? (known ?? 'not stated') : objective,
-    constraints: options.constraints ?? {},
-    ledger: tasks.map((task) => rowOf(task, options.heartbeats ?? {})),
+    constraints: { ...statedIn(open), ...options.constraints },
+    ledger: tasks.map((task) => ({ ...rowOf(task, options.heartbeats ?? {}), ...packetParts(task) })),
     active_locks: lockRows(ledger, { run }),
     dependencies: tasks.flatMap(({ id, dependencies }) =>
       dependencies.map((other) => ({ task_id: id, depends_on_task_id: other })),
@@ -118,10 +125,35 @@ export function bundleOf(ledger: Ledger, run: string, objective = '', options: B
       .filter(({ status }) => status === 'blocked')
       .map(({ id, code, reason }) => ({
         task_id: id,
-        code: code ?? 'MISSING_REQUIRED_INPUT',
+        ...codeOnWire(code ?? 'MISSING_REQUIRED_INPUT'),
         reason: reason.trim() === '' ? 'no reason was given' : reason,
       })),
     acceptance_targets: open.map(({ id, criteria }) => ({ task_id: id, criteria })),
+  };
+}
+
+const STATED_MAX = 50;
+
+/** The constraints that the packets of open tasks bring along, each once. */
+function statedIn(open: readonly Task[]): JsonObject {
+  const given = open.flatMap(({ context }) => context.filter(({ kind }) => kind === 'constraint'));
+  const stated = [...new Set(given.map(({ value }) => String(value)))];
+  return stated.length === 0 ? {} : { stated: stated.slice(0, STATED_MAX) };
+}
+
+/** What the packet of a task has and the row of the contract lacks, so that the packet can be built from the bundle alone. */
+function packetParts(task: Task): JsonObject {
+  const { type, root, objective, reportPath, readScope, checkers, context } = task;
+  return {
+    x_type: type,
+    x_forbidden_scope: forbiddenOnWire(task),
+    x_worklog_path: task.worklogPath,
+    x_context_package: context,
+    ...(objective === '' ? {} : { x_objective: objective }),
+    ...(root === MAIN_ROOT ? {} : { x_root: root }),
+    ...(reportPath === null ? {} : { x_report_path: reportPath }),
+    ...(readScope.length === 0 ? {} : { x_read_scope: readScope }),
+    ...(Object.keys(checkers).length === 0 ? {} : { x_checkers: checkers }),
   };
 }
 

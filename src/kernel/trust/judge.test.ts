@@ -18,6 +18,9 @@ const refused = (
   const verdict = deny(code, 'no', { stage });
   return { verdict, refusal: { stage, verdict, blocks } };
 };
+/** What the verifier says where it finds one thing only. */
+const would = (code: Denied['code'], stage: number) =>
+  deny(code, 'no', { stage, suggested_target: null, problems: [code] });
 const handoff = (change: Partial<Judge> = {}): Judge => ({
   kind: 'handoff.judge',
   at: 1,
@@ -29,6 +32,7 @@ const handoff = (change: Partial<Judge> = {}): Judge => ({
   parent: null,
   verdict: allow('the handoff is accepted') as Verdict,
   refusal: null,
+  otherwise: { replay: would('REPLAY', 7), source: would('QUARANTINED', 9), target: would('QUARANTINED', 9) },
   registry: null,
   envelopeDigest: 'e',
   requestDigest: 'r',
@@ -79,7 +83,7 @@ test('a prompt that is not the locked one blocks the agent in every role', () =>
 });
 
 test('a copy is told where the first one stands', () => {
-  expect(judged(emptyState(), handoff(USED)).verdict.details).toMatchObject({ prior: { seq: 7 }, security_flag: true });
+  expect(judged(emptyState(), handoff(USED)).verdict.details).toMatchObject({ prior: { seq: 7 } });
 });
 
 test('no secret of a foreign envelope is stored', () => {
@@ -90,4 +94,16 @@ test('no secret of a foreign envelope is stored', () => {
 
 test('ids are the same in any case', () => {
   expect(keysWanted(handoff({ handoff: ID.toUpperCase() }))).toEqual(keysWanted(handoff()));
+});
+
+test('a copy and a blocked agent are answered as the verifier answers them, whatever else is wrong', () => {
+  const wrong = deny('BOUNDARY_NOT_ALLOWED', 'no', { stage: 13, suggested_target: { agent_id: 'x' }, pattern: 1 });
+  const misdirected = { verdict: wrong, refusal: { stage: 13, verdict: wrong, blocks: null } };
+  const copy = judged(emptyState(), handoff({ ...misdirected, ...USED })).verdict;
+  expect(copy.details).toEqual({ stage: 7, suggested_target: null, problems: ['REPLAY'], prior: { seq: 7 } });
+  const state = emptyState();
+  judged(state, handoff(refused(11, 'PROMPT_BYTES_MISMATCH', { agent: 'analysis', hash: null, context: null })));
+  const { details } = judged(state, handoff(misdirected)).verdict;
+  expect(details).toMatchObject({ stage: 9, suggested_target: null, problems: ['QUARANTINED'], key: 'analysis' });
+  expect(details).not.toHaveProperty('pattern');
 });

@@ -40,30 +40,21 @@ export function judge(pen: Pen, input: Judge): Verdict {
 function standing(trust: Trust, input: Judge, stage: number): Verdict {
   const blocking = stage <= STAGE.agents ? null : blockingOf(trust, input);
   if (!blocking) return input.verdict;
-  const { reason, code, details } = quarantined(blocking);
-  return deny(code, reason, {
-    ...input.verdict.details,
-    ...details,
-    status: 'rejected',
-    stage: STAGE.quarantine,
-    stage_name: 'quarantine',
-  });
+  const { reason, code, details } = quarantined(blocking.by);
+  return deny(code, reason, { ...input.otherwise[blocking.end].details, ...details });
 }
 
-function blockingOf(trust: Trust, { source, target, claimed }: Judge): Quarantine | null {
-  return (
-    (source === null ? null : quarantineOf(trust, source, claimed.source)) ??
-    (target === null ? null : quarantineOf(trust, target, claimed.target))
-  );
+type Blocking = { readonly end: 'source' | 'target'; readonly by: Quarantine };
+
+function blockingOf(trust: Trust, input: Judge): Blocking | null {
+  for (const end of ['source', 'target'] as const) {
+    const agent = input[end];
+    const by = agent === null ? null : quarantineOf(trust, agent, input.claimed[end]);
+    if (by) return { end, by };
+  }
+  return null;
 }
 
-function replay({ verdict }: Judge, seq: number): Denied {
-  return deny('REPLAY', 'a handoff with this id was decided before', {
-    ...verdict.details,
-    status: 'rejected',
-    stage: STAGE.replay,
-    stage_name: 'replay',
-    security_flag: true,
-    prior: { seq },
-  });
+function replay({ otherwise }: Judge, seq: number): Denied {
+  return deny('REPLAY', 'a handoff with this id was decided before', { ...otherwise.replay.details, prior: { seq } });
 }

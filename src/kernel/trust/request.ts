@@ -28,6 +28,11 @@ export type TrustRequest =
       readonly claimed: { readonly source: string | null; readonly target: string | null };
       readonly parent: string | null;
       readonly verdict: Verdict;
+      /**
+       * What the verifier would say, had the id been used before, or were one of the agents blocked: whether it is so is
+       * known only where this is decided.
+       */
+      readonly otherwise: { readonly replay: Verdict; readonly source: Verdict; readonly target: Verdict };
       /** Where the verifier refused. */
       readonly refusal: Refusal | null;
       readonly registry: LoadedRegistry | null;

@@ -32,6 +32,8 @@ export type EnvelopeNote = {
   readonly timestamp: string;
   readonly digest: string;
   readonly pattern: number | null;
+  /** What was noticed in it and refuses nothing, such as words that try to steer whoever reads them. */
+  readonly warnings?: readonly JsonObject[];
   /** The envelope itself. */
   readonly envelope: JsonObject;
 };

@@ -27,7 +27,11 @@ export type TrustWatch = {
   readonly auditTrail: string;
   /** Digests of contexts that a person has let pass. */
   readonly cleared: readonly string[];
+  /** Every agent of the cast, where no registry was loaded yet: a registry that covers some of them covers none. */
+  readonly team: readonly Member[];
 };
+
+export type Member = { readonly identity: string | null; readonly prompt: string };
 
 const DESCRIPTION_CHARS_MAX = 2_000;
 const INPUT_CHARS_MAX = 16_384;
@@ -61,7 +65,18 @@ export function trustWatchOf(trust: Trust, cast: Cast, turn: Turn): TrustWatch |
     request: requestFor(cast, turn),
     auditTrail: `cast ${cast.id} turn ${turn.id}`,
     cleared: Object.keys(trust.cleared),
+    team: trust.registry === null ? teamOf(cast) : [],
   };
+}
+
+/** A person belongs to it only under an id of his own. */
+function teamOf({ rules }: Cast): readonly Member[] {
+  const used = new Set(Object.values(rules.graph.sockets).map(({ materia }) => materia));
+  return [...used].flatMap((id): Member[] => {
+    const materia = rules.materia[id];
+    if (materia?.type !== 'agent' || (materia.runner === 'person' && materia.identity === null)) return [];
+    return [{ identity: materia.identity, prompt: materia.prompt }];
+  });
 }
 
 function identityAt({ rules }: Cast, socket: string | null): string | null {

@@ -1,0 +1,152 @@
+// Secrets in what a cast is started with: the script of a cast without models, and commands with their parameters. Both are
+// frozen in the log, and nothing with a secret in it is: such a text stands there as a mark, and lies beside the log, for its
+// owner only, until it is used.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Runner, Runners, Witness } from '../engine/ports.ts';
+import type { Packet, Watch } from '../kernel/cast/packet.ts';
+import type { Materia, Rules, Script } from '../kernel/graph/config.ts';
+import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
+import { findSecrets, scrubJson } from '../kernel/secrets.ts';
+
+const MARK = /^\u27e6hidden text (\d+)\u27e7$/;
+const SIGN = '\u27e6hidden text ';
+
+export type Hidden = { readonly script: Script | null; readonly rules: Rules; readonly texts: readonly string[] };
+
+/** Script and rules with a mark in the place of each text that holds a secret, and those texts. */
+export function hideSecrets(script: Script | null, rules: Rules): Hidden {
+  const texts: string[] = [];
+  const mark = (text: string): string => {
+    texts.push(text);
+    return `${SIGN}${texts.length - 1}\u27e7`;
+  };
+  const hide = (value: Json): Json => differing(value, scrubJson(value).value, mark);
+  const words = (value: Json): Json => hide(withoutOptionValues(value, mark));
+  const turns = Object.entries(script ?? {}).map(([key, said]) => [key, said.map(hide)] as const);
+  const materia = Object.entries(rules.materia).map(([id, each]) => [id, changed(each, words)] as const);
+  const checkers = Object.entries(rules.checkers).map(([name, each]) => {
+    return [name, isObject(each) && each.command ? { ...each, command: words(each.command) } : each] as const;
+  });
+  return {
+    script: script && Object.fromEntries(turns),
+    rules: { ...rules, materia: Object.fromEntries(materia), checkers: Object.fromEntries(checkers) },
+    texts,
+  };
+}
+
+/** What of a materia becomes a command, or a message to one. */
+const FIELDS = ['command', 'args', 'params', 'baseUrl'] as const;
+
+function changed(materia: Materia, change: (value: Json) => Json): Materia {
+  const given = materia as unknown as JsonObject;
+  const fields = FIELDS.flatMap((field) => {
+    const value = given[field];
+    return value === undefined || value === null ? [] : [[field, change(value)] as const];
+  });
+  return { ...materia, ...Object.fromEntries(fields) } as Materia;
+}
+
+/** The value with a mark in the place of each text that was scrubbed: what a text means may depend on where it stands. */
+function differing(value: Json, clean: Json, mark: (text: string) => string): Json {
+  if (isString(value)) return value === clean ? value : mark(value);
+  if (Array.isArray(value) && Array.isArray(clean)) {
+    return (value as readonly Json[]).map((each, index) =>
+      differing(each, (clean as readonly Json[])[index] ?? null, mark),
+    );
+  }
+  if (!isObject(value) || !isObject(clean)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, differing(each, clean[key] ?? null, mark)]),
+  );
+}
+
+/** `--password` and what follows it are one credential, though they are two words. */
+function withoutOptionValues(value: Json, mark: (text: string) => string): Json {
+  if (!Array.isArray(value)) return value;
+  const list = value as readonly Json[];
+  return list.map((each, index) => {
+    const before = list[index - 1];
+    if (!isString(each) || !isString(before) || !before.startsWith('-')) return each;
+    return findSecrets(`${before}=${each}`).length > 0 ? mark(each) : each;
+  });
+}
+
+/** Keeps the hidden texts of a cast where only their owner can read them. */
+export function keepHidden(stateDir: string, cast: string, { texts }: Pick<Hidden, 'texts'>): void {
+  if (texts.length === 0) return;
+  mkdirSync(join(stateDir, 'hidden'), { recursive: true, mode: 0o700 });
+  writeFileSync(fileOf(stateDir, cast), JSON.stringify(texts), { mode: 0o600 });
+}
+
+/** The value as it was written; null where one of its texts is not there any more. */
+export function revealed<T>(value: T, stateDir: string, cast: string): T | null {
+  if (!JSON.stringify(value ?? null).includes(SIGN)) return value;
+  const texts = textsIn(fileOf(stateDir, cast));
+  let isWhole = true;
+  const found = mapped(value as Json, (text) => {
+    const number = MARK.exec(text)?.[1];
+    if (number === undefined) return text;
+    const hidden = texts[Number(number)];
+    if (hidden === undefined) isWhole = false;
+    return hidden ?? '';
+  });
+  return isWhole ? (found as T) : null;
+}
+
+/** Runners that are given everything as it was written. */
+export function revealing(runners: Runners): Runners {
+  return {
+    runnerFor(packet) {
+      const runner = runners.runnerFor(packet);
+      const open =
+        (act: Runner['run']): Runner['run'] =>
+        async (given, place, signal) => {
+          const whole = revealedPacket(given, dirname(dirname(place.attemptDir)));
+          if (whole) return act(whole, place, signal);
+          const reason = 'a text of the cast is gone from the state folder; start a new cast';
+          return { kind: 'fault', fault: 'refused', reason };
+        };
+      const forget = runner.forget?.bind(runner);
+      return {
+        run: open(runner.run.bind(runner)),
+        recover: open(runner.recover.bind(runner)),
+        ...(forget ? { forget } : {}),
+      };
+    },
+  };
+}
+
+function revealedPacket(packet: Packet, stateDir: string): Packet | null {
+  const parts = revealed({ scripted: packet.scripted, materia: packet.materia }, stateDir, packet.cast);
+  return parts && { ...packet, ...parts };
+}
+
+function fileOf(stateDir: string, cast: string): string {
+  return join(stateDir, 'hidden', `${cast}.json`);
+}
+
+function textsIn(file: string): readonly string[] {
+  try {
+    const texts: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    return Array.isArray(texts) ? texts.filter(isString) : [];
+  } catch {
+    return [];
+  }
+}
+
+function mapped(value: Json, change: (text: string) => string): Json {
+  if (isString(value)) return change(value);
+  if (Array.isArray(value)) return (value as readonly Json[]).map((each) => mapped(each, change));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapped(each, change)]));
+}
+
+/** A witness that is given the checkers as people wrote them. */
+export function revealingCheckers(witness: Witness, stateDir: string): Witness {
+  const open = (watch: Watch): Watch => {
+    const checkers = revealed(watch.checkers, stateDir, watch.cast);
+    return checkers ? { ...watch, checkers } : watch;
+  };
+  return { ...witness, after: (watch, folder) => witness.after(open(watch), folder) };
+}
