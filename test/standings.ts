@@ -153,6 +153,8 @@ const PAUSED = play({ config: ASKING, agents: { Spec: ['x'] }, hold: true });
 PAUSED.tell({ kind: 'cast.pause', cast: 'c', reason: 'interrupted' });
 
 const SEE = 'show c --turn 1';
+/** The ways on with an agent that stopped by its own report. */
+const SPOKEN_TO = ['continue c', 'answer c --turn 1 "…"', 'decide c:1 fail', 'abort c'];
 const RECAST = 'recast c';
 
 export const STANDINGS: readonly Row[] = [
@@ -261,7 +263,7 @@ export const STANDINGS: readonly Row[] = [
     standing: look(said(report('NEEDS_INPUT', { next_action: 'tabs or spaces?' }))),
     code: 'ANSWER_NEEDED',
     says: ['Turn 1, Socket-1 (Spec), asks since 2026-01-01T00:00:00Z, 3 h ago: tabs or spaces?'],
-    commands: ['answer c --turn 1', 'decide c:1 rerun', 'decide c:1 fail', SEE],
+    commands: ['answer c --turn 1 "…"', 'decide c:1 rerun', 'decide c:1 fail', SEE],
   },
   {
     what: 'waiting for a permission',
@@ -276,9 +278,9 @@ export const STANDINGS: readonly Row[] = [
   {
     what: 'waiting, with an approved command of which nobody knows how it ended',
     standing: lostUse(),
-    code: 'MISSING_REQUIRED_INPUT',
+    code: 'AGENT_BLOCKED',
     says: ['is blocked since', 'A command of P-1 (apply) began, and nobody knows how it ended.'],
-    commands: ['approve P-1 --again', SEE, 'continue c'],
+    commands: ['approve P-1 --again', ...SPOKEN_TO, SEE],
   },
   {
     what: 'waiting because nobody knows whether a turn ran',
@@ -290,16 +292,16 @@ export const STANDINGS: readonly Row[] = [
   {
     what: 'waiting because an agent is blocked',
     standing: look(said(report('BLOCKED', { open_gaps: ['no access to the registry'] }))),
-    code: 'MISSING_REQUIRED_INPUT',
+    code: 'AGENT_BLOCKED',
     says: ['is blocked since', 'no access to the registry'],
-    commands: [SEE, 'continue c'],
+    commands: [...SPOKEN_TO, SEE],
   },
   {
     what: 'waiting because an agent never gets further',
     standing: look(said(...Array(3).fill(report('IN_PROGRESS')))),
     code: 'RETRY_LIMIT',
     says: ['is blocked since', 'IN_PROGRESS was reported 3 times in a row'],
-    commands: [SEE, 'continue c'],
+    commands: [...SPOKEN_TO, SEE],
   },
   {
     what: 'waiting because work cannot be merged',

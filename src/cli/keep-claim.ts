@@ -1,4 +1,5 @@
-// What is kept of a claim beside its facts, for the time when its result comes: what the folder looked like. It is written
+// What is kept of a claim beside its facts, for the time when its result comes: what the folder looked like, and how
+// criteria are checked. It is written
 // down before the claim is asked for, so that no claim is ever without it, whenever this process is killed.
 import { beat } from '../engine/heartbeat.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
@@ -17,6 +18,7 @@ import {
   recordClaim,
   type Wish,
 } from '../workspace/claim-record.ts';
+import { declaredCheckers } from './declared-checkers.ts';
 import { folderOf, type LedgerSession } from './ledger-session.ts';
 
 /**
@@ -90,7 +92,8 @@ export async function recordOf({ log, workspace }: LedgerSession, task: Task): P
 
 function prepare({ door, workspace }: LedgerSession, ledger: Ledger, { root, owner, task }: Wish): Promise<Prepared> {
   const wish = { root, ...(owner === undefined ? {} : { owner }), ...(task === undefined ? {} : { task }) };
-  const about = { ledger, head: () => door.head() };
+  const { checkers } = declaredCheckers(workspace);
+  const about = { ledger, head: () => door.head(), checkers };
   return prepareClaim(workspace.stateDir, folderOf({ root }, workspace), wish, about);
 }
 

@@ -145,6 +145,8 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
     }
     case 'turn.answered':
       return [`  ${paint.dim('↳')} ${where(fact.turn, seen)}: ${oneLine(fact.text, 100)}`];
+    case 'report.noted':
+      return (fact.warnings ?? []).map((warning) => paint.warn(`    ! ${oneLine(warning, 200)}`));
     case 'context.rejected':
       return [`    ${paint.warn('⊘ not written')} ${oneLine(fact.section, 60)}: ${fact.code}`];
     case 'turn.asked':

@@ -1,7 +1,7 @@
 // What agents reported about the goal of a cast, for the person who asked: the summary first, then what has to be known
 // beside it, whether it was asked for or not.
 import type { CastView } from '../engine/view.ts';
-import type { Consolidation, Proposal, Said } from '../kernel/turn/consolidation.ts';
+import type { Consolidation, Consumption, Proposal, Said } from '../kernel/turn/consolidation.ts';
 import { counted } from './counted.ts';
 import { oneLine, safe } from './safe-text.ts';
 
@@ -23,6 +23,10 @@ export function reportLines({ report, differences = [], memorySuggestions = 0 }:
     ...part('impacts', told(report.crossLayerImpacts, isOne)),
     ...part('rollbacks', told(report.rollbacks, isOne)),
     ...part('proposed', report.proposals.filter(({ reported }) => !reported).map(proposalLine)),
+    ...part(
+      'window',
+      report.contextConsumption.map((each) => windowLine(each, isOne)),
+    ),
     ...part(
       'evidence',
       differences.flatMap(({ turn, agent, notRun, unnamed }) => [
@@ -49,10 +53,19 @@ function told(list: readonly Said[], isOne: boolean): string[] {
   return list.map(({ agent, text }) => oneLine(isOne ? text : `${agent}: ${text}`, 400));
 }
 
-function proposalLine({ agent, by, socket, refusal }: Proposal): string {
+function proposalLine({ agent, by, socket, noWay, refusal }: Proposal): string {
   const who = `${oneLine(agent, 80)} (by ${by})`;
   if (refusal !== null) return `${who}: the boundaries refuse it: ${oneLine(refusal, 200)}`;
-  return socket === null ? `${who}: it has no socket in this loadout` : `${who}: it stands at ${socket}`;
+  return noWay === null ? `${who}: a way leads there, to ${socket}` : `${who}: ${noWay}`;
+}
+
+function windowLine({ agent, item, tokens_used: tokens, pct_window: percent }: Consumption, isOne: boolean): string {
+  const said = [
+    ...(typeof tokens === 'number' ? [counted(tokens, 'token')] : []),
+    ...(typeof percent === 'number' ? [`${percent} % of the window`] : []),
+  ].join(', ');
+  const who = [...(isOne ? [] : [agent]), ...(item === null ? [] : [item])].join(' on ');
+  return who === '' ? said : `${who}: ${said}`;
 }
 
 const WIDTH = 9;

@@ -50,7 +50,7 @@ function lines(turn: TurnDetail): readonly string[] {
     ...headOf(turn),
     ...part('INPUT', turn.input === null ? [] : pretty(turn.input)),
     ...attempts.flatMap((attempt, index) => attemptLines(attempt, attempts[index - 1])),
-    ...part('reports', reports.map(reportLine)),
+    ...part('reports', reports.flatMap(reportLines)),
     ...part(
       'exchange',
       turn.exchange.map(
@@ -115,9 +115,12 @@ function issueLines(verdict: Json): readonly string[] {
   );
 }
 
-function reportLine({ attempt, at, note }: ReportDetail): string {
+function reportLines({ attempt, at, note, warnings }: ReportDetail): readonly string[] {
   const said = note.summary ?? note.openGaps[0] ?? note.keyOutputs[0] ?? '';
-  return `${at}  attempt ${attempt}  ${note.status}${said ? `: ${oneLine(said, 200)}` : ''}`;
+  return [
+    `${at}  attempt ${attempt}  ${note.status}${said ? `: ${oneLine(said, 200)}` : ''}`,
+    ...warnings.map((warning) => `  ! ${oneLine(warning, 300)}`),
+  ];
 }
 
 function evidenceLines({ evidence, note }: ReportDetail): readonly string[] {

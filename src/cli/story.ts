@@ -202,6 +202,10 @@ function knowledgeTold(fact: Fact): string | null {
       return `${fact.agent ?? 'somebody'} may not write ${fact.section}: ${fact.reason}`;
     case 'context.reverted':
       return `${fact.author} takes ${fact.section} back to version ${fact.to}${said(fact.reason)}`;
+    case 'memory.suggested': {
+      const { description, body } = fact.note;
+      return `${fact.agent} suggests to remember ${fact.id}: ${description ?? body}`;
+    }
     case 'memory.accepted':
       return `${fact.id} is remembered${fact.section === null ? '' : ` in ${fact.section}`}`;
     case 'memory.dropped':
@@ -228,7 +232,9 @@ function wayTold(fact: Fact, { labels }: Known): string | null {
       return `${counted(fact.tasks.length, 'task')}: ${fact.tasks.join(', ')}`;
     case 'report.noted': {
       const { agent, agentId, status, keyOutputs } = fact.note;
-      return `${agent} (${agentId}) reported ${status}${said(keyOutputs.join('; '))}`;
+      const { warnings = [] } = fact;
+      const not = warnings.length === 0 ? '' : `; not taken as it was: ${warnings.join('; ')}`;
+      return `${agent} (${agentId}) reported ${status}${not}${said(keyOutputs.join('; '))}`;
     }
     default:
       return null;

@@ -12,6 +12,8 @@ export type Reported = {
   readonly attempt: number;
   readonly at: string;
   readonly note: ReportNote;
+  /** What of it could not be taken as it was. */
+  readonly warnings: readonly string[];
   /** The whole report; null where only its text was kept. */
   readonly payload: JsonObject | null;
   readonly output: string;
@@ -34,7 +36,8 @@ export function reportsIn(entries: readonly Entry[]): readonly Reported[] {
     }
     // What a report says about the goal is noted right after it.
     if (fact.kind === 'report.noted' && last?.turn === fact.turn) {
-      reports.push({ ...last, at, note: fact.note, ran: ran.get(fact.turn) ?? null });
+      const { note, warnings = [] } = fact;
+      reports.push({ ...last, at, note, warnings, ran: ran.get(fact.turn) ?? null });
     }
   }
   return reports;

@@ -25,6 +25,8 @@ export type ReportDetail = {
   readonly attempt: number;
   readonly at: string;
   readonly note: ReportNote;
+  /** What of it could not be taken as it was. */
+  readonly warnings: readonly string[];
   /** The lists of its evidence by their keys, as they were written; null where the report was not kept apart. */
   readonly evidence: JsonObject | null;
   readonly rollbackExecuted: Json;
@@ -143,11 +145,12 @@ function usageIn(fact: Entry['fact']): Partial<Pick<AttemptDetail, 'usage'>> {
   return 'usage' in fact && 'attempt' in fact ? { usage: fact.usage } : {};
 }
 
-function reportDetail({ attempt, at, note, payload }: Reported): ReportDetail {
+function reportDetail({ attempt, at, note, warnings, payload }: Reported): ReportDetail {
   return {
     attempt,
     at,
     note,
+    warnings,
     evidence: payload === null ? null : evidenceOf(payload),
     rollbackExecuted: payload?.rollback_executed ?? null,
     contextConsumption: payload?.context_consumption ?? null,
@@ -168,7 +171,9 @@ function commandsOf(report: Reported | undefined): TurnDetail['commands'] {
 /** What the agent said when it was not finished, and what it was told. */
 function spokenIn({ at, by, fact }: Entry, agent: string): readonly Spoken[] {
   if (fact.kind === 'turn.answered') return [{ from: fact.from, at, by, text: fact.text }];
-  return fact.kind === 'turn.reported' ? [{ from: 'agent', at, by: agent, text: fact.note }] : [];
+  if (fact.kind === 'turn.reported') return [{ from: 'agent', at, by: agent, text: fact.note }];
+  const isBlocked = fact.kind === 'turn.blocked' && fact.code === 'AGENT_BLOCKED';
+  return isBlocked ? [{ from: 'agent', at, by: agent, text: fact.reason }] : [];
 }
 
 function contextWrite(fact: Entry['fact']): readonly ContextWrite[] {

@@ -119,11 +119,20 @@ export type CastFact =
       readonly turn: number;
       readonly from: 'person' | 'runtime';
       readonly text: string;
+      /** What the agent said before it, where it had reported that it cannot go on. */
+      readonly to?: string;
       /** The script it was taken from. */
       readonly script?: string;
     }
   /** What the report of an agent says about the goal as a whole. */
-  | { readonly kind: 'report.noted'; readonly cast: string; readonly turn: number; readonly note: ReportNote }
+  | {
+      readonly kind: 'report.noted';
+      readonly cast: string;
+      readonly turn: number;
+      readonly note: ReportNote;
+      /** What it brought beside that and could not be taken as it was. */
+      readonly warnings?: readonly string[];
+    }
   /** The walk of one item through the lanes is over. */
   | { readonly kind: 'lane.ended'; readonly cast: string; readonly turn: number; readonly item: string | null }
   | {

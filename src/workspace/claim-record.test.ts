@@ -17,7 +17,7 @@ function folder(): string {
 /** A picture whose last look at the log saw this head. */
 function prepare(stateDir: string, wish: Partial<Wish>, through: number) {
   const head = async () => ({ seq: through });
-  return prepareClaim(stateDir, folder(), { root: 'main', ...wish }, { ledger: emptyLedger(), head });
+  return prepareClaim(stateDir, folder(), { root: 'main', ...wish }, { ledger: emptyLedger(), head, checkers: {} });
 }
 
 test.each<[string, Partial<Wish>, number, boolean]>([

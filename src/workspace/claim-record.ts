@@ -14,13 +14,14 @@ import {
 } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 import type { Entry } from '../kernel/fact.ts';
-import { isObject } from '../kernel/json.ts';
+import { isObject, type JsonObject } from '../kernel/json.ts';
 import { normalPath } from '../kernel/ledger/path.ts';
 import { coverOf, pathKey } from '../kernel/ledger/path-key.ts';
 import type { Ledger, Task } from '../kernel/ledger/state.ts';
 import { heldLocks } from '../kernel/ledger/wire.ts';
 import { type Change, changesBetween, type Snapshot, snapshotOf } from './changes.ts';
 import { ChangesError } from './changes-mark.ts';
+import { governingFiles } from './seal.ts';
 
 export type ClaimRecord = {
   readonly run: string;
@@ -29,6 +30,10 @@ export type ClaimRecord = {
   readonly seq: number;
   /** The paths that others were writing below the same root then. */
   readonly others: readonly string[];
+  /** The checkers that people had declared, by name; what becomes of the configuration later does not change them. */
+  readonly checkers?: JsonObject;
+  /** The digest of each file that governs the work, whether or not it is one that git ignores. */
+  readonly governing?: Readonly<Record<string, string>>;
 } & Picture;
 
 /** What a folder looked like, or why that could not be told. */
@@ -46,6 +51,8 @@ export type Prepared = {
   /** The head of the log after the picture was taken: every claim after it began with what is on the picture. */
   readonly through: number;
   readonly others: readonly string[];
+  readonly checkers?: JsonObject;
+  readonly governing?: Readonly<Record<string, string>>;
 } & Picture;
 
 export type Wish = { readonly root: string; readonly owner?: string; readonly task?: string };
@@ -62,14 +69,19 @@ export async function prepareClaim(
   stateDir: string,
   dir: string,
   wish: Wish,
-  about: { readonly ledger: Ledger; readonly head: () => Promise<{ readonly seq: number }> },
+  about: {
+    readonly ledger: Ledger;
+    readonly head: () => Promise<{ readonly seq: number }>;
+    readonly checkers: JsonObject;
+  },
 ): Promise<Prepared> {
   const { seq } = await about.head();
+  const rules = { checkers: about.checkers, governing: governingFiles(dir) };
   const picture = await pictureOf(stateDir, dir);
   const { seq: through } = await about.head();
   count += 1;
   const name = `before-${process.pid}-${count}.json`;
-  const prepared = { name, ...wish, seq, through, others: writtenIn(about.ledger, wish.root), ...picture };
+  const prepared = { name, ...wish, seq, through, others: writtenIn(about.ledger, wish.root), ...rules, ...picture };
   write(stateDir, name, prepared);
   return prepared;
 }
@@ -81,9 +93,10 @@ export function recordClaim(
   task: Pick<Task, 'run' | 'id'>,
   prepared: Prepared,
 ): ClaimRecord {
-  const { seq, others } = prepared;
+  const { seq, others, checkers, governing } = prepared;
+  const rules = { ...(checkers ? { checkers } : {}), ...(governing ? { governing } : {}) };
   const picture = 'why' in prepared ? { why: prepared.why } : { snapshot: prepared.snapshot };
-  const now: ClaimRecord = { run: task.run, task: task.id, seq, others, ...picture };
+  const now: ClaimRecord = { run: task.run, task: task.id, seq, others, ...rules, ...picture };
   const stray = readRecord(join(claimsIn(stateDir), strayName(task)));
   // A stray change is compared with what was there before it, however often the task is claimed again.
   const record = stray && 'snapshot' in stray ? { ...stray, others: [...stray.others, ...others] } : now;
@@ -182,9 +195,21 @@ export async function changesOfTask(
   // Whoever held a path of the task when the picture was taken had given it back when the task was claimed.
   const isOwn = coverOf(task.lockScope.map(key));
   const reports = new Set(reportsOfOthers(ledger, task).map(key));
-  return changesBetween(record.snapshot, after).filter(({ path }) => {
+  const seen = changesBetween(record.snapshot, after).filter(({ path }) => {
     const changed = key(path);
     return !reports.has(changed) && (isOwn(changed) || !isOthers(changed));
+  });
+  const known = new Set(seen.map(({ path }) => path));
+  return [...seen, ...governingChanges(record, root).filter(({ path }) => !known.has(path))];
+}
+
+/** What governs the work counts also where git ignores it. */
+function governingChanges({ governing: before }: ClaimRecord, root: string): readonly Change[] {
+  if (!before) return [];
+  const now = governingFiles(root);
+  const paths = [...new Set([...Object.keys(before), ...Object.keys(now)])].sort();
+  return paths.flatMap((path): Change[] => {
+    return before[path] === now[path] ? [] : [{ path, digest: now[path] ?? null }];
   });
 }
 

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Lock, lockOf, type Relock, readLock } from '../dialects/governed/lock.ts';
+import { type Registry, readRegistry } from '../dialects/governed/registry.ts';
 import { readerOf, sha256 } from '../dialects/governed/registry-folder.ts';
 import { LOCK_PATH, MANIFEST_PATH } from '../dialects/governed/registry-json.ts';
 import { parseJsonText } from '../dialects/json-text.ts';
@@ -43,6 +44,19 @@ export function writeRegistryLock(dir: string, relock: Omit<Relock, 'before'> = 
     (id) => !isHigher(now.entries.get(id)?.version ?? '', before?.entries.get(id)?.version ?? ''),
   );
   return { file, agents: isObject(json.prompts) ? Object.keys(json.prompts) : [], changed, sameVersion };
+}
+
+/** The registry as it would be with such a lock; nothing is written. */
+export function registryOnceLocked(dir: string, relock: Omit<Relock, 'before'> = {}): Registry {
+  const before = lockIn(dir);
+  const manifest = readJsonFile(join(dir, MANIFEST_PATH));
+  const read = readerOf(dir);
+  return readRegistry(
+    manifest,
+    lockOf(manifest, read, sha256, { ...relock, ...(before ? { before } : {}) }),
+    read,
+    sha256,
+  );
 }
 
 /** A reader meets the old file or the new one, never half of one. */

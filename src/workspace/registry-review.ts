@@ -1,8 +1,10 @@
 // What a person has to know about a registry: what is wrong with it, and where what runs differs from what was approved or
 // from what ran before.
+import { isUtf8 } from 'node:buffer';
 import { driftFrom } from '../dialects/governed/approval.ts';
 import type { Diagnostic } from '../dialects/governed/diagnostic.ts';
-import { warning } from '../dialects/governed/diagnostic.ts';
+import { faulty, warning } from '../dialects/governed/diagnostic.ts';
+import { pastPins, readLock } from '../dialects/governed/lock.ts';
 import { isPinnedModel } from '../dialects/governed/model-pin.ts';
 import type { Registry } from '../dialects/governed/registry.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
@@ -17,9 +19,18 @@ export function reviewRegistry(registry: Registry, config: Json, before: LoadedR
     ...registry.diagnostics,
     ...slots(registry),
     ...drift(registry, config),
+    ...unreadable(registry),
     ...repinned(registry, before),
+    ...supersededOddly(registry),
   ];
-  return found.toSorted((a, b) => level[a.level] - level[b.level]);
+  const seen = new Set<string>();
+  const isNew = ({ code, agent, message }: Diagnostic) => {
+    // The log and the history of the lock may both tell of it.
+    const key =
+      code === 'LOCK_ENTRY_GONE' || code === 'VERSION_NOT_RAISED' ? `${code} ${agent}` : `${code} ${agent} ${message}`;
+    return !seen.has(key) && seen.add(key);
+  };
+  return found.filter(isNew).toSorted((a, b) => level[a.level] - level[b.level]);
 }
 
 /** One row for each agent. */
@@ -64,4 +75,41 @@ function repinned({ usable, agents }: Registry, before: LoadedRegistry | null): 
     if (now.lockedHash === null || now.lockedHash === pin.hash || isHigher(now.version, pin.version)) return [];
     return warning(id, 'VERSION_NOT_RAISED', `its prompt was locked anew and its version stays ${now.version}`);
   });
+}
+
+/** The same from the history of the lock, which remembers what the log of this machine may not. */
+function supersededOddly({ usable, agents, lock }: Registry): Diagnostic[] {
+  if (!usable) return [];
+  const { entries, history } = readLock(lock);
+  return Object.keys(history).flatMap((id): Diagnostic[] => {
+    const now = entries.get(id);
+    if (!agents.has(id))
+      return [warning(id, 'LOCK_ENTRY_GONE', 'it was locked once and the registry does not list it any more')];
+    if (!now) return [];
+    const { version, hash, declared } = now;
+    const past = pastPins(history, id);
+    const same = past.filter((pin) => pin.version === version);
+    if (same.some((pin) => pin.hash !== hash))
+      return [warning(id, 'VERSION_NOT_RAISED', `its prompt was locked anew and its version stays ${version}`)];
+    if (past.some((pin) => isHigher(pin.version ?? '', version ?? '')))
+      return [warning(id, 'VERSION_NOT_RAISED', `its version was lowered to ${version}`)];
+    if (same.some((pin) => pin.declared !== null && pin.declared !== declared))
+      return [
+        warning(
+          id,
+          'VERSION_NOT_RAISED',
+          `its scopes, boundaries or composition changed and its version stays ${version}`,
+        ),
+      ];
+    return [];
+  });
+}
+
+/** What is no text cannot be sent as the bytes that were hashed. */
+function unreadable({ agents }: Registry): Diagnostic[] {
+  return [...agents.values()]
+    .filter(({ prompt }) => prompt && !isUtf8(prompt))
+    .map(({ id }) =>
+      faulty(id, 'PROMPT_MISSING', 'its prompt is not UTF-8 text, so that no agent can be given it; save it as UTF-8'),
+    );
 }

@@ -10,18 +10,31 @@ const FILES_MAX = 5_000;
 
 /** Equal seals mean that nothing was added, removed or changed. */
 export function sealOf(workspaceDir: string): string {
-  const lines: string[] = [];
-  collect(join(workspaceDir, '.baton'), '', lines);
+  const lines = filesIn(workspaceDir).map(([name, content]) => `${name} ${content}`);
   return hash('sha256', lines.sort().join('\n'), 'hex');
 }
 
-function collect(folder: string, prefix: string, lines: string[]): void {
+/** The files by which work is governed, below the workspace, each with what it holds. What else lies there is not among them. */
+export function governingFiles(workspaceDir: string): Readonly<Record<string, string>> {
+  const files = filesIn(workspaceDir).filter(([name]) => /^(?:config\.json$|prompts\/|versions\/)/.test(name));
+  return Object.fromEntries(files.map(([name, content]) => [`.baton/${name}`, content]));
+}
+
+type Sealed = readonly [name: string, content: string];
+
+function filesIn(workspaceDir: string): readonly Sealed[] {
+  const files: Sealed[] = [];
+  collect(join(workspaceDir, '.baton'), '', files);
+  return files;
+}
+
+function collect(folder: string, prefix: string, files: Sealed[]): void {
   for (const entry of entriesOf(folder)) {
-    if ((prefix === '' && OWN.includes(entry.name)) || lines.length >= FILES_MAX) continue;
+    if ((prefix === '' && OWN.includes(entry.name)) || files.length >= FILES_MAX) continue;
     const file = join(folder, entry.name);
     const name = `${prefix}${entry.name}`;
-    if (entry.isDirectory()) collect(file, `${name}/`, lines);
-    else lines.push(`${name} ${contentOf(file, entry)}`);
+    if (entry.isDirectory()) collect(file, `${name}/`, files);
+    else files.push([name, contentOf(file, entry)]);
   }
 }
 

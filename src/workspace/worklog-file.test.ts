@@ -40,7 +40,10 @@ function entry(fact: Fact): Entry {
 const added = (result: string, over: JsonObject = {}) =>
   entry({ kind: 'worklog.added', run: RUN, task: 'T-1', by: 'ann', entry: said(result, over) });
 const claimed = entry({ kind: 'task.claimed', run: RUN, task: 'T-1', owner: 'ann', fence: 1, locks: [] });
-const moved = (to: 'blocked' | 'failed' | 'todo' | 'done', code: 'TASK_TIMEOUT' | null = 'TASK_TIMEOUT') =>
+const moved = (
+  to: 'blocked' | 'failed' | 'todo' | 'done',
+  code: 'TASK_TIMEOUT' | 'AGENT_FAILED' | null = 'TASK_TIMEOUT',
+) =>
   entry({
     kind: 'task.moved',
     run: RUN,
@@ -90,11 +93,16 @@ test.each<[string, readonly Entry[], readonly string[]]>([
   expect(validateWorklogText(lines.join('\n'))).toMatchObject({ code: 'OK' });
 });
 
+test('the last entry has a code of the contract, with the exact one beside it', () => {
+  const [line = ''] = worklogLines([claimed, moved('blocked', 'AGENT_FAILED')]);
+  expect(JSON.parse(line)).toMatchObject({ code: 'TASK_TIMEOUT', x_code: 'AGENT_FAILED' });
+});
+
 test('lines are appended as they come, and the same lines again change nothing', () => {
   const at = place();
   const [one = '', two = ''] = worklogLines([added('one'), added('two')]);
   const file = join(at.root, 'logs/T-1.jsonl');
-  expect(syncWorklog(at, [one])).toEqual({ file, outcome: 'appended', found: null });
+  expect(syncWorklog(at, [one])).toEqual({ file, outcome: 'appended', entries: 1, found: null });
   expect(syncWorklog(at, [one, two]).outcome).toBe('appended');
   expect(syncWorklog(at, [one, two]).outcome).toBe('same');
   expect(readFileSync(file, 'utf8')).toBe(`${one}\n${two}\n`);
@@ -111,6 +119,8 @@ test('half a line, as a crash leaves it, is completed', () => {
 
 test.each<[string, (file: string) => void]>([
   ['a line was changed', (file) => writeFileSync(file, readFileSync(file, 'utf8').replace('"ann"', '"bob"'))],
+  ['the first line was cut', (file) => writeFileSync(file, readFileSync(file, 'utf8').replace(/^.*\n/, ''))],
+  ['the beginning was written over', (file) => writeFileSync(file, `x\n${readFileSync(file, 'utf8')}`)],
   ['a line was added', (file) => appendFileSync(file, '{"forged":true}\n')],
 ])('%s: the file is written anew, and what was found is kept', (_, change) => {
   const at = place();

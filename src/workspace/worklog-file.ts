@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Entry } from '../kernel/fact.ts';
-import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
+import { isObject, isString, isText, type Json, type JsonObject } from '../kernel/json.ts';
 import { codeOnWire } from '../kernel/ledger/contract-code.ts';
 import { normalPath } from '../kernel/ledger/path.ts';
 import { scrubJson } from '../kernel/secrets.ts';
@@ -40,6 +40,8 @@ export type WorklogPlace = {
 export type Written = {
   readonly file: string;
   readonly outcome: 'same' | 'appended' | 'rewritten';
+  /** How many entries the worklog has now. */
+  readonly entries: number;
   /** Where what was found instead is kept, when the file had to be written anew. */
   readonly found: string | null;
 };
@@ -92,19 +94,20 @@ export function syncWorklog(place: WorklogPlace, lines: readonly string[]): Writ
   const own = fallbackOf(place);
   const named = usableFile(place, lines[0] ?? '');
   const file = named ?? own;
+  const entries = lines.length;
   if (named === null) mkdirSync(dirname(own), { recursive: true, mode: 0o700 });
   const present = readPresent(file);
-  if (present === expected) return { file, outcome: 'same', found: null };
+  if (present === expected) return { file, outcome: 'same', entries, found: null };
   if (expected.startsWith(present)) {
     append(file, expected.slice(present.length));
-    return { file, outcome: 'appended', found: null };
+    return { file, outcome: 'appended', entries, found: null };
   }
   const found = own.replace(/\.jsonl$/, '.found.jsonl');
   mkdirSync(dirname(found), { recursive: true, mode: 0o700 });
   copyFileSync(file, found);
   writeFileSync(`${file}.new`, expected, { mode: 0o644 });
   renameSync(`${file}.new`, file);
-  return { file, outcome: 'rewritten', found };
+  return { file, outcome: 'rewritten', entries, found };
 }
 
 function fallbackOf({ stateDir, run, task }: WorklogPlace): string {
@@ -138,15 +141,22 @@ function realFolder(root: string, segments: readonly string[]): string | null {
   return at;
 }
 
+/** Any line of this very task makes a file its worklog, whatever has become of the others: it can then be written anew. */
 function isOurs(file: string, { run, runId = run, task }: WorklogPlace, firstLine: string): boolean {
   const stat = lstatSync(file, { throwIfNoEntry: false });
   if (!stat) return true;
   if (!stat.isFile() || stat.nlink > 1) return false;
   const text = readPresent(file);
-  const [first = ''] = text.split('\n', 1);
+  const [first = '', ...rest] = text.split('\n');
   if (text === '' || firstLine.startsWith(first)) return true;
-  const entry = parsed(first);
-  return isObject(entry) && entry.run_id === runId && entry.task_id === task && entry.x_prev === NO_LINE;
+  return [first, ...rest].some((line) => {
+    const entry = parsed(line);
+    return isObject(entry) && entry.run_id === runId && entry.task_id === task && isChained(entry.x_prev);
+  });
+}
+
+function isChained(prev: Json | undefined): boolean {
+  return isString(prev) && /^[0-9a-f]{64}$/.test(prev);
 }
 
 function parsed(line: string): Json {

@@ -76,19 +76,24 @@ function backend(request: ModelRequest): Answer {
       return report(said, 'COMPLETE', 'the table is there');
     }
     case '2': {
-      if (said.includes('Name the unit')) {
-        return done > 0
-          ? report(said, 'COMPLETE', 'named')
-          : writes('service/limits.json', '{"requestsPerMinute":60,"per":"caller"}');
-      }
-      if (!said.includes('does not exist')) return report(said, 'COMPLETE', 'sixty a minute');
-      return done > 0
-        ? report(said, 'COMPLETE', 'sixty a minute')
-        : writes('service/limits.json', '{"requestsPerMinute":60}');
+      const text = said.includes('Name the unit')
+        ? '{"requestsPerMinute":60,"per":"caller"}'
+        : '{"requestsPerMinute":60}';
+      return done > 0 ? report(said, 'COMPLETE', 'sixty a minute') : writes('service/limits.json', text);
     }
     default:
       return done > 0 ? report(said, 'COMPLETE', 'described') : writes('docs/limit.md', 'Sixty a minute.');
   }
+}
+
+/** On the last item it gets the unit wrong, claims that all is well, and mends it when its checker finds otherwise. */
+function docs(request: ModelRequest): Answer {
+  const { shell } = programOf('codex');
+  const said = heard(request);
+  if (itemOf(said) !== '3') return report(said, 'COMPLETE', 'it is described');
+  const isFound = said.includes('found otherwise');
+  if (toolsIn(request) > (isFound ? 1 : 0)) return report(said, 'COMPLETE', 'the page is correct');
+  return { toolCalls: [shell(`printf '%s' 'Sixty ${isFound ? 'a minute' : 'an hour'}.' > docs/limit.md`)] };
 }
 
 const APPROVAL = {
@@ -110,7 +115,7 @@ function model(): (request: ModelRequest) => Answer {
       case 'backend':
         return backend(request);
       case 'docs':
-        return report(said, 'COMPLETE', 'it is described');
+        return docs(request);
       case 'evaluate': {
         if (itemOf(said) !== '2' || isRejected) return '{"satisfied":true,"context":"Every criterion holds."}';
         isRejected = true;

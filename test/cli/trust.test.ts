@@ -1,5 +1,5 @@
 // The trust layer through the command line: pinned prompts, what a changed one brings about, and how a person lets it go.
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
@@ -14,6 +14,8 @@ const AGENTS = {
 };
 const BUILD = '.baton/prompts/build.md';
 const MANIFEST = '.baton/versions/prompt-manifest.json';
+
+const LOCK = '.baton/versions/prompt-lock.json';
 
 type Row = { readonly kind: string; readonly by: string } & JsonObject;
 
@@ -183,6 +185,79 @@ test('a lock covers what agents run with, and verify reports what drifted', asyn
     details: { problems: [{ code: 'APPROVAL_DRIFT', agent: 'domain-02-build' }] },
   });
   expect(await codeOf(dir, ['verify', '--strict'])).toBe('APPROVAL_DRIFT');
+});
+
+const manifestOf = (dir: string) => JSON.parse(read(dir, MANIFEST));
+const remarks = async (dir: string) =>
+  json<{ details: { problems: { code: string; agent: string }[] } }>(
+    await baton(dir, ['registry', 'verify', '--json']),
+  ).details.problems.map(({ code, agent }) => `${code} ${agent}`);
+
+test.each<[string, (dir: string) => void, string]>([
+  [
+    'a wrong canonical id',
+    (dir) => {
+      const manifest = manifestOf(dir);
+      manifest.domains['domain-02-build'].canonical_id = 'other';
+      put(dir, { [MANIFEST]: manifest });
+    },
+    'AGENT_UNKNOWN',
+  ],
+  ['a version that is none', (dir) => raise(dir, 'domain-02-build', 'v1'), 'VERSION_NOT_SEMVER'],
+  ['a prompt that is not there', (dir) => rmSync(join(dir, BUILD)), 'LOCK_ENTRY_MISSING'],
+  ['a prompt that is no text', (dir) => writeFileSync(join(dir, BUILD), Buffer.from([0x42, 0xff])), 'PROMPT_MISSING'],
+  [
+    'shares that do not add up',
+    (dir) => {
+      const composition = { 'domain-01-plan': 50, 'domain-02-build': 40 };
+      put(dir, {
+        [MANIFEST]: {
+          ...manifestOf(dir),
+          archetypes: { both: { file: 'prompts/build.md', version: '1.0.0', composition } },
+        },
+      });
+    },
+    'COMPOSITION_SUM',
+  ],
+])('what verify would refuse is not locked: %s', async (_, change, code) => {
+  const dir = await initialised();
+  const before = read(dir, LOCK);
+  change(dir);
+  expect(await codeOf(dir, ['lock'])).toBe(code);
+  expect(read(dir, LOCK)).toBe(before);
+});
+
+test.each<[string, (dir: string) => void, string]>([
+  ['another prompt', (dir) => put(dir, { [BUILD]: 'Other words.' }), 'VERSION_NOT_RAISED domain-02-build'],
+  ['a lower version', (dir) => raise(dir, 'domain-02-build', '0.9.0'), 'VERSION_NOT_RAISED domain-02-build'],
+  [
+    'other boundaries',
+    (dir) => {
+      const manifest = manifestOf(dir);
+      manifest.domains['domain-02-build'].collaboration.allow = [];
+      put(dir, { [MANIFEST]: manifest });
+    },
+    'VERSION_NOT_RAISED domain-02-build',
+  ],
+  [
+    'an agent less',
+    (dir) => {
+      const manifest = manifestOf(dir);
+      delete manifest.domains['domain-05-narrate'];
+      put(dir, { [MANIFEST]: manifest });
+    },
+    'LOCK_ENTRY_GONE domain-05-narrate',
+  ],
+])('the lock remembers what was locked before: %s under the same version', async (_, change, remark) => {
+  const dir = await initialised();
+  change(dir);
+  expect(await codeOf(dir, ['lock'])).toBe('OK');
+  expect(await remarks(dir)).toContain(remark);
+  expect(await codeOf(dir, ['verify', '--strict'])).toBe(remark.split(' ')[0]);
+  if (remark.startsWith('LOCK')) return;
+  raise(dir, 'domain-02-build', '2.0.0');
+  expect(await codeOf(dir, ['lock'])).toBe('OK');
+  expect(await remarks(dir)).not.toContain(remark);
 });
 
 test('an edge that could never pass is found before anything runs', async () => {

@@ -1,9 +1,10 @@
-// `baton answer`: what a person says in a turn of theirs; then the cast is carried on.
+// `baton answer`: what a person says in a turn of theirs, or to an agent that asks or is blocked; then the cast is carried on.
 import type { Door } from '../../engine/door.ts';
+import { answerable } from '../../kernel/cast/asked.ts';
 import { isObject } from '../../kernel/json.ts';
 import type { Turn } from '../../kernel/state.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
-import { type Call, EXIT, note, out, outJson, Refused, text, UsageError } from '../command.ts';
+import { again, type Call, EXIT, note, out, outJson, Refused, text, UsageError } from '../command.ts';
 import { driveAndShow, withDriver } from '../driving.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { readInput } from '../read-input.ts';
@@ -24,6 +25,8 @@ export async function run(call: Call): Promise<number> {
     const { cast } = await nameCast(door, castWord);
     const turn = await askedTurn(door, cast, number);
     const output = words.length > 0 ? words.join(' ') : await given(call, file, turn);
+    if (output.trim() === '')
+      throw new UsageError(`the answer is empty; say it as words: ${again(call)} answer ${cast} --turn ${turn.id} "…"`);
     const answer = () => door.submit({ kind: 'turn.answer', cast, turn: turn.id, output }, person());
     // Whoever drives the cast goes on by itself as soon as the answer is in the log.
     if (await door.driverOf(cast)) return told(call, await answer());
@@ -46,7 +49,8 @@ function turnNumber(call: Call): number | null {
 
 /** Nothing is driven, and nobody asked for text, before it is clear that an answer is wanted. */
 async function askedTurn(door: Door, cast: string, number: number | null): Promise<Turn> {
-  const turns = Object.values((await door.cast(cast))?.turns ?? {}).filter(({ phase }) => phase === 'asked');
+  const state = await door.cast(cast);
+  const turns = state ? answerable(state) : [];
   const wanted = number === null ? turns : turns.filter(({ id }) => id === number);
   const [turn, ...others] = wanted;
   if (turn && others.length === 0) return turn;

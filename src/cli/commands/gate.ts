@@ -5,14 +5,15 @@ import { parseJsonText } from '../../dialects/json-text.ts';
 import { gateLockUpdate, gatePreDispatch } from '../../dialects/operator/gate-dispatch.ts';
 import { gatePostExecution, gatePreComplete } from '../../dialects/operator/gate-result.ts';
 import { takeResult } from '../../dialects/operator/intake.ts';
-import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
+import type { Log } from '../../engine/ports.ts';
+import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import { normalPath } from '../../kernel/ledger/path.ts';
 import { type Task, tasksOf } from '../../kernel/ledger/state.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { readText } from '../../workspace/load-config.ts';
 import { type Call, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
-import { answering, folderOf, withLedger } from '../ledger-session.ts';
+import { answering, folderOf, runCalled, withLedger } from '../ledger-session.ts';
 import { standardInput } from '../read-input.ts';
 import { hasLog } from '../state-folder.ts';
 
@@ -59,13 +60,13 @@ async function stop(call: Call, payload: Json): Promise<Verdict> {
     return deny('SCHEMA_INVALID', `${name} must be a string that is not blank, or be left out.`, { path: name });
   }
   if (!hasLog(workspaceOf(call))) return allow('no task is in progress');
-  return withLedger(call, async ({ door, workspace }) => {
+  return withLedger(call, async ({ door, log, workspace }) => {
     const named = isString(payload.run_id) ? payload.run_id : undefined;
     const run = named === undefined ? undefined : (runCalled(await door.ledger(), named) ?? named);
     const ledger = await door.ledger(run);
     const runs = Object.values(ledger.runs).filter(({ id, cast }) => (run === undefined ? !cast : id === run));
     const all = runs.flatMap(({ id }) => tasksOf(ledger, id));
-    const unknown = await refusalOfUnknown(door, ledger, payload, all);
+    const unknown = await refusalOfUnknown(log, payload, all);
     if (unknown) return unknown;
     const tasks = all.filter((task) => isMeant(task, payload));
     for (const task of tasks) {
@@ -80,8 +81,7 @@ async function stop(call: Call, payload: Json): Promise<Verdict> {
 
 /** Whoever names a task or a run that nobody knows is not let go because of a slip. */
 async function refusalOfUnknown(
-  door: Door,
-  ledger: Ledger,
+  log: Pick<Log, 'read'>,
   { task_id: task, run_id: run }: JsonObject,
   all: readonly Task[],
 ): Promise<Verdict | null> {
@@ -89,8 +89,8 @@ async function refusalOfUnknown(
   if (run !== undefined && all.length === 0) return no(`run ${JSON.stringify(run)}`);
   if (task === undefined || all.some(({ id }) => id === task)) return null;
   // A task whose run is over is no longer in the ledger at hand, and holds nobody.
-  const past = await door.ledgerOfTask(String(task));
-  return past ? null : no(`task ${JSON.stringify(task)}`);
+  const past = await log.read({ after: 0, task: String(task), kindPrefix: 'task.claimed' });
+  return run === undefined && past.length > 0 ? null : no(`task ${JSON.stringify(task)}`);
 }
 
 function isMeant({ status, id, owner }: Task, { task_id, owner: asking }: JsonObject): boolean {

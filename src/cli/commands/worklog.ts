@@ -32,7 +32,9 @@ async function add(call: Call, id: string, file: string): Promise<number> {
       if (!verdict.allow) return verdict;
       const { task, runId } = await taskNamed(session, id, run);
       const written = await writeWorklog(session, task, runId);
-      return allow(verdict.reason, { ...verdict.details, file: written?.file ?? null });
+      // An entry with which Baton itself closed the worklog is one of them, too.
+      const entries = written?.entries ?? verdict.details.entries ?? 0;
+      return allow(`entry ${String(entries)} of ${id}`, { ...verdict.details, entries, file: written?.file ?? null });
     }),
   );
 }

@@ -10,6 +10,7 @@ const manifest = (version: string): Json => ({
   domains: { one: { file: 'one.md', version }, two: { file: 'two.md', version: '1.0.0' } },
 });
 const files = (one: string) => (path: string) => new TextEncoder().encode(path === 'one.md' ? one : 'two');
+const DECLARED = expect.stringMatching(/^[0-9a-f]{64}$/);
 const prompts = (lock: JsonObject) => lock.prompts as Record<string, JsonObject>;
 
 test.each([
@@ -51,8 +52,8 @@ test('a pin that is superseded is kept, and one that stays is not repeated', () 
   const third = lockOf(manifest('1.2.0'), files('one!'), sha256, { before: readLock(second), at: 'T3' });
   expect(third.history).toEqual({
     one: [
-      { version: '1.0.0', hash: sha256('one'), file: 'one.md', until: 'T2' },
-      { version: '1.1.0', hash: sha256('ONE'), file: 'one.md', until: 'T3' },
+      { version: '1.0.0', hash: sha256('one'), file: 'one.md', declared: DECLARED, until: 'T2' },
+      { version: '1.1.0', hash: sha256('ONE'), file: 'one.md', declared: DECLARED, locked_at: 'T2', until: 'T3' },
     ],
   });
 });

@@ -4,7 +4,7 @@ import { isObject, isString, type Json, type JsonObject } from '../../kernel/jso
 import { type Approval, approvalJson, readApproval } from './approval.ts';
 import { digestOf, type Sha256 } from './canonical.ts';
 import { type Diagnostic, fatal } from './diagnostic.ts';
-import { type Manifest, readManifest } from './manifest.ts';
+import { declaredBy, type Manifest, readManifest } from './manifest.ts';
 import { HASH_PATTERN } from './schema.ts';
 
 export type LockEntry = {
@@ -15,6 +15,9 @@ export type LockEntry = {
   readonly version: string | null;
   /** The prompt itself, where the lock embeds it. */
   readonly systemPrompt: string | null;
+  /** The digest of what the manifest declared about it when it was locked; null where the lock does not say. */
+  readonly declared: string | null;
+  readonly lockedAt: string | null;
   /** What the agent was approved with; null where the lock does not say. */
   readonly approval: Approval | null;
 };
@@ -61,9 +64,9 @@ export function toLockJson(lock: Pick<Lock, 'version' | 'entries' | 'manifestHas
     lockfileVersion: 1,
     algorithm: 'SHA-256',
     prompts: Object.fromEntries(
-      entries.map(([id, { file, hash, type, version, approval }]) => [
+      entries.map(([id, { file, hash, type, version, declared, lockedAt, approval }]) => [
         id,
-        { file, hash, type, version, ...approvalJson(approval) },
+        { file, hash, type, version, ...told({ declared, locked_at: lockedAt }), ...approvalJson(approval) },
       ]),
     ),
     integrity: {
@@ -81,7 +84,7 @@ export function toLockJson(lock: Pick<Lock, 'version' | 'entries' | 'manifestHas
 export type Relock = {
   readonly approvals?: ReadonlyMap<string, Approval>;
   readonly before?: Lock;
-  /** When the pins that are superseded now went out of force. */
+  /** When this is locked. */
   readonly at?: string;
 };
 
@@ -97,10 +100,15 @@ export function lockOf(
 ): JsonObject {
   const manifest: Manifest = readManifest(manifestJson);
   const entries = new Map<string, LockEntry>();
-  for (const { id, file, type, version } of manifest.agents.values()) {
+  for (const agent of manifest.agents.values()) {
+    const { id, file, type, version } = agent;
     const bytes = file === null ? null : read(file);
-    const approval = approvals?.get(id) ?? before?.entries.get(id)?.approval ?? null;
-    if (bytes) entries.set(id, { hash: sha256(bytes), file, type, version, systemPrompt: null, approval });
+    if (!bytes) continue;
+    const past = before?.entries.get(id);
+    const approval = approvals?.get(id) ?? past?.approval ?? null;
+    const pin = { hash: sha256(bytes), version, declared: digestOf(declaredBy(agent), sha256) };
+    const lockedAt = (past && isSamePin(past, pin) ? past.lockedAt : at) ?? null;
+    entries.set(id, { ...pin, file, type, systemPrompt: null, lockedAt, approval });
   }
   const history = before ? historyAfter(before, entries, at) : {};
   return toLockJson({ version: manifest.version, entries, manifestHash: digestOf(manifestJson, sha256), history });
@@ -109,16 +117,33 @@ export function lockOf(
 /** Nothing that was pinned once disappears. */
 function historyAfter(before: Lock, entries: ReadonlyMap<string, LockEntry>, at: string | undefined): JsonObject {
   const history: Record<string, Json> = { ...before.history };
-  for (const [id, { version, hash, file }] of before.entries) {
+  for (const [id, entry] of before.entries) {
+    const { version, hash, file, declared, lockedAt } = entry;
     const now = entries.get(id);
-    if (hash === null || (now?.hash === hash && now.version === version)) continue;
+    if (hash === null || (now && isSamePin(entry, now))) continue;
     const past = Object.hasOwn(history, id) ? history[id] : undefined;
-    history[id] = [
-      ...(Array.isArray(past) ? past : []),
-      { version, hash, file, ...(at === undefined ? {} : { until: at }) },
-    ];
+    const pin = { version, hash, file, ...told({ declared, locked_at: lockedAt, until: at ?? null }) };
+    history[id] = [...(Array.isArray(past) ? past : []), pin];
   }
   return history;
+}
+
+type PinnedAs = Pick<LockEntry, 'hash' | 'version' | 'declared'>;
+
+/** A lock of before that does not say what was declared says nothing against it. */
+function isSamePin(past: PinnedAs, now: PinnedAs): boolean {
+  const isDeclaredSo = past.declared === null || past.declared === now.declared;
+  return past.hash === now.hash && past.version === now.version && isDeclaredSo;
+}
+
+/** The pins of an agent that were superseded, oldest first. */
+export function pastPins(history: JsonObject, id: string): readonly PinnedAs[] {
+  const past = Object.hasOwn(history, id) ? history[id] : undefined;
+  return (Array.isArray(past) ? past : []).map(readEntry);
+}
+
+function told(members: Readonly<Record<string, string | null>>): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 }
 
 function readEntry(json: Json): LockEntry {
@@ -130,6 +155,8 @@ function readEntry(json: Json): LockEntry {
     type: text(entry.type),
     version: text(entry.version),
     systemPrompt: text(entry.system_prompt),
+    declared: text(entry.declared),
+    lockedAt: text(entry.locked_at),
     approval: readApproval(entry),
   };
 }

@@ -124,6 +124,12 @@ function readRecord(id: string, type: AgentType, json: JsonObject): [AgentRecord
   return [record, diagnostics];
 }
 
+/** What an agent may do, apart from its prompt: whoever changes it makes another agent of it. */
+export function declaredBy({ type, status, scopes, collaboration, composition }: AgentRecord): JsonObject {
+  const parts = composition && Object.fromEntries(composition);
+  return { type, status, scopes, collaboration: toJson(collaboration), composition: parts };
+}
+
 function toRecordJson(agent: AgentRecord): JsonObject {
   const { name, file, version, status, scopes, about } = agent;
   const common = { canonical_id: agent.id, name, file, version, status, collaboration: toJson(agent.collaboration) };

@@ -151,6 +151,7 @@ test.each<[string, unknown, string]>([
   ['forbidden with a common beginning', scoped(['app/ui'], ['app/u']), 'OK'],
   ['own overlap', scoped(['app/ui', 'app/ui/button.tsx']), 'LOCK_CONFLICT'],
   ['the same path twice', scoped(['app/ui', './app//ui/']), 'LOCK_CONFLICT'],
+  ['the same path in composed and decomposed letters', scoped(['caf\u00e9', 'cafe\u0301']), 'LOCK_CONFLICT'],
   ['own overlap through ..', scoped(['api/../web', 'web/src']), 'LOCK_CONFLICT'],
   ['another task holds the parent', scoped(['app/ui'], [], [lock({ resource: 'app' })]), 'LOCK_CONFLICT'],
   ['the workspace is held', scoped(['app/ui'], [], [lock({ resource: '.' })]), 'LOCK_CONFLICT'],

@@ -65,6 +65,11 @@ test.each<[string, unknown, string]>([
   [
     'a blocker with a code of the graph',
     bundle({ open_blockers: [{ task_id: 'T-1', code: 'AGENT_FAILED', reason: 'y' }] }),
+    'SCHEMA_INVALID',
+  ],
+  [
+    'a blocker with the nearest code, and the exact one beside it',
+    bundle({ open_blockers: [{ task_id: 'T-1', code: 'TASK_TIMEOUT', x_code: 'AGENT_FAILED', reason: 'y' }] }),
     'OK',
   ],
   ['a target of no task', bundle({ acceptance_targets: [{ task_id: 'x', criteria: [] }] }), 'SCHEMA_INVALID'],

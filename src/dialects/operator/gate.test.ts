@@ -117,6 +117,19 @@ test.each<[string, string, unknown]>([
   ],
   ['the worklog is a directory', 'R-PO-003', execution({ worklog_path: 'dir', notes_for_orchestrator: [SECRET] })],
   ['a secret in a note', 'R-PO-004', execution({ notes_for_orchestrator: ['fine', SECRET] })],
+  ...[
+    `x${'AKIA'}ABCDEFGHIJKLMNOP`,
+    `aaa${'sk-'}abcdefghijklmnopqrst`,
+    `aaa${'sk-ant-'}abcdefghij-klmnopqrst`,
+    'BEGIN RSA PRIVATE KEY',
+    '-----BEGIN PRIVATE KEY',
+    'access_token: x',
+    'token: not required',
+  ].map((note): [string, string, JsonObject] => [
+    `the note ${JSON.stringify(note)}`,
+    'R-PO-004',
+    execution({ notes_for_orchestrator: [note] }),
+  ]),
   ['blocked without a check', 'OK', execution({ status: 'blocked', acceptance_check: [] })],
   ['all is well', 'OK', execution()],
 ])('after execution, %s: %s', (_, code, payload) => {

@@ -105,6 +105,13 @@ test.each<[string, unknown, string | undefined, string]>([
   if (taken.ok) expect(taken.payload).toMatchObject({ run: RUN, deltas: [{ task_id: 'T-12' }] });
 });
 
+test.each<[string, string]>([
+  ['BLOCKED: global_objective', 'MISSING_REQUIRED_INPUT'],
+  ['NON_COMPLIANT: R-1 | REASON: it implemented', 'NON_COMPLIANT'],
+])('%j instead of a stream: %s', (given, code) => {
+  expect(takeStream(given, RUN)).toMatchObject({ ok: false, refusal: { code }, subject: { run: RUN } });
+});
+
 test('any text is taken or refused, and what was taken is taken again', () => {
   const texts = [EXAMPLE_ASSIGNMENT, EXAMPLE_RESULT, EXAMPLE_ENVELOPE, ENTRY, [DELTA]].map(text);
   const piece = fc.oneof(

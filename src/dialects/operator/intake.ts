@@ -11,7 +11,7 @@ import { objectsOf } from './field.ts';
 import { Findings } from './findings.ts';
 import { isRunId } from './identifiers.ts';
 import { validateOrchestrator } from './orchestrator.ts';
-import { payloadFromText } from './read.ts';
+import { payloadFromText, readRefusal } from './read.ts';
 import { resultFromReport } from './report.ts';
 import { validateResult } from './result.ts';
 import { validateWorklog } from './worklog.ts';
@@ -61,6 +61,8 @@ export function takeStream(text: string, run: string | undefined, options: Optio
   const refuse = (refusal: Denied, of: string = run ?? ''): Intake<Stream> => {
     return { ok: false, refusal, subject: { run: of, task: '' } };
   };
+  const declined = readRefusal(text);
+  if (declined) return refuse(declined);
   if (!parsed.ok) return refuse(deny('SCHEMA_INVALID', `The text is not JSON: ${parsed.message}.`, { path: '$' }));
   const value = Array.isArray(parsed.value) ? { run_id: run ?? null, ledger_delta: parsed.value } : parsed.value;
   if (!isObject(value)) {

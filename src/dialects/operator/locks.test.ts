@@ -30,6 +30,13 @@ test.each<[string, unknown, string]>([
   ['a glob and its folder', held('web/*', 'web'), 'LOCK_CONFLICT'],
   ['through ..', held('api/../web', 'web'), 'LOCK_CONFLICT'],
   ['the whole workspace', held('.', 'web'), 'LOCK_CONFLICT'],
+  ['composed and decomposed letters', held('caf\u00e9', 'cafe\u0301/x'), 'LOCK_CONFLICT'],
+  ['the same path below two roots', { locks: [lock('T-1', 'web'), { ...lock('T-2', 'web'), x_root: 'lane-1' }] }, 'OK'],
+  [
+    'the same path below the same root',
+    { locks: ['T-1', 'T-2'].map((id) => ({ ...lock(id, 'web'), x_root: 'lane-1' })) },
+    'LOCK_CONFLICT',
+  ],
   ['a released lock', { locks: [lock('T-1', 'web', false), lock('T-2', 'web')] }, 'OK'],
   ['an empty table', { locks: [] }, 'OK'],
 ])('%s: %#', (_what, input, code) => {

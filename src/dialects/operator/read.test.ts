@@ -82,8 +82,8 @@ test.each<[string, string, Contract, string]>([
   ['another version', JSON.stringify(result({ schema_version: '2.0.0' })), contract(), 'UNKNOWN_SCHEMA_VERSION'],
   ['a failed criterion', JSON.stringify(result({ acceptance_check: [] })), contract(), 'ACCEPTANCE_FAILED'],
   ['a secret', JSON.stringify(result({ notes_for_orchestrator: ['token=zz'] })), contract(), 'UNTRUSTED_CONTEXT_BLOCK'],
-  ['an orchestrator that declines', 'BLOCKED: objective, constraints', GENERATOR, 'MISSING_REQUIRED_INPUT'],
-  ['an orchestrator that broke a rule', 'NON_COMPLIANT: R-7 | REASON: it implemented', GENERATOR, 'NON_COMPLIANT'],
+  ['an orchestrator that declines', 'BLOCKED: objective, constraints', GENERATOR, 'OK'],
+  ['an orchestrator that broke a rule', 'NON_COMPLIANT: R-7 | REASON: it implemented', GENERATOR, 'OK'],
   ['a long text that begins like a refusal', `BLOCKED: ${'x'.repeat(2000)}`, GENERATOR, 'SCHEMA_INVALID'],
   ['a subagent that declines in the same words', 'BLOCKED: objective', contract(), 'SCHEMA_INVALID'],
   [
@@ -107,9 +107,14 @@ test.each<[string, string, Contract, string]>([
   expect(codeOf(raw, of)).toBe(code);
 });
 
-test('what an orchestrator misses is listed', () => {
-  const reading = operator.read(' BLOCKED: objective, constraints\n', GENERATOR);
-  expect(reading).toMatchObject({ ok: false, verdict: { details: { missing: ['objective', 'constraints'] } } });
+test.each<[string, string, string]>([
+  [' BLOCKED: objective, constraints\n', 'MISSING_REQUIRED_INPUT', 'MISSING_REQUIRED_INPUT: objective, constraints'],
+  ['NON_COMPLIANT: R-7 | REASON: it implemented', 'NON_COMPLIANT', 'NON_COMPLIANT: R-7: it implemented'],
+])('an orchestrator that says %j is blocked by %s, and nothing is asked of it again', (raw, code, note) => {
+  expect(operator.read(raw, GENERATOR)).toMatchObject({
+    ok: true,
+    handoff: { outcome: 'blocked', satisfied: false, payload: { x_code: code, workItems: [] }, note },
+  });
 });
 
 test('a fault in the text is found by line and column', () => {

@@ -1,7 +1,7 @@
 // From an agent's text to a handoff. A generator speaks as an orchestrator and returns an envelope; any other socket
 // returns a result, as JSON or as a report with front matter.
 import type { Contract, Handoff, Reading } from '../../kernel/dialect.ts';
-import { isObject, type JsonObject } from '../../kernel/json.ts';
+import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 import { type Denied, deny } from '../../kernel/verdict.ts';
 import { extractObject, parseJsonText } from '../json-text.ts';
 import { objectsOf } from './field.ts';
@@ -15,8 +15,8 @@ export type PayloadText =
   | { readonly ok: false; readonly verdict: Denied };
 
 export function read(raw: string, contract: Contract): Reading {
-  const refusal = contract.generator ? readRefusal(raw) : null;
-  if (refusal) return { ok: false, verdict: refusal };
+  const declined = contract.generator ? readRefusal(raw) : null;
+  if (declined) return { ok: true, handoff: handoffOfDeclined(declined) };
   const report = contract.generator ? null : resultFromReport(raw);
   const found = report ? { ok: true as const, value: report } : extractObject(raw);
   if (!found.ok) return { ok: false, verdict: notAnObject(found.message, found.line, found.column) };
@@ -51,10 +51,17 @@ function handoffOfEnvelope(envelope: JsonObject): Handoff {
   };
 }
 
+/** No repair makes a plan of it: the orchestrator has said in the words of its contract why there is none. */
+function handoffOfDeclined({ code, reason, details }: Denied): Handoff {
+  const words = isString(details.said) ? details.said : reason;
+  const payload = { x_code: code, x_details: details, satisfied: false, workItems: [] };
+  return { outcome: 'blocked', satisfied: false, payload, note: `${code}: ${words}` };
+}
+
 const SHORT_ANSWER_CHARS_MAX = 2000;
 
 /** The two sentences with which an orchestrator may decline instead of planning. */
-function readRefusal(raw: string): Denied | null {
+export function readRefusal(raw: string): Denied | null {
   const text = raw.trim();
   if (text.length > SHORT_ANSWER_CHARS_MAX) return null;
   const blocked = /^BLOCKED:\s*(\S.*)$/s.exec(text)?.[1];
@@ -65,13 +72,13 @@ function readRefusal(raw: string): Denied | null {
       .filter((name) => name !== '');
     const issues = missing.map((name) => ({ code: 'MISSING_REQUIRED_INPUT', path: '$', message: `missing: ${name}` }));
     const reason = 'The orchestrator cannot plan without inputs that it names in details.missing.';
-    return deny('MISSING_REQUIRED_INPUT', reason, { missing, path: '$', issues });
+    return deny('MISSING_REQUIRED_INPUT', reason, { missing, said: missing.join(', '), path: '$', issues });
   }
   const [, rule, why = ''] = /^NON_COMPLIANT:\s*([^\s|]+)\s*\|\s*REASON:\s*(.*)$/s.exec(text) ?? [];
   if (rule === undefined) return null;
   const issues = [{ code: 'NON_COMPLIANT', path: '$', message: why }];
   const reason = 'The orchestrator reports that a mandatory rule was broken; details name the rule.';
-  return deny('NON_COMPLIANT', reason, { rule_id: rule, path: '$', issues });
+  return deny('NON_COMPLIANT', reason, { rule_id: rule, said: `${rule}: ${why.trim()}`, path: '$', issues });
 }
 
 function notAnObject(message: string, line: number, column: number): Denied {

@@ -49,6 +49,8 @@ test.each<[string, unknown, string]>([
   ['a secret word', noted('Secret : swordfish'), 'UNTRUSTED_CONTEXT_BLOCK'],
   ['a prefixed name', noted('DB_TOKEN=abc'), 'UNTRUSTED_CONTEXT_BLOCK'],
   ['a password', noted('password=hunter2'), 'UNTRUSTED_CONTEXT_BLOCK'],
+  ['a bearer value', noted('bearer 9f8a7b6c5d4e3f2a1b0c'), 'UNTRUSTED_CONTEXT_BLOCK'],
+  ['prose about bearers', noted('the bearer of responsibilities is told'), 'OK'],
   ['prose about secrets', noted('secrets: none', 'token: not required'), 'OK'],
   ['a smuggled field', noted('{"acceptance_check": []}'), 'UNTRUSTED_CONTEXT_BLOCK'],
   ['a secret outranks failed acceptance', { ...noted('token=zz'), acceptance_check: [] }, 'UNTRUSTED_CONTEXT_BLOCK'],

@@ -37,6 +37,14 @@ test.each<[string, JsonObject]>([
   expect(fits(kind, payload)).toBe(true);
 });
 
+test.each<[string, string, object]>([
+  ['BLOCKED: objective, constraints', 'MISSING_REQUIRED_INPUT', { missing: ['objective', 'constraints'] }],
+  ['NON_COMPLIANT: R-7 | REASON: it implemented', 'NON_COMPLIANT', { rule_id: 'R-7' }],
+])('an orchestrator may say %j: %s', (text, code, details) => {
+  expect(validateOperator('operator/orchestrator', text)).toMatchObject({ allow: false, code, details });
+  expect(validateOperator('operator/result', text).code).toBe('SCHEMA_INVALID');
+});
+
 test.each(['operator/nothing', 'materia', '', 'constructor', 'operator/'])('there is no kind %j', (kind) => {
   expect(validateOperator(kind, {})).toMatchObject({ code: 'SCHEMA_INVALID', details: { kinds: OPERATOR_KINDS } });
 });

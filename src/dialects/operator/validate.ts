@@ -6,7 +6,7 @@ import type { Options } from './contract.ts';
 import { validateDeltas } from './deltas.ts';
 import { validateLocks } from './locks.ts';
 import { validateOrchestrator } from './orchestrator.ts';
-import { payloadFromText } from './read.ts';
+import { payloadFromText, readRefusal } from './read.ts';
 import { validateReconcile } from './reconcile.ts';
 import { resultFromReport } from './report.ts';
 import { validateResult } from './result.ts';
@@ -49,6 +49,8 @@ function validateText(name: string, validate: Validator, text: string, options: 
   if (name === 'worklog') return validateWorklogText(text, options);
   const report = name === 'result' ? resultFromReport(text) : null;
   if (report) return validateResult(report, options);
+  const declined = name === 'orchestrator' ? readRefusal(text) : null;
+  if (declined) return declined;
   const parsed = payloadFromText(text);
   return parsed.ok ? validate(parsed.payload, options) : parsed.verdict;
 }

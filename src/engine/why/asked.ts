@@ -24,7 +24,7 @@ function question(standing: Standing, turn: Turn, asks: Asks): Told {
     code: 'ANSWER_NEEDED',
     sentences: [`${where} asks since ${moment(asks.since, now)}: ${sentence(asks.question)}`],
     commands: [
-      { does: 'answer', command: `${baton} answer ${cast.id} --turn ${turn.id}` },
+      { does: 'answer', command: `${baton} answer ${cast.id} --turn ${turn.id} "…"` },
       { does: 'let the agent go on without an answer', command: `${baton} decide ${cast.id}:${turn.id} rerun` },
       { does: 'give the agent up', command: `${baton} decide ${cast.id}:${turn.id} fail` },
       lookAt(standing, turn.id),

@@ -1,5 +1,6 @@
 // Why a cast waits for a person: a question, a permission, an outcome that nobody knows, or something to be put right first.
 import type { Entry } from '../../kernel/fact.ts';
+import { hearsWhenBlocked } from '../../kernel/cast/blocked.ts';
 import type { Turn } from '../../kernel/state.ts';
 import { askedFor } from './asked.ts';
 import { lookAt, moment, nameOf, type Standing, sentence, type Told, type Way } from './standing.ts';
@@ -55,8 +56,21 @@ function blocked(standing: Standing, turn: Turn): Told {
   return {
     code: fact?.code ?? null,
     sentences: [`Turn ${turn.id}, ${nameOf(cast, turn)}, is blocked${since}${why}`],
-    commands: [...more, lookAt(standing, turn.id)],
+    commands: [...more, ...spokenTo(standing, turn, fact?.code), lookAt(standing, turn.id)],
   };
+}
+
+/** The ways on with an agent that stopped by its own report, or never got further than one. */
+function spokenTo(standing: Standing, turn: Turn, code: string | undefined): readonly Way[] {
+  const { cast, baton } = standing;
+  const isOwn = code === 'AGENT_BLOCKED' || code === 'RETRY_LIMIT';
+  if (!isOwn || !hearsWhenBlocked(cast, turn)) return [];
+  return [
+    goOn(standing),
+    { does: 'tell the agent what it lacks', command: `${baton} answer ${cast.id} --turn ${turn.id} "…"` },
+    { does: 'give the agent up', command: `${baton} decide ${cast.id}:${turn.id} fail` },
+    { does: 'stop the cast', command: `${baton} abort ${cast.id}` },
+  ];
 }
 
 function isBlockOf(turn: number): (entry: Entry) => boolean {

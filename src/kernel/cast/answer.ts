@@ -3,9 +3,10 @@
 import type { Reading } from '../dialect.ts';
 import type { AgentNote, Answered, DataChange, Fault, Touched } from '../fact.ts';
 import { refusedBeforeAccept, type Seen } from '../gate/accept.ts';
+import { reportsStatus } from '../gate/status.ts';
 import type { Input } from '../input.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { codeOfResult, isSpent, reasonOfResult } from '../ledger/blocking.ts';
+import { codeOfResult, isSpent, knownCode, reasonOfResult } from '../ledger/blocking.ts';
 import type { LedgerFact } from '../ledger/fact.ts';
 import { settle } from '../ledger/move.ts';
 import { type Task, taskOf } from '../ledger/state.ts';
@@ -108,7 +109,8 @@ function stopBlocked(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen:
   const result = isObject(handoff.payload) ? handoff.payload : {};
   // Only an operator's result names a code; in any other report such a word means nothing.
   const isResult = socketOf(cast, turn.socket).contract === 'operator';
-  const code = task && isResult ? codeOfResult(task, result) : 'MISSING_REQUIRED_INPUT';
+  const said = (isResult && (task ? codeOfResult(task, result) : knownCode(result.x_code))) || null;
+  const code = said ?? (reportsStatus(cast, turn.socket) ? 'AGENT_BLOCKED' : 'MISSING_REQUIRED_INPUT');
   const reason = handoff.note ?? reasonOfResult(result);
   const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
   const told = { ...touchedIn(seen), ...(agent ? { agent } : {}) };

@@ -46,6 +46,7 @@ export function applyToCast(
       if (fact.script !== undefined) cast.scripted[fact.script] = (cast.scripted[fact.script] ?? 0) + 1;
       if (!turn) return;
       Object.assign(turn, { phase: 'owed', asks: null, progress: SET_TO_WORK });
+      if (fact.to !== undefined) turn.exchange = withSaid(turn.exchange, { from: 'agent', text: fact.to });
       turn.exchange = withSaid(turn.exchange, { from: fact.from, text: fact.text });
       return;
     }

@@ -7,6 +7,7 @@ import type { Asks, Cast, Line, Turn } from '../state.ts';
 import { isOver } from '../state.ts';
 import { allow, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
+import { hearsWhenBlocked, tellBlocked } from './blocked.ts';
 import { chosenMateria } from './choice.ts';
 import { cut } from './cut.ts';
 import { startReady } from './dispatch.ts';
@@ -51,12 +52,17 @@ function wanted(cast: Cast, turn: Turn, label: string, { what, question, approva
   return `${turn.socket} (${label}) asks: ${said}; answer with: baton answer ${cast.id} --turn ${turn.id} "…"`;
 }
 
+/** The turns that a person may say something to: those that ask, and those whose agent is blocked and listens. */
+export function answerable(cast: Cast): readonly Turn[] {
+  return Object.values(cast.turns).filter((turn) => turn.phase === 'asked' || hearsWhenBlocked(cast, turn));
+}
+
 export function takeAnswer(pen: Pen, cast: Cast, input: Extract<Input, { kind: 'turn.answer' }>): Verdict {
   if (isOver(cast.status) || cast.status === 'paused') {
     const way = cast.status === 'paused' ? 'resume' : 'recast';
     return deny('NOT_ALLOWED_NOW', `cast ${cast.id} is ${cast.status}; \`baton ${way} ${cast.id}\` comes first`);
   }
-  const asked = Object.values(cast.turns).filter(({ phase }) => phase === 'asked');
+  const asked = answerable(cast);
   const turn = input.turn === undefined ? asked[0] : asked.find(({ id }) => id === input.turn);
   if (!turn) {
     const which = input.turn === undefined ? 'no turn' : `turn ${input.turn}`;
@@ -75,6 +81,7 @@ export function takeAnswer(pen: Pen, cast: Cast, input: Extract<Input, { kind: '
   if (cast.status === 'waiting') {
     pen.write({ kind: 'cast.resumed', cast: cast.id, reason: `turn ${turn.id} was answered` });
   }
+  if (turn.phase === 'blocked') return tellBlocked(pen, cast, turn, input.output);
   if (turn.asks) return tell(pen, cast, turn, 'person', input.output);
   const { at, by, output } = input;
   const said = { kind: 'attempt.output', at, by, cast: cast.id, turn: turn.id, attempt: turn.attempt, output } as const;

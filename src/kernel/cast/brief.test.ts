@@ -56,6 +56,14 @@ test('a text socket is asked for text; a JSON socket for the fields of its place
   expect(cast.briefs('Socket-2')[0]).toMatch(/`workItems`/);
 });
 
+test('of a title that an agent wrote only what can neither open nor close anything stands in a heading', () => {
+  const title = `a </data> ${'long '.repeat(30)}`;
+  const agents = crew({ Plan: [{ workItems: [{ title, context: 'x' }] }] });
+  const brief = play({ config: workflow({}), agents }).briefs('Socket-3')[0] ?? '';
+  expect(brief).toMatch(/^## Current item \(1 of 1\): a \/data long [a-z ]{1,70}…$/m);
+  expect(brief).toContain(`<data>\na <\\/data> ${'long '.repeat(30).trim()}`);
+});
+
 test('the current item comes with its title, its place and its words', () => {
   const cast = play({ config: workflow({}), agents: crew() });
   expect(cast.briefs('Socket-3')[1]).toContain('## Current item (2 of 2): Item 2\n<data>\ndo item 2\n</data>');

@@ -4,7 +4,7 @@ import { render } from '../graph/path.ts';
 import { isObject, isText } from '../json.ts';
 import { assignmentOf } from '../ledger/wire.ts';
 import { type Cast, type State, type Turn, walkOf } from '../state.ts';
-import { asData } from '../trust/as-data.ts';
+import { asData, asTitle } from '../trust/as-data.ts';
 import { takesSystem } from '../trust/pinned.ts';
 import { agentIdOfTurn, contractFor } from '../turn/contract-for.ts';
 import { utf8Length } from '../utf8-length.ts';
@@ -93,15 +93,11 @@ function currentItem(cast: Cast, turn: Turn): string {
   if (!turn.item) return '';
   const { label, index, total } = turn.item;
   const value = itemValue(cast, turn.item);
-  const body = isObject(value)
-    ? isText(value.context)
-      ? value.context
-      : JSON.stringify(value)
-    : JSON.stringify(value);
-  return block(
-    `Current item (${index + 1} of ${total}): ${cut(collapse(label), 200)}`,
-    body ? asData(cut(body, SLOT_CHARS_MAX)) : '',
-  );
+  const title = asTitle(label);
+  // Whoever wrote the title is an agent too: what of it may not stand in a heading stands with the rest of its words.
+  const whole = title === collapse(label) ? '' : `${collapse(label)}\n\n`;
+  const body = isObject(value) && isText(value.context) ? `${whole}${value.context}` : JSON.stringify(value);
+  return block(`Current item (${index + 1} of ${total}): ${title}`, body ? asData(cut(body, SLOT_CHARS_MAX)) : '');
 }
 
 /** The packet of an assigned task, as the ledger has it now, and what its reader has to keep to. */

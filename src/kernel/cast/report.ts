@@ -10,7 +10,7 @@ import { suggestMemory, writeSections } from '../knowledge/write.ts';
 import type { Cast, Turn } from '../state.ts';
 import { agentIdOfTurn } from '../turn/contract-for.ts';
 import { statusOf } from '../turn/plan-status.ts';
-import { reportNote } from '../turn/report-note.ts';
+import { boundWarnings, reportNote } from '../turn/report-note.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { materiaOf, type Pen } from './pen.ts';
 import { scriptedTurn, scriptKey } from './script.ts';
@@ -66,14 +66,19 @@ export function learn(pen: Pen, cast: Cast, turn: Turn, { payload, outcome }: Ha
   const { id: agent } = materiaOf(cast, turn.socket);
   const agentId = agentIdOfTurn(cast, turn);
   const who = { agent, agentId, cast: cast.id, turn: turn.id };
-  writeSections(pen, payload.update_contracts, { ...who, writable: writableIn(turn) });
-  suggestMemory(pen, payload, who);
+  const written = writeSections(pen, payload.update_contracts, { ...who, writable: writableIn(turn) });
+  const kept = suggestMemory(pen, payload, who);
+  const warnings = boundWarnings([
+    ...written.warnings.map(({ path, message }) => `${path}: ${message}`),
+    ...kept.warnings,
+  ]);
   const reporter = { socket: turn.socket, agent, agentId, item: turn.item?.key ?? null };
   pen.write({
     kind: 'report.noted',
     cast: cast.id,
     turn: turn.id,
     note: reportNote(payload, statusOf(outcome), reporter),
+    ...(warnings.length > 0 ? { warnings } : {}),
   });
 }
 

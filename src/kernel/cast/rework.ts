@@ -3,7 +3,7 @@ import type { Handoff } from '../dialect.ts';
 import type { Edge, Materia, Socket } from '../graph/config.ts';
 import { isObject, isText } from '../json.ts';
 import type { Cast, ReworkNote, Turn } from '../state.ts';
-import { asData } from '../trust/as-data.ts';
+import { asData, escaped } from '../trust/as-data.ts';
 import { cut } from './cut.ts';
 import { noteKey } from './item-memory.ts';
 
@@ -36,7 +36,7 @@ export function renderRework(notes: readonly ReworkNote[]): string {
   let block = '';
   for (const note of notes.toReversed()) {
     const room = BLOCK_CHARS_MAX - HEAD.length - FRAME_CHARS - block.length - 1;
-    const line = lineOf(note).replaceAll('</data>', '<\\/data>');
+    const line = escaped(lineOf(note));
     if (line.length > room && block !== '') break;
     block = `\n${cut(line, room)}${block}`;
   }

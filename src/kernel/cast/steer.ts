@@ -5,6 +5,7 @@ import type { Cast, Turn } from '../state.ts';
 import { isOver } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
+import { decideBlocked, hearsWhenBlocked, reopenTurn } from './blocked.ts';
 import { elapsedOf, exhausted, refilled, tokensOf } from './budget.ts';
 import { startDue } from './held.ts';
 import { fillAllLanes } from './lanes.ts';
@@ -12,7 +13,6 @@ import { carriesOn } from './merge-back.ts';
 import { fail, materiaOf, type Pen } from './pen.ts';
 import { route } from './route.ts';
 import { startSocket } from './start.ts';
-import { taskOfTurn } from './task.ts';
 import { markUnknown, waitIfUnknown } from './unknown.ts';
 
 export function abort(pen: Pen, cast: Cast, reason: string): Verdict {
@@ -89,12 +89,6 @@ function goOn(pen: Pen, cast: Cast, stand: Cast['stand'], takesEdge: boolean): V
   return allow(`cast ${cast.id} runs again`);
 }
 
-/** A stray change is compared with what was there before it until somebody has taken it back. */
-function reopenTurn(pen: Pen, cast: Cast, turn: Turn): void {
-  const isStray = taskOfTurn(pen.state, cast, turn)?.code === 'SCOPE_VIOLATION' && turn.seal !== null;
-  pen.write({ kind: 'turn.reopened', cast: cast.id, turn: turn.id, ...(isStray ? { sealed: true } : {}) });
-}
-
 /** The edge stays closed: its source works once more instead. */
 function restart(pen: Pen, cast: Cast, turn: Turn): void {
   pen.write({ kind: 'turn.dropped', cast: cast.id, turn: turn.id });
@@ -103,6 +97,7 @@ function restart(pen: Pen, cast: Cast, turn: Turn): void {
 
 export function decideTurn(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input, { kind: 'turn.decide' }>): Verdict {
   if (turn.phase === 'asked' && turn.asks) return decideAsking(pen, cast, turn, input);
+  if (hearsWhenBlocked(cast, turn)) return decideBlocked(pen, cast, turn, input);
   if (turn.phase !== 'unknown') return deny('NOT_ALLOWED_NOW', `turn ${turn.id} does not wait for a decision`);
   if (isOver(cast.status)) {
     return deny('NOT_ALLOWED_NOW', `cast ${cast.id} has ${cast.status}; recast it, then decide turn ${turn.id}`);

@@ -12,8 +12,8 @@ import { type Denied, deny } from '../verdict.ts';
 import { itemAt, listOf } from './item.ts';
 import { FORBIDDEN, isBound, isTemplated, lockScopeOf } from './lock-scope.ts';
 import { materiaOf, type Pen, socketOf } from './pen.ts';
-import { objectiveOf, wishesIn } from './task-words.ts';
 import { idAt, lengthOf, numbered } from './task-list.ts';
+import { objectiveOf, wishesIn } from './task-words.ts';
 
 export function taskOfTurn({ ledger }: Pick<State, 'ledger'>, cast: Cast, turn: Turn): Task | null {
   return (turn.task !== null && taskOf(ledger, cast.id, turn.task)) || null;

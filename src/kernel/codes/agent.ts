@@ -93,6 +93,13 @@ export const AGENT_CODES = {
     cause: 'a socket with the runner `person` has its turn, or an agent has reported NEEDS_INPUT with a question',
     fix: '`baton why` says what is asked; `baton answer CAST` gives the answer and carries the cast on',
   },
+  AGENT_BLOCKED: {
+    http: 409,
+    retry: 'person',
+    means: 'an agent reported that it cannot go on alone',
+    cause: 'it met a gap that it cannot close, and its report names it (plan_status BLOCKED)',
+    fix: 'close the gap, then `baton continue CAST`; or tell the agent what it lacks with `baton answer CAST "…"`; or give it up with `baton decide CAST:TURN fail` or `baton abort CAST`',
+  },
   APPROVER_IS_AGENT: {
     http: 403,
     retry: 'person',

@@ -14,20 +14,26 @@ export type Sorted = {
   readonly refused: readonly Refused[];
   /** The sections these entries name, each once. */
   readonly rejected: readonly string[];
+  /** The warnings about entries that are none. */
+  readonly skipped: readonly Finding[];
+  /** The warnings about all entries that are not written. */
   readonly findings: readonly Finding[];
 };
 
+const NO_ENTRIES: Sorted = { permitted: [], refused: [], rejected: [], skipped: [], findings: [] };
+
 /** Sorts entries by whether they may be written. `writable` is null when nobody said what is: then all may. */
 export function sortEntries(entries: Json | undefined, writable: readonly string[] | null, path: string): Sorted {
-  if (entries === undefined || entries === null) return { permitted: [], refused: [], rejected: [], findings: [] };
+  if (entries === undefined || entries === null) return NO_ENTRIES;
   if (!Array.isArray(entries)) {
-    const skipped = skip(path, `expected an array of {contract, payload}, got ${nameOfType(entries)}`);
-    return { permitted: [], refused: [], rejected: [], findings: [skipped] };
+    const skipped = [skip(path, `expected an array of {contract, payload}, got ${nameOfType(entries)}`)];
+    return { ...NO_ENTRIES, skipped, findings: skipped };
   }
   const sections = writable && new Set(writable);
   const list = writable?.length ? textOf(writable.toSorted().join(', ')) : '(none)';
   const permitted: Entry[] = [];
   const refused: Refused[] = [];
+  const skipped: Finding[] = [];
   const findings: Finding[] = [];
   const refuse = (at: string, contract: string, code: Code, why: string) => {
     refused.push({ contract, code, why });
@@ -37,7 +43,9 @@ export function sortEntries(entries: Json | undefined, writable: readonly string
     const at = below(path, index);
     const { contract, payload } = isObject(entry) ? entry : {};
     if (!isString(contract) || payload === undefined) {
-      findings.push(skip(at, 'not an object with contract and payload'));
+      const found = skip(at, 'not an object with contract and payload');
+      skipped.push(found);
+      findings.push(found);
     } else if (sections && !sections.has(contract)) {
       refuse(at, contract, 'WRITE_NOT_PERMITTED', `may not be written; writable sections: ${list}`);
     } else if (!isObject(payload)) {
@@ -47,7 +55,7 @@ export function sortEntries(entries: Json | undefined, writable: readonly string
     }
   }
   const rejected = [...new Set(refused.map(({ contract }) => contract))];
-  return { permitted, refused, rejected, findings };
+  return { permitted, refused, rejected, skipped, findings };
 }
 
 export function rejection(contract: string, path: string, why: string): Finding {

@@ -3,7 +3,7 @@
 import type { Pen } from '../cast/pen.ts';
 import type { JsonObject } from '../json.ts';
 import { type Knowledge, type Note, OPEN_MAX } from './state.ts';
-import { memorializeSuggestions, memorySuggestions } from './suggestion.ts';
+import { memorializeSuggestions, memorySuggestions, notesNotListed } from './suggestion.ts';
 import { textKey } from './text-key.ts';
 import type { Writer } from './write.ts';
 
@@ -18,7 +18,7 @@ export function suggestMemory(pen: Pen, report: JsonObject, who: Omit<Writer, 'w
   const { agent, agentId, cast, turn } = who;
   const { knowledge } = pen.state;
   const memorials = memorializeSuggestions(report);
-  const warnings = memorials.findings.map(({ code }) => code);
+  const warnings = [...memorials.findings, ...notesNotListed(report)].map(({ code }) => code);
   const known = keysKnown(knowledge);
   let kept = 0;
   for (const { note, path } of notesOf(report, memorials.suggestions)) {

@@ -28,6 +28,12 @@ export function memorySuggestions(report: JsonObject): string[] {
   return Array.isArray(notes) ? notes.filter((note) => note !== null).map(wholeText) : [];
 }
 
+/** A warning where the plain notes are no list, so that none of them can be taken. */
+export function notesNotListed({ memory_suggestions: notes }: JsonObject): readonly Finding[] {
+  if (notes === undefined || notes === null || Array.isArray(notes)) return [];
+  return [caution('memory_suggestions', `expected array, got ${nameOfType(notes)}`)];
+}
+
 /** Structured proposals, and a warning for each one that had to be left out or has a word of its own. */
 export function memorializeSuggestions(report: JsonObject): Memorials {
   const given = report.memorialize_suggestions;

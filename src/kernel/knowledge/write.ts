@@ -11,7 +11,7 @@ import { allow, deny, type Verdict } from '../verdict.ts';
 import { diffOf } from './diff.ts';
 import { type Entry, sortEntries } from './entries.ts';
 import type { KnowledgeFact } from './fact.ts';
-import { type Finding, textOf } from './finding.ts';
+import { type Finding, textOf, warning } from './finding.ts';
 import { findLiveState } from './live-state.ts';
 import { mergePayloads } from './merge.ts';
 import { normaliseReferences } from './repo-reference.ts';
@@ -34,7 +34,8 @@ export type Written = {
   /** The sections that have a new version, each once. */
   readonly written: string[];
   readonly rejected: Rejected[];
-  readonly warnings: string[];
+  /** What was skipped or changed on the way; what was refused is among the rejected instead. */
+  readonly warnings: readonly Finding[];
 };
 
 const ENTRIES_MAX = 64;
@@ -45,10 +46,10 @@ const PLACES_SHOWN_MAX = 5;
 export function writeSections(pen: Pen, entries: Json | undefined, who: Writer): Written {
   const { agent, agentId, cast, turn } = who;
   const where = { agent, agentId, cast, turn };
-  const { permitted, refused, findings } = sortEntries(entries, who.writable, 'update_contracts');
+  const { permitted, refused, skipped } = sortEntries(entries, who.writable, 'update_contracts');
   const written = new Set<string>();
   const rejected: Rejected[] = [];
-  const warnings = findings.map(({ code }) => code);
+  const warnings: Finding[] = [...skipped];
   const reject = (section: string, code: Code, why: string) => {
     const one = { section: textOf(section), code, reason: `${textOf(section)}: ${why}` };
     rejected.push(one);
@@ -70,14 +71,18 @@ export function writeSections(pen: Pen, entries: Json | undefined, who: Writer):
       reject(entry.contract, merged.code, merged.why);
       continue;
     }
-    for (const { code } of [...prepared.findings, ...merged.findings]) warnings.push(code);
-    if (!merged.fact) warnings.push(`CONTEXT_UNCHANGED:${entry.contract}`);
+    warnings.push(...prepared.findings.slice(0, WARNINGS_MAX), ...merged.findings.slice(0, WARNINGS_MAX));
+    if (!merged.fact) warnings.push(unchanged(entry.contract));
     else {
       pen.write({ ...merged.fact, author: agent, ...where });
       written.add(entry.contract);
     }
   }
   return { written: [...written], rejected, warnings: warnings.slice(0, WARNINGS_MAX) };
+}
+
+function unchanged(section: string): Finding {
+  return warning(`CONTEXT_UNCHANGED:${section}`, section, 'it holds all of it already');
 }
 
 /** A person writes to a section. Live state is pointed out to him, and it is his decision. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { CODES, type Code } from '../codes.ts';
 import { OPERATOR_CODES } from '../codes/operator.ts';
+import { CODES, type Code } from '../codes.ts';
 import { codeOnWire } from './contract-code.ts';
 
 test.each<[Code, string]>([

@@ -1,9 +1,10 @@
 // The operator contract knows fourteen codes. A task may be blocked by any code of the product; what other tools are told is
 // then the nearest code of the contract, and the exact one beside it.
-import { CODES, type Code } from '../codes.ts';
+
 import { OPERATOR_CODES, type OperatorCode } from '../codes/operator.ts';
 import type { OperatorRule } from '../codes/operator-rules.ts';
 import type { Retry } from '../codes/row.ts';
+import { CODES, type Code } from '../codes.ts';
 
 /** Under which code a refusal by each rule of a gate is stored. */
 export const CODE_OF_RULE: Readonly<Record<OperatorRule, OperatorCode>> = {

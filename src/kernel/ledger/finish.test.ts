@@ -38,6 +38,14 @@ test.each<[string, string, Wish, JsonObject, Partial<Finish>, JsonObject]>([
   ['the result of another task', 'SCHEMA_INVALID', {}, { task_id: 'T-2' }, { fence: 9 }, { task: 'T-1' }],
   ['the result of another run', 'SCHEMA_INVALID', {}, { run_id: 'x' }, { fence: 9 }, {}],
   [
+    'another worklog than the assignment names',
+    'SCHEMA_INVALID',
+    {},
+    { worklog_path: 'elsewhere.jsonl' },
+    { fence: 9 },
+    { path: 'worklog_path', expected: 'worklogs/T-1.jsonl' },
+  ],
+  [
     'an old fence',
     'CONCURRENCY_CONFLICT',
     {},

@@ -54,7 +54,7 @@ function refusalOfStranger({ run, id, worklogPath }: Task, result: JsonObject): 
     const reason = `The result is one of task ${String(task_id)} in run ${String(run_id)}, not of ${id} in run ${run}.`;
     return deny('SCHEMA_INVALID', reason, { task: id, run, result: { task: task_id ?? null, run: run_id ?? null } });
   }
-  if (worklogPath === '' || sameFile(written, worklogPath)) return null;
+  if (worklogPath === '' || written === undefined || sameFile(written, worklogPath)) return null;
   const reason = `The result names another worklog than the assignment of ${id}; copy its worklog_path, ${JSON.stringify(worklogPath)}.`;
   return deny('SCHEMA_INVALID', reason, { task: id, path: 'worklog_path', expected: worklogPath });
 }

@@ -115,7 +115,12 @@ test('the assignment of a task can be read back, with the locks of the others', 
 
 test('from the rows of a bundle, its dependencies and its targets a packet can be built again', () => {
   const book = openBook();
-  const wish = { forbidden_scope: ['docs'], x_checkers: { 'It works': 'tests' }, type: 'serial', dependencies: ['T-2'] };
+  const wish = {
+    forbidden_scope: ['docs'],
+    x_checkers: { 'It works': 'tests' },
+    type: 'serial',
+    dependencies: ['T-2'],
+  };
   book.create('T-1', wish);
   const [row] = bundleOf(book.ledger, RUN).ledger as JsonObject[];
   const { task, ...packet } = assignmentOf(book.ledger, book.task('T-1'));

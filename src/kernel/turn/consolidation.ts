@@ -1,8 +1,11 @@
 // Several agents on one goal: what each of them reported last, put together into one report, and the word for the person
 // who asked. Nothing is made up here: every line is an agent's own, with its name.
-import type { Materia, Rules } from '../graph/config.ts';
+import type { JsonObject } from '../json.ts';
 import type { Cast, ReportNote } from '../state.ts';
 import type { PlanStatus } from './plan-status.ts';
+import { type BoundaryRefusal, type Proposal, proposalsOf } from './proposal.ts';
+
+export type { BoundaryRefusal, Proposal } from './proposal.ts';
 
 const REPORTS_MAX = 32;
 
@@ -18,20 +21,8 @@ export type Said = { readonly agent: string; readonly text: string };
 /** Where an agent stands by its last report; `item` is the piece of work it reported on, where the goal has several. */
 export type Reported = { readonly agent: string; readonly item: string | null; readonly status: PlanStatus };
 
-/** An agent that another one names as the best to go on, and whether the graph and the boundaries would let it. */
-export type Proposal = {
-  readonly agent: string;
-  readonly by: string;
-  /** Where that agent stands in the graph; null where nowhere. */
-  readonly socket: string | null;
-  /** What the boundaries of the registry have against that handoff; null where nothing, or where there are none. */
-  readonly refusal: string | null;
-  /** Whether that agent has reported in this cast itself. */
-  readonly reported: boolean;
-};
-
-/** Why one registry identity may never hand to another; null where it may. */
-export type BoundaryRefusal = (source: string, target: string) => string | null;
+/** How much of its model's window an agent says its work took. */
+export type Consumption = { readonly agent: string; readonly item: string | null } & JsonObject;
 
 export type Consolidation = {
   readonly agents: readonly string[];
@@ -45,6 +36,7 @@ export type Consolidation = {
   readonly verification: readonly Said[];
   readonly rollbacks: readonly Said[];
   readonly proposals: readonly Proposal[];
+  readonly contextConsumption: readonly Consumption[];
   /** For the person who asked: one agent's own words, or the findings of several. */
   readonly summary: string;
 };
@@ -67,6 +59,9 @@ export function consolidate(
     verification: saidByEach(reports, ({ verification }) => verification),
     rollbacks: saidByEach(reports, ({ rollback }) => rollback),
     proposals: proposalsOf(reports, rules, refusalOf),
+    contextConsumption: reports.flatMap(({ agent, item, contextConsumption }) =>
+      contextConsumption === null ? [] : [{ agent, item, ...contextConsumption }],
+    ),
     summary: summaryOf(reports),
   };
 }
@@ -91,59 +86,42 @@ function toldOnce(reports: readonly ReportNote[], pick: (note: ReportNote) => re
   );
 }
 
-function proposalsOf(reports: readonly ReportNote[], rules: Rules, refusalOf: BoundaryRefusal): Proposal[] {
-  const proposals = reports.flatMap(({ nextBestAgent: agent, agent: by, socket: from }) => {
-    if (agent === null) return [];
-    const socket = placeOf(rules, agent);
-    if (socket === from || agent === by) return [];
-    const [source, target] = [identityAt(rules, from), socket === null ? agent : identityAt(rules, socket)];
-    const refusal = source === null || target === null ? null : refusalOf(source, target);
-    const materia = socket === null ? agent : rules.graph.sockets[socket]?.materia;
-    return [{ agent, by, socket, refusal, reported: reports.some((note) => note.agent === materia) }];
-  });
-  return proposals.filter(
-    ({ agent, by }, index) => index === proposals.findIndex((one) => one.agent === agent && one.by === by),
-  );
-}
-
-/** Agents name each other as they know each other: by materia, by label, by registry id, or by the socket itself. */
-function placeOf({ graph, materia }: Rules, agent: string): string | null {
-  const wanted = agent.trim().toLowerCase();
-  const found = Object.values(graph.sockets).find((socket) => {
-    const its = materia[socket.materia];
-    return [socket.materia, identityOf(its), socket.id, its?.label].some((name) => name?.toLowerCase() === wanted);
-  });
-  return found?.id ?? null;
-}
-
-function identityAt({ graph, materia }: Rules, socket: string): string | null {
-  return identityOf(materia[graph.sockets[socket]?.materia ?? '']);
-}
-
-function identityOf(materia: Materia | undefined): string | null {
-  return materia?.type === 'agent' ? materia.identity : null;
-}
-
 const OUTPUTS_MAX = 5;
 
 /** One agent is relayed in its own words; of several, the findings are told in turn, and none of them alone. */
 function summaryOf(reports: readonly ReportNote[]): string {
-  const [only, ...others] = reports;
-  if (only && others.length === 0 && only.summary !== null) return only.summary;
-  const outputs = inTurn(reports, ({ keyOutputs }) => keyOutputs);
-  const found = outputs.length > 0 ? outputs : inTurn(reports, ({ confirmed }) => confirmed);
-  return found.map(({ agent, text }) => (others.length > 0 ? `${agent}: ${text}` : text)).join('\n');
+  const inOrder = reports.toSorted((a, b) => numberOf(a.item) - numberOf(b.item));
+  const agents = [...new Set(reports.map(({ agent }) => agent))];
+  if (agents.length === 1) return [...new Set(inOrder.flatMap(ownWords))].join('\n');
+  const said = agents.map((agent) => findings(inOrder.filter((note) => note.agent === agent)));
+  const rounds = Math.max(0, ...said.map((lines) => lines.length));
+  // The first of each agent, then the second of each, and so on, so that no agent takes all the room.
+  const lines = Array.from({ length: rounds }, (_, round) =>
+    agents.flatMap((agent, index) => (said[index] ?? []).slice(round, round + 1).map((text) => `${agent}: ${text}`)),
+  );
+  return lines
+    .flat()
+    .slice(0, Math.max(OUTPUTS_MAX, agents.length))
+    .join('\n');
 }
 
-/** The first of each agent, then the second of each, and so on, so that no agent takes all the room. */
-function inTurn(reports: readonly ReportNote[], pick: (note: ReportNote) => readonly string[]): readonly Said[] {
-  const rounds = Math.max(0, ...reports.map((note) => pick(note).length));
-  const said = Array.from({ length: rounds }, (_, round) =>
-    reports.flatMap((note) =>
-      pick(note)
-        .slice(round, round + 1)
-        .map((text) => ({ agent: note.agent, text })),
-    ),
-  );
-  return said.flat().slice(0, OUTPUTS_MAX);
+/** Items are called `WI-1`, `WI-2` and so on; what is about none of them comes first. */
+function numberOf(item: string | null): number {
+  return item === null ? 0 : Number(/\d+$/.exec(item)?.[0] ?? 0);
+}
+
+/** What an agent says to the person who asked, or else the first of what it found. */
+function ownWords({ summary, keyOutputs, confirmed }: ReportNote): readonly string[] {
+  if (summary !== null) return [summary];
+  return (keyOutputs.length > 0 ? keyOutputs : confirmed).slice(0, OUTPUTS_MAX);
+}
+
+/** What one of several agents found, on all of its items: its outputs, else what it confirmed, else its summary. */
+function findings(notes: readonly ReportNote[]): readonly string[] {
+  const lists = [
+    notes.flatMap(({ keyOutputs }) => keyOutputs),
+    notes.flatMap(({ confirmed }) => confirmed),
+    notes.flatMap(({ summary }) => summary ?? []),
+  ];
+  return [...new Set(lists.find((list) => list.length > 0))];
 }

@@ -34,6 +34,15 @@ export function reportNote(report: JsonObject, status: PlanStatus, reporter: Rep
   };
 }
 
+const WARNINGS_MAX = 20;
+
+/** What is told about parts of a report that could not be taken as they are: the first of it, and how much more there is. */
+export function boundWarnings(warnings: readonly string[]): readonly string[] {
+  const told = warnings.slice(0, WARNINGS_MAX).map((each) => cut(collapsed(each), ENTRY_CHARS_MAX));
+  const more = warnings.length - told.length;
+  return more > 0 ? [...told, `and ${more} more`] : told;
+}
+
 function verificationOf(evidence: JsonObject): string | null {
   const { result, method, details } = sectionAt(evidence, 'verification');
   if (!isText(result)) return null;

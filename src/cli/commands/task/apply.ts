@@ -33,11 +33,18 @@ export async function run(call: Call): Promise<number> {
           door.submit({ kind: 'deltas.apply', run, stream: deltas, baseVersions, blockers }, person()),
         );
         if (!applied.allow) return applied;
+        const unsound = await reconcile(session, await door.ledger(run), [run]);
+        if (!unsound.allow) {
+          const reason = `The deltas are applied, and nothing is assigned before the ledger agrees with itself: ${unsound.reason}`;
+          const none = { assigned: [], kept: [], refused: [] };
+          return deny(unsound.code, reason, { ...applied.details, ...none, reconcile: { ...unsound } });
+        }
         const created = await assign(session, run, assignments);
-        const ledger = await door.ledger(run);
-        const reconciled = await reconcile(session, ledger, [run]);
+        const reconciled = await reconcile(session, await door.ledger(run), [run]);
         const details = { ...applied.details, ...created.details, reconcile: { ...reconciled } };
-        if (!created.allow) return deny(created.code, created.reason, details);
+        for (const verdict of [created, reconciled]) {
+          if (!verdict.allow) return deny(verdict.code, verdict.reason, details);
+        }
         return allow(applied.reason, details);
       },
       { begins: true },

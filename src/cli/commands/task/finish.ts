@@ -4,6 +4,7 @@ import { takeResult } from '../../../dialects/operator/intake.ts';
 import { beat } from '../../../engine/heartbeat.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { Check } from '../../../kernel/ledger/request.ts';
+import { refusalOfChanges } from '../../../kernel/ledger/scope.ts';
 import { type Ledger, runOf, type Task, taskOf } from '../../../kernel/ledger/state.ts';
 import { allow, deny, type Verdict } from '../../../kernel/verdict.ts';
 import { ChangesError } from '../../../workspace/changes-mark.ts';
@@ -64,8 +65,10 @@ async function lookAt(
   const { log, workspace } = session;
   const root = folderOf(task, workspace);
   let changes: readonly string[];
+  let checkers: JsonObject | undefined;
   try {
     const record = await recordOf(session, task);
+    checkers = record?.checkers;
     if (!record) throw new ChangesError('nothing is kept of how its folder looked when it was claimed');
     const since = await log.read({ after: record.seq, kindPrefix: 'task.claimed' });
     const found = await changesOfTask(record, workspace.stateDir, root, { ledger, task, since });
@@ -76,11 +79,14 @@ async function lookAt(
     return { refusal: deny('MISSING_VALIDATOR', reason, { task: task.id, fence }) };
   }
   if (result.status !== 'done' || Object.keys(task.checkers).length === 0) return { found: { changes } };
+  // What changed outside is refused whatever a checker would say; nothing is started for it.
+  if (refusalOfChanges(task, changes, ledger.locks.foldCase)) return { found: { changes } };
   const alive = keepAlive(session, task, fence);
   // A checker runs in a group of its own, which ends when this process ends in an orderly way.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(EXIT.fault));
   try {
-    const checks = await runCheckers(task.checkers, declaredCheckers(workspace).checkers, { root, changes });
+    const declared = checkers ?? declaredCheckers(workspace).checkers;
+    const checks = await runCheckers(task.checkers, declared, { root, changes });
     return { found: { changes, checks } };
   } finally {
     clearInterval(alive);
