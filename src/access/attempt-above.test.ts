@@ -89,8 +89,9 @@ test('who has no supervisor above him is a user, or, where he says that he is an
   expect(lookUp({ BATON_ATTEMPT: '1.1' }, process.pid, 0)).toEqual({ by: 'agent:unknown', role: null });
 });
 
-test('nobody acts for a token that is not there', () => {
+test('nobody acts for a token that is not there, or without a server that asked for it', () => {
   const env = { BATON_CONFIG: join(state, 'user'), BATON_ACTS_FOR: 'ci' };
+  expect(lookUp(env, process.pid, 0, () => true)).toEqual({ by: 'token:unknown', role: 'viewer' });
   expect(lookUp(env, process.pid, 0)).toEqual({ by: 'token:unknown', role: 'viewer' });
 });
 

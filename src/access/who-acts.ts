@@ -10,6 +10,7 @@ import { CastIndex } from '../log/cast-index.ts';
 import { logFileIn } from '../log/sqlite.ts';
 import { type AttemptAbove, attemptAbove } from './attempt-above.ts';
 import type { Role } from './role.ts';
+import { isServed } from './served-by.ts';
 import { tokenNamed, whyUnusable } from './tokens.ts';
 
 /** Names the token for which the server started this process. Only its name: what a token proves was proved to the server. */
@@ -30,14 +31,15 @@ export function whoActs(): Actor {
   return known;
 }
 
-export function lookUp(env: NodeJS.ProcessEnv, pid: number, now: number): Actor {
+export function lookUp(env: NodeJS.ProcessEnv, pid: number, now: number, served = isServed): Actor {
   const attempt = attemptAbove(pid);
   if (attempt) return { by: `agent:${socketOf(attempt) ?? 'unknown'}@${nameOf(attempt)}`, role: null };
   // Something says that an agent is behind it, and which one cannot be established.
   if (isInsideAttempt(env, pid)) return { by: 'agent:unknown', role: null };
   const name = env[ACTS_FOR];
   if (name === undefined || name === '') return { by: osUser(), role: 'admin' };
-  const token = tokenNamed(env, name);
+  // Whoever says it and was not started by a server has shown no token.
+  const token = served(pid) ? tokenNamed(env, name) : null;
   // Nobody acts for a token that does not exist; what it was started for is then the least that anybody may do.
   if (!token || whyUnusable(token, now)) return { by: 'token:unknown', role: 'viewer' };
   return { by: `token:${token.name}`, role: token.role };

@@ -68,6 +68,10 @@ function refusalOf(api: ModelApi, settings: ApiSettings, packet: Packet, key: st
     const reason = `${api.name} asks a model, which has no tools; set tools to none, or use claude, codex or pi`;
     return { fault: 'refused', code: 'AGENT_UNAVAILABLE', reason };
   }
+  if (packet.materia.type === 'agent' && packet.materia.model === null) {
+    const reason = `${api.name} has no model of its own; name one`;
+    return { fault: 'refused', code: 'MODEL_UNAVAILABLE', reason };
+  }
   if (key === null && settings.baseUrl === undefined) {
     const name = settings.keyVariable ?? api.keyVariable;
     return { fault: 'refused', code: 'AUTH_REQUIRED', reason: `${api.name} needs a key; set ${name}` };

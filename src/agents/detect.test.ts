@@ -32,7 +32,14 @@ test('a program on PATH, its version, and nobody signed in', async () => {
   install('bin/claude', '2.1.325 (Claude Code)');
   const path = join(root, 'bin', 'claude');
   const hint = expect.stringContaining('ANTHROPIC_API_KEY');
-  expect(await detect('claude', env())).toEqual({ name: 'claude', path, version: '2.1.325', signedInBy: null, hint });
+  expect(await detect('claude', env())).toEqual({
+    name: 'claude',
+    path,
+    version: '2.1.325',
+    fault: null,
+    signedInBy: null,
+    hint,
+  });
 });
 
 test('a program in a place of its own', async () => {
@@ -58,9 +65,19 @@ test('credentials that the program left, where it leaves them', async () => {
   expect((await detect('codex', env({ CODEX_HOME: join(root, 'elsewhere') }))).signedInBy).toBeNull();
 });
 
-test('a program that cannot say its version is there all the same', async () => {
-  put('bin/pi', '#!/bin/sh\nexit 3\n', 0o755);
-  expect(await detect('pi', env())).toMatchObject({ path: join(root, 'bin', 'pi'), version: null });
+test.each<[string, string, string | null]>([
+  ['says something else', 'echo hello', null],
+  ['ends badly', 'exit 127', '--version ended with exit code 127'],
+  [
+    'says why it ends badly',
+    'printf "at x\\nSyntaxError: no export\\nNode.js v20.1.0\\n" >&2; exit 1',
+    '--version ended with exit code 1: SyntaxError: no export',
+  ],
+])('a program that %s instead of its version', async (_what, script, fault) => {
+  put('bin/pi', `#!/bin/sh\n${script}\n`, 0o755);
+  const found = await detect('pi', env({ OPENAI_API_KEY: 'k' }));
+  expect(found).toMatchObject({ path: join(root, 'bin', 'pi'), version: null, fault });
+  expect(found.hint === null).toBe(fault === null);
 });
 
 test('a file that may not be run is no program', async () => {

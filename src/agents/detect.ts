@@ -1,9 +1,10 @@
 // Which agents are on this machine, in which version, and whether somebody is signed in. Nothing is asked of a network:
 // being signed in means that a key is set or that the program has left its credentials where it always does.
-import { execFile } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
+import { type ExecFileException, execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { only, USUAL } from './environment.ts';
+import { isProgram } from './find-file.ts';
 
 export type ProgramName = 'claude' | 'codex' | 'pi';
 
@@ -12,6 +13,8 @@ export type Detected = {
   /** The file that would be run, or null when there is none. */
   readonly path: string | null;
   readonly version: string | null;
+  /** Why it cannot even say its version, in its own words; null for a program that starts. */
+  readonly fault: string | null;
   /** What says that somebody is signed in: the variable or the file. Null for nobody. */
   readonly signedInBy: string | null;
   /** What to do when something is missing. */
@@ -70,9 +73,14 @@ export async function detect(name: ProgramName, env: Variables = process.env): P
   const known = KNOWN[name];
   const path = findProgram(name, env);
   const signedInBy = credentialOf(known, env);
-  const version = path === null ? null : await versionOf(path, env);
-  const hint = path === null ? `install it: ${known.install}` : signedInBy === null ? known.signIn : null;
-  return { name, path, version, signedInBy, hint };
+  const { version, fault } = path === null ? { version: null, fault: null } : await versionOf(path, env);
+  return { name, path, version, fault, signedInBy, hint: hintFor(known, path, fault, signedInBy) };
+}
+
+function hintFor(known: Known, path: string | null, fault: string | null, signedInBy: string | null): string | null {
+  if (path === null) return `install it: ${known.install}`;
+  if (fault !== null) return `see what \`${path} --version\` says, or install it again: ${known.install}`;
+  return signedInBy === null ? known.signIn : null;
 }
 
 /** The first file of that name that may be run: on PATH, then in the known places. */
@@ -104,15 +112,6 @@ function credentialOf({ variables, credentials }: Known, env: Variables): string
   return null;
 }
 
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
-}
-
 function isFilled(path: string): boolean {
   try {
     return statSync(path).size > 2; // An empty object is no credential.
@@ -121,12 +120,31 @@ function isFilled(path: string): boolean {
   }
 }
 
-function versionOf(path: string, inherited: Variables): Promise<string | null> {
+type Said = { readonly version: string | null; readonly fault: string | null };
+
+function versionOf(path: string, inherited: Variables): Promise<Said> {
   const env = only(USUAL, inherited);
+  const options = { env, timeout: VERSION_MS, encoding: 'utf8' } as const;
   return new Promise((resolve) => {
-    const child = execFile(path, ['--version'], { env, timeout: VERSION_MS, encoding: 'utf8' }, (error, stdout) => {
-      resolve(error ? null : versionIn(stdout));
+    const child = execFile(path, ['--version'], options, (error, stdout, stderr) => {
+      const fault = error ? `--version ${howItEnded(error)}${lastLine(stderr)}` : null;
+      resolve({ version: error ? null : versionIn(stdout), fault });
     });
     child.stdin?.end();
   });
+}
+
+function howItEnded({ code, killed, message }: ExecFileException): string {
+  if (killed) return `did not end within ${VERSION_MS / 1000} s`;
+  return typeof code === 'number' ? `ended with exit code ${code}` : `could not be run: ${message}`;
+}
+
+/** Programs say last why they ended; a runtime ends with its own version, which is no reason. */
+function lastLine(stderr: string): string {
+  const lines = stderr
+    .slice(-4_000)
+    .split('\n')
+    .map((line) => line.trim());
+  const told = lines.findLast((line) => /error/i.test(line)) ?? lines.findLast((line) => line !== '');
+  return told === undefined ? '' : `: ${told.slice(0, 300)}`;
 }

@@ -86,8 +86,10 @@ const PROSE: readonly (readonly [FaultCode, RegExp])[] = [
 
 /** Null when there is an answer: a program that finished well has one, whatever its exit code. */
 export function faultOf(program: string, end: ProcessEnd, stderr: string, report: AgentReport): AgentFault | null {
-  const isFinished = report.isFinished ?? (end.code === 0 && !end.timedOut);
+  const isFinished = report.isFinished ?? (end.code === 0 && !end.timedOut && !end.stdoutTruncated);
   if (isFinished && report.text.trim() !== '') return null;
+  // First of all: a flood is ended or runs out of time, and its last error was lost in it.
+  if (end.stdoutTruncated) return fault('OUTPUT_FLOOD', `${program} said more than is kept, and no end of it was seen`);
   if (end.timedOut) {
     const while_ = report.error ? `; it was trying again after: ${short(report.error.message)}` : '';
     const what = end.silent ? 'gave no sign of life' : 'did not answer in time';
@@ -98,7 +100,6 @@ export function faultOf(program: string, end: ProcessEnd, stderr: string, report
   const didNotRun = end.code === null && end.signal === null;
   if (end.error !== undefined && didNotRun) return fault('AGENT_UNAVAILABLE', end.error);
   if (report.error) return faultOfError(program, report.error);
-  if (end.stdoutTruncated) return fault('OUTPUT_FLOOD', `${program} said more than is kept, and no end of it was seen`);
   if (end.code === 0) return fault('NO_OUTPUT', `${program} ended well and said nothing`);
   const said = short(lastWords(stderr));
   const code = codeInProse(said);

@@ -16,6 +16,7 @@ import { pi } from './pi.ts';
 import { programRunner } from './program-runner.ts';
 import { scripted } from './scripted.ts';
 import { utility } from './utility.ts';
+import { inItsFolder } from './work-folder.ts';
 
 /** Agents that answer in their own words only. */
 export const runners: Runners = runnersWith(null);
@@ -25,7 +26,8 @@ export function runnersWith(offer: Offer | null): Runners {
   return {
     runnerFor(packet: Packet): Runner {
       if (packet.scripted) return scripted;
-      return packet.materia.type === 'utility' ? utility : agentRunner(packet.materia, offer);
+      const { materia } = packet;
+      return inItsFolder(materia.type === 'utility' ? utility : agentRunner(materia, offer), materia);
     },
   };
 }

@@ -60,6 +60,7 @@ function invoke(call: AgentCall, settings: AgentSettings): Invocation {
     ...(settings.args ?? []),
   ];
   const warnings = [
+    ...scope.warnings,
     ...thinking.warnings,
     ...servers
       .filter(([, { tools }]) => tools === undefined)

@@ -46,6 +46,7 @@ export function programRunner(
         graceMs: GRACE_MS,
         maxStdoutBytes: STREAM_BYTES_MAX,
         maxStderrBytes: STDERR_BYTES_MAX,
+        endsWhenFull: true,
       },
       stdin,
     );

@@ -1,8 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Tools } from '../kernel/graph/config.ts';
 import { confined } from './sandbox.ts';
 
 let dir = '';
@@ -26,14 +36,35 @@ test('without a sandbox the command stays as it is', () => {
   expect(confined(['node', 'x'], {}, place('tree'))).toEqual(['node', 'x']);
 });
 
-test.each([
-  ['coding', false],
-  ['readOnly', true],
-  ['none', true],
-  [{ type: 'custom', tools: ['Bash'] }, true],
-  [undefined, true],
-])('with the tools %j the network is cut off: %s', (tools, isCut) => {
-  expect(confined(['x'], { sandbox: 'bwrap', tools }, place('tree')).includes('--unshare-net')).toBe(isCut);
+test.each<[string | undefined, Tools | undefined, boolean, string]>([
+  [undefined, undefined, false, '--bind'],
+  ['command', 'coding', false, '--bind'],
+  ['command', { type: 'custom', tools: ['read', 'Bash(git *)'] }, false, '--bind'],
+  ['command', { type: 'custom', tools: ['Read', 'ls'] }, true, '--ro-bind'],
+  ['command', 'readOnly', true, '--ro-bind'],
+  ['command', 'none', true, '--ro-bind'],
+  ['claude', 'readOnly', false, '--ro-bind'],
+  ['codex', 'none', false, '--ro-bind'],
+])(
+  'runner %s with the tools %j: its network is cut off %s, its folder is mounted by %s',
+  (runner, tools, isCut, how) => {
+    const materia = { sandbox: 'bwrap', ...(runner && { runner }), ...(tools && { tools }) } as const;
+    const argv = confined(['x'], materia, place('tree'));
+    expect(argv.includes('--unshare-net')).toBe(isCut);
+    const at = argv.indexOf(join(dir, 'tree'));
+    expect(argv[at - 1]).toBe(how);
+  },
+);
+
+test('a program that is reached by a link brings the packages it lies among', () => {
+  const file = join(dir, 'node_modules', 'agent', 'cli.js');
+  mkdirSync(dirname(file), { recursive: true });
+  mkdirSync(join(dir, 'node_modules', '.bin'));
+  writeFileSync(file, '', { mode: 0o755 });
+  symlinkSync(file, join(dir, 'node_modules', '.bin', 'agent'));
+  const argv = confined([join(dir, 'node_modules', '.bin', 'agent')], { sandbox: 'bwrap' }, place('tree'));
+  const shown = argv.filter((_, index) => argv[index - 1] === '--ro-bind-try');
+  expect(shown).toEqual(expect.arrayContaining([join(dir, 'node_modules', '.bin'), join(dir, 'node_modules')]));
 });
 
 test('a program that is missing fails the attempt instead of running it outside', () => {
@@ -49,7 +80,7 @@ const canRun = probe.status === 0;
 if (!canRun) process.stderr.write(`bubblewrap cannot run here, so what it does is not tested: ${why}\n`);
 
 /** Tries to write to each file, and answers which it could. */
-function written(cwd: string, tools: string, files: readonly string[]): string[] {
+function written(cwd: string, tools: Tools, files: readonly string[]): string[] {
   const script = `const { writeFileSync } = require('node:fs'); const done = [];
 for (const file of ${JSON.stringify(files)}) try { writeFileSync(file, 'changed'); done.push(file); } catch {}
 console.log(JSON.stringify(done));`;
@@ -76,6 +107,12 @@ test.skipIf(!canRun)('in a worktree only the worktree can be changed, and not wh
 test.skipIf(!canRun)('in the directory itself what governs the agents cannot be changed', () => {
   const files = ['project/a.txt', 'project/.baton/config.json'].map((name) => join(dir, name));
   expect(written('project', 'coding', files)).toEqual(files.slice(0, 1));
+});
+
+test.skipIf(!canRun)('with tools that only read nothing of the project can be changed', () => {
+  expect(written('tree', 'none', [join(dir, 'tree/new.txt'), '/tmp/baton-sandbox-own'])).toEqual([
+    '/tmp/baton-sandbox-own',
+  ]);
 });
 
 test.skipIf(!canRun)('the temporary folder is its own', () => {

@@ -1,16 +1,27 @@
-// The sandbox of a materia, where people ask for one: the program sees the file system as it is and may change only the
-// folder it works in, has a temporary folder of its own, and reaches the network only if its tools may change code. Where
-// the sandbox cannot be started the attempt fails; nothing runs outside of one that was asked for.
-import { dirname, isAbsolute, join } from 'node:path';
+// The sandbox of a materia, where people ask for one: the program sees the file system as it is, has a temporary folder of
+// its own, and may change the folder it works in only if its tools may. The network is there for tools that may change
+// something and for programs whose model is behind it. Where the sandbox cannot be started the attempt fails; nothing runs
+// outside of one that was asked for.
+import { realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Place } from '../engine/ports.ts';
-import type { Materia } from '../kernel/graph/config.ts';
+import type { Materia, Tools } from '../kernel/graph/config.ts';
+import { fileOf } from './find-file.ts';
 
 const OWN_SPACES = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
+
+type Confined = Pick<Materia, 'sandbox'> & { readonly tools?: Tools; readonly runner?: string };
+
+/** Agents that reach their model over the network whatever their tools are. */
+const ASK_A_MODEL = ['claude', 'codex', 'pi'];
+
+/** Tools that change something, in the names of all programs; a rule such as `Bash(git *)` counts as its tool. */
+const WRITING = /^(?:edit|multiedit|write|notebookedit|bash|agent|task|workflow)(?:\(|$)/i;
 
 /** The command that runs `argv` as the materia says: in its sandbox, or as it is where it names none. */
 export function confined(
   argv: readonly string[],
-  materia: Pick<Materia, 'sandbox'> & { readonly tools?: unknown },
+  materia: Confined,
   { cwd, configDir }: Pick<Place, 'cwd' | 'configDir'>,
 ): readonly string[] {
   if (materia.sandbox !== 'bwrap') return argv;
@@ -20,21 +31,35 @@ export function confined(
   );
   return [
     ...['bwrap', '--die-with-parent', '--new-session', ...OWN_SPACES],
-    ...(materia.tools === 'coding' ? [] : ['--unshare-net']),
+    ...(mayWrite(materia) || ASK_A_MODEL.includes(materia.runner ?? '') ? [] : ['--unshare-net']),
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--setenv', 'TMPDIR', '/tmp'],
     // What comes later counts: programs and the project stay readable where they lie in the hidden folder, and the work
     // can be done.
-    ...programFolders(argv).flatMap((folder) => ['--ro-bind-try', folder, folder]),
-    ...['--ro-bind-try', project, project, '--bind', cwd, cwd],
+    ...programFolders(argv, cwd).flatMap((folder) => ['--ro-bind-try', folder, folder]),
+    ...['--ro-bind-try', project, project, mayWrite(materia) ? '--bind' : '--ro-bind', cwd, cwd],
     ...governing.flatMap((folder) => (isBelow(cwd, folder) ? ['--ro-bind-try', folder, folder] : [])),
     ...['--chdir', cwd, '--', ...argv],
   ];
 }
 
-/** Where the program and our own Node lie, if that is in the hidden folder. */
-function programFolders([program = '']: readonly string[]): readonly string[] {
-  const files = [process.execPath, ...(isAbsolute(program) ? [program] : [])];
-  return [...new Set(files.map((file) => dirname(file)))].filter((folder) => folder.startsWith('/tmp/'));
+/** A utility names no tools: it is there to do something. */
+function mayWrite({ tools }: Confined): boolean {
+  if (tools === undefined || tools === 'coding') return true;
+  return typeof tools === 'object' && tools.tools.some((name) => WRITING.test(name));
+}
+
+/** Where the program and our own Node lie, if that is in the hidden folder: the links to them, and what they lead to. */
+function programFolders([program = '']: readonly string[], cwd: string): readonly string[] {
+  const own = fileOf(program, process.env.PATH, cwd);
+  const files = [process.execPath, ...(own === null ? [] : [own])];
+  const folders = files.flatMap((file) => [dirname(file), installedIn(realpathSync(file))]);
+  return [...new Set(folders)].filter((folder) => folder.startsWith('/tmp/'));
+}
+
+/** A package needs those beside it too. */
+function installedIn(file: string): string {
+  const at = file.indexOf('/node_modules/');
+  return at === -1 ? dirname(file) : file.slice(0, at + '/node_modules'.length);
 }
 
 /** What governs the agents, and what leads git to its repository, is nobody's to change where they work either. */

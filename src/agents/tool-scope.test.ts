@@ -11,19 +11,25 @@ test.each<[Tools, string[], number]>([
   ['readOnly', ['Read', 'Grep', 'Glob'], 0],
   ['coding', ['Read', 'Grep', 'Glob', 'Edit', 'Write', 'Bash'], 0],
   [custom('read', 'Bash(git *)', 'mcp__baton', 'read'), ['Read', 'Bash(git *)', 'mcp__baton'], 0],
+  [custom('WebFetch', 'NotebookEdit'), ['WebFetch', 'NotebookEdit'], 0],
   [custom('read', 'teleport'), ['Read'], 1],
+  [custom('Read', 'Nope', 'Nope(git *)'), ['Read'], 2],
 ])('claude: %j', (scope, tools, warnings) => {
   expect(claudeTools(scope).tools).toEqual(tools);
   expect(claudeTools(scope).warnings).toHaveLength(warnings);
 });
 
-test.each<[Tools, string[]]>([
-  ['none', []],
-  ['readOnly', ['read', 'grep', 'find', 'ls']],
-  ['coding', ['read', 'grep', 'find', 'ls', 'edit', 'write', 'bash']],
-  [custom('Read', 'ask_question'), ['read', 'ask_question']],
-])('pi: %j', (scope, tools) => {
-  expect(piTools(scope)).toEqual({ tools, warnings: [] });
+test.each<[Tools, string[], string[]]>([
+  ['none', [], []],
+  ['readOnly', ['read', 'grep', 'find', 'ls'], []],
+  ['coding', ['read', 'grep', 'find', 'ls', 'edit', 'write', 'bash'], []],
+  [
+    custom('Read', 'ask_question'),
+    ['read', 'ask_question'],
+    ['pi brings no tool ask_question; it is left out unless an extension has it'],
+  ],
+])('pi: %j', (scope, tools, warnings) => {
+  expect(piTools(scope)).toEqual({ tools, warnings });
 });
 
 test.each<[Tools, string, boolean, number]>([

@@ -24,6 +24,14 @@ const PI_NAMES: Readonly<Record<string, string>> = {
   Bash: 'bash',
 };
 
+/** What Claude Code offers besides. A name that it does not know is dropped by it without a word. */
+const CLAUDE_MORE = [
+  ...['Agent', 'Task', 'TaskStop', 'SendMessage', 'ListAgents', 'Workflow', 'Monitor', 'Skill', 'ToolSearch'],
+  ...['NotebookEdit', 'WebFetch', 'WebSearch', 'EnterWorktree', 'ExitWorktree', 'ReportFindings', 'DesignSync'],
+  ...['CronCreate', 'CronDelete', 'CronList', 'ScheduleWakeup'],
+];
+const CLAUDE_KNOWN: ReadonlySet<string> = new Set([...Object.values(CLAUDE_NAMES), ...CLAUDE_MORE]);
+
 const READING = ['read', 'grep', 'find', 'ls'];
 const CODING = [...READING, 'edit', 'write', 'bash'];
 
@@ -32,17 +40,20 @@ export function claudeTools(scope: Tools): Scope {
   const tools = namesOf(scope).flatMap((name) => {
     const known = CLAUDE_NAMES[name];
     if (known !== undefined) return [known];
-    // Its own names begin with a capital letter; those of servers with `mcp__`.
-    if (/^(?:[A-Z]|mcp__)/.test(name)) return [name];
+    // A rule such as `Bash(git *)` has the tool before its bracket; tools of servers begin with `mcp__`.
+    if (CLAUDE_KNOWN.has(name.split('(')[0] ?? '') || name.startsWith('mcp__')) return [name];
     warnings.push(`claude has no tool ${name}; it was left out`);
     return [];
   });
   return { tools: [...new Set(tools)], warnings };
 }
 
-/** Extensions may add tools of any name, so no name is unknown to pi. */
+/** Extensions may add tools of any name: one that pi does not bring is handed on, and pi leaves it out if nothing has it. */
 export function piTools(scope: Tools): Scope {
-  return { tools: [...new Set(namesOf(scope).map((name) => PI_NAMES[name] ?? name))], warnings: [] };
+  const tools = [...new Set(namesOf(scope).map((name) => PI_NAMES[name] ?? name))];
+  const unknown = tools.filter((name) => !CODING.includes(name));
+  const warnings = unknown.map((name) => `pi brings no tool ${name}; it is left out unless an extension has it`);
+  return { tools, warnings };
 }
 
 export type Sandbox = {

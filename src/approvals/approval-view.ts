@@ -1,4 +1,5 @@
 // An approval as people and scripts see it: what is to be done, exactly, and everything they need to decide.
+import { exactly, inWords } from '../kernel/approval/plain-sight.ts';
 import type { SealedCommand } from '../kernel/approval/request.ts';
 import { type Approval, endOf } from '../kernel/approval/state.ts';
 
@@ -79,23 +80,26 @@ function commandView(
 /** The lines a person decides by. Nothing is summed up or left out. */
 export function linesOf(view: ApprovalView, baton: string): readonly string[] {
   const { id, status, stale, since, until, risk, rationale, rollback, verification, cast, turn, requester } = view;
-  const where = cast === null ? requester : `${requester}, turn ${turn} of cast ${cast}`;
+  const asking = inWords(requester);
+  const where = cast === null ? asking : `${asking}, turn ${turn} of cast ${inWords(cast)}`;
   const commands = view.commands.map(
-    ({ command, tier, status: its }) => `  command       ${command}  (${tier}, ${its})`,
+    ({ command, tier, status: its }) => `  command       ${exactly(command)}  (${tier}, ${its})`,
   );
-  const files = Object.entries(view.files).map(([path, digest]) => `  file          ${path}  ${digest.slice(0, 19)}`);
+  const files = Object.entries(view.files).map(
+    ([path, digest]) => `  file          ${exactly(path)}  ${digest.slice(0, 19)}`,
+  );
   return [
     `${id}  ${status}${stale ? ', stale' : ''}`,
-    `  operation     ${view.operation}`,
+    `  operation     ${inWords(view.operation)}`,
     ...(commands.length === 0 ? ['  command       none: permission in words'] : commands),
-    `  folder        ${view.folder}`,
-    `  scope         ${view.scope}`,
-    `  risk          ${risk}: ${rationale}`,
-    `  rollback      ${rollback ?? 'not reversible'}`,
-    ...(verification === null ? [] : [`  verification  ${verification}`]),
+    `  folder        ${exactly(view.folder)}`,
+    `  scope         ${inWords(view.scope)}`,
+    `  risk          ${risk}: ${inWords(rationale)}`,
+    `  rollback      ${inWords(rollback ?? 'not reversible')}`,
+    ...(verification === null ? [] : [`  verification  ${inWords(verification)}`]),
     ...files,
     `  asked by      ${where}, since ${since}, until ${until}`,
-    ...(view.approvedBy === null ? [] : [`  approved by   ${view.approvedBy}`]),
+    ...(view.approvedBy === null ? [] : [`  approved by   ${inWords(view.approvedBy)}`]),
     ...waysOn(view, baton),
   ];
 }

@@ -17,7 +17,8 @@ export function groundAt(root: string, cwd: string, home: string | undefined): G
     isOwn(path) {
       const place = realPlace(path);
       const below = relative(real, place);
-      if (isInside(below)) return !GOVERNING.includes((below.split('/')[0] ?? '').toLowerCase());
+      if (isInside(below)) return !below.split('/').some((part) => GOVERNING.includes(part.toLowerCase()));
+      if (place.split('/').some((part) => GOVERNING.includes(part.toLowerCase()))) return false;
       return !real.startsWith(place) && scratch.some((folder) => isInside(relative(folder, place)));
     },
   };

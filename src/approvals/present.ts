@@ -4,7 +4,7 @@ import { nearestCommand } from '../kernel/approval/difference.ts';
 import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
 import type { Presented } from '../kernel/approval/request.ts';
 import type { Approval } from '../kernel/approval/state.ts';
-import { marksOf, type Variables } from './bound-variables.ts';
+import { familiesIn, marksOf, type Variables } from './bound-variables.ts';
 import { digestsFor, placesFor, programsFor } from './look.ts';
 import { versionOf } from './policy-version.ts';
 import type { SealKey } from './seal-key.ts';
@@ -16,6 +16,8 @@ export type ExecScene = {
   readonly policy: ApprovalPolicy;
   readonly key: SealKey;
   readonly requester: string;
+  /** Tells the log that is asked apart from every copy of it. */
+  readonly log: string;
 };
 
 export function presentedAs({ sealed }: Approval, argv: readonly string[], scene: ExecScene): Presented {
@@ -27,7 +29,9 @@ export function presentedAs({ sealed }: Approval, argv: readonly string[], scene
   const programs = programsFor(Object.keys(command?.programs ?? {}), cwd, env.PATH ?? '');
   const places = placesFor(Object.keys(command?.places ?? {}));
   const files = digestsFor(Object.keys(command?.files ?? {}));
-  const envMarks = marksOf(Object.keys(sealed.envMarks), env, key);
+  const names = new Set([...Object.keys(sealed.envMarks), ...familiesIn(env)]);
+  const envMarks = marksOf([...names].sort(), env, key);
+  const log = key.mark('log', scene.log);
   const version = versionOf(policy);
   const bound = {
     id: sealed.id,
@@ -37,6 +41,7 @@ export function presentedAs({ sealed }: Approval, argv: readonly string[], scene
     policy: version,
     requester,
     expiresAt: sealed.expiresAt,
+    log,
   };
   return {
     argv: clearArgv(argv),
@@ -48,6 +53,7 @@ export function presentedAs({ sealed }: Approval, argv: readonly string[], scene
     files,
     envMarks,
     policy: version,
+    log,
     keyId: key.id,
   };
 }

@@ -1,5 +1,5 @@
-// Runs an approved command in our place: without a shell, with our own standard streams, with the signals we get. Its exit
-// code becomes ours.
+// Runs an approved command in our place: without a shell, with our own output, with the signals we get. Its exit code becomes
+// ours. What is fed to it was not approved, so it is fed nothing, unless a person sits at the terminal.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
@@ -27,7 +27,8 @@ export type CommandEnd = {
 export function runCommand({ file, argv, cwd, env }: CommandRun): Promise<CommandEnd> {
   return new Promise((resolve) => {
     const [name = file, ...args] = argv;
-    const child = spawn(file, args, { argv0: name, cwd, env, stdio: 'inherit' });
+    const stdin = process.stdin.isTTY ? 'inherit' : 'ignore';
+    const child = spawn(file, args, { argv0: name, cwd, env, stdio: [stdin, 'inherit', 'inherit'] });
     const pass = (signal: NodeJS.Signals) => void child.kill(signal);
     const shared = (signal: NodeJS.Signals) => {
       if (!process.stdin.isTTY) child.kill(signal);

@@ -5,6 +5,7 @@ import { USUAL } from '../agents/environment.ts';
 import type { SealedRequest } from '../kernel/approval/request.ts';
 import { isText, type JsonObject } from '../kernel/json.ts';
 import { groundAt } from './ground.ts';
+import { logIdentity } from './log-identity.ts';
 import { readPolicy } from './policy-file.ts';
 import { openSealKey } from './seal-key.ts';
 import { sealRequest } from './seal-request.ts';
@@ -17,7 +18,12 @@ export type TurnAsks = {
 };
 
 /** Null where nothing can be sealed: the policy cannot be understood, or the key cannot be used. */
-export function sealForTurn(asks: TurnAsks, dir: string, cwd: string, env: NodeJS.ProcessEnv): SealedRequest | null {
+export function sealForTurn(
+  asks: TurnAsks,
+  { dir, stateDir }: { readonly dir: string; readonly stateDir: string },
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+): SealedRequest | null {
   const policy = readPolicy(join(dir, '.baton', 'config.json'));
   const key = openSealKey(env);
   if ('allow' in policy || 'allow' in key) return null;
@@ -33,5 +39,6 @@ export function sealForTurn(asks: TurnAsks, dir: string, cwd: string, env: NodeJ
     key,
     now: Date.now(),
     ground,
+    log: logIdentity(stateDir),
   });
 }

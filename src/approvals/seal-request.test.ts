@@ -7,7 +7,8 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { DEFAULT_POLICY } from '../kernel/approval/policy.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import { digestOf, namedBy } from './look.ts';
+import { digestOf } from './look.ts';
+import { namedBy } from './named-by.ts';
 import { sealKey } from './seal-key.ts';
 import { type SealScene, sealRequest } from './seal-request.ts';
 
@@ -29,6 +30,7 @@ const scene: SealScene = {
   key,
   now: 0,
   ground: null,
+  log: 'log',
 };
 const seal = (request: JsonObject, over: Partial<SealScene> = {}) => sealRequest(request, { ...scene, ...over });
 const print = (request: JsonObject, over: Partial<SealScene> = {}) => seal(request, over).fingerprint;

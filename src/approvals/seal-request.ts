@@ -10,7 +10,8 @@ import { canonicalJson } from '../kernel/ledger/canonical-json.ts';
 import { findSecrets, scrub } from '../kernel/secrets.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { boundNames, marksOf, type Variables } from './bound-variables.ts';
-import { digestOf, digestsFor, namedBy, placesFor, programsFor, sha256 } from './look.ts';
+import { digestOf, digestsFor, placesFor, programsFor, sha256 } from './look.ts';
+import { namedBy } from './named-by.ts';
 import { versionOf } from './policy-version.ts';
 import type { SealKey } from './seal-key.ts';
 import { argvOf, shellLine } from './shell-words.ts';
@@ -32,6 +33,8 @@ export type SealScene = {
   readonly key: SealKey;
   readonly now: number;
   readonly ground: Ground | null;
+  /** Tells the log it is asked in apart from every copy of it. */
+  readonly log: string;
   /** `P-` and 32 hexadecimal digits; made up where it is not given. */
   readonly id?: string;
 };
@@ -43,7 +46,7 @@ export type SealScene = {
 export function sealRequest(request: JsonObject, scene: SealScene): SealedRequest {
   const { policy, env, key } = scene;
   const cwd = realFolder(resolve(scene.cwd, isPath(request.x_cwd) ? request.x_cwd : '.'));
-  const names = boundNames(policy.env, strings(request.x_env));
+  const names = boundNames(env, policy.env, strings(request.x_env));
   const place: Place = { ...scene, cwd, envMarks: marksOf(names, env, key), path: env.PATH ?? '' };
   const wanted = commandsIn(request, place);
   const argvs = 'refusal' in wanted ? [] : wanted.argvs;
@@ -59,6 +62,7 @@ export function sealRequest(request: JsonObject, scene: SealScene): SealedReques
     policy: version,
     requester: scene.requester,
     expiresAt,
+    log: key.mark('log', scene.log),
   };
   const commands = looked.map((one) => sealedCommand(one, bound, key));
   const operation = said(request.operation) || (looked[0] ? `run ${looked[0].classified.tier} command` : 'not said');
@@ -96,11 +100,16 @@ type Place = SealScene & { readonly envMarks: Readonly<Record<string, string | n
 
 type Looked = Pick<SealedCommand, 'programs' | 'places' | 'files'> & {
   readonly argv: readonly string[];
+  /** Whether it names no more than can be bound. */
+  readonly isWhole: boolean;
   readonly classified: Classified;
 };
 
 /** What all commands of a request have in common, as it enters the seal. */
-export type Bound = Pick<SealedRequest, 'id' | 'cwd' | 'envMarks' | 'path' | 'policy' | 'requester' | 'expiresAt'>;
+export type Bound = Pick<
+  SealedRequest,
+  'id' | 'cwd' | 'envMarks' | 'path' | 'policy' | 'requester' | 'expiresAt' | 'log'
+>;
 export type Parts = Pick<Presented, 'programs' | 'places'> & {
   readonly argv: readonly string[];
   readonly files: Readonly<Record<string, string | null>>;
@@ -108,8 +117,8 @@ export type Parts = Pick<Presented, 'programs' | 'places'> & {
 
 /** The seal of one command with everything it is bound to. */
 export function sealOfCommand({ argv, programs, places, files }: Parts, bound: Bound, key: SealKey): string {
-  const { id, cwd, envMarks, path, policy, requester, expiresAt } = bound;
-  const whole = { v: 1, id, argv, cwd, envMarks, path, programs, places, files, policy, requester, expiresAt };
+  const { id, cwd, envMarks, path, policy, requester, expiresAt, log } = bound;
+  const whole = { v: 2, id, argv, cwd, envMarks, path, programs, places, files, policy, requester, expiresAt, log };
   return key.seal('command', canonicalJson(whole as unknown as Json));
 }
 
@@ -132,6 +141,11 @@ function commandsIn(request: JsonObject, place: Place): Wanted {
     : [];
   // Only what changes state needs an approval; a list with one such command is no list.
   const changing = listed.filter((one) => classifyArgv(argvOf(one), place.policy, place.ground).tier === 'T3');
+  if (changing.length > 0 && isText(line) && !isSummary(line, listed)) {
+    return tooMuch(
+      'exact_content and command_set name different commands; leave exact_content out, or say there exactly what the list says',
+    );
+  }
   const lines = changing.length > 0 ? changing : isText(line) ? [line] : [];
   if (lines.length > COMMANDS_MAX)
     return tooMuch(`more than ${COMMANDS_MAX} commands are asked for; ask for fewer at a time`);
@@ -149,11 +163,30 @@ function commandsIn(request: JsonObject, place: Place): Wanted {
   return { argvs: lines.map(argvOf) };
 }
 
+/** Whether a line says no more and nothing else than the commands of the list, one of them or all of them in order. */
+function isSummary(line: string, listed: readonly string[]): boolean {
+  const bare = (text: string) => text.trim().replace(/\s+/g, ' ');
+  const said = bare(line.replaceAll('\n', ' ; '));
+  return (
+    listed.some((one) => bare(one) === bare(line)) ||
+    [' && ', '; ', ' ; '].some((between) => listed.map(bare).join(between) === said)
+  );
+}
+
 function tooMuch(reason: string): Wanted {
   return { refusal: deny('COMMAND_BLOCKED', reason) };
 }
 
 function refusalOf(looked: readonly Looked[]): Denied | null {
+  if (looked.some(({ isWhole }) => !isWhole)) {
+    return deny('COMMAND_BLOCKED', 'it names more files than can be bound; name fewer, or a folder');
+  }
+  if (looked.some(({ argv }) => hidesMore(argv))) {
+    return deny(
+      'COMMAND_BLOCKED',
+      'something in it looks like a secret and holds more than a secret does; it would be masked, and nobody could see what runs. Name a variable or a file instead',
+    );
+  }
   const blocked = looked.find(({ classified }) => classified.blocked !== null);
   if (!blocked) return null;
   const command = shown(blocked.argv);
@@ -173,6 +206,7 @@ function lookAt(argv: readonly string[], place: Place, more: readonly string[]):
   const { because, ...judged } = classifyArgv(argv, policy, ground);
   return {
     argv,
+    isWhole: named.isWhole,
     classified: { ...judged, because: isClear ? because : 'it changes state, and holds a secret' },
     programs: programsFor(programs, cwd, path),
     places,
@@ -180,7 +214,7 @@ function lookAt(argv: readonly string[], place: Place, more: readonly string[]):
   };
 }
 
-function sealedCommand({ argv, classified, ...looked }: Looked, bound: Bound, key: SealKey): SealedCommand {
+function sealedCommand({ argv, classified, isWhole: _, ...looked }: Looked, bound: Bound, key: SealKey): SealedCommand {
   const clear = clearArgv(argv);
   const display = shown(argv);
   return {
@@ -193,6 +227,13 @@ function sealedCommand({ argv, classified, ...looked }: Looked, bound: Bound, ke
     marks: marksOfArgv(argv, key),
     ...looked,
   };
+}
+
+/** Whether what would be masked could itself run something: then a person would agree to what is not shown. */
+function hidesMore(argv: readonly string[]): boolean {
+  return [shellLine(argv), argv.join(' ')].some((text) =>
+    findSecrets(text).some(({ start, end }) => /[\s$`;|&<>()]/.test(text.slice(start, end))),
+  );
 }
 
 /** As a shell would be told it, without secrets. */
@@ -215,8 +256,10 @@ function present(files: Readonly<Record<string, string>>): Readonly<Record<strin
 
 function riskOf(level: Json | undefined, looked: readonly Looked[]): string {
   const said = isString(level) ? level.trim().toUpperCase() : '';
-  if (RISKS.includes(said)) return said;
-  return looked.some(({ classified }) => classified.tier === 'T3') || looked.length === 0 ? 'MEDIUM' : 'LOW';
+  const isChanging = looked.some(({ classified }) => classified.tier === 'T3') || looked.length === 0;
+  // Whoever asks may say that it is worse than it looks, and not that what changes state is harmless.
+  if (RISKS.includes(said)) return said === 'LOW' && isChanging ? 'MEDIUM' : said;
+  return isChanging ? 'MEDIUM' : 'LOW';
 }
 
 function said(value: Json | undefined): string {

@@ -6,9 +6,10 @@ import { placesWritten } from '../hooks/written-paths.ts';
 import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
 import { TIERS, type Tier } from '../kernel/approval/request.ts';
 import { blockedIn } from './blocked.ts';
+import { wordsOf } from './command-words.ts';
 import { isHarmlessVariable, riskInArguments } from './risky-arguments.ts';
 import { shellLine } from './shell-words.ts';
-import { GLOBALS, ROWS, type Rows, rowsOf, SIMULATES } from './tier-table.ts';
+import { ROWS, type Rows, rowsOf, SIMULATES } from './tier-table.ts';
 
 export type Classified = {
   readonly tier: Tier;
@@ -28,9 +29,6 @@ export type Ground = {
 
 type Judged = { readonly tier: Tier; readonly because: string };
 
-/** Programs that do nothing but write the files they name. */
-const WRITERS = ['tee', 'touch', 'mkdir', 'cp', 'mv'];
-
 export function classifyArgv(argv: readonly string[], policy: ApprovalPolicy, ground: Ground | null): Classified {
   return classify(shellLine(argv), policy, ground);
 }
@@ -38,11 +36,12 @@ export function classifyArgv(argv: readonly string[], policy: ApprovalPolicy, gr
 export function classify(line: string, policy: ApprovalPolicy, ground: Ground | null): Classified {
   const read = stepsOf(line);
   if (!read.ok) return { tier: 'T3', because: `it cannot be looked through: ${read.why}`, blocked: null };
-  const { steps } = read;
+  const { steps, doubt } = read;
   const people = rowsOf(Object.entries(policy.tiers));
   const judged = steps.flatMap((step) => judgeStep(step, people));
   const written = judgeWrites(steps, policy, ground);
-  const all = [...judged, ...(written ? [written] : [])];
+  const doubted: Judged[] = doubt === null ? [] : [{ tier: 'T3', because: `it cannot be looked through: ${doubt}` }];
+  const all = [...doubted, ...judged, ...(written ? [written] : [])];
   const worst = all.reduce<Judged>((a, b) => (rank(b.tier) > rank(a.tier) ? b : a), {
     tier: all.length === 0 ? 'T3' : 'T0',
     because: all.length === 0 ? 'it runs nothing that can be seen' : 'it only reads',
@@ -82,11 +81,14 @@ function judgeRun(run: Invocation, hasInner: boolean, people: Rows): Judged {
   if (isWriter(run) && risk === null) return { tier: 'T0', because: `${program} only writes` };
   const found = lookUp(run, ROWS);
   if (found && rank(found.tier) < rank('T3')) {
+    if (program === 'git' && found.tier !== 'T0' && args[0]?.text === '-C') {
+      return { tier: 'T3', because: 'it changes another repository' };
+    }
     return risk === null
       ? { tier: found.tier, because: `${found.words} is ${found.tier}` }
       : { tier: 'T3', because: risk };
   }
-  if (isSimulated(run)) return { tier: 'T2', because: `${program} only says what it would do` };
+  if (risk === null && isSimulated(run)) return { tier: 'T2', because: `${program} only says what it would do` };
   return {
     tier: 'T3',
     because: `${shellLine([program, ...args.slice(0, 2).map(({ text }) => text)])} is not known to be harmless`,
@@ -103,15 +105,23 @@ function unseen(program: string): Judged {
 
 /** A shell that is given a line that can be seen; the line is judged by itself. A script, or its input, cannot be seen. */
 function judgeShell({ program, args }: Invocation): Judged {
-  const flag = args.findIndex(({ text, isPlain }) => isPlain && /^-[a-z]*c$/.test(text));
+  const flag = args.findIndex(({ text, isPlain }) => isPlain && /^-[elux]*c$/.test(text));
   const before = args.slice(0, Math.max(flag, 0));
-  const isClear =
-    flag !== -1 && before.every(({ text }) => /^-[elux]+$/.test(text)) && args[flag + 1]?.isPlain === true;
+  const isClear = flag !== -1 && before.every(({ text }) => /^-[elux]+$/.test(text)) && isLine(args[flag + 1]);
   if (isClear) return passed(program);
-  if (args[0]?.text === '-n' && args.length > 1 && args.every((word) => word.isPlain && !/^-[^n]/.test(word.text))) {
+  if (
+    args[0]?.text === '-n' &&
+    args.length > 1 &&
+    args.every((word) => word.isPlain && !word.isOpen && !/^-[^n]|^-n.|^\+/.test(word.text))
+  ) {
     return { tier: 'T1', because: `${program} -n only checks` };
   }
   return unseen(program);
+}
+
+/** What a shell would take for one more option is no line. */
+function isLine(word: Word | undefined): boolean {
+  return word !== undefined && word.isPlain && !/^[-+]/.test(word.text);
 }
 
 /** They hand what stands behind them to a shell, as a line. */
@@ -156,21 +166,6 @@ function weightOf(parts: readonly string[], words: readonly (string | null)[]): 
   return weight;
 }
 
-/** The words behind the program, without the options that may stand before a command; null for one that cannot be seen. */
-function wordsOf(program: string, args: readonly Word[]): readonly (string | null)[] {
-  const { values = [], alone = [] } = (Object.hasOwn(GLOBALS, program) && GLOBALS[program]) || {};
-  let at = 0;
-  for (; at < args.length; at += 1) {
-    const { text = '', isPlain = false } = args[at] ?? {};
-    const next = args[at + 1];
-    if (!isPlain) break;
-    if (values.includes(text) && next !== undefined && next.text !== '' && !next.text.startsWith('-')) at += 1;
-    else if (!alone.includes(text) && !values.some((name) => name.startsWith('--') && text.startsWith(`${name}=`)))
-      break;
-  }
-  return args.slice(at).map(({ text, isPlain }) => (isPlain ? text : null));
-}
-
 /** The option must stand where nothing before it could take it for its value, once, and before the end of the options. */
 function isSimulated({ program, args }: Invocation): boolean {
   const rows = SIMULATES.get(program) ?? [];
@@ -184,21 +179,37 @@ function isSimulated({ program, args }: Invocation): boolean {
   const before = words[at - 1]?.text ?? '';
   if (at === -1 || (before.startsWith('-') && !before.includes('='))) return false;
   const stem = (words[at]?.text ?? '').split('=')[0] ?? '';
-  const said = words.filter(({ text }) => text.startsWith(stem) || text.startsWith(`--no-${stem.replace(/^-+/, '')}`));
-  return said.length === 1;
+  // A value behind it, or anything that takes something back, may take this back.
+  if (args.some(({ text }) => /^--no-|^(?:false|0|none|no)$/.test(text))) return false;
+  return words.filter(({ text }) => isShortFor(text, stem)).length === 1;
 }
 
+/** Options of writers that change nothing about where they write. */
+const WRITER_OPTIONS: Readonly<Record<string, RegExp>> = {
+  tee: /^(?:-a|--append)$/,
+  touch: /^-[acm]{1,3}$/,
+  mkdir: /^(?:-[pv]{1,2}|--parents|--verbose)$/,
+  cp: /^(?:-[abfinprRuv]{1,8}|--recursive|--force|--no-clobber|--verbose|--update)$/,
+  mv: /^(?:-[finuv]{1,5}|--force|--no-clobber|--verbose)$/,
+};
+
 function isWriter({ program, args }: Invocation): boolean {
-  return (
-    WRITERS.includes(program) &&
-    !args.some(({ text }) => /^--?(?:t$|target|Z|context|backup|S$|suffix|output-error)/.test(text))
-  );
+  const known = Object.hasOwn(WRITER_OPTIONS, program) ? WRITER_OPTIONS[program] : undefined;
+  return known !== undefined && args.every(({ text }) => !text.startsWith('-') || text === '--' || known.test(text));
+}
+
+/** Whether a word is an option or the beginning of one, which programs take for the whole. */
+function isShortFor(word: string, option: string): boolean {
+  const [stem = ''] = word.split('=');
+  return stem.startsWith(option) || (stem.length >= 3 && option.startsWith(stem));
 }
 
 /** Writes count as the policy says where all of them are seen and the agent's own, and as T3 anywhere else. */
 function judgeWrites(steps: readonly Step[], policy: ApprovalPolicy, ground: Ground | null): Judged | null {
-  const { paths, isClear, count } = placesWritten(steps, ground?.cwd ?? '/', ground?.home);
-  const real = paths.filter((path) => !/^\/dev\/(?:null|stdout|stderr|tty)$/.test(path));
+  const { paths, possible, isClear, count } = placesWritten(steps, ground?.cwd ?? '/', ground?.home);
+  const real = [...new Set([...paths, ...possible])].filter(
+    (path) => !/^\/dev\/(?:null|stdout|stderr|tty)$/.test(path),
+  );
   if (count === 0 || (isClear && real.length === 0)) return null;
   if (!isClear || !ground) return { tier: 'T3', because: 'where it writes cannot be seen' };
   const foreign = real.find((path) => !ground.isOwn(path));

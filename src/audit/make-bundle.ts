@@ -32,6 +32,8 @@ export function makeBundle(file: string, cast: string, known: Known, signing: Si
   try {
     const own = ownFacts(db, cast, size);
     const texts = textsBeside(db, own);
+    const missing = redactions.filter((each) => each !== 'secrets' && !occurs(own, texts, each));
+    if (missing.length > 0) return { verdict: nothingToRedact(missing), text: '' };
     const { shown, withheld, redacted, secrets } = redact(own, texts, redactions);
     if (secrets) return { verdict: secrets, text: '' };
     const facts = own.map(({ line, read: { seq } }): BundledFact => {
@@ -80,6 +82,19 @@ function textsBeside(db: DatabaseSync, own: readonly Own[]): ReadonlyMap<string,
   const select = db.prepare('SELECT digest, body FROM texts WHERE id BETWEEN ? AND ?');
   const rows = own.flatMap(({ read: { seq } }) => select.all(seq * TEXTS_PER_FACT, (seq + 1) * TEXTS_PER_FACT - 1));
   return new Map(rows.map(({ digest, body }) => [String(digest), String(body)]));
+}
+
+/** A mistyped wish must not export in clear what it was to hide. */
+function occurs(own: readonly Own[], texts: ReadonlyMap<string, string>, redaction: string): boolean {
+  const written = JSON.stringify(redaction).slice(1, -1);
+  return [...texts.values()].some((text) => text.includes(redaction)) || own.some(({ line }) => line.includes(written));
+}
+
+function nothingToRedact(missing: readonly string[]): Denied {
+  const reason = `${missing.length} of the redactions occur nowhere in the cast, so nothing was written; look them up with \`baton trace\` and \`baton log\``;
+  // What was to be hidden is not repeated here; which ones they are is told by their digests or lengths.
+  const named = missing.map((each) => (each.startsWith('sha256:') ? each : `${each.length} characters`));
+  return deny('BAD_USAGE', reason, { missing: named });
 }
 
 function redact(own: readonly Own[], texts: ReadonlyMap<string, string>, redactions: Redactions) {

@@ -17,6 +17,8 @@ export type TracedTurn = {
   readonly prompt: string | null;
   readonly brief: string | null;
   readonly output: string | null;
+  /** The id under which the agent before handed to it; null where nobody did, or trust was off. */
+  readonly handoff: string | null;
   /** The turn whose handoff led to this one; null where it is the first. */
   readonly after: number | null;
   readonly decisions: readonly { readonly seq: number; readonly kind: string; readonly by: string }[];
@@ -47,6 +49,8 @@ export function turnsOf(cast: string, lines: readonly (StoredLine & { readonly b
       for (const place of [String(fact.to), placeOf(fact.to, fact.item)]) handedTo.set(place, Number(fact.turn));
     } else if (turn && kind === 'attempt.started') {
       turn.brief = digestOfText(fact.brief);
+      const handoff = memberOf(fact, ['envelope', 'handoff_id']);
+      if (typeof handoff === 'string') turn.handoff = handoff;
       // A script spoke, whatever the materia would have asked.
       if (isObject(fact.script)) Object.assign(turn, { runner: 'scripted', model: null });
     } else if (turn && kind === 'turn.accepted') {
@@ -68,7 +72,7 @@ export function behindFile(turns: readonly TracedTurn[], path: string): readonly
   );
 }
 
-/** The turns in which a digest took part, and all those that they led to. */
+/** The turns in which a digest or a handoff took part, and all those that they led to. */
 export function aheadOf(turns: readonly TracedTurn[], digest: string): readonly TracedTurn[] {
   return withThose(
     turns,
@@ -78,8 +82,37 @@ export function aheadOf(turns: readonly TracedTurn[], digest: string): readonly 
 }
 
 /** Every digest that a turn has to do with. */
-function partsOf({ prompt, brief, output, touched }: TracedTurn): readonly (string | null)[] {
-  return [prompt, brief, output, ...Object.values(touched)];
+function partsOf({ prompt, brief, output, handoff, touched }: TracedTurn): readonly (string | null)[] {
+  return [prompt, brief, output, handoff, ...Object.values(touched)];
+}
+
+/** A handoff from outside, and what became of it. */
+export type TracedHandoff = {
+  readonly handoff: string | null;
+  readonly source: string | null;
+  readonly target: string | null;
+  readonly parent: string | null;
+  readonly code: string;
+  /** The digest of the envelope. */
+  readonly envelope: string | null;
+  /** The entry that holds the verdict. */
+  readonly judged: number;
+};
+
+export function tracedHandoff({ seq, fact }: Pick<StoredLine, 'seq' | 'fact'>): TracedHandoff {
+  const text = (name: string) => {
+    const value = fact[name];
+    return typeof value === 'string' ? value : null;
+  };
+  return {
+    handoff: text('handoff'),
+    source: text('source'),
+    target: text('target'),
+    parent: text('parent'),
+    code: text('code') ?? '',
+    envelope: text('envelopeDigest'),
+    judged: seq,
+  };
 }
 
 type Next = (turns: readonly TracedTurn[], turn: TracedTurn) => readonly TracedTurn[];
@@ -114,6 +147,7 @@ function newTurn(cast: string, fact: JsonObject, rules: JsonObject, after: numbe
     prompt: promptsIn(rules)[materia] ?? null,
     brief: null,
     output: null,
+    handoff: null,
     after,
     decisions: [],
     touched: {},

@@ -81,6 +81,15 @@ test('a text that is left out by its digest, or by what it says, is proved all t
   }
 });
 
+test.each([`sha256:${'0'.repeat(64)}`, 'words that nobody said'])(
+  'what occurs nowhere cannot be left out: %s',
+  (redact) => {
+    const { verdict, text } = bundle('a', redact);
+    expect([verdict.code, text]).toEqual(['BAD_USAGE', '']);
+    expect(JSON.stringify(verdict)).not.toContain('nobody said');
+  },
+);
+
 test('words that stand in a line keep back the fact, and its leaf is proved', () => {
   const { text } = bundle('a', 'Ada said');
   expect(text).not.toContain('Ada said');

@@ -5,11 +5,11 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Detected, detectAgents } from '../agents/detect.ts';
 import { check } from '../kernel/graph/check.ts';
-import { isObject, type Json } from '../kernel/json.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite.ts';
 import { UTILITY_NAMES } from '../utilities/names.ts';
 import { BUNDLED, loadFor } from '../workspace/find-config.ts';
 import type { Workspace } from '../workspace/locate.ts';
+import { runnerFindings, runnersIn } from './configured-runners.ts';
 import { counted } from './counted.ts';
 import { hasLog } from './state-folder.ts';
 
@@ -30,12 +30,13 @@ const SKEW_MS_MAX = 60_000;
 const SANE_YEAR = 2026;
 
 export async function checkup(workspace: Workspace, env: NodeJS.ProcessEnv, now: number): Promise<readonly Finding[]> {
-  const { finding: config, runners } = configFinding(workspace);
+  const { finding: config, runners, missing } = configFinding(workspace, env);
   return [
     nodeFinding(process.versions.node),
     gitFinding(workspace, env),
     config,
     ...agentFindings(await detectAgents(env), runners),
+    ...missing,
     diskFinding(workspace),
     stateFinding(workspace),
     await clockFinding(workspace, now),
@@ -78,52 +79,63 @@ function gitFinding({ dir }: Workspace, env: NodeJS.ProcessEnv): Finding {
   }
 }
 
-function configFinding(workspace: Workspace): { readonly finding: Finding; readonly runners: readonly string[] } {
+type Configured = {
+  readonly finding: Finding;
+  readonly runners: readonly string[];
+  /** What its runners lack. */
+  readonly missing: readonly Finding[];
+};
+
+function configFinding(workspace: Workspace, env: NodeJS.ProcessEnv): Configured {
   try {
     const loaded = loadFor({ file: undefined, workspace, cwd: workspace.dir, loadout: undefined });
     const issues = [...loaded.issues, ...check(loaded.config, { utilities: UTILITY_NAMES })];
     const errors = issues.filter(({ level }) => level === 'error');
     const where = loaded.file === BUNDLED ? 'the one that comes with baton' : loaded.file;
     const runners = runnersIn(loaded.config);
+    const missing = runnerFindings(loaded.config, workspace, env);
     const [first] = errors;
     if (first) {
       const found = `${counted(errors.length, 'error')} in ${where}; first: ${first.path}: ${first.message}`;
-      return { finding: error('configuration', found, 'baton check lists them all, each with a way out'), runners };
+      return {
+        finding: error('configuration', found, 'baton check lists them all, each with a way out'),
+        runners,
+        missing,
+      };
     }
     const fix = loaded.file === BUNDLED ? 'baton init makes one of your own' : null;
-    return { finding: { name: 'configuration', level: 'ok', found: where, fix }, runners };
+    return { finding: { name: 'configuration', level: 'ok', found: where, fix }, runners, missing };
   } catch (cause) {
     const finding = error(
       'configuration',
       (cause as Error).message,
       `correct ${workspace.configFile}, or replace it with baton init --force`,
     );
-    return { finding, runners: [] };
+    return { finding, runners: [], missing: [] };
   }
-}
-
-/** The runners that the agents of a configuration name. */
-export function runnersIn(config: Json): readonly string[] {
-  const materia = isObject(config) && isObject(config.materia) ? Object.values(config.materia).filter(isObject) : [];
-  const agents = materia.filter((one) => one.prompt !== undefined || one.promptFile !== undefined);
-  return [...new Set(agents.map(({ runner }) => (typeof runner === 'string' ? runner : 'claude')))];
 }
 
 /** An agent that the configuration names has to be there; of the others one is enough. */
 export function agentFindings(found: readonly Detected[], runners: readonly string[]): Finding[] {
   const findings = found
     .filter(({ name, path }) => runners.includes(name) || path !== null)
-    .map(({ name, path, version, signedInBy, hint }): Finding => {
+    .map(({ name, path, version, fault, signedInBy, hint }): Finding => {
       const isNeeded = runners.includes(name);
       const level = isNeeded ? 'error' : 'warning';
       if (path === null) return { name, level, found: 'not installed, and the configuration names it', fix: hint };
+      if (fault !== null) return { name, level, found: `${path} does not start: ${fault}`, fix: hint };
       const at = `${version ?? 'unknown version'} at ${path}`;
       if (signedInBy === null) return { name, level: 'warning', found: `${at}; no sign-in was found`, fix: hint };
       return ok(name, `${at}, signed in`);
     });
-  if (findings.length > 0) return findings;
+  // One that does not start, and that nobody needs, is no agent.
+  const isSome = found.some(({ name, path, fault }) => runners.includes(name) || (path !== null && fault === null));
+  if (isSome) return findings;
   const fix = 'baton agents says how to install one; baton cast --agents SCRIPT works without';
-  return runners.some((name) => !OTHERS.includes(name)) ? [error('agents', 'none is installed', fix)] : [];
+  return [
+    ...findings,
+    ...(runners.some((name) => !OTHERS.includes(name)) ? [error('agents', 'none is installed', fix)] : []),
+  ];
 }
 
 /** Runners that need no program. */

@@ -213,7 +213,7 @@ Without any of them: what is used, and of how much. Each is the new limit, not a
     group: 'casts',
     args: 'TURN rerun|accept|fail [--output FILE] [--reason TEXT] [--turns]',
     words: [2, 2],
-    summary: 'answer for a turn whose outcome is unknown after a crash; TURN is CAST:NUMBER',
+    summary: 'decide about a turn of unknown outcome, or whose agent asks or is blocked; TURN is CAST:NUMBER',
     help: `rerun           it did not happen, or may happen twice: dispatch it again
 accept          it happened: go on as if it had answered
 fail            it went wrong: fail the cast
@@ -243,11 +243,11 @@ Without CAST: the one that is open, if it is the only one.`,
     group: 'casts',
     args: 'CAST [--turn N] [TEXT… | --file FILE] [--turns]',
     words: [1, MANY],
-    summary: 'give the answer of a turn that a person takes, and carry the cast on',
+    summary: 'answer in a turn of your own, or an agent that asks or is blocked, and carry the cast on',
     help: `--turn          which turn, where several wait
 --file          the file with the answer; - is standard input
 Without TEXT and --file: standard input; in a terminal the brief is shown first. The answer is read like an agent's:
-one that does not keep the contract is refused with what is wrong, and the turn waits again.
+one that does not keep the contract is refused with what is wrong, and the turn waits again. An empty answer is wrong usage.
 ${TURNS_HELP}
 ${EXITS}`,
     example: 'baton answer latest \'{"satisfied": true}\'',
@@ -591,12 +591,14 @@ Exit: 0 whole, 1 denied.`,
   {
     name: 'trace',
     group: 'history',
-    args: 'FILE | CAST | DIGEST',
+    args: 'FILE | CAST | DIGEST | HANDOFF',
     words: [1, 1],
     summary: 'from a changed file or a result back to what is behind it, and forward from a prompt',
     help: `FILE            the turns that changed it, and those that handed on to them, with prompt, brief, model and decisions
 CAST            all turns of a cast in the same way
-DIGEST          sha256:… of a prompt, a brief, an output or a file: every turn it took part in, and the files they changed
+DIGEST          sha256:… of a prompt, a brief, an output or a file: every turn it took part in, and the files they changed;
+                of a prompt, as the lock names it, also every foreign handoff that claims it
+HANDOFF         the turn that was handed to under this id and those that it led to, or what became of a foreign handoff
 Digests are those of the log; \`baton audit prove\` proves the entries that are named.`,
     example: 'baton trace src/api.ts',
     options: {},

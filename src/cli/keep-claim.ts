@@ -1,6 +1,6 @@
 // What is kept of a claim beside its facts, for the time when its result comes: what the folder looked like, and how
-// criteria are checked. It is written
-// down before the claim is asked for, so that no claim is ever without it, whenever this process is killed.
+// criteria are checked. It is written down before the claim is asked for, so that no claim is ever without it, whenever this
+// process is killed.
 import { beat } from '../engine/heartbeat.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import type { BeatProcess } from '../kernel/ledger/beat.ts';

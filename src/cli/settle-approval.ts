@@ -1,4 +1,6 @@
 // A person's yes or no to what an agent asks for; then the cast that was waiting for it is carried on.
+import { mayDo } from '../access/role.ts';
+import { whoActs } from '../access/who-acts.ts';
 import { isInsideAttempt } from '../agents/inside-attempt.ts';
 import { approvalNamed, approvalsIn, runningIn } from '../approvals/open-approvals.ts';
 import type { Door } from '../engine/door.ts';
@@ -19,6 +21,9 @@ export async function settleApproval(call: Call, choice: Choice): Promise<number
   const workspace = workspaceOf(call);
   if (!hasLog(workspace))
     throw new Refused(deny('UNKNOWN_APPROVAL', `there is no approval ${word} in ${workspace.dir}`));
+  const { role } = whoActs();
+  const may = role === null ? null : mayDo(role, 'decide', `\`${choice.choice}\``);
+  if (may && !may.allow) throw new Refused(may);
   const settled = await withLedger(call, async ({ log, door }): Promise<Verdict | Approval> => {
     const found = approvalNamed(await approvalsIn(log), word);
     const isAgent = isInsideAttempt(call.env);

@@ -233,7 +233,7 @@ function wayTold(fact: Fact, { labels }: Known): string | null {
     case 'report.noted': {
       const { agent, agentId, status, keyOutputs } = fact.note;
       const { warnings = [] } = fact;
-      const not = warnings.length === 0 ? '' : `; not taken as it was: ${warnings.join('; ')}`;
+      const not = warnings.length === 0 ? '' : ` (not taken as it was: ${warnings.join('; ')})`;
       return `${agent} (${agentId}) reported ${status}${not}${said(keyOutputs.join('; '))}`;
     }
     default:
@@ -245,7 +245,8 @@ function trustTold(fact: Fact): string | null {
   switch (fact.kind) {
     case 'registry.loaded': {
       const agents = Object.keys(fact.registry.agents).length;
-      if (fact.registry.digest === '') return 'there is a registry, and it cannot be used; nobody is dispatched until it can';
+      if (fact.registry.digest === '')
+        return 'there is a registry, and it cannot be used; nobody is dispatched until it can';
       return `the registry ${fact.registry.digest.slice(0, 12)} with ${counted(agents, 'agent')} is in force${said(fact.reason)}`;
     }
     case 'quarantine.opened':

@@ -6,7 +6,9 @@ import { allow, deny, type Verdict } from '../kernel/verdict.ts';
 import { faultOfPlain } from './plain-json.ts';
 
 /** `text` is the exact text of a payload; `value` is a payload that is JSON already, with its text where that is known. */
-export type Payload = { readonly text: string } | { readonly value: Json; readonly written?: string };
+export type Payload =
+  | { readonly text: string /** Where the text was read from. */; readonly bytes?: Uint8Array }
+  | { readonly value: Json; readonly written?: string };
 
 export type ValidateOptions = {
   /** The options of the kind, as a line of `--jsonl` gives them. */
@@ -143,7 +145,8 @@ function exact(payload: Payload): Json {
 }
 
 /** Where the text is known it is what counts: parsing hides a key that stands twice. */
-function asWritten(payload: Payload): Json {
+function asWritten(payload: Payload): Json | Uint8Array {
+  if ('text' in payload && payload.bytes) return payload.bytes;
   return 'written' in payload && payload.written !== undefined ? payload.written : exact(payload);
 }
 

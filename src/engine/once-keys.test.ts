@@ -17,7 +17,7 @@ const handoff = (handoffId: string, stage = Number.POSITIVE_INFINITY): Request =
     claimed: { source: null, target: null },
     parent: null,
     verdict: isRefused ? refused : allow('accepted'),
-    otherwise: { replay: refused, source: refused, target: refused },
+    otherwise: { replay: deny('REPLAY', 'no'), source: deny('QUARANTINED', 'no'), target: deny('QUARANTINED', 'no') },
     refusal: isRefused ? { stage, verdict: refused, blocks: null } : null,
     registry: null,
     envelopeDigest: null,

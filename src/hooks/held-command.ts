@@ -1,6 +1,7 @@
 // A command that changes state is held back: it is sealed and waits for a person. What a person approved runs through
 // `baton exec`, and is let through only if it is exactly that.
 import { realpathSync } from 'node:fs';
+import { logIdentity } from '../approvals/log-identity.ts';
 import { programFor } from '../approvals/look.ts';
 import { requesterOf } from '../approvals/requester.ts';
 import { openSealKey } from '../approvals/seal-key.ts';
@@ -116,7 +117,7 @@ async function checked({ id, argv }: ExecCall, { cwd, policy, scene }: Held): Pr
       { door, log },
       id,
       argv,
-      { cwd, env, policy, key, requester },
+      { cwd, env, policy, key, requester, log: logIdentity(workspace.stateDir) },
       { by: await scene.by(), dry: true },
     );
     return verdict;
@@ -132,7 +133,8 @@ async function asked(line: string, why: string, { cwd, policy, ground, scene }: 
   return withDoor(async (door) => {
     const { name: requester, from } = await requesterOf(env, workspace.stateDir, (id) => door.cast(id));
     const request = { operation: 'a command that was held back', exact_content: line, rationale: why };
-    const sealed = sealRequest(request, { requester, cwd, env, policy, key, now: now(), ground });
+    const log = logIdentity(workspace.stateDir);
+    const sealed = sealRequest(request, { requester, cwd, env, policy, key, now: now(), ground, log });
     const verdict = await door.submit({ kind: 'approval.request', sealed, from }, await scene.by());
     if (!verdict.allow) return verdict;
     const { approval, status } = verdict.details;

@@ -21,38 +21,68 @@ export type Step = {
   readonly assigns: readonly string[];
 };
 export type Steps =
-  | { readonly ok: true; readonly steps: readonly Step[] }
+  | {
+      readonly ok: true;
+      readonly steps: readonly Step[];
+      /** Why a shell may see something else in it; null where that is certain. */
+      readonly doubt: string | null;
+    }
   | { readonly ok: false; readonly why: string };
 
 export const SHELLS = ['sh', 'bash', 'zsh', 'dash', 'ksh', 'ash'];
 /**
- * Programs that run what stands in their arguments: the letters of their options that take a value, and how many operands
- * of their own come before the program.
+ * Programs that run what stands in their arguments: the letters of their options that take a value, the options that stand
+ * alone and change nothing about what is run, and how many operands of their own come before the program. With any other
+ * option it is not certain what is run.
  */
-export const WRAPPERS: Readonly<Record<string, { readonly values: string; readonly own: number }>> = {
-  sudo: { values: 'ughpCTUrtDR', own: 0 },
-  doas: { values: 'uC', own: 0 },
-  env: { values: 'uC', own: 0 },
-  command: { values: '', own: 0 },
-  builtin: { values: '', own: 0 },
-  exec: { values: 'a', own: 0 },
-  nohup: { values: '', own: 0 },
-  nice: { values: 'n', own: 0 },
-  ionice: { values: 'cnpPu', own: 0 },
-  stdbuf: { values: 'ioe', own: 0 },
-  timeout: { values: 'ks', own: 1 },
-  time: { values: 'fo', own: 0 },
-  xargs: { values: 'InPLdaEs', own: 0 },
-  setsid: { values: '', own: 0 },
-  busybox: { values: '', own: 0 },
-  watch: { values: 'n', own: 0 },
-  flock: { values: 'wE', own: 1 },
-  parallel: { values: 'jIaN', own: 0 },
+type Wrapper = { readonly values: string; readonly alone: RegExp; readonly own: number };
+const NONE = /^$/;
+export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
+  sudo: { values: 'ug', alone: /^-[nEHS]$/, own: 0 },
+  doas: { values: 'u', alone: /^-n$/, own: 0 },
+  env: { values: 'u', alone: /^(?:-i|-|--ignore-environment)$/, own: 0 },
+  command: { values: '', alone: /^-p$/, own: 0 },
+  builtin: { values: '', alone: NONE, own: 0 },
+  exec: { values: '', alone: NONE, own: 0 },
+  nohup: { values: '', alone: NONE, own: 0 },
+  nice: { values: 'n', alone: /^-n?-?[0-9]{1,3}$|^--adjustment=-?[0-9]{1,3}$/, own: 0 },
+  ionice: { values: 'cn', alone: /^-c[0-3]$|^-n[0-7]$/, own: 0 },
+  stdbuf: { values: 'ioe', alone: /^-[ioe][0-9L][0-9KM]{0,6}$/, own: 0 },
+  timeout: {
+    values: 'ks',
+    alone: /^(?:-v|--verbose|--foreground|--preserve-status|--(?:signal|kill-after)=\w+|-k[0-9]+[smhd]?)$/,
+    own: 1,
+  },
+  time: { values: '', alone: /^-[pv]$/, own: 0 },
+  xargs: {
+    values: 'nPLs',
+    alone: /^(?:-0|--null|-r|--no-run-if-empty|-t|--verbose|-x|-[nPL][0-9]{1,6})$/,
+    own: 0,
+  },
+  setsid: { values: '', alone: /^(?:-w|--wait)$/, own: 0 },
+  busybox: { values: '', alone: NONE, own: 0 },
+  watch: { values: 'n', alone: /^-[dtn][0-9]*$/, own: 0 },
+  flock: { values: 'w', alone: /^(?:-n|-x|-s|--nonblock)$/, own: 1 },
+  parallel: { values: 'j', alone: /^-j[0-9]+$/, own: 0 },
+};
+/** Letters of options that are known to take the next word although what they do to the program is not. */
+const ALSO_VALUES: Readonly<Record<string, string>> = {
+  sudo: 'hpCTUrtDR',
+  doas: 'C',
+  env: 'CSa',
+  exec: 'a',
+  ionice: 'pPu',
+  time: 'fo',
+  xargs: 'IdaE',
+  flock: 'E',
+  parallel: 'IaN',
 };
 /** Programs that add words from their input to those of the program they run. */
 const FED = ['xargs', 'parallel'];
-const UNSEEN: Word = { text: '', isPlain: false, isQuoted: false };
-const SETTERS = ['export', 'declare', 'typeset', 'readonly', 'local', 'sudo', 'nohup', 'exec', 'command'];
+const UNSEEN: Word = { text: '', isPlain: false, isQuoted: false, isOpen: true, isHome: false };
+/** Stands for what is run where that is not certain. */
+const HIDDEN: Invocation = { program: '', named: '', isPlain: false, args: [] };
+const SETTERS = ['export', 'declare', 'typeset', 'readonly', 'local'];
 const FIND_RUNS = ['-exec', '-execdir', '-ok', '-okdir'];
 /** Programs behind programs, in one command. */
 const RUNS_MAX = 100;
@@ -64,28 +94,32 @@ export function stepsOf(line: string, nested = 0): Steps {
   const read = readShell(line);
   if (!read.ok) return read;
   const steps: Step[] = [];
+  let { doubt } = read;
   for (const command of read.commands) {
-    const budget = { left: RUNS_MAX };
+    const budget: Budget = { left: RUNS_MAX, assigns: [] };
     const runs = invocationsOf(command.words, budget);
     if (budget.left <= 0) return { ok: false, why: 'one program passes on to another too often' };
     const { words, writes, reads } = command;
-    steps.push({ runs, writes, reads, assigns: assignmentsIn(words) });
+    steps.push({ runs, writes, reads, assigns: [...budget.assigns, ...setBy(words, runs)] });
     for (const inner of linesFor(command, runs)) {
       const within = stepsOf(inner, nested + 1);
       if (!within.ok) return within;
+      doubt ??= within.doubt;
       steps.push(...within.steps);
     }
   }
-  return { ok: true, steps };
+  return { ok: true, steps, doubt };
 }
 
-type Budget = { left: number };
+/** How much may still be looked at, and the variables that were seen to be set. */
+type Budget = { left: number; readonly assigns: string[] };
 
 /** The program itself and those it only passes on to. */
 function invocationsOf(words: readonly Word[], budget: Budget): readonly Invocation[] {
   budget.left -= 1;
   if (budget.left <= 0) return [];
   const from = words.findIndex(({ text }) => !isAssignment(text));
+  note(words.slice(0, from === -1 ? undefined : from), budget);
   if (from === -1) return [];
   const own = invocationAt(words, from);
   return [own, ...behind(own, words[from]?.isPlain === true, budget)];
@@ -94,37 +128,63 @@ function invocationsOf(words: readonly Word[], budget: Budget): readonly Invocat
 function behind({ program, args }: Invocation, isPlain: boolean, budget: Budget): readonly Invocation[] {
   if (program === 'find') {
     return args.flatMap(({ text }, index) =>
-      FIND_RUNS.includes(text) && budget.left > 0 ? invocationsOf(args.slice(index + 1), budget) : [],
+      FIND_RUNS.includes(text) && budget.left > 0 ? invocationsOf(upToEnd(args.slice(index + 1)), budget) : [],
     );
   }
   // A word that only the shell knows may be any program, or nothing at all.
   const wrapper = isPlain ? (Object.hasOwn(WRAPPERS, program) ? WRAPPERS[program] : undefined) : WRAPPERS.command;
   if (!wrapper) return [];
-  const inner = args.slice(firstOperand(args, wrapper.values) + wrapper.own);
-  return invocationsOf(FED.includes(program) && inner.length > 0 ? [...inner, UNSEEN] : inner, budget);
+  const { at, isCertain } = firstOperand(args, wrapper, ALSO_VALUES[program] ?? '');
+  note(args.slice(0, at), budget);
+  const inner = args.slice(at + wrapper.own);
+  const found = invocationsOf(FED.includes(program) && inner.length > 0 ? [...inner, UNSEEN] : inner, budget);
+  return isCertain ? found : [...found, HIDDEN];
 }
 
-/** What is set before the program, or with `env`. Names behind a program are arguments of it. */
-function assignmentsIn(words: readonly Word[]): readonly string[] {
-  const names: string[] = [];
-  for (const { text } of words) {
-    if (isAssignment(text)) names.push(text.slice(0, text.indexOf('=')).replace(/\+$/, ''));
-    else if (!/^(?:.*\/)?env$/.test(text) && !text.startsWith('-') && !SETTERS.includes(text)) break;
-  }
-  return names;
+/** The words of the program that `find` runs; the braces stand for whatever it finds. */
+function upToEnd(words: readonly Word[]): readonly Word[] {
+  const end = words.findIndex(({ text }, at) => text === ';' || (text === '+' && words[at - 1]?.text === '{}'));
+  return words
+    .slice(0, end === -1 ? undefined : end)
+    .map((word) => (word.text.includes('{}') ? { ...word, isPlain: false } : word));
 }
 
-/** Where the options, their values and assignments end. */
-function firstOperand(args: readonly Word[], values: string): number {
+function note(words: readonly Word[], { assigns }: Budget): void {
+  for (const { text } of words) if (isAssignment(text)) assigns.push(nameIn(text));
+}
+
+function nameIn(text: string): string {
+  return text.slice(0, text.indexOf('=')).replace(/\+$/, '');
+}
+
+/** What a program of the shell sets: by its arguments, or as the name that a loop goes by. */
+function setBy(words: readonly Word[], runs: readonly Invocation[]): readonly string[] {
+  const loop = words[0]?.text === 'for' && words[1] ? [words[1].text] : [];
+  const set = runs
+    .filter(({ program }) => SETTERS.includes(program))
+    .flatMap(({ args }) => args.filter(({ text }) => isAssignment(text)).map(({ text }) => nameIn(text)));
+  return [...loop, ...set];
+}
+
+/** Where the options, their values and assignments end, and whether all of them are known. */
+function firstOperand(
+  args: readonly Word[],
+  { values, alone }: Wrapper,
+  more: string,
+): { readonly at: number; readonly isCertain: boolean } {
+  let isCertain = true;
   for (let at = 0; at < args.length; at += 1) {
-    const text = args[at]?.text ?? '';
-    if (text === '--') return at + 1;
+    const { text = '', isPlain = false } = args[at] ?? {};
+    if (text === '--') return { at: at + 1, isCertain };
     if (isAssignment(text)) continue;
-    if (!text.startsWith('-')) return at;
+    if (!text.startsWith('-')) return { at, isCertain };
+    const letter = text.length === 2 ? (text[1] ?? '') : '';
+    const isKnown = letter !== '' && values.includes(letter);
+    isCertain &&= isPlain && (isKnown || alone.test(text));
     // A value may stand in the same word.
-    if (text.length === 2 && values.includes(text[1] ?? '')) at += 1;
+    if (isKnown || (letter !== '' && more.includes(letter))) at += 1;
   }
-  return args.length;
+  return { at: args.length, isCertain };
 }
 
 function isAssignment(text: string): boolean {

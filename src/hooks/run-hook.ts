@@ -2,6 +2,7 @@
 // call of an agent, and its agent waits.
 import type { Door } from '../engine/door.ts';
 import type { Log } from '../engine/ports.ts';
+import { isString, type JsonObject } from '../kernel/json.ts';
 import type { Task } from '../kernel/ledger/state.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
@@ -104,17 +105,26 @@ async function beforeTool(input: HookInput, scene: HookScene): Promise<Denied | 
 type Found = { readonly paths: readonly string[] } | Denied;
 
 async function inFile({ tool, toolInput }: HookInput, cwd: string): Promise<Found> {
+  if (tool === 'apply_patch') return inPatch(toolInput, cwd);
   const { fileWritten, isFileTool } = await import('./written-paths.ts');
   if (!isFileTool(tool)) return { paths: [] };
   const path = fileWritten(tool, toolInput, cwd);
   return path === null ? deny('BAD_USAGE', `${tool} does not say which file it writes`) : { paths: [path] };
 }
 
+/** The patch is the one text of the input, under whatever name. */
+async function inPatch(toolInput: JsonObject, cwd: string): Promise<Found> {
+  const { pathsInPatch } = await import('./patch-paths.ts');
+  const paths = Object.values(toolInput).flatMap((value) => (isString(value) ? pathsInPatch(value, cwd) : []));
+  return paths.length === 0 ? deny('BAD_USAGE', 'apply_patch does not say which file it writes') : { paths };
+}
+
 async function inShell({ toolInput }: HookInput, cwd: string, { env }: HookScene): Promise<Found> {
-  const [{ stepsOf }, { dangerIn }, { pathsWritten }] = await Promise.all([
+  const [{ stepsOf }, { dangerIn }, { pathsWritten }, { pathsInPatch }] = await Promise.all([
     import('./programs.ts'),
     import('./dangerous.ts'),
     import('./written-paths.ts'),
+    import('./patch-paths.ts'),
   ]);
   const { command } = toolInput;
   if (typeof command !== 'string') return deny('BAD_USAGE', 'Bash does not say which command it runs');
@@ -124,7 +134,7 @@ async function inShell({ toolInput }: HookInput, cwd: string, { env }: HookScene
     const danger = dangerIn(run);
     if (danger !== null) return deny('COMMAND_REFUSED', danger, { program: run.program });
   }
-  return { paths: pathsWritten(read.steps, cwd, env.HOME) };
+  return { paths: [...pathsWritten(read.steps, cwd, env.HOME), ...pathsInPatch(command, cwd)] };
 }
 
 function claimantOf({ names }: HookInput, { env }: HookScene) {

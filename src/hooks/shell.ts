@@ -8,6 +8,10 @@ export type Word = {
   readonly isPlain: boolean;
   /** Whether it stood in quotes, so that a star in it is a star. */
   readonly isQuoted: boolean;
+  /** Whether the shell may make other words of it: it holds a pattern, braces or an expansion that no quotes keep together. */
+  readonly isOpen: boolean;
+  /** Whether it begins with a tilde that stands for a home. */
+  readonly isHome: boolean;
 };
 
 export type ShellCommand = {
@@ -21,7 +25,12 @@ export type ShellCommand = {
 };
 
 export type ShellReading =
-  | { readonly ok: true; readonly commands: readonly ShellCommand[] }
+  | {
+      readonly ok: true;
+      readonly commands: readonly ShellCommand[];
+      /** Why a shell may see something else in it than is seen here; null where that is certain. */
+      readonly doubt: string | null;
+    }
   | { readonly ok: false; readonly why: string };
 
 const CHARS_MAX = 262_144;
@@ -32,7 +41,10 @@ export function readShell(line: string): ShellReading {
   if (line.length > CHARS_MAX) return { ok: false, why: `it is longer than ${CHARS_MAX} characters` };
   const reader = new Reader(line);
   reader.readList('', 0);
-  return reader.tooDeep ? { ok: false, why: 'it is nested too deeply' } : { ok: true, commands: reader.commands };
+  if (reader.tooDeep) return { ok: false, why: 'it is nested too deeply' };
+  // For the shell a carriage return is part of a word, for the eye it is the end of a line.
+  const doubt = line.includes('\r') ? 'it holds a carriage return' : reader.doubt;
+  return { ok: true, commands: reader.commands, doubt };
 }
 
 /** Words after which a command begins. */
@@ -48,24 +60,24 @@ class Reader {
   readonly commands: ShellCommand[] = [];
   readonly #heredocs: Heredoc[] = [];
   #at = 0;
-  /** What ends the list that is being read. */
-  #close = '';
   tooDeep = false;
+  /** The first thing that a shell may read otherwise. What follows is read as well as can be. */
+  doubt: string | null = null;
 
   constructor(line: string, nested = 0) {
     this.#line = line;
     this.#nested = nested;
   }
 
+  #giveUp(): void {
+    this.tooDeep = true;
+    this.#at = this.#line.length;
+  }
+
   /** Reads commands up to the closing character, or to the end of the line where there is none. */
-  readList(close: '' | ')' | '`', depth: number): void {
-    if (depth > DEPTH_MAX) {
-      this.tooDeep = true;
-      this.#at = this.#line.length;
-      return;
-    }
-    const outer = this.#close;
-    this.#close = close;
+  readList(close: '' | ')', depth: number): void {
+    if (depth > DEPTH_MAX) return this.#giveUp();
+    let isClosed = close === '';
     let draft = newDraft();
     const finish = () => {
       if (draft.words.length > 0 || draft.writes.length > 0) this.commands.push(draft);
@@ -75,14 +87,16 @@ class Reader {
       const char = this.#line[this.#at] ?? '';
       if (close !== '' && char === close) {
         this.#at += 1;
+        isClosed = true;
         break;
       }
-      if (char === ' ' || char === '\t' || char === '\r') this.#at += 1;
+      if (char === ' ' || char === '\t') this.#at += 1;
       else if (char === '\\' && this.#line[this.#at + 1] === '\n') this.#at += 2;
       else if (char === '#') this.#skipTo('\n');
       else if (char === '\n') {
         this.#at += 1;
         finish();
+        if (depth > 0 && this.#heredocs.length > 0) this.doubt ??= 'a document stands in a substitution';
         this.#readHeredocs();
       } else if (char === '&' && this.#line[this.#at + 1] === '>') {
         this.#at += 1;
@@ -91,6 +105,7 @@ class Reader {
         this.#at += 1;
         finish();
       } else if (char === '(') {
+        if (this.#line[this.#at + 1] === '(') this.doubt ??= 'it calculates';
         this.#at += 1;
         finish();
         this.readList(')', depth + 1);
@@ -99,7 +114,8 @@ class Reader {
       else this.#readCommandWord(draft, depth);
     }
     finish();
-    this.#close = outer;
+    if (!isClosed) this.doubt ??= 'a bracket is not closed';
+    if (this.#heredocs.length > 0) this.doubt ??= 'where a document ends cannot be seen';
   }
 
   #readCommandWord(draft: Draft, depth: number): void {
@@ -107,6 +123,7 @@ class Reader {
     const next = this.#line[this.#at];
     // The number of a channel belongs to the redirection it touches.
     if ((next === '<' || next === '>') && /^\d+$/.test(word.text)) return;
+    if (draft.words.length === 0 && word.text === 'coproc') this.doubt ??= 'it starts a coprocess';
     if (draft.words.length === 0 && !word.isQuoted && OPENERS.includes(word.text)) return;
     draft.words.push(word);
   }
@@ -125,6 +142,7 @@ class Reader {
     while (line[this.#at] === ' ' || line[this.#at] === '\t') this.#at += 1;
     const word = this.#readWord(depth);
     if (operator === '<<' || operator === '<<-') {
+      if (!word.isPlain || !/^[\w.-]+$/.test(word.text)) this.doubt ??= 'where a document ends cannot be seen';
       this.#heredocs.push({ end: word.text, isIndented: operator === '<<-', isQuoted: word.isQuoted, of: draft });
     } else if (operator === '<<<') draft.input = word.text;
     else if (operator === '<' && word.text !== '') draft.reads.push(word);
@@ -138,12 +156,18 @@ class Reader {
   #readHeredocs(): void {
     for (const { end, isIndented, isQuoted, of } of this.#heredocs.splice(0)) {
       const body: string[] = [];
+      let isEnded = false;
       while (this.#at < this.#line.length) {
         const stop = this.#line.indexOf('\n', this.#at);
         const line = this.#line.slice(this.#at, stop === -1 ? undefined : stop);
         this.#at = stop === -1 ? this.#line.length : stop + 1;
-        if ((isIndented ? line.replace(/^\t+/, '') : line) === end) break;
+        isEnded = (isIndented ? line.replace(/^\t+/, '') : line) === end;
+        if (isEnded) break;
         body.push(line);
+      }
+      // A line that goes on in the next one may swallow the end.
+      if (!isEnded || (!isQuoted && body.some((one) => one.endsWith('\\')))) {
+        this.doubt ??= 'where a document ends cannot be seen';
       }
       of.input = body.join('\n');
       if (!isQuoted) this.#readBody(of.input);
@@ -155,9 +179,12 @@ class Reader {
     const parts: string[] = [];
     let isPlain = true;
     let isQuoted = false;
+    let isOpen = false;
+    const isHome = line[this.#at] === '~';
     while (this.#at < line.length) {
       const char = line[this.#at] ?? '';
-      if (' \t\r\n;&|()<>'.includes(char) || (char === '`' && this.#close === '`')) break;
+      if (' \t\n;&|()<>'.includes(char)) break;
+      isOpen ||= '*?['.includes(char) || (char === '{' && line[this.#at + 1] !== '}');
       if (char === '\\') {
         if (line[this.#at + 1] !== '\n') parts.push(line[this.#at + 1] ?? '');
         this.#at += 2;
@@ -171,19 +198,25 @@ class Reader {
         this.#at += 1;
         parts.push(this.#readAnsi());
         isQuoted = true;
+      } else if (char === '$' && line[this.#at + 1] === '"') {
+        this.doubt ??= 'it holds a text that is translated';
+        this.#at += 1;
       } else if (char === '$' || char === '`') {
-        isPlain = !this.#readExpansion(parts, depth) && isPlain;
+        const isHidden = this.#readExpansion(parts, depth, false);
+        isPlain = !isHidden && isPlain;
+        isOpen ||= isHidden;
       } else {
         parts.push(char);
         this.#at += 1;
       }
     }
-    return { text: parts.join(''), isPlain, isQuoted };
+    return { text: parts.join(''), isPlain, isQuoted, isOpen, isHome };
   }
 
   #readSingle(): string {
     const from = this.#at + 1;
     const end = this.#line.indexOf("'", from);
+    if (end === -1) this.doubt ??= 'a quote is not closed';
     this.#at = end === -1 ? this.#line.length : end + 1;
     return this.#line.slice(from, end === -1 ? undefined : end);
   }
@@ -191,10 +224,12 @@ class Reader {
   /** `$'…'`, in which letters can be written as numbers. */
   #readAnsi(): string {
     const parts: string[] = [];
+    let isClosed = false;
     for (this.#at += 1; this.#at < this.#line.length; this.#at += 1) {
       const char = this.#line[this.#at] ?? '';
       if (char === "'") {
         this.#at += 1;
+        isClosed = true;
         break;
       }
       if (char !== '\\') {
@@ -207,50 +242,68 @@ class Reader {
       const [all = '', hex, unicode, octal] = written ?? [];
       if (written) {
         const code = octal === undefined ? Number.parseInt(hex ?? unicode ?? '', 16) : Number.parseInt(octal, 8);
+        if (code === 0 || code > 0x7f) this.doubt ??= 'a letter is written as a number';
         parts.push(String.fromCharCode(code));
         this.#at += all.length;
       } else {
         const letter = this.#line[this.#at + 1] ?? '';
+        if (!`ntr\\'"`.includes(letter)) this.doubt ??= 'a letter is written in a way that is not known';
         parts.push({ n: '\n', t: '\t', r: '\r' }[letter] ?? letter);
         this.#at += 1;
       }
     }
+    if (!isClosed) this.doubt ??= 'a quote is not closed';
     return parts.join('');
   }
 
   /** Whether all of it can be seen here. */
   #readDouble(parts: string[], depth: number): boolean {
-    let isPlain = true;
+    let [isPlain, isClosed] = [true, false];
     this.#at += 1;
     while (this.#at < this.#line.length) {
       const char = this.#line[this.#at] ?? '';
       if (char === '"') {
         this.#at += 1;
+        isClosed = true;
         break;
       }
       if (char === '\\') {
         const next = this.#line[this.#at + 1] ?? '';
         if (next !== '\n') parts.push('"\\$`'.includes(next) ? next : `\\${next}`);
         this.#at += 2;
-      } else if (char === '$' || char === '`') isPlain = !this.#readExpansion(parts, depth) && isPlain;
+      } else if (char === '$' || char === '`') isPlain = !this.#readExpansion(parts, depth, true) && isPlain;
       else {
         parts.push(char);
         this.#at += 1;
       }
     }
+    if (!isClosed) this.doubt ??= 'a quote is not closed';
     return isPlain;
   }
 
   /** Reads `$name`, `${…}`, `$(…)` or a back-quoted command. False for a dollar that is just a dollar. */
-  #readExpansion(parts: string[], depth: number): boolean {
+  #readExpansion(parts: string[], depth: number, isWithin: boolean): boolean {
     const line = this.#line;
     if (line[this.#at] === '`') {
-      this.#at += 1;
-      this.readList('`', depth + 1);
+      this.#readBackquoted(isWithin);
       return true;
     }
     const next = line[this.#at + 1] ?? '';
+    if (next === '[') {
+      this.doubt ??= 'it calculates';
+      this.#at += 2;
+      return true;
+    }
     if (next === '(') {
+      const document = this.#documentHere();
+      if (document !== null) {
+        parts.push(document);
+        return !isWithin;
+      }
+      if (line[this.#at + 2] === '(') {
+        this.#calculate(depth);
+        return true;
+      }
       this.#at += 2;
       this.readList(')', depth + 1);
       return true;
@@ -267,29 +320,76 @@ class Reader {
     return false;
   }
 
-  /** What stands in `${…}` may run commands too. */
-  #readBraces(depth: number): void {
-    if (depth > DEPTH_MAX) {
-      this.tooDeep = true;
-      this.#at = this.#line.length;
-      return;
-    }
+  /** Numbers and signs can be calculated without any harm; a name in it may stand for a command. */
+  #calculate(depth: number): void {
+    const [sum] = /^\$\(\([0-9 +*%-]{1,60}\)\)/.exec(this.#line.slice(this.#at, this.#at + 70)) ?? [];
+    this.#at += sum?.length ?? 2;
+    if (sum !== undefined) return;
+    this.doubt ??= 'it calculates';
+    this.readList(')', depth + 1);
+  }
+
+  /** The text of `$(cat <<'END' … END)` and nothing else, which is how a text of several lines is given as an argument. */
+  #documentHere(): string | null {
     const line = this.#line;
+    const head = /^\$\(cat <<'([A-Za-z_]\w{0,30})'\n/.exec(line.slice(this.#at, this.#at + 60));
+    const [all = '', end = ''] = head ?? [];
+    if (!head) return null;
+    const from = this.#at + all.length;
+    const stop = line.startsWith(`${end}\n`, from) ? from - 1 : line.indexOf(`\n${end}\n`, from - 1);
+    if (stop === -1) return null;
+    let at = stop + end.length + 2;
+    while (line[at] === ' ' || line[at] === '\t' || line[at] === '\n') at += 1;
+    if (line[at] !== ')') return null;
+    this.#at = at + 1;
+    return line.slice(from, Math.max(from, stop));
+  }
+
+  /** A back-quoted command ends at the next back quote, whatever quotes it holds. */
+  #readBackquoted(isWithin: boolean): void {
+    const from = this.#at + 1;
+    const end = this.#line.indexOf('`', from);
+    const inner = this.#line.slice(from, end === -1 ? undefined : end);
+    if (end === -1 || /\\|<</.test(inner) || (isWithin && inner.includes('"'))) {
+      this.doubt ??= 'what stands in back quotes cannot be seen';
+    }
+    this.#at = end === -1 ? this.#line.length : end + 1;
+    this.#readWithin(inner);
+  }
+
+  /** `${name}`, and what is put in its place or cut off from it; what that holds may run commands too. */
+  #readBraces(depth: number): void {
+    if (depth > DEPTH_MAX) return this.#giveUp();
+    const line = this.#line;
+    const head =
+      /^(?:#?(?:[A-Za-z_]\w{0,200}|[0-9@*?$!-])(?=\})|(?:[A-Za-z_]\w{0,200}|[0-9@*])(?::?[-+]|##?|%%?))/.exec(
+        line.slice(this.#at, this.#at + 206),
+      )?.[0];
+    if (head === undefined) this.doubt ??= 'what stands in ${} cannot be seen';
+    this.#at += head?.length ?? 0;
     while (this.#at < line.length && line[this.#at] !== '}') {
       const char = line[this.#at] ?? '';
-      if (char === '$' || char === '`') this.#readExpansion([], depth);
+      if ('\'"\\{'.includes(char)) this.doubt ??= 'what stands in ${} cannot be seen';
+      if (char === '$' || char === '`') this.#readExpansion([], depth, true);
       else this.#at += char === '\\' ? 2 : 1;
     }
+    if (this.#at >= line.length) this.doubt ??= 'a bracket is not closed';
     this.#at += 1;
   }
 
   /** A body that the shell fills in may run commands: those in it are found as in a text between double quotes. */
   #readBody(body: string): void {
-    if (!/\$[({]|`/.test(body)) return;
-    const inner = new Reader(`"${body.replaceAll('"', ' ')}"`, this.#nested + 1);
-    if (this.#nested < NESTED_MAX) inner.readList('', 0);
-    this.tooDeep ||= inner.tooDeep || this.#nested >= NESTED_MAX;
-    this.commands.push(...inner.commands.slice(0, -1));
+    if (/\$[({[]|`/.test(body)) this.#readWithin(`"${body.replaceAll('"', ' ')}"`, true);
+  }
+
+  /** What is found there runs as well. */
+  #readWithin(text: string, isBody = false): void {
+    if (this.#nested >= NESTED_MAX) return this.#giveUp();
+    const inner = new Reader(text, this.#nested + 1);
+    inner.readList('', 0);
+    this.tooDeep ||= inner.tooDeep;
+    this.doubt ??= inner.doubt;
+    this.commands.push(...(isBody ? inner.commands.slice(0, -1) : inner.commands));
   }
 
   #skipTo(char: string): void {

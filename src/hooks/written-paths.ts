@@ -30,34 +30,58 @@ export function pathsWritten(steps: readonly Step[], start: string, home: string
 
 export type Written = {
   readonly paths: readonly string[];
+  /** Where they may lie as well, because it is not certain in which of the folders it goes to the shell stands. */
+  readonly possible: readonly string[];
   /** Whether every word that names what is written could be understood. */
   readonly isClear: boolean;
   readonly count: number;
 };
 
 export function placesWritten(steps: readonly Step[], start: string, home: string | undefined): Written {
-  const paths = new Set<string>();
+  const [paths, possible] = [new Set<string>(), new Set<string>()];
   let [isClear, count] = [true, 0];
   /** Null once it cannot be seen any more where the shell stands. */
   let cwd: string | null = start;
+  /** All folders it may stand in: a change of folder may fail, or be taken back. */
+  const folders = new Set([start]);
+  let isLost = false;
   const add = (word: Word) => {
     const path = placeOf(word, cwd, home);
     count += 1;
     if (path !== null) paths.add(path);
-    else isClear = false;
+    const isAbsolute = word.isHome || word.text.startsWith('/');
+    if (path === null || word.isOpen || (isLost && !isAbsolute)) isClear = false;
+    guess(word);
+  };
+  const guess = (word: Word) => {
+    for (const folder of folders) {
+      const place = placeOf(word, folder, home);
+      if (place !== null) possible.add(place);
+    }
+  };
+  const move = (run: Invocation) => {
+    cwd = afterCd(run, cwd, home);
+    for (const folder of [...folders]) {
+      const place = afterCd(run, folder, home);
+      if (place === null || folders.size > FOLDERS_MAX) isLost = true;
+      else folders.add(place);
+    }
   };
   for (const { runs, writes } of steps) {
     for (const word of writes) add(word);
     for (const run of runs) {
-      if (run.program === 'cd' || run.program === 'pushd') cwd = afterCd(run, cwd, home);
+      if (run.program === 'cd' || run.program === 'pushd') move(run);
       for (const word of argumentsWritten(run)) {
         if (run.program === 'mkdir' && existsSync(placeOf(word, cwd, home) ?? '')) continue;
         add(word);
       }
+      for (const word of insideTarget(run)) guess(word);
     }
   }
-  return { paths: [...paths], isClear, count };
+  return { paths: [...paths], possible: [...possible], isClear, count };
 }
+
+const FOLDERS_MAX = 24;
 
 function afterCd({ args }: Invocation, cwd: string | null, home: string | undefined): string | null {
   const [to] = args.filter(({ text }) => !text.startsWith('-'));
@@ -65,12 +89,12 @@ function afterCd({ args }: Invocation, cwd: string | null, home: string | undefi
 }
 
 /** A pattern stands for something in the last folder that is named without one. */
-function placeOf({ text, isPlain, isQuoted }: Word, cwd: string | null, home: string | undefined): string | null {
+function placeOf({ text, isPlain, isOpen, isHome }: Word, cwd: string | null, home: string | undefined): string | null {
   if (!isPlain || text === '') return null;
-  const isHome = !isQuoted && /^~(?:\/|$)/.test(text);
-  if (isHome && home === undefined) return null;
+  // The home of another, or a folder that only the shell remembers.
+  if (isHome && (home === undefined || !/^~(?:\/|$)/.test(text))) return null;
   const path = isHome ? `${home}${text.slice(1)}` : text;
-  const star = isQuoted ? -1 : path.search(/[*?[{]/);
+  const star = !isOpen ? -1 : path.search(/[*?[{]/);
   const clear = star === -1 ? path : path.slice(0, path.lastIndexOf('/', star) + 1) || '.';
   if (!clear.startsWith('/') && cwd === null) return null;
   return resolve(cwd ?? '/', clear);
@@ -122,6 +146,18 @@ function targetOf(args: readonly Word[], plain: readonly Word[]): readonly Word[
   const inOne = args.find(({ text }) => text.startsWith('--target-directory='));
   if (inOne) return [{ ...inOne, text: inOne.text.slice('--target-directory='.length) }];
   return named ? [named] : plain.slice(-1);
+}
+
+/** What is written below the last operand, if that is a folder: each source under its own name. */
+function insideTarget({ program, args }: Invocation): readonly Word[] {
+  if (!['cp', 'mv', 'ln', 'install', 'rsync'].includes(program)) return [];
+  const plain = operands(args);
+  const target = plain.at(-1);
+  if (!target) return [];
+  return plain
+    .slice(0, -1)
+    .filter(({ isPlain, isOpen }) => isPlain && !isOpen)
+    .map(({ text }) => ({ ...target, text: `${target.text}/${text.slice(text.lastIndexOf('/') + 1)}` }));
 }
 
 /** The first operand is the program of the editor, unless an option gave it. */

@@ -139,7 +139,8 @@ function refusalOf({ headers, url = '' }: IncomingMessage): Refusal | null {
 
 function shownBy({ headers }: IncomingMessage): string {
   const { authorization = '' } = headers;
-  return authorization.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : '';
+  // The name of a scheme may be written in any case.
+  return /^bearer /i.test(authorization) ? authorization.slice('Bearer '.length) : '';
 }
 
 function isLoopback(address: string): boolean {

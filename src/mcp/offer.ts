@@ -12,7 +12,10 @@ export type OfferedServer = {
 const PASSED = ['BATON_HOME', 'BATON_CAST', 'BATON_ATTEMPT', 'BATON_FENCE', 'BATON_TASK', 'BATON_ATTEMPT_DIR'];
 
 /** What an agent needs for its own turn. Tools that take other tasks are not part of one. */
-const TOOLS = ['submit_handoff', 'read_context', 'heartbeat', 'worklog_add', 'lock_check', 'request_approval'];
+const TOOLS = [
+  ...['submit_handoff', 'read_context', 'heartbeat', 'worklog_add', 'lock_check', 'lock_request'],
+  'request_approval',
+];
 
 /** `dir` is the workspace itself, also where the agent works in another folder; `env` is the environment of the agent. */
 export function offeredServer(

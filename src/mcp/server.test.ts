@@ -33,6 +33,7 @@ test.each([
   ['heartbeat', true, true],
   ['worklog_add', true, true],
   ['lock_check', true, true],
+  ['lock_request', true, false],
   ['cast_start', false, true],
   ['cast_wait', false, true],
   ['cast_answer', false, true],
@@ -45,7 +46,7 @@ test.each([
 
 test('every tool has a row above, and a name of its own', () => {
   expect(new Set(TOOLS.map(({ name }) => name)).size).toBe(TOOLS.length);
-  expect(TOOLS).toHaveLength(15);
+  expect(TOOLS).toHaveLength(16);
 });
 
 test('what is kept from an agent is not even begun', async () => {

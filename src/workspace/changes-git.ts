@@ -1,6 +1,7 @@
 // What differs from the last commit of a git repository. Git is asked without a shell, takes no locks, runs no hooks and no
 // watcher. Files that git was told not to look at are looked at all the same.
 import { execFile } from 'node:child_process';
+import { type IgnoreRules, ignoreRules, newlyIgnored } from './changes-ignored.ts';
 import { ChangesError, type FileReader, type Mark } from './changes-mark.ts';
 import { nameOf, SLASH, walkInto } from './changes-walk.ts';
 
@@ -8,11 +9,17 @@ const OUTPUT_BYTES_MAX = 512 * 1024 * 1024;
 const TIMEOUT_MS = 120_000;
 const EXCLUDE = '.git/info/exclude';
 
-type Since = { readonly git: { readonly head: string | null } | null; readonly files: Readonly<Record<string, Mark>> };
+type Since = {
+  readonly git: { readonly head: string | null } | null;
+  readonly files: Readonly<Record<string, Mark>>;
+  readonly ignores?: IgnoreRules;
+};
 export type GitSnapshot = {
   readonly git: { readonly head: string | null };
   readonly files: Readonly<Record<string, Mark>>;
   readonly committed: readonly string[];
+  /** By which rules files were ignored. */
+  readonly ignores: IgnoreRules;
 };
 
 /** Null where there is no repository that could tell; where there was one before, that is an error. */
@@ -54,6 +61,10 @@ export async function gitSnapshot(
   const exclude = nameOf(await ask(root, ['rev-parse', '--git-path', 'info/exclude'])).trimEnd();
   const mark = await reader.mark(EXCLUDE, Buffer.from(exclude.startsWith('/') ? exclude : `${root}/${exclude}`));
   if (mark) files[EXCLUDE] = mark;
+  const rules = exclude.startsWith('/') ? exclude : `${root}/${exclude}`;
+  // Below the top of a repository the rules above would be missing from the comparison.
+  const unhidden = since?.ignores && prefix === '' ? await newlyIgnored(root, since.ignores, rules, tryGit) : [];
+  for (const bytes of unhidden) if (isOurs(nameOf(bytes))) await add(bytes);
   // What differed from the commit before and does not any more is compared by its content too.
   for (const path of Object.keys(since?.files ?? {})) {
     if (!Object.hasOwn(files, path) && path !== EXCLUDE) await add(Buffer.from(path));
@@ -61,7 +72,8 @@ export async function gitSnapshot(
   const committed = since ? own(await changedCommits(root, since.git?.head ?? null, head)) : [];
   // What was committed meanwhile does not differ from the last commit, and is told by its content all the same.
   for (const bytes of committed) if (!Object.hasOwn(files, nameOf(bytes))) await add(bytes);
-  return { git: { head }, files, committed: committed.map(nameOf) };
+  const ignores = since?.ignores ?? (await ignoreRules(root, tryGit));
+  return { git: { head }, files, committed: committed.map(nameOf), ignores };
 }
 
 const NO_NUMBERS = { size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0 } as const;
@@ -155,10 +167,10 @@ async function ask(root: string, args: readonly string[]): Promise<Buffer> {
 
 type Answer = { readonly code: number | null; readonly out: Buffer; readonly error: string };
 
-function tryGit(root: string, args: readonly string[]): Promise<Answer> {
+function tryGit(root: string, args: readonly string[], input?: Buffer): Promise<Answer> {
   const settings = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'core.quotePath=false'];
   return new Promise((resolve) => {
-    execFile(
+    const child = execFile(
       'git',
       [...settings, ...args],
       { cwd: root, env: environment(), encoding: 'buffer', maxBuffer: OUTPUT_BYTES_MAX, timeout: TIMEOUT_MS },
@@ -167,6 +179,8 @@ function tryGit(root: string, args: readonly string[]): Promise<Answer> {
         resolve({ code, out: stdout, error: stderr.toString('utf8').trim().split('\n')[0] || (fault?.message ?? '') });
       },
     );
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(input ?? '');
   });
 }
 

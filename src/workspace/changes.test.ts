@@ -220,6 +220,17 @@ test('a repository that was made in between does not hide what was there', async
   expect(found).toEqual(['src/a.ts']);
 });
 
+test('what was not ignored at the beginning counts, whatever the rules are at the end', async () => {
+  const found = await changed(repository(), () => undefined);
+  expect(found).toEqual([]);
+  const dir = repository();
+  const hidden = await changed(dir, () => {
+    put(dir, { '.gitignore': 'ignored/\nout/\n*.log\n', 'src/.gitignore': 'gen\n' });
+    put(dir, { 'out/b': 'b', 'x.log': 'l', 'src/gen/y': 'y', 'ignored/new': 'n', 'deep/ignored/z': 'z' });
+  });
+  expect(hidden).toEqual(['.gitignore', 'out/b', 'src/.gitignore', 'src/gen/y', 'x.log']);
+});
+
 test('a change says what the file is now', async () => {
   const dir = plain();
   const before = await snapshotOf(dir);

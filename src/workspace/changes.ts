@@ -2,6 +2,7 @@
 // from the last commit is looked at, and what was committed in between; elsewhere every file is. Ignored files, links'
 // targets and our own state are nobody's changes.
 import { gitSnapshot } from './changes-git.ts';
+import type { IgnoreRules } from './changes-ignored.ts';
 import { FileReader, type Mark } from './changes-mark.ts';
 import { walkInto } from './changes-walk.ts';
 
@@ -20,6 +21,8 @@ export type Snapshot = {
   readonly files: Readonly<Record<string, Mark>>;
   /** Of git, the files in which the last commit differs from that of the snapshot before. */
   readonly committed: readonly string[];
+  /** Of git, the rules by which files were ignored when it was first looked at. */
+  readonly ignores?: IgnoreRules;
 };
 
 export type SnapshotOptions = {

@@ -27,8 +27,12 @@ export function readJsonFile(file: string): Json {
 }
 
 export function readText(file: string): string {
+  return readBytesOf(file).toString('utf8');
+}
+
+export function readBytesOf(file: string): Buffer {
   try {
-    return readFileSync(file, 'utf8');
+    return readFileSync(file);
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     throw new UsageError(`${file}: ${UNREADABLE[code] ?? message}`);

@@ -47,7 +47,7 @@ function byRegistry(manifest: Uint8Array): Answers {
     (id) => agents.has(id),
     (source, target) => {
       const [from, to] = [agents.get(source), agents.get(target)];
-      return from && to ? (checkBoundary(from, to, null, DEFAULT_POLICY)[0]?.message ?? null) : null;
+      return from && to ? (checkBoundary(from, to, { type: 'task' }, DEFAULT_POLICY)[0]?.message ?? null) : null;
     },
   );
 }
@@ -108,8 +108,13 @@ test.each<[string, string | Uint8Array, Answers]>([
   ],
   [
     'a partner for some requests only',
-    manifestOf({ ...pair, plan: agent({ allow: [{ target: 'build', types: ['query'] }] }) }),
+    manifestOf({ ...pair, plan: agent({ allow: [{ target: 'build', types: ['task'], scopes: ['a'] }] }) }),
     { 'plan>build': null },
+  ],
+  [
+    'a partner for requests that no cast makes',
+    manifestOf({ ...pair, plan: agent({ allow: [{ target: 'build', types: ['analysis'] }] }) }),
+    { 'plan>build': 'plan may hand to build, but not a request of type task' },
   ],
   [
     'a partner for requests that do not exist',
@@ -138,6 +143,25 @@ test.each<[string, string | Uint8Array, Answers]>([
   if (expected === null) expect(found).toBeNull();
   else expect(found).toMatchObject(expected);
   expect(found).toEqual(byRegistry(bytes));
+});
+
+test.each<[string, JsonObject, string | null]>([
+  ['in order', {}, null],
+  ['another canonical id', { canonical_id: 'other' }, 'the canonical_id of team is not its key in the manifest'],
+  ['retired', { status: 'retired' }, 'team is retired'],
+  ['shares of 99', { composition: { plan: 50, build: 49 } }, 'the shares of team add up to 99, not 100'],
+])('an archetype that is %s can start: %s', (_, change, expected) => {
+  const team = { composition: { plan: 50, build: 50 }, ...change };
+  const found = boundariesOf(bytesOf(manifestOf(pair, { archetypes: { team } })));
+  expect(found?.unfit('team')).toBe(expected);
+  expect(found?.unfit('nobody')).toBeNull();
+});
+
+test('what an agent denies stays denied through an orchestrator, and through nobody else', () => {
+  const domains = { ...pair, plan: agent({ deny: ['build'] }) };
+  const found = boundariesOf(bytesOf(manifestOf(domains, { orchestrators: { chief: {} } })));
+  expect(found?.mediated('plan', 'chief', 'build')).toBe('plan denies handing to build, through chief too');
+  expect([found?.mediated('build', 'chief', 'plan'), found?.mediated('plan', 'plan', 'build')]).toEqual([null, null]);
 });
 
 test('whatever the manifest, the two agree', () => {

@@ -13,7 +13,7 @@ export async function nearestBoundaries(dir: string, baseDir: string): Promise<B
   const { boundariesIn } = await import('./registry-boundaries.ts');
   for (const folder of governed) {
     const boundaries = boundariesIn(folder);
-    if (boundaries) return boundaries;
+    if (boundaries) return { ...boundaries, isInForce: folder === join(dir, '.baton') };
   }
   return null;
 }

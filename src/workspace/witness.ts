@@ -45,7 +45,7 @@ export function witnessOf({ dir, stateDir }: { readonly dir: string; readonly st
       if (since && cwd === dir) noteBefore(stateDir, watch.cast, since, Object.keys(changes));
       const scene = { root: cwd, changes: Object.keys(changes) };
       const checks = await runCheckers(watch.checks, watch.checkers, scene);
-      const approval = watch.approval ? sealForTurn(watch.approval, dir, cwd, process.env) : null;
+      const approval = watch.approval ? sealForTurn(watch.approval, { dir, stateDir }, cwd, process.env) : null;
       return { seal, changes, checks, approval };
     },
     async forget(cast) {

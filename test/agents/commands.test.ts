@@ -15,13 +15,16 @@ function machine(programs: Readonly<Record<string, string>>, keys: NodeJS.Proces
   const home = join(dir, 'home');
   mkdirSync(home);
   for (const [name, answer] of Object.entries(programs)) {
-    const script = `#!/bin/sh\nif [ "$1" = --version ]; then echo "${name} 9.8.7"; exit 0; fi\ncat > /dev/null\n${answer}\n`;
+    const version = answer === BROKEN ? BROKEN : `echo "${name} 9.8.7"; exit 0`;
+    const script = `#!/bin/sh\nif [ "$1" = --version ]; then ${version}; fi\ncat > /dev/null\n${answer}\n`;
     put(dir, { [`bin/${name}`]: script });
     chmodSync(join(dir, 'bin', name), 0o755);
   }
   return { dir, how: { env: { PATH: `${join(dir, 'bin')}:/usr/bin:/bin`, HOME: home, ...keys } } };
 }
 
+/** A program that dies before it says anything. */
+const BROKEN = 'echo "SyntaxError: no such export" >&2; exit 1';
 const GOOD = `echo '${JSON.stringify({ ...RESULT, ...USED })}'`;
 
 test('agents: what is installed, in which version, and who is signed in', async () => {
@@ -48,7 +51,7 @@ test('agents test: one prompt, the answer, and an exit code that says whether it
   expect(json(good)).toMatchObject({ ok: true, results: [{ name: 'claude', said: 'ready', tokens: 6 }] });
   const both = await baton(dir, ['agents', 'test'], how);
   expect(both.code).toBe(1);
-  expect(both.stdout).toMatch(/✓ claude .*ready[\s\S]*✗ codex: AUTH_REQUIRED/);
+  expect(both.stdout).toMatch(/✓ claude .*ready[\s\S]*✗ codex: AUTH_REQUIRED: codex ended/);
 });
 
 test('agents test: a model is asked at the address that is named', async () => {
@@ -103,7 +106,29 @@ test.each<[string, JsonObject, string]>([
   expect(findings.find((one) => one.name === name)?.level).toBe('error');
 });
 
+const onRunner = (more: JsonObject): JsonObject =>
+  flow({ A: { ...agent, tools: 'none', ...more } }, { 'Socket-1': { materia: 'A' } });
+
+test.each<[string, JsonObject, NodeJS.ProcessEnv, string, string | null]>([
+  ['a program that does not start', { runner: 'pi' }, {}, 'pi', 'SyntaxError: no such export'],
+  ['a model without its key', { runner: 'anthropic', model: 'm' }, {}, 'anthropic', 'no key, and A runs on it'],
+  ['a model with its key', { runner: 'anthropic', model: 'm' }, { ANTHROPIC_API_KEY: 'k' }, 'anthropic', null],
+  ['a model elsewhere', { runner: 'openai', model: 'm', baseUrl: 'http://127.0.0.1:1' }, {}, 'openai', null],
+  ['a command that is not there', { runner: 'command', command: ['/nonexistent/prog'] }, {}, 'command', 'not found'],
+  ['a script that is there', { runner: 'command', command: ['./a.mjs'] }, {}, 'command', null],
+  ['a command that is there', { runner: 'command', command: ['sh', '-c', 'true'] }, {}, 'command', null],
+])('doctor looks at what the runners need: %s', async (_what, more, keys, name, said) => {
+  const { dir, how } = machine({ claude: GOOD, pi: BROKEN }, keys);
+  put(dir, { '.baton/config.json': onRunner(more), '.baton/a.mjs': '' });
+  const ran = await baton(dir, ['doctor', '--json'], how);
+  const { findings } = json<Findings>(ran);
+  const finding = findings.find((one) => one.name === name && one.level === 'error');
+  expect(ran.code).toBe(said === null ? 0 : 1);
+  expect(finding?.found ?? null).toEqual(said === null ? null : expect.stringContaining(said));
+});
+
 test.each<[string, Record<string, string>, NodeJS.ProcessEnv, string | null]>([
+  ['one that starts', { claude: BROKEN, codex: GOOD }, { ANTHROPIC_API_KEY: 'k' }, 'codex'],
   ['the one that is installed', { codex: GOOD }, {}, 'codex'],
   ['the one that somebody is signed in to', { claude: GOOD, codex: GOOD }, { OPENAI_API_KEY: 'k' }, 'codex'],
   ['the first of several', { claude: GOOD, codex: GOOD }, {}, 'claude'],

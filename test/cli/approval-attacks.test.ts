@@ -17,6 +17,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { whoActs } from '../../src/access/who-acts.ts';
+import { logIdentity } from '../../src/approvals/log-identity.ts';
 import { approvalsIn } from '../../src/approvals/open-approvals.ts';
 import { readPolicy } from '../../src/approvals/policy-file.ts';
 import { presentedAs } from '../../src/approvals/present.ts';
@@ -73,7 +74,7 @@ async function mintAll(): Promise<void> {
   const [policy, key] = [readPolicy(at('.baton/config.json')), openSealKey(ENV)];
   if ('allow' in policy || 'allow' in key) throw new Error('no policy or no key');
   const requester = whoActs().by;
-  const scene = { requester, cwd: at('here'), env: ENV, policy, key, ground: null };
+  const scene = { requester, cwd: at('here'), env: ENV, policy, key, ground: null, log: logIdentity(at('.baton/state')) };
   const ask = async (name: string, request: JsonObject) => {
     const sealed = sealRequest(request, { ...scene, now });
     expect((await desk.submit({ kind: 'approval.request', sealed, from: null }, 'agent')).verdict.code).toBe('OK');

@@ -17,6 +17,10 @@ const write = (path: string, over: JsonObject = {}): JsonObject => ({
   tool_input: { file_path: path, content: 'x' },
   ...over,
 });
+const patch = (path: string): JsonObject => ({
+  tool_name: 'apply_patch',
+  tool_input: { command: `*** Begin Patch\n*** Add File: ${path}\n+x\n*** End Patch\n` },
+});
 const bash = (command: string): JsonObject => ({ tool_name: 'Bash', tool_input: { command } });
 
 /** The code with which it was refused, or null. The exit, the reason and the JSON must agree. */
@@ -69,6 +73,13 @@ test.each([
   ['a file that governs', write('.baton/config.json'), 'SCOPE_VIOLATION'],
   ['the same in capitals', write('.BATON/config.json'), 'SCOPE_VIOLATION'],
   ['the same in the shell', bash('echo {} > .baton/config.json'), 'SCOPE_VIOLATION'],
+  ['the same by a patch', patch('.baton/config.json'), 'SCOPE_VIOLATION'],
+  [
+    'the same by a patch in the shell',
+    bash("apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: .baton/config.json\n*** End Patch\nEOF"),
+    'SCOPE_VIOLATION',
+  ],
+  ['a patch that names no file', { tool_name: 'apply_patch', tool_input: { command: 'x' } }, 'BAD_USAGE'],
   ['the folder itself', bash('mv .baton elsewhere'), 'SCOPE_VIOLATION'],
   ['a dangerous command', bash('git reset --hard'), 'COMMAND_REFUSED'],
   ['a command that waits', bash('sleep 60; ls'), 'COMMAND_REFUSED'],

@@ -72,6 +72,51 @@ test('a report that blocked its turn is there with its evidence', async () => {
   });
 });
 
+test('what of a report could not be taken is told: as it comes, in the log, and with its turn', async () => {
+  const dir = project();
+  const more = {
+    memorialize_suggestions: [{ description: 'd' }, 5],
+    memory_suggestions: 'notalist',
+    update_contracts: [{ contract: 'services' }],
+    context_consumption: { tokens_used: 1200, pct_window: 6.5 },
+  };
+  const ran = await cast(dir, { Spec: [says('COMPLETE', { more })], Fix: [says('COMPLETE')] });
+  const turn = await baton(dir, ['show', '--turn', '1']);
+  for (const told of [
+    'update_contracts[0]: not an object with contract and payload',
+    'memorialize_suggestions[0]: body missing, skipped',
+    'memorialize_suggestions[1]: not an object, skipped',
+    'memory_suggestions: expected array, got a string',
+  ]) {
+    expect(ran.stderr).toContain(`! ${told}`);
+    expect(turn.stdout).toContain(`! ${told}`);
+  }
+  expect((await baton(dir, ['log', '--after', '0'])).stdout).toContain('(not taken as it was: update_contracts[0]:');
+  expect(ran.stdout).toContain('window    Spec: 1200 tokens, 6.5 % of the window');
+  const view = json<CastView>(await baton(dir, ['show', '--json']));
+  expect(view.report?.contextConsumption).toEqual([{ agent: 'Spec', item: null, tokens_used: 1200, pct_window: 6.5 }]);
+});
+
+test('a blocked agent is told what it lacks, with words, and goes on in the same turn', async () => {
+  const dir = project();
+  const blocked = await cast(dir, {
+    Spec: [says('BLOCKED', { open_gaps: ['no key'] }), says('COMPLETE')],
+    Fix: [says('COMPLETE')],
+  });
+  expect([blocked.code, blocked.stdout]).toEqual([4, expect.stringContaining('AGENT_BLOCKED')]);
+  for (const args of [['--turn', '1'], [' '], ['--file', '-']]) {
+    const empty = await baton(dir, ['answer', 'latest', ...args], { input: ' \n' });
+    expect([empty.code, empty.stderr]).toEqual([2, expect.stringContaining('the answer is empty')]);
+  }
+  const done = await baton(dir, ['answer', 'latest', 'it is in the drawer', '--json']);
+  expect(json<CastView>(done)).toMatchObject({ status: 'completed', path: [{ visit: 1 }, { visit: 1 }] });
+  const { exchange } = json<TurnDetail>(await baton(dir, ['show', '--turn', '1', '--json']));
+  expect(exchange.map(({ from, text }) => [from, text])).toEqual([
+    ['agent', 'no key'],
+    ['person', 'it is in the drawer'],
+  ]);
+});
+
 test.each([
   [['--turn', '9'], 'has no turn 9'],
   [['--turn', '0'], 'must be the number of a turn'],

@@ -1,5 +1,7 @@
 // Foreign handoffs through the command line: judged once, in the order of the checks, and written down.
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { baton, json, project, put, read } from './baton.ts';
@@ -106,6 +108,15 @@ test('whoever brings a registry of his own blocks nobody here', async () => {
   expect((await judged(dir, handoff(dir))).code).toBe('OK');
 });
 
+test('a foreign handoff is traced by its id and by the prompts it claims', async () => {
+  const dir = await initialised();
+  const one = handoff(dir) as { handoff_id: string; source_agent: { prompt_hash: string } };
+  await judged(dir, one);
+  const row = { handoff: one.handoff_id, source: 'domain-01-plan', target: 'domain-02-build', code: 'OK' };
+  for (const word of [one.handoff_id.toUpperCase(), one.source_agent.prompt_hash])
+    expect(json<JsonObject[]>(await baton(dir, ['trace', word, '--json']))).toMatchObject([row]);
+});
+
 test('of simultaneous submissions of one id exactly one is judged', async () => {
   const dir = await initialised();
   put(dir, { 'handoff.json': handoff(dir) });
@@ -134,6 +145,17 @@ test.each<[string, (dir: string) => JsonObject, string]>([
 ])('%s: %s', async (_, change, code) => {
   const dir = await initialised();
   expect((await judged(dir, handoff(dir, change(dir)))).code).toBe(code);
+});
+
+test('bytes that are no text are not read as something else', async () => {
+  const dir = await initialised();
+  const text = JSON.stringify(handoff(dir)).replace('Build it', 'Build \u0001it');
+  const bytes = Buffer.from(text.replace('\\u0001', '\u0001')).map((byte) => (byte === 1 ? 0xff : byte));
+  writeFileSync(join(dir, 'handoff.json'), bytes);
+  const verified = json<Answer>(await baton(dir, ['handoff', 'verify', 'handoff.json']));
+  expect([verified.code, verified.details.envelope_digest]).toEqual(['PARSE', null]);
+  const validate = ['validate', 'governed/handoff', '--registry', '.baton', 'handoff.json'];
+  expect(json<Answer>(await baton(dir, validate)).code).toBe('PARSE');
 });
 
 test('the window is an option', async () => {
@@ -178,7 +200,7 @@ async function mediated(denied: readonly string[]): Promise<string> {
   return dir;
 }
 
-function between(dir: string, source: string, target: string, parent?: string): JsonObject {
+function between(dir: string, source: string, target: string, parent?: string, root?: string): JsonObject {
   const { prompts } = JSON.parse(read(dir, '.baton/versions/prompt-lock.json')) as {
     prompts: Record<string, { hash: string; type: string }>;
   };
@@ -188,7 +210,11 @@ function between(dir: string, source: string, target: string, parent?: string): 
     agent_version: '1.0.0',
     prompt_hash: prompts[id]?.hash ?? '',
   });
-  const links = parent === undefined ? {} : { links: { parent_handoff_id: parent } };
+  const named = {
+    ...(parent === undefined ? {} : { parent_handoff_id: parent }),
+    ...(root === undefined ? {} : { root_handoff_id: root }),
+  };
+  const links = Object.keys(named).length === 0 ? {} : { links: named };
   return handoff(dir, { source_agent: agent(source), target_agent: agent(target), ...links });
 }
 
@@ -202,4 +228,21 @@ test.each<[string, readonly string[], string, string, string]>([
   const first = between(dir, from, to);
   await judged(dir, first);
   expect((await judged(dir, between(dir, 'router', 'answers', String(first.handoff_id)))).code).toBe(code);
+});
+
+test('where a chain began is looked up, also where nothing but its root is named', async () => {
+  const dir = await mediated(['answers']);
+  const first = between(dir, 'asks', 'router');
+  await judged(dir, first);
+  const root = String(first.handoff_id);
+  const other = between(dir, 'answers', 'router');
+  await judged(dir, other);
+  const code = async (parent: string | undefined, named: string) =>
+    (await judged(dir, between(dir, 'router', 'answers', parent, named))).code;
+  expect(await code(undefined, root)).toBe('BOUNDARY_DENIED');
+  expect(await code(undefined, randomUUID())).toBe('PATTERN_NOT_ALLOWED');
+  expect(await code(String(other.handoff_id), root)).toBe('PATTERN_NOT_ALLOWED');
+  expect(
+    (await judged(dir, between(dir, 'router', 'asks', String(other.handoff_id), String(other.handoff_id)))).code,
+  ).toBe('OK');
 });

@@ -244,6 +244,12 @@ test.each<[string, (dir: string) => void, string]>([
     (dir) => {
       const manifest = manifestOf(dir);
       delete manifest.domains['domain-05-narrate'];
+      delete manifest.taxonomy;
+      for (const { collaboration } of Object.values<{ collaboration?: { allow?: { target: string }[] } }>(
+        manifest.domains,
+      ))
+        if (collaboration?.allow)
+          collaboration.allow = collaboration.allow.filter(({ target }) => target !== 'domain-05-narrate');
       put(dir, { [MANIFEST]: manifest });
     },
     'LOCK_ENTRY_GONE domain-05-narrate',
@@ -253,7 +259,7 @@ test.each<[string, (dir: string) => void, string]>([
   change(dir);
   expect(await codeOf(dir, ['lock'])).toBe('OK');
   expect(await remarks(dir)).toContain(remark);
-  expect(await codeOf(dir, ['verify', '--strict'])).toBe(remark.split(' ')[0]);
+  expect(json<JsonObject>(await baton(dir, ['registry', 'verify', '--strict', '--json'])).allow).toBe(false);
   if (remark.startsWith('LOCK')) return;
   raise(dir, 'domain-02-build', '2.0.0');
   expect(await codeOf(dir, ['lock'])).toBe('OK');
@@ -273,4 +279,17 @@ test('an edge that could never pass is found before anything runs', async () => 
   ]);
   expect((await baton(dir, ['check', '--strict'])).code).toBe(1);
   expect(await cast(dir)).toMatchObject({ status: 'failed', code: 'BOUNDARY_NOT_ALLOWED' });
+});
+
+test('a handoff and a prompt as the lock names it lead to the turns they had part in', async () => {
+  const dir = await initialised();
+  await cast(dir);
+  const traced = async (word: string) => json<JsonObject[]>(await baton(dir, ['trace', word, '--json']));
+  const all = await traced('latest');
+  const built = all.findIndex(({ materia }) => materia === 'Build');
+  expect(all[0]?.handoff).toBeNull();
+  expect(await traced(String(all[built]?.handoff))).toEqual(all.slice(built));
+  const { prompts } = JSON.parse(read(dir, LOCK)) as { prompts: Record<string, { hash: string }> };
+  expect(await traced(prompts['domain-02-build']?.hash ?? '')).toEqual(all.slice(built));
+  expect((await baton(dir, ['trace', '550e8400-e29b-41d4-a716-446655440000'])).code).toBe(2);
 });

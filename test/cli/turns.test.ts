@@ -124,7 +124,9 @@ test(
 
     const log = (await baton(dir, ['log', '--after', '0'])).stdout;
     expect(log).toContain('WRITE_NOT_PERMITTED');
-    expect(told(await baton(dir, ['context', 'show', '--json']))).toMatchObject(expect.anything());
+    expect(told(await baton(dir, ['context', 'show', '--json']))).toMatchObject([
+      { section: 'services', version: 1, by: 'Network', value: { edge: { region: 'north' } } },
+    ]);
     expect((await baton(dir, ['context', 'show', 'services'])).stdout).toContain('north');
     expect((await baton(dir, ['memory', 'list'])).stdout).toContain('Ask for the region first.');
 

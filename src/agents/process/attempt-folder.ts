@@ -15,6 +15,8 @@ export type Packet = {
   readonly graceMs: number;
   readonly maxStdoutBytes: number;
   readonly maxStderrBytes: number;
+  /** Whether the child is ended as soon as it has written more to its standard output than is kept. */
+  readonly endsWhenFull?: boolean;
 };
 
 /** Who took the attempt: the supervisor to run it, or an engine to make sure that nobody ever does. */
@@ -128,6 +130,7 @@ export function parsePacket(text: string): Packet | null {
     argv.length > 0 &&
     argv.every((one) => typeof one === 'string') &&
     typeof cwd === 'string' &&
+    (value.endsWhenFull === undefined || typeof value.endsWhenFull === 'boolean') &&
     isPlainObject(env) &&
     Object.values(env).every((one) => typeof one === 'string') &&
     numbers.every((one) => typeof one === 'number' && Number.isFinite(one) && one >= 0);

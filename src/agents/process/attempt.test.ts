@@ -106,6 +106,15 @@ test('output over the limit is cut, counted and does not stop the child', async 
   expect(end.stdout.length).toBe(1_048_576);
 });
 
+test('a child that would write for ever is ended where its output is full, if it is told so', async () => {
+  const dir = newFolder();
+  await startAttempt(dir, packet({ argv: ['yes'], endsWhenFull: true }), '');
+  const end = await awaitAttempt(dir, never);
+  expect(end).toMatchObject({ code: null, timedOut: false, aborted: false, stdoutTruncated: true });
+  expect(end.stdout.length).toBe(1_048_576);
+  expect(remains(dir)).toEqual([]);
+});
+
 test.each([
   ['a program that is not there', { argv: ['no-such-program-at-all'] }, /no-such-program-at-all was not found/],
   ['a file that is no program', { argv: [fileURLToPath(import.meta.url)] }, /may not be run/],

@@ -30,7 +30,7 @@ import { type Identity, identityOfChild } from './process-identity.ts';
 import { endTree, MARK } from './process-tree.ts';
 import { keepVigil } from './vigil.ts';
 
-type Why = 'exited' | 'timedOut' | 'silent' | 'aborted';
+type Why = 'exited' | 'timedOut' | 'silent' | 'aborted' | 'flooded';
 
 /** A timer set for longer than this would fire at once. */
 const TIMER_MAX_MS = 2_147_483_647;
@@ -71,7 +71,10 @@ async function supervise(folder: string): Promise<ExitRecord> {
   const timeout = sleep<Why>(Math.min(packet.timeoutMs, TIMER_MAX_MS), 'timedOut', { signal: timer.signal });
   const tree = { child: run.identity, mark: folder, fresh: true };
   const vigil = keepVigil(tree, () => run.stdout.bytes() + run.stderr.bytes(), packet.silentMs ?? null);
-  const why = await Promise.race([run.exited.then((): Why => 'exited'), abort, timeout, vigil.silent]);
+  const exited = run.exited.then((): Why => 'exited');
+  const flooded = run.stdout.full.then((): Why => 'flooded');
+  const ends = [exited, abort, timeout, vigil.silent, ...(packet.endsWhenFull ? [flooded] : [])];
+  const why = await Promise.race(ends);
   const isLate = why === 'timedOut' || why === 'silent';
   const signs = isLate ? vigil.told() : null;
   timer.abort();
@@ -151,6 +154,8 @@ function whyNotStarted(program: string, error: unknown): string {
 
 type Spool = {
   readonly closed: Promise<void>;
+  /** Resolves when something had to be thrown away. */
+  readonly full: Promise<void>;
   /** What came so far, including what was thrown away. */
   bytes(): number;
   fill(stream: Readable | null): void;
@@ -161,11 +166,13 @@ type Spool = {
 function openSpool(file: string, maxBytes: number): Spool {
   const target = openSync(file, 'w', 0o600);
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+  const { promise: full, resolve: overflow } = Promise.withResolvers<void>();
   let bytes = 0;
   let error: string | null = null;
   const keep = (chunk: Buffer) => {
     const kept = error === null ? chunk.subarray(0, Math.max(0, maxBytes - bytes)) : chunk.subarray(0, 0);
     bytes += chunk.length;
+    if (bytes > maxBytes) overflow();
     try {
       for (let at = 0; at < kept.length; ) at += writeSync(target, kept, at);
     } catch (cause) {
@@ -188,5 +195,5 @@ function openSpool(file: string, maxBytes: number): Spool {
     closeSync(target);
     return { bytes, truncated: bytes > maxBytes, error };
   };
-  return { closed, bytes: () => bytes, fill, finish };
+  return { closed, full, bytes: () => bytes, fill, finish };
 }

@@ -28,9 +28,9 @@ async function list(call: Call): Promise<number> {
     outJson({ agents, models });
     return EXIT.ok;
   }
-  const rows = found.map(({ name, path, version, signedInBy, hint }) => [
+  const rows = found.map(({ name, path, version, fault, signedInBy, hint }) => [
     name,
-    path === null ? 'not installed' : (version ?? 'unknown version'),
+    path === null ? 'not installed' : fault === null ? (version ?? 'unknown version') : 'does not start',
     path === null ? '' : signedInBy === null ? 'not signed in' : 'signed in',
     hint ?? path ?? '',
   ]);
@@ -84,7 +84,7 @@ function isSet(call: Call, variable: string): boolean {
 
 function lineOf({ name, ok, said, code, model, tokens, ms }: SelfTest): string {
   const seconds = (ms / 1000).toFixed(1);
-  if (!ok) return `✗ ${name}: ${code}: ${oneLine(said, 300)}`;
+  if (!ok) return `✗ ${name}: ${oneLine(said.startsWith(`${code}: `) ? said : `${code}: ${said}`, 300)}`;
   const by = model === null ? '' : ` (${model})`;
   return `✓ ${name}${by} answered in ${seconds} s with ${tokens} tokens: ${oneLine(said, 60)}`;
 }

@@ -1,6 +1,7 @@
 // `baton approvals`: what waits for a person or was granted and not used, and the way for an agent to ask.
 import { approvalView, linesOf } from '../../approvals/approval-view.ts';
 import { groundAt, rootFor } from '../../approvals/ground.ts';
+import { logIdentity } from '../../approvals/log-identity.ts';
 import { approvalsIn, runningIn } from '../../approvals/open-approvals.ts';
 import { readPolicy } from '../../approvals/policy-file.ts';
 import { requesterOf } from '../../approvals/requester.ts';
@@ -65,6 +66,15 @@ async function request({ call, workspace, door }: LedgerSession, text: string): 
   const { name: requester, from } = await requesterOf(call.env, workspace.stateDir, (id) => door.cast(id));
   const cwd = isText(asked.x_cwd) ? asked.x_cwd : call.cwd;
   const ground = groundAt(rootFor(cwd, workspace.dir, workspace.stateDir), cwd, call.env.HOME);
-  const sealed = sealRequest(asked, { requester, cwd: call.cwd, env: call.env, policy, key, now: Date.now(), ground });
+  const sealed = sealRequest(asked, {
+    requester,
+    cwd: call.cwd,
+    env: call.env,
+    policy,
+    key,
+    now: Date.now(),
+    ground,
+    log: logIdentity(workspace.stateDir),
+  });
   return door.submit({ kind: 'approval.request', sealed, from }, person());
 }

@@ -1,5 +1,7 @@
 // `baton exec`: runs a command that a person approved, exactly as it was approved, once.
 
+import { withoutTaken } from '../../approvals/bound-variables.ts';
+import { logIdentity } from '../../approvals/log-identity.ts';
 import { readPolicy } from '../../approvals/policy-file.ts';
 import { presentedAs } from '../../approvals/present.ts';
 import { requesterOf } from '../../approvals/requester.ts';
@@ -37,7 +39,7 @@ async function granting(
   const key = openSealKey(call.env);
   if ('allow' in key) return key;
   const { name: requester } = await requesterOf(call.env, workspace.stateDir, (id) => door.cast(id));
-  const scene = { cwd: call.cwd, env: call.env, policy, key, requester };
+  const scene = { cwd: call.cwd, env: call.env, policy, key, requester, log: logIdentity(workspace.stateDir) };
   const { verdict, approval } = await useApproval({ door, log }, word, argv, scene, { by: person(), dry: false });
   if (!verdict.allow) return verdict;
   const index = Number(verdict.details.index);
@@ -58,7 +60,7 @@ async function carryOut(call: Call, argv: readonly string[], { approval, index }
   const { id, sealed } = approval;
   const program = sealed.commands[index]?.programs[argv[0] ?? ''];
   const ended: CommandEnd = program
-    ? await runCommand({ file: program.path, argv, cwd: sealed.cwd, env: { ...call.env, PATH: sealed.path } })
+    ? await runCommand({ file: program.path, argv, cwd: sealed.cwd, env: withoutTaken({ ...call.env, PATH: sealed.path }) })
     : { code: 127, exit: null, note: 'there is no such program' };
   const { exit, note: said } = ended;
   const finish = { kind: 'approval.finish', id, index, exit, ...(said === undefined ? {} : { note: said }) } as const;

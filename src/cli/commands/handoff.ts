@@ -20,7 +20,7 @@ import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { hasRegistry } from '../../workspace/registry-lock.ts';
 import { again, type Call, text, UsageError } from '../command.ts';
 import { answering, integer, type LedgerSession, withLedger } from '../ledger-session.ts';
-import { readInput } from '../read-input.ts';
+import { readBytes } from '../read-input.ts';
 import { person } from '../session.ts';
 import { bringIntoForce, trustIn } from '../trust-in-log.ts';
 
@@ -31,7 +31,7 @@ const UNWRITTEN = { status: 'rejected', executed: false, retryable: true, securi
 export async function run(call: Call): Promise<number> {
   const [word, file] = call.words;
   if (word !== 'verify' || file === undefined) throw new UsageError(`say: ${again(call)} handoff verify FILE`);
-  const envelope = await readInput(call, file);
+  const envelope = await readBytes(call, file);
   return answering(async () => {
     try {
       return await withLedger(call, (session) => judge(session, envelope), { begins: true });
@@ -44,7 +44,8 @@ export async function run(call: Call): Promise<number> {
   });
 }
 
-async function judge({ call, workspace, log, door }: LedgerSession, envelope: string): Promise<Verdict> {
+async function judge({ call, workspace, log, door }: LedgerSession, bytes: Buffer): Promise<Verdict> {
+  const envelope = bytes.toString('utf8');
   const named = text(call.values, 'registry');
   const home = join(workspace.dir, '.baton');
   const dir = named === undefined ? home : resolve(call.cwd, named);
@@ -54,10 +55,10 @@ async function judge({ call, workspace, log, door }: LedgerSession, envelope: st
     : unusable([fatal('REGISTRY_MISSING', 'there is no registry; name one with --registry DIR')], sha256);
   const { cleared } = await trustIn(log);
   const said = membersOf(envelope);
-  const chain = await ancestorsOf(log, said.parent);
+  const chain = new Map([...(await ancestorsOf(log, said.parent)), ...(await ancestorsOf(log, said.root))]);
   const now = new Date().toISOString();
   const verify = (change: Partial<VerifyOptions> = {}) =>
-    verifyHandoff(envelope, {
+    verifyHandoff(bytes, {
       registry,
       now,
       seen: { has: () => false },
@@ -194,6 +195,7 @@ type Members = {
   readonly target: string | null;
   readonly claimed: { readonly source: string | null; readonly target: string | null };
   readonly parent: string | null;
+  readonly root: string | null;
 };
 
 function membersOf(envelope: string): Members {
@@ -212,6 +214,7 @@ function membersIn(envelope: JsonObject): Members {
     target: member('target_agent', 'agent_id'),
     claimed: { source: member('source_agent', 'prompt_hash'), target: member('target_agent', 'prompt_hash') },
     parent: member('links', 'parent_handoff_id')?.toLowerCase() ?? null,
+    root: member('links', 'root_handoff_id')?.toLowerCase() ?? null,
   };
 }
 

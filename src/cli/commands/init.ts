@@ -50,9 +50,9 @@ export async function run(call: Call): Promise<number> {
   return EXIT.ok;
 }
 
-/** The agent to use: one that somebody is signed in to before one that is only installed. Asked only where several would do. */
+/** The agent to use, of those that start: one that somebody is signed in to before one that is only installed. Asked only where several would do. */
 async function choose(found: readonly Detected[]): Promise<Detected | null> {
-  const installed = found.filter(({ path }) => path !== null);
+  const installed = found.filter(({ path, fault }) => path !== null && fault === null);
   const ready = installed.filter(({ signedInBy }) => signedInBy !== null);
   const [first = null, ...others] = ready.length > 0 ? ready : installed;
   for (const other of others) if (await ask(`Use ${other.name} instead of ${first?.name}?`)) return other;
@@ -64,7 +64,12 @@ function nextSteps(agent: Detected | null, found: readonly Detected[], baton: st
   const cast = `${baton} cast "Say what this project is in one sentence of its README"`;
   if (agent === null) {
     const ways = found.map(({ name, hint }) => `  ${name}: ${hint}`);
-    return ['No agent is on this machine. Install one of these, then cast:', ...ways, look, `Your first cast: ${cast}`];
+    return [
+      'No agent that works is on this machine. Install one of these, then cast:',
+      ...ways,
+      look,
+      `Your first cast: ${cast}`,
+    ];
   }
   const { name, version, signedInBy, hint } = agent;
   const using = `The agents run on ${name} ${version ?? ''}; \`runner\` in .baton/config.json names another.`.replace(

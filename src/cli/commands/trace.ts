@@ -1,8 +1,9 @@
-// `baton trace`: what is behind a file, a result or a text, and what came of it.
+// `baton trace`: what is behind a file, a result, a handoff or a text, and what came of it.
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { readStoredLine, type StoredLine } from '../../audit/stored-line.ts';
-import { aheadOf, behindFile, type TracedTurn, turnsOf } from '../../audit/trace.ts';
+import { TEXTS_PER_FACT } from '../../audit/text-walk.ts';
+import { aheadOf, behindFile, type TracedHandoff, type TracedTurn, tracedHandoff, turnsOf } from '../../audit/trace.ts';
 import { logFileIn } from '../../log/sqlite.ts';
 import { type Call, EXIT, out, outJson, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
@@ -16,21 +17,41 @@ export async function run(call: Call): Promise<number> {
   const word = call.words[0] ?? '';
   const db = new DatabaseSync(logFileIn(workspace.stateDir), { readOnly: true });
   try {
-    const turns = await traced(call, db, workspace.dir, word);
-    if (call.json) outJson(turns);
-    else for (const line of lines(turns)) out(line);
+    const { turns, handoffs } = await traced(call, db, workspace.dir, word);
+    if (call.json) outJson([...turns, ...handoffs]);
+    else for (const line of [...lines(turns), ...handoffLines(handoffs)]) out(line);
     return EXIT.ok;
   } finally {
     db.close();
   }
 }
 
-async function traced(call: Call, db: DatabaseSync, dir: string, word: string): Promise<readonly TracedTurn[]> {
-  if (word.startsWith('sha256:')) {
-    const turns = castsWith(db, word).flatMap((cast) => aheadOf(turnsIn(db, cast), word));
-    if (turns.length === 0) throw new UsageError(`no turn of this workspace has to do with ${word}`);
-    return turns;
+type Traced = { readonly turns: readonly TracedTurn[]; readonly handoffs: readonly TracedHandoff[] };
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const HASH = /^[0-9a-f]{64}$/;
+
+/** What people copy from a lock has no name of an algorithm in front. */
+function searched(word: string): string | null {
+  const plain = word.toLowerCase();
+  if (UUID.test(plain)) return plain;
+  if (HASH.test(plain)) return `sha256:${plain}`;
+  return word.startsWith('sha256:') ? word : null;
+}
+
+async function traced(call: Call, db: DatabaseSync, dir: string, word: string): Promise<Traced> {
+  const wanted = searched(word);
+  if (wanted !== null) {
+    const turns = castsWith(db, wanted).flatMap((cast) => aheadOf(turnsIn(db, cast), wanted));
+    const handoffs = handoffsWith(db, wanted.replace(/^sha256:/, ''));
+    if (turns.length + handoffs.length === 0)
+      throw new UsageError(`no turn and no handoff of this workspace has to do with ${word}`);
+    return { turns, handoffs };
   }
+  return { turns: await tracedTurns(call, db, dir, word), handoffs: [] };
+}
+
+async function tracedTurns(call: Call, db: DatabaseSync, dir: string, word: string): Promise<readonly TracedTurn[]> {
   const path = pathIn(dir, resolve(call.cwd, word));
   const changed =
     path === null ? [] : castsThatTouched(db, path).flatMap((cast) => behindFile(turnsIn(db, cast), path));
@@ -40,7 +61,9 @@ async function traced(call: Call, db: DatabaseSync, dir: string, word: string): 
     return turnsIn(db, cast);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    throw new UsageError(`${word} is neither a file that a turn changed, nor a cast, nor a digest such as sha256:…`);
+    throw new UsageError(
+      `${word} is neither a file that a turn changed, nor a cast, nor a handoff, nor a digest such as sha256:…`,
+    );
   }
 }
 
@@ -67,6 +90,19 @@ function castsWith(db: DatabaseSync, digest: string): readonly string[] {
     .map(({ cast_id }) => String(cast_id));
 }
 
+/** Handoffs from outside that name an id or a hash: in their entry, or in the envelope that is kept beside it. */
+function handoffsWith(db: DatabaseSync, word: string): readonly TracedHandoff[] {
+  const beside = 'SELECT 1 FROM texts WHERE id BETWEEN seq * ?2 AND (seq + 1) * ?2 - 1 AND instr(body, ?1) > 0';
+  const named = `SELECT line FROM facts WHERE kind = 'handoff.judged' AND (instr(line, ?1) > 0 OR EXISTS (${beside})) ORDER BY seq`;
+  return db
+    .prepare(named)
+    .all(word, TEXTS_PER_FACT)
+    .flatMap(({ line }) => {
+      const read = readStoredLine(String(line));
+      return read ? [tracedHandoff(read)] : [];
+    });
+}
+
 function castsThatTouched(db: DatabaseSync, path: string): readonly string[] {
   const name = JSON.stringify(path).slice(1, -1);
   const touched = "SELECT DISTINCT cast_id FROM facts WHERE kind = 'turn.accepted' AND instr(line, ?) > 0";
@@ -82,7 +118,16 @@ function pathIn(dir: string, path: string): string | null {
   return found === '' || found.startsWith('..') || isAbsolute(found) ? null : found.split(sep).join('/');
 }
 
+function handoffLines(handoffs: readonly TracedHandoff[]): readonly string[] {
+  if (handoffs.length === 0) return [];
+  const rows = handoffs.map(({ handoff, source, target, code, envelope, judged }) =>
+    [handoff, source, target, code, envelope?.slice(0, 12), String(judged)].map((cell) => cell ?? '-'),
+  );
+  return table(rows, ['handoff', 'from', 'to', 'verdict', 'envelope', 'entry']);
+}
+
 function lines(turns: readonly TracedTurn[]): readonly string[] {
+  if (turns.length === 0) return [];
   const files = turns.flatMap(({ cast, turn, touched }) =>
     Object.entries(touched).map(([path, digest]) => `  ${path}  ${digest ?? 'removed'}  by turn ${turn} of ${cast}`),
   );
@@ -94,10 +139,11 @@ function lines(turns: readonly TracedTurn[]): readonly string[] {
     short(turn.prompt),
     short(turn.brief),
     short(turn.output),
+    turn.handoff?.slice(0, 8) ?? '-',
     turn.decisions.map(({ by, seq }) => `${by} (${seq})`).join(', ') || '-',
     String(turn.accepted ?? '-'),
   ]);
-  const head = ['cast', 'turn', 'socket', 'model', 'prompt', 'brief', 'output', 'decided by', 'entry'];
+  const head = ['cast', 'turn', 'socket', 'model', 'prompt', 'brief', 'output', 'handoff', 'decided by', 'entry'];
   return [...table(rows, head), ...(files.length > 0 ? ['files', ...files] : [])];
 }
 

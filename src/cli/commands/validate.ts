@@ -6,8 +6,8 @@ import { memberText } from '../../dialects/member-text.ts';
 import { KINDS, type ValidateOptions, type Validator, validatorFor } from '../../dialects/validate.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
-import { readText } from '../../workspace/load-config.ts';
 import { type Call, EXIT, flag, outJson, outJsonLine, text, UsageError } from '../command.ts';
+import { readBytes } from '../read-input.ts';
 
 const PAYLOAD_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -27,8 +27,8 @@ export async function run(call: Call): Promise<number> {
     if (file !== undefined) throw new UsageError('--jsonl reads standard input; leave the file out');
     return lines(validator, given);
   }
-  const payload = file === undefined || file === '-' ? await standardInput() : readText(resolve(call.cwd, file));
-  const verdict = validator({ text: payload }, { ...given, options: optionsOf(call) });
+  const bytes = await readBytes(call, file ?? '-');
+  const verdict = validator({ text: bytes.toString('utf8'), bytes }, { ...given, options: optionsOf(call) });
   outJson(verdict);
   return verdict.allow ? EXIT.ok : EXIT.denied;
 }
@@ -99,15 +99,4 @@ function optionsOf(call: Call): JsonObject {
   const parsed = parseJsonText(given);
   if (!parsed.ok || !isObject(parsed.value)) throw new UsageError('--options must be a JSON object');
   return parsed.value;
-}
-
-async function standardInput(): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of process.stdin) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > PAYLOAD_BYTES_MAX) throw new UsageError(`standard input is larger than ${PAYLOAD_BYTES_MAX} bytes`);
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

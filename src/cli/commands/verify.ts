@@ -24,12 +24,16 @@ function verify(call: Call): Verdict {
   if (!trusted.ok) return trusted.verdict;
   const verdict = verifyBundle(contents(call), trusted.value);
   const isTrusted = (verdict.details.key as { trusted?: boolean } | undefined)?.trusted === true;
-  if (!verdict.allow || !key || isTrusted) return verdict;
+  if (!verdict.allow || isTrusted) return verdict;
+  if (!key) return { ...verdict, reason: `${verdict.reason}; ${STRANGER}` };
   return tampered(
     [{ kind: 'CHECKPOINT_SIGNATURE', seq: 0, reason: 'the file was signed by another key' }],
     verdict.details,
   );
 }
+
+const STRANGER =
+  'but nobody here knows the key that signed it: whole it is, and by whom is not proved. Ask for the key and compare with --key';
 
 function contents(call: Call): string {
   const file = resolve(call.cwd, call.words[0] ?? '');

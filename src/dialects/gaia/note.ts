@@ -25,7 +25,9 @@ function or(first: readonly string[], second: readonly string[]): readonly strin
 
 function approvalLines(request: Json | undefined): readonly string[] {
   if (!isObject(request)) return [];
-  return [...linesOf(request.operation), ...linesOf(request.exact_content)];
+  const set = Array.isArray(request.command_set) ? (request.command_set as readonly Json[]) : [];
+  const listed = set.map((one) => (isObject(one) ? (one.command ?? null) : one));
+  return [...linesOf(request.operation), ...linesOf(request.exact_content), ...linesOf(listed)];
 }
 
 function linesOf(value: Json | undefined): readonly string[] {

@@ -2,6 +2,7 @@
 // integers, so that 33.33 + 33.33 + 33.34 is 100 and three times 33.3 is not.
 import { isObject, type Json } from '../../kernel/json.ts';
 import { type Diagnostic, warning } from './diagnostic.ts';
+import type { AgentRecord } from './manifest.ts';
 import type { Policy } from './policy.ts';
 import type { Problem } from './problem.ts';
 import type { Agent, Registry } from './registry.ts';
@@ -30,6 +31,8 @@ export function readComposition(json: Json | undefined): Composition | null {
 
 type Check = 'compositionSize' | 'constituentBytes';
 
+type Composed = Pick<AgentRecord, 'id' | 'type' | 'composition'>;
+
 /** Everything wrong with the composition of one archetype. Other agents have none and are in order. */
 export function checkComposition(
   registry: Pick<Registry, 'agents'>,
@@ -38,13 +41,35 @@ export function checkComposition(
   policy: Pick<Policy, Check>,
   isQuarantined: (agent: Agent) => boolean = () => false,
 ): Problem[] {
-  if (agent.type !== 'archetype') return [];
+  if (agent.type !== 'archetype' || !agent.composition) return checkShares(registry, agent, at, policy);
+  const loose = agent.composition
+    .map(([domain]) => domain)
+    .filter((domain) => {
+      const constituent = registry.agents.get(domain);
+      if (constituent?.type !== 'domain') return false;
+      if (constituent.lockedHash === null) return true;
+      return policy.constituentBytes && (!constituent.bytesMatch || isQuarantined(constituent));
+    });
+  const message = `${agent.id} contains domains not pinned: ${listed(loose)}`;
+  return [
+    ...checkShares(registry, agent, at, policy),
+    ...(loose.length > 0 ? [{ code: 'COMPOSITION_CONSTITUENT_UNVERIFIED', pointer: at, message } as const] : []),
+  ];
+}
+
+/** The part of it for which the manifest is enough. */
+export function checkShares(
+  { agents }: { readonly agents: ReadonlyMap<string, Composed> },
+  { id, type, composition }: Composed,
+  at: string,
+  policy: Pick<Policy, 'compositionSize'>,
+): Problem[] {
+  if (type !== 'archetype') return [];
   const found = (code: Problem['code'], message: string): Problem => ({ code, pointer: at, message });
-  const { composition, id } = agent;
   if (!composition) return [found('COMPOSITION_MISSING', `${id} has no composition`)];
   const problems: Problem[] = [];
 
-  const isDomain = (domain: string) => registry.agents.get(domain)?.type === 'domain';
+  const isDomain = (domain: string) => agents.get(domain)?.type === 'domain';
   const strangers = composition.map(([domain]) => domain).filter((domain) => !isDomain(domain));
   if (strangers.length > 0) {
     problems.push(found('COMPOSITION_UNKNOWN_DOMAIN', `${id} is composed of what is no domain: ${listed(strangers)}`));
@@ -64,17 +89,6 @@ export function checkComposition(
     problems.push(
       found('COMPOSITION_SIZE', `${id} has ${composition.length} domains; ${SIZE_MIN} to ${SIZE_MAX} are allowed`),
     );
-  }
-  const loose = composition
-    .map(([domain]) => domain)
-    .filter((domain) => {
-      const constituent = registry.agents.get(domain);
-      if (constituent?.type !== 'domain') return false;
-      if (constituent.lockedHash === null) return true;
-      return policy.constituentBytes && (!constituent.bytesMatch || isQuarantined(constituent));
-    });
-  if (loose.length > 0) {
-    problems.push(found('COMPOSITION_CONSTITUENT_UNVERIFIED', `${id} contains domains not pinned: ${listed(loose)}`));
   }
   return problems;
 }

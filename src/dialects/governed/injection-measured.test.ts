@@ -1,11 +1,13 @@
 // The injection rules measured on labelled texts. The figures stand in the guide; this keeps them true.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { smuggledBy } from '../../kernel/trust/smuggled.ts';
 import { ATTACKS, HARMLESS } from './fixtures/labelled-texts.ts';
 import { rulesBrokenBy } from './injection.ts';
 
 const PHRASES = ['INJECTION_OVERRIDE', 'INJECTION_EXFIL', 'INJECTION_BYPASS'];
 const isStructural = (text: string) => rulesBrokenBy(text).some((code) => !PHRASES.includes(code));
+const isSmuggled = (text: string) => smuggledBy(text) !== null;
 const isFound = (text: string) => rulesBrokenBy(text).length > 0;
 
 const count = (texts: readonly string[], rule: (text: string) => boolean) => texts.filter(rule).length;
@@ -17,7 +19,8 @@ function row(name: string, rule: (text: string) => boolean): string {
 }
 
 test.each([
-  ['structural rules, which always refuse', isStructural],
+  ['control tokens and overrides, in every output', isSmuggled],
+  ['structural rules, on foreign envelopes', isStructural],
   ['structural and phrase rules, on foreign envelopes', isFound],
 ] as const)('%s: the figures in the guide are measured', (name, rule) => {
   const guide = readFileSync(new URL('../../../docs/trust.md', import.meta.url), 'utf8');

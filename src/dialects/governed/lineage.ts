@@ -24,18 +24,43 @@ const AT_PARENT = '/links/parent_handoff_id';
 export type Lineage = {
   /** From the parent back to the first handoff of the chain, at most as many as a chain may have. */
   readonly ancestors: readonly PastHandoff[];
+  /** The id of the handoff at the end of them that was found; null where there is none. */
+  readonly first: string | null;
+  /** The handoff that the envelope names as the first of its chain; null where it names none or nobody knows it. */
+  readonly root: PastHandoff | null;
 };
 
 export function lineageOf(envelope: Envelope, lookup: LookupParent): Lineage {
   const ancestors: PastHandoff[] = [];
+  let first: string | null = null;
   let id = envelope.links?.parent_handoff_id ?? null;
   while (id !== null && ancestors.length < HOPS_MAX) {
     const past = lookup(id.toLowerCase());
     if (!past) break;
     ancestors.push(past);
+    first = id.toLowerCase();
     id = past.parent;
   }
-  return { ancestors };
+  const named = rootOf(envelope);
+  return { ancestors, first, root: named === null ? null : lookup(named) };
+}
+
+/** The first handoff of the chain, where the envelope names another one than itself. */
+function rootOf({ links, handoff_id }: Envelope): string | null {
+  const root = links?.root_handoff_id?.toLowerCase() ?? null;
+  return root === handoff_id.toLowerCase() ? null : root;
+}
+
+/** What an envelope says about where its chain began has to be so: whoever began it may have denied the target. */
+export function checkRoot(envelope: Envelope, { ancestors, first, root }: Lineage): Problem[] {
+  const named = rootOf(envelope);
+  if (named === null) return [];
+  if (!root) return [rootRefusal('the root handoff is not known')];
+  if (!root.accepted) return [rootRefusal('the root handoff was rejected')];
+  if (root.parent !== null)
+    return [rootRefusal('the root handoff follows another one, so that no chain begins with it')];
+  const isReached = ancestors.length === 0 || ancestors.length >= HOPS_MAX || first === named;
+  return isReached ? [] : [rootRefusal('the parent handoff belongs to another chain than the root handoff')];
 }
 
 export function checkParent(
@@ -59,7 +84,8 @@ export function checkParent(
 
 /** The agent that began the chain an orchestrator mediates. What it denies stays denied: mediation launders nothing. */
 export function originatorOf(source: Agent, lineage: Lineage, registry: Registry): Agent | null {
-  const origin = source.type === 'orchestrator' ? lineage.ancestors.at(-1)?.source : undefined;
+  const began = lineage.ancestors.at(-1) ?? lineage.root;
+  const origin = source.type === 'orchestrator' ? began?.source : undefined;
   return (origin !== undefined && registry.agents.get(origin)) || null;
 }
 
@@ -83,6 +109,10 @@ export function checkChain(source: Agent, target: Agent, requestDigest: string |
     problems.push({ code: 'CYCLE', pointer: '/context/request', message });
   }
   return problems;
+}
+
+function rootRefusal(message: string): Problem {
+  return { code: 'PATTERN_NOT_ALLOWED', pointer: '/links/root_handoff_id', message };
 }
 
 function refusal(message: string): Problem {

@@ -27,8 +27,9 @@ export type Parsed =
     }
   | { readonly ok: false; readonly problems: Problem[] };
 
-/** A string is the exact text of an envelope; anything else is an envelope already parsed. */
+/** Bytes or a string are an envelope exactly as it came; anything else is an envelope already parsed. */
 export function parseEnvelope(input: unknown): Parsed {
+  if (input instanceof Uint8Array) return parseBytes(input);
   if (typeof input !== 'string') return within(input);
   const compact = parseCompact(input);
   if (compact !== null && compact !== 'threw' && 'ok' in compact) return compact;
@@ -44,6 +45,15 @@ export function parseEnvelope(input: unknown): Parsed {
   const code = reading.kind === 'too_large' || reading.kind === 'too_deep' ? 'LIMIT_EXCEEDED' : 'PARSE';
   const message = `${reading.message} (line ${reading.line}, column ${reading.column})`;
   return { ok: false, problems: [{ code, pointer: '', message }] };
+}
+
+/** A reader that puts marks in place of what is no text would have the digest of something that nobody sent. */
+function parseBytes(bytes: Uint8Array): Parsed {
+  try {
+    return parseEnvelope(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch {
+    return { ok: false, problems: [{ code: 'PARSE', pointer: '', message: 'the envelope is not UTF-8 text' }] };
+  }
 }
 
 // A list over the limit needs a longer text than this, and so does a text over the limit.

@@ -12,7 +12,15 @@ import { checkComposition } from './composition.ts';
 import { checkSchema, type Envelope } from './envelope.ts';
 import { checkHashes, checkQuarantine, checkVersions, type End, type Role, resolveEnds } from './identity.ts';
 import { checkInjection } from './injection.ts';
-import { checkChain, checkOriginator, checkParent, type LookupParent, lineageOf, originatorOf } from './lineage.ts';
+import {
+  checkChain,
+  checkOriginator,
+  checkParent,
+  checkRoot,
+  type LookupParent,
+  lineageOf,
+  originatorOf,
+} from './lineage.ts';
 import { envelopeTexts, parseEnvelope } from './parse.ts';
 import { patternOf } from './pattern.ts';
 import { DEFAULT_POLICY, type Policy } from './policy.ts';
@@ -51,7 +59,7 @@ export type VerifyOptions = {
 export const MAX_AGE_S = 300;
 export const MAX_SKEW_S = 60;
 
-/** `input` is the exact text of an envelope, or an envelope already parsed. */
+/** `input` is an envelope exactly as it came, as bytes or text, or one already parsed. */
 export function verifyHandoff(input: unknown, options: VerifyOptions): Verdict {
   const now = readInstant(options.now);
   if (now === null) return deny('BAD_USAGE', 'now must be a date and time with an offset, like 2026-02-11T00:45:02Z');
@@ -201,6 +209,7 @@ function boundaryProblems(hearing: EndsHearing): readonly Problem[] {
   if (lookupParent || envelope.links?.parent_handoff_id === undefined) {
     problems.push(...checkParent(envelope, source, lineage, policy));
   }
+  if (lookupParent) problems.push(...checkRoot(envelope, lineage));
   problems.push(...checkOriginator(originator, target));
   // Only with earlier handoffs is there something to compare the request with.
   if (options.origin !== 'graph' && lineage.ancestors.length > 0) {

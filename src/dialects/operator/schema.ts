@@ -172,7 +172,7 @@ const bundle = object(BUNDLE, {
   ),
   active_locks: LOCKS,
   dependencies: list(object(DEPENDENCY, { task_id: TASK_NAME, depends_on_task_id: TASK_NAME })),
-  open_blockers: blockers(CODES),
+  open_blockers: blockers(OPERATOR_CODES),
   acceptance_targets: list(object(TARGET, { task_id: TASK_NAME, criteria: TEXTS })),
 });
 

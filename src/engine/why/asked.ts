@@ -40,7 +40,8 @@ function permission(standing: Standing, turn: Turn, { question: wish, since, app
     approval === null
       ? []
       : [
-          { does: 'allow it once', command: `${baton} approve ${approval}` },
+          // Nobody is led to agree to what is not shown to the end.
+          ...(said(wish).endsWith('…') ? [] : [{ does: 'allow it once', command: `${baton} approve ${approval}` }]),
           {
             does: 'refuse it, for a reason that the agent is told',
             command: `${baton} reject ${approval} --reason "not now"`,

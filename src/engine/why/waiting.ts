@@ -1,6 +1,7 @@
 // Why a cast waits for a person: a question, a permission, an outcome that nobody knows, or something to be put right first.
-import type { Entry } from '../../kernel/fact.ts';
+
 import { hearsWhenBlocked } from '../../kernel/cast/blocked.ts';
+import type { Entry } from '../../kernel/fact.ts';
 import type { Turn } from '../../kernel/state.ts';
 import { askedFor } from './asked.ts';
 import { lookAt, moment, nameOf, type Standing, sentence, type Told, type Way } from './standing.ts';

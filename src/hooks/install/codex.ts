@@ -1,39 +1,59 @@
-// Codex: the MCP server in the project's `config.toml`, in a block with a beginning and an end of its own. It has no hooks
-// that could refuse.
-import { deny } from '../../kernel/verdict.ts';
-import type { Host } from './host.ts';
+// Codex: the MCP server in the project's `config.toml`, in a block with a beginning and an end of its own, and the hooks in
+// `hooks.json` beside it. Codex runs the hooks of a project only after a person has looked at them and trusts them.
+import { type Denied, deny } from '../../kernel/verdict.ts';
+import { type Hooked, quoted, withHooks, withoutHooks } from './hook-groups.ts';
+import type { Host, How } from './host.ts';
+import { changeJson } from './json-file.ts';
 
 const FILE = '.codex/config.toml';
+const HOOKS = '.codex/hooks.json';
 const BEGIN = '# >>> baton: written by `baton install codex`; `baton install codex --undo` takes it out';
 const END = '# <<< baton';
 
+/** Its shell calls itself Bash to hooks; patches come as a tool of their own or as a command of the shell. */
+const WRITERS = 'Bash|apply_patch|Edit|Write';
+const HOOKED: readonly Hooked[] = [
+  ['PreToolUse', WRITERS],
+  ['PostToolUse', WRITERS],
+  ['Stop', null],
+  ['SubagentStop', null],
+  ['SessionStart', null],
+];
+
 export const codexHost: Host = {
   name: 'codex',
-  files: [FILE],
+  files: [FILE, HOOKS],
   notes: [
-    'Codex reads .codex/config.toml in projects that you trust.',
-    'It has no hooks, so that locks and contracts are kept by what its agent asks the server for, and by casts.',
+    'Codex reads .codex/ in projects that you trust.',
+    'It runs hooks only after you have reviewed them: start codex once in a terminal and trust them when it asks.',
+    'Until then, and after each change of them, it leaves them out without a word, in `codex exec` too.',
   ],
-  add(file, text, { program, dir }) {
-    if (/^\s*\[\s*mcp_servers\s*\.\s*"?baton"?\s*[\].]/m.test(text ?? '')) {
-      return deny('NOT_ALLOWED_NOW', `${file} has a server baton of somebody else; rename or remove it first`, {
-        file,
-      });
-    }
-    // A JSON string is a string of TOML too.
-    const args = ['-C', dir, 'mcp'].map((arg) => JSON.stringify(arg)).join(', ');
-    const table = `[mcp_servers.baton]\ncommand = ${JSON.stringify(program)}\nargs = [${args}]\n`;
-    const before = text ?? '';
-    return `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${BEGIN}\n${table}${END}\n`;
-  },
-  remove(file, text) {
-    const from = text.indexOf(BEGIN);
-    if (from === -1) return text;
-    const end = text.indexOf(END, from);
-    if (end === -1) {
-      return deny('INVALID_CONFIG', `the block of baton in ${file} has no end (${END}); take it out by hand`, { file });
-    }
-    const rest = text.slice(0, from) + text.slice(end + END.length).replace(/^\r?\n/, '');
-    return rest.trim() === '' ? null : rest;
-  },
+  add: (file, text, how) => (file === HOOKS ? withOurHooks(text, how) : withServer(file, text, how)),
+  remove: (file, text) => (file === HOOKS ? changeJson(file, text, withoutHooks) : withoutServer(file, text)),
 };
+
+function withOurHooks(text: string | null, how: How): string | Denied {
+  return changeJson(HOOKS, text, (object) => withHooks(object, HOOKS, HOOKED, how, quoted(how.dir))) ?? '';
+}
+
+function withServer(file: string, text: string | null, { program, dir }: How): string | Denied {
+  if (/^\s*\[\s*mcp_servers\s*\.\s*"?baton"?\s*[\].]/m.test(text ?? '')) {
+    return deny('NOT_ALLOWED_NOW', `${file} has a server baton of somebody else; rename or remove it first`, { file });
+  }
+  // A JSON string is a string of TOML too.
+  const args = ['-C', dir, 'mcp'].map((arg) => JSON.stringify(arg)).join(', ');
+  const table = `[mcp_servers.baton]\ncommand = ${JSON.stringify(program)}\nargs = [${args}]\n`;
+  const before = text ?? '';
+  return `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${BEGIN}\n${table}${END}\n`;
+}
+
+function withoutServer(file: string, text: string): string | null | Denied {
+  const from = text.indexOf(BEGIN);
+  if (from === -1) return text;
+  const end = text.indexOf(END, from);
+  if (end === -1) {
+    return deny('INVALID_CONFIG', `the block of baton in ${file} has no end (${END}); take it out by hand`, { file });
+  }
+  const rest = text.slice(0, from) + text.slice(end + END.length).replace(/^\r?\n/, '');
+  return rest.trim() === '' ? null : rest;
+}

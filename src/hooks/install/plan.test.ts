@@ -51,6 +51,7 @@ test.each<[string, string, Files]>([
   ['claude', 'settings that are empty', { [SETTINGS]: '', '.mcp.json': '{}' }],
   ['codex', 'nothing', {}],
   ['codex', 'settings without an end of line', { '.codex/config.toml': 'model = "x"' }],
+  ['codex', 'hooks of its own', { '.codex/hooks.json': odd }],
   ['pi', 'nothing', {}],
 ])('%s with %s becomes exactly what it was', (name, _, before) => {
   const { files, record } = installed(name, before);
@@ -95,6 +96,18 @@ test('hooks name the folder of the session and refuse when baton cannot be start
   expect(looking[SETTINGS]).not.toContain('exit 2');
 });
 
+test('codex gets the same hooks, for the tools by which it writes, and the workspace by name', () => {
+  const { files } = installed('codex', { '.codex/hooks.json': odd }, {}, { dir: "/w's" });
+  const { hooks } = JSON.parse(files['.codex/hooks.json'] ?? '') as { hooks: Record<string, JsonObject[]> };
+  expect(Object.keys(hooks)).toEqual(['Stop', 'PreToolUse', 'PostToolUse', 'SubagentStop', 'SessionStart']);
+  const command = `'/opt/my baton/bin/baton' -C '/w'\\''s' hook PreToolUse || exit 2`;
+  expect(hooks.PreToolUse).toEqual([
+    { matcher: 'Bash|apply_patch|Edit|Write', hooks: [{ type: 'command', command, timeout: 15 }] },
+  ]);
+  expect(hooks.Stop).toHaveLength(2);
+  expect(undone('codex', files, {})['.codex/hooks.json']).toBe(`${JSON.stringify(JSON.parse(odd), null, '\t')}\n`);
+});
+
 test.each<[string, Files, string]>([
   ['claude', { [SETTINGS]: '// mine\n{}' }, 'INVALID_CONFIG'],
   ['claude', { [SETTINGS]: '[]' }, 'INVALID_CONFIG'],
@@ -110,6 +123,7 @@ test.each<[string, Files, string]>([
     },
     'INVALID_CONFIG',
   ],
+  ['codex', { '.codex/hooks.json': '{"hooks":[]}' }, 'INVALID_CONFIG'],
   ['pi', { '.pi/extensions/baton.ts': 'export default 1;' }, 'NOT_ALLOWED_NOW'],
 ])('%s with %j is left alone: %s', (name, files, code) => {
   expect(planInstall(hostNamed(name), (file) => files[file] ?? null, {}, how)).toMatchObject({ allow: false, code });

@@ -36,6 +36,7 @@ function sealed(id: string, over: Partial<SealedRequest> = {}): SealedRequest {
     path: '/bin',
     files: {},
     policy: 'policy',
+    log: 'log',
     requester: 'a1',
     operation: 'deploy',
     scope: 'prod',
@@ -55,7 +56,7 @@ function sealed(id: string, over: Partial<SealedRequest> = {}): SealedRequest {
 
 function presented(name = 'deploy prod', over: Partial<Presented> = {}): Presented {
   const { argv, marks, seal, programs, places, files } = command(name);
-  const scene = { cwd: '/w', envMarks: { HOME: 'h', LD_PRELOAD: null }, policy: 'policy', keyId: 'key' };
+  const scene = { cwd: '/w', envMarks: { HOME: 'h', LD_PRELOAD: null }, policy: 'policy', log: 'log', keyId: 'key' };
   return { argv, marks, seal, programs, places, files, ...scene, ...over };
 }
 

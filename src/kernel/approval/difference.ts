@@ -1,6 +1,7 @@
 // What is not as it was approved, part by part, so that whoever is refused learns which part it was. Values of variables are
 // never told, and arguments only where they hold no secret.
 import type { Difference } from './fact.ts';
+import { exactly } from './plain-sight.ts';
 import type { Presented, SealedCommand, SealedRequest } from './request.ts';
 
 const DIFFERENCES_MAX = 8;
@@ -30,6 +31,7 @@ export function differencesOf(sealed: SealedRequest, command: SealedCommand, giv
     ...ofPlaces(command, given),
     ...ofFiles(command, given),
     ...ofEnvironment(sealed, given),
+    ...(sealed.log === given.log ? [] : [differs('log', 'log', 'the log it was asked in', 'another, or a copy of it')]),
   ];
   // Every part is the same and the whole is not: what is stored is not what was sealed.
   if (all.length === 0 && command.seal !== given.seal) {
@@ -87,7 +89,9 @@ function contentOf(digest: string): string {
 }
 
 function ofEnvironment({ envMarks }: SealedRequest, given: Presented): Difference[] {
-  return Object.entries(envMarks).flatMap(([name, mark]) => {
+  const names = new Set([...Object.keys(envMarks), ...Object.keys(given.envMarks)]);
+  return [...names].flatMap((name) => {
+    const mark = envMarks[name] ?? null;
     const now = given.envMarks[name] ?? null;
     if (mark === now) return [];
     const isChanged = mark !== null && now !== null;
@@ -115,7 +119,7 @@ function differs(part: Difference['part'], name: string, approved: string, given
 
 /** Look-alikes and what cannot be seen are written out, so that a difference is visible. */
 function seen(text: string): string {
-  const shown = text.replace(/[^\x20-\x7e]/gu, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
+  const shown = exactly(text);
   return JSON.stringify(shown.length > SHOWN_MAX ? `${shown.slice(0, SHOWN_MAX)}…` : shown).replaceAll(
     '\\\\u{',
     '\\u{',

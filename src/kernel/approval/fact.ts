@@ -4,7 +4,17 @@ import type { Executor, SealedRequest } from './request.ts';
 
 /** One part of what is presented that is not what was approved. */
 export type Difference = {
-  readonly part: 'argument' | 'folder' | 'program' | 'place' | 'file' | 'environment' | 'policy' | 'requester' | 'seal';
+  readonly part:
+    | 'argument'
+    | 'folder'
+    | 'program'
+    | 'place'
+    | 'file'
+    | 'environment'
+    | 'policy'
+    | 'log'
+    | 'requester'
+    | 'seal';
   /** Which argument, program, path or variable. */
   readonly name: string;
   readonly approved: string;

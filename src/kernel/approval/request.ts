@@ -50,6 +50,8 @@ export type SealedRequest = {
   /** The digest of the policy in force. */
   readonly policy: string;
   readonly requester: string;
+  /** The mark of the log it is asked in. */
+  readonly log: string;
   readonly operation: string;
   readonly scope: string;
   readonly riskLevel: string;
@@ -89,6 +91,7 @@ export type Presented = {
   readonly files: Readonly<Record<string, string | null>>;
   readonly envMarks: Readonly<Record<string, string | null>>;
   readonly policy: string;
+  readonly log: string;
   readonly keyId: string;
 };
 

@@ -143,7 +143,7 @@ function readOutput(pen: Pen, cast: Cast, turn: Turn, output: string, truncated:
   const bytes = utf8Length(output);
   const { maxOutputBytes } = socket.limits;
   if (bytes > maxOutputBytes && !truncated) {
-    const message = `the output has ${bytes} bytes; at most ${maxOutputBytes} are allowed; ${RAISE}`;
+    const message = `the output is longer than the ${maxOutputBytes} bytes that are allowed; ${RAISE}`;
     const verdict = deny('CONTRACT_VIOLATION', message, { issues: [{ path: '$', message }] });
     return { ok: false, verdict };
   }

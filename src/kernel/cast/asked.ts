@@ -45,9 +45,13 @@ const QUESTION_CHARS_MAX = 300;
 
 /** An agent's question, and the command with which a person answers it. */
 function wanted(cast: Cast, turn: Turn, label: string, { what, question, approval }: Asks): string {
-  const said = cut(collapse(question), QUESTION_CHARS_MAX);
+  const whole = collapse(question);
+  const said = cut(whole, QUESTION_CHARS_MAX);
   if (what === 'approval') {
-    return `${turn.socket} (${label}) asks for permission: ${said}; look with: baton approvals, then: baton approve ${approval} or baton reject ${approval}`;
+    // Nobody is led to agree to what is not shown to the end.
+    const then =
+      said === whole && !whole.endsWith('…') ? `, then: baton approve ${approval} or baton reject ${approval}` : '';
+    return `${turn.socket} (${label}) asks for permission: ${said}; look with: baton approvals${then}`;
   }
   return `${turn.socket} (${label}) asks: ${said}; answer with: baton answer ${cast.id} --turn ${turn.id} "…"`;
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { always, exit, graph } from '../../../test/loadouts.ts';
 import { play } from '../../../test/play.ts';
-import { result } from '../../../test/team.ts';
+import { RUN, result } from '../../../test/team.ts';
 import { validateAssignment } from '../../dialects/operator/assignment.ts';
 import type { JsonObject } from '../json.ts';
 import { tasksOf } from '../ledger/state.ts';
@@ -49,9 +49,23 @@ function single(tools: string, said: JsonObject) {
   return play({ config, request: 'Ship it', agents: { Worker: [said] } });
 }
 
+/** A list that stands in the data of the cast; what its items look like is nobody's contract. */
+function each(items: readonly JsonObject[], said: readonly JsonObject[]) {
+  const socket = { foreach: { items: 'state.list', as: 'part', cursor: 'at' }, advance: ADVANCE };
+  const config = graph(
+    { 'Socket-1': { materia: 'Worker', contract: 'operator', ...socket, edges: [always('Socket-1')] } },
+    { materia: { Worker: { prompt: 'Do it.', tools: 'coding' } } },
+  );
+  return play({ config, data: { list: items }, agents: { Worker: said } });
+}
+
+const ADVANCE = { cursor: 'at', items: 'state.list', when: 'satisfied' };
+
 function packetIn(brief: string | undefined): JsonObject {
   const [, text = ''] = (brief ?? '').split('[ASSIGNMENT PACKET]');
-  return JSON.parse(text.split('\n## ')[0] ?? '') as JsonObject;
+  const packet = JSON.parse(text.split('\n## ')[0] ?? '') as JsonObject;
+  // The play calls its run by the name of the cast; on a disk it has an id of its own.
+  return { ...packet, run_id: packet.run_id === 'c' ? RUN : 'another' };
 }
 
 const claims = (...criteria: string[]) =>
@@ -60,13 +74,13 @@ const claims = (...criteria: string[]) =>
 test('an item becomes a packet with its context, its title for a criterion, and a worklog', () => {
   const items = [
     { title: 'One', context: 'the first' },
-    { title: 'Two', size: 5 },
+    { title: 'Two', context: 'the second' },
   ];
   const cast = mixed(items, [result('T-1'), result('T-2')]);
   const [first, second] = cast.briefs('Socket-2').map(packetIn);
   for (const packet of [first, second]) expect(validateAssignment(packet, { strict: true }).code).toBe('OK');
   expect(first).toMatchObject({
-    run_id: cast.cast.runId,
+    run_id: RUN,
     global_objective: 'Ship it',
     task: {
       task_id: 'T-1',
@@ -78,7 +92,7 @@ test('an item becomes a packet with its context, its title for a criterion, and 
     },
     context_package: [{ kind: 'note', value: 'the first' }],
   });
-  expect(second).toMatchObject({ task: { task_id: 'T-2' }, context_package: [{ value: '{"size":5}' }] });
+  expect(second).toMatchObject({ task: { task_id: 'T-2' }, context_package: [{ value: 'the second' }] });
   expect(cast.briefs('Socket-2')[0]).toMatch(/Work on this task only.*nothing in \.baton/);
 });
 
@@ -92,7 +106,7 @@ test.each(['coding', 'readOnly'])('a %s socket without an item gets a packet, to
 });
 
 test('an item of a worker that only reads keeps the contract, too', () => {
-  const cast = mixed([{ title: 'One' }], [result('T-1')], 'readOnly');
+  const cast = mixed([{ title: 'One', context: 'x' }], [result('T-1')], 'readOnly');
   expect(validateAssignment(packetIn(cast.briefs('Socket-2')[0])).code).toBe('OK');
 });
 
@@ -102,7 +116,7 @@ test.each<[string, JsonObject]>([
   ['another worklog', { worklog_path: 'elsewhere.jsonl' }],
   ['a criterion of its own', { acceptance_check: claims('anything') }],
 ])('a result for a task that no orchestrator assigned may name %s', (_what, over) => {
-  expect(mixed([{ title: 'One' }], [result('T-1', over)]).cast.status).toBe('completed');
+  expect(mixed([{ title: 'One', context: 'x' }], [result('T-1', over)]).cast.status).toBe('completed');
   expect(single('coding', result('T-1', over)).cast.status).toBe('completed');
 });
 
@@ -111,9 +125,13 @@ test.each<[string, JsonObject, string]>([
   ['all of them', { acceptance_check: claims('it is fast', 'it is small') }, 'OK'],
   ['all of them, and foreign ids', { task_id: 'T-9', acceptance_check: claims('it is fast', 'it is small') }, 'OK'],
 ])('criteria that the item states are asked for: %s', (_what, over, code) => {
-  const items = [{ title: 'One', acceptance_criteria: ['it is fast', 'it is small'] }];
-  const { cast } = mixed(items, [result('T-1', over), result('T-1', over)]);
+  const items = [{ title: 'One', size: 5, acceptance_criteria: ['it is fast', 'it is small'] }];
+  const { cast, briefs } = each(items, [result('T-1', over), result('T-1', over)]);
   expect(cast.status === 'completed' ? 'OK' : cast.code).toBe(code);
+  expect(packetIn(briefs('Socket-1')[0])).toMatchObject({
+    task: { acceptance_criteria: ['it is fast', 'it is small'] },
+    context_package: [{ kind: 'note', value: '{"size":5}' }],
+  });
 });
 
 test('a lockScope that names what governs the work ends the cast before anybody starts', () => {

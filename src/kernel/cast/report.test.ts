@@ -99,6 +99,71 @@ test('BLOCKED without a way back lets the cast wait with the gap', () => {
   expect(stuck.all('turn.blocked')).toHaveLength(1);
 });
 
+test('BLOCKED has a code of its own, whatever the report calls itself', () => {
+  const stuck = cast([says('BLOCKED', { open_gaps: ['no key'], more: { x_code: 'LOCK_CONFLICT' } })]);
+  expect(stuck.cast).toMatchObject({ status: 'waiting', code: 'AGENT_BLOCKED' });
+  expect(stuck.all('turn.blocked')).toMatchObject([{ code: 'AGENT_BLOCKED', reason: 'no key' }]);
+});
+
+test('a person may tell a blocked agent what it lacks, in the same turn', () => {
+  const stuck = cast([says('BLOCKED', { open_gaps: ['no key'] }), says('COMPLETE')]);
+  stuck.say({ kind: 'turn.answer', cast: 'c', output: 'it is in the drawer' });
+  expect(stuck.cast.status).toBe('completed');
+  expect(stuck.path).toEqual(['Socket-1']);
+  const { brief } = stuck.all('attempt.started').at(-1) ?? {};
+  expect(brief).toContain('You reported: BLOCKED: no key\nA person answered: it is in the drawer');
+  expect(replayed(stuck.entries)).toEqual(stuck.state);
+});
+
+test('a task that is blocked by its agent is handed out again when a person has spoken', () => {
+  const config = graph(
+    { 'Socket-1': { materia: 'Spec', ...gaia, edges: [always('end')] } },
+    { materia: { Spec: { ...agent, tools: 'coding' } } },
+  );
+  const stuck = cast([says('BLOCKED', { open_gaps: ['no key'] }), says('COMPLETE')], config);
+  const statuses = () => stuck.all('task.moved').map(({ to, code }) => code ?? to);
+  expect(statuses()).toEqual(['AGENT_BLOCKED']);
+  stuck.say({ kind: 'turn.answer', cast: 'c', output: 'look again' });
+  expect(statuses()).toEqual(['AGENT_BLOCKED', 'todo', 'done']);
+});
+
+test.each([
+  ['rerun', { status: 'completed', code: null }],
+  ['fail', { status: 'failed', code: 'AGENT_FAILED' }],
+] as const)('a person decides about a blocked agent: %s', (choice, end) => {
+  const stuck = cast([says('BLOCKED', { open_gaps: ['no key'] }), says('COMPLETE')]);
+  expect(stuck.tell({ kind: 'turn.decide', cast: 'c', turn: 1, choice: 'accept' }).code).toBe('NOT_ALLOWED_NOW');
+  stuck.say({ kind: 'turn.decide', cast: 'c', turn: 1, choice });
+  expect(stuck.cast).toMatchObject(end);
+  expect(replayed(stuck.entries)).toEqual(stuck.state);
+});
+
+test('what of a report could not be taken is told beside it', () => {
+  const more = {
+    memorialize_suggestions: [{ description: 'd' }, 5],
+    memory_suggestions: 'notalist',
+    update_contracts: [{ contract: 'services' }, { contract: 'services', payload: {} }],
+  };
+  const done = cast([says('COMPLETE', { more })]);
+  expect(done.all('report.noted')).toMatchObject([
+    {
+      warnings: [
+        'update_contracts[0]: not an object with contract and payload',
+        'memorialize_suggestions[0]: body missing, skipped',
+        'memorialize_suggestions[1]: not an object, skipped',
+        'memory_suggestions: expected array, got a string',
+      ],
+    },
+  ]);
+  expect(done.all('context.rejected')).toMatchObject([{ code: 'WRITE_NOT_PERMITTED' }]);
+});
+
+test('of many warnings the first are told, and how many more there are', () => {
+  const done = cast([says('COMPLETE', { more: { memorialize_suggestions: Array(50).fill(5) } })]);
+  const [{ warnings = [] } = {}] = done.all('report.noted');
+  expect([warnings.length, warnings.at(-1)]).toEqual([21, 'and 30 more']);
+});
+
 test('BLOCKED with a way back is rework, and counts as set to work again', () => {
   const done = cast([says('BLOCKED', { open_gaps: ['no key'] }), says('COMPLETE')], withRework);
   expect(done.cast.status).toBe('completed');

@@ -1,6 +1,8 @@
 // Reports of an agent that is not finished: it goes on, it asks a person, or it wants permission. The turn stays open, and
 // nothing is handed on. What any valid report says beside its handoff is taken here too.
 import { requestApproval } from '../approval/decide.ts';
+import { wishOf } from '../approval/plain-sight.ts';
+import { approvalOf } from '../approval/state.ts';
 import type { Handoff } from '../dialect.ts';
 import type { Answered, Touched } from '../fact.ts';
 import type { Seen } from '../gate/accept.ts';
@@ -41,13 +43,15 @@ export function takeReport(
   const { progress } = stepOf(cast, turn, handoff);
   const where = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
   const approval = seen.approval ? requestApproval(pen, seen.approval, where).id : undefined;
+  // What a person is asked is what was sealed: a report may call it whatever it likes.
+  const sealed = approvalOf(pen.state.approvals, approval ?? '')?.sealed ?? seen.approval;
   pen.write({
     kind: 'turn.reported',
     ...where,
     outcome,
     output,
     payload: handoff.payload,
-    note: handoff.note ?? '',
+    note: sealed ? wishOf(sealed) : (handoff.note ?? ''),
     usage,
     progress,
     ...(approval === undefined ? {} : { approval }),

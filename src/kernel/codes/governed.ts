@@ -240,14 +240,14 @@ export const GOVERNED_CODES = {
     'repaired',
     'the source denies this target',
     'the manifest lists the target under the `deny` of the source or of whoever began the chain',
-    'follow details.suggested_target',
+    'hand to details.suggested_target where one is named, or leave this target out',
   ),
   BOUNDARY_NOT_ALLOWED: row(
     403,
     'repaired',
     'the boundaries of the source do not reach the target',
     'the manifest has no edge from the source to the target, or only one for other scopes or types',
-    'follow details.suggested_target, or go through an orchestrator',
+    'hand to details.suggested_target where one is named, go through an orchestrator, or declare the edge in the manifest',
   ),
   NOT_A_CONSTITUENT: row(
     403,
@@ -289,7 +289,7 @@ export const GOVERNED_CODES = {
     'repaired',
     'the target does not cover the scope',
     'the request asks the target for something that other agents are there for',
-    'follow details.suggested_target',
+    'hand to details.suggested_target where one is named, or leave this target out',
   ),
 
   INJECTION_KEY: row(

@@ -3,11 +3,13 @@ import type { JsonObject } from '../json.ts';
 import { check } from './check.ts';
 import type { Boundaries } from './check-boundaries.ts';
 
-/** A line of agents may hand to its right neighbour. */
+/** A line of agents may hand to its right neighbour; `plan` denies `judge`, also through `build`; `old` is retired. */
 const boundaries: Boundaries = {
-  knows: (id) => ['plan', 'build', 'judge'].includes(id),
+  knows: (id) => ['plan', 'build', 'judge', 'old'].includes(id),
+  unfit: (id) => (id === 'old' ? 'old is retired' : null),
   refusal: (from, to) =>
     ['plan>build', 'build>judge'].includes(`${from}>${to}`) ? null : `${from} does not reach ${to}`,
+  mediated: (...way) => (way.join('>') === 'plan>build>judge' ? 'plan denies handing to judge' : null),
 };
 const agent = (identity: string | null, prompt = 'Do it.') => ({ prompt, ...(identity === null ? {} : { identity }) });
 const utility = { type: 'utility', command: ['true'] };
@@ -55,6 +57,20 @@ test.each<[string, JsonObject, string[]]>([
     ),
     [],
   ],
+  ['an agent that can never start', config({ A: agent('old') }, {}), ['warning BOUNDARY_REFUSED materia.A.identity']],
+  [
+    'what the first one denies, through the second',
+    config(
+      { A: agent('plan'), B: agent('build'), C: agent('judge') },
+      { 'Socket-1': ['Socket-2'], 'Socket-2': ['Socket-3'] },
+    ),
+    ['warning BOUNDARY_REFUSED loadouts.Main.sockets.Socket-2.edges[0]'],
+  ],
+  [
+    'the same way without the first one',
+    config({ B: agent('build'), C: agent('judge') }, { 'Socket-1': ['Socket-2'] }),
+    [],
+  ],
   ['an agent to itself', config({ A: agent('plan') }, { 'Socket-1': ['Socket-1'] }), []],
   ['one without identity', config({ A: agent('plan'), B: agent(null) }, { 'Socket-1': ['Socket-2'] }), []],
   ['an unknown identity', config({ A: agent('nobody') }, {}), ['warning BOUNDARY_REFUSED materia.A.identity']],
@@ -80,6 +96,13 @@ test.each<[string, JsonObject, string[]]>([
   ['a slot where nothing is pinned', config({ A: agent(null, 'Do {{request}}') }, {}), []],
 ])('%s', (_, value, expected) => {
   expect(found(value)).toEqual(expected);
+});
+
+test('beside the registry of the workspace an agent needs an identity, and a person does not', () => {
+  const value = config({ A: agent(null), B: { ...agent(null), runner: 'person' }, U: utility }, {});
+  const inForce = { boundaries: { ...boundaries, isInForce: true } };
+  expect(found(value, inForce)).toEqual(['warning BOUNDARY_REFUSED materia.A']);
+  expect(found(value)).toEqual([]);
 });
 
 test('under strict checking a boundary is an error, and without a registry nobody asks', () => {

@@ -8,16 +8,29 @@ import { error, type Findings, shown, warning } from './issue.ts';
 /** What the checks ask of a registry. */
 export type Boundaries = {
   knows(identity: string): boolean;
+  /** Why no turn of this agent can start, whoever hands to it; null where it can. */
+  unfit(identity: string): string | null;
   /** Why one agent can never hand to another, whatever the request; null where it can. */
   refusal(source: string, target: string): string | null;
+  /** Why one agent can never hand on to another what `origin` has handed to it; null where it can. */
+  mediated(origin: string, source: string, target: string): string | null;
+  /** Whether it is the workspace's own: then every agent has to be in it. */
+  readonly isInForce?: boolean;
 };
 
 /** Materia that cannot be dispatched under the registry. */
 export function* checkIdentity(id: string, materia: JsonObject, boundaries: Boundaries): Findings {
   if (typeOfMateria(materia) !== 'agent') return;
   const identity = stringAt(materia, 'identity');
-  if (identity === null) return;
   const path = `materia.${id}`;
+  if (identity === null) {
+    if (!boundaries.isInForce || stringAt(materia, 'runner') === 'person') return;
+    const message = 'There is a registry, and this agent has no identity in it; no turn of it can start.';
+    yield warning('BOUNDARY_REFUSED', path, `${message} Give it the canonical id of an agent in the manifest.`);
+    return;
+  }
+  const unfit = boundaries.unfit(identity);
+  if (unfit !== null) yield warning('BOUNDARY_REFUSED', `${path}.identity`, `No turn of it can start: ${unfit}.`);
   if (!boundaries.knows(identity)) {
     yield warning(
       'BOUNDARY_REFUSED',
@@ -42,31 +55,40 @@ export function* checkBoundaries(config: JsonObject, name: string, boundaries: B
     const materia = materiaOf(draft, objectAt(draft.sockets, socket));
     return materia !== null && typeOfMateria(materia) === 'utility';
   };
-  for (const from of draft.socketIds) {
-    const source = identityOf(from);
-    if (source === null || !boundaries.knows(source)) continue;
-    for (const { to, path } of waysFrom(draft.sockets, draft.loops, from)) {
-      const refused = agentsBehind(to, draft, isUtility).filter((socket) => {
-        const target = identityOf(socket);
-        return (
-          target !== null &&
-          target !== source &&
-          boundaries.knows(target) &&
-          boundaries.refusal(source, target) !== null
-        );
-      });
-      for (const socket of refused) {
-        const target = identityOf(socket) ?? '';
-        const why = boundaries.refusal(source, target);
-        yield warning(
-          'BOUNDARY_REFUSED',
-          `${draft.path}.${path}`,
-          `${from} hands to ${socket}, which can never pass: ${why}.`,
-        );
-      }
-    }
+  const known = (socket: string) => {
+    const identity = identityOf(socket);
+    return identity !== null && boundaries.knows(identity) ? identity : null;
+  };
+  const hands = draft.socketIds.flatMap((from): Hand[] => {
+    const source = known(from);
+    if (source === null) return [];
+    return waysFrom(draft.sockets, draft.loops, from).flatMap(({ to, path }) =>
+      agentsBehind(to, draft, isUtility).flatMap((socket): Hand[] => {
+        const target = known(socket);
+        return target === null ? [] : [{ from, source, socket, target, path }];
+      }),
+    );
+  });
+  for (const { from, source, socket, target, path } of hands) {
+    if (source === target) continue;
+    const origins = hands.filter((before) => before.socket === from).map((before) => before.source);
+    const why =
+      boundaries.refusal(source, target) ??
+      origins.map((origin) => boundaries.mediated(origin, source, target)).find((reason) => reason !== null);
+    if (why === undefined) continue;
+    const message = `${from} hands to ${socket}, which can never pass: ${why}.`;
+    yield warning('BOUNDARY_REFUSED', `${draft.path}.${path}`, message);
   }
 }
+
+/** An agent that hands to another, perhaps through utilities, and the edge by which it does. */
+type Hand = {
+  readonly from: string;
+  readonly source: string;
+  readonly socket: string;
+  readonly target: string;
+  readonly path: string;
+};
 
 type Way = { readonly to: string; readonly path: string };
 

@@ -1,8 +1,9 @@
 // Checks of materia definitions: the reusable behaviours, wherever they are placed.
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
-import { given, isGenerator, namedContract, namedParse, parseFor, typeOfMateria } from './authored.ts';
+import { given, isGenerator, listAt, namedContract, namedParse, parseFor, typeOfMateria } from './authored.ts';
 import { checkAssign } from './check-assign.ts';
 import { RUNNERS } from './config.ts';
+import { FOLDER_BELOW } from './folder-below.ts';
 import { error, type Findings, listed, shown, warning } from './issue.ts';
 import { isForbidden } from './path-syntax.ts';
 import {
@@ -57,6 +58,10 @@ const FALLBACKS: Shape = {
   wants: 'a list of {"runner"?: …, "model"?: …, "baseUrl"?: …}, each with a runner or a model',
 };
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
+const FOLDER: Shape = {
+  accepts: (value) => isText(value) && FOLDER_BELOW.test(value),
+  wants: 'a folder below the workspace, such as "packages/api", without .. and without templates',
+};
 const SCRIPT: Shape = {
   accepts: (value) =>
     isObject(value) &&
@@ -90,6 +95,7 @@ const COMMON: Shapes = {
   timeoutMs: POSITIVE_INTEGER,
   lockScope: TEXTS,
   sandbox: oneOf(['bwrap']),
+  cwd: FOLDER,
   lockState: oneOf(['locked', 'unlocked']),
   catalogOrigin: OBJECT,
 };
@@ -176,9 +182,18 @@ function* checkAgent(materia: JsonObject, path: string): Findings {
 /** What a runner cannot do is found out before a cast, as far as the file tells. */
 function* checkRunner(materia: JsonObject, path: string): Findings {
   const runner = given(materia, 'runner') ?? 'claude';
-  if ((runner === 'openai' || runner === 'anthropic') && given(materia, 'tools') !== 'none') {
+  if (isModel(runner) && given(materia, 'tools') !== 'none') {
     const fix = 'Write tools: "none", or use claude, codex or pi.';
     yield warning('INVALID_MATERIA', `${path}.tools`, `The runner ${runner} asks a model, which has no tools. ${fix}`);
+  }
+  if (isModel(runner) && !isText(given(materia, 'model'))) {
+    const fix = 'Name one in model.';
+    yield error('INVALID_MATERIA', `${path}.model`, `The runner ${runner} has no model of its own. ${fix}`);
+  }
+  for (const [index, fallback] of listAt(materia, 'fallbacks').entries()) {
+    if (!isObject(fallback) || !isModel(given(fallback, 'runner')) || isText(given(fallback, 'model'))) continue;
+    const message = `The runner ${shown(given(fallback, 'runner') ?? null)} has no model of its own. Name one in model.`;
+    yield error('INVALID_MATERIA', `${path}.fallbacks[${index}].model`, message);
   }
   for (const field of MEANINGLESS[String(runner)] ?? []) {
     if (given(materia, field) === undefined) continue;
@@ -186,12 +201,17 @@ function* checkRunner(materia: JsonObject, path: string): Findings {
   }
 }
 
+/** Asked directly, without a program that would choose a model. */
+function isModel(runner: Json | undefined): boolean {
+  return runner === 'openai' || runner === 'anthropic';
+}
+
 const MEANINGLESS: Readonly<Record<string, readonly string[]>> = {
   pi: ['baseUrl'],
   command: ['baseUrl'],
-  openai: ['args', 'env'],
-  anthropic: ['args', 'env'],
-  person: ['model', 'thinking', 'system', 'env', 'args', 'baseUrl'],
+  openai: ['args', 'env', 'cwd'],
+  anthropic: ['args', 'env', 'cwd'],
+  person: ['model', 'thinking', 'system', 'env', 'args', 'baseUrl', 'cwd'],
 };
 
 function* checkUtility(materia: JsonObject, path: string): Findings {

@@ -4,6 +4,7 @@ import { HOOK_MODES } from '../approval/policy.ts';
 import { TIERS } from '../approval/request.ts';
 import type { JsonObject } from '../json.ts';
 import { CONDITIONS, CONTRACTS, RUNNERS } from './config.ts';
+import { FOLDER_BELOW } from './folder-below.ts';
 
 const text = { type: 'string', minLength: 1 };
 const count = { type: 'integer', minimum: 1 };
@@ -108,6 +109,7 @@ const materia: JsonObject = {
     identity: text,
     onCrash: { enum: ['rerun', 'wait'] },
     sandbox: { enum: ['bwrap'] },
+    cwd: { type: 'string', pattern: FOLDER_BELOW.source },
     multiTurn: { type: 'boolean' },
     utility: text,
     command: {

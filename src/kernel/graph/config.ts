@@ -82,6 +82,8 @@ export type AgentMateria = {
   readonly onCrash: 'rerun' | 'wait';
   /** What its program runs in. */
   readonly sandbox?: 'bwrap';
+  /** The folder in which it works, below that of the cast; absent for that one itself. */
+  readonly cwd?: string;
   readonly lockScope: readonly string[] | null;
   /** Standing instructions beside the brief. */
   readonly system?: string;
@@ -127,6 +129,8 @@ export type UtilityMateria = {
   readonly once: boolean;
   /** What its program runs in. */
   readonly sandbox?: 'bwrap';
+  /** The folder in which it works, below that of the cast; absent for that one itself. */
+  readonly cwd?: string;
   readonly lockScope: readonly string[] | null;
 };
 

@@ -51,7 +51,13 @@ function materiaFor(draft: Draft, id: string, mcp: Json | undefined): Materia {
   refuseFileName(given(written, 'schema'), id);
   refuseFileName(given(written, 'promptFile'), id);
   const sandbox = given(written, 'sandbox') === 'bwrap' ? ({ sandbox: 'bwrap' } as const) : {};
-  const common = { id, label: textAt(written, 'label') ?? id, generator: isGenerator(written), ...sandbox };
+  const common = {
+    id,
+    label: textAt(written, 'label') ?? id,
+    generator: isGenerator(written),
+    ...sandbox,
+    ...cwdOf(written),
+  };
   if (typeOfMateria(written) === 'utility') {
     return {
       type: 'utility',
@@ -80,6 +86,11 @@ function materiaFor(draft: Draft, id: string, mcp: Json | undefined): Materia {
     // What a materia says counts before what holds for the whole workspace.
     ...((given(written, 'mcp') ?? mcp) === false ? ({ mcp: false } as const) : {}),
   };
+}
+
+function cwdOf(written: JsonObject): Pick<Materia, 'cwd'> {
+  const cwd = textAt(written, 'cwd');
+  return cwd === null ? {} : { cwd };
 }
 
 type Options = Pick<AgentMateria, 'system' | 'env' | 'args' | 'baseUrl' | 'command' | 'fallbacks'>;

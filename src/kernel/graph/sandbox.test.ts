@@ -17,3 +17,9 @@ test.each<[string, JsonObject]>([
   const [issue] = check(config({ ...materia, sandbox: 'docker' }));
   expect([issue?.code, issue?.path]).toEqual(['INVALID_MATERIA', 'materia.M.sandbox']);
 });
+
+test('the folder of a materia is kept in its rules, and only where it names one', () => {
+  const materia = { tools: 'coding', prompt: 'Do it.' };
+  expect(resolve(config({ ...materia, cwd: 'packages/api' }), 'L').materia.M?.cwd).toBe('packages/api');
+  expect(resolve(config(materia), 'L').materia.M).not.toHaveProperty('cwd');
+});

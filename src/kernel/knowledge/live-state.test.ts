@@ -55,6 +55,17 @@ const LIVE: [JsonObject, string][] = [
   [{ note: '3/3 pods ready' }, 's.note'],
   [{ note: 'there are 4 replicas currently running' }, 's.note'],
   [{ oidc_iam_bindings: {} }, 's.oidc_iam_bindings'],
+  [{ pods: 5 }, 's.pods'],
+  [{ web: { replicas: 3 } }, 's.web.replicas'],
+  [{ node_count: 4 }, 's.node_count'],
+  [{ cluster: { nodes: '12' } }, 's.cluster.nodes'],
+  [{ instances: 2 }, 's.instances'],
+  [{ load_balancer: 'web-lb' }, 's.load_balancer'],
+  [{ alb: 'frontend' }, 's.alb'],
+  [{ load_balancers: ['web-lb'] }, 's.load_balancers[0]'],
+  [{ load_balancer: { name: 'web-lb', kind: 'application' } }, 's.load_balancer.name'],
+  [{ '10.2.3.4': 'host' }, 's.10.2.3.4'],
+  [{ pods: { 'web-7d4b9c6f5-x2k8p': { app: 'web' } } }, 's.pods.web-7d4b9c6f5-x2k8p'],
 ];
 
 test.each(LIVE)('%j is live state at %s', (payload, place) => {
@@ -62,7 +73,7 @@ test.each(LIVE)('%j is live state at %s', (payload, place) => {
 });
 
 const STATIC: JsonObject[] = [
-  { name: 'web', replicas: 3, region: 'eu-west-1', status: 'stable' },
+  { name: 'web', region: 'eu-west-1', status: 'stable' },
   { status: 'deprecated' },
   { status: 'active', state: 'enabled' },
   { phase: 'beta' },
@@ -89,7 +100,14 @@ const STATIC: JsonObject[] = [
   { image: 'ghcr.io/acme/web:1.4' },
   { repository: 'github.com/acme/iac:tf_modules/network' },
   { service_account: 'deployer@acme.iam.gserviceaccount.com' },
-  { node_count: 3, min_replicas: 2, max_replicas: 9 },
+  { min_replicas: 2, max_replicas: 9, desired_count: 3, max_nodes: 5 },
+  { limits: { pods: 110 }, autoscaling: { replicas: 3 }, spec: { replicas: 2 } },
+  { replicas: `\${var.replicas}`, nodes: ['a', 'b'], instances: { type: 'm5' } },
+  { load_balancer: 'internet-facing', lb: 'nginx-ingress', alb: true },
+  { load_balancer: `\${module.lb.name}`, lb: 'modules/lb', elb: 'ends TLS and balances by path' },
+  { load_balancer: { kind: 'network', port: 443 } },
+  { '10.0.0.0/16': 'the network', '127.0.0.1': 'here', 'web-lb': 'a service' },
+  { versions: { '10.0.19.4': 'the last one' } },
   { instance_type: 'm5.large' },
   { pods: { limit: 110 } },
   { running: true },

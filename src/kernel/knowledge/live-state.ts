@@ -12,7 +12,8 @@ export function findLiveState(payload: JsonObject, path: string, findings: Findi
 
 function collect(value: Json, path: string, key: string, parent: string, findings: Finding[]): void {
   const plain = plainKey(key);
-  const what = liveMember(plain, value, parent) ?? (isVersion(plain) ? undefined : liveText(value));
+  const what =
+    liveMember(plain, value, parent) ?? liveName(key, parent) ?? (isVersion(plain) ? undefined : liveText(value));
   if (what !== undefined) {
     findings.push(
       warning(`LIVE_STATE:${path}`, path, `${what} changes without a trace here; look it up when it is needed`),
@@ -50,6 +51,19 @@ const RUNTIME_WORDS = wordsOf(
 const STATUS_KEYS = wordsOf('status state phase health condition');
 const COUNTED_KEYS = wordsOf('running ready available healthy unhealthy');
 const COUNTED_THINGS = wordsOf('pods replicas instances nodes tasks containers targets hosts');
+/** A plain number of these is what runs at the moment. Beside a word for a bound it is somebody's decision. */
+const COUNTS = wordsOf(
+  'pods nodes replicas instances containers nodecount podscount nodescount replicacount replicascount instancescount',
+);
+const BOUNDS = wordsOf(
+  'limit limits quota quotas request requests max maximum min minimum desired spec scaling autoscaling autoscaler hpa capacity',
+);
+const LOAD_BALANCERS = wordsOf('loadbalancer loadbalancers lb lbs alb albs nlb nlbs elb elbs');
+/** What a load balancer is, rather than what it is called. */
+const BALANCER_KINDS = wordsOf(
+  'application network classic gateway internal external internet facing public private global regional shared dedicated none l4 l7 layer4 layer7 http https tcp udp tls nginx haproxy traefik envoy caddy istio kong contour metallb cilium ingress controller proxy aws gcp azure alb nlb elb',
+);
+const BALANCER_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/i;
 const VERSION_KEYS = wordsOf('version versions tag release chartversion appversion');
 
 /** What a member is, by its name and what kind of value it has. */
@@ -61,7 +75,27 @@ function liveMember(plain: string, value: Json, parent: string): string | undefi
     return 'a runtime status';
   }
   if (COUNTED_KEYS.has(plain) && COUNTED_THINGS.has(parent) && typeof value === 'number') return 'a count of what runs';
-  return undefined;
+  if (COUNTS.has(plain) && isCount(value) && !BOUNDS.has(parent)) return 'a count of what runs';
+  const named = plain === '' || plain === 'name' ? parent : plain;
+  return LOAD_BALANCERS.has(named) && isBalancerName(value) ? 'the name of a load balancer' : undefined;
+}
+
+function isCount(value: Json): boolean {
+  return typeof value === 'number' || (typeof value === 'string' && /^\d{1,9}$/.test(value));
+}
+
+/** A name in which every word is one for a kind says what it is. */
+function isBalancerName(value: Json): boolean {
+  if (typeof value !== 'string' || !BALANCER_NAME.test(value)) return false;
+  return !value
+    .toLowerCase()
+    .split('-')
+    .every((word) => BALANCER_KINDS.has(word));
+}
+
+/** What is a member's name may be live state as well as what is its value. */
+function liveName(key: string, parent: string): string | undefined {
+  return key === '' || isVersion(parent) ? undefined : liveForm(key);
 }
 
 function liveText(value: Json): string | undefined {

@@ -24,10 +24,7 @@ const ROWS: [string, JsonObject, number, string[]][] = [
     'no list',
     { memory_suggestions: 'x', memorialize_suggestions: 'x' },
     0,
-    [
-      'memorialize_suggestions: expected array, got a string',
-      'memory_suggestions: expected array, got a string',
-    ],
+    ['memorialize_suggestions: expected array, got a string', 'memory_suggestions: expected array, got a string'],
   ],
   [
     'a malformed entry beside a good one',

@@ -1,4 +1,5 @@
-// How knowledge points at a resource in another repository: `host/owner/repo:table/name`. The part before the colon is
+// How knowledge points at a resource in another repository: `host/owner/repo:table/name`, with any groups between owner
+// and repository. The part before the colon is
 // the identity of a workspace, the same for every way in which its remote can be spelled.
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { below, type Finding, warning } from './finding.ts';
@@ -7,7 +8,7 @@ const REFERENCE_CHARS_MAX = 512;
 const SCHEME = /^(?:git\+ssh|git\+https|https|http|ssh|git):\/\//;
 const RESOURCE = /^[A-Za-z0-9_.-]+\/[^\s:]+$/;
 const HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d*)?$/;
-const WORKSPACE = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+\/[a-z0-9_.~-]+\/[a-z0-9_.~-]+$/;
+const WORKSPACE = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+(?:\/[a-z0-9_.~-]+){2,21}$/;
 
 /** The identity of a workspace: `host/owner/repo`, without scheme, credentials, port, query or `.git`. */
 export function normaliseRemoteUrl(url: string): string {

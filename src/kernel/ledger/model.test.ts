@@ -14,7 +14,7 @@ import type { LedgerRequest } from './request.ts';
 import { emptyLedger, type Ledger, PRIORITIES, type Task } from './state.ts';
 import { TASK_STATUSES, type TaskStatus } from './transition.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 300);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 
 type Deed = {
   readonly kind: string;

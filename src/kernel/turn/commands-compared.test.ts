@@ -50,6 +50,17 @@ test.each<[string, unknown, string[]]>([
   ['texts', ['ls', ' npm test '], ['ls', 'npm test']],
   ['objects', [{ command: 'ls' }, { cmd: 'pwd', result: 'x' }, { other: 1 }], ['ls', 'pwd']],
   ['one text', 'ls', ['ls']],
+  [
+    'texts with their results',
+    ['npm test -> ok', '`npm ci` -> 3 passed, 1 skipped', 'npm run build: exit 0', '`ls`: two files', 'make => failed'],
+    ['npm test', 'npm ci', 'npm run build', 'ls', 'make'],
+  ],
+  [
+    'texts that only look as if they had one',
+    ["git log --format='%h -> %s'", 'ssh host: pwd', '`a` && `b`', 'curl http://x/: y', "echo 'x: ok'"],
+    ["git log --format='%h -> %s'", 'ssh host: pwd', '`a` && `b`', 'curl http://x/: y', "echo 'x: ok'"],
+  ],
+  ['what came to nothing', ['npm test -> not run', '`npm test` (skipped: no network)', 'npm test: skipped'], []],
   ['what was not run', ['none', 'npm test (skipped)', 'N/A', 'not run: ls', '', null, 7], []],
 ])('what a report claims to have run: %s', (_what, commands_run, claimed) => {
   expect(claimedCommands({ evidence_report: { commands_run } as never })).toEqual(claimed);
@@ -65,6 +76,10 @@ test('whatever is compared, what was run as it was named makes no difference', (
     }),
     { numRuns: Number(process.env.FUZZ_RUNS ?? 2000) },
   );
+  const claims = (text: string) => claimedCommands({ evidence_report: { commands_run: [text] } });
+  for (const text of [' -> '.repeat(50_000), "' -> ".repeat(50_000), ': exit'.repeat(50_000), '`'.repeat(100_000)]) {
+    expect(claims(text).length).toBeLessThan(2);
+  }
   const hostile = ["bash -lc '".repeat(5_000), '`'.repeat(50_000), '2>&1 '.repeat(20_000), ' '.repeat(100_000)];
   expect(compareCommands(hostile, hostile).notRun).toEqual([]);
 });

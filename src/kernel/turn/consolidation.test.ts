@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { always, graph } from '../../../test/loadouts.ts';
+import { always, graph, notSatisfied, satisfied } from '../../../test/loadouts.ts';
 import { play } from '../../../test/play.ts';
 import type { ReportNote } from '../state.ts';
 import { type BoundaryRefusal, consolidate, type Said, withReport } from './consolidation.ts';
@@ -70,7 +70,31 @@ test.each<[string, readonly ReportNote[], string]>([
     [note({ confirmed: ['c'] }), note({ agent: 'Fix', confirmed: ['d'] })],
     'Spec: c\nFix: d',
   ],
-  ['several agents that found nothing', [note({ summary: 'x' }), note({ agent: 'Fix' })], ''],
+  ['several agents that found nothing', [note(), note({ agent: 'Fix' })], ''],
+  [
+    'several agents: what one of them lacks, its own words stand for',
+    [
+      note({ keyOutputs: ['x'], confirmed: ['not told'] }),
+      note({ agent: 'Fix', confirmed: ['c'], summary: 'Not told.' }),
+      note({ agent: 'Ops', summary: 'Mine.' }),
+    ],
+    'Spec: x\nFix: c\nOps: Mine.',
+  ],
+  [
+    'more agents than lines: each has one',
+    Array.from({ length: 7 }, (_, n) => note({ agent: `A${n}`, keyOutputs: ['x', 'y'] })),
+    'A0: x\nA1: x\nA2: x\nA3: x\nA4: x\nA5: x\nA6: x',
+  ],
+  [
+    'one agent on several items: its words on each, in the order of the items',
+    [
+      note({ item: 'WI-10', agentId: 'a10', summary: 'Ten.' }),
+      note({ item: 'WI-2', agentId: 'a2', keyOutputs: ['two'] }),
+      note({ item: 'WI-1', agentId: 'a1', summary: 'One.' }),
+      note({ item: 'WI-3', agentId: 'a3', summary: 'One.' }),
+    ],
+    'One.\ntwo\nTen.',
+  ],
 ])('the summary of %s', (_what, notes, summary) => {
   expect(report(...notes)?.summary).toBe(summary);
 });
@@ -112,10 +136,64 @@ test.each<[string, string | null, object[]]>([
   ['one by its label', 'the fixer', [{ agent: 'the fixer', socket: 'Socket-2' }]],
   ['one by its registry id', 'engineer', [{ agent: 'engineer', socket: 'Socket-2' }]],
   ['one by its socket', 'Socket-2', [{ agent: 'Socket-2', socket: 'Socket-2' }]],
-  ['one that is nowhere in the graph', 'Ops', [{ agent: 'Ops', socket: null }]],
+  [
+    'one that is nowhere in the graph',
+    'Ops',
+    [{ agent: 'Ops', socket: null, allowed: false, noWay: 'it has no socket in this loadout' }],
+  ],
 ])('the next agent is %s', (_what, nextBestAgent, proposals) => {
-  const more = { by: 'Spec', refusal: null, reported: false };
-  expect(report(note({ nextBestAgent }))?.proposals).toEqual(proposals.map((each) => ({ ...each, ...more })));
+  const more = { by: 'Spec', refusal: null, reported: false, allowed: true, noWay: null };
+  expect(report(note({ nextBestAgent }))?.proposals).toEqual(proposals.map((each) => ({ ...more, ...each })));
+});
+
+const routed = play({
+  config: graph(
+    {
+      'Socket-1': { materia: 'Spec', parse: 'json', edges: [satisfied('Socket-2'), notSatisfied('Socket-4')] },
+      'Socket-2': { materia: 'Tool', edges: [always('Socket-5')] },
+      'Socket-3': { materia: 'Fix', edges: [always('end')] },
+      'Socket-4': { materia: 'Fix', edges: [always('end')] },
+      'Socket-5': { materia: 'Ops', edges: [always('Socket-6')] },
+      'Socket-6': { materia: 'Scribe' },
+      'Socket-7': { materia: 'Last', edges: [always('end')] },
+    },
+    {
+      materia: { Spec: agent, Fix: agent, Ops: agent, Scribe: agent, Last: agent },
+      loops: {
+        walk: {
+          sockets: ['Socket-5', 'Socket-6'],
+          exits: [{ id: 'x', from: 'Socket-6', condition: 'always', targetSocketId: 'Socket-7' }],
+        },
+      },
+    },
+  ),
+  hold: true,
+}).cast.rules;
+
+test.each<[string, string, string, string, string | null]>([
+  ['by an edge', 'Socket-1', 'Socket-4', 'Socket-4', null],
+  ['by an edge to one of its sockets', 'Socket-1', 'Fix', 'Socket-4', null],
+  ['through a utility', 'Socket-1', 'Ops', 'Socket-5', null],
+  ['by the exit of a loop', 'Socket-6', 'Last', 'Socket-7', null],
+  ['through another agent', 'Socket-1', 'Scribe', 'Socket-6', 'no edge leads there from Socket-1'],
+  ['at the end of the graph', 'Socket-4', 'Ops', 'Socket-5', 'no edge leads there from Socket-4'],
+])('a way to the next agent: %s', (_what, socket, nextBestAgent, at, noWay) => {
+  const { materia = '' } = routed.graph.sockets[socket] ?? {};
+  const reports = [note({ agent: materia, socket, nextBestAgent })];
+  const [proposal] = consolidate({ reports, rules: routed })?.proposals ?? [];
+  expect(proposal).toMatchObject({ socket: at, noWay, allowed: noWay === null });
+});
+
+test('what agents say of their windows is told of each', () => {
+  const notes = [
+    note({ contextConsumption: { tokens_used: 12, pct_window: 3.5 } }),
+    note({ agent: 'Fix', item: 'WI-1', contextConsumption: { tokens_used: 7 } }),
+    note({ agentId: 'a3' }),
+  ];
+  expect(report(...notes)?.contextConsumption).toEqual([
+    { agent: 'Spec', item: null, tokens_used: 12, pct_window: 3.5 },
+    { agent: 'Fix', item: 'WI-1', tokens_used: 7 },
+  ]);
 });
 
 test('a proposal says whether that agent has spoken, and comes once from each', () => {
@@ -131,6 +209,6 @@ test('boundaries are asked with registry ids', () => {
   const refusalOf: BoundaryRefusal = (source, target) => `${source} never hands to ${target}`;
   const asked = (nextBestAgent: string) =>
     consolidate({ reports: [note({ nextBestAgent })], rules }, refusalOf)?.proposals;
-  expect(asked('Fix')).toMatchObject([{ refusal: 'analyst never hands to engineer' }]);
+  expect(asked('Fix')).toMatchObject([{ allowed: false, refusal: 'analyst never hands to engineer' }]);
   expect(asked('ops')).toMatchObject([{ socket: null, refusal: 'analyst never hands to ops' }]);
 });

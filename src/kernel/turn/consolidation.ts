@@ -99,10 +99,7 @@ function summaryOf(reports: readonly ReportNote[]): string {
   const lines = Array.from({ length: rounds }, (_, round) =>
     agents.flatMap((agent, index) => (said[index] ?? []).slice(round, round + 1).map((text) => `${agent}: ${text}`)),
   );
-  return lines
-    .flat()
-    .slice(0, Math.max(OUTPUTS_MAX, agents.length))
-    .join('\n');
+  return lines.flat().slice(0, Math.max(OUTPUTS_MAX, agents.length)).join('\n');
 }
 
 /** Items are called `WI-1`, `WI-2` and so on; what is about none of them comes first. */

@@ -79,8 +79,11 @@ function withoutKnowledge(envelope: InputEnvelope, left: string[]): JsonObject {
 
 function withNote(envelope: JsonObject, left: readonly string[]): JsonObject {
   if (left.length === 0) return envelope;
-  const names = firstOf([...new Set(left)], NOTE_BYTES_MAX - bytesOf(NOTE) - 64, '', []);
-  const metadata = { ...(envelope.metadata as JsonObject), left_out: names, left_out_note: NOTE };
+  const all = [...new Set(left)];
+  const names = firstOf(all, NOTE_BYTES_MAX - bytesOf(NOTE) - 96, '', []);
+  // The names themselves may not all fit; how many there are is always told.
+  const note = { left_out: names, left_out_count: all.length, left_out_note: NOTE };
+  const metadata = { ...(envelope.metadata as JsonObject), ...note };
   return { ...envelope, metadata };
 }
 
@@ -109,12 +112,17 @@ function firstMembers(value: JsonObject, most: number): Members {
   for (const [key, member] of Object.entries(value)) {
     const room = most - used - bytesOf(key) - 2;
     const part = bytesOf(member) <= room ? member : beginning(member, room);
-    if (part !== member) left.push(key);
+    if (part !== member) left.push(Array.isArray(member) ? `${key}: ${missing(member, part)}` : key);
     if (part === null && member !== null) continue;
     members.push([key, part]);
     used += bytesOf(key) + bytesOf(part) + 2;
   }
   return { value: Object.fromEntries(members), left, isEmpty: members.length === 0 };
+}
+
+/** How many elements of a list are missing in what is left of it. */
+function missing(list: readonly Json[], part: Json): string {
+  return `${list.length - (Array.isArray(part) ? part.length : 0)} of ${list.length}`;
 }
 
 function beginning(member: Json, room: number): Json {

@@ -248,8 +248,19 @@ test('knowledge is shortened from the end, and what is missing is named', () => 
   expect(Object.keys(knowledge)).toEqual(['a', 'b', 'c']);
   expect(knowledge.a).toEqual(big('a'));
   expect((at(knowledge, 'b').list as Json[]).length).toBeGreaterThan(5);
-  expect(at(envelope, 'metadata').left_out).toEqual(expect.arrayContaining(['b.list', 'c.list']));
+  const missing = 90 - (at(knowledge, 'b').list as Json[]).length;
+  const { left_out: left, left_out_count: count } = at(envelope, 'metadata');
+  expect(left).toEqual(expect.arrayContaining([`b.list: ${missing} of 90`]));
+  expect(count).toBe((left as Json[]).length);
   expect(at(envelope, 'metadata').left_out_note).toContain('read_context');
+});
+
+test('more is left out than can be named: how much it is is told all the same', () => {
+  const many = Object.fromEntries(Array.from({ length: 400 }, (_, n) => [`member-number-${n}`, 'x'.repeat(100)]));
+  const { left_out: left, left_out_count: count } = at(input({ sections: { a: many } }), 'metadata');
+  const kept = Object.keys(at(at(input({ sections: { a: many } }), 'project_knowledge'), 'a')).length;
+  expect(count).toBe(400 - kept);
+  expect((left as Json[]).length).toBeLessThan(400 - kept);
 });
 
 test('a long goal is cut, and what may be written is never', () => {

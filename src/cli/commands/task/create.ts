@@ -1,6 +1,7 @@
 // `baton task create`: one assignment packet becomes a row of the ledger.
 import { takeAssignment } from '../../../dialects/operator/intake.ts';
-import { allow } from '../../../kernel/verdict.ts';
+import { isGoverning } from '../../../kernel/ledger/scope.ts';
+import { allow, deny } from '../../../kernel/verdict.ts';
 import { type Call, text } from '../../command.ts';
 import { declaredCheckers } from '../../declared-checkers.ts';
 import { placedIn } from '../../inside-root.ts';
@@ -20,6 +21,10 @@ export async function run(call: Call): Promise<number> {
         const taken = takeAssignment(given, { checkers: declaredCheckers(workspace).names });
         if (!taken.ok) return refuseAtDoor(session, 'create', taken);
         const root = rootNamed(call, workspace, text(call.values, 'root'));
+        // Below the state lie the worktrees of casts, which are folders to work in.
+        if (isGoverning(root) && !root.startsWith('.baton/state/')) {
+          return deny('SCOPE_VIOLATION', `${root} governs the work; no task can have it for its folder.`, { root });
+        }
         const placed = placedIn(folderOf({ root }, workspace), taken.payload);
         if (!placed.ok) return placed.refusal;
         const verdict = await door.submit(

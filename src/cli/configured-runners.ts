@@ -1,0 +1,47 @@
+// What the runners of a configuration need besides an agent's program: the key of a model that is asked directly, and the
+// program of a command.
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileOf } from '../agents/find-file.ts';
+import { isObject, isString, isText, type Json, type JsonObject } from '../kernel/json.ts';
+import type { Workspace } from '../workspace/locate.ts';
+import type { Finding } from './checkup.ts';
+
+const KEYS: Readonly<Record<string, string>> = { anthropic: 'ANTHROPIC_API_KEY', openai: 'OPENAI_API_KEY' };
+
+/** The runners that the agents of a configuration name. */
+export function runnersIn(config: Json): readonly string[] {
+  return [...new Set(agentsIn(config).map(([, agent]) => runnerOf(agent)))];
+}
+
+/** One finding for each thing that is missing; none where everything is there. */
+export function runnerFindings(config: Json, { dir, configFile }: Workspace, env: NodeJS.ProcessEnv): Finding[] {
+  const findings = agentsIn(config).flatMap(([id, agent]): Finding[] => {
+    const runner = runnerOf(agent);
+    const variable = KEYS[runner];
+    // Another address may be a server that asks for no key.
+    if (variable !== undefined && agent.baseUrl === undefined && (env[variable] ?? '').trim() === '') {
+      return [{ name: runner, level: 'error', found: `no key, and ${id} runs on it`, fix: `set ${variable}` }];
+    }
+    const program = runner === 'command' && Array.isArray(agent.command) ? agent.command[0] : undefined;
+    if (!isString(program)) return [];
+    // One that begins with a dot lies beside the configuration, and a script is run by our own Node.
+    const from = program.startsWith('./') ? dirname(configFile) : dir;
+    const isScript = /^\.\/.*\.[mc]?js$/.test(program);
+    if (isScript ? existsSync(join(from, program)) : fileOf(program, env.PATH, from) !== null) return [];
+    const found = `${program} of ${id} was not found, or may not be run`;
+    return [{ name: runner, level: 'error', found, fix: `install it, or correct command of materia.${id}` }];
+  });
+  return findings.filter(({ found }, index) => findings.findIndex((one) => one.found === found) === index);
+}
+
+function agentsIn(config: Json): readonly (readonly [string, JsonObject])[] {
+  const materia = isObject(config) && isObject(config.materia) ? Object.entries(config.materia) : [];
+  return materia.flatMap(([id, one]) =>
+    isObject(one) && (one.prompt ?? one.promptFile) !== undefined ? [[id, one]] : [],
+  );
+}
+
+function runnerOf({ runner }: JsonObject): string {
+  return isText(runner) ? runner : 'claude';
+}

@@ -1,0 +1,73 @@
+// Hooks as Claude Code and Codex have them in their settings: lists of groups by event. Ours are added behind those that are
+// there, and are known again by their command.
+import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
+import { type Denied, deny } from '../../kernel/verdict.ts';
+import type { How } from './host.ts';
+import { withMember } from './json-file.ts';
+
+/** In seconds. The hook gives up, and refuses, before the host does. */
+const TIMEOUT_S = 15;
+
+/** An event with the tools it is about; null for all of them. */
+export type Hooked = readonly [event: string, matcher: string | null];
+
+/** The settings with a hook of ours for each event. `dir` is the workspace as the host's shell names it. */
+export function withHooks(
+  settings: JsonObject,
+  file: string,
+  hooked: readonly Hooked[],
+  how: How,
+  dir: string,
+): JsonObject | Denied {
+  const hooks = settings.hooks ?? {};
+  if (!isObject(hooks)) return deny('INVALID_CONFIG', `hooks in ${file} is no object; mend it first`);
+  let changed: JsonObject = hooks;
+  for (const [event, matcher] of hooked) {
+    const there = hooks[event] ?? [];
+    if (!Array.isArray(there)) return deny('INVALID_CONFIG', `hooks.${event} in ${file} is no list; mend it first`);
+    const handler = { type: 'command', command: commandFor(event, how, dir), timeout: TIMEOUT_S };
+    const group = { ...(matcher === null ? {} : { matcher }), hooks: [handler] };
+    changed = { ...changed, [event]: [...there, group] };
+  }
+  return { ...settings, hooks: changed };
+}
+
+export function withoutHooks(settings: JsonObject): JsonObject {
+  if (!isObject(settings.hooks)) return settings;
+  let hooks: JsonObject = settings.hooks;
+  for (const [event, groups] of Object.entries(settings.hooks)) {
+    if (!Array.isArray(groups) || !groups.some(hasOurs)) continue;
+    const left = groups.map(withoutOurs).filter((group) => group !== null);
+    const { [event]: _dropped, ...rest } = hooks;
+    hooks = left.length === 0 ? rest : { ...hooks, [event]: left };
+  }
+  return hooks === settings.hooks ? settings : withMember(settings, 'hooks', hooks);
+}
+
+/** One word for a shell. */
+export function quoted(word: string): string {
+  return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The folder is named: an agent that walks elsewhere takes its hooks with it. A program that cannot be started refuses. */
+function commandFor(event: string, { program, reportOnly }: How, dir: string): string {
+  const call = `${quoted(program)} -C ${dir} hook ${event}`;
+  return reportOnly ? `${call} --report-only || true` : `${call} || exit 2`;
+}
+
+function isOurs(command: Json | undefined): boolean {
+  return isString(command) && /baton'? -C \S.{0,4096} hook [A-Z]/.test(command);
+}
+
+function hasOurs(group: Json): boolean {
+  return (
+    isObject(group) && Array.isArray(group.hooks) && group.hooks.some((one) => isObject(one) && isOurs(one.command))
+  );
+}
+
+/** Null for a group that held nothing else. */
+function withoutOurs(group: Json): Json {
+  if (!isObject(group) || !Array.isArray(group.hooks) || !hasOurs(group)) return group;
+  const left = group.hooks.filter((one) => !(isObject(one) && isOurs(one.command)));
+  return left.length === 0 ? null : { ...group, hooks: left };
+}
