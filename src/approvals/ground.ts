@@ -10,6 +10,7 @@ const GOVERNING = ['.baton', '.git', '.claude', '.codex', '.pi'];
 /** `root` is the folder of the project, or of the worktree, that the agent works in. */
 export function groundAt(root: string, cwd: string, home: string | undefined): Ground {
   const real = realPlace(root);
+  const house = home === undefined || home === '' ? null : realPlace(home);
   const scratch = [realPlace(tmpdir()), realPlace('/tmp')];
   return {
     cwd,
@@ -19,6 +20,8 @@ export function groundAt(root: string, cwd: string, home: string | undefined): G
       const below = relative(real, place);
       if (isInside(below)) return !below.split('/').some((part) => GOVERNING.includes(part.toLowerCase()));
       if (place.split('/').some((part) => GOVERNING.includes(part.toLowerCase()))) return false;
+      // A home is nobody's scratch, wherever it lies.
+      if (house !== null && isInside(relative(house, place))) return false;
       return !real.startsWith(place) && scratch.some((folder) => isInside(relative(folder, place)));
     },
   };

@@ -39,7 +39,7 @@ export type Held = {
 
 export async function holdBack(line: string, { because, blocked }: Classified, held: Held): Promise<Decision | null> {
   const { policy, scene, cwd } = held;
-  const mode = policy.hook ?? (await modeInCast(scene));
+  const mode = await modeFor(policy, scene);
   if (mode === 'off') return null;
   const call = execCall(line, cwd, scene);
   if (call) return 'allow' in call ? { kind: 'deny', verdict: call } : checked(call, held);
@@ -55,6 +55,10 @@ export async function holdBack(line: string, { because, blocked }: Classified, h
     return { kind: 'deny', verdict: deny('APPROVAL_NEEDED', `${why}; it would wait for a person`) };
   const verdict = await asked(line, why, held);
   return { kind: 'deny', verdict: verdict.allow ? deny('INTERNAL', verdict.reason) : verdict };
+}
+
+export async function modeFor({ hook }: ApprovalPolicy, scene: CommandScene): Promise<HookMode> {
+  return hook ?? modeInCast(scene);
 }
 
 /** Within a turn that can ask for approvals they are asked for. */

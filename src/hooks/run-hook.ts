@@ -73,9 +73,11 @@ async function refusedOrAsked(input: HookInput, scene: HookScene): Promise<Decis
   const refusal = await beforeTool(input, scene);
   if (refusal) return { kind: 'deny', verdict: refusal };
   const { command } = input.toolInput;
-  if (input.tool !== 'Bash' || typeof command !== 'string') return null;
-  const { decisionOn } = await import('./guard-command.ts');
-  return decisionOn(command, input.cwd ?? scene.workspace.dir, scene);
+  const cwd = input.cwd ?? scene.workspace.dir;
+  const { decisionOn, decisionOnFiles } = await import('./guard-command.ts');
+  if (input.tool === 'Bash') return typeof command === 'string' ? decisionOn(command, cwd, scene) : null;
+  const found = await inFile(input, cwd);
+  return 'paths' in found ? decisionOnFiles(found.paths, cwd, scene) : null;
 }
 
 async function beforeTool(input: HookInput, scene: HookScene): Promise<Denied | null> {

@@ -142,6 +142,7 @@ test.each([
   ['another origin', { authorization: 'OWN', origin: 'https://evil.example' }, 403],
   ['a session that is none', { authorization: 'OWN', 'mcp-session-id': 'x' }, 404],
   ['the token', { authorization: 'OWN' }, 200],
+  ['the token, its scheme in small letters', { authorization: 'bearer a-token-of-my-own' }, 200],
 ])('HTTP with %s is answered %s', async (_, given, status) => {
   const token = 'a-token-of-my-own';
   const { url } = await httpServer(project(), { BATON_MCP_TOKEN: token });
