@@ -113,7 +113,9 @@ export function faultOfError(program: string, error: AgentError): AgentFault {
   const code = codeOfStatus(status, said) ?? codeInProse(said) ?? 'PROVIDER_ERROR';
   const waitMs = error.retryAfterMs ?? waitInProse(said);
   const at = status > 0 ? ` (status ${status})` : '';
-  return fault(code, `${program}: ${said}${at}`, code === 'RATE_LIMITED' ? waitMs : undefined);
+  const isNowhere = status === 404 && code === 'REQUEST_REFUSED';
+  const where = isNowhere ? '; nothing is at that address: correct baseUrl (codex and openai want it with /v1)' : '';
+  return fault(code, `${program}: ${said}${at}${where}`, code === 'RATE_LIMITED' ? waitMs : undefined);
 }
 
 function fault(code: FaultCode, reason: string, retryAfterMs?: number): AgentFault {
@@ -130,7 +132,8 @@ function codeOfStatus(status: number, said: string): FaultCode | null {
   if (status === 401 || status === 403) return 'AUTH_REQUIRED';
   if (status === 429) return 'RATE_LIMITED';
   if (status === 413) return 'CONTEXT_OVERFLOW';
-  if (status === 404) return 'MODEL_UNAVAILABLE';
+  // A model that is missing is named; an address that is wrong answers without a word about models.
+  if (status === 404) return /model/i.test(said) ? 'MODEL_UNAVAILABLE' : 'REQUEST_REFUSED';
   if (status >= 500) return 'PROVIDER_ERROR';
   if (status < 400) return null;
   // A plain refusal says in its text what it is about; numbers in that text mean something else.

@@ -46,10 +46,12 @@ function blockedRun({ program, args }: Invocation): string | null {
   }
   if ((program === 'dd' || program === 'shred') && words.some((word) => DISKS.test(word)))
     return 'it writes over a disk';
-  if (program === 'baton' && OURS.some((ours) => startsWith(withoutOptions(words), ours))) {
-    return 'only a person may say that';
-  }
-  return null;
+  // Also behind a program that passes on what it is given in a way that is not known.
+  const saysOurs = [program, ...words].some(
+    (word, at, all) =>
+      /(?:^|\/)baton$/.test(word) && OURS.some((ours) => startsWith(withoutOptions(all.slice(at + 1)), ours)),
+  );
+  return saysOurs ? 'only a person may say that' : null;
 }
 
 function withoutOptions(words: readonly string[]): readonly string[] {

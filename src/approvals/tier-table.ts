@@ -23,6 +23,9 @@ const READ_ONLY = `
   git version, git --version $, git diff-tree, git diff-index, git diff-files, git check-ignore, git check-attr, git cherry
   git remote $, git remote -v $, git remote show, git remote get-url, git branch, git tag, git stash list, git stash show
   git config --get, git config --list, git config -l, git worktree list, git submodule status, git reflog $, git reflog show
+  git config * $, git config get, set -e $, set -u $, set -x $, set -eu $, set -ex $, set -o pipefail $, set -euo pipefail $
+  set -eux $, set -euxo pipefail $, tar tf, tar tzf, tar tvf, tar tzvf, tar -tf, tar -tzf, tar -tvf, tar -tzvf, unzip -l
+  curl -I, curl -sI, curl -sSI, curl -IL, curl -sIL
   git var, git show-ref, git symbolic-ref HEAD $, git range-diff, git verify-commit, git bisect log
   kubectl get, kubectl describe, kubectl logs, kubectl top, kubectl explain, kubectl api-resources, kubectl api-versions
   kubectl version, kubectl cluster-info $, kubectl config view, kubectl config get-contexts, kubectl config current-context
@@ -50,17 +53,18 @@ const READ_ONLY = `
 `;
 
 const LOCAL = `
-  npm test, npm t, npm run test, npm run lint, npm run check, npm run typecheck, npm run build, npm run format, npm audit $
+  npm test, npm t, npm run test, npm run test:unit, npm run coverage, npm run test:coverage, node --test, python3 -m json.tool $
+  python3 -m json.tool * $, npm run lint, npm run check, npm run typecheck, npm run build, npm run format, npm audit $
   npm audit --json $, pnpm test, pnpm lint, pnpm run test, pnpm run lint, yarn test, yarn lint, bun test, npx tsc, npx vitest
   npx jest, npx eslint, npx biome, npx prettier, npx playwright test, tsc, vitest, jest, mocha, eslint, biome, prettier
   stylelint, markdownlint, pytest, python -m pytest, python3 -m pytest, python -m unittest, python3 -m unittest
-  python -m py_compile, python3 -m py_compile, python -m compileall, tox, nox, ruff, black, isort, mypy, pyright, flake8
+  python -m py_compile, python3 -m py_compile, python -m compileall, tox $, nox $, ruff, black, isort, mypy, pyright, flake8
   pylint, bandit, cargo check, cargo test, cargo build, cargo clippy, cargo fmt, cargo doc, cargo bench, rustfmt
   go vet, go test, go build, go fmt, gofmt, golangci-lint, make test, make check, make lint, make build, ctest, cmake --build
   mvn test, mvn verify, mvn compile, gradle test, gradle check, gradle build, ./gradlew test, ./gradlew check, dotnet test
   dotnet build, bundle exec rspec, rspec, rubocop, mix test, swift test, swift build, deno test, deno lint, deno check
   shellcheck, shfmt, hadolint, yamllint, jsonlint, tflint, actionlint, terraform validate, terraform fmt, tofu validate
-  tofu fmt, terragrunt validate, terragrunt hclfmt, helm lint, kubeval, kubeconform, conftest, opa test, opa check, checkov
+  tofu fmt, terragrunt validate, terragrunt hclfmt, helm lint, kubeval, kubeconform, conftest test, conftest verify, opa test, opa check, checkov
   trivy config, docker compose config, ansible-lint, ansible-playbook --syntax-check, node --check, bash -n, nginx -t
   git fetch, git add, git commit, git stash push, git stash $, git mv, git switch -c, git checkout -b, git init
   git restore --staged, git merge-tree, git notes show, npm pack --dry-run, baton check, baton validate, baton gate
@@ -69,7 +73,7 @@ const LOCAL = `
 
 const SIMULATED = `
   terraform plan, tofu plan, terragrunt plan, terragrunt run-all plan, pulumi preview, kubectl diff, helm template, helm diff
-  kustomize build, kubectl kustomize, cdk diff, cdk synth, sam validate, serverless print, argocd app diff, flux diff
+  kustomize build, cdk diff, cdk synth, sam validate, serverless print, argocd app diff, flux diff
   ansible-playbook --check, git merge --no-commit --no-ff, baton cast --dry-run, baton gc --dry-run
 `;
 
@@ -121,7 +125,7 @@ export const GLOBALS: Readonly<
   pnpm: { values: ['-C', '--filter'], alone: ['--silent', '-r'] },
   cargo: { values: [], alone: ['--locked', '--offline', '--quiet', '-q'] },
   go: { values: ['-C'], alone: [] },
-  make: { values: ['-C'], alone: ['-s', '-k', '-j', '--silent'] },
+  make: { values: ['-C'], alone: ['-s', '-k', '-j', '-j1', '-j2', '-j4', '-j8', '-j16', '--silent'] },
   gh: { values: ['-R', '--repo'], alone: [] },
   baton: { values: ['-C', '--directory'], alone: ['--json'] },
   systemctl: { values: [], alone: ['--no-pager', '--user'] },

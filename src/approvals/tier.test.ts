@@ -43,6 +43,7 @@ test.each([
   ['baton approve P-1', 'person'],
   ['baton -C x approve P-1', 'person'],
   ['baton registry release x', 'person'],
+  ['env -iu ls /path/baton approve P-1', 'person'],
   ['terraform destroy -auto-approve', 'configuration'],
 ])('%s can never be approved: %s', (line, why) => {
   const policy = { ...DEFAULT_POLICY, blocked: ['terraform destroy'] };
@@ -87,6 +88,18 @@ test('people give tiers, and theirs count before ours', () => {
     'T1',
   ]);
 });
+
+test.each(['echo a \r# ; rm b', 'cat <<E\r\nfoo\nE\r\nls\nE'])(
+  'a carriage return hides what comes after it: %j',
+  (line) => {
+    expect(tier(line)).toBe('T3');
+  },
+);
+
+test('no line takes long, however it is nested or left open', () => {
+  const parts = ["$(cat <<'E'\n", '`', '${', '$((', '<<E ', '{', "$'", '"$(', '(('];
+  for (const part of parts) expect(tier(part.repeat(20_000))).toBe('T3');
+}, 10_000);
 
 test('where it is not known where a command runs, a write changes state', () => {
   expect(classify('echo a > b', DEFAULT_POLICY, null).tier).toBe('T3');

@@ -1,5 +1,6 @@
 // How risky a command is: T0 reads, T1 checks or changes what is local, T2 simulates, T3 changes state. A line is as risky as
 // its riskiest part; wrappers, substitutions and inner shells are seen through; what is not known counts as T3.
+import { join, resolve } from 'node:path';
 import { type Invocation, SHELLS, type Step, stepsOf, WRAPPERS } from '../hooks/programs.ts';
 import type { Word } from '../hooks/shell.ts';
 import { placesWritten } from '../hooks/written-paths.ts';
@@ -38,10 +39,11 @@ export function classify(line: string, policy: ApprovalPolicy, ground: Ground | 
   if (!read.ok) return { tier: 'T3', because: `it cannot be looked through: ${read.why}`, blocked: null };
   const { steps, doubt } = read;
   const people = rowsOf(Object.entries(policy.tiers));
-  const judged = steps.flatMap((step) => judgeStep(step, people));
+  const judged = steps.flatMap((step) => judgeStep(step, people, ground));
+  const astray = judged.some(({ tier }) => tier === 'T1' || tier === 'T2') ? judgeFolders(steps, ground) : null;
   const written = judgeWrites(steps, policy, ground);
   const doubted: Judged[] = doubt === null ? [] : [{ tier: 'T3', because: `it cannot be looked through: ${doubt}` }];
-  const all = [...doubted, ...judged, ...(written ? [written] : [])];
+  const all = [...doubted, ...judged, ...(written ? [written] : []), ...(astray ? [astray] : [])];
   const worst = all.reduce<Judged>((a, b) => (rank(b.tier) > rank(a.tier) ? b : a), {
     tier: all.length === 0 ? 'T3' : 'T0',
     because: all.length === 0 ? 'it runs nothing that can be seen' : 'it only reads',
@@ -53,7 +55,7 @@ function rank(tier: Tier): number {
   return TIERS.indexOf(tier);
 }
 
-function judgeStep({ runs, assigns }: Step, people: Rows): readonly Judged[] {
+function judgeStep({ runs, assigns }: Step, people: Rows, ground: Ground | null): readonly Judged[] {
   const risky = assigns.find((name) => !isHarmlessVariable(name));
   const set: Judged[] =
     risky === undefined
@@ -61,11 +63,11 @@ function judgeStep({ runs, assigns }: Step, people: Rows): readonly Judged[] {
       : [{ tier: 'T3', because: `it sets ${risky}` }];
   return [
     ...(assigns.length > 0 ? set : []),
-    ...runs.map((run, index) => judgeRun(run, runs.length > index + 1, people)),
+    ...runs.map((run, index) => judgeRun(run, runs.length > index + 1, people, ground)),
   ];
 }
 
-function judgeRun(run: Invocation, hasInner: boolean, people: Rows): Judged {
+function judgeRun(run: Invocation, hasInner: boolean, people: Rows, ground: Ground | null): Judged {
   const { program, named, isPlain, args } = run;
   if (!isPlain) return { tier: 'T3', because: 'only the shell knows which program it runs' };
   const own = lookUp(run, people);
@@ -74,13 +76,16 @@ function judgeRun(run: Invocation, hasInner: boolean, people: Rows): Judged {
   if (program === 'eval') return args.every((word) => word.isPlain) ? passed(program) : unseen(program);
   if (Object.hasOwn(WRAPPERS, program) && hasInner) return judgeWrapper(run);
   // A path may lead to anything; only what the system's own folders hold is what its name says.
-  if (named.includes('/') && !/^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$/.test(named) && !ROWS.has(named)) {
+  const isLocal = LOCAL_TOOLS.test(named) && lookUp(run, ROWS)?.tier === 'T1';
+  if (named.includes('/') && !SYSTEM_TOOLS.test(named) && !ROWS.has(named) && !isLocal) {
     return { tier: 'T3', because: `${named} is a file of its own` };
   }
   const risk = riskInArguments(run);
   if (isWriter(run) && risk === null) return { tier: 'T0', because: `${program} only writes` };
   const found = lookUp(run, ROWS);
   if (found && rank(found.tier) < rank('T3')) {
+    const foreign = found.tier === 'T0' || program === 'git' ? null : foreignIn(args, ground);
+    if (foreign !== null) return { tier: 'T3', because: `${program} may write ${foreign}` };
     if (program === 'git' && found.tier !== 'T0' && args[0]?.text === '-C') {
       return { tier: 'T3', because: 'it changes another repository' };
     }
@@ -88,11 +93,35 @@ function judgeRun(run: Invocation, hasInner: boolean, people: Rows): Judged {
       ? { tier: found.tier, because: `${found.words} is ${found.tier}` }
       : { tier: 'T3', because: risk };
   }
-  if (risk === null && isSimulated(run)) return { tier: 'T2', because: `${program} only says what it would do` };
+  if (risk === null && isSimulated(run) && foreignIn(args, ground) === null)
+    return { tier: 'T2', because: `${program} only says what it would do` };
   return {
     tier: 'T3',
     because: `${shellLine([program, ...args.slice(0, 2).map(({ text }) => text)])} is not known to be harmless`,
   };
+}
+
+/** What the system's own folders hold is what its name says; what a project brings along runs the project's code. */
+const SYSTEM_TOOLS = /^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$/;
+const LOCAL_TOOLS = /^(?:\.\/)?(?:node_modules\/\.bin|\.?venv\/bin)\/[\w.-]+$/;
+
+/** A path among the arguments of what writes that is not the agent's own. */
+function foreignIn(args: readonly Word[], ground: Ground | null): string | null {
+  for (const { text, isHome } of args) {
+    const path = text.replace(/^-[^=/]*=?/, '');
+    if (!isHome && !/^~?\/|(?:^|\/)\.\.(?:\/|$)|^~/.test(path)) continue;
+    const place = isHome || path.startsWith('~') || !ground ? null : resolve(ground.cwd, path);
+    if (place === null || !ground || !(ground.isOwn(place) || ground.isOwn(join(place, 'x')))) return text;
+  }
+  return null;
+}
+
+/** What runs the code of a project, or writes, does so in the folder it stands in. */
+function judgeFolders(steps: readonly Step[], ground: Ground | null): Judged | null {
+  const { folders } = placesWritten(steps, ground?.cwd ?? '/', ground?.home);
+  const foreign = folders?.slice(1).find((folder) => !ground?.isOwn(folder) && !ground?.isOwn(join(folder, 'x')));
+  if (folders === null) return { tier: 'T3', because: 'in which folder it works cannot be seen' };
+  return foreign === undefined ? null : { tier: 'T3', because: `it works in ${foreign}` };
 }
 
 function passed(program: string): Judged {
@@ -121,7 +150,7 @@ function judgeShell({ program, args }: Invocation): Judged {
 
 /** What a shell would take for one more option is no line. */
 function isLine(word: Word | undefined): boolean {
-  return word !== undefined && word.isPlain && !/^[-+]/.test(word.text);
+  return word?.isPlain === true && !/^[-+]/.test(word.text);
 }
 
 /** They hand what stands behind them to a shell, as a line. */
@@ -159,11 +188,19 @@ function weightOf(parts: readonly string[], words: readonly (string | null)[]): 
     if (part === '$') return words.length === index ? weight + 1 : null;
     const word = words[index];
     if (word === undefined || word === null) return null;
-    if (part !== word && !(part.endsWith('*') && word.startsWith(part.slice(0, -1)) && !word.startsWith('-')))
-      return null;
+    if (part !== word && !isFor(part, word)) return null;
     weight += part === word ? 10 : 9;
   }
   return weight;
+}
+
+/** A star stands for a noun: what says that something is done is no noun. */
+const DOES =
+  /^(?:delete|create|update|remove|add|set|unset|start|stop|reset|restart|deploy|import|export|ssh|scp|apply|move|restore|enable|disable|patch|replace|resize|rollback|submit|run|call|execute|invoke|publish|promote|failover|purge|destroy|cancel|attach|detach|upload|copy|rotate|revoke|grant|bind|unbind|clone|connect)(?:-.*)?$/;
+
+function isFor(part: string, word: string): boolean {
+  if (!part.endsWith('*') || word.startsWith('-')) return false;
+  return part === '*' ? !DOES.test(word) : word.startsWith(part.slice(0, -1));
 }
 
 /** The option must stand where nothing before it could take it for its value, once, and before the end of the options. */

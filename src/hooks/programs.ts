@@ -134,6 +134,8 @@ function behind({ program, args }: Invocation, isPlain: boolean, budget: Budget)
   // A word that only the shell knows may be any program, or nothing at all.
   const wrapper = isPlain ? (Object.hasOwn(WRAPPERS, program) ? WRAPPERS[program] : undefined) : WRAPPERS.command;
   if (!wrapper) return [];
+  // It only says what the word would start.
+  if (program === 'command' && /^-[vV]$/.test(args[0]?.text ?? '')) return [];
   const { at, isCertain } = firstOperand(args, wrapper, ALSO_VALUES[program] ?? '');
   note(args.slice(0, at), budget);
   const inner = args.slice(at + wrapper.own);

@@ -34,6 +34,8 @@ export type Written = {
   readonly possible: readonly string[];
   /** Whether every word that names what is written could be understood. */
   readonly isClear: boolean;
+  /** The folders that the shell may stand in at some time; null where that cannot be seen. */
+  readonly folders: readonly string[] | null;
   readonly count: number;
 };
 
@@ -78,7 +80,7 @@ export function placesWritten(steps: readonly Step[], start: string, home: strin
       for (const word of insideTarget(run)) guess(word);
     }
   }
-  return { paths: [...paths], possible: [...possible], isClear, count };
+  return { paths: [...paths], possible: [...possible], isClear, folders: isLost ? null : [...folders], count };
 }
 
 const FOLDERS_MAX = 24;

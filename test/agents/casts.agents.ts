@@ -28,11 +28,13 @@ describe.each(REAL.map((program) => [program.name, program] as const))(
   'a cast on %s',
   { timeout: 240_000 },
   (name, program) => {
-    test('plans, builds, evaluates and maintains a repository with its own tools', async () => {
-      const at = await open(program);
+    test('plans, builds, evaluates and maintains a repository with its own tools, in a worktree', async () => {
+      const at = await open(program, () => ({}), { worktree: true });
       const view = await at.cast();
       expect(view).toMatchObject({ status: 'completed', accepted: 4 });
       expect(view.path.map(({ socket }) => socket)).toEqual(WHOLE);
+      expect(existsSync(join(at.dir, 'greet.txt'))).toBe(false);
+      expect((await at.baton('merge', view.cast)).code).toBe(0);
       expect(readFileSync(join(at.dir, 'greet.txt'), 'utf8')).toBe('hello');
       expect(readFileSync(join(at.dir, 'NOTES.md'), 'utf8')).toBe('greets');
       expect(view.usage.tokens).toBeGreaterThan(0);

@@ -1,10 +1,11 @@
 // The commands around agents: what is on the machine, whether it answers, what a cast needs, and a first configuration for it.
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { modelServer } from '../../src/testing/index.ts';
-import { agent, baton, flow, json, project, put, read } from '../cli/baton.ts';
+import { agent, BATON, baton, flow, json, project, put, read } from '../cli/baton.ts';
 
 const RESULT = { type: 'result', subtype: 'success', is_error: false, result: 'ready', session_id: 's1' };
 const USED = { usage: { input_tokens: 5, output_tokens: 1 }, total_cost_usd: 0.01 };
@@ -146,3 +147,23 @@ test.each<[string, Record<string, string>, NodeJS.ProcessEnv, string | null]>([
     expect((await baton(dir, ['check', '--strict'], how)).code).toBe(0);
   },
 );
+
+/** `script` of util-linux runs a command in a terminal of its own. */
+const hasScript = spawnSync('script', ['--version']).status === 0;
+
+test.skipIf(!hasScript).each<[string, NodeJS.ProcessEnv, string, string, boolean, boolean]>([
+  ['runs the first cast after a yes', { ANTHROPIC_API_KEY: 'k' }, 'init', 'y', true, true],
+  ['runs nothing after anything else', { ANTHROPIC_API_KEY: 'k' }, 'init', '', true, false],
+  ['asks nothing with --json', { ANTHROPIC_API_KEY: 'k' }, 'init --json', 'y', false, false],
+  ['asks nothing where nobody is signed in', {}, 'init', 'y', false, false],
+])('init in a terminal %s (needs script of util-linux)', async (_what, keys, args, answer, asks, casts) => {
+  const { dir, how } = machine({ claude: GOOD }, keys);
+  const command = `'${BATON}' ${args}`;
+  // A question that comes after the end of the input would be answered by that.
+  const typed = { ...how, program: ['sh'], env: { ...how.env, TERM: 'dumb' } };
+  const line = `(sleep 4; echo '${answer}'; sleep 4) | script -qec "${command}" /dev/null`;
+  const { stdout } = await baton(dir, ['-c', line], typed);
+  expect(stdout.includes('Run your first cast now? [y/N]')).toBe(asks);
+  const begun = json<readonly JsonObject[]>(await baton(dir, ['casts', '--json'], how));
+  expect(begun).toHaveLength(casts ? 1 : 0);
+});

@@ -9,6 +9,7 @@ import { anthropic } from '../../src/agents/anthropic.ts';
 import { apiRunner } from '../../src/agents/api-runner.ts';
 import { claude } from '../../src/agents/claude.ts';
 import { codex } from '../../src/agents/codex.ts';
+import { command } from '../../src/agents/command.ts';
 import type { ApiSettings, ModelApi } from '../../src/agents/model-api.ts';
 import { openai } from '../../src/agents/openai.ts';
 import { pi } from '../../src/agents/pi.ts';
@@ -41,6 +42,10 @@ export type Contender = {
   readonly streams: boolean;
   /** It says which model answered. */
   readonly namesModel: boolean;
+  /** It says how many tokens that took. */
+  readonly tellsUsage: boolean;
+  /** It is a program, which takes its time to start and outlives whoever started it. */
+  readonly isProgram: boolean;
   runner(url: string, ground: Ground, more?: More): Runner;
 };
 
@@ -98,6 +103,8 @@ function api(name: string, wire: ModelApi, settings: (url: string) => ApiSetting
     shell: null,
     streams: true,
     namesModel: true,
+    tellsUsage: true,
+    isProgram: false,
     runner: (url, _ground, { retry = PATIENT } = {}) => apiRunner(wire, settings(url), { retry, silenceMaxMs: 5_000 }),
   };
 }
@@ -115,6 +122,8 @@ type Own = Pick<Contender, 'model' | 'write' | 'shell' | 'streams' | 'namesModel
 function program(made: Program, { settings, ...own }: Own): Contender {
   return {
     name: made.name,
+    tellsUsage: true,
+    isProgram: true,
     ...own,
     runner(url, at, { retry = PATIENT, offer } = {}) {
       const { env = {}, ...rest } = settings(url, at);
@@ -160,6 +169,24 @@ export const PROGRAMS: readonly Contender[] = [
     },
   }),
 ];
+
+const ASK_MODEL = fileURLToPath(new URL('./fixtures/ask-model.mjs', import.meta.url));
+
+/** Any other program, by a template. */
+export const COMMAND: Contender = {
+  name: 'command',
+  model: 'some-model',
+  write: null,
+  shell: null,
+  streams: false,
+  namesModel: false,
+  tellsUsage: false,
+  isProgram: true,
+  runner(url, _ground, { retry = PATIENT } = {}) {
+    const template = [process.execPath, ASK_MODEL, ['--model', '{{model}}'], ['--system', '{{system}}']];
+    return programRunner(command(template), { env: { MODEL_URL: url } }, { retry });
+  },
+};
 
 /** Says how to get them when they are not there. */
 export function assertInstalled(): void {

@@ -1,7 +1,7 @@
 // A small repository on which a real program works: planned, built, evaluated and maintained by the program itself, with a
 // model that says what a test tells it to say in each role.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import type { CastView } from '../../src/engine/view.ts';
@@ -89,7 +89,13 @@ export type Studio = {
 };
 
 /** What the planner may do, and for how long; and whether the agents are offered our tools. It works on no task, so that a time limit ends the cast. */
-export type Planning = { readonly tools?: string; readonly timeoutMs?: number; readonly mcp?: boolean };
+export type Planning = {
+  readonly tools?: string;
+  readonly timeoutMs?: number;
+  readonly mcp?: boolean;
+  /** The cast has a worktree of its own, as casts of a repository have where nobody says otherwise. */
+  readonly worktree?: boolean;
+};
 
 const ANSWERS: Readonly<Record<Role, string>> = {
   plan: '{"workItems":[{"title":"Greet","context":"greet.txt says hello"}]}',
@@ -99,10 +105,10 @@ const ANSWERS: Readonly<Record<Role, string>> = {
 };
 
 /** What goes well: the builder and the maintainer each write a file with the program's own tool, then answer. */
-function wellDone(program: RealProgram, dir: string): Required<Parts> {
+function wellDone(program: RealProgram, folder: () => string): Required<Parts> {
   const writes = (role: Role, file: string, text: string): Part => {
     return ({ tools }) =>
-      tools > 0 ? ANSWERS[role] : { text: 'I write.', toolCalls: [program.write(dir, file, text)] };
+      tools > 0 ? ANSWERS[role] : { text: 'I write.', toolCalls: [program.write(folder(), file, text)] };
   };
   return {
     plan: () => ANSWERS.plan,
@@ -119,7 +125,12 @@ export async function studio(
 ): Promise<Studio & { close(): Promise<void> }> {
   const dir = project({ 'README.md': '# Greeter\n', '.gitignore': '.baton/state/\n' });
   const home = homeFolder();
-  const played = { ...wellDone(program, dir), ...parts(dir) };
+  const { worktree = false } = planning;
+  const trees = join(dir, '.baton', 'state', 'worktrees');
+  // Beside it lie a file with what is known of it, and one that keeps git away.
+  const folder = () => (worktree ? join(trees, readdirSync(trees).find((name) => !name.includes('.')) ?? '') : dir);
+  const where = worktree ? [] : IN_PLACE;
+  const played = { ...wellDone(program, folder), ...parts(dir) };
   const server = await modelServer({
     answers: (request) => played[roleOf(request)]({ tools: toolsIn(request), request }),
   });
@@ -142,8 +153,8 @@ export async function studio(
     server,
     asked: (role) => server.requests.filter((request) => roleOf(request) === role),
     cast: async (...more) =>
-      json<CastView>(await baton(dir, ['cast', ...IN_PLACE, '--json', '--turns', ...more, 'greet'], how)),
-    begin: () => start(dir, ['cast', ...IN_PLACE, '--json', 'greet'], how),
+      json<CastView>(await baton(dir, ['cast', ...where, '--json', '--turns', ...more, 'greet'], how)),
+    begin: () => start(dir, ['cast', ...where, '--json', 'greet'], how),
     baton: (...args) => baton(dir, args, how),
     facts: async () => json(await baton(dir, ['log', '--json', '--after', '0'], how)),
     async close() {

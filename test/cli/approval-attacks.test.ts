@@ -1,7 +1,9 @@
 // What was approved is changed a little before it runs, in every way we could think of: each time it is refused with the part
 // that differs, through the command line and through the hook. The unchanged command runs, once.
+import { hash } from 'node:crypto';
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -14,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { whoActs } from '../../src/access/who-acts.ts';
 import { logIdentity } from '../../src/approvals/log-identity.ts';
@@ -74,7 +76,15 @@ async function mintAll(): Promise<void> {
   const [policy, key] = [readPolicy(at('.baton/config.json')), openSealKey(ENV)];
   if ('allow' in policy || 'allow' in key) throw new Error('no policy or no key');
   const requester = whoActs().by;
-  const scene = { requester, cwd: at('here'), env: ENV, policy, key, ground: null, log: logIdentity(at('.baton/state')) };
+  const scene = {
+    requester,
+    cwd: at('here'),
+    env: ENV,
+    policy,
+    key,
+    ground: null,
+    log: logIdentity(at('.baton/state')),
+  };
   const ask = async (name: string, request: JsonObject) => {
     const sealed = sealRequest(request, { ...scene, now });
     expect((await desk.submit({ kind: 'approval.request', sealed, from: null }, 'agent')).verdict.code).toBe('OK');
@@ -139,6 +149,13 @@ function replaced(name: string, by: (path: string) => void): () => () => void {
       renameSync(at('aside'), at(name));
     };
   };
+}
+
+/** The log before anything was used, in another place: a home for state has one folder for each workspace. */
+function copied(): () => void {
+  const name = `${basename(dir)}-${hash('sha256', dir, 'hex').slice(0, 8)}`;
+  cpSync(at('.baton/state'), at('copy', name), { recursive: true });
+  return () => rmSync(at('copy'), { recursive: true });
 }
 
 const MISMATCH = 'APPROVAL_MISMATCH';
@@ -231,6 +248,15 @@ const ATTACKS: readonly (readonly [string, Attack, string, string?])[] = [
   ['a library that is loaded before', { env: { LD_PRELOAD: '' } }, MISMATCH, 'environment LD_PRELOAD'],
   ['code that every shell reads', { env: { BASH_ENV: at('evil/deploy') } }, MISMATCH, 'environment BASH_ENV'],
   ['another way to other machines', { env: { GIT_SSH_COMMAND: 'evil' } }, MISMATCH, 'environment GIT_SSH_COMMAND'],
+  [
+    'arguments for one of its commands',
+    { env: { TF_CLI_ARGS_apply: '-destroy' } },
+    MISMATCH,
+    'environment TF_CLI_ARGS_apply',
+  ],
+  ['a setting of git', { env: { GIT_CONFIG_PARAMETERS: 'x' } }, MISMATCH, 'environment GIT_CONFIG_PARAMETERS'],
+  ['another place of settings', { env: { XDG_CONFIG_HOME: at('other') } }, MISMATCH, 'environment XDG_CONFIG_HOME'],
+  ['a copy of the log', { env: { BATON_HOME: at('copy') }, change: copied }, MISMATCH, 'log'],
   ['another account', { env: { AWS_PROFILE: 'production' } }, MISMATCH, 'environment AWS_PROFILE'],
   ['a bound variable with another value', { env: { DEPLOY_ENV: 'green' } }, MISMATCH, 'environment DEPLOY_ENV'],
   ['a bound variable that is not set', { env: { DEPLOY_ENV: undefined } }, MISMATCH, 'environment DEPLOY_ENV'],

@@ -124,7 +124,8 @@ test('it runs without a shell, and its exit code, output and signals are passed 
   });
   const failing = await approved(dir, "sh -c 'cat; exit 7'");
   const failed = await baton(dir, ['exec', '--approval', failing, '--', 'sh', '-c', 'cat; exit 7'], { input: 'in' });
-  expect([failed.code, failed.stdout]).toEqual([7, 'in']);
+  // What would be fed to it was not approved.
+  expect([failed.code, failed.stdout]).toEqual([7, '']);
   const line = 'trap "echo ended > end; exit 9" TERM; echo up > up; while :; do sleep 0.1; done';
   const trapped = await approved(dir, `sh -c '${line}'`);
   const running = start(dir, ['exec', '--approval', trapped, '--', 'sh', '-c', line]);
@@ -233,6 +234,26 @@ test('a cast waits for the decision, and goes on when it is made', async () => {
   expect([done.code, json(done).status]).toEqual([0, 'completed']);
 });
 
+test('a cast that waits shows what was sealed, and not what its agent calls it', async () => {
+  const dir = project();
+  const id = await waiting(dir, []);
+  const { reason } = json<{ reason: string }>(await baton(dir, ['show', '--json', 'latest']));
+  expect(reason).toContain(`asks for permission: touch made; look with: baton approvals, then: baton approve ${id}`);
+});
+
+test('a name that nobody proved decides nothing', async () => {
+  const dir = project();
+  const env = { BATON_CONFIG: `${dir}/user` };
+  await baton(dir, ['token', 'create', '--role', 'approver', '--name', 'boss'], { env });
+  const input = JSON.stringify({ exact_content: 'touch a' });
+  const { details } = json<{ details: JsonObject }>(
+    await baton(dir, ['approvals', 'request', '-', '--json'], { env, input }),
+  );
+  const args = ['approve', '--json', String(details.approval)];
+  expect(await codeOf(dir, args, { env: { ...env, BATON_ACTS_FOR: 'boss' } })).toBe('ROLE_TOO_LOW');
+  expect(await codeOf(dir, args, { env })).toBe('OK');
+});
+
 test('a rejection goes back to the agent with its reason', async () => {
   const dir = project();
   const id = await waiting(dir, [asBlock(reportOf('COMPLETE'))]);
@@ -271,6 +292,19 @@ test.each([
   const done = await hook(dir, 'ln -s a b', env);
   expect([done.code, done.stdout]).toEqual([code, said === '' ? '' : expect.stringContaining(said)]);
   expect(await open(dir)).toEqual([]);
+});
+
+test.each([
+  ['deny', 'src/a.ts', 0],
+  ['deny', '.git/config', 2],
+  ['deny', 'sub/.git/config', 2],
+  ['deny', '.claude/settings.json', 2],
+  ['deny', '/etc/x', 2],
+  ['off', '.git/config', 0],
+])('with a hook that is set to %s a tool writes %s: %i', async (mode, path, code) => {
+  const dir = project(withHook(mode));
+  const call = { cwd: dir, tool_name: 'Write', tool_input: { file_path: path, content: '' } };
+  expect((await baton(dir, ['hook', 'PreToolUse'], { input: JSON.stringify(call) })).code).toBe(code);
 });
 
 test('without a word in the configuration the hook asks for no approvals, and only reports where it only reports', async () => {

@@ -46,8 +46,19 @@ export async function run(call: Call): Promise<number> {
   else {
     for (const file of written) out(`wrote ${file}`);
     for (const line of nextSteps(agent, found, again(call))) out(line);
+    if (agent !== null && agent.signedInBy !== null && (await ask('Run your first cast now?'))) return firstCast(call);
   }
   return EXIT.ok;
+}
+
+const FIRST_REQUEST = 'Say what this project is in one sentence of its README';
+
+/** As if it had been typed. It costs money, so that nobody gets here without having said yes. */
+async function firstCast(call: Call): Promise<number> {
+  const [{ run: cast }, { COMMANDS }] = await Promise.all([import('./cast.ts'), import('../commands.ts')]);
+  const command = COMMANDS.find(({ name }) => name === 'cast') ?? call.command;
+  const { directory } = call.values;
+  return cast({ ...call, command, words: [FIRST_REQUEST], values: directory === undefined ? {} : { directory } });
 }
 
 /** The agent to use, of those that start: one that somebody is signed in to before one that is only installed. Asked only where several would do. */
@@ -61,7 +72,7 @@ async function choose(found: readonly Detected[]): Promise<Detected | null> {
 
 function nextSteps(agent: Detected | null, found: readonly Detected[], baton: string): string[] {
   const look = `Next: \`${baton} check\` looks for mistakes, \`${baton} cast --dry-run "…"\` shows the briefs.`;
-  const cast = `${baton} cast "Say what this project is in one sentence of its README"`;
+  const cast = `${baton} cast "${FIRST_REQUEST}"`;
   if (agent === null) {
     const ways = found.map(({ name, hint }) => `  ${name}: ${hint}`);
     return [

@@ -25,6 +25,7 @@ export function unfinished({ outcome }: Handoff): Unfinished | null {
 
 /** Why what the agent wants permission for cannot be put before a person. */
 export function refusalOfApproval({ outcome }: Handoff, { approval }: Seen): Denied | null {
+  if (outcome === 'approval' && approval?.refusal?.code === 'CONTRACT_VIOLATION') return approval.refusal;
   if (outcome !== 'approval' || approval) return null;
   const message = 'exact_content must be the command word for word, in a form in which it can be run';
   const issues = [{ path: 'approval_request.exact_content', message }];
