@@ -365,11 +365,11 @@ class Reader {
       /^(?:#?(?:[A-Za-z_]\w{0,200}|[0-9@*?$!-])(?=\})|(?:[A-Za-z_]\w{0,200}|[0-9@*])(?::?[-+]|##?|%%?))/.exec(
         line.slice(this.#at, this.#at + 206),
       )?.[0];
-    if (head === undefined) this.doubt ??= 'what stands in ${} cannot be seen';
+    if (head === undefined) this.doubt ??= 'what stands in braces cannot be seen';
     this.#at += head?.length ?? 0;
     while (this.#at < line.length && line[this.#at] !== '}') {
       const char = line[this.#at] ?? '';
-      if ('\'"\\{'.includes(char)) this.doubt ??= 'what stands in ${} cannot be seen';
+      if ('\'"\\{'.includes(char)) this.doubt ??= 'what stands in braces cannot be seen';
       if (char === '$' || char === '`') this.#readExpansion([], depth, true);
       else this.#at += char === '\\' ? 2 : 1;
     }

@@ -1,4 +1,5 @@
 // `baton approvals`: what waits for a person or was granted and not used, and the way for an agent to ask.
+
 import { approvalView, linesOf } from '../../approvals/approval-view.ts';
 import { groundAt, rootFor } from '../../approvals/ground.ts';
 import { logIdentity } from '../../approvals/log-identity.ts';

@@ -60,7 +60,12 @@ async function carryOut(call: Call, argv: readonly string[], { approval, index }
   const { id, sealed } = approval;
   const program = sealed.commands[index]?.programs[argv[0] ?? ''];
   const ended: CommandEnd = program
-    ? await runCommand({ file: program.path, argv, cwd: sealed.cwd, env: withoutTaken({ ...call.env, PATH: sealed.path }) })
+    ? await runCommand({
+        file: program.path,
+        argv,
+        cwd: sealed.cwd,
+        env: withoutTaken({ ...call.env, PATH: sealed.path }),
+      })
     : { code: 127, exit: null, note: 'there is no such program' };
   const { exit, note: said } = ended;
   const finish = { kind: 'approval.finish', id, index, exit, ...(said === undefined ? {} : { note: said }) } as const;
