@@ -525,6 +525,49 @@ export const GOVERNED_CODES = {
     'the largest share is a tie, below 40 or above 60',
     'give the leading domain 40 to 60',
   ),
+  // The reasons that a refused envelope carries beside its code: each stands for a whole class of codes.
+  HASH_VERIFICATION_FAILURE: row(
+    403,
+    'person',
+    'the refusal reason of every code about prompts and hashes',
+    'the prompt an agent was said to have is not the one that is locked',
+    'see the code beside it; the prompt has to be the locked one',
+  ),
+  INVALID_AGENT_REFERENCE: row(
+    422,
+    'repaired',
+    'the refusal reason of every code about who hands to whom by name',
+    'an agent is unknown, retired, or of another type or version than was said',
+    'see the code beside it; name agents as the registry does',
+  ),
+  BOUNDARY_VIOLATION: row(
+    403,
+    'repaired',
+    'the refusal reason of every code about boundaries and patterns',
+    'the source may not hand to this target',
+    'see the code beside it; details.suggested_target and details.remediation say where it may go',
+  ),
+  OUT_OF_SCOPE: row(
+    403,
+    'repaired',
+    'the refusal reason of every code about request scopes',
+    'the target does not cover what is asked',
+    'see the code beside it; ask an agent that covers the scope',
+  ),
+  COMPOSITION_VIOLATION: row(
+    422,
+    'person',
+    'the refusal reason of every code about compositions',
+    'the shares of an archetype do not add up, or name what is no domain',
+    'see the code beside it; mend the composition in the manifest',
+  ),
+  INVALID_HANDOFF: row(
+    422,
+    'repaired',
+    'the refusal reason of every other code',
+    'the envelope itself is not in order',
+    'see the code beside it and details.problems',
+  ),
 } as const satisfies Record<string, CodeRow>;
 
 export type GovernedCode = keyof typeof GOVERNED_CODES;
