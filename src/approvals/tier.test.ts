@@ -8,9 +8,9 @@ import { classify, classifyArgv, type Ground } from './tier.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 const ground: Ground = {
-  cwd: '/work',
+  cwd: '/proj',
   home: '/home/ann',
-  isOwn: (path) => path.startsWith('/work/') && !path.startsWith('/work/.git/'),
+  isOwn: (path) => path.startsWith('/proj/') && !path.startsWith('/proj/.git/'),
 };
 const tier = (line: string) => classify(line, DEFAULT_POLICY, ground).tier;
 
