@@ -51,7 +51,9 @@ export function takeOutput(pen: Pen, cast: Cast, turn: Turn, answer: Answer): Ve
   if (!reading.ok) return refuse(pen, cast, turn, output.text, told, cleanVerdict(reading.verdict));
   const payload = scrubJson(reading.handoff.payload);
   const scrubbed = [...new Set([...output.found, ...payload.found].map(({ kind }) => kind))].sort();
-  const handoff = { ...reading.handoff, payload: payload.value };
+  const { note } = reading.handoff;
+  const clean = note === undefined ? {} : { note: scrub(note).text };
+  const handoff = { ...reading.handoff, payload: payload.value, ...clean };
   const answered = { output: output.text, handoff, ...told, truncated: truncated === true, scrubbed };
   // A permission is sealed where files and programs can be looked at, so it always goes by way of the verification.
   if (turn.seal === null && handoff.outcome !== 'approval') return conclude(pen, cast, turn, answered, NOTHING_SEEN);

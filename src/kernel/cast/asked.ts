@@ -1,5 +1,5 @@
-// Turns that a person takes: the brief is written and shown, and the cast waits when nothing else of it goes on. What the
-// person says is read like any other output; a refused answer is asked for again with what is wrong with it.
+// What waits for a person: turns that a person takes, and agents that ask or want permission. The cast waits when nothing
+// else of it goes on. In a turn of their own what a person says is read like any other output; an agent is told it.
 import type { Fact } from '../fact.ts';
 import type { Input } from '../input.ts';
 import { scrub } from '../secrets.ts';

@@ -5,7 +5,6 @@ import { heldBy } from '../gate/dispatch.ts';
 import type { Loop } from '../graph/config.ts';
 import { claimBest, refusalOfClaim } from '../ledger/claim.ts';
 import { type Task, taskOf } from '../ledger/state.ts';
-import { isTerminal } from '../ledger/transition.ts';
 import type { Cast, Item, Turn } from '../state.ts';
 import type { Denied } from '../verdict.ts';
 import { itemAt, listOf } from './item.ts';
@@ -65,11 +64,6 @@ function freePlace({ lanes }: Cast): number {
   let place = 1;
   while (taken.has(place)) place += 1;
   return place;
-}
-
-/** Whether every task of the loop is over. */
-export function isEmptied(pen: Pen, cast: Cast, loop: Loop): boolean {
-  return tasksOfLoop(pen, cast, loop).every(({ status }) => isTerminal(status));
 }
 
 function inProgress(cast: Cast, loop: string): readonly Turn[] {

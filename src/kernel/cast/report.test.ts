@@ -72,6 +72,18 @@ test('an answer is scrubbed before it is kept', () => {
   expect(JSON.stringify(asking.entries)).not.toContain('abcdefghijklmnopqrstuvwxyz0123456789');
 });
 
+test('a secret in what a report comes to is kept nowhere: not in its note, the context or the words to a person', () => {
+  const key = `AKIA${'B'.repeat(16)}`;
+  const done = cast([
+    says('NEEDS_INPUT', { next_action: `use ${key}?` }),
+    { $answer: 'no' },
+    says('COMPLETE', { key_outputs: [key] }),
+  ]);
+  expect(done.cast.status).toBe('completed');
+  const kept = done.entries.filter(({ fact }) => fact.kind !== 'cast.started');
+  expect(JSON.stringify([kept, done.cast.data, done.cast.reports])).not.toContain(key);
+});
+
 test('an agent that was sent on without an answer has to say first that it works again', () => {
   const asking = cast([says('NEEDS_INPUT'), says('COMPLETE'), says('IN_PROGRESS'), says('COMPLETE')]);
   asking.say({ kind: 'turn.decide', cast: 'c', turn: 1, choice: 'rerun' });
