@@ -4,7 +4,7 @@
 //
 // Everything takes time in proportion to the text. No pattern has an unbounded repetition that may fail after it: a
 // pattern recognises a bounded head, and the rest of the credential is then consumed, once.
-import { CREDENTIAL_WORD, isCredential, isMixed, isRandom, isSpokenKey, namesCredential } from './credential.ts';
+import { CREDENTIAL_WORD, isCredential, isRandom, isSpokenKey, namesCredential } from './credential.ts';
 import { isObject, isString, type Json, type JsonObject } from './json.ts';
 
 export type Secret = { readonly kind: string; readonly start: number; readonly end: number };
