@@ -66,11 +66,6 @@ function isFilePath(value: string): boolean {
   return /^(?:[./~]|[\w@-]+\/)/.test(value) && !/[+=]/.test(value) && /^[\w.@~/-]+$/.test(value);
 }
 
-/** Letters and digits, and no digest. */
-export function isMixed(value: string): boolean {
-  return /[0-9]/.test(value) && /[A-Za-z]/.test(value) && !isHash(value);
-}
-
 // Digests, commit ids and UUIDs are written next to such words all the time and open nothing.
 function isHash(value: string): boolean {
   return /^[0-9a-fA-F]{6,}$/.test(value) || /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/.test(value);
