@@ -129,7 +129,7 @@ export async function until<T>(what: string, look: () => T | undefined | null | 
 export function untilWritten(dir: string, name: string): Promise<string> {
   return until(name, () => {
     try {
-      return read(dir, name);
+      return read(dir, name) || undefined;
     } catch {
       return undefined;
     }
