@@ -9,7 +9,7 @@ import { leftoversOf } from '../workspace/worktree/lane.ts';
 import { lanesOf, readRecord, type WorktreeRecord } from '../workspace/worktree/record.ts';
 import { Refused } from './command.ts';
 import { counted } from './counted.ts';
-import { drivenBy } from './driving.ts';
+import { drivenBy } from './driven-by.ts';
 
 /** The record of the cast's worktree; null where it works in the directory itself. */
 export function recordOf({ stateDir }: Workspace, { cast, root }: CastSummary): WorktreeRecord | null {

@@ -6,26 +6,25 @@ import { revealing, revealingCheckers } from '../agents/hidden-texts.ts';
 import { runnersWith } from '../agents/index.ts';
 import type { Door } from '../engine/door.ts';
 import { Engine } from '../engine/drive.ts';
-import { type Driver, isSame, thisDriver } from '../engine/driver.ts';
+import { isSame, thisDriver } from '../engine/driver.ts';
 import { WorkerDoor } from '../engine/worker-door.ts';
-import { type Denied, deny } from '../kernel/verdict.ts';
 import { logFileIn } from '../log/sqlite.ts';
 import { takingSubmissions } from '../mcp/handoff-file.ts';
 import { offeredServer } from '../mcp/offer.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { witnessOf } from '../workspace/witness.ts';
 import { WorktreeError } from '../workspace/worktree/git.ts';
+import { bringIntoForce } from './bring-into-force.ts';
 import { groundFor } from './cast-ground.ts';
 import { checkpointAtEnd } from './checkpoint-at-end.ts';
 import { checkpointWhileDriven } from './checkpoint-while-driven.ts';
 import { again, type Call, flag, Refused } from './command.ts';
-import { commandName } from './command-name.ts';
+import { drivenBy } from './driven-by.ts';
 import { loadView, showEnd } from './ending.ts';
 import { wayOut } from './isolation.ts';
 import { progressFor } from './progress.ts';
 import { person } from './session.ts';
 import { asDamage, makeStateFolder } from './state-folder.ts';
-import { bringIntoForce } from './trust-in-log.ts';
 import { writeWorklogsOf } from './worklog.ts';
 
 /** The program itself, for those who are to call it. */
@@ -131,11 +130,6 @@ export async function driveAndShow(
   await checkpointAtEnd(workspace, call.env);
   const view = await loadView(door, cast, flag(call.values, 'turns'), workspace.dir);
   return showEnd(call, view, view.branch === undefined || call.json ? [] : await wayOut(call, workspace, cast));
-}
-
-export function drivenBy(cast: string, { pid, host }: Driver): Denied {
-  const reason = `cast ${cast} is driven by process ${pid} on ${host}; \`${commandName()} watch ${cast}\` follows it`;
-  return deny('NOT_ALLOWED_NOW', reason, { pid, host });
 }
 
 type Interrupt = {

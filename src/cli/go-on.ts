@@ -8,10 +8,12 @@ import { logFileIn } from '../log/sqlite.ts';
 import { ask } from './ask.ts';
 import { again, type Call, flag, note, outJson, Refused } from './command.ts';
 import { commandName } from './command-name.ts';
-import { driveAndShow, drivenBy, withDriver } from './driving.ts';
+import { drivenBy } from './driven-by.ts';
+import { driveAndShow, withDriver } from './driving.ts';
 import { exitOf, loadView } from './ending.ts';
 import { workspaceOf } from './find-workspace.ts';
-import { nameCast, noCastYet, person } from './session.ts';
+import { nameCast, noCastYet } from './looking.ts';
+import { person } from './session.ts';
 import { hasLog } from './state-folder.ts';
 
 export type Verb = 'resume' | 'recast' | 'revive' | 'continue';

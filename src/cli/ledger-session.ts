@@ -10,8 +10,8 @@ import { logFileIn, SqliteLog } from '../log/sqlite.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { again, type Call, EXIT, outJson, Refused, text, UsageError } from './command.ts';
 import { workspaceOf } from './find-workspace.ts';
+import { nameCast } from './looking.ts';
 import { LookingDoor } from './looking-door.ts';
-import { nameCast } from './session.ts';
 import { asDamage, hasLog, makeStateFolder } from './state-folder.ts';
 
 export type LedgerSession = {

@@ -56,7 +56,12 @@ export class LookingDoor implements Door {
   }
 
   async ledger(run?: string): Promise<Ledger> {
-    return (await this.#atDesk()).ledger(run);
+    if (this.#desk) return (await this.#desk).ledger(run);
+    const { StateAtHead } = await import('../engine/state-at-head.ts');
+    const here = new StateAtHead(this.#log);
+    await here.load();
+    if (run !== undefined) await here.recall(run);
+    return here.state.ledger;
   }
 
   async submit(request: Request, by: string): Promise<Verdict> {

@@ -1,10 +1,6 @@
-// What the commands that act on the log share: opening it, naming a cast, saying who acts.
+// Who acts, as the log names him. Finding that out takes longer than looking, so only commands that act ask it.
 import { whoActs } from '../access/who-acts.ts';
 
-export { nameCast, noCastYet, withDoor } from './looking.ts';
-export { hasLog } from './state-folder.ts';
-
-/** Who acts, as the log names him. */
 export function person(): string {
   return whoActs().by;
 }

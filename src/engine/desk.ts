@@ -1,28 +1,24 @@
 // The one door in. Inputs queue here and are decided in batches: one commit brings the state to the head of the log,
 // decides every waiting input on it in order, and appends all their facts, so that many casts share one sync to disk.
 // Nothing is answered before its facts are on disk.
-import { apply } from '../kernel/apply.ts';
 import { type Packet, packetOf, type Watch, watchOf } from '../kernel/cast/packet.ts';
 import type { Dialects } from '../kernel/cast/pen.ts';
 import { decide } from '../kernel/decide.ts';
 import { type Effect, keyOf } from '../kernel/effect.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { type Request, runNamed } from '../kernel/input.ts';
-import { closedRuns, forgetRun } from '../kernel/ledger/forget.ts';
-import { type Ledger, runOf } from '../kernel/ledger/state.ts';
+import type { Ledger } from '../kernel/ledger/state.ts';
 import { pending } from '../kernel/pending.ts';
-import { type Cast, type CastStatus, emptyState, isOver, type State } from '../kernel/state.ts';
+import type { Cast, CastStatus } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import { withHeartbeat, withLeases } from './claim-lease.ts';
 import { OnceKeys } from './once-keys.ts';
 import type { Log, Snapshot } from './ports.ts';
-import { factOf, restore, takeSnapshot } from './snapshot.ts';
-import { missingEntry, StorageError } from './storage-error.ts';
+import { factOf, takeSnapshot } from './snapshot.ts';
+import { StateAtHead } from './state-at-head.ts';
+import { StorageError } from './storage-error.ts';
 
 const BATCH_MAX = 256;
-const PAGE = 5_000;
-/** Ended casts stay loaded for a while, for whoever asks how they ended. */
-const ENDED_KEPT_MAX = 100;
 /** A snapshot is due after so many facts, and later the larger the state is, so that its cost per fact stays flat. */
 const SNAPSHOT_EVERY = 5_000;
 const SNAPSHOT_BYTES_PER_FACT = 50;
@@ -51,15 +47,11 @@ export class Desk {
   readonly #now: () => number;
   readonly #snapshotEvery: number;
   readonly #listeners = new Set<(entries: readonly Entry[]) => void>();
-  /** One mark for each who follows a cast. */
-  readonly #kept = new Set<{ readonly id: string }>();
-  #state: State = emptyState();
-  #seq = 0;
+  readonly #here: StateAtHead;
   /** As far as the listeners know. */
   #told = 0;
   /** False while the state may hold facts that never reached the disk. */
   #sound = true;
-  #lastAt = 0;
   #snapshotAt = 0;
   #snapshotBytes = 0;
   #waiting: Waiting[] = [];
@@ -69,6 +61,7 @@ export class Desk {
 
   private constructor(log: Log, dialects: Dialects, options: DeskOptions) {
     this.#log = log;
+    this.#here = new StateAtHead(log);
     this.#dialects = dialects;
     this.#now = options.now ?? Date.now;
     this.#snapshotEvery = options.snapshotEvery ?? SNAPSHOT_EVERY;
@@ -77,7 +70,7 @@ export class Desk {
   static async open(log: Log, dialects: Dialects, options: DeskOptions = {}): Promise<Desk> {
     const desk = new Desk(log, dialects, options);
     await desk.#load();
-    desk.#told = desk.#seq;
+    desk.#told = desk.#here.seq;
     return desk;
   }
 
@@ -102,8 +95,8 @@ export class Desk {
   visit<T>(id: string, look: (cast: Cast | null) => T): Promise<T> {
     return this.#alone(async () => {
       await this.#catchUp();
-      await this.#loadCast(id);
-      return look(this.#cast(id) ?? null);
+      await this.#here.recall(id);
+      return look(this.#here.cast(id) ?? null);
     });
   }
 
@@ -111,33 +104,31 @@ export class Desk {
   ledger(run?: string): Promise<Ledger> {
     return this.#alone(async () => {
       await this.#catchUp();
-      if (run !== undefined) await this.#loadCast(run);
-      return structuredClone(this.#state.ledger);
+      if (run !== undefined) await this.#here.recall(run);
+      return structuredClone(this.#here.state.ledger);
     });
   }
 
   /** Keeps a cast loaded for whoever follows it, also when it has ended long ago. */
   keep(id: string): () => void {
-    const mark = { id };
-    this.#kept.add(mark);
-    return () => this.#kept.delete(mark);
+    return this.#here.keep(id);
   }
 
   /** The status of a loaded cast. */
   statusOf(id: string): CastStatus | null {
-    return this.#cast(id)?.status ?? null;
+    return this.#here.cast(id)?.status ?? null;
   }
 
   /** What is owed to a cast now. Packets are made for the effects that `isNew` names only. */
   owed(id: string, isNew: (key: string) => boolean): readonly Owed[] {
-    const cast = this.#cast(id);
+    const cast = this.#here.cast(id);
     if (!cast) return [];
     return pending(cast).map((effect) => {
       const key = keyOf(effect);
       const turn = effect.kind !== 'timer' && isNew(key) ? cast.turns[effect.turn] : undefined;
       if (!turn) return { key, effect };
-      if (effect.kind === 'dispatch') return { key, effect, packet: packetOf(cast, turn, this.#state.ledger) };
-      return { key, effect, watch: watchOf(this.#state, cast, turn) };
+      if (effect.kind === 'dispatch') return { key, effect, packet: packetOf(cast, turn, this.#here.state.ledger) };
+      return { key, effect, watch: watchOf(this.#here.state, cast, turn) };
     });
   }
 
@@ -174,7 +165,7 @@ export class Desk {
       await this.#commit(batch);
     } catch (error) {
       if (error instanceof Reopened) {
-        for (const id of error.ids) await this.#loadCast(id);
+        for (const id of error.ids) await this.#here.recall(id);
         await this.#settle(batch);
         return;
       }
@@ -185,7 +176,7 @@ export class Desk {
       else for (const waiting of batch) await this.#settle([waiting]);
       return;
     }
-    this.#forgetEnded();
+    this.#here.forgetEnded();
     await this.#snapshotIfDue();
   }
 
@@ -203,27 +194,27 @@ export class Desk {
     const verdicts: Verdict[] = [];
     const counts: number[] = [];
     let tail: readonly Entry[] = [];
-    const entries = await this.#log.commit(this.#seq, (unseen, used, held) => {
-      const reopened = this.#reopenedBy(unseen);
+    const entries = await this.#log.commit(this.#here.seq, (unseen, used, held) => {
+      const reopened = this.#here.reopenedBy(unseen);
       if (reopened.length > 0) throw new Reopened(reopened);
       tail = unseen;
-      this.#take(unseen);
-      const once = new OnceKeys(used, this.#seq);
+      this.#here.take(unseen);
+      const once = new OnceKeys(used, this.#here.seq);
       return batch.flatMap(({ request, by }) => {
-        const at = Math.max(this.#now(), this.#lastAt);
-        this.#lastAt = at;
-        const { verdict, facts } = decide(this.#dialects, this.#state, {
-          ...withHeartbeat(request, this.#state.ledger, held),
+        const at = Math.max(this.#now(), this.#here.lastAt);
+        this.#here.lastAt = at;
+        const { verdict, facts } = decide(this.#dialects, this.#here.state, {
+          ...withHeartbeat(request, this.#here.state.ledger, held),
           at,
           by,
           ...once.usedFor(request),
         });
         verdicts.push(verdict);
         counts.push(facts.length);
-        return facts.map((fact) => withLeases(once.withKeys({ fact, by, at }), this.#state.ledger));
+        return facts.map((fact) => withLeases(once.withKeys({ fact, by, at }), this.#here.state.ledger));
       });
     });
-    this.#seq += entries.length;
+    this.#here.seq += entries.length;
     let from = 0;
     for (const [index, { resolve }] of batch.entries()) {
       const to = from + (counts[index] ?? 0);
@@ -235,41 +226,11 @@ export class Desk {
 
   async #catchUp(): Promise<void> {
     if (!this.#sound) await this.#reload();
-    for (;;) {
-      const page = await this.#log.read({ after: this.#seq, limit: PAGE });
-      for (const id of this.#reopenedBy(page)) await this.#loadCast(id);
-      this.#take(page);
-      this.#tell(page);
-      if (page.length < PAGE) break;
-    }
-    this.#forgetEnded();
-  }
-
-  /**
-   * Casts and runs that were over and forgotten here, and go on in these entries. They hold locks again, so they have to be
-   * known before anything is decided.
-   */
-  #reopenedBy(entries: readonly Entry[]): readonly string[] {
-    const ids = new Set<string>();
-    for (const { fact } of entries) {
-      if (fact.kind === 'cast.recast' && !this.#cast(fact.cast)) ids.add(fact.cast);
-      if (fact.kind === 'task.created' && fact.reopens && !runOf(this.#state.ledger, fact.run)) ids.add(fact.run);
-    }
-    return [...ids];
-  }
-
-  /** Applies entries that are in the log already. Those of casts that are not loaded are read when somebody asks. */
-  #take(entries: readonly Entry[]): void {
-    for (const entry of entries) {
-      if (entry.seq !== this.#seq + 1) throw missingEntry(this.#seq + 1);
-      apply(this.#state, entry);
-      this.#seq = entry.seq;
-      this.#lastAt = Math.max(this.#lastAt, Date.parse(entry.at));
-    }
+    await this.#here.catchUp((page) => this.#tell(page));
   }
 
   #tell(entries: readonly Entry[]): void {
-    this.#told = this.#seq;
+    this.#told = this.#here.seq;
     if (entries.length === 0) return;
     for (const listener of this.#listeners) {
       try {
@@ -285,54 +246,40 @@ export class Desk {
 
   /** Reads the state anew, and tells of what others appended since the listeners heard the last. */
   async #reload(): Promise<void> {
-    this.#state = emptyState();
-    this.#seq = 0;
     await this.#load();
-    for (const { id } of this.#kept) await this.#loadCast(id);
-    const missed = await this.#log.read({ after: this.#told, limit: Math.max(0, this.#seq - this.#told) });
+    const missed = await this.#log.read({ after: this.#told, limit: Math.max(0, this.#here.seq - this.#told) });
     this.#sound = true;
     this.#tell(missed);
   }
 
   async #load(): Promise<void> {
-    const restored = await restore(this.#log);
-    if (restored) {
-      this.#state = restored.state;
-      this.#seq = restored.through;
-      this.#snapshotAt = restored.through;
-      this.#snapshotBytes = restored.bytes;
-    }
-    for (;;) {
-      const page = await this.#log.read({ after: this.#seq, limit: PAGE });
-      for (const id of this.#reopenedBy(page)) await this.#loadCast(id);
-      this.#take(page);
-      this.#forgetEnded();
-      if (page.length < PAGE) return;
-    }
+    await this.#here.load();
+    this.#snapshotAt = this.#here.restored.through;
+    this.#snapshotBytes = this.#here.restored.bytes;
   }
 
   /** Only a cache: where it cannot be written the next start takes longer, and it is tried again when it is due again. */
   async #snapshotIfDue(): Promise<void> {
     const due = Math.max(this.#snapshotEvery, this.#snapshotBytes / SNAPSHOT_BYTES_PER_FACT);
-    if (this.#seq - this.#snapshotAt < due) return;
+    if (this.#here.seq - this.#snapshotAt < due) return;
     let news: readonly Entry[] = [];
     try {
       let snapshot: Snapshot | null = null;
-      const taken = await this.#log.commit(this.#seq, (unseen) => {
+      const taken = await this.#log.commit(this.#here.seq, (unseen) => {
         news = unseen;
         // What is not known here cannot be summed up; the next input reads it.
-        if (this.#reopenedBy(unseen).length > 0) throw new Reopened([]);
-        this.#take(unseen);
-        snapshot = takeSnapshot(this.#state, this.#seq);
-        return [{ fact: factOf(snapshot), by: 'engine', at: Math.max(this.#now(), this.#lastAt) }];
+        if (this.#here.reopenedBy(unseen).length > 0) throw new Reopened([]);
+        this.#here.take(unseen);
+        snapshot = takeSnapshot(this.#here.state, this.#here.seq);
+        return [{ fact: factOf(snapshot), by: 'engine', at: Math.max(this.#now(), this.#here.lastAt) }];
       });
       news = [...news, ...taken];
-      this.#take(taken);
+      this.#here.take(taken);
       if (snapshot) await this.#save(snapshot);
     } catch {
       // The facts it would have summed up are on disk all the same.
     }
-    this.#snapshotAt = this.#seq;
+    this.#snapshotAt = this.#here.seq;
     this.#tell(news);
   }
 
@@ -342,34 +289,8 @@ export class Desk {
   }
 
   async #loadCastsOf(batch: readonly Waiting[]): Promise<void> {
-    for (const id of new Set(batch.map(({ request }) => runNamed(request)))) if (id !== null) await this.#loadCast(id);
-  }
-
-  /** Reads a cast or a run that is not loaded back from its own facts, as far as the rest of the state has come. */
-  async #loadCast(id: string): Promise<void> {
-    if (this.#cast(id) || runOf(this.#state.ledger, id)) return;
-    const entries = await this.#log.read({ after: 0, cast: id });
-    // What it used today was counted when it happened.
-    const day = { ...this.#state.day };
-    for (const entry of entries) if (entry.seq <= this.#seq) apply(this.#state, entry);
-    this.#state.day = day;
-  }
-
-  #cast(id: string): Cast | undefined {
-    return Object.hasOwn(this.#state.casts, id) ? this.#state.casts[id] : undefined;
-  }
-
-  #forgetEnded(): void {
-    const ended = Object.values(this.#state.casts).filter(({ status }) => isOver(status));
-    const closed = closedRuns(this.#state.ledger);
-    if (ended.length <= ENDED_KEPT_MAX && closed.length <= ENDED_KEPT_MAX) return;
-    const kept = new Set(Array.from(this.#kept, ({ id }) => id));
-    for (const { id } of ended.slice(0, -ENDED_KEPT_MAX)) {
-      if (kept.has(id)) continue;
-      delete this.#state.casts[id];
-      forgetRun(this.#state.ledger, id);
-    }
-    for (const id of closed.slice(0, -ENDED_KEPT_MAX)) forgetRun(this.#state.ledger, id);
+    for (const id of new Set(batch.map(({ request }) => runNamed(request))))
+      if (id !== null) await this.#here.recall(id);
   }
 }
 

@@ -6,7 +6,8 @@ import { sha256 } from '../dialects/governed/registry-folder.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';
 import { BUNDLED } from './find-config.ts';
 import { readText } from './load-config.ts';
-import { attesterOf, keeperOf } from './registry-attest.ts';
+import { attesterOf } from './registry-attest.ts';
+import { keeperOf } from './registry-kept.ts';
 
 const bundled = dirname(BUNDLED);
 const prompt = readText(join(bundled, 'prompts', 'build.md'));

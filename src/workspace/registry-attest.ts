@@ -2,20 +2,14 @@
 // long as every byte is the same as before, so is what was worked out from them. The text that goes to the agent is hashed
 // itself and compared with what is pinned.
 import { dirname, join } from 'node:path';
-import { attest, loadedFrom } from '../dialects/governed/attest.ts';
-import { loadRegistry } from '../dialects/governed/load.ts';
-import type { ReadFile } from '../dialects/governed/prompt.ts';
+import { attest } from '../dialects/governed/attest.ts';
 import type { Registry } from '../dialects/governed/registry.ts';
-import { readerOf, sha256 } from '../dialects/governed/registry-folder.ts';
-import { LOCK_PATH } from '../dialects/governed/registry-json.ts';
+import { sha256 } from '../dialects/governed/registry-folder.ts';
 import type { Sighting } from '../kernel/trust/sighting.ts';
-import type { LoadedRegistry } from '../kernel/trust/state.ts';
 import type { Member, TrustWatch } from '../kernel/trust/watch.ts';
 import { BUNDLED } from './find-config.ts';
+import { keeperOf } from './registry-kept.ts';
 import { hasRegistry } from './registry-lock.ts';
-
-/** A registry with the digest of its lock's bytes. */
-export type Kept = { readonly registry: Registry; readonly lockHash: string; readonly loaded: LoadedRegistry | null };
 
 export type Attester = (watch: TrustWatch, handoffId: string, timestamp: string) => Sighting;
 
@@ -41,39 +35,4 @@ export function attesterOf(dir: string): Attester {
 
 function isPinnedIn({ agents }: Registry): (member: Member) => boolean {
   return ({ identity, prompt }) => agents.get(identity ?? '')?.lockedHash === sha256(prompt);
-}
-
-/**
- * The registry that a project has on disk, as its log is to know it; null where it has none. One that cannot be used has
- * no agents, so that nobody is dispatched before it is mended.
- */
-export function registryFound(dir: string): LoadedRegistry | null {
-  const home = join(dir, '.baton');
-  if (!hasRegistry(home)) return null;
-  const { loaded, lockHash } = keeperOf(home)();
-  return loaded ?? { digest: '', lock: lockHash, version: '', agents: {} };
-}
-
-/** Reads a registry's folder, and works it out anew only where a byte has changed. */
-export function keeperOf(dir: string): () => Kept {
-  const read = readerOf(dir);
-  let known: Kept | null = null;
-  let files = new Map<string, Uint8Array | null>();
-  return () => {
-    if (known && [...files].every(([path, bytes]) => isSame(bytes, read(path)))) return known;
-    files = new Map();
-    const noting: ReadFile = (path) => {
-      const bytes = read(path);
-      files.set(path, bytes);
-      return bytes;
-    };
-    const registry = loadRegistry('', noting, sha256);
-    const lockHash = sha256(files.get(LOCK_PATH) ?? new Uint8Array());
-    known = { registry, lockHash, loaded: loadedFrom(registry, lockHash) };
-    return known;
-  };
-}
-
-function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {
-  return a === null || b === null ? a === b : Buffer.compare(a, b) === 0;
 }

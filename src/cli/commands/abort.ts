@@ -5,7 +5,8 @@ import { isOver } from '../../kernel/state.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { type Call, EXIT, flag, out, outJson, Refused, text, UsageError } from '../command.ts';
 import { endLeftovers } from '../leftovers.ts';
-import { nameCast, person, withDoor } from '../session.ts';
+import { nameCast, withDoor } from '../looking.ts';
+import { person } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
   const reason = text(call.values, 'reason') ?? 'aborted by a person';

@@ -7,10 +7,11 @@ import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { again, type Call, EXIT, note, out, outJson, Refused, text, UsageError } from '../command.ts';
 import { driveAndShow, withDriver } from '../driving.ts';
 import { workspaceOf } from '../find-workspace.ts';
+import { nameCast, noCastYet } from '../looking.ts';
 import { readInput } from '../read-input.ts';
 import { refuseAgents } from '../refuse-agents.ts';
 import { safe } from '../safe-text.ts';
-import { nameCast, noCastYet, person } from '../session.ts';
+import { person } from '../session.ts';
 import { hasLog } from '../state-folder.ts';
 
 export async function run(call: Call): Promise<number> {

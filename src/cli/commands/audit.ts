@@ -11,7 +11,7 @@ import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { logFileIn } from '../../log/sqlite.ts';
 import { again, type Call, text, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
-import { noCastYet } from '../session.ts';
+import { noCastYet } from '../looking.ts';
 import { hasLog } from '../state-folder.ts';
 import { tell } from '../verdict-answer.ts';
 

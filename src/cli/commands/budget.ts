@@ -1,8 +1,9 @@
 // `baton budget`: what a cast may use, and more of it.
 import type { Cast } from '../../kernel/state.ts';
 import { again, type Call, EXIT, out, outJson, Refused, text, UsageError } from '../command.ts';
+import { nameCast, withDoor } from '../looking.ts';
 import { refuseAgents } from '../refuse-agents.ts';
-import { nameCast, person, withDoor } from '../session.ts';
+import { person } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
   const tokens = amount(call, 'tokens');

@@ -5,8 +5,9 @@ import { readText } from '../../workspace/load-config.ts';
 import { again, type Call, Refused, text, UsageError } from '../command.ts';
 import { driveAndShow, withDriver } from '../driving.ts';
 import { workspaceOf } from '../find-workspace.ts';
+import { nameCast, noCastYet } from '../looking.ts';
 import { refuseAgents } from '../refuse-agents.ts';
-import { nameCast, noCastYet, person } from '../session.ts';
+import { person } from '../session.ts';
 import { hasLog } from '../state-folder.ts';
 
 const CHOICES = ['rerun', 'accept', 'fail'] as const;

@@ -11,8 +11,8 @@ import { uncommittedOf } from '../../workspace/worktree/turns.ts';
 import { leftBy, recordOf, refusing, saidOf, tipOf, unmergedLanes } from '../cast-work.ts';
 import { again, type Call, EXIT, flag, note, out, outJson, text, UsageError } from '../command.ts';
 import { counted } from '../counted.ts';
+import { nameCast, withDoor } from '../looking.ts';
 import { oneLine, safe } from '../safe-text.ts';
-import { nameCast, withDoor } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
   return refusing(() =>

@@ -10,7 +10,7 @@ import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { logFileIn } from '../../log/sqlite.ts';
 import { type Call, text, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
-import { nameCast, withDoor } from '../session.ts';
+import { nameCast, withDoor } from '../looking.ts';
 import { tell } from '../verdict-answer.ts';
 
 export async function run(call: Call): Promise<number> {

@@ -13,8 +13,9 @@ import { type Call, flag, text, UsageError } from '../command.ts';
 import { counted } from '../counted.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { type Swept, sweepWorktrees } from '../gc-worktrees.ts';
+import { noCastYet, withDoor } from '../looking.ts';
 import { refuseAgents } from '../refuse-agents.ts';
-import { noCastYet, person, withDoor } from '../session.ts';
+import { person } from '../session.ts';
 import { asDamage, hasLog } from '../state-folder.ts';
 import { tell } from '../verdict-answer.ts';
 

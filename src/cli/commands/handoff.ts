@@ -3,9 +3,10 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { checkpointFolders } from '../../audit/checkpoint-files.ts';
-import { asRefusal, loadedFrom } from '../../dialects/governed/attest.ts';
+import { asRefusal } from '../../dialects/governed/attest.ts';
 import { fatal } from '../../dialects/governed/diagnostic.ts';
 import { HOPS_MAX, type PastHandoff } from '../../dialects/governed/lineage.ts';
+import { loadedFrom } from '../../dialects/governed/loaded.ts';
 import { unusable } from '../../dialects/governed/registry.ts';
 import { loadRegistryFolder, readerOf, sha256 } from '../../dialects/governed/registry-folder.ts';
 import { LOCK_PATH } from '../../dialects/governed/registry-json.ts';
@@ -18,11 +19,12 @@ import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 import type { Refusal } from '../../kernel/trust/sighting.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { hasRegistry } from '../../workspace/registry-lock.ts';
+import { bringIntoForce } from '../bring-into-force.ts';
 import { again, type Call, text, UsageError } from '../command.ts';
 import { answering, integer, type LedgerSession, withLedger } from '../ledger-session.ts';
 import { readBytes } from '../read-input.ts';
 import { person } from '../session.ts';
-import { bringIntoForce, trustIn } from '../trust-in-log.ts';
+import { trustIn } from '../trust-in-log.ts';
 
 const NAME_CHARS_MAX = 128;
 /** Of a handoff that could not be judged, because the verdict could not be kept. */

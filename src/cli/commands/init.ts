@@ -11,10 +11,10 @@ import { readJsonFile } from '../../workspace/load-config.ts';
 import { approvalsOf } from '../../workspace/registry-approvals.ts';
 import { hasRegistry, writeRegistryLock } from '../../workspace/registry-lock.ts';
 import { ask } from '../ask.ts';
+import { bringIntoForce } from '../bring-into-force.ts';
 import { again, type Call, EXIT, flag, out, outJson, UsageError } from '../command.ts';
 import { workspaceAt } from '../find-workspace.ts';
 import { withLedger } from '../ledger-session.ts';
-import { bringIntoForce } from '../trust-in-log.ts';
 
 const PACKAGE = resolve(dirname(BUNDLED), '..', '..');
 

@@ -15,8 +15,8 @@ import { ask } from '../ask.ts';
 import { recordOf, refuseWhileDriven, refusing, tipOf, unmergedLanes } from '../cast-work.ts';
 import { again, type Call, EXIT, flag, out, outJson, Refused } from '../command.ts';
 import { counted } from '../counted.ts';
+import { nameCast, withDoor } from '../looking.ts';
 import { withMainLocks } from '../main-locks.ts';
-import { nameCast, withDoor } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
   const verdict = await refusing(() =>

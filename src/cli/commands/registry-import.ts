@@ -1,7 +1,7 @@
 // `baton registry import`: takes over a registry from another folder, and locks it.
 import { join, resolve } from 'node:path';
-import { keeperOf } from '../../workspace/registry-attest.ts';
 import { importRegistry } from '../../workspace/registry-import.ts';
+import { keeperOf } from '../../workspace/registry-kept.ts';
 import { type Call, EXIT, out, outJson, Refused } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { withLedger } from '../ledger-session.ts';

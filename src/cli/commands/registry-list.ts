@@ -1,7 +1,7 @@
 // `baton registry list`: every agent, how it is pinned, and what it may do.
 import { join } from 'node:path';
 import { noTrust, quarantineOf } from '../../kernel/trust/state.ts';
-import { keeperOf } from '../../workspace/registry-attest.ts';
+import { keeperOf } from '../../workspace/registry-kept.ts';
 import { hasRegistry } from '../../workspace/registry-lock.ts';
 import { rowsOf } from '../../workspace/registry-review.ts';
 import { type Call, EXIT, note, out, outJson } from '../command.ts';

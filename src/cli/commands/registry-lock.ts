@@ -6,7 +6,7 @@ import { MANIFEST_PATH } from '../../dialects/governed/registry-json.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { loadFor } from '../../workspace/find-config.ts';
 import { approvalsOf } from '../../workspace/registry-approvals.ts';
-import { keeperOf } from '../../workspace/registry-attest.ts';
+import { keeperOf } from '../../workspace/registry-kept.ts';
 import { registryOnceLocked, writeRegistryLock } from '../../workspace/registry-lock.ts';
 import { reviewRegistry } from '../../workspace/registry-review.ts';
 import { again, type Call, EXIT, note, out, outJson, Refused, text } from '../command.ts';

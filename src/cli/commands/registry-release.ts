@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { isInsideAttempt } from '../../agents/inside-attempt.ts';
 import { OUTCOMES } from '../../kernel/trust/fact.ts';
-import { keeperOf } from '../../workspace/registry-attest.ts';
+import { keeperOf } from '../../workspace/registry-kept.ts';
 import { type Call, EXIT, out, outJson, Refused, text, UsageError } from '../command.ts';
 import { needed, withLedger } from '../ledger-session.ts';
 import { person } from '../session.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { loadFor } from '../../workspace/find-config.ts';
-import { keeperOf } from '../../workspace/registry-attest.ts';
+import { keeperOf } from '../../workspace/registry-kept.ts';
 import { reviewRegistry } from '../../workspace/registry-review.ts';
 import { type Call, EXIT, flag, out, outJson } from '../command.ts';
 import { counted } from '../counted.ts';

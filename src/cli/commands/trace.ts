@@ -7,7 +7,7 @@ import { aheadOf, behindFile, type TracedHandoff, type TracedTurn, tracedHandoff
 import { logFileIn } from '../../log/sqlite.ts';
 import { type Call, EXIT, out, outJson, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
-import { nameCast, noCastYet, withDoor } from '../session.ts';
+import { nameCast, noCastYet, withDoor } from '../looking.ts';
 import { hasLog } from '../state-folder.ts';
 import { table } from '../table.ts';
 

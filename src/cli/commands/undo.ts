@@ -18,9 +18,10 @@ import { leftBy, refuseWhileDriven, refusing, unmergedLanes } from '../cast-work
 import { again, type Call, EXIT, flag, note, out, outJson, Refused } from '../command.ts';
 import { counted } from '../counted.ts';
 import { endLeftovers } from '../leftovers.ts';
+import { nameCast, withDoor } from '../looking.ts';
 import { withMainLocks } from '../main-locks.ts';
 import { oneLine } from '../safe-text.ts';
-import { nameCast, person, withDoor } from '../session.ts';
+import { person } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
   const verdict = await refusing(() =>

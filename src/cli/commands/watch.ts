@@ -6,8 +6,8 @@ import { apply } from '../../kernel/apply.ts';
 import { emptyState } from '../../kernel/state.ts';
 import { again, type Call, EXIT, flag, note, outJson, outJsonLine, UsageError } from '../command.ts';
 import { exitOf, loadView, showEnd } from '../ending.ts';
+import { nameCast, withDoor } from '../looking.ts';
 import { type Progress, progressFor } from '../progress.ts';
-import { nameCast, withDoor } from '../session.ts';
 
 const LOOK_EVERY_MS = 1_000;
 

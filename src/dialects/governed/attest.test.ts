@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { TrustWatch } from '../../kernel/trust/watch.ts';
-import { attest, type Given, loadedFrom } from './attest.ts';
+import { attest, type Given } from './attest.ts';
 import { type Change, ID, NOW, promptOf, sha256, world } from './fixtures/world.ts';
+import { loadedFrom } from './loaded.ts';
 
 const request: JsonObject = {
   type: 'task',

@@ -4,7 +4,6 @@
 import type { Tools } from '../../kernel/graph/config.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Attestation, EnvelopeNote, Refusal } from '../../kernel/trust/sighting.ts';
-import type { LoadedRegistry } from '../../kernel/trust/state.ts';
 import type { TrustWatch } from '../../kernel/trust/watch.ts';
 import type { Denied } from '../../kernel/verdict.ts';
 import { INCIDENTS, refusal as refusalAt } from './answer.ts';
@@ -74,16 +73,6 @@ const FLAGS_MAX = 10;
 
 function isInjection(code: Json | undefined): boolean {
   return isString(code) && code.startsWith('INJECTION_');
-}
-
-/** What of a registry is remembered with the log. Null where it cannot be used. */
-export function loadedFrom(registry: Registry, lockHash: string): LoadedRegistry | null {
-  if (!registry.usable || registry.digest === null) return null;
-  const pins = [...registry.agents.values()].map(({ id, version, lockedHash }) => [
-    id,
-    { version, hash: lockedHash ?? '' },
-  ]);
-  return { digest: registry.digest, lock: lockHash, version: registry.version ?? '', agents: Object.fromEntries(pins) };
 }
 
 /** A refusal of the verifier with its place in the order, and what it asks to be blocked. */

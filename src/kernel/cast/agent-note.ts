@@ -4,14 +4,11 @@ import type { AgentNote } from '../fact.ts';
 import { scrub } from '../secrets.ts';
 import type { Session } from '../state.ts';
 import { cut } from './cut.ts';
+import { COMMAND_CHARS_MAX, COMMANDS_MAX } from './noted-commands.ts';
 
 const NAMES_MAX = 50;
 const NAME_CHARS_MAX = 200;
 const WARNING_CHARS_MAX = 500;
-
-/** So many commands are noted, and so much of each. */
-export const COMMANDS_MAX = 50;
-export const COMMAND_CHARS_MAX = 300;
 
 /** A conversation's name becomes an argument; one that begins with a dash would be taken for an option. */
 const SESSION_ID = /^[A-Za-z0-9][\w.-]{0,199}$/;

@@ -1,7 +1,6 @@
 // The bookkeeping of the ledger: what a fact does to it, in place. No rules and no failure; what a fact names and the
 // ledger does not know is left alone.
 import { isString } from '../json.ts';
-import { knownCode } from './blocking.ts';
 import { canonicalJson } from './canonical-json.ts';
 import type { LedgerFact } from './fact.ts';
 import { put } from './large-record.ts';
@@ -132,7 +131,7 @@ function applyToTask(
       if (!fact.replay) moved(ledger, run, task, fact, at);
       return;
     case 'worklog.added':
-      task.worklog = { entries: task.worklog.entries + 1, code: knownCode(fact.entry.code) };
+      task.worklog = { entries: task.worklog.entries + 1, code: isString(fact.entry.code) ? fact.entry.code : null };
       return;
     default:
       return unreachable(fact);

@@ -22,7 +22,7 @@ export function isSpent({ retries, retriesMax }: Task): boolean {
 
 /** The code of a result that is not done: its own, else that of the last worklog entry, else what its status means. */
 export function codeOfResult(task: Task, result: JsonObject): Code {
-  const said = knownCode(result.x_code) ?? task.worklog.code;
+  const said = knownCode(result.x_code) ?? knownCode(task.worklog.code);
   return said ?? (result.status === 'failed' ? 'ACCEPTANCE_FAILED' : 'MISSING_REQUIRED_INPUT');
 }
 

@@ -83,7 +83,7 @@ export type Task = TaskSpec & {
   passedOver: number;
   waitingSince: number | null;
   refusedAt: number | null;
-  worklog: { readonly entries: number; readonly code: Code | null };
+  worklog: { readonly entries: number; readonly code: string | null };
 };
 
 export type Run = {

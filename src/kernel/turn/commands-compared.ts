@@ -1,6 +1,6 @@
 // What an agent says it ran beside what it was seen to run. Both are compared by their steps, so that a folder that was
 // entered first, a shell around it, other spacing or a viewer behind a pipe makes no difference; everything else does.
-import { COMMAND_CHARS_MAX, COMMANDS_MAX } from '../cast/agent-note.ts';
+import { COMMAND_CHARS_MAX, COMMANDS_MAX } from '../cast/noted-commands.ts';
 import { cut } from '../cast/cut.ts';
 
 export type CommandDifferences = {

@@ -1,0 +1,48 @@
+// A registry as it lies in a folder, read when it is asked for.
+import { join } from 'node:path';
+import { loadRegistry } from '../dialects/governed/load.ts';
+import { loadedFrom } from '../dialects/governed/loaded.ts';
+import type { ReadFile } from '../dialects/governed/prompt.ts';
+import type { Registry } from '../dialects/governed/registry.ts';
+import { readerOf, sha256 } from '../dialects/governed/registry-folder.ts';
+import { LOCK_PATH } from '../dialects/governed/registry-json.ts';
+import type { LoadedRegistry } from '../kernel/trust/state.ts';
+import { hasRegistry } from './registry-lock.ts';
+
+/** A registry with the digest of its lock's bytes. */
+export type Kept = { readonly registry: Registry; readonly lockHash: string; readonly loaded: LoadedRegistry | null };
+
+/**
+ * The registry that a project has on disk, as its log is to know it; null where it has none. One that cannot be used has
+ * no agents, so that nobody is dispatched before it is mended.
+ */
+export function registryFound(dir: string): LoadedRegistry | null {
+  const home = join(dir, '.baton');
+  if (!hasRegistry(home)) return null;
+  const { loaded, lockHash } = keeperOf(home)();
+  return loaded ?? { digest: '', lock: lockHash, version: '', agents: {} };
+}
+
+/** Reads a registry's folder, and works it out anew only where a byte has changed. */
+export function keeperOf(dir: string): () => Kept {
+  const read = readerOf(dir);
+  let known: Kept | null = null;
+  let files = new Map<string, Uint8Array | null>();
+  return () => {
+    if (known && [...files].every(([path, bytes]) => isSame(bytes, read(path)))) return known;
+    files = new Map();
+    const noting: ReadFile = (path) => {
+      const bytes = read(path);
+      files.set(path, bytes);
+      return bytes;
+    };
+    const registry = loadRegistry('', noting, sha256);
+    const lockHash = sha256(files.get(LOCK_PATH) ?? new Uint8Array());
+    known = { registry, lockHash, loaded: loadedFrom(registry, lockHash) };
+    return known;
+  };
+}
+
+function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a === null || b === null ? a === b : Buffer.compare(a, b) === 0;
+}
