@@ -122,10 +122,10 @@ const NOT_JSON: Fault = { kind: 'syntax', message: 'this is not JSON', offset: 0
 
 /**
  * Whether a text may hold a name that poisons prototypes, or an escape that hides one; without, its value need not be
- * searched. The parts that are looked for are of one length, which makes that several times faster.
+ * searched. Looking for each part by itself is faster than one pattern of them all.
  */
 export function mayPoison(text: string): boolean {
-  return /__pr|ctor|\\u../.test(text);
+  return text.includes('__pr') || text.includes('ctor') || text.includes('\\u');
 }
 
 /** Some writers begin a text with a byte order mark. */

@@ -23,6 +23,9 @@ export type Reply =
     }
   | { readonly follow: number; readonly change: Change };
 
+/** Room for what a batch of decisions leaves behind, so that it is not carried along as if it were to stay. */
+const YOUNG_MB = 64;
+
 type Waiter = { resolve(value: never): void; reject(error: unknown): void };
 
 export class WorkerDoor implements Door {
@@ -45,7 +48,10 @@ export class WorkerDoor implements Door {
 
   static async open(logFile: string): Promise<WorkerDoor> {
     const name = import.meta.url.endsWith('.ts') ? './desk-worker.ts' : './desk-worker.js';
-    const worker = new Worker(new URL(name, import.meta.url), { workerData: { logFile } });
+    const worker = new Worker(new URL(name, import.meta.url), {
+      workerData: { logFile },
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+    });
     const door = new WorkerDoor(worker);
     try {
       await door.#call('ready');

@@ -7,10 +7,12 @@ import { dirname, join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Append, Head, Held, Lease, Log, Query, Snapshot, Used } from '../engine/ports.ts';
 import { type Entry, FACT_VERSION } from '../kernel/fact.ts';
+import type { Blob } from './blob-text.ts';
 import { CastIndex, type Row } from './cast-index.ts';
 import { onFileEvent } from './file-event.ts';
 import { filedUnder, fits } from './filed-under.ts';
 import { chain, entryOf, escaped, type Line, leafHash, NO_PREV, onceKey, usedTwice } from './line.ts';
+import { ManyRows } from './many-rows.ts';
 import { asStorageError, damagedEntry, newerLog } from './sqlite-fault.ts';
 import { IS_LIFECYCLE, openDatabase } from './sqlite-open.ts';
 
@@ -28,7 +30,7 @@ export class SqliteLog implements Log {
     StatementSync
   >;
   readonly #transact: Record<'begin' | 'commit', StatementSync>;
-  readonly #insert: Record<'fact' | 'text' | 'once', StatementSync>;
+  readonly #insert: { readonly facts: ManyRows; readonly texts: ManyRows; readonly once: StatementSync };
   readonly #casts: CastIndex;
   /** The head as this connection last saw it, so that a commit with nothing new to read hashes nothing twice. */
   #head: Head & { readonly at: string } = { seq: 0, hash: NO_PREV, at: '' };
@@ -52,8 +54,8 @@ export class SqliteLog implements Log {
     };
     this.#transact = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') };
     this.#insert = {
-      fact: db.prepare('INSERT INTO facts (seq, kind, cast_id, task_id, line) VALUES (?, ?, ?, ?, ?)'),
-      text: db.prepare('INSERT INTO texts (id, digest, body) VALUES (?, ?, ?)'),
+      facts: new ManyRows(db, 'facts', ['seq', 'kind', 'cast_id', 'task_id', 'line']),
+      texts: new ManyRows(db, 'texts', ['id', 'digest', 'body']),
       once: db.prepare('INSERT INTO once (key, seq) VALUES (?, ?)'),
     };
     this.#casts = new CastIndex(db);
@@ -207,19 +209,28 @@ export class SqliteLog implements Log {
 
   #append(appends: readonly Append[]): Line[] {
     let { seq, hash: prev, at } = this.#head;
-    return appends.map((append) => {
+    const lines = appends.map((append) => {
       const line = chain(append, ++seq, prev, at);
       prev = line.leaf;
       at = line.entry.at;
       const { kind, cast, task } = filedUnder(append.fact);
-      this.#insert.fact.run(seq, kind, cast, task, line.line);
+      this.#insert.facts.add(seq, kind, cast, task, line.line);
       const first = seq * TEXTS_PER_FACT;
-      for (const [index, { digest, text }] of line.blobs.entries()) this.#insert.text.run(first + index, digest, text);
+      for (let index = 0; index < line.blobs.length; index++) {
+        const { digest, text } = line.blobs[index] as Blob;
+        this.#insert.texts.add(first + index, digest, text);
+      }
       for (const key of line.entry.once ?? []) this.#useUp(key, seq);
       for (const { name, value } of append.leases ?? []) this.#setLease(name, value);
-      if (append.fact.kind === 'blob.erased') this.#erase(append.fact);
+      if (append.fact.kind === 'blob.erased') {
+        this.#insert.texts.flush();
+        this.#erase(append.fact);
+      }
       return line;
     });
+    this.#insert.facts.flush();
+    this.#insert.texts.flush();
+    return lines;
   }
 
   /** What a fact says was erased goes with it. It is overwritten, and a snapshot that holds a copy of it goes too. */
@@ -316,6 +327,8 @@ export class SqliteLog implements Log {
       } catch (error) {
         if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
         // What was appended is gone again; the head is read anew.
+        this.#insert.facts.drop();
+        this.#insert.texts.drop();
         this.#head = { seq: 0, hash: NO_PREV, at: '' };
         throw error;
       }

@@ -36,6 +36,14 @@ export function readInstant(text: string): Instant | null {
   return { seconds, nanos: zone === 19 ? 0 : Number(text.slice(20, zone).padEnd(9, '0')) };
 }
 
+let clock: { readonly text: string; readonly instant: Instant | null } = { text: '', instant: null };
+
+/** The same for the verifier's own time, which many envelopes are held against. */
+export function readClock(text: string): Instant | null {
+  if (text !== clock.text) clock = { text, instant: readInstant(text) };
+  return clock.instant;
+}
+
 function twoDigits(text: string, at: number): number {
   return (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
 }

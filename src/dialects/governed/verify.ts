@@ -30,7 +30,7 @@ import { PROTOCOL_VERSION } from './schema.ts';
 import { checkScope, sourceCouldDoIt } from './scope.ts';
 import type { StageName } from './stage.ts';
 import { suggestId, suggestTarget } from './suggestion.ts';
-import { checkFreshness, checkTimestampForm, type Instant, readInstant } from './timestamp.ts';
+import { checkFreshness, checkTimestampForm, type Instant, readClock } from './timestamp.ts';
 
 export type VerifyOptions = {
   readonly registry: Registry;
@@ -61,7 +61,7 @@ export const MAX_SKEW_S = 60;
 
 /** `input` is an envelope exactly as it came, as bytes or text, or one already parsed. */
 export function verifyHandoff(input: unknown, options: VerifyOptions): Verdict {
-  const now = readInstant(options.now);
+  const now = readClock(options.now);
   if (now === null) return deny('BAD_USAGE', 'now must be a date and time with an offset, like 2026-02-11T00:45:02Z');
   const progress: Progress = {
     registry: options.registry,

@@ -27,13 +27,8 @@ export function firstBytes(text: string, bytesMax: number): string {
 
 /** The same text with a replacement character for every half of one. */
 export function wellFormed(text: string): string {
-  // Most texts have no surrogate at all, and that is quickly seen.
-  return SURROGATE.test(text) ? text.replace(HALVES, '\ufffd') : text;
+  return text.isWellFormed() ? text : text.toWellFormed();
 }
-
-const SURROGATE = /[\ud800-\udfff]/;
-// Read as whole characters, only a half that stands alone is a surrogate.
-const HALVES = /\p{Surrogate}/gu;
 
 function first(text: string, max: number): string {
   return text.slice(0, isHigh(text.charCodeAt(max - 1)) ? max - 1 : max);

@@ -22,7 +22,7 @@ export type Pen = {
 
 export function newPen(state: State, at: number, dialects: Dialects): Pen {
   const facts: Fact[] = [];
-  const stamp = new Date(at).toISOString();
+  const stamp = stampOf(at);
   return {
     state,
     ledger: state.ledger,
@@ -35,6 +35,14 @@ export function newPen(state: State, at: number, dialects: Dialects): Pen {
       apply(state, { at: stamp, fact });
     },
   };
+}
+
+let lastStamp = { at: Number.NaN, text: '' };
+
+/** The decisions of one batch mostly have the same time. */
+function stampOf(at: number): string {
+  if (at !== lastStamp.at) lastStamp = { at, text: new Date(at).toISOString() };
+  return lastStamp.text;
 }
 
 export function socketOf(cast: Cast, id: string): Socket {

@@ -15,7 +15,9 @@ function inForm(value: unknown): unknown {
   const members = value as Readonly<Record<string, unknown>>;
   const form: Record<string, unknown> = {};
   let isRenamed = false;
-  for (const key of Object.keys(members).sort()) {
+  const keys = Object.keys(members);
+  if (!isSorted(keys)) keys.sort();
+  for (const key of keys) {
     const member = members[key];
     if (member === undefined) continue;
     const name = wellFormed(key);
@@ -24,6 +26,12 @@ function inForm(value: unknown): unknown {
   }
   // A name that was mended may stand in another place.
   return isRenamed ? inForm(form) : form;
+}
+
+function isSorted(keys: readonly string[]): boolean {
+  for (let index = 1; index < keys.length; index++)
+    if ((keys[index] as string) < (keys[index - 1] as string)) return false;
+  return true;
 }
 
 /** A member named `__proto__` is a member like any other. */
