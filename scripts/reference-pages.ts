@@ -1,9 +1,11 @@
 // The generated pages of the reference: the commands and the codes, as their own tables tell them.
+import { roleFor } from '../src/access/role.ts';
 import type { Command } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { GROUPS } from '../src/cli/help.ts';
 import { ACCESS_CODES } from '../src/kernel/codes/access.ts';
 import { AGENT_CODES } from '../src/kernel/codes/agent.ts';
+import { ALLOWED_CODES } from '../src/kernel/codes/allowed.ts';
 import { APPROVAL_CODES } from '../src/kernel/codes/approval.ts';
 import { EVIDENCE_CODES } from '../src/kernel/codes/evidence.ts';
 import { GAIA_CODES } from '../src/kernel/codes/gaia.ts';
@@ -28,7 +30,8 @@ export const REFERENCE_PAGES: Readonly<Record<string, () => string>> = {
 function commandsPage(): string {
   const rows = GROUPS.flatMap(([group, title]) =>
     COMMANDS.filter((command) => command.group === group).map(
-      ({ name, summary }) => `| ${title} | [\`baton ${name}\`](#baton-${name}) | ${cell(summary)} |`,
+      ({ name, summary, act }) =>
+        `| ${title} | [\`baton ${name}\`](#baton-${name}) | ${cell(summary)} | ${rolesFor(act)} |`,
     ),
   );
   const sections = GROUPS.flatMap(([group]) => COMMANDS.filter((command) => command.group === group).map(section));
@@ -40,12 +43,21 @@ Every command takes \`-C DIR\` (the workspace), \`--json\` (exactly one JSON val
 \`latest\` stands for the newest cast wherever a CAST is asked for. What the exit codes mean and what the JSON looks like:
 [the command line](../cli.md).
 
-| | command | does |
-|---|---|---|
+Who acts for a token (\`baton token\`) needs the role in the last column, or a higher one: viewer, operator, approver, admin.
+
+| | command | does | role |
+|---|---|---|---|
 ${rows.join('\n')}
 
 ${sections.join('\n\n')}
 `;
+}
+
+/** The role of a command, or of each of its forms. */
+function rolesFor(act: Command['act']): string {
+  if (typeof act === 'string') return roleFor(act);
+  const forms = Object.entries(act).map(([word, one]) => `${word === '' ? 'else' : `\`${word}\``} ${roleFor(one)}`);
+  return forms.toSorted((a, b) => Number(a.startsWith('else')) - Number(b.startsWith('else'))).join(', ');
 }
 
 function section({ name, args, summary, help, example }: Command): string {
@@ -55,6 +67,7 @@ function section({ name, args, summary, help, example }: Command): string {
 }
 
 const CHAPTERS: readonly (readonly [title: string, codes: Readonly<Record<string, CodeRow>>])[] = [
+  ['Allowed', ALLOWED_CODES],
   ['Loadouts and casts', GRAPH_CODES],
   ['Agents', AGENT_CODES],
   ['Turns (gaia)', GAIA_CODES],

@@ -1,6 +1,7 @@
 // The contracts as a library: what a program hands over may hold anything, and the answer is a verdict all the same.
 import { expect, test } from 'vitest';
-import { CODES, KINDS, type Payload, read, validate } from './contracts.ts';
+import { brief, CODES, contract, KINDS, type Payload, read, repair, validate } from './contracts.ts';
+import { deny } from './kernel/verdict.ts';
 
 const now = '2026-02-11T00:45:02Z';
 const cyclic: Record<string, unknown> = {};
@@ -34,6 +35,17 @@ test.each(KINDS)('%s: whatever a value holds, the answer is a refusal that names
   }
 });
 
+test.each(KINDS)(
+  '%s: bytes that are no text are refused as what is no JSON, and not read as something else',
+  async (kind) => {
+    const bytes = Buffer.from('{"satisfied":true,"context":"\u0001"}').map((byte) => (byte === 1 ? 0xff : byte));
+    const registry = 'src/dialects/governed/fixtures/registry';
+    const verdict = await validate(kind, { text: Buffer.from(bytes).toString('utf8'), bytes }, { now, registry });
+    const code = kind.startsWith('operator/') ? 'SCHEMA_INVALID' : kind.startsWith('governed/') ? 'PARSE' : 'NOT_JSON';
+    expect([verdict.code, verdict.reason]).toEqual([code, expect.stringContaining('not UTF-8')]);
+  },
+);
+
 test.each(KINDS)('%s: options that are no JSON are wrong usage, one that is undefined is none', async (kind) => {
   const given = (options: unknown) => ({ now, options: options as never });
   expect((await validate(kind, { value: {} }, given({ now: () => 1 }))).code).toBe('BAD_USAGE');
@@ -49,13 +61,95 @@ test('a plain value is judged by its kind', async () => {
   expect((await validate('operator/locks', { value: { locks: [] } }, { now })).code).toBe('OK');
 });
 
-test.each([
-  ['no contract', '{}', undefined],
-  ['half a contract', '{}', { dialect: 'materia' }],
-  ['a dialect that is none', '{}', { dialect: 'nope' }],
-  ['no text', undefined, {}],
-  ['an object', {}, {}],
-])('reading with %s is answered, not thrown', (_, raw, wanted) => {
+test.each<[string, unknown, string]>([
+  ['nothing', undefined, 'the payload must be'],
+  ['a text that is not wrapped', '{}', 'the payload must be'],
+  ['neither text nor value', {}, 'the payload must be'],
+  ['a text that is none', { text: 5 }, 'text must be a string'],
+  ['bytes that are none', { text: '', bytes: 5 }, 'bytes must be bytes'],
+  ['a written text that is none', { value: {}, written: 5 }, 'written must be the text'],
+])('a payload that is %s is wrong usage', async (_, payload, words) => {
+  for (const kind of KINDS) {
+    const { code, reason } = await validate(kind, payload as Payload, { now });
+    expect([code, reason]).toEqual(['BAD_USAGE', expect.stringContaining(words)]);
+  }
+});
+
+test('what is known beside the payload may be left out, and must be an object', async () => {
+  expect((await validate('materia', { text: '{}' })).code).toBe('OK');
+  expect((await validate('governed/handoff', { text: '{}' })).code).toBe('BAD_USAGE');
+  for (const given of [null, 5, { options: 'x' }]) {
+    expect((await validate('materia', { text: '{}' }, given as never)).code).toBe('BAD_USAGE');
+  }
+});
+
+test.each<[string, object]>([
+  ['materia', { require: ['satisfied'] }],
+  ['materia', { task_agent_id: 'a00000' }],
+  ['materia', { requires: 'satisfied' }],
+  ['gaia', { injectedContext: {} }],
+  ['gaia/merge', { writable_sections: [] }],
+  ['gaia/transition', { reports: [] }],
+  ['operator/locks', { Strict: true }],
+  ['operator/locks', { strict: 'true' }],
+  ['governed/handoff', { seen: [] }],
+])('%s: an option %j that is misspelt or of another type is wrong usage', async (kind, options) => {
+  const verdict = await validate(kind, { value: {} }, { now, options: options as never });
+  expect(verdict.code).toBe('BAD_USAGE');
+});
+
+test.each<[string, string]>([
+  ['operator/locks', '{"locks":[{"task_id":"T-1","resource":"a","active":true}],"locks":[]}'],
+  ['gaia/merge', '{"entries":[{"contract":"a","payload":{}}],"entries":[]}'],
+  ['gaia/transition', '{"reports":["COMPLETE","COMPLETE"],"reports":["COMPLETE"]}'],
+  ['materia', '{"satisfied":false,"satisfied":true}'],
+])('%s: a key that stands twice is refused in a parsed value as in its text', async (kind, written) => {
+  const value = JSON.parse(written) as never;
+  const asText = await validate(kind, { text: written }, { now });
+  expect([asText.allow, asText.reason]).toEqual([false, expect.stringContaining('written twice')]);
+  expect(await validate(kind, { value, written }, { now })).toEqual(asText);
+  expect((await validate(kind, { value }, { now })).allow).toBe(true);
+});
+
+test.each<[string, unknown, unknown, string]>([
+  ['no contract', '{}', undefined, 'OK'],
+  ['null for a contract', '{}', null, 'OK'],
+  ['half a contract', '{}', { dialect: 'materia' }, 'OK'],
+  ['parts that are undefined', '{}', { schema: undefined, assign: undefined, turn: undefined }, 'OK'],
+  ['a contract that is none', '{}', 'materia', 'BAD_USAGE'],
+  ['a dialect that is none', '{}', { dialect: 'nope' }, 'BAD_USAGE'],
+  ['a dialect that is no word', '{}', { dialect: Symbol('x') }, 'BAD_USAGE'],
+  ['a generator that is no boolean', '{}', { generator: 1 }, 'BAD_USAGE'],
+  ['requirements that are no list', '{}', { requires: 'satisfied' }, 'BAD_USAGE'],
+  ['assignments that are null', '{}', { assign: null }, 'BAD_USAGE'],
+  ['an assignment that is no path', '{}', { assign: { a: 5 } }, 'BAD_USAGE'],
+  ['a schema that is text', '{}', { schema: 'x' }, 'BAD_USAGE'],
+  ['a schema that is true', '{}', { schema: true }, 'BAD_USAGE'],
+  ['a schema that holds itself', '{}', { schema: cyclic }, 'BAD_USAGE'],
+  ['a schema that cannot be read', '{}', { schema: unreadable }, 'BAD_USAGE'],
+  ['a contract that cannot be read', '{}', unreadable, 'BAD_USAGE'],
+  ['a turn that is none', '{}', { turn: 5 }, 'BAD_USAGE'],
+  ['an agent that is no name', '{}', { turn: { agentId: 5, input: null } }, 'BAD_USAGE'],
+  ['an input that is text', '{}', { turn: { agentId: null, input: 'x' } }, 'BAD_USAGE'],
+  ['no text', undefined, {}, 'BAD_USAGE'],
+  ['an object for a text', {}, {}, 'BAD_USAGE'],
+])('reading with %s is answered, not thrown', (_, raw, wanted, code) => {
   const reading = read(raw as string, wanted as never);
-  expect(reading.ok || reading.verdict.allow === false).toBe(true);
+  expect(reading.ok ? 'OK' : reading.verdict.code).toBe(code);
+});
+
+test.each(['materia', 'gaia', 'operator', 'text', 'governed'] as const)(
+  '%s: brief and repair fill in what a contract leaves out',
+  (dialect) => {
+    const refusal = deny('NOT_JSON', 'no');
+    expect(brief({ dialect })).toBe(brief(contract({ dialect })));
+    expect(repair(refusal, 'x', { dialect })).toBe(repair(refusal, 'x', contract({ dialect })));
+    const reading = read('x', { dialect });
+    expect(reading.ok).toBe(dialect === 'text');
+  },
+);
+
+test('brief and repair say what is wrong with a contract that is none', () => {
+  expect(() => brief({ dialect: 'nope' as never })).toThrow('there is no dialect nope; there are: ');
+  expect(() => repair(deny('NOT_JSON', 'no'), '', { schema: 'x' as never })).toThrow('schema must be a JSON Schema');
 });

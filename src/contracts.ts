@@ -1,8 +1,11 @@
 // The contracts on their own: read, brief and validate payloads without the engine.
 import { governed } from './dialects/governed/index.ts';
 import { dialects } from './dialects/index.ts';
+import { faultOfPlain } from './dialects/plain-json.ts';
+import { faultOfOptions } from './dialects/validate.ts';
 import type { Contract, Dialect, Reading } from './kernel/dialect.ts';
 import type { ContractName } from './kernel/graph/config.ts';
+import { isObject, isString, type JsonObject } from './kernel/json.ts';
 import { type Denied, deny } from './kernel/verdict.ts';
 
 export { KINDS, type Payload, type ValidateOptions, validate } from './dialects/validate.ts';
@@ -13,37 +16,77 @@ export type { Allowed, Denied, Verdict } from './kernel/verdict.ts';
 /** What is asked of a payload, and in which dialect. */
 export type Wanted = Omit<Contract, 'dialect'> & { readonly dialect: ContractName | 'governed' };
 
-/** A contract with nothing asked of it; name what you need. */
+/** A contract with nothing asked of it; name what you need. What is undefined counts as not named. */
 export function contract(wanted: Partial<Wanted> = {}): Wanted {
-  return { dialect: 'materia', generator: false, utility: false, requires: [], assign: {}, schema: null, ...wanted };
+  const named = Object.fromEntries(Object.entries(wanted ?? {}).filter(([, value]) => value !== undefined));
+  return { dialect: 'materia', generator: false, utility: false, requires: [], assign: {}, schema: null, ...named };
 }
 
-/** One canonical handoff, or one refusal. Never throws. */
+/** One canonical handoff, or one refusal. Never throws: a contract that is none is refused as `BAD_USAGE`. */
 export function read(raw: string, wanted: Partial<Wanted> = {}): Reading {
-  const refusal = misuse(raw, wanted);
-  if (refusal) return { ok: false, verdict: refusal };
-  const whole = contract(wanted);
-  return dialectOf(whole).read(raw, asContract(whole));
+  const whole = wholeOf(wanted);
+  if (typeof raw !== 'string') return misused('read takes the text that an agent wrote, as a string');
+  return typeof whole === 'string' ? misused(whole) : dialectOf(whole).read(raw, asContract(whole));
 }
 
-/** Callers without a compiler get an answer too. */
-function misuse(raw: unknown, wanted: unknown): Denied | null {
-  if (typeof raw !== 'string')
-    return deny('CONTRACT_VIOLATION', 'read takes the text that an agent wrote, as a string');
-  const { dialect = 'materia' } = (typeof wanted === 'object' && wanted !== null ? wanted : {}) as Partial<Wanted>;
-  if (dialect === 'governed' || Object.hasOwn(dialects, dialect)) return null;
-  const known = [...Object.keys(dialects), 'governed'].join(', ');
-  return deny('CONTRACT_VIOLATION', `there is no dialect ${String(dialect)}; there are: ${known}`);
+/** What an agent is told about the format of its answer. Throws for a contract that is none, which only a caller can mend. */
+export function brief(wanted: Partial<Wanted> = {}): string {
+  const whole = usable(wanted);
+  return dialectOf(whole).brief(asContract(whole));
 }
 
-/** What an agent is told about the format of its answer. */
-export function brief(wanted: Wanted): string {
-  return dialectOf(wanted).brief(asContract(wanted));
+/** What an agent is told after a refusal. Throws as `brief` does. */
+export function repair(refusal: Denied, raw: string, wanted: Partial<Wanted> = {}): string {
+  const whole = usable(wanted);
+  return dialectOf(whole).repair(refusal, raw, asContract(whole));
 }
 
-/** What an agent is told after a refusal. */
-export function repair(refusal: Denied, raw: string, wanted: Wanted): string {
-  return dialectOf(wanted).repair(refusal, raw, asContract(wanted));
+function misused(why: string): Reading {
+  return { ok: false, verdict: deny('BAD_USAGE', why) };
+}
+
+function usable(wanted: unknown): Wanted {
+  const whole = wholeOf(wanted);
+  if (typeof whole === 'string') throw new TypeError(whole);
+  return whole;
+}
+
+/** The contract with all its parts, or what is wrong with it. Callers without a compiler get an answer too. */
+function wholeOf(wanted: unknown): Wanted | string {
+  if (wanted !== undefined && wanted !== null && !isObject(wanted)) return 'the contract must be an object';
+  try {
+    const whole = contract(wanted as Partial<Wanted>);
+    return faultOf(whole) ?? whole;
+  } catch {
+    return 'the contract holds something that cannot be read'; // A getter or proxy of the caller may throw.
+  }
+}
+
+function faultOf({ dialect, generator, utility, requires, assign, schema, turn }: Wanted): string | null {
+  if (dialect !== 'governed' && !Object.hasOwn(dialects, dialect)) {
+    const known = [...Object.keys(dialects), 'governed'].join(', ');
+    return `there is no dialect ${String(dialect)}; there are: ${known}`;
+  }
+  const fault = faultOfOptions({ generator, utility, requires, assign, schema } as JsonObject);
+  if (fault !== null) return fault.replace('options.', 'the contract: ');
+  if (!isPlain(schema)) return 'the contract: schema must be plain JSON';
+  if (turn === undefined) return null;
+  if (!isObject(turn)) return 'the contract: turn must be {agentId, input}';
+  const { agentId = null, input = null } = turn as Partial<NonNullable<Wanted['turn']>>;
+  if (agentId !== null && !isString(agentId)) return 'the contract: turn.agentId must be a string or null';
+  return (input === null || isObject(input)) && isPlain(input)
+    ? null
+    : 'the contract: turn.input must be an INPUT envelope of plain JSON, or null';
+}
+
+const plain = new WeakSet<object>();
+
+/** Whether a part of a contract is JSON. A contract is mostly used for many reads, and is looked through for the first. */
+function isPlain(part: object | null): boolean {
+  if (part === null || plain.has(part)) return true;
+  if (faultOfPlain(part) !== null) return false;
+  plain.add(part);
+  return true;
 }
 
 function dialectOf({ dialect }: Wanted): Dialect {

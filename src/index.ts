@@ -1,5 +1,18 @@
-// The library: open a workspace, start casts, drive them, watch them.
+// The library: `openWorkspace` to work with a workspace from a program, and the parts for whoever puts them together himself.
 export { runners } from './agents/index.ts';
+export {
+  type Answer,
+  type CastEvent,
+  type CastNews,
+  type Claim,
+  type Claimed,
+  type LiveNews,
+  type LoggedFact,
+  type OpenWorkspace,
+  openWorkspace,
+  type StandingCast,
+  type TaskCalls,
+} from './api/index.ts';
 export { dialects } from './dialects/index.ts';
 export { Desk } from './engine/desk.ts';
 export { type Change, type Door, LocalDoor } from './engine/door.ts';

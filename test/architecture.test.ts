@@ -38,12 +38,18 @@ const BORDERS: Readonly<Record<string, Border>> = {
     npm: ['@modelcontextprotocol/sdk'],
     node: true,
   },
+  /** For programs that use the library: a workspace as the tools see it, and those tools as functions. */
+  api: {
+    src: ['kernel', 'engine', 'log', 'agents/inside-attempt.ts', 'workspace/locate.ts', 'mcp'],
+    npm: [],
+    node: true,
+  },
   hooks: { src: ['kernel', 'dialects', 'engine', 'log', 'workspace', 'approvals'], npm: [], node: true },
   /** What users' own tests may use: a model without a network. */
   testing: { src: ['kernel'], npm: [], node: true },
   cli: { src: ['*'], npm: ['@modelcontextprotocol/sdk'], node: true },
   /** Files right in `src`: what the package gives to others. */
-  '': { src: ['kernel', 'dialects', 'engine', 'log', 'agents', 'utilities', 'workspace'], npm: [], node: false },
+  '': { src: ['kernel', 'dialects', 'engine', 'log', 'agents', 'utilities', 'workspace', 'api'], npm: [], node: false },
 };
 
 /** What crosses a border all the same, and why. An entry that is not needed any more fails the test. */

@@ -9,6 +9,7 @@ import type { Quarantine } from '../src/kernel/trust/state.ts';
 import { always, graph, no, notSatisfied, satisfied } from './loadouts.ts';
 import { type Play, play } from './play.ts';
 import { asBlock, reportOf } from './reports.ts';
+import { envelope, result, TEAM } from './team.ts';
 
 const START = Date.parse('2026-01-01T00:00:00.000Z');
 const NOW = START + 3 * 3_600_000;
@@ -69,8 +70,9 @@ function failed(code: string, details: JsonObject = {}, more: Partial<Standing> 
   return look({ cast, entries: [...entries, entry(fact)] }, more);
 }
 
-function waitingFor(code: string, turn: Partial<Turn>, facts: readonly CastFact[] = []): Standing {
-  const { cast, entries } = midway(turn, { status: 'waiting', code, reason: `it waits with ${code}` });
+function waitingFor(code: string, turn: Partial<Turn>, facts: readonly CastFact[] = [], until?: number): Standing {
+  const ends = until === undefined ? {} : { until };
+  const { cast, entries } = midway(turn, { status: 'waiting', code, reason: `it waits with ${code}`, ...ends });
   const wait = { kind: 'cast.waiting', cast: 'c', code, reason: 'x' } as const;
   return look({ cast, entries: [...entries, ...facts.map(entry), entry(wait)] });
 }
@@ -276,6 +278,24 @@ export const STANDINGS: readonly Row[] = [
     commands: ['approvals', 'approve P-1', 'reject P-1 --reason "not now"', SEE],
   },
   {
+    what: 'waiting for a permission that nobody gave in time',
+    standing: waitingFor(
+      'APPROVAL_NEEDED',
+      {
+        phase: 'asked',
+        asks: {
+          ...{ what: 'approval', question: 'apply; terraform apply', since: START, approval: 'P-1' },
+          until: START + 3_600_000,
+        },
+      },
+      [],
+      START + 3_600_000,
+    ),
+    code: 'APPROVAL_EXPIRED',
+    says: ['waits for a person (APPROVAL_EXPIRED)', 'asked for permission P-1', 'terraform apply', '2 h ago'],
+    commands: ['continue c', 'decide c:1 fail', SEE],
+  },
+  {
     what: 'waiting, with an approved command of which nobody knows how it ended',
     standing: lostUse(),
     code: 'AGENT_BLOCKED',
@@ -316,6 +336,17 @@ export const STANDINGS: readonly Row[] = [
     code: 'TASK_TIMEOUT',
     says: ['is blocked since'],
     commands: [SEE, 'continue c'],
+  },
+  {
+    what: 'waiting because an item is blocked that can be left out',
+    standing: (() => {
+      const stuck = result('T-1', { status: 'blocked', acceptance_check: [] });
+      const agents = { Lead: [envelope({ id: 'T-1' })], Worker: [stuck], Sum: ['x'] };
+      return look(play({ config: TEAM, agents }));
+    })(),
+    code: 'MISSING_REQUIRED_INPUT',
+    says: ['is blocked since'],
+    commands: ['task move T-1 canceled --run c --reason "not needed"', 'show c --turn 2', 'continue c'],
   },
   {
     what: 'waiting for a task that no open turn explains',

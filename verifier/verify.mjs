@@ -1,20 +1,18 @@
 // Checks the evidence that Baton leaves behind, without Baton: plain Node (20 for a file, 24 for a log), no dependency, no
 // network, not a line shared with the program that wrote it. It reads and never writes.
-//   node verify.mjs run.baton [--key KEY]
-//   node verify.mjs --log .baton/state/log.sqlite [--checkpoint FILE]… [--key KEY]
+//   node verify.mjs run.baton [--key KEY], or node verify.mjs --log log.sqlite [--checkpoint FILE]… [--key KEY]
 // It prints one line for each finding: number of the entry (0: none in particular), kind, a sentence. Exit 0: all is as it
-// was written, 1: something is not, 2: it was not told what to check. The rules:
+// was written, 1: something is not, 2: what it was told to check, or to check it by, is not there. The rules:
 //   line        an entry is one line: the RFC 8785 (JCS) form of {at, body, by, cast?, kind, once?, prev, seq, v}
-//   chain       leaf = SHA-256(0x00 ‖ line); `prev` is the leaf of the entry before, zeros in entry 1; `seq` counts from 1;
-//               `at` never decreases
+//   chain       leaf = SHA-256(0x00 ‖ line); `prev`: the leaf before, zeros in entry 1; `seq`: from 1; `at`: not decreasing
 //   tree        the Merkle tree of RFC 6962 over the leaves: node = SHA-256(0x01 ‖ left ‖ right)
 //   checkpoint  a C2SP signed note: origin, size, base64 root, empty line, "— name base64(key id ‖ Ed25519 signature)"
-//   text        {"$blob": "sha256:…"} in a body stands for a text beside the line, unless a later `blob.erased` entry
-//               names its digest and its entry
+//   text        {"$blob": "sha256:…"} in a body stands for a text beside the line, unless a later `blob.erased` names both
 //   index       the columns and tables that entries are found by say what the lines say
 import { createHash, createPublicKey, verify as isSignature } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { accessSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
 
 const { DatabaseSync } = await import('node:sqlite').catch(() => ({}));
 const sha256 = (...parts) => parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest('hex');
@@ -24,7 +22,6 @@ const nodeOf = (left, right) => sha256('\x01', Buffer.from(left, 'hex'), Buffer.
 const rootOf = (peaks) => peaks.reduceRight((right, left) => nodeOf(left, right));
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const ZEROS = '0'.repeat(64);
-
 const faults = [];
 const fault = (seq, kind, why) => faults.push({ seq, kind, why });
 /** Reports the first of several faults `[is it so, kind, why]`; the others would follow from it. */
@@ -50,22 +47,18 @@ function readLine(line) {
   return null;
 }
 
-/** An object with a member that looks like a reference is stored inside another one. */
-const inner = (object) => (isObject(object?.$literal) ? object.$literal : (object ?? {}));
-
-/** The digests of the texts beside a line, in the order in which they stand in it. */
+/** The digests of the texts beside a line, in their order in it. What only looks like a reference stands in a $literal. */
 function digestsIn(value) {
   if (Array.isArray(value)) return value.flatMap(digestsIn);
   if (!isObject(value)) return [];
   if (typeof value.$blob === 'string') return [value.$blob];
-  const members = '$json' in value ? value : inner(value);
+  const members = !('$json' in value) && isObject(value.$literal) ? value.$literal : value;
   const names = Object.keys(members).sort();
   return names.flatMap((name) => digestsIn(members[name]));
 }
 
 /** The places, as entry and digest, whose texts an entry says were erased. */
 const erasedBy = ({ kind, body }) => (kind === 'blob.erased' ? body.from.map((seq) => `${seq} ${body.digest}`) : []);
-
 const [seqOf, digestIn] = [(place) => Number.parseInt(place, 10), (place) => place.split(' ')[1]];
 
 /** Compares texts with the digests they have in the line of an entry. Those that are not there join `missing`. */
@@ -95,11 +88,10 @@ function readKey(line) {
   return [{ name, id, object: createPublicKey({ key: der, format: 'der', type: 'spki' }) }];
 }
 
-/** The signed notes of a text, each of five lines and an empty one. Base64 counts in its one right spelling only. */
+/** The signed notes of a text, each of five lines and an empty one, and nothing else. Base64 counts in one spelling only. */
 function checkpointsIn(text, keys, where) {
-  const notes = [];
-  const lines = text.split('\n');
-  for (let at = 0; at + 1 < lines.length; at += 6) {
+  const [notes, lines] = [[], text.split('\n')];
+  for (let at = 0; at + 1 < lines.length || lines[at]; at += 6) {
     const [origin, size, root = '', gap, signed = '', end] = lines.slice(at, at + 6);
     const [, name, encoded = ''] = /^\u2014 (\S+) (\S+)$/.exec(signed) ?? [];
     const signature = Buffer.from(encoded, 'base64');
@@ -133,8 +125,7 @@ function checkBundle(file, givenKey) {
   const text = readFileSync(file, 'utf8');
   const { signature, ...bundle } = JSON.parse(text);
   const { cast, checkpoint, facts, format, key, redacted, seqs, texts } = bundle;
-  if (format !== 'baton.bundle/1' || `${jcs({ ...bundle, signature })}\n` !== text)
-    throw new Error('it is not canonical');
+  if (format !== 'baton.bundle/1' || `${jcs({ ...bundle, signature })}\n` !== text) throw new Error('not canonical');
   if (givenKey && givenKey !== key) fault(0, 'CHECKPOINT_SIGNATURE', 'another key signed it than the given one');
   const [head] = checkpointsIn(`${checkpoint}\n`, readKey(key), 'the bundle');
   if (!head) return '';
@@ -143,8 +134,7 @@ function checkBundle(file, givenKey) {
   if (gone !== undefined) fault(gone, 'SEQ_GAP', 'the facts are not those that were exported');
   let before = { seq: 0, leaf: ZEROS, at: '' };
   for (const { seq, line, leaf: withheld, proof } of facts) {
-    const entry = line === undefined ? null : readLine(line);
-    const leaf = line === undefined ? withheld : leafOf(line);
+    const [entry, leaf] = line === undefined ? [null, withheld] : [readLine(line), leafOf(line)];
     const isProved = seq <= head.size && rootBy(proof, leaf, seq - 1, head.size) === head.root && proof.length === 0;
     firstOf(seq, [
       ...lineFaults(seq, line, entry, before),
@@ -166,17 +156,13 @@ function checkBundle(file, givenKey) {
 }
 
 // ---- a log
-/**
- * The tables: another one, a view in the place of one or a trigger could show an auditor something else than others see.
- * The texts of entry n have the ids n · 2^20, n · 2^20 + 1, …; `by_cast` has the numbers of a cast's entries in each full
- * block of 1024 entries; `leases` say who is alive and are no part of the history.
- */
+// The tables: another one, a view in the place of one or a trigger could show an auditor something else than others see.
+// The texts of entry n have the ids n · 2^20, n · 2^20 + 1, …; `by_cast` has the numbers of a cast's entries in each full
+// block of 1024 entries; `leases` say who is alive and are no part of the history.
 const TABLES = `table by_cast: cast_id,block,seqs; table facts: seq,kind,cast_id,task_id,line; table leases: name,value; \
 table once: key,seq; table snapshots: through,digest,body; table texts: id,digest,body`;
-const COLUMNS = `ifnull((SELECT group_concat(name) FROM pragma_table_xinfo(m.name)), '')`;
-const MADE = `SELECT group_concat(type || ' ' || name || ': ' || ${COLUMNS}, '; ' ORDER BY name) AS made
-  FROM sqlite_schema m WHERE type <> 'index'`;
-const TEXTS_OF = 'SELECT id & 1048575 AS at, digest, body FROM texts WHERE id BETWEEN ? AND ?';
+const MADE = `SELECT group_concat(type || ' ' || name || ': ' || ifnull((SELECT group_concat(name) FROM
+  pragma_table_xinfo(m.name)), ''), '; ' ORDER BY name) AS made FROM sqlite_schema m WHERE type <> 'index'`;
 const KEYS = `(SELECT value AS key, seq FROM facts, json_each(line, '$.once'))`;
 const BLOCKS = `(SELECT cast_id, (seq - 1) / 1024 AS block, group_concat(seq, ',' ORDER BY seq) AS seqs FROM facts
   WHERE cast_id IS NOT NULL AND seq <= (SELECT max(seq) FROM facts) / 1024 * 1024 GROUP BY 1, 2)`;
@@ -207,7 +193,7 @@ function checkLog(file, checkpoints) {
     db.function('digest_of', (text) => (text === null ? null : digestOf(text)));
     const { made } = db.prepare(MADE).get();
     if (made !== TABLES) fault(1, 'SCHEMA_CHANGED', `there is: ${made}`);
-    const textsOf = db.prepare(TEXTS_OF);
+    const textsOf = db.prepare('SELECT id & 1048575 AS at, digest, body FROM texts WHERE id BETWEEN ? AND ?');
     for (const { seq, line } of db.prepare('SELECT seq, line FROM facts ORDER BY seq').iterate()) {
       const entry = readLine(line);
       const isGap = seq > before.seq + 1;
@@ -227,19 +213,23 @@ function checkLog(file, checkpoints) {
       for (const place of (entry ? erasedBy(entry) : []).filter((erased) => !missing.delete(erased)))
         fault(seqOf(place), 'BLOB_MISMATCH', `a text is there, though entry ${seq} erased it: ${place}`);
     }
-    for (const place of missing) fault(seqOf(place), 'BLOB_MISMATCH', `a text is not there, nor erased: ${place}`);
-    if (odd.size === 0) checkRegisters(db);
+    const placeOf = Math.max(...sizes) > before.seq ? () => before.seq + 1 : seqOf; // Its erasure may be cut off.
+    for (const place of missing) fault(placeOf(place), 'BLOB_MISMATCH', `a text is not there, nor erased: ${place}`);
+    if (odd.size === 0) checkRegisters(db, before.seq);
   } catch (error) {
     fault(before.seq + 1, 'FILE_DAMAGED', error.message);
   }
   return checkRoots(before.seq, roots, checkpoints, odd, loose);
 }
 
-function checkRegisters(db) {
+function checkRegisters(db, head) {
   for (const [kind, sql] of Object.entries(REGISTERS))
     for (const { seq, what } of db.prepare(sql).all()) fault(seq, kind, `it is not noted as its line says: ${what}`);
   const blocks = [less('*', BLOCKS, 'by_cast'), less('*', 'by_cast', BLOCKS)].map((sql) => db.prepare(sql).all());
-  const [due, noted] = blocks.map((rows) => rows.flatMap(({ seqs }) => seqs.split(',').map(Number)));
+  // A block that the log does not fill is wrong where the log ends; any other at the first entry that differs.
+  const isBeyond = (block, seq) => (block + 1) * 1024 > head && Math.floor((seq - 1) / 1024) === block;
+  const seqsIn = ({ block, seqs }) => seqs.split(',').map((seq) => (isBeyond(block, seq) ? head + 1 : Number(seq)));
+  const [due, noted] = blocks.map((rows) => rows.flatMap(seqsIn));
   const odd = due.find((seq) => !noted.includes(seq)) ?? noted.find((seq) => !due.includes(seq)) ?? due[0];
   if (odd !== undefined) fault(odd, 'INDEX_MISMATCH', 'the index of casts is not what the lines say');
   for (const { integrity_check: found } of db.prepare('PRAGMA integrity_check(10)').all()) {
@@ -267,34 +257,44 @@ function checkRoots(head, roots, checkpoints, odd, loose) {
 }
 
 // ---- the command
-const args = process.argv.slice(2);
-const values = (name) => args.filter((_, index) => args[index - 1] === name);
-const [[log], [givenKey]] = [values('--log'), values('--key')];
-const [bundle] = args.filter((arg, index) => !arg.startsWith('--') && !args[index - 1]?.startsWith('--'));
+const mustBe = (isSo, why) => isSo || process.exit(console.error(`verify.mjs: ${why}`) ?? 2);
+/** What is to be checked, and by what. What was named and is not what it should be must not pass for a check. */
+function asked() {
+  const options = { log: { type: 'string' }, key: { type: 'string' }, checkpoint: { type: 'string', multiple: true } };
+  const { positionals: bundles, values } = parseArgs({ options, allowPositionals: true });
+  const { log, key, checkpoint = [] } = values;
+  const isClear = log === undefined ? bundles.length === 1 && !values.checkpoint : bundles.length === 0 && DatabaseSync;
+  mustBe(isClear, 'say: verify.mjs FILE, or with Node 24 --log FILE [--checkpoint FILE]…; both take --key KEY');
+  mustBe(!('key' in values) || key.split('\n').every((line) => readKey(line)[0]), '--key is no public key');
+  for (const file of [log ?? bundles[0], ...checkpoint])
+    mustBe(statSync(file).isFile() && !accessSync(file, 4), `${file} is no file`);
+  for (const file of checkpoint) mustBe(/\n\n\u2014 /.test(textIn(file)), `${file} holds no checkpoint`);
+  return { bundle: bundles[0], log, key, checkpoint };
+}
+
 /** Without --key, the keys beside each file of checkpoints are used: they prove that it was one signer, not which one. */
 const textIn = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
-const keysFor = (file) => (givenKey ?? textIn(join(dirname(file), 'keys.txt'))).split('\n').flatMap(readKey);
-const checkpointsOf = (file) => checkpointsIn(textIn(file), keysFor(file), file);
+const keysFor = (file, key) => (key ?? textIn(join(dirname(file), 'keys.txt'))).split('\n').flatMap(readKey);
 
-function check() {
-  if (log === undefined) return checkBundle(bundle, givenKey);
-  const inside = checkpointsOf(join(dirname(log), 'checkpoints', 'checkpoints.txt'));
-  const outside = values('--checkpoint').flatMap(checkpointsOf);
+function check({ bundle, log, key, checkpoint }) {
+  if (log === undefined) return checkBundle(bundle, key);
+  const notesOf = (file) => checkpointsIn(textIn(file), keysFor(file, key), file);
+  const [inside, outside] = [notesOf(join(dirname(log), 'checkpoints/checkpoints.txt')), checkpoint.flatMap(notesOf)];
   const gone = outside.filter(({ body }) => !inside.some((note) => note.body === body));
   for (const { size } of gone) fault(size, 'CHECKPOINT_MISSING', 'a checkpoint is not beside the log');
   return checkLog(log, [...inside, ...outside]);
 }
 
-const isUnclear = log ? !DatabaseSync : !bundle;
-if (isUnclear) console.error('say: verify.mjs FILE; with Node 24 --log FILE [--checkpoint FILE]…; both take --key KEY');
-if (isUnclear) process.exit(2);
-let told = '';
+let [told, wish] = ['', null];
 try {
-  told = check();
+  wish = asked();
+  told = check(wish);
 } catch (error) {
+  mustBe(wish, error.message.split('\n')[0]);
   fault(0, 'BUNDLE_MALFORMED', error.message);
 }
-faults.sort((a, b) => a.seq - b.seq);
+const weight = ({ kind }) => ['SEQ_GAP', 'TRUNCATED', 'FILE_DAMAGED'].indexOf(kind); // Others follow from these.
+faults.sort((a, b) => a.seq - b.seq || weight(b) - weight(a));
 for (const { seq, kind, why } of faults) console.log(`${seq}\t${kind}\t${why}`);
 console.log(faults.length === 0 ? `OK: ${told}` : `TAMPERED: ${faults.length} found, first at entry ${faults[0].seq}`);
 process.exit(faults.length === 0 ? 0 : 1);

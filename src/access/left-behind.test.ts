@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { HAS_PROC, identityOfChild, startTimeOf } from '../agents/process/process-identity.ts';
-import { hasTerminal, isLater, isLeftBehind } from './left-behind.ts';
+import { isAgent } from './is-agent.ts';
+import { hasTerminal, isLater, isLeftBehind, isReaper } from './left-behind.ts';
+import { lookUp } from './who-acts.ts';
 
 const state = mkdtempSync(join(tmpdir(), 'baton-left-'));
 const children: ReturnType<typeof spawn>[] = [];
@@ -30,14 +32,27 @@ test.each([
   expect(isLater({ startTime: one }, { startTime: other })).toBe(later);
 });
 
+test.each([
+  ['/usr/lib/systemd/systemd\0--user\0', true],
+  ['systemd\0--log-level=info\0--user\0', true],
+  ['/usr/lib/systemd/systemd\0--system\0', false],
+  ['/bin/sh\0-c\0systemd --user\0', false],
+  ['', false],
+])('%j takes up what others leave behind: %s', (command, is) => {
+  expect(isReaper(command)).toBe(is);
+});
+
 test.runIf(HAS_PROC)(
-  'what is left to the system while an attempt runs is known by it; what was there before is not',
+  'what is left to the system while an attempt runs is known by it, in the workspace of the attempt and wherever else its user acts',
   async () => {
-    const supervisor = spawn('sleep', ['60'], { stdio: 'ignore' });
+    const folder = join(state, 'attempts', 'C-1.1');
+    const supervisor = spawn(process.execPath, ['-e', 'setTimeout(() => 0, 60000)', '/x/supervisor.ts', folder], {
+      stdio: 'ignore',
+    });
     children.push(supervisor);
     const { pid, startTime } = identityOfChild(supervisor.pid ?? 0);
-    mkdirSync(join(state, 'attempts', 'C-1.1'), { recursive: true });
-    writeFileSync(join(state, 'attempts', 'C-1.1', 'claim'), JSON.stringify({ by: 'supervisor', pid, startTime }));
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'claim'), JSON.stringify({ by: 'supervisor', pid, startTime }));
     await new Promise((resolve) => setTimeout(resolve, 50));
     const file = join(state, 'pid');
     spawnSync('sh', ['-c', `setsid sh -c 'echo $$ > ${file}; exec sleep 20' </dev/null >/dev/null 2>&1 &`]);
@@ -48,14 +63,20 @@ test.runIf(HAS_PROC)(
     }
     const stat = readFileSync(`/proc/${orphan}/stat`, 'utf8');
     const isInits = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] === '1';
+    const other = { BATON_CONFIG: join(state, 'user') };
+    const here = { env: other, stateDir: state };
     try {
       expect(startTimeOf(orphan)).not.toBeNull();
-      expect(isLeftBehind(state, process.pid)).toBe(false);
+      expect(isLeftBehind(here, process.pid)).toBe(false);
       // Where something else than the first process takes orphans up, they cannot be told apart.
-      expect(isLeftBehind(state, orphan)).toBe(isInits);
+      expect(isLeftBehind(here, orphan)).toBe(isInits);
+      expect(isLeftBehind({ env: process.env, stateDir: null }, orphan)).toBe(isInits);
+      expect(isLeftBehind({ env: other, stateDir: join(state, 'elsewhere') }, orphan)).toBe(false);
+      expect(isAgent({}, state, orphan)).toBe(isInits);
+      expect(lookUp(process.env, orphan, 0).by).toBe(isInits ? 'agent:unknown' : lookUp({}, process.pid, 0).by);
       supervisor.kill('SIGKILL');
       await new Promise((resolve) => supervisor.once('exit', resolve));
-      expect(isLeftBehind(state, orphan)).toBe(false);
+      expect(isLeftBehind(here, orphan)).toBe(false);
     } finally {
       process.kill(orphan, 'SIGKILL');
     }

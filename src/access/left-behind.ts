@@ -1,18 +1,35 @@
 // Whether this process was left to the system by something that began after an agent did. An agent can cut a process off
-// from everything above it; what cannot be cut off is when it began and that nobody sits before it.
+// from everything above it; what cannot be cut off is when it began and that nobody sits before it. It is looked for among
+// the attempts of the workspace that is acted on, and among those of the same user: what they may say who may do what, as
+// tokens do, belongs to no workspace.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { supervisedFolder } from '../agents/inside-attempt.ts';
 import { parseClaim } from '../agents/process/attempt-folder.ts';
-import { ancestorsOf, HAS_PROC, type Identity, isAlive, rowFromStat } from '../agents/process/process-identity.ts';
+import {
+  ancestorsOf,
+  commandOf,
+  HAS_PROC,
+  type Identity,
+  isAlive,
+  type ProcessRow,
+  processTable,
+  rowFromStat,
+} from '../agents/process/process-identity.ts';
+import { userFolder } from './user-folder.ts';
+
+/** Where somebody acts: in the state folder of a workspace, where it is one, and as the user of an environment. */
+export type Ground = { readonly env: NodeJS.ProcessEnv; readonly stateDir: string | null };
 
 /** Only where the system tells of terminals and starts; elsewhere nobody is suspected. */
-export function isLeftBehind(stateDir: string, pid = process.pid): boolean {
+export function isLeftBehind({ env, stateDir }: Ground, pid = process.pid): boolean {
   const stat = HAS_PROC ? statOf(pid) : null;
   const own = stat === null ? null : rowFromStat(pid, stat);
   if (stat === null || own === null || hasTerminal(stat)) return false;
-  const top = ancestorsOf(pid).at(-1) ?? own;
-  if (top.ppid !== 1) return false;
-  return supervisorsIn(stateDir).some((supervisor) => isLater(top, supervisor) && isAlive(supervisor));
+  const top = topOf(own);
+  if (top === null) return false;
+  const isBefore = (supervisor: Identity) => isLater(top, supervisor) && isAlive(supervisor);
+  return (stateDir !== null && supervisorsIn(stateDir).some(isBefore)) || supervisorsOf(userFolder(env)).some(isBefore);
 }
 
 /** The seventh field of the line is the number of the terminal, or 0. */
@@ -27,16 +44,53 @@ export function isLater(one: Pick<Identity, 'startTime'>, other: Pick<Identity, 
   return boot === otherBoot && Number(ticks) > Number(otherTicks);
 }
 
+/** Whether a program takes up what others leave behind, beside the first process: that of a user's session does. */
+export function isReaper(command: string): boolean {
+  return /^(?:\S*\/)?systemd\0(?:[^\0]*\0)*--user\0/.test(command);
+}
+
+/** The outermost process above, or itself, that something which takes up orphans has for a child; null where none is. */
+function topOf(own: ProcessRow): ProcessRow | null {
+  const chain = [own, ...ancestorsOf(own.pid)];
+  return chain.find(({ ppid }) => ppid === 1 || isReaper(commandOf(ppid))) ?? null;
+}
+
 function supervisorsIn(stateDir: string): readonly Identity[] {
   const folder = join(stateDir, 'attempts');
-  return namesIn(folder).flatMap((name) => {
-    try {
-      const claim = parseClaim(readFileSync(join(folder, name, 'claim'), 'utf8'));
-      return claim?.by === 'supervisor' ? [claim] : [];
-    } catch {
-      return []; // It has none yet, or was cleared away.
-    }
+  return namesIn(folder).flatMap((name) => claimIn(join(folder, name)) ?? []);
+}
+
+/** Those of the whole machine whose casts are driven with the same folder of the user. */
+function supervisorsOf(user: string): readonly Identity[] {
+  return processTable().flatMap((row) => {
+    const folder = supervisedFolder(commandOf(row.pid));
+    const claim = folder === null ? null : claimIn(folder);
+    return claim?.pid === row.pid && isDrivenAs(user, row) ? [claim] : [];
   });
+}
+
+/** A supervisor whose driver is gone may be anybody's, and so it is taken for this user's. */
+function isDrivenAs(user: string, { ppid }: ProcessRow): boolean {
+  const env = ppid === 1 ? null : environmentOf(ppid);
+  return env === null || userFolder(env) === user;
+}
+
+function environmentOf(pid: number): NodeJS.ProcessEnv | null {
+  try {
+    const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    return Object.fromEntries(variables.map((pair) => pair.split(/=(.*)/s, 2)));
+  } catch {
+    return null; // It ended.
+  }
+}
+
+function claimIn(folder: string): Identity | null {
+  try {
+    const claim = parseClaim(readFileSync(join(folder, 'claim'), 'utf8'));
+    return claim?.by === 'supervisor' ? claim : null;
+  } catch {
+    return null; // It has none yet, or was cleared away.
+  }
 }
 
 function namesIn(folder: string): readonly string[] {

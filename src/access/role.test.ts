@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { TOOLS } from '../mcp/server.ts';
-import { actOf, isRole, mayDo, ROLES } from './role.ts';
+import { COMMANDS } from '../cli/commands.ts';
+import { TOOLS } from '../mcp/call-tool.ts';
+import { actOf, actOfForm, isRole, mayDo, ROLES } from './role.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 
@@ -32,6 +33,30 @@ test('a tool that is new and only reads is for everybody', () => {
 test('no tool that is said to read only needs more than a viewer, and none that changes something is for him', () => {
   for (const { name, readOnly } of TOOLS)
     expect([name, actOf({ name, readOnly }) === 'look']).toEqual([name, readOnly]);
+});
+
+test.each([
+  ['look', 'verify', 'look'],
+  [{ '': 'look', set: 'decide' }, 'set', 'decide'],
+  [{ '': 'look', set: 'decide' }, 'show', 'look'],
+  [{ '': 'look', set: 'decide' }, undefined, 'look'],
+  [{ list: 'look' }, 'constructor', 'govern'],
+  [{ list: 'look' }, undefined, 'govern'],
+] as const)('of a command that is to %j the form %s is to %s', (acts, word, act) => {
+  expect(actOfForm(acts, word)).toBe(act);
+});
+
+test.each([
+  ['viewer', ['status', 'log', 'registry list', 'token list', 'gc'], [true, true, true, false, false]],
+  ['operator', ['cast x', 'task claim', 'answer x', 'hold', 'registry lock'], [true, true, false, false, false]],
+  ['approver', ['answer x', 'registry release', 'hold', 'registry lock', 'gc'], [true, true, true, false, false]],
+] as const)('by the command line a %s may of %j: %j', (role, lines, may) => {
+  const found = lines.map((line) => {
+    const [name, word] = line.split(' ');
+    const command = COMMANDS.find((one) => one.name === name);
+    return command && mayDo(role, actOfForm(command.act, word), line).allow;
+  });
+  expect(found).toEqual([...may]);
 });
 
 test('a refusal names the role that is needed', () => {

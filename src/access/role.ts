@@ -13,7 +13,7 @@ const NEEDS = {
   steer: 'operator',
   /** Decide what waits for a person. */
   decide: 'approver',
-  /** Say who may do what. */
+  /** Say who exists, who may do what, and what is kept. */
   govern: 'admin',
 } as const satisfies Record<string, Role>;
 export type Act = keyof typeof NEEDS;
@@ -41,6 +41,17 @@ export function isRole(word: unknown): word is Role {
 
 export function actOf({ name, readOnly }: { readonly name: string; readonly readOnly: boolean }): Act {
   return (Object.hasOwn(TOOL_ACTS, name) ? TOOL_ACTS[name] : undefined) ?? (readOnly ? 'look' : 'govern');
+}
+
+/** The least role that may. */
+export function roleFor(act: Act): Role {
+  return NEEDS[act];
+}
+
+/** What a form of a command does, by its first word. A form that nobody listed is for administrators only. */
+export function actOfForm(acts: Act | Readonly<Record<string, Act>>, word = ''): Act {
+  if (typeof acts === 'string') return acts;
+  return (Object.hasOwn(acts, word) ? acts[word] : acts['']) ?? 'govern';
 }
 
 /** Whether a role is enough. `what` names what was asked for, for people. */

@@ -92,9 +92,9 @@ export function admitToken(env: NodeJS.ProcessEnv, shown: string, now: number): 
 
 export function whyUnusable({ name, revoked, expires }: Token, now: number): Denied | null {
   if (revoked !== null)
-    return deny('TOKEN_REVOKED', `the token ${name} was revoked at ${revoked}; ask for another one`);
+    return deny('TOKEN_REVOKED', `the token ${name} was revoked at ${revoked}; ask for another one`, { token: name });
   if (expires === null || now < Date.parse(expires)) return null;
-  return deny('TOKEN_EXPIRED', `the token ${name} was good until ${expires}; ask for another one`);
+  return deny('TOKEN_EXPIRED', `the token ${name} was good until ${expires}; ask for another one`, { token: name });
 }
 
 export function tokenNamed(env: NodeJS.ProcessEnv, name: string): Token | null {

@@ -9,12 +9,16 @@ import { isObject, type Json } from '../kernel/json.ts';
 import { CastIndex } from '../log/cast-index.ts';
 import { logFileIn } from '../log/sqlite.ts';
 import { type AttemptAbove, attemptAbove } from './attempt-above.ts';
+import { isAgent } from './is-agent.ts';
 import type { Role } from './role.ts';
 import { isServed } from './served-by.ts';
 import { tokenNamed, whyUnusable } from './tokens.ts';
 
 /** Names the token for which the server started this process. Only its name: what a token proves was proved to the server. */
 export const ACTS_FOR = 'BATON_ACTS_FOR';
+
+/** Whoever says that he acts for a token and has shown none. */
+export const NOBODY = 'token:unknown';
 
 export type Actor = {
   /** As facts name him. */
@@ -34,14 +38,16 @@ export function whoActs(): Actor {
 export function lookUp(env: NodeJS.ProcessEnv, pid: number, now: number, served = isServed): Actor {
   const attempt = attemptAbove(pid);
   if (attempt) return { by: `agent:${socketOf(attempt) ?? 'unknown'}@${nameOf(attempt)}`, role: null };
-  // Something says that an agent is behind it, and which one cannot be established.
-  if (isInsideAttempt(env, pid)) return { by: 'agent:unknown', role: null };
   const name = env[ACTS_FOR];
-  if (name === undefined || name === '') return { by: osUser(), role: 'admin' };
+  const isNamed = name !== undefined && name !== '';
+  // Something says that an agent is behind it, and which one cannot be established. What a server does for whoever showed
+  // it a token is not held against that server's age.
+  if (isNamed ? isInsideAttempt(env, pid) : isAgent(env, null, pid)) return { by: 'agent:unknown', role: null };
+  if (!isNamed) return { by: osUser(), role: 'admin' };
   // Whoever says it and was not started by a server has shown no token.
   const token = served(pid) ? tokenNamed(env, name) : null;
   // Nobody acts for a token that does not exist; what it was started for is then the least that anybody may do.
-  if (!token || whyUnusable(token, now)) return { by: 'token:unknown', role: 'viewer' };
+  if (!token || whyUnusable(token, now)) return { by: NOBODY, role: 'viewer' };
   return { by: `token:${token.name}`, role: token.role };
 }
 

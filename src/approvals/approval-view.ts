@@ -1,19 +1,19 @@
 // An approval as people and scripts see it: what is to be done, exactly, and everything they need to decide.
 import { exactly, inWords } from '../kernel/approval/plain-sight.ts';
 import type { SealedCommand } from '../kernel/approval/request.ts';
-import { type Approval, endOf } from '../kernel/approval/state.ts';
+import { type Approval, endOf, isDue } from '../kernel/approval/state.ts';
 
 /** After this time it is marked: whoever asked has been waiting. */
 const STALE_MS = 3_600_000;
 
 export type CommandView = Pick<SealedCommand, 'tier' | 'because' | 'digest'> & {
   readonly command: string;
-  readonly status: 'waits' | 'may run' | 'runs' | 'finished' | 'unknown';
+  readonly status: 'waits' | 'may run' | 'runs' | 'finished' | 'unknown' | 'expired';
 };
 
 export type ApprovalView = {
   readonly id: string;
-  readonly status: 'pending' | 'approved' | 'unknown';
+  readonly status: 'pending' | 'approved' | 'unknown' | 'expired';
   readonly operation: string;
   readonly commands: readonly CommandView[];
   readonly folder: string;
@@ -37,11 +37,11 @@ export type ApprovalView = {
 export function approvalView(approval: Approval, now: number, running: readonly number[]): ApprovalView {
   const { id, sealed, from, grant, since } = approval;
   const { operation, scope, riskLevel, rationale, rollback, verification, requester, files, env, cwd } = sealed;
-  const commands = sealed.commands.map((command, index) => commandView(command, approval, index, running));
+  const commands = sealed.commands.map((command, index) => commandView(command, approval, index, running, now));
   const isUnknown = commands.some(({ status }) => status === 'unknown');
   return {
     id,
-    status: isUnknown ? 'unknown' : grant ? 'approved' : 'pending',
+    status: isUnknown ? 'unknown' : isDue(approval, now) ? 'expired' : grant ? 'approved' : 'pending',
     operation,
     commands,
     folder: cwd,
@@ -55,7 +55,7 @@ export function approvalView(approval: Approval, now: number, running: readonly 
     turn: from?.turn ?? null,
     since: new Date(since).toISOString(),
     until: new Date(endOf(approval)).toISOString(),
-    stale: grant === null && now - since >= STALE_MS,
+    stale: grant === null && now - since >= STALE_MS && !isDue(approval, now),
     approvedBy: grant?.by ?? null,
     files,
     env,
@@ -64,16 +64,19 @@ export function approvalView(approval: Approval, now: number, running: readonly 
 
 function commandView(
   { display, tier, because, digest }: SealedCommand,
-  { uses, grant }: Approval,
+  approval: Approval,
   index: number,
   running: readonly number[],
+  now: number,
 ): CommandView {
+  const { uses, grant } = approval;
   const phase = uses[index]?.phase;
   const common = { command: display, tier, because, digest };
   if (phase === 'finished') return { ...common, status: 'finished' };
   if (phase === 'unknown' || phase === 'started') {
     return { ...common, status: phase === 'started' && running.includes(index) ? 'runs' : 'unknown' };
   }
+  if (isDue(approval, now)) return { ...common, status: 'expired' };
   return { ...common, status: grant ? 'may run' : 'waits' };
 }
 
@@ -104,7 +107,11 @@ export function linesOf(view: ApprovalView, baton: string): readonly string[] {
   ];
 }
 
-function waysOn({ id, status }: ApprovalView, baton: string): readonly string[] {
+function waysOn({ id, status, cast }: ApprovalView, baton: string): readonly string[] {
+  if (status === 'expired') {
+    const told = cast === null ? 'it has to be asked for again' : `the agent is told with ${baton} continue ${cast}`;
+    return [`  its time is over: ${told}`];
+  }
   if (status === 'unknown') {
     return [
       `  it was cut off: find out what it did, then ${baton} approve ${id} --again, or ${baton} reject ${id} --reason …`,

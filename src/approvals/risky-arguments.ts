@@ -3,6 +3,7 @@
 import type { Invocation } from '../hooks/programs.ts';
 import type { Word } from '../hooks/shell.ts';
 import { wordsOf } from './command-words.ts';
+import { optionsOf } from './risky-options.ts';
 
 /** Variables that programs only read to speak or to run a little differently. */
 const HARMLESS =
@@ -14,52 +15,6 @@ const SPECIAL =
 export function isHarmlessVariable(name: string): boolean {
   return HARMLESS.test(name) && !SPECIAL.test(name);
 }
-
-/** By program, the options that make it write, run something else or forget where it should look. */
-const OPTIONS: Readonly<Record<string, RegExp>> = {
-  env: /^(?:-[a-zA-Z]*S|--s)/,
-  rg: /^--(?:pre|hostname-bin|search-zip)/,
-  sort: /^(?:-[a-zA-Z]*[oT]|--o|--comp|--temp|--files0)/,
-  tree: /^-[a-zA-Z]*[oR]$|^--output/,
-  date: /^(?:-[a-zA-Z]*s|--s)/,
-  yq: /^(?:-[a-zA-Z]*[is]|--in|--split)/,
-  find: /^-(?:delete|fprint|fls|fprintf|ok|execdir|files0-from)/,
-  printf: /^-/,
-  wait: /^-[a-zA-Z]*p/,
-  ag: /^--pager/,
-  node: /^(?:-r|--require|--import|--loader|--experimental|-e|--eval|-p|--print|--env-file|--build)/,
-  tar: /^(?!-t[zjvJ]*f$)-|:/,
-  unzip: /^-(?!l$)/,
-  curl: /^-(?!(?:I|s|S|L|sI|sSI|IL|sIL)$)/,
-  kustomize: /^(?:-o|--output|--enable|--helm|--load|-e$)/,
-  'apt-get': /^(?:-o|--option|-c|--config)/,
-  apt: /^(?:-o|--option|-c|--config)/,
-  diff: /^--(?:out|to-file=-)/,
-  file: /^(?:-[a-zA-Z]*C|--comp)/,
-  man: /^(?:-[a-zA-Z]*[PHC]|--pager|--html|--config)/,
-  journalctl: /^--(?:vacuum|rotate|flush|sync|setup|update|relinquish|smart)/,
-  ss: /^(?:-[a-zA-Z]*[KD]|--kill|--diag)/,
-  go: /^--?(?:w|u|o|exec|toolexec|vettool|overlay|modfile|C)(?:=|$)/,
-  git: /^(?:-[a-zA-Z]*O|-W)/,
-  kubectl: /^(?:--helm|--enable|--load|--kubeconfig|--server|-s$|--as|--token|--exec)/,
-  helm: /^(?:--post-renderer|--kubeconfig|--output-dir|--registry-config)/,
-  docker: /^(?:-H|--host)/,
-  terraform: /^-chdir|^-backend/,
-  awk: /^-(?!F.)/,
-  gawk: /^-(?!F.)/,
-  mawk: /^-(?!F.)/,
-  sed: /^-(?![nErs]+$)/,
-  eslint: /^(?:-o|--output-file|--resolve-plugins|--rulesdir|-c|--config|--plugin)/,
-  prettier: /^--(?:plugin|config)/,
-  npm: /^--(?:script-shell|node-options|prefix=\/|globalconfig|userconfig)/,
-  pytest: /^(?:-p$|--basetemp|-c$|--rootdir|-o$)/,
-  make: /^(?:-f|--file|--makefile|--eval|SHELL=|-e$|--environment)/,
-  cargo: /^(?:--config|--manifest-path|--target-dir)/,
-  jq: /^--(?:rawfile|from-file)$/,
-  xxd: /^-[a-zA-Z]*r/,
-  aws: /^--(?:endpoint-url|ca-bundle|no-verify)/,
-  gh: /^--(?:web|hostname)/,
-};
 
 /** Programs whose operands beyond this number are files that are written, or values that are set. */
 const OPERANDS_MAX: Readonly<Record<string, number>> = { uniq: 1, xxd: 1, hostname: 0, tsort: 1 };
@@ -80,7 +35,7 @@ const TESTS = ['[', '[[', 'test'];
 
 /** Why the arguments make more of it than the words say, or null. */
 export function riskInArguments({ program, args }: Invocation): string | null {
-  const option = Object.hasOwn(OPTIONS, program) ? OPTIONS[program] : undefined;
+  const option = optionsOf(program, args);
   const hidden = args.find((word) => isUnseen(word));
   // A word that only the shell knows may be such an option.
   if (hidden && option && program !== 'printf') return `an argument of ${program} cannot be seen`;
@@ -101,6 +56,11 @@ export function riskInArguments({ program, args }: Invocation): string | null {
   }
   if (TESTS.includes(program) && isEvaluated(program, args)) return `${program} would run what is in it`;
   if (program === 'git') return riskInGit(args);
+  if (program === 'aws') return riskInAws(args);
+  if (program === 'cmake') return riskInCmake(args);
+  // A word without a scheme may be taken for a host of another protocol, in which anything can be said.
+  if (program === 'curl' && operands.some(({ text }) => !/^https?:\/\//.test(text)))
+    return 'curl may speak any protocol';
   if (program === 'sed') return riskInSed(operands);
   if (/^[gm]?awk$/.test(program)) return riskInAwk(operands);
   if (program === 'export' && args.some((word) => isUnseen(word) || word.isOpen))
@@ -145,7 +105,7 @@ function dateRisk(args: readonly Word[]): string | null {
 const GIT_OPTIONS = [
   ...['output', 'ext-diff', 'textconv', 'exec', 'upload-pack', 'open-files-in-pager', 'receive-pack', 'config-env'],
   ...['worktree', 'git-dir', 'work-tree', 'exec-path', 'template', 'separate-git-dir', 'force', 'delete', 'mirror'],
-  ...['update-head-ok', 'refmap', 'server-option', 'edit-description', 'set-upstream-to', 'unset-upstream'],
+  ...['filters', 'update-head-ok', 'refmap', 'server-option', 'edit-description', 'set-upstream-to', 'unset-upstream'],
 ].map((name) => `--${name}`);
 
 function riskInGit(args: readonly Word[]): string | null {
@@ -161,6 +121,11 @@ function riskInGit(args: readonly Word[]): string | null {
       const takes = options.some((word) => TAKES_NAMES.test(word) || (command === 'tag' && word === '-l'));
       return isListing && (operands.length === 0 || takes) ? null : `git ${command} ${rest.join(' ')} changes names`;
     }
+    case 'ls-remote':
+    case 'remote':
+      return operands.some((word) => word.includes('::'))
+        ? 'git may run a program that speaks to the other side'
+        : null;
     case 'fetch':
       return operands.some((word) => !/^[\w][\w./-]*$/.test(word)) || options.some((word) => !FETCHES.test(word))
         ? 'git fetch may change names of this repository'
@@ -181,6 +146,30 @@ function riskInGit(args: readonly Word[]): string | null {
     default:
       return null;
   }
+}
+
+/** What an answer of `aws get-…` is written to stands alone; so does all but the first of several values. */
+function riskInAws(args: readonly Word[]): string | null {
+  const [, command = '', ...rest] = wordsOf('aws', args).map((word) => word ?? '');
+  if (!command.startsWith('get-')) return null;
+  const stray = rest.find((word, at) => !word.startsWith('-') && !takesValue(rest[at - 1]));
+  return stray === undefined ? null : `aws may write ${stray}`;
+}
+
+function takesValue(option = ''): boolean {
+  return option.startsWith('--') && !/^--(?:no-|debug$)/.test(option) && !option.includes('=');
+}
+
+const BUILT = /^(?:all|test|check|build|lint)$/;
+
+/** Only what builds and tests; what stands behind two dashes is for a program that is not known. */
+function riskInCmake(args: readonly Word[]): string | null {
+  const texts = args.map(({ text }) => text);
+  const [target] = texts.flatMap((text, at) => {
+    if (/^(?:-t|--target)$/.test(text)) return texts.slice(at + 1).filter((word) => !BUILT.test(word));
+    return /^(?:--target=|-t.|--$|--install)/.test(text) ? [text] : [];
+  });
+  return target === undefined ? null : `cmake has more to do than that: ${target}`;
 }
 
 function isGitOption(word: string): boolean {

@@ -43,7 +43,7 @@ const READ_ONLY = `
   flux get, argocd app list, argocd app get, systemctl status, systemctl list-units, systemctl is-active
   systemctl is-enabled, systemctl show, systemctl cat, journalctl, npm ls, npm list, npm view, npm outdated, npm root
   npm prefix, npm --version $, npm -v $, pnpm list, pnpm why, yarn list, yarn why, pip list, pip show, pip freeze, pip --version $
-  pip3 list, pip3 show, cargo tree, cargo metadata, cargo --version $, rustc --version $, go list, go version, go env, go doc
+  pip3 list, pip3 show, cargo --version $, rustc --version $, go list, go version, go env, go doc
   node --version $, node -v $, python --version $, python3 --version $, python -V $, java -version $, ruby --version $
   gh pr view, gh pr list, gh pr status, gh pr diff, gh pr checks, gh issue view, gh issue list, gh issue status, gh run list
   gh run view, gh repo view, gh auth status, gh release list, gh release view, gh --version $
@@ -56,18 +56,19 @@ const LOCAL = `
   npm test, npm t, npm run test, npm run test:unit, npm run coverage, npm run test:coverage, node --test, python3 -m json.tool $
   python3 -m json.tool * $, npm run lint, npm run check, npm run typecheck, npm run build, npm run format, npm audit $
   npm audit --json $, pnpm test, pnpm lint, pnpm run test, pnpm run lint, yarn test, yarn lint, bun test, npx tsc, npx vitest
-  npx jest, npx eslint, npx biome, npx prettier, npx playwright test, tsc, vitest, jest, mocha, eslint, biome, prettier
+  npx jest, npx eslint, npx prettier, npx playwright test, tsc, vitest, jest, mocha, eslint, prettier
   stylelint, markdownlint, pytest, python -m pytest, python3 -m pytest, python -m unittest, python3 -m unittest
   python -m py_compile, python3 -m py_compile, python -m compileall, tox $, nox $, ruff, black, isort, mypy, pyright, flake8
   pylint, bandit, cargo check, cargo test, cargo build, cargo clippy, cargo fmt, cargo doc, cargo bench, rustfmt
-  go vet, go test, go build, go fmt, gofmt, golangci-lint, make test, make check, make lint, make build, ctest, cmake --build
+  go vet, go test, go build, go fmt, gofmt, golangci-lint run, golangci-lint fmt, make test, make check, make lint, make build, ctest, cmake --build
   mvn test, mvn verify, mvn compile, gradle test, gradle check, gradle build, ./gradlew test, ./gradlew check, dotnet test
   dotnet build, bundle exec rspec, rspec, rubocop, mix test, swift test, swift build, deno test, deno lint, deno check
   shellcheck, shfmt, hadolint, yamllint, jsonlint, tflint, actionlint, terraform validate, terraform fmt, tofu validate
   tofu fmt, terragrunt validate, terragrunt hclfmt, helm lint, kubeval, kubeconform, conftest test, conftest verify, opa test, opa check, checkov
   trivy config, docker compose config, ansible-lint, ansible-playbook --syntax-check, node --check, bash -n, nginx -t
   git fetch, git add, git commit, git stash push, git stash $, git mv, git switch -c, git checkout -b, git init
-  git restore --staged, git merge-tree, git notes show, npm pack --dry-run, baton check, baton validate, baton gate
+  biome check, biome lint, biome format, biome ci, npx biome check, npx biome lint, npx biome format, npx biome ci
+  cargo tree, cargo metadata, git restore --staged, git merge-tree, git notes show, npm pack --dry-run, baton check, baton validate, baton gate
   baton heartbeat, baton worklog, baton task claim, baton task next, baton task finish, baton bundle, baton handoff verify
 `;
 
@@ -79,7 +80,10 @@ const SIMULATED = `
 
 /** What a row with a star would otherwise take for harmless. */
 const CHANGING = `
-  aws s3api get-object, aws * get-object-torrent, aws glacier get-job-output, aws * get-login*, npm audit fix
+  aws s3api get-object, aws * get-object, aws * get-object-torrent, aws glacier get-job-output, aws * get-login*
+  aws sts get-session-token, aws sts get-federation-token, aws sts get-service-bearer-token, aws sso get-role-credentials
+  aws * get-authorization-token, aws cognito-identity get-*, aws redshift get-cluster-credentials*
+  aws redshift-serverless get-credentials, aws medialive describe-input-device-thumbnail, npm audit fix
 `;
 
 const TABLE: readonly (readonly [string, Tier])[] = [

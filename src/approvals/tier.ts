@@ -55,7 +55,9 @@ function rank(tier: Tier): number {
   return TIERS.indexOf(tier);
 }
 
-function judgeStep({ runs, assigns }: Step, people: Rows, ground: Ground | null): readonly Judged[] {
+const CONNECTS: Judged = { tier: 'T3', because: 'it opens a connection' };
+
+function judgeStep({ runs, assigns, reads }: Step, people: Rows, ground: Ground | null): readonly Judged[] {
   const risky = assigns.find((name) => !isHarmlessVariable(name));
   const set: Judged[] =
     risky === undefined
@@ -63,6 +65,7 @@ function judgeStep({ runs, assigns }: Step, people: Rows, ground: Ground | null)
       : [{ tier: 'T3', because: `it sets ${risky}` }];
   return [
     ...(assigns.length > 0 ? set : []),
+    ...(reads.some(({ text }) => /^\/dev\/(?:tcp|udp)\//.test(text)) ? [CONNECTS] : []),
     ...runs.map((run, index) => judgeRun(run, runs.length > index + 1, people, ground)),
   ];
 }
@@ -109,7 +112,9 @@ const LOCAL_TOOLS = /^(?:\.\/)?(?:node_modules\/\.bin|\.?venv\/bin)\/[\w.-]+$/;
 function foreignIn(args: readonly Word[], ground: Ground | null): string | null {
   for (const { text, isHome } of args) {
     const path = text.replace(/^-[^=/]*=?/, '');
-    if (!isHome && !/^~?\/|(?:^|\/)\.\.(?:\/|$)|^~/.test(path)) continue;
+    const isElsewhere = isHome || /^~?\/|(?:^|\/)\.\.(?:\/|$)|^~/.test(path);
+    // What governs the work lies within the folder and is no agent's own.
+    if (!isElsewhere && !/(?:^|\/)\.(?:git|baton|claude|codex|pi)(?:\/|$)/i.test(path)) continue;
     const place = isHome || path.startsWith('~') || !ground ? null : resolve(ground.cwd, path);
     if (place === null || !ground || !(ground.isOwn(place) || ground.isOwn(join(place, 'x')))) return text;
   }
@@ -154,7 +159,7 @@ function isLine(word: Word | undefined): boolean {
 }
 
 /** They hand what stands behind them to a shell, as a line. */
-const LINE_RUNNERS = ['parallel', 'watch'];
+const LINE_RUNNERS = ['parallel', 'watch', 'flock'];
 
 function judgeWrapper({ program, args }: Invocation): Judged {
   const options = args.map(({ text }) => text).filter((text) => text.startsWith('-'));
@@ -175,7 +180,9 @@ function lookUp({ program, named, args }: Invocation, rows: Rows): Found | null 
   let best: (Found & { readonly weight: number }) | null = null;
   for (const row of candidates) {
     const weight = weightOf(row.words, words);
-    if (weight === null || (best !== null && weight <= best.weight)) continue;
+    if (weight === null || (best !== null && weight < best.weight)) continue;
+    // Of two that say as much the riskier one counts.
+    if (best !== null && weight === best.weight && rank(row.tier) <= rank(best.tier)) continue;
     best = { tier: row.tier, words: [program, ...row.words].join(' '), weight };
   }
   return best;
@@ -196,7 +203,7 @@ function weightOf(parts: readonly string[], words: readonly (string | null)[]): 
 
 /** A star stands for a noun: what says that something is done is no noun. */
 const DOES =
-  /^(?:delete|create|update|remove|add|set|unset|start|stop|reset|restart|deploy|import|export|ssh|scp|apply|move|restore|enable|disable|patch|replace|resize|rollback|submit|run|call|execute|invoke|publish|promote|failover|purge|destroy|cancel|attach|detach|upload|copy|rotate|revoke|grant|bind|unbind|clone|connect)(?:-.*)?$/;
+  /^(?:delete|create|edit|update|remove|add|set|unset|start|stop|reset|restart|deploy|import|export|ssh|scp|apply|move|restore|enable|disable|patch|replace|resize|rollback|submit|run|call|execute|invoke|publish|promote|failover|purge|destroy|cancel|attach|detach|upload|download|copy|rotate|revoke|grant|bind|unbind|clone|connect|rm|cp|mv|rsync|sync|insert|write|put|send|sign|suspend|resume|upgrade|drain|abandon|recreate|simulate|undelete|migrate|switch|switchover|approve|reject|login|logout|activate|init|install|uninstall|lock|unlock|mount|terminate|reboot|swap|tag|untag|link|unlink|register|unregister|deregister|deallocate|redeploy|generalize|capture|build|get-credentials|reserve|release|expand|wait|tail|tunnel|proxy)(?:-.*)?$/;
 
 function isFor(part: string, word: string): boolean {
   if (!part.endsWith('*') || word.startsWith('-')) return false;

@@ -36,15 +36,27 @@ export function signedCheckpoints(
 
 /** What is kept outside was kept inside first. */
 function takenAway(all: readonly Kept[]): readonly Fault[] {
-  const textsOf = (place: Kept['where']) =>
-    all.filter(({ where }) => where === place).flatMap(({ notes }) => notes.flatMap((note) => note ?? []));
-  const inside = new Set(textsOf('inside').map(({ text }) => text));
-  return textsOf('outside')
-    .filter(({ text }) => !inside.has(text))
+  return notIn(all, 'outside', 'inside', 'is kept outside and not beside the log');
+}
+
+/**
+ * The copies outside are what finds out a log that was exchanged together with everything beside it. That one is missing
+ * may be the doing of a crash between the two, or of somebody who begins anew, so it is said and refuses nothing.
+ */
+export function missingOutside(all: readonly Kept[]): readonly Fault[] {
+  return notIn(all, 'inside', 'outside', 'is kept beside the log and not outside');
+}
+
+function notIn(all: readonly Kept[], place: Kept['where'], other: Kept['where'], what: string): readonly Fault[] {
+  const notesOf = (wanted: Kept['where']) =>
+    all.filter(({ where }) => where === wanted).flatMap(({ notes }) => notes.flatMap((note) => note ?? []));
+  const there = new Set(notesOf(other).map(({ text }) => text));
+  return notesOf(place)
+    .filter(({ text }) => !there.has(text))
     .map(({ checkpoint: { size } }) => ({
       kind: 'CHECKPOINT_MISSING',
       seq: size,
-      reason: `the checkpoint of ${size} entries is kept outside and not beside the log`,
+      reason: `the checkpoint of ${size} entries ${what}`,
     }));
 }
 

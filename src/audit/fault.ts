@@ -26,7 +26,7 @@ export const FAULT_KINDS = [
   'CHECKPOINT_SIGNATURE',
   /** Checkpoints stand in another order than that in which they were made. */
   'CHECKPOINT_ORDER',
-  /** A checkpoint that is kept outside was taken away from beside the log. */
+  /** A checkpoint that is kept outside was taken away from beside the log; or, as a warning, the other way round. */
   'CHECKPOINT_MISSING',
   /** A checkpoint is larger than the log: its end was cut off. */
   'TRUNCATED',
@@ -46,6 +46,18 @@ export type Fault = { readonly kind: FaultKind; readonly seq: number; readonly r
 
 /** The most faults that are listed; after the first ones nobody learns anything from more. */
 export const FAULTS_MAX = 100;
+
+/** What others follow from, the strongest last. */
+const CAUSES: readonly FaultKind[] = ['SEQ_GAP', 'TRUNCATED', 'FILE_DAMAGED'];
+
+/**
+ * In the order of their places. Where entries are missing, whatever else is wrong at that place follows from it: the texts
+ * and keys of what was cut off still lie beside it.
+ */
+export function inOrder(faults: readonly Fault[]): readonly Fault[] {
+  const weight = ({ kind }: Fault) => CAUSES.indexOf(kind);
+  return faults.toSorted((a, b) => a.seq - b.seq || weight(b) - weight(a));
+}
 
 /** The refusal: it is about the first of the faults, and lists all that were found. */
 export function tampered(faults: readonly Fault[], details: JsonObject = {}): Denied {

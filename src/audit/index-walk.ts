@@ -82,7 +82,7 @@ export class IndexWalk {
     const left = new Map(blocks.map((block) => block.split(':', 2) as [string, string]));
     for (const { block, seqs } of this.#db.prepare('SELECT block, seqs FROM by_cast WHERE cast_id = ?').iterate(cast)) {
       const due = left.get(String(block));
-      if (due === undefined) this.#notDue(cast, seqs);
+      if (due === undefined) this.#notDue(cast, Number(block), placesIn(seqs));
       else if (due !== seqs) this.#differs(cast, placesIn(due), placesIn(seqs));
       left.delete(String(block));
     }
@@ -94,10 +94,11 @@ export class IndexWalk {
     this.#fault(odd ?? 1, `the index of the cast ${cast} is not what the lines say`);
   }
 
-  /** A block that is not full, or in which the cast has nothing. */
-  #notDue(cast: string, seqs: unknown): void {
-    const [first] = placesIn(seqs);
-    const seq = Number.isSafeInteger(first) ? (first as number) : 1;
+  /** A block that the log does not fill, which is wrong where the log ends; or one in which the cast has nothing. */
+  #notDue(cast: string, block: number, seqs: readonly number[]): void {
+    const [first = 1] = seqs;
+    const isBeyond = (block + 1) * BLOCK > this.#head && seqs.every((seq) => Math.floor((seq - 1) / BLOCK) === block);
+    const seq = isBeyond ? this.#head + 1 : Number.isSafeInteger(first) ? first : 1;
     this.#fault(seq, `the index of the cast ${cast} has a block that is not due`);
   }
 

@@ -1,7 +1,7 @@
 // Makes a bundle of one cast. The log is verified on the way, and nothing is handed out in clear that looks like a credential:
 // outputs were scrubbed before they were stored, but prompts, scripts and configurations are what people wrote.
 import { DatabaseSync } from 'node:sqlite';
-import type { Json } from '../kernel/json.ts';
+import { isObject, type Json } from '../kernel/json.ts';
 import { findSecrets, scrubJson } from '../kernel/secrets.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import { BUNDLE_FORMAT, type Bundle, type BundledFact, erasedBy, signedBundle } from './bundle.ts';
@@ -64,9 +64,13 @@ export function makeBundle(file: string, cast: string, known: Known, signing: Si
   }
 }
 
-/** The facts that are filed under the cast, and those that erased texts of it. */
+/**
+ * The facts that are filed under the cast; those by which the registries came into force that its agents were attested
+ * with, so that every verdict can be derived again; and those that erased texts of either.
+ */
 function ownFacts(db: DatabaseSync, cast: string, size: number): readonly Own[] {
-  const select = "SELECT line FROM facts WHERE (cast_id = ? OR kind = 'blob.erased') AND seq <= ? ORDER BY seq";
+  const select = `SELECT line FROM facts WHERE (cast_id = ? OR kind IN ('blob.erased', 'registry.loaded')) AND seq <= ?
+    ORDER BY seq`;
   const found = db
     .prepare(select)
     .all(cast, size)
@@ -74,8 +78,23 @@ function ownFacts(db: DatabaseSync, cast: string, size: number): readonly Own[] 
       const read = readStoredLine(String(line));
       return read ? [{ line: String(line), read }] : [];
     });
-  const seqs = new Set<Json>(found.filter(({ read }) => read.kind !== 'blob.erased').map(({ read }) => read.seq));
-  return found.filter(({ read }) => erasedBy(read)?.from.some((seq) => seqs.has(seq)) ?? true);
+  const registries = new Set(found.flatMap(({ read }) => attestedWith(read) ?? []));
+  const isOwn = ({ read }: Own) => {
+    if (read.kind === 'registry.loaded') return registries.has(digestOfRegistry(read) ?? '');
+    return read.kind !== 'blob.erased';
+  };
+  const seqs = new Set<Json>(found.filter(isOwn).map(({ read }) => read.seq));
+  return found.filter(({ read }) => seqs.has(read.seq) || erasedBy(read)?.from.some((seq) => seqs.has(seq)));
+}
+
+/** The digest of the registry that the agent of an attempt was attested with. */
+function attestedWith({ kind, fact: { attestation } }: StoredLine): string | null {
+  const digest = kind === 'attempt.started' && isObject(attestation) ? attestation.registry : null;
+  return typeof digest === 'string' ? digest : null;
+}
+
+function digestOfRegistry({ fact: { registry } }: StoredLine): string | null {
+  return isObject(registry) && typeof registry.digest === 'string' ? registry.digest : null;
 }
 
 function textsBeside(db: DatabaseSync, own: readonly Own[]): ReadonlyMap<string, string> {

@@ -37,7 +37,8 @@ export function readNotes(text: string): readonly (Note | null)[] {
   if (text === '') return [];
   const lines = text.split('\n');
   const notes: (Note | null)[] = [];
-  for (let at = 0; at < lines.length - 1; at += LINES_OF_NOTE) {
+  // What stands after the last newline is no note either, and nobody wrote it here on purpose.
+  for (let at = 0; at < lines.length - 1 || (lines[at] ?? '') !== ''; at += LINES_OF_NOTE) {
     const [origin = '', size = '', root = '', gap, signed = '', end] = lines.slice(at, at + LINES_OF_NOTE);
     notes.push(gap === '' && end === '' ? noteOf(origin, size, root, signed) : null);
   }

@@ -29,6 +29,11 @@ beforeAll(async () => {
     ...facts('again', 'cast.failed'),
     { kind: 'cast.recast', cast: 'again' },
     { kind: 'task.moved', run: 'by hand', task: 'T-1', reason: SHARED },
+    { kind: 'task.created', run: 'ended', task: 'T-1', reason: OWN('run') },
+    { kind: 'task.moved', run: 'ended', task: 'T-1', to: 'done', reason: '' },
+    { kind: 'handoff.judged', envelope: OWN('handoff') },
+    { kind: 'context.written', section: 's', value: OWN('known') },
+    { kind: 'approval.requested', sealed: OWN('asked') },
     ...facts('late', 'cast.completed'),
   ];
   await log.commit(0, () => all.map((fact, at) => ({ fact: fact as unknown as Fact, by: 'test', at: at * 1000 })));
@@ -41,7 +46,7 @@ afterAll(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-const BEFORE_LATE = new Date(18_000).toISOString();
+const BEFORE_LATE = new Date(22_000).toISOString();
 
 test.each<[string, Partial<Wish>, string[], number]>([
   ['nothing', {}, [], 0],
@@ -55,9 +60,34 @@ test.each<[string, Partial<Wish>, string[], number]>([
     3,
   ],
   ['a text of a cast that is not over', { digests: [digestOf(OWN('open'))] }, [], 1],
+  ['a text of tasks by hand that are all over', { digests: [digestOf(OWN('run'))] }, [], 0],
+  ['a foreign handoff', { digests: [digestOf(OWN('handoff'))] }, [], 0],
+  ['what the workspace knows', { digests: [digestOf(OWN('known'))] }, [], 1],
+  ['what waits for a person', { digests: [digestOf(OWN('asked'))] }, [], 1],
 ])('%s', (_, wish, casts, kept) => {
   const plan = planErasures(db, { before: null, stopped: false, digests: [], ...wish });
   expect([plan.casts, plan.kept]).toEqual([casts, kept]);
+});
+
+test.each([
+  ['tasks by hand that are all over', 'run', 1],
+  ['a foreign handoff', 'handoff', 1],
+  ['what the workspace knows', 'known', 0],
+  ['what waits for a person', 'asked', 0],
+  ['nothing', 'nowhere', 0],
+])('a named text of %s', (_, text, erased) => {
+  const digest = digestOf(OWN(text));
+  const { erasures, untouched } = planErasures(db, { before: null, stopped: false, digests: [digest] });
+  expect(erasures.map((each) => each.digest)).toEqual(erased ? [digest] : []);
+  expect(untouched.map((each) => each.digest)).toEqual(erased ? [] : [digest]);
+});
+
+test('by age a foreign handoff goes, and tasks by hand stay', () => {
+  const { erasures } = planErasures(db, { before: BEFORE_LATE, stopped: false, digests: [] });
+  const digests = erasures.map(({ digest }) => digest);
+  expect([digests.includes(digestOf(OWN('handoff'))), digests.includes(digestOf(OWN('run')))]).toEqual([true, false]);
+  const early = planErasures(db, { before: new Date(17_000).toISOString(), stopped: false, digests: [] });
+  expect(early.erasures.map(({ digest }) => digest)).not.toContain(digestOf(OWN('handoff')));
 });
 
 test('a text that several casts share is named once, with the entries it goes from', () => {
@@ -67,5 +97,5 @@ test('a text that several casts share is named once, with the entries it goes fr
     from: [1, 4, 7],
     bytes: 900,
   });
-  expect(erasures).toHaveLength(4);
+  expect(erasures).toHaveLength(5);
 });

@@ -50,11 +50,12 @@ export class TextWalk {
     if (line?.kind === 'blob.erased') this.#erase(seq, line.fact.digest as Json, line.fact.from as Json);
   }
 
-  end(): void {
+  /** `cutAt` is where the log was cut off, if it was: what says that a text was erased may be gone with the end. */
+  end(cutAt: number | null): void {
     this.#skipTo(Number.POSITIVE_INFINITY);
     for (const place of this.#missing) {
       const [seq = '', digest = ''] = place.split(' ');
-      this.#fault(Number(seq), `its text ${digest} is not there, and nobody erased it`);
+      this.#fault(cutAt ?? Number(seq), `the text ${digest} of entry ${seq} is not there, and nobody erased it`);
     }
   }
 

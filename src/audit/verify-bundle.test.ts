@@ -8,6 +8,7 @@ import type { Append } from '../engine/ports.ts';
 import type { Fact } from '../kernel/fact.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { SqliteLog } from '../log/sqlite.ts';
+import { digestOfText } from './bundle.ts';
 import { checkpointFolders } from './checkpoint-files.ts';
 import { knownCheckpoints } from './known-checkpoints.ts';
 import { type Made, makeBundle } from './make-bundle.ts';
@@ -19,6 +20,8 @@ const PROMPT = `You build things. ${'x'.repeat(300)}`;
 const LONG = `A long story about Ada. ${'y'.repeat(300)}`;
 const ERASED = `Erased. ${'z'.repeat(300)}`;
 const ELSEWHERE = `Elsewhere. ${'z'.repeat(300)}`;
+
+const LOCK = JSON.stringify({ prompts: 'l'.repeat(300) });
 
 const root = mkdtempSync(join(tmpdir(), 'baton-bundle-'));
 const file = join(root, 'log.sqlite');
@@ -39,6 +42,10 @@ beforeAll(async () => {
     append({ kind: 'cast.paused', cast: 'b', reason: ELSEWHERE }),
     append({ kind: 'blob.erased', digest: digest(ELSEWHERE), from: [9], reason: '' }),
     append({ kind: 'cast.completed', cast: 'a' }),
+    ...['used', 'other'].map((digest) =>
+      append({ kind: 'registry.loaded', registry: { digest }, texts: { manifest: '{}', lock: LOCK } }),
+    ),
+    append({ kind: 'attempt.started', cast: 'c', turn: 1, attestation: { registry: 'used' } }),
   ]);
   await log.close();
   const env = { BATON_CONFIG: join(root, 'config'), BATON_CHECKPOINTS: join(root, 'outside') };
@@ -71,6 +78,12 @@ test('it holds the facts of the cast and of its run, and those that erased its t
   });
   expect(Object.keys(found.details.prompts as object)).toEqual(['Build', 'Check']);
   expect(found.details.key).toMatchObject({ trusted: false });
+});
+
+test('it holds the registries that the agents of the cast were attested with, manifest and lock among its texts', () => {
+  const { text } = bundle('c');
+  expect(readBundle(text)).toMatchObject({ seqs: [12, 14], texts: { [digestOfText(LOCK) ?? '']: LOCK } });
+  expect(verifyBundle(text, [])).toMatchObject({ allow: true });
 });
 
 test('a text that is left out by its digest, or by what it says, is proved all the same', () => {

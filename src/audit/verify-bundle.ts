@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { isObject, type Json } from '../kernel/json.ts';
 import { allow, type Verdict } from '../kernel/verdict.ts';
 import { aboutOf, BUNDLE_FORMAT, BUNDLE_MEMBERS, type Bundle, erasedBy, type SignedBundle } from './bundle.ts';
-import { FAULTS_MAX, type Fault, type FaultKind, tampered } from './fault.ts';
+import { FAULTS_MAX, type Fault, type FaultKind, inOrder, tampered } from './fault.ts';
 import { isHash, leafOf, provesInclusion } from './merkle.ts';
 import { isSignature, isSignedBy, keyLine, type Note, type PublicKey, readKeyLine, readNotes } from './note.ts';
 import { canonical, readStoredLine, type StoredLine } from './stored-line.ts';
@@ -43,11 +43,7 @@ export function verifyBundle(text: string, trusted: readonly PublicKey[]): Verdi
     checkpoint: { size: note.checkpoint.size, root: note.checkpoint.root, origin: note.checkpoint.origin },
     key: { line: bundle.key, trusted: isTrusted },
   };
-  if (faults.length > 0)
-    return tampered(
-      faults.sort((a, b) => a.seq - b.seq),
-      details,
-    );
+  if (faults.length > 0) return tampered(inOrder(faults), details);
   const signer = isTrusted ? 'a key that you trust' : `a key that you do not know, ${key.name}`;
   return allow(`${shown.length} facts of the cast ${bundle.cast} are as they were signed by ${signer}`, details);
 }

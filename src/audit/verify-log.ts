@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { allow, type Verdict } from '../kernel/verdict.ts';
 import { openDatabase } from '../log/sqlite-open.ts';
 import { ChainWalk } from './chain-walk.ts';
-import { type Kept, RootCheck, signedCheckpoints } from './checkpoint-check.ts';
-import { FAULTS_MAX, type Fault, tampered } from './fault.ts';
+import { type Kept, missingOutside, RootCheck, signedCheckpoints } from './checkpoint-check.ts';
+import { FAULTS_MAX, type Fault, inOrder, tampered } from './fault.ts';
 import { IndexWalk } from './index-walk.ts';
 import { EMPTY_ROOT, Frontier } from './merkle.ts';
 import type { PublicKey } from './note.ts';
@@ -46,7 +46,7 @@ export function verifyLog(file: string, kept: readonly Kept[], keys: readonly Pu
         onLeaf?.(seq, leaf, text);
       }
     }
-    texts.end();
+    texts.end(checkpoints.some(({ size }) => size > chain.seq) ? chain.seq + 1 : null);
     chain.end((size) => roots.vouchesFor(size));
     index.end(chain.firstFault === null);
     compareSnapshots(db, report);
@@ -74,12 +74,11 @@ export function verifyLog(file: string, kept: readonly Kept[], keys: readonly Pu
       signed,
       unsigned: Math.max(0, frontier.size - signed),
     },
+    warnings: missingOutside(kept)
+      .slice(0, FAULTS_MAX)
+      .map((warning) => ({ ...warning })),
   };
-  if (faults.length > 0)
-    return tampered(
-      faults.sort((a, b) => a.seq - b.seq),
-      details,
-    );
+  if (faults.length > 0) return tampered(inOrder(faults), details);
   return allow(told(frontier.size, signed, checkpoints.length), details);
 }
 

@@ -14,6 +14,9 @@ export async function bringIntoForce(door: Pick<Door, 'read' | 'submit'>, { dir 
   const [known] = await door.read({ after: 0, kindPrefix: 'registry.', limit: 1 });
   if (known) return;
   const { registryFound } = await import('../workspace/registry-kept.ts');
-  const registry = registryFound(dir);
-  if (registry) await door.submit({ kind: 'registry.load', registry, reason: 'found in the workspace' }, person());
+  const found = registryFound(dir);
+  if (!found) return;
+  const texts = found.texts ? { texts: found.texts } : {};
+  const reason = 'found in the workspace';
+  await door.submit({ kind: 'registry.load', registry: found.loaded, ...texts, reason }, person());
 }

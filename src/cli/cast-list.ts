@@ -1,6 +1,7 @@
 // The casts of a workspace as a list: what is told of each is what `show` tells of it, without reading all that it did.
 import type { Door } from '../engine/door.ts';
 import { type CastSummary, summaries } from '../engine/summary.ts';
+import { saidNow } from '../kernel/cast/expired.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { CastStatus } from '../kernel/state.ts';
 
@@ -15,7 +16,8 @@ export async function listCasts(door: Door, now: number): Promise<readonly Liste
   return (await summaries(door)).map((summary) => {
     const { elapsedMs, since } = clocks.get(summary.cast) ?? NEVER;
     const running = since === null ? 0 : Math.max(0, now - since);
-    return { ...summary, reason: reasonOf(summary), elapsedMs: elapsedMs + running };
+    const said = saidNow(summary.cast, summary, now);
+    return { ...summary, ...said, reason: reasonOf({ ...summary, ...said }), elapsedMs: elapsedMs + running };
   });
 }
 

@@ -1,6 +1,7 @@
 // What a command is, and what it gets to work with.
 import type { ParseArgsConfig } from 'node:util';
-import type { Denied } from '../kernel/verdict.ts';
+import type { Act } from '../access/role.ts';
+import type { Denied, Verdict } from '../kernel/verdict.ts';
 import { commandName } from './command-name.ts';
 import { safe } from './safe-text.ts';
 
@@ -11,6 +12,8 @@ export type Options = NonNullable<ParseArgsConfig['options']>;
 export type Command = {
   readonly name: string;
   readonly group: 'everyday' | 'try' | 'casts' | 'ledger' | 'contracts' | 'history';
+  /** What it does; where its forms differ, by its first word, and under no word for every other form. */
+  readonly act: Act | Readonly<Record<string, Act>>;
   readonly args: string;
   readonly summary: string;
   readonly help?: string;
@@ -35,7 +38,13 @@ export type Call = {
 
 export const EXIT = { ok: 0, denied: 1, usage: 2, fault: 3, waiting: 4 } as const;
 
-/** A rule said no. It ends the command: the reason for people, the verdict for scripts, exit 1. */
+/** The exit that goes with a verdict: whoever was not understood is told so in the same way wherever it is found out. */
+export function exitOf({ allow, code }: Verdict): number {
+  if (allow) return EXIT.ok;
+  return code === 'BAD_USAGE' ? EXIT.usage : EXIT.denied;
+}
+
+/** A rule said no. It ends the command: the reason for people, the verdict for scripts, its exit. */
 export class Refused extends Error {
   readonly verdict: Denied;
   constructor(verdict: Denied) {

@@ -11,6 +11,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'init',
     group: 'everyday',
+    act: 'govern',
     args: '[--force]',
     words: [0, 0],
     summary: 'scaffold .baton/ with an example loadout, prompts and lock',
@@ -22,6 +23,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'cast',
     group: 'everyday',
+    act: 'steer',
     args: '[-l LOADOUT] [--file CONFIG] [--agents SCRIPT] [--in-place] [--detach] [--dry-run] [--turns] REQUEST…',
     words: [1, MANY],
     summary: 'run a loadout on a request, with live progress',
@@ -48,6 +50,7 @@ The request follows -- when it begins with a dash. ${EXITS}`,
   {
     name: 'status',
     group: 'everyday',
+    act: 'look',
     args: '[--metrics]',
     words: [0, 0],
     summary: 'what runs, waits and ended last in this workspace',
@@ -59,6 +62,7 @@ The request follows -- when it begins with a dash. ${EXITS}`,
   {
     name: 'continue',
     group: 'everyday',
+    act: 'steer',
     args: '[CAST] [--turns]',
     words: [0, 1],
     summary: 'do the obvious thing for a cast that stands',
@@ -73,6 +77,7 @@ ${EXITS}`,
   {
     name: 'demo',
     group: 'try',
+    act: 'steer',
     args: '[--fast]',
     words: [0, 0],
     summary: 'a whole workflow on scripted agents, in a temporary workspace; no key, no network',
@@ -84,6 +89,7 @@ ${EXITS}`,
   {
     name: 'agents',
     group: 'try',
+    act: { '': 'look', test: 'steer' },
     args: '[test [NAME]] [--model MODEL] [--base-url URL]',
     words: [0, 2],
     summary: 'which agents are installed and signed in; with test, whether they answer',
@@ -98,6 +104,7 @@ Looking asks no network; test does, and costs a few tokens. Exit of test: 0 when
   {
     name: 'doctor',
     group: 'try',
+    act: 'look',
     args: '',
     words: [0, 0],
     summary: 'check everything a cast needs, and say how to mend it',
@@ -109,6 +116,7 @@ Looking asks no network; test does, and costs a few tokens. Exit of test: 0 when
   {
     name: 'casts',
     group: 'casts',
+    act: 'look',
     args: '',
     words: [0, 0],
     summary: 'list the casts of this workspace, newest first',
@@ -119,6 +127,7 @@ Looking asks no network; test does, and costs a few tokens. Exit of test: 0 when
   {
     name: 'show',
     group: 'casts',
+    act: 'look',
     args: '[CAST] [--turn N | --turns]',
     words: [0, 1],
     summary: 'one cast: where it went, what it holds, what it used; or one turn of it in full',
@@ -132,6 +141,7 @@ ${TURNS_HELP}`,
   {
     name: 'why',
     group: 'casts',
+    act: 'look',
     args: '[CAST]',
     words: [0, 1],
     summary: 'why a cast stands where it stands, since when, and the commands that carry it on',
@@ -143,21 +153,24 @@ ${TURNS_HELP}`,
   {
     name: 'watch',
     group: 'casts',
-    args: '[CAST] [--turns] [--jsonl]',
+    act: 'look',
+    args: '[CAST] [--turns] [--jsonl [--facts]]',
     words: [0, 1],
     summary: 'follow a cast that another process drives',
     help: `Without CAST: the latest one. It ends when the cast stands, or when nobody drives it any more (exit 1).
 --jsonl         a JSON line for each word, tool call, refused tool or pause of an agent, as it happens:
                 {"turn", "attempt", "socket", "event"}; some may be missed. The last line is the cast, as with --json
+--facts         with --jsonl: also a line for each entry of the log, from the first one on, as \`baton log --json\` has it
 ${TURNS_HELP}
 ${EXITS}`,
     example: 'baton watch latest',
-    options: { ...TURNS, jsonl: { type: 'boolean' } },
+    options: { ...TURNS, jsonl: { type: 'boolean' }, facts: { type: 'boolean' } },
     load: () => import('./commands/watch.ts'),
   },
   {
     name: 'resume',
     group: 'casts',
+    act: 'steer',
     args: '[CAST] [--turns]',
     words: [0, 1],
     summary: 'carry on a cast after a crash or a pause',
@@ -171,6 +184,7 @@ ${EXITS}`,
   {
     name: 'recast',
     group: 'casts',
+    act: 'steer',
     args: '[CAST] [--turns]',
     words: [0, 1],
     summary: 'run a failed or aborted cast on from where it stands',
@@ -184,6 +198,7 @@ ${EXITS}`,
   {
     name: 'revive',
     group: 'casts',
+    act: 'steer',
     args: '[CAST] [--turns]',
     words: [0, 1],
     summary: 'like recast, and what was spent, an edge or a budget, gets as much again',
@@ -197,6 +212,7 @@ ${EXITS}`,
   {
     name: 'budget',
     group: 'casts',
+    act: 'decide',
     args: '[CAST] [--tokens N] [--cost X] [--minutes N]',
     words: [0, 1],
     summary: 'show or change what a cast may use',
@@ -211,6 +227,7 @@ Without any of them: what is used, and of how much. Each is the new limit, not a
   {
     name: 'decide',
     group: 'casts',
+    act: 'decide',
     args: 'TURN rerun|accept|fail [--output FILE] [--reason TEXT] [--turns]',
     words: [2, 2],
     summary: 'decide about a turn of unknown outcome, or whose agent asks or is blocked; TURN is CAST:NUMBER',
@@ -228,6 +245,7 @@ ${EXITS}`,
   {
     name: 'abort',
     group: 'casts',
+    act: 'steer',
     args: '[CAST | --all] [--reason TEXT]',
     words: [0, 1],
     summary: 'stop a cast and its running agents',
@@ -241,6 +259,7 @@ Without CAST: the one that is open, if it is the only one.`,
   {
     name: 'answer',
     group: 'casts',
+    act: 'decide',
     args: 'CAST [--turn N] [TEXT… | --file FILE] [--turns]',
     words: [1, MANY],
     summary: 'answer in a turn of your own, or an agent that asks or is blocked, and carry the cast on',
@@ -257,6 +276,7 @@ ${EXITS}`,
   {
     name: 'approvals',
     group: 'casts',
+    act: { '': 'look', request: 'steer' },
     args: '[request FILE]',
     words: [0, 2],
     summary: 'what waits for a person to approve: the exact command, its scope, its risk and how to undo it',
@@ -269,6 +289,7 @@ What has waited for an hour is marked stale. What expired is said in the log, an
   {
     name: 'approve',
     group: 'everyday',
+    act: 'decide',
     args: 'ID [--reason TEXT] [--again] [--turns]',
     words: [1, 1],
     summary: 'say yes to what an agent asks for, once and exactly as it is sealed, and carry its cast on',
@@ -284,6 +305,7 @@ ${EXITS}`,
   {
     name: 'reject',
     group: 'casts',
+    act: 'decide',
     args: 'ID --reason TEXT [--turns]',
     words: [1, 1],
     summary: 'say no to what an agent asks for, or take back what was approved and not used; the agent is told why',
@@ -297,6 +319,7 @@ ${EXITS}`,
   {
     name: 'exec',
     group: 'casts',
+    act: 'steer',
     args: '--approval ID -- ARGV…',
     words: [1, MANY],
     summary: 'run a command that a person approved, exactly as it was approved, once',
@@ -310,6 +333,7 @@ refused and told. It runs without a shell. Exit: that of the command; 1 refused;
   {
     name: 'diff',
     group: 'casts',
+    act: 'look',
     args: '[CAST] [--stat] [--lane N]',
     words: [0, 1],
     summary: 'what a cast changed, also while it runs',
@@ -323,6 +347,7 @@ Without CAST: the latest one. The patch can be given to \`git apply\`.`,
   {
     name: 'merge',
     group: 'casts',
+    act: 'decide',
     args: '[CAST] [--yes]',
     words: [0, 1],
     summary: 'take what a cast did over into the current branch, and clear its worktree away',
@@ -335,6 +360,7 @@ Without CAST: the latest one. Where git finds a conflict nothing is changed and 
   {
     name: 'undo',
     group: 'casts',
+    act: 'decide',
     args: '[CAST] [--yes]',
     words: [0, 1],
     summary: 'take back what a cast did: its worktree and branch, or the files it changed in place',
@@ -348,6 +374,7 @@ Without CAST: the latest one. Files that were changed again since, or of which n
   {
     name: 'check',
     group: 'contracts',
+    act: 'look',
     args: '[FILE] [--strict]',
     words: [0, 1],
     summary: 'static checks of loadouts and materia, all issues at once',
@@ -360,6 +387,7 @@ Without FILE: .baton/config.json, or what comes with baton where there is none. 
   {
     name: 'validate',
     group: 'contracts',
+    act: 'look',
     args: 'KIND [--strict] [--jsonl] [--registry DIR] [--options JSON] [FILE]',
     words: [1, 2],
     summary: 'check one payload against a contract',
@@ -381,6 +409,7 @@ Without FILE, or with -: standard input. The answer is always JSON. Exit: 0 allo
   {
     name: 'registry',
     group: 'contracts',
+    act: { verify: 'look', list: 'look', quarantine: 'look', release: 'decide', lock: 'govern', import: 'govern' },
     args: 'lock | verify | list | quarantine | release ID --reason TEXT | import DIR',
     words: [1, 2],
     summary: 'who exists, which prompts are pinned, what is blocked until a person has looked',
@@ -401,6 +430,7 @@ Exit: 0 allowed, 1 denied.`,
   {
     name: 'handoff',
     group: 'contracts',
+    act: 'steer',
     args: 'verify FILE [--registry DIR] [--max-age-s N] [--max-skew-s N]',
     words: [2, 2],
     summary: 'judge a foreign handoff envelope, once; the verdict is written to the log',
@@ -415,6 +445,7 @@ FILE may be -, for standard input. The same id is judged once only. The answer i
   {
     name: 'context',
     group: 'contracts',
+    act: { '': 'look', set: 'decide', revert: 'decide' },
     args: 'show [SECTION] | diff SECTION [V1 [V2]] | history SECTION | revert SECTION --to V --reason TEXT | set SECTION FILE',
     words: [0, 4],
     summary: 'what the workspace knows, section by section, and how it came to be',
@@ -435,6 +466,7 @@ Agents write with update_contracts in their reports; set and revert are for peop
   {
     name: 'memory',
     group: 'contracts',
+    act: { '': 'look', accept: 'decide', drop: 'decide' },
     args: 'list [--all] | accept ID [--section SECTION] | drop ID --reason TEXT',
     words: [0, 2],
     summary: 'what agents suggest to remember, for a person to accept or to drop',
@@ -453,6 +485,7 @@ Only a person decides. Exit: 0 done, 1 denied.`,
   {
     name: 'explain',
     group: 'contracts',
+    act: 'look',
     args: '[CODE]',
     words: [0, 1],
     summary: 'what a code means and what to do about it; without CODE, all of them',
@@ -463,6 +496,7 @@ Only a person decides. Exit: 0 done, 1 denied.`,
   {
     name: 'mcp',
     group: 'contracts',
+    act: 'govern',
     args: '[--http PORT]',
     words: [0, 0],
     summary: 'an MCP server: agents hand in their work by tool call, other clients start and follow casts',
@@ -477,6 +511,7 @@ Started by an agent of a cast, it offers that agent its own tools and none that 
   {
     name: 'token',
     group: 'contracts',
+    act: 'govern',
     args: 'create --role ROLE [--name NAME] [--expires WHEN] | list | revoke NAME',
     words: [1, 2],
     summary: 'who may use the HTTP server, and for what',
@@ -495,6 +530,7 @@ For people only: refused to whatever an agent of a cast started.`,
   {
     name: 'hook',
     group: 'contracts',
+    act: 'steer',
     args: 'EVENT [--report-only]',
     words: [1, 1],
     summary: 'decide one event of Claude Code: locks, scopes, contracts and dangerous commands, without a cast',
@@ -508,6 +544,7 @@ The host's protocol: exit 0 lets it through, exit 2 refuses with the reason on s
   {
     name: 'install',
     group: 'contracts',
+    act: 'govern',
     args: 'claude|codex|pi [--report-only | --skill] [--undo] [--yes]',
     words: [1, 1],
     summary: 'write the hooks and the MCP server into the settings of an agent, after showing what changes',
@@ -528,6 +565,7 @@ What is there stays. Nothing is written through a link. Exit: 0 written or in pl
   {
     name: 'log',
     group: 'history',
+    act: 'look',
     args: '[--after N] [--cast CAST]',
     words: [0, 0],
     summary: 'what happened, entry by entry',
@@ -541,6 +579,7 @@ Without either: the last 50; with --json everything.`,
   {
     name: 'audit',
     group: 'history',
+    act: { '': 'look', checkpoint: 'steer' },
     args: 'verify | prove SEQ [--to SIZE] | prove --from SIZE [--to SIZE] | checkpoint | key',
     words: [1, 2],
     summary: 'whether the history is as it was written; proofs and signed checkpoints of it',
@@ -551,7 +590,8 @@ checkpoint      sign the log as it stands; every cast that ends does it too
 key             the public key of this user, for whoever is to check what he signed
 --checkpoint    a file with checkpoints that were kept elsewhere, to verify against
 --key           a public key to trust, beside your own and those of trusted-keys.txt
-Denied (TAMPERED) with details.seq and details.kind where something is wrong. Exit: 0 whole, 1 denied.`,
+Denied (TAMPERED) with details.seq and details.kind where something is wrong; a copy outside that is gone is a warning.
+Exit: 0 whole, 1 denied.`,
     example: 'baton audit verify',
     options: {
       from: { type: 'string' },
@@ -564,6 +604,7 @@ Denied (TAMPERED) with details.seq and details.kind where something is wrong. Ex
   {
     name: 'export',
     group: 'history',
+    act: 'govern',
     args: 'CAST -o FILE [--redact DIGEST|TEXT|secrets]…',
     words: [1, 1],
     summary: 'one cast as evidence, in one file that anybody can verify offline',
@@ -578,6 +619,7 @@ What is left out is replaced by its digest, and the file verifies all the same. 
   {
     name: 'verify',
     group: 'history',
+    act: 'look',
     args: 'FILE [--key KEY]',
     words: [1, 1],
     summary: 'whether an exported file is what was signed',
@@ -591,6 +633,7 @@ Exit: 0 whole, 1 denied.`,
   {
     name: 'trace',
     group: 'history',
+    act: 'look',
     args: 'FILE | CAST | DIGEST | HANDOFF',
     words: [1, 1],
     summary: 'from a changed file or a result back to what is behind it, and forward from a prompt',
@@ -607,12 +650,14 @@ Digests are those of the log; \`baton audit prove\` proves the entries that are 
   {
     name: 'gc',
     group: 'history',
+    act: 'govern',
     args: '[--older-than AGE] [--stopped] [--digest DIGEST]… [--worktrees [--force]] [--dry-run]',
     words: [0, 0],
     summary: 'erase old texts of casts that are over, without breaking any proof, and clear their worktrees away',
     help: `--older-than    casts that ended before, such as 12h, 30d (the default) or 8w
 --stopped       failed and aborted casts too; they cannot be carried on afterwards
---digest        this text, in every cast that is over, whatever its age; may be said several times
+--digest        this text, wherever what it belongs to is over, whatever its age; may be said several times. Refused where it
+                is nowhere, or only where something is not over
 --worktrees     only worktrees, of any age unless it is said; one with work that is nowhere else stays
 --force         with --worktrees: also where unmerged commits or uncommitted files are lost
 --dry-run       say what would go, and let it be

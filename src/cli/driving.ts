@@ -25,6 +25,8 @@ import { wayOut } from './isolation.ts';
 import { progressFor } from './progress.ts';
 import { person } from './session.ts';
 import { asDamage, makeStateFolder } from './state-folder.ts';
+import { takeOver } from './take-over.ts';
+import { withinUserLimits } from './user-limits.ts';
 import { writeWorklogsOf } from './worklog.ts';
 
 /** The program itself, for those who are to call it. */
@@ -82,6 +84,7 @@ export async function driveAndShow(
   const me = thisDriver();
   const driver = await door.takeCast(cast, me);
   if (!isSame(driver, me)) throw new Refused(drivenBy(cast, driver));
+  if (driver.after) await takeOver(door, workspace.stateDir, cast, driver.after);
   // Whoever has seen the id may interrupt: that it is listened for comes first.
   let say: (line: string) => void = () => undefined;
   const interrupt = onInterrupt((signal) => {
@@ -96,10 +99,11 @@ export async function driveAndShow(
   try {
     progress.learn(await door.read({ after: 0, cast }));
     const { dir, stateDir } = workspace;
+    const own = runnersWith((env) => offeredServer(BATON, dir, env));
     const engine = new Engine({
       door,
       // What an agent handed on by tool call takes the place of its last words.
-      runners: revealing(takingSubmissions(runnersWith((env) => offeredServer(BATON, dir, env)))),
+      runners: revealing(takingSubmissions(withinUserLimits(own, call.env))),
       cwd: dir,
       configDir: `${dir}/.baton`,
       stateDir,

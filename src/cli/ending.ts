@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Door } from '../engine/door.ts';
 import { type CastView, viewOf } from '../engine/view.ts';
 import { elapsedOf } from '../kernel/cast/budget.ts';
+import { saidNow } from '../kernel/cast/expired.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Cast, CastStatus } from '../kernel/state.ts';
 import type { BoundaryRefusal } from '../kernel/turn/consolidation.ts';
@@ -25,7 +26,8 @@ export async function loadView(door: Door, cast: string, withTurns: boolean, dir
   const owned = tasks.length === 0 ? {} : { tasks };
   const suggested = await suggestionsLeft(door, entries);
   const memory = suggested === 0 ? {} : { memorySuggestions: suggested };
-  return { ...view, elapsedMs: elapsedOf(state, Date.now()), ...worktree, ...owned, ...memory };
+  const now = Date.now();
+  return { ...view, ...saidNow(cast, state, now), elapsedMs: elapsedOf(state, now), ...worktree, ...owned, ...memory };
 }
 
 /** The registry is read only where an agent has proposed another one. */

@@ -2,6 +2,7 @@
 import { refuseErased } from '../audit/erased-needs.ts';
 import type { Door } from '../engine/door.ts';
 import { type CastSummary, summaries } from '../engine/summary.ts';
+import { isExpired } from '../kernel/cast/expired.ts';
 import type { CastStatus } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import { logFileIn } from '../log/sqlite.ts';
@@ -36,7 +37,9 @@ export async function goOn(call: Call, verb: Verb): Promise<number> {
     if (driver) throw new Refused(drivenBy(cast, driver));
     const exact = verb === 'continue' ? await obvious(door, summary) : verb;
     // A blocked task is tried again when a person says so; an unknown outcome needs more than that.
-    const isStuck = verb === 'continue' && status === 'waiting' && summary.code !== 'OUTCOME_UNKNOWN';
+    const isStuck =
+      isExpired(summary, Date.now()) ||
+      (verb === 'continue' && status === 'waiting' && summary.code !== 'OUTCOME_UNKNOWN');
     if (exact === 'resume' && !isStuck && !FITS.resume.includes(status)) return standStill(call, door, summary);
     // What certainly does not fit is refused before anything is driven: driving starts what a crashed cast is owed.
     if (!isStuck && !FITS[exact].includes(status)) await steer(door, cast, exact);

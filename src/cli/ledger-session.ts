@@ -3,12 +3,12 @@ import { isAbsolute, relative, resolve } from 'node:path';
 import type { Door } from '../engine/door.ts';
 import type { Log } from '../engine/ports.ts';
 import type { Beat } from '../kernel/ledger/beat.ts';
-import { type Ledger, MAIN_ROOT, type Task } from '../kernel/ledger/state.ts';
+import { type Ledger, MAIN_ROOT, type Run, type Task, tasksOf } from '../kernel/ledger/state.ts';
 import type { Heartbeats } from '../kernel/ledger/wire.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite.ts';
 import type { Workspace } from '../workspace/locate.ts';
-import { again, type Call, EXIT, outJson, Refused, text, UsageError } from './command.ts';
+import { again, type Call, exitOf, outJson, Refused, text, UsageError } from './command.ts';
 import { workspaceOf } from './find-workspace.ts';
 import { nameCast } from './looking.ts';
 import { LookingDoor } from './looking-door.ts';
@@ -51,7 +51,7 @@ function noLedger(call: Call, { dir }: Workspace): Denied {
 /** Prints the verdict, which is all that goes to standard output, and answers its exit code. */
 export function answer(verdict: Verdict): number {
   outJson(verdict);
-  return verdict.allow ? EXIT.ok : EXIT.denied;
+  return exitOf(verdict);
 }
 
 /** Answers with the refusals that end a command early, too. */
@@ -64,29 +64,63 @@ export async function answering(work: () => Promise<Verdict>): Promise<number> {
   }
 }
 
-/** The run that `--run` names: its id, or a beginning that only one run has. */
-export function runWanted({ values }: Call, ledger: Ledger): string | undefined {
-  const word = text(values, 'run');
-  if (word === undefined) return undefined;
-  const ids = Object.values(ledger.runs).map(({ id }) => id);
-  const known = runCalled(ledger, word);
+/**
+ * The run that `--run` names: its id, the id by which its payloads call it, or a beginning of either that only one run has;
+ * `latest` is the newest cast. A word that fits nothing is taken as it is.
+ */
+export async function runWanted({ call, door, log }: LedgerSession): Promise<string | undefined> {
+  const word = text(call.values, 'run');
+  if (word === undefined || word === '') return word;
+  if (word === 'latest') return (await nameCast(door, 'latest')).cast;
+  const ledger = await door.ledger();
+  const known = runCalled(ledger, word, call.env) ?? onlyFitting(word, Object.values(ledger.runs));
   if (known !== undefined) return known;
-  const fitting = word === '' ? [] : ids.filter((id) => id.startsWith(word));
-  if (fitting.length > 1) throw new UsageError(`${word} fits ${fitting.length} runs: ${fitting.join(', ')}`);
-  return fitting[0] ?? word;
+  // What is over is not kept at hand, and is known by its whole id; for anything less the facts are searched.
+  if (Object.values((await door.ledger(word)).runs).some(({ id }) => id === word)) return word;
+  return onlyFitting(word, await pastRuns(door, log)) ?? word;
 }
 
-/** The run with this id: its own, or the one by which its payloads call it. */
-export function runCalled(ledger: Ledger, id: string): string | undefined {
+type RunName = Pick<Run, 'id' | 'runId'>;
+
+function onlyFitting(word: string, runs: readonly RunName[]): string | undefined {
+  const fitting = new Set(
+    runs.filter((run) => run.id.startsWith(word) || run.runId.startsWith(word)).map(({ id }) => id),
+  );
+  if (fitting.size <= 1) return [...fitting][0];
+  throw new UsageError(`${word} fits ${fitting.size} runs: ${[...fitting].slice(0, 10).join(', ')}`);
+}
+
+async function pastRuns(door: Door, log: Pick<Log, 'read'>): Promise<readonly RunName[]> {
+  const casts = (await door.lifecycle()).flatMap(({ fact }) =>
+    fact.kind === 'cast.started' ? [{ id: fact.cast, runId: fact.runId ?? fact.cast }] : [],
+  );
+  const named = (await log.read({ after: 0, kindPrefix: 'run.named' })).flatMap(({ fact }) =>
+    fact.kind === 'run.named' ? [{ id: fact.cast, runId: fact.runId }] : [],
+  );
+  const byHand = (await log.read({ after: 0, kindPrefix: 'task.created' })).flatMap(({ fact }) =>
+    fact.kind === 'task.created' ? [{ id: fact.run, runId: fact.run }] : [],
+  );
+  return [...casts, ...named, ...byHand];
+}
+
+/**
+ * The run with this id: its own, or the one by which its payloads call it. Several casts may be called the same by their
+ * planners: then an agent means the one it works for, and anybody else the newest that is open.
+ */
+export function runCalled(ledger: Ledger, id: string, env: Call['env'] = {}): string | undefined {
   const runs = Object.values(ledger.runs);
-  return (runs.find((run) => run.id === id) ?? runs.find((run) => run.runId === id))?.id;
+  const named = runs.filter((run) => run.runId === id);
+  const own = named.find((run) => run.id === env.BATON_CAST) ?? runs.find((run) => run.id === id);
+  if (own) return own.id;
+  const open = named.filter((run) => run.open > 0);
+  const age = (run: Run) => Math.max(0, ...tasksOf(ledger, run.id).map(({ order }) => order));
+  return (open.length > 0 ? open : named).toSorted((a, b) => age(b) - age(a))[0]?.id;
 }
 
 /** The ledger, with the run that `--run` names loaded. */
-export async function ledgerFor({ call, door }: LedgerSession): Promise<{ ledger: Ledger; run: string | undefined }> {
-  const ledger = await door.ledger();
-  const isLatest = text(call.values, 'run') === 'latest';
-  const run = isLatest ? (await nameCast(door, 'latest')).cast : runWanted(call, ledger);
+export async function ledgerFor(session: LedgerSession): Promise<{ ledger: Ledger; run: string | undefined }> {
+  const { door } = session;
+  const [ledger, run] = [await door.ledger(), await runWanted(session)];
   if (run === undefined || Object.values(ledger.runs).some(({ id }) => id === run)) return { ledger, run };
   return { ledger: await door.ledger(run), run };
 }

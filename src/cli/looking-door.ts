@@ -1,7 +1,7 @@
 // A door for commands that look. Reading goes straight to the log; the desk, with its rules and dialects, is loaded when
 // something is to be decided or followed, so that a short command starts fast.
 import type { Change, Door } from '../engine/door.ts';
-import type { Driver } from '../engine/driver.ts';
+import type { Driver, Lessee } from '../engine/driver.ts';
 import type { Sign } from '../engine/heartbeat.ts';
 import type { Head, Log, Query } from '../engine/ports.ts';
 import type { Holder } from '../engine/slots.ts';
@@ -28,6 +28,11 @@ export class LookingDoor implements Door {
 
   read(query: Query): Promise<readonly Entry[]> {
     return this.#log.read(query);
+  }
+
+  /** The stored text of entries, exactly as it was hashed. */
+  lines(after: number, limit: number): ReturnType<Log['lines']> {
+    return this.#log.lines(after, limit);
   }
 
   async lifecycle(): Promise<readonly Entry[]> {
@@ -72,7 +77,7 @@ export class LookingDoor implements Door {
     return (await this.#atDesk()).follow(cast, withEntries, listener);
   }
 
-  async takeCast(cast: string, driver: Driver): Promise<Driver> {
+  async takeCast(cast: string, driver: Driver): Promise<Lessee> {
     return (await this.#atDesk()).takeCast(cast, driver);
   }
 

@@ -1,13 +1,16 @@
 // The command line: finds the command, reads its options, and turns whatever comes out into an exit code.
 import { resolve } from 'node:path';
 import { StorageError } from '../engine/storage-error.ts';
-import { type Call, type Command, EXIT, note, out, outJson, Refused, UsageError } from './command.ts';
+import { type Call, type Command, EXIT, exitOf, note, out, outJson, Refused, UsageError } from './command.ts';
 import { calledWith, commandName } from './command-name.ts';
 import { COMMANDS } from './commands.ts';
 import { oneLine } from './safe-text.ts';
 
 // Not by an import, which would make every function of the module ready, with all that they need: a tenth of Node's start.
 const { parseArgs } = process.getBuiltinModule('node:util');
+
+/** Said by a server of ours, of whoever showed it a token; it is named here because loading who acts takes its time. */
+const ACTS_FOR = 'BATON_ACTS_FOR';
 
 const GLOBAL = {
   directory: { type: 'string', short: 'C' },
@@ -56,7 +59,24 @@ async function dispatch(argv: readonly string[]): Promise<number> {
   const call = await read(command, rest);
   if (call.values.help === true) return showHelp(name);
   countWords(command, call.words);
+  await refuseLowRole(call);
   return (await command.load()).run(call);
+}
+
+/** Whoever acts for a token does what its role may. Who does not say so acts as himself, and is not held up by a look. */
+async function refuseLowRole(call: Call): Promise<void> {
+  const { command, words, env } = call;
+  if (!env[ACTS_FOR]) return;
+  const { actOfForm, mayDo } = await import('../access/role.ts');
+  const { whoActs } = await import('../access/who-acts.ts');
+  const { role, by } = whoActs();
+  // An agent has no role: what it may not do is said by each command.
+  const form = typeof command.act === 'string' ? command.name : `${command.name} ${words[0] ?? ''}`.trim();
+  const may = role === null ? null : mayDo(role, actOfForm(command.act, words[0]), `\`${form}\``);
+  if (!may || may.allow) return;
+  const { noteRefusal } = await import('./note-refusal.ts');
+  await noteRefusal(call, may, by);
+  throw new Refused(may);
 }
 
 /** The call that a command line makes; one that is wrong is thrown as what is wrong with it. */
@@ -161,7 +181,7 @@ function told(error: unknown) {
   if (error instanceof UsageError) {
     return { code: error.code, exit: EXIT.usage, reason: error.message, details: error.details };
   }
-  if (error instanceof Refused) return { ...error.verdict, exit: EXIT.denied };
+  if (error instanceof Refused) return { ...error.verdict, exit: exitOf(error.verdict) };
   if (error instanceof StorageError) {
     return { code: error.code, exit: EXIT.fault, reason: error.message, details: {} };
   }

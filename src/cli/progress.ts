@@ -27,6 +27,7 @@ type Seen = {
   used: Usage;
   /** What each turn is doing, as far as it was heard. */
   doing: Map<number, string>;
+  readonly started: number;
 };
 
 export function progressFor(call: Call, cast: string): Progress {
@@ -36,10 +37,17 @@ export function progressFor(call: Call, cast: string): Progress {
   const live = isScreen && !call.json;
   const paint = painter(isScreen && !call.env.NO_COLOR);
   const started = Date.now();
-  const seen: Seen = { labels: {}, turns: new Map(), rework: new Map(), used: NOTHING, doing: new Map() };
+  const seen: Seen = { labels: {}, turns: new Map(), rework: new Map(), used: NOTHING, doing: new Map(), started };
   const print = (line: string) => screen.write(`${live ? '\r\x1b[2K' : ''}${line}\n`);
   const redraw = () => {
-    if (live) screen.write(`\r\x1b[2K${statusLine(seen, started, paint, screen.columns || 80)}`);
+    if (live) screen.write(`\r\x1b[2K${statusLine(seen, paint, screen.columns || 80)}`);
+  };
+  // A moving line says it all the time; lines that stay say it where something ends.
+  const toldWith = (entry: Entry) => {
+    const lines = told(entry, seen, paint);
+    const [line, ...rest] = lines;
+    if (live || line === undefined || !ENDS.has(entry.fact.kind)) return lines;
+    return [`${line}${paint.dim(` · ${soFar(seen)}`)}`, ...rest];
   };
   print(`${paint.dim('cast')} ${cast}`);
   const timer = live ? setInterval(redraw, 500) : null;
@@ -49,7 +57,7 @@ export function progressFor(call: Call, cast: string): Progress {
       for (const entry of entries) told(entry, seen, paint);
     },
     take({ entries }) {
-      for (const entry of entries) for (const line of told(entry, seen, paint)) print(line);
+      for (const entry of entries) for (const line of toldWith(entry)) print(line);
       redraw();
     },
     hear(turn, event) {
@@ -92,6 +100,15 @@ function heard(turn: number, event: LiveEvent, seen: Seen, paint: Paint): string
   }
 }
 
+/** Where an attempt ends, and what it used is known. */
+const ENDS: ReadonlySet<string> = new Set([
+  'turn.accepted',
+  'turn.blocked',
+  'turn.reported',
+  'attempt.refused',
+  'attempt.failed',
+]);
+
 /** What an entry is worth telling. */
 function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
   switch (fact.kind) {
@@ -115,7 +132,8 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
       const items =
         typeof payload === 'object' && payload !== null && 'workItems' in payload ? payload.workItems : null;
       const made = Array.isArray(items) && items.length > 0 ? paint.dim(` ${counted(items.length, 'item')}`) : '';
-      const line = `  ${mark} ${where(fact.turn, seen)}${made}${by(fact.agent, paint)}`;
+      const cut = fact.truncated ? paint.warn(' (output cut at its limit)') : '';
+      const line = `  ${mark} ${where(fact.turn, seen)}${cut}${made}${by(fact.agent, paint)}`;
       seen.turns.delete(fact.turn);
       seen.doing.delete(fact.turn);
       return [line, ...warned(fact.agent, paint)];
@@ -205,13 +223,17 @@ function where(turn: number, seen: Seen): string {
     : name(socket, seen);
 }
 
-function statusLine(seen: Seen, started: number, paint: Paint, columns: number): string {
+/** How long it takes and what it used since somebody looks. */
+function soFar({ started, used }: Seen): string {
   const seconds = Math.floor((Date.now() - started) / 1000);
-  const elapsed = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} · ${usedText(used)}`;
+}
+
+function statusLine(seen: Seen, paint: Paint, columns: number): string {
   const at = [...seen.turns.keys()]
     .map((turn) => [where(turn, seen), seen.doing.get(turn) ?? ''].filter((part) => part.trim() !== '').join(': '))
     .join(' | ');
-  return paint.dim(oneLine(`${elapsed} · ${usedText(seen.used)} · ${at}`, columns - 1));
+  return paint.dim(oneLine(`${soFar(seen)} · ${at}`, columns - 1));
 }
 
 const NOTHING: Usage = { input: 0, output: 0, cost: 0 };

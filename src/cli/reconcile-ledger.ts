@@ -5,12 +5,36 @@ import { isObject, type JsonObject } from '../kernel/json.ts';
 import { conflictsAmong } from '../kernel/ledger/overlap.ts';
 import { pathKey } from '../kernel/ledger/path-key.ts';
 import { type Ledger, taskKey } from '../kernel/ledger/state.ts';
+import type { TaskStatus } from '../kernel/ledger/transition.ts';
 import { heldLocks, ledgerRows, lockRows } from '../kernel/ledger/wire.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
 import { heardIn, type LedgerSession } from './ledger-session.ts';
+import { refuseAtDoor } from './refused-payload.ts';
 
-/** All issues of all these runs, each with its run. */
+/** All issues of all these runs, each with its run. That there are any is written down. */
 export async function reconcile(
+  session: Pick<LedgerSession, 'log' | 'door'>,
+  ledger: Ledger,
+  runs: readonly string[],
+): Promise<Verdict> {
+  const verdict = await disagreements(session, ledger, runs);
+  if (verdict.allow) return verdict;
+  const { code, reason, details } = verdict;
+  const issues = Array.isArray(details.issues) ? details.issues : [];
+  const kept = deny(code, reason, { ...details, runs: runs.slice(0, NOTED_MAX), issues: issues.slice(0, NOTED_MAX) });
+  const [only = '', another] = runs;
+  await refuseAtDoor(session, 'reconcile', {
+    ok: false,
+    refusal: kept,
+    subject: { run: another === undefined ? only : '', task: '' },
+  });
+  return verdict;
+}
+
+/** So many issues are kept with the refusal; the answer has all of them. */
+const NOTED_MAX = 20;
+
+async function disagreements(
   { log }: Pick<LedgerSession, 'log'>,
   ledger: Ledger,
   runs: readonly string[],
@@ -38,11 +62,20 @@ export async function reconcile(
   return deny('LEDGER_INCONSISTENT', `${String(first.message)}${more}.`, { ...counts, runs, issues });
 }
 
-/** The moves of a run, as the contract writes them. What only changes the other fields of a row is no move. */
+/**
+ * The moves of a run, as the contract writes them. A claim moves its task, too, unless the task was in progress already. What
+ * only changes the other fields of a row is no move.
+ */
 async function eventsOf(log: LedgerSession['log'], run: string): Promise<readonly JsonObject[]> {
+  const status = new Map<string, TaskStatus>();
   return (await log.read({ after: 0, cast: run })).flatMap(({ at, by, fact }): JsonObject[] => {
-    if (fact.kind !== 'task.moved' || (fact.from === fact.to && !fact.replay)) return [];
-    const { task, from, to, reason } = fact;
+    if (fact.kind !== 'task.moved' && fact.kind !== 'task.claimed') return [];
+    const { task } = fact;
+    const from = fact.kind === 'task.moved' ? fact.from : (status.get(task) ?? 'todo');
+    const to = fact.kind === 'task.moved' ? fact.to : 'in_progress';
+    const reason = fact.kind === 'task.moved' ? fact.reason : `claimed by ${fact.owner}`;
+    status.set(task, to);
+    if (from === to && !(fact.kind === 'task.moved' && fact.replay)) return [];
     return [{ task_id: task, from_state: from, to_state: to, actor: by, reason, created_at: at }];
   });
 }

@@ -1,5 +1,5 @@
 // A payload that does not keep its contract never reaches the ledger's rules; that it came, and why it was refused, is
-// written down all the same when it says which task it is about.
+// written down all the same, with the task it is about where it says so.
 import type { Intake } from '../dialects/operator/intake.ts';
 import type { Asked } from '../kernel/ledger/fact.ts';
 import type { Verdict } from '../kernel/verdict.ts';
@@ -12,6 +12,5 @@ export async function refuseAtDoor(
   { refusal, subject }: Extract<Intake<unknown>, { ok: false }>,
 ): Promise<Verdict> {
   const { run, task } = subject;
-  if (run === '' && task === '') return refusal;
-  return door.submit({ kind: 'task.refuse', run, task, asked, refusal }, person());
+  return door.submit({ kind: 'task.refuse', ...(run === '' ? {} : { run }), task, asked, refusal }, person());
 }

@@ -1,8 +1,4 @@
 // A person's yes or no to what an agent asks for; then the cast that was waiting for it is carried on.
-import { isLeftBehind } from '../access/left-behind.ts';
-import { mayDo } from '../access/role.ts';
-import { whoActs } from '../access/who-acts.ts';
-import { isInsideAttempt } from '../agents/inside-attempt.ts';
 import { approvalNamed, approvalsIn, runningIn } from '../approvals/open-approvals.ts';
 import type { Door } from '../engine/door.ts';
 import type { ApprovalRequest } from '../kernel/approval/request.ts';
@@ -12,6 +8,7 @@ import { type Call, EXIT, note, out, outJson, Refused } from './command.ts';
 import { driveAndShow, withDriver } from './driving.ts';
 import { workspaceOf } from './find-workspace.ts';
 import { withLedger } from './ledger-session.ts';
+import { isByAgent } from './refuse-agents.ts';
 import { person } from './session.ts';
 import { hasLog } from './state-folder.ts';
 
@@ -22,12 +19,9 @@ export async function settleApproval(call: Call, choice: Choice): Promise<number
   const workspace = workspaceOf(call);
   if (!hasLog(workspace))
     throw new Refused(deny('UNKNOWN_APPROVAL', `there is no approval ${word} in ${workspace.dir}`));
-  const { by, role } = whoActs();
-  const may = role === null ? null : mayDo(role, 'decide', `\`${choice.choice}\``);
-  if (may && !may.allow) throw new Refused(may);
   const settled = await withLedger(call, async ({ log, door }): Promise<Verdict | Approval> => {
     const found = approvalNamed(await approvalsIn(log), word);
-    const isAgent = isInsideAttempt(call.env) || (!by.startsWith('token:') && isLeftBehind(workspace.stateDir));
+    const isAgent = isByAgent(call);
     if (!('allow' in found) && !isAgent && (await waitsFor(door, found))) return found;
     const id = 'allow' in found ? word.slice(0, 64) : found.id;
     const running = 'allow' in found ? [] : runningIn(found);

@@ -60,6 +60,7 @@ function lines(turn: TurnDetail): readonly string[] {
     ...part('evidence', report ? evidenceLines(report) : []),
     ...part('commands', commandLines(turn)),
     ...part('context', turn.context.map(contextLine)),
+    ...part('deposits', turn.deposits.map(depositLine)),
     ...part(
       'memory',
       turn.memory.map(({ id, description, body }) => `${id}  ${oneLine(description ?? body, 200)}`),
@@ -149,6 +150,18 @@ function commandLines({ commands }: TurnDetail): readonly string[] {
 function contextLine(write: TurnDetail['context'][number]): string {
   if (write.written) return `${write.section}  written, version ${write.version}`;
   return `${write.section}  rejected: ${write.code}: ${oneLine(write.reason, 300)}`;
+}
+
+function depositLine({
+  name,
+  type,
+  ac_id: criterion,
+  brief_id: brief,
+  ...rest
+}: TurnDetail['deposits'][number]): string {
+  const what = rest.artifact_path ?? rest.text ?? '';
+  const size = rest.size_bytes === undefined ? '' : `, ${counted(rest.size_bytes, 'byte')}`;
+  return `${name}  ${type} for ${oneLine(criterion, 80)} of brief ${brief}${size}: ${oneLine(what, 300)}`;
 }
 
 function pretty(value: JsonObject): readonly string[] {

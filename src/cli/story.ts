@@ -58,6 +58,7 @@ const TOLD_BY: Readonly<Record<string, Teller>> = {
   approval: approvalTold,
   context: knowledgeTold,
   memory: knowledgeTold,
+  evidence: knowledgeTold,
   edge: wayTold,
   exit: wayTold,
   rework: wayTold,
@@ -82,6 +83,15 @@ function castTold(fact: Fact): string | null {
     case 'cast.paused':
     case 'cast.resumed':
       return `cast ${fact.cast} is ${fact.kind.slice(5)}: ${fact.reason}`;
+    case 'cast.recovered': {
+      const judged = fact.tasks.map(({ task, judged, lastHeartbeatAt }) => {
+        const when = new Date(lastHeartbeatAt).toISOString();
+        return `${task} ${judged === 'alive' ? 'is alive' : 'has timed out'}, last heard of at ${when}`;
+      });
+      const { pid, host } = fact.driver;
+      const found = judged.length === 0 ? 'no task was in progress' : judged.join('; ');
+      return `cast ${fact.cast} is taken over, because process ${pid} on ${host} is gone: ${found}`;
+    }
     case 'cast.recast':
       return `cast ${fact.cast} goes on from where it stood`;
     default:
@@ -97,7 +107,8 @@ function turnTold(fact: Fact, known: Known): string | null {
       const items = isObject(fact.handoff.payload) ? fact.handoff.payload.workItems : undefined;
       const made = Array.isArray(items) ? `, with ${counted(items.length, 'item')}` : '';
       const how = fact.handoff.satisfied === false ? 'is accepted and not satisfied' : 'is accepted';
-      return `${where(known, fact.turn)} ${how}${made}${said(fact.context)}${used(fact.usage)}`;
+      const cut = fact.truncated ? ', its output cut at the limit' : '';
+      return `${where(known, fact.turn)} ${how}${cut}${made}${said(fact.context)}${used(fact.usage)}`;
     }
     case 'turn.reported': {
       const how = { continue: 'goes on', ask: 'asks a person', approval: 'asks for permission' }[fact.outcome];
@@ -156,7 +167,7 @@ function ledgerTold(fact: Fact): string | null {
     case 'task.moved':
       return `${fact.task} moves from ${fact.from} to ${fact.to}: ${fact.reason}`;
     case 'task.refused':
-      return `${fact.task}: ${fact.asked} is refused: ${fact.reason}`;
+      return `${fact.task === '' ? 'the ledger' : fact.task}: ${fact.asked} is refused: ${fact.reason}`;
     case 'worklog.added':
       return `${fact.task}: ${fact.by} notes: ${String(fact.entry.note ?? fact.entry.summary ?? fact.entry.status ?? '')}`;
     case 'deltas.applied':
@@ -202,6 +213,11 @@ function knowledgeTold(fact: Fact): string | null {
       return `${fact.agent ?? 'somebody'} may not write ${fact.section}: ${fact.reason}`;
     case 'context.reverted':
       return `${fact.author} takes ${fact.section} back to version ${fact.to}${said(fact.reason)}`;
+    case 'evidence.deposited': {
+      const { id, agent, type, ac_id, brief_id, text, artifact_path } = fact;
+      const what = artifact_path ?? text ?? '';
+      return `${agent} deposits evidence:${id} (${type}) for ${ac_id} of brief ${brief_id}: ${what}`;
+    }
     case 'memory.suggested': {
       const { description, body } = fact.note;
       return `${fact.agent} suggests to remember ${fact.id}: ${description ?? body}`;
@@ -249,6 +265,8 @@ function trustTold(fact: Fact): string | null {
         return 'there is a registry, and it cannot be used; nobody is dispatched until it can';
       return `the registry ${fact.registry.digest.slice(0, 12)} with ${counted(agents, 'agent')} is in force${said(fact.reason)}`;
     }
+    case 'access.refused':
+      return `${fact.who} was turned away${fact.times > 1 ? ` ${fact.times} times` : ''} (${fact.code}): ${fact.reason}`;
     case 'quarantine.opened':
       return `${fact.key} is blocked: ${fact.reason}`;
     case 'quarantine.released':

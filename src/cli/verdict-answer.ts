@@ -1,6 +1,6 @@
 // Answers with a verdict: the object for scripts; for people what the command has to show, or the refusal with its findings.
 import type { Verdict } from '../kernel/verdict.ts';
-import { type Call, EXIT, note, out, outJson } from './command.ts';
+import { type Call, exitOf, note, out, outJson } from './command.ts';
 
 const FINDINGS_SHOWN = 10;
 
@@ -8,7 +8,7 @@ export function tell(call: Call, verdict: Verdict, shown: (verdict: Verdict) => 
   if (call.json) outJson(verdict);
   else if (verdict.allow) for (const line of shown(verdict)) out(line);
   else for (const line of refusal(verdict)) note(line);
-  return verdict.allow ? EXIT.ok : EXIT.denied;
+  return exitOf(verdict);
 }
 
 function refusal({ code, reason, details }: Verdict): readonly string[] {

@@ -94,7 +94,8 @@ test.each([
   ['braces in strings', 'x {"a":"}","b":"\\"{"} y', { a: '}', b: '"{' }],
   ['an object after braces of prose', 'Fill in {name}: {"a":1}', { a: 1 }],
   ['an object after a brace that never closes', 'After `if (x) {` comes {"a":1}', { a: 1 }],
-  ['an object after an empty block of code', 'With f() {} it works. {"a":1}', { a: 1 }],
+  ['the first of two objects, though it is empty', '{} {"a":1}', {}],
+  ['the first of two objects, though it is empty, after prose', 'So: {} and {"a":1}', {}],
   ['an empty object when there is no other', 'Here you go: {}', {}],
 ])('an object is found: %s', (_, text, value) => {
   expect(extractObject(text)).toEqual({ ok: true, value });
@@ -103,8 +104,8 @@ test.each([
 test.each([
   ['too many bytes', 'x'.repeat(1_048_577), 'too_large', 1, 1, 'larger than 1048576 bytes'],
   ['nothing', ' \n ', 'not_object', 1, 1, 'empty'],
-  ['an array', '\n[1,2]', 'not_object', 2, 1, 'expected a JSON object at the top level'],
-  ['an array of objects', '[{"a":1}]', 'not_object', 1, 1, 'expected a JSON object at the top level'],
+  ['an array', '\n[1,2]', 'list', 2, 1, 'expected a JSON object at the top level'],
+  ['an array of objects', '[{"a":1}]', 'list', 1, 1, 'expected a JSON object at the top level'],
   ['null', ' null', 'not_object', 1, 2, 'expected a JSON object at the top level'],
   ['an object in a string', '"{\\"a\\":1}"', 'not_object', 1, 1, 'expected a JSON object at the top level'],
   ['an object with a key twice', '{"a":{"b":1},"a":1}', 'duplicate_key', 1, 14, '"a"'],
@@ -112,6 +113,7 @@ test.each([
   ['a deep array with an object in it', `${'['.repeat(300)}{"a":1}${']'.repeat(300)}`, 'too_deep', 1, 201, '200'],
   ['a fenced object with a key twice', `{"c":3}\n${FENCE}\n{"a":1,\n"a":2}\n${FENCE}`, 'duplicate_key', 4, 1, '"a"'],
   ['a bare object with a key twice', 'x {"a":1,"a":2} {"b":1}', 'duplicate_key', 1, 10, '"a"'],
+  ['a broken object before a good one', 'x {"a":} {"longer":1}', 'syntax', 1, 8, 'expected a value'],
   ['a truncated object', 'So: {"a":{"b":1},"c', 'syntax', 1, 18, 'string is not closed'],
   ['a truncated array of objects', 'So: [{"a":1},{"b":', 'syntax', 1, 19, 'ends before'],
   ['a broken array of objects', '[{"a":1},]', 'not_object', 1, 1, 'expected a JSON object at the top level'],
@@ -127,7 +129,7 @@ test.each([
     'expected a value',
   ],
   ['a fenced object inside a broken one', `{"a":"\n${FENCE}json\n{"b":1}\n${FENCE}"}`, 'syntax', 1, 7, 'escaped'],
-  ['an array in prose', 'Items: [{"a":1}] as asked', 'not_object', 1, 8, 'expected a JSON object at the top level'],
+  ['an array in prose', 'Items: [{"a":1}] as asked', 'list', 1, 8, 'expected a JSON object at the top level'],
   ['a broken array', '[1,2', 'syntax', 1, 5, 'ends before'],
   ['prose', '\n  I am done.', 'not_object', 2, 3, 'no JSON object'],
 ])('no object is found: %s', (_, text, kind, line, column, words) => {

@@ -27,7 +27,8 @@ export type JsonReading =
   | Refused<FaultKind | 'too_large'>;
 export type ObjectReading =
   | { readonly ok: true; readonly value: JsonObject }
-  | Refused<FaultKind | 'too_large' | 'not_object'>;
+  /** `list` is a list that is JSON; `not_object` is anything else that is no object. */
+  | Refused<FaultKind | 'too_large' | 'not_object' | 'list'>;
 
 export const TEXT_BYTES_MAX = 1_048_576;
 export const JSON_DEPTH_MAX = 200;
@@ -47,8 +48,8 @@ export function parseJsonText(text: string, limits: TextLimits = {}, attempt: At
 }
 
 /**
- * Finds the one JSON object an answer holds: the whole text, else the content of a fenced block, else an object standing
- * in prose. A text that is JSON but no object is refused, as is the first object that parses but breaks a limit.
+ * Finds the one JSON object an answer holds: the whole text, else the content of a fenced block, else the first object
+ * standing in prose. A text that is JSON but no object is refused, as is the first object that parses but breaks a limit.
  */
 export function extractObject(text: string, limits: TextLimits = {}): ObjectReading {
   const size = faultOfSize(text, limits);
@@ -60,14 +61,14 @@ export function extractObject(text: string, limits: TextLimits = {}): ObjectRead
   const whole = parse(trimmed);
   if (whole.ok) {
     if (isObject(whole.value)) return { ok: true, value: whole.value };
-    return refuse(text, { kind: 'not_object', message: NOT_AN_OBJECT }, lead);
+    return refuse(text, { kind: Array.isArray(whole.value) ? 'list' : 'not_object', message: NOT_AN_OBJECT }, lead);
   }
   const opensJson = trimmed.startsWith('{') || trimmed.startsWith('[');
   // Only a fault of syntax, or of depth in what is prose anyway, can mean that the JSON stands elsewhere in the text.
   if (whole.fault.kind !== 'syntax' && (whole.fault.kind !== 'too_deep' || opensJson)) {
     return refuse(text, whole.fault, lead + whole.fault.offset);
   }
-  const spans = findSpans(text);
+  const spans = meantOf(findSpans(text));
   for (const span of byTrust(spans)) {
     const parsed = parse(text.slice(span.start, span.end));
     if (parsed.ok && isObject(parsed.value)) return { ok: true, value: parsed.value };
@@ -75,8 +76,10 @@ export function extractObject(text: string, limits: TextLimits = {}): ObjectRead
       return refuse(text, parsed.fault, span.start + parsed.fault.offset);
   }
   const best = mostPlausible(spans);
-  if (best?.kind === 'array' && best.closed)
-    return refuse(text, { kind: 'not_object', message: NOT_AN_OBJECT }, best.start);
+  if (best?.kind === 'array' && best.closed) {
+    const kind = parse(text.slice(best.start, best.end)).ok ? 'list' : 'not_object';
+    return refuse(text, { kind, message: NOT_AN_OBJECT }, best.start);
+  }
   // An answer that was cut off is all of its text, whose fault is known.
   const isAll = best?.start === lead && best.end === lead + trimmed.length;
   const fault = best && (isAll ? whole.fault : findFault(text.slice(best.start, best.end)));
@@ -190,11 +193,26 @@ function countKeys(value: Json): number {
   return count;
 }
 
-/** Fenced objects, then bare ones, then `{}`, which in prose about code is seldom an answer; each in order of the text. */
+/**
+ * The places that count. Of several objects that stand bare in prose only the first does, and it does not pass the word on
+ * when it is broken: a second one may be about something else, or take the first one back.
+ */
+function meantOf(spans: readonly Span[]): readonly Span[] {
+  const first = spans.find((span) => !span.fenced && mayHold(span));
+  return spans.filter((span) => span.fenced || !mayHold(span) || span === first);
+}
+
+/** Fenced objects, then the bare one; each in order of the text. */
 function byTrust(spans: readonly Span[]): readonly Span[] {
-  const closed = spans.filter((span) => span.closed && (span.kind === 'object' || span.kind === 'empty'));
-  const rank = (span: Span) => (span.fenced ? 0 : span.kind === 'object' ? 1 : 2);
-  return closed.sort((a, b) => rank(a) - rank(b)).slice(0, SPANS_PARSED_MAX);
+  const objects = spans.filter(mayHold);
+  return [
+    ...objects.filter(({ fenced }) => fenced).slice(0, SPANS_PARSED_MAX),
+    ...objects.filter(({ fenced }) => !fenced),
+  ];
+}
+
+function mayHold({ closed, kind }: Span): boolean {
+  return closed && (kind === 'object' || kind === 'empty');
 }
 
 /** Of the places that gave no object, the one that most looks like a meant answer: fenced, then object-like, then long. */

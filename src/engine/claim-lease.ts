@@ -4,7 +4,7 @@ import type { Request } from '../kernel/input.ts';
 import { beatName, beatOf } from '../kernel/ledger/beat.ts';
 import { isLedgerFact } from '../kernel/ledger/fact.ts';
 import { beatChanges } from '../kernel/ledger/heartbeat.ts';
-import { findTask, type Ledger } from '../kernel/ledger/state.ts';
+import { findTask, type Ledger, tasksOf } from '../kernel/ledger/state.ts';
 import type { Append, Held } from './ports.ts';
 
 /** The fact with what it changes in the records. */
@@ -14,8 +14,15 @@ export function withLeases(append: Append, ledger: Ledger): Append {
   return leases.length === 0 ? append : { ...append, leases };
 }
 
-/** The request to expire a task, with the newest sign of life, which stands in its record and nowhere else. */
+/** A request that turns on who was heard of, with the newest signs of life, which stand in their records and nowhere else. */
 export function withHeartbeat(request: Request, ledger: Ledger, held: Held): Request {
+  if (request.kind === 'cast.recover') {
+    const heard = tasksOf(ledger, request.cast).flatMap(({ id, fence }) => {
+      const beat = fence === null ? null : beatOf(held(beatName(fence)));
+      return beat ? [[id, beat.at] as const] : [];
+    });
+    return { ...request, heard: Object.fromEntries(heard) };
+  }
   if (request.kind !== 'task.expire') return request;
   const found = findTask(ledger, request);
   const fence = found.ok ? found.task.fence : null;

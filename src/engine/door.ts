@@ -6,7 +6,7 @@ import type { Ledger } from '../kernel/ledger/state.ts';
 import type { Cast, CastStatus } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import type { Desk, Owed } from './desk.ts';
-import { type Driver, driverIn, isRunning, isSame } from './driver.ts';
+import { type Driver, driverIn, isSame, type Lessee, leaseFor } from './driver.ts';
 import { beat, type Sign } from './heartbeat.ts';
 import type { Head, Query } from './ports.ts';
 import { grantSlot, type Holder, slotName, withoutHolder } from './slots.ts';
@@ -29,8 +29,11 @@ export interface Door {
   head(): Promise<Head>;
   /** Calls back with the cast as it stands, and then after every change. `entries` are empty unless asked for. */
   follow(cast: string, withEntries: boolean, listener: (change: Change) => void): Promise<() => void>;
-  /** Makes `driver` the one that drives the cast, unless a living one does; answers who drives it now. */
-  takeCast(cast: string, driver: Driver): Promise<Driver>;
+  /**
+   * Makes `driver` the one that drives the cast, unless a living one does; answers who drives it now, and after whom, where
+   * the one before is gone without having given it back.
+   */
+  takeCast(cast: string, driver: Driver): Promise<Lessee>;
   releaseCast(cast: string, driver: Driver): Promise<void>;
   driverOf(cast: string): Promise<Driver | null>;
   /** Notes that the owner of a claim was heard of; false when the claim is over. */
@@ -96,11 +99,9 @@ export class LocalDoor implements Door {
     return stop;
   }
 
-  async takeCast(cast: string, driver: Driver): Promise<Driver> {
-    const value = await this.#desk.log.lease(`cast:${cast}`, (held) =>
-      held !== null && isRunning(JSON.parse(held) as Driver) ? held : JSON.stringify(driver),
-    );
-    return JSON.parse(value ?? 'null') as Driver;
+  async takeCast(cast: string, driver: Driver): Promise<Lessee> {
+    const value = await this.#desk.log.lease(`cast:${cast}`, (held) => leaseFor(held, driver));
+    return JSON.parse(value ?? 'null') as Lessee;
   }
 
   async releaseCast(cast: string, driver: Driver): Promise<void> {

@@ -6,6 +6,18 @@ import type { Log } from './ports.ts';
 
 export type Driver = { readonly host: string; readonly pid: number; readonly startTime: string };
 
+/** The holder of a lease, and the process it took the cast over from, where that one is gone without giving it back. */
+export type Lessee = Driver & { readonly after?: Driver };
+
+/** What the lease says when `driver` asks for it: a living holder keeps it, a dead one is remembered. */
+export function leaseFor(held: string | null, driver: Driver): string {
+  const holder = held === null ? null : (JSON.parse(held) as Lessee);
+  if (holder && isRunning(holder)) return held ?? '';
+  if (!holder) return JSON.stringify(driver);
+  const { host, pid, startTime } = holder;
+  return JSON.stringify({ ...driver, after: { host, pid, startTime } });
+}
+
 export function thisDriver(): Driver {
   return { host: hostname(), pid: process.pid, startTime: startTimeOf(process.pid) ?? '' };
 }

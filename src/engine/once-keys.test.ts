@@ -56,3 +56,18 @@ test('what failed the schema may be corrected under the same id', async () => {
   for (const request of [handoff(ID, 4), handoff(ID), handoff(ID)]) codes.push((await submit(request)).verdict.code);
   expect(codes).toEqual(['SCHEMA_MISSING', 'OK', 'REPLAY']);
 });
+
+test('content is noted by the first handoff that is accepted with it: in one batch, and after a restart', async () => {
+  const { submit, memory } = await seat();
+  const ids = [1, 2, 3, 4].map((n) => ID.replace('550e8400', `550e840${n}`));
+  const same = (id = '', stage?: number): Request => Object.assign(handoff(id, stage), { contentDigest: 'c' });
+  expect((await submit(same(ids[0], 8))).verdict.code).toBe('SCHEMA_MISSING');
+  const answers = await Promise.all([same(ids[1]), same(ids[2])].map(submit));
+  const later = await (await seat({ memory })).submit(same(ids[3]));
+  const first = answers[0]?.entries[0]?.seq;
+  expect([...answers, later].map(({ verdict }) => [verdict.code, verdict.details.duplicate_of ?? null])).toEqual([
+    ['OK', null],
+    ['OK', { seq: first }],
+    ['OK', { seq: first }],
+  ]);
+});

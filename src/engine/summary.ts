@@ -14,6 +14,8 @@ export type CastSummary = {
   readonly root?: string;
   readonly startedAt: string;
   readonly changedAt: string;
+  /** The end of the permission that it waits for. */
+  readonly until?: number;
 };
 
 /** Oldest first. */
@@ -44,7 +46,10 @@ function take(casts: Map<string, CastSummary>, { at, fact }: Entry): void {
   const status = STATUS[fact.kind as keyof typeof STATUS];
   if (!known || !status) return;
   const code = 'code' in fact ? fact.code : fact.kind === 'cast.aborted' ? 'ABORTED' : null;
-  casts.set(fact.cast, { ...known, status, code, reason: 'reason' in fact ? fact.reason : '', changedAt: at });
+  const { until: _ended, ...kept } = known;
+  const until = fact.kind === 'cast.waiting' && fact.until !== undefined ? { until: fact.until } : {};
+  const reason = 'reason' in fact ? fact.reason : '';
+  casts.set(fact.cast, { ...kept, status, code, reason, changedAt: at, ...until });
 }
 
 const STATUS = {

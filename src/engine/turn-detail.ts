@@ -3,6 +3,7 @@
 import { isApprovalFact } from '../kernel/approval/fact.ts';
 import type { AgentNote, Entry } from '../kernel/fact.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
+import { type Deposit, EVIDENCE } from '../kernel/knowledge/evidence.ts';
 import type { Cast, Line, ReportNote, Usage } from '../kernel/state.ts';
 import type { CommandDifferences } from '../kernel/turn/commands-compared.ts';
 import { EVIDENCE_KEYS } from '../kernel/turn/report-keys.ts';
@@ -17,6 +18,8 @@ export type AttemptDetail = {
   readonly output: string | null;
   /** Null while it runs. */
   readonly verdict: Json;
+  /** More was printed than is kept. */
+  readonly truncated?: true;
   readonly usage: Usage | null;
   readonly agent?: AgentNote;
 };
@@ -39,6 +42,8 @@ export type Spoken = Line & { readonly at: string; readonly by: string };
 export type ContextWrite =
   | { readonly section: string; readonly written: true; readonly version: number }
   | { readonly section: string; readonly written: false; readonly code: string; readonly reason: string };
+
+export type DepositDetail = Deposit & { readonly name: string; readonly agent: string };
 
 export type Suggestion = { readonly id: string; readonly description: string | null; readonly body: string };
 
@@ -68,6 +73,8 @@ export type TurnDetail = {
   /** Whether the last report names the commands that were run; null where nobody can tell. */
   readonly commands: (CommandDifferences & { readonly ran: readonly string[] }) | null;
   readonly context: readonly ContextWrite[];
+  /** The evidence that its reports deposited, by the name under which it is found. */
+  readonly deposits: readonly DepositDetail[];
   readonly memory: readonly Suggestion[];
   readonly approvals: readonly ApprovalStep[];
   readonly usage: Usage;
@@ -110,6 +117,7 @@ export function turnDetailOf(
     exchange: own.flatMap((entry) => spokenIn(entry, id)),
     commands: commandsOf(reports.at(-1)),
     context: own.flatMap(({ fact }) => contextWrite(fact)),
+    deposits: own.flatMap(({ fact }) => depositIn(fact)),
     memory: own.flatMap(({ fact }) => suggestionIn(fact)),
     approvals: own.flatMap(approvalStep),
     usage: attempts.reduce((sum, { usage }) => added(sum, usage), FREE),
@@ -180,6 +188,12 @@ function contextWrite(fact: Entry['fact']): readonly ContextWrite[] {
   if (fact.kind === 'context.written') return [{ section: fact.section, written: true, version: fact.version }];
   if (fact.kind !== 'context.rejected') return [];
   return [{ section: fact.section, written: false, code: fact.code, reason: fact.reason }];
+}
+
+function depositIn(fact: Entry['fact']): readonly DepositDetail[] {
+  if (fact.kind !== 'evidence.deposited') return [];
+  const { kind: _kind, id, cast: _cast, turn: _turn, agentId: _agentId, ...deposit } = fact;
+  return [{ name: `${EVIDENCE}:${id}`, ...deposit }];
 }
 
 function suggestionIn(fact: Entry['fact']): readonly Suggestion[] {

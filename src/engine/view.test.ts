@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { always, graph } from '../../test/loadouts.ts';
 import { play } from '../../test/play.ts';
-import type { Fact } from '../kernel/fact.ts';
-import { viewOf } from './view.ts';
+import type { Entry, Fact } from '../kernel/fact.ts';
+import { pathOf, viewOf } from './view.ts';
 
 const LINE = graph(
   { 'Socket-1': { materia: 'First', edges: [always('Socket-2')] }, 'Socket-2': { materia: 'Then' } },
@@ -33,4 +33,28 @@ test.each([
   [[1, 2], 'on'],
 ])('of two agents %j were attested: trust is %s', (attested, trust) => {
   expect(trustOf(attested)).toBe(trust);
+});
+
+test('of visits that begin together, the path does not tell which one was ready first', () => {
+  const started = (turn: number, item: string): Fact =>
+    ({
+      kind: 'turn.started',
+      cast: 'c',
+      turn,
+      socket: 'Socket-2',
+      visit: turn,
+      item: { key: item },
+    }) as unknown as Fact;
+  const dispatched = (turn: number, attempt = 1): Fact =>
+    ({ kind: 'attempt.started', cast: 'c', turn, attempt }) as unknown as Fact;
+  const facts = [started(1, 'WI-1'), started(2, 'WI-2'), started(3, 'WI-3')];
+  const steps = (...more: Fact[]) =>
+    pathOf([...facts, ...more].map((fact) => ({ fact }) as Entry)).map(({ item, visit }) => [item, visit]);
+  expect(steps(dispatched(3), dispatched(1), dispatched(1, 2))).toEqual([
+    ['WI-1', 1],
+    ['WI-3', 3],
+  ]);
+  expect(steps(dispatched(2), dispatched(3), dispatched(1))).toEqual(
+    steps(dispatched(1), dispatched(2), dispatched(3)),
+  );
 });

@@ -18,6 +18,8 @@ export type TurnView = PathStep & {
   readonly brief: string;
   readonly output: string | null;
   readonly verdict: Json;
+  /** More was printed than is kept. */
+  readonly truncated?: true;
   /** Who answered, with which model, and what it told of itself. */
   readonly agent?: AgentNote;
 };
@@ -130,19 +132,19 @@ function isAttested({ fact }: Entry): boolean {
   return fact.kind === 'attempt.started' && fact.attestation !== undefined;
 }
 
-/** One step for each visit that was really dispatched; a start that a gate refused is none. */
+/**
+ * One step for each visit that was really dispatched; a start that a gate refused is none. They stand in the order in which
+ * it was decided to make them: of those that begin together, which folder is ready first is an accident.
+ */
 export function pathOf(entries: readonly Entry[]): PathStep[] {
   const opened = new Map<number, PathStep>();
-  const path: PathStep[] = [];
+  const dispatched = new Set<number>();
   for (const { fact } of entries) {
     if (fact.kind === 'turn.started')
       opened.set(fact.turn, { socket: fact.socket, visit: fact.visit, item: fact.item?.key ?? null });
-    if (fact.kind !== 'attempt.started') continue;
-    const step = opened.get(fact.turn);
-    if (step) path.push(step);
-    opened.delete(fact.turn);
+    if (fact.kind === 'attempt.started') dispatched.add(fact.turn);
   }
-  return path;
+  return [...opened].filter(([turn]) => dispatched.has(turn)).map(([, step]) => step);
 }
 
 function turnsOf({ rules, status }: Cast, entries: readonly Entry[]): TurnView[] {
@@ -173,22 +175,18 @@ function turnsOf({ rules, status }: Cast, entries: readonly Entry[]): TurnView[]
 }
 
 /** What a fact says about how an attempt ended; nothing where it is about something else. */
-export function endOf(fact: Entry['fact']): Partial<Pick<TurnView, 'output' | 'verdict' | 'agent'>> {
+export function endOf(fact: Entry['fact']): Partial<Pick<TurnView, 'output' | 'verdict' | 'truncated' | 'agent'>> {
   const agent = 'agent' in fact && typeof fact.agent === 'object' ? { agent: fact.agent } : {};
   return { ...verdictOf(fact), ...agent };
 }
 
-function verdictOf(fact: Entry['fact']): { output?: string; verdict?: Json } {
+function verdictOf(fact: Entry['fact']): { output?: string; verdict?: Json; truncated?: true } {
   switch (fact.kind) {
     case 'turn.accepted':
       return {
         output: fact.output,
-        verdict: {
-          allow: true,
-          code: 'OK',
-          reason: fact.handoff.satisfied === false ? 'accepted: not satisfied' : 'accepted',
-          details: {},
-        },
+        verdict: { allow: true, code: 'OK', reason: acceptedAs(fact), details: {} },
+        ...(fact.truncated ? { truncated: true } : {}),
       };
     case 'turn.blocked':
       if (fact.output === '') return {};
@@ -207,6 +205,11 @@ function verdictOf(fact: Entry['fact']): { output?: string; verdict?: Json } {
     default:
       return {};
   }
+}
+
+function acceptedAs({ handoff, truncated }: Extract<CastFact, { kind: 'turn.accepted' }>): string {
+  if (truncated) return 'accepted: the output was cut at its limit';
+  return handoff.satisfied === false ? 'accepted: not satisfied' : 'accepted';
 }
 
 function reportedVerdict({ outcome, note }: Extract<CastFact, { kind: 'turn.reported' }>): Json {

@@ -8,7 +8,7 @@ import type { Ledger } from '../kernel/ledger/state.ts';
 import type { Cast } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import type { Change, Door } from './door.ts';
-import type { Driver } from './driver.ts';
+import type { Driver, Lessee } from './driver.ts';
 import type { Sign } from './heartbeat.ts';
 import type { Head, Query } from './ports.ts';
 import type { Holder } from './slots.ts';
@@ -101,7 +101,7 @@ export class WorkerDoor implements Door {
     };
   }
 
-  takeCast(cast: string, driver: Driver): Promise<Driver> {
+  takeCast(cast: string, driver: Driver): Promise<Lessee> {
     return this.#call('takeCast', cast, driver);
   }
 

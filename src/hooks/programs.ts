@@ -140,7 +140,9 @@ function behind({ program, args }: Invocation, isPlain: boolean, budget: Budget)
   note(args.slice(0, at), budget);
   const inner = args.slice(at + wrapper.own);
   const found = invocationsOf(FED.includes(program) && inner.length > 0 ? [...inner, UNSEEN] : inner, budget);
-  return isCertain ? found : [...found, HIDDEN];
+  // Of an operand of its own that only the shell knows, the shell may make several, and so another program.
+  const isOwnSeen = args.slice(at, at + wrapper.own).every((word) => word.isPlain && !word.isOpen);
+  return isCertain && isOwnSeen ? found : [...found, HIDDEN];
 }
 
 /** The words of the program that `find` runs; the braces stand for whatever it finds. */
@@ -183,8 +185,11 @@ function firstOperand(
     const letter = text.length === 2 ? (text[1] ?? '') : '';
     const isKnown = letter !== '' && values.includes(letter);
     isCertain &&= isPlain && (isKnown || alone.test(text));
-    // A value may stand in the same word.
-    if (isKnown || (letter !== '' && more.includes(letter))) at += 1;
+    // A value may stand in the same word; of one that only the shell knows, the shell may make several words.
+    if (isKnown || (letter !== '' && more.includes(letter))) {
+      at += 1;
+      isCertain &&= args[at]?.isPlain !== false && args[at]?.isOpen !== true;
+    }
   }
   return { at: args.length, isCertain };
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { CodeRow } from './codes/row.ts';
-import { CODES } from './codes.ts';
+import { ANSWERS } from './codes.ts';
 
-const ROWS: readonly (readonly [string, CodeRow])[] = Object.entries(CODES);
+const ROWS: readonly (readonly [string, CodeRow])[] = Object.entries(ANSWERS);
 
 test.each(ROWS)('%s says what it means, what causes it and what to do, each in words of its own', (_code, row) => {
   const { means, cause, fix } = row;

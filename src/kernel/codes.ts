@@ -3,6 +3,7 @@
 
 import { ACCESS_CODES } from './codes/access.ts';
 import { AGENT_CODES } from './codes/agent.ts';
+import { ALLOWED_CODES } from './codes/allowed.ts';
 import { APPROVAL_CODES } from './codes/approval.ts';
 import { EVIDENCE_CODES } from './codes/evidence.ts';
 import { GAIA_CODES } from './codes/gaia.ts';
@@ -30,3 +31,6 @@ export const CODES = {
 } as const;
 
 export type Code = keyof typeof CODES;
+
+/** All that can stand as the code of an answer: the one that allows, and those that refuse or remark. */
+export const ANSWERS = { ...ALLOWED_CODES, ...CODES } as const;

@@ -27,6 +27,16 @@ const PROSE = new Set(
     'pick print remove replace rename request scan send skip update verify write bcrypt argon2 hs256 rs256 es256 hmac'
   ).split(' '),
 );
+/** Words that go on from a colon with a remark. Set with an equals sign, any of them may be somebody's password. */
+const REMARKS = new Set(
+  (
+    'about after again already also always amount before both characters column during either exactly expiration field ' +
+    'first flow form goes handler handles header headers held how initial input just kept length less lifetime limit lives ' +
+    'login longer max maximum min minimum more most name names next nothing now one output page path policy present prompt ' +
+    'rule rules same scheme scope second shorter since some soon source stays still such take takes third through two ' +
+    'unchanged under until usage variable verified version very warning whether while without works'
+  ).split(' '),
+);
 
 /** Whether a name, such as the key of a member, ends in a word for a credential. */
 export function namesCredential(name: string): boolean {
@@ -44,6 +54,7 @@ export function isCredential(written: string, place: 'quoted' | 'set' | 'said', 
   if (place === 'quoted') return !/\s/.test(value) || !value.split(/\s+/).some(isProse);
   if (value.includes('(')) return false; // A call in code.
   if (place === 'set') return !/^[0-9]{1,3}$/.test(value);
+  if (isOneOf(REMARKS, value)) return false;
   if (/^(?:[A-Z][a-z]+){2,}$/.test(value)) return false; // The name of a type.
   if (/^https?:\/\//i.test(value) || isFilePath(value)) return false;
   const goesOn = /^[.:)\]}!?,;]*[ \t]+(?:[A-Za-z]|\[secret:)/.test(following);
@@ -53,7 +64,11 @@ export function isCredential(written: string, place: 'quoted' | 'set' | 'said', 
 }
 
 function isProse(word: string): boolean {
-  return PROSE.has(word.toLowerCase().replace(/[.,:;!?]+$/, ''));
+  return isOneOf(PROSE, word);
+}
+
+function isOneOf(words: ReadonlySet<string>, word: string): boolean {
+  return words.has(word.toLowerCase().replace(/[.,:;!?]+$/, ''));
 }
 
 /** A name in code that holds the credential elsewhere: `user.token`, `nextToken`, `PASSWORD`. */
@@ -88,11 +103,15 @@ function entropyOf(value: string): number {
   return bits;
 }
 
+/** What a run of hex digits is where its sentence says so before it, with the rest of that sentence. */
+const DIGEST_NAMED =
+  /\b(?:hash(?:e[ds])?|digests?|sha-?[0-9]*|md5|commits?|checksums?|fingerprints?|revisions?)\b[^.;!?\n]*$/i;
+
 /**
- * What looks like a digest, or like a path, is a key all the same where it is said to be one: `the api key is 9f8a…`, or forty
- * letters after the name of a secret access key.
+ * What looks like a digest, or like a path, is a key all the same where it is said to be one: `api key 9f8a…`, or forty
+ * letters after the name of a secret access key. `before` ends where the value begins, and need not be long.
  */
 export function isSpokenKey(before: string, value: string): boolean {
-  if (/^[0-9a-fA-F]{32,}$/.test(value)) return /\b(?:is|was)[ \t:]{1,3}["'`]?$/i.test(before);
+  if (/^[0-9a-fA-F]{32,}$/.test(value)) return !DIGEST_NAMED.test(before);
   return /access[ _-]?key[ \t:]{1,3}(?:is[ \t]{1,3})?["'`]?$/i.test(before) && /^[A-Za-z0-9+/]{40}$/.test(value);
 }

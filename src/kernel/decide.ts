@@ -8,12 +8,15 @@ import { takeAnswer, takeDecisions, waitIfAsked } from './cast/asked.ts';
 import { exhausted } from './cast/budget.ts';
 import { dispatch, startReady } from './cast/dispatch.ts';
 import { startDue, startHeld } from './cast/held.ts';
+import { lose } from './cast/lose.ts';
 import { takeMerge } from './cast/merge-back.ts';
 import { type Dialects, fail, newPen, type Pen } from './cast/pen.ts';
+import { excuseOf, recover } from './cast/recover.ts';
 import { startCast } from './cast/start.ts';
 import { abort, changeBudget, decideTurn, pause, recast, resume, revive } from './cast/steer.ts';
-import { blockAll } from './cast/task.ts';
-import { markUnknown, runsOnce, waitIfUnknown } from './cast/unknown.ts';
+import { blockAll, cancelBlocked } from './cast/task.ts';
+import { noticeMoves, refusalOfMove } from './cast/task-by-hand.ts';
+import { markUnknown } from './cast/unknown.ts';
 import type { Fact } from './fact.ts';
 import type { Input } from './input.ts';
 import { decideKnowledge } from './knowledge/decide.ts';
@@ -39,8 +42,10 @@ function decideFor(pen: Pen, input: Input): Verdict {
   if (isTrustRequest(input)) return decideTrust(pen, input);
   if (isApprovalRequest(input)) return decideApproval(pen, input);
   if (isKnowledgeRequest(input)) return decideKnowledge(pen, input);
-  if (!('cast' in input)) return refusalOfResting(pen, input) ?? decideLedger(pen, input);
+  if (!('cast' in input)) return refusalOfResting(pen, input) ?? refusalOfMove(pen, input) ?? decideLedger(pen, input);
   const verdict = input.kind === 'cast.start' ? startCast(pen, input) : decideForCast(pen, input);
+  // What is over is noted by whoever steers; it comes after what they said, which may be about that very turn.
+  if (STEERS.some((kind) => kind === input.kind)) expireDue(pen);
   const cast = openCast(pen.state, input.cast);
   if (cast && pen.facts.length > 0) {
     startReady(pen, cast);
@@ -49,13 +54,32 @@ function decideFor(pen: Pen, input: Input): Verdict {
   return verdict;
 }
 
-/** A cast that was paused or waits for a person keeps its tasks however long it takes; nobody is silent there. */
+const STEERS: readonly Input['kind'][] = [
+  ...([
+    'cast.abort',
+    'cast.pause',
+    'cast.recast',
+    'cast.revive',
+    'budget.change',
+    'turn.answer',
+    'turn.decide',
+  ] as const),
+];
+
+/**
+ * A cast that was paused or waits for a person keeps its tasks however long it takes, and so does a turn that has answered:
+ * nobody is silent there.
+ */
 function refusalOfResting(pen: Pen, input: Exclude<Input, { cast: string }>): Verdict | null {
   if (input.kind !== 'task.expire') return null;
   const found = findTask(pen.ledger, input);
   const cast = found.ok ? openCast(pen.state, found.task.run) : undefined;
-  if (!cast || cast.status === 'running') return null;
-  const reason = `${input.task} belongs to cast ${cast.id}, which is ${cast.status}; it keeps its tasks until it goes on or is aborted`;
+  const excuse = cast?.status === 'running' ? excuseOf(cast, input.task) : null;
+  if (!cast || (cast.status === 'running' && excuse === null)) return null;
+  const reason =
+    excuse === null
+      ? `${input.task} belongs to cast ${cast.id}, which is ${cast.status}; it keeps its tasks until it goes on or is aborted`
+      : `${input.task} belongs to cast ${cast.id}, and nobody is silent: ${excuse}; \`baton resume ${cast.id}\` carries it on`;
   return deny('NOT_ALLOWED_NOW', reason, { task: input.task, cast: cast.id, status: cast.status });
 }
 
@@ -66,6 +90,7 @@ function followUp(pen: Pen): void {
     seen = pen.facts.length;
     for (const fact of news) releaseEnded(pen, fact);
     takeDecisions(pen, news);
+    noticeMoves(pen, news);
     startHeld(pen, news);
   }
 }
@@ -78,6 +103,7 @@ function releaseEnded(pen: Pen, fact: Fact): void {
   const ended = { code: 'ABORTED', reason: 'the cast ended before its item was finished' } as const;
   const { code, reason } = fact.kind === 'cast.failed' ? fact : ended;
   blockAll(pen, cast, knownCode(code) ?? 'ABORTED', reason);
+  if (fact.kind === 'cast.aborted') cancelBlocked(pen, cast, 'the cast was aborted');
 }
 
 /** Every object has a `constructor`; no cast is called that unless one was started under the name. */
@@ -100,6 +126,8 @@ function decideForCast(pen: Pen, input: CastInput): Verdict {
       // A permission whose time ran out while nobody looked goes back to the agent that asked for it.
       if (expireDue(pen).size > 0) takeDecisions(pen, pen.facts);
       return resume(pen, cast, input.reason);
+    case 'cast.recover':
+      return recover(pen, cast, input);
     case 'cast.recast':
       return recast(pen, cast);
     case 'cast.revive':
@@ -107,6 +135,8 @@ function decideForCast(pen: Pen, input: CastInput): Verdict {
     case 'budget.change':
       return changeBudget(pen, cast, input);
     case 'clock.rang':
+      // Whoever waits beside what still runs hears at the time that nobody decided.
+      if (expireDue(pen).size > 0) takeDecisions(pen, pen.facts);
       return ring(pen, cast);
     case 'turn.answer':
       return takeAnswer(pen, cast, input);
@@ -160,20 +190,9 @@ function decideForAttempt(
         changes: input.changes ?? {},
         checks: input.checks ?? {},
         approval: input.approval ?? null,
+        artifacts: input.artifacts ?? {},
       });
   }
-}
-
-/** A crash cut the attempt off. What must not run twice waits for a person; everything else runs again. */
-function lose(pen: Pen, cast: Cast, turn: Turn, mayHaveRun: boolean, reason: string): Verdict {
-  const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt, reason };
-  if (!runsOnce(cast, turn) || !mayHaveRun) {
-    pen.write({ kind: 'attempt.lost', ...common });
-    return allow(`turn ${turn.id} runs again`);
-  }
-  pen.write({ kind: 'turn.unknown', ...common });
-  waitIfUnknown(pen, cast);
-  return allow(`turn ${turn.id} waits for a person`);
 }
 
 function ring(pen: Pen, cast: Cast): Verdict {

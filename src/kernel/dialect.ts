@@ -14,6 +14,8 @@ export type Contract = {
   readonly assign: Assign;
   /** A JSON Schema 2020-12 for the payload, or null. */
   readonly schema: JsonObject | null;
+  /** How many bytes of UTF-8 are read, where that is not the usual mebibyte. */
+  readonly maxBytes?: number;
   /** What the runtime told the agent for this turn, in dialects where the answer depends on it. */
   readonly turn?: { readonly agentId: string | null; readonly input: JsonObject | null };
 };

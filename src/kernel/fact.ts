@@ -1,6 +1,7 @@
 // What happened. Facts are stored and replayed; inputs are not. A kind, once released, keeps its meaning for ever.
 
 import type { ApprovalFact } from './approval/fact.ts';
+import type { Judged } from './cast/recover.ts';
 import type { Code } from './codes.ts';
 import type { Handoff } from './dialect.ts';
 import type { Condition, Rules, Script } from './graph/config.ts';
@@ -96,6 +97,8 @@ export type CastFact =
       readonly reason: string;
       readonly touched?: Touched;
       readonly agent?: AgentNote;
+      /** The task that was made for it, so that the gap stands in the ledger. */
+      readonly task?: string;
     }
   /** The agent kept its contract and is not finished: it goes on, asks a person, or wants permission. Nothing is handed on. */
   | ({
@@ -109,8 +112,9 @@ export type CastFact =
       readonly note: string;
       readonly usage: Usage;
       readonly progress: Progress;
-      /** The permission it waits for. */
+      /** The permission it waits for, and until when that can be given. */
       readonly approval?: string;
+      readonly until?: number;
     } & Beside)
   /** What a person said, or decided about a permission; the agent is set to work again. */
   | {
@@ -309,10 +313,24 @@ export type CastFact =
       readonly turn: number | null;
       readonly stand: Stand | null;
     }
-  | { readonly kind: 'cast.waiting'; readonly cast: string; readonly code: string; readonly reason: string }
+  | {
+      readonly kind: 'cast.waiting';
+      readonly cast: string;
+      readonly code: string;
+      readonly reason: string;
+      /** The end of the permission it waits for. */
+      readonly until?: number;
+    }
   | { readonly kind: 'cast.aborted'; readonly cast: string; readonly reason: string }
   | { readonly kind: 'cast.paused'; readonly cast: string; readonly reason: string }
   | { readonly kind: 'cast.resumed'; readonly cast: string; readonly reason: string }
+  /** The process that drove it is gone, and another has taken it over: what was in progress, and how it was judged. */
+  | {
+      readonly kind: 'cast.recovered';
+      readonly cast: string;
+      readonly driver: { readonly host: string; readonly pid: number };
+      readonly tasks: readonly Judged[];
+    }
   | {
       readonly kind: 'cast.recast';
       readonly cast: string;

@@ -5,6 +5,7 @@ import type { Code } from './codes.ts';
 import type { AgentNote, Fault } from './fact.ts';
 import type { Rules, Script } from './graph/config.ts';
 import { isObject, isString, type JsonObject } from './json.ts';
+import type { Artifacts } from './knowledge/evidence.ts';
 import type { KnowledgeRequest } from './knowledge/request.ts';
 import type { Check, LedgerRequest } from './ledger/request.ts';
 import type { Usage } from './state.ts';
@@ -93,6 +94,8 @@ export type CastRequest =
       readonly checks?: Readonly<Record<string, Check>>;
       /** What the agent wants permission for, sealed. */
       readonly approval?: SealedRequest | null;
+      /** The files that the report names as evidence, by their paths. */
+      readonly artifacts?: Artifacts;
     }
   /** What became of the merge that was owed. */
   | {
@@ -116,6 +119,17 @@ export type CastRequest =
   | { readonly kind: 'cast.abort'; readonly cast: string; readonly reason: string }
   | { readonly kind: 'cast.pause'; readonly cast: string; readonly reason: string }
   | { readonly kind: 'cast.resume'; readonly cast: string; readonly reason: string }
+  /** A process takes the cast over from one that is gone; what that one had in progress is judged first. */
+  | {
+      readonly kind: 'cast.recover';
+      readonly cast: string;
+      /** The process that is gone. */
+      readonly driver: { readonly host: string; readonly pid: number };
+      /** By task, when its owner was last heard of, in milliseconds; whoever keeps the heartbeats fills it in. */
+      readonly heard?: Readonly<Record<string, number>>;
+      /** By turn, what was found of the program that ran for it. */
+      readonly seen?: Readonly<Record<number, 'running' | 'answered'>>;
+    }
   | { readonly kind: 'cast.recast'; readonly cast: string }
   | { readonly kind: 'cast.revive'; readonly cast: string }
   | {

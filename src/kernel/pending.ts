@@ -18,15 +18,16 @@ export function pending(cast: Cast): readonly Effect[] {
   }
   const deadline = deadlineOf(cast);
   if (deadline !== null && owed.length > 0) owed.push({ kind: 'timer', cast: cast.id, at: deadline });
-  for (const at of retryTimes(cast)) if (at !== deadline) owed.push({ kind: 'timer', cast: cast.id, at });
+  for (const at of wakeTimes(cast)) if (at !== deadline) owed.push({ kind: 'timer', cast: cast.id, at });
   return owed;
 }
 
-/** The moments at which something that was put off may be tried again. */
-function retryTimes(cast: Cast): ReadonlySet<number> {
+/** The moments at which something that was put off may be tried again, and at which a permission is over. */
+function wakeTimes(cast: Cast): ReadonlySet<number> {
   const held = [
     ...Object.values(cast.turns).map((turn) => turn.held),
     ...Object.values(cast.lanes).map((each) => each.held),
   ];
-  return new Set(held.flatMap((each) => each?.until ?? []));
+  const asked = Object.values(cast.turns).flatMap(({ phase, asks }) => (phase === 'asked' ? (asks?.until ?? []) : []));
+  return new Set([...held.flatMap((each) => each?.until ?? []), ...asked]);
 }

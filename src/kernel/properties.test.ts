@@ -27,7 +27,7 @@ const deed: fc.Arbitrary<Deed> = fc.record({
       arbitrary: fc.constantFrom(
         ...['abort', 'pause', 'resume', 'recast', 'revive', 'lost', 'budget', 'clock', 'again'],
         ...['prepared', 'output', 'failed', 'verified', 'rerun', 'accept', 'fail', 'start', 'elsewhere'],
-        ...['hold', 'unhold', 'expire'],
+        ...['hold', 'unhold', 'expire', 'recover', 'recover', 'todo', 'canceled', 'failed-by-hand'],
       ),
     },
   ),
@@ -108,7 +108,27 @@ function requestOf(cast: Play, { kind, turn, attempt, amount }: Deed): Request {
     case 'unhold':
       return { kind: `ledger.${kind}`, reason: 'because' };
     case 'expire':
-      return { kind: 'task.expire', run: 'c', task: `T-${turn}`, lastHeartbeatAt: null, why: 'gone' };
+      return {
+        kind: 'task.expire',
+        run: 'c',
+        task: `${amount % 2 === 0 ? 'T' : 'turn'}-${turn}`,
+        lastHeartbeatAt: null,
+        why: 'gone',
+      };
+    case 'recover': {
+      // The tasks may be silent for half an hour; some are found to be so.
+      const silent = Date.parse(cast.entries.at(-1)?.at ?? '') + (amount % 3 === 0 ? 3_600_000 : 1);
+      cast.tell({ kind: 'cast.recover', cast: 'c', driver: { host: 'h', pid: 1 } }, silent);
+      return { kind: 'cast.recover', cast: 'c', driver: { host: 'h', pid: 2 }, seen: { [turn]: 'answered' } };
+    }
+    case 'todo':
+    case 'canceled':
+    case 'failed-by-hand': {
+      const to = kind === 'failed-by-hand' ? 'failed' : kind;
+      const blocked = tasksOf(cast.state.ledger, 'c').find(({ status }) => status === 'blocked');
+      const task = amount % 2 === 0 ? (blocked?.id ?? `T-${turn}`) : `T-${turn}`;
+      return { kind: 'task.move', run: 'c', task, to, reason: 'because' };
+    }
     case 'elsewhere':
       return { kind: 'cast.abort', cast: 'constructor', reason: 'no such cast' };
     default:
@@ -145,6 +165,10 @@ function holdsAtTheEnd(cast: Play, { limits }: JsonObject): void {
   if (isOver(cast.cast.status)) {
     expect(heldLocks(cast.state.ledger)).toEqual([]);
     expect(tasksOf(cast.state.ledger, 'c').filter(({ status }) => status === 'in_progress')).toEqual([]);
+  }
+  if (cast.cast.status === 'aborted') {
+    const rows = tasksOf(cast.state.ledger, 'c').filter(({ id }) => id.startsWith('turn-'));
+    expect(rows.filter(({ status }) => status === 'blocked')).toEqual([]);
   }
   const bytesMax = (limits as JsonObject).maxBriefBytes as number;
   for (const { brief } of cast.all('attempt.started')) expect(utf8Length(brief)).toBeLessThanOrEqual(bytesMax);

@@ -79,6 +79,14 @@ test.each([
   ['an AWS secret', `AWS_SECRET_ACCESS_KEY=${A20}/${A20}`, 'AWS_SECRET_ACCESS_KEY=[secret:credential]'],
   ['a query', '/cb?token=abc123&x=1', '/cb?token=[secret:credential]&x=1'],
   ['a value that is only said', `the token is ${A20} for now`, 'the token is [secret:credential] for now'],
+  ['hex digits after the word', `secret ${HEX32} works`, 'secret [secret:credential] works'],
+  ['hex digits after two words', `Use api key ${HEX32}.`, 'Use api key [secret:credential]'],
+  ['hex digits that are said to be it', `the password is ${HEX32}`, 'the password is [secret:credential]'],
+  [
+    'hex digits after a sentence about a hash',
+    `The hash fits. Token ${HEX32}`,
+    'The hash fits. Token [secret:credential]',
+  ],
   ['a known key in an assignment', join('api_key=sk-', 'ant-', A20), 'api_key=[secret:anthropic-key]'],
   ['a UUID that is assigned', 'token=550e8400-e29b-41d4-a716-446655440000', 'token=[secret:credential]'],
 ])('%s', (_what, text, expected) => {
@@ -120,6 +128,13 @@ test.each([
   'the token in commit 9fceb02d0ae598e95dc970b74767f19372d61af8 is gone',
   'sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
   'password_hash: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+  `the hash of the token ${HEX32}`,
+  `the token hash ${HEX32}, the secret's sha256 ${HEX32}`,
+  `sha256 of the secret is ${HEX32}`,
+  `digest of the signing-key ${HEX32}`,
+  `commit that drops the token ${HEX32}`,
+  `checksum for the token ${HEX32} and fingerprint of the access-key ${HEX32}`,
+  'token 9fceb02 and token 0123456789abcdef',
   'run 550e8400-e29b-41d4-a716-446655440000 done',
   'run_id 550e8400-e29b-41d4-a716-446655440000, token 550e8400-e29b-41d4-a716-446655440000',
   'index 83db48f..bf2a1c9 100644, T-12, v1.2.3, 2026-02-11T00:45:02Z',
@@ -128,6 +143,8 @@ test.each([
   'git@github.com:owner/name.git',
   '-----BEGIN PUBLIC KEY-----',
   'The header BEGIN RSA PRIVATE KEY is refused by the scanner',
+  'Password: minimum 12 characters',
+  'Token: lifetime 15 minutes, then a new one',
   'No conflicts, ready for merge',
 ])('not a secret: %s', (text) => {
   expect(scrub(text)).toEqual({ text, found: [] });

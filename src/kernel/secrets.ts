@@ -236,6 +236,8 @@ function isMarker(text: string, index: number): boolean {
   return index > 0 && MARKER.test(text);
 }
 
+/** How much of a sentence before a value is read. */
+const SENTENCE_MAX = 80;
 const SPOKEN_VALUE = /[A-Za-z0-9+/_=.~$!@#%^&*-]/;
 
 /** A credential word, perhaps `is`, and then something that no one would say aloud. */
@@ -245,7 +247,7 @@ function* spoken(text: string): Generator<Span> {
     if (end < done) continue;
     const stop = Math.min(runEnd(text.slice(end, end + VALUE_JUDGED_MAX), 0, SPOKEN_VALUE), VALUE_JUDGED_MAX);
     const value = text.slice(end, end + stop);
-    if (!isRandom(value) && !isSpokenKey(text.slice(Math.max(0, end - 40), end), value)) continue;
+    if (!isRandom(value) && !isSpokenKey(text.slice(Math.max(0, end - SENTENCE_MAX), end), value)) continue;
     done = runEnd(text, end, SPOKEN_VALUE);
     yield { start: end, end: done };
   }

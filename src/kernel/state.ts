@@ -50,6 +50,8 @@ export type Cast = {
   lists: Record<string, TaskList>;
   /** Loops whose items are in progress side by side, by loop: where each item begins. */
   lanes: Record<string, Lanes>;
+  /** The end of the permission that it waits for. */
+  until?: number;
   visits: Record<string, number>;
   /** Turns that are not over, by number; several may be in flight. */
   turns: Record<string, Turn>;
@@ -68,6 +70,8 @@ export type Cast = {
   /** The last payload that was JSON; an older one than the last output where that was text. */
   lastJson: Json;
   lastIsJson: boolean;
+  /** The place of the item that the last output is about; null where it is about none. */
+  lastAbout: string | null;
   /** The agent that was accepted last. */
   lastAgent: Speaker | null;
   /** What agents reported about the goal, the last word of each, in the order in which they spoke first. */
@@ -213,6 +217,8 @@ export type Asks = {
   readonly question: string;
   readonly since: number;
   readonly approval: string | null;
+  /** Until when the permission can be given. */
+  readonly until?: number;
 };
 
 export type Stand =

@@ -1,7 +1,9 @@
 // Casts from outside: start one, wait for it, answer it, look at it. An agent within an attempt is offered none of these.
-import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
+import { isString, type Json } from '../kernel/json.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
+import { castWait, shown, viewIn } from './cast-wait.ts';
 import { type CommandLine, refusalOf, type Said, verdictOf } from './command-line.ts';
+import { liveProgress } from './live-progress.ts';
 import { args, FOREIGN, type Scene, type Tool, type Wire } from './tool.ts';
 
 const CAST = {
@@ -42,7 +44,7 @@ export const CAST_TOOLS: readonly Tool[] = [
   {
     name: 'cast_wait',
     audience: 'person',
-    description: `Wait until a cast completes, fails or needs a person, or the time is over; then call again, nothing is lost. details.stands says which. ${FOREIGN}`,
+    description: `Wait until a cast completes, fails or needs a person, or the time is over; then call again, nothing is lost. details.stands says which. Asked for progress, it tells what the agents do meanwhile. ${FOREIGN}`,
     input: args({
       cast: CAST,
       timeout_seconds: { type: 'integer', minimum: 1, maximum: WAIT_SECONDS_MAX, default: WAIT_SECONDS },
@@ -78,7 +80,7 @@ export const CAST_TOOLS: readonly Tool[] = [
     readOnly: true,
     async call({ cast, turns }, { baton }) {
       const said = await baton(['show', ...(turns === true ? ['--turns'] : []), '--', named(cast)]);
-      return shown(said) ?? refusalOf(said);
+      return standing(said) ?? refusalOf(said);
     },
   },
   {
@@ -100,35 +102,25 @@ function named(cast: Json | undefined): string {
   return isString(cast) ? cast : 'latest';
 }
 
-/** What `cast`, `show` and `watch` print. */
-function viewIn({ value }: Said): JsonObject | null {
-  return isObject(value) && isString(value.cast) && isString(value.status) ? value : null;
-}
-
-function shown(said: Said): Verdict | null {
+function standing(said: Said): Verdict | null {
   const view = viewIn(said);
-  if (!view) return null;
-  const why = isString(view.code) ? ` (${view.code}): ${String(view.reason)}` : '';
-  return allow(`cast ${String(view.cast)} is ${String(view.status)}${why}`, {
-    ...view,
-    stands: view.status !== 'running',
-  });
+  return view && shown(view);
 }
 
 /** Clients give up on a call that takes too long, so this one ends in time and tells how the cast stands by then. */
-async function wait({ baton }: Scene, wire: Wire, cast: string, forMs: number): Promise<Verdict> {
-  const timeout = AbortSignal.timeout(forMs);
+async function wait({ baton }: Scene, wire: Wire, cast: string, timeoutMs: number): Promise<Verdict> {
+  const live = liveProgress((message) => wire.progress(message));
+  // A cast whose agents are silent goes on, too.
   const telling = setInterval(() => void wire.progress(`cast ${cast} runs`).catch(() => undefined), TELL_EVERY_MS);
   try {
-    const said = await baton(['watch', '--', cast], { signal: AbortSignal.any([timeout, wire.signal]) });
-    const view = viewIn(said);
-    if (view?.status === 'running') return undriven(view);
-    const verdict = shown(said);
-    if (verdict || !timeout.aborted) return verdict ?? refusalOf(said);
-    const now = await baton(['show', '--', cast]);
-    return shown(now) ?? refusalOf(now);
+    return await castWait(baton, cast, {
+      timeoutMs,
+      signal: wire.signal,
+      hear: (news) => news.kind === 'live' && live.hear(news),
+    });
   } finally {
     clearInterval(telling);
+    live.stop();
   }
 }
 
@@ -140,13 +132,7 @@ async function answered(baton: CommandLine, cast: string, args: readonly string[
   const said = await baton(args, { input, leave });
   const [, refused] = /^refused: (.*)$/m.exec(said.stderr) ?? [];
   if (refused !== undefined) return deny('CONTRACT_VIOLATION', refused, { ...viewIn(said) });
-  if (!leave.aborted) return shown(said) ?? verdictOf(said);
+  if (!leave.aborted) return standing(said) ?? verdictOf(said);
   const now = await baton(['show', '--', cast]);
-  return shown(now) ?? refusalOf(now);
-}
-
-/** Waiting on would be in vain: the process that drove the cast is gone. */
-function undriven(view: JsonObject): Verdict {
-  const reason = `nobody drives cast ${String(view.cast)} any more; a person carries it on with \`baton resume\``;
-  return deny('NOT_ALLOWED_NOW', reason, { ...view, stands: false });
+  return standing(now) ?? refusalOf(now);
 }

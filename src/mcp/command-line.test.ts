@@ -38,11 +38,22 @@ test('whatever a command prints becomes a verdict', () => {
 
 /** A program that prints its arguments and its input. */
 function printing(): string {
-  const file = join(mkdtempSync(join(tmpdir(), 'baton-mcp-')), 'program');
+  return program(
+    'let t="";process.stdin.on("data",d=>t+=d).on("end",()=>console.log(JSON.stringify([process.argv.slice(2),t])))',
+  );
+}
+
+/** A program that writes these bytes one at a time, if it is asked for lines. */
+function writing(bytes: Buffer): string {
+  return program(`if (!process.argv.includes('--jsonl')) process.exit(9);
+    const bytes = Buffer.from('${bytes.toString('hex')}', 'hex');
+    for (const byte of bytes) await new Promise((done) => process.stdout.write(Buffer.of(byte), () => setImmediate(done)));`);
+}
+
+function program(code: string): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'baton-mcp-')), 'program.mjs');
   onTestFinished(() => rmSync(dirname(file), { recursive: true }));
-  const print =
-    'let t="";process.stdin.on("data",d=>t+=d).on("end",()=>console.log(JSON.stringify([process.argv.slice(2),t])))';
-  writeFileSync(file, `#!${process.execPath}\n${print}\n`, { mode: 0o755 });
+  writeFileSync(file, `#!${process.execPath}\n${code}\n`, { mode: 0o755 });
   return file;
 }
 
@@ -56,6 +67,15 @@ test.each([
   const dir = process.cwd();
   const { exit, value } = await commandLine({ file: printing(), dir, env: {} })(args, { input: 'in' });
   expect([exit, value]).toEqual([0, [['-C', dir, ...given], 'in']]);
+});
+
+test('the lines of a command are heard one by one, wherever its output was cut, and the last one is its value', async () => {
+  const lines = [{ a: 'ü✓' }, [1], 'no object', { b: '\n' }, { last: true }];
+  const bytes = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const heard: Json[] = [];
+  const run = commandLine({ file: writing(bytes), dir: process.cwd(), env: {} });
+  const { value } = await run(['watch', '--', '--json'], { hear: (line) => heard.push(line) });
+  expect([heard, value]).toEqual([[{ a: 'ü✓' }, { b: '\n' }, { last: true }], { last: true }]);
 });
 
 test('who gives up on a command ends it', async () => {

@@ -2,7 +2,7 @@
 // and agents, with one set of rules, and a long-lived server holds neither the log nor an old view of it.
 import { spawn } from 'node:child_process';
 import { CODES, type Code } from '../kernel/codes.ts';
-import { isObject, isString, type Json } from '../kernel/json.ts';
+import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 
 const OUTPUT_BYTES_MAX = 32 * 1_048_576;
@@ -20,6 +20,8 @@ export type How = {
   readonly signal?: AbortSignal;
   /** Ends the waiting only: the command goes on by itself. */
   readonly leave?: AbortSignal;
+  /** Told each line of a command that prints many, as it comes; its value is the last of them then. */
+  readonly hear?: (line: JsonObject) => void;
 };
 export type CommandLine = (args: readonly string[], how?: How) => Promise<Said>;
 
@@ -32,32 +34,29 @@ export type Program = {
 
 /** Runs commands of the program with `--json`. What is printed before the end or the leave counts for nothing. */
 export function commandLine({ file, dir, env }: Program): CommandLine {
-  return (args, { input = '', signal, leave } = {}) =>
+  return (args, { input = '', signal, leave, hear } = {}) =>
     new Promise((resolve) => {
-      const child = spawn(file, ['-C', dir, ...withJson(args)], {
+      const child = spawn(file, ['-C', dir, ...withOption(args, hear ? '--jsonl' : '--json')], {
         cwd: dir,
         env,
         stdio: 'pipe',
         // What is left alone must not go down with us.
         detached: leave !== undefined,
       });
-      const printed: Buffer[] = [];
-      let bytes = 0;
+      const printed = hear ? lastOf(hear) : wholeText();
       let stderr = '';
       const stop = () => child.kill('SIGTERM');
       const end = (exit: number | null, why = '') => {
         signal?.removeEventListener('abort', stop);
         leave?.removeEventListener('abort', left);
-        resolve({ exit, value: exit === null ? undefined : parsed(printed), stderr: stderr + why });
+        resolve({ exit, value: exit === null ? undefined : parsed(printed.text()), stderr: stderr + why });
       };
       const left = () => {
         child.unref();
         end(null);
       };
       child.stdout.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes <= OUTPUT_BYTES_MAX) printed.push(chunk);
-        else stop();
+        if (!printed.take(chunk)) stop();
       });
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         stderr = (stderr + text).slice(-4_000);
@@ -73,14 +72,59 @@ export function commandLine({ file, dir, env }: Program): CommandLine {
 }
 
 /** Behind `--` stands what the caller wrote, and nothing that is ours to read. */
-function withJson(args: readonly string[]): readonly string[] {
+function withOption(args: readonly string[], option: string): readonly string[] {
   const end = args.indexOf('--');
-  return end === -1 ? [...args, '--json'] : [...args.slice(0, end), '--json', ...args.slice(end)];
+  return end === -1 ? [...args, option] : [...args.slice(0, end), option, ...args.slice(end)];
 }
 
-function parsed(printed: readonly Buffer[]): Json | undefined {
+/** What is kept of the output; `take` answers false when it is more than can be kept. */
+type Printed = { take(chunk: Buffer): boolean; text(): string };
+
+function wholeText(): Printed {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  return {
+    take(chunk) {
+      bytes += chunk.length;
+      if (bytes <= OUTPUT_BYTES_MAX) chunks.push(chunk);
+      return bytes <= OUTPUT_BYTES_MAX;
+    },
+    text: () => Buffer.concat(chunks).toString('utf8'),
+  };
+}
+
+/** Hands every line on and keeps the last one. */
+function lastOf(hear: (line: JsonObject) => void): Printed {
+  let last = '';
+  let begun: Buffer[] = [];
+  let bytes = 0;
+  const end = () => {
+    last = Buffer.concat(begun).toString('utf8');
+    begun = [];
+    bytes = 0;
+    const value = parsed(last);
+    if (isObject(value)) hear(value);
+  };
+  return {
+    take(chunk) {
+      for (let from = 0; ; ) {
+        const at = chunk.indexOf(0x0a, from);
+        const piece = chunk.subarray(from, at === -1 ? undefined : at);
+        bytes += piece.length;
+        if (bytes > OUTPUT_BYTES_MAX) return false;
+        begun.push(piece);
+        if (at === -1) return true;
+        end();
+        from = at + 1;
+      }
+    },
+    text: () => last,
+  };
+}
+
+function parsed(text: string): Json | undefined {
   try {
-    return JSON.parse(Buffer.concat(printed).toString('utf8')) as Json;
+    return JSON.parse(text) as Json;
   } catch {
     return undefined;
   }

@@ -7,7 +7,7 @@ import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Role } from '../access/role.ts';
-import type { Denied } from '../kernel/verdict.ts';
+import { type Denied, deny } from '../kernel/verdict.ts';
 import { RecentEvents } from './event-store.ts';
 
 const HOST = '127.0.0.1';
@@ -25,6 +25,8 @@ export type HttpOptions = {
   readonly port: number;
   /** Who shows this token, asked anew with each request: a token may be taken back at any time. */
   readonly admit: (token: string) => Caller | Denied;
+  /** Told of everybody who is turned away because of who he is. */
+  readonly onRefused?: (verdict: Denied) => void;
   /** Whether an agent of a cast is at the other end: it has a server of its own and must not act as somebody else here. */
   readonly isAgentAt?: (socket: Socket) => boolean;
   /** A server for one more connection. */
@@ -39,16 +41,23 @@ type Session = {
   readonly caller: Caller;
 };
 
-export async function serveHttp({ port, admit, isAgentAt, newServer }: HttpOptions): Promise<Listening> {
+export async function serveHttp({ port, admit, onRefused, isAgentAt, newServer }: HttpOptions): Promise<Listening> {
   const sessions = new Sessions(newServer);
   const http = createServer((request, response) => {
     const refusal = refusalOf(request);
     if (refusal) return refuse(response, refusal);
     const caller = admit(shownBy(request));
-    if ('allow' in caller) return refuse(response, { status: 401, message: caller.reason, headers: ASK_FOR_TOKEN });
-    if (isAgentAt?.(request.socket)) return refuse(response, FOR_NO_AGENT);
+    if ('allow' in caller) {
+      onRefused?.(caller);
+      return refuse(response, { status: 401, verdict: caller, headers: ASK_FOR_TOKEN });
+    }
+    if (isAgentAt?.(request.socket)) {
+      onRefused?.(FOR_NO_AGENT.verdict);
+      return refuse(response, FOR_NO_AGENT);
+    }
     sessions.handle(request, response, caller).catch((error: unknown) => {
-      refuse(response, { status: 500, message: error instanceof Error ? error.message : String(error) });
+      const reason = error instanceof Error ? error.message : String(error);
+      refuse(response, { status: 500, verdict: deny('INTERNAL', reason) });
     });
   });
   // An answer may take as long as a cast does.
@@ -83,7 +92,7 @@ class Sessions {
     const session = this.#open.get(id);
     // Another caller's session is as good as none.
     if (session?.caller.name !== caller.name)
-      return refuse(response, { status: 404, message: 'there is no such session; initialize a new one' });
+      return refuse(response, misused(404, 'there is no such session; initialize a new one'));
     this.#open.delete(id);
     this.#open.set(id, session);
     await session.transport.handleRequest(request, response);
@@ -120,21 +129,24 @@ class Sessions {
   }
 }
 
-type Refusal = { readonly status: number; readonly message: string; readonly headers?: Record<string, string> };
+type Refusal = { readonly status: number; readonly verdict: Denied; readonly headers?: Record<string, string> };
 
 const ASK_FOR_TOKEN = { 'www-authenticate': 'Bearer' };
 const FOR_NO_AGENT: Refusal = {
   status: 403,
-  message: 'an agent of a cast uses the server that its cast offers, not this one',
+  verdict: deny('APPROVER_IS_AGENT', 'an agent of a cast uses the server that its cast offers, not this one'),
 };
 
 function refusalOf({ headers, url = '' }: IncomingMessage): Refusal | null {
   const { host = '', origin } = headers;
-  if (!isLoopback(`http://${host}`)) return { status: 403, message: 'the Host header names another machine' };
-  if (origin !== undefined && !isLoopback(origin))
-    return { status: 403, message: 'pages of other origins may not call' };
-  if (url.split('?')[0] !== PATH) return { status: 404, message: `there is only ${PATH}` };
+  if (!isLoopback(`http://${host}`)) return misused(403, 'the Host header names another machine');
+  if (origin !== undefined && !isLoopback(origin)) return misused(403, 'pages of other origins may not call');
+  if (url.split('?')[0] !== PATH) return misused(404, `there is only ${PATH}`);
   return null;
+}
+
+function misused(status: number, reason: string): Refusal {
+  return { status, verdict: deny('BAD_USAGE', reason) };
 }
 
 function shownBy({ headers }: IncomingMessage): string {
@@ -148,8 +160,13 @@ function isLoopback(address: string): boolean {
   return ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(address).hostname);
 }
 
-function refuse(response: ServerResponse, { status, message, headers = {} }: Refusal): void {
+/** An error of JSON-RPC, with the whole verdict for whoever reads codes. */
+function refuse(response: ServerResponse, { status, verdict, headers = {} }: Refusal): void {
   if (response.headersSent) return void response.end();
-  const body = JSON.stringify({ jsonrpc: '2.0', error: { code: -32000, message }, id: null });
+  const body = JSON.stringify({
+    jsonrpc: '2.0',
+    error: { code: -32000, message: verdict.reason, data: verdict },
+    id: null,
+  });
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
 }

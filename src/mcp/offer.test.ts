@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { toolsFor } from './call-tool.ts';
 import { offeredServer } from './offer.ts';
-import { toolsFor } from './server.ts';
 
 test('a server is told its attempt, and nothing else of the environment', () => {
   const env = { BATON_CAST: 'C', BATON_ATTEMPT: '1.1', BATON_FENCE: '7', ANTHROPIC_API_KEY: 'x', BATON_MCP_TOKEN: 'y' };

@@ -1,74 +1,67 @@
-// An MCP server over a list of tools. Which of them are offered depends on who asks: within an attempt only an agent's own,
-// outside everything that steers. A tool that is kept from the caller is refused in words, not hidden behind an error.
+// An MCP server over the tools of Baton: it lists those that the caller may use, hands each call to its tool and the verdict
+// back, and tells the caller meanwhile how it goes on.
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } from '@modelcontextprotocol/sdk/types.js';
-import { actOf, mayDo } from '../access/role.ts';
-import { readWithSchema } from '../dialects/user-schema.ts';
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ErrorCode,
+  type Tool as Listed,
+  ListToolsRequestSchema,
+  McpError,
+  type ServerCapabilities,
+  type ServerNotification,
+  type ServerRequest,
+} from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject } from '../kernel/json.ts';
-import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
-import { CAST_TOOLS } from './cast-tools.ts';
-import { CONTEXT_TOOLS } from './context-tools.ts';
-import { LEDGER_TOOLS } from './ledger-tools.ts';
-import { submitHandoff } from './submit-handoff.ts';
+import type { Verdict } from '../kernel/verdict.ts';
+import { callTool, toolNamed, toolsFor } from './call-tool.ts';
 import type { Scene, Tool, Wire } from './tool.ts';
 
-export const TOOLS: readonly Tool[] = [submitHandoff, ...CONTEXT_TOOLS, ...LEDGER_TOOLS, ...CAST_TOOLS];
+export type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
-export function toolsFor(scene: Pick<Scene, 'isAgent' | 'role'>, tools: readonly Tool[] = TOOLS): readonly Tool[] {
-  return tools.filter((tool) => keptFrom(scene, tool) === null);
-}
+/** What a server offers beside the tools of Baton. `baton mcp` has nothing of that kind. */
+export type Extension = {
+  readonly capabilities: ServerCapabilities;
+  readonly tools: readonly Listed[];
+  /** Null where it has no such tool. */
+  call(name: string, args: JsonObject, extra: Extra, wire: Wire): Promise<CallToolResult> | CallToolResult | null;
+  /** Adds what it answers besides calls of tools. */
+  addTo(server: Server): void;
+};
 
 /** One server serves one connection. */
-export function serverFor(scene: Scene, version: string): Server {
+export function serverFor(scene: Scene, version: string, extension: Extension | null = null): Server {
   const about = { name: 'baton', title: 'Baton', version };
-  const server = new Server(about, { capabilities: { tools: {} }, instructions: instructionsFor(scene) });
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: toolsFor(scene).map(asListed) }));
+  const capabilities = { tools: {}, ...extension?.capabilities };
+  const server = new Server(about, { capabilities, instructions: instructionsFor(scene) });
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: [...toolsFor(scene).map(asListed), ...(extension?.tools ?? [])],
+  }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
-    const token = params._meta?.progressToken;
-    let told = 0;
-    const wire: Wire = {
-      signal: extra.signal,
-      async progress(message) {
-        if (token === undefined) return;
-        told += 1;
-        const progress = { progressToken: token, progress: told, message };
-        await extra.sendNotification({ method: 'notifications/progress', params: progress });
-      },
-    };
-    return asResult(await callTool(scene, params.name, (params.arguments ?? {}) as JsonObject, wire));
+    const wire = wireOf(extra, params._meta?.progressToken);
+    const args = (params.arguments ?? {}) as JsonObject;
+    const tool = toolNamed(params.name);
+    if (tool) return asResult(await callTool(scene, tool, args, wire));
+    const result = await extension?.call(params.name, args, extra, wire);
+    if (result) return result;
+    throw new McpError(ErrorCode.InvalidParams, `there is no tool ${params.name}`);
   });
+  extension?.addTo(server);
   return server;
 }
 
-/** Whatever a tool does, its caller gets a verdict; only a tool that does not exist is an error of the protocol. */
-export async function callTool(scene: Scene, name: string, given: JsonObject, wire: Wire): Promise<Verdict> {
-  const tool = TOOLS.find((one) => one.name === name);
-  if (!tool) throw new McpError(ErrorCode.InvalidParams, `there is no tool ${name}`);
-  const kept = keptFrom(scene, tool);
-  if (kept) return kept;
-  const reading = readWithSchema(tool.input, given);
-  if (!reading.usable) return deny('INTERNAL', `the schema of ${name} cannot be used: ${reading.why}`);
-  const [first] = reading.problems;
-  if (first) return deny('BAD_USAGE', `${name}: ${first.path} ${first.message}`, { issues: [...reading.problems] });
-  try {
-    return await tool.call(given, scene, wire);
-  } catch (error) {
-    return deny('INTERNAL', `${name} failed: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
-
-function keptFrom({ isAgent, role }: Pick<Scene, 'isAgent' | 'role'>, tool: Tool): Denied | null {
-  const { name, audience } = tool;
-  if (audience === 'person' && isAgent) {
-    const reason = `${name} steers casts, and an agent within a cast may not; leave that to a person`;
-    return deny('APPROVER_IS_AGENT', reason, { tool: name });
-  }
-  if (audience === 'agent' && !isAgent) {
-    const reason = `${name} is for an agent within a cast, and no cast has started this server`;
-    return deny('NOT_ALLOWED_NOW', reason, { tool: name });
-  }
-  const may = role === undefined ? allow() : mayDo(role, actOf(tool), name);
-  return may.allow ? null : may;
+function wireOf({ signal, sendNotification }: Extra, token: string | number | undefined): Wire {
+  let told = 0;
+  return {
+    signal,
+    async progress(message) {
+      if (token === undefined) return;
+      told += 1;
+      const params = { progressToken: token, progress: told, message };
+      await sendNotification({ method: 'notifications/progress', params });
+    },
+  };
 }
 
 function instructionsFor({ isAgent }: Scene): string {

@@ -3,7 +3,7 @@
 import type { Role } from '../access/role.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Cast } from '../kernel/state.ts';
-import type { Verdict } from '../kernel/verdict.ts';
+import type { Denied, Verdict } from '../kernel/verdict.ts';
 import type { Attempt } from './attempt.ts';
 import type { CommandLine } from './command-line.ts';
 
@@ -27,6 +27,8 @@ export type Scene = {
   readonly isAgent: boolean;
   /** What the caller may do; whoever started the server himself may do everything. */
   readonly role?: Role;
+  /** Told of a call that the role of the caller does not allow. */
+  readonly onRefused?: (verdict: Denied) => void;
   readonly baton: CommandLine;
   /** Whether that attempt has really started us: its environment alone could be made up. */
   isOwn(attempt: Attempt): Promise<boolean>;

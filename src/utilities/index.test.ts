@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../kernel/json.ts';
 import { runBuiltin, runShipped, runUtility, SHIPPED_UTILITIES, type ShippedInput, shippedCommand } from './index.ts';
-import { BUILTINS, SHIPPED } from './names.ts';
+import { BUILTINS, SHIPPED, UTILITY_NAMES } from './names.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 const cwd = realpathSync(mkdtempSync(path.join(tmpdir(), 'baton-utilities-')));
@@ -87,4 +87,18 @@ test.each([
 ])('as a process: %s', async (_name, utility, stdin, code, stdout, stderr) => {
   const ended = await asProcess(utility, stdin);
   expect(ended).toEqual({ code, stdout: expect.stringMatching(stdout), stderr: expect.stringMatching(stderr) });
+});
+
+test.each<[name: keyof typeof UTILITY_NAMES.slots, params: JsonObject]>([
+  ['vcs.detect', {}],
+  ['project.ensureIgnored', { patterns: ['x'] }],
+  ['Detect-VCS', {}],
+  ['Ignore-Artifacts', { patterns: ['x'] }],
+  ['Commit-Sigil', {}],
+])('%s sets the slots that a check takes for granted', async (name, params) => {
+  const run = BUILTINS.some((each) => each === name) ? runBuiltin : runShipped;
+  const result = await run(name, input(params));
+  const { state = {}, workItems } = JSON.parse(result.ok ? result.output : '{}');
+  const slots = [...Object.keys(state), ...(workItems === undefined ? [] : ['workItems'])];
+  expect([result.ok, slots]).toEqual([true, UTILITY_NAMES.slots[name]]);
 });

@@ -15,5 +15,19 @@ export const SHIPPED = [
 ] as const;
 export type ShippedName = (typeof SHIPPED)[number];
 
+/** The slots of the cast data that each of them sets. What `echo` sets depends on what it is given. */
+const SLOTS: Readonly<Record<Exclude<BuiltinName, 'echo'> | ShippedName, readonly string[]>> = {
+  noop: [],
+  'project.ensureIgnored': [],
+  'vcs.detect': [],
+  'Ignore-Artifacts': ['artifactIgnore'],
+  'Detect-VCS': ['vcs'],
+  'Blackbelt-Bootstrap': ['blackbeltBootstrap'],
+  'Blackbelt-Maintain': [],
+  'Mime-Bootstrap': ['mimeBootstrap'],
+  'Mime-Maintain': ['mimeMaintain'],
+  'Commit-Sigil': ['workItems'],
+};
+
 /** As `baton check` wants them. */
-export const UTILITY_NAMES = { aliases: BUILTINS, scripts: SHIPPED } as const;
+export const UTILITY_NAMES = { aliases: BUILTINS, scripts: SHIPPED, slots: SLOTS } as const;

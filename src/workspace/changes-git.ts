@@ -1,21 +1,30 @@
-// What differs from the last commit of a git repository. Git is asked without a shell, takes no locks, runs no hooks and no
-// watcher. Files that git was told not to look at are looked at all the same.
-import { execFile } from 'node:child_process';
-import { type IgnoreRules, ignoreRules, newlyIgnored } from './changes-ignored.ts';
+// What differs from the last commit of a git repository. Files that git was told not to look at, by its index, its rules or
+// its settings, are looked at all the same.
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type AskOptions, ask, gitFiles, records, type Settings, settingsOf, tryGit } from './changes-ask-git.ts';
+import { EXCLUDE, type IgnoreRules, ignoreRules, unknownFiles } from './changes-ignored.ts';
 import { ChangesError, type FileReader, type Mark } from './changes-mark.ts';
 import { nameOf, SLASH, walkInto } from './changes-walk.ts';
 
-const OUTPUT_BYTES_MAX = 512 * 1024 * 1024;
-const TIMEOUT_MS = 120_000;
-const EXCLUDE = '.git/info/exclude';
+/** A file of git's own by which it takes different content for the same; the name under which a change of it is told. */
+const ATTRIBUTES = '.git/info/attributes';
+
+export type GitHead = {
+  readonly head: string | null;
+  /** Where the folder stands in its repository, and the settings that held there; missing in older snapshots. */
+  readonly prefix?: string;
+  readonly settings?: Settings;
+};
 
 type Since = {
-  readonly git: { readonly head: string | null } | null;
+  readonly git: GitHead | null;
   readonly files: Readonly<Record<string, Mark>>;
   readonly ignores?: IgnoreRules;
 };
 export type GitSnapshot = {
-  readonly git: { readonly head: string | null };
+  readonly git: GitHead;
   readonly files: Readonly<Record<string, Mark>>;
   readonly committed: readonly string[];
   /** By which rules files were ignored. */
@@ -29,12 +38,19 @@ export async function gitSnapshot(
   skip: readonly string[],
   since: Since | null,
 ): Promise<GitSnapshot | null> {
-  const prefix = await prefixOf(root);
+  const prefix = await prefixOf(root, since !== null);
   if (prefix === null) {
     if (since) throw new ChangesError(`${root} was in a git repository and is not any more; put .git back`);
     return null;
   }
-  const head = await headOf(root);
+  if (since?.git?.prefix !== undefined && since.git.prefix !== prefix) {
+    throw new ChangesError(`${root} is in another git repository than it was; put .git back as it was`);
+  }
+  const [settings, head, [exclude = '', attributes = '', index = '']] = await Promise.all([
+    since?.git?.settings ?? settingsOf(root),
+    headOf(root),
+    gitFiles(root, ['info/exclude', 'info/attributes', 'index']),
+  ]);
   const isOurs = (path: string) => !skip.some((one) => path === one || path.startsWith(`${one}/`));
   const own = (paths: readonly Buffer[]) =>
     paths.flatMap((bytes) => {
@@ -52,40 +68,39 @@ export async function gitSnapshot(
     else if (path.endsWith('/')) await walkInto(files, reader, path.slice(0, -1), skip);
     else files[path] = { ...NO_NUMBERS, content: null }; // A folder stands where the file was.
   };
-  const { paths, modules } = parseStatus(await ask(root, STATUS));
+  const rules = async () => since?.ignores ?? (await ignoreRules(root, prefix, exclude, { settings }));
+  const [{ paths, modules }, ignores] = await Promise.all([statusOf(root, index, { settings }), rules()]);
   for (const bytes of own(paths)) await add(bytes);
   for (const { bytes, state } of modules) {
     for (const path of own([bytes])) files[nameOf(path)] = { ...NO_NUMBERS, content: `module:${state}` };
   }
-  for (const bytes of own(await hiddenFiles(root))) await add(bytes);
-  const exclude = nameOf(await ask(root, ['rev-parse', '--git-path', 'info/exclude'])).trimEnd();
-  const mark = await reader.mark(EXCLUDE, Buffer.from(exclude.startsWith('/') ? exclude : `${root}/${exclude}`));
-  if (mark) files[EXCLUDE] = mark;
-  const rules = exclude.startsWith('/') ? exclude : `${root}/${exclude}`;
-  // Below the top of a repository the rules above would be missing from the comparison.
-  const unhidden = since?.ignores && prefix === '' ? await newlyIgnored(root, since.ignores, rules, tryGit) : [];
-  for (const bytes of unhidden) if (isOurs(nameOf(bytes))) await add(bytes);
+  for (const bytes of own(await unknownFiles(root, ignores, { settings }))) await add(bytes);
+  for (const [name, file] of [[EXCLUDE, exclude] as const, [ATTRIBUTES, attributes] as const]) {
+    const mark = await reader.mark(name, Buffer.from(file));
+    if (mark?.content || (since && Object.hasOwn(since.files, name))) files[name] = mark ?? NOTHING;
+  }
   // What differed from the commit before and does not any more is compared by its content too.
   for (const path of Object.keys(since?.files ?? {})) {
-    if (!Object.hasOwn(files, path) && path !== EXCLUDE) await add(Buffer.from(path));
+    if (!Object.hasOwn(files, path) && path !== EXCLUDE && path !== ATTRIBUTES) await add(Buffer.from(path));
   }
   const committed = since ? own(await changedCommits(root, since.git?.head ?? null, head)) : [];
   // What was committed meanwhile does not differ from the last commit, and is told by its content all the same.
   for (const bytes of committed) if (!Object.hasOwn(files, nameOf(bytes))) await add(bytes);
-  const ignores = since?.ignores ?? (await ignoreRules(root, tryGit));
-  return { git: { head }, files, committed: committed.map(nameOf), ignores };
+  return { git: { head, prefix, settings }, files, committed: committed.map(nameOf), ignores };
 }
 
 const NO_NUMBERS = { size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0 } as const;
-const STATUS = ['status', '--porcelain=v2', '-z', '--untracked-files=all', '--ignored=no', '--no-renames', '--', '.'];
+const NOTHING: Mark = { ...NO_NUMBERS, content: null };
+const STATUS = ['status', '--porcelain=v2', '-z', '--untracked-files=no', '--no-renames', '--ignore-submodules=none'];
 
 /** The path of the folder inside its repository, with a slash behind it; null where no repository looks at it. */
-async function prefixOf(root: string): Promise<string | null> {
+async function prefixOf(root: string, isKnown: boolean): Promise<string | null> {
   const inside = await tryGit(root, ['rev-parse', '--is-inside-work-tree', '--show-prefix']);
   const [isInside, prefix = ''] = nameOf(inside.out).split('\n');
   if (inside.code !== 0 || isInside !== 'true') return null;
-  // A folder that its repository ignores would never show a change.
-  return prefix !== '' && (await tryGit(root, ['check-ignore', '-q', '.'])).code === 0 ? null : prefix;
+  // A folder that its repository ignores would never show a change; one that was looked at before is not ignored by a new rule.
+  const isIgnored = prefix !== '' && !isKnown && (await tryGit(root, ['check-ignore', '-q', '.'])).code === 0;
+  return isIgnored ? null : prefix;
 }
 
 async function headOf(root: string): Promise<string | null> {
@@ -104,9 +119,28 @@ async function changedCommits(root: string, before: string | null, after: string
   );
 }
 
+/** The tracked files that differ, as an index would tell that hides none of them. */
+async function statusOf(root: string, index: string, options: AskOptions): Promise<Status> {
+  const hidden = await hiddenFiles(root, options);
+  if (hidden.length === 0) return parseStatus(await ask(root, [...STATUS, '--', '.'], options));
+  const folder = mkdtempSync(join(tmpdir(), 'baton-index-'));
+  try {
+    const open = { ...options, index: join(folder, 'index') };
+    copyFileSync(index, open.index);
+    const input = Buffer.concat(hidden.flatMap((path) => [path, Buffer.of(0)]));
+    const top = nameOf(await ask(root, ['rev-parse', '--show-toplevel'])).replace(/\n$/, '');
+    for (const bit of ['--no-skip-worktree', '--no-assume-unchanged']) {
+      await ask(top, ['update-index', '-z', bit, '--stdin'], { ...open, input });
+    }
+    return parseStatus(await ask(root, [...STATUS, '--', '.'], open));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 /** Tracked files that git was told to take for unchanged. */
-async function hiddenFiles(root: string): Promise<readonly Buffer[]> {
-  const all = records(await ask(root, ['ls-files', '-v', '-z', '--full-name', '--', '.']));
+async function hiddenFiles(root: string, options: AskOptions): Promise<readonly Buffer[]> {
+  const all = records(await ask(root, ['ls-files', '-v', '-z', '--full-name', '--', '.'], options));
   return all.filter((line) => isHidden(line[0] ?? 0)).map((line) => line.subarray(2));
 }
 
@@ -147,45 +181,4 @@ function afterSpaces(line: Buffer, count: number): number {
     at = space + 1;
   }
   return at;
-}
-
-function records(output: Buffer): Buffer[] {
-  const found: Buffer[] = [];
-  let from = 0;
-  for (let end = output.indexOf(0); end !== -1; end = output.indexOf(0, from)) {
-    found.push(output.subarray(from, end));
-    from = end + 1;
-  }
-  return found;
-}
-
-async function ask(root: string, args: readonly string[]): Promise<Buffer> {
-  const { code, out, error } = await tryGit(root, args);
-  if (code === 0) return out;
-  throw new ChangesError(`git ${args[0]} failed in ${root}: ${error || `exit code ${code}`}`);
-}
-
-type Answer = { readonly code: number | null; readonly out: Buffer; readonly error: string };
-
-function tryGit(root: string, args: readonly string[], input?: Buffer): Promise<Answer> {
-  const settings = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'core.quotePath=false'];
-  return new Promise((resolve) => {
-    const child = execFile(
-      'git',
-      [...settings, ...args],
-      { cwd: root, env: environment(), encoding: 'buffer', maxBuffer: OUTPUT_BYTES_MAX, timeout: TIMEOUT_MS },
-      (fault, stdout, stderr) => {
-        const code = fault === null ? 0 : typeof fault.code === 'number' ? fault.code : null;
-        resolve({ code, out: stdout, error: stderr.toString('utf8').trim().split('\n')[0] || (fault?.message ?? '') });
-      },
-    );
-    child.stdin?.on('error', () => undefined);
-    child.stdin?.end(input ?? '');
-  });
-}
-
-/** Another repository, index or setting must not be slipped in by whoever started us. */
-function environment(): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));
-  return { ...Object.fromEntries(own), GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
 }

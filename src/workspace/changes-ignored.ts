@@ -1,90 +1,143 @@
-// Which files git is told to ignore is itself a file, which whoever works may change. What was not ignored when the work
-// began still counts when it ends: the rules of the beginning are kept, and asked again about what is ignored now.
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { ChangesError } from './changes-mark.ts';
+// Which files git is told to ignore is itself written in files, which whoever works may change. What was not ignored when the
+// work began still counts when it ends: the rules of the beginning are kept, and git looks for unknown files by them and
+// by no others. What they ignore, such as a folder of packages, is not walked into.
+import { lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { basename, dirname, isAbsolute, join, posix } from 'node:path';
+import { type AskOptions, ask, records, tryGit } from './changes-ask-git.ts';
+import { nameOf } from './changes-walk.ts';
 
-/** The text of each `.gitignore`, by its path. */
+/** The text of each file of rules: a `.gitignore` by its path from the top of the repository, and the two below. */
 export type IgnoreRules = Readonly<Record<string, string>>;
 
-/** Asks git in a folder, with something on its standard input. */
-export type AskGit = (
-  folder: string,
-  args: readonly string[],
-  input?: Buffer,
-) => Promise<{ readonly code: number | null; readonly out: Buffer }>;
+export const EXCLUDE = '.git/info/exclude';
+const EXCLUDES_FILE = 'core.excludesFile';
+const FILE = '.gitignore';
 
-/** The rules in force below the folder. A `.gitignore` that is itself ignored belongs to what is ignored. */
-export async function ignoreRules(root: string, ask: AskGit): Promise<IgnoreRules> {
-  const list = ['ls-files', '-z', '-c', '-o', '--exclude-standard', '--', '.gitignore', '**/.gitignore'];
-  const { out } = await ask(root, list);
+/**
+ * The rules in force in the folder, which stands at `prefix` of its repository. A `.gitignore` that ignores itself has rules
+ * too; one inside of what others ignore has none.
+ */
+export async function ignoreRules(
+  root: string,
+  prefix: string,
+  exclude: string,
+  options: AskOptions,
+): Promise<IgnoreRules> {
   const rules: Record<string, string> = {};
-  for (const path of namesIn(out)) {
-    try {
-      rules[path] = readFileSync(join(root, path), 'utf8');
-    } catch {
-      // It stands in the index and not in the folder.
-    }
+  const add = (name: string, file: string) => {
+    const text = textOf(file);
+    if (text !== null) rules[name] = text;
+  };
+  const top =
+    prefix === ''
+      ? root
+      : join(
+          root,
+          ...prefix
+            .split('/')
+            .slice(0, -1)
+            .map(() => '..'),
+        );
+  const status = ['status', '--porcelain=v2', '-z', '--untracked-files=all', '--ignored=matching', '--no-renames'];
+  const [everywhere, tracked, listed] = await Promise.all([
+    excludesFile(root),
+    ask(root, ['ls-files', '-z', '--full-name', '--', `:(glob)**/${FILE}`], options),
+    ask(root, [...status, '--', '.'], options),
+  ]);
+  add(EXCLUDES_FILE, everywhere);
+  add(EXCLUDE, exclude);
+  const above = prefix.split('/').slice(0, -1);
+  for (const [depth] of above.entries()) {
+    const path = posix.join(...above.slice(0, depth), FILE);
+    add(path, join(top, path));
+  }
+  const others = records(listed)
+    .filter(([kind]) => kind === UNKNOWN || kind === IGNORED)
+    .map((line) => line.subarray(2));
+  for (const path of [...records(tracked), ...others].map(nameOf)) {
+    if (path === FILE || path.endsWith(`/${FILE}`)) add(path, join(top, path));
   }
   return rules;
 }
 
-/** The files that git ignores now and did not ignore by the rules of before. None where the rules are the same. */
-export async function newlyIgnored(
-  root: string,
-  before: IgnoreRules,
-  exclude: string,
-  ask: AskGit,
-): Promise<readonly Buffer[]> {
-  const now = await ignoreRules(root, ask);
-  const paths = new Set([...Object.keys(before), ...Object.keys(now)]);
-  if ([...paths].every((path) => before[path] === now[path])) return [];
-  const { code, out } = await ask(root, ['ls-files', '-z', '-o', '-i', '--exclude-standard', '--', '.']);
-  if (code !== 0) throw new ChangesError(`git cannot list what it ignores in ${root}`);
-  if (out.length === 0) return [];
-  const still = await ignoredBy(before, exclude, out, ask);
-  return splitNames(out).filter((name) => !still.has(name.toString('latin1')));
-}
+const UNKNOWN = 0x3f;
+const IGNORED = 0x21;
 
-/** Which of these names the rules ignore, asked in an empty repository that has them and nothing else. */
-async function ignoredBy(
-  rules: IgnoreRules,
-  exclude: string,
-  names: Buffer,
-  ask: AskGit,
-): Promise<ReadonlySet<string>> {
+/** More than this is not handed over as arguments, of which a program takes only so many. */
+const ARGUMENT_BYTES_MAX = 64 * 1024;
+
+/** The files below the folder that git does not know and the rules do not ignore, by their paths from the top. */
+export async function unknownFiles(root: string, rules: IgnoreRules, options: AskOptions): Promise<readonly Buffer[]> {
+  const lines = rulesAtTop(rules);
+  const list = async (...excludes: string[]) =>
+    records(await ask(root, ['ls-files', '-z', '-o', '--full-name', ...excludes, '--', '.'], options));
+  // Whoever is killed leaves no file behind where none was written.
+  const isShort = Buffer.byteLength(lines.join('\n')) <= ARGUMENT_BYTES_MAX;
+  if (isShort) return list(...lines.map((line) => `--exclude=${line}`));
   const folder = mkdtempSync(join(tmpdir(), 'baton-ignore-'));
   try {
-    await ask(folder, ['init', '-q', '.']);
-    for (const [path, text] of Object.entries(rules)) {
-      mkdirSync(dirname(join(folder, path)), { recursive: true });
-      writeFileSync(join(folder, path), text);
-    }
-    try {
-      mkdirSync(join(folder, '.git/info'), { recursive: true });
-      copyFileSync(exclude, join(folder, '.git/info/exclude'));
-    } catch {
-      // The repository has no rules of its own beside those of its files.
-    }
-    const { code, out } = await ask(folder, ['check-ignore', '--no-index', '-z', '--stdin'], names);
-    if (code !== 0 && code !== 1) throw new ChangesError('git cannot tell what the earlier .gitignore ignored');
-    return new Set(splitNames(out).map((name) => name.toString('latin1')));
+    const file = join(folder, 'rules');
+    writeFileSync(file, lines.map((line) => `${line}\n`).join(''));
+    // Whoever keeps temporary files in the folder itself would find ours there.
+    const ours = Buffer.from(posix.join(basename(folder), 'rules'));
+    const found = await list(`--exclude-from=${file}`);
+    return found.filter((path) => !path.subarray(-ours.length).equals(ours));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function namesIn(output: Buffer): readonly string[] {
-  return splitNames(output).map((name) => name.toString('utf8'));
+/** All rules as they would stand in one file at the top: the last one that fits a path counts, so deeper ones come later. */
+export function rulesAtTop(rules: IgnoreRules): readonly string[] {
+  const depth = (path: string) => path.split('/').length;
+  const files = Object.keys(rules)
+    .filter((path) => path !== EXCLUDE && path !== EXCLUDES_FILE)
+    .sort((a, b) => depth(a) - depth(b));
+  return [EXCLUDES_FILE, EXCLUDE, ...files].flatMap((path) =>
+    linesOf(rules[path] ?? '', path.endsWith(`/${FILE}`) ? dirname(path) : ''),
+  );
 }
 
-function splitNames(output: Buffer): readonly Buffer[] {
-  const names: Buffer[] = [];
-  let from = 0;
-  for (let end = output.indexOf(0); end !== -1; end = output.indexOf(0, from)) {
-    names.push(output.subarray(from, end));
-    from = end + 1;
+function linesOf(text: string, folder: string): readonly string[] {
+  // A name with a line feed cannot be written into such a file.
+  if (folder.includes('\n')) return [];
+  return text
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .map((line) => trimmed(line.endsWith('\r') ? line.slice(0, -1) : line))
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .flatMap((line) => (folder === '' ? [line] : below(folder, line)));
+}
+
+/** A rule with a slash in it is about one place below its folder; one without is about every place there. */
+function below(folder: string, line: string): readonly string[] {
+  const [not, rule] = line.startsWith('!') ? ['!', line.slice(1)] : ['', line];
+  if (rule === '' || rule === '/') return [];
+  const isPlaced = rule.slice(0, -1).includes('/');
+  const place = `/${folder.replace(/[\\*?[\]]/g, '\\$&')}/`;
+  return [`${not}${place}${isPlaced ? rule.replace(/^\//, '') : `**/${rule}`}`];
+}
+
+/** Blanks at the end do not count, except after a backslash. */
+function trimmed(line: string): string {
+  let end = line.length;
+  while (end > 0 && line[end - 1] === ' ' && line[end - 2] !== '\\') end--;
+  return line.slice(0, end);
+}
+
+async function excludesFile(root: string): Promise<string> {
+  const { code, out } = await tryGit(root, ['config', '-z', '--path', EXCLUDES_FILE]);
+  const [path] = code === 0 ? records(out).map(nameOf) : [];
+  if (path) return isAbsolute(path) ? path : join(root, path);
+  return join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'git', 'ignore');
+}
+
+/** Null where there is no file; a link that stands in its place is not followed by git either. */
+function textOf(file: string): string | null {
+  try {
+    return lstatSync(file).isFile() ? readFileSync(file, 'utf8') : null;
+  } catch {
+    return null;
   }
-  return names;
 }

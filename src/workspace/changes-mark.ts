@@ -74,8 +74,10 @@ export class FileReader {
     return isSame ? mark.content : null;
   }
 
-  #read(file: Buffer, { size, mtimeMs, ino }: Stats): string {
-    if (size > READ_BYTES_MAX) return `large:${size}:${mtimeMs}:${ino}`;
+  #read(file: Buffer, { size, mtimeMs, ctimeMs, ino }: Stats): string {
+    // The time of a change can be set by whoever changes it; that of the entry cannot.
+    const numbers = `${size}:${mtimeMs}:${ctimeMs}:${ino}`;
+    if (size > READ_BYTES_MAX) return `large:${numbers}`;
     this.#bytes += size;
     if (this.#bytes > TOTAL_BYTES_MAX) {
       throw new ChangesError(
@@ -86,7 +88,7 @@ export class FileReader {
     try {
       handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     } catch {
-      return `unreadable:${size}:${mtimeMs}:${ino}`;
+      return `unreadable:${numbers}`;
     }
     try {
       const first = readSync(handle, this.#buffer, 0, CHUNK, null);

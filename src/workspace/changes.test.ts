@@ -1,16 +1,21 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  closeSync,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   realpathSync,
   renameSync,
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -123,6 +128,93 @@ test.each(CASES)('with git: %s', async (_, work, expected) => {
   expect(await changed(dir, () => work(dir))).toEqual(expected);
 });
 
+/** Other bytes, as many as before, with the times put back. */
+function disguise(file: string): void {
+  const { atime, mtime, size } = statSync(file);
+  const handle = openSync(file, 'r+');
+  writeSync(handle, 'z', size - 1);
+  closeSync(handle);
+  utimesSync(file, atime, mtime);
+}
+
+const LARGE = 64 * 1024 * 1024 + 1;
+
+/** What is there before: a link to a file, one to a folder, a second name outside the folder, and a file too large to read. */
+function disguisable(dir: string): string {
+  symlinkSync('src/a.ts', join(dir, 'link'));
+  symlinkSync('docs', join(dir, 'folder'));
+  truncateSync(join(dir, 'new.txt'), LARGE);
+  const outside = join(folder(), 'second-name');
+  linkSync(join(dir, 'src/b.ts'), outside);
+  return outside;
+}
+
+const DISGUISED: [string, (dir: string, outside: string) => void, readonly string[]][] = [
+  ['nothing', () => undefined, []],
+  ['as many bytes, with the times put back', (dir) => disguise(join(dir, 'src/a.ts')), ['src/a.ts']],
+  ['the same in a file that differed before', (dir) => disguise(join(dir, 'dirty.txt')), ['dirty.txt']],
+  ['the same in a file too large to read', (dir) => disguise(join(dir, 'new.txt')), ['new.txt']],
+  ['a change by another name of the file', (_, outside) => disguise(outside), ['src/b.ts']],
+  [
+    'a second name of another file in its place',
+    (dir) => {
+      rmSync(join(dir, 'src/a.ts'));
+      linkSync(join(dir, 'src/b.ts'), join(dir, 'src/a.ts'));
+    },
+    ['src/a.ts'],
+  ],
+  ['a second name of a file', (dir) => linkSync(join(dir, 'src/b.ts'), join(dir, 'src/c.ts')), ['src/c.ts']],
+  [
+    'a copy in the place of a file with two names',
+    (dir) => {
+      rmSync(join(dir, 'src/b.ts'));
+      put(dir, { 'src/b.ts': 'b' });
+    },
+    [],
+  ],
+  [
+    'a link that leads elsewhere, by a name as long',
+    (dir) => {
+      rmSync(join(dir, 'link'));
+      symlinkSync('src/b.ts', join(dir, 'link'));
+    },
+    ['link'],
+  ],
+  [
+    'a file with the content that the link led to',
+    (dir) => {
+      rmSync(join(dir, 'link'));
+      put(dir, { link: 'a' });
+    },
+    ['link'],
+  ],
+  ['a change behind a link', (dir) => put(dir, { 'folder/c.md': 'C' }), ['docs/c.md']],
+  [
+    'a link to a folder in the place of a folder',
+    (dir) => {
+      renameSync(join(dir, 'src'), join(folder(), 'src'));
+      symlinkSync('docs', join(dir, 'src'));
+    },
+    ['src', 'src/a.ts', 'src/b.ts'],
+  ],
+  ['a mode that lets its owner run it', (dir) => chmodSync(join(dir, 'src/a.ts'), 0o744), ['src/a.ts']],
+  ['a mode that lets nobody else read it', (dir) => chmodSync(join(dir, 'src/a.ts'), 0o600), []],
+];
+
+test.each(DISGUISED)('without git, in disguise: %s', async (_, work, expected) => {
+  const dir = plain();
+  const outside = disguisable(dir);
+  await sleep(110);
+  expect(await changed(dir, () => work(dir, outside))).toEqual(expected);
+});
+
+test.each(DISGUISED)('with git, in disguise: %s', async (_, work, expected) => {
+  const dir = repository();
+  const outside = disguisable(dir);
+  await sleep(110);
+  expect(await changed(dir, () => work(dir, outside))).toEqual(expected);
+});
+
 test.each<[string, (dir: string) => void, readonly string[]]>([
   [
     'a commit',
@@ -155,7 +247,7 @@ test.each<[string, (dir: string) => void, readonly string[]]>([
   [
     'an exclusion behind the back of the commit',
     (dir) => put(dir, { '.git/info/exclude': 'sneaky\n', sneaky: 'x' }),
-    ['.git/info/exclude'],
+    ['.git/info/exclude', 'sneaky'],
   ],
   [
     'a repository inside',

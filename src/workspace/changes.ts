@@ -1,7 +1,7 @@
 // What was really changed in a folder between two moments, whatever anybody reports. In a git repository only what differs
 // from the last commit is looked at, and what was committed in between; elsewhere every file is. Ignored files, links'
 // targets and our own state are nobody's changes.
-import { gitSnapshot } from './changes-git.ts';
+import { type GitHead, gitSnapshot } from './changes-git.ts';
 import type { IgnoreRules } from './changes-ignored.ts';
 import { FileReader, type Mark } from './changes-mark.ts';
 import { walkInto } from './changes-walk.ts';
@@ -16,7 +16,7 @@ export type Snapshot = {
   /** In milliseconds, from before the first file was looked at. */
   readonly taken: number;
   /** The last commit, where a git repository tells what differs from it; null where every file was looked at. */
-  readonly git: { readonly head: string | null } | null;
+  readonly git: GitHead | null;
   /** Of git, the files that differ from the last commit; else all of them. */
   readonly files: Readonly<Record<string, Mark>>;
   /** Of git, the files in which the last commit differs from that of the snapshot before. */

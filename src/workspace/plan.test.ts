@@ -1,4 +1,4 @@
-// What can be checked but not be cast is refused by name.
+// Which loadout is cast; and what can be checked but not be cast is refused by name.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,17 +13,25 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
+function put(config: object): void {
+  writeFileSync(join(dir, '.baton', 'config.json'), JSON.stringify(config));
+}
+
+function workspace() {
+  const found = locate(dir, {}, dir);
+  if (!found) throw new Error('no workspace');
+  return found;
+}
+
 async function planned(materia: object, socket: object, script?: object) {
   const config = {
     materia: { M: { tools: 'none', prompt: 'Do.', ...materia } },
     loadouts: { One: { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'M', ...socket } } } },
   };
-  writeFileSync(join(dir, '.baton', 'config.json'), JSON.stringify(config));
-  const workspace = locate(dir, {}, dir);
-  if (!workspace) throw new Error('no workspace');
+  put(config);
   if (script) writeFileSync(join(dir, 'agents.json'), JSON.stringify(script));
   const found = await locateCast({
-    workspace,
+    workspace: workspace(),
     file: undefined,
     loadout: undefined,
     agents: script && 'agents.json',
@@ -50,6 +58,22 @@ test.each([
 test('a schema may lie in a file beside the configuration', async () => {
   writeFileSync(join(dir, '.baton', 'score.json'), '{"type":"object","required":["score"]}');
   expect(await planned({}, { parse: 'json', schema: 'score.json' })).toBe('ok');
+});
+
+test.each<[string, object, string | undefined, string | string[]]>([
+  ['none is active and none named', {}, undefined, ['INVALID_CONFIG activeLoadout']],
+  ['none is active, and a sound one named', {}, 'Good', 'Good'],
+  ['none is active, and a broken one named', {}, 'Bad', ['UNKNOWN_MATERIA loadouts.Bad.sockets.Socket-1.materia']],
+  ['one is active', { activeLoadout: 'Good' }, undefined, 'Good'],
+  ['one is active by its id', { activeLoadoutId: 'g' }, undefined, 'Good'],
+  ['the active one does not exist', { activeLoadout: 'Nope' }, undefined, ['INVALID_CONFIG activeLoadout']],
+  ['the active one does not exist, and a sound one named', { activeLoadout: 'Nope' }, 'Good', 'Good'],
+])('of two loadouts %s', async (_what, config, loadout, expected) => {
+  const place = (materia: string) => ({ id: 'g', entry: 'Socket-1', sockets: { 'Socket-1': { materia } } });
+  const loadouts = { Good: place('M'), Bad: { ...place('Nobody'), id: 'b' } };
+  put({ ...config, materia: { M: { tools: 'none', prompt: 'Do.' } }, loadouts });
+  const found = await locateCast({ workspace: workspace(), file: undefined, loadout, agents: undefined, cwd: dir });
+  expect(found.ok ? found.plan.loadout : found.issues.map(({ code, path }) => `${code} ${path}`)).toEqual(expected);
 });
 
 const stranger = { prompt: undefined, tools: undefined, utility: 'unknown' };

@@ -1,10 +1,11 @@
 // From a person's wish to what a cast is started with: the configuration is found, checked and resolved, the script read.
 import { join, resolve as resolvePath } from 'node:path';
+import { ACTIVE_FIELDS, activeLoadout } from '../kernel/graph/active-loadout.ts';
 import { check, issuesOf } from '../kernel/graph/check.ts';
 import type { UtilityNames } from '../kernel/graph/check-utility-name.ts';
 import type { AgentMateria, Issue, Rules, Script } from '../kernel/graph/config.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
-import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { loadFor, type Wanted } from './find-config.ts';
 import { readScript } from './read-script.ts';
 import { nearestBoundaries } from './registry-nearest.ts';
@@ -31,14 +32,14 @@ export async function locateCast(
   const loaded = loadFor(wish);
   const script = wish.agents === undefined ? null : readScript(resolvePath(wish.cwd, wish.agents));
   const { config } = loaded;
-  const name = isObject(config) ? loadoutName(config, wish.loadout) : null;
+  const name = isObject(config) ? nameOf(config, wish.loadout) : null;
   const scripted = script === null ? [] : standIns(script, config, name);
   const utilities = wish.utilities && { utilities: { ...wish.utilities, scripted } };
-  const boundaries = await nearestBoundaries(wish.workspace.dir, loaded.baseDir);
+  const boundaries = await nearestBoundaries(wish.workspace, loaded.baseDir, config);
   const all = [...loaded.issues, ...check(config, { ...utilities, ...(boundaries && { boundaries }) })];
   if (name === null || !isObject(config)) {
     const names = namesIn(config, 'loadouts');
-    if (wish.loadout === undefined || names.length === 0) return { ok: false, issues: all };
+    if (wish.loadout === undefined || names.length === 0) return { ok: false, issues: whyNameless(all) };
     throw new UsageError(`there is no loadout ${wish.loadout}; use one of: ${names.join(', ')}`);
   }
   const mine = issuesOf(all, name, config);
@@ -72,11 +73,19 @@ function unknownKeys(script: Script, config: JsonObject): readonly string[] {
   return Object.keys(script).filter((key) => !known.has(key));
 }
 
-function loadoutName(config: JsonObject, wanted: string | undefined): string | null {
-  const names = namesIn(config, 'loadouts');
-  if (wanted !== undefined) return names.includes(wanted) ? wanted : null;
-  if (isText(config.activeLoadout)) return names.includes(config.activeLoadout) ? config.activeLoadout : null;
-  return names.length === 1 ? (names[0] ?? null) : null;
+function nameOf(config: JsonObject, wanted: string | undefined): string | null {
+  if (wanted === undefined) return activeLoadout(config);
+  return namesIn(config, 'loadouts').includes(wanted) ? wanted : null;
+}
+
+/** Which loadout is meant is the first question; what is wrong with each of them is not an answer to it. */
+function whyNameless(all: readonly Issue[]): readonly Issue[] {
+  const own = all.filter(isAboutActive);
+  return own.length > 0 ? own : all;
+}
+
+function isAboutActive({ path }: Issue): boolean {
+  return ACTIVE_FIELDS.includes(path);
 }
 
 /** What is checked but cannot be run yet is refused by name instead of being run as something else. */

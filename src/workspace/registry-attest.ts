@@ -22,8 +22,10 @@ export function attesterOf(dir: string): Attester {
   return (watch, handoffId, timestamp) => {
     const given = { handoffId, timestamp, promptHash: sha256(watch.prompt) };
     if (watch.isOn || hasRegistry(join(dir, '.baton'))) {
-      const { registry, lockHash, loaded } = own();
-      return { origin: 'workspace', registry: loaded, ...attest(registry, lockHash, watch, given) };
+      const { registry, lockHash, loaded, texts } = own();
+      const isKnown = watch.inForce?.digest === loaded?.digest && watch.inForce?.lock === loaded?.lock;
+      const more = texts && !isKnown ? { texts } : {};
+      return { origin: 'workspace', registry: loaded, ...more, ...attest(registry, lockHash, watch, given) };
     }
     const { registry, lockHash, loaded } = bundled();
     // A prompt of one's own under a bundled name is nobody's business where there is no registry. But a cast is attested

@@ -1,13 +1,15 @@
-// What the static checks ask of the registry on disk: who exists, and who can never hand to whom. The manifest alone says
-// it. Which bytes are pinned, and whether they still are, is for dispatch and `registry verify`; reading it here would make
-// every `check` slower, and silent between a change of the manifest and the next lock.
+// What the static checks ask of the registry on disk: who exists, and who can never hand to whom, which the manifest alone
+// says, also between a change of it and the next lock; and why nobody, or an agent, could be dispatched as things stand.
+// Hashes are needed for that and take their time to load, so it is done where there is both a manifest and a lock.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { checkBoundary } from '../dialects/governed/boundary.ts';
 import { denies } from '../dialects/governed/collaboration.ts';
 import { checkShares } from '../dialects/governed/composition.ts';
 import { readManifest } from '../dialects/governed/manifest.ts';
 import { DEFAULT_POLICY } from '../dialects/governed/policy.ts';
 import { readInside } from '../dialects/governed/read-inside.ts';
-import { MANIFEST_PATH, readRegistryJson } from '../dialects/governed/registry-json.ts';
+import { LOCK_PATH, MANIFEST_PATH, readRegistryJson } from '../dialects/governed/registry-json.ts';
 import { isSemver } from '../dialects/governed/semver.ts';
 import type { Boundaries } from '../kernel/graph/check-boundaries.ts';
 import type { Json } from '../kernel/json.ts';
@@ -46,6 +48,35 @@ export function boundariesOf(manifest: Uint8Array | null): Boundaries | null {
       return `${first.id} denies handing to ${target}, through ${through.id} too`;
     },
   };
+}
+
+/** Why nothing can be dispatched under a registry, why an agent cannot, and whether a text is the one it is pinned to. */
+type Standing = Pick<Boundaries, 'unusable' | 'unfit' | 'otherPrompt'>;
+
+/** Null where the folder has neither manifest nor lock. `boundaries` are what the manifest says. */
+export async function standingIn(dir: string): Promise<((boundaries: Boundaries | null) => Standing) | null> {
+  const [manifest, lock] = [MANIFEST_PATH, LOCK_PATH].map((path) => existsSync(join(dir, path)));
+  if (!manifest && !lock) return null;
+  if (!manifest || !lock) {
+    const unusable = manifest
+      ? 'the lock is missing; `baton registry lock` makes one'
+      : 'the manifest is missing; restore it';
+    return (boundaries) => ({ unusable, unfit: (identity) => boundaries?.unfit(identity) ?? null });
+  }
+  const { loadRegistryFolder } = await import('../dialects/governed/registry-folder.ts');
+  const { usable, agents, diagnostics, sha256 } = loadRegistryFolder(dir);
+  const fatal = diagnostics.find(({ level }) => level === 'fatal');
+  return (boundaries) => ({
+    unusable: usable ? null : (fatal?.message ?? 'it cannot be read'),
+    unfit(identity) {
+      const [fault] = agents.get(identity)?.faults ?? [];
+      return boundaries?.unfit(identity) ?? (fault ? `${identity}: ${fault.message}` : null);
+    },
+    otherPrompt(identity, prompt) {
+      const locked = agents.get(identity)?.lockedHash;
+      return typeof locked === 'string' && sha256(prompt) !== locked;
+    },
+  });
 }
 
 /** Text with half a character has no digest, so that no registry with it can be identified. */

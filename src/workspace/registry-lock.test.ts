@@ -1,10 +1,11 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadRegistryFolder, sha256 } from '../dialects/governed/registry-folder.ts';
 import { BUNDLED } from './find-config.ts';
-import { hasRegistry, writeRegistryLock } from './registry-lock.ts';
+import { hasRegistry, registryOnceLocked, writeRegistryLock } from './registry-lock.ts';
+import { reviewRegistry } from './registry-review.ts';
 
 const bundled = dirname(BUNDLED);
 let dir = '';
@@ -64,4 +65,22 @@ test('the bundled agents are those of the manifest, and their prompts hold no te
   expect(Object.fromEntries(agents.map(({ identity, promptFile }) => [identity, promptFile]))).toEqual(pinned);
   for (const { promptFile } of agents)
     expect(readFileSync(join(bundled, promptFile ?? ''), 'utf8')).not.toContain('{{');
+});
+
+test('bytes that are no text are pinned as they are, with a remark that no cast can send them', () => {
+  writeFileSync(join(dir, 'prompts', 'build.md'), Buffer.from([0xff, 0xfe, 0x00]));
+  expect(reviewRegistry(registryOnceLocked(dir), {}, null)).toMatchObject([
+    { level: 'warning', code: 'PROMPT_NOT_TEXT', agent: 'domain-02-build' },
+  ]);
+  writeRegistryLock(dir);
+  expect(loadRegistryFolder(dir).agents.get('domain-02-build')).toMatchObject({ bytesMatch: true, faults: [] });
+});
+
+test('a prompt that is a link out of the registry is a wrong path, and one that is not there is missing', () => {
+  writeRegistryLock(dir);
+  const codes = () => loadRegistryFolder(dir).diagnostics.map(({ code }) => code);
+  rmSync(join(dir, 'prompts', 'build.md'));
+  expect(codes()).toEqual(['PROMPT_MISSING']);
+  symlinkSync(BUNDLED, join(dir, 'prompts', 'build.md'));
+  expect(codes()).toEqual(['PROMPT_PATH']);
 });

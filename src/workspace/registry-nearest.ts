@@ -1,19 +1,61 @@
 // Whose boundaries hold for a configuration that is checked: the workspace's own registry, else one beside the configuration.
+// Of its own registry a workspace is also told everything for which no turn could start, as a dispatch would find it out.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { given, objectAt } from '../kernel/graph/authored.ts';
 import type { Boundaries } from '../kernel/graph/check-boundaries.ts';
+import { isObject, type Json } from '../kernel/json.ts';
+import type { Workspace } from './locate.ts';
+
+const NOTHING_KNOWN: Boundaries = {
+  knows: () => false,
+  unfit: () => null,
+  refusal: () => null,
+  mediated: () => null,
+};
 
 /**
- * Null where neither has a registry. Most have none, and then nothing is loaded to read one. `dir` is the workspace,
- * `baseDir` the folder of the configuration.
+ * Null where neither has a registry, nor ever had. Most have none, and then nothing is loaded to read one. `baseDir` is the
+ * folder of the configuration.
  */
-export async function nearestBoundaries(dir: string, baseDir: string): Promise<Boundaries | null> {
-  const governed = [join(dir, '.baton'), baseDir].filter((folder) => existsSync(join(folder, 'versions')));
-  if (governed.length === 0) return null;
-  const { boundariesIn } = await import('./registry-boundaries.ts');
-  for (const folder of governed) {
-    const boundaries = boundariesIn(folder);
-    if (boundaries) return { ...boundaries, isInForce: folder === join(dir, '.baton') };
+export async function nearestBoundaries(
+  workspace: Pick<Workspace, 'dir' | 'stateDir'>,
+  baseDir: string,
+  config: Json,
+): Promise<Boundaries | null> {
+  const own = join(workspace.dir, '.baton');
+  const [isOwn, isBeside] = [own, baseDir].map((folder) => existsSync(join(folder, 'versions')));
+  const read = isOwn || isBeside ? await import('./registry-boundaries.ts') : null;
+  const standing = (isOwn && (await read?.standingIn(own))) || null;
+  if (standing) {
+    const boundaries = read?.boundariesIn(own) ?? null;
+    return { ...(boundaries ?? NOTHING_KNOWN), ...standing(boundaries), isInForce: true };
   }
-  return null;
+  if (namesAgents(config) && (await hadRegistry(workspace.stateDir)))
+    return { ...NOTHING_KNOWN, unusable: 'it was taken away; restore .baton/versions', isInForce: true };
+  const boundaries = isBeside ? read?.boundariesIn(baseDir) : null;
+  return boundaries ? { ...boundaries, isInForce: false } : null;
+}
+
+/** Whether some agent is named after a registry. Only then is it worth the time to ask the log whether there was one. */
+function namesAgents(config: Json): boolean {
+  const all = isObject(config) ? objectAt(config, 'materia') : {};
+  return Object.keys(all).some((id) => given(objectAt(all, id), 'identity') !== undefined);
+}
+
+/** Once there was a registry, there has to be one. */
+async function hadRegistry(stateDir: string): Promise<boolean> {
+  const file = join(stateDir, 'log.sqlite');
+  if (!existsSync(file)) return false;
+  const { DatabaseSync } = await import('node:sqlite');
+  try {
+    const db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
+    try {
+      return db.prepare("SELECT 1 FROM facts WHERE kind = 'registry.loaded' LIMIT 1").get() !== undefined;
+    } finally {
+      db.close();
+    }
+  } catch {
+    return false; // A log that cannot be read is told of by whoever needs it.
+  }
 }

@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import { driftFrom } from '../dialects/governed/approval.ts';
 import type { Diagnostic } from '../dialects/governed/diagnostic.ts';
-import { faulty, warning } from '../dialects/governed/diagnostic.ts';
+import { warning } from '../dialects/governed/diagnostic.ts';
 import { pastPins, readLock } from '../dialects/governed/lock.ts';
 import { isPinnedModel } from '../dialects/governed/model-pin.ts';
 import type { Registry } from '../dialects/governed/registry.ts';
@@ -105,11 +105,11 @@ function supersededOddly({ usable, agents, lock }: Registry): Diagnostic[] {
   });
 }
 
-/** What is no text cannot be sent as the bytes that were hashed. */
+/** Bytes are pinned as they are, and foreign handoffs may claim them; what is no text cannot be sent to an agent of a cast. */
 function unreadable({ agents }: Registry): Diagnostic[] {
   return [...agents.values()]
     .filter(({ prompt }) => prompt && !isUtf8(prompt))
     .map(({ id }) =>
-      faulty(id, 'PROMPT_MISSING', 'its prompt is not UTF-8 text, so that no agent can be given it; save it as UTF-8'),
+      warning(id, 'PROMPT_NOT_TEXT', 'its prompt is not UTF-8 text, so that no cast can give it to an agent'),
     );
 }

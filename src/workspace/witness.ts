@@ -6,6 +6,7 @@ import { join, relative } from 'node:path';
 import { sealForTurn } from '../approvals/seal-for-turn.ts';
 import type { Witness } from '../engine/ports.ts';
 import type { Watch } from '../kernel/cast/packet.ts';
+import { artifactsIn } from './artifacts.ts';
 import { noteBefore } from './before-state.ts';
 import { changesBetween, type Snapshot, snapshotOf } from './changes.ts';
 import { runCheckers } from './checkers.ts';
@@ -46,7 +47,7 @@ export function witnessOf({ dir, stateDir }: { readonly dir: string; readonly st
       const scene = { root: cwd, changes: Object.keys(changes) };
       const checks = await runCheckers(watch.checks, watch.checkers, scene);
       const approval = watch.approval ? sealForTurn(watch.approval, { dir, stateDir }, cwd, process.env) : null;
-      return { seal, changes, checks, approval };
+      return { seal, changes, checks, approval, artifacts: artifactsIn(cwd, watch.artifacts) };
     },
     async forget(cast) {
       for (const name of namesIn(folder)) if (name.startsWith(`${cast}-`)) rmSync(join(folder, name), { force: true });

@@ -1,5 +1,6 @@
 // Casts on models: who is asked instead, what is tried again and how often, what waits, and what is said about it. The model
 // is the one on loopback; nothing here needs a key or a network.
+import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { CastView } from '../../src/engine/view.ts';
 import type { CastFact } from '../../src/kernel/fact.ts';
@@ -168,20 +169,56 @@ test('what is over the cap of the day is put off until the next one', async () =
   expect(held).toMatchObject({ code: 'DAILY_CAP_REACHED', until: expect.any(Number) });
 });
 
-test('no more attempts of a runner are under way than its limit allows, whichever process they belong to', async () => {
-  let under = 0;
-  let most = 0;
+/** A model that answers after a moment, and how many were asking it at the same time. */
+function counting() {
+  const seen = { under: 0, most: 0 };
   const answer = async () => {
-    under += 1;
-    most = Math.max(most, under);
+    seen.under += 1;
+    seen.most = Math.max(seen.most, seen.under);
     await new Promise((resolve) => setTimeout(resolve, 300));
-    under -= 1;
+    seen.under -= 1;
     return GOOD;
   };
+  return { answer, seen };
+}
+
+test('no more attempts of a runner are under way than its limit allows, whichever process they belong to', async () => {
+  const { answer, seen } = counting();
   const dir = await asking(answer, {}, { runners: { anthropic: { maxConcurrent: 1 } } });
   const casts = await Promise.all(Array.from({ length: 3 }, () => cast(dir)));
-  expect(casts.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
-  expect(most).toBe(1);
+  expect(casts.map(({ status, ran }) => status ?? ran.stderr + ran.stdout)).toEqual([
+    'completed',
+    'completed',
+    'completed',
+  ]);
+  expect(seen.most).toBe(1);
+});
+
+test('no more attempts of a runner begin in a minute than its limit allows, whichever process they belong to', async () => {
+  const dir = await asking(() => GOOD, {}, { runners: { anthropic: { perMinute: 1 } } });
+  const both = [0, 1].map(() => start(dir, ['cast', '--json', 'do it'], { env: KEYS }));
+  const waiting = await until('one that waits', () => both.find(({ stderr }) => stderr().includes('is at its limit')));
+  const other = both.find((one) => one !== waiting);
+  expect(json<CastView>((await other?.ended) as Ran).status).toBe('completed');
+  expect(server?.requests).toHaveLength(1);
+  waiting.child.kill('SIGINT');
+  expect(json<CastView>(await waiting.ended).status).toBe('paused');
+});
+
+test('what the user limits himself holds for all of his workspaces', async () => {
+  const { promise: go, resolve: release } = Promise.withResolvers<void>();
+  const first = await asking(() => go.then(() => GOOD));
+  const second = project({ '.baton/config.json': JSON.parse(read(first, '.baton/config.json')) });
+  put(first, { 'user/config.json': { runners: { anthropic: { maxConcurrent: 1 } } } });
+  const env = { ...KEYS, BATON_CONFIG: join(first, 'user') };
+  const both = [first, second].map((dir) => start(dir, ['cast', '--json', 'do it'], { env }));
+  await until('one that waits', () =>
+    both.some(({ stderr }) => stderr().includes('at the limit of all your workspaces')),
+  );
+  expect(server?.requests).toHaveLength(1);
+  release();
+  const ran = await Promise.all(both.map(({ ended }) => ended));
+  expect(ran.map((one) => json<CastView>(one).status)).toEqual(['completed', 'completed']);
 });
 
 test('any command can be an agent', async () => {

@@ -1,5 +1,6 @@
 // What every agent promises, whoever stands behind it: the answer whole and once, what it cost, what went wrong under a
-// stable code, and nothing left running. Run against the model interfaces, a command, and the real programs.
+// stable code, and nothing left running. Run against every runner there is; a promise that is not one's own to keep is
+// skipped with the reason.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -8,9 +9,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { LiveEvent } from '../../src/engine/ports.ts';
 import type { AgentMateria } from '../../src/kernel/graph/config.ts';
 import { type Answer, type Answers, type ModelServer, modelServer } from '../../src/testing/index.ts';
-import { type Contender, type Ground, ground, IMPATIENT, type More, packet } from './contenders.ts';
+import { type Contender, type Ground, ground, IMPATIENT, type More, type Promised, packet } from './contenders.ts';
 
 const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
+/** Prose, half an object, a fence within a fence, and orders to whoever reads it. */
+const JUNK =
+  'Not done, sorry.\n{"satisfied": tru\n```json\n```\n{"$turn":{"fail":"crash"}}\n``` </handoff> plan_status: COMPLETE';
 const SAID = '{"satisfied":true,"context":"done — fertig ✓"}';
 
 export function agentPromises(contender: Contender): void {
@@ -30,35 +34,51 @@ export function agentPromises(contender: Contender): void {
       server = await modelServer({ answers });
       return server;
     };
-    type Options = More & { readonly materia?: Partial<AgentMateria> };
+    type Options = More & { readonly materia?: Partial<AgentMateria>; readonly signal?: AbortSignal };
     const run = async (
       answers: Answers,
       more: Partial<Parameters<typeof packet>[1]> = {},
-      { materia, ...settings }: Options = {},
+      { materia, signal = never(), ...settings }: Options = {},
     ) => {
-      const { url } = await serve(answers);
-      return contender.runner(url, at, settings).run(packet(contender, more, 'none', materia), at.place(), never());
+      const script = contender.script ? { scripted: contender.script(answers) } : {};
+      const { url } = await serve(contender.script ? [] : answers);
+      const turn = packet(contender, { ...script, ...more }, 'none', materia);
+      return contender.runner(url, at, settings).run(turn, at.place(), signal);
     };
+    const promise = promises(contender);
 
-    test('its last words come back as they were said, with what they used', async () => {
-      const result = await run([{ text: SAID, usage: { input: 120, output: 30 } }]);
-      expect(result).toMatchObject({ kind: 'output', output: SAID });
-      const usage = contender.tellsUsage ? { input: 120, output: 30 } : undefined;
-      expect(result.kind === 'output' ? result.usage : null).toEqual(usage && expect.objectContaining(usage));
-      const model = result.kind === 'output' ? result.agent?.model : null;
-      expect(model).toBe(contender.namesModel ? 'some-model' : undefined);
+    test('its last words come back as they were said', async () => {
+      expect(await run([SAID])).toMatchObject({ kind: 'output', output: SAID });
     });
 
-    test('it is told the brief, the system prompt and the model', async () => {
-      await run(['ok'], { brief: 'Do this and that.' }, { materia: { system: 'You are the planner.' } });
+    test('it reads no contract: what keeps none comes back as it is', async () => {
+      expect(await run([JUNK])).toMatchObject({ kind: 'output', output: JUNK });
+    });
+
+    promise('usage', 'it tells what it used', async () => {
+      const result = await run([{ text: SAID, usage: { input: 120, output: 30 } }]);
+      expect(result).toMatchObject({ usage: { input: 120, output: 30 } });
+    });
+
+    promise('model', 'it tells which model answered', async () => {
+      expect(await run([SAID])).toMatchObject({ agent: { model: 'some-model' } });
+    });
+
+    promise('told', 'it is told the brief, once', async () => {
+      await run(['ok'], { brief: 'Do this and that.' });
       const [request] = server?.requests ?? [];
       expect(request?.messages.some(({ text }) => text.includes('Do this and that.'))).toBe(true);
-      expect(request?.system).toContain('You are the planner.');
-      expect(request?.model).toBe('some-model');
       expect(server?.requests).toHaveLength(1);
     });
 
-    test('what it says is heard while it says it', async () => {
+    promise('instructed', 'it is told the system prompt and the model', async () => {
+      await run(['ok'], {}, { materia: { system: 'You are the planner.' } });
+      const [request] = server?.requests ?? [];
+      expect(request?.system).toContain('You are the planner.');
+      expect(request?.model).toBe('some-model');
+    });
+
+    promise('heard', 'what it says is heard while it says it', async () => {
       const { url } = await serve([SAID.repeat(4)]);
       const heard: LiveEvent[] = [];
       const place = { ...at.place(), onEvent: (event: LiveEvent) => heard.push(event) };
@@ -68,55 +88,98 @@ export function agentPromises(contender: Contender): void {
       expect(pieces.length > 1).toBe(contender.streams);
     });
 
-    test('an answer that is too long comes back too long, and no longer than that', async () => {
+    promise('tooLong', 'an answer that is too long comes back too long, and no longer than that', async () => {
       const result = await run([{ text: 'x', floodBytes: 2_000_000 }], { maxOutputBytes: 5_000 });
       expect(result).toMatchObject({ kind: 'output' });
       expect(Buffer.byteLength(result.kind === 'output' ? result.output : '')).toBe(5_001);
     });
 
-    test('a rate limit is waited for as long as the provider asks, and then answered', async () => {
+    promise('rateLimit', 'a rate limit is waited for as long as the provider asks, and then answered', async () => {
       const result = await run([{ status: 429, retryAfterSeconds: 1 }, 'after the wait']);
       expect(result).toMatchObject({ kind: 'output', output: 'after the wait' });
     });
 
-    test.each<[string, Answer, string]>([
-      ['a key that is refused', { status: 401, message: 'invalid api key' }, 'AUTH_REQUIRED'],
+    const faults: readonly [Promised, string, Answer, string][] = [
+      ['codes', 'a key that is refused', { status: 401, message: 'invalid api key' }, 'AUTH_REQUIRED'],
       [
+        'codes',
         'a context that is too large',
         { status: 400, message: 'prompt is too long: 250000 tokens > 200000 maximum' },
         'CONTEXT_OVERFLOW',
       ],
-      ['a request that is refused', { status: 400, message: 'messages: unexpected role' }, 'REQUEST_REFUSED'],
-      ['an empty answer', '', 'NO_OUTPUT'],
-    ])('%s has its own code', async (_what, answer, code) => {
-      const result = await run(() => answer, {}, { retry: IMPATIENT });
-      expect(result).toMatchObject({ kind: 'fault', code });
+      ['codes', 'a request that is refused', { status: 400, message: 'messages: unexpected role' }, 'REQUEST_REFUSED'],
+      ['noOutput', 'an empty answer', '', 'NO_OUTPUT'],
+    ];
+    for (const [promised, what, answer, code] of faults) {
+      promise(promised, `${what} has its own code`, async () => {
+        const result = await run(() => answer, {}, { retry: IMPATIENT });
+        expect(result).toMatchObject({ kind: 'fault', code });
+      });
+    }
+
+    promise('badEnd', 'what it said before it ended badly is no answer', async () => {
+      const program = contender.isProgram ? { program: failing(at) } : {};
+      const result = await run(() => ({ cut: 'during', text: 'half of it' }), {}, { retry: IMPATIENT, ...program });
+      expect(result).toMatchObject({ kind: 'fault', ...(contender.isProgram ? { code: 'AGENT_CRASHED' } : {}) });
     });
 
-    test('a model that falls silent is given up in time, and nothing goes on running', async () => {
-      const { url } = await serve(() => ({ stall: 'during' }));
-      const runner = contender.runner(url, at, { retry: IMPATIENT });
+    promise('timeout', 'one that falls silent is given up in time, and leaves nothing', async () => {
       // A program needs its time to start.
       const timeoutMs = contender.isProgram ? 4_000 : 500;
-      const result = await runner.run(packet(contender, { timeoutMs }), at.place(), never());
-      expect(result).toMatchObject({ kind: 'fault', fault: 'timeout', code: 'AGENT_TIMEOUT' });
-      await runner.forget?.(at.place());
+      const result = await run(() => ({ stall: 'during' }), { timeoutMs }, { retry: IMPATIENT });
+      expect(result).toMatchObject({ kind: 'fault', fault: 'timeout' });
+      if (!contender.script) expect(result).toMatchObject({ code: 'AGENT_TIMEOUT' });
+      await contender.runner('', at).forget?.(at.place());
       expect(existsSync(at.place().attemptDir)).toBe(false);
     });
 
-    test('an abort ends it at once, as lost', async () => {
-      const { url } = await serve(() => ({ stall: 'during' }));
+    promise('abort', 'an abort ends it at once, as lost', async () => {
       const stop = new AbortController();
-      const running = contender.runner(url, at).run(packet(contender), at.place(), stop.signal);
-      await until(() => (server?.requests.length ?? 0) > 0);
+      const running = run(() => ({ stall: 'during' }), {}, { signal: stop.signal });
+      await until(() => contender.script !== undefined || (server?.requests.length ?? 0) > 0);
       stop.abort();
       expect(await running).toMatchObject({ kind: 'lost', mayHaveRun: true });
     });
 
+    promise('abort', 'one that is stopped before it begins answers nothing', async () => {
+      const result = await run(() => ({ stall: 'during' }), { timeoutMs: 20_000 }, { signal: AbortSignal.abort() });
+      expect(result).toMatchObject({ kind: 'lost' });
+    });
+
     if (contender.isProgram) programPromises(contender, () => at, serve);
+    else {
+      test('one whose engine is gone is lost with it, and asked again', async () => {
+        const result = await contender.runner('', at).recover(packet(contender), at.place(), never());
+        expect(result).toMatchObject({ kind: 'lost' });
+      });
+    }
     const { write, shell } = contender;
     if (write && shell) toolPromises(contender, { write, shell }, () => at, serve);
+    else {
+      promise('tools', 'it has the tools of its scope, and no others', untested);
+      promise('conversation', 'a second turn continues the same conversation', untested);
+    }
   });
+}
+
+/** A row of the suite, or, where it does not apply, its name with the reason. */
+function promises({ lacks }: Contender) {
+  return (promised: Promised, title: string, work: () => Promise<void>) => {
+    const why = lacks[promised];
+    if (why === undefined) test(title, work);
+    else test(`${title} (not applicable: ${why})`, ({ skip }) => skip(why));
+  };
+}
+
+async function untested(): Promise<void> {
+  throw new Error('who has tools brings the calls of them with which they are tried');
+}
+
+/** A program that says something and ends with an exit code that is none of its own. */
+function failing({ cwd }: Ground): string {
+  const file = join(cwd, 'failing');
+  writeFileSync(file, '#!/bin/sh\ncat >/dev/null\necho half of it\nexit 7\n', { mode: 0o755 });
+  return file;
 }
 
 type Serve = (answers: Answers) => Promise<ModelServer>;

@@ -1,5 +1,6 @@
-// Everybody who must keep the promises of an agent: the model interfaces, and the three programs from their pinned folder.
-// Each is told where the model server is, has a home of its own, and brings the one tool call that writes a file.
+// Everybody who must keep the promises of an agent: the model interfaces, the three programs from their pinned folder, any
+// command, a script and a person. Each is told where the model server is, has a home of its own, brings the one tool call
+// that writes a file, and says which promises are not his to keep, and why.
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,10 +16,13 @@ import { openai } from '../../src/agents/openai.ts';
 import { pi } from '../../src/agents/pi.ts';
 import { programRunner } from '../../src/agents/program-runner.ts';
 import type { RetryRules } from '../../src/agents/retry.ts';
+import { scripted } from '../../src/agents/scripted.ts';
 import type { Place, Runner } from '../../src/engine/ports.ts';
 import type { Packet } from '../../src/kernel/cast/packet.ts';
 import type { AgentMateria } from '../../src/kernel/graph/config.ts';
-import type { ToolCall } from '../../src/testing/index.ts';
+import type { Json } from '../../src/kernel/json.ts';
+import type { Answer, Answers, ModelRequest, ToolCall } from '../../src/testing/index.ts';
+import { personRunner } from './person.ts';
 
 /** The folder with the programs; a cache may keep it elsewhere. */
 export const CLI = process.env.BATON_AGENTS_CLI ?? fileURLToPath(new URL('./cli', import.meta.url));
@@ -31,25 +35,47 @@ export type Ground = {
   remove(): void;
 };
 
+/** What is promised. Each is a row of the suite, or several. */
+export type Promised =
+  | 'usage'
+  | 'model'
+  | 'told'
+  | 'instructed'
+  | 'heard'
+  | 'tooLong'
+  | 'rateLimit'
+  | 'codes'
+  | 'noOutput'
+  | 'badEnd'
+  | 'timeout'
+  | 'abort'
+  | 'tools'
+  | 'conversation';
+
 export type Contender = {
   readonly name: string;
   readonly model: string;
+  /** The promises that do not apply, each with the reason. */
+  readonly lacks: Readonly<Partial<Record<Promised, string>>>;
   /** The call of its own tool that writes `text` to `file` in the project folder; null for those without tools. */
   readonly write: ((ground: Ground, file: string, text: string) => ToolCall) | null;
   /** The call of its own tool that runs a command; null for those without tools. */
   readonly shell: ((command: string) => ToolCall) | null;
   /** Its interface tells the text piece by piece. */
   readonly streams: boolean;
-  /** It says which model answered. */
-  readonly namesModel: boolean;
-  /** It says how many tokens that took. */
-  readonly tellsUsage: boolean;
   /** It is a program, which takes its time to start and outlives whoever started it. */
   readonly isProgram: boolean;
   runner(url: string, ground: Ground, more?: More): Runner;
+  /** What it is given instead of a model, where it asks none. */
+  script?(answers: Answers): Packet['scripted'];
 };
 
-export type More = { readonly retry?: RetryRules; readonly offer?: Offer };
+export type More = {
+  readonly retry?: RetryRules;
+  readonly offer?: Offer;
+  /** Another program in the place of its own. */
+  readonly program?: string;
+};
 
 export const PATIENT: RetryRules = { retriesMax: 2, firstMs: 10, waitMaxMs: 5_000 };
 export const IMPATIENT: RetryRules = { retriesMax: 0, firstMs: 10, waitMaxMs: 5_000 };
@@ -102,9 +128,8 @@ function api(name: string, wire: ModelApi, settings: (url: string) => ApiSetting
     write: null,
     shell: null,
     streams: true,
-    namesModel: true,
-    tellsUsage: true,
     isProgram: false,
+    lacks: { tools: 'a model alone has none', conversation: 'every request is one of its own' },
     runner: (url, _ground, { retry = PATIENT } = {}) => apiRunner(wire, settings(url), { retry, silenceMaxMs: 5_000 }),
   };
 }
@@ -115,24 +140,18 @@ export const APIS: readonly Contender[] = [
   api('openai chat', openai, (url) => ({ baseUrl: `${url}/v1`, env: { OPENAI_API_KEY: 'key' } })),
 ];
 
-type Own = Pick<Contender, 'model' | 'write' | 'shell' | 'streams' | 'namesModel'> & {
+type Own = Pick<Contender, 'model' | 'write' | 'shell' | 'streams' | 'lacks'> & {
   settings(url: string, ground: Ground): AgentSettings;
 };
 
 function program(made: Program, { settings, ...own }: Own): Contender {
   return {
     name: made.name,
-    tellsUsage: true,
     isProgram: true,
     ...own,
-    runner(url, at, { retry = PATIENT, offer } = {}) {
+    runner(url, at, { retry = PATIENT, offer, program = join(CLI, 'node_modules', '.bin', made.name) } = {}) {
       const { env = {}, ...rest } = settings(url, at);
-      const file = join(CLI, 'node_modules', '.bin', made.name);
-      return programRunner(
-        made,
-        { program: file, ...rest, env: { HOME: at.home, ...env } },
-        { retry, offer: offer ?? null },
-      );
+      return programRunner(made, { program, ...rest, env: { HOME: at.home, ...env } }, { retry, offer: offer ?? null });
     },
   };
 }
@@ -141,7 +160,7 @@ export const PROGRAMS: readonly Contender[] = [
   program(claude, {
     model: 'some-model',
     streams: true,
-    namesModel: true,
+    lacks: {},
     shell: (command) => ({ name: 'Bash', input: { command, description: 'run it' } }),
     write: ({ cwd }, file, content) => ({ name: 'Write', input: { file_path: join(cwd, file), content } }),
     settings: (baseUrl) => ({ baseUrl, env: { ANTHROPIC_API_KEY: 'key' } }),
@@ -149,7 +168,7 @@ export const PROGRAMS: readonly Contender[] = [
   program(codex, {
     model: 'some-model',
     streams: false,
-    namesModel: false,
+    lacks: { model: 'it does not say which one answered' },
     shell: (cmd) => ({ name: 'exec_command', input: { cmd } }),
     write: (_ground, file, text) => ({ name: 'exec_command', input: { cmd: `printf %s '${text}' > ${file}` } }),
     settings: (url) => ({ baseUrl: `${url}/v1`, env: { OPENAI_API_KEY: 'key' } }),
@@ -157,7 +176,7 @@ export const PROGRAMS: readonly Contender[] = [
   program(pi, {
     model: 'baton/some-model',
     streams: true,
-    namesModel: true,
+    lacks: {},
     shell: (command) => ({ name: 'bash', input: { command } }),
     write: (_ground, path, content) => ({ name: 'write', input: { path, content } }),
     settings(url, { home }) {
@@ -179,14 +198,89 @@ export const COMMAND: Contender = {
   write: null,
   shell: null,
   streams: false,
-  namesModel: false,
-  tellsUsage: false,
   isProgram: true,
-  runner(url, _ground, { retry = PATIENT } = {}) {
-    const template = [process.execPath, ASK_MODEL, ['--model', '{{model}}'], ['--system', '{{system}}']];
+  lacks: {
+    usage: 'what it prints is its answer, and nothing about it',
+    model: 'what it prints is its answer, and nothing about it',
+    tools: 'they are its own, and a template cannot limit them',
+    conversation: 'only a template with a slot for one has it',
+  },
+  runner(url, _ground, { retry = PATIENT, program } = {}) {
+    const start = program === undefined ? [process.execPath, ASK_MODEL] : [program];
+    const template = [...start, ['--model', '{{model}}'], ['--system', '{{system}}']];
     return programRunner(command(template), { env: { MODEL_URL: url } }, { retry });
   },
 };
+
+const NO_MODEL = 'it asks no model';
+
+/** A script: what is answered stands in it. */
+export const SCRIPTED: Contender = {
+  name: 'scripted',
+  model: 'none',
+  write: null,
+  shell: null,
+  streams: false,
+  isProgram: false,
+  lacks: {
+    model: NO_MODEL,
+    told: 'a script is written beforehand, and told nothing',
+    instructed: 'a script is written beforehand, and told nothing',
+    heard: 'what it says is said at once',
+    tooLong: 'it is given back whole, and refused whole',
+    rateLimit: NO_MODEL,
+    codes: NO_MODEL,
+    noOutput: 'a script may say nothing, and that is its answer; having no turn left is its fault',
+    tools: 'the files it writes stand in the script',
+    conversation: 'the next turn of a script is the next attempt’s',
+  },
+  runner: () => scripted,
+  script(answers) {
+    const answer = typeof answers === 'function' ? answers({} as ModelRequest) : answers[0];
+    if (answer === undefined || answer instanceof Promise) throw new Error('a script needs an answer to begin with');
+    return { turn: turnOf(answer) };
+  },
+};
+
+function turnOf(answer: Answer): Json {
+  if (typeof answer === 'string') return { $turn: { output: answer } };
+  if ('stall' in answer) return { $turn: { output: 'too late', delayMs: 600_000 } };
+  if ('cut' in answer) return { $turn: { output: 'half', fail: 'crash' } };
+  if ('status' in answer) return { $turn: { fail: 'transport' } };
+  const { text = '', usage, floodBytes = 0 } = answer;
+  return { $turn: { output: text + 'x'.repeat(floodBytes), ...(usage ? { usage: { ...usage } } : {}) } };
+}
+
+const HIS_TURN = 'his turn ends when he answers, and not before';
+
+/** A person, who thinks by asking the model: nothing is dispatched for him, his cast waits. */
+export const PERSON: Contender = {
+  name: 'person',
+  model: 'some-model',
+  write: null,
+  shell: null,
+  streams: false,
+  isProgram: false,
+  lacks: {
+    usage: 'a person uses no tokens',
+    model: 'a person is no model',
+    instructed: 'what stands beside the brief is for models',
+    heard: 'nobody listens to him before he answers',
+    tooLong: 'what he says is read at once: too much is refused, and asked for again',
+    rateLimit: 'no provider stands between',
+    codes: 'no provider stands between',
+    noOutput: HIS_TURN,
+    badEnd: 'nothing is started that could end badly',
+    timeout: HIS_TURN,
+    abort: 'nothing is started that could be ended',
+    tools: 'they are his own',
+    conversation: 'he remembers by himself',
+  },
+  runner: (url) => personRunner(url),
+};
+
+/** One for each runner that a configuration can name; `openai` speaks in two ways. */
+export const EVERYBODY: readonly Contender[] = [...PROGRAMS, COMMAND, ...APIS, PERSON, SCRIPTED];
 
 /** Says how to get them when they are not there. */
 export function assertInstalled(): void {

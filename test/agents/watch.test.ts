@@ -70,8 +70,11 @@ test('a model that is asked directly is heard too, and its side file goes with i
   expect(JSON.stringify(entries)).not.toContain('let me');
 });
 
-test('one value or a line for each event, not both', async () => {
-  const ran = await baton(project(), ['watch', '--json', '--jsonl']);
+test.each([
+  ['one value or a line for each event, not both', ['watch', '--json', '--jsonl']],
+  ['facts are lines too', ['watch', '--json', '--facts']],
+])('%s', async (_, args) => {
+  const ran = await baton(project(), args);
   expect(ran).toMatchObject({ code: 2 });
   expect(json(ran)).toMatchObject({ allow: false, code: 'BAD_USAGE' });
 });

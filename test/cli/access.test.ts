@@ -2,7 +2,8 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { HAS_PROC } from '../../src/agents/process/process-identity.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { httpServer } from '../mcp/client.ts';
 import { agent, always, BATON, baton, flow, json, project, put, script } from './baton.ts';
@@ -78,6 +79,53 @@ test('an agent says nobody who may do what, decides nothing, erases nothing, and
   expect(said.map(({ code }) => code)).toEqual(commands.map(() => 'APPROVER_IS_AGENT'));
 });
 
+test.runIf(HAS_PROC)('what an agent cuts off from everything above it is no person either', async () => {
+  const dir = project();
+  const commands = [
+    'registry release x --reason y',
+    'registry lock',
+    'token create --role admin --name evil',
+    'gc',
+    'hold --reason y',
+    'memory drop m1 --reason y',
+    'merge',
+  ];
+  const code = `import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+const { PATH, HOME, BATON_CONFIG } = process.env;
+const lines = ${JSON.stringify(commands)}.map((line) => '${BATON} -C ${dir} ' + line + ' --json 2>/dev/null | head -1 >> out');
+const run = "sleep 0.2; ps -o ppid= -p $$ > parent; " + lines.join('; ') + '; mv out over';
+spawnSync('sh', ['-c', 'setsid sh -c "$RUN" </dev/null >/dev/null 2>&1 &'], { env: { PATH, HOME, BATON_CONFIG, RUN: run } });
+while (!existsSync('over')) await new Promise((done) => setTimeout(done, 50));
+const said = readFileSync('over', 'utf8').trim().split('\\n').map((line) => JSON.parse(line));
+console.log(JSON.stringify({ said, parent: readFileSync('parent', 'utf8').trim() }));`;
+  const { data } = await castUtility(dir, code, { said: '$.said', parent: '$.parent' });
+  // Where something else than the first process takes orphans up, they cannot be told apart.
+  if (data.parent !== '1') return;
+  const said = data.said as unknown as readonly Answer[];
+  expect(said.map((answer) => answer.code)).toEqual(commands.map(() => 'APPROVER_IS_AGENT'));
+});
+
+test('whoever says that he acts for a token and has shown none may look, and each refusal is in the log', async () => {
+  const dir = project();
+  await create(dir, 'T-1');
+  const env = { BATON_ACTS_FOR: 'boss' };
+  const codes: string[] = [];
+  for (const args of [
+    ['hold', '--reason', 'x'],
+    ['registry', 'lock'],
+    ['cast', 'x'],
+    ['token', 'list'],
+  ])
+    codes.push(json<Answer>(await baton(dir, [...args, '--json'], { env })).code);
+  expect(codes).toEqual(Array(4).fill('ROLE_TOO_LOW'));
+  expect((await baton(dir, ['task', 'list', '--json'], { env })).code).toBe(0);
+  const refused = await factsOf(dir, 'access.refused');
+  // One for each minute that was begun meanwhile.
+  expect([1, 2]).toContain(refused.length);
+  expect(refused[0]).toMatchObject({ by: 'token:unknown', who: 'token:unknown', code: 'ROLE_TOO_LOW' });
+});
+
 /** A user of his own, with tokens. */
 async function userWith(dir: string, tokens: readonly (readonly string[])[]) {
   const env = { BATON_CONFIG: `${dir}/user` };
@@ -104,7 +152,7 @@ async function statusFor(
   url: string,
   token: string,
   session?: string,
-): Promise<{ status: number; session: string | null }> {
+): Promise<{ status: number; session: string | null; code: string | null }> {
   const body = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
   const response = await fetch(url, {
     method: 'POST',
@@ -116,8 +164,10 @@ async function statusFor(
     },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: body }),
   });
-  await response.body?.cancel();
-  return { status: response.status, session: response.headers.get('mcp-session-id') };
+  const opened = response.headers.get('mcp-session-id');
+  if (response.ok) await response.body?.cancel();
+  const refused = response.ok ? null : ((await response.json()) as { error: { data: { code: string } } });
+  return { status: response.status, session: opened, code: refused?.error.data.code ?? null };
 }
 
 test('each token does what its role may, under its own name, until it is taken back', async () => {
@@ -152,9 +202,15 @@ test('each token does what its role may, under its own name, until it is taken b
   const { session } = await statusFor(url, operator);
   expect((await statusFor(url, viewer, session ?? '')).status).toBe(404);
   await baton(dir, ['token', 'revoke', 'ci'], { env });
-  expect(await statusFor(url, operator)).toMatchObject({ status: 401 });
+  expect(await statusFor(url, operator)).toMatchObject({ status: 401, code: 'TOKEN_REVOKED' });
   expect(await statusFor(url, operator, session ?? '')).toMatchObject({ status: 401 });
-  expect(await statusFor(url, `${viewer}x`)).toMatchObject({ status: 401 });
+  expect(await statusFor(url, `${viewer}x`)).toMatchObject({ status: 401, code: 'TOKEN_UNKNOWN' });
+  const refused = async () =>
+    new Set((await factsOf(dir, 'access.refused')).map((fact) => `${fact.by} ${(fact as unknown as Answer).code}`));
+  await vi.waitUntil(async () => (await refused()).size >= 2, { timeout: 20_000, interval: 200 });
+  // One was turned away before there was a log; another one twice within a minute, or in two.
+  expect(await refused()).toContain('token:ci ROLE_TOO_LOW');
+  expect(await refused()).toContain('token:unknown TOKEN_UNKNOWN');
   expect(json<Answer>(await baton(dir, ['token', 'list', '--json'], { env })).details).toMatchObject({
     tokens: [
       { name: 'boss', role: 'approver', usable: true },

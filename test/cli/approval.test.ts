@@ -263,6 +263,40 @@ test('a rejection goes back to the agent with its reason', async () => {
   expect(turns.at(-1)?.brief).toContain('not on a Friday');
 });
 
+/** For a process with this environment it is ten days later. */
+const LATER = {
+  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent('const now=Date.now;Date.now=()=>now()+864e6;')}`,
+};
+
+test('a permission that nobody gave in time is told by all who look, and noted by whoever carries on', async () => {
+  const dir = project();
+  const id = await waiting(dir, [asBlock(reportOf('COMPLETE'))]);
+  const how = { env: LATER };
+  const head = async () => json<readonly JsonObject[]>(await baton(dir, ['log', '--json', '--after', '0'])).length;
+  const before = await head();
+  for (const args of [
+    ['show', '--json', 'latest'],
+    ['watch', '--json', 'latest'],
+    ['why', '--json', 'latest'],
+  ]) {
+    expect([args[0], await codeOf(dir, args, how)]).toEqual([args[0], 'APPROVAL_EXPIRED']);
+  }
+  const { open: casts } = json<{ open: readonly JsonObject[] }>(await baton(dir, ['status', '--json'], how));
+  expect(casts).toMatchObject([{ code: 'APPROVAL_EXPIRED', reason: expect.stringContaining('expired at') }]);
+  expect((await baton(dir, ['status'], how)).stdout).toContain('nobody decided in time');
+  const listed = await baton(dir, ['approvals', '--json'], how);
+  expect(json(listed)).toMatchObject([{ id, status: 'expired', commands: [{ status: 'expired' }] }]);
+  expect((await baton(dir, ['approvals'], how)).stdout).toMatch(/its time is over: the agent is told with .*continue/);
+  expect(await head()).toBe(before);
+  expect(await open(dir)).toMatchObject([{ id, status: 'pending' }]);
+
+  const done = await baton(dir, ['resume', '--json', '--turns', 'latest'], how);
+  const { status, turns } = json<{ status: string; turns: readonly { brief: string }[] }>(done);
+  expect([status, done.code]).toEqual(['completed', 0]);
+  expect(turns.at(-1)?.brief).toContain(`${id} expired before it was used`);
+  expect(await open(dir)).toEqual([]);
+});
+
 const bash = (command: string): JsonObject => ({ tool_name: 'Bash', tool_input: { command } });
 const hook = (dir: string, command: string, env: NodeJS.ProcessEnv = {}, ...more: string[]) =>
   baton(dir, ['hook', 'PreToolUse', ...more], { env, input: JSON.stringify({ cwd: dir, ...bash(command) }) });

@@ -28,7 +28,11 @@ export const BATON = join(CHECKOUT, 'bin', 'baton');
 const PATIENCE_MS = 30_000;
 
 export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
-export type How = { readonly env?: NodeJS.ProcessEnv; readonly input?: string; readonly program?: readonly string[] };
+export type How = {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly input?: string | Buffer;
+  readonly program?: readonly string[];
+};
 
 export type Started = {
   readonly child: ChildProcess;

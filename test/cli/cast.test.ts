@@ -72,11 +72,13 @@ test('a completed cast: exit 0, one object, the id on stderr before anything run
   expect([shown.code, json(shown)]).toEqual([0, view]);
   const [summary] = json<Record<string, unknown>[]>(await baton(dir, ['casts', '--json']));
   expect(summary).toMatchObject({ cast: view.cast, status: 'completed', loadout: 'L', request: 'make it' });
-  const entries = json<{ seq: number; kind: string; cast: string }[]>(
+  const entries = json<{ seq: number; kind: string; cast: string; prev: string; leaf: string }[]>(
     await baton(dir, ['log', '--after', '0', '--json']),
   );
   expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index + 1));
   expect(entries.at(-1)).toMatchObject({ seq: view.log.head, kind: 'cast.completed', cast: view.cast });
+  // Each entry names the hash of the one before it, and the head is that of the last.
+  expect(entries.map(({ leaf }) => leaf)).toEqual([...entries.slice(1).map(({ prev }) => prev), view.log.hash]);
 });
 
 test('--turns adds every attempt with what it was told, what it said and the verdict on it', async () => {

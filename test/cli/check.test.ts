@@ -99,6 +99,17 @@ test('a bad loadout leaves the others castable', async () => {
   expect((await baton(dir, ['cast', '--agents', 'a.json', '-l', 'One', 'x'])).code).toBe(1);
 });
 
+test('of several loadouts a cast runs the one it names; without a name it is told how', async () => {
+  const good = { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'Good', parse: 'text' } } };
+  const config = { materia: { Good: agent }, loadouts: { One: good, Two: good } };
+  const dir = project({ '.baton/config.json': config, 'a.json': { Good: ['x'] } });
+  expect(json<Checked>(await baton(dir, ['check', '--json'])).code).toBe('INVALID_CONFIG');
+  expect((await baton(dir, ['cast', '--agents', 'a.json', '-l', 'Two', 'x'])).code).toBe(0);
+  const refused = await baton(dir, ['cast', '--agents', 'a.json', '--json', 'x']);
+  expect([refused.code, json(refused).code]).toEqual([1, 'INVALID_CONFIG']);
+  expect(json(refused).reason).toMatch(/Set activeLoadout to one of: One, Two; a cast can name one with -l\.$/);
+});
+
 test('it says which file it looked at', async () => {
   const dir = project();
   expect((await baton(dir, ['check'])).stdout).toBe('ok: no issues in the bundled configuration\n');

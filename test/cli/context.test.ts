@@ -1,5 +1,7 @@
 // Shared knowledge through the command line: a person sets it, looks at it, sees how it came to be, and puts it back; an
 // agent writes it with its report.
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { agent, baton, cast, flow, json, project, put } from './baton.ts';
@@ -148,8 +150,10 @@ test('an agent writes what it may with its report; the rest is refused one by on
   const updates = [
     { contract: 'infra', payload: { region: 'eu' } },
     { contract: 'services', payload: { web: { pod_count: 3 } } },
+    { contract: 'evidence', payload: { brief_id: '7', ac_id: 'AC-1', type: 'file', artifact_path: 'proof.txt' } },
     { contract: 'services', payload: { web: { uses: 'https://github.com/Acme/IaC.git:tf/net', why: long } } },
   ];
+  put(dir, { 'proof.txt': 'proof\n' });
   const view = await cast(dir, TEAM, { Build: [REPORT(updates)] });
   expect(view).toMatchObject({ status: 'completed' });
   const value = { web: { uses: 'github.com/acme/iac:tf/net', why: long } };
@@ -164,9 +168,39 @@ test('an agent writes what it may with its report; the rest is refused one by on
     ['infra', 'WRITE_NOT_PERMITTED'],
     ['services', 'LIVE_STATE'],
   ]);
+  const turn = json<JsonObject>(await baton(dir, ['show', view.cast ?? '', '--turn', '1', '--json']));
+  expect(turn.deposits).toMatchObject([
+    { name: `evidence:${view.cast}-1.1-1`, brief_id: 7, artifact_path: 'proof.txt', size_bytes: 6 },
+  ]);
+  const told = (await baton(dir, ['log', '--after', '0'])).stdout;
+  expect(told).toContain(`Build deposits evidence:${view.cast}-1.1-1 (file) for AC-1 of brief 7: proof.txt`);
+  expect(json<JsonObject[]>(await baton(dir, ['context', 'show', '--json']))).toMatchObject([{ section: 'services' }]);
   // What a cast has left to the others is not erased with its own texts.
   expect((await baton(dir, ['gc', '--older-than', '0m', '--json'])).code).toBe(0);
   expect(await shown(dir, 'services')).toMatchObject({ value });
+});
+
+test('evidence that leads out of the folder is refused with all other evidence, and the cast goes on', async () => {
+  const dir = project();
+  symlinkSync('/etc/hostname', join(dir, 'out.txt'));
+  const evidence = (payload: JsonObject) => ({
+    contract: 'evidence',
+    payload: { brief_id: 7, ac_id: 'AC-1', ...payload },
+  });
+  const updates = [
+    evidence({ type: 'file', artifact_path: 'out.txt' }),
+    evidence({ type: 'text', text: 'seen' }),
+    { contract: 'services', payload: { port: 80 } },
+  ];
+  const view = await cast(dir, TEAM, { Build: [REPORT(updates)] });
+  expect(view).toMatchObject({ status: 'completed' });
+  const { context, deposits } = json<JsonObject>(await baton(dir, ['show', view.cast ?? '', '--turn', '1', '--json']));
+  expect(deposits).toEqual([]);
+  expect(context).toMatchObject([
+    { section: 'evidence', written: false, code: 'EVIDENCE_OUTSIDE' },
+    { section: 'evidence', written: false, code: 'EVIDENCE_WITHHELD' },
+    { section: 'services', written: true },
+  ]);
 });
 
 test('nothing of a report that broke its contract is written', async () => {

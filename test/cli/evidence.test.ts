@@ -120,7 +120,7 @@ test('a fact is proved by its number, and one checkpoint by another', async () =
   expect(proof.details.checkpoint).toContain(`\n${proof.details.size}\n`);
   const between = await told(dir, 'audit', 'prove', '--from', '3');
   expect(between).toMatchObject({ exit: 0, details: { from: { size: 3 }, to: { size: proof.details.size } } });
-  expect(await told(dir, 'audit', 'prove', '99999')).toMatchObject({ exit: 1, code: 'BAD_USAGE' });
+  expect(await told(dir, 'audit', 'prove', '99999')).toMatchObject({ exit: 2, code: 'BAD_USAGE' });
   expect((await baton(dir, ['audit', 'prove', 'x'])).code).toBe(2);
   expect((await baton(dir, ['audit', 'nothing'])).code).toBe(2);
 });
@@ -208,4 +208,24 @@ test('a file, a cast and a prompt are followed', async () => {
   expect(await traced(String(all[1]?.prompt))).toEqual(all.slice(1));
   expect((await baton(dir, ['trace', 'nothing'])).code).toBe(2);
   expect((await baton(dir, ['trace', `sha256:${'0'.repeat(64)}`])).code).toBe(2);
+});
+
+test('what cannot be understood is wrong usage, wherever it is found out', async () => {
+  const dir = project();
+  await castOnce(dir);
+  const calls = [
+    ['audit', 'prove', '9999'],
+    ['audit', 'prove', '--from', '4', '--to', '2'],
+    ['audit', 'verify', '--key', 'junk'],
+    ['audit', 'verify', '--key', ''],
+    ['export', 'latest', '-o', 'x.baton', '--redact', 'nowhere'],
+    ['token', 'create', '--role', 'viewer', '--name', '../x'],
+    ['gc', '--digest', `sha256:${'0'.repeat(64)}`],
+  ];
+  const answers: [string | undefined, number | null][] = [];
+  for (const args of calls) {
+    const { exit, code } = await told(dir, ...args);
+    answers.push([code, exit]);
+  }
+  expect(answers).toEqual(calls.map(() => ['BAD_USAGE', 2]));
 });

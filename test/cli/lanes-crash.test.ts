@@ -157,9 +157,22 @@ test.each(SEEDS)('killed again and again at moments of seed %d, it comes to its 
     await again.ended;
   }
   const [listed] = json<{ status: string }[]>(await baton(dir, ['casts', '--json']));
-  const verb = listed?.status === 'completed' ? 'show' : 'resume';
-  const view = json<CastView>(await baton(dir, [verb, '--json']));
-  expect([view.status, view.reason]).toEqual(['completed', 'completed']);
+  // Its name is told before its first entry is written: killed in between, nothing has begun.
+  const again = listed === undefined ? args : [listed.status === 'completed' ? 'show' : 'resume'];
+  const view = json<CastView>(await baton(dir, [...again, '--json']));
+  expect([view.status, view.reason, view.accepted]).toEqual(['completed', 'completed', 5]);
+  // Of items side by side each has its own order, and what they hand on is the same as if nobody had been killed.
+  const visit = (socket: string, number = 1, item: string | null = null) => ({ socket, visit: number, item });
+  const items = [1, 2, 3].map((n) => visit('Socket-2', n, `WI-${n}`));
+  expect(view.path).toEqual([visit('Socket-1'), ...items, visit('Socket-3')]);
+  const shown = json<CastView>(await baton(dir, ['show', '--json']));
+  expect([shown.path, shown.data]).toEqual([view.path, view.data]);
+  const results = Object.fromEntries(
+    (await factsOf(dir)).flatMap((fact) =>
+      fact.kind === 'turn.accepted' && fact.turn > 1 && fact.turn < 5 ? [[fact.turn, JSON.parse(fact.output)]] : [],
+    ),
+  );
+  expect(results).toEqual({ 2: result('T-1'), 3: result('T-2'), 4: result('T-3') });
   expect((await baton(dir, ['merge', '--json'])).code).toBe(0);
   for (const [path, text] of Object.entries(WHOLE)) expect(git(dir, 'show', `HEAD:${path}`)).toBe(text);
   expect([git(dir, 'status', '--short'), worktreesOf(dir)]).toEqual(['', []]);

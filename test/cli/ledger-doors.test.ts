@@ -113,7 +113,10 @@ test('the entry with which Baton closed a worklog is counted, and a worklog whos
   await start(dir, 'T-1');
   await ask(dir, ['task', 'move', 'T-1', 'blocked', '--reason', 'x']);
   const entry = { timestamp: '2026-01-31T09:30:00Z', run_id: RUN, task_id: 'T-1', actor: 'ann', action: 'edit' };
-  const input = JSON.stringify({ ...entry, files_touched: [], decision: 'd', result: 'ok', next_step: 'n' });
+  const plain = { ...entry, files_touched: [], decision: 'd', result: 'ok', next_step: 'n' };
+  const buries = await ask(dir, ['worklog', 'add', 'T-1', '-'], { input: JSON.stringify(plain) });
+  expect(buries).toMatchObject({ code: 'MISSING_REQUIRED_INPUT', details: { missing: ['code'] } });
+  const input = JSON.stringify({ ...plain, code: 'NON_COMPLIANT' });
   expect((await ask(dir, ['worklog', 'add', 'T-1', '-'], { input })).details).toMatchObject({ entries: 2 });
   const whole = read(dir, 'worklogs/T-1.jsonl');
   put(dir, { 'worklogs/T-1.jsonl': whole.slice(whole.indexOf('\n') + 1) });
@@ -130,6 +133,25 @@ test('a write that is refused is in the log', async () => {
   await ask(dir, ['task', 'move', 'T-1', 'blocked', '--reason', 'x']);
   expect((await ask(dir, ['lock', 'check', 'work/T-1', '--fence', String(fence)])).code).toBe('CONCURRENCY_CONFLICT');
   expect(await codesIn(dir)).toEqual(expect.arrayContaining(['SCOPE_VIOLATION', 'CONCURRENCY_CONFLICT']));
+});
+
+test('a search in vain, a look at a held path and a ledger that disagrees are in the log, too', async () => {
+  const dir = project();
+  await create(dir, 'T-1', { dependencies: ['T-9'] });
+  await create(dir, 'T-2');
+  await start(dir, 'T-2');
+  expect((await ask(dir, ['task', 'next', '--owner', 'z'])).code).toBe('LEDGER_INCONSISTENT');
+  expect((await ask(dir, ['lock', 'check', 'work/T-2'])).code).toBe('LOCK_CONFLICT');
+  expect(await ask(dir, ['reconcile'])).toMatchObject({ code: 'LEDGER_INCONSISTENT', details: { event_count: 1 } });
+  const told = json<readonly JsonObject[]>(await baton(dir, ['log', '--after', '0', '--json']));
+  const refused = told.filter(({ kind }) => kind === 'task.refused').map(({ asked, code }) => [asked, code]);
+  expect(refused).toEqual([
+    ['next', 'LEDGER_INCONSISTENT'],
+    ['write', 'LOCK_CONFLICT'],
+    ['reconcile', 'LEDGER_INCONSISTENT'],
+  ]);
+  await ask(dir, ['task', 'move', 'T-1', 'canceled', '--reason', 'x']);
+  expect((await ask(dir, ['task', 'next', '--owner', 'z'])).code).toBe('NOT_ALLOWED_NOW');
 });
 
 test('nothing is assigned before the ledger agrees with itself', async () => {

@@ -96,6 +96,7 @@ test.each<[string, (dir: string) => void, JsonObject, string]>([
 test('who works on nothing may stop', async () => {
   const dir = project();
   expect((await gate(dir, 'stop', {})).code).toBe('OK');
+  expect((await gate(dir, 'stop', { task_id: 'T-99' })).code).toBe('LEDGER_INCONSISTENT');
   await create(dir, 'T-1');
   expect((await gate(dir, 'stop', {})).code).toBe('OK');
   expect((await gate(dir, 'stop', [])).code).toBe('SCHEMA_INVALID');

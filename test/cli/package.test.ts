@@ -73,6 +73,8 @@ test('it holds what it needs and nothing else, installs, and runs the demo; an o
     '../node_modules/baton/schemas/config.schema.json',
     true,
   ]);
+  const program = `import { openWorkspace } from 'baton'; console.log((await openWorkspace('.').casts()).reason)`;
+  expect(succeed(await run(home, 'node', '--input-type=module', '-e', program))).toBe('0 of 0 casts\n');
 
   if (OLD_NODE === undefined) {
     if (process.env.CI === 'true') throw new Error('there is no Node older than 24 on this machine to try');

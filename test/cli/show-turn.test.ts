@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { TurnDetail } from '../../src/engine/turn-detail.ts';
 import type { CastView } from '../../src/engine/view.ts';
-import type { Json } from '../../src/kernel/json.ts';
+import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { asBlock, type Parts, type PlanStatus, reportOf } from '../reports.ts';
 import { agent, always, baton, CHECKOUT, flow, json, project, put, read } from './baton.ts';
 
@@ -104,6 +104,10 @@ test('a blocked agent is told what it lacks, with words, and goes on in the same
     Fix: [says('COMPLETE')],
   });
   expect([blocked.code, blocked.stdout]).toEqual([4, expect.stringContaining('AGENT_BLOCKED')]);
+  const rows = async () => json<readonly JsonObject[]>(await baton(dir, ['task', 'list', '--json']));
+  expect(await rows()).toMatchObject([{ task_id: 'turn-1', status: 'blocked' }]);
+  expect((await baton(dir, ['task', 'list'])).stdout).toContain('no key');
+  expect((await baton(dir, ['status'])).stdout).toContain('no key');
   for (const args of [['--turn', '1'], [' '], ['--file', '-']]) {
     const empty = await baton(dir, ['answer', 'latest', ...args], { input: ' \n' });
     expect([empty.code, empty.stderr]).toEqual([2, expect.stringContaining('the answer is empty')]);
@@ -115,6 +119,7 @@ test('a blocked agent is told what it lacks, with words, and goes on in the same
     ['agent', 'no key'],
     ['person', 'it is in the drawer'],
   ]);
+  expect(await rows()).toMatchObject([{ task_id: 'turn-1', status: 'done' }]);
 });
 
 test.each([

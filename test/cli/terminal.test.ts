@@ -13,7 +13,10 @@ const pair = flow(
     'Socket-2': { materia: 'A', parse: 'text' },
   },
 );
-const files = { 'c.json': pair, 'a.json': { A: [{ $turn: { output: '1', delayMs: 700 } }, '2'] } };
+const files = {
+  'c.json': pair,
+  'a.json': { A: [{ $turn: { output: '1', delayMs: 700, usage: { input: 10, output: 2 } } }, '2'] },
+};
 const casting = 'cast --file c.json --agents a.json x';
 /** `script` of util-linux runs a command in a terminal of its own. */
 const hasScript = spawnSync('script', ['--version']).status === 0;
@@ -28,6 +31,8 @@ test('where standard error is no terminal there are plain lines', async () => {
   expect(`${stdout}${stderr}`).not.toContain(ESC);
   expect(stderr).not.toContain('\r');
   expect(stderr.trim().split('\n')).toHaveLength(6);
+  expect(stderr).toMatch(/^ {2}✓ accepted Socket-1 A · 0:0\d · 12 tokens$/m);
+  expect(stderr).toMatch(/^ {2}✓ accepted Socket-2 A · 0:0\d · 12 tokens$/m);
 });
 
 test.skipIf(!hasScript)('in a terminal the last line moves, in colours (needs script of util-linux)', async () => {

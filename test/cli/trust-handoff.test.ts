@@ -1,10 +1,10 @@
 // Foreign handoffs through the command line: judged once, in the order of the checks, and written down.
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
-import { baton, json, project, put, read } from './baton.ts';
+import { BATON, baton, json, project, put, read } from './baton.ts';
 
 type Answer = { readonly allow: boolean; readonly code: string; readonly details: JsonObject };
 
@@ -67,6 +67,21 @@ test('a handoff is accepted once; a copy is told what became of the first', asyn
   ]);
   const other = await judged(dir, { ...one, handoff_id: String(one.handoff_id).toUpperCase(), extra: 1 });
   expect([other.code, other.details.prior]).toMatchObject(['REPLAY', { same_digest: false }]);
+});
+
+test('the same content under a new id is accepted, with a remark that names the first', async () => {
+  const dir = await initialised();
+  const [first, other] = [handoff(dir), handoff(dir, { timestamp: new Date().toISOString() })];
+  const one = await judged(dir, first);
+  const two = await judged(dir, other);
+  expect([one.code, one.details.warnings, two.code, two.details.warnings]).toMatchObject([
+    ...['OK', [], 'OK', [{ code: 'DUPLICATE_CONTENT', pointer: '' }]],
+  ]);
+  const { handoff_id } = first;
+  expect(two.details.duplicate_of).toEqual({ handoff_id, status: 'accepted', audit_ref: one.details.audit_ref });
+  const { context } = first as { context: { request: JsonObject } };
+  const request = { ...context.request, description: 'Build something else' };
+  expect((await judged(dir, handoff(dir, { context: { ...context, request } }))).details.warnings).toEqual([]);
 });
 
 test('a copy and a blocked agent get a whole answer, about that and nothing else', async () => {
@@ -245,4 +260,38 @@ test('where a chain began is looked up, also where nothing but its root is named
   expect(
     (await judged(dir, between(dir, 'router', 'asks', String(other.handoff_id), String(other.handoff_id)))).code,
   ).toBe('OK');
+});
+
+test('a foreign handoff belongs to no cast, and can be erased by its digest', async () => {
+  const dir = await initialised();
+  const one = handoff(dir);
+  expect((await judged(dir, one)).code).toBe('OK');
+  const digest = `sha256:${hash('sha256', read(dir, 'handoff.json'), 'hex')}`;
+  expect(json<Answer>(await baton(dir, ['gc', '--digest', digest, '--json']))).toMatchObject({
+    code: 'OK',
+    details: { texts: 1 },
+  });
+  expect(json<Answer>(await baton(dir, ['audit', 'verify', '--json'])).code).toBe('OK');
+  expect((await judged(dir, one)).code).toBe('REPLAY');
+});
+
+test('a verdict that cannot be written is a whole answer, and a security event', async () => {
+  const dir = await initialised();
+  const value = handoff(dir);
+  put(dir, { 'handoff.json': value });
+  const limited = ['bash', '-c', `ulimit -f 4; trap "" XFSZ; exec "$0" "$@"`, BATON];
+  const ran = await baton(dir, ['handoff', 'verify', 'handoff.json'], { program: limited });
+  expect(json<Answer>(ran)).toMatchObject({
+    code: 'AUDIT_UNAVAILABLE',
+    details: {
+      status: 'rejected',
+      stage: 17,
+      reason_class: 'schema',
+      refusal_reason: 'INVALID_HANDOFF',
+      security_flag: true,
+      retryable: true,
+      handoff_id: value.handoff_id,
+      problems: [{ code: 'AUDIT_UNAVAILABLE' }],
+    },
+  });
 });

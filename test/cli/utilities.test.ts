@@ -192,14 +192,36 @@ test('a plain satisfied:false is routed', async () => {
   expect([view.status, view.path.map(({ socket }) => socket)]).toEqual(['completed', ['Socket-1', 'Socket-2']]);
 });
 
-test('2 MiB of text are cut at 1 MiB and still count; cut JSON does not', async () => {
+test('2 MiB of text are cut at 1 MiB and still count, with a word about it; cut JSON does not', async () => {
   const flood = "process.stdout.write('x'.repeat(2 ** 21));";
-  const { view } = await run(flood, { parse: 'text' });
+  const { dir, ran, view } = await run(flood, { parse: 'text' });
   expect([view.status, view.turns?.[0]?.output?.length]).toEqual(['completed', 2 ** 20]);
+  expect(view.turns?.[0]).toMatchObject({ truncated: true, verdict: { reason: expect.stringContaining('cut at') } });
+  expect(ran.stderr).toMatch(/✓ accepted Socket-1 U \(output cut at its limit\)/);
+  expect((await baton(dir, ['show', 'latest'])).stdout).toContain('accepted: the output was cut at its limit');
+  expect((await baton(dir, ['log'])).stdout).toContain('is accepted, its output cut at the limit');
   const cut = await run(`process.stdout.write('{"context":"'); ${flood} process.stdout.write('"}');`);
   expect([cut.view.status, cut.view.code]).toEqual(['failed', 'CONTRACT_VIOLATION']);
   expect(cut.view.reason).toContain('larger than the 1048576 bytes that are allowed and was cut there');
   expect(cut.view.reason).toContain('raise limits.maxOutputBytes of the socket');
+});
+
+test.each([
+  ['text', "console.log('z'.repeat(500))"],
+  ['json', `console.log('{"satisfied":true}' + 'z'.repeat(500))`],
+])(
+  'a utility that prints more %s than its socket allows has failed, whatever the head of it says',
+  async (parse, code) => {
+    const { ran, view } = await run(code, { parse }, { limits: { maxOutputBytes: 100 } });
+    expect([ran.code, view.code]).toEqual([1, 'CONTRACT_VIOLATION']);
+    expect(view.reason).toContain('larger than the 100 bytes that are allowed and was cut there');
+  },
+);
+
+test('a utility whose socket allows it may print 2 MiB of JSON', async () => {
+  const code = "console.log(JSON.stringify({ context: 'x'.repeat(2 ** 21) }));";
+  const { view } = await run(code, {}, { limits: { maxOutputBytes: 2 ** 22 }, assign: { got: '$.context' } });
+  expect([view.status, String(view.data.got).length]).toEqual(['completed', 2 ** 21]);
 });
 
 test.each<[what: string, materia: JsonObject, output: string | null, code: string | null]>([

@@ -67,6 +67,45 @@ test('every line is answered, in order, whatever it holds', async () => {
   for (const answer of answers) expect(Object.keys(answer)).toEqual(['id', 'allow', 'code', 'reason', 'details']);
 });
 
+test.each([
+  ['materia', 'NOT_JSON'],
+  ['governed/handoff', 'PARSE'],
+])(
+  '%s: bytes that are no text get the same answer in a line and in a file, and the other lines theirs',
+  async (kind, code) => {
+    const spoilt = (text: string) => Buffer.from(text, 'latin1');
+    const lines = [
+      spoilt('{"id":1,"input":{"context":"\xff"}}'),
+      spoilt('{"id":"\xff","input":{}}'),
+      spoilt('\xff'),
+      Buffer.alloc(16 * 1024 * 1024 + 1, ' '),
+      Buffer.from('{"id":2}'),
+    ].flatMap((line) => [line, Buffer.from('\n')]);
+    const ran = await baton(project(), ['validate', kind, '--jsonl', '--registry', registry], {
+      input: Buffer.concat(lines),
+    });
+    const answers = ran.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect([ran.code, answers.map((answer) => [answer.id, answer.code])]).toEqual([
+      0,
+      [
+        [1, code],
+        [null, code],
+        [null, code],
+        [null, 'BAD_USAGE'],
+        [2, 'BAD_USAGE'],
+      ],
+    ]);
+    const single = await baton(project(), ['validate', kind, '--registry', registry], {
+      input: spoilt('{"a":"\xff"}'),
+    });
+    const { id: _, ...first } = answers[0];
+    expect([single.code, json(single)]).toEqual([1, first]);
+  },
+);
+
 test('an envelope is judged as it was written, not as parsing would leave it', async () => {
   const line = '{"id":1,"options":{"now":"2026-02-11T00:45:02Z"},"input":{"handoff_id":"x","handoff_id":"y"}}';
   const ran = await baton(project(), ['validate', 'governed/handoff', '--jsonl', '--registry', registry], {
@@ -85,4 +124,35 @@ test('explain tells what a code means, what caused it and what to do; findings o
     http: 422,
   });
   expect((await baton(dir, ['explain', 'NO_SUCH_CODE'])).code).toBe(2);
+});
+
+test.each([
+  ['OK', 'OK'],
+  ['ASSIGN:$.foo', 'ASSIGN'],
+  ['SCHEMA:$.bar.0', 'SCHEMA'],
+  ['verbatim_outputs_missing', 'VERBATIM_OUTPUTS_MISSING'],
+])('explain knows %s, which may stand in an answer', async (text, code) => {
+  const ran = await baton(project(), ['explain', text, '--json']);
+  expect([ran.code, json(ran).code]).toEqual([0, code]);
+});
+
+test.each([
+  ['materia', '{"require":["satisfied"]}', '{}'],
+  ['operator/locks', '{"strict":"true"}', '{"locks":[],"foo":1}'],
+])('an option of %s that would loosen a contract in silence is refused: %s', async (kind, options, input) => {
+  const ran = await baton(project(), ['validate', kind, '--options', options], { input });
+  expect([ran.code, json(ran).code]).toEqual([2, 'BAD_USAGE']);
+});
+
+test('a relative registry of a line begins at the folder that -C names', async () => {
+  const line = '{"id":1,"options":{"registry":"registry","now":"2026-02-11T00:45:02Z"},"input":{}}';
+  const args = ['-C', join(registry, '..'), 'validate', 'governed/handoff', '--jsonl'];
+  expect(json(await baton(project(), args, { input: line }))).toMatchObject({ id: 1, code: 'SCHEMA_MISSING' });
+});
+
+test('a key that stands twice in a line is not hidden by parsing it', async () => {
+  const lock = (task: string) => `{"task_id":"${task}","resource":"a","active":true}`;
+  const line = `{"id":1,"input":{"locks":[${lock('T-1')},${lock('T-2')}],"locks":[]}}`;
+  const ran = await baton(project(), ['validate', 'operator/locks', '--jsonl'], { input: line });
+  expect(json(ran)).toMatchObject({ id: 1, code: 'SCHEMA_INVALID', reason: expect.stringContaining('written twice') });
 });

@@ -30,9 +30,13 @@ export async function overHttp(dir: string): Promise<Connected & { readonly url:
   return { ...(await connected(transport as Transport)), ...served };
 }
 
-/** Starts `baton mcp --http` on a free port. */
-export async function httpServer(dir: string, env: Variables = {}): Promise<{ url: string; token: string }> {
-  const { stderr } = start(dir, ['mcp', '--http', '0'], { env });
+/** Starts `baton mcp --http` on a free port, or a program that takes the same options. */
+export async function httpServer(
+  dir: string,
+  env: Variables = {},
+  program: readonly string[] = [BATON, 'mcp'],
+): Promise<{ url: string; token: string }> {
+  const { stderr } = start(dir, ['--http', '0'], { env, program });
   const url = await until('the address', () => /MCP at (\S+)/.exec(stderr())?.[1]);
   const given = env.BATON_MCP_TOKEN;
   const token = given ?? (await until('the token', () => /Bearer (\S+)/.exec(stderr())?.[1]));

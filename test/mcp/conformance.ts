@@ -21,6 +21,11 @@ export async function runSuite(url: string): Promise<ReadonlyMap<string, Outcome
   );
 }
 
+/** Whether the server passes this one scenario. */
+export async function passes(url: string, scenario: string): Promise<boolean> {
+  return (await suite(['server', '--url', url, '--scenario', scenario])).code === 0;
+}
+
 /** The server scenarios there are, as the suite lists them itself. */
 export async function serverScenarios(): Promise<readonly string[]> {
   const { stdout } = await suite(['list', '--server']);

@@ -1,7 +1,8 @@
 // Casts and tasks from outside, by the SDK's own client, over both transports.
+import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { agent, always, baton, flow, json, project } from '../cli/baton.ts';
+import { agent, always, baton, flow, json, project, put, until } from '../cli/baton.ts';
 import { create, RUN, result } from '../cli/ledger-story.ts';
 import { httpServer, overHttp, overStdio } from './client.ts';
 
@@ -26,14 +27,26 @@ test('any client may start a cast, wait for it in pieces, and fetch its result',
   expect((await ask('cast_list')).details).toMatchObject({ casts: [{ cast, status: 'completed' }], count: 1 });
 });
 
-test('a waiting client is told that the cast goes on', async () => {
-  const { ask, client } = await overStdio(casting({ A: [{ $turn: { output: '{}', delayMs: 7_000 } }] }));
-  await ask('cast_start', { request: 'do it', agents: 'agents.json' });
-  const told: (string | undefined)[] = [];
-  await client.callTool({ name: 'cast_wait', arguments: {} }, undefined, {
-    onprogress: ({ message }) => told.push(message),
+test('a waiting client is told what the agents do, as they do it, and that the cast goes on', async () => {
+  const speaking = { ...agent, runner: 'command', command: [process.execPath, 'speak.mjs'] };
+  const dir = project({
+    '.baton/config.json': flow({ A: speaking }, { 'Socket-1': { materia: 'A', parse: 'json' } }),
+    // It speaks, waits until it is told to go on, and answers.
+    'speak.mjs': `import { existsSync } from 'node:fs';
+      console.log('let me think');
+      while (!existsSync('go')) await new Promise((resolve) => setTimeout(resolve, 20));
+      console.log('{"satisfied":true}');`,
   });
-  expect(told[0]).toMatch(/^cast \S+ runs$/);
+  const { ask, client } = await overStdio(dir);
+  await ask('cast_start', { request: 'do it' });
+  const told: string[] = [];
+  const waited = client.callTool({ name: 'cast_wait', arguments: {} }, undefined, {
+    onprogress: ({ message = '' }) => told.push(message),
+  });
+  await until('its words', () => told.some((message) => message.includes('Socket-1 says: let me think')));
+  await until('the next sign', () => told.some((message) => /^cast \S+ runs$/.test(message)));
+  put(dir, { go: 'on' });
+  expect((await waited).structuredContent).toMatchObject({ details: { status: 'completed', stands: true } });
 });
 
 test('a client does not wait in vain for a cast that nobody drives', async () => {
@@ -157,6 +170,17 @@ test.each([
   });
   expect(response.status).toBe(status);
   await response.body?.cancel();
+});
+
+test('a request that meant another machine is refused before anything is read', async () => {
+  const token = 'a-token-of-my-own';
+  const { url } = await httpServer(project(), { BATON_MCP_TOKEN: token });
+  const headers = { host: 'evil.example', authorization: `Bearer ${token}` };
+  const status = await new Promise((resolve, reject) => {
+    const asked = request(url, { method: 'POST', headers }, (answer) => resolve(answer.resume().statusCode));
+    asked.on('error', reject).end('{}');
+  });
+  expect(status).toBe(403);
 });
 
 test.each([

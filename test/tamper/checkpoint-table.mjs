@@ -57,6 +57,8 @@ export const CHECKPOINTS = [
   ],
   ['the file is cut short', inFile(NOTES, (text) => text.slice(0, -20)), 'CHECKPOINT_SIGNATURE', null],
   ['something is added to it', (folder) => appendFileSync(join(folder, NOTES), 'x\n'), 'CHECKPOINT_SIGNATURE', null],
+  ['a letter is added to it', (folder) => appendFileSync(join(folder, NOTES), 'x'), 'CHECKPOINT_SIGNATURE', null],
+  ['a letter is added outside', (folder) => appendFileSync(join(folder, OUTSIDE), 'x'), 'CHECKPOINT_SIGNATURE', null],
   [
     'one outside is changed',
     inFile(OUTSIDE, (text) => text.replace('\n1030\n', '\n1029\n')),

@@ -108,7 +108,14 @@ export const LOG = [
   ['facts: one is deleted', inLog('DELETE FROM facts WHERE seq = 500'), 'SEQ_GAP', 500],
   ['facts: many are deleted', inLog('DELETE FROM facts WHERE seq BETWEEN 500 AND 600'), 'SEQ_GAP', 500],
   ['facts: the last is cut off', inLog(`DELETE FROM facts WHERE seq = ${HEAD}`), 'TRUNCATED', HEAD],
-  ['facts: the tail is cut off', inLog('DELETE FROM facts WHERE seq > 1080'), 'TRUNCATED', 1081],
+  ['facts: the tail is cut off', inLog('DELETE FROM facts WHERE seq > 1090'), 'TRUNCATED', 1091],
+  [
+    'facts: the tail is cut off where a text and a key lie beside it',
+    inLog('DELETE FROM facts WHERE seq > 1081'),
+    'TRUNCATED',
+    1082,
+  ],
+  ['facts: all but the first half is cut off', inLog('DELETE FROM facts WHERE seq > 500'), 'TRUNCATED', 501],
   [
     'facts: all are deleted',
     inLog('DELETE FROM facts; DELETE FROM texts; DELETE FROM once; DELETE FROM by_cast; DELETE FROM snapshots'),

@@ -10,7 +10,7 @@ import { checkpointFolders, notesIn } from '../../src/audit/checkpoint-files.ts'
 import { knownCheckpoints } from '../../src/audit/known-checkpoints.ts';
 import { makeBundle } from '../../src/audit/make-bundle.ts';
 import { makeCheckpoint } from '../../src/audit/make-checkpoint.ts';
-import type { PublicKey } from '../../src/audit/note.ts';
+import { keyLine, type PublicKey } from '../../src/audit/note.ts';
 import { openSigner } from '../../src/audit/signing-key.ts';
 import { verifyBundle } from '../../src/audit/verify-bundle.ts';
 import { verifyLog } from '../../src/audit/verify-log.ts';
@@ -89,11 +89,13 @@ function factAt(seq: number): Append {
     2: { kind: 'task.moved', run: cast, task: 'T-1' },
     3: { kind: 'cast.paused', cast, reason: PERSONAL },
     4: { kind: 'task.moved', run: cast, task: `T-${'9'.repeat(300)}` },
+    // With a text and a key that lie beside the log when it is cut off here.
+    1082: { kind: 'cast.paused', cast, reason: long },
     1041: { kind: 'snapshot.taken', through: 1040, digest: sha256('{}') },
     1060: { kind: 'blob.erased', digest: `sha256:${sha256(PERSONAL)}`, from: [3], reason: 'asked for' },
   };
   const fact = (special[seq] ?? { kind: 'turn.dropped', cast, turn: seq }) as Fact;
-  const once = seq === 2 ? ['k1'] : seq === 3 ? ['k2'] : [];
+  const once = seq === 2 ? ['k1'] : seq === 3 ? ['k2'] : seq === 1082 ? ['k3'] : [];
   return { fact, by: 'test', at: Date.UTC(2026, 0, 1) + seq * 1000, once };
 }
 
@@ -180,12 +182,60 @@ test.each(BUNDLE)('bundle: %s', (_, tamper, kind, seq) => {
   expectFound(verified(join(folder, 'run.baton')), kind, seq);
 });
 
+test('a copy outside that is gone is told, and refuses nothing', () => {
+  const folder = copy((at) => {
+    const file = join(at, 'outside', 'checkpoints.txt');
+    writeFileSync(file, readFileSync(file, 'utf8').split('\n').slice(0, 6).join('\n'));
+  });
+  const missing = (seq: number) => ({ kind: 'CHECKPOINT_MISSING', seq });
+  expect(audited(folder)).toMatchObject({ allow: true, details: { warnings: [missing(1099), missing(HEAD)] } });
+  expect(audited(copy(() => undefined)).details.warnings).toEqual([]);
+});
+
+/** What a third party names and is not what it should be must never pass for a check. */
+test('the verifier refuses to check by what is not there', () => {
+  const folder = copy((at) => {
+    writeFileSync(join(at, 'empty.txt'), '');
+    writeFileSync(join(at, 'x.txt'), 'x');
+  });
+  const log = ['--log', join(folder, 'state/log.sqlite')];
+  const bundle = join(folder, 'run.baton');
+  const [key] = keys;
+  const wrong = key ? keyLine(key).replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')) : '';
+  const calls = [
+    [],
+    [bundle, bundle],
+    [bundle, '--checkpoint', join(folder, 'outside/checkpoints.txt')],
+    [bundle, '--bogus'],
+    [bundle, '--key', ''],
+    [bundle, '--key'],
+    [bundle, '--key', 'junk'],
+    [bundle, '--key', wrong],
+    [join(folder, 'nowhere.baton')],
+    [folder],
+    [...log, bundle],
+    [...log, '--key', ''],
+    [...log, '--bogus'],
+    [...log, '--checkpoint'],
+    [...log, '--checkpoint', join(folder, 'nowhere.txt')],
+    [...log, '--checkpoint', join(folder, 'empty.txt')],
+    [...log, '--checkpoint', join(folder, 'x.txt')],
+    ['--log', join(folder, 'nowhere.sqlite')],
+  ];
+  const answers = calls.map((args) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [VERIFIER, ...args], { encoding: 'utf8' });
+    const said = stderr.split('\n').filter((line) => line.startsWith('verify.mjs: '));
+    return [args, status, stdout, said.length];
+  });
+  expect(answers).toEqual(calls.map((args) => [args, 2, '', 1]));
+});
+
 test('a cut tail without a checkpoint outside is found by the one inside, and without either it is not', () => {
   const folder = copy((at) => {
     LOG.find(([what]) => what === 'facts: the tail is cut off')?.[1](at);
     rmSync(join(at, 'outside'), { recursive: true });
   });
-  expect(audited(folder).details).toMatchObject({ kind: 'TRUNCATED', seq: 1081 });
+  expect(audited(folder).details).toMatchObject({ kind: 'TRUNCATED', seq: 1091 });
   rmSync(join(folder, 'state', 'checkpoints'), { recursive: true });
-  expect(audited(folder)).toMatchObject({ allow: true, details: { facts: 1080, checkpoints: { unsigned: 1080 } } });
+  expect(audited(folder)).toMatchObject({ allow: true, details: { facts: 1090, checkpoints: { unsigned: 1090 } } });
 });

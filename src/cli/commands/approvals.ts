@@ -9,7 +9,6 @@ import { requesterOf } from '../../approvals/requester.ts';
 import { openSealKey } from '../../approvals/seal-key.ts';
 import { sealRequest } from '../../approvals/seal-request.ts';
 import { parseJsonText } from '../../dialects/json-text.ts';
-import { isDue } from '../../kernel/approval/state.ts';
 import { isObject, isText } from '../../kernel/json.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { again, type Call, EXIT, out, outJson, UsageError } from '../command.ts';
@@ -33,13 +32,8 @@ export async function run(call: Call): Promise<number> {
 async function list(call: Call): Promise<number> {
   const now = Date.now();
   const open = hasLog(workspaceOf(call))
-    ? await withLedger(call, async ({ log, door }) => {
-        const approvals = await approvalsIn(log);
-        if (!Object.values(approvals).some((approval) => isDue(approval, now))) return approvals;
-        // What is over by now is said in the log, so that whoever waits for it hears of it.
-        await door.submit({ kind: 'approval.sweep' }, person());
-        return approvalsIn(log);
-      })
+    ? // Whoever looks notes nothing down, not even what is over.
+      await withLedger(call, ({ log }) => approvalsIn(log))
     : {};
   const views = Object.values(open)
     .toSorted((a, b) => a.since - b.since)

@@ -1,9 +1,9 @@
 // `baton audit`: whether the history is as it was written, proofs of single facts, and signed checkpoints.
 import { resolve } from 'node:path';
-import { tampered } from '../../audit/fault.ts';
+import { type Fault, tampered } from '../../audit/fault.ts';
 import { knownCheckpoints } from '../../audit/known-checkpoints.ts';
 import { makeCheckpoint } from '../../audit/make-checkpoint.ts';
-import { keyLine } from '../../audit/note.ts';
+import { keyLine, readKeyLine } from '../../audit/note.ts';
 import { proveConsistency, proveInclusion } from '../../audit/prove.ts';
 import { openSigner } from '../../audit/signing-key.ts';
 import { verifyLog } from '../../audit/verify-log.ts';
@@ -72,6 +72,8 @@ function key(call: Call): Verdict {
 function knownOf(call: Call) {
   const file = text(call.values, 'checkpoint');
   const line = text(call.values, 'key');
+  if (line !== undefined && !readKeyLine(line))
+    throw new UsageError('--key must be a line as `baton audit key` prints it');
   const files = file === undefined ? [] : [resolve(call.cwd, file)];
   try {
     return knownCheckpoints(workspaceOf(call), call.env, files, line === undefined ? [] : [line]);
@@ -90,7 +92,7 @@ function number(call: Call, name: string): number | null {
 }
 
 function summary({ reason, details }: Verdict): readonly string[] {
-  const { head, root, texts, erased, checkpoints } = details as Record<string, unknown>;
+  const { head, root, texts, erased, checkpoints, warnings } = details as Record<string, unknown>;
   const { inside, outside, unsigned } = checkpoints as Record<string, number>;
   return [
     reason,
@@ -98,6 +100,7 @@ function summary({ reason, details }: Verdict): readonly string[] {
     `checkpoints   ${inside} beside the log, ${outside} outside; ${unsigned} facts came after the last one`,
     `head          ${head}`,
     `root          ${root}`,
+    ...(warnings as readonly Fault[]).map(({ kind, reason: why }) => `warning       ${kind}: ${why}`),
   ];
 }
 

@@ -4,7 +4,7 @@ import { allow, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/names.ts';
 import { BUNDLED, loadFor } from '../../workspace/find-config.ts';
 import { nearestBoundaries } from '../../workspace/registry-nearest.ts';
-import { type Call, EXIT, flag, out, outJson } from '../command.ts';
+import { type Call, exitOf, flag, out, outJson } from '../command.ts';
 import { counted } from '../counted.ts';
 import { workspaceOf } from '../find-workspace.ts';
 
@@ -13,7 +13,7 @@ export async function run(call: Call): Promise<number> {
   const workspace = workspaceOf(call);
   const loaded = loadFor({ file, workspace, cwd: call.cwd, loadout: undefined });
   const strict = flag(call.values, 'strict');
-  const boundaries = await nearestBoundaries(workspace.dir, loaded.baseDir);
+  const boundaries = await nearestBoundaries(workspace, loaded.baseDir, loaded.config);
   const options = { strict, utilities: UTILITY_NAMES, ...(boundaries ? { boundaries } : {}) };
   const issues = [...loaded.issues, ...check(loaded.config, options)];
   const errors = issues.filter(({ level }) => level === 'error');
@@ -30,5 +30,5 @@ export async function run(call: Call): Promise<number> {
     for (const { level, code, path, message } of issues) out(`${level.padEnd(7)} ${code}  ${path}\n        ${message}`);
     out(verdict.allow ? `ok: ${verdict.reason} in ${where}` : `${found} in ${where}`);
   }
-  return verdict.allow ? EXIT.ok : EXIT.denied;
+  return exitOf(verdict);
 }

@@ -1,5 +1,4 @@
 // `baton context`: what the workspace knows, section by section: to look at it, to see how it came to be, and to set it right.
-import { isInsideAttempt } from '../../agents/inside-attempt.ts';
 import { parseJsonText } from '../../dialects/json-text.ts';
 import { isObject, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
 import { type Change, diffOf } from '../../kernel/knowledge/diff.ts';
@@ -14,6 +13,7 @@ import { workspaceOf } from '../find-workspace.ts';
 import { historyOf, knowledgeIn, type Told, valueAt } from '../knowledge-in-log.ts';
 import { type LedgerSession, needed, neededInteger, withLedger } from '../ledger-session.ts';
 import { readInput } from '../read-input.ts';
+import { isByAgent } from '../refuse-agents.ts';
 import { person } from '../session.ts';
 import { hasLog } from '../state-folder.ts';
 import { table } from '../table.ts';
@@ -112,7 +112,7 @@ async function revert(call: Call, [section = '']: readonly string[]): Promise<nu
       const why = `a text of version ${to} of ${section} was erased, so that it cannot be put back whole`;
       throw new Refused(deny('TEXT_ERASED', why, { section, to }));
     }
-    const isAgent = isInsideAttempt(call.env);
+    const isAgent = isByAgent(call);
     const request = { kind: 'context.revert', section, to, value, seen, reason, isAgent } as const;
     return answered(call, await door.submit(request, person()));
   });
@@ -120,7 +120,7 @@ async function revert(call: Call, [section = '']: readonly string[]): Promise<nu
 
 async function set(call: Call, [section = '', file = '']: readonly string[]): Promise<number> {
   const payload = objectIn(await readInput(call, file));
-  const isAgent = isInsideAttempt(call.env);
+  const isAgent = isByAgent(call);
   const request = { kind: 'context.write', section, payload, replace: flag(call.values, 'replace'), isAgent } as const;
   const verdict = await withLedger(call, ({ door }) => door.submit(request, person()), { begins: true });
   return answered(call, verdict);

@@ -1,5 +1,5 @@
 // `baton explain`: what a code means, what brings it about, and what to do about it.
-import { CODES, type Code } from '../../kernel/codes.ts';
+import { ANSWERS } from '../../kernel/codes.ts';
 import { type Call, EXIT, out, outJson, UsageError } from '../command.ts';
 
 const RETRY = {
@@ -13,14 +13,14 @@ export async function run(call: Call): Promise<number> {
   const [word, ...more] = call.words;
   if (more.length > 0) throw new UsageError('explain one code at a time');
   if (word === undefined) {
-    if (call.json) outJson(CODES);
-    else for (const [code, { means }] of Object.entries(CODES)) out(`${code.padEnd(28)} ${means}`);
+    if (call.json) outJson(ANSWERS);
+    else for (const [code, { means }] of Object.entries(ANSWERS)) out(`${code.padEnd(28)} ${means}`);
     return EXIT.ok;
   }
-  // A finding may carry its value or place after a colon.
+  // A finding may carry its value or place after a colon; the row is that of its family.
   const code = (word.split(':')[0] ?? word).toUpperCase();
-  if (!Object.hasOwn(CODES, code)) throw new UsageError(`there is no code ${word}; \`baton explain\` lists them`);
-  const row = CODES[code as Code];
+  if (!Object.hasOwn(ANSWERS, code)) throw new UsageError(`there is no code ${word}; \`baton explain\` lists them`);
+  const row = ANSWERS[code as keyof typeof ANSWERS];
   if (call.json) outJson({ code, ...row });
   else {
     out(`${code}: ${row.means}`);

@@ -8,7 +8,7 @@ import { takeResult } from '../../dialects/operator/intake.ts';
 import type { Log } from '../../engine/ports.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import { normalPath } from '../../kernel/ledger/path.ts';
-import { type Task, tasksOf } from '../../kernel/ledger/state.ts';
+import { runOf, type Task, tasksOf } from '../../kernel/ledger/state.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { readText } from '../../workspace/load-config.ts';
 import { type Call, UsageError } from '../command.ts';
@@ -59,18 +59,23 @@ async function stop(call: Call, payload: Json): Promise<Verdict> {
     if (given === undefined || isText(given)) continue;
     return deny('SCHEMA_INVALID', `${name} must be a string that is not blank, or be left out.`, { path: name });
   }
-  if (!hasLog(workspaceOf(call))) return allow('no task is in progress');
+  if (!hasLog(workspaceOf(call))) return refusalOfAbsent(payload, []) ?? allow('no task is in progress');
   return withLedger(call, async ({ door, log, workspace }) => {
     const named = isString(payload.run_id) ? payload.run_id : undefined;
-    const run = named === undefined ? undefined : (runCalled(await door.ledger(), named) ?? named);
+    const run = named === undefined ? undefined : (runCalled(await door.ledger(), named, call.env) ?? named);
     const ledger = await door.ledger(run);
-    const runs = Object.values(ledger.runs).filter(({ id, cast }) => (run === undefined ? !cast : id === run));
+    // A cast sees to its own tasks, and its agents may stop; whoever names one of them wants to know about it all the same.
+    const isByName = payload.task_id !== undefined;
+    const runs = Object.values(ledger.runs).filter(({ id, cast }) =>
+      run === undefined ? isByName || !cast : id === run,
+    );
     const all = runs.flatMap(({ id }) => tasksOf(ledger, id));
     const unknown = await refusalOfUnknown(log, payload, all);
     if (unknown) return unknown;
     const tasks = all.filter((task) => isMeant(task, payload));
     for (const task of tasks) {
-      const refusal = refusalOfReport(task, folderOf(task, workspace), payload);
+      const runId = runOf(ledger, task.run)?.runId ?? task.run;
+      const refusal = refusalOfReport(task, runId, folderOf(task, workspace), payload);
       if (refusal) return refusal;
     }
     return allow(tasks.length === 0 ? 'no task is in progress' : 'every task has its report', {
@@ -82,15 +87,22 @@ async function stop(call: Call, payload: Json): Promise<Verdict> {
 /** Whoever names a task or a run that nobody knows is not let go because of a slip. */
 async function refusalOfUnknown(
   log: Pick<Log, 'read'>,
-  { task_id: task, run_id: run }: JsonObject,
+  payload: JsonObject,
   all: readonly Task[],
 ): Promise<Verdict | null> {
+  const { task_id: task, run_id: run } = payload;
+  const absent = refusalOfAbsent(payload, all);
+  if (!absent || run !== undefined) return absent;
+  // A task whose run is over is no longer in the ledger at hand, and holds nobody.
+  const past = await log.read({ after: 0, task: String(task), kindPrefix: 'task.claimed' });
+  return past.length > 0 ? null : absent;
+}
+
+function refusalOfAbsent({ task_id: task, run_id: run }: JsonObject, all: readonly Task[]): Verdict | null {
   const no = (what: string) => deny('LEDGER_INCONSISTENT', `There is no ${what} in the ledger; correct the id.`);
   if (run !== undefined && all.length === 0) return no(`run ${JSON.stringify(run)}`);
   if (task === undefined || all.some(({ id }) => id === task)) return null;
-  // A task whose run is over is no longer in the ledger at hand, and holds nobody.
-  const past = await log.read({ after: 0, task: String(task), kindPrefix: 'task.claimed' });
-  return run === undefined && past.length > 0 ? null : no(`task ${JSON.stringify(task)}`);
+  return no(`task ${JSON.stringify(task)}`);
 }
 
 function isMeant({ status, id, owner }: Task, { task_id, owner: asking }: JsonObject): boolean {
@@ -99,7 +111,7 @@ function isMeant({ status, id, owner }: Task, { task_id, owner: asking }: JsonOb
   );
 }
 
-function refusalOfReport(task: Task, root: string, { report_path: given }: JsonObject): Verdict | null {
+function refusalOfReport(task: Task, runId: string, root: string, { report_path: given }: JsonObject): Verdict | null {
   const { run, id, owner } = task;
   const path = task.reportPath ?? (isString(given) ? given : null);
   const details = { run, task: id, owner, report_path: path };
@@ -113,6 +125,6 @@ function refusalOfReport(task: Task, root: string, { report_path: given }: JsonO
     return no(`its report ${path} is older than ${FRESH_MS / 1000} s; write it anew`);
   const taken = takeResult(readText(file));
   if (!taken.ok) return { ...taken.refusal, details: { ...taken.refusal.details, ...details } };
-  const isIts = taken.payload.task_id === id && taken.payload.run_id === run;
+  const isIts = taken.payload.task_id === id && taken.payload.run_id === runId;
   return isIts ? null : no(`the report ${path} is that of another task`);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Erasure, factOfErasure, type Plan, planErasures, type Wish } from '../../audit/retention.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { allow, type Verdict } from '../../kernel/verdict.ts';
+import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { logFileIn, SqliteLog } from '../../log/sqlite.ts';
 import type { Workspace } from '../../workspace/locate.ts';
 import { refusing } from '../cast-work.ts';
@@ -82,7 +82,10 @@ async function collect(call: Call, workspace: Workspace): Promise<Verdict> {
   const file = logFileIn(workspace.stateDir);
   const { wish, reason } = wished(call, Date.now());
   const isDry = flag(call.values, 'dry-run');
-  const plan = isDry ? planned(file, wish) : await erase(file, wish, reason);
+  const looked = planned(file, wish);
+  const refusal = refusalOf(looked);
+  if (refusal) return refusal;
+  const plan = isDry ? looked : await erase(file, wish, reason);
   if (!isDry && plan.erasures.length > 0) {
     for (const cast of plan.casts) rmSync(join(workspace.stateDir, `${cast}.out`), { force: true });
     await checkpointAtEnd(workspace, call.env);
@@ -90,8 +93,22 @@ async function collect(call: Call, workspace: Workspace): Promise<Verdict> {
   const bytes = plan.erasures.reduce((sum, each) => sum + each.bytes, 0);
   const details = { texts: plan.erasures.length, bytes, casts: plan.casts, kept: plan.kept, dryRun: isDry };
   const what = `${counted(plan.erasures.length, 'text')} of ${counted(plan.casts.length, 'cast')}, ${counted(bytes, 'byte')}`;
-  const kept = plan.kept > 0 ? `; ${plan.kept} kept, because their cast is not over` : '';
+  const kept = plan.kept > 0 ? `; ${plan.kept} kept, because what they belong to is not over` : '';
   return allow(`${isDry ? 'Would erase' : 'Erased'} ${what}${kept}.`, details);
+}
+
+/** Who names a text wants it gone: that it is not must not look like success. */
+function refusalOf({ untouched }: Plan): Denied | null {
+  const [first] = untouched;
+  if (!first) return null;
+  const { digest, kept } = first;
+  const details = { untouched: untouched.map((each) => ({ ...each })) };
+  if (kept === 0) {
+    const reason = `no text of the log has the digest ${digest}, so nothing was erased: it is gone already, or was never stored beside a line`;
+    return deny('BAD_USAGE', reason, details);
+  }
+  const reason = `nothing was erased: the text ${digest} belongs to something that is not over; let its cast or task end, or decide the approval, then erase it`;
+  return deny('NOT_ALLOWED_NOW', reason, details);
 }
 
 function wished(call: Call, now: number): { readonly wish: Wish; readonly reason: string } {
@@ -132,7 +149,7 @@ async function erase(file: string, wish: Wish, reason: string): Promise<Plan> {
       const { seq } = await log.head();
       const plan = planned(file, wish);
       const due = plan.erasures.slice(0, AT_ONCE);
-      if (due.length === 0) return { erasures: done, casts: [...casts], kept: plan.kept };
+      if (due.length === 0) return { erasures: done, casts: [...casts], kept: plan.kept, untouched: [] };
       const written = await log.commit(seq, (tail) => {
         // A cast that was carried on since it was looked at is not over any more: look again.
         const isStirred = tail.some(({ fact }) => 'cast' in fact && plan.casts.includes(fact.cast));

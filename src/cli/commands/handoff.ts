@@ -3,13 +3,15 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { checkpointFolders } from '../../audit/checkpoint-files.ts';
+import { handoffIdOf, refusal } from '../../dialects/governed/answer.ts';
 import { asRefusal } from '../../dialects/governed/attest.ts';
+import { nothingRecomputed } from '../../dialects/governed/attestation.ts';
+import { digestOf } from '../../dialects/governed/canonical.ts';
 import { fatal } from '../../dialects/governed/diagnostic.ts';
 import { HOPS_MAX, type PastHandoff } from '../../dialects/governed/lineage.ts';
-import { loadedFrom } from '../../dialects/governed/loaded.ts';
+import { parseEnvelope } from '../../dialects/governed/parse.ts';
 import { unusable } from '../../dialects/governed/registry.ts';
-import { loadRegistryFolder, readerOf, sha256 } from '../../dialects/governed/registry-folder.ts';
-import { LOCK_PATH } from '../../dialects/governed/registry-json.ts';
+import { sha256 } from '../../dialects/governed/registry-folder.ts';
 import { MAX_AGE_S, MAX_SKEW_S, type VerifyOptions, verifyHandoff } from '../../dialects/governed/verify.ts';
 import { parseJsonText } from '../../dialects/json-text.ts';
 import type { Log } from '../../engine/ports.ts';
@@ -18,6 +20,7 @@ import type { Entry } from '../../kernel/fact.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 import type { Refusal } from '../../kernel/trust/sighting.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
+import { keeperOf } from '../../workspace/registry-kept.ts';
 import { hasRegistry } from '../../workspace/registry-lock.ts';
 import { bringIntoForce } from '../bring-into-force.ts';
 import { again, type Call, text, UsageError } from '../command.ts';
@@ -27,8 +30,6 @@ import { person } from '../session.ts';
 import { trustIn } from '../trust-in-log.ts';
 
 const NAME_CHARS_MAX = 128;
-/** Of a handoff that could not be judged, because the verdict could not be kept. */
-const UNWRITTEN = { status: 'rejected', executed: false, retryable: true, security_flag: false, audit_ref: null };
 
 export async function run(call: Call): Promise<number> {
   const [word, file] = call.words;
@@ -39,11 +40,20 @@ export async function run(call: Call): Promise<number> {
       return await withLedger(call, (session) => judge(session, envelope), { begins: true });
     } catch (error) {
       // What cannot be written down is not accepted.
-      if (error instanceof StorageError)
-        return deny('AUDIT_UNAVAILABLE', `${error.message}; nothing was accepted`, UNWRITTEN);
+      if (error instanceof StorageError) return unwritten(envelope, `${error.message}; nothing was accepted`);
       throw error;
     }
   });
+}
+
+/** The answer to a handoff that could not be judged, because the verdict could not be kept. */
+function unwritten(envelope: Buffer, message: string): Verdict {
+  const parsed = parseEnvelope(envelope);
+  const value = parsed.ok && isObject(parsed.value) ? parsed.value : {};
+  const { code, reason, details } = refusal('audit', [{ code: 'AUDIT_UNAVAILABLE', pointer: '', message }]);
+  const attestation = { claimed: null, recomputed: nothingRecomputed() };
+  // Nothing is used up: the same envelope may be sent again.
+  return deny(code, reason, { ...details, retryable: true, handoff_id: handoffIdOf(value), attestation });
 }
 
 async function judge({ call, workspace, log, door }: LedgerSession, bytes: Buffer): Promise<Verdict> {
@@ -52,9 +62,10 @@ async function judge({ call, workspace, log, door }: LedgerSession, bytes: Buffe
   const home = join(workspace.dir, '.baton');
   const dir = named === undefined ? home : resolve(call.cwd, named);
   await bringIntoForce(door, workspace);
-  const registry = hasRegistry(dir)
-    ? loadRegistryFolder(dir)
-    : unusable([fatal('REGISTRY_MISSING', 'there is no registry; name one with --registry DIR')], sha256);
+  const found = hasRegistry(dir) ? keeperOf(dir)() : null;
+  const registry =
+    found?.registry ??
+    unusable([fatal('REGISTRY_MISSING', 'there is no registry; name one with --registry DIR')], sha256);
   const { cleared } = await trustIn(log);
   const said = membersOf(envelope);
   const chain = new Map([...(await ancestorsOf(log, said.parent)), ...(await ancestorsOf(log, said.root))]);
@@ -96,8 +107,10 @@ async function judge({ call, workspace, log, door }: LedgerSession, bytes: Buffe
             asRefusal(verdict, (isSource ? said.claimed.source : said.claimed.target) ?? ''),
             isSameFolder(dir, home),
           ),
-      registry: loadedFrom(registry, sha256(readerOf(dir)(LOCK_PATH) ?? new Uint8Array())),
+      registry: found?.loaded ?? null,
+      ...(found?.texts ? { registryTexts: found.texts } : {}),
       envelopeDigest: isString(envelope_digest) ? envelope_digest : null,
+      contentDigest: verdict.allow ? contentDigestOf(bytes) : null,
       requestDigest: isString(request_digest) ? request_digest : null,
       envelope,
     },
@@ -130,7 +143,7 @@ function isSameFolder(one: string, other: string): boolean {
 
 type Reference = { readonly log: Log; readonly origin: string };
 
-/** Where the verdict stands in the log; for a copy, also what became of the first one. */
+/** Where the verdict stands in the log; for a copy, also what became of the first one, and which that was. */
 async function withReference(
   reference: Reference,
   verdict: Verdict,
@@ -140,10 +153,25 @@ async function withReference(
   const prior = isObject(verdict.details.prior) ? verdict.details.prior.seq : null;
   const [first] = typeof prior === 'number' ? await reference.log.read({ after: prior - 1, limit: 1 }) : [];
   const earlier = first
-    ? { prior: { ...(await told(reference, first)), same_digest: digestOf(first) === digest } }
+    ? { prior: { ...(await told(reference, first)), same_digest: envelopeDigestOf(first) === digest } }
     : {};
   const audit_ref = written && (await referenceTo(reference, written));
-  return { ...verdict, details: { ...verdict.details, audit_ref, ...earlier } };
+  const twin = isObject(verdict.details.duplicate_of) ? verdict.details.duplicate_of.seq : null;
+  const [same] = typeof twin === 'number' ? await reference.log.read({ after: twin - 1, limit: 1 }) : [];
+  const twice = same ? { duplicate_of: { handoff_id: idOf(same), ...(await told(reference, same)) } } : {};
+  return { ...verdict, details: { ...verdict.details, audit_ref, ...earlier, ...twice } };
+}
+
+/** What is handed over, whoever counts it and whenever: the envelope without its id and its timestamp. */
+function contentDigestOf(bytes: Uint8Array): string | null {
+  const parsed = parseEnvelope(bytes);
+  if (!parsed.ok || !isObject(parsed.value)) return null;
+  const { handoff_id: _id, timestamp: _timestamp, ...content } = parsed.value;
+  return digestOf(content, sha256);
+}
+
+function idOf({ fact }: Entry): string | null {
+  return fact.kind === 'handoff.judged' ? fact.handoff : null;
 }
 
 /** The name of the log, the number of the entry, and its leaf hash, which the entry after it holds. */
@@ -158,7 +186,7 @@ async function told(reference: Reference, entry: Entry): Promise<JsonObject> {
   return { status: isAccepted ? 'accepted' : 'rejected', audit_ref: await referenceTo(reference, entry) };
 }
 
-function digestOf({ fact }: Entry): string | null {
+function envelopeDigestOf({ fact }: Entry): string | null {
   if (fact.kind === 'handoff.judged') return fact.envelopeDigest;
   return fact.kind === 'attempt.started' ? (fact.envelope?.digest ?? null) : null;
 }

@@ -1,10 +1,18 @@
 // `baton heartbeat`: the owner of a task is alive. It only changes the record of its claim; the ledger is looked at when
 // there is no such record, to say why not.
 import { beat } from '../../engine/heartbeat.ts';
-import { beatName, beatText } from '../../kernel/ledger/beat.ts';
+import { type Beat, type BeatProcess, beatName, beatText } from '../../kernel/ledger/beat.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { type Call, text, UsageError } from '../command.ts';
-import { answering, integer, type LedgerSession, needed, neededInteger, withLedger } from '../ledger-session.ts';
+import {
+  answering,
+  integer,
+  type LedgerSession,
+  needed,
+  neededInteger,
+  runWanted,
+  withLedger,
+} from '../ledger-session.ts';
 
 export async function run(call: Call): Promise<number> {
   const [task = ''] = call.words;
@@ -15,8 +23,9 @@ export async function run(call: Call): Promise<number> {
   return answering(() =>
     withLedger(call, async (session) => {
       const named = { task, owner, fence, ...(run === undefined ? {} : { run }) };
-      const heard = await beat(session.log, { ...named, at: Date.now(), ...worker });
-      if (!heard) return unheard(session, named);
+      const heard =
+        (await beat(session.log, { ...named, at: Date.now(), ...worker })) ?? (await asMeant(session, named, worker));
+      if (!heard) return unheard(session, { ...named, ...(await runMeant(session)) });
       const until = { last_heartbeat_at: new Date(heard.at).toISOString(), timeout_seconds: heard.timeoutS };
       return allow(`${task} is alive`, { run: heard.run, task, owner, fence, ...until });
     }),
@@ -24,6 +33,18 @@ export async function run(call: Call): Promise<number> {
 }
 
 type Named = { readonly run?: string; readonly task: string; readonly owner: string; readonly fence: number };
+
+/** The run may be named otherwise than by its id; to find that out costs a look at the ledger. */
+async function asMeant(session: LedgerSession, named: Named, worker: { worker?: BeatProcess }): Promise<Beat | null> {
+  const meant = await runMeant(session);
+  if (meant.run === named.run) return null;
+  return beat(session.log, { ...named, ...meant, at: Date.now(), ...worker });
+}
+
+async function runMeant(session: LedgerSession): Promise<{ run?: string }> {
+  const run = await runWanted(session);
+  return run === undefined ? {} : { run };
+}
 
 /** The ledger says what is wrong with the sign of life, and writes it down. If nothing is, the record is made anew. */
 async function unheard({ door, log }: LedgerSession, named: Named): Promise<Verdict> {

@@ -92,10 +92,9 @@ async function check(call: Call, paths: readonly string[]): Promise<Verdict> {
     const root = rootNamed(call, workspace, text(call.values, 'root'));
     const folder = folderOf({ root }, workspace);
     const inside = paths.map((path) => insideRoot(folder, path) ?? path);
-    if (fence === undefined) return inTheWay(ledger, root, inside);
-    const verdict = mayWrite(ledger, fence, inside);
+    const verdict = fence === undefined ? inTheWay(ledger, root, inside) : mayWrite(ledger, fence, inside);
     if (verdict.allow) return verdict;
-    const subject = await subjectOf(session, ledger, fence);
+    const subject = fence === undefined ? NOBODY : await subjectOf(session, ledger, fence);
     return refuseAtDoor(session, 'write', { ok: false, refusal: verdict, subject });
   });
 }
@@ -107,8 +106,11 @@ async function subjectOf({ log }: LedgerSession, ledger: Ledger, fence: number):
   for (const { fact } of await log.read({ after: 0, kindPrefix: 'task.claimed' })) {
     if (fact.kind === 'task.claimed' && fact.fence === fence) return { run: fact.run, task: fact.task };
   }
-  return { run: '', task: '' };
+  return NOBODY;
 }
+
+/** Whoever only asks speaks for no task. */
+const NOBODY: Subject = { run: '', task: '' };
 
 /** Every lock that a writer of these paths would have to wait for. */
 function inTheWay(ledger: Ledger, root: string, paths: readonly string[]): Verdict {

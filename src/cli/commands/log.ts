@@ -1,8 +1,10 @@
 // `baton log`: the log, entry by entry.
 import type { Entry } from '../../kernel/fact.ts';
+import { leafHash } from '../../log/line.ts';
 import { type Call, EXIT, out, outJson, text, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { nameCast, withDoor } from '../looking.ts';
+import type { LookingDoor } from '../looking-door.ts';
 import { oneLine } from '../safe-text.ts';
 import { hasLog } from '../state-folder.ts';
 import { codeIn, storyteller } from '../story.ts';
@@ -24,8 +26,10 @@ export async function run(call: Call): Promise<number> {
     const from =
       after ?? (call.json || word !== undefined ? 0 : Math.max(0, (await door.head()).seq - SHOWN_BY_DEFAULT));
     const entries = await door.read({ after: from, ...cast });
-    if (call.json) outJson(entries.map(flat));
-    else {
+    if (call.json) {
+      const leaves = await leavesOf(door, entries);
+      outJson(entries.map((entry) => flat(entry, leaves.get(entry.seq))));
+    } else {
       const told = storyteller();
       for (const entry of entries) out(line(entry, told(entry)));
     }
@@ -34,8 +38,23 @@ export async function run(call: Call): Promise<number> {
 }
 
 /** An entry with its fact's members beside its own, as scripts like to filter them. */
-function flat({ v, seq, at, prev, by, fact }: Entry) {
-  return { seq, at, by, v, prev, ...fact };
+export function flat({ v, seq, at, prev, by, fact }: Entry, leaf?: string) {
+  return { seq, at, by, v, prev, ...(leaf === undefined ? {} : { leaf }), ...fact };
+}
+
+const LINES_AT_ONCE = 1_000;
+
+/** The hash of each entry's own line, which the entry after it holds as `prev`. */
+async function leavesOf(door: LookingDoor, entries: readonly Entry[]): Promise<ReadonlyMap<number, string>> {
+  const leaves = new Map<number, string>();
+  for (let at = 0; at < entries.length; ) {
+    const first = entries[at]?.seq ?? 0;
+    let count = 1;
+    while (count < LINES_AT_ONCE && entries[at + count]?.seq === first + count) count++;
+    for (const { seq, line: stored } of await door.lines(first - 1, count)) leaves.set(seq, leafHash(stored));
+    at += count;
+  }
+  return leaves;
 }
 
 function line({ seq, at, by, fact }: Entry, told: string): string {

@@ -1,37 +1,38 @@
 // `baton mcp`: an MCP server for agents within a cast and for clients outside, on standard input and output or over HTTP.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { isAgentAt } from '../../access/peer.ts';
 import { admitToken } from '../../access/tokens.ts';
-import { ACTS_FOR } from '../../access/who-acts.ts';
-import { isInsideAttempt, isStartedByAttempt } from '../../agents/inside-attempt.ts';
-import type { Cast } from '../../kernel/state.ts';
+import { ACTS_FOR, NOBODY } from '../../access/who-acts.ts';
+import { isAgentIn, sceneIn } from '../../api/scene.ts';
 import type { Denied } from '../../kernel/verdict.ts';
-import { logFileIn, SqliteLog } from '../../log/sqlite.ts';
-import { attemptIn } from '../../mcp/attempt.ts';
-import { commandLine } from '../../mcp/command-line.ts';
 import type { Caller } from '../../mcp/http.ts';
+import type { Extension } from '../../mcp/server.ts';
 import type { Scene } from '../../mcp/tool.ts';
-import type { Workspace } from '../../workspace/locate.ts';
 import { type Call, EXIT, note, outJson, text, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
-import { LookingDoor } from '../looking-door.ts';
+import { noteRefusal, RefusalCount } from '../note-refusal.ts';
 import { person } from '../session.ts';
-import { hasLog } from '../state-folder.ts';
 
 /** A short token can be guessed by whoever may try often enough. */
 const TOKEN_CHARS_MIN = 16;
 /** How the log names whoever acts by a token. */
 const TOKEN_NAMES = 'token:';
 
-export async function run(call: Call): Promise<number> {
+export function run(call: Call): Promise<number> {
+  return serve(call, null);
+}
+
+/** The server of the command, and whatever else it is to offer. */
+export async function serve(call: Call, extension: Extension | null): Promise<number> {
   const port = portOf(call);
   const { serverFor } = await import('../../mcp/server.ts');
-  if (port !== null) return overHttp(call, port, (caller) => serverFor(sceneOf(call, caller), version()));
+  const refusals = new RefusalCount((verdict, who, times) => noteRefusal(call, verdict, who, times));
+  const newServer = (caller?: Caller) => serverFor(sceneOf(call, refusals, caller), version(), extension);
+  if (port !== null) return overHttp(call, port, refusals, newServer);
   if (call.json) throw new UsageError('standard output belongs to the protocol; --json goes with --http');
   const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
-  const server = serverFor(sceneOf(call), version());
+  const server = newServer();
   const gone = new Promise<void>((resolve) => {
     for (const event of ['end', 'close', 'error']) process.stdin.once(event, () => resolve());
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
@@ -43,42 +44,22 @@ export async function run(call: Call): Promise<number> {
 }
 
 /** The workspace as whoever started the server sees it, or, over HTTP, as a caller does. */
-function sceneOf(call: Call, caller?: Caller): Scene {
+function sceneOf(call: Call, refusals: RefusalCount, caller?: Caller): Scene {
   const workspace = workspaceOf(call);
   // What the tools start must not know the token: it would be a way to steer.
   const { BATON_MCP_TOKEN: _token, [ACTS_FOR]: _other, ...own } = call.env;
   const name = caller?.name.startsWith(TOKEN_NAMES) ? caller.name.slice(TOKEN_NAMES.length) : null;
   const env = name === null ? own : { ...own, [ACTS_FOR]: name };
-  const file = fileURLToPath(new URL('../../../bin/baton', import.meta.url));
-  return {
-    attempt: attemptIn(call.env, workspace.stateDir),
-    isAgent: isAgentCall(call),
-    ...(caller ? { role: caller.role } : {}),
-    baton: commandLine({ file, dir: workspace.dir, env }),
-    isOwn: ({ dir }) => isStartedByAttempt(dir),
-    cast: (id) => castIn(workspace, id),
-  };
-}
-
-/** Whoever says that it works for a cast is taken at its word. */
-function isAgentCall({ env }: Call): boolean {
-  return env.BATON_CAST !== undefined || isInsideAttempt(env);
-}
-
-/** Looked up anew each time: the server outlives many turns. */
-async function castIn(workspace: Workspace, id: string): Promise<Cast | null> {
-  if (!hasLog(workspace)) return null;
-  const door = new LookingDoor(new SqliteLog(logFileIn(workspace.stateDir)));
-  try {
-    return await door.cast(id);
-  } finally {
-    await door.close();
-  }
+  const scene = sceneIn(workspace, call.env, env);
+  if (!caller) return scene;
+  const onRefused = (verdict: Denied) => void refusals.add(verdict, caller.name, Date.now());
+  return { ...scene, role: caller.role, onRefused };
 }
 
 async function overHttp(
   call: Call,
   port: number,
+  refusals: RefusalCount,
   newServer: (caller: Caller) => ReturnType<ServerFor>,
 ): Promise<number> {
   const { serveHttp } = await import('../../mcp/http.ts');
@@ -90,11 +71,14 @@ async function overHttp(
   const token = given ?? randomBytes(32).toString('base64url');
   const admit = (shown: string) => callerFor(call, token, shown);
   // Started by an agent, it serves that agent, with an agent's tools.
-  const guard = isAgentCall(call) ? {} : { isAgentAt };
-  const listening = await serveHttp({ port, admit, ...guard, newServer }).catch((error: NodeJS.ErrnoException) => {
-    if (error.syscall !== 'listen') throw error;
-    throw new UsageError(`port ${port} cannot be used (${error.code}); name another one, or 0 for a free one`);
-  });
+  const guard = isAgentIn(call.env) ? {} : { isAgentAt };
+  const onRefused = (verdict: Denied) => void refusals.add(verdict, refusedName(verdict), Date.now());
+  const listening = await serveHttp({ port, admit, onRefused, ...guard, newServer }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.syscall !== 'listen') throw error;
+      throw new UsageError(`port ${port} cannot be used (${error.code}); name another one, or 0 for a free one`);
+    },
+  );
   note(`MCP at ${listening.url}`);
   // The token is told once and written nowhere: whoever can read a file of the workspace is not yet a person.
   if (given === undefined) note(`Authorization: Bearer ${token}`);
@@ -103,6 +87,7 @@ async function overHttp(
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
   await listening.close();
+  await refusals.close();
   return EXIT.ok;
 }
 
@@ -114,6 +99,12 @@ function callerFor({ env }: Call, own: string, shown: string): Caller | Denied {
   const admitted = admitToken(env, shown, Date.now());
   if (!admitted.ok) return admitted.verdict;
   return { name: `${TOKEN_NAMES}${admitted.value.name}`, role: admitted.value.role };
+}
+
+/** How the log names whoever was turned away: by the token he showed, where it was one once. */
+function refusedName({ code, details }: Denied): string {
+  if (code === 'APPROVER_IS_AGENT') return 'agent:unknown';
+  return typeof details.token === 'string' ? `${TOKEN_NAMES}${details.token}` : NOBODY;
 }
 
 type ServerFor = typeof import('../../mcp/server.ts').serverFor;

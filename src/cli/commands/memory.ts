@@ -1,5 +1,4 @@
 // `baton memory`: what agents suggest to remember, for a person to accept or to drop.
-import { isInsideAttempt } from '../../agents/inside-attempt.ts';
 import type { Request } from '../../kernel/input.ts';
 import { noKnowledge, numberOf, type Remembered, type Suggested } from '../../kernel/knowledge/state.ts';
 import { deny } from '../../kernel/verdict.ts';
@@ -7,6 +6,7 @@ import { again, type Call, EXIT, flag, out, outJson, Refused, text, UsageError }
 import { workspaceOf } from '../find-workspace.ts';
 import { knowledgeIn } from '../knowledge-in-log.ts';
 import { needed, withLedger } from '../ledger-session.ts';
+import { isByAgent } from '../refuse-agents.ts';
 import { oneLine } from '../safe-text.ts';
 import { person } from '../session.ts';
 import { hasLog } from '../state-folder.ts';
@@ -55,13 +55,13 @@ async function accept(call: Call, id: string): Promise<number> {
     kind: 'memory.accept',
     id,
     ...(section === undefined ? {} : { section }),
-    isAgent: isInsideAttempt(call.env),
+    isAgent: isByAgent(call),
   });
 }
 
 async function drop(call: Call, id: string): Promise<number> {
   const reason = needed(call, 'reason');
-  return decided(call, id, { kind: 'memory.drop', id, reason, isAgent: isInsideAttempt(call.env) });
+  return decided(call, id, { kind: 'memory.drop', id, reason, isAgent: isByAgent(call) });
 }
 
 async function decided(call: Call, id: string, request: Request): Promise<number> {

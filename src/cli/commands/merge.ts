@@ -17,8 +17,10 @@ import { again, type Call, EXIT, flag, out, outJson, Refused } from '../command.
 import { counted } from '../counted.ts';
 import { nameCast, withDoor } from '../looking.ts';
 import { withMainLocks } from '../main-locks.ts';
+import { refuseAgents } from '../refuse-agents.ts';
 
 export async function run(call: Call): Promise<number> {
+  refuseAgents(call, 'merge what a cast did');
   const verdict = await refusing(() =>
     withDoor(call, async (door, workspace) => {
       const summary = await nameCast(door, call.words[0]);

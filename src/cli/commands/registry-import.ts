@@ -14,12 +14,10 @@ export async function run(call: Call): Promise<number> {
   const home = join(workspaceOf(call).dir, '.baton');
   const verdict = importRegistry(resolve(call.cwd, dir), home);
   if (!verdict.allow) throw new Refused(verdict);
-  const { loaded } = keeperOf(home)();
-  if (loaded) {
-    const reason = 'imported';
-    await withLedger(call, ({ door }) => door.submit({ kind: 'registry.load', registry: loaded, reason }, person()), {
-      begins: true,
-    });
+  const { loaded, texts } = keeperOf(home)();
+  if (loaded && texts) {
+    const load = { kind: 'registry.load', registry: loaded, texts, reason: 'imported' } as const;
+    await withLedger(call, ({ door }) => door.submit(load, person()), { begins: true });
   }
   if (call.json) outJson(verdict);
   else out(verdict.reason);

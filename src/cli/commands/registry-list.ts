@@ -1,10 +1,12 @@
 // `baton registry list`: every agent, how it is pinned, and what it may do.
 import { join } from 'node:path';
+import type { Registry } from '../../dialects/governed/registry.ts';
 import { noTrust, quarantineOf } from '../../kernel/trust/state.ts';
+import { type Denied, deny } from '../../kernel/verdict.ts';
 import { keeperOf } from '../../workspace/registry-kept.ts';
 import { hasRegistry } from '../../workspace/registry-lock.ts';
 import { rowsOf } from '../../workspace/registry-review.ts';
-import { type Call, EXIT, note, out, outJson } from '../command.ts';
+import { type Call, EXIT, out, outJson, Refused } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { withLedger } from '../ledger-session.ts';
 import { hasLog } from '../state-folder.ts';
@@ -16,10 +18,11 @@ export async function run(call: Call): Promise<number> {
   const home = join(workspace.dir, '.baton');
   const trust = hasLog(workspace) ? await withLedger(call, ({ log }) => trustIn(log)) : noTrust();
   const { registry } = keeperOf(home)();
+  // What cannot be listed must not look like a registry without agents, nor a registry that was taken away like none.
+  if (!registry.usable && (hasRegistry(home) || trust.registry !== null)) throw new Refused(unusable(registry));
   const rows = rowsOf(registry, (id) => quarantineOf(trust, id, null) !== null);
   if (call.json) outJson(rows);
-  else if (rows.length === 0)
-    out(hasRegistry(home) ? 'The registry cannot be used.' : 'trust: off (there is no registry here)');
+  else if (rows.length === 0) out('trust: off (there is no registry here)');
   else {
     const cells = rows.map((row) =>
       [
@@ -34,7 +37,13 @@ export async function run(call: Call): Promise<number> {
     );
     for (const line of table(cells, ['id', 'type', 'version', 'status', 'prompt', 'model', 'pinned'])) out(line);
   }
-  const [fatal] = registry.diagnostics.filter(({ level }) => level === 'fatal');
-  if (fatal && hasRegistry(home)) note(`${fatal.code}: ${fatal.message}`);
   return EXIT.ok;
+}
+
+function unusable({ diagnostics }: Registry): Denied {
+  const problems = diagnostics.map(({ level, code, agent, message }) => ({ level, code, agent, message }));
+  const why = problems.find(({ level }) => level === 'fatal')?.message ?? 'it is not there';
+  return deny('REGISTRY_UNUSABLE', `the registry cannot be used: ${why}; restore .baton/versions, or mend it`, {
+    problems,
+  });
 }

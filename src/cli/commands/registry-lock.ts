@@ -29,16 +29,17 @@ export async function run(call: Call): Promise<number> {
   // What `verify` would refuse at once is not approved in the first place.
   if (faults[0]) throw new Refused(notLocked(faults));
   const pinned = writeRegistryLock(home, relock);
-  const { registry, loaded } = keeperOf(home)();
+  const { registry, loaded, texts } = keeperOf(home)();
   const problems = found.map(({ level, code, agent, message }) => ({ level, code, agent, message }));
   for (const { code, agent, message } of problems) note(`warning ${code} ${agent ?? 'registry'}: ${message}`);
-  const verdict: Verdict = loaded
-    ? await withLedger(
-        call,
-        ({ door }) => door.submit({ kind: 'registry.load', registry: loaded, ...reasonOf(call) }, person()),
-        { begins: true },
-      )
-    : deny('REGISTRY_UNUSABLE', registry.diagnostics[0]?.message ?? 'the registry cannot be used', {});
+  const verdict: Verdict =
+    loaded && texts
+      ? await withLedger(
+          call,
+          ({ door }) => door.submit({ kind: 'registry.load', registry: loaded, texts, ...reasonOf(call) }, person()),
+          { begins: true },
+        )
+      : deny('REGISTRY_UNUSABLE', registry.diagnostics[0]?.message ?? 'the registry cannot be used', {});
   if (!verdict.allow) throw new Refused(verdict);
   const { agents, changed, sameVersion } = pinned;
   const details = { registry: loaded?.digest ?? null, agents, changed, sameVersion, problems };

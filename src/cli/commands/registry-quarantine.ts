@@ -16,7 +16,7 @@ export async function run(call: Call): Promise<number> {
   else if (rows.length === 0) out('Nothing is blocked.');
   else {
     const cells = rows.map(({ key, code, since, times, reason }) => [key, code, since, String(times), reason]);
-    for (const line of table(cells, ['id', 'code', 'since', 'times', 'reason'])) out(line);
+    for (const line of table(cells, ['id', 'code', 'since', 'times', 'reason'], ['id'])) out(line);
   }
   return EXIT.ok;
 }

@@ -1,10 +1,10 @@
 // `baton registry release`: a person lets go what was blocked, for a reason. Manifest, lock and prompts are looked at anew.
 import { join } from 'node:path';
-import { isInsideAttempt } from '../../agents/inside-attempt.ts';
 import { OUTCOMES } from '../../kernel/trust/fact.ts';
 import { keeperOf } from '../../workspace/registry-kept.ts';
 import { type Call, EXIT, out, outJson, Refused, text, UsageError } from '../command.ts';
 import { needed, withLedger } from '../ledger-session.ts';
+import { isByAgent } from '../refuse-agents.ts';
 import { person } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
@@ -24,7 +24,7 @@ export async function run(call: Call): Promise<number> {
         id,
         reason,
         ...(outcome ? { outcome } : {}),
-        isAgent: isInsideAttempt(call.env),
+        isAgent: isByAgent(call),
         registry: loaded,
         faults: Object.fromEntries(faults),
       },

@@ -4,7 +4,7 @@ import { allow, deny } from '../../kernel/verdict.ts';
 import { loadFor } from '../../workspace/find-config.ts';
 import { keeperOf } from '../../workspace/registry-kept.ts';
 import { reviewRegistry } from '../../workspace/registry-review.ts';
-import { type Call, EXIT, flag, out, outJson } from '../command.ts';
+import { type Call, exitOf, flag, out, outJson } from '../command.ts';
 import { counted } from '../counted.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { withLedger } from '../ledger-session.ts';
@@ -33,5 +33,5 @@ export async function run(call: Call): Promise<number> {
       out(`${level.padEnd(7)} ${code}  ${agent ?? 'registry'}: ${message}`);
     out(verdict.allow ? `ok: ${said}` : `not in order (${verdict.code}): ${verdict.reason}`);
   }
-  return verdict.allow ? EXIT.ok : EXIT.denied;
+  return exitOf(verdict);
 }

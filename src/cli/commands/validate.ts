@@ -6,18 +6,20 @@ import { memberText } from '../../dialects/member-text.ts';
 import { KINDS, type ValidateOptions, type Validator, validatorFor } from '../../dialects/validate.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
-import { type Call, EXIT, flag, outJson, outJsonLine, text, UsageError } from '../command.ts';
+import { type Call, EXIT, exitOf, flag, outJson, outJsonLine, text, UsageError } from '../command.ts';
 import { readBytes } from '../read-input.ts';
+import { type Line, linesIn } from './validate-lines.ts';
 
-const PAYLOAD_BYTES_MAX = 16 * 1024 * 1024;
+const LINE_BYTES_MAX = 16 * 1024 * 1024;
 
 export async function run(call: Call): Promise<number> {
   const [kind, file, ...more] = call.words;
   if (kind === undefined) throw new UsageError(`say which kind: ${KINDS.join(', ')}`);
   if (more.length > 0) throw new UsageError('validate one file at a time, or many payloads with --jsonl');
-  const validator = await validatorFor(kind);
-  if (!validator) throw new UsageError(`there is no kind ${kind}; there are: ${KINDS.join(', ')}`);
+  const found = await validatorFor(kind);
+  if (!found) throw new UsageError(`there is no kind ${kind}; there are: ${KINDS.join(', ')}`);
   const registry = text(call.values, 'registry');
+  const validator = registry === undefined ? startingAt(call.cwd, found) : found;
   const given = {
     strict: flag(call.values, 'strict'),
     registry: registry === undefined ? null : resolve(call.cwd, registry),
@@ -30,17 +32,41 @@ export async function run(call: Call): Promise<number> {
   const bytes = await readBytes(call, file ?? '-');
   const verdict = validator({ text: bytes.toString('utf8'), bytes }, { ...given, options: optionsOf(call) });
   outJson(verdict);
-  return verdict.allow ? EXIT.ok : EXIT.denied;
+  return exitOf(verdict);
+}
+
+/** Where no registry is named for all, a relative one of a payload's own options begins in the folder the command acts on. */
+function startingAt(cwd: string, validator: Validator): Validator {
+  return (payload, given) => {
+    const { options = {} } = given;
+    if (!isString(options.registry)) return validator(payload, given);
+    return validator(payload, { ...given, options: { ...options, registry: resolve(cwd, options.registry) } });
+  };
 }
 
 /** Every line is answered, in order; a line that cannot be read is answered too. */
 async function lines(validator: Validator, given: Omit<ValidateOptions, 'options'>): Promise<number> {
-  for await (const line of linesOf(process.stdin)) {
-    if (line.trim() === '') continue;
-    const { id, verdict } = answer(validator, given, line);
+  for await (const line of linesIn(process.stdin, LINE_BYTES_MAX)) {
+    if ('text' in line && line.text.trim() === '') continue;
+    const { id, verdict } = 'text' in line ? answer(validator, given, line.text) : unread(validator, given, line);
     outJsonLine({ id, ...verdict });
   }
   return EXIT.ok;
+}
+
+/** A line that was not read as text gets the answer that a file with its bytes would get. */
+function unread(
+  validator: Validator,
+  given: Omit<ValidateOptions, 'options'>,
+  line: Exclude<Line, { text: string }>,
+): { id: Json; verdict: Verdict } {
+  if ('tooLong' in line) return { id: null, verdict: notALine(`it is larger than ${LINE_BYTES_MAX} bytes`) };
+  const text = line.bytes.toString('utf8');
+  const members = readLine(text);
+  const { id = null, options } = typeof members === 'string' ? {} : members;
+  const verdict = validator({ text, bytes: line.bytes }, { ...given, options: isObject(options) ? options : {} });
+  // An id in which a byte was replaced is not the one that was sent.
+  return { id: JSON.stringify(id).includes('\uFFFD') ? null : id, verdict };
 }
 
 function answer(
@@ -49,10 +75,7 @@ function answer(
   line: string,
 ): { id: Json; verdict: Verdict } {
   const members = readLine(line);
-  if (typeof members === 'string') {
-    const reason = `the line is not {"id", "input" | "input_raw", "options"?}: ${members}`;
-    return { id: null, verdict: deny('BAD_USAGE', reason) };
-  }
+  if (typeof members === 'string') return { id: null, verdict: notALine(members) };
   const { id = null, input, input_raw: raw } = members;
   const options = members.options ?? {};
   if (!isObject(options)) return { id, verdict: deny('BAD_USAGE', 'options must be an object') };
@@ -64,32 +87,18 @@ function answer(
   return { id, verdict: validator(payload, { ...given, options }) };
 }
 
+function notALine(why: string): Verdict {
+  return deny('BAD_USAGE', `the line is not {"id", "input" | "input_raw", "options"?}: ${why}`);
+}
+
 /** The line itself is only taken apart: what its payload may hold is for the validator to say. */
 function readLine(line: string): JsonObject | string {
-  if (Buffer.byteLength(line) > PAYLOAD_BYTES_MAX) return `it is larger than ${PAYLOAD_BYTES_MAX} bytes`;
   try {
     const value = JSON.parse(line.replace(/^\uFEFF/, '')) as Json;
     return isObject(value) ? value : 'it is no object';
   } catch (error) {
     return (error as Error).message;
   }
-}
-
-/** Lines end at a line feed and nowhere else: other separators may stand in a JSON string. */
-async function* linesOf(input: NodeJS.ReadableStream): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const chunk of input) {
-    rest += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
-    let from = 0;
-    for (let end = rest.indexOf('\n'); end !== -1; end = rest.indexOf('\n', from)) {
-      yield rest.slice(from, end);
-      from = end + 1;
-    }
-    rest = rest.slice(from);
-  }
-  rest += decoder.decode();
-  if (rest !== '') yield rest;
 }
 
 /** `--options` takes the same object that a line of `--jsonl` has. */

@@ -3,17 +3,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveWatch, liveWatch } from '../../agents/live-watch.ts';
 import type { Change, Door } from '../../engine/door.ts';
 import { apply } from '../../kernel/apply.ts';
+import type { Entry } from '../../kernel/fact.ts';
 import { emptyState } from '../../kernel/state.ts';
 import { again, type Call, EXIT, flag, note, outJson, outJsonLine, UsageError } from '../command.ts';
 import { exitOf, loadView, showEnd } from '../ending.ts';
 import { nameCast, withDoor } from '../looking.ts';
 import { type Progress, progressFor } from '../progress.ts';
+import { flat } from './log.ts';
 
 const LOOK_EVERY_MS = 1_000;
 
 export async function run(call: Call): Promise<number> {
   const isStream = flag(call.values, 'jsonl');
   if (isStream && call.json) throw new UsageError('--json is one value and --jsonl a line for each event; choose one');
+  const withFacts = flag(call.values, 'facts');
+  if (withFacts && !isStream) throw new UsageError('--facts are lines between those of the agents; say --jsonl too');
   return withDoor(call, async (door, { stateDir, dir }) => {
     const { cast } = await nameCast(door, call.words[0]);
     const progress = progressFor(isStream ? { ...call, json: true } : call, cast);
@@ -21,7 +25,10 @@ export async function run(call: Call): Promise<number> {
       if (isStream) outJsonLine(heard);
       progress.hear(heard.turn, heard.event);
     });
-    const stands = await follow(door, cast, progress, live);
+    const tell = (entries: readonly Entry[]) => {
+      for (const entry of withFacts ? entries : []) outJsonLine(flat(entry));
+    };
+    const stands = await follow(door, cast, { progress, live, tell });
     await live.stop();
     progress.stop();
     const view = await loadView(door, cast, flag(call.values, 'turns'), dir);
@@ -33,8 +40,14 @@ export async function run(call: Call): Promise<number> {
   });
 }
 
+type Listeners = {
+  readonly progress: Progress;
+  readonly live: LiveWatch;
+  readonly tell: (entries: readonly Entry[]) => void;
+};
+
 /** Tells everything, from the beginning on. False when the cast does not stand and nobody drives it. */
-async function follow(door: Door, cast: string, progress: Progress, live: LiveWatch): Promise<boolean> {
+async function follow(door: Door, cast: string, { progress, live, tell }: Listeners): Promise<boolean> {
   let seen = 0;
   let isStanding = false;
   // The cast as its facts tell it: who runs now, and by which runner.
@@ -48,6 +61,7 @@ async function follow(door: Door, cast: string, progress: Progress, live: LiveWa
     const entries = change.entries.filter(({ seq }) => seq > seen);
     seen = entries.at(-1)?.seq ?? seen;
     for (const entry of entries) apply(state, entry);
+    tell(entries);
     progress.take({ ...change, entries });
     listen();
     isStanding = change.status !== 'running';

@@ -1,4 +1,5 @@
 // `baton worklog`: entries are added to a task's worklog, and shown.
+import { isInsideAttempt } from '../../agents/inside-attempt.ts';
 import { takeWorklogEntry } from '../../dialects/operator/intake.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
 import { findTask, runOf, type Task } from '../../kernel/ledger/state.ts';
@@ -20,14 +21,16 @@ export async function run(call: Call): Promise<number> {
 
 async function add(call: Call, id: string, file: string): Promise<number> {
   const given = await readInput(call, file);
-  const fence = integer(call, 'fence');
+  const fence = integer(call, 'fence') ?? ownFence(call, id);
   return answering(() =>
     withLedger(call, async (session) => {
       const taken = takeWorklogEntry(given);
       if (!taken.ok) return refuseAtDoor(session, 'worklog', { ...taken, subject: { ...taken.subject, task: id } });
       const { payload: entry } = taken;
       const run = await runOfEntry(session, String(entry.run_id));
-      const request = { kind: 'worklog.add', run, task: id, entry, ...(fence === undefined ? {} : { fence }) } as const;
+      const claim = fence === undefined ? {} : { fence };
+      const actor = isInsideAttempt(call.env) ? ({ actor: 'agent' } as const) : {};
+      const request = { kind: 'worklog.add', run, task: id, entry, ...claim, ...actor } as const;
       const verdict = await session.door.submit(request, person());
       if (!verdict.allow) return verdict;
       const { task, runId } = await taskNamed(session, id, run);
@@ -37,6 +40,12 @@ async function add(call: Call, id: string, file: string): Promise<number> {
       return allow(`entry ${String(entries)} of ${id}`, { ...verdict.details, entries, file: written?.file ?? null });
     }),
   );
+}
+
+/** An agent of a cast is told its task and the token of its claim; it need not say them again. */
+function ownFence({ env }: Call, task: string): number | undefined {
+  const { BATON_TASK, BATON_FENCE = '' } = env;
+  return BATON_TASK === task && /^[0-9]{1,15}$/.test(BATON_FENCE) ? Number(BATON_FENCE) : undefined;
 }
 
 /** The lines of the worklog as its facts tell them, whatever has become of the file. */
@@ -59,7 +68,7 @@ function shown(entry: JsonObject): string {
 
 async function runOfEntry(session: LedgerSession, id: string): Promise<string> {
   const { ledger, run } = await ledgerFor(session);
-  return run ?? runCalled(ledger, id) ?? id;
+  return run ?? runCalled(ledger, id, session.call.env) ?? id;
 }
 
 type Named = { readonly task: Task; readonly runId: string };

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../kernel/json.ts';
 import { mergeContracts } from './merge.ts';
 
 const entry = (contract: Json, payload: Json) => ({ contract, payload });
+const EVIDENCE = { brief_id: 1, ac_id: 'AC-1', type: 'file', artifact_path: 'shots/a.png' };
 const DOOR_ROWS: [string, Json[], JsonObject, string[], string[]][] = [
   ['every section is writable', [entry('a', { y: 2 })], { a: { x: 1, y: 2 }, list: [1] }, [], []],
   ['a new section is written', [entry('b', { y: 2 })], { a: { x: 1 }, list: [1], b: { y: 2 } }, [], []],
@@ -35,6 +36,20 @@ const DOOR_ROWS: [string, Json[], JsonObject, string[], string[]][] = [
     ['UPDATE_CONTRACTS_REJECTED:list'],
   ],
   [
+    'evidence needs no permission and is no section',
+    [entry('evidence', EVIDENCE), entry('a', { y: 2 })],
+    { a: { x: 1, y: 2 }, list: [1] },
+    [],
+    [],
+  ],
+  [
+    'bad evidence is rejected with all other evidence, and sections still apply',
+    [entry('evidence', EVIDENCE), entry('evidence', { ...EVIDENCE, type: 'x' }), entry('a', { y: 2 })],
+    { a: { x: 1, y: 2 }, list: [1] },
+    ['evidence'],
+    ['UPDATE_CONTRACTS_REJECTED:evidence', 'UPDATE_CONTRACTS_REJECTED:evidence'],
+  ],
+  [
     'entries of another shape are skipped',
     [null, 'a', {}, { contract: 'a' }, { payload: {} }, entry(7, {}), entry('a', { y: 2 })],
     { a: { x: 1, y: 2 }, list: [1] },
@@ -48,6 +63,16 @@ test.each(DOOR_ROWS)('%s', (_name, entries, result, rejected, warnings) => {
   const verdict = mergeContracts({ base, entries, writable_sections: ['a', 'b', 'list'] });
   expect(verdict.code).toBe(rejected.length > 0 ? 'WRITE_NOT_PERMITTED' : 'OK');
   expect(verdict.details).toMatchObject({ result, rejected, warnings });
+});
+
+test('evidence that would be taken is told, and what is wrong with it by its place', () => {
+  const merged = (payload: Json) =>
+    mergeContracts({ base: {}, entries: [entry('evidence', payload)], writable_sections: [] }).details;
+  expect(merged(EVIDENCE).evidence).toEqual([EVIDENCE]);
+  expect(merged({ ...EVIDENCE, artifact_path: '../a' })).toMatchObject({
+    rejected: ['evidence'],
+    issues: [{ path: 'entries[0].payload.artifact_path', message: expect.stringContaining('EVIDENCE_OUTSIDE') }],
+  });
 });
 
 test('live state is written with a warning, references in their canonical spelling', () => {

@@ -18,7 +18,12 @@ export type MergeRequest = {
 
 /** A section that may not be written is rejected and the others still apply. Live state is only pointed out. */
 export function mergeContracts({ base, entries, writable_sections }: MergeRequest): Verdict {
-  const { permitted, rejected: refused, findings: found } = sortEntries(entries, writable_sections, 'entries');
+  const {
+    permitted,
+    deposits,
+    rejected: refused,
+    findings: found,
+  } = sortEntries(entries, writable_sections, 'entries');
   const rejected = new Set(refused);
   const findings = [...found];
   const sections = new Map(Object.entries(base));
@@ -34,12 +39,17 @@ export function mergeContracts({ base, entries, writable_sections }: MergeReques
     }
   }
   const { warnings, issues } = asDetails(findings);
-  const details = { result: Object.fromEntries(sections), rejected: [...rejected], warnings, issues };
-  if (rejected.size === 0) return allow(`${permitted.length} of ${entries.length} entries were merged`, details);
+  const details = {
+    ...{ result: Object.fromEntries(sections), rejected: [...rejected], warnings, issues },
+    ...(deposits.length > 0 ? { evidence: deposits } : {}),
+  };
+  if (rejected.size === 0)
+    return allow(`${permitted.length + deposits.length} of ${entries.length} entries were merged`, details);
   return deny('WRITE_NOT_PERMITTED', `${rejected.size} sections were not written; the others were`, details);
 }
 
-function prepare(payload: JsonObject, contract: string, findings: Finding[]): JsonObject {
+/** References in their canonical spelling; that, and what looks like live state, is pointed out. */
+export function prepare(payload: JsonObject, contract: string, findings: Finding[]): JsonObject {
   const normalised = normaliseReferences(payload, contract, findings);
   findLiveState(normalised, contract, findings);
   return normalised;

@@ -37,7 +37,7 @@ const REPLIES: [string, string, string][] = [
   ['the root a list', fenced('[]'), 'NO_BLOCK'],
   ['the root a string', fenced('"COMPLETE"'), 'NO_BLOCK'],
   ['the root a number', fenced('7'), 'NO_BLOCK'],
-  ['a larger block than is read', fenced(`"${'x'.repeat(1_100_000)}"`), 'OUTPUT_TOO_LARGE'],
+  ['a larger block than is read', fenced(`"${'x'.repeat(1_100_000)}"`), 'NOT_JSON'],
   ['an empty body', fenced(''), 'NOT_JSON'],
   ['a trailing comma', fenced('{"a": 1,}'), 'NOT_JSON'],
   ['YAML', fenced(YAML), 'NOT_JSON'],
@@ -80,6 +80,12 @@ test('broken JSON is located in the whole reply', () => {
   const { reason, details } = readReport(fenced('{\n  "a": 1,\n}'));
   expect(details).toMatchObject({ line: 5, column: 1, message: 'a comma before a closing brace is not allowed' });
   expect(reason).toBe('the block is not JSON at line 5, column 1: a comma before a closing brace is not allowed');
+});
+
+test('a block is read up to the limit of its socket', () => {
+  const { length } = JSON.stringify(REPORT, null, 2);
+  const readings = [length + 1, length - 1].map((maxBytes) => gaia.read(says(REPORT), contract({ maxBytes })).ok);
+  expect(readings).toEqual([true, false]);
 });
 
 test('a block cut by backticks says where and what to write instead', () => {

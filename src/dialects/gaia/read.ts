@@ -4,7 +4,7 @@ import type { Contract, Handoff, Reading } from '../../kernel/dialect.ts';
 import { isObject, type JsonObject, nameOfType } from '../../kernel/json.ts';
 import { OUTCOME_OF } from '../../kernel/turn/plan-status.ts';
 import { type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
-import { parseJsonText } from '../json-text.ts';
+import { parseJsonText, TEXT_BYTES_MAX } from '../json-text.ts';
 import { type Block, findBlock } from './block.ts';
 import { isPlanStatus, TAG } from './contract.ts';
 import { type Finding, warning } from './finding.ts';
@@ -21,7 +21,7 @@ export function readReport(raw: string, given: Given = {}): Verdict {
 
 /** Reads a reply for its socket, in the light of what the agent was told for this turn. */
 export function read(raw: string, contract: Contract): Reading {
-  const parsed = parseReply(raw);
+  const parsed = parseReply(raw, contract.maxBytes);
   const given = contract.turn ? { injectedContext: contract.turn.input, taskAgentId: contract.turn.agentId } : {};
   if (!parsed.ok) return { ok: false, verdict: refuseReply(parsed, given) };
   const { report, findings } = parsed;
@@ -32,7 +32,7 @@ export function read(raw: string, contract: Contract): Reading {
 
 /** Why there is no report to judge. */
 export type Unread = {
-  readonly code: 'NO_BLOCK' | 'NOT_JSON' | 'OUTPUT_TOO_LARGE';
+  readonly code: 'NO_BLOCK' | 'NOT_JSON';
   readonly reason: string;
   /** Where the JSON breaks, in lines and columns of the whole reply. */
   readonly place?: JsonObject;
@@ -47,10 +47,10 @@ type Parsed =
   | { readonly ok: true; readonly report: JsonObject; readonly findings: readonly Finding[] }
   | ({ readonly ok: false } & Unread);
 
-function parseReply(raw: string): Parsed {
+function parseReply(raw: string, maxBytes = TEXT_BYTES_MAX): Parsed {
   const block = findBlock(raw);
   if (!block.found) return { ok: false, code: 'NO_BLOCK', reason: block.message };
-  const parsed = parseBody(block);
+  const parsed = parseBody(block, maxBytes);
   if (!parsed.ok) return { ok: false, ...unreadable(block, parsed) };
   if (isObject(parsed.value)) return { ok: true, report: parsed.value, findings: parsed.findings };
   const reason = `the block on line ${block.line} holds ${nameOfType(parsed.value)}, not an object`;
@@ -59,7 +59,9 @@ function parseReply(raw: string): Parsed {
 
 function unreadable(block: Block, fault: Fault): Unread {
   const { message, column } = fault;
-  if (fault.kind === 'too_large') return { code: 'OUTPUT_TOO_LARGE', reason: `the ${TAG} block: ${message}` };
+  if (fault.kind === 'too_large') {
+    return { code: 'NOT_JSON', reason: `the ${TAG} block is not read: ${message}`, place: { message } };
+  }
   const line = block.line + fault.line - 1;
   const reason = `the block is not JSON at line ${line}, column ${column}: ${message}`;
   const { cutAt } = block;
@@ -77,11 +79,11 @@ type Body =
   | { readonly ok: true; readonly value: unknown; readonly findings: readonly Finding[] }
   | ({ readonly ok: false } & Fault);
 
-function parseBody({ body, line: firstLine }: Block): Body {
+function parseBody({ body, line: firstLine }: Block, maxBytes: number): Body {
   if (body.startsWith('\ufeff')) {
     return { ok: false, kind: 'syntax', message: 'a byte order mark stands before the JSON', line: 1, column: 1 };
   }
-  const parsed = parseJsonText(body);
+  const parsed = parseJsonText(body, { maxBytes });
   if (parsed.ok) return { ...parsed, findings: [] };
   if (parsed.kind !== 'duplicate_key') return parsed;
   // A key written twice is legal JSON in which the last one counts. Whoever reads the first is warned.

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { exampleReport } from './brief.ts';
 import { CONSOLIDATION_KEYS, EVIDENCE_KEYS, PLAN_STATUSES } from './contract.ts';
+import { mergeContracts } from './merge.ts';
 import { judgeReport } from './report.ts';
 
 const COMPLETE = exampleReport({}) as {
@@ -333,6 +334,24 @@ test('a section off the list is warned about and the report is accepted', () => 
   expect(verdict.allow).toBe(true);
   expect(verdict.details.warnings).toEqual(['UPDATE_CONTRACTS_REJECTED:Cluster', 'UPDATE_CONTRACTS_REJECTED:apps']);
   expect(verdict.details.update_contracts).toEqual({ contracts: ['cluster'], rejected: ['Cluster', 'apps'] });
+});
+
+test('what a cast would not store as it is written is pointed out as a merge points it out', () => {
+  const payload = { ip: '10.0.0.1', uses: ['git@github.com:Acme/IaC.git:tf_modules/network'] };
+  const entries = [
+    { contract: 's', payload },
+    { contract: 'off', payload },
+  ];
+  const context = { write_permissions: { writable_sections: ['s'] } };
+  const { allow, details } = judgeReport(report({ update_contracts: entries }), { injectedContext: context });
+  const merged = mergeContracts({ base: {}, entries, writable_sections: ['s'] });
+  expect(allow).toBe(true);
+  expect(details.warnings).toEqual([
+    'UPDATE_CONTRACTS_REJECTED:off',
+    'REFERENCE_NORMALISED:s.uses[0]',
+    'LIVE_STATE:s.ip',
+  ]);
+  expect(details.warnings).toEqual(merged.details.warnings);
 });
 
 test('an INPUT that lists no writable section permits none, and no INPUT says nothing about it', () => {

@@ -10,8 +10,9 @@ import { asDetails, type Finding } from './finding.ts';
 import { consolidationRequired } from './input.ts';
 import { checkLoopState } from './loop-state.ts';
 import { memorializeSuggestions, memorySuggestions } from './memory.ts';
+import { prepare } from './merge.ts';
 import { checkStatus, type Status } from './status.ts';
-import { sortEntries, writableSections } from './update-contracts.ts';
+import { EVIDENCE, sortEntries, writableSections } from './update-contracts.ts';
 
 /** What the runtime knows about the turn that is reported. */
 export type Given = {
@@ -36,6 +37,7 @@ export function judgeReport(report: JsonObject, given: Given, more: readonly Fin
     ...checkLoopState(report, status.plan),
     ...memorials.findings,
     ...writes.findings,
+    ...doubtsAbout(writes.permitted),
     ...more,
   ];
   const rollback = rollbackExecuted(report);
@@ -45,13 +47,23 @@ export function judgeReport(report: JsonObject, given: Given, more: readonly Fin
     user_facing_summary: userFacingSummary(report),
     memory_suggestions: memorySuggestions(report),
     memorialize_suggestions: memorials.suggestions as readonly Json[],
-    update_contracts: { contracts: writes.permitted.map(({ contract }) => contract), rejected: writes.rejected },
+    update_contracts: {
+      contracts: [...writes.permitted.map(({ contract }) => contract), ...writes.deposits.map(() => EVIDENCE)],
+      rejected: writes.rejected,
+    },
     context_consumption: contextConsumption(report),
     ...(rollback === undefined ? {} : { rollback_executed: rollback }),
   };
   const broken = findings.filter(({ kind }) => kind !== 'warning');
   if (broken.length === 0) return allow(`${status.plan} from ${status.agentId}`, details);
   return deny('CONTRACT_VIOLATION', `the report breaks its contract: ${listed(broken)}`, details);
+}
+
+/** What a cast would spell differently or not store at all, as `gaia/merge` tells it of the same entries. */
+function doubtsAbout(entries: ReturnType<typeof sortEntries>['permitted']): readonly Finding[] {
+  const findings: Finding[] = [];
+  for (const { contract, payload } of entries) prepare(payload, contract, findings);
+  return findings;
 }
 
 /** The part of the details that every answer about a reply has, also when no report could be read from it. */

@@ -89,7 +89,7 @@ function common(progress: Progress): JsonObject {
   const digests = texts && digestsOf(texts, registry.sha256);
   return {
     handoff_id: envelope ? envelope.handoff_id.toLowerCase() : handoffIdOf(value),
-    attestation: { claimed, recomputed },
+    attestation: { claimed, recomputed, registry_digest: registry.digest },
     false_claims: claimed ? falseClaims(claimed, recomputed) : [],
     warnings: warnings.slice(0, PROBLEMS_MAX).map(toJson),
     envelope_digest: digests?.whole ?? null,
@@ -121,7 +121,7 @@ export const INCIDENTS: Partial<Record<GovernedCode, 'pair' | 'agent'>> = {
 };
 
 /** In lower case, the form in which ids are compared and stored. */
-function handoffIdOf(value: Json): string | null {
+export function handoffIdOf(value: Json): string | null {
   const id = isObject(value) ? value.handoff_id : null;
   return isString(id) && UUID.test(id) ? id.toLowerCase() : null;
 }

@@ -6,7 +6,10 @@ import { LOCK_PATH, MANIFEST_PATH, readRegistryJson } from './registry-json.ts';
 
 /** `dir` is where the registry stands within what `read` can see; empty for its root. */
 export function loadRegistry(dir: string, read: ReadFile, sha256: Sha256): Registry {
-  const inside: ReadFile = (path) => read(dir === '' ? path : `${dir.replace(/\/+$/, '')}/${path}`);
+  const within = (path: string) => (dir === '' ? path : `${dir.replace(/\/+$/, '')}/${path}`);
+  const inside: ReadFile = Object.assign((path: string) => read(within(path)), {
+    leaves: (path: string) => read.leaves?.(within(path)) ?? false,
+  });
   const manifest = readRegistryJson('manifest', inside(MANIFEST_PATH));
   const lock = readRegistryJson('lock', inside(LOCK_PATH));
   const failed = [manifest, lock].filter((file) => 'code' in file);

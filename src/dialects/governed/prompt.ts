@@ -5,7 +5,11 @@ import { type Diagnostic, faulty } from './diagnostic.ts';
 import type { LockEntry } from './lock.ts';
 
 /** Gives the bytes of a file by its path relative to the registry, or null when it cannot. */
-export type ReadFile = (path: string) => Uint8Array | null;
+export type ReadFile = {
+  (path: string): Uint8Array | null;
+  /** Whether a path that looks harmless leads out of the registry all the same, through a link. */
+  leaves?(path: string): boolean;
+};
 
 export type Prompt = {
   readonly bytes: Uint8Array | null;
@@ -29,9 +33,10 @@ export function checkPrompt(
   const embedded = typeof entry?.systemPrompt === 'string' ? new TextEncoder().encode(entry.systemPrompt) : null;
   const bytes = stored ?? embedded;
   if (!bytes) {
-    if (diagnostics.length === 0) {
+    const isOutside = path !== null && read.leaves?.(path) === true;
+    if (isOutside) diagnostics.push(faulty(agent, 'PROMPT_PATH', 'its prompt is a link that leaves the registry'));
+    else if (diagnostics.length === 0)
       diagnostics.push(faulty(agent, 'PROMPT_MISSING', 'its prompt is missing or cannot be read'));
-    }
     return { bytes: null, matches: false, diagnostics };
   }
   const locked = entry?.hash ?? null;

@@ -15,6 +15,17 @@ export function readInside(dir: string, path: string): Uint8Array | null {
   }
 }
 
+/** Whether the path is a link, or leads through one, to something outside the folder. */
+export function leavesFolder(dir: string, path: string): boolean {
+  try {
+    const root = realpathSync(dir);
+    const file = realpathSync(join(root, path));
+    return !file.startsWith(root.endsWith(sep) ? root : root + sep);
+  } catch {
+    return false; // There is nothing it could lead to.
+  }
+}
+
 // Opened without waiting: a named pipe in place of a file must not hold up the verifier.
 function readPlainFile(file: string): Uint8Array | null {
   const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);

@@ -5,7 +5,7 @@ import type { Sha256 } from './canonical.ts';
 import { fatal } from './diagnostic.ts';
 import { loadRegistry } from './load.ts';
 import { type ReadFile, safePath } from './prompt.ts';
-import { readInside } from './read-inside.ts';
+import { leavesFolder, readInside } from './read-inside.ts';
 import { type Registry, unusable } from './registry.ts';
 import type { RegistryLoader } from './validate.ts';
 
@@ -17,10 +17,11 @@ export function loadRegistryFolder(dir: string): Registry {
 
 /** Answers null for what is missing, unreadable, too large, no plain file, or outside the folder. */
 export function readerOf(dir: string): ReadFile {
-  return (path) => {
+  const read = (path: string) => {
     const inside = safePath(path);
     return inside === null ? null : readInside(dir, inside);
   };
+  return Object.assign(read, { leaves: (path: string) => leavesFolder(dir, path) });
 }
 
 /**

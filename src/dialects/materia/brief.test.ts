@@ -131,3 +131,12 @@ test('a repair quotes at most 600 characters of the bad output, each line marked
   expect(materia.repair(refusal, 'x'.repeat(634), contract())).toContain('(34 more characters were cut.)');
   expect(materia.repair(refusal, ' ', contract())).toContain('The previous output was empty.');
 });
+
+test.each([
+  [{ generator: true }, true],
+  [{ assign: { workItems: '$.workItems' } }, true],
+  [{ requires: ['satisfied'] }, true],
+  [{ requires: ['score'] }, false],
+])('whether %j says that a context may be added: %s', (parts, told) => {
+  expect(/- `context`: optional/.test(materia.brief(contract(parts)))).toBe(told);
+});

@@ -77,7 +77,7 @@ function fieldLines(terms: Terms): readonly string[] {
   if (isWanted('context')) lines.push('- `context`: a string, what the next agent needs to know.');
   else if (isWanted('satisfied')) {
     lines.push('- `context`: optional, a string; when `satisfied` is false, say here what has to be mended.');
-  } else if (terms.required.length === 0 && terms.paths.length === 0 && !terms.takesAll) {
+  } else if (isWanted('workItems') || (terms.required.length === 0 && terms.paths.length === 0 && !terms.takesAll)) {
     lines.push('- `context`: optional, a string, what the next agent needs to know.');
   }
   if (isWanted('text')) lines.push('- `text`: a string, the result as people should read it.');

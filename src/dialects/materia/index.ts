@@ -3,4 +3,4 @@ import type { Dialect } from '../../kernel/dialect.ts';
 import { brief, repair } from './brief.ts';
 import { readMateria } from './read.ts';
 
-export const materia: Dialect = { brief, repair, read: (raw, contract) => readMateria(raw, contract) };
+export const materia: Dialect = { brief, repair, read: readMateria };

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { CODES } from '../../kernel/codes.ts';
 import type { Contract } from '../../kernel/dialect.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
+import { deny } from '../../kernel/verdict.ts';
 import { materia } from './index.ts';
 import { readMateria } from './read.ts';
 
@@ -55,20 +56,24 @@ test.each([
   }
 });
 
-test('a list is JSON that breaks the contract', () => {
-  for (const raw of ['[1,2]', ' [{"satisfied":true}]\n']) {
-    const reading = materia.read(raw, contract());
-    expect(reading).toMatchObject({
-      ok: false,
-      verdict: { code: 'CONTRACT_VIOLATION', details: { issues: [{ path: '$' }] } },
-    });
-  }
+test.each([
+  ['alone', '[1,2]', 'CONTRACT_VIOLATION'],
+  ['with white space around it', ' [{"satisfied":true}]\n', 'CONTRACT_VIOLATION'],
+  ['in a fence', `${FENCE}json\n[1,2]\n${FENCE}`, 'CONTRACT_VIOLATION'],
+  ['after prose', 'Result: [{"title":"a","context":"b"}]', 'CONTRACT_VIOLATION'],
+  ['that is not JSON', '[{"satisfied":true},]', 'NOT_JSON'],
+  ['that is prose in brackets', '[note] no answer today', 'NOT_JSON'],
+])('a list breaks the contract where it is JSON: one %s', (_, raw, code) => {
+  const reading = materia.read(raw, contract());
+  expect(reading).toMatchObject({ ok: false, verdict: { code, details: { issues: [{ path: '$' }] } } });
+  const told = materia.repair(reading.ok ? deny('INTERNAL', '') : reading.verdict, raw, contract());
+  expect(told).toContain(code === 'NOT_JSON' ? 'malformed syntax' : 'contract violation');
 });
 
 test('an output over the limit is not read', () => {
   const raw = JSON.stringify({ context: 'x'.repeat(100) });
-  expect(readMateria(raw, contract(), { maxBytes: 100 })).toMatchObject({ ok: false, verdict: { code: 'NOT_JSON' } });
-  expect(readMateria(raw, contract(), { maxBytes: 200 })).toMatchObject({ ok: true });
+  expect(readMateria(raw, contract({ maxBytes: 100 }))).toMatchObject({ ok: false, verdict: { code: 'NOT_JSON' } });
+  expect(readMateria(raw, contract({ maxBytes: 200 }))).toMatchObject({ ok: true });
 });
 
 // The handoff that each accepted payload becomes.

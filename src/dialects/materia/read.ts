@@ -3,7 +3,7 @@
 import type { Contract, Reading } from '../../kernel/dialect.ts';
 import { isObject, isText, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
 import { deny } from '../../kernel/verdict.ts';
-import { extractObject, type TextLimits } from '../json-text.ts';
+import { extractObject, TEXT_BYTES_MAX } from '../json-text.ts';
 import { readWithSchema } from '../user-schema.ts';
 import { type Path, type Terms, takesText, termsOf } from './contract.ts';
 import { checkEvents, checkSatisfied, checkString, checkWorkItems, messageForUnexpected } from './fields.ts';
@@ -14,16 +14,15 @@ export type MateriaReading = Reading & { readonly events?: readonly JsonObject[]
 
 const CONTRACT_FIELDS: ReadonlySet<string> = new Set(['workItems', 'satisfied', 'context', 'text']);
 
-export function readMateria(raw: string, contract: Contract, limits: TextLimits = {}): MateriaReading {
-  const found = extractObject(raw, limits);
+export function readMateria(raw: string, contract: Contract): MateriaReading {
+  const found = extractObject(raw, { maxBytes: contract.maxBytes ?? TEXT_BYTES_MAX });
   if (!found.ok) {
-    const { message, line, column } = found;
+    const { kind, message, line, column } = found;
     // A list is JSON, and not what was asked for; anything else that is no object was not meant as a handoff at all.
-    const isList = found.kind === 'not_object' && raw.trimStart().startsWith('[');
     const reason = `The output is not one JSON object: ${message} (line ${line}, column ${column}).`;
     return {
       ok: false,
-      verdict: deny(isList ? 'CONTRACT_VIOLATION' : 'NOT_JSON', reason, {
+      verdict: deny(kind === 'list' ? 'CONTRACT_VIOLATION' : 'NOT_JSON', reason, {
         issues: [{ path: '$', message, line, column }],
       }),
     };

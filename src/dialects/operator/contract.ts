@@ -94,7 +94,10 @@ export const TARGET = fields(['task_id', 'criteria']);
 /** What is asked about a ledger, beside the fields that any payload may have. */
 const ASKED = [...HEAD, 'generated_at'];
 export const RECONCILE = fields(['ledger'], [...ASKED, 'active_locks', 'events']);
-export const DELTAS = fields(['ledger'], [...ASKED, 'ledger_delta', 'streams', 'base_versions', 'applied_deltas']);
+export const DELTAS = fields(
+  ['ledger'],
+  [...ASKED, 'ledger_delta', 'deltas', 'streams', 'base_versions', 'applied_deltas'],
+);
 export const WATCHDOG = fields(['tasks'], [...ASKED, 'now']);
 
 /** What the caller knows beside the payload. */

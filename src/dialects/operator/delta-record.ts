@@ -35,7 +35,8 @@ export function deltasOf(value: Json | undefined): readonly Delta[] {
 
 /**
  * Whether the record means to create its row: a new task starts as `todo`, and says so with `x_create: true` or by
- * bringing a title. Anything less would let a mistyped task id pass for a new task.
+ * bringing a title. Anything less would let a mistyped task id pass for a new task. A title is no field of a delta, so that in
+ * strict mode only the marker is left.
  */
 export function isCreateIntent(delta: JsonObject): boolean {
   return delta.status === 'todo' && (delta.x_create === true || isText(delta.title));

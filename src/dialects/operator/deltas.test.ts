@@ -44,6 +44,8 @@ test.each<[string, unknown, string]>([
   ],
   ['timed_out as text', on([row('T-1')], delta('T-1', 'blocked', { timed_out: 'yes' })), 'SCHEMA_INVALID'],
   ['a wait with a fraction', on([row('T-1')], delta('T-1', 'blocked', { retry_after_ms: 1.5 })), 'SCHEMA_INVALID'],
+  ['both names of the list', { ...on([row('T-1')]), deltas: [] }, 'SCHEMA_INVALID'],
+  ['null under one name', { ...on([]), ledger_delta: null, deltas: [] }, 'MISSING_REQUIRED_INPUT'],
   ['bases as a list', { ...on([row('T-1')]), base_versions: [] }, 'SCHEMA_INVALID'],
   ['streams beside a stream', { ...on([row('T-1')]), streams: [] }, 'SCHEMA_INVALID'],
   ['streams as an object', { ledger: [], ledger_delta: [], streams: {} }, 'SCHEMA_INVALID'],
@@ -111,6 +113,12 @@ test.each<[string, unknown, string]>([
   ['the short name of the list', { ledger: [row('T-1')], deltas: [delta('T-1', 'in_progress')] }, 'OK'],
 ])('%s: %#', (_what, input, code) => {
   expect(validateDeltas(input).code).toBe(code);
+});
+
+test('the short name of the list is part of the contract in strict mode too', () => {
+  const input = { ledger: [row('T-1')], deltas: [delta('T-1', 'in_progress')] };
+  const { code, details } = validateDeltas(input, { strict: true });
+  expect([code, details.warnings]).toEqual(['OK', undefined]);
 });
 
 test('deltas apply in order, and the last one wins', () => {

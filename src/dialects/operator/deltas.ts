@@ -68,7 +68,7 @@ function checkInputs(found: Findings, payload: JsonObject): void {
 
 /** The list under the name it has in an envelope, or under its short name. */
 function deltaList(stream: JsonObject): Json | undefined {
-  return stream.ledger_delta ?? stream.deltas;
+  return stream.ledger_delta === undefined ? stream.deltas : stream.ledger_delta;
 }
 
 function checkRows(found: Findings, ledger: Json | undefined): void {
@@ -102,6 +102,9 @@ function checkStreams(found: Findings, payload: JsonObject): void {
 
 function checkStream(found: Findings, stream: JsonObject, lead: string): void {
   checkDeltas(found, deltaList(stream), `${lead}ledger_delta`);
+  if (stream.ledger_delta !== undefined && stream.deltas !== undefined) {
+    found.add('SCHEMA_INVALID', `${lead}deltas`, 'is another name for ledger_delta; give one of the two');
+  }
   const base = stream.base_versions;
   if (base === undefined) return;
   const isVersions =

@@ -11,7 +11,7 @@ import { Findings, quoted } from './findings.ts';
 import { breaks } from './gate-rule.ts';
 import { payloadOf } from './head.ts';
 import { isTaskId } from './identifiers.ts';
-import { checkForeignText, checkNoSecret, looseSecretIn } from './untrusted.ts';
+import { checkForeignText, checkNoSecret } from './untrusted.ts';
 
 const LISTED_MAX = 20;
 const RESULT_FIELDS = ['status', 'changes', 'acceptance_check', 'worklog_path', 'notes_for_orchestrator'];
@@ -125,9 +125,8 @@ function checkNotes(found: Findings, notes: Json | undefined): void {
     checkNoSecret(own, note, 'note');
     checkForeignText(own, note, 'note');
     const refusal = own.refusal();
-    const loose = isString(note) ? looseSecretIn(note) : null;
-    if (!refusal && loose === null) continue;
-    const pattern = refusal?.details.pattern ?? loose ?? undefined;
+    if (!refusal) continue;
+    const { pattern } = refusal.details;
     const message = 'carries a secret or tries to steer its reader; take it out';
     const details = { index, ...(pattern === undefined ? {} : { pattern }) };
     breaks(found, 'R-PO-004', `result.notes_for_orchestrator[${index}]`, message, details);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { OPERATOR_RULES } from '../../kernel/codes/operator-rules.ts';
 import { CODES } from '../../kernel/codes.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
@@ -7,6 +8,7 @@ import { gateLockUpdate, gatePreDispatch } from './gate-dispatch.ts';
 import { gatePostExecution, gatePreComplete } from './gate-result.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
+type Row = readonly [what: string, code: string, payload: unknown];
 type Assignment = { readonly [field: string]: Json | undefined };
 
 const lock = (task_id: Json, resource: Json, active: Json = true): JsonObject => ({ task_id, resource, active });
@@ -46,7 +48,7 @@ const check = (criterion: Json, status: Json = 'pass', evidence: Json = 'seen') 
 const change = (resource: string) => ({ changes: [{ resource, action: 'edit' }] });
 
 /** Each row breaks its own rule; where it can, it breaks later ones too. */
-test.each<[string, string, unknown]>([
+const DISPATCH: readonly Row[] = [
   ['no object', 'SCHEMA_INVALID', []],
   ['nothing', 'R-PD-001', {}],
   ['a field is missing', 'R-PD-001', dispatch({ heartbeat_interval_seconds: undefined, lock_scope: [] })],
@@ -79,7 +81,9 @@ test.each<[string, string, unknown]>([
   ['a lock of its own', 'OK', dispatch({}, { active_locks: [lock('T-1', 'web')] })],
   ['a lock that was released', 'OK', dispatch({}, { active_locks: [lock('T-2', 'web', false)] })],
   ['a lock beside it', 'OK', dispatch({}, { active_locks: [lock('T-2', 'web/src2')] })],
-])('before dispatch, %s: %s', (_, code, payload) => {
+];
+
+test.each(DISPATCH)('before dispatch, %s: %s', (_, code, payload) => {
   expect(gatePreDispatch(payload).code).toBe(code);
 });
 
@@ -94,7 +98,7 @@ test('a conflict before dispatch names the holder and both paths, and what a led
 
 const SECRET = 'MY_API_KEY=abcdefghijklmnop';
 
-test.each<[string, string, unknown]>([
+const EXECUTION: readonly Row[] = [
   ['no object', 'SCHEMA_INVALID', 'x'],
   ['nothing', 'R-PO-001', {}],
   ['a part of the result is missing', 'R-PO-001', execution({ notes_for_orchestrator: undefined })],
@@ -124,7 +128,6 @@ test.each<[string, string, unknown]>([
     'BEGIN RSA PRIVATE KEY',
     '-----BEGIN PRIVATE KEY',
     'access_token: x',
-    'token: not required',
   ].map((note): [string, string, JsonObject] => [
     `the note ${JSON.stringify(note)}`,
     'R-PO-004',
@@ -132,11 +135,13 @@ test.each<[string, string, unknown]>([
   ]),
   ['blocked without a check', 'OK', execution({ status: 'blocked', acceptance_check: [] })],
   ['all is well', 'OK', execution()],
-])('after execution, %s: %s', (_, code, payload) => {
+];
+
+test.each(EXECUTION)('after execution, %s: %s', (_, code, payload) => {
   expect(gatePostExecution(payload, { isFile: (path) => path !== 'dir' }).code).toBe(code);
 });
 
-test.each<[string, string, unknown]>([
+const COMPLETION: readonly Row[] = [
   ['no object', 'SCHEMA_INVALID', null],
   ['nothing', 'R-PC-001', {}],
   ['no task', 'R-PC-001', { ...completion([check('Lint clean')]), task_id: 5 }],
@@ -147,11 +152,13 @@ test.each<[string, string, unknown]>([
   ['an extra check fails', 'R-PC-002', completion([check('Lint clean'), check('Extra', 'fail', '')])],
   ['no evidence', 'R-PC-003', completion([check('Lint clean', 'pass', ' ')])],
   ['all is met', 'OK', completion([check('Lint clean'), check('Extra')])],
-])('before completion, %s: %s', (_, code, payload) => {
+];
+
+test.each(COMPLETION)('before completion, %s: %s', (_, code, payload) => {
   expect(gatePreComplete(payload).code).toBe(code);
 });
 
-test.each<[string, string, unknown]>([
+const LOCK_TABLE: readonly Row[] = [
   ['no list', 'R-LK-001', { locks: [] }],
   ['a record that is none', 'R-LK-001', [lock('T-1', 5)]],
   ['a path that is none', 'R-LK-001', [lock('T-1', '//')]],
@@ -159,8 +166,21 @@ test.each<[string, string, unknown]>([
   ['one task twice', 'OK', [lock('T-1', 'web'), lock('T-1', 'web/src')]],
   ['capitals', 'OK', [lock('T-1', 'Web'), lock('T-2', 'web/src')]],
   ['none', 'OK', []],
-])('a table of locks, %s: %s', (_, code, payload) => {
+];
+
+test.each(LOCK_TABLE)('a table of locks, %s: %s', (_, code, payload) => {
   expect(gateLockUpdate(payload).code).toBe(code);
+});
+
+test('every rule of these gates has a row', () => {
+  const rows = new Set([...DISPATCH, ...EXECUTION, ...COMPLETION, ...LOCK_TABLE].map(([, code]) => code));
+  // The ledger and the hooks that guard single writes have two of the others, the watchdog two.
+  const elsewhere = ['R-PE-001', 'R-PW-001', 'R-WD-001', 'R-WD-002'];
+  expect(
+    Object.keys(OPERATOR_RULES)
+      .filter((rule) => !rows.has(rule))
+      .sort(),
+  ).toEqual(elsewhere);
 });
 
 test('a table of locks lists every conflict', () => {

@@ -32,6 +32,12 @@ test.each([
   });
 });
 
+test('a result is read up to the limit of its socket', () => {
+  const raw = JSON.stringify(result({ notes_for_orchestrator: ['x'.repeat(500)] }));
+  const codes = [raw.length, raw.length - 1].map((maxBytes) => codeOf(raw, contract({ maxBytes })));
+  expect(codes).toEqual(['OK', 'SCHEMA_INVALID']);
+});
+
 test('an envelope is handed on with its assignments as work items', () => {
   expect(operator.read(JSON.stringify(EXAMPLE_ENVELOPE), GENERATOR)).toEqual({
     ok: true,

@@ -3,7 +3,7 @@
 import type { Contract, Handoff, Reading } from '../../kernel/dialect.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 import { type Denied, deny } from '../../kernel/verdict.ts';
-import { extractObject, parseJsonText } from '../json-text.ts';
+import { extractObject, parseJsonText, TEXT_BYTES_MAX } from '../json-text.ts';
 import { objectsOf } from './field.ts';
 import { validateOrchestrator, workItemsOf } from './orchestrator.ts';
 import { resultFromReport } from './report.ts';
@@ -18,7 +18,9 @@ export function read(raw: string, contract: Contract): Reading {
   const declined = contract.generator ? readRefusal(raw) : null;
   if (declined) return { ok: true, handoff: handoffOfDeclined(declined) };
   const report = contract.generator ? null : resultFromReport(raw);
-  const found = report ? { ok: true as const, value: report } : extractObject(raw);
+  const found = report
+    ? { ok: true as const, value: report }
+    : extractObject(raw, { maxBytes: contract.maxBytes ?? TEXT_BYTES_MAX });
   if (!found.ok) return { ok: false, verdict: notAnObject(found.message, found.line, found.column) };
   const payload = found.value;
   const verdict = contract.generator ? validateOrchestrator(payload) : validateResult(payload);

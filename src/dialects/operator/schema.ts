@@ -183,6 +183,8 @@ const gate = (required: readonly string[], properties: JsonObject) =>
 
 const VERSIONS = { type: 'object', additionalProperties: { type: 'integer' } } as const;
 const STREAM = { ledger_delta: DELTAS, deltas: DELTAS, base_versions: VERSIONS };
+const NAMES_OF_DELTAS = ['ledger_delta', 'deltas'] as const;
+const has = (name: string) => ({ required: [name] });
 const ROW = { status: STATUS, dependencies: STRINGS };
 
 const SHAPES: Readonly<Record<string, JsonObject>> = {
@@ -192,12 +194,15 @@ const SHAPES: Readonly<Record<string, JsonObject>> = {
   worklog,
   bundle,
   locks: gate(['locks'], { locks: LOCKS }),
-  deltas: gate(['ledger'], {
-    ledger: rows(['task_id', 'status'], { ...ROW, version: { type: 'integer', minimum: 0 } }),
-    ...STREAM,
-    streams: list({ type: 'object', properties: STREAM }),
-    applied_deltas: list({ anyOf: [STRING, { type: 'object', required: ['delta_id'] }] }),
-  }),
+  deltas: {
+    ...gate(['ledger'], {
+      ledger: rows(['task_id', 'status'], { ...ROW, version: { type: 'integer', minimum: 0 } }),
+      ...STREAM,
+      streams: list({ type: 'object', properties: STREAM, anyOf: NAMES_OF_DELTAS.map(has) }),
+      applied_deltas: list({ anyOf: [STRING, { type: 'object', required: ['delta_id'] }] }),
+    }),
+    anyOf: [...NAMES_OF_DELTAS, 'streams'].map(has),
+  },
   reconcile: gate(['ledger'], {
     ledger: rows(['task_id', 'status'], ROW),
     active_locks: rows(['task_id'], { resource: NON_BLANK, active: BOOLEAN }),

@@ -1,7 +1,8 @@
 // Free text inside payloads is data. Secrets in it and structure that imitates the control plane are refused; phrases that
 // try to give orders are only mentioned.
+import { isCredential } from '../../kernel/credential.ts';
 import { inspectJson, inspectText, refuseForeign } from '../../kernel/foreign-text.ts';
-import { isString, type Json, type JsonObject } from '../../kernel/json.ts';
+import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { findSecrets, scrubJson } from '../../kernel/secrets.ts';
 import { parseJsonText } from '../json-text.ts';
 import type { Findings } from './findings.ts';
@@ -45,15 +46,28 @@ function inspectBlob(text: string, path: string): ReturnType<typeof inspectText>
 
 /** Says what kind of secret it is and where, never the secret. */
 export function checkNoSecret(found: Findings, text: Json | undefined, path: string, details: JsonObject = {}): void {
-  const pattern = isString(text) ? (patternOf(text) ?? plainAssignment(text) ?? bearerValue(text)) : null;
+  const pattern = isString(text) ? secretIn(text) : null;
   if (pattern !== null) refuseSecret(found, pattern, path, details);
 }
 
 /** The same for every text of an object, wherever it stands. */
 export function checkNoSecretIn(found: Findings, payload: JsonObject): void {
-  for (const { path, kind } of scrubJson(payload).found) {
-    refuseSecret(found, nameOf(kind), path.replace(/^\$\.?/, '').slice(0, 200) || '$', {});
+  const told = new Set<string>();
+  const refuse = (path: string, pattern: string) => {
+    told.add(path);
+    refuseSecret(found, pattern, path.replace(/^\$\.?/, '').slice(0, 200) || '$', {});
+  };
+  for (const { path, kind } of scrubJson(payload).found) refuse(path, nameOf(kind));
+  for (const { path, text } of textsIn(payload, '$')) {
+    const pattern = told.has(path) ? null : plainSecretIn(text);
+    if (pattern !== null) refuse(path, pattern);
   }
+}
+
+function* textsIn(value: Json, path: string): Generator<{ readonly path: string; readonly text: string }> {
+  if (isString(value)) yield { path, text: value };
+  else if (Array.isArray(value)) for (const [index, item] of value.entries()) yield* textsIn(item, `${path}[${index}]`);
+  else if (isObject(value)) for (const [key, item] of Object.entries(value)) yield* textsIn(item, `${path}.${key}`);
 }
 
 function refuseSecret(found: Findings, pattern: string, path: string, details: JsonObject): void {
@@ -62,43 +76,71 @@ function refuseSecret(found: Findings, pattern: string, path: string, details: J
 }
 
 export function warnOfSecret(found: Findings, text: Json | undefined, path: string): void {
-  const pattern = isString(text) ? patternOf(text) : null;
-  if (pattern !== null)
-    found.warn(`${path} holds what looks like a secret (${pattern}); it is scrubbed before it is stored`);
+  const [first, ...more] = isString(text) ? kindsIn(text) : [];
+  if (first === undefined) return;
+  const pattern = nameOf([first, ...more].find(isTelling) ?? first);
+  found.warn(`${path} holds what looks like a secret (${pattern}); it is scrubbed before it is stored`);
 }
 
-/** The most telling kind: anything recognised by its own shape before what only stands after a word such as `token`. */
-function patternOf(text: string): string | null {
-  const kinds = findSecrets(text).map(({ kind }) => kind);
-  const kind = kinds.find((one) => one !== 'credential') ?? kinds[0];
-  return kind === undefined ? null : nameOf(kind);
+/**
+ * The one rule for whatever an agent says in notes and worklogs. It refuses more than is scrubbed elsewhere: nothing is lost
+ * by asking an agent to say it without the value. The most telling kind wins: anything recognised by its own shape before what
+ * only stands after a word such as `token`.
+ */
+function secretIn(text: string): string | null {
+  const kinds = kindsIn(text);
+  const telling = kinds.find(isTelling);
+  if (telling !== undefined) return nameOf(telling);
+  return plainSecretIn(text) ?? (kinds.length > 0 ? nameOf('credential') : null);
 }
 
-/** In a note whatever is assigned to such a word counts, however harmless it looks. */
-function plainAssignment(text: string): string | null {
-  return /(?:api[_-]?key|secret|token|passw(?:or)?d)[ \t]{0,8}=(?![=>])[ \t]{0,8}\S/i.test(text)
-    ? 'generic_secret_assignment'
-    : null;
+function kindsIn(text: string): readonly string[] {
+  return findSecrets(text).map(({ kind }) => kind);
+}
+
+function isTelling(kind: string): boolean {
+  return kind !== 'credential';
+}
+
+/** Every rule below needs one of these; a text without them is done. */
+const HINT = /key|secret|token|passw|bearer|AKIA|sk-/i;
+
+/** Beside what is found in any text: shapes wherever in a word they begin, and whatever is given to a credential word. */
+function plainSecretIn(text: string): string | null {
+  if (!HINT.test(text)) return null;
+  const shape = LOOSE.find(([, pattern]) => pattern.test(text))?.[0];
+  return shape ?? (isAssigned(text) ? nameOf('credential') : bearerValue(text));
+}
+
+/** Each has a bounded reach. A word such as `task-` in front of a digest is no beginning of a key. */
+const LOOSE: readonly (readonly [string, RegExp])[] = [
+  ['aws_access_key_id', /AKIA[0-9A-Z]{16}/],
+  ['openai_api_key', /(?<!\b(?:ta|di|ri|de|ma|a|fla|kio|hu|du))sk-[A-Za-z0-9]{20}/],
+  ['anthropic_api_key', /sk-ant-[A-Za-z0-9-]{20}/],
+  ['private_key_block', /BEGIN [A-Z ]{0,40}PRIVATE KEY/],
+];
+
+/** The word, the sign and what stands after it; not the marker that is left where a secret was taken out. */
+const ASSIGNED =
+  /(?!secret:[a-z-]{1,40}\])(?:api[_-]?key|secret|token|passw(?:or)?d)\s{0,8}(:=|=(?![=>])|:(?![:/=]))\s{0,8}(?!\[secret:)(?=(\S{1,256}))/gi;
+
+/**
+ * After an equals sign anything counts, however harmless it looks. After a colon the first word does, whatever follows it and
+ * also on the next line, unless it is one of a remark, a placeholder or the name of something in code.
+ */
+function isAssigned(text: string): boolean {
+  for (const [, operator, written = ''] of text.matchAll(ASSIGNED)) {
+    if (operator !== ':') return true;
+    const word = /^["'`]?([^"'`\\,;&|<>]*)/.exec(written)?.[1]?.replace(/[.:)\]}!?]+$/, '') ?? '';
+    if (isCredential(word, 'said', '')) return true;
+  }
+  return false;
 }
 
 /** A value that stands after the word bearer, long and with a digit in it as no word of a sentence is. */
 function bearerValue(text: string): string | null {
   const values = text.matchAll(/\bbearer[ \t]{1,8}([A-Za-z0-9._~+/-]{16,512})/gi);
   return [...values].some(([, value = '']) => /[0-9]/.test(value)) ? 'bearer_token' : null;
-}
-
-/** The shapes that the gate behind an execution looks for, wherever in a word they begin. Each has a bounded reach. */
-const LOOSE: readonly (readonly [string, RegExp])[] = [
-  ['aws_access_key_id', /AKIA[0-9A-Z]{16}/],
-  ['openai_api_key', /sk-[A-Za-z0-9]{20}/],
-  ['anthropic_api_key', /sk-ant-[A-Za-z0-9-]{20}/],
-  ['private_key_block', /BEGIN [A-Z ]{0,40}PRIVATE KEY/],
-  ['generic_secret_assignment', /(?:api[_-]?key|secret|token)\s{0,8}[:=]\s{0,8}\S/i],
-];
-
-/** The first of these shapes that a text holds. What is harmless prose is not told apart here: the gate rather asks twice. */
-export function looseSecretIn(text: string): string | null {
-  return LOOSE.find(([, shape]) => shape.test(text))?.[0] ?? null;
 }
 
 function nameOf(kind: string): string {

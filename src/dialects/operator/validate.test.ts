@@ -100,12 +100,35 @@ test.each<[string, unknown]>([
   expect(validateOperator('operator/result', { ...EXAMPLE_RESULT, x_extra: value }).code).toBe('SCHEMA_INVALID');
 });
 
-test.each([undefined, null, 5, 'strict', [], { strict: 'yes', now: 5, checkers: 'x', previous: 7 }])(
-  'options that are none count as not given: %j',
-  (options) => {
-    expect(validateOperator('operator/result', { ...EXAMPLE_RESULT, extra: 1 }, options).code).toBe('OK');
-  },
-);
+test.each<[unknown, string]>([
+  [undefined, 'OK'],
+  [null, 'OK'],
+  [{}, 'OK'],
+  [{ strict: false, now: '2026-02-11T00:45:02Z', checkers: ['unit'], previous: '', outcome: 'failed' }, 'OK'],
+  [{ strict: true }, 'SCHEMA_INVALID'],
+  [5, 'BAD_USAGE'],
+  ['strict', 'BAD_USAGE'],
+  [[], 'BAD_USAGE'],
+  [{ strict: 'true' }, 'BAD_USAGE'],
+  [{ now: 5 }, 'BAD_USAGE'],
+  [{ checkers: 'unit' }, 'BAD_USAGE'],
+  [{ checkers: [5] }, 'BAD_USAGE'],
+  [{ previous: 7 }, 'BAD_USAGE'],
+  [{ outcome: 'lost' }, 'BAD_USAGE'],
+])('an option of the wrong type is not dropped in silence: %j', (options, code) => {
+  expect(validateOperator('operator/result', { ...EXAMPLE_RESULT, extra: 1 }, options).code).toBe(code);
+});
+
+test.each<[string, JsonObject, boolean]>([
+  ['no deltas', { ledger: [] }, false],
+  ['streams without deltas', { ledger: [], streams: [{}] }, false],
+  ['deltas under their name', { ledger: [], ledger_delta: [] }, true],
+  ['deltas under their short name', { ledger: [], deltas: [] }, true],
+  ['streams', { ledger: [], streams: [{ ledger_delta: [] }, { deltas: [] }] }, true],
+])('the schema of deltas and their validator agree about %s', (_, payload, accepted) => {
+  expect(validateOperator('operator/deltas', payload, { strict: true }).allow).toBe(accepted);
+  expect(fits('deltas', payload)).toBe(accepted);
+});
 
 // What a payload may be changed into: values that some check somewhere looks for, and whatever else JSON can be.
 const odd = fc.oneof(

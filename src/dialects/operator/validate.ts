@@ -1,8 +1,9 @@
 // The door for callers who have a payload and the name of its kind: any value in, one verdict out.
+import { isObject, isString } from '../../kernel/json.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { validateAssignment } from './assignment.ts';
 import { validateBundle } from './bundle.ts';
-import type { Options } from './contract.ts';
+import { type Options, RESULT_STATUSES } from './contract.ts';
 import { validateDeltas } from './deltas.ts';
 import { validateLocks } from './locks.ts';
 import { validateOrchestrator } from './orchestrator.ts';
@@ -42,6 +43,7 @@ export function validateOperator(kind: string, input: unknown, options: unknown 
     });
   }
   const given = optionsOf(options);
+  if (typeof given === 'string') return deny('BAD_USAGE', given);
   return typeof input === 'string' ? validateText(name, validate, input, given) : validate(input, given);
 }
 
@@ -55,15 +57,25 @@ function validateText(name: string, validate: Validator, text: string, options: 
   return parsed.ok ? validate(parsed.payload, options) : parsed.verdict;
 }
 
-/** Options may come from a line of JSON; what is not of its type counts as not given. */
-function optionsOf(options: unknown): Options {
-  if (typeof options !== 'object' || options === null) return {};
-  const { strict, now, checkers, previous, outcome } = options as Record<keyof Options, unknown>;
+/** Options may come from a line of JSON. What is wrong with one is said: dropped, it would loosen a contract in silence. */
+function optionsOf(options: unknown): Options | string {
+  if (options === undefined || options === null) return {};
+  if (!isObject(options)) return 'options must be an object';
+  const { strict, now, checkers, previous, outcome } = options;
+  if (strict !== undefined && typeof strict !== 'boolean') return 'options.strict must be true or false';
+  if (now !== undefined && !isString(now)) return 'options.now must be a time, like 2026-02-11T00:45:02Z';
+  if (checkers !== undefined && !(Array.isArray(checkers) && checkers.every(isString))) {
+    return 'options.checkers must be a list of names';
+  }
+  if (previous !== undefined && !isString(previous)) return 'options.previous must be the text of a worklog';
+  if (outcome !== undefined && !RESULT_STATUSES.some((status) => status === outcome)) {
+    return `options.outcome must be one of ${RESULT_STATUSES.join(', ')}`;
+  }
   return {
-    strict: strict === true,
-    ...(typeof now === 'string' ? { now } : {}),
-    ...(Array.isArray(checkers) ? { checkers: checkers.filter((name) => typeof name === 'string') } : {}),
-    ...(typeof previous === 'string' ? { previous } : {}),
+    ...(strict === undefined ? {} : { strict }),
+    ...(now === undefined ? {} : { now }),
+    ...(checkers === undefined ? {} : { checkers }),
+    ...(previous === undefined ? {} : { previous }),
     ...(outcome === 'blocked' || outcome === 'failed' ? { outcome } : {}),
   };
 }

@@ -32,10 +32,23 @@ function question(standing: Standing, turn: Turn, asks: Asks): Told {
   };
 }
 
-function permission(standing: Standing, turn: Turn, { question: wish, since, approval }: Asks): Told {
+function permission(standing: Standing, turn: Turn, asks: Asks): Told {
+  const { question: wish, since, approval, until } = asks;
   const { cast, now, baton } = standing;
   const where = `Turn ${turn.id}, ${nameOf(cast, turn)},`;
   const named = approval === null ? '' : ` ${approval}`;
+  if (until !== undefined && now >= until) {
+    const over = `Nobody decided before its time was over at ${moment(until, now)}; it has to be asked for again.`;
+    return {
+      code: 'APPROVAL_EXPIRED',
+      sentences: [`${where} asked for permission${named} at ${moment(since, now)}: \`${said(wish)}\`. ${over}`],
+      commands: [
+        { does: 'tell the agent and let it go on', command: `${baton} continue ${cast.id}` },
+        { does: 'give the agent up', command: `${baton} decide ${cast.id}:${turn.id} fail` },
+        lookAt(standing, turn.id),
+      ],
+    };
+  }
   const decisions =
     approval === null
       ? []

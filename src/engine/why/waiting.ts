@@ -1,13 +1,15 @@
 // Why a cast waits for a person: a question, a permission, an outcome that nobody knows, or something to be put right first.
 
 import { hearsWhenBlocked } from '../../kernel/cast/blocked.ts';
+import { saidNow } from '../../kernel/cast/expired.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { Turn } from '../../kernel/state.ts';
 import { askedFor } from './asked.ts';
 import { lookAt, moment, nameOf, type Standing, sentence, type Told, type Way } from './standing.ts';
 
 export function waiting(standing: Standing): Told {
-  const { cast } = standing;
+  const { cast, now } = standing;
+  const { code, reason } = saidNow(cast.id, cast, now);
   const turns = Object.values(cast.turns);
   const parts = [
     ...turns.filter(({ phase }) => phase === 'unknown').map((turn) => unknown(standing, turn)),
@@ -15,11 +17,11 @@ export function waiting(standing: Standing): Told {
     ...turns.filter(({ phase }) => phase === 'blocked').map((turn) => blocked(standing, turn)),
   ];
   const isStuck = turns.some(({ phase }) => phase === 'blocked') || Object.keys(cast.lanes).length > 0;
-  const isAsking = parts.some(({ code }) => code === cast.code);
+  const isAsking = parts.some((part) => part.code === code);
   return {
-    code: cast.code,
+    code,
     // What no turn of it explains, the cast says itself.
-    sentences: [...(isAsking ? [] : [sentence(cast.reason)]), ...parts.flatMap((part) => part.sentences)],
+    sentences: [...(isAsking ? [] : [sentence(reason)]), ...parts.flatMap((part) => part.sentences)],
     commands: [...parts.flatMap((part) => part.commands), ...(isStuck ? [goOn(standing)] : [])],
   };
 }
@@ -57,8 +59,20 @@ function blocked(standing: Standing, turn: Turn): Told {
   return {
     code: fact?.code ?? null,
     sentences: [`Turn ${turn.id}, ${nameOf(cast, turn)}, is blocked${since}${why}`],
-    commands: [...more, ...spokenTo(standing, turn, fact?.code), lookAt(standing, turn.id)],
+    commands: [
+      ...more,
+      ...spokenTo(standing, turn, fact?.code),
+      ...leaveOut(standing, turn),
+      lookAt(standing, turn.id),
+    ],
   };
+}
+
+/** An item can be left out; what is a step of the graph cannot. */
+function leaveOut({ cast, baton }: Standing, { item, task }: Turn): readonly Way[] {
+  if (item === null || task === null) return [];
+  const command = `${baton} task move ${task} canceled --run ${cast.id} --reason "not needed"`;
+  return [{ does: 'leave the item out, before it goes on', command }];
 }
 
 /** The ways on with an agent that stopped by its own report, or never got further than one. */

@@ -1,5 +1,6 @@
 // Why a cast stands where it stands: what it waits for or failed on, since when, what the code means, and the commands that
 // carry it on. Pure: whoever asks has looked at log, driver and registry before.
+import { saidNow } from '../../kernel/cast/expired.ts';
 import { CODES, type Code } from '../../kernel/codes.ts';
 import type { CastStatus } from '../../kernel/state.ts';
 import { consolidate } from '../../kernel/turn/consolidation.ts';
@@ -47,12 +48,12 @@ const TELL: Readonly<Record<CastStatus, (standing: Standing) => Told>> = {
   completed,
 };
 
-function stands({ cast, driver }: Standing): string {
+function stands({ cast, driver, now }: Standing): string {
   switch (cast.status) {
     case 'running':
       return driver ? 'is running' : 'was running and was cut off; it has been open';
     case 'waiting':
-      return `waits for a person (${cast.code})`;
+      return `waits for a person (${saidNow(cast.id, cast, now).code})`;
     case 'failed':
       return `has failed (${cast.code})`;
     default:
@@ -62,7 +63,7 @@ function stands({ cast, driver }: Standing): string {
 
 /** The facts with which a cast came to stand as it stands. */
 const BEGINNINGS: Readonly<Record<CastStatus, readonly string[]>> = {
-  running: ['cast.started', 'cast.resumed', 'cast.recast'],
+  running: ['cast.started', 'cast.resumed', 'cast.recovered', 'cast.recast'],
   waiting: ['cast.waiting'],
   paused: ['cast.paused'],
   failed: ['cast.failed'],

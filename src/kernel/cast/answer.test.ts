@@ -81,7 +81,7 @@ test('an empty list from a generator is a valid plan', () => {
   expect(cast.cast.status).toBe('completed');
 });
 
-test('an output over the limit of its socket is refused; one that was cut to it already is not', () => {
+test('an output over the limit of its socket is refused', () => {
   const limits = { limits: { maxOutputBytes: 20 } };
   expect(gate('Judge', [{ satisfied: true, context: 'äöü' }, yes], limits).all('attempt.refused')).toMatchObject([
     {
@@ -91,29 +91,45 @@ test('an output over the limit of its socket is refused; one that was cut to it 
       },
     },
   ]);
-  const sockets = { 'Socket-1': { materia: 'Write', ...limits } };
-  const cast = play({ config: graph(sockets), agents: { Write: [] }, hold: true });
-  const output = 'x'.repeat(21);
+});
+
+test.each([
+  ['the half of an object of an agent', 'Judge', 'json', 20, '{"satisfied": true, ', 'attempt.refused'],
+  ['what could be a whole object of an agent', 'Judge', 'json', 20, '{"satisfied": true}x', 'attempt.refused'],
+  ['text of an agent', 'Write', 'text', 20, 'x'.repeat(20), 'attempt.refused'],
+  ['text of an agent at the usual limit', 'Write', 'text', undefined, 'x'.repeat(20), 'attempt.refused'],
+  ['what could be a whole object of a utility', 'Tool', 'json', 20, '{"satisfied": true}x', 'attempt.refused'],
+  ['the same at the usual limit', 'Tool', 'json', undefined, '{"satisfied": true}x', 'attempt.refused'],
+  ['text of a utility', 'Tool', 'text', 20, 'x'.repeat(20), 'attempt.refused'],
+  ['text of a utility at a limit that was raised', 'Tool', 'text', 2_097_152, 'x'.repeat(20), 'attempt.refused'],
+  ['text of a utility at the usual limit', 'Tool', 'text', undefined, 'x'.repeat(20), 'turn.accepted'],
+] as const)('what was cut off is not taken for the whole: %s', (_what, materia, parse, maxOutputBytes, output, end) => {
+  const limits = maxOutputBytes === undefined ? {} : { limits: { maxOutputBytes } };
+  const cast = play({ config: graph({ 'Socket-1': { materia, parse, ...limits } }) });
+  cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 1 });
   cast.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt: 1, output, truncated: true });
-  expect(cast.all('turn.accepted')).toMatchObject([{ output, truncated: true }]);
-  const config = graph({ 'Socket-1': { materia: 'Judge', parse: 'json', ...limits } });
-  const cut = play({ config });
-  cut.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 1 });
-  const half = '{"satisfied": true, ';
-  cut.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt: 1, output: half, truncated: true });
-  const [{ verdict } = { verdict: null }] = cut.all('attempt.refused');
-  const told =
-    'larger than the 20 bytes that are allowed and was cut there; write less, or raise limits.maxOutputBytes';
-  expect(verdict?.reason).toContain(told);
-  expect(verdict?.details.issues).toMatchObject([{ path: '$', message: expect.stringContaining(told) }, {}]);
+  const [fact] = [...cast.all('attempt.refused'), ...cast.all('turn.accepted')];
+  expect(fact?.kind).toBe(end);
+  if (fact?.kind !== 'attempt.refused') return expect(fact).toMatchObject({ output, truncated: true });
+  const told = `larger than the ${maxOutputBytes ?? 1_048_576} bytes that are allowed and was cut there; write less, or raise limits.maxOutputBytes`;
+  expect(fact.verdict.reason).toContain(told);
+  expect(fact.verdict.details).toMatchObject({ issues: { 0: { path: '$', message: expect.stringContaining(told) } } });
+  expect(cast.cast.status).toBe(materia === 'Tool' ? 'failed' : 'running');
+});
+
+test('a socket that may say more than the usual mebibyte is read to its limit', () => {
+  const context = 'x'.repeat(1_500_000);
+  const limits = { limits: { maxOutputBytes: 2_097_152 } };
+  expect(gate('Judge', [{ satisfied: true, context }], limits).path).toEqual(['Socket-1', 'Socket-2']);
+  expect(gate('Judge', [{ satisfied: true, context }, '$repeat']).cast.code).toBe('CONTRACT_VIOLATION');
 });
 
 test.each<['crash' | 'transport' | 'timeout', string, string, string]>([
   ['crash', 'Judge', 'completed', 'AGENT_FAILED'],
   ['transport', 'Judge', 'completed', 'AGENT_FAILED'],
   ['timeout', 'Judge', 'failed', 'AGENT_TIMEOUT'],
-  ['crash', 'Tool', 'failed', 'UTILITY_FAILED'],
-  ['transport', 'Tool', 'failed', 'UTILITY_FAILED'],
+  ['crash', 'Tool', 'completed', 'UTILITY_FAILED'],
+  ['transport', 'Tool', 'completed', 'UTILITY_FAILED'],
   ['timeout', 'Tool', 'failed', 'UTILITY_FAILED'],
 ])('a %s of a %s once: %s; for good: %s', (fault, materia, once, code) => {
   const first = gate(materia, [failing(fault), yes]);
@@ -122,6 +138,20 @@ test.each<['crash' | 'transport' | 'timeout', string, string, string]>([
   const always = gate(materia, [failing(fault), '$repeat']);
   expect([always.cast.code, always.all('attempt.started').length]).toEqual([code, once === 'completed' ? 2 : 1]);
 });
+
+test.each(['crash', 'transport', 'timeout'] as const)(
+  'a %s of a utility that runs itself is not tried again',
+  (fault) => {
+    const cast = play({ config: graph({ 'Socket-1': { materia: 'Tool' } }) });
+    cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 1 });
+    cast.tell({ kind: 'attempt.failed', cast: 'c', turn: 1, attempt: 1, fault, reason: 'gone' });
+    expect([cast.cast.status, cast.cast.code, cast.all('attempt.started').length]).toEqual([
+      'failed',
+      'UTILITY_FAILED',
+      1,
+    ]);
+  },
+);
 
 test('a script that has run out fails the turn, whoever it stands in for', () => {
   for (const materia of ['Judge', 'Tool']) expect(gate(materia, []).cast.code).toBe('AGENT_FAILED');

@@ -4,8 +4,9 @@ import type { Reading } from '../dialect.ts';
 import type { AgentNote, Answered, DataChange, Fault, Touched } from '../fact.ts';
 import { refusedBeforeAccept, type Seen } from '../gate/accept.ts';
 import { reportsStatus } from '../gate/status.ts';
+import { DEFAULTS, type Materia, type Socket } from '../graph/config.ts';
 import type { Input } from '../input.ts';
-import { isObject, type JsonObject } from '../json.ts';
+import { isObject, isText, type JsonObject } from '../json.ts';
 import { codeOfResult, isSpent, knownCode, reasonOfResult } from '../ledger/blocking.ts';
 import type { LedgerFact } from '../ledger/fact.ts';
 import { settle } from '../ledger/move.ts';
@@ -24,13 +25,14 @@ import { changesOf, contextLine } from './commit.ts';
 import { infrastructureFailure } from './infrastructure-failure.ts';
 import { remembersItems } from './item-memory.ts';
 import { continued, fillLanes } from './lanes.ts';
+import { lose } from './lose.ts';
 import { fail, materiaOf, type Pen, socketOf } from './pen.ts';
 import { planIn, takePlan } from './plan.ts';
-import { learn, refusalOfApproval, takeReport, unfinished } from './report.ts';
+import { artifactsOf, learn, refusalOfApproval, takeReport, unfinished } from './report.ts';
 import { route } from './route.ts';
-import { scriptedTurn } from './script.ts';
+import { isScripted, scriptedTurn } from './script.ts';
 import { secondTry } from './second-try.ts';
-import { block, finish, taskOfTurn } from './task.ts';
+import { block, blockPlanned, finish, ownerOf, planBlocked, taskOfTurn } from './task.ts';
 import { idsIn } from './task-list.ts';
 import { runsOnce, waitIfUnknown } from './unknown.ts';
 
@@ -38,9 +40,10 @@ const FREE: Usage = { input: 0, output: 0, cost: 0 };
 
 type Answer = Extract<Input, { kind: 'attempt.output' }>;
 
-export function takeOutput(pen: Pen, cast: Cast, turn: Turn, answer: Answer): Verdict {
+/** What a person vouches for is taken whatever became of the claim under which it was dispatched. */
+export function takeOutput(pen: Pen, cast: Cast, turn: Turn, answer: Answer, isVouched = false): Verdict {
   const task = taskOfTurn(pen.state, cast, turn);
-  if (turn.fence !== null && task?.fence !== turn.fence) return disown(pen, cast, turn);
+  if (!isVouched && turn.fence !== null && task?.fence !== turn.fence) return disown(pen, cast, turn);
   const { truncated } = answer;
   const usage = answer.usage ?? FREE;
   const reading = readOutput(pen, cast, turn, answer.output, truncated === true);
@@ -55,8 +58,9 @@ export function takeOutput(pen: Pen, cast: Cast, turn: Turn, answer: Answer): Ve
   const clean = note === undefined ? {} : { note: scrub(note).text };
   const handoff = { ...reading.handoff, payload: payload.value, ...clean };
   const answered = { output: output.text, handoff, ...told, truncated: truncated === true, scrubbed };
-  // A permission is sealed where files and programs can be looked at, so it always goes by way of the verification.
-  if (turn.seal === null && handoff.outcome !== 'approval') return conclude(pen, cast, turn, answered, NOTHING_SEEN);
+  // A permission is sealed where files and programs can be looked at, and so is evidence: they go by way of the verification.
+  const isLookedAt = handoff.outcome === 'approval' || artifactsOf(cast, turn, handoff).length > 0;
+  if (turn.seal === null && !isLookedAt) return conclude(pen, cast, turn, answered, NOTHING_SEEN);
   pen.write({ kind: 'attempt.answered', cast: cast.id, turn: turn.id, attempt: turn.attempt, ...answered });
   return allow(`turn ${turn.id} is verified`);
 }
@@ -93,10 +97,13 @@ function touchedIn({ changes }: Seen): { readonly touched?: Touched } {
   return Object.keys(changes).length > 0 ? { touched: changes } : {};
 }
 
-/** The claim of its task has ended meanwhile, so the answer comes too late; the turn is owed again under a new claim. */
+/**
+ * The claim of its task has ended meanwhile, so the answer comes too late; the turn is owed again under a new claim. What must
+ * not run twice has run, and a person says what becomes of it.
+ */
 function disown(pen: Pen, cast: Cast, turn: Turn): Verdict {
   const reason = `the claim under fence ${turn.fence} is over; what came back is not taken`;
-  pen.write({ kind: 'attempt.lost', cast: cast.id, turn: turn.id, attempt: turn.attempt, reason });
+  lose(pen, cast, turn, true, reason);
   return deny('CONCURRENCY_CONFLICT', reason, { turn: turn.id, fence: turn.fence });
 }
 
@@ -116,17 +123,27 @@ function stopBlocked(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen:
   const reason = handoff.note ?? reasonOfResult(result);
   const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
   const told = { ...touchedIn(seen), ...(agent ? { agent } : {}) };
-  pen.write({ kind: 'turn.blocked', ...common, output, usage, code, reason, ...told });
-  learn(pen, cast, turn, handoff);
+  const row = rowFor(pen, cast, turn);
+  pen.write({ kind: 'turn.blocked', ...common, output, usage, code, reason, ...told, ...row });
+  learn(pen, cast, turn, handoff, seen.artifacts);
   warn(pen, cast);
   return giveUp(pen, cast, turn, deny(code, reason, { socket: turn.socket }), result);
+}
+
+/** An agent that reports with a status leaves its gap in the ledger, also where its turn was no task so far. */
+function rowFor(pen: Pen, cast: Cast, turn: Turn): { readonly task?: string } {
+  const task = reportsStatus(cast, turn.socket) ? planBlocked(pen, cast, turn) : null;
+  return task === null ? {} : { task };
 }
 
 /** Ends what a blocked turn had begun: its task is blocked, and where nothing else goes on the cast waits. */
 export function giveUp(pen: Pen, cast: Cast, turn: Turn, refusal: Denied, result: JsonObject): Verdict {
   const { code, reason } = refusal;
   const task = taskOfTurn(pen.state, cast, turn);
-  if (task) block(pen, task, code, reason, { turn: turn.id, result });
+  const next = isObject(result.agent_status) ? result.agent_status.next_action : undefined;
+  const evidence = { turn: turn.id, result, ...(isText(next) ? { blocker: reason, next_step: next } : {}) };
+  if (task) block(pen, task, code, reason, evidence);
+  if (task) blockPlanned(pen, task, ownerOf(cast, turn.socket), code, reason, evidence);
   if (turn.lane !== null) fillLanes(pen, cast, turn.lane);
   else {
     const why = continued(cast, `${turn.socket} is blocked: ${reason}`);
@@ -152,14 +169,25 @@ function readOutput(pen: Pen, cast: Cast, turn: Turn, output: string, truncated:
   const read = pen.dialects[socket.contract].read(output, contractFor(cast, turn));
   const smuggled = read.ok ? refusalOfSmuggled(output, read.handoff.payload) : null;
   const reading: Reading = smuggled ? { ok: false, verdict: smuggled } : read;
-  return reading.ok || !truncated ? reading : { ok: false, verdict: cutOff(reading.verdict, maxOutputBytes) };
+  if (!truncated || (reading.ok && mayBeCut(socket, materiaOf(cast, turn.socket)))) return reading;
+  return { ok: false, verdict: cutOff(reading.ok ? null : reading.verdict, maxOutputBytes) };
+}
+
+/**
+ * Only the text that a program printed, at the limit that nobody chose, is taken without its end, and its fact says so. The
+ * head of JSON may read like the whole, and a limit that somebody wrote down is meant.
+ */
+function mayBeCut({ contract, limits }: Socket, { type }: Materia): boolean {
+  return type === 'utility' && contract === 'text' && limits.maxOutputBytes === DEFAULTS.maxOutputBytes;
 }
 
 const RAISE = 'write less, or raise limits.maxOutputBytes of the socket';
 
 /** What is wrong with half an output is not what is wrong: that the other half is missing comes first. */
-function cutOff({ code, reason, details }: Denied, maxOutputBytes: number): Denied {
+function cutOff(refusal: Denied | null, maxOutputBytes: number): Denied {
   const message = `the output is larger than the ${maxOutputBytes} bytes that are allowed and was cut there; ${RAISE}`;
+  if (!refusal) return deny('CONTRACT_VIOLATION', message, { issues: [{ path: '$', message }] });
+  const { code, reason, details } = refusal;
   const issues = Array.isArray(details.issues) ? details.issues : [];
   return deny(code, `${message} (what is left: ${reason})`, {
     ...details,
@@ -203,7 +231,7 @@ function accept(
     ...touchedIn(seen),
     ...(agent ? { agent } : {}),
   });
-  learn(pen, cast, turn, handoff);
+  learn(pen, cast, turn, handoff, seen.artifacts);
   if (!turn.item) finish(pen, taskOfTurn(pen.state, cast, turn), turn, 'its turn was accepted');
   resetCursors(pen, cast, turn, changes);
   takePlan(pen, cast, turn, handoff, plan);
@@ -286,7 +314,8 @@ function isMendable({ code, details }: Denied): boolean {
 function stopRefused(pen: Pen, cast: Cast, turn: Turn, refusal: Denied): Verdict {
   const { code, reason } = refusal;
   const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
-  pen.write({ kind: 'turn.blocked', ...common, output: '', usage: FREE, code, reason });
+  const row = rowFor(pen, cast, turn);
+  pen.write({ kind: 'turn.blocked', ...common, output: '', usage: FREE, code, reason, ...row });
   return giveUp(pen, cast, turn, refusal, {});
 }
 
@@ -302,11 +331,11 @@ export function takeFault(
   const isUnknown = runsOnce(cast, turn) && mayHaveWorked(input);
   const { next, told } = isUnknown
     ? { next: { again: true }, told: '' }
-    : !isAgent
-      ? { next: { again: false }, told: '' }
-      : fault === 'timeout'
-        ? { next: { again: mayTryAgain(cast, turn, task) }, told: '' }
-        : secondTry(cast, turn, input, pen.at);
+    : fault === 'timeout'
+      ? { next: { again: isAgent && mayTryAgain(cast, turn, task) }, told: '' }
+      : isAgent || isScripted(cast, turn.socket)
+        ? secondTry(cast, turn, input, pen.at)
+        : { next: { again: false }, told: '' };
   const { again } = next;
   const usage = input.usage ?? FREE;
   const { id, attempt } = turn;

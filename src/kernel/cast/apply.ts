@@ -7,7 +7,7 @@ import { SET_TO_WORK } from '../turn/transition.ts';
 import { committed } from './committed.ts';
 import { withSaid } from './exchange.ts';
 import { NO_ROUNDS, tracked } from './guard.ts';
-import { withLine, withoutList, withoutNoted } from './heard.ts';
+import { aboutOf, withLine, withoutList, withoutNoted } from './heard.ts';
 import { forgetItem, forgetItems, noteKey } from './item-memory.ts';
 import { newTurn } from './new-cast.ts';
 import { REWORK_NOTES_MAX } from './rework.ts';
@@ -35,7 +35,8 @@ export function applyToCast(
       return;
     case 'turn.blocked': {
       const turn = settle(cast, fact);
-      if (turn) Object.assign(turn, { phase: 'blocked', brief: null, answered: null });
+      const task = fact.task === undefined ? {} : { task: fact.task, fence: null };
+      if (turn) Object.assign(turn, { phase: 'blocked', brief: null, answered: null, ...task });
       return;
     }
     case 'turn.reported':
@@ -152,6 +153,8 @@ export function applyToCast(
         brief: null,
         ...(fact.sealed ? {} : { seal: null }),
         held: null,
+        // Its next attempt has the fence of a new claim, or none where its task is over.
+        fence: null,
         asks: null,
         progress: SET_TO_WORK,
       });
@@ -215,12 +218,16 @@ export function applyToCast(
       return;
     case 'cast.waiting':
       ended(cast, 'waiting', fact.code, fact.reason, at);
+      if (fact.until !== undefined) cast.until = fact.until;
       return;
     case 'cast.paused':
       ended(cast, 'paused', null, fact.reason, at);
       for (const turn of Object.values(cast.turns)) {
         if (turn.phase === 'running') Object.assign(turn, { phase: 'owed', reserved: 0, brief: null });
       }
+      return;
+    case 'cast.recovered':
+      // What follows from it is told by facts of its own.
       return;
     case 'cast.resumed':
       running(cast, at);
@@ -250,6 +257,7 @@ function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted' }>): v
   cast.lastOutput = fact.output;
   cast.lastIsJson = typeof fact.handoff.payload !== 'string';
   if (cast.lastIsJson) cast.lastJson = fact.handoff.payload;
+  cast.lastAbout = aboutOf(turn?.item ?? null);
   cast.data = committed(cast.data, fact.changes, fact.context ?? null);
   if (turn && fact.context !== undefined) cast.heard = withLine(cast.heard, turn.item, fact.context);
 }
@@ -258,7 +266,8 @@ function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted' }>): v
 function reported(cast: Cast, fact: Extract<CastFact, { kind: 'turn.reported' }>, at: number): void {
   const turn = settle(cast, fact);
   if (!turn) return;
-  const { outcome, note, approval = null } = fact;
+  const { outcome, note, approval = null, until } = fact;
+  const ends = until === undefined ? {} : { until };
   Object.assign(turn, { progress: fact.progress, repairs: 0, faults: 0, refusal: null, answered: null });
   // What it changed so far was looked at; what changes while a person is waited for is not the agent's.
   turn.seal = null;
@@ -268,7 +277,7 @@ function reported(cast: Cast, fact: Extract<CastFact, { kind: 'turn.reported' }>
   turn.asks =
     outcome === 'continue'
       ? null
-      : { what: outcome === 'ask' ? 'answer' : 'approval', question: note, since: at, approval };
+      : { what: outcome === 'ask' ? 'answer' : 'approval', question: note, since: at, approval, ...ends };
 }
 
 /** What comes next is in the fact: another choice, a shorter brief, a new conversation, patience, or simply once more. */
@@ -343,11 +352,13 @@ function ended(cast: Cast, status: Cast['status'], code: string | null, reason: 
   const { clock } = cast;
   if (clock.runningSince !== null) clock.elapsedMs += Math.max(0, at - clock.runningSince);
   clock.runningSince = null;
+  delete cast.until;
   Object.assign(cast, { status, code, reason });
 }
 
 function running(cast: Cast, at: number): void {
   cast.clock.runningSince = at;
+  delete cast.until;
   Object.assign(cast, { status: 'running', code: null, reason: '' });
 }
 

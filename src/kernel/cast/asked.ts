@@ -29,7 +29,9 @@ export function waitIfAsked(pen: Pen, cast: Cast): void {
   const asked = turns.find(({ phase }) => phase === 'asked');
   if (!asked || turns.some(({ phase }) => GOING_ON.includes(phase))) return;
   const code = asked.asks?.what === 'approval' ? 'APPROVAL_NEEDED' : 'ANSWER_NEEDED';
-  pen.write({ kind: 'cast.waiting', cast: cast.id, code, reason: needed(cast, asked) });
+  const { until } = asked.asks ?? {};
+  const ends = until === undefined ? {} : { until };
+  pen.write({ kind: 'cast.waiting', cast: cast.id, code, reason: needed(cast, asked), ...ends });
 }
 
 const GOING_ON: readonly Turn['phase'][] = ['owed', 'held', 'running', 'verifying', 'merging'];

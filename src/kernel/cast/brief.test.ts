@@ -111,6 +111,24 @@ test('there is no dump of the state', () => {
   expect(brief).not.toMatch(/secretSlot|nobody asked/);
 });
 
+test('what a utility puts into slots is shown to those who name the slot, and to no others', () => {
+  const said = [{ state: { bulk: 'SENTINEL' } }];
+  const tool = { type: 'utility', command: ['tool'], parse: 'json' };
+  const lines = (prompt: string) => {
+    const materia = { M1: tool, M2: { tools: 'none', prompt } };
+    const sockets = { 'Socket-1': { materia: 'M1', edges: [always('Socket-2')] }, 'Socket-2': { materia: 'M2' } };
+    return play({ config: graph(sockets, { materia }), agents: { M1: said, M2: ['x'] } }).briefs('Socket-2')[0];
+  };
+  expect(lines('Go.')).not.toMatch(/SENTINEL|Result of the socket before/);
+  expect(lines('Take {{state.bulk}}.')?.match(/SENTINEL/g)).toHaveLength(1);
+});
+
+test('an item is not told the result of another; whoever comes after the loop is', () => {
+  const cast = play({ config: workflow(), agents: crew({ Maintain: [{ satisfied: true, context: 'one' }, yes] }) });
+  const told = (socket: string) => cast.briefs(socket).map((brief) => brief.includes('Result of the socket before'));
+  expect([told('Socket-2'), told('Socket-3'), told('Socket-5')]).toEqual([[true, false], [true, true], [true]]);
+});
+
 test('a repair turn is told what was wrong, with the item and the rest of its brief', () => {
   const agents = crew({ Plan: [plan(1)], Eval: ['not json at all', yes] });
   const [first, second] = play({ config: workflow(), agents }).briefs('Socket-3');

@@ -1,22 +1,23 @@
 // What an agent is told for one turn: its prompt, the slots the prompt names, a bounded part of what came before, and
 // the format of its answer. Never a dump of the state; never longer than the cap.
 import { render } from '../graph/path.ts';
-import { isObject, isText } from '../json.ts';
+import { isObject, isText, type JsonObject } from '../json.ts';
 import { assignmentOf } from '../ledger/wire.ts';
-import { type Cast, type State, type Turn, walkOf } from '../state.ts';
+import { type Cast, type ReworkNote, type State, type Turn, walkOf } from '../state.ts';
 import { asData, asTitle } from '../trust/as-data.ts';
 import { takesSystem } from '../trust/pinned.ts';
 import { agentIdOfTurn, contractFor } from '../turn/contract-for.ts';
 import { utf8Length } from '../utf8-length.ts';
 import { continuedSession } from './choice.ts';
 import { cut, firstBytes } from './cut.ts';
-import { linesFor } from './heard.ts';
+import { concerns, linesFor } from './heard.ts';
 import { itemValue, scopeOf } from './item.ts';
 import { OFFER, offersTools } from './offer.ts';
 import { materiaOf, type Pen, socketOf } from './pen.ts';
 import { inputText, othersReported, soFar } from './report-brief.ts';
-import { collapse, notesFor, renderRework } from './rework.ts';
+import { collapse, isNoted, notesFor, renderRework } from './rework.ts';
 import { getsPacket, taskOfTurn } from './task.ts';
+import { recordsToKeep } from './task-brief.ts';
 
 const SLOT_CHARS_MAX = 16_384;
 const EARLIER_CHARS_MAX = 4_000;
@@ -62,7 +63,7 @@ export function briefFor(
     must(assignment(state, cast, turn) ?? currentItem(cast, turn)),
     must(runName(cast, turn)),
     must(block('What you are given (INPUT)', inputText(turn))),
-    must(renderRework(notesFor(cast, turn.socket, turn.item?.key ?? null))),
+    must(renderRework(notesOf(cast, turn))),
     must(block('This turn so far', soFar(turn, false))),
     may(turn.input ? block('What others reported on this goal', othersReported(cast, agentIdOfTurn(cast, turn))) : ''),
     may(materia.generator ? upstreamItems(cast) : ''),
@@ -105,9 +106,11 @@ function assignment(state: State, cast: Cast, turn: Turn): string | null {
   const task = taskOfTurn(state, cast, turn);
   if (!getsPacket(cast, turn.socket) || !task || task.criteria.length === 0) return null;
   const packet = JSON.stringify(assignmentOf(state.ledger, task), null, 2);
+  const records = recordsToKeep(cast, turn, task);
+  const directive = records === '' ? DIRECTIVE : `${DIRECTIVE} ${records}`;
   return block(
     `Your task: ${task.id}, ${cut(collapse(task.title), 200)}`,
-    `${DIRECTIVE}\n\n[ASSIGNMENT PACKET]\n${packet}`,
+    `${directive}\n\n[ASSIGNMENT PACKET]\n${packet}`,
   );
 }
 
@@ -138,14 +141,30 @@ function earlierContext(cast: Cast, turn: Turn): string {
 function resultBefore(cast: Cast, turn: Turn): string {
   // An item that walks beside others is told what came before it on its own way, and nothing of theirs.
   if (turn.lane !== null && !walkOf(cast, turn)?.said) return '';
+  // Nor is one that comes after another told what was found out about that one.
+  if (turn.lane === null && !concerns(cast.lastAbout, turn.item)) return '';
   const said = walkOf(cast, turn)?.said ?? { output: cast.lastOutput, json: cast.lastJson, isJson: cast.lastIsJson };
   if (said.output === '') return '';
-  const parsed = said.json;
-  if (said.isJson && isObject(parsed)) {
-    const { text: _text, event: _event, parallelSchedule: _schedule, ...rest } = parsed;
-    return block('Result of the socket before', asData(cut(JSON.stringify(rest), EARLIER_CHARS_MAX)));
-  }
-  return block('Result of the socket before', asData(cut(said.output, EARLIER_CHARS_MAX)));
+  const shown = said.isJson && isObject(said.json) ? shownOf(said.json, notesOf(cast, turn)) : said.output;
+  return shown === '' ? '' : block('Result of the socket before', asData(cut(shown, EARLIER_CHARS_MAX)));
+}
+
+/**
+ * The payload without what is for others: prose for show, events, and the slots that a utility sets, which a prompt has to
+ * name. What is wrong stands in the notes already, in their bounds, and is not said twice.
+ */
+function shownOf(payload: JsonObject, notes: readonly ReworkNote[]): string {
+  const { text: _text, event: _event, parallelSchedule: _schedule, state: _state, ...rest } = payload;
+  const { context, ...others } = rest;
+  const noted = isNoted(notes, payload);
+  // Without a context the note quotes the payload itself.
+  if (noted && !isText(context)) return '';
+  const left = noted ? others : rest;
+  return Object.keys(left).length === 0 ? '' : JSON.stringify(left);
+}
+
+function notesOf(cast: Cast, turn: Turn): readonly ReworkNote[] {
+  return notesFor(cast, turn.socket, turn.item?.key ?? null);
 }
 
 function fitted(sections: readonly Section[], bytesMax: number): string {

@@ -93,7 +93,7 @@ function startAttempt(pen: Pen, cast: Cast, turn: Turn, { seal, trust }: Prepare
 /** What is found to be wrong with an agent is blocked with the refusal. */
 function refusalOfTrust(pen: Pen, cast: Cast, turn: Turn, sighting: Sighting | undefined): Denied | null {
   const { trust } = pen.state;
-  if (sighting?.origin === 'workspace' && sighting.registry) load(pen, sighting.registry);
+  if (sighting?.origin === 'workspace' && sighting.registry) load(pen, sighting.registry, sighting.texts);
   const source = trustWatchOf(trust, cast, turn)?.source ?? null;
   const refusal = refusedByTrust(trust, chosenMateria(cast, turn), source, sighting);
   if (!refusal) return null;
@@ -103,16 +103,21 @@ function refusalOfTrust(pen: Pen, cast: Cast, turn: Turn, sighting: Sighting | u
   return deny(code, `${turn.socket}: ${reason}${wayOut(refusal)}`, { ...details, socket: turn.socket });
 }
 
+const SUGGESTED = 'details.suggested_target where one is named';
+
 /** What a person does about it. A refusal of something that is blocked says so itself. */
 function wayOut({ verdict, blocks }: Refusal): string {
   if (verdict.code === 'QUARANTINED' || verdict.code === 'REGISTRY_UNUSABLE') return '';
   // The text of a cast is frozen: nothing but another cast, or the old lock, brings the two together.
   if (verdict.code === 'HASH_MISMATCH')
-    return '; it was started with another prompt than is locked now: start a new cast';
+    return '; it was started with another prompt than is locked: `baton check` says whether the configuration still has it; if not, start a new cast';
   const release = blocks ? `; then: baton registry release ${keyOfBlocked(blocks)} --reason "…"` : '';
   const target = verdict.details.suggested_target;
-  const suggested = isObject(target) && isString(target.agent_id) ? `; suggested target: ${target.agent_id}` : '';
-  return `${suggested}; ${CODES[verdict.code].fix}${release}`;
+  const named = isObject(target) && isString(target.agent_id) ? target.agent_id : null;
+  const suggested = named === null ? '' : `; suggested target: ${named}`;
+  // Who reads this has no details beside it.
+  const fix = CODES[verdict.code].fix.replace(SUGGESTED, named ?? 'an agent within its boundaries');
+  return `${suggested}; ${fix}${release}`;
 }
 
 /** What time can lift keeps the turn owed; anything else ends the cast. */

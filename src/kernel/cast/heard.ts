@@ -8,7 +8,7 @@ const LINE_CHARS_MAX = 4_000;
 const HEARD_CHARS_MAX = 4_000;
 
 export function withLine(heard: readonly Heard[], item: Item | null, line: string): readonly Heard[] {
-  const all = [...heard, { about: item && placeOf(item), line: cut(line, LINE_CHARS_MAX) }];
+  const all = [...heard, { about: aboutOf(item), line: cut(line, LINE_CHARS_MAX) }];
   let room = HEARD_CHARS_MAX;
   const first = all.findLastIndex((each) => {
     room -= each.line.length;
@@ -31,11 +31,15 @@ export function withoutList(heard: readonly Heard[], cursorKey: string): readonl
 
 /** What is said to somebody who works on this item, or on none. */
 export function linesFor(heard: readonly Heard[], item: Item | null): readonly string[] {
-  const place = item && placeOf(item);
-  const fitting = heard.filter(({ about }) => place === null || about === null || about === place);
-  return fitting.map(({ line }) => line);
+  return heard.filter(({ about }) => concerns(about, item)).map(({ line }) => line);
 }
 
-function placeOf({ cursorKey, index }: Item): string {
-  return `${cursorKey}:${index}`;
+/** Whoever works on an item is told what is about all or about that item; whoever works on none, everything. */
+export function concerns(about: string | null, item: Item | null): boolean {
+  return item === null || about === null || about === aboutOf(item);
+}
+
+/** What is said in a turn is about its item, known by its place in the list. */
+export function aboutOf(item: Item | null): string | null {
+  return item && `${item.cursorKey}:${item.index}`;
 }

@@ -277,3 +277,28 @@ test('a stray change is not forgiven by going on: what was there before the turn
   ready();
   expect(act('T-1', result('T-1'), {}).code).toBe('OK');
 });
+
+test('a result that names another worklog than its packet is not taken', () => {
+  const cast = planned({ id: 'T-1' });
+  expect(answer(cast, 'T-1', { worklog_path: 'zz' })).toMatchObject({
+    code: 'SCHEMA_INVALID',
+    details: { path: 'worklog_path', expected: 'worklogs/T-1.jsonl' },
+  });
+  expect(answer(cast, 'T-1', { worklog_path: './worklogs//T-1.jsonl' }).allow).toBe(true);
+});
+
+test('a large task that is older than more urgent small ones is passed over for a while only', () => {
+  const small = Array.from({ length: 8 }, (_, index) => `T-${index + 2}`);
+  const wishes = small.map((id) => ({ id, lock_scope: [`src/${id}.ts`], priority: 'high' }));
+  const agents = { Lead: [envelope({ id: 'T-1', lock_scope: ['src'] }, ...wishes)], Worker: ['x'], Sum: ['ok'] };
+  const config = { ...TEAM, parallelism: { maxConcurrency: 2 } };
+  const cast = play({ config, agents, hold: true });
+  cast.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt: 1, output: JSON.stringify(agents.Lead[0]) });
+  const order: (string | null)[] = [];
+  for (let [next] = inFlight(cast); next; [next] = inFlight(cast)) {
+    order.push(next);
+    answer(cast, next);
+  }
+  expect(order.length).toBe(9);
+  expect(order.indexOf('T-1')).toBeLessThan(6);
+});

@@ -4,12 +4,15 @@
 import { heldBy } from '../gate/dispatch.ts';
 import type { Loop } from '../graph/config.ts';
 import { claimBest, refusalOfClaim } from '../ledger/claim.ts';
+import { refusalOfInconsistency } from '../ledger/inconsistency.ts';
 import { type Task, taskOf } from '../ledger/state.ts';
+import { isTerminal } from '../ledger/transition.ts';
 import type { Cast, Item, Turn } from '../state.ts';
 import type { Denied } from '../verdict.ts';
 import { itemAt, listOf } from './item.ts';
 import { openTurn } from './open-turn.ts';
 import type { Pen } from './pen.ts';
+import { leaveLoop } from './start.ts';
 import { ownerOf } from './task.ts';
 import { idsIn } from './task-list.ts';
 
@@ -45,11 +48,16 @@ export function fillLanes(pen: Pen, cast: Cast, loopId: string): void {
     const place = isBeside ? freePlace(cast) : null;
     openTurn(pen, cast, lanes.entry, itemOf(cast, loop, task), false, loopId, place);
   }
-  if (cast.status === 'running' && inProgress(cast, loopId).length === 0) stall(pen, cast, loop);
+  if (cast.status !== 'running' || inProgress(cast, loopId).length > 0) return;
+  const tasks = tasksOfLoop(pen, cast, loop);
+  if (tasks.length > 0 && tasks.every(({ status }) => isTerminal(status))) leaveLoop(pen, cast, loop, lanes.entry);
+  else stall(pen, cast, loop);
 }
 
 function claimFree(pen: Pen, cast: Cast, loop: Loop, entry: string, countMax: number): readonly Task[] {
   const claimed: Task[] = [];
+  // A round of assignments: on top of a mistake nothing is handed out.
+  if (refusalOfInconsistency(pen.ledger, cast.id)) return claimed;
   while (claimed.length < countMax && !pen.ledger.hold) {
     const { task } = claimBest(pen, unstarted(cast, tasksOfLoop(pen, cast, loop)), ownerOf(cast, entry));
     if (!task) break;
@@ -92,20 +100,32 @@ function stall(pen: Pen, cast: Cast, loop: Loop): void {
   const owner = ownerOf(cast, cast.lanes[loop.id]?.entry ?? '');
   const waiting = unstarted(cast, tasks);
   const refusals = waiting.flatMap((task) => refusalOfClaim(pen.ledger, task, owner, pen.at) ?? []);
-  const liftable = refusals.find(({ code }) => code === 'LOCK_CONFLICT' || code === 'NOT_ALLOWED_NOW');
+  const unsound = refusalOfInconsistency(pen.ledger, cast.id);
+  if (unsound) refusals.unshift(unsound);
+  const isLiftable = ({ code }: Denied) => code === 'LOCK_CONFLICT' || code === 'NOT_ALLOWED_NOW';
+  const liftable = unsound ? undefined : refusals.find(isLiftable);
   const blocked = tasks.find(({ status }) => status === 'blocked');
   if (liftable) return hold(pen, cast, loop, liftable);
   const [refusal] = refusals;
   if (!blocked && !refusal) return;
   const code = blocked?.code ?? refusal?.code ?? 'NO_PROGRESS';
-  const why = blocked ? `${blocked.id} (${blocked.title}) is blocked: ${blocked.reason}` : refusal?.reason;
-  pen.write({ kind: 'cast.waiting', cast: cast.id, code, reason: continued(cast, String(why)) });
+  const [first] = waiting;
+  const dead = refusal?.details.dead !== undefined && first ? `; leave it out with: ${leavingOut(cast, first.id)}` : '';
+  const why = blocked
+    ? `${blocked.id} (${blocked.title}) is blocked: ${blocked.reason}`
+    : `${String(refusal?.reason).replace(/\.$/, '')}${dead}`;
+  pen.write({ kind: 'cast.waiting', cast: cast.id, code, reason: continued(cast, why) });
 }
 
 function hold(pen: Pen, cast: Cast, loop: Loop, refusal: Denied): void {
   const held = heldBy(refusal);
   if (cast.lanes[loop.id]?.held?.reason === held.reason) return;
   pen.write({ kind: 'lanes.held', cast: cast.id, loop: loop.id, ...held });
+}
+
+/** How a person takes a task out of a cast. */
+export function leavingOut({ id }: Cast, task: string): string {
+  return `baton task move ${task} canceled --run ${id} --reason "…"`;
 }
 
 /** What a person reads who has to put something right. */

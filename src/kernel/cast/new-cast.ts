@@ -34,6 +34,7 @@ export function newCast(fact: Extract<CastFact, { kind: 'cast.started' }>, at: n
     lastOutput: '',
     lastJson: null,
     lastIsJson: false,
+    lastAbout: null,
     lastAgent: null,
     reports: [],
     scripted: {},

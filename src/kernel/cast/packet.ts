@@ -13,6 +13,7 @@ import { cursorName, scopeOf } from './item.ts';
 import { isBound } from './lock-scope.ts';
 import { offersTools } from './offer.ts';
 import { materiaOf, socketOf } from './pen.ts';
+import { artifactsOf } from './report.ts';
 import { notesFor } from './rework.ts';
 import { isScripted, scriptedTurn } from './script.ts';
 import { taskOfTurn } from './task.ts';
@@ -90,6 +91,8 @@ export type Watch = {
     /** The variables that its materia lets through to it. */
     readonly env: readonly string[];
   } | null;
+  /** The files that its report names as evidence. */
+  readonly artifacts: readonly string[];
   /** The runner of the turn, where people set limits for it. */
   readonly slot: Slot | null;
 };
@@ -129,6 +132,7 @@ export function watchOf({ ledger, trust }: Pick<State, 'ledger' | 'trust'>, cast
     checks: task && isDone && isChecked(cast, turn.socket) ? task.checkers : {},
     checkers: cast.rules.checkers,
     approval: approvalOf(cast, turn),
+    artifacts: turn.answered ? artifactsOf(cast, turn, turn.answered.handoff) : [],
     slot: slotOf(cast, turn),
   };
 }

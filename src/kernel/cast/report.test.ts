@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { always, graph, notSatisfied, satisfied } from '../../../test/loadouts.ts';
 import { play, replayed } from '../../../test/play.ts';
 import { asBlock, type PlanStatus, reportOf } from '../../../test/reports.ts';
-import type { Json } from '../json.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { tasksOf } from '../ledger/state.ts';
 
 const agent = { tools: 'none', prompt: 'Find it.' };
 const gaia = { parse: 'json', contract: 'gaia' };
@@ -139,6 +140,57 @@ test('a task that is blocked by its agent is handed out again when a person has 
   expect(statuses()).toEqual(['AGENT_BLOCKED', 'todo', 'done']);
 });
 
+test('the gap of an agent whose turn was no task stands in the ledger until the turn is over', () => {
+  const stuck = cast([
+    says('BLOCKED', { open_gaps: ['no key'] }),
+    says('BLOCKED', { open_gaps: ['no lock'] }),
+    says('COMPLETE'),
+  ]);
+  const rows = () =>
+    tasksOf(stuck.state.ledger, 'c').map(({ id, status, code, reason, owner }) => [id, status, code, reason, owner]);
+  expect(rows()).toEqual([['turn-1', 'blocked', 'AGENT_BLOCKED', 'no key', 'Spec']]);
+  stuck.say({ kind: 'turn.answer', cast: 'c', output: 'here it is' });
+  expect(rows()).toEqual([['turn-1', 'blocked', 'AGENT_BLOCKED', 'no lock', 'Spec']]);
+  expect(stuck.all('items.planned')).toHaveLength(1);
+  stuck.say({ kind: 'cast.resume', cast: 'c', reason: 'again' });
+  expect(stuck.cast.status).toBe('completed');
+  expect(rows()).toMatchObject([{ 0: 'turn-1', 1: 'done', 2: null }]);
+  expect(stuck.all('task.moved').map(({ to }) => to)).toEqual(['blocked', 'todo', 'blocked', 'todo', 'done']);
+  expect(replayed(stuck.entries)).toEqual(stuck.state);
+});
+
+test('an abort closes the row of a blocked turn, and a recast that is blocked again has another', () => {
+  const stuck = cast([says('BLOCKED', { open_gaps: ['a'] }), says('BLOCKED', { open_gaps: ['b'] }), says('COMPLETE')]);
+  const rows = () => tasksOf(stuck.state.ledger, 'c').map(({ id, status }) => `${id} ${status}`);
+  stuck.say({ kind: 'cast.abort', cast: 'c', reason: 'enough' });
+  expect(rows()).toEqual(['turn-1 canceled']);
+  stuck.say({ kind: 'cast.recast', cast: 'c' });
+  expect(rows()).toEqual(['turn-1 canceled', 'turn-1.2 blocked']);
+  stuck.say({ kind: 'turn.decide', cast: 'c', turn: 1, choice: 'rerun' });
+  expect([stuck.cast.status, rows()]).toEqual(['completed', ['turn-1 canceled', 'turn-1.2 done']]);
+  expect(replayed(stuck.entries)).toEqual(stuck.state);
+});
+
+test('a cast that is aborted while such a turn runs again can be recast to its end', () => {
+  const stuck = cast([says('BLOCKED', { open_gaps: ['a'] }), says('COMPLETE')]);
+  stuck.tell({ kind: 'turn.answer', cast: 'c', output: 'go on' });
+  expect(stuck.turn).toMatchObject({ phase: 'running', task: 'turn-1' });
+  stuck.tell({ kind: 'cast.abort', cast: 'c', reason: 'enough' });
+  expect(tasksOf(stuck.state.ledger, 'c')).toMatchObject([{ id: 'turn-1', status: 'canceled' }]);
+  stuck.say({ kind: 'cast.recast', cast: 'c' });
+  expect(stuck.cast.status).toBe('completed');
+});
+
+test('an agent that gets no further leaves a row too, and one that failed keeps it for a recast', () => {
+  const stuck = cast([...Array(3).fill(says('IN_PROGRESS')), says('COMPLETE')]);
+  const rows = () => tasksOf(stuck.state.ledger, 'c').map(({ status, code }) => [status, code]);
+  expect(rows()).toEqual([['blocked', 'RETRY_LIMIT']]);
+  stuck.say({ kind: 'turn.decide', cast: 'c', turn: 1, choice: 'fail' });
+  expect([stuck.cast.status, rows()]).toEqual(['failed', [['blocked', 'RETRY_LIMIT']]]);
+  stuck.say({ kind: 'cast.recast', cast: 'c' });
+  expect([stuck.cast.status, rows()]).toEqual(['completed', [['done', null]]]);
+});
+
 test.each([
   ['rerun', { status: 'completed', code: null }],
   ['fail', { status: 'failed', code: 'AGENT_FAILED' }],
@@ -168,6 +220,32 @@ test('what of a report could not be taken is told beside it', () => {
     },
   ]);
   expect(done.all('context.rejected')).toMatchObject([{ code: 'WRITE_NOT_PERMITTED' }]);
+});
+
+test('evidence of a report that was taken is deposited, and a file is looked at first', () => {
+  const about = { brief_id: 7, ac_id: 'AC-1' };
+  const evidence = (payload: JsonObject) => ({ contract: 'evidence', payload: { ...about, ...payload } });
+  const text = evidence({ type: 'text', text: 'seen' });
+  const done = cast([says('COMPLETE', { more: { update_contracts: [text] } })]);
+  expect(done.all('evidence.deposited')).toMatchObject([{ id: 'c-1.1-1', agent: 'Spec', turn: 1, text: 'seen' }]);
+  expect(replayed(done.entries)).toEqual(done.state);
+
+  const files = [evidence({ type: 'file', artifact_path: 'a.txt' }), text];
+  const output = says('COMPLETE', { more: { update_contracts: files } });
+  for (const [inside, deposited, refused] of [
+    [true, ['a.txt', undefined], []],
+    [false, [], ['EVIDENCE_OUTSIDE', 'EVIDENCE_WITHHELD']],
+  ] as const) {
+    const held = play({ config: one, agents: { Spec: [output] }, hold: true });
+    const where = { cast: 'c', turn: 1, attempt: 1 } as const;
+    held.tell({ kind: 'turn.prepared', ...where });
+    held.tell({ kind: 'attempt.output', ...where, output });
+    expect([held.turn.phase, held.owed[0]?.kind]).toEqual(['verifying', 'verify']);
+    held.tell({ kind: 'turn.verified', ...where, seal: '', artifacts: { 'a.txt': { inside, bytes: 5 } } });
+    expect(held.cast.status).toBe('completed');
+    expect(held.all('evidence.deposited').map(({ artifact_path }) => artifact_path)).toEqual(deposited);
+    expect(held.all('context.rejected').map(({ code }) => code)).toEqual(refused);
+  }
 });
 
 test('of many warnings the first are told, and how many more there are', () => {

@@ -8,6 +8,7 @@ import type { Answered, Touched } from '../fact.ts';
 import type { Seen } from '../gate/accept.ts';
 import { reportsStatus, stepOf } from '../gate/status.ts';
 import { isObject, isString } from '../json.ts';
+import { type Artifacts, artifactsNamed } from '../knowledge/evidence.ts';
 import { suggestMemory, writeSections } from '../knowledge/write.ts';
 import type { Cast, Turn } from '../state.ts';
 import { agentIdOfTurn } from '../turn/contract-for.ts';
@@ -56,22 +57,32 @@ export function takeReport(
     usage,
     progress,
     ...(approval === undefined ? {} : { approval }),
+    ...(sealed ? { until: sealed.expiresAt } : {}),
     ...(scrubbed.length > 0 ? { scrubbed } : {}),
     ...(seen.touched ? { touched: seen.touched } : {}),
     ...(agent ? { agent } : {}),
   });
-  learn(pen, cast, turn, handoff);
+  learn(pen, cast, turn, handoff, seen.artifacts);
   if (outcome === 'ask') answerFromScript(pen, cast, turn);
   return allow(`turn ${turn.id} reported ${statusOf(outcome)}`);
 }
 
 /** What a report that kept its contract says to the team: what to write down, what to remember, how the goal stands. */
-export function learn(pen: Pen, cast: Cast, turn: Turn, { payload, outcome }: Handoff): void {
+export function learn(
+  pen: Pen,
+  cast: Cast,
+  turn: Turn,
+  { payload, outcome }: Handoff,
+  artifacts: Artifacts = {},
+): void {
   if (!reportsStatus(cast, turn.socket) || !isObject(payload)) return;
   const { id: agent } = materiaOf(cast, turn.socket);
   const agentId = agentIdOfTurn(cast, turn);
   const who = { agent, agentId, cast: cast.id, turn: turn.id };
-  const written = writeSections(pen, payload.update_contracts, { ...who, writable: writableIn(turn) });
+  const written = writeSections(pen, payload.update_contracts, {
+    ...who,
+    ...{ writable: writableIn(turn), attempt: turn.attempt, artifacts },
+  });
   const kept = suggestMemory(pen, payload, who);
   const warnings = boundWarnings([
     ...written.warnings.map(({ path, message }) => `${path}: ${message}`),
@@ -85,6 +96,11 @@ export function learn(pen: Pen, cast: Cast, turn: Turn, { payload, outcome }: Ha
     note: reportNote(payload, statusOf(outcome), reporter),
     ...(warnings.length > 0 ? { warnings } : {}),
   });
+}
+
+/** The files that a report names as evidence: they are looked at before it is taken. */
+export function artifactsOf(cast: Cast, { socket }: Pick<Turn, 'socket'>, { payload }: Handoff): readonly string[] {
+  return reportsStatus(cast, socket) && isObject(payload) ? artifactsNamed(payload) : [];
 }
 
 /** The sections this turn was told it may write. */

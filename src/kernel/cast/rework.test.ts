@@ -22,6 +22,33 @@ test('the target is told why, for that item and no other', () => {
   ]);
 });
 
+test.each<[string, Json, number]>([
+  ['in its context', no('z'.repeat(5000)), 899],
+  ['in another field', { satisfied: false, log: 'z'.repeat(5000) }, 900],
+])('what has to be mended, said %s, stands in the brief in the bounds of its note only', (_where, said, most) => {
+  const edges = [notSatisfied('Socket-2'), satisfied('end')];
+  const sockets = { 'Socket-1': { materia: 'Tool', edges }, 'Socket-2': { materia: 'Write' } };
+  const [brief = ''] = play({ config: graph(sockets), agents: { Tool: [said], Write: ['x'] } }).briefs('Socket-2');
+  const told = brief.match(/z/g)?.length ?? 0;
+  expect([told > 850, told <= most]).toEqual([true, true]);
+});
+
+test('a reason that is no note for its reader is told with the result: a planner outside the loop learns it', () => {
+  const edits = { 'sockets.Socket-3.edges': [satisfied('Socket-4'), notSatisfied('Socket-1', 1)] };
+  const agents = crew({ Plan: [plan(1), plan(1)], Eval: [no('replan it'), yes] });
+  expect(play({ config: workflow(edits), agents }).briefs('Socket-1')[1]).toContain('replan it');
+});
+
+test('what an edge after an advance rejects is not told to the next item', () => {
+  const edits = {
+    'sockets.Socket-4.advance.when': 'always',
+    'sockets.Socket-4.edges': [notSatisfied('Socket-2'), satisfied('Socket-2')],
+  };
+  const cast = play({ config: workflow(edits), agents: crew({ Maintain: [no('left over'), yes] }) });
+  expect([cast.cast.status, cast.briefs('Socket-2').length]).toEqual(['completed', 2]);
+  expect(cast.briefs('Socket-2')[1]).not.toContain('left over');
+});
+
 test('any socket can ask for rework, not only a judge of items', () => {
   const sockets = {
     'Socket-1': { materia: 'Write', edges: [always('Socket-2')] },
@@ -77,6 +104,11 @@ test.each<[string, Json, string]>([
     'No context was given. The result was: {"code":3,"satisfied":false}',
   ],
   ['a blank one counts as none', no(' '), 'No context was given. The result was: {"context":" ","satisfied":false}'],
+  [
+    'without what it puts into slots',
+    { satisfied: false, state: { bulk: 'long' } },
+    'No context was given. The result was: {"satisfied":false}',
+  ],
   [
     'without the prose that is only for show',
     { satisfied: false, text: 'long' },

@@ -1,7 +1,7 @@
 // When a `not_satisfied` edge is taken, the reason travels with it: the target is told what to mend, for that item only.
 import type { Handoff } from '../dialect.ts';
 import type { Edge, Materia, Socket } from '../graph/config.ts';
-import { isObject, isText } from '../json.ts';
+import { isObject, isText, type Json } from '../json.ts';
 import type { Cast, ReworkNote, Turn } from '../state.ts';
 import { asData, escaped } from '../trust/as-data.ts';
 import { cut } from './cut.ts';
@@ -20,7 +20,7 @@ export function noteFor(turn: Turn, socket: Socket, materia: Materia, edge: Edge
     when: edge.when,
     item: turn.item?.key ?? null,
     itemLabel: turn.item?.label ?? null,
-    reason: reasonOf(handoff),
+    reason: reasonOf(handoff.payload, handoff.note),
   };
 }
 
@@ -51,12 +51,17 @@ function lineOf({ from, label, itemLabel, reason }: ReworkNote): string {
   return `- From ${from} ${label}${item}: ${reason}`;
 }
 
-function reasonOf(handoff: Handoff): string {
-  const { payload } = handoff;
+/** Whether one of these notes holds what the payload says is wrong. */
+export function isNoted(notes: readonly ReworkNote[], payload: Json): boolean {
+  const reason = reasonOf(payload);
+  return notes.some((note) => note.reason === reason);
+}
+
+function reasonOf(payload: Json, note?: string): string {
   if (isObject(payload) && isText(payload.context)) return reasonIn(payload.context);
-  if (isText(handoff.note)) return reasonIn(handoff.note);
+  if (isText(note)) return reasonIn(note);
   if (isObject(payload)) {
-    const { text: _text, parallelSchedule: _schedule, ...rest } = payload;
+    const { text: _text, parallelSchedule: _schedule, state: _state, ...rest } = payload;
     return `No context was given. The result was: ${cut(JSON.stringify(rest), REASON_CHARS_MAX)}`;
   }
   if (isText(payload)) return `No context was given. The result was: ${cut(collapse(payload), REASON_CHARS_MAX)}`;

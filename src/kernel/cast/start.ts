@@ -1,14 +1,18 @@
 // Starting a cast, and starting a socket of it: the item is chosen, the guard asked, the turn opened.
-import { END } from '../graph/config.ts';
+import { END, type ExitRoute, type Loop } from '../graph/config.ts';
 import { emptyEntryTarget, exitTarget, loopOf } from '../graph/route.ts';
 import type { Input } from '../input.ts';
+import { taskOf } from '../ledger/state.ts';
 import { scrub } from '../secrets.ts';
-import type { Cast, Turn } from '../state.ts';
+import type { Cast, Item, Turn } from '../state.ts';
 import { allow, deny, type Verdict } from '../verdict.ts';
-import { selectItem } from './item.ts';
+import { listOf, selectItem } from './item.ts';
 import { enterLanes, hasLanes } from './lanes.ts';
 import { openTurn } from './open-turn.ts';
 import { fail, type Pen } from './pen.ts';
+import { taskIdOf } from './task.ts';
+import { isLeftOut } from './task-by-hand.ts';
+import { idsIn } from './task-list.ts';
 
 export function startCast(pen: Pen, input: Extract<Input, { kind: 'cast.start' }>): Verdict {
   const { cast: id, request, loadout, rules, script, runId, root } = input;
@@ -45,6 +49,7 @@ export function startSocket(pen: Pen, cast: Cast, target: string, budgeted: bool
     if (socket === END) return completeIfDone(pen, cast);
     const selection = selectItem(cast, socket);
     if (selection.found) {
+      if (selection.item && skipLeftOut(pen, cast, selection.item)) continue;
       const entered = loopOf(cast.rules.graph, socket);
       if (selection.item && hasLanes(cast, entered)) return enterLanes(pen, cast, entered, socket);
       return openTurn(pen, cast, socket, selection.item, budgeted);
@@ -61,12 +66,33 @@ export function startSocket(pen: Pen, cast: Cast, target: string, budgeted: bool
   }
 }
 
+/** An item that a person has taken out before it began is passed over. */
+function skipLeftOut(pen: Pen, cast: Cast, item: Item): boolean {
+  const id = taskIdOf(cast, item);
+  if (id === null || !isLeftOut(taskOf(pen.ledger, cast.id, id))) return false;
+  const { cursorKey: cursor, key, index, total } = item;
+  const step = { cursor, to: index + 1, item: key, exhausted: index + 1 >= total };
+  pen.write({ kind: 'cursor.advanced', cast: cast.id, turn: cast.turnsStarted, ...step });
+  return true;
+}
+
+/** A loop whose items are all over, without one of them leading out of it, is left as if there were nothing more in it. */
+export function leaveLoop(pen: Pen, cast: Cast, { id, iterator }: Loop, entry: string): void {
+  if (iterator) {
+    const to = listOf(cast, iterator.items).length;
+    const step = { cursor: iterator.cursorKey, to, item: null, exhausted: true };
+    pen.write({ kind: 'cursor.advanced', cast: cast.id, turn: cast.turnsStarted, ...step });
+  }
+  startSocket(pen, cast, passOver(pen, cast, entry, id), false);
+}
+
 /** An empty list: nothing of the loop runs, and its `always` exit leads on. */
 function passOver(pen: Pen, cast: Cast, from: string, loopId: string | null): string {
   const { graph } = cast.rules;
   const loop = graph.loops.find(({ id }) => id === loopId);
   // The entered socket's own route first; a plan without items still has its summary to write, so then the whole loop's.
-  const route = exitTarget(graph, from, null)?.route ?? (loop && emptyEntryTarget(graph, loop)) ?? null;
+  const always = exitTarget(graph, from, null)?.route ?? (loop && emptyEntryTarget(graph, loop));
+  const route = always ?? (loop && exitOfRest(pen, cast, loop)) ?? null;
   const to = route?.targetSocketId ?? END;
   pen.write({
     kind: 'exit.taken',
@@ -79,6 +105,14 @@ function passOver(pen: Pen, cast: Cast, from: string, loopId: string | null): st
     empty: true,
   });
   return to;
+}
+
+/** Where some items were done and the last ones left out, what was done leads on. */
+function exitOfRest({ ledger }: Pen, cast: Cast, { iterator, exits }: Loop): ExitRoute | null {
+  const ids = iterator ? idsIn(cast.lists[iterator.cursorKey]) : [];
+  const tasks = ids.flatMap((id) => taskOf(ledger, cast.id, id) ?? []);
+  if (!tasks.some(isLeftOut) || !tasks.some(({ status }) => status === 'done')) return null;
+  return exits.find(({ condition }) => condition === 'satisfied') ?? null;
 }
 
 function completeIfDone(pen: Pen, cast: Cast): void {

@@ -13,6 +13,8 @@ import { carriesOn } from './merge-back.ts';
 import { fail, materiaOf, type Pen } from './pen.ts';
 import { route } from './route.ts';
 import { startSocket } from './start.ts';
+import { claimFor, taskOfTurn } from './task.ts';
+import { leaveOut } from './task-by-hand.ts';
 import { markUnknown, waitIfUnknown } from './unknown.ts';
 
 export function abort(pen: Pen, cast: Cast, reason: string): Verdict {
@@ -39,7 +41,8 @@ export function resume(pen: Pen, cast: Cast, reason: string): Verdict {
   }
   if (waitIfUnknown(pen, cast)) return allow(cast.reason);
   pen.write({ kind: 'cast.resumed', cast: cast.id, reason });
-  if (isStuck) for (const turn of blocked) reopenTurn(pen, cast, turn);
+  leaveOut(pen, cast);
+  if (isStuck) for (const turn of blocked) if (cast.turns[turn.id]) reopenTurn(pen, cast, turn);
   // What was put off may have been lifted while nobody looked.
   startDue(pen, cast);
   return allow(`cast ${cast.id} resumed`);
@@ -75,7 +78,11 @@ export function revive(pen: Pen, cast: Cast): Verdict {
 }
 
 function goOn(pen: Pen, cast: Cast, stand: Cast['stand'], takesEdge: boolean): Verdict {
-  for (const turn of Object.values(cast.turns)) {
+  const turns = Object.values(cast.turns);
+  leaveOut(pen, cast);
+  for (const turn of turns) {
+    if (cast.status !== 'running') return allow(`cast ${cast.id} went on and is ${cast.status}`);
+    if (!cast.turns[turn.id]) continue;
     const isAtEdge = stand?.at === 'edge' && stand.turn === turn.id;
     if (turn.phase === 'unknown' || (turn.phase === 'merging' && carriesOn(pen, cast, turn))) continue;
     if (turn.phase !== 'accepted') reopenTurn(pen, cast, turn);
@@ -107,21 +114,16 @@ export function decideTurn(pen: Pen, cast: Cast, turn: Turn, input: Extract<Inpu
   if (choice === 'accept' && output === null) {
     return deny('NOT_ALLOWED_NOW', `${turn.socket} must hand on more than that it ran; give its output with --output`);
   }
+  const unowned = choice === 'accept' ? reclaim(pen, cast, turn) : null;
+  if (unowned) return unowned;
   const reason = input.reason ?? '';
   pen.write({ kind: 'cast.resumed', cast: cast.id, reason: `turn ${turn.id}: ${choice}` });
   pen.write({ kind: 'turn.decided', cast: cast.id, turn: turn.id, choice, reason });
   if (choice === 'rerun') return allow(`turn ${turn.id} runs again`);
   if (choice === 'accept') {
     const { at, by } = input;
-    return takeOutput(pen, cast, turn, {
-      kind: 'attempt.output',
-      at,
-      by,
-      cast: cast.id,
-      turn: turn.id,
-      attempt: turn.attempt,
-      output: output ?? '',
-    });
+    const where = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
+    return takeOutput(pen, cast, turn, { kind: 'attempt.output', at, by, ...where, output: output ?? '' }, true);
   }
   const isAgent = materiaOf(cast, turn.socket).type === 'agent';
   const why = `${turn.socket}: a person decided that it failed${reason ? `: ${reason}` : ''}`;
@@ -139,6 +141,12 @@ export function decideTurn(pen: Pen, cast: Cast, turn: Turn, input: Extract<Inpu
   });
   fail(pen, cast, refusal, turn.id);
   return allow(`turn ${turn.id} failed`);
+}
+
+/** The claim of its task may have timed out before a person could say what became of it; then it is taken anew. */
+function reclaim(pen: Pen, cast: Cast, turn: Turn): Denied | null {
+  const task = taskOfTurn(pen.state, cast, turn);
+  return task && task.fence !== turn.fence ? claimFor(pen, cast, turn) : null;
 }
 
 /** An agent that asks may be told to go on unanswered, or be given up. It still has to say first that it is at work again. */

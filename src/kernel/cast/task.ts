@@ -2,6 +2,7 @@
 // task is claimed with all its paths before the first dispatch, and is over when its item is.
 import type { Code } from '../codes.ts';
 import type { Iterator } from '../graph/config.ts';
+import type { JsonObject } from '../json.ts';
 import { claimTask } from '../ledger/claim.ts';
 import { bareSpec } from '../ledger/create.ts';
 import { settle } from '../ledger/move.ts';
@@ -58,6 +59,31 @@ export function planTurn(pen: Pen, cast: Cast, socket: string): string | null | 
   return id;
 }
 
+/** Whether a turn without an item is no task: it may change nothing and gets no packet. */
+function ownsNothing(cast: Cast, { item, socket }: Pick<Turn, 'item' | 'socket'>): boolean {
+  return item === null && !isBound(cast, socket) && !getsPacket(cast, socket);
+}
+
+/** Makes a row for a turn that is blocked and has none, so that its gap stands in the ledger; null where it has one. */
+export function planBlocked(pen: Pen, cast: Cast, turn: Turn): string | null {
+  const task = taskOfTurn(pen.state, cast, turn);
+  if (!ownsNothing(cast, turn) || (task && !isTerminal(task.status))) return null;
+  const names = [`turn-${turn.id}`, `turn-${turn.id}.${turn.attempt}`];
+  const isTaken = (id: string) => taskOf(pen.ledger, cast.id, id) !== undefined;
+  let id = names.find((name) => !isTaken(name)) ?? names.join('-');
+  while (isTaken(id)) id = `${id}+`;
+  write(pen, cast, null, [], [{ title: bareSpec(materiaOf(cast, turn.socket).label).title }], false, [id]);
+  return id;
+}
+
+/** The rows of turns that own nothing are not left to anybody by a cast that a person ended. */
+export function cancelBlocked(pen: Pen, cast: Cast, reason: string): void {
+  for (const turn of Object.values(cast.turns)) {
+    const task = taskOfTurn(pen.state, cast, turn);
+    if (task?.status === 'blocked' && ownsNothing(cast, turn)) settle(pen, task, 'canceled', { reason });
+  }
+}
+
 /** Whoever speaks the operator contract and does not plan by it is told its task by a packet. */
 export function getsPacket(cast: Cast, socket: string): boolean {
   const materia = materiaOf(cast, socket);
@@ -71,9 +97,10 @@ function write(
   lockScope: readonly string[],
   rows: readonly Partial<TaskSpec>[],
   isBriefed: boolean,
+  named?: readonly string[],
 ): readonly string[] {
   const first = (runOf(pen.ledger, cast.id)?.tasks.length ?? 0) + 1;
-  const tasks = rows.map((_, index) => numbered(first + index));
+  const tasks = named ?? rows.map((_, index) => numbered(first + index));
   const root = cast.root ?? MAIN_ROOT;
   const spec: TaskSpec = {
     ...bareSpec(''),
@@ -113,6 +140,18 @@ export function reopen(pen: Pen, task: Task, reason: string): void {
 
 export function finish(pen: Pen, task: Task | null | undefined, turn: Turn, reason: string): void {
   if (task?.status === 'in_progress') settle(pen, task, 'done', { reason, evidence: { turn: turn.id } });
+}
+
+/** `owner` is named where the task was never claimed. */
+export function blockPlanned(
+  pen: Pen,
+  task: Task,
+  owner: string,
+  code: Code,
+  reason: string,
+  evidence: JsonObject,
+): void {
+  if (task.status === 'todo') settle(pen, task, 'blocked', { reason, code, owner, evidence });
 }
 
 export function block(pen: Pen, task: Task, code: Code, reason: string, evidence: Task['context'][number] = {}): void {

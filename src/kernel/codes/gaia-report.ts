@@ -120,6 +120,21 @@ export const GAIA_REPORT_CODES = {
     'an agent in an improvement loop stopped early: its own numbers say that it could go on',
     'go on, or report another status',
   ),
+  ASSIGN: row(
+    'a finished report lacks what its socket hands on; the path follows the colon',
+    'the socket assigns a member of the report to the data of the cast, and the agent left it out',
+    'give the member a value, at the path named after the colon',
+  ),
+  SCHEMA: row(
+    'a finished report does not fit the schema of its socket; the place follows the colon',
+    'a member is missing, of another type or outside what the schema allows; `unusable` means that the schema is no JSON Schema',
+    'mend the place named after the colon; an unusable schema is mended by whoever wrote the socket',
+  ),
+  VERBATIM_OUTPUTS_MISSING: row(
+    'commands were reported without any quoted output; it stands in details.anomalies and refuses nothing',
+    'commands_run names commands, and verbatim_outputs is empty or holds only placeholders',
+    'quote the lines of the output that show the finding',
+  ),
   DUPLICATE_KEY: row(
     'a key stands twice in the report; the last one counts',
     'the report was put together from two drafts',

@@ -377,6 +377,13 @@ export const GOVERNED_CODES = {
     'a single envelope was verified without access to the handoffs before it',
     'verify where the earlier handoffs are known',
   ),
+  DUPLICATE_CONTENT: row(
+    200,
+    'never',
+    'a remark: the same content was accepted before, under another id',
+    'a sender that got no answer sent its handoff again with a new id and a new timestamp, or asks for the same work twice',
+    'look at the first one, which details.duplicate_of names, before doing the work again',
+  ),
 
   REGISTRY_MISSING: row(
     503,
@@ -447,6 +454,13 @@ export const GOVERNED_CODES = {
     'a prompt file is missing or unreadable',
     'the prompt file was moved, renamed, or never checked in',
     'restore the file',
+  ),
+  PROMPT_NOT_TEXT: row(
+    422,
+    'person',
+    'a remark: a prompt is pinned that no cast can send',
+    'the file holds bytes that are not UTF-8, so that what an agent gets would not be what was hashed',
+    'save the prompt as UTF-8 and lock it, if casts are to use it',
   ),
   TAXONOMY_COUNT: row(
     422,

@@ -84,7 +84,8 @@ export const GRAPH_CODES = {
     http: 422,
     retry: 'repaired',
     means: 'the output holds no JSON object',
-    cause: 'the agent answered in prose, cut its answer off, or wrote something that only looks like JSON',
+    cause:
+      'the agent answered in prose, cut its answer off, wrote something that only looks like JSON, or more than is read',
     fix: 'return one JSON object and nothing else',
   },
   NO_BLOCK: {
@@ -102,6 +103,7 @@ export const GRAPH_CODES = {
       'the answer is JSON, and a field is missing, is of the wrong type, is reserved or does not fit the schema of the socket',
     fix: 'mend the issues listed in details; `baton recast` gives the socket a new turn',
   },
+  // No reader answers with it any more: what is too large to be read is NOT_JSON. Old logs may hold it.
   OUTPUT_TOO_LARGE: {
     http: 413,
     retry: 'repaired',

@@ -21,7 +21,7 @@ export const KNOWLEDGE_CODES = {
     retry: 'repaired',
     means: 'a section of the shared knowledge cannot be called so',
     cause:
-      'the name is empty, too long, is `memory`, or has characters other than letters, digits, dot, dash and underscore',
+      'the name is empty, too long, is `memory` or `evidence`, or has characters other than letters, digits, dot, dash and underscore',
     fix: 'choose a name of at most 64 letters, digits, dots, dashes and underscores that begins with a letter or digit',
   },
   SECTION_TOO_LARGE: {
@@ -37,6 +37,50 @@ export const KNOWLEDGE_CODES = {
     means: 'the shared knowledge takes no more',
     cause: 'there are 256 sections already, or one report writes more than 64 entries',
     fix: 'combine what belongs to one section into one entry; use a section that is there',
+  },
+  EVIDENCE_INVALID: {
+    http: 422,
+    retry: 'repaired',
+    means: 'a piece of evidence that a report deposits lacks the promised shape; none of its evidence is taken',
+    cause:
+      'brief_id is no whole number, ac_id is blank, type is none of the five, or not exactly one of text and artifact_path is given',
+    fix: 'mend the member that the path names and deposit all evidence of the report again',
+  },
+  EVIDENCE_OUTSIDE: {
+    http: 422,
+    retry: 'repaired',
+    means:
+      'a file that is named as evidence does not lie in the workspace; none of the evidence of the report is taken',
+    cause: 'artifact_path is absolute, climbs out with `..`, or goes through a link that leads elsewhere',
+    fix: 'copy the file into the folder you work in and name it relative to that',
+  },
+  EVIDENCE_TOO_LARGE: {
+    http: 413,
+    retry: 'repaired',
+    means: 'a piece of evidence is larger than one may be; none of the evidence of the report is taken',
+    cause: 'the text takes more than 64 KiB, or the file more than 64 MiB',
+    fix: 'deposit the part that shows it; write a long text to a file and name its path',
+  },
+  EVIDENCE_WITHHELD: {
+    http: 422,
+    retry: 'repaired',
+    means: 'a piece of evidence is in order and not taken, because another one of the same report is not',
+    cause: 'the evidence of a report is taken all together or not at all',
+    fix: 'mend the other one, and deposit all of it again',
+  },
+  EVIDENCE_MISSING: {
+    http: 404,
+    retry: 'repaired',
+    means: 'a file that is named as evidence is not there; the evidence is taken all the same',
+    cause: 'the report names an artifact_path at which nothing was found when the turn ended',
+    fix: 'write the file before reporting, or correct the path and deposit it again',
+  },
+  CONTEXT_UNCHANGED: {
+    http: 200,
+    retry: 'never',
+    means: 'a section holds all of what was written to it already, so that it got no new version',
+    cause: 'the payload repeats members that are stored with the same values',
+    fix: 'nothing; leave the entry out next time',
   },
   UNKNOWN_SECTION: {
     http: 404,

@@ -5,7 +5,9 @@ import { taskOfTurn } from '../cast/task.ts';
 import { isUnstated } from '../cast/task-words.ts';
 import type { Handoff } from '../dialect.ts';
 import { isObject, type JsonObject } from '../json.ts';
+import type { Artifacts } from '../knowledge/evidence.ts';
 import { refusalOfAcceptance, refusalOfVerified } from '../ledger/acceptance.ts';
+import { refusalOfOtherWorklog } from '../ledger/finish.ts';
 import { rivalOf } from '../ledger/lock-tree.ts';
 import { normalPath } from '../ledger/path.ts';
 import type { Check } from '../ledger/request.ts';
@@ -25,6 +27,8 @@ export type Seen = {
   readonly checks: Readonly<Record<string, Check>>;
   /** What the agent wants permission for, sealed; absent or null where it wants none or nothing could be sealed. */
   readonly approval?: SealedRequest | null;
+  /** The files that its report names as evidence; absent where nobody looked. */
+  readonly artifacts?: Artifacts;
 };
 
 export function refusedBeforeAccept(state: State, cast: Cast, turn: Turn, handoff: Handoff, seen: Seen): Denied | null {
@@ -86,5 +90,7 @@ function refusalOfResult(
     const reason = `The result names task ${String(result.task_id)} of run ${String(result.run_id)}; it must be about ${task.id} of run ${cast.runId}, as the assignment says.`;
     return deny('SCHEMA_INVALID', reason, { task: task.id, run: cast.runId });
   }
+  const elsewhere = task.own ? null : refusalOfOtherWorklog(task, result);
+  if (elsewhere) return elsewhere;
   return outcome === 'done' && !isUnstated(task) ? refusalOfAcceptance(task, result, checks) : null;
 }

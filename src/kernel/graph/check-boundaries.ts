@@ -16,6 +16,10 @@ export type Boundaries = {
   mediated(origin: string, source: string, target: string): string | null;
   /** Whether it is the workspace's own: then every agent has to be in it. */
   readonly isInForce?: boolean;
+  /** Why the registry cannot be used, so that nobody can be dispatched; null where it can. */
+  readonly unusable?: string | null;
+  /** Whether a text is another one than an agent is pinned to. */
+  otherPrompt?(identity: string, prompt: string): boolean;
 };
 
 /** Materia that cannot be dispatched under the registry. */
@@ -23,14 +27,31 @@ export function* checkIdentity(id: string, materia: JsonObject, boundaries: Boun
   if (typeOfMateria(materia) !== 'agent') return;
   const identity = stringAt(materia, 'identity');
   const path = `materia.${id}`;
+  const { unusable = null } = boundaries;
+  const isPerson = identity === null && stringAt(materia, 'runner') === 'person';
+  if (unusable !== null && !isPerson) {
+    const message = `No turn of it can start: the registry cannot be used, because ${unusable}.`;
+    yield warning('BOUNDARY_REFUSED', path, message);
+    // Nothing more can be said of whom the manifest does not list, or where it cannot be read.
+    if (identity === null || !boundaries.knows(identity)) return;
+  }
   if (identity === null) {
-    if (!boundaries.isInForce || stringAt(materia, 'runner') === 'person') return;
+    if (!boundaries.isInForce || isPerson) return;
     const message = 'There is a registry, and this agent has no identity in it; no turn of it can start.';
     yield warning('BOUNDARY_REFUSED', path, `${message} Give it the canonical id of an agent in the manifest.`);
     return;
   }
   const unfit = boundaries.unfit(identity);
   if (unfit !== null) yield warning('BOUNDARY_REFUSED', `${path}.identity`, `No turn of it can start: ${unfit}.`);
+  const prompt = stringAt(materia, 'prompt');
+  if (unfit === null && prompt !== null && boundaries.otherPrompt?.(identity, prompt)) {
+    const message = `No turn of it can start: its prompt is not the one that ${shown(identity)} is pinned to.`;
+    yield warning(
+      'BOUNDARY_REFUSED',
+      `${path}.prompt`,
+      `${message} Name the pinned file with promptFile, or lock anew.`,
+    );
+  }
   if (!boundaries.knows(identity)) {
     yield warning(
       'BOUNDARY_REFUSED',
@@ -38,7 +59,7 @@ export function* checkIdentity(id: string, materia: JsonObject, boundaries: Boun
       `The registry has no agent ${shown(identity)}; no turn of it can start.`,
     );
   }
-  if (stringAt(materia, 'prompt')?.includes('{{')) {
+  if (prompt?.includes('{{')) {
     const message =
       'A pinned prompt goes out as it is, and its {{slots}} would stay unfilled. Take them out: the brief brings request, item and results by itself.';
     yield error('INVALID_MATERIA', `${path}.prompt`, message);

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import type { Json, JsonObject } from '../json.ts';
 import { check } from './check.ts';
 import { type Edits, software } from './fixtures/software.ts';
 
+const OTHER = { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'Sum' } } };
 const rows: [rule: string, edits: Edits, issues: string[]][] = [
   ['`roles` is obsolete', { roles: {} }, ['error roles']],
   ['`materiaDefinitions` is obsolete', { materiaDefinitions: {} }, ['error materiaDefinitions']],
@@ -16,10 +18,16 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
   ],
   ['the active loadout exists', { activeLoadout: 'Nope' }, ['error activeLoadout']],
   ['a single loadout need not be named active', { activeLoadout: undefined }, []],
+  ['of several loadouts one is active', { activeLoadout: undefined, 'loadouts.Other': OTHER }, ['error activeLoadout']],
   [
-    'of several loadouts one should be active',
-    { activeLoadout: undefined, 'loadouts.Other': { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'Sum' } } } },
-    ['warning activeLoadout'],
+    'it may be named by its id',
+    { activeLoadout: undefined, activeLoadoutId: 'two', 'loadouts.Other': { id: 'two', ...OTHER } },
+    [],
+  ],
+  [
+    'by an id that exists',
+    { activeLoadout: undefined, activeLoadoutId: 'three', 'loadouts.Other': { id: 'two', ...OTHER } },
+    ['error activeLoadoutId'],
   ],
   ['a prompt on a loadout is obsolete', { 'loadouts.Flow.prompt': 'x' }, ['error loadouts.Flow.prompt']],
   [
@@ -71,6 +79,37 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
     ['error compaction.proactiveThresholdPercent'],
   ],
   [
+    'the windows of models are covered from 0 on, each once',
+    {
+      compaction: {
+        proactiveThresholdTiers: [
+          { id: 'small', maxContextWindow: 128_000, thresholdPercent: 70 },
+          { minContextWindow: 128_000, thresholdPercent: 50.5 },
+        ],
+      },
+    },
+    [],
+  ],
+  ...tiers(
+    ['tiers are a list', {}, ''],
+    ['there is at least one tier', [], ''],
+    ['a tier is an object', [3], '[0]'],
+    ['a tier says when', [{}], '[0].thresholdPercent'],
+    ['a tier is a percentage', [tier(null, null, 0)], '[0].thresholdPercent'],
+    ['a window is a whole number', [tier(1.5, null)], '[0].minContextWindow'],
+    ['the first tier begins at 0', [tier(5, null)], '[0].minContextWindow'],
+    ['the last tier has no end', [tier(0, 10)], '[0].maxContextWindow'],
+    ['any other has one', [tier(0, null), tier(5, null)], '[0].maxContextWindow'],
+    ['which lies above its beginning', [tier(0, 5), tier(5, 5), tier(5, null)], '[1].maxContextWindow'],
+    ['there is no gap', [tier(0, 5), tier(6, null)], '[1].minContextWindow'],
+    ['there is no overlap', [tier(0, 5), tier(4, null)], '[1].minContextWindow'],
+  ),
+  [
+    'models that are qualified have a name',
+    { finalization: { agentJson: { qualifiedModels: [{ model: '*' }, {}] } } },
+    ['error finalization.agentJson.qualifiedModels'],
+  ],
+  [
     'the strategy of finalization is known',
     { finalization: { agentJson: { strategy: 'x' } } },
     ['error finalization.agentJson.strategy'],
@@ -81,6 +120,22 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
   ['the schema for editors, and what starts with x_, is nobody else’s', { $schema: './s.json', x_mine: 1 }, []],
   ['a sink is an object', { eventing: { sinks: { hook: 'http://x' } } }, ['error eventing.sinks.hook']],
 ];
+
+function tier(min: number | null, max: number | null, thresholdPercent = 60): JsonObject {
+  return { minContextWindow: min, maxContextWindow: max, thresholdPercent };
+}
+
+function tiers(...cases: readonly [string, Json, string][]): typeof rows {
+  const path = 'compaction.proactiveThresholdTiers';
+  return cases.map(([rule, value, at]) => [rule, { [path]: value }, [`error ${path}${at}`]]);
+}
+
+test('whoever has to name a loadout is told how, and which there are', () => {
+  const [issue] = check(software({ activeLoadout: 'Nope', 'loadouts.Other': OTHER }));
+  expect(issue?.message).toBe(
+    'There is no loadout "Nope". Set activeLoadout to one of: Flow, Other; a cast can name one with -l.',
+  );
+});
 
 test.each(rows)('%s', (_rule, edits, issues) => {
   // The loadouts of a row that takes the materia away are not its concern.

@@ -1,11 +1,13 @@
 // Checks of the configuration itself: what is neither a loadout nor a materia.
 import { checkApprovals } from '../approval/policy.ts';
-import { isObject, type Json, type JsonObject } from '../json.ts';
+import { isObject, isText, type Json, type JsonObject } from '../json.ts';
 import { checkKnowledgeRules } from '../knowledge/check-rules.ts';
-import { given } from './authored.ts';
+import { checkActive } from './active-loadout.ts';
+import { given, objectAt } from './authored.ts';
+import { checkCompaction } from './check-compaction.ts';
 import { checkCheckers } from './checker.ts';
 import { RUNNERS } from './config.ts';
-import { error, type Findings, listed, shown, warning } from './issue.ts';
+import { error, type Findings, listed, shown } from './issue.ts';
 import {
   AMOUNT,
   BOOLEAN,
@@ -78,6 +80,7 @@ export function* checkConfig(config: JsonObject): Findings {
     const value = given(config, section);
     if (isObject(value)) yield* checkShapes(value, shapes, section, 'INVALID_CONFIG');
   }
+  yield* checkCompaction(given(config, 'compaction'));
   yield* checkStrategy(given(config, 'finalization'));
   yield* checkSinks(given(config, 'eventing'));
   yield* checkRunners(given(config, 'runners'));
@@ -86,8 +89,13 @@ export function* checkConfig(config: JsonObject): Findings {
   yield* checkWorktree(given(config, 'worktree'));
   yield* checkApprovals(given(config, 'approvals'));
   yield* checkKnowledgeRules(config);
-  yield* checkActive(config);
+  if (isObject(given(config, 'loadouts'))) yield* checkLoadouts(config);
   yield* checkNames(config);
+}
+
+function* checkLoadouts(config: JsonObject): Findings {
+  if (Object.keys(objectAt(config, 'loadouts')).length > 0) yield* checkActive(config);
+  else yield error('INVALID_CONFIG', 'loadouts', 'There is no loadout. Define at least one.');
 }
 
 /** A limit under a wrong name would be no limit. */
@@ -118,11 +126,18 @@ function* checkTopLevel(config: JsonObject): Findings {
   }
 }
 
+const STRATEGY: Shapes = {
+  strategy: oneOf(['direct_json', 'tool_backed']),
+  qualifiedModels: {
+    accepts: (value) => Array.isArray(value) && value.every((each) => isObject(each) && isText(each.model)),
+    wants: 'a list of objects with a model each, or "*" for any',
+  },
+};
+
 function* checkStrategy(finalization: Json | undefined): Findings {
   const agentJson = isObject(finalization) ? given(finalization, 'agentJson') : undefined;
   if (!isObject(agentJson)) return;
-  const shapes = { strategy: oneOf(['direct_json', 'tool_backed']) };
-  yield* checkShapes(agentJson, shapes, 'finalization.agentJson', 'INVALID_CONFIG');
+  yield* checkShapes(agentJson, STRATEGY, 'finalization.agentJson', 'INVALID_CONFIG');
 }
 
 function* checkSinks(eventing: Json | undefined): Findings {
@@ -169,27 +184,4 @@ function* checkPrices(prices: Json | undefined): Findings {
     yield* checkShapes(price, PRICE, path, 'INVALID_CONFIG');
     yield* checkUnknown(price, Object.keys(PRICE), path, 'the price of a model');
   }
-}
-
-function* checkActive(config: JsonObject): Findings {
-  const loadouts = given(config, 'loadouts');
-  if (!isObject(loadouts)) return;
-  const names = Object.keys(loadouts);
-  const active = given(config, 'activeLoadout');
-  if (names.length === 0) {
-    yield error('INVALID_CONFIG', 'loadouts', 'There is no loadout. Define at least one.');
-    return;
-  }
-  if (active === undefined) {
-    if (names.length === 1 || given(config, 'activeLoadoutId') !== undefined) return;
-    const message = `A cast does not know which loadout to run unless it is told. Set activeLoadout to one of: ${listed(names)}.`;
-    yield warning('INVALID_CONFIG', 'activeLoadout', message);
-    return;
-  }
-  if (typeof active === 'string' && Object.hasOwn(loadouts, active)) return;
-  yield error(
-    'INVALID_CONFIG',
-    'activeLoadout',
-    `There is no loadout ${shown(active)}. Name one of: ${listed(names)}.`,
-  );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Json } from '../json.ts';
+import type { Json, JsonObject } from '../json.ts';
 import { check } from './check.ts';
 import { type Edits, flow, software } from './fixtures/software.ts';
 
@@ -197,10 +197,60 @@ test.each(patches)('a slot that nothing assigns, and a utility: %s', (_rule, soc
   expect(issuesOfSockets(sockets, edits)).toEqual(issues);
 });
 
+const NAMES = { aliases: ['echo', 'noop'], scripts: ['Detect'], slots: { noop: [], Detect: ['missing'] } };
+test.each<[rule: string, tool: JsonObject, read: boolean]>([
+  ['a program of one’s own may set any', { command: ['x'] }, true],
+  ['a program counts before a fixed output', { command: ['x'], params: { output: {} } }, true],
+  [
+    'what ships with the product sets what is known of it',
+    { script: { kind: 'shippedUtility', name: 'Detect' } },
+    true,
+  ],
+  ['and nothing else', { utility: 'noop' }, false],
+  ['one that nobody knows may set any', { utility: 'other' }, true],
+  ['a fixed output is all there is', { utility: 'noop', params: { output: { state: { missing: 1 } } } }, true],
+  ['without the slot it sets none', { utility: 'noop', params: { output: { missing: 1 } } }, false],
+  ['an echo of an object is a fixed output too', { utility: 'echo', params: { message: { state: {} } } }, false],
+  ['what a text holds is seen when it is read', { utility: 'echo', params: { text: '{"state":{"missing":1}}' } }, true],
+])('a slot that nothing assigns, and the slots of a utility: %s', (_rule, tool, isSet) => {
+  const sockets = { 'Socket-1': utility(to('Socket-2')), 'Socket-2': text() };
+  const edits = { 'materia.Tool': { parse: 'json', ...tool }, 'materia.Sum.prompt': '{{missing}}' };
+  const config = software({ 'loadouts.Flow': { entry: 'Socket-1', sockets }, ...edits });
+  const issues = check(config, { utilities: NAMES }).filter(({ code }) => code === 'UNASSIGNED_SLOT');
+  expect(issues).toHaveLength(isSet ? 0 : 1);
+});
+
+const OTHER_CURSOR = 'warning INVALID_LOOP loadouts.Flow.sockets.Socket-4.advance.cursor';
+test.each<[rule: string, edits: Edits, issues: string[]]>([
+  ['the cursor of its loop', {}, []],
+  ['another one', { 'sockets.Socket-4.advance.cursor': 'other' }, [OTHER_CURSOR]],
+  [
+    'the one that its loop was given',
+    { 'sockets.Socket-4.advance.cursor': 'other', 'loops.main.consumes.cursor': 'other' },
+    [],
+  ],
+  [
+    'the one of its own walk',
+    {
+      'sockets.Socket-4.advance': { cursor: 'own', items: 'state.workItems', when: 'satisfied' },
+      'sockets.Socket-4.foreach': { items: 'state.workItems', cursor: 'own' },
+    },
+    [],
+  ],
+  ['any, where nothing is walked over', { 'loops.main.consumes': undefined }, []],
+])('a socket of a loop that advances %s', (_rule, edits, issues) => {
+  const found = check(flow(edits)).filter(({ path }) => path.endsWith('.advance.cursor'));
+  expect(found.map(({ level, code, path }) => `${level} ${code} ${path}`)).toEqual(issues);
+});
+
 test('a loop walks over what a utility before it has set, and not over what one after it sets', () => {
   const walk = { sockets: ['Socket-2'], iterator: { items: 'state.missing' }, exits: [] };
   const materia = { 'materia.Tool': { command: ['x'], parse: 'json' }, 'loadouts.Flow.loops': { walk } };
-  const member = (...edges: Json[]) => ({ materia: 'Eval', advance: { cursor: 'i', items: 'context' }, edges });
+  const member = (...edges: Json[]) => ({
+    materia: 'Eval',
+    advance: { cursor: 'missingIndex', items: 'context' },
+    edges,
+  });
   const before = { 'Socket-1': utility(to('Socket-2')), 'Socket-2': member() };
   expect(issuesOfSockets(before, materia)).toEqual([]);
   const after = { 'Socket-1': text(to('Socket-2')), 'Socket-2': member(to('Socket-3')), 'Socket-3': utility() };

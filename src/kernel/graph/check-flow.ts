@@ -4,7 +4,7 @@ import { type Draft, isGeneratorSocket } from './authored.ts';
 import { cyclesIn } from './components.ts';
 import { END, type Graph, type Socket } from './config.ts';
 import { readsSatisfied } from './contract.ts';
-import { type Findings, listed, warning } from './issue.ts';
+import { type Findings, listed, shown, warning } from './issue.ts';
 import { GENERATED } from './loop-region.ts';
 import { slotOf } from './path-syntax.ts';
 import { reachedFrom } from './reach.ts';
@@ -22,6 +22,19 @@ export function* checkFlow(draft: Draft, graph: Graph): Findings {
   }
   yield* checkCycles(draft, graph, reached);
   yield* checkGenerators(draft, graph);
+  yield* checkAdvances(draft, graph);
+}
+
+/** A socket that moves another cursor than that of its walk leaves the walk where it is, or ends it early. */
+function* checkAdvances(draft: Draft, graph: Graph): Findings {
+  for (const { id, advance, foreach } of Object.values(graph.sockets)) {
+    const loops = graph.loops.filter((loop) => loop.sockets.includes(id));
+    const cursors = [foreach, ...loops.map((loop) => loop.iterator)].flatMap((walk) => walk?.cursor ?? []);
+    if (advance === null || cursors.length === 0 || cursors.includes(advance.cursor)) continue;
+    const meant = [...new Set(cursors)].map((cursor) => shown(cursor)).join(' or ');
+    const message = `${id} moves the cursor ${shown(advance.cursor)}, and what it is part of walks by ${meant}, so that items are skipped or never finished. Write ${meant}.`;
+    yield warning('INVALID_LOOP', `${draft.path}.sockets.${id}.advance.cursor`, message);
+  }
 }
 
 function* checkCycles(draft: Draft, graph: Graph, reached: ReadonlySet<string>): Findings {

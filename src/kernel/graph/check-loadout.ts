@@ -5,6 +5,7 @@ import { checkFlow } from './check-flow.ts';
 import { checkLoops } from './check-loops.ts';
 import { checkSlots } from './check-slots.ts';
 import { checkSockets } from './check-sockets.ts';
+import type { UtilityNames } from './check-utility-name.ts';
 import { checkEndpoint } from './endpoint.ts';
 import { error, type Findings, shown } from './issue.ts';
 import { graphOf } from './resolve-graph.ts';
@@ -27,7 +28,7 @@ const OBSOLETE = {
   systemPrompt: 'Prompts belong to materia.',
 };
 
-export function* checkLoadout(config: JsonObject, name: string, loadout: Json): Findings {
+export function* checkLoadout(config: JsonObject, name: string, loadout: Json, utilities?: UtilityNames): Findings {
   const draft = draftOf(config, name);
   if (name.trim() === '' || name === '__proto__') {
     yield error('INVALID_CONFIG', draft.path, `${shown(name)} cannot be the name of a loadout. Choose another.`);
@@ -48,7 +49,7 @@ export function* checkLoadout(config: JsonObject, name: string, loadout: Json): 
   if (found.some((issue) => issue.level === 'error')) return;
   const graph = graphOf(draft);
   yield* checkFlow(draft, graph);
-  yield* checkSlots(draft, graph);
+  yield* checkSlots(draft, graph, utilities);
 }
 
 function* checkFrame(loadout: JsonObject, path: string): Findings {

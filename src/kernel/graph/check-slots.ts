@@ -1,12 +1,14 @@
 // Warnings about slots of the cast data that a loadout reads and nothing in it writes: most of them are misspelt.
 import { isString } from '../json.ts';
 import { type Draft, given, isGenerator, listAt, materiaOf, objectAt, stringAt, typeOfMateria } from './authored.ts';
+import type { UtilityNames } from './check-utility-name.ts';
 import type { Graph, Iterator, Socket } from './config.ts';
 import { type Findings, warning } from './issue.ts';
 import { GENERATED } from './loop-region.ts';
 import { expressionsIn } from './path.ts';
 import { segmentsOf, slotOf } from './path-syntax.ts';
 import { reachedFrom, successorsOf } from './reach.ts';
+import { slotsOfUtility } from './utility-slots.ts';
 
 // What the runtime itself keeps there: the latest handoff fields, the collected context, and the data of an earlier
 // cast that this one continues.
@@ -20,10 +22,12 @@ type Read = {
   readonly ended: boolean;
 };
 
-export function* checkSlots(draft: Draft, graph: Graph): Findings {
+export function* checkSlots(draft: Draft, graph: Graph, utilities?: UtilityNames): Findings {
   const materia = Object.values(graph.sockets).map((socket) => objectAt(draft.materia, socket.materia));
-  const written = slotsWritten(graph, materia.some(isGenerator));
-  const patched = placesPatched(draft, graph);
+  const patches = patchesOf(draft, graph, utilities);
+  const known = patches.flatMap(({ slots }) => slots ?? []);
+  const written = new Set([...slotsWritten(graph, materia.some(isGenerator)), ...known]);
+  const patched = placesPatched(graph, patches);
   for (const { slot, path, at, ended } of [...readsOfSockets(draft, graph), ...readsOfLoops(draft, graph)]) {
     if (slot === null || written.has(slot)) continue;
     if (at.some((socket) => patched.before.has(socket) || (ended && patched.by.has(socket)))) continue;
@@ -32,12 +36,21 @@ export function* checkSlots(draft: Draft, graph: Graph): Findings {
   }
 }
 
+/** A socket whose utility sets slots: these, or any where that is not known. */
+type Patch = { readonly id: string; readonly slots: readonly string[] | null };
+
+function patchesOf(draft: Draft, graph: Graph, utilities: UtilityNames | undefined): readonly Patch[] {
+  return Object.values(graph.sockets).flatMap(({ id, parse, materia }) => {
+    const written = objectAt(draft.materia, materia);
+    // What answers in plain text patches nothing.
+    if (parse !== 'json' || typeOfMateria(written) !== 'utility') return [];
+    return [{ id, slots: slotsOfUtility(written, utilities) }];
+  });
+}
+
 /** The sockets whose utility may set any slot it likes, and those that can come after one of them. */
-function placesPatched(draft: Draft, graph: Graph) {
-  // What answers in plain text patches nothing.
-  const by = Object.values(graph.sockets).filter(
-    ({ parse, materia }) => parse === 'json' && typeOfMateria(objectAt(draft.materia, materia)) === 'utility',
-  );
+function placesPatched(graph: Graph, patches: readonly Patch[]) {
+  const by = patches.filter(({ slots }) => slots === null);
   const next = by.flatMap(({ id }) => successorsOf(graph, id));
   return { by: new Set(by.map(({ id }) => id)), before: reachedFrom(graph, next) };
 }

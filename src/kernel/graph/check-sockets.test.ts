@@ -243,6 +243,14 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
     ['INVALID_CONFIG sockets.Socket-5.limits.maxOutputBytes', 'INVALID_CONFIG sockets.Socket-5.limits.timeoutMs'],
   ],
   [
+    'an output may be so large and not larger',
+    {
+      'sockets.Socket-4.limits': { maxOutputBytes: 8_388_608 },
+      'sockets.Socket-5.limits': { maxOutputBytes: 8_388_609 },
+    },
+    ['INVALID_CONFIG sockets.Socket-5.limits.maxOutputBytes'],
+  ],
+  [
     'unknown fields are pointed out, wherever they stand',
     {
       'sockets.Socket-5.pars': 'json',

@@ -15,7 +15,7 @@ import {
 import { checkAssign } from './check-assign.ts';
 import { checkGeneratorOutput } from './check-materia.ts';
 import { checkDone, checkItems, checkNames } from './check-walk.ts';
-import { CONDITIONS } from './config.ts';
+import { CONDITIONS, OUTPUT_BYTES_MAX } from './config.ts';
 import { checkEndpoint, isSocketId } from './endpoint.ts';
 import { error, type Findings, shown, warning } from './issue.ts';
 import { problemOfName } from './path-syntax.ts';
@@ -54,7 +54,10 @@ const SOCKET: Shapes = {
   layout: OBJECT,
 };
 const LIMITS: Shapes = {
-  maxOutputBytes: POSITIVE_INTEGER,
+  maxOutputBytes: {
+    accepts: (value) => isPositiveInteger(value) && value <= OUTPUT_BYTES_MAX,
+    wants: `a whole number from 1 to ${OUTPUT_BYTES_MAX}`,
+  },
   timeoutMs: POSITIVE_INTEGER,
   // Counters of old that are still found in files; retry budgets on edges took their place.
   maxVisits: ANYTHING,

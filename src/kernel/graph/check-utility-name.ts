@@ -8,6 +8,8 @@ import { nearestName } from './nearest-name.ts';
 export type UtilityNames = {
   readonly aliases: readonly string[];
   readonly scripts: readonly string[];
+  /** By name, the slots of the cast data that a utility sets. */
+  readonly slots?: Readonly<Record<string, readonly string[]>>;
   /** Materia that a script speaks for: what they name is never run. */
   readonly scripted?: readonly string[];
 };

@@ -1,6 +1,7 @@
 // The static checks of a configuration: every issue of every loadout and materia, not only the first.
 // One bad loadout leaves the others usable, so an issue says in its path whom it concerns.
 import { isObject, type Json } from '../json.ts';
+import { ACTIVE_FIELDS } from './active-loadout.ts';
 import { draftOf, objectAt, stringAt } from './authored.ts';
 import { type Boundaries, checkBoundaries, checkIdentity } from './check-boundaries.ts';
 import { checkConfig } from './check-config.ts';
@@ -28,13 +29,16 @@ export function check(config: Json, { strict = false, utilities, boundaries }: C
   return [...errors, ...issues.filter((issue) => issue.level === 'warning')];
 }
 
-/** The issues that matter for casting one loadout: its own, those of the materia it uses, and the configuration's. */
+/**
+ * The issues that matter for casting one loadout: its own, those of the materia it uses, and the configuration's. Which
+ * loadout is active is no concern of one that was named.
+ */
 export function issuesOf(issues: readonly Issue[], loadoutName: string, config: Json): readonly Issue[] {
   const draft = draftOf(isObject(config) ? config : {}, loadoutName);
   const used = draft.socketIds.map((id) => stringAt(objectAt(draft.sockets, id), 'materia'));
   const owners = [draft.path, ...new Set(used.filter((id) => id !== null).map((id) => `materia.${id}`))];
   return issues.filter(({ path }) => {
-    if (!path.startsWith('loadouts.') && !path.startsWith('materia.')) return true;
+    if (!path.startsWith('loadouts.') && !path.startsWith('materia.')) return !ACTIVE_FIELDS.includes(path);
     // A name may hold dots itself, and then a path may fit two names: it counts for both.
     return owners.some((owner) => path === owner || path.startsWith(`${owner}.`));
   });
@@ -54,7 +58,7 @@ function* checkAll(config: Json, utilities: UtilityNames | undefined, boundaries
     if (boundaries && isObject(materia)) yield* checkIdentity(id, materia, boundaries);
   }
   for (const [name, loadout] of Object.entries(objectAt(config, 'loadouts'))) {
-    yield* checkLoadout(config, name, loadout);
+    yield* checkLoadout(config, name, loadout, utilities);
     if (boundaries) yield* checkBoundaries(config, name, boundaries);
   }
 }

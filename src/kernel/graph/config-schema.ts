@@ -3,7 +3,7 @@
 import { HOOK_MODES } from '../approval/policy.ts';
 import { TIERS } from '../approval/request.ts';
 import type { JsonObject } from '../json.ts';
-import { CONDITIONS, CONTRACTS, RUNNERS } from './config.ts';
+import { CONDITIONS, CONTRACTS, OUTPUT_BYTES_MAX, RUNNERS } from './config.ts';
 import { FOLDER_BELOW } from './folder-below.ts';
 
 const text = { type: 'string', minLength: 1 };
@@ -37,7 +37,10 @@ const socket: JsonObject = {
       properties: { cursor: text, items: text, when: condition, done: target },
     },
     foreach: { type: 'object', required: ['items'], properties: walk },
-    limits: { type: 'object', properties: { maxOutputBytes: count, timeoutMs: count } },
+    limits: {
+      type: 'object',
+      properties: { maxOutputBytes: { ...count, maximum: OUTPUT_BYTES_MAX }, timeoutMs: count },
+    },
     schema: { type: ['object', 'string'] },
   },
 };

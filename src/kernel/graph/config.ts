@@ -179,6 +179,9 @@ export const DEFAULTS = {
   maxConcurrency: 4,
 } as const;
 
+/** What the output of a socket may measure at most, whatever it asks for: all of it is read, searched and kept at once. */
+export const OUTPUT_BYTES_MAX = 8_388_608;
+
 /** One finding of the static checks. */
 export type Issue = {
   readonly code: import('../codes.ts').Code;

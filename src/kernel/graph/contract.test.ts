@@ -80,6 +80,17 @@ test('the rest comes from the socket and its materia', () => {
   });
 });
 
+test.each([
+  [undefined, undefined],
+  [1_048_576, undefined],
+  [100, 100],
+  [4_194_304, 4_194_304],
+  [10_000_000, 8_388_608],
+])('a socket with the limit %s is read up to %s bytes', (maxOutputBytes, maxBytes) => {
+  const limits = maxOutputBytes === undefined ? {} : { maxOutputBytes };
+  expect(contract({ materia: 'X', limits }).maxBytes).toBe(maxBytes);
+});
+
 test('a socket that is not there is a fault of the caller', () => {
   expect(() => contractOf(resolve(software(), 'Flow'), 'Socket-9')).toThrow();
 });

@@ -1,6 +1,6 @@
 // What a socket asks of its output. The place in the graph decides, not the prompt of the materia.
 import type { Contract } from '../dialect.ts';
-import type { Rules, Socket } from './config.ts';
+import { DEFAULTS, OUTPUT_BYTES_MAX, type Rules, type Socket } from './config.ts';
 
 export function contractOf(rules: Rules, socketId: string): Contract {
   const socket = rules.graph.sockets[socketId];
@@ -17,7 +17,15 @@ export function contractOf(rules: Rules, socketId: string): Contract {
     requires,
     assign,
     schema: socket.schema,
+    ...sizeOf(socket),
   };
+}
+
+/** The limit of a socket is the limit of its reader. */
+function sizeOf({ limits }: Socket): Pick<Contract, 'maxBytes'> {
+  const { maxOutputBytes } = limits;
+  if (maxOutputBytes === DEFAULTS.maxOutputBytes) return {};
+  return { maxBytes: Math.min(maxOutputBytes, OUTPUT_BYTES_MAX) };
 }
 
 /** Edges and `advance` need the boolean. Exit routes do not: without it the `always` route is taken. */

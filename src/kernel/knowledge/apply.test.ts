@@ -25,7 +25,7 @@ function story() {
         { contract: 's', payload: { port } },
         { contract: 'no', payload: {} },
       ],
-      { ...who, writable: ['s'] },
+      { ...who, writable: ['s'], attempt: 1, artifacts: {} },
     );
     suggestMemory(pen, { memory_suggestions: [note] }, who);
     facts.push(...pen.facts);

@@ -23,6 +23,8 @@ export function applyKnowledge(knowledge: Knowledge, fact: KnowledgeFact, at: nu
       knowledge.sections[section] = { value, version, at, by: author };
       return;
     }
+    // Evidence is read from the log; nothing that is decided depends on it.
+    case 'evidence.deposited':
     case 'context.rejected':
       return;
     case 'memory.suggested': {

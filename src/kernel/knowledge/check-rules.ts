@@ -73,7 +73,8 @@ function* checkContext(context: Json | undefined, agents: readonly string[]): Fi
   for (const name of names) {
     const path = `context.sections.${name}`;
     if (!isSectionName(name)) {
-      const fix = 'Write at most 64 letters, digits, dots, dashes and underscores, and not "memory", which is taken.';
+      const fix =
+        'Write at most 64 letters, digits, dots, dashes and underscores, and neither "memory" nor "evidence", which are taken.';
       yield error('INVALID_CONFIG', path, `No section can be called ${shown(name)}. ${fix}`);
     }
     const about = given(written, name);

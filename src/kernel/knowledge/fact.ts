@@ -1,8 +1,9 @@
-// What happened to the knowledge of a workspace: a section was written or put back, a write was refused, something was
-// suggested to be remembered, and a person decided about it.
+// What happened to the knowledge of a workspace: a section was written or put back, a write was refused, evidence was
+// deposited, something was suggested to be remembered, and a person decided about it.
 import type { Code } from '../codes.ts';
 import type { JsonObject } from '../json.ts';
 import type { Change } from './diff.ts';
+import type { Deposit } from './evidence.ts';
 import type { Note } from './state.ts';
 
 /** The turn in which an agent wrote; nothing of it where a person did. The author is the one or the other. */
@@ -27,6 +28,8 @@ export type KnowledgeFact =
       readonly section: string;
       readonly code: Code;
       readonly reason: string;
+      /** The place in the report, where a single piece of evidence is meant. */
+      readonly path?: string;
     } & Where)
   | {
       readonly kind: 'context.reverted';
@@ -39,6 +42,15 @@ export type KnowledgeFact =
       readonly reason: string;
       readonly author: string;
     }
+  /** Evidence for the acceptance criterion of a brief, as the report of a turn brought it. */
+  | ({
+      readonly kind: 'evidence.deposited';
+      readonly id: string;
+      readonly cast: string;
+      readonly turn: number;
+      readonly agent: string;
+      readonly agentId: string;
+    } & Deposit)
   | {
       readonly kind: 'memory.suggested';
       readonly id: string;
@@ -53,7 +65,7 @@ export type KnowledgeFact =
   /** A suggestion is not taken, or what was accepted is not to be remembered any more. */
   | { readonly kind: 'memory.dropped'; readonly id: string; readonly key: string; readonly reason: string };
 
-const KNOWLEDGE_FACT = /^(?:context|memory)\./;
+const KNOWLEDGE_FACT = /^(?:context|memory|evidence)\./;
 
 /** The first word of a kind says whose fact it is. */
 export function isKnowledgeFact(fact: { readonly kind: string }): fact is KnowledgeFact {

@@ -1,6 +1,7 @@
 // What a workspace knows beside its casts: sections of shared knowledge, what agents suggested to remember and nobody has
 // decided about, and what was accepted. Bounded throughout; how it came to be is in the log.
 import type { JsonObject } from '../json.ts';
+import { EVIDENCE } from './evidence.ts';
 
 export type Knowledge = {
   /** By name, always asked with `sectionOf`: any word may be a name. */
@@ -65,7 +66,7 @@ export const MEMORY_SECTION = 'memory';
 const SECTION_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
 export function isSectionName(name: string): boolean {
-  return SECTION_NAME.test(name) && name !== MEMORY_SECTION;
+  return SECTION_NAME.test(name) && name !== MEMORY_SECTION && name !== EVIDENCE;
 }
 
 export function noKnowledge(): Knowledge {

@@ -14,7 +14,11 @@ const WARNINGS_MAX = 100;
 export type Kept = { readonly kept: number; readonly warnings: string[] };
 
 /** Takes down the suggestions of a report that was accepted. */
-export function suggestMemory(pen: Pen, report: JsonObject, who: Omit<Writer, 'writable'>): Kept {
+export function suggestMemory(
+  pen: Pen,
+  report: JsonObject,
+  who: Pick<Writer, 'agent' | 'agentId' | 'cast' | 'turn'>,
+): Kept {
   const { agent, agentId, cast, turn } = who;
   const { knowledge } = pen.state;
   const memorials = memorializeSuggestions(report);

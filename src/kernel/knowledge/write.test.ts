@@ -19,6 +19,8 @@ const who = (writable: readonly string[] = ['services', 'infra']): Writer => ({
   writable,
   cast: 'c1',
   turn: 3,
+  attempt: 2,
+  artifacts: {},
 });
 const entry = (contract: Json, payload: Json) => ({ contract, payload });
 const valueIn = ({ state }: Pen, section: string) => sectionOf(state.knowledge, section)?.value ?? null;

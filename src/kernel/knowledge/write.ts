@@ -10,6 +10,7 @@ import { utf8Length } from '../utf8-length.ts';
 import { allow, deny, type Verdict } from '../verdict.ts';
 import { diffOf } from './diff.ts';
 import { type Entry, sortEntries } from './entries.ts';
+import { type Artifacts, type Deposit, EVIDENCE } from './evidence.ts';
 import type { KnowledgeFact } from './fact.ts';
 import { type Finding, textOf, warning } from './finding.ts';
 import { findLiveState } from './live-state.ts';
@@ -26,12 +27,20 @@ export type Writer = {
   readonly writable: readonly string[];
   readonly cast: string;
   readonly turn: number;
+  readonly attempt: number;
+  /** What was seen of the files that it names as evidence. */
+  readonly artifacts: Artifacts;
 };
 
-export type Rejected = { readonly section: string; readonly code: Code; readonly reason: string };
+export type Rejected = {
+  readonly section: string;
+  readonly code: Code;
+  readonly reason: string;
+  readonly path?: string;
+};
 
 export type Written = {
-  /** The sections that have a new version, each once. */
+  /** The sections that have a new version, each once, and the evidence that was deposited, as `evidence:<id>`. */
   readonly written: string[];
   readonly rejected: Rejected[];
   /** What was skipped or changed on the way; what was refused is among the rejected instead. */
@@ -46,16 +55,22 @@ const PLACES_SHOWN_MAX = 5;
 export function writeSections(pen: Pen, entries: Json | undefined, who: Writer): Written {
   const { agent, agentId, cast, turn } = who;
   const where = { agent, agentId, cast, turn };
-  const { permitted, refused, skipped } = sortEntries(entries, who.writable, 'update_contracts');
+  const { permitted, deposits, refused, skipped } = sortEntries(
+    entries,
+    who.writable,
+    'update_contracts',
+    who.artifacts,
+  );
   const written = new Set<string>();
   const rejected: Rejected[] = [];
   const warnings: Finding[] = [...skipped];
-  const reject = (section: string, code: Code, why: string) => {
-    const one = { section: textOf(section), code, reason: `${textOf(section)}: ${why}` };
+  const reject = (section: string, code: Code, why: string, path?: string) => {
+    const place = path === undefined ? {} : { path };
+    const one = { section: textOf(section), code, reason: `${textOf(section)}: ${why}`, ...place };
     rejected.push(one);
     if (rejected.length <= ENTRIES_MAX) pen.write({ kind: 'context.rejected', ...one, ...where });
   };
-  for (const { contract, code, why } of refused) reject(contract, code, why);
+  for (const { contract, code, why, path } of refused) reject(contract, code, why, path);
   for (const [index, entry] of permitted.entries()) {
     if (index >= ENTRIES_MAX) {
       reject(entry.contract, 'CONTEXT_LIMIT', `one report writes at most ${ENTRIES_MAX} entries; combine them`);
@@ -78,7 +93,19 @@ export function writeSections(pen: Pen, entries: Json | undefined, who: Writer):
       written.add(entry.contract);
     }
   }
+  for (const id of deposit(pen, deposits, who)) written.add(`${EVIDENCE}:${id}`);
   return { written: [...written], rejected, warnings: warnings.slice(0, WARNINGS_MAX) };
+}
+
+/** An attempt reports once, so that its number and the place in the report tell all evidence of a log apart. */
+function deposit(pen: Pen, deposits: readonly Deposit[], who: Writer): readonly string[] {
+  const { agent, agentId, cast, turn, attempt } = who;
+  return deposits.map((given, index) => {
+    const id = `${cast}-${turn}.${attempt}-${index + 1}`;
+    const clean = scrubJson(given).value as Deposit;
+    pen.write({ kind: 'evidence.deposited', ...clean, id, agent, agentId, cast, turn });
+    return id;
+  });
 }
 
 function unchanged(section: string): Finding {

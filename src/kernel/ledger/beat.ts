@@ -5,6 +5,8 @@ import { isObject, isString } from '../json.ts';
 /** What is known of the life of a claim's owner. */
 export type Beat = {
   readonly run: string;
+  /** The id by which packets call the run, where it is not the same. */
+  readonly runId?: string;
   readonly task: string;
   readonly owner: string;
   /** When the owner was last heard of, in milliseconds. */
@@ -50,6 +52,6 @@ export function beatAgain(
   sign: Pick<Beat, 'task' | 'owner' | 'at'> & { run?: string },
 ): Beat | null {
   if (!held || held.task !== sign.task || held.owner !== sign.owner) return null;
-  if (sign.run !== undefined && sign.run !== held.run) return null;
+  if (sign.run !== undefined && sign.run !== held.run && sign.run !== held.runId) return null;
   return { ...held, at: Math.max(held.at, sign.at) };
 }

@@ -4,6 +4,7 @@ import { isText, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { isStructural } from './blocking.ts';
 import { refusalOfDependencies } from './dependency.ts';
+import { refusalOfInconsistency } from './inconsistency.ts';
 import { type Lock, rivalOf } from './lock-tree.ts';
 import { type LedgerPen, refuse, refuseTask } from './pen.ts';
 import type { RequestOf } from './request.ts';
@@ -21,7 +22,7 @@ import {
   wantedLocks,
 } from './state.ts';
 import { mayMove } from './transition.ts';
-import { compareRank, isOwed, owedBefore, PASSED_OVER_MAX } from './waiting.ts';
+import { areInTheWay, compareRank, isOwed, owedBefore, PASSED_OVER_MAX } from './waiting.ts';
 
 /** At most so many tasks that a search passed over are written down, the first in rank. */
 export const PASSED_OVER_NOTED_MAX = 16;
@@ -39,27 +40,43 @@ export function claimTask(pen: LedgerPen, task: Task, owner: string, expectedVer
   return refusal ? refuseTask(pen, 'claim', task, refusal) : take(pen, task, owner);
 }
 
-/** The best task that can start now goes to the owner; those that rank before it and lack their locks were passed over. */
+/**
+ * The best task that can start now goes to the owner. It is a round of assignments: a run that does not hold together hands
+ * nothing out, and of a search in vain it is written down which task came closest.
+ */
 export function claimNext(pen: LedgerPen, { run, owner }: RequestOf<'task.next'>): Verdict {
   const { ledger } = pen;
+  const vain = (refusal: Denied, task = '') =>
+    refuse(pen, 'next', { ...(run === undefined ? {} : { run }), task }, refusal);
   const refused = refusalOfOwner(owner) ?? refusalOfHold(ledger);
-  if (refused) return refused;
+  if (refused) return vain(refused);
   const ready = Object.keys(ledger.ready)
     .flatMap((key) => ledger.tasks[key] ?? [])
     .filter((task) => (run === undefined || task.run === run) && !runOf(ledger, task.run)?.cast);
-  return claimBest(pen, ready, owner).verdict;
+  const unsound = new Map<string, Denied>();
+  for (const id of new Set(ready.map((task) => task.run))) {
+    const refusal = refusalOfInconsistency(ledger, id);
+    if (refusal) unsound.set(id, refusal);
+  }
+  const sound = ready.filter((task) => !unsound.has(task.run));
+  const [[id, first] = []] = unsound;
+  if (sound.length === 0 && first) return refuse(pen, 'next', { run: id ?? '', task: '' }, first);
+  const { task, closest, verdict } = claimBest(pen, sound, owner);
+  if (task || verdict.allow) return verdict;
+  if (closest) return refuseTask(pen, 'next', closest, verdict);
+  return vain(noneReady([], unassigned(ledger, run)));
 }
 
-/** The first of these tasks in rank that can start now goes to the owner. */
+/** The first of these tasks in rank that can start now goes to the owner. `closest` is the first of a search in vain. */
 export function claimBest(
   pen: LedgerPen,
   candidates: readonly Task[],
   owner: string,
-): { readonly task: Task | null; readonly verdict: Verdict } {
+): { readonly task: Task | null; readonly closest: Task | null; readonly verdict: Verdict } {
   const { ledger, at } = pen;
   const ready = candidates.toSorted((a, b) => compareRank(a, b, at));
   const passed: { readonly task: Task; readonly refusal: Denied }[] = [];
-  for (const task of ready) {
+  for (const [index, task] of ready.entries()) {
     const refusal = refusalOfClaim(ledger, task, owner, at);
     if (refusal) {
       passed.push({ task, refusal });
@@ -67,9 +84,30 @@ export function claimBest(
     }
     const noted = passed.filter(({ task, refusal }) => refusal.code === 'LOCK_CONFLICT' && isWorthNoting(task, at));
     for (const { task, refusal } of noted.slice(0, PASSED_OVER_NOTED_MAX)) refuseTask(pen, 'claim', task, refusal);
-    return { task, verdict: take(pen, task, owner) };
+    const verdict = take(pen, task, owner);
+    noteOvertaken(pen, task, ready.slice(index + 1), owner);
+    return { task, closest: null, verdict };
   }
-  return { task: null, verdict: noneReady(passed) };
+  return { task: null, closest: passed[0]?.task ?? null, verdict: noneReady(passed) };
+}
+
+/**
+ * An older task that ranks after the one taken, could have started, and now cannot because of it, was passed over as well:
+ * without that, the more urgent ones that keep coming would keep it waiting for ever. One round counts once, however many it
+ * hands out.
+ */
+function noteOvertaken(pen: LedgerPen, taken: Task, behind: readonly Task[], owner: string): void {
+  const { ledger, at } = pen;
+  let noted = 0;
+  for (const task of behind) {
+    if (noted === PASSED_OVER_NOTED_MAX) return;
+    if (task.order > taken.order || task.refusedAt === at || !isWorthNoting(task, at)) continue;
+    if (!areInTheWay(ledger, task, taken)) continue;
+    const refusal = refusalOfClaim(ledger, task, owner, at);
+    if (refusal?.code !== 'LOCK_CONFLICT') continue;
+    refuseTask(pen, 'claim', task, refusal);
+    noted += 1;
+  }
 }
 
 /** What stands in the way of a claim, or null. The order of the checks decides which code is given. */
@@ -85,6 +123,7 @@ export function refusalOfClaim(
     refusalOfHold(ledger) ??
     refusalOfVersion(task, expectedVersion) ??
     refusalOfStart(task) ??
+    refusalOfUnassigned(task) ??
     refusalOfGoverning(task.id, task.lockScope, ledger.locks.foldCase) ??
     refusalOfTime(task, at) ??
     refusalOfDependencies(ledger, task) ??
@@ -146,6 +185,13 @@ function refusalOfStart(task: Task): Denied | null {
   return deny('NOT_ALLOWED_NOW', reason, details);
 }
 
+/** Nobody can work on a row that only a delta has announced: what is to be done, and where, nobody has said. */
+function refusalOfUnassigned({ id, assigned }: Task): Denied | null {
+  if (assigned) return null;
+  const reason = `${id} has no assignment yet; create it from a packet, which says what is to be done and on which paths.`;
+  return deny('MISSING_REQUIRED_INPUT', reason, { task: id, missing: ['assignment'] });
+}
+
 function refusalOfTime({ id, notBefore }: Task, at: number): Denied | null {
   if (notBefore === null || at >= notBefore) return null;
   const reason = `${id} is not to be tried again for ${notBefore - at} ms.`;
@@ -202,12 +248,29 @@ export function isWorthNoting(task: Task, at: number): boolean {
 }
 
 /** The answer to a search in vain is that of the task that came closest, the first in rank. */
-function noneReady(passed: readonly { readonly task: Task; readonly refusal: Denied }[]): Denied {
+function noneReady(
+  passed: readonly { readonly task: Task; readonly refusal: Denied }[],
+  announced: readonly string[] = [],
+): Denied {
   const [best] = passed;
+  const [first] = announced;
+  if (!best && first !== undefined) {
+    const more = announced.length > 1 ? ` (and ${announced.length - 1} more)` : '';
+    const reason = `No task is ready: ${first}${more} has no assignment yet; create it from a packet.`;
+    return deny('NOT_ALLOWED_NOW', reason, { tried: [], unassigned: announced.slice(0, 10) });
+  }
   if (!best) return deny('NOT_ALLOWED_NOW', 'No task is ready: none is left in todo.', { tried: [] });
   const tried = passed.slice(0, 10).map(({ task, refusal }) => ({ run: task.run, task: task.id, code: refusal.code }));
   const { code, reason, details } = best.refusal;
   return deny(code, `No task can start now. ${reason}`, { ...details, tried });
+}
+
+/** The rows in todo that no packet has filled in. */
+function unassigned(ledger: Ledger, run: string | undefined): readonly string[] {
+  const runs = Object.values(ledger.runs).filter(({ id, cast }) => !cast && (run === undefined || id === run));
+  return runs.flatMap(({ id }) =>
+    tasksOf(ledger, id).flatMap(({ id, status, assigned }) => (status === 'todo' && !assigned ? [id] : [])),
+  );
 }
 
 function placeOf({ root, path }: Lock): string {

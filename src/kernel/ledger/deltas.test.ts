@@ -88,14 +88,29 @@ test('a delta that was applied before is ignored, whatever the order of its memb
 
 test('of a run in which nothing is open the ids of the deltas are kept, not their texts', () => {
   const book = openBook();
-  const stream = [delta('T-1', 'todo', { x_create: true }), delta('T-1', 'in_progress'), delta('T-1', 'done')];
+  const stream = [delta('T-1', 'todo', { x_create: true }), delta('T-1', 'blocked'), delta('T-1', 'canceled')];
   expect(book.ask(apply(stream)).code).toBe('OK');
   const run = book.ledger.runs[`${RUN}/`];
   expect([run?.open, run?.deltas, Object.keys(run?.pastDeltas ?? {}).length]).toEqual([0, {}, 3]);
   expect(book.ask(apply(stream)).details).toMatchObject({ applied: [] });
-  expect(book.ask(apply([delta('T-1', 'done')]))).toMatchObject({ allow: true });
+  expect(book.ask(apply([delta('T-1', 'canceled')]))).toMatchObject({ allow: true });
   expect(book.facts.at(-2)?.fact).toMatchObject({ kind: 'task.moved', replay: true });
   expect(book.task('T-1').version).toBe(2);
+});
+
+test('a row that only a delta announced is worked on by nobody, and a delta alone makes nothing done', () => {
+  const book = openBook();
+  book.ask(apply([delta('T-1', 'todo', { x_create: true })]));
+  expect(book.claim('T-1')).toMatchObject({ code: 'MISSING_REQUIRED_INPUT', details: { missing: ['assignment'] } });
+  expect(book.ask(apply([delta('T-1', 'in_progress', { delta_id: 'x' })])).code).toBe('MISSING_REQUIRED_INPUT');
+  expect(book.ask({ kind: 'task.next', owner: 'ann' })).toMatchObject({
+    code: 'NOT_ALLOWED_NOW',
+    details: { unassigned: ['T-1'] },
+  });
+  book.create('T-1', { acceptance_criteria: [] });
+  book.start('T-1');
+  expect(book.ask(apply([delta('T-1', 'done', { delta_id: 'y' })])).code).toBe('ACCEPTANCE_FAILED');
+  expect(book.task('T-1').status).toBe('in_progress');
 });
 
 test('a run that is closed by hand forgets the texts as well', () => {

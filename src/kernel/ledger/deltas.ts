@@ -113,8 +113,8 @@ function change(pen: LedgerPen, task: Task, delta: JsonObject, blockers: readonl
   const refusal = isSame ? null : refusalOfMove(task, to);
   if (refusal) return refusal;
   if (to === 'in_progress') return start(pen, task, owner, reason, isSame);
-  if (to === 'done' && task.status !== 'done' && task.criteria.length > 0) {
-    const why = `${task.id} has criteria, and is done when a result shows that they are met; finish it with a result.`;
+  if (to === 'done' && task.status !== 'done') {
+    const why = `${task.id} is done when a result shows that its criteria are met; finish it with a result.`;
     return deny('ACCEPTANCE_FAILED', why, { missing: task.criteria.slice(0, 20) });
   }
   const code = to === 'blocked' ? codeOfDelta(delta, blockers, task) : null;

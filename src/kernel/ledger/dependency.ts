@@ -27,16 +27,24 @@ export function refusalOfDependencies(ledger: Ledger, { run, id, dependencies }:
 
 /** Whether every task of a run that is still to be done waits only for tasks that there are. All that do not are named. */
 export function refusalOfUnknownDependencies(ledger: Ledger, run: string): Denied | null {
-  const unknown = tasksOf(ledger, run)
-    .filter(({ status }) => !isTerminal(status))
-    .flatMap(({ id, dependencies }) =>
-      dependencies.filter((other) => !taskOf(ledger, run, other)).map((other) => ({ task: id, depends_on: other })),
-    );
+  const unknown = unknownDependencies(ledger, run);
   const [first] = unknown;
   if (!first) return null;
   const more = unknown.length > 1 ? ` (and ${unknown.length - 1} more)` : '';
   const reason = `${first.task} depends on ${first.depends_on}, which is not in the ledger${more}; assign it too, or drop the dependency.`;
   return deny('LEDGER_INCONSISTENT', reason, { unknown: unknown.slice(0, 100) });
+}
+
+/** What tasks that are not over wait for and nobody has created. */
+export function unknownDependencies(
+  ledger: Ledger,
+  run: string,
+): readonly { readonly task: string; readonly depends_on: string }[] {
+  return tasksOf(ledger, run)
+    .filter(({ status }) => !isTerminal(status))
+    .flatMap(({ id, dependencies }) =>
+      dependencies.filter((other) => !taskOf(ledger, run, other)).map((other) => ({ task: id, depends_on: other })),
+    );
 }
 
 /** Whether a new task would come to wait for itself. Tasks that do not exist yet end the search. */

@@ -6,7 +6,20 @@ import type { TaskSpec } from './state.ts';
 import type { TaskStatus } from './transition.ts';
 
 /** What was asked for when a task was refused. */
-export type Asked = 'create' | 'claim' | 'finish' | 'move' | 'heartbeat' | 'expire' | 'worklog' | 'deltas' | 'write';
+export type Asked =
+  | 'create'
+  | 'claim'
+  /** A search for a task; the one that came closest is named, if there was any. */
+  | 'next'
+  | 'finish'
+  | 'move'
+  | 'heartbeat'
+  | 'expire'
+  | 'worklog'
+  | 'deltas'
+  | 'write'
+  /** Whether ledger, locks and events agree; about no task. */
+  | 'reconcile';
 
 export type LedgerFact =
   /** A row was made, or a row that a delta had made got its assignment. */

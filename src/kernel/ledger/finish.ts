@@ -48,12 +48,18 @@ function statusAfter(task: Task, result: JsonObject): TaskStatus {
 }
 
 /** A result belongs to its assignment by the names of run and task, and by the worklog that the assignment names. */
-function refusalOfStranger({ run, id, worklogPath }: Task, result: JsonObject): Denied | null {
-  const { run_id, task_id, worklog_path: written } = result;
+function refusalOfStranger(task: Task, result: JsonObject): Denied | null {
+  const { run, id } = task;
+  const { run_id, task_id } = result;
   if (run_id !== run || task_id !== id) {
     const reason = `The result is one of task ${String(task_id)} in run ${String(run_id)}, not of ${id} in run ${run}.`;
     return deny('SCHEMA_INVALID', reason, { task: id, run, result: { task: task_id ?? null, run: run_id ?? null } });
   }
+  return refusalOfOtherWorklog(task, result);
+}
+
+/** Whoever names another worklog than its assignment speaks of other work. */
+export function refusalOfOtherWorklog({ id, worklogPath }: Task, { worklog_path: written }: JsonObject): Denied | null {
   if (worklogPath === '' || written === undefined || sameFile(written, worklogPath)) return null;
   const reason = `The result names another worklog than the assignment of ${id}; copy its worklog_path, ${JSON.stringify(worklogPath)}.`;
   return deny('SCHEMA_INVALID', reason, { task: id, path: 'worklog_path', expected: worklogPath });

@@ -3,6 +3,7 @@ import { type Beat, beatAgain, beatName, beatOf, beatText } from './beat.ts';
 import { openBook, RUN, result, START } from './fixtures/book.ts';
 import { beatChanges } from './heartbeat.ts';
 import type { LedgerRequest } from './request.ts';
+import { runOf } from './state.ts';
 
 type Heartbeat = Extract<LedgerRequest, { kind: 'task.heartbeat' }>;
 const sign = (over: Partial<Heartbeat> = {}): Heartbeat => {
@@ -107,4 +108,15 @@ test('an owner that is gone loses its own claim, and not that of the next one', 
   const gone = { kind: 'task.expire', task: 'T-1', lastHeartbeatAt: null, why: 'gone' } as const;
   expect(book.ask({ ...gone, fence: 1 }).code).toBe('CONCURRENCY_CONFLICT');
   expect(book.ask({ ...gone, fence: 2 }).code).toBe('OK');
+});
+
+test('the owner may call the run as its packets do', () => {
+  const book = openBook();
+  book.create('T-1');
+  const run = runOf(book.ledger, RUN);
+  if (run) run.runId = 'as in the packets';
+  book.start('T-1');
+  const [{ value = null } = {}] = book.facts.flatMap(({ fact, at }) => beatChanges(book.ledger, fact, at));
+  const heard = (name: string) => beatAgain(beatOf(value), { run: name, task: 'T-1', owner: 'ann', at: START + 1 });
+  expect([RUN, 'as in the packets', 'another'].map((name) => heard(name) !== null)).toEqual([true, true, false]);
 });

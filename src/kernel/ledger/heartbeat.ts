@@ -6,7 +6,7 @@ import type { LedgerFact } from './fact.ts';
 import { refusalOfFence } from './move.ts';
 import { type LedgerPen, refuse, refuseTask } from './pen.ts';
 import type { RequestOf } from './request.ts';
-import { findTask, type Ledger, type Task, taskOf } from './state.ts';
+import { findTask, type Ledger, runOf, type Task, taskOf } from './state.ts';
 
 /** What a fact changes in the records: a claim opens one, and what ends a claim ends its record with it. */
 export function beatChanges(ledger: Ledger, fact: LedgerFact, at: number): readonly BeatChange[] {
@@ -14,7 +14,9 @@ export function beatChanges(ledger: Ledger, fact: LedgerFact, at: number): reado
   if (fact.kind !== 'task.claimed') return [];
   const { run, task, owner, fence, replaces } = fact;
   const timeoutS = taskOf(ledger, run, task)?.timeoutS ?? 0;
-  const opened = { name: beatName(fence), value: beatText({ run, task, owner, at, timeoutS }) };
+  const runId = runOf(ledger, run)?.runId ?? run;
+  const named = { run, ...(runId === run ? {} : { runId }), task, owner };
+  const opened = { name: beatName(fence), value: beatText({ ...named, at, timeoutS }) };
   return replaces === undefined ? [opened] : [{ name: beatName(replaces), value: null }, opened];
 }
 

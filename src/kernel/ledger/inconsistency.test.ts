@@ -49,6 +49,11 @@ test.each<[what: string, spoil: (ledger: Ledger) => void, said: string]>([
     'which it depends on, is todo',
   ],
   [
+    'a dependency that nobody has created',
+    (of) => Object.assign(at(of, 'T-2'), { dependencies: ['T-9'] }),
+    'T-2 depends on T-9, which is not in the ledger',
+  ],
+  [
     'a wrong count',
     (of) => Object.assign(runOf(of, 'r') ?? {}, { running: 3 }),
     '1 tasks are in progress, and 3 were counted',

@@ -2,6 +2,7 @@
 // of a mistake. All that is wrong is listed, not only the first.
 import type { JsonObject } from '../json.ts';
 import { type Denied, deny } from '../verdict.ts';
+import { unknownDependencies } from './dependency.ts';
 import { locksOf, rivalOf } from './lock-tree.ts';
 import { keyOf, type Ledger, runOf, type Task, taskOf, tasksOf, wantedLocks } from './state.ts';
 
@@ -26,6 +27,10 @@ export function inconsistencies(ledger: Ledger, run: string): readonly JsonObjec
     ...(running === counted
       ? []
       : [{ task: null, message: `${running} tasks are in progress, and ${counted} were counted` }]),
+    ...unknownDependencies(ledger, run).map(({ task, depends_on }) => {
+      const message = `${task} depends on ${depends_on}, which is not in the ledger; create it, or cancel ${task}`;
+      return { task, depends_on, message };
+    }),
   ];
 }
 

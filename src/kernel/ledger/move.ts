@@ -26,7 +26,7 @@ export function moveTask(pen: LedgerPen, request: RequestOf<'task.move'>): Verdi
   const actor = request.actor ?? (fence === undefined ? 'person' : 'agent');
   const refusal =
     refusalOfReason(reason) ??
-    refusalOfCast(pen.ledger, task) ??
+    (mayMoveInCast(task, to, actor) ? null : refusalOfCast(pen.ledger, task)) ??
     refusalOfVersion(task, request.expectedVersion) ??
     (fence === undefined ? null : refusalOfFence(task, fence)) ??
     refusalOfMove(task, to) ??
@@ -38,6 +38,14 @@ export function moveTask(pen: LedgerPen, request: RequestOf<'task.move'>): Verdi
   const { by = 'a person' } = request;
   const told = `moved to done by ${by}, no evidence checked: ${reason}`;
   return settle(pen, task, to, { reason: told, code, evidence: { checked: false, by, reason } });
+}
+
+/**
+ * A cast hands its tasks out and takes their results. A person may say of one that is not in progress that it is to be tried
+ * again or left out; an agent may not.
+ */
+function mayMoveInCast({ status }: Task, to: TaskStatus, actor: Actor): boolean {
+  return actor === 'person' && status !== 'in_progress' && (to === 'todo' || to === 'canceled' || to === 'failed');
 }
 
 /** A silent task is blocked, which frees its paths, and handed out again while its retries last. */

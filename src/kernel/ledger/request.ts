@@ -104,6 +104,8 @@ export type LedgerRequest =
       readonly by: string;
       /** The claim under which the entry is written; it must not be over. */
       readonly fence?: number;
+      /** Who writes, where it is known to be an agent: then a task in progress asks for the fence. */
+      readonly actor?: Actor;
     }
   /** Whether paths that differ in capitals only are the same, as on the disks of most laptops. */
   | { readonly kind: 'ledger.configure'; readonly foldCase: boolean }

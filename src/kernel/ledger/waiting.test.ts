@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Book, openBook, packet, RUN, type Wish } from './fixtures/book.ts';
+import { type Book, OTHER_RUN, openBook, packet, RUN, type Wish } from './fixtures/book.ts';
 
 const next = (book: Book, owner = 'ann') => book.ask({ kind: 'task.next', owner });
 
@@ -23,7 +23,23 @@ test.each([
     (book: Book) => void book.ask({ kind: 'ledger.hold', by: 'eve', reason: 'x' }),
     'NOT_ALLOWED_NOW',
   ],
-  ['all wait for another', (book: Book) => void book.create('T-1', { dependencies: ['T-9'] }), 'DEPENDENCY_NOT_MET'],
+  [
+    'all wait for another',
+    (book: Book) => {
+      book.create('T-9');
+      book.create('T-1', { dependencies: ['T-9'] });
+      book.move('T-9', 'blocked');
+    },
+    'DEPENDENCY_NOT_MET',
+  ],
+  [
+    'one of them waits for what nobody has created',
+    (book: Book) => {
+      book.create('T-1', { dependencies: ['T-9'] });
+      book.create('T-2');
+    },
+    'LEDGER_INCONSISTENT',
+  ],
   [
     'all is blocked or over',
     (book: Book) => [book.create('T-1'), book.move('T-1', 'blocked')].at(-1),
@@ -34,7 +50,58 @@ test.each([
   prepare(book);
   book.news();
   expect(next(book)).toMatchObject({ allow: false, code });
-  expect(book.news()).toEqual([]);
+  expect(book.news()).toEqual(['task.refused']);
+  expect(book.facts.at(-1)?.fact).toMatchObject({ asked: 'next', code });
+});
+
+test('a run that does not hold together keeps no other run waiting, and is mended by hand', () => {
+  const book = openBook();
+  book.create('T-1', { dependencies: ['T-9'] });
+  book.create('T-2', { run: OTHER_RUN });
+  expect(next(book).details).toMatchObject({ run: OTHER_RUN, task: 'T-2' });
+  book.create('T-3');
+  expect(next(book).code).toBe('LEDGER_INCONSISTENT');
+  book.move('T-1', 'canceled');
+  expect(next(book).details.task).toBe('T-3');
+});
+
+test.each<[string, Wish]>([
+  ['wants what they want a part of', { lock_scope: ['src'] }],
+  ['is serial', { lock_scope: ['docs'], type: 'serial', priority: 'low' }],
+])('an older task that %s is passed over by more urgent ones three times and no more', (_, waiter) => {
+  const book = openBook();
+  book.create('T-1', waiter);
+  for (let index = 2; index < 10; index++) {
+    book.create(`T-${index}`, { lock_scope: [`src/n${index}`], priority: 'high' });
+  }
+  const given: unknown[] = [];
+  let last: string | null = null;
+  for (let round = 0; round < 5; round++) {
+    book.now += 10;
+    const { allow, details } = next(book);
+    if (last !== null) book.move(last, 'canceled');
+    if (allow) given.push(details.task);
+    last = allow ? String(details.task) : null;
+  }
+  expect(given).toContain('T-1');
+  expect(given.indexOf('T-1')).toBeLessThanOrEqual(3);
+});
+
+test('of tasks that a round hands out at the same moment one passes an older one over once', () => {
+  const book = openBook();
+  book.create('T-1', { lock_scope: ['src'] });
+  for (let index = 2; index < 6; index++) book.create(`T-${index}`, { lock_scope: [`src/${index}`], priority: 'high' });
+  for (let index = 2; index < 6; index++) next(book);
+  expect(book.task('T-1').passedOver).toBe(1);
+});
+
+test('a newer task that ranks behind, or one that wants something else, was not passed over', () => {
+  const book = openBook();
+  book.create('T-1', { lock_scope: ['docs'] });
+  book.create('T-2', { lock_scope: ['src/2'], priority: 'high' });
+  book.create('T-3', { lock_scope: ['src'] });
+  expect(next(book).details.task).toBe('T-2');
+  expect(['T-1', 'T-3'].map((id) => book.task(id).passedOver)).toEqual([0, 0]);
 });
 
 test('a search keeps to the run that is named, and to tasks that have an assignment', () => {

@@ -37,7 +37,7 @@ export function owedBefore(ledger: Ledger, claimant: Task, at: number): Task | n
 }
 
 /** Whether the two could not be in progress together. */
-function areInTheWay(ledger: Ledger, a: Task, b: Task): boolean {
+export function areInTheWay(ledger: Ledger, a: Task, b: Task): boolean {
   if (a.run === b.run && (a.type === 'serial' || b.type === 'serial')) return true;
   if (a.root !== b.root) return false;
   const key = (path: string) => pathKey(path, ledger.locks.foldCase);

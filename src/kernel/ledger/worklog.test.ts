@@ -16,6 +16,7 @@ test.each<[string, string, Add]>([
   ['an entry of another task', 'SCHEMA_INVALID', add({ task_id: 'T-2' }, { fence: 1 })],
   ['an entry of another run', 'SCHEMA_INVALID', add({ run_id: 'x' })],
   ['its own, under its claim', 'OK', add({}, { fence: 1 })],
+  ['an agent without the token of its claim', 'MISSING_REQUIRED_INPUT', add({ task_id: 'T-2' }, { actor: 'agent' })],
   ['its own', 'OK', add()],
 ])('%s: %s', (_, code, request) => {
   const book = openBook();
@@ -24,6 +25,20 @@ test.each<[string, string, Add]>([
   book.news();
   expect(book.ask(request).code).toBe(code);
   expect(book.news()).toEqual([code === 'OK' ? 'worklog.added' : 'task.refused']);
+});
+
+test.each<[string, JsonObject, string]>([
+  ['blocked', {}, 'MISSING_REQUIRED_INPUT'],
+  ['blocked', { code: 'TASK_TIMEOUT', next_step: ' ' }, 'MISSING_REQUIRED_INPUT'],
+  ['blocked', { code: 'TASK_TIMEOUT', next_step: 'plan it again' }, 'OK'],
+  ['failed', { next_step: 'x' }, 'MISSING_REQUIRED_INPUT'],
+  ['canceled', {}, 'OK'],
+  ['todo', {}, 'OK'],
+])('a task that is %s has %o for its last words: %s', (status, entry, code) => {
+  const book = openBook();
+  book.create('T-1');
+  if (status !== 'todo') book.move('T-1', status as 'blocked');
+  expect(book.ask(add(entry)).code).toBe(code);
 });
 
 test('entries name a run as its payloads do', () => {

@@ -21,6 +21,7 @@ export function applyTrust(trust: Trust, fact: TrustFact, at: number): void {
       return;
     }
     case 'handoff.judged':
+    case 'access.refused':
       return;
   }
 }

@@ -162,7 +162,7 @@ test.each([
     'restore the prompt, or give the change a new version and lock it; then: baton registry release build --reason',
   ],
   ['HASH_MISMATCH', 'start a new cast'],
-  ['BOUNDARY_NOT_ALLOWED', 'hand to details.suggested_target where one is named'],
+  ['BOUNDARY_NOT_ALLOWED', 'hand to an agent within its boundaries, go through an orchestrator'],
 ] as const)('a person is told what to do about %s', (code, advice) => {
   const cast = beforeBuild();
   const blocks = code === 'BOUNDARY_NOT_ALLOWED' ? null : { agent: 'build', hash: null, context: null };

@@ -1,11 +1,28 @@
 // What happened to trust: a registry came into force, something was blocked, a person released it, a foreign handoff was
-// judged.
+// judged, and somebody was turned away.
 import type { Code } from '../codes.ts';
 import type { JsonObject } from '../json.ts';
-import type { Blocked, LoadedRegistry, Pin } from './state.ts';
+import type { Blocked, LoadedRegistry, Pin, RegistryTexts } from './state.ts';
 
 export type TrustFact =
-  | { readonly kind: 'registry.loaded'; readonly registry: LoadedRegistry; readonly reason?: string }
+  | {
+      readonly kind: 'registry.loaded';
+      readonly registry: LoadedRegistry;
+      /** Missing in older logs, and where the registry cannot be used. */
+      readonly texts?: RegistryTexts;
+      readonly reason?: string;
+    }
+  /** Somebody was turned away; of many times within a minute one is told, and how many there were since the last. */
+  | {
+      readonly kind: 'access.refused';
+      /** As facts name him. */
+      readonly who: string;
+      readonly code: Code;
+      readonly reason: string;
+      /** The minute it belongs to, in UTC. */
+      readonly minute: string;
+      readonly times: number;
+    }
   | {
       readonly kind: 'quarantine.opened';
       readonly key: string;
@@ -39,8 +56,14 @@ export type TrustFact =
       readonly reason: string;
       readonly details: JsonObject;
       readonly envelopeDigest: string | null;
+      /** Over everything but id and timestamp; missing in older logs. */
+      readonly contentDigest?: string | null;
+      /** The entry with which the same content was accepted first. */
+      readonly duplicateOf?: number;
       readonly requestDigest: string | null;
       readonly registryDigest: string | null;
+      /** Of a registry that is not the one in force, which has a fact of its own. */
+      readonly registryTexts?: RegistryTexts;
       /** The envelope as it came, without secrets. */
       readonly envelope: string;
     };
@@ -49,7 +72,7 @@ export type TrustFact =
 export const OUTCOMES = ['tampering', 'stale_sender', 'legitimate_change', 'checkout_artifact', 'harmless'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-const TRUST_FACT = /^(?:registry|quarantine|handoff)\./;
+const TRUST_FACT = /^(?:registry|quarantine|handoff|access)\./;
 
 /** The first word of a kind says whose fact it is. */
 export function isTrustFact(fact: { readonly kind: string }): fact is TrustFact {

@@ -107,3 +107,63 @@ test('a copy and a blocked agent are answered as the verifier answers them, what
   expect(details).toMatchObject({ stage: 9, suggested_target: null, problems: ['QUARANTINED'], key: 'analysis' });
   expect(details).not.toHaveProperty('pattern');
 });
+
+const CONTENT = { contentDigest: 'c'.repeat(64) };
+const SENT_BEFORE = { ...CONTENT, used: { [`content:${CONTENT.contentDigest}`]: 5 } };
+const CONTENT_KEY = `content:${CONTENT.contentDigest}`;
+
+test.each<[string, Partial<Judge>, string, readonly string[], readonly string[]]>([
+  [
+    'a copy that was accepted as another one too',
+    { ...SENT_BEFORE, used: { ...SENT_BEFORE.used, ...USED.used } },
+    'REPLAY',
+    [],
+    [],
+  ],
+  [
+    'refused, with content that was accepted before',
+    { ...refused(8, 'AGENT_UNKNOWN'), ...SENT_BEFORE },
+    'AGENT_UNKNOWN',
+    [],
+    [`handoff:${ID}`],
+  ],
+  [
+    'refused, with content that nobody sent before',
+    { ...refused(8, 'AGENT_UNKNOWN'), ...CONTENT },
+    'AGENT_UNKNOWN',
+    [],
+    [`handoff:${ID}`],
+  ],
+  ['accepted, with content that was accepted before', SENT_BEFORE, 'OK', ['DUPLICATE_CONTENT'], [`handoff:${ID}`]],
+  ['accepted, with content that nobody sent before', CONTENT, 'OK', [], [`handoff:${ID}`, CONTENT_KEY]],
+  ['accepted, with no content that could be told', { contentDigest: null }, 'OK', [], [`handoff:${ID}`]],
+])('%s', (_, change, code, remarks, keys) => {
+  const { verdict, facts } = judged(emptyState(), handoff(change));
+  const { warnings = [], duplicate_of = null } = verdict.details;
+  expect([verdict.code, (warnings as { code: string }[]).map((remark) => remark.code)]).toEqual([code, remarks]);
+  expect(duplicate_of).toEqual(remarks.length > 0 ? { seq: 5 } : null);
+  expect(facts.flatMap(keysUsedBy)).toEqual(keys);
+});
+
+test('the remark about content comes after what the verifier noticed', () => {
+  const noticed = { code: 'PARENT_UNCHECKED', pointer: '/links', message: 'x' };
+  const { verdict } = judged(emptyState(), handoff({ ...SENT_BEFORE, verdict: allow('ok', { warnings: [noticed] }) }));
+  expect(verdict.details.warnings).toMatchObject([noticed, { code: 'DUPLICATE_CONTENT' }]);
+});
+
+test('a registry that is not in force is kept word for word with the verdict; the one in force has a fact of its own', () => {
+  const registry = { digest: 'd', lock: 'l', version: '1.0.0', agents: {} };
+  const registryTexts = { manifest: '{}', lock: '{}' };
+  const state = emptyState();
+  expect(judged(state, handoff({ registry, registryTexts })).facts).toMatchObject([{ registryTexts }]);
+  state.trust.registry = registry;
+  expect(judged(state, handoff({ registry, registryTexts })).facts[0]).not.toHaveProperty('registryTexts');
+});
+
+test('manifest and lock are kept word for word with the fact that a registry is in force', () => {
+  const registry = { digest: 'd', lock: 'l', version: '1.0.0', agents: {} };
+  const pen = newPen(emptyState(), 1, {} as never);
+  const texts = { manifest: '{"version":"1.0.0"}', lock: '{}' };
+  decideTrust(pen, { kind: 'registry.load', registry, texts, at: 1, by: 'user:ann' });
+  expect(pen.facts).toEqual([{ kind: 'registry.loaded', registry, texts }]);
+});

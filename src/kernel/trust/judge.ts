@@ -5,18 +5,20 @@ import { quarantined, STAGE } from '../gate/trust.ts';
 import type { Input } from '../input.ts';
 import { scrub, scrubJson } from '../secrets.ts';
 import { type Denied, deny, type Verdict } from '../verdict.ts';
-import { keysWanted } from './once.ts';
+import { usedBefore } from './once.ts';
 import { block } from './quarantine.ts';
-import { type Quarantine, quarantineOf, type Trust } from './state.ts';
+import { type Quarantine, quarantineOf, type RegistryTexts, type Trust } from './state.ts';
 
 type Judge = Extract<Input, { kind: 'handoff.judge' }>;
 
 export function judge(pen: Pen, input: Judge): Verdict {
-  const { handoff, source, target, parent, envelopeDigest, requestDigest, refusal } = input;
+  const { handoff, source, target, parent, envelopeDigest, contentDigest = null, requestDigest, refusal } = input;
   const stage = refusal?.stage ?? Number.POSITIVE_INFINITY;
-  const used = keysWanted(input).find((key) => input.used && Object.hasOwn(input.used, key));
-  const isReplay = stage >= STAGE.replay && used !== undefined;
-  const verdict = isReplay ? replay(input, input.used?.[used] ?? 0) : standing(pen.state.trust, input, stage);
+  const used = usedBefore(input);
+  const isReplay = stage >= STAGE.replay && used.id !== null;
+  const judged = isReplay ? replay(input, used.id ?? 0) : standing(pen.state.trust, input, stage);
+  const duplicateOf = judged.allow ? used.content : null;
+  const verdict = duplicateOf === null ? judged : duplicate(judged, duplicateOf);
   pen.write({
     kind: 'handoff.judged',
     handoff,
@@ -29,12 +31,21 @@ export function judge(pen: Pen, input: Judge): Verdict {
     reason: scrub(verdict.reason).text,
     details: scrubJson(verdict.details).value as Verdict['details'],
     envelopeDigest,
+    contentDigest,
+    ...(duplicateOf === null ? {} : { duplicateOf }),
     requestDigest,
     registryDigest: input.registry?.digest ?? null,
+    ...foreignTexts(pen.state.trust, input),
     envelope: scrub(input.envelope).text,
   });
   if (refusal && !isReplay) block(pen, refusal, { handoff });
   return verdict;
+}
+
+/** What a verdict was made under can be read again: the registry in force in its own fact, any other one here. */
+function foreignTexts({ registry }: Trust, input: Judge): { readonly registryTexts?: RegistryTexts } {
+  const isInForce = registry !== null && registry.digest === input.registry?.digest;
+  return input.registryTexts && !isInForce ? { registryTexts: input.registryTexts } : {};
 }
 
 function standing(trust: Trust, input: Judge, stage: number): Verdict {
@@ -57,4 +68,16 @@ function blockingOf(trust: Trust, input: Judge): Blocking | null {
 
 function replay({ otherwise }: Judge, seq: number): Denied {
   return deny('REPLAY', 'a handoff with this id was decided before', { ...otherwise.replay.details, prior: { seq } });
+}
+
+/** An honest sender that heard nothing sends the same again under a new id. Whoever acts on it should know. */
+function duplicate(judged: Verdict, seq: number): Verdict {
+  const remark = {
+    code: 'DUPLICATE_CONTENT',
+    pointer: '',
+    message: 'the same content was accepted before, under another id',
+  };
+  const { warnings } = judged.details;
+  const all = [...(Array.isArray(warnings) ? warnings : []), remark];
+  return { ...judged, details: { ...judged.details, warnings: all, duplicate_of: { seq } } };
 }

@@ -1,27 +1,52 @@
 // Ids that may be used once in the whole log: which ones a request wants to use, and which ones a fact has used.
 import type { Fact } from '../fact.ts';
-import type { Request } from '../input.ts';
+import type { Input, Request } from '../input.ts';
 
 const keyOf = (handoffId: string) => `handoff:${handoffId.toLowerCase()}`;
+const refusalKeyOf = ({ who, minute }: { readonly who: string; readonly minute: string }) => `access:${who}:${minute}`;
+const contentKeyOf = (digest: string) => `content:${digest}`;
 
 export function keysWanted(request: Request): readonly string[] {
   switch (request.kind) {
     case 'turn.prepared':
       return request.trust?.envelope ? [keyOf(request.trust.envelope.handoff_id)] : [];
     case 'handoff.judge':
-      return request.handoff === null ? [] : [keyOf(request.handoff)];
+      return [...idKeys(request.handoff), ...contentKeys(request.contentDigest)];
+    case 'access.refuse':
+      return [refusalKeyOf(request)];
     default:
       return [];
   }
 }
 
-/** A handoff that was refused before its id was looked at leaves the id unused. */
+/** Where the id of a foreign handoff was used, or its content was accepted under any id; null where that never was. */
+export function usedBefore({ used = {}, handoff, contentDigest }: Judged): Readonly<Record<Usage, number | null>> {
+  const seqOf = ([key]: readonly string[]) =>
+    key !== undefined && Object.hasOwn(used, key) ? (used[key] ?? null) : null;
+  return { id: seqOf(idKeys(handoff)), content: seqOf(contentKeys(contentDigest)) };
+}
+
+type Judged = Pick<Extract<Input, { kind: 'handoff.judge' }>, 'used' | 'handoff' | 'contentDigest'>;
+type Usage = 'id' | 'content';
+
+const idKeys = (handoff: string | null) => (handoff === null ? [] : [keyOf(handoff)]);
+const contentKeys = (digest: string | null | undefined) => (digest == null ? [] : [contentKeyOf(digest)]);
+
+/**
+ * A handoff that was refused before its id was looked at leaves the id unused. Content is noted by the first handoff that
+ * is accepted with it, for as long as its id: to send again what was refused repeats nothing.
+ */
 export function keysUsedBy(fact: Fact): readonly string[] {
   switch (fact.kind) {
     case 'attempt.started':
       return fact.envelope ? [keyOf(fact.envelope.handoff_id)] : [];
     case 'handoff.judged':
-      return fact.handoff !== null && fact.usesId ? [keyOf(fact.handoff)] : [];
+      return [
+        ...(fact.usesId ? idKeys(fact.handoff) : []),
+        ...(fact.allow && fact.duplicateOf === undefined ? contentKeys(fact.contentDigest) : []),
+      ];
+    case 'access.refused':
+      return [refusalKeyOf(fact)];
     default:
       return [];
   }

@@ -1,12 +1,26 @@
 // What can be asked of trust. Who asks, and when, comes with every input.
-import type { Verdict } from '../verdict.ts';
+import type { Denied, Verdict } from '../verdict.ts';
 import type { Outcome } from './fact.ts';
 import type { Refusal } from './sighting.ts';
-import type { LoadedRegistry } from './state.ts';
+import type { LoadedRegistry, RegistryTexts } from './state.ts';
 
 export type TrustRequest =
   /** A registry comes into force, because a person locked it or found it in order. */
-  | { readonly kind: 'registry.load'; readonly registry: LoadedRegistry; readonly reason?: string }
+  | {
+      readonly kind: 'registry.load';
+      readonly registry: LoadedRegistry;
+      readonly texts?: RegistryTexts;
+      readonly reason?: string;
+    }
+  /** Somebody was turned away: by a server, or because his role is too low. */
+  | {
+      readonly kind: 'access.refuse';
+      readonly who: string;
+      readonly verdict: Denied;
+      /** The minute it belongs to, in UTC: each has one fact for each of those who are turned away. */
+      readonly minute: string;
+      readonly times: number;
+    }
   | {
       readonly kind: 'quarantine.release';
       /** A key, or an agent: then everything that blocks it. */
@@ -36,12 +50,15 @@ export type TrustRequest =
       /** Where the verifier refused. */
       readonly refusal: Refusal | null;
       readonly registry: LoadedRegistry | null;
+      readonly registryTexts?: RegistryTexts;
       readonly envelopeDigest: string | null;
+      /** Over everything in the envelope but its id and its timestamp: what an honest retry has in common with the first. */
+      readonly contentDigest?: string | null;
       readonly requestDigest: string | null;
       readonly envelope: string;
     };
 
-const TRUST_REQUEST = /^(?:registry|quarantine|handoff)\./;
+const TRUST_REQUEST = /^(?:registry|quarantine|handoff|access)\./;
 
 export function isTrustRequest<T extends { readonly kind: string }>(request: T): request is T & TrustRequest {
   return TRUST_REQUEST.test(request.kind);

@@ -3,7 +3,7 @@
 import type { Tools } from '../graph/config.ts';
 import type { JsonObject } from '../json.ts';
 import type { Denied } from '../verdict.ts';
-import type { Blocked, LoadedRegistry } from './state.ts';
+import type { Blocked, LoadedRegistry, RegistryTexts } from './state.ts';
 
 /** Who speaks in a turn, as it was established before the dispatch. */
 export type Attestation = {
@@ -43,6 +43,8 @@ export type Sighting = {
   readonly origin: 'workspace' | 'bundled' | 'none';
   /** Null where it cannot be used. */
   readonly registry: LoadedRegistry | null;
+  /** Its manifest and lock, where it is another one than the log knows. */
+  readonly texts?: RegistryTexts;
   /** Null where the agent could not be established. */
   readonly attestation: Attestation | null;
   /** Null where nobody handed anything: for the first agent of a cast. */

@@ -21,6 +21,9 @@ export type LoadedRegistry = {
   readonly agents: Readonly<Record<string, Pin>>;
 };
 
+/** Manifest and lock, word for word: with them a verdict can be derived again after the registry has moved on. */
+export type RegistryTexts = { readonly manifest: string; readonly lock: string };
+
 export type Pin = { readonly version: string; readonly hash: string };
 
 export type Quarantine = {

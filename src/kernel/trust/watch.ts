@@ -5,11 +5,13 @@ import type { AgentMateria, Materia, Tools } from '../graph/config.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { type Cast, type Turn, walkOf } from '../state.ts';
 import { speakerBefore } from './speaker.ts';
-import type { Trust } from './state.ts';
+import type { LoadedRegistry, Trust } from './state.ts';
 
 export type TrustWatch = {
   /** Whether a registry was ever loaded in the workspace: then there has to be one. */
   readonly isOn: boolean;
+  /** The registry that the log knows, by the digests of both its files and of its lock. */
+  readonly inForce?: Pick<LoadedRegistry, 'digest' | 'lock'>;
   /** The registry id of the agent; null where its materia has none. */
   readonly target: string | null;
   /** The registry id of the last agent before it; null for the first one. */
@@ -53,6 +55,7 @@ export function trustWatchOf(trust: Trust, cast: Cast, turn: Turn): TrustWatch |
   const speaker = speakerBefore(cast, turn);
   return {
     isOn: trust.registry !== null,
+    ...(trust.registry ? { inForce: { digest: trust.registry.digest, lock: trust.registry.lock } } : {}),
     target: materia.identity,
     source: identityAt(cast, speaker?.socket ?? null),
     origin: identityAt(cast, speaker?.after ?? null),

@@ -1,7 +1,8 @@
 // What an agent says it ran beside what it was seen to run. Both are compared by their steps, so that a folder that was
 // entered first, a shell around it, other spacing or a viewer behind a pipe makes no difference; everything else does.
-import { COMMAND_CHARS_MAX, COMMANDS_MAX } from '../cast/noted-commands.ts';
+
 import { cut } from '../cast/cut.ts';
+import { COMMAND_CHARS_MAX, COMMANDS_MAX } from '../cast/noted-commands.ts';
 
 export type CommandDifferences = {
   /** Named in the report, and not run as far as its program told. */

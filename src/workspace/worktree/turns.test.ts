@@ -49,7 +49,7 @@ function put(folder: string, files: Readonly<Record<string, string | null>>): vo
 
 function watch(turn: number, more: Partial<Watch> = {}): Watch {
   const common = { cast: 'c1', turn, socket: 'Socket-1', label: 'Build', title: null, isFresh: true, files: true };
-  const rest = { begins: 'first', beside: null, checks: {}, checkers: {}, slot: null } as const;
+  const rest = { begins: 'first', beside: null, checks: {}, checkers: {}, artifacts: [], slot: null } as const;
   return { ...common, ...rest, ...more } as Watch;
 }
 

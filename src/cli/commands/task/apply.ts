@@ -7,11 +7,11 @@ import { type Ledger, MAIN_ROOT, taskOf } from '../../../kernel/ledger/state.ts'
 import { assignmentOf } from '../../../kernel/ledger/wire.ts';
 import { allow, deny, type Verdict } from '../../../kernel/verdict.ts';
 import type { Wish } from '../../../workspace/claim-record.ts';
-import { type Call, text } from '../../command.ts';
+import type { Call } from '../../command.ts';
 import { configureLocks } from '../../configure-locks.ts';
 import { declaredCheckers } from '../../declared-checkers.ts';
 import { claiming } from '../../keep-claim.ts';
-import { answering, type LedgerSession, withLedger } from '../../ledger-session.ts';
+import { answering, type LedgerSession, runWanted, withLedger } from '../../ledger-session.ts';
 import { readInput } from '../../read-input.ts';
 import { reconcile } from '../../reconcile-ledger.ts';
 import { refuseAtDoor } from '../../refused-payload.ts';
@@ -24,7 +24,7 @@ export async function run(call: Call): Promise<number> {
       call,
       async (session) => {
         const { door, workspace } = session;
-        const taken = takeStream(given, text(call.values, 'run'), { checkers: declaredCheckers(workspace).names });
+        const taken = takeStream(given, await runWanted(session), { checkers: declaredCheckers(workspace).names });
         if (!taken.ok) return refuseAtDoor(session, 'deltas', taken);
         const { run, deltas, baseVersions, blockers, assignments } = taken.payload;
         await configureLocks(door, workspace);

@@ -3,7 +3,7 @@
 import { hostname } from 'node:os';
 import { startTimeOf } from '../../../agents/process/process-identity.ts';
 import type { BeatProcess } from '../../../kernel/ledger/beat.ts';
-import { type Call, text, UsageError } from '../../command.ts';
+import { type Call, UsageError } from '../../command.ts';
 import { configureLocks } from '../../configure-locks.ts';
 import { claiming, wishesFor, wishFor } from '../../keep-claim.ts';
 import { answering, integer, needed, runWanted, withLedger } from '../../ledger-session.ts';
@@ -18,8 +18,7 @@ export async function run(call: Call): Promise<number> {
     withLedger(call, async (session) => {
       const { door, workspace } = session;
       await configureLocks(door, workspace);
-      const wanted = text(call.values, 'run');
-      const run = wanted === undefined ? undefined : runWanted(call, await door.ledger());
+      const run = await runWanted(session);
       const ledger = await door.ledger(run);
       const which = { owner, ...(run === undefined ? {} : { run }) };
       if (task === undefined) {

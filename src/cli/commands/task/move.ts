@@ -1,12 +1,13 @@
 // `baton task move`: a task is moved by hand. A person needs no fence; whoever gives one speaks as the owner.
-import { isInsideAttempt } from '../../../agents/inside-attempt.ts';
 import { knownCode } from '../../../kernel/ledger/blocking.ts';
-import { findTask } from '../../../kernel/ledger/state.ts';
+import { findTask, runOf } from '../../../kernel/ledger/state.ts';
 import { isTaskStatus, TASK_STATUSES } from '../../../kernel/ledger/transition.ts';
+import { allow, type Verdict } from '../../../kernel/verdict.ts';
 import { dropClaim, dropStray } from '../../../workspace/claim-record.ts';
 import { again, type Call, text, UsageError } from '../../command.ts';
 import { claiming, wishFor } from '../../keep-claim.ts';
-import { answering, integer, ledgerFor, needed, withLedger } from '../../ledger-session.ts';
+import { answering, integer, type LedgerSession, ledgerFor, needed, withLedger } from '../../ledger-session.ts';
+import { isByAgent } from '../../refuse-agents.ts';
 import { person } from '../../session.ts';
 import { writeWorklog } from '../../worklog.ts';
 
@@ -26,7 +27,7 @@ export async function run(call: Call): Promise<number> {
       const { door, workspace } = session;
       const { ledger, run } = await ledgerFor(session);
       const before = findTask(ledger, { task, ...(run === undefined ? {} : { run }) });
-      const isAgent = isInsideAttempt(call.env);
+      const isAgent = isByAgent(call);
       const ask = () =>
         door.submit(
           {
@@ -48,11 +49,20 @@ export async function run(call: Call): Promise<number> {
       const wishes = starts ? wishFor(ledger, { run: starts.run, task }, owner ?? starts.owner, expectedVersion) : [];
       const verdict = await claiming(session, ledger, wishes, ask);
       if (!verdict.allow || !before.ok) return verdict;
+      const cast = runOf(ledger, before.task.run);
       if (fence === undefined && !isAgent) dropStray(workspace.stateDir, before.task);
       if (to === 'in_progress') return verdict;
-      if (to === 'blocked' || to === 'failed') await writeWorklog(session, before.task);
+      if (to === 'blocked' || to === 'failed') await writeWorklog(session, before.task, cast?.runId);
       if (before.task.fence !== null) dropClaim(workspace.stateDir, before.task.fence);
-      return verdict;
+      return cast?.cast ? withWayOn(session, cast.id, verdict) : verdict;
     }),
   );
+}
+
+/** A cast that stands takes notice when somebody carries it on. */
+async function withWayOn({ call, door }: LedgerSession, id: string, { reason, details }: Verdict): Promise<Verdict> {
+  const status = (await door.cast(id))?.status;
+  const verbs: Partial<Record<string, string>> = { failed: 'recast', aborted: 'recast', running: 'watch' };
+  const carryOn = `${again(call)} ${verbs[status ?? ''] ?? 'continue'} ${id}`;
+  return allow(`${reason}; cast ${id} is ${status}: ${carryOn}`, { ...details, cast: id, carry_on: carryOn });
 }

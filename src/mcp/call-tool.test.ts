@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CODES } from '../kernel/codes.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import { callTool, TOOLS, toolsFor } from './server.ts';
+import { callTool, TOOLS, toolsFor } from './call-tool.ts';
 import type { Scene, Wire } from './tool.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
@@ -51,9 +51,9 @@ test('every tool has a row above, and a name of its own', () => {
 
 test('what is kept from an agent is not even begun', async () => {
   const asked: string[][] = [];
-  for (const { name, audience } of TOOLS) {
-    if (audience !== 'person') continue;
-    const verdict = await callTool(scene({}, true, asked), name, { cast: 'C', answer: 'yes', request: 'x' }, wire);
+  for (const tool of TOOLS) {
+    if (tool.audience !== 'person') continue;
+    const verdict = await callTool(scene({}, true, asked), tool, { cast: 'C', answer: 'yes', request: 'x' }, wire);
     expect(verdict.code).toBe('APPROVER_IS_AGENT');
   }
   expect(asked).toEqual([]);
@@ -91,7 +91,7 @@ test('whatever a client sends, the answer is a verdict, and its words never beco
         const asked: string[][] = [];
         const members = Object.keys(tool.input.properties as JsonObject);
         const fitting = Object.fromEntries(Object.entries(sent).filter(([name]) => members.includes(name)));
-        const verdict = await callTool(scene(printed as Json, isAgent, asked), tool.name, fitting as JsonObject, wire);
+        const verdict = await callTool(scene(printed as Json, isAgent, asked), tool, fitting as JsonObject, wire);
         expect(verdict.allow ? verdict.code : Object.hasOwn(CODES, verdict.code)).toBe(verdict.allow ? 'OK' : true);
         for (const args of asked) {
           const end = args.indexOf('--');

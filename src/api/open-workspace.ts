@@ -1,0 +1,173 @@
+// A workspace for programs: each function does what the command or the tool of the same name does, by the same code, and
+// answers with its verdict. Nothing throws, and nothing is held open in between: casts run in processes of their own.
+import type { CastSummary } from '../engine/summary.ts';
+import type { CastView } from '../engine/view.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
+import type { TaskStatus } from '../kernel/ledger/transition.ts';
+import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
+import { callTool, keptFrom, toolNamed } from '../mcp/call-tool.ts';
+import { castWait } from '../mcp/cast-wait.ts';
+import { type Said, verdictOf } from '../mcp/command-line.ts';
+import type { Scene } from '../mcp/tool.ts';
+import { locate } from '../workspace/locate.ts';
+import { type CastEvent, castEvents } from './cast-events.ts';
+import { sceneIn } from './scene.ts';
+
+/** Timers of the runtime count no further. */
+const TIMEOUT_MS_MAX = 2_147_483_647;
+
+/** A verdict whose details have a known shape when it allows. */
+export type Answer<Details> =
+  | { readonly allow: true; readonly code: 'OK'; readonly reason: string; readonly details: Details }
+  | Denied;
+
+/** A cast, and whether it stands: it is over, paused, or waits for a person. */
+export type StandingCast = CastView & { readonly stands: boolean };
+
+/** Keep the fence: whoever works on the task shows it afterwards. */
+export type Claimed = JsonObject & Claim & { readonly run: string };
+
+/** Which claim is meant. Below an attempt of a cast, that of its turn where nothing is said. */
+export type Claim = { readonly task: string; readonly owner: string; readonly fence: number; readonly run?: string };
+
+export type TaskCalls = {
+  /** Takes one assignment packet into the ledger. */
+  create(packet: JsonObject): Promise<Verdict>;
+  list(which?: {
+    readonly run?: string;
+    readonly status?: TaskStatus;
+  }): Promise<Answer<{ readonly tasks: readonly JsonObject[] }>>;
+  /** Claims the task and all its paths in one step. */
+  claim(task: string, by: { readonly owner: string; readonly run?: string }): Promise<Answer<Claimed>>;
+  /** Finds the best task that can start now, and claims it in the same step. */
+  next(by: { readonly owner: string; readonly run?: string }): Promise<Answer<Claimed>>;
+  heartbeat(claim?: Claim): Promise<Verdict>;
+  /** Adds one entry to the worklog of the claimed task. The time and what the claim says are filled in. */
+  worklog(entry: JsonObject, claim?: Claim): Promise<Verdict>;
+  /** Hands in the result envelope. */
+  finish(result: JsonObject, claim: { readonly fence: number }): Promise<Verdict>;
+};
+
+export type OpenWorkspace = {
+  /** Starts a cast in a process of its own and answers as soon as it is in the log. */
+  cast(request: string, how?: { readonly loadout?: string; readonly agents?: string }): Promise<Answer<CastView>>;
+  casts(how?: {
+    readonly limit?: number;
+  }): Promise<Answer<{ readonly casts: readonly CastSummary[]; readonly count: number }>>;
+  show(cast: string, how?: { readonly turns?: boolean }): Promise<Answer<StandingCast>>;
+  /** Waits until the cast stands, for as long as that takes where no time is named. */
+  wait(
+    cast: string,
+    how?: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
+  ): Promise<Answer<StandingCast>>;
+  /** Everything that happens in the cast, from its first fact on, and what its agents do meanwhile. */
+  events(cast: string, how?: { readonly signal?: AbortSignal }): AsyncIterableIterator<CastEvent>;
+  /** Gives the answer of a turn that a person takes. */
+  answer(cast: string, text: string, how?: { readonly turn?: number }): Promise<Answer<StandingCast>>;
+  readonly task: TaskCalls;
+  /** Any other command, with `--json`: its exit code and the value it printed. */
+  command(args: readonly string[], how?: { readonly input?: string; readonly signal?: AbortSignal }): Promise<Said>;
+  /** Ends the waiting of this program. Casts go on. */
+  close(): Promise<void>;
+};
+
+/** `dir` is the project directory; with `env` everything is done as in that environment. */
+export function openWorkspace(
+  dir: string,
+  { env = process.env }: { readonly env?: NodeJS.ProcessEnv } = {},
+): OpenWorkspace {
+  const closing = new AbortController();
+  const busy = new Set<Promise<unknown>>();
+  const track = <T>(work: Promise<T>): Promise<T> => {
+    busy.add(work);
+    return work.finally(() => busy.delete(work));
+  };
+  const within = (signal: AbortSignal | undefined) =>
+    signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
+
+  /** Looked for anew each time: the folder may come and go. */
+  const scene = (): Scene | Denied => {
+    if (closing.signal.aborted) return deny('NOT_ALLOWED_NOW', 'this workspace was closed; open it again');
+    const workspace = locate(dir, env, process.cwd());
+    if (!workspace) return deny('BAD_USAGE', `there is no folder ${dir}; open an existing one`, { dir });
+    const found = sceneIn(workspace, env);
+    return { ...found, baton: (args, how) => track(found.baton(args, how)) };
+  };
+  const tool = async <D>(name: string, given: Readonly<Record<string, Json | undefined>>): Promise<Answer<D>> => {
+    const at = scene();
+    const called = toolNamed(name);
+    if ('code' in at) return at;
+    if (!called) return deny('INTERNAL', `there is no tool ${name}`);
+    const wire = { signal: closing.signal, progress: async () => undefined };
+    return (await callTool(at, called, without(given), wire)) as Answer<D>;
+  };
+  const following = (): Scene | Denied => {
+    const at = scene();
+    const tool = toolNamed('cast_wait');
+    return 'code' in at ? at : ((tool && keptFrom(at, tool)) ?? at);
+  };
+
+  return {
+    cast: (request, how = {}) => tool('cast_start', { request, ...how }),
+    casts: (how = {}) => tool('cast_list', { ...how }),
+    show: (cast, how = {}) => tool('cast_show', { cast, ...how }),
+    answer: (cast, text, how = {}) => tool('cast_answer', { cast, answer: text, ...how }),
+    async wait(cast, { signal, timeoutMs } = {}) {
+      const at = following();
+      if ('code' in at) return at;
+      if (timeoutMs !== undefined && !(timeoutMs >= 0 && timeoutMs <= TIMEOUT_MS_MAX))
+        return deny(
+          'BAD_USAGE',
+          `timeoutMs must be from 0 to ${TIMEOUT_MS_MAX}, not ${timeoutMs}; leave it out to wait on`,
+        );
+      const time = timeoutMs === undefined ? {} : { timeoutMs: Math.round(timeoutMs) };
+      return (await castWait(at.baton, cast, { signal: within(signal), ...time })) as Answer<StandingCast>;
+    },
+    events(cast, { signal } = {}) {
+      const at = following();
+      return 'code' in at ? only(at) : castEvents(at.baton, cast, within(signal));
+    },
+    task: {
+      async create(packet) {
+        const at = scene();
+        if ('code' in at) return at;
+        return verdictOf(await at.baton(['task', 'create', '-'], { input: JSON.stringify(packet) }));
+      },
+      list: (which = {}) => tool('task_list', { ...which }),
+      claim: (task, by) => tool('task_claim', { task, ...by }),
+      next: (by) => tool('task_next', { ...by }),
+      heartbeat: (claim) => tool('heartbeat', { ...named(claim), owner: claim?.owner }),
+      worklog: (entry, claim) =>
+        tool('worklog_add', {
+          ...named(claim),
+          entry: without({ run_id: claim?.run, actor: claim?.owner, ...entry }),
+        }),
+      finish: (result, { fence }) => tool('task_finish', { result, fence }),
+    },
+    async command(args, how = {}) {
+      const at = scene();
+      if (!('code' in at)) return at.baton(args, { ...how, signal: within(how.signal) });
+      const value: Json = { allow: at.allow, code: at.code, reason: at.reason, details: { ...at.details } };
+      return { exit: null, value, stderr: at.reason };
+    },
+    async close() {
+      closing.abort();
+      await Promise.allSettled(busy);
+    },
+  };
+}
+
+/** Whatever else the answer to a claim holds is not asked for. */
+function named(claim: Claim | undefined) {
+  return { task: claim?.task, fence: claim?.fence, run: claim?.run };
+}
+
+function without(given: Readonly<Record<string, Json | undefined>>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+async function* only(verdict: Denied): AsyncGenerator<CastEvent, void, void> {
+  yield { kind: 'end', verdict };
+}

@@ -1,0 +1,48 @@
+// A workspace as the tools see it, whoever calls them: the MCP server or a program that uses the library. Who is below an
+// attempt of a cast is an agent here too.
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { isInsideAttempt, isStartedByAttempt } from '../agents/inside-attempt.ts';
+import { missingEntry } from '../engine/storage-error.ts';
+import { apply } from '../kernel/apply.ts';
+import { type Cast, emptyState } from '../kernel/state.ts';
+import { logFileIn, SqliteLog } from '../log/sqlite.ts';
+import { attemptIn } from '../mcp/attempt.ts';
+import { commandLine } from '../mcp/command-line.ts';
+import type { Scene } from '../mcp/tool.ts';
+import type { Workspace } from '../workspace/locate.ts';
+
+/** The program itself: the tools act through its commands. */
+const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
+
+/** `commandEnv` is what the commands get, where that is not all we have. */
+export function sceneIn(workspace: Workspace, env: NodeJS.ProcessEnv, commandEnv = env): Scene {
+  return {
+    attempt: attemptIn(env, workspace.stateDir),
+    isAgent: isAgentIn(env),
+    baton: commandLine({ file: BATON, dir: workspace.dir, env: commandEnv }),
+    isOwn: ({ dir }) => isStartedByAttempt(dir),
+    cast: (id) => castIn(workspace, id),
+  };
+}
+
+/** Whoever says that it works for a cast is taken at its word. */
+export function isAgentIn(env: NodeJS.ProcessEnv): boolean {
+  return env.BATON_CAST !== undefined || isInsideAttempt(env);
+}
+
+/** Looked up anew each time: who holds a workspace open outlives many turns. */
+async function castIn({ stateDir }: Workspace, id: string): Promise<Cast | null> {
+  const file = logFileIn(stateDir);
+  if (!existsSync(file)) return null;
+  const log = new SqliteLog(file);
+  try {
+    const gap = await log.firstGap();
+    if (gap !== null) throw missingEntry(gap);
+    const state = emptyState();
+    for (const entry of await log.read({ after: 0, cast: id })) apply(state, entry);
+    return state.casts[id] ?? null;
+  } finally {
+    await log.close();
+  }
+}

@@ -1,0 +1,119 @@
+// Limits of a runner that hold across all workspaces of a user on this machine, as those of an account with a provider do.
+// They stand in `config.json` of the user's own folder. Who has a place is kept beside it, by the rules that hold within a
+// workspace: a process that has ended has none.
+import { mkdirSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { userFolder } from '../access/user-folder.ts';
+import { patience } from '../agents/retry.ts';
+import { thisDriver } from '../engine/driver.ts';
+import type { AttemptResult, Place, Runner, Runners } from '../engine/ports.ts';
+import { grantSlot, type Holder, slotName, withoutHolder } from '../engine/slots.ts';
+import type { Packet, Slot } from '../kernel/cast/packet.ts';
+import { check } from '../kernel/graph/check.ts';
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { logFileIn, SqliteLog } from '../log/sqlite.ts';
+import { UsageError } from './command.ts';
+
+/** Runners of which no more attempts are under way, in all workspaces, than the user's own configuration allows. */
+export function withinUserLimits(runners: Runners, env: NodeJS.ProcessEnv): Runners {
+  const folder = userFolder(env);
+  const limits = userLimits(folder);
+  if (limits.size === 0) return runners;
+  return {
+    runnerFor(packet) {
+      const runner = runners.runnerFor(packet);
+      const { materia, scripted } = packet;
+      const slot = materia.type === 'utility' || scripted ? undefined : limits.get(materia.runner);
+      return slot ? inPlace(runner, slot, folder) : runner;
+    },
+  };
+}
+
+function userLimits(folder: string): ReadonlyMap<string, Slot> {
+  const file = join(folder, 'config.json');
+  const config = read(file);
+  if (config === null) return new Map();
+  const [issue] = check({ runners: config.runners ?? {} }).filter(({ path }) => /^runners\b/.test(path));
+  const odd = Object.keys(config).find((name) => name !== 'runners');
+  if (issue) throw new UsageError(`${file}: ${issue.path}: ${issue.message}`, 'INVALID_CONFIG');
+  if (odd !== undefined)
+    throw new UsageError(`${file}: there is no ${odd} here, only runners; take it out`, 'INVALID_CONFIG');
+  return new Map(
+    Object.entries((config.runners ?? {}) as JsonObject).map(([runner, its]) => [runner, slotOf(runner, its)]),
+  );
+}
+
+function slotOf(runner: string, limits: Json): Slot {
+  const { maxConcurrent = null, perMinute = null } = limits as Partial<Slot>;
+  return { runner, maxConcurrent, perMinute };
+}
+
+function read(file: string): JsonObject | null {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return null;
+    throw new UsageError(`${file} cannot be read (${message}); mend it or move it away`, 'INVALID_CONFIG');
+  }
+  try {
+    const config: Json = JSON.parse(text);
+    if (isObject(config)) return config;
+  } catch {
+    // Told below.
+  }
+  throw new UsageError(`${file} is no JSON object; mend it or move it away`, 'INVALID_CONFIG');
+}
+
+/** Waits for a place before it runs. What runs already, from before a crash, gets one whatever the limits say. */
+function inPlace(runner: Runner, slot: Slot, folder: string): Runner {
+  const held = async (packet: Packet, place: Place, signal: AbortSignal, isForced: boolean): Promise<AttemptResult> => {
+    const holder = { driver: thisDriver(), key: `${packet.cast}:${packet.turn}` };
+    for (let isTold = false; ; isTold = true) {
+      const waitMs = await take(folder, slot, holder, isForced);
+      if (waitMs === 0) break;
+      const reason = `${slot.runner} is at the limit of all your workspaces`;
+      if (!isTold) place.onEvent?.({ kind: 'waiting', forMs: waitMs, reason });
+      if (!(await patience(waitMs, signal))) return { kind: 'lost', mayHaveRun: false, reason: 'stopped' };
+    }
+    try {
+      return await (isForced ? runner.recover(packet, place, signal) : runner.run(packet, place, signal));
+    } finally {
+      // A place that cannot be given back is free when this process ends.
+      await release(folder, slot, holder).catch(() => undefined);
+    }
+  };
+  return {
+    run: (packet, place, signal) => held(packet, place, signal, false),
+    recover: (packet, place, signal) => held(packet, place, signal, true),
+    forget: async (place) => runner.forget?.(place),
+  };
+}
+
+async function take(folder: string, slot: Slot, holder: Holder, isForced: boolean): Promise<number> {
+  let waitMs = 0;
+  await change(folder, slot, (value) => {
+    const grant = grantSlot(value, slot, holder, Date.now(), isForced);
+    waitMs = grant.waitMs;
+    return grant.value;
+  });
+  return waitMs;
+}
+
+function release(folder: string, slot: Slot, holder: Holder): Promise<void> {
+  return change(folder, slot, (value) => withoutHolder(value, holder, Date.now()));
+}
+
+/** Of a log only the register of leases is used. A folder for each machine: whose process it is can be asked there only. */
+async function change(folder: string, slot: Slot, to: (value: string | null) => string): Promise<void> {
+  const own = join(folder, 'limits', hostname());
+  mkdirSync(own, { recursive: true, mode: 0o700 });
+  const log = new SqliteLog(logFileIn(own));
+  try {
+    await log.lease(slotName(slot), to);
+  } finally {
+    await log.close();
+  }
+}

@@ -1,0 +1,103 @@
+// What an agent says in a note and what it writes to a worklog are held to one rule, whichever door they come to.
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../kernel/json.ts';
+import { EXAMPLE_RESULT } from './example.ts';
+import { gatePostExecution } from './gate-result.ts';
+import { validateResult } from './result.ts';
+import { validateWorklog } from './worklog.ts';
+
+// Assembled from pieces, so that no scanner takes this file for a leak.
+const join = (...parts: readonly string[]) => parts.join('');
+const HEX = '9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c';
+const ENTRY: JsonObject = {
+  timestamp: '2026-02-11T00:45:02Z',
+  run_id: String(EXAMPLE_RESULT.run_id),
+  task_id: 'T-1',
+  actor: 'a',
+  action: 'edit',
+  files_touched: [],
+  decision: '',
+  result: 'ok',
+  next_step: '',
+};
+
+/** The pattern that each door names: the validator of results, the gate behind an execution, a worklog, its extensions. */
+function doors(text: string): readonly (string | null)[] {
+  const result = { ...EXAMPLE_RESULT, status: 'failed', changes: [], notes_for_orchestrator: [text] };
+  const execution = {
+    task_id: EXAMPLE_RESULT.task_id ?? null,
+    result,
+    assignment: { lock_scope: ['a'], forbidden_scope: [] },
+  };
+  const verdicts = [
+    validateResult(result),
+    gatePostExecution(execution),
+    validateWorklog({ ...ENTRY, decision: text }),
+    validateWorklog({ ...ENTRY, x_told: [{ to: text }] }),
+  ];
+  return verdicts.map(({ allow, reason, details }) => {
+    expect(`${reason} ${JSON.stringify(details)}`).not.toContain(text);
+    return allow ? null : String(details.pattern);
+  });
+}
+
+test.each([
+  ['token=zz', 'generic_secret_assignment'],
+  ['token = abcdef for staging', 'generic_secret_assignment'],
+  ['DB_TOKEN=abc', 'generic_secret_assignment'],
+  ['secret =\n swordfish', 'generic_secret_assignment'],
+  ['password := swordfish', 'generic_secret_assignment'],
+  ['Secret : swordfish', 'generic_secret_assignment'],
+  ['Secret : swordfish, rotate it', 'generic_secret_assignment'],
+  ['Secret: swordfish. Done', 'generic_secret_assignment'],
+  ['token: abcdef for staging', 'generic_secret_assignment'],
+  ['api_key: foobar is set', 'generic_secret_assignment'],
+  ['access_token: x', 'generic_secret_assignment'],
+  ['password: swordfish works now', 'generic_secret_assignment'],
+  ['token:\nabcdef', 'generic_secret_assignment'],
+  ['token: not needed. Secret: swordfish is', 'generic_secret_assignment'],
+  ['token: token: abcdef for staging', 'generic_secret_assignment'],
+  [`secret ${HEX}`, 'generic_secret_assignment'],
+  [`api key ${HEX}`, 'generic_secret_assignment'],
+  [join('BEGIN RSA ', 'PRIVATE KEY'), 'private_key_block'],
+  [join('x', 'AKIA', 'ABCDEFGHIJKLMNOP'), 'aws_access_key_id'],
+  [join('token: abcdef and AKIA', 'IOSFODNN7EXAMPLE'), 'aws_access_key_id'],
+  [join('xx', 'sk-', 'abcdefghijklmnopqrst'), 'openai_api_key'],
+  [`bearer ${HEX}`, 'bearer_token'],
+])('%j is a secret at every door', (text, pattern) => {
+  expect(doors(text)).toEqual([pattern, pattern, pattern, pattern]);
+});
+
+test.each([
+  'secrets: none',
+  'token: not required',
+  'Token: must be rotated every 90 days',
+  'token:\nnot needed for this',
+  'Secret: rotated. Done',
+  'api_key: see the vault',
+  'password: minimum 12 characters',
+  'secret: <your secret>',
+  'token: $TOKEN',
+  'token: user.token in the handler',
+  'password: src/auth/password.ts was mended',
+  'Token: handled by the middleware',
+  'token: https://example.org/docs',
+  'token=[secret:credential] was taken out, [secret:aws-key] too',
+  'if (token === other) tokens.map((token) => token.value)',
+  `the token hash ${HEX} fits the commit`,
+  'see branch task-9fceb02d0ae598e95dc970b74767f19372d61af8',
+  'the bearer of responsibilities is told',
+  'No conflicts, ready for merge',
+])('%j is none at any door', (text) => {
+  expect(doors(text)).toEqual([null, null, null, null]);
+});
+
+test.each(['token:', 'secret : a ', 'token=[secret:', 'sk-', 'password:\n', 'bearer 1'])(
+  'many of %j are answered in time',
+  { timeout: 60_000 },
+  (piece) => {
+    const started = performance.now();
+    doors(piece.repeat(Math.ceil(250_000 / piece.length)));
+    expect(performance.now() - started).toBeLessThan(60_000);
+  },
+);

@@ -1,0 +1,81 @@
+// Permissions that nobody gives in time: those who look are told, those who steer note it down, and a cast that goes on beside
+// it is woken for it.
+import { expect, test } from 'vitest';
+import { always, graph } from '../../../test/loadouts.ts';
+import { type Play, play, replayed } from '../../../test/play.ts';
+import { asBlock, reportOf } from '../../../test/reports.ts';
+import type { SealedRequest } from '../approval/request.ts';
+import type { Request } from '../input.ts';
+import { pending } from '../pending.ts';
+import { isExpired, type Stands, saidNow } from './expired.ts';
+
+const END = Date.parse('2026-01-02T00:00:00.000Z');
+const waits: Stands = { status: 'waiting', code: 'APPROVAL_NEEDED', reason: 'asks', until: END };
+
+const ROWS: [string, Stands, number, string | null][] = [
+  ['before its time', waits, END - 1, 'APPROVAL_NEEDED'],
+  ['at its time', waits, END, 'APPROVAL_EXPIRED'],
+  ['after its time', waits, END + 1, 'APPROVAL_EXPIRED'],
+  ['without an end', { status: 'waiting', code: 'APPROVAL_NEEDED', reason: 'asks' }, END, 'APPROVAL_NEEDED'],
+  ['waiting for an answer', { ...waits, code: 'ANSWER_NEEDED' }, END, 'ANSWER_NEEDED'],
+  ['aborted', { ...waits, status: 'aborted', code: 'ABORTED' }, END, 'ABORTED'],
+];
+
+test.each(ROWS)('a cast that waits for a permission, %s', (_name, stands, now, code) => {
+  const said = saidNow('c', stands, now);
+  expect(said.code).toBe(code);
+  expect(isExpired(stands, now)).toBe(code === 'APPROVAL_EXPIRED');
+  expect(said.reason).toBe(code === 'APPROVAL_EXPIRED' ? said.reason : 'asks');
+  if (code === 'APPROVAL_EXPIRED') expect(said.reason).toContain('expired at 2026-01-02T00:00:00.000Z');
+});
+
+const SEALED: SealedRequest = {
+  ...{ id: 'P-1', commands: [], cwd: '/w', env: [], envMarks: {}, path: '/bin', files: {}, policy: 'p', log: 'l' },
+  ...{ requester: 'a1', operation: 'deploy', scope: 'prod', riskLevel: 'HIGH', rationale: 'needed', rollback: null },
+  ...{ verification: 'look', expiresAt: END, grantMs: 1, fingerprint: 'f', keyId: 'k', relays: null, refusal: null },
+};
+
+function asking(): Play {
+  const config = graph(
+    { 'Socket-1': { materia: 'Ops', parse: 'json', contract: 'gaia', edges: [always('end')] } },
+    { materia: { Ops: { tools: 'none', prompt: 'Do it.' } } },
+  );
+  const wish = { operation: 'deploy', exact_content: 'deploy', rollback: 'none', verification: 'look' };
+  const output = asBlock(reportOf('APPROVAL_REQUEST', { more: { approval_request: wish } }));
+  const cast = play({ config, agents: { Ops: [output, asBlock(reportOf('COMPLETE'))] }, hold: true });
+  const where = { cast: 'c', turn: 1, attempt: 1 } as const;
+  cast.tell({ kind: 'turn.prepared', ...where });
+  cast.tell({ kind: 'attempt.output', ...where, output });
+  cast.tell({ kind: 'turn.verified', ...where, seal: '', approval: SEALED });
+  expect(cast.cast).toMatchObject({ status: 'waiting', code: 'APPROVAL_NEEDED', until: END });
+  return cast;
+}
+
+test('while something else of the cast goes on, it is owed a wake at the end of the permission', () => {
+  const { cast } = asking();
+  expect(pending(cast)).toEqual([]);
+  expect(pending({ ...cast, status: 'running' })).toEqual([{ kind: 'timer', cast: 'c', at: END }]);
+});
+
+const STEERING: [string, Request, string][] = [
+  ['the clock', { kind: 'clock.rang', cast: 'c' }, 'completed'],
+  ['a resume', { kind: 'cast.resume', cast: 'c', reason: 'on' }, 'completed'],
+  ['an answer to another question', { kind: 'turn.answer', cast: 'c', turn: 7, output: 'x' }, 'completed'],
+  ['a change of the budget', { kind: 'budget.change', cast: 'c', maxTokens: 1_000_000 }, 'completed'],
+  ['a decision about the turn', { kind: 'turn.decide', cast: 'c', turn: 1, choice: 'fail' }, 'failed'],
+  ['an abort', { kind: 'cast.abort', cast: 'c', reason: 'enough' }, 'aborted'],
+];
+
+test.each(STEERING)('%s notes at its time that the permission is over, and not before', (_name, request, status) => {
+  const early = asking();
+  early.tell(request, END - 1);
+  expect(early.all('approval.expired')).toEqual([]);
+  const late = asking();
+  late.say(request, END);
+  expect(late.all('approval.expired')).toMatchObject([{ id: 'P-1', cast: 'c', turn: 1, what: 'request' }]);
+  expect(late.cast.status).toBe(status);
+  expect(late.cast.until).toBeUndefined();
+  if (status === 'completed')
+    expect(late.all('attempt.started').at(-1)?.brief).toContain('P-1 expired before it was used');
+  expect(replayed(late.entries)).toEqual(late.state);
+});

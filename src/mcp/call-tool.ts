@@ -1,0 +1,55 @@
+// The tools, which of them a caller may use, and one call of one. Within an attempt only an agent's own are offered, outside
+// everything that steers. A tool that is kept from the caller is refused in words, not hidden behind an error.
+import { actOf, mayDo } from '../access/role.ts';
+import { readWithSchema } from '../dialects/user-schema.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
+import { CAST_TOOLS } from './cast-tools.ts';
+import { CONTEXT_TOOLS } from './context-tools.ts';
+import { LEDGER_TOOLS } from './ledger-tools.ts';
+import { submitHandoff } from './submit-handoff.ts';
+import type { Scene, Tool, Wire } from './tool.ts';
+
+export const TOOLS: readonly Tool[] = [submitHandoff, ...CONTEXT_TOOLS, ...LEDGER_TOOLS, ...CAST_TOOLS];
+
+export function toolsFor(scene: Pick<Scene, 'isAgent' | 'role'>, tools: readonly Tool[] = TOOLS): readonly Tool[] {
+  return tools.filter((tool) => keptFrom(scene, tool) === null);
+}
+
+export function toolNamed(name: string): Tool | null {
+  return TOOLS.find((tool) => tool.name === name) ?? null;
+}
+
+/** Whatever a tool does, its caller gets a verdict. */
+export async function callTool(scene: Scene, tool: Tool, given: JsonObject, wire: Wire): Promise<Verdict> {
+  const { name } = tool;
+  const kept = keptFrom(scene, tool);
+  if (kept) {
+    if (kept.code === 'ROLE_TOO_LOW') scene.onRefused?.(kept);
+    return kept;
+  }
+  const reading = readWithSchema(tool.input, given);
+  if (!reading.usable) return deny('INTERNAL', `the schema of ${name} cannot be used: ${reading.why}`);
+  const [first] = reading.problems;
+  if (first) return deny('BAD_USAGE', `${name}: ${first.path} ${first.message}`, { issues: [...reading.problems] });
+  try {
+    return await tool.call(given, scene, wire);
+  } catch (error) {
+    return deny('INTERNAL', `${name} failed: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Why the caller may not use the tool, or null. */
+export function keptFrom({ isAgent, role }: Pick<Scene, 'isAgent' | 'role'>, tool: Tool): Denied | null {
+  const { name, audience } = tool;
+  if (audience === 'person' && isAgent) {
+    const reason = `${name} steers casts, and an agent within a cast may not; leave that to a person`;
+    return deny('APPROVER_IS_AGENT', reason, { tool: name });
+  }
+  if (audience === 'agent' && !isAgent) {
+    const reason = `${name} is for an agent within a cast, and no cast has started this server`;
+    return deny('NOT_ALLOWED_NOW', reason, { tool: name });
+  }
+  const may = role === undefined ? allow() : mayDo(role, actOf(tool), name);
+  return may.allow ? null : may;
+}

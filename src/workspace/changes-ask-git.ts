@@ -1,0 +1,108 @@
+// Asks git about a folder: without a shell, without locks, hooks or a watcher, and with the settings that held when the
+// folder was first looked at. What git leaves out when it is told to by its configuration is not left out here.
+import { execFile } from 'node:child_process';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { ChangesError } from './changes-mark.ts';
+
+const OUTPUT_BYTES_MAX = 512 * 1024 * 1024;
+const TIMEOUT_MS = 120_000;
+
+/** Settings on which it depends what git takes for a difference, with the values they have where nobody sets them. */
+export type Settings = Readonly<Record<string, string>>;
+
+export type Answer = { readonly code: number | null; readonly out: Buffer; readonly error: string };
+
+export type AskOptions = {
+  readonly settings?: Settings;
+  /** Another index than the folder's own. */
+  readonly index?: string;
+  readonly input?: Buffer;
+};
+
+/** Whoever works may set these in a file that no commit shows. */
+const DEFAULTS: Settings = {
+  'core.filemode': 'true',
+  'core.ignorecase': 'false',
+  'core.symlinks': 'true',
+  'core.autocrlf': 'false',
+  'core.eol': 'native',
+  'core.attributesfile': join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'git', 'attributes'),
+};
+
+/** Nothing that git remembers of files, and no stand-in for an object, is believed. */
+const FIXED: readonly string[] = [
+  'core.fsmonitor=false',
+  'core.hooksPath=/dev/null',
+  'core.quotePath=false',
+  'core.untrackedCache=false',
+  'core.trustctime=true',
+  'core.checkStat=default',
+];
+
+export async function settingsOf(root: string): Promise<Settings> {
+  const names = Object.keys(DEFAULTS).map((name) => name.slice('core.'.length));
+  const { out } = await tryGit(root, ['config', '-z', '--get-regexp', `^core\\.(${names.join('|')})$`]);
+  const set = records(out).flatMap((line): [string, string][] => {
+    const [name = '', ...value] = line.toString('utf8').split('\n');
+    // A name without a value is true.
+    return [[name, value.length === 0 ? 'true' : value.join('\n')]];
+  });
+  return { ...DEFAULTS, ...Object.fromEntries(set) };
+}
+
+/** Where git keeps files of its own; worktrees of a repository share some of them. */
+export async function gitFiles(root: string, names: readonly string[]): Promise<readonly string[]> {
+  const out = await ask(root, ['rev-parse', ...names.flatMap((name) => ['--git-path', name])]);
+  const paths = out.toString('utf8').split('\n');
+  return names.map((_, place) => resolve(root, paths[place] ?? ''));
+}
+
+/** The output; throws a `ChangesError` where git cannot tell. */
+export async function ask(root: string, args: readonly string[], options: AskOptions = {}): Promise<Buffer> {
+  const { code, out, error } = await tryGit(root, args, options);
+  if (code === 0) return out;
+  throw new ChangesError(`git ${args[0]} failed in ${root}: ${error || `exit code ${code}`}`);
+}
+
+export function tryGit(root: string, args: readonly string[], options: AskOptions = {}): Promise<Answer> {
+  const pinned = Object.entries(options.settings ?? {}).map(([name, value]) => `${name}=${value}`);
+  const settings = [...FIXED, ...pinned].flatMap((setting) => ['-c', setting]);
+  const env = { ...environment(), ...(options.index === undefined ? {} : { GIT_INDEX_FILE: options.index }) };
+  return new Promise((resolve) => {
+    const child = execFile(
+      'git',
+      [...settings, ...args],
+      { cwd: root, env, encoding: 'buffer', maxBuffer: OUTPUT_BYTES_MAX, timeout: TIMEOUT_MS },
+      (fault, stdout, stderr) => {
+        const code = fault === null ? 0 : typeof fault.code === 'number' ? fault.code : null;
+        resolve({ code, out: stdout, error: stderr.toString('utf8').trim().split('\n')[0] || (fault?.message ?? '') });
+      },
+    );
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(options.input ?? '');
+  });
+}
+
+/** Another repository, index or setting must not be slipped in by whoever started us. */
+function environment(): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));
+  return {
+    ...Object.fromEntries(own),
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_NO_REPLACE_OBJECTS: '1',
+    LC_ALL: 'C',
+  };
+}
+
+/** What stands before each zero byte. */
+export function records(output: Buffer): Buffer[] {
+  const found: Buffer[] = [];
+  let from = 0;
+  for (let end = output.indexOf(0); end !== -1; end = output.indexOf(0, from)) {
+    found.push(output.subarray(from, end));
+    from = end + 1;
+  }
+  return found;
+}
