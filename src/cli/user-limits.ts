@@ -55,7 +55,7 @@ function read(file: string): JsonObject | null {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return null;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
     throw new UsageError(`${file} cannot be read (${message}); mend it or move it away`, 'INVALID_CONFIG');
   }
   try {
