@@ -1,7 +1,7 @@
 // The commands of the ledger: tasks, locks, signs of life, worklogs, gates. They answer with verdicts.
-import type { Command, Options } from './command.ts';
+import type { Command, Options } from '../command.ts';
+import { MANY } from './shared-options.ts';
 
-const MANY = Number.POSITIVE_INFINITY;
 const RUN: Options = { run: { type: 'string' } };
 const RUN_HELP = '--run           the run that is meant: its id, or a beginning that only one has';
 const VERDICT = 'The answer is one verdict, as JSON. Exit: 0 allowed, 1 denied.';
@@ -42,7 +42,7 @@ FILE may be -, for standard input. Without a word: what there is. ${VERDICT}`,
       status: { type: 'string' },
       ...RUN,
     },
-    load: () => import('./commands/task.ts'),
+    load: () => import('../commands/task.ts'),
   },
   {
     name: 'heartbeat',
@@ -58,7 +58,7 @@ ${RUN_HELP}
 ${VERDICT}`,
     example: 'baton heartbeat T-12 --owner ann --fence 7',
     options: { owner: { type: 'string' }, fence: { type: 'string' }, pid: { type: 'string' }, ...RUN },
-    load: () => import('./commands/heartbeat.ts'),
+    load: () => import('../commands/heartbeat.ts'),
   },
   {
     name: 'watchdog',
@@ -71,7 +71,7 @@ ${VERDICT}`,
 Denied (R-WD-001) when a task timed out; details.timed_out says which, and whether its owner is gone or slow. ${VERDICT}`,
     example: 'baton watchdog --follow',
     options: { follow: { type: 'boolean' } },
-    load: () => import('./commands/watchdog.ts'),
+    load: () => import('../commands/watchdog.ts'),
   },
   {
     name: 'reconcile',
@@ -84,7 +84,7 @@ Denied (R-WD-001) when a task timed out; details.timed_out says which, and wheth
 Without it: every run. ${VERDICT}`,
     example: 'baton reconcile',
     options: RUN,
-    load: () => import('./commands/reconcile.ts'),
+    load: () => import('../commands/reconcile.ts'),
   },
   {
     name: 'lock',
@@ -102,7 +102,7 @@ ${RUN_HELP}
 Exit of check: 0 allowed, 1 denied.`,
     example: 'baton lock check src/api.ts',
     options: { history: { type: 'boolean' }, root: { type: 'string' }, fence: { type: 'string' }, ...RUN },
-    load: () => import('./commands/lock.ts'),
+    load: () => import('../commands/lock.ts'),
   },
   {
     name: 'worklog',
@@ -118,7 +118,7 @@ ${RUN_HELP}
 The answer of add is one verdict, as JSON; details.file is the file that holds the worklog.`,
     example: 'baton worklog add T-12 entry.json',
     options: { fence: { type: 'string' }, ...RUN },
-    load: () => import('./commands/worklog.ts'),
+    load: () => import('../commands/worklog.ts'),
   },
   {
     name: 'bundle',
@@ -133,7 +133,7 @@ The answer of add is one verdict, as JSON; details.file is the file that holds t
 Without --run: the only run that is open.`,
     example: 'baton bundle -o bundle.json',
     options: { objective: { type: 'string' }, output: { type: 'string', short: 'o' }, ...RUN },
-    load: () => import('./commands/bundle.ts'),
+    load: () => import('../commands/bundle.ts'),
   },
   {
     name: 'hold',
@@ -146,7 +146,7 @@ Without --run: the only run that is open.`,
 ${VERDICT}`,
     example: 'baton hold --reason "release day"',
     options: { reason: { type: 'string' } },
-    load: () => import('./commands/hold.ts'),
+    load: () => import('../commands/hold.ts'),
   },
   {
     name: 'unhold',
@@ -159,7 +159,7 @@ ${VERDICT}`,
 ${VERDICT}`,
     example: 'baton unhold',
     options: { reason: { type: 'string' } },
-    load: () => import('./commands/unhold.ts'),
+    load: () => import('../commands/unhold.ts'),
   },
   {
     name: 'gate',
@@ -176,6 +176,6 @@ stop            {task_id?, run_id?, owner?, report_path?}: an agent stops only w
 The code is the rule that was broken; details.contract_code is what a ledger stores. ${VERDICT}`,
     example: 'baton gate pre-dispatch < packet.json',
     options: {},
-    load: () => import('./commands/gate.ts'),
+    load: () => import('../commands/gate.ts'),
   },
 ];

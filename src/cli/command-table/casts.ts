@@ -1,0 +1,247 @@
+// Commands on casts: following, steering, answering, deciding, merging.
+import type { Command } from '../command.ts';
+import { EXITS, MANY, TURNS, TURNS_HELP } from './shared-options.ts';
+
+export const CASTS_COMMANDS: readonly Command[] = [
+  {
+    name: 'casts',
+    group: 'casts',
+    act: 'look',
+    args: '',
+    words: [0, 0],
+    summary: 'list the casts of this workspace, newest first',
+    example: 'baton casts --json',
+    options: {},
+    load: () => import('../commands/casts.ts'),
+  },
+  {
+    name: 'show',
+    group: 'casts',
+    act: 'look',
+    args: '[CAST] [--turn N | --turns]',
+    words: [0, 1],
+    summary: 'one cast: where it went, what it holds, what it used; or one turn of it in full',
+    help: `Without CAST: the latest one. With --json: the same object as \`baton cast --json\`, also while it runs.
+--turn          one turn in full: INPUT, briefs, reports, questions and answers, evidence, what it wrote for others
+${TURNS_HELP}`,
+    example: 'baton show latest --json',
+    options: { turn: { type: 'string' }, ...TURNS },
+    load: () => import('../commands/show.ts'),
+  },
+  {
+    name: 'why',
+    group: 'casts',
+    act: 'look',
+    args: '[CAST]',
+    words: [0, 1],
+    summary: 'why a cast stands where it stands, since when, and the commands that carry it on',
+    help: 'Without CAST: the latest one. It looks, and changes nothing.',
+    example: 'baton why latest',
+    options: {},
+    load: () => import('../commands/why.ts'),
+  },
+  {
+    name: 'watch',
+    group: 'casts',
+    act: 'look',
+    args: '[CAST] [--turns] [--jsonl [--facts]]',
+    words: [0, 1],
+    summary: 'follow a cast that another process drives',
+    help: `Without CAST: the latest one. It ends when the cast stands, or when nobody drives it any more (exit 1).
+--jsonl         a JSON line for each word, tool call, refused tool or pause of an agent, as it happens:
+                {"turn", "attempt", "socket", "event"}; some may be missed. The last line is the cast, as with --json
+--facts         with --jsonl: also a line for each entry of the log, from the first one on, as \`baton log --json\` has it
+${TURNS_HELP}
+${EXITS}`,
+    example: 'baton watch latest',
+    options: { ...TURNS, jsonl: { type: 'boolean' }, facts: { type: 'boolean' } },
+    load: () => import('../commands/watch.ts'),
+  },
+  {
+    name: 'resume',
+    group: 'casts',
+    act: 'steer',
+    args: '[CAST] [--turns]',
+    words: [0, 1],
+    summary: 'carry on a cast after a crash or a pause',
+    help: `Without CAST: the newest one that was cut off or paused.
+${TURNS_HELP}
+${EXITS}`,
+    example: 'baton resume',
+    options: TURNS,
+    load: () => import('../commands/resume.ts'),
+  },
+  {
+    name: 'recast',
+    group: 'casts',
+    act: 'steer',
+    args: '[CAST] [--turns]',
+    words: [0, 1],
+    summary: 'run a failed or aborted cast on from where it stands',
+    help: `Without CAST: the newest one that failed or was aborted.
+${TURNS_HELP}
+${EXITS}`,
+    example: 'baton recast latest',
+    options: TURNS,
+    load: () => import('../commands/recast.ts'),
+  },
+  {
+    name: 'revive',
+    group: 'casts',
+    act: 'steer',
+    args: '[CAST] [--turns]',
+    words: [0, 1],
+    summary: 'like recast, and what was spent, an edge or a budget, gets as much again',
+    help: `Without CAST: the newest one that stands at a spent edge.
+${TURNS_HELP}
+${EXITS}`,
+    example: 'baton revive latest',
+    options: TURNS,
+    load: () => import('../commands/revive.ts'),
+  },
+  {
+    name: 'budget',
+    group: 'casts',
+    act: 'decide',
+    args: '[CAST] [--tokens N] [--cost X] [--minutes N]',
+    words: [0, 1],
+    summary: 'show or change what a cast may use',
+    help: `--tokens        input and output tokens together
+--cost          in the currency of the usage that agents report
+--minutes       running time
+Without any of them: what is used, and of how much. Each is the new limit, not an addition.`,
+    example: 'baton budget latest --tokens 500000',
+    options: { tokens: { type: 'string' }, cost: { type: 'string' }, minutes: { type: 'string' } },
+    load: () => import('../commands/budget.ts'),
+  },
+  {
+    name: 'decide',
+    group: 'casts',
+    act: 'decide',
+    args: 'TURN rerun|accept|fail [--output FILE] [--reason TEXT] [--turns]',
+    words: [2, 2],
+    summary: 'decide about a turn of unknown outcome, or whose agent asks or is blocked; TURN is CAST:NUMBER',
+    help: `rerun           it did not happen, or may happen twice: dispatch it again
+accept          it happened: go on as if it had answered
+fail            it went wrong: fail the cast
+--output        with accept: the file with what it answered
+--reason        why, for the log
+${TURNS_HELP}
+${EXITS}`,
+    example: 'baton decide latest:7 rerun',
+    options: { output: { type: 'string' }, reason: { type: 'string' }, ...TURNS },
+    load: () => import('../commands/decide.ts'),
+  },
+  {
+    name: 'abort',
+    group: 'casts',
+    act: 'steer',
+    args: '[CAST | --all] [--reason TEXT]',
+    words: [0, 1],
+    summary: 'stop a cast and its running agents',
+    help: `--all           every cast that runs, is paused or waits
+--reason        why, for the log
+Without CAST: the one that is open, if it is the only one.`,
+    example: 'baton abort --all',
+    options: { all: { type: 'boolean' }, reason: { type: 'string' } },
+    load: () => import('../commands/abort.ts'),
+  },
+  {
+    name: 'answer',
+    group: 'casts',
+    act: 'decide',
+    args: 'CAST [--turn N] [TEXT… | --file FILE] [--turns]',
+    words: [1, MANY],
+    summary: 'answer in a turn of your own, or an agent that asks or is blocked, and carry the cast on',
+    help: `--turn          which turn, where several wait
+--file          the file with the answer; - is standard input
+Without TEXT and --file: standard input; in a terminal the brief is shown first. The answer is read like an agent's:
+one that does not keep the contract is refused with what is wrong, and the turn waits again. An empty answer is wrong usage.
+${TURNS_HELP}
+${EXITS}`,
+    example: 'baton answer latest \'{"satisfied": true}\'',
+    options: { turn: { type: 'string' }, file: { type: 'string' }, ...TURNS },
+    load: () => import('../commands/answer.ts'),
+  },
+  {
+    name: 'approvals',
+    group: 'casts',
+    act: { '': 'look', request: 'steer' },
+    args: '[request FILE]',
+    words: [0, 2],
+    summary: 'what waits for a person to approve: the exact command, its scope, its risk and how to undo it',
+    help: `request FILE    for agents and scripts: ask for what an approval_request says, as JSON; - is standard input. The answer is one verdict
+What has waited for an hour is marked stale. What expired is said in the log, and whoever asked is told.`,
+    example: 'baton approvals --json',
+    options: {},
+    load: () => import('../commands/approvals.ts'),
+  },
+  {
+    name: 'reject',
+    group: 'casts',
+    act: 'decide',
+    args: 'ID --reason TEXT [--turns]',
+    words: [1, 1],
+    summary: 'say no to what an agent asks for, or take back what was approved and not used; the agent is told why',
+    help: `--reason        why, for the log and for the agent
+${TURNS_HELP}
+${EXITS}`,
+    example: 'baton reject P-0c2f81d4 --reason "not on a Friday"',
+    options: { reason: { type: 'string' }, ...TURNS },
+    load: () => import('../commands/reject.ts'),
+  },
+  {
+    name: 'exec',
+    group: 'casts',
+    act: 'steer',
+    args: '--approval ID -- ARGV…',
+    words: [1, MANY],
+    summary: 'run a command that a person approved, exactly as it was approved, once',
+    help: `--approval      the approval
+Arguments, folder, programs, files, variables, policy and requester are compared with what was sealed; what differs is
+refused and told. It runs without a shell. Exit: that of the command; 1 refused; 127 it could not be started.`,
+    example: 'baton exec --approval P-0c2f81d4 -- terraform apply plan.out',
+    options: { approval: { type: 'string' } },
+    load: () => import('../commands/exec.ts'),
+  },
+  {
+    name: 'diff',
+    group: 'casts',
+    act: 'look',
+    args: '[CAST] [--stat] [--lane N]',
+    words: [0, 1],
+    summary: 'what a cast changed, also while it runs',
+    help: `--stat          the files and how much of each, instead of the patch
+--lane          what an item did that has a worktree of its own, while it is not merged
+Without CAST: the latest one. The patch can be given to \`git apply\`.`,
+    example: 'baton diff latest --stat',
+    options: { stat: { type: 'boolean' }, lane: { type: 'string' } },
+    load: () => import('../commands/diff.ts'),
+  },
+  {
+    name: 'merge',
+    group: 'casts',
+    act: 'decide',
+    args: '[CAST] [--yes]',
+    words: [0, 1],
+    summary: 'take what a cast did over into the current branch, and clear its worktree away',
+    help: `--yes           also of a cast that is not completed: what was accepted so far, and its worktree stays
+Without CAST: the latest one. Where git finds a conflict nothing is changed and the files are named. Exit: 0 merged, 1 not.`,
+    example: 'baton merge latest',
+    options: { yes: { type: 'boolean' } },
+    load: () => import('../commands/merge.ts'),
+  },
+  {
+    name: 'undo',
+    group: 'casts',
+    act: 'decide',
+    args: '[CAST] [--yes]',
+    words: [0, 1],
+    summary: 'take back what a cast did: its worktree and branch, or the files it changed in place',
+    help: `--yes           without asking, also where work would be lost
+Without CAST: the latest one. Files that were changed again since, or of which nobody kept what they were, stay.`,
+    example: 'baton undo latest',
+    options: { yes: { type: 'boolean' } },
+    load: () => import('../commands/undo.ts'),
+  },
+];
