@@ -11,3 +11,8 @@ export type CodeRow = {
   readonly cause: string;
   readonly fix: string;
 };
+
+/** A row written as a line of a table. */
+export function row(http: number, retry: Retry, means: string, cause: string, fix: string): CodeRow {
+  return { http, retry, means, cause, fix };
+}
