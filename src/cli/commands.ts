@@ -5,11 +5,9 @@ import { CONTRACTS_COMMANDS } from './command-table/contracts.ts';
 import { EVERYDAY_COMMANDS } from './command-table/everyday.ts';
 import { HISTORY_COMMANDS } from './command-table/history.ts';
 import { LEDGER_COMMANDS } from './command-table/ledger.ts';
-import { TRY_COMMANDS } from './command-table/try.ts';
 
 export const COMMANDS: readonly Command[] = [
   ...EVERYDAY_COMMANDS,
-  ...TRY_COMMANDS,
   ...CASTS_COMMANDS,
   ...LEDGER_COMMANDS,
   ...CONTRACTS_COMMANDS,
