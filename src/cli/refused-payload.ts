@@ -12,5 +12,7 @@ export async function refuseAtDoor(
   { refusal, subject }: Extract<Intake<unknown>, { ok: false }>,
 ): Promise<Verdict> {
   const { run, task } = subject;
+  // Loaded here: most calls of the commands that may come here are answered without it.
+  const { person } = await import('./session.ts');
   return door.submit({ kind: 'task.refuse', ...(run === '' ? {} : { run }), task, asked, refusal }, person());
 }
