@@ -83,8 +83,22 @@ test('what is known beside the payload may be left out, and must be an object', 
   }
 });
 
+test.each([{ option: { requires: ['satisfied'] } }, { Strict: true }, { registry: null, require: [] }])(
+  'what is known beside the payload is called by its name: %j',
+  async (given) => {
+    expect((await validate('materia', { text: '{}' }, given as never)).code).toBe('BAD_USAGE');
+  },
+);
+
+test('every code that an answer may have is in the table, the one that allows too', async () => {
+  const { code } = await validate('materia', { text: '{}' });
+  expect([code, Object.hasOwn(CODES, code), CODES.OK.http]).toEqual(['OK', true, 200]);
+});
+
 test.each<[string, object]>([
   ['materia', { require: ['satisfied'] }],
+  ['materia', { strict: 'true' }],
+  ['gaia', { now: 5 }],
   ['materia', { task_agent_id: 'a00000' }],
   ['materia', { requires: 'satisfied' }],
   ['gaia', { injectedContext: {} }],
@@ -128,6 +142,11 @@ test.each<[string, unknown, unknown, string]>([
   ['a schema that holds itself', '{}', { schema: cyclic }, 'BAD_USAGE'],
   ['a schema that cannot be read', '{}', { schema: unreadable }, 'BAD_USAGE'],
   ['a contract that cannot be read', '{}', unreadable, 'BAD_USAGE'],
+  ['a part that is misspelt', '{}', { require: ['satisfied'] }, 'BAD_USAGE'],
+  ['a misspelt part that is undefined', '{}', { require: undefined }, 'OK'],
+  ['a limit', '{}', { maxBytes: 10 }, 'OK'],
+  ['a limit that is no number', '{}', { maxBytes: '10' }, 'BAD_USAGE'],
+  ['a turn with a part that is misspelt', '{}', { turn: { agent: 'a', input: null } }, 'BAD_USAGE'],
   ['a turn that is none', '{}', { turn: 5 }, 'BAD_USAGE'],
   ['an agent that is no name', '{}', { turn: { agentId: 5, input: null } }, 'BAD_USAGE'],
   ['an input that is text', '{}', { turn: { agentId: null, input: 'x' } }, 'BAD_USAGE'],

@@ -9,7 +9,7 @@ import { isObject, isString, type JsonObject } from './kernel/json.ts';
 import { type Denied, deny } from './kernel/verdict.ts';
 
 export { KINDS, type Payload, type ValidateOptions, validate } from './dialects/validate.ts';
-export { CODES, type Code } from './kernel/codes.ts';
+export { ANSWERS as CODES, type Code } from './kernel/codes.ts';
 export type { Contract, Handoff, Reading } from './kernel/dialect.ts';
 export type { Allowed, Denied, Verdict } from './kernel/verdict.ts';
 
@@ -62,7 +62,21 @@ function wholeOf(wanted: unknown): Wanted | string {
   }
 }
 
-function faultOf({ dialect, generator, utility, requires, assign, schema, turn }: Wanted): string | null {
+const PARTS = ['dialect', 'generator', 'utility', 'requires', 'assign', 'schema', 'maxBytes', 'turn'];
+const TURN_PARTS = ['agentId', 'input'];
+
+/** A misspelt part must not loosen a contract in silence. */
+function unknownPart(object: object, known: readonly string[], where: string): string | null {
+  const unknown = Object.keys(object).find((name) => !known.includes(name));
+  return unknown === undefined
+    ? null
+    : `${where} has no part ${JSON.stringify(unknown.slice(0, 60))}; it has: ${known.join(', ')}`;
+}
+
+function faultOf(whole: Wanted): string | null {
+  const { dialect, generator, utility, requires, assign, schema, maxBytes, turn } = whole;
+  const unknown = unknownPart(whole, PARTS, 'the contract');
+  if (unknown !== null) return unknown;
   if (dialect !== 'governed' && !Object.hasOwn(dialects, dialect)) {
     const known = [...Object.keys(dialects), 'governed'].join(', ');
     return `there is no dialect ${String(dialect)}; there are: ${known}`;
@@ -70,8 +84,13 @@ function faultOf({ dialect, generator, utility, requires, assign, schema, turn }
   const fault = faultOfOptions({ generator, utility, requires, assign, schema } as JsonObject);
   if (fault !== null) return fault.replace('options.', 'the contract: ');
   if (!isPlain(schema)) return 'the contract: schema must be plain JSON';
+  if (maxBytes !== undefined && !(Number.isInteger(maxBytes) && maxBytes >= 0)) {
+    return 'the contract: maxBytes must be a number of bytes';
+  }
   if (turn === undefined) return null;
   if (!isObject(turn)) return 'the contract: turn must be {agentId, input}';
+  const strange = unknownPart(turn, TURN_PARTS, 'the turn of the contract');
+  if (strange !== null) return strange;
   const { agentId = null, input = null } = turn as Partial<NonNullable<Wanted['turn']>>;
   if (agentId !== null && !isString(agentId)) return 'the contract: turn.agentId must be a string or null';
   return (input === null || isObject(input)) && isPlain(input)

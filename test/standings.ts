@@ -254,6 +254,16 @@ export const STANDINGS: readonly Row[] = [
   },
   { what: 'paused', standing: look(PAUSED), code: null, says: ['is paused', 'interrupted'], commands: ['resume c'] },
   {
+    what: 'paused while a turn was put off',
+    standing: midway(
+      { phase: 'held', held: { code: 'DAILY_CAP_REACHED', reason: 'the cap is reached', until: NOW + 3_600_000 } },
+      { status: 'paused', reason: 'stopped by SIGTERM' },
+    ),
+    code: null,
+    says: ['is paused', 'stopped by SIGTERM.', 'was put off until', '(DAILY_CAP_REACHED): the cap is reached.'],
+    commands: ['resume c'],
+  },
+  {
     what: 'waiting for a turn that a person takes',
     standing: look(PERSON),
     code: 'ANSWER_NEEDED',
@@ -275,6 +285,19 @@ export const STANDINGS: readonly Row[] = [
     }),
     code: 'APPROVAL_NEEDED',
     says: ['asks for permission P-1 since', 'terraform apply'],
+    commands: ['approvals', 'approve P-1', 'reject P-1 --reason "not now"', SEE],
+  },
+  {
+    what: 'waiting for a permission in one of several lanes',
+    standing: (() => {
+      const { cast, ...rest } = waitingFor('APPROVAL_NEEDED', {
+        phase: 'asked',
+        asks: { what: 'approval', question: 'terraform apply', since: START, approval: 'P-1' },
+      });
+      return { ...rest, cast: { ...cast, lanes: { l: { entry: 'Socket-1', from: null, held: null, walks: {} } } } };
+    })(),
+    code: 'APPROVAL_NEEDED',
+    says: ['asks for permission P-1 since'],
     commands: ['approvals', 'approve P-1', 'reject P-1 --reason "not now"', SEE],
   },
   {

@@ -23,7 +23,7 @@ const rootOf = (peaks) => peaks.reduceRight((right, left) => nodeOf(left, right)
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const ZEROS = '0'.repeat(64);
 const faults = [];
-const fault = (seq, kind, why) => faults.push({ seq, kind, why });
+const fault = (seq, kind, why, upTo) => faults.push({ seq, kind, why, upTo });
 /** Reports the first of several faults `[is it so, kind, why]`; the others would follow from it. */
 const firstOf = (seq, rows) => rows.find(([isSo, kind, why]) => isSo && fault(seq, kind, why)) !== undefined;
 
@@ -57,14 +57,15 @@ function digestsIn(value) {
   return names.flatMap((name) => digestsIn(members[name]));
 }
 
-/** The places, as entry and digest, whose texts an entry says were erased. */
-const erasedBy = ({ kind, body }) => (kind === 'blob.erased' ? body.from.map((seq) => `${seq} ${body.digest}`) : []);
-const [seqOf, digestIn] = [(place) => Number.parseInt(place, 10), (place) => place.split(' ')[1]];
+/** The places, as entry and digest, whose texts an entry says were erased; and that it is not so. */
+const erasedBy = ({ kind, body: { from, digest } }) =>
+  kind === 'blob.erased' && Array.isArray(from) ? from.filter(Number.isInteger).map((seq) => jcs([seq, digest])) : [];
+const wrong = (place, why, by) => fault(Number.parseInt(place.slice(1), 10), 'BLOB_MISMATCH', `${why}: ${place}`, by);
 
 /** Compares texts with the digests they have in the line of an entry. Those that are not there join `missing`. */
 function checkTexts(seq, digests, texts, missing) {
   for (const digest of digests) {
-    if (!texts.has(digest)) missing.add(`${seq} ${digest}`);
+    if (!texts.has(digest)) missing.add(jcs([seq, digest]));
     else if (digestOf(texts.get(digest)) !== digest) fault(seq, 'BLOB_MISMATCH', `its text ${digest} was changed`);
   }
 }
@@ -130,8 +131,8 @@ function checkBundle(file, givenKey) {
   const [head] = checkpointsIn(`${checkpoint}\n`, readKey(key), 'the bundle');
   if (!head) return '';
   const [missing, shown, signed] = [new Set(), new Map(Object.entries(texts)), Buffer.from(jcs(bundle))];
-  const gone = seqs.find((seq, index) => facts[index]?.seq !== seq) ?? facts[seqs.length]?.seq;
-  if (gone !== undefined) fault(gone, 'SEQ_GAP', 'the facts are not those that were exported');
+  const odd = seqs.find((seq, index) => facts[index]?.seq !== seq) ?? facts[seqs.length]?.seq;
+  if (odd !== undefined) fault(odd, 'SEQ_GAP', 'the facts are not those that were exported');
   let before = { seq: 0, leaf: ZEROS, at: '' };
   for (const { seq, line, leaf: withheld, proof } of facts) {
     const [entry, leaf] = line === undefined ? [null, withheld] : [readLine(line), leafOf(line)];
@@ -147,7 +148,7 @@ function checkBundle(file, givenKey) {
     for (const place of erasedBy(entry)) missing.delete(place);
   }
   for (const place of missing)
-    if (!redacted.includes(digestIn(place))) fault(seqOf(place), 'BLOB_MISMATCH', `a text is not there: ${place}`);
+    if (!redacted.includes(JSON.parse(place)[1])) wrong(place, 'a text is not there', Infinity);
   // Whatever else was changed is found here; last, because it says nothing of where.
   const isBy = ({ object }) => isSignature(null, signed, object, Buffer.from(signature, 'base64'));
   if (faults.length === 0 && !readKey(key).some(isBy)) fault(0, 'BUNDLE_SIGNATURE', 'the file is not as it was signed');
@@ -196,25 +197,22 @@ function checkLog(file, checkpoints) {
     const textsOf = db.prepare('SELECT id & 1048575 AS at, digest, body FROM texts WHERE id BETWEEN ? AND ?');
     for (const { seq, line } of db.prepare('SELECT seq, line FROM facts ORDER BY seq').iterate()) {
       const entry = readLine(line);
-      const isGap = seq > before.seq + 1;
-      if (isGap) fault(before.seq + 1, 'SEQ_GAP', `entry ${seq} comes after entry ${before.seq}`);
+      const isGap = seq > before.seq + 1 && fault(before.seq + 1, 'SEQ_GAP', `${seq} comes after ${before.seq}`);
       if (firstOf(seq, lineFaults(seq, line, entry, before)) || isGap) odd.add(seq);
       else if (entry.prev !== before.leaf) loose.add(seq);
       before = { seq, leaf: leafOf(line), at: entry?.at ?? before.at };
       // The tree so far is its peaks, the roots of its complete subtrees: all that its head needs.
-      let node = before.leaf;
-      for (let rest = count++; rest % 2 === 1; rest = Math.floor(rest / 2)) node = nodeOf(peaks.pop(), node);
-      peaks.push(node);
+      peaks.push(before.leaf);
+      for (let rest = count++; rest % 2 === 1; rest = Math.floor(rest / 2)) peaks.push(nodeOf(...peaks.splice(-2)));
       if (sizes.has(count)) roots.set(count, rootOf(peaks));
       const digests = digestsIn(entry?.body);
       const texts = textsOf.all(seq * 2 ** 20, (seq + 1) * 2 ** 20 - 1);
       if (entry && texts.some(({ at, digest }) => digests[at] !== digest)) fault(seq, 'BLOB_MISMATCH', 'an odd text');
       checkTexts(seq, digests, new Map(texts.map(({ digest, body }) => [digest, body])), missing);
       for (const place of (entry ? erasedBy(entry) : []).filter((erased) => !missing.delete(erased)))
-        fault(seqOf(place), 'BLOB_MISMATCH', `a text is there, though entry ${seq} erased it: ${place}`);
+        wrong(place, `a text is there, though entry ${seq} erased it`, seq);
     }
-    const placeOf = Math.max(...sizes) > before.seq ? () => before.seq + 1 : seqOf; // Its erasure may be cut off.
-    for (const place of missing) fault(placeOf(place), 'BLOB_MISMATCH', `a text is not there, nor erased: ${place}`);
+    for (const place of missing) wrong(place, 'a text is not there, nor erased', Infinity);
     if (odd.size === 0) checkRegisters(db, before.seq);
   } catch (error) {
     fault(before.seq + 1, 'FILE_DAMAGED', error.message);
@@ -266,8 +264,8 @@ function asked() {
   const isClear = log === undefined ? bundles.length === 1 && !values.checkpoint : bundles.length === 0 && DatabaseSync;
   mustBe(isClear, 'say: verify.mjs FILE, or with Node 24 --log FILE [--checkpoint FILE]…; both take --key KEY');
   mustBe(!('key' in values) || key.split('\n').every((line) => readKey(line)[0]), '--key is no public key');
-  for (const file of [log ?? bundles[0], ...checkpoint])
-    mustBe(statSync(file).isFile() && !accessSync(file, 4), `${file} is no file`);
+  for (const at of [log ?? bundles[0], ...checkpoint])
+    mustBe(statSync(at).isFile() && !accessSync(at, 4), `no file: ${at}`);
   for (const file of checkpoint) mustBe(/\n\n\u2014 /.test(textIn(file)), `${file} holds no checkpoint`);
   return { bundle: bundles[0], log, key, checkpoint };
 }
@@ -280,8 +278,8 @@ function check({ bundle, log, key, checkpoint }) {
   if (log === undefined) return checkBundle(bundle, key);
   const notesOf = (file) => checkpointsIn(textIn(file), keysFor(file, key), file);
   const [inside, outside] = [notesOf(join(dirname(log), 'checkpoints/checkpoints.txt')), checkpoint.flatMap(notesOf)];
-  const gone = outside.filter(({ body }) => !inside.some((note) => note.body === body));
-  for (const { size } of gone) fault(size, 'CHECKPOINT_MISSING', 'a checkpoint is not beside the log');
+  const isInside = ({ body }) => inside.some((note) => note.body === body);
+  for (const note of outside) if (!isInside(note)) fault(note.size, 'CHECKPOINT_MISSING', 'it is not beside the log');
   return checkLog(log, [...inside, ...outside]);
 }
 
@@ -293,7 +291,11 @@ try {
   mustBe(wish, error.message.split('\n')[0]);
   fault(0, 'BUNDLE_MALFORMED', error.message);
 }
-const weight = ({ kind }) => ['SEQ_GAP', 'TRUNCATED', 'FILE_DAMAGED'].indexOf(kind); // Others follow from these.
+// What is wrong with an erased text is wrong at a broken entry after it, up to the one that erased it, where there is one.
+const broken = faults.filter(({ kind }) => !/_MISMATCH|CHECKPOINT/.test(kind)).map(({ seq }) => seq);
+broken.sort((a, b) => a - b).splice(100);
+for (const one of faults) one.seq = broken.find((seq) => seq > one.seq && seq <= one.upTo) ?? one.seq;
+const weight = ({ kind }) => ({ BLOB_MISMATCH: -1, SEQ_GAP: 1, TRUNCATED: 2, FILE_DAMAGED: 3 })[kind] ?? 0;
 faults.sort((a, b) => a.seq - b.seq || weight(b) - weight(a));
 for (const { seq, kind, why } of faults) console.log(`${seq}\t${kind}\t${why}`);
 console.log(faults.length === 0 ? `OK: ${told}` : `TAMPERED: ${faults.length} found, first at entry ${faults[0].seq}`);

@@ -14,6 +14,8 @@ export type AgentCall = {
   readonly tools: Tools;
   /** The conversation to continue, by the program's own name for it. */
   readonly session: Session | null;
+  /** A name that is the turn's own and the same in each of its attempts, for programs that let others name a conversation. */
+  readonly turnName: string;
 };
 
 /** A server an agent may call tools of. */
@@ -54,6 +56,8 @@ export type Invocation = {
   readonly env: Readonly<Record<string, string>>;
   /** What was asked for and the program cannot do, in words for people. */
   readonly warnings: readonly string[];
+  /** The conversation that it was told to keep, where the program itself tells none. */
+  readonly sessionId?: string;
 };
 
 /** An agent that is a program of its own. All of it is pure. */
@@ -72,7 +76,7 @@ export interface Reader {
   report(): AgentReport;
 }
 
-export function callOf({ brief, materia, session }: Packet): AgentCall {
+export function callOf({ brief, materia, session, cast, turn }: Packet): AgentCall {
   const { model, thinking, tools, system = null } = materia as AgentMateria;
-  return { prompt: brief, system, model, thinking, tools, session };
+  return { prompt: brief, system, model, thinking, tools, session, turnName: `${cast}-${turn}` };
 }

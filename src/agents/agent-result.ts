@@ -6,17 +6,20 @@ import type { AgentMateria } from '../kernel/graph/config.ts';
 import type { Usage } from '../kernel/state.ts';
 import type { AgentFault } from './fault.ts';
 import { estimated } from './prices.ts';
-import { type AgentReport, usageSince } from './report.ts';
+import { type AgentReport, addUsage, usageSince } from './report.ts';
 
 type Settled = {
   readonly packet: Packet;
   readonly report: AgentReport;
   readonly warnings: readonly string[];
+  /** What runs of the same attempt used before this one; null where there were none, or they did not tell. */
+  readonly spent?: Usage | null;
 };
 
 export function answered(settled: Settled): AttemptResult {
   const { packet, report } = settled;
-  return { kind: 'output', output: bounded(report.text, packet.maxOutputBytes), ...told(settled) };
+  const output = bounded(report.text, packet.maxOutputBytes);
+  return { kind: 'output', output, ...told(settled), ...(report.isCut ? { cutShort: true } : {}) };
 }
 
 export function failed(fault: AgentFault, settled: Settled): AttemptResult {
@@ -31,12 +34,18 @@ export function failed(fault: AgentFault, settled: Settled): AttemptResult {
   };
 }
 
-function told({ packet, report, warnings }: Settled): { agent: AgentNote; usage?: Usage } {
+/** What a run used, by its own report. One that tells the whole conversation tells what came before it, too. */
+export function usedBy({ session }: Pick<Packet, 'session'>, { usage, usageIsOfSession }: AgentReport): Usage | null {
+  const before = session?.usage;
+  return usage !== null && usageIsOfSession && before ? usageSince(usage, before) : usage;
+}
+
+function told({ packet, report, warnings, spent = null }: Settled): { agent: AgentNote; usage?: Usage } {
   const { usage, usageIsOfSession, sessionId, model, denials, commands } = report;
-  const before = packet.session?.usage;
   const total = usage !== null && usageIsOfSession ? { usage } : {};
   const { runner, model: asked } = packet.materia as AgentMateria;
-  const used = usage !== null && usageIsOfSession && before ? usageSince(usage, before) : usage;
+  const last = usedBy(packet, report);
+  const used = last === null ? spent : addUsage(spent, last);
   const own = used && estimated(used, model ?? asked ?? null, packet.prices);
   const agent = {
     runner,

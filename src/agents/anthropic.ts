@@ -23,6 +23,9 @@ const THINKING_TOKENS: Readonly<Record<string, number>> = {
   max: 16_000,
 };
 
+/** Reasons to stop that leave the answer without its end. */
+const CUTS = ['max_tokens', 'model_context_window_exceeded', 'refusal'];
+
 function request(call: AgentCall, settings: ApiSettings, key: string | null): ApiRequest {
   const thinking = THINKING_TOKENS[call.thinking ?? ''] ?? 0;
   return {
@@ -59,7 +62,9 @@ function fold(report: AgentReport, event: JsonObject): AgentReport {
     case 'message_delta': {
       const output = amount(objectAt(event, 'usage').output_tokens);
       const usage = report.usage ?? { input: 0, output: 0, cost: 0 };
-      return { ...report, usage: { ...usage, output: Math.max(usage.output, output) } };
+      const stop = stringAt(objectAt(event, 'delta'), 'stop_reason');
+      const isCut = report.isCut || CUTS.includes(stop ?? '');
+      return { ...report, isCut, usage: { ...usage, output: Math.max(usage.output, output) } };
     }
     case 'message_stop':
       return { ...report, isFinished: true };

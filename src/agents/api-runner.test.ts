@@ -1,10 +1,15 @@
 // How a model is asked over HTTP: what is refused before anything is sent, and when a stream is given up.
-import { afterEach, expect, test } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import type { Place } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
+import type { AgentMateria } from '../kernel/graph/config.ts';
 import { type Answers, type ModelServer, modelServer } from '../testing/index.ts';
 import { anthropic } from './anthropic.ts';
 import { type ApiRunnerOptions, apiRunner } from './api-runner.ts';
+import { agentRunner } from './index.ts';
 import type { ApiSettings } from './model-api.ts';
 import { openai } from './openai.ts';
 
@@ -56,6 +61,31 @@ test('the key may stand under another name', async () => {
   expect(server?.requests[0]?.headers['x-api-key']).toBe('secret');
 });
 
+test('a key that was named has to be there, wherever the model is', async () => {
+  const result = await ask(['fine'], {}, {}, { keyVariable: 'MY_KEY', env: { MY_KEY: '' } });
+  expect(result).toMatchObject({ code: 'AUTH_REQUIRED', reason: expect.stringContaining('MY_KEY') });
+  expect(server?.requests).toEqual([]);
+});
+
+test('a materia says which interface is spoken at its address, and where its key stands', async () => {
+  server = await modelServer({ answers: ['fine', 'fine'] });
+  const materia = { type: 'agent', runner: 'openai', tools: 'none', model: 'm', thinking: null };
+  process.env.BATON_TEST_KEY = 'of-another-provider';
+  onTestFinished(() => void delete process.env.BATON_TEST_KEY);
+  const place = { ...PLACE, attemptDir: join(mkdtempSync(join(tmpdir(), 'baton-api-')), 'c-1.1') };
+  onTestFinished(() => rmSync(dirname(place.attemptDir), { recursive: true }));
+  for (const wire of ['responses', 'chat'] as const) {
+    const own = { ...materia, baseUrl: `${server.url}/v1`, wire, keyVariable: 'BATON_TEST_KEY' };
+    await agentRunner(own as unknown as AgentMateria).run(
+      packet({ materia: own }),
+      place,
+      new AbortController().signal,
+    );
+  }
+  expect(server.requests.map(({ protocol }) => protocol)).toEqual(['responses', 'chat']);
+  expect(server.requests[0]?.headers.authorization).toBe('Bearer of-another-provider');
+});
+
 test('a stream that falls silent is given up, before its turn is over', async () => {
   const result = await ask([{ stall: 'during' }], { silenceMaxMs: 100 });
   expect(result).toMatchObject({ kind: 'fault', fault: 'transport', code: 'PROVIDER_UNREACHABLE' });
@@ -100,4 +130,50 @@ test('what an earlier process asked is lost with it', async () => {
     kind: 'lost',
     mayHaveRun: true,
   });
+});
+
+test('what the tries before the last one used counts too', async () => {
+  const usage = { input: 1_000, output: 1_000 };
+  const broken = { type: 'overloaded_error', message: 'Overloaded' };
+  server = await modelServer({ answers: ['x'] });
+  const fetched = globalThis.fetch;
+  const events = (last: object) =>
+    [
+      {
+        type: 'message_start',
+        message: { model: 'm', usage: { input_tokens: usage.input, output_tokens: usage.output } },
+      },
+      last,
+    ]
+      .map((event) => `data: ${JSON.stringify(event)}\n\n`)
+      .join('');
+  const streams = [
+    { type: 'error', error: broken },
+    { type: 'error', error: broken },
+  ];
+  globalThis.fetch = async (...args) => {
+    const next = streams.shift();
+    return next ? new Response(events(next)) : fetched(...args);
+  };
+  try {
+    const retry = { retriesMax: 3, firstMs: 1, waitMaxMs: 10 };
+    const runner = apiRunner(anthropic, { baseUrl: server.url, env: NO_KEYS }, { retry });
+    const result = await runner.run(packet(), PLACE, new AbortController().signal);
+    expect(result).toMatchObject({ kind: 'output', output: 'x', usage: { input: 2_010, output: 2_001 } });
+  } finally {
+    globalThis.fetch = fetched;
+  }
+});
+
+test.each([
+  ['anthropic', anthropic, ''],
+  ['openai', openai, '/v1'],
+  ['openai chat', openai, '/v1'],
+] as const)('%s: an answer that ended at its limit of length is told to be cut', async (name, api, path) => {
+  server = await modelServer({ answers: [{ text: 'this text ends in the midd', cutShort: true }, 'whole'] });
+  const wire = name === 'openai' ? ({ wire: 'responses' } as const) : {};
+  const runner = apiRunner(api, { baseUrl: `${server.url}${path}`, env: NO_KEYS, ...wire }, { retry: NO_RETRY });
+  const ran = () => runner.run(packet(), PLACE, new AbortController().signal);
+  expect(await ran()).toMatchObject({ kind: 'output', cutShort: true });
+  expect(await ran()).not.toHaveProperty('cutShort');
 });

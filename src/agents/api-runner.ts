@@ -3,11 +3,12 @@
 import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { Json } from '../kernel/json.ts';
+import type { Usage } from '../kernel/state.ts';
 import { callOf } from './agent-call.ts';
 import { answered, failed } from './agent-result.ts';
 import { type AgentFault, faultOf, faultOfError } from './fault.ts';
 import { type ApiRequest, type ApiSettings, errorIn, type ModelApi, retryAfterMs } from './model-api.ts';
-import { type AgentReport, EMPTY_REPORT } from './report.ts';
+import { type AgentReport, addUsage, EMPTY_REPORT } from './report.ts';
 import { patience, RETRY, type RetryRules, waitBefore } from './retry.ts';
 import { serverSentEvents } from './server-sent-events.ts';
 
@@ -27,7 +28,8 @@ export function apiRunner(api: ModelApi, settings: ApiSettings = {}, options: Ap
       const call = callOf(packet);
       const key = keyOf(api, settings);
       const made = api.request(call, settings, key);
-      const settled = (report: AgentReport) => ({ packet, report, warnings: made.warnings });
+      let spent: Usage | null = null;
+      const settled = (report: AgentReport) => ({ packet, report, warnings: made.warnings, spent });
       const refused = refusalOf(api, settings, packet, key);
       if (refused) return failed(refused, settled(EMPTY_REPORT));
       const begun = performance.now();
@@ -42,6 +44,7 @@ export function apiRunner(api: ModelApi, settings: ApiSettings = {}, options: Ap
         if (!fault) return answered(settled(heard.report));
         const waitMs = waitBefore(fault, { retries, toolCalls: 0, leftMs: leftMs() }, retry);
         if (waitMs === null) return failed(fault, settled(heard.report));
+        if (heard.report.usage !== null) spent = addUsage(spent, heard.report.usage);
         place.onEvent?.({ kind: 'waiting', forMs: waitMs, reason: fault.reason });
         if (!(await patience(waitMs, signal))) return stopped();
       }
@@ -72,7 +75,8 @@ function refusalOf(api: ModelApi, settings: ApiSettings, packet: Packet, key: st
     const reason = `${api.name} has no model of its own; name one`;
     return { fault: 'refused', code: 'MODEL_UNAVAILABLE', reason };
   }
-  if (key === null && settings.baseUrl === undefined) {
+  // Another address may ask for no key; where one was named, it does.
+  if (key === null && (settings.baseUrl === undefined || settings.keyVariable !== undefined)) {
     const name = settings.keyVariable ?? api.keyVariable;
     return { fault: 'refused', code: 'AUTH_REQUIRED', reason: `${api.name} needs a key; set ${name}` };
   }

@@ -145,8 +145,8 @@ function foldAssistant(report: AgentReport, event: JsonObject): AgentReport {
     ...report,
     toolCalls,
     commands,
-    text: textIn(message.content) || report.text,
-    // Errors of the provider come as a message of a model that does not exist.
+    // Errors of the provider come as a message of a model that does not exist; they are no part of an answer.
+    text: (model === '<synthetic>' ? '' : textIn(message.content)) || report.text,
     model: model === null || model === '<synthetic>' ? report.model : model,
     error: null,
   };
@@ -171,12 +171,15 @@ function foldResult(report: AgentReport, event: JsonObject): AgentReport {
   if (event.is_error === true || event.subtype !== 'success') {
     const errors = Array.isArray(event.errors) ? event.errors.filter((one) => typeof one === 'string') : [];
     const message = text || errors.join('; ') || String(event.subtype ?? 'error');
+    // It has asked several times by then, and asking once more would end in the same way.
+    if (/exceeded the \d{1,9} output token maximum/.test(message))
+      return { ...common, isFinished: true, isCut: true, error: null };
     const status = amount(event.api_error_status);
     const wait = report.error?.retryAfterMs;
     const error = { message, ...(status > 0 ? { status } : {}), ...(wait ? { retryAfterMs: wait } : {}) };
     return { ...common, text: '', isFinished: false, error };
   }
-  return { ...common, text, isFinished: true, error: null };
+  return { ...common, text, isFinished: true, isCut: event.stop_reason === 'max_tokens', error: null };
 }
 
 /** What it asked to run and was not let. */

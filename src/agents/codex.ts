@@ -98,7 +98,7 @@ function fold(report: AgentReport, event: JsonObject): AgentReport {
       return { ...report, usage, usageIsOfSession: true, isFinished: true, error: null };
     }
     case 'turn.failed':
-      return failed(report, stringAt(objectAt(event, 'error'), 'message'));
+      return ended(report, stringAt(objectAt(event, 'error'), 'message'));
     case 'error':
       return failed(report, stringAt(event, 'message'));
     default:
@@ -124,6 +124,13 @@ function foldItem(report: AgentReport, item: JsonObject, isDone: boolean): Agent
 
 function toolOf(item: JsonObject): string {
   return stringAt(item, 'tool') ?? stringAt(item, 'type') ?? '';
+}
+
+/** That its model said as much as it may is nobody's fault, and would be so again. */
+function ended(report: AgentReport, message: string | null): AgentReport {
+  if (/incomplete response returned, reason: /i.test(message ?? ''))
+    return { ...report, isFinished: true, isCut: true, error: null };
+  return failed(report, message);
 }
 
 /** A status stands in the prose, if anywhere; a plain refusal is the provider's body as it came. */

@@ -28,7 +28,7 @@ export function agentEnvironment(
   inherited: Variables,
   { program, listed, set }: Sources,
   { cast, turn, attempt, task }: Turn,
-  { attemptDir }: Pick<Place, 'attemptDir'>,
+  { attemptDir, configDir }: Pick<Place, 'attemptDir' | 'configDir'>,
 ): Record<string, string> {
   return {
     ...only([...USUAL, ...program, ...listed], inherited),
@@ -37,6 +37,8 @@ export function agentEnvironment(
     BATON_HOME: resolve(inherited.BATON_HOME || dirname(dirname(attemptDir))),
     // With it `baton exec` finds the key with which a permission was sealed, where that is not in the usual place.
     ...(inherited.BATON_CONFIG ? { BATON_CONFIG: resolve(inherited.BATON_CONFIG) } : {}),
+    // An agent that has gone elsewhere still asks and runs in its own workspace.
+    BATON_WORKSPACE: dirname(configDir),
     BATON_CAST: cast,
     BATON_ATTEMPT: `${turn}.${attempt}`,
     ...(task ? { BATON_TASK: task.id, BATON_FENCE: String(task.fence) } : {}),

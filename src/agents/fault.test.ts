@@ -12,6 +12,7 @@ test.each<[string, Partial<ProcessEnd>, string, AgentReport, FaultCode | null]>(
   ['a finished answer', {}, '', finished, null],
   ['a finished answer and a bad exit', { code: 1 }, 'oops', finished, null],
   ['a finished answer and a late exit', { timedOut: true, code: null, signal: 'SIGTERM' }, '', finished, null],
+  ['an answer that was cut before its first word', {}, '', heard({ isFinished: true, isCut: true }), null],
   ['plain output and a good exit', {}, '', heard({ text: 'done', isFinished: null }), null],
   ['plain output and a bad exit', { code: 2 }, '', heard({ text: 'half', isFinished: null }), 'AGENT_CRASHED'],
   ['a finished answer and a flood', { stdoutTruncated: true, code: null, signal: 'SIGTERM' }, '', finished, null],
@@ -45,6 +46,20 @@ test.each<[string, Partial<ProcessEnd>, string, AgentReport, FaultCode | null]>(
   ['a good exit and nothing said', {}, '', heard({}), 'NO_OUTPUT'],
   ['a good exit and an empty answer', {}, '', heard({ text: ' \n', isFinished: true }), 'NO_OUTPUT'],
   ['a bad exit with its reason in prose', { code: 1 }, 'Error: not logged in', heard({}), 'AUTH_REQUIRED'],
+  [
+    'a bad exit with its reason where the answer would stand',
+    { code: 1 },
+    '',
+    heard({ text: 'Error: rate limit reached', isFinished: null }),
+    'RATE_LIMITED',
+  ],
+  [
+    'a bad exit with its reason beside half an answer',
+    { code: 1 },
+    'not logged in',
+    heard({ text: 'rate limit', isFinished: null }),
+    'AUTH_REQUIRED',
+  ],
   ['a bad exit without a reason', { code: 3 }, '', heard({}), 'AGENT_CRASHED'],
   ['a signal', { code: null, signal: 'SIGSEGV' }, '', heard({}), 'AGENT_CRASHED'],
 ])('%s', (_what, end, stderr, report, code) => {
@@ -55,6 +70,7 @@ test.each<[number, string, FaultCode]>([
   [401, 'x', 'AUTH_REQUIRED'],
   [403, 'x', 'AUTH_REQUIRED'],
   [429, 'x', 'RATE_LIMITED'],
+  [402, 'insufficient credits', 'RATE_LIMITED'],
   [413, 'x', 'CONTEXT_OVERFLOW'],
   [404, 'model: x', 'MODEL_UNAVAILABLE'],
   [404, 'unexpected status 404 Not Found, url: http://127.0.0.1:1/responses', 'REQUEST_REFUSED'],
@@ -62,6 +78,8 @@ test.each<[number, string, FaultCode]>([
   [529, 'x', 'PROVIDER_ERROR'],
   [400, 'prompt is too long: 250429 tokens', 'CONTEXT_OVERFLOW'],
   [400, 'model_not_found: x', 'MODEL_UNAVAILABLE'],
+  [400, 'The model `foo` does not exist', 'MODEL_UNAVAILABLE'],
+  [400, 'foo/bar is not a valid model ID', 'MODEL_UNAVAILABLE'],
   [400, 'something at byte 429 is wrong', 'REQUEST_REFUSED'],
   [0, 'No conversation found with session ID: 1', 'SESSION_LOST'],
   [0, 'Your input exceeds the context window of this model', 'CONTEXT_OVERFLOW'],
@@ -97,6 +115,11 @@ test('what the provider asks for in a header counts before its prose', () => {
 test('only what may pass by itself is tried again by the engine', () => {
   const faults = [401, 429, 413, 404, 500, 400].map((status) => faultOfError('x', { message: '', status }).fault);
   expect(faults).toEqual(['refused', 'transport', 'refused', 'refused', 'transport', 'refused']);
+});
+
+test('what a program said last stands in the reason, wherever it said it', () => {
+  const report = heard({ text: 'first\nthe disk is full\n', isFinished: null });
+  expect(faultOf('sh', { ...GOOD, code: 1 }, '', report)?.reason).toContain('exit code 1: first\nthe disk is full');
 });
 
 test('a reason is never longer than a person reads, and any text has one', () => {

@@ -75,7 +75,10 @@ const PROSE: readonly (readonly [FaultCode, RegExp])[] = [
   ['CONTEXT_OVERFLOW', /(?:prompt|input) is too long|context window|context_length_exceeded|maximum context length/i],
   ['RATE_LIMITED', /\b429\b|rate[ _]limit|too many requests|usage limit|insufficient_quota|quota exceeded/i],
   ['AUTH_REQUIRED', /\b401\b|invalid api key|authentication|unauthorized|not logged in|\/login|no api key/i],
-  ['MODEL_UNAVAILABLE', /model.not.found|unknown model|no models match|issue with the selected model/i],
+  [
+    'MODEL_UNAVAILABLE',
+    /model.not.found|unknown model|no models match|issue with the selected model|(?:in|not a )valid model|\bmodel\b.{1,200}? (?:does not exist|not found)/i,
+  ],
   ['PROVIDER_ERROR', /overloaded|server.error|status 5\d\d/i],
   ['REQUEST_REFUSED', /invalid_request/i],
   [
@@ -87,7 +90,8 @@ const PROSE: readonly (readonly [FaultCode, RegExp])[] = [
 /** Null when there is an answer: a program that finished well has one, whatever its exit code. */
 export function faultOf(program: string, end: ProcessEnd, stderr: string, report: AgentReport): AgentFault | null {
   const isFinished = report.isFinished ?? (end.code === 0 && !end.timedOut && !end.stdoutTruncated);
-  if (isFinished && report.text.trim() !== '') return null;
+  // One that was cut before its first word is an answer that the contract refuses, and no silence.
+  if (isFinished && (report.isCut || report.text.trim() !== '')) return null;
   // First of all: a flood is ended or runs out of time, and its last error was lost in it.
   if (end.stdoutTruncated) return fault('OUTPUT_FLOOD', `${program} said more than is kept, and no end of it was seen`);
   if (end.timedOut) {
@@ -101,7 +105,9 @@ export function faultOf(program: string, end: ProcessEnd, stderr: string, report
   if (end.error !== undefined && didNotRun) return fault('AGENT_UNAVAILABLE', end.error);
   if (report.error) return faultOfError(program, report.error);
   if (end.code === 0) return fault('NO_OUTPUT', `${program} ended well and said nothing`);
-  const said = short(lastWords(stderr));
+  // Whoever has no other way to tell says it where its answer would stand.
+  const words = stderr.trim() === '' && report.isFinished === null ? report.text : stderr;
+  const said = short(lastWords(words));
   const code = codeInProse(said);
   const how = end.signal === null ? `exit code ${end.code}` : `signal ${end.signal}`;
   return fault(code ?? 'AGENT_CRASHED', `${program} ended with ${how}${said === '' ? '' : `: ${said}`}`);
@@ -130,7 +136,8 @@ function fault(code: FaultCode, reason: string, retryAfterMs?: number): AgentFau
 
 function codeOfStatus(status: number, said: string): FaultCode | null {
   if (status === 401 || status === 403) return 'AUTH_REQUIRED';
-  if (status === 429) return 'RATE_LIMITED';
+  // 402 is an account without credit: like a spent allowance it comes back, and others can be asked meanwhile.
+  if (status === 429 || status === 402) return 'RATE_LIMITED';
   if (status === 413) return 'CONTEXT_OVERFLOW';
   // A model that is missing is named; an address that is wrong answers without a word about models.
   if (status === 404) return /model/i.test(said) ? 'MODEL_UNAVAILABLE' : 'REQUEST_REFUSED';

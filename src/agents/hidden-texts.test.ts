@@ -66,18 +66,33 @@ test('a text that is gone is said to be gone, and nothing is run in its place', 
   };
   const packet = { cast: 'c', scripted: null, materia: frozen.rules.materia.Tool } as unknown as Packet;
   const place = { cwd: '/', configDir: '/', attemptDir: join(state, 'attempts', 'c-1.1') };
-  const run = () =>
-    revealing({ runnerFor: () => runner })
-      .runnerFor(packet)
-      .run(packet, place, AbortSignal.abort());
+  const asked: Packet[] = [];
+  const runnerFor = (packet: Packet) => {
+    asked.push(packet);
+    return runner;
+  };
+  const run = () => revealing({ runnerFor }).runnerFor(packet).run(packet, place, AbortSignal.abort());
   expect(await run()).toMatchObject({ kind: 'fault', fault: 'refused' });
   keepHidden(state, 'c', frozen);
   expect(await run()).toMatchObject({ kind: 'output' });
   expect(ran.map(({ materia }) => materia)).toEqual([rules.materia.Tool]);
+  // A runner is set up with what its packet says, so the one that ran was made for the whole packet.
+  expect(asked.at(-1)?.materia).toEqual(rules.materia.Tool);
 });
 
 test('what holds no secret leaves nothing behind', () => {
   const state = stateFolder();
   keepHidden(state, 'c', { texts: [] });
   expect(() => statSync(join(state, 'hidden'))).toThrow();
+});
+
+test('an address of somebody who stands in for another may hold a secret too', () => {
+  const fallbacks = [{ model: 'b', baseUrl: 'http://user:hunter2hunter2@host/v1', keyVariable: 'MY_KEY' }];
+  const Ask = { prompt: 'p', tools: 'none', runner: 'openai', model: 'a', fallbacks };
+  const own = resolve(graph({ 'Socket-1': { materia: 'Ask', edges: [always('end')] } }, { materia: { Ask } }), 'Flow');
+  const state = stateFolder();
+  const hidden = hideSecrets(null, own);
+  expect(JSON.stringify(hidden.rules)).not.toContain('hunter2');
+  keepHidden(state, 'c', hidden);
+  expect(revealed(hidden.rules, state, 'c')).toEqual(own);
 });

@@ -36,7 +36,7 @@ export function hideSecrets(script: Script | null, rules: Rules): Hidden {
 }
 
 /** What of a materia becomes a command, or a message to one. */
-const FIELDS = ['command', 'args', 'params', 'baseUrl'] as const;
+const FIELDS = ['command', 'args', 'params', 'baseUrl', 'fallbacks'] as const;
 
 function changed(materia: Materia, change: (value: Json) => Json): Materia {
   const given = materia as unknown as JsonObject;
@@ -94,25 +94,23 @@ export function revealed<T>(value: T, stateDir: string, cast: string): T | null 
   return isWhole ? (found as T) : null;
 }
 
-/** Runners that are given everything as it was written. */
+/** Runners that are made for, and given, everything as it was written. */
 export function revealing(runners: Runners): Runners {
   return {
     runnerFor(packet) {
-      const runner = runners.runnerFor(packet);
+      // A runner is set up with the command and the address of its packet, so the packet is whole before one is chosen.
       const open =
-        (act: Runner['run']): Runner['run'] =>
+        (act: 'run' | 'recover'): Runner['run'] =>
         async (given, place, signal) => {
           const whole = revealedPacket(given, dirname(dirname(place.attemptDir)));
-          if (whole) return act(whole, place, signal);
+          if (whole) return runners.runnerFor(whole)[act](whole, place, signal);
           const reason = 'a text of the cast is gone from the state folder; start a new cast';
           return { kind: 'fault', fault: 'refused', reason };
         };
+      // What an attempt leaves behind does not depend on what is hidden.
+      const runner = runners.runnerFor(packet);
       const forget = runner.forget?.bind(runner);
-      return {
-        run: open(runner.run.bind(runner)),
-        recover: open(runner.recover.bind(runner)),
-        ...(forget ? { forget } : {}),
-      };
+      return { run: open('run'), recover: open('recover'), ...(forget ? { forget } : {}) };
     },
   };
 }

@@ -53,9 +53,13 @@ export function agentRunner(materia: AgentMateria, offer: Offer | null = null): 
   }
 }
 
-/** Where the model is. */
-function placeOf({ baseUrl }: AgentMateria): ApiSettings {
-  return baseUrl === undefined ? {} : { baseUrl };
+/** Where the model is, how it is spoken to and by which key. */
+function placeOf({ baseUrl, wire, keyVariable }: AgentMateria): ApiSettings {
+  return {
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(wire === undefined ? {} : { wire }),
+    ...(keyVariable === undefined ? {} : { keyVariable }),
+  };
 }
 
 function settingsOf({ args, env, baseUrl }: AgentMateria, program: Program | null): AgentSettings {

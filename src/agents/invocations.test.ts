@@ -10,7 +10,10 @@ import { retryAfterMs } from './model-api.ts';
 import { openai } from './openai.ts';
 import { pi } from './pi.ts';
 
-const PLAIN: AgentCall = { prompt: 'Do it.', system: null, model: null, thinking: null, tools: 'none', session: null };
+const PLAIN: AgentCall = {
+  ...{ prompt: 'Do it.', system: null, model: null, thinking: null, tools: 'none', session: null },
+  turnName: 'c-1',
+};
 const call = (more: Partial<AgentCall> = {}): AgentCall => ({ ...PLAIN, ...more });
 const PROGRAMS = [claude, codex, pi];
 const EXTENSION = fileURLToPath(new URL('./pi-extension.ts', import.meta.url));
@@ -160,6 +163,8 @@ test.each<[string, Parameters<typeof command>[0], Partial<AgentCall>, string[], 
   ['a prompt on standard input', ['ask', '--now'], {}, ['ask', '--now'], 'Do it.'],
   ['a prompt as an argument', ['ask', '{{prompt}}'], {}, ['ask', 'Do it.'], ''],
   ['a slot within a word', ['ask', '--model={{model}}'], { model: 'm' }, ['ask', '--model=m'], 'Do it.'],
+  ['a slot without a value beside others', ['ask', 'P={{prompt}} M={{model}}'], {}, ['ask', 'P=Do it. M='], ''],
+  ['an argument that is a slot without a value', ['ask', '{{system}}', 'x'], {}, ['ask', '', 'x'], 'Do it.'],
   ['a group without its value', ['ask', ['-m', '{{model}}']], {}, ['ask'], 'Do it.'],
   ['a group with its value', ['ask', ['-m', '{{ model }}']], { model: 'm' }, ['ask', '-m', 'm'], 'Do it.'],
   [
@@ -172,6 +177,17 @@ test.each<[string, Parameters<typeof command>[0], Partial<AgentCall>, string[], 
 ])('command: %s', (_what, template, more, argv, stdin) => {
   const made = command(template).invoke(call(more), {});
   expect([made.argv, made.stdin]).toEqual([argv, stdin]);
+});
+
+test('command: a conversation has one name in every attempt of a turn, and only where the template asks for it', () => {
+  const template = ['ask', ['--session', '{{session}}']];
+  const first = command(template).invoke(call(), {});
+  const { sessionId: id = '' } = first;
+  expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(first.argv).toEqual(['ask', '--session', id]);
+  expect(command(template).invoke(call({ session: { runner: 'command', id } }), {}).argv).toEqual(first.argv);
+  expect(command(template).invoke(call({ turnName: 'c-2' }), {}).sessionId).not.toBe(id);
+  expect(command(['ask']).invoke(call(), {})).not.toHaveProperty('sessionId');
 });
 
 test('command: what it has no slot for is said', () => {

@@ -47,8 +47,9 @@ function fold(report: AgentReport, event: JsonObject): AgentReport {
     case 'response.output_text.delta':
       return { ...report, text: report.text + (stringAt(event, 'delta') ?? '') };
     case 'response.completed':
-    case 'response.incomplete':
       return foldResponse(report, objectAt(event, 'response'));
+    case 'response.incomplete':
+      return { ...foldResponse(report, objectAt(event, 'response')), isCut: true };
     case 'response.failed':
       return { ...report, isFinished: false, error: errorIn(objectAt(event, 'response')) };
     case 'error':
@@ -83,10 +84,12 @@ function foldChunk(report: AgentReport, chunk: JsonObject): AgentReport {
     ...{ input: amount(used.prompt_tokens), output: amount(used.completion_tokens), cost: amount(used.cost) },
     ...ofWhichCached(amount(objectAt(used, 'prompt_tokens_details').cached_tokens)),
   };
+  const finish = stringAt(choice, 'finish_reason');
   return {
     ...report,
     text: report.text + delta,
-    isFinished: report.isFinished || stringAt(choice, 'finish_reason') !== null,
+    isFinished: report.isFinished || finish !== null,
+    isCut: report.isCut || finish === 'length' || finish === 'content_filter',
     model: stringAt(chunk, 'model') ?? report.model,
     usage: 'prompt_tokens' in used ? usage : report.usage,
   };

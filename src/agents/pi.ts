@@ -108,7 +108,7 @@ function foldMessage(report: AgentReport, message: JsonObject): AgentReport {
     return { ...next, isFinished: false, text: '', error: errorOf(stringAt(message, 'errorMessage') ?? stop) };
   }
   const isWorking = objectsIn(message.content).some(({ type }) => type === 'toolCall');
-  return { ...next, text: textIn(message.content), isFinished: !isWorking, error: null };
+  return { ...next, text: textIn(message.content), isFinished: !isWorking, isCut: stop === 'length', error: null };
 }
 
 /** Errors of the provider begin with their status. */

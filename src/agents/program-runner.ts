@@ -1,17 +1,18 @@
 // Runs an agent program under its supervisor, so that it outlives us and its whole tree can be ended. A provider that
 // asks for patience gets a second run in a folder beside the first; after a crash of ours the newest one counts.
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
+import type { Usage } from '../kernel/state.ts';
 import { type AgentSettings, callOf, type Invocation, OFFERED_AS, type Offer, type Program } from './agent-call.ts';
-import { answered, failed } from './agent-result.ts';
+import { answered, failed, usedBy } from './agent-result.ts';
 import { agentEnvironment } from './environment.ts';
 import { faultOf } from './fault.ts';
 import { follow } from './follow.ts';
 import { type AttemptEnd, awaitAttempt, recoverAttempt, startAttempt } from './process/attempt.ts';
-import type { AgentReport } from './report.ts';
+import { type AgentReport, addUsage } from './report.ts';
 import { patience, RETRY, type RetryRules, waitBefore } from './retry.ts';
 import { confined } from './sandbox.ts';
 
@@ -60,8 +61,10 @@ export function programRunner(
       const end = await watched(program, place, run, signal);
       if (end.lost) return { kind: 'lost', mayHaveRun: true, reason: 'its supervisor was killed' };
       if (end.aborted || signal.aborted) return { kind: 'lost', mayHaveRun: true, reason: 'stopped' };
-      const report = reportOf(program, end.stdout);
-      const settled = { packet, report, warnings: made.warnings };
+      const heard = reportOf(program, end.stdout);
+      const report = { ...heard, sessionId: heard.sessionId ?? made.sessionId ?? null };
+      const spent = await spentBefore(program, packet, place, run.retries);
+      const settled = { packet, report, warnings: made.warnings, spent };
       const fault = faultOf(program.name, end, end.stderr, report);
       if (!fault) return answered(settled);
       const leftMs = packet.timeoutMs - (performance.now() - begun);
@@ -121,6 +124,17 @@ async function watched(program: Program, place: Place, { dir }: Run, signal: Abo
   } finally {
     await following.stop();
   }
+}
+
+/** What the runs before this one used. Their folders tell it, also to whoever took the attempt over after a crash. */
+async function spentBefore(program: Program, packet: Packet, place: Place, retries: number): Promise<Usage | null> {
+  let spent: Usage | null = null;
+  for (let run = 0; run < retries; run += 1) {
+    const dir = run === 0 ? place.attemptDir : againDir(place, run);
+    const used = usedBy(packet, reportOf(program, await readFile(join(dir, 'stdout'), 'utf8').catch(() => '')));
+    if (used !== null) spent = addUsage(spent, used);
+  }
+  return spent;
 }
 
 /** Beside the attempt's own folder and beginning with its name, so that whoever clears up finds it too. */

@@ -166,3 +166,52 @@ test('a program that tells nothing of its commands is not said to have run none'
   });
   expect(answered({ packet, report: read(pi), warnings: [] })).toMatchObject({ agent: { commands: [] } });
 });
+
+const cut = {
+  subtype: 'success',
+  is_error: true,
+  result: 'API Error: the response exceeded the 32000 output token maximum.',
+};
+
+test.each<[string, Program, JsonObject[], string]>([
+  ['claude, after its own tries', claude, [says('half'), { type: 'result', ...cut }], 'half'],
+  [
+    'claude, with an answer',
+    claude,
+    [{ type: 'result', subtype: 'success', result: 'half', stop_reason: 'max_tokens' }],
+    'half',
+  ],
+  [
+    'codex',
+    codex,
+    [
+      {
+        type: 'turn.failed',
+        error: { message: 'stream disconnected: Incomplete response returned, reason: max_output_tokens' },
+      },
+    ],
+    '',
+  ],
+  [
+    'pi',
+    pi,
+    [
+      {
+        type: 'message_end',
+        message: { role: 'assistant', stopReason: 'length', content: [{ type: 'text', text: 'half' }] },
+      },
+    ],
+    'half',
+  ],
+])('an answer that the provider cut short is told as such and is no fault: %s', (_who, program, events, text) => {
+  const report = read(program, ...events);
+  expect(report).toMatchObject({ text, isFinished: true, isCut: true, error: null });
+  const packet = { maxOutputBytes: 100, materia: { runner: program.name }, session: null } as unknown as Packet;
+  expect(answered({ packet, report, warnings: [] })).toMatchObject({ output: text, cutShort: true });
+});
+
+test('an answer that is whole is not told to be cut', () => {
+  const event = { type: 'result', subtype: 'success', result: 'whole', stop_reason: 'end_turn' };
+  const packet = { maxOutputBytes: 100, materia: { runner: 'claude' }, session: null } as unknown as Packet;
+  expect(answered({ packet, report: read(claude, event), warnings: [] })).not.toHaveProperty('cutShort');
+});

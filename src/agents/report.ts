@@ -8,6 +8,8 @@ export type AgentReport = {
   readonly text: string;
   /** It said that it was finished, and finished well. Null for programs that say it with their exit code only. */
   readonly isFinished: boolean | null;
+  /** Its provider ended the answer before it was whole: at the model's limit of length, or at a filter. */
+  readonly isCut: boolean;
   readonly usage: Usage | null;
   /** Whether `usage` covers the whole conversation and not only this turn. */
   readonly usageIsOfSession: boolean;
@@ -35,6 +37,7 @@ const NAMES_MAX = 10_000;
 export const EMPTY_REPORT: AgentReport = {
   text: '',
   isFinished: false,
+  isCut: false,
   usage: null,
   usageIsOfSession: false,
   sessionId: null,

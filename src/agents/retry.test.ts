@@ -34,12 +34,15 @@ test('an agent sees the usual, its own, what is listed, what is set, and who it 
   const inherited = { PATH: '/bin', HOME: '/h', OWN: 'o', LISTED: 'l', OTHER: 'x', AWS_KEY: 'x', BATON_FENCE: '9' };
   const sources = { program: ['OWN', 'UNSET'], listed: ['LISTED'], set: { HOME: '/other' } };
   const turn = { cast: 'c', turn: 3, attempt: 2, task: { id: 'T-1', owner: 'o', fence: 7, silentMs: 1, beatMs: 1 } };
-  expect(agentEnvironment(inherited, sources, turn, { attemptDir: '/s/attempts/c-3.2' })).toEqual({
+  expect(
+    agentEnvironment(inherited, sources, turn, { attemptDir: '/s/attempts/c-3.2', configDir: '/w/.baton' }),
+  ).toEqual({
     PATH: '/bin',
     HOME: '/other',
     OWN: 'o',
     LISTED: 'l',
     BATON_HOME: '/s',
+    BATON_WORKSPACE: '/w',
     BATON_CAST: 'c',
     BATON_ATTEMPT: '3.2',
     BATON_TASK: 'T-1',

@@ -32,9 +32,9 @@ const ALWAYS = [
 /** Families of variables that steer a program as its arguments do; each of them that is set is bound, by whatever name. */
 const FAMILIES =
   /^(?:TF_|TOFU_|TG_|TERRAGRUNT_|PULUMI_|GIT_|ANSIBLE_|HELM_|KUBE|DOCKER_|COMPOSE_|BUILDKIT_|CLOUDSDK_|ARM_|AZURE_|PG|MYSQL_|PIP_|UV_|POETRY_|TWINE_|npm_config_|NPM_CONFIG_|YARN_|CARGO_|RUSTC|RUSTFLAGS|GO[A-Z]+$|CGO_|GNUMAKEFLAGS|MAKE|MAVEN_|GRADLE_|JAVA_|JDK_|LD_|DYLD_|PYTHON|PERL|RUBY|BUNDLE_|GEM_|NODE_|DENO_|BUN_|SSH_ASKPASS|FLUX_|ARGOCD_|VAULT_|CONSUL_|NOMAD_)/;
-/** Members that tools and terminals set on their own. They are not handed on to what is approved. */
+/** Members that tools and terminals set on their own, and the secret of the attempt. They are not handed on to what is approved. */
 const TAKEN_OUT =
-  /^(?:BASH_FUNC_.*|GIT_EDITOR|GIT_SEQUENCE_EDITOR|GIT_PAGER|GIT_TERMINAL_PROMPT|GIT_ASKPASS|NODE_CHANNEL_.*|NODE_UNIQUE_ID|NODE_V8_COVERAGE)$/;
+  /^(?:BATON_ATTEMPT_KEY|BASH_FUNC_.*|GIT_EDITOR|GIT_SEQUENCE_EDITOR|GIT_PAGER|GIT_TERMINAL_PROMPT|GIT_ASKPASS|NODE_CHANNEL_.*|NODE_UNIQUE_ID|NODE_V8_COVERAGE)$/;
 
 /** The names of the families that are set. */
 export function familiesIn(env: Variables): readonly string[] {

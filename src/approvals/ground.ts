@@ -1,11 +1,15 @@
 // Which paths are an agent's own to write, for the judgement how risky a command is: those of the folder it works in, and
-// scratch files. What governs the work, the repository's own files and everything elsewhere are not.
+// scratch files, because every build and test makes some and nothing of a project is lost with them. What governs the work,
+// the repository's own files, other projects that happen to lie among scratch files, and everything elsewhere are not.
+import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { isAbsolute, join, relative } from 'node:path';
+import { dirname, isAbsolute, join, relative } from 'node:path';
 import { realPlace } from '../hooks/real-place.ts';
 import type { Ground } from './tier.ts';
 
 const GOVERNING = ['.baton', '.git', '.claude', '.codex', '.pi'];
+/** What makes a project of a folder. */
+const PROJECT = ['.git', '.baton'];
 
 /** `root` is the folder of the project, or of the worktree, that the agent works in. */
 export function groundAt(root: string, cwd: string, home: string | undefined): Ground {
@@ -22,9 +26,18 @@ export function groundAt(root: string, cwd: string, home: string | undefined): G
       if (place.split('/').some((part) => GOVERNING.includes(part.toLowerCase()))) return false;
       // A home is nobody's scratch, wherever it lies.
       if (house !== null && isInside(relative(house, place))) return false;
-      return !real.startsWith(place) && scratch.some((folder) => isInside(relative(folder, place)));
+      if (real.startsWith(place)) return false;
+      return scratch.some((folder) => isInside(relative(folder, place)) && !isOfProject(place, folder));
     },
   };
+}
+
+/** Whether the path, or a folder above it within the scratch folder, is somebody's project. */
+function isOfProject(place: string, scratch: string): boolean {
+  for (let at = place; at !== scratch && dirname(at) !== at; at = dirname(at)) {
+    if (PROJECT.some((name) => existsSync(join(at, name)))) return true;
+  }
+  return false;
 }
 
 function isInside(below: string): boolean {

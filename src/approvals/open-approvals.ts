@@ -28,14 +28,15 @@ export function approvalNamed(approvals: Approvals, word: string): Approval | De
   if (exact) return exact;
   const start = word.startsWith('P-') ? word : `P-${word}`;
   const isLong = /^P-[0-9a-f]+$/.test(start) && start.length >= PREFIX_MIN + 2;
+  const isShort = /^P-[0-9a-f]*$/.test(start) && !isLong;
   const found = isLong ? Object.values(approvals).filter(({ id }) => id.startsWith(start)) : [];
   const [one, another] = found;
   if (one && !another) return one;
   const why = another
     ? `${found.length} approvals begin like that`
-    : isLong
-      ? 'none that is open has this id'
-      : `at least ${PREFIX_MIN} digits of an id are needed`;
+    : isShort
+      ? `at least ${PREFIX_MIN} digits of an id are needed`
+      : 'none that is open has this id';
   return deny('UNKNOWN_APPROVAL', `${word.slice(0, 64)}: ${why}; \`baton approvals\` lists what is open`, {
     approval: word.slice(0, 64),
   });

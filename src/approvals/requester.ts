@@ -1,7 +1,8 @@
 // Who asks for an approval and who uses it: the agent of a turn under the name that the runtime gave it, else the owner that
-// was named for the session, else the user. Which turn it is comes from the processes above, and from the environment only
-// where there is no such process.
+// was named for the session, else the user. Which turn it is comes from the processes above. Where there is no such process,
+// an environment may name it, and is believed only with the secret of an attempt that runs at this moment.
 import { attemptAbove } from '../access/attempt-above.ts';
+import { isVouchedFor } from '../access/vouched-attempt.ts';
 import { whoActs } from '../access/who-acts.ts';
 import type { Origin } from '../kernel/approval/request.ts';
 import type { Cast } from '../kernel/state.ts';
@@ -9,18 +10,30 @@ import { agentIdOfTurn } from '../kernel/turn/contract-for.ts';
 import { attemptIn } from '../mcp/attempt.ts';
 import type { Variables } from './bound-variables.ts';
 
-export type Requester = { readonly name: string; readonly from: Origin | null };
+export type Requester = {
+  readonly name: string;
+  readonly from: Origin | null;
+  /** False where an attempt is named and nothing vouches for that. */
+  readonly isProven: boolean;
+};
 
 export async function requesterOf(
   env: Variables,
   stateDir: string,
   castOf: (id: string) => Promise<Cast | null>,
 ): Promise<Requester> {
-  const attempt = attemptAbove() ?? attemptIn(env, stateDir);
-  if (!attempt) return { name: env.BATON_OWNER ? `owner:${env.BATON_OWNER}` : whoActs().by, from: null };
-  const { cast, turn } = attempt;
+  const above = attemptAbove();
+  const named = above === null ? attemptIn(env, stateDir) : null;
+  const found = above ?? named;
+  if (!found) return { name: env.BATON_OWNER ? `owner:${env.BATON_OWNER}` : whoActs().by, from: null, isProven: true };
+  const { cast, turn, attempt } = found;
   const state = await castOf(cast);
   const open = state?.turns[turn];
-  if (!state || !open) return { name: `attempt:${cast}-${turn}`, from: null };
-  return { name: agentIdOfTurn(state, open), from: { cast, turn, attempt: attempt.attempt } };
+  const runsNow = open?.phase === 'running' && open.attempt === attempt;
+  // It gets a name that no agent has, so that nothing which was approved for an agent runs for it.
+  if (named && !(runsNow && isVouchedFor(named.dir, env))) {
+    return { name: `unproven:${cast}-${turn}`, from: null, isProven: false };
+  }
+  if (!state || !open) return { name: `attempt:${cast}-${turn}`, from: null, isProven: true };
+  return { name: agentIdOfTurn(state, open), from: { cast, turn, attempt }, isProven: true };
 }

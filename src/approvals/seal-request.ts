@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
-import type { Presented, SealedCommand, SealedRequest } from '../kernel/approval/request.ts';
+import { NOT_SAID, type Presented, type SealedCommand, type SealedRequest } from '../kernel/approval/request.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../kernel/json.ts';
 import { canonicalJson } from '../kernel/ledger/canonical-json.ts';
 import { findSecrets, scrub } from '../kernel/secrets.ts';
@@ -65,7 +65,7 @@ export function sealRequest(request: JsonObject, scene: SealScene): SealedReques
     log: key.mark('log', scene.log),
   };
   const commands = looked.map((one) => sealedCommand(one, bound, key));
-  const operation = said(request.operation) || (looked[0] ? `run ${looked[0].classified.tier} command` : 'not said');
+  const operation = said(request.operation) || (looked[0] ? `run ${looked[0].classified.tier} command` : NOT_SAID);
   const fingerprint = key.seal(
     'fingerprint',
     canonicalJson({
@@ -83,9 +83,9 @@ export function sealRequest(request: JsonObject, scene: SealScene): SealedReques
     env: names.filter((name) => place.envMarks[name] !== null),
     files: Object.assign({}, ...looked.map(({ files }) => present(files))) as Readonly<Record<string, string>>,
     operation,
-    scope: said(request.scope) || (looked[0]?.argv[0] ?? 'not said'),
+    scope: said(request.scope) || (looked[0]?.argv[0] ?? NOT_SAID),
     riskLevel: riskOf(request.risk_level, looked),
-    rationale: said(request.rationale) || looked.map(({ classified }) => classified.because).join('; ') || 'not said',
+    rationale: said(request.rationale) || looked.map(({ classified }) => classified.because).join('; ') || NOT_SAID,
     rollback: said(request.rollback) || null,
     verification: said(request.verification) || null,
     grantMs: policy.grantMinutes * MINUTE_MS,
@@ -139,7 +139,8 @@ function commandsIn(request: JsonObject, place: Place): Wanted {
   const listed = Array.isArray(set)
     ? set.flatMap((one) => (isObject(one) && isText(one.command) ? [one.command] : []))
     : [];
-  // Only what changes state needs an approval; a list with one such command is no list.
+  // Only what changes state needs an approval. A list without anything of the kind is asked for as it is, as one such command
+  // would be: whoever decides sees it, and it can be run.
   const changing = listed.filter((one) => classifyArgv(argvOf(one), place.policy, place.ground).tier === 'T3');
   if (changing.length > 0 && isText(line) && !isSummary(line, listed)) {
     const message =
@@ -147,7 +148,7 @@ function commandsIn(request: JsonObject, place: Place): Wanted {
     const issues = [{ path: 'approval_request.exact_content', message }];
     return { refusal: deny('CONTRACT_VIOLATION', message, { issues }) };
   }
-  const lines = changing.length > 0 ? changing : isText(line) ? [line] : [];
+  const lines = changing.length > 0 ? changing : isText(line) ? [line] : listed;
   if (lines.length > COMMANDS_MAX)
     return tooMuch(`more than ${COMMANDS_MAX} commands are asked for; ask for fewer at a time`);
   if (lines.some((one) => one.length > WORDS_CHARS_MAX))

@@ -52,11 +52,19 @@ const CAUSES: readonly FaultKind[] = ['SEQ_GAP', 'TRUNCATED', 'FILE_DAMAGED'];
 
 /**
  * In the order of their places. Where entries are missing, whatever else is wrong at that place follows from it: the texts
- * and keys of what was cut off still lie beside it.
+ * and keys of what was cut off still lie beside it. What is wrong with texts follows from what is wrong with their entry.
  */
 export function inOrder(faults: readonly Fault[]): readonly Fault[] {
-  const weight = ({ kind }: Fault) => CAUSES.indexOf(kind);
+  const weight = ({ kind }: Fault) => (kind === 'BLOB_MISMATCH' ? -2 : CAUSES.indexOf(kind));
   return faults.toSorted((a, b) => a.seq - b.seq || weight(b) - weight(a));
+}
+
+/**
+ * Where a text is wrong that was erased, or is missing though nobody erased it: at a broken entry after its own and up to
+ * the one that erased it, since that may be what was changed, else at its own. `broken` is in order.
+ */
+export function placeOfErased(seq: number, broken: readonly number[], upTo = Number.POSITIVE_INFINITY): number {
+  return broken.find((other) => other > seq && other <= upTo) ?? seq;
 }
 
 /** The refusal: it is about the first of the faults, and lists all that were found. */

@@ -2,7 +2,7 @@
 // was erased, and nowhere else.
 import { hash } from 'node:crypto';
 import type { Json } from '../kernel/json.ts';
-import type { Fault } from './fault.ts';
+import { FAULTS_MAX, type Fault, placeOfErased } from './fault.ts';
 import type { StoredLine } from './stored-line.ts';
 
 export type TextRow = readonly [id: number, digest: string, body: string];
@@ -17,6 +17,8 @@ export class TextWalk {
   readonly #missing = new Set<string>();
   /** The same, of those that a fact erased. */
   readonly #erased = new Set<string>();
+  /** Texts that are there although an entry erased them. */
+  readonly #back: { readonly seq: number; readonly digest: string; readonly by: number }[] = [];
   readonly #isStored: (seq: number, digest: string) => boolean;
   #next: TextRow | null;
   #count = 0;
@@ -50,12 +52,17 @@ export class TextWalk {
     if (line?.kind === 'blob.erased') this.#erase(seq, line.fact.digest as Json, line.fact.from as Json);
   }
 
-  /** `cutAt` is where the log was cut off, if it was: what says that a text was erased may be gone with the end. */
-  end(cutAt: number | null): void {
+  /** `broken` are the entries, in order, that are not what they were, or that are missing: one of them may be an erasure. */
+  end(broken: readonly number[]): void {
     this.#skipTo(Number.POSITIVE_INFINITY);
+    for (const { seq, digest, by } of this.#back) {
+      const at = placeOfErased(seq, broken, by);
+      this.#fault(at, `the text ${digest} of entry ${seq} is there, though entry ${by} erased it`);
+    }
     for (const place of this.#missing) {
       const [seq = '', digest = ''] = place.split(' ');
-      this.#fault(cutAt ?? Number(seq), `the text ${digest} of entry ${seq} is not there, and nobody erased it`);
+      const at = placeOfErased(Number(seq), broken);
+      this.#fault(at, `the text ${digest} of entry ${seq} is not there, and nobody erased it`);
     }
   }
 
@@ -72,12 +79,13 @@ export class TextWalk {
   }
 
   #erase(by: number, digest: Json, from: Json): void {
-    for (const seq of Array.isArray(from) ? (from as readonly Json[]) : []) {
+    if (!Array.isArray(from) || typeof digest !== 'string') return;
+    for (const seq of from.filter(Number.isSafeInteger)) {
       const place = `${seq} ${digest}`;
       if (this.#erased.has(place)) continue;
       this.#erased.add(place);
-      if (!this.#missing.delete(place) || this.#isStored(Number(seq), String(digest)))
-        this.#fault(Number(seq), `its text ${digest} is there, though entry ${by} erased it`);
+      const isGone = this.#missing.delete(place) && !this.#isStored(Number(seq), digest);
+      if (!isGone && this.#back.length < FAULTS_MAX) this.#back.push({ seq: Number(seq), digest, by });
     }
   }
 

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { isObject, type Json } from '../kernel/json.ts';
 import { allow, type Verdict } from '../kernel/verdict.ts';
 import { aboutOf, BUNDLE_FORMAT, BUNDLE_MEMBERS, type Bundle, erasedBy, type SignedBundle } from './bundle.ts';
-import { FAULTS_MAX, type Fault, type FaultKind, inOrder, tampered } from './fault.ts';
+import { FAULTS_MAX, type Fault, type FaultKind, inOrder, placeOfErased, tampered } from './fault.ts';
 import { isHash, leafOf, provesInclusion } from './merkle.ts';
 import { isSignature, isSignedBy, keyLine, type Note, type PublicKey, readKeyLine, readNotes } from './note.ts';
 import { canonical, readStoredLine, type StoredLine } from './stored-line.ts';
@@ -30,7 +30,8 @@ export function verifyBundle(text: string, trusted: readonly PublicKey[]): Verdi
   }
   const shown = checkFacts(bundle, note, report);
   const lines = shown.flatMap(({ line }) => line ?? []);
-  checkTexts(bundle, lines, report);
+  const broken = faults.map(({ seq }) => seq).toSorted((a, b) => a - b);
+  checkTexts(bundle, lines, broken, report);
   // Whatever else was changed is found here; last, because it says nothing of where.
   if (faults.length === 0 && !isSigned(bundle, key)) report('BUNDLE_SIGNATURE', 0, 'the file is not as it was signed');
   const isTrusted = trusted.some((each) => keyLine(each) === bundle.key);
@@ -110,7 +111,12 @@ function checkFacts({ facts, seqs }: Bundle, { checkpoint }: Note, report: Repor
 }
 
 /** Every text that a line names is there, was redacted, or was erased by a fact of the bundle; and there are no others. */
-function checkTexts({ texts, redacted }: Bundle, lines: readonly StoredLine[], report: Report): void {
+function checkTexts(
+  { texts, redacted }: Bundle,
+  lines: readonly StoredLine[],
+  broken: readonly number[],
+  report: Report,
+): void {
   const left = new Set([...Object.keys(texts), ...redacted]);
   const missing = new Map<string, number>();
   for (const { seq, texts: digests } of lines) {
@@ -126,7 +132,10 @@ function checkTexts({ texts, redacted }: Bundle, lines: readonly StoredLine[], r
     const erased = erasedBy(line);
     for (const seq of erased?.from ?? []) missing.delete(`${seq} ${erased?.digest}`);
   }
-  for (const [place, seq] of missing) report('BLOB_MISMATCH', seq, `its text ${place.split(' ')[1]} is not there`);
+  for (const [place, seq] of missing) {
+    const reason = `the text ${place.split(' ')[1]} of entry ${seq} is not there`;
+    report('BLOB_MISMATCH', placeOfErased(seq, broken), reason);
+  }
   for (const digest of left) report('BLOB_MISMATCH', 0, `the text ${digest} belongs to no fact`);
   const both = redacted.find((digest) => Object.hasOwn(texts, digest));
   if (both !== undefined) report('BUNDLE_MALFORMED', 0, `the text ${both} is redacted and shown`);

@@ -24,10 +24,20 @@ export function verifyLog(file: string, kept: readonly Kept[], keys: readonly Pu
   };
   const checkpoints = signedCheckpoints(kept, keys, report);
   const roots = new RootCheck(checkpoints);
-  const chain = new ChainWalk(report);
+  const broken: number[] = [];
+  const reportBroken = (fault: Fault) => {
+    if (broken.length < FAULTS_MAX) broken.push(fault.seq);
+    report(fault);
+  };
+  const chain = new ChainWalk(reportBroken);
   const frontier = new Frontier();
   roots.take(0, EMPTY_ROOT);
   let counts = { texts: 0, erased: 0 };
+  let areRootsTold = false;
+  const tellRoots = () => {
+    if (!areRootsTold) for (const fault of roots.faults(chain.seq, chain.firstFault)) reportBroken(fault);
+    areRootsTold = true;
+  };
   let db: DatabaseSync | null = null;
   try {
     db = new DatabaseSync(file, { readOnly: true });
@@ -46,8 +56,9 @@ export function verifyLog(file: string, kept: readonly Kept[], keys: readonly Pu
         onLeaf?.(seq, leaf, text);
       }
     }
-    texts.end(checkpoints.some(({ size }) => size > chain.seq) ? chain.seq + 1 : null);
     chain.end((size) => roots.vouchesFor(size));
+    tellRoots();
+    texts.end(broken.toSorted((a, b) => a - b));
     index.end(chain.firstFault === null);
     compareSnapshots(db, report);
     compareFile(db, report);
@@ -61,7 +72,7 @@ export function verifyLog(file: string, kept: readonly Kept[], keys: readonly Pu
   } finally {
     if (db?.isOpen) db.close();
   }
-  for (const fault of roots.faults(chain.seq, chain.firstFault)) report(fault);
+  tellRoots();
   const signed = Math.max(0, ...checkpoints.map(({ size }) => size));
   const details = {
     facts: frontier.size,

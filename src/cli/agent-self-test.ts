@@ -19,7 +19,7 @@ export type SelfTest = {
 };
 
 const PROMPT = 'This is a self-test. Answer with the single word: ready';
-const TIMEOUT_MS = 120_000;
+export const SELF_TEST_MS = 120_000;
 const OUTPUT_BYTES_MAX = 65_536;
 
 type Options = { readonly model: string | null; readonly baseUrl?: string };
@@ -63,7 +63,7 @@ function materiaFor(runner: string, { model, baseUrl }: Options): AgentMateria {
 function packetFor(materia: AgentMateria): Packet {
   return {
     ...{ cast: 'self-test', turn: 1, attempt: 1, socket: 'Socket-1', materia, brief: PROMPT },
-    ...{ timeoutMs: TIMEOUT_MS, maxOutputBytes: OUTPUT_BYTES_MAX },
+    ...{ timeoutMs: SELF_TEST_MS, maxOutputBytes: OUTPUT_BYTES_MAX },
     ...{ session: null, scripted: null, utility: null, slot: null, offersTools: false, task: null },
   };
 }

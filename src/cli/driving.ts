@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { revealing, revealingCheckers } from '../agents/hidden-texts.ts';
 import { runnersWith } from '../agents/index.ts';
+import { withoutKnownValues } from '../agents/known-values.ts';
 import type { Door } from '../engine/door.ts';
 import { Engine } from '../engine/drive.ts';
 import { isSame, thisDriver } from '../engine/driver.ts';
@@ -103,7 +104,7 @@ export async function driveAndShow(
     const engine = new Engine({
       door,
       // What an agent handed on by tool call takes the place of its last words.
-      runners: revealing(takingSubmissions(withinUserLimits(own, call.env))),
+      runners: withoutKnownValues(revealing(takingSubmissions(withinUserLimits(own, call.env))), call.env),
       cwd: dir,
       configDir: `${dir}/.baton`,
       stateDir,

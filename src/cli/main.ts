@@ -60,7 +60,17 @@ async function dispatch(argv: readonly string[]): Promise<number> {
   if (call.values.help === true) return showHelp(name);
   countWords(command, call.words);
   await refuseLowRole(call);
-  return (await command.load()).run(call);
+  const { run } = await command.load();
+  return run(call).catch((error: unknown) => turnedAway(call, error));
+}
+
+/** That an agent tried what only a person may do is in the log before it learns that it may not. */
+async function turnedAway(call: Call, error: unknown): Promise<never> {
+  if (error instanceof Refused && error.verdict.code === 'APPROVER_IS_AGENT') {
+    const { noteAgents, RefusedAgent } = await import('./refuse-agents.ts');
+    if (error instanceof RefusedAgent) await noteAgents(call, error.verdict);
+  }
+  throw error;
 }
 
 /** Whoever acts for a token does what its role may. Who does not say so acts as himself, and is not held up by a look. */
@@ -75,7 +85,7 @@ async function refuseLowRole(call: Call): Promise<void> {
   const may = role === null ? null : mayDo(role, actOfForm(command.act, words[0]), `\`${form}\``);
   if (!may || may.allow) return;
   const { noteRefusal } = await import('./note-refusal.ts');
-  await noteRefusal(call, may, by);
+  await noteRefusal(call, may, { who: by });
   throw new Refused(may);
 }
 

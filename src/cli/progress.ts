@@ -147,7 +147,7 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
     case 'attempt.failed': {
       seen.used = more(seen.used, fact.usage);
       // What comes next is in the reason already where there is more to say than that.
-      const next = fact.again && fact.cause === undefined ? paint.dim(' (tried once more)') : '';
+      const next = fact.again && !fact.isUnknown && fact.cause === undefined ? paint.dim(' (tried once more)') : '';
       return [`  ${paint.bad('✗ failed')} ${where(fact.turn, seen)}: ${oneLine(fact.reason)}${next}`];
     }
     case 'attempt.lost':

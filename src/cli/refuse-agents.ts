@@ -1,14 +1,18 @@
 // Some commands are for people only: what governs agents is not theirs to change, however they got at the command line.
 import { isAgent } from '../access/is-agent.ts';
 import { NOBODY, whoActs } from '../access/who-acts.ts';
-import { deny } from '../kernel/verdict.ts';
+import { deny, type Verdict } from '../kernel/verdict.ts';
 import { type Call, Refused } from './command.ts';
 import { workspaceOf } from './find-workspace.ts';
+import { noteRefusal } from './note-refusal.ts';
+
+/** An agent tried what only a person may do, and nothing of it is in the log yet. */
+export class RefusedAgent extends Refused {}
 
 export function refuseAgents(call: Call, what: string): void {
   if (!isByAgent(call)) return;
   const reason = `only a person may ${what}; this process was started by an agent of a cast`;
-  throw new Refused(deny('APPROVER_IS_AGENT', reason, { command: call.command.name }));
+  throw new RefusedAgent(deny('APPROVER_IS_AGENT', reason, { command: call.command.name }));
 }
 
 /** Whether an agent is behind a call; one who showed a token to a server of ours is whom that token was made for. */
@@ -17,4 +21,20 @@ export function isByAgent(call: Call): boolean {
   if (by.startsWith('agent:')) return true;
   const isHolder = by.startsWith('token:') && by !== NOBODY;
   return !isHolder && isAgent(call.env, workspaceOf(call).stateDir);
+}
+
+/** What an agent tried in vain is what a reviewer looks for first. Other verdicts are none of it. */
+export async function noteAgents<T extends Verdict>(call: Call, verdict: T): Promise<T> {
+  if (verdict.allow || verdict.code !== 'APPROVER_IS_AGENT') return verdict;
+  const { by } = whoActs();
+  const who = by.startsWith('agent:') ? by : 'agent:unknown';
+  await noteRefusal(call, verdict, { who, what: formOf(call) });
+  return verdict;
+}
+
+/** The command, and the word that says which of its forms it is, where its forms are told apart by their first word. */
+function formOf({ command, words }: Call): string {
+  const [word = ''] = words;
+  const isForm = typeof command.act !== 'string' && Object.hasOwn(command.act, word);
+  return isForm ? `${command.name} ${word}` : command.name;
 }

@@ -4,7 +4,6 @@ import type { Intake } from '../dialects/operator/intake.ts';
 import type { Asked } from '../kernel/ledger/fact.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import type { LedgerSession } from './ledger-session.ts';
-import { person } from './session.ts';
 
 export async function refuseAtDoor(
   { door }: Pick<LedgerSession, 'door'>,

@@ -22,7 +22,7 @@ export function reportLines({ report, differences = [], memorySuggestions = 0 }:
     ...part('conflicts', told(report.conflicts, isOne)),
     ...part('impacts', told(report.crossLayerImpacts, isOne)),
     ...part('rollbacks', told(report.rollbacks, isOne)),
-    ...part('proposed', report.proposals.filter(({ reported }) => !reported).map(proposalLine)),
+    ...part('proposed', report.proposals.filter(({ reported, allowed }) => !reported || !allowed).map(proposalLine)),
     ...part(
       'window',
       report.contextConsumption.map((each) => windowLine(each, isOne)),

@@ -1,5 +1,6 @@
 // The log as people read it: each entry as one plain sentence. Everything a fact holds is in `baton log --json`; here stands
 // what a reader wants to know of it, so that the story can be followed without anything else.
+import type { Words } from '../kernel/approval/request.ts';
 import type { CastFact, Entry, Fact } from '../kernel/fact.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import type { Item, Usage } from '../kernel/state.ts';
@@ -148,9 +149,10 @@ function attemptTold(fact: Fact, known: Known): string | null {
     case 'attempt.answered':
       return `${where(known, fact.turn)} has answered; what it did is looked at`;
     case 'attempt.refused':
+      if (fact.loop) return `${where(known, fact.turn)} goes on with its loop (${fact.loop.round}): ${fact.loop.told}`;
       return `${where(known, fact.turn)} is refused${fact.repair ? ', to be repaired' : ''}: ${fact.verdict.reason}`;
     case 'attempt.failed':
-      return `${where(known, fact.turn)} failed${fact.again ? ', to be tried again' : ''}: ${fact.reason}`;
+      return `${where(known, fact.turn)} failed${fact.again && !fact.isUnknown ? ', to be tried again' : ''}: ${fact.reason}`;
     case 'attempt.lost':
       return `${where(known, fact.turn)} was cut off: ${fact.reason}`;
     default:
@@ -192,6 +194,10 @@ function approvalTold(fact: Fact): string | null {
       return `${fact.id} is rejected by ${fact.by}${said(fact.reason)}`;
     case 'approval.expired':
       return `${fact.id}: its ${fact.what} has expired`;
+    case 'approval.withdrawn':
+      return `${fact.id}: its ${fact.what} is withdrawn${said(fact.reason)}`;
+    case 'approval.linked':
+      return `${fact.id} is what turn ${fact.turn} waits for${fact.words ? said(wordsOf(fact.words)) : ''}`;
     case 'approval.used':
       return `${fact.id} is used for its command ${fact.index + 1} by ${fact.requester}`;
     case 'approval.finished':
@@ -203,6 +209,12 @@ function approvalTold(fact: Fact): string | null {
     default:
       return null;
   }
+}
+
+function wordsOf(words: Words): string {
+  return Object.entries(words)
+    .map(([name, text]) => `${name} ${text}`)
+    .join(', ');
 }
 
 function knowledgeTold(fact: Fact): string | null {

@@ -23,7 +23,7 @@ export async function writeWorklog(
   let written: Written | null = null;
   await log.commit(after, (tail) => {
     const lines = worklogLines([...entries, ...tail.filter((entry) => isAbout(entry, task))], runId);
-    const place = { root: folderOf(task, workspace), path, stateDir: workspace.stateDir, run, runId, task: id };
+    const place = { root: folderOf(task, workspace), path, stateDir: workspace.stateDir, run, task: id };
     if (lines.length > 0) written = syncWorklog(place, lines);
     return [];
   });

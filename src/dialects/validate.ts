@@ -62,11 +62,27 @@ export async function validatorFor(kind: string): Promise<Validator | null> {
   const validator = await load(kind);
   return (payload, given) => {
     // A misspelt option must not loosen a contract in silence.
-    const unknown = Object.keys(given.options ?? {}).find((name) => !known.includes(name));
-    if (unknown === undefined) return validator(payload, given);
-    const reason = `${kind} has no option ${JSON.stringify(unknown.slice(0, 60))}; it has: ${known.join(', ')}`;
-    return deny('BAD_USAGE', reason);
+    const { options = {} } = given;
+    const unknown = Object.keys(options).find((name) => !known.includes(name));
+    if (unknown !== undefined) {
+      const reason = `${kind} has no option ${JSON.stringify(unknown.slice(0, 60))}; it has: ${known.join(', ')}`;
+      return deny('BAD_USAGE', reason);
+    }
+    const { strict, now } = options;
+    if (strict !== undefined && typeof strict !== 'boolean') return deny('BAD_USAGE', STRICT_FAULT);
+    if (now !== undefined && !isString(now)) return deny('BAD_USAGE', NOW_FAULT);
+    return validator(payload, given);
   };
+}
+
+const STRICT_FAULT = 'options.strict must be true or false';
+const NOW_FAULT = 'options.now must be the present time, like 2026-02-11T00:45:02Z';
+
+/** What is wrong with options whatever the payload is, or null. For those that are given once for many payloads. */
+export function misuseOf(validator: Validator, given: ValidateOptions): Denied | null {
+  // Every validator looks at its options first, and no empty object is wrong usage.
+  const verdict = validator({ value: {} }, given);
+  return !verdict.allow && verdict.code === 'BAD_USAGE' ? verdict : null;
 }
 
 async function load(kind: string): Promise<Validator> {
@@ -94,6 +110,8 @@ export async function validate(kind: string, payload: Payload, given: ValidateOp
   return validator(payload, { ...given, options });
 }
 
+const KNOWN_BESIDE: readonly string[] = ['options', 'strict', 'registry', 'now'];
+
 /** Callers without a compiler get an answer too. */
 function faultOfCall(payload: unknown, given: unknown): string | null {
   if (!isObject(payload) || !('text' in payload || 'value' in payload)) {
@@ -104,6 +122,10 @@ function faultOfCall(payload: unknown, given: unknown): string | null {
   if (payload.bytes !== undefined && !((payload.bytes as unknown) instanceof Uint8Array)) return 'bytes must be bytes';
   if (payload.written !== undefined && !isString(payload.written)) return 'written must be the text of value';
   if (!isObject(given)) return 'what is known beside the payload must be an object';
+  const unknown = Object.keys(given).find((name) => given[name] !== undefined && !KNOWN_BESIDE.includes(name));
+  if (unknown !== undefined) {
+    return `beside the payload nothing is called ${JSON.stringify(unknown.slice(0, 60))}; there are: ${KNOWN_BESIDE.join(', ')}`;
+  }
   return given.options === undefined || given.options === null || isObject(given.options)
     ? null
     : 'options must be an object';

@@ -18,6 +18,7 @@ import type { Holder } from './slots.ts';
 const ENGINE = 'engine';
 /** The longest a timer of Node can be set for. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
+const TELL_EVERY_MS = 10_000;
 
 export type { Runners } from './ports.ts';
 
@@ -241,10 +242,14 @@ class Drive {
   /** Waits for a place of the runner; false when the signal came first. */
   async #takeSlot(slot: Slot, turn: number, signal: AbortSignal, isForced = false): Promise<boolean> {
     const { door, onEvent, now = Date.now } = this.#options;
-    for (let isTold = false; ; isTold = true) {
+    // Nobody knows how long it takes in all, so it is said again now and then.
+    for (let toldAt = Number.NEGATIVE_INFINITY; ; ) {
       const waitMs = await door.takeSlot(slot, this.#holder(turn), now(), isForced);
       if (waitMs === 0) return true;
-      if (!isTold) onEvent?.(turn, { kind: 'waiting', forMs: waitMs, reason: `${slot.runner} is at its limit` });
+      if (now() - toldAt >= TELL_EVERY_MS) {
+        toldAt = now();
+        onEvent?.(turn, { kind: 'waiting', forMs: waitMs, reason: `${slot.runner} is at its limit` });
+      }
       await until(now() + waitMs, now, signal);
       if (signal.aborted) return false;
     }
@@ -284,6 +289,7 @@ function asInput({ cast, turn, attempt }: Extract<Effect, { turn: number }>, res
         output: result.output,
         ...told,
         ...(result.truncated ? { truncated: true } : {}),
+        ...(result.cutShort ? { cutShort: true } : {}),
       };
     case 'fault': {
       const { fault, reason, code, retryAfterMs } = result;

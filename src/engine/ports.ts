@@ -86,6 +86,8 @@ export type AttemptResult =
       readonly output: string;
       readonly usage?: Usage;
       readonly truncated?: boolean;
+      /** The provider of its model ended the answer before it was whole. */
+      readonly cutShort?: boolean;
       readonly agent?: AgentNote;
     }
   | {

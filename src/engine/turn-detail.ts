@@ -223,6 +223,10 @@ function saidIn(fact: Extract<Entry['fact'], { kind: `approval.${string}` }>): s
       return fact.exit === null ? (fact.note ?? 'ended without an exit code') : `exit ${fact.exit}`;
     case 'approval.expired':
       return `the ${fact.what} was not used in time`;
+    case 'approval.withdrawn':
+      return fact.reason;
+    case 'approval.linked':
+      return Object.values(fact.words ?? {}).join('; ');
     default:
       return '';
   }

@@ -64,7 +64,9 @@ export async function modeFor({ hook }: ApprovalPolicy, scene: CommandScene): Pr
 /** Within a turn that can ask for approvals they are asked for. */
 async function modeInCast({ env, workspace, withDoor }: CommandScene): Promise<HookMode> {
   return withDoor(async (door) => {
-    const { from } = await requesterOf(env, workspace.stateDir, (id) => door.cast(id));
+    const { from, isProven } = await requesterOf(env, workspace.stateDir, (id) => door.cast(id));
+    // Who says that he belongs to a turn and cannot show it is held to what holds in the strictest one.
+    if (!isProven) return 'deny';
     const cast = from ? await door.cast(from.cast) : null;
     const socket = cast?.turns[from?.turn ?? 0]?.socket ?? '';
     return cast?.rules.graph.sockets[socket]?.contract === 'gaia' ? 'deny' : 'off';

@@ -30,6 +30,9 @@ export type HookScene = {
   baton(args: readonly string[], input: string): Promise<Verdict>;
 };
 
+/** The tools that start a helper. */
+const HELPERS = ['Task', 'Agent'];
+
 const ALLOWED: Decision = { kind: 'allow' };
 
 /** Decides the event whose input is `text`. It may throw; whoever calls takes that for a refusal. */
@@ -46,6 +49,8 @@ export async function runHook(event: string, text: string, scene: HookScene): Pr
     case 'Stop':
     case 'SubagentStop':
       return isInCast(scene) ? ALLOWED : atStop(input, scene);
+    case 'UserPromptSubmit':
+      return isInCast(scene) ? ALLOWED : reminded(input, scene);
     case 'SessionStart':
       return isInCast(scene) ? ALLOWED : { kind: 'allow', context: await greeting(input, scene) };
     default:
@@ -68,8 +73,45 @@ function decided(refusal: Denied | null): Decision {
   return refusal ? { kind: 'deny', verdict: refusal } : ALLOWED;
 }
 
+/** A prompt is never refused: what the agent would forget about the workspace meanwhile is told beside it. */
+async function reminded(input: HookInput, scene: HookScene): Promise<Decision> {
+  const lines = await scene.withLog(async (log) => {
+    const [{ ledgerAtHead, claimsOf }, { refusalOfHold }] = await Promise.all([
+      import('./claims.ts'),
+      import('./guard-helper.ts'),
+    ]);
+    const ledger = await ledgerAtHead(log);
+    const hold = refusalOfHold(ledger);
+    return [...(hold ? [`Baton: ${hold.reason}`] : []), ...heldLines(claimsOf(ledger, claimantOf(input, scene)))];
+  }, []);
+  return lines.length === 0 ? ALLOWED : { kind: 'allow', context: lines.join('\n') };
+}
+
+function heldLines(claims: readonly Task[]): readonly string[] {
+  const held = claims.map(({ id, fence, lockScope }) => `${id} (fence ${fence}, may write ${lockScope.join(', ')})`);
+  return held.length === 0 ? [] : [`You hold: ${held.join('; ')}.`];
+}
+
+/** A helper is given work: that is asked before it is started, and by nobody within a cast, which has its own doors. */
+async function beforeHelper({ toolInput }: HookInput, scene: HookScene): Promise<Denied | null> {
+  if (isInCast(scene)) return null;
+  const settings = await settingsOf(scene);
+  if ('allow' in settings) return settings;
+  const { refusalOfHold, refusalOfTools } = await import('./guard-helper.ts');
+  const hold = await scene.withLog(async (log) => {
+    const { ledgerAtHead } = await import('./claims.ts');
+    return refusalOfHold(await ledgerAtHead(log));
+  }, null);
+  const homes = [scene.workspace.dir, ...(scene.env.HOME ? [scene.env.HOME] : [])];
+  return hold ?? refusalOfTools(toolInput, settings, homes);
+}
+
 /** What may not be done at all comes first; then whether somebody has to agree. */
 async function refusedOrAsked(input: HookInput, scene: HookScene): Promise<Decision | null> {
+  if (HELPERS.includes(input.tool)) {
+    const refused = await beforeHelper(input, scene);
+    return refused && { kind: 'deny', verdict: refused };
+  }
   const refusal = await beforeTool(input, scene);
   if (refusal) return { kind: 'deny', verdict: refusal };
   const { command } = input.toolInput;
@@ -249,10 +291,10 @@ async function greeting(input: HookInput, scene: HookScene): Promise<string> {
     const { ledgerAtHead, claimsOf } = await import('./claims.ts');
     return claimsOf(await ledgerAtHead(log), claimantOf(input, scene));
   }, []);
-  const held = claims.map(({ id, fence, lockScope }) => `${id} (fence ${fence}, may write ${lockScope.join(', ')})`);
+  const held = heldLines(claims);
   return [
     'Baton keeps tasks and locks in this workspace: a write where somebody else works is refused with the holder.',
     `Claim a task before you write, under this very name: baton task claim TASK --owner ${name}`,
-    held.length === 0 ? 'You hold no task.' : `You hold: ${held.join('; ')}.`,
+    ...(held.length === 0 ? ['You hold no task.'] : held),
   ].join('\n');
 }

@@ -10,19 +10,19 @@ const JUDGED_MAX = 256;
 
 /** What stands for a value instead of being one. */
 const PLACEHOLDER =
-  /^(?:[$<{[%*#•]|x{3,}|\.{2,}|…|-+$|_+$|your[_-]|my[_-](?:api|secret|token|password)|(?:process|import\.meta|os|ENV|env)\b[.[]|env:|vault:|secrets?[./]|config\.|settings\.)|^(?:example|placeholder|redacted|masked|hidden|dummy)\b/i;
+  /^(?:[$<{[%*#•≥≤]|!(?:vault|secret|env|ref|sub)\b|x{3,}|\.{2,}|…|-+$|_+$|your[_-]|my[_-](?:api|secret|token|password)|(?:process|import\.meta|os|ENV|env)\b[.[]|env:|vault:|secrets?[./]|config\.|settings\.)|^(?:example|placeholder|redacted|masked|hidden|dummy)\b/i;
 /** Words that say something about a credential; none of them is one. */
 const PROSE = new Set(
   (
     'a an and are as at be been by can could does each every for from has have if in into is it its may might must need ' +
     'needs never no none nor not of off on once only or our per see shall should so than that the their then there these ' +
     'they this those to too use used uses via was we were what when where which who why will with would yes you your ' +
-    'any all both absent bad basic bearer bool boolean bytes check comes cookie default empty env env-var error ' +
+    'any all array both absent bad basic bearer bool boolean buffer bytea bytes check comes cookie default empty env env-var error ' +
     'expired expiry expires fail failed fails false fail-closed file fine found header hidden id int integer invalid jwt ' +
     'key keyring leaked local lost manager masked missing n/a nil null number oauth oauth2 object ok okay old new opaque ' +
     'optional pass passed pending plain private public read redacted refresh rejected removed renew required reset revoke ' +
     'revoked rotate rotated rotation safe same saml server session set sha256 signed state status storage store stored ' +
-    'str string success tbd test text the todo true type undefined unknown unset unused user valid value vault void ' +
+    'str string success tbd test text the todo token tokens true type uint8array undefined unknown unset unused user valid value vault void ' +
     'varchar wrong add ask change create delete fetch fix generate get give keep list load log mask move parse ' +
     'pick print remove replace rename request scan send skip update verify write bcrypt argon2 hs256 rs256 es256 hmac'
   ).split(' '),
@@ -30,13 +30,46 @@ const PROSE = new Set(
 /** Words that go on from a colon with a remark. Set with an equals sign, any of them may be somebody's password. */
 const REMARKS = new Set(
   (
-    'about after again already also always amount before both characters column during either exactly expiration field ' +
-    'first flow form goes handler handles header headers held how initial input just kept length less lifetime limit lives ' +
-    'login longer max maximum min minimum more most name names next nothing now one output page path policy present prompt ' +
-    'rule rules same scheme scope second shorter since some soon source stays still such take takes third through two ' +
-    'unchanged under until usage variable verified version very warning whether while without works'
+    'about above accept accepts after again against allow allows alphanumeric already also always amount another anyone ' +
+    'anything appears applies avoid because becomes before behind being below between beyond blank both but cannot ' +
+    'case-sensitive characters choose clear click clients column consider contains controls copy correct could current ' +
+    'decides defines depends describes different do docs documentation during either enables ensure enter everyone ' +
+    'everything exactly exists expiration export field first five flow follow follows form four goes grants handler ' +
+    'handles hard-coded hardcoded hash he header headers held her here his holds how i import includes incorrect initial ' +
+    'input insecure inside instead issue just kept length less let lets lifetime like limit lives login long longer look ' +
+    'looks made make makes mandatory many match matches max maximum maybe means middleware min minimum more most moves ' +
+    'my name names next nobody note nothing now nullable often one other out output outside over own page part paste path ' +
+    'people perhaps permanent plain-text plaintext policy prefer present previous probably problem prompt provide provides ' +
+    'question random rather reads reason receives refers refreshes requires resetting returns reuse risk rotates rule rules run same say ' +
+    'says scheme scope second secure sensitive she shorter show shows since some someone something sometimes soon source ' +
+    'starts static stays step still strength strong such support take taken takes tell temporary them third though three ' +
+    'through too try turns two unchanged under unique unsafe until up usage users usually variable verified version very ' +
+    'warning weak whatever whether while whose within without works ' +
+    'accepted allowed based blocked bound cached called checked configured copied created deleted denied deprecated ' +
+    'disabled documented enabled encrypted forwarded generated given handled handling hashed ignored injected issued ' +
+    'limited loaded logged logging mended mocked mounted moved parsed parsing passing provided refreshed refused renamed ' +
+    'renewed replaced returned scoped scrubbed sent shown skipped stubbed supplied tested updated using validated validation'
   ).split(' '),
 );
+
+/**
+ * Names that are written as in code (`api_key`, `clientSecret`, `auth-token`), and those that are never said in passing
+ * (`password`). What is given to one of them is a value; a plain `token` or `secret` may stand in a sentence.
+ */
+const VARIABLE_WORD = /^(?:passw|passphrase|pwd|[a-z]+key$|\S*[_-])/i;
+const VARIABLE_PREFIX = /(?:[A-Za-z0-9]_|(?:access|api|auth|bearer|bot|client|id|personal|refresh|session|user)-?)$/i;
+
+/** Whether a word for a credential is the name of a variable, or the end of one. `before` ends where the word begins. */
+export function isVariable(before: string, word: string): boolean {
+  if (/\s/.test(word)) return false;
+  const isHump = /[a-z0-9]$/.test(before) && /^[A-Z]/.test(word);
+  return isHump || VARIABLE_WORD.test(word) || VARIABLE_PREFIX.test(before);
+}
+
+/** Whether a word after a credential's name says something about it, or stands for it, instead of being it. */
+export function isRemark(word: string): boolean {
+  return word === '' || PLACEHOLDER.test(word) || isProse(word) || isOneOf(REMARKS, word);
+}
 
 /** Whether a name, such as the key of a member, ends in a word for a credential. */
 export function namesCredential(name: string): boolean {
@@ -44,10 +77,16 @@ export function namesCredential(name: string): boolean {
 }
 
 /**
- * Whether a value in the place of a credential is one. `set` is what follows an equals sign, where anything counts that
- * is no placeholder; `said` is what follows a colon without quotes, where most of what people write is a remark.
+ * The place of a value. `set` is what follows an equals sign, where anything counts that is no placeholder; `given` and `said`
+ * are what follows a colon without quotes, behind the name of a variable and behind a plain word.
  */
-export function isCredential(written: string, place: 'quoted' | 'set' | 'said', following: string): boolean {
+export type Place = 'quoted' | 'set' | 'given' | 'said';
+
+/**
+ * Whether a value in the place of a credential is one. Behind a plain word most of what people write is a remark, so that there
+ * a word counts only where nothing but a sign or the end follows it.
+ */
+export function isCredential(written: string, place: Place, following: string): boolean {
   const value = written.slice(0, JUDGED_MAX).trim();
   if (value === '' || PLACEHOLDER.test(value) || isProse(value) || value.includes('[secret:')) return false;
   if (isReference(value)) return false;
@@ -57,9 +96,12 @@ export function isCredential(written: string, place: 'quoted' | 'set' | 'said', 
   if (isOneOf(REMARKS, value)) return false;
   if (/^(?:[A-Z][a-z]+){2,}$/.test(value)) return false; // The name of a type.
   if (/^https?:\/\//i.test(value) || isFilePath(value)) return false;
-  const goesOn = /^[.:)\]}!?,;]*[ \t]+(?:[A-Za-z]|\[secret:)/.test(following);
-  if (/^[0-9][0-9.,:%-]*$/.test(value)) return !goesOn && /^[0-9]{4,}$/.test(value);
+  if (/^[0-9][0-9.,:%-]*$/.test(value)) {
+    const isCounting = place === 'said' && /^[.:)\]}!?,;]*[ \t]+(?:[A-Za-z]|\[secret:)/.test(following);
+    return !isCounting && /^[0-9]{4,}$/.test(value);
+  }
   if (/[0-9!@#$%^&*+=~]/.test(value) || /[a-z][A-Z]/.test(value) || value.length >= 24) return true;
+  const goesOn = place === 'said' && /^[ \t]+(?:[A-Za-z]|\[secret:)/.test(following);
   return !goesOn && !/(?:ed|ing|ly|ion|ment)$/i.test(value);
 }
 
@@ -68,7 +110,7 @@ function isProse(word: string): boolean {
 }
 
 function isOneOf(words: ReadonlySet<string>, word: string): boolean {
-  return words.has(word.toLowerCase().replace(/[.,:;!?]+$/, ''));
+  return words.has(word.toLowerCase().replace(/[.,:;!?[\](){}]+$/, ''));
 }
 
 /** A name in code that holds the credential elsewhere: `user.token`, `nextToken`, `PASSWORD`. */
@@ -94,6 +136,11 @@ export function isRandom(value: string): boolean {
   return entropyOf(value) >= 3.5;
 }
 
+/** Letters in a row that are too long for a word, unless they end as the long words of a language do. */
+export function isNoWord(head: string): boolean {
+  return /^[A-Za-z]{16,}=*$/.test(head) && !/(?:tion|ment|ness|ship|it(?:y|ies)|ing|ly)s?$/i.test(head);
+}
+
 /** Bits per character. */
 function entropyOf(value: string): number {
   const counts = new Map<string, number>();
@@ -103,9 +150,11 @@ function entropyOf(value: string): number {
   return bits;
 }
 
-/** What a run of hex digits is where its sentence says so before it, with the rest of that sentence. */
-const DIGEST_NAMED =
-  /\b(?:hash(?:e[ds])?|digests?|sha-?[0-9]*|md5|commits?|checksums?|fingerprints?|revisions?)\b[^.;!?\n]*$/i;
+/** What a run of hex digits is where it is called the hash of a credential, with at most two words between the two. */
+const DIGEST_NAMED = new RegExp(
+  `\\b(?:hash(?:e[ds])?|digests?|sha-?[0-9]{0,4}|md5|checksums?|fingerprints?)[ \\t]{1,3}(?:of|for)[ \\t]{1,3}(?:[\\w'-]{1,20}[ \\t]{1,3})?${CREDENTIAL_WORD}[ \\t]{1,3}(?:(?:is|was)[ \\t:]{1,3})?["'\`]?$`,
+  'i',
+);
 
 /**
  * What looks like a digest, or like a path, is a key all the same where it is said to be one: `api key 9f8a…`, or forty

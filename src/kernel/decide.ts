@@ -3,6 +3,7 @@
 import { decideApproval } from './approval/decide.ts';
 import { isApprovalRequest } from './approval/request.ts';
 import { expireDue } from './approval/settle.ts';
+import { withdrawOver } from './approval/withdraw.ts';
 import { takeFault, takeOutput, takeVerification } from './cast/answer.ts';
 import { takeAnswer, takeDecisions, waitIfAsked } from './cast/asked.ts';
 import { exhausted } from './cast/budget.ts';
@@ -78,7 +79,7 @@ function refusalOfResting(pen: Pen, input: Exclude<Input, { cast: string }>): Ve
   if (!cast || (cast.status === 'running' && excuse === null)) return null;
   const reason =
     excuse === null
-      ? `${input.task} belongs to cast ${cast.id}, which is ${cast.status}; it keeps its tasks until it goes on or is aborted`
+      ? `${input.task} belongs to cast ${cast.id}, which is ${cast.status}; it keeps its tasks until it goes on, is aborted or a person moves them`
       : `${input.task} belongs to cast ${cast.id}, and nobody is silent: ${excuse}; \`baton resume ${cast.id}\` carries it on`;
   return deny('NOT_ALLOWED_NOW', reason, { task: input.task, cast: cast.id, status: cast.status });
 }
@@ -89,6 +90,7 @@ function followUp(pen: Pen): void {
     const news = pen.facts.slice(seen);
     seen = pen.facts.length;
     for (const fact of news) releaseEnded(pen, fact);
+    withdrawOver(pen, news);
     takeDecisions(pen, news);
     noticeMoves(pen, news);
     startHeld(pen, news);

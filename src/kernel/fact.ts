@@ -12,6 +12,7 @@ import type { TaskSpec } from './ledger/state.ts';
 import type { Held, Item, ReportNote, ReworkNote, Session, Stand, Usage } from './state.ts';
 import type { TrustFact } from './trust/fact.ts';
 import type { Attestation, EnvelopeNote } from './trust/sighting.ts';
+import type { HeldLoop } from './turn/loop-state.ts';
 import type { Progress } from './turn/transition.ts';
 import type { Denied } from './verdict.ts';
 
@@ -174,6 +175,8 @@ export type CastFact =
       readonly usage: Usage;
       readonly verdict: Denied;
       readonly repair: boolean;
+      /** Only the loop of the agent is not finished: it goes on, and no repair is counted. */
+      readonly loop?: HeldLoop;
       readonly changes?: readonly DataChange[];
       readonly agent?: AgentNote;
       readonly touched?: Touched;
@@ -188,6 +191,8 @@ export type CastFact =
       readonly reason: string;
       readonly usage: Usage;
       readonly again: boolean;
+      /** Whether it did its work nobody knows, and it must not be done twice: a person decides whether there is an again. */
+      readonly isUnknown?: true;
       /** What went wrong, more exactly than the code by which the cast would fail. */
       readonly cause?: Code;
       readonly agent?: AgentNote;

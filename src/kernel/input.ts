@@ -57,6 +57,8 @@ export type CastRequest =
       readonly output: string;
       readonly usage?: Usage;
       readonly truncated?: boolean;
+      /** The provider of its model ended the answer before it was whole. */
+      readonly cutShort?: boolean;
       readonly agent?: AgentNote;
     }
   | {

@@ -4,7 +4,16 @@
 //
 // Everything takes time in proportion to the text. No pattern has an unbounded repetition that may fail after it: a
 // pattern recognises a bounded head, and the rest of the credential is then consumed, once.
-import { CREDENTIAL_WORD, isCredential, isRandom, isSpokenKey, namesCredential } from './credential.ts';
+import {
+  CREDENTIAL_WORD,
+  isCredential,
+  isNoWord,
+  isRandom,
+  isSpokenKey,
+  isVariable,
+  namesCredential,
+  type Place,
+} from './credential.ts';
 import { isObject, isString, type Json, type JsonObject } from './json.ts';
 
 export type Secret = { readonly kind: string; readonly start: number; readonly end: number };
@@ -67,7 +76,7 @@ const AUTHORIZATION =
 const URL_PASSWORD = /(?<![a-z0-9])[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/?#@"'<>]{0,100}:(?=[^\s/?#@"'<>]{3,200}@)/gi;
 
 const ASSIGNMENT = new RegExp(
-  `${CREDENTIAL_WORD}(?:[_-]value)?\\\\{0,3}["'\`]?[ \\t]{0,8}(=>|:=|=(?![=>])|:(?![:/=]))[ \\t]{0,8}`,
+  `(${CREDENTIAL_WORD})(?:[_-]value)?\\\\{0,3}["'\`]?[ \\t]{0,8}(=>|:=|=(?![=>])|:(?![:/=]))[ \\t]{0,8}`,
   'gi',
 );
 const SPOKEN = new RegExp(
@@ -173,9 +182,11 @@ function scrubMembers(value: JsonObject, path: string, depth: number, found: Scr
 
 type Span = { readonly start: number; readonly end: number };
 
-function* matches(pattern: RegExp, text: string): Generator<{ index: number; end: number; group: string }> {
+type Match = { index: number; end: number; groups: readonly (string | undefined)[] };
+
+function* matches(pattern: RegExp, text: string): Generator<Match> {
   for (const match of text.matchAll(pattern)) {
-    yield { index: match.index, end: match.index + match[0].length, group: match[1] ?? '' };
+    yield { index: match.index, end: match.index + match[0].length, groups: match.slice(1) };
   }
 }
 
@@ -210,7 +221,8 @@ function* bearerTokens(text: string): Generator<Span> {
     const head = text.slice(end, end + VALUE_JUDGED_MAX).match(/^[A-Za-z0-9._~+/-]+=*/)?.[0] ?? '';
     // After this word a run of hex digits is no commit: whoever shows it is let in.
     const isToken = /[0-9]/.test(head) && /[A-Za-z]/.test(head);
-    if (isToken || (head.length >= 24 && /[a-z]/.test(head) && /[A-Z]/.test(head))) {
+    const isMixed = head.length >= 24 && /[a-z]/.test(head) && /[A-Z]/.test(head);
+    if (isToken || isMixed || isNoWord(head)) {
       done = runEnd(text, end, /[A-Za-z0-9._~+/=-]/);
       yield { start: end, end: done };
     }
@@ -218,12 +230,18 @@ function* bearerTokens(text: string): Generator<Span> {
   yield* valuesAfter(AUTHORIZATION, text);
 }
 
+/** How much of a name before the word that ends it is read. */
+const NAME_MAX = 16;
+
 /** The credentials that stand where the pattern ends. What one of them covers is not searched again. */
 function* valuesAfter(pattern: RegExp, text: string): Generator<Span> {
   let done = 0;
-  for (const { index, end, group } of matches(pattern, text)) {
+  for (const { index, end, groups } of matches(pattern, text)) {
     if (end < done || isMarker(text, index)) continue;
-    const value = valueAt(text, end, group || ':');
+    // A pattern without a word is that of a header, which is never said in passing.
+    const [word, sign = ':'] = groups;
+    const isNamed = word === undefined || isVariable(text.slice(Math.max(0, index - NAME_MAX), index), word);
+    const value = valueAt(text, end, sign, isNamed ? 'given' : 'said');
     if (!value) continue;
     done = value.end;
     yield value;
@@ -254,7 +272,7 @@ function* spoken(text: string): Generator<Span> {
 }
 
 /** Where the value that starts here ends, if it is a credential. */
-function valueAt(text: string, from: number, operator: string): Span | null {
+function valueAt(text: string, from: number, sign: string, behindColon: Place): Span | null {
   const opening = /^\\{0,3}["'`]/.exec(text.slice(from, from + 4))?.[0] ?? '';
   const start = from + opening.length;
   const quote = opening.at(-1);
@@ -264,11 +282,11 @@ function valueAt(text: string, from: number, operator: string): Span | null {
     if (!isCredential(inside, 'quoted', '')) return null;
     return { start, end: inside.length < head.length ? start + inside.length : runEnd(text, start, /[^\s"'`\\]/) };
   }
-  if (operator === '=>') return null; // Without quotes this is a function, not a hash.
+  if (sign === '=>') return null; // Without quotes this is a function, not a hash.
   const bare = /^[^\s"'`\\,;&|<>]+/.exec(head)?.[0] ?? '';
   const value = bare.replace(/[.:)\]}!?]+$/, '');
   const following = head.slice(value.length);
-  if (!isCredential(value, operator === ':' ? 'said' : 'set', following)) return null;
+  if (!isCredential(value, sign === ':' ? behindColon : 'set', following)) return null;
   const end = value.length < VALUE_JUDGED_MAX ? start + value.length : runEnd(text, start, /[^\s"'`\\,;&|<>]/);
   return { start, end };
 }

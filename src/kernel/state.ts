@@ -52,6 +52,8 @@ export type Cast = {
   lanes: Record<string, Lanes>;
   /** The end of the permission that it waits for. */
   until?: number;
+  /** Since when nothing of it runs; absent while it is running. */
+  since?: number;
   visits: Record<string, number>;
   /** Turns that are not over, by number; several may be in flight. */
   turns: Record<string, Turn>;
@@ -168,6 +170,8 @@ export type Turn = {
   /** The number of the last attempt that was started; 0 before the first. */
   attempt: number;
   repairs: number;
+  /** How often a COMPLETE was held because the agent's own loop was not finished; absent where never. */
+  loops?: number;
   faults: number;
   /** How often it was put off because a provider asked for patience. */
   waits: number;

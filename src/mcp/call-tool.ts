@@ -25,7 +25,7 @@ export async function callTool(scene: Scene, tool: Tool, given: JsonObject, wire
   const { name } = tool;
   const kept = keptFrom(scene, tool);
   if (kept) {
-    if (kept.code === 'ROLE_TOO_LOW') scene.onRefused?.(kept);
+    if (kept.code !== 'NOT_ALLOWED_NOW') scene.onRefused?.(kept);
     return kept;
   }
   const reading = readWithSchema(tool.input, given);

@@ -27,7 +27,7 @@ export type Scene = {
   readonly isAgent: boolean;
   /** What the caller may do; whoever started the server himself may do everything. */
   readonly role?: Role;
-  /** Told of a call that the role of the caller does not allow. */
+  /** Told of a call that the role of the caller does not allow, or that only a person may make. */
   readonly onRefused?: (verdict: Denied) => void;
   readonly baton: CommandLine;
   /** Whether that attempt has really started us: its environment alone could be made up. */

@@ -85,6 +85,28 @@ test.each(ALL)('%s: a stream that is cut in its middle', async (protocol) => {
   await expect(response.text()).rejects.toThrow();
 });
 
+test.each(ALL)(
+  '%s: a short answer that breaks off has said half of its text and nothing that ends it',
+  async (protocol) => {
+    const { url } = await start([{ stall: 'during', text: 'half' }]);
+    const body = JSON.stringify(bodyOf(protocol, ['hi'], true));
+    const response = await fetch(`${url}${PATHS[protocol]}`, {
+      method: 'POST',
+      body,
+      signal: AbortSignal.timeout(300),
+    });
+    let heard = '';
+    const decoder = new TextDecoder();
+    try {
+      for await (const chunk of response.body ?? []) heard += decoder.decode(chunk, { stream: true });
+    } catch {
+      // It never ends by itself.
+    }
+    expect(textOf(heard)).toBe('ha');
+    expect(heard).not.toMatch(/"finish_reason":"|message_stop|response\.completed|\[DONE\]/);
+  },
+);
+
 test.each(['before', 'during'] as const)('silence %s the answer lasts until the server is closed', async (when) => {
   const { close } = await start([{ stall: when }]);
   const asked = post('messages', ['hi'], true).then((response) => response.text());

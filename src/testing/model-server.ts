@@ -10,7 +10,7 @@ import { chat } from './chat.ts';
 import { countTokens, messages } from './messages.ts';
 import { conversationOf, type ModelRequest, type Protocol } from './request.ts';
 import { responses } from './responses.ts';
-import type { StreamEvent, Wire } from './wire.ts';
+import { objects, type StreamEvent, type Wire } from './wire.ts';
 
 export type ModelServerOptions = {
   readonly answers: Answers;
@@ -83,10 +83,10 @@ export async function modelServer({ answers, models = ['test-model'] }: ModelSer
     const when = 'stall' in how ? how.stall : how.cut;
     if (when === 'during') {
       begin(response, request.stream ? 'text/event-stream' : 'application/json');
-      const reply = replyTo(request, { text: how.text ?? 'this answer is never going to be finished' });
+      const { text = 'this answer is never going to be finished' } = how;
+      const reply = replyTo(request, { text: text.slice(0, Math.ceil(text.length / 2)) });
       const events = request.stream ? WIRES[request.protocol].stream(reply) : [];
-      // Up to the middle of the text: past the opening events, and well before the closing ones.
-      for (const event of events.slice(0, Math.ceil(events.length / 2))) await write(response, event);
+      for (const event of events.slice(0, events.findLastIndex(saysText) + 1)) await write(response, event);
       if (!request.stream) response.write('{"unfinished": ');
     }
     if ('cut' in how) {
@@ -109,6 +109,14 @@ export async function modelServer({ answers, models = ['test-model'] }: ModelSer
       await closed;
     },
   };
+}
+
+/** After the last of these comes only what ends an answer. */
+function saysText({ data }: StreamEvent): boolean {
+  if (data === '[DONE]') return false;
+  const [choice] = objects(data.choices);
+  const isPiece = data.type === 'content_block_delta' || data.type === 'response.output_text.delta';
+  return isPiece || (isObject(choice?.delta) && choice.delta.content !== undefined);
 }
 
 function fail(wire: Wire, failed: Failed, response: ServerResponse): void {

@@ -1,7 +1,8 @@
 // The worklog of a task as a file: one JSON object on each line, chained by the hash of the line before it. Facts are the
 // truth and the file is written from them, so whoever writes it brings all lines: what is missing is appended in one
-// write, half a line is completed, and a file that says something else is written anew. A file that is not ours is left
-// alone, and the worklog then lies in the state folder.
+// write, half a line is completed, and a file that says something else is written anew. Several runs may name the same
+// file for a task of the same id: each appends its own lines, which are a chain of their own, and leaves those of the others
+// as they are. A file that is no worklog of the task is left alone, and the worklog then lies in the state folder.
 import { hash } from 'node:crypto';
 import {
   closeSync,
@@ -32,8 +33,6 @@ export type WorklogPlace = {
   readonly path: string;
   readonly stateDir: string;
   readonly run: string;
-  /** The id by which entries name the run, where it is not the same. */
-  readonly runId?: string;
   readonly task: string;
 };
 
@@ -51,19 +50,22 @@ export function worklogLines(entries: readonly Entry[], runId?: string): readonl
   const lines: string[] = [];
   let isClosed = false;
   let prev = NO_LINE;
-  const add = (entry: JsonObject) => {
-    const line = JSON.stringify({ ...(scrubJson(entry).value as JsonObject), x_prev: prev });
+  const add = (run: string, entry: JsonObject) => {
+    const { x_cast: _, ...said } = scrubJson(entry).value as JsonObject;
+    // Casts of the same plan call their runs the same; only this tells whose line it is.
+    const cast = runId === undefined || runId === run ? {} : { x_cast: run };
+    const line = JSON.stringify({ ...said, ...cast, x_prev: prev });
     prev = hash('sha256', line, 'hex');
     lines.push(line);
   };
   for (const { at, by, fact } of entries) {
     if (fact.kind === 'task.claimed') isClosed = false;
     if (fact.kind === 'worklog.added') {
-      add(fact.entry);
+      add(fact.run, fact.entry);
       isClosed = isText(fact.entry.code) && isText(fact.entry.next_step);
     }
     if (fact.kind !== 'task.moved' || fact.replay || (fact.to !== 'blocked' && fact.to !== 'failed')) continue;
-    if (!isClosed) add({ ...closing(at, by, fact), run_id: runId ?? fact.run });
+    if (!isClosed) add(fact.run, { ...closing(at, by, fact), run_id: runId ?? fact.run });
     isClosed = true;
   }
   return lines;
@@ -90,31 +92,52 @@ function closing(at: string, by: string, { task, to, code, reason }: Moved): Jso
 
 /** Brings the file to these lines. Nobody else may do so at the same time: the caller holds the log. */
 export function syncWorklog(place: WorklogPlace, lines: readonly string[]): Written {
-  const expected = lines.map((line) => `${line}\n`).join('');
   const own = fallbackOf(place);
   const named = usableFile(place, lines[0] ?? '');
   const file = named ?? own;
   const entries = lines.length;
   if (named === null) mkdirSync(dirname(own), { recursive: true, mode: 0o700 });
-  const present = readPresent(file);
-  if (present === expected) return { file, outcome: 'same', entries, found: null };
-  if (expected.startsWith(present)) {
-    append(file, expected.slice(present.length));
+  const missing = missingFrom(readPresent(file), place, lines);
+  if (missing === '') return { file, outcome: 'same', entries, found: null };
+  if (missing !== null) {
+    append(file, missing);
     return { file, outcome: 'appended', entries, found: null };
   }
   const found = own.replace(/\.jsonl$/, '.found.jsonl');
   mkdirSync(dirname(found), { recursive: true, mode: 0o700 });
   copyFileSync(file, found);
-  writeFileSync(`${file}.new`, expected, { mode: 0o644 });
+  const kept = readPresent(file)
+    .split('\n')
+    .filter((line) => isOfAnotherRun(line, place));
+  writeFileSync(`${file}.new`, textOf([...kept, ...lines]), { mode: 0o644 });
   renameSync(`${file}.new`, file);
   return { file, outcome: 'rewritten', entries, found };
+}
+
+/** What has to be appended so that the file holds these lines in their order; null where it says something else. */
+function missingFrom(present: string, place: WorklogPlace, lines: readonly string[]): string | null {
+  const written = present.split('\n');
+  const rest = written.pop() ?? '';
+  let count = 0;
+  for (const line of written) {
+    if (line === lines[count]) count += 1;
+    else if (!isOfAnotherRun(line, place)) return null;
+  }
+  const expected = textOf(lines.slice(count));
+  if (expected.startsWith(rest)) return expected.slice(rest.length);
+  // A whole line without its end, as an editor leaves it, is still another run's.
+  return isOfAnotherRun(rest, place) ? `\n${expected}` : null;
+}
+
+function textOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 function fallbackOf({ stateDir, run, task }: WorklogPlace): string {
   return join(stateDir, 'worklogs', encodeURIComponent(run), `${encodeURIComponent(task)}.jsonl`);
 }
 
-/** The named file, if it lies inside the workspace, no link leads to it, and it is new or a worklog of this very task. */
+/** The named file, if it lies inside the workspace, no link leads to it, and it is new or a worklog of such a task. */
 function usableFile(place: WorklogPlace, firstLine: string): string | null {
   const normal = normalPath(place.path);
   if (!normal.ok || normal.path === '.' || normal.path.startsWith('/')) return null;
@@ -141,18 +164,28 @@ function realFolder(root: string, segments: readonly string[]): string | null {
   return at;
 }
 
-/** Any line of this very task makes a file its worklog, whatever has become of the others: it can then be written anew. */
-function isOurs(file: string, { run, runId = run, task }: WorklogPlace, firstLine: string): boolean {
+/** Any line of a task of this name makes a file a worklog, whatever has become of the others: it can then be gone on with. */
+function isOurs(file: string, { task }: WorklogPlace, firstLine: string): boolean {
   const stat = lstatSync(file, { throwIfNoEntry: false });
   if (!stat) return true;
   if (!stat.isFile() || stat.nlink > 1) return false;
   const text = readPresent(file);
   const [first = '', ...rest] = text.split('\n');
   if (text === '' || firstLine.startsWith(first)) return true;
-  return [first, ...rest].some((line) => {
-    const entry = parsed(line);
-    return isObject(entry) && entry.run_id === runId && entry.task_id === task && isChained(entry.x_prev);
-  });
+  return [first, ...rest].some((line) => entryIn(line, task) !== null);
+}
+
+/** A line of the same task in another run: a run by hand is told by its id, a cast by its own beside that of its packets. */
+function isOfAnotherRun(line: string, { run, task }: WorklogPlace): boolean {
+  const entry = entryIn(line, task);
+  return entry !== null && (entry.x_cast ?? entry.run_id) !== run;
+}
+
+/** The entry of a line that a worklog of the task may hold, or null. */
+function entryIn(line: string, task: string): JsonObject | null {
+  const entry = parsed(line);
+  if (!isObject(entry) || entry.task_id !== task || !isText(entry.run_id) || !isChained(entry.x_prev)) return null;
+  return entry.x_cast === undefined || isText(entry.x_cast) ? entry : null;
 }
 
 function isChained(prev: Json | undefined): boolean {

@@ -115,11 +115,19 @@ test.each<[string, JsonObject, NodeJS.ProcessEnv, string, string | null]>([
   ['a model without its key', { runner: 'anthropic', model: 'm' }, {}, 'anthropic', 'no key, and A runs on it'],
   ['a model with its key', { runner: 'anthropic', model: 'm' }, { ANTHROPIC_API_KEY: 'k' }, 'anthropic', null],
   ['a model elsewhere', { runner: 'openai', model: 'm', baseUrl: 'http://127.0.0.1:1' }, {}, 'openai', null],
+  [
+    'a key of another name',
+    { runner: 'openai', model: 'm', keyVariable: 'K', baseUrl: 'http://h' },
+    {},
+    'openai',
+    'no key',
+  ],
+  ['a sandbox that does not start', { sandbox: 'bwrap' }, { ANTHROPIC_API_KEY: 'k' }, 'sandbox', 'A runs in it'],
   ['a command that is not there', { runner: 'command', command: ['/nonexistent/prog'] }, {}, 'command', 'not found'],
   ['a script that is there', { runner: 'command', command: ['./a.mjs'] }, {}, 'command', null],
   ['a command that is there', { runner: 'command', command: ['sh', '-c', 'true'] }, {}, 'command', null],
 ])('doctor looks at what the runners need: %s', async (_what, more, keys, name, said) => {
-  const { dir, how } = machine({ claude: GOOD, pi: BROKEN }, keys);
+  const { dir, how } = machine({ claude: GOOD, pi: BROKEN, bwrap: BROKEN }, keys);
   put(dir, { '.baton/config.json': onRunner(more), '.baton/a.mjs': '' });
   const ran = await baton(dir, ['doctor', '--json'], how);
   const { findings } = json<Findings>(ran);

@@ -94,6 +94,14 @@ export function agentPromises(contender: Contender): void {
       expect(Buffer.byteLength(result.kind === 'output' ? result.output : '')).toBe(5_001);
     });
 
+    promise('cutShort', 'an answer that its provider cut off is told as cut, and not asked for again', async () => {
+      const usage = { input: 100, output: 100 };
+      const result = await run(() => ({ text: 'this text ends in the midd', cutShort: true, usage }));
+      expect(result).toMatchObject({ kind: 'output', output: 'this text ends in the midd', cutShort: true });
+      // Some ask several times by themselves before they give up, and no run of them is made twice.
+      expect(server?.requests.length).toBeLessThanOrEqual(4);
+    });
+
     promise('rateLimit', 'a rate limit is waited for as long as the provider asks, and then answered', async () => {
       const result = await run([{ status: 429, retryAfterSeconds: 1 }, 'after the wait']);
       expect(result).toMatchObject({ kind: 'output', output: 'after the wait' });

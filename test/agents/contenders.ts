@@ -43,6 +43,7 @@ export type Promised =
   | 'instructed'
   | 'heard'
   | 'tooLong'
+  | 'cutShort'
   | 'rateLimit'
   | 'codes'
   | 'noOutput'
@@ -202,6 +203,7 @@ export const COMMAND: Contender = {
   lacks: {
     usage: 'what it prints is its answer, and nothing about it',
     model: 'what it prints is its answer, and nothing about it',
+    cutShort: 'what it prints is its answer, and nothing about it',
     tools: 'they are its own, and a template cannot limit them',
     conversation: 'only a template with a slot for one has it',
   },
@@ -228,6 +230,7 @@ export const SCRIPTED: Contender = {
     instructed: 'a script is written beforehand, and told nothing',
     heard: 'what it says is said at once',
     tooLong: 'it is given back whole, and refused whole',
+    cutShort: NO_MODEL,
     rateLimit: NO_MODEL,
     codes: NO_MODEL,
     noOutput: 'a script may say nothing, and that is its answer; having no turn left is its fault',
@@ -267,6 +270,7 @@ export const PERSON: Contender = {
     instructed: 'what stands beside the brief is for models',
     heard: 'nobody listens to him before he answers',
     tooLong: 'what he says is read at once: too much is refused, and asked for again',
+    cutShort: 'a person is no model',
     rateLimit: 'no provider stands between',
     codes: 'no provider stands between',
     noOutput: HIS_TURN,

@@ -30,7 +30,8 @@ import { dialects } from '../../src/dialects/index.ts';
 import { Desk } from '../../src/engine/desk.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { logFileIn, SqliteLog } from '../../src/log/sqlite.ts';
-import { BATON, baton, json, type Ran } from './baton.ts';
+import { asBlock, reportOf } from '../reports.ts';
+import { BATON, baton, flow, json, project, put as putIn, type Ran, read, untilWritten } from './baton.ts';
 
 const HOUR_MS = 3_600_000;
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-attack-')));
@@ -413,3 +414,81 @@ test('every refusal is in the log, with the difference', async () => {
 function unlinkIfThere(name: string): void {
   if (existsSync(at(name))) unlinkSync(at(name));
 }
+
+const FORGER = `
+import { readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+const brief = readFileSync(0, 'utf8');
+const { asks, waits } = JSON.parse(readFileSync('reports.json', 'utf8'));
+const [id] = /P-[0-9a-f]{32}/.exec(brief) ?? [];
+const say = (text) => console.log(text.replace('a0c0ffee', /exactly "(a[0-9a-f]+)"/.exec(brief)[1]));
+const { PATH, HOME, BATON_CONFIG = '', BATON_CAST, BATON_ATTEMPT, BATON_ATTEMPT_KEY } = process.env;
+const who = { BATON_CAST, BATON_ATTEMPT, BATON_ATTEMPT_KEY };
+const exec = (id) => ['exec', '--json', '--approval', id, '--', 'touch', 'made'];
+if (process.argv[2] === 'owner' && !id) say(asks);
+else if (process.argv[2] === 'owner') {
+  const away = spawnSync('${BATON}', exec(id), { cwd: '/', encoding: 'utf8' });
+  writeFileSync('away.json', away.stdout);
+  writeFileSync('stolen.json', JSON.stringify({ id, who }));
+  say(waits);
+} else {
+  const stolen = JSON.parse(readFileSync('stolen.json', 'utf8'));
+  const below = spawnSync('${BATON}', exec(stolen.id), { env: { ...process.env, ...stolen.who }, encoding: 'utf8' });
+  writeFileSync('below.json', below.stdout);
+  const run = '${BATON} ' + exec(stolen.id).join(' ') + ' > draft 2>/dev/null; mv draft detached.json';
+  const env = { PATH, HOME, ...(BATON_CONFIG ? { BATON_CONFIG } : {}), ...stolen.who, RUN: run };
+  spawnSync('sh', ['-c', 'setsid sh -c "$RUN" </dev/null >/dev/null 2>&1 &'], { env });
+  for (let n = 0; n < 400; n++) {
+    try { readFileSync('detached.json'); break; } catch { await new Promise((done) => setTimeout(done, 50)); }
+  }
+  say(waits);
+}
+`;
+
+const requesterIn = (text: string) => {
+  const { code, details } = JSON.parse(text) as { code: string; details: { differences: { part: string }[] } };
+  return [code, details.differences[0]?.part];
+};
+
+test('what was approved for one agent runs for nobody who only says that he is that agent', async () => {
+  const ours = project();
+  const wish = { operation: 'o', exact_content: 'touch made', scope: 's', rollback: 'r', verification: 'v' };
+  const reports = {
+    asks: asBlock(reportOf('APPROVAL_REQUEST', { more: { approval_request: wish } })),
+    waits: asBlock(reportOf('NEEDS_INPUT', { next_action: 'which?' })),
+  };
+  const gaia = { materia: 'A', contract: 'gaia', parse: 'json', edges: [{ when: 'always', to: 'end' }] };
+  const casting = (role: string) => {
+    const A = { prompt: 'Do it.', tools: 'none', runner: 'command', command: ['node', 'agent.mjs', role] };
+    putIn(ours, { 'cast.json': flow({ A }, { 'Socket-1': gaia }) });
+    return baton(ours, ['cast', '--file', 'cast.json', '--in-place', '--json', 'do it']);
+  };
+  putIn(ours, { 'agent.mjs': FORGER, 'reports.json': reports });
+  expect(json(await casting('owner')).code).toBe('APPROVAL_NEEDED');
+  const [{ id = '' } = {}] = json<readonly { id: string }[]>(await baton(ours, ['approvals', '--json']));
+  expect(json(await baton(ours, ['approve', '--json', id])).code).toBe('ANSWER_NEEDED');
+  // Its own agent, from a folder outside of the workspace: the difference is the folder, and it is in the log.
+  expect(requesterIn(read(ours, 'away.json'))).toEqual([MISMATCH, 'folder']);
+
+  // The attempt that was approved has ended: a shell of whoever knows its name, with and without its old secret.
+  const { who } = JSON.parse(read(ours, 'stolen.json')) as { who: Record<string, string> };
+  const { BATON_ATTEMPT_KEY: _key, ...bare } = who;
+  for (const env of [bare, who]) {
+    const done = await baton(ours, ['exec', '--json', '--approval', id, '--', 'touch', 'made'], { env });
+    expect([done.code, requesterIn(done.stdout)]).toEqual([1, [MISMATCH, 'requester']]);
+    const event = { hook_event_name: 'PreToolUse', tool_name: 'Bash', cwd: ours };
+    const input = JSON.stringify({ ...event, tool_input: { command: `${EXEC} ${id} -- touch made` } });
+    const told = await baton(ours, ['hook', 'PreToolUse'], { env, input });
+    expect([told.code, told.stderr]).toEqual([2, expect.stringContaining(MISMATCH)]);
+  }
+
+  // The agent of another cast, in its own tree and cut off from it.
+  expect(json(await casting('other')).code).toBe('ANSWER_NEEDED');
+  for (const name of ['below.json', 'detached.json']) {
+    expect([name, requesterIn(await untilWritten(ours, name))]).toEqual([name, [MISMATCH, 'requester']]);
+  }
+  expect(existsSync(join(ours, 'made'))).toBe(false);
+  const log = (await baton(ours, ['log', '--json', '--after', '0'])).stdout;
+  expect(log.match(/"kind":"approval.refused"/g)?.length).toBeGreaterThanOrEqual(5);
+  expect(log).not.toContain(who.BATON_ATTEMPT_KEY);
+});

@@ -73,8 +73,8 @@ test('a person sees what is asked, exactly, and decides by a beginning of the id
 test('what a person rejects is not run; what was approved can be taken back', async () => {
   const dir = project();
   const first = await ask(dir, 'touch a');
-  expect((await baton(dir, ['reject', first])).code).toBe(2);
-  expect(await codeOf(dir, ['reject', '--json', first, '--reason', 'no'])).toBe('OK');
+  expect(await codeOf(dir, ['reject', '--json', first])).toBe('OK');
+  expect((await baton(dir, ['log', '--after', '0'])).stdout).toContain('a person said no');
   expect(await codeOf(dir, exec(first, 'touch', 'a'))).toBe('APPROVAL_REJECTED');
   const second = await approved(dir, 'touch a');
   expect(second).not.toBe(first);
@@ -354,7 +354,9 @@ test('without a word in the configuration the hook asks for no approvals, and on
 
 test('within a turn that can report it, the hook asks; and the report is tied to what it sealed', async () => {
   const dir = project();
-  put(dir, { 'agent.sh': `#!/bin/sh\nwhile [ ! -f answer ]; do sleep 0.05; done; cat answer\n` });
+  put(dir, {
+    'agent.sh': `#!/bin/sh\necho $BATON_ATTEMPT_KEY > key\nwhile [ ! -f answer ]; do sleep 0.05; done; cat answer key\n`,
+  });
   const command = { Ops: { prompt: 'Do it.', tools: 'coding', runner: 'command', command: ['sh', 'agent.sh'] } };
   put(dir, { 'cast.json': flow(command, { 'Socket-1': gaia }) });
   const cast = start(dir, ['cast', '--file', 'cast.json', '--in-place', '--json', 'do it']);
@@ -363,15 +365,21 @@ test('within a turn that can report it, the hook asks; and the report is tied to
     return found.length > 0 && found;
   });
   const name = basename(dirname(claim)).replace('-1.1', '');
-  const env = { BATON_CAST: name, BATON_ATTEMPT: '1.1' };
+  const key = (await untilWritten(dir, 'key')).trim();
+  const env = { BATON_CAST: name, BATON_ATTEMPT: '1.1', BATON_ATTEMPT_KEY: key };
   const held = await hook(dir, 'touch /etc/made-by-nobody', env);
   const [, id = ''] = /(P-[0-9a-f]{32})/.exec(held.stderr) ?? [];
   expect([held.code, id]).toEqual([2, expect.stringMatching(/^P-/)]);
-  const approval_request = { ...wish, exact_content: 'touch /etc/made-by-nobody', approval_id: id };
+  const approval_request = { rollback: 'rm it', verification: 'ls it', approval_id: id };
   const agent_id = agentIdOf(name, 'Socket-1', null);
   put(dir, { answer: asBlock(reportOf('APPROVAL_REQUEST', { agent_id, more: { approval_request } })) });
   expect(json(await cast.ended)).toMatchObject({ status: 'waiting', code: 'APPROVAL_NEEDED' });
-  expect(await open(dir)).toMatchObject([{ id, cast: name, turn: 1 }]);
+  expect(await open(dir)).toMatchObject([{ id, cast: name, turn: 1, rollback: 'rm it', verification: 'ls it' }]);
+  const seen = await Promise.all([
+    baton(dir, ['log', '--json', '--after', '0']),
+    baton(dir, ['show', '--turn', '1', 'latest']),
+  ]);
+  for (const { stdout } of seen) expect(stdout).not.toContain(key);
 });
 
 /** An agent that asks first, and runs what was approved when it is sent on; its report says how that went. */

@@ -60,6 +60,7 @@ test('a section is merged into, replaced, looked at and put back, and its histor
     [3, 'replaced, 2 changes'],
     [4, 'back to 2: a mistake'],
   ]);
+  expect((await verdict(dir, ['revert', 'services', '--to', '1'])).code).toBe('OK');
 });
 
 test('people see the same in words', async () => {
@@ -70,6 +71,29 @@ test('people see the same in words', async () => {
   expect(await said('diff', 'services', '1', '2')).toBe('+ list[]: a\n');
   expect(await said('history', 'services')).toMatch(/replaced, 2 changes/);
   expect(await said('set', 'services', 'c.json')).toBe('services holds all of it already\n');
+});
+
+test('a section that the configuration names is there before anybody has written to it', async () => {
+  const dir = project({ '.baton/config.json': { materia: {}, loadouts: {}, context: { sections: { people: {} } } } });
+  const known = { section: 'people', version: 0, by: null, value: {} };
+  for (const isBegun of [false, true]) {
+    if (isBegun) {
+      put(dir, { 'a.json': { web: { port: 80 } } });
+      await baton(dir, ['context', 'set', 'services', 'a.json']);
+    }
+    const all = json<readonly JsonObject[]>(await baton(dir, ['context', 'show', '--json']));
+    expect(all.map(({ section }) => section)).toEqual(isBegun ? ['people', 'services'] : ['people']);
+    expect(all[0]).toMatchObject(known);
+    expect(await shown(dir, 'people')).toMatchObject(known);
+    expect(json(await baton(dir, ['context', 'history', 'people', '--json']))).toEqual([]);
+    expect(json(await baton(dir, ['context', 'diff', 'people', '--json']))).toMatchObject({
+      from: 0,
+      to: 0,
+      changes: [],
+    });
+  }
+  const diff = await baton(dir, ['context', 'diff', 'services', '--json']);
+  expect(json(diff).changes).toEqual([{ path: 'web', before: null, after: { port: 80 } }]);
 });
 
 test('an empty workspace knows nothing, and nothing is created by looking', async () => {
@@ -111,7 +135,6 @@ test('what cannot be done is refused with its code', async () => {
 test.each([
   [['nonsense']],
   [['set', 'services']],
-  [['revert', 'services', '--to', '1']],
   [['revert', 'services', '--reason', 'x']],
   [['show', '--replace']],
   [['diff', 'services', 'one']],

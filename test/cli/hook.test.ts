@@ -258,3 +258,20 @@ test('a hook loads no more than it needs', async () => {
     writing.filter((url) => /\/src\/(?:dialects|mcp|agents)\/|node_modules\/(?:ajv|@modelcontextprotocol)/.test(url)),
   ).toEqual([]);
 });
+
+test('a held workspace starts no helper; a prompt is let through and told what it has to know', async () => {
+  const dir = project();
+  await create(dir, 'T-1');
+  const helper = { tool_name: 'Agent', tool_input: { subagent_type: 'Explore', prompt: 'look' } };
+  const prompt = () => hook(dir, 'UserPromptSubmit', { prompt: 'go on' });
+  expect(refused(await hook(dir, 'PreToolUse', helper))).toBe(null);
+  expect(await prompt()).toMatchObject({ code: 0, stdout: '' });
+  await start(dir, 'T-1', 's-1');
+  await baton(dir, ['hold', '--reason', 'release day']);
+  expect(refused(await hook(dir, 'PreToolUse', helper))).toBe('NOT_ALLOWED_NOW');
+  expect(refused(await hook(dir, 'PreToolUse', helper, { env: { BATON_CAST: 'c' } }))).toBe(null);
+  const told = await prompt();
+  expect(told.code).toBe(0);
+  expect(json(told)).toMatchObject({ hookSpecificOutput: { hookEventName: 'UserPromptSubmit' } });
+  expect(told.stdout).toMatch(/release day.*You hold: T-1/);
+});

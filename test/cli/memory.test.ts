@@ -1,7 +1,7 @@
 // What agents suggest to remember, from their report to the brief of a later turn.
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { agent, baton, cast, flow, json, project } from './baton.ts';
+import { agent, baton, cast, flow, json, project, put } from './baton.ts';
 
 const REPORT = (more: JsonObject) => `\`\`\`agent_contract_handoff
 ${JSON.stringify({
@@ -70,14 +70,17 @@ test('what cannot be decided is refused with its code', async () => {
   const agents = { BATON_ATTEMPT: '1.1' };
   expect(await said(dir, ['accept', 'm9'])).toEqual(['UNKNOWN_MEMORY', 1]);
   expect(await said(dir, ['accept', 'm1', '--section', 'a b'])).toEqual(['SECTION_NAME_INVALID', 1]);
+  put(dir, { '.baton/config.json': { materia: {}, loadouts: {}, context: { sections: { services: {} } } } });
+  expect(await said(dir, ['accept', 'm1', '--section', 'nosuch'])).toEqual(['UNKNOWN_SECTION', 1]);
   expect(await said(dir, ['accept', 'm1'], agents)).toEqual(['APPROVER_IS_AGENT', 1]);
   expect(await said(dir, ['drop', 'm1', '--reason', 'x'], agents)).toEqual(['APPROVER_IS_AGENT', 1]);
   expect(await said(dir, ['accept', 'm1'])).toEqual(['OK', 0]);
   expect(await said(dir, ['accept', 'm1'])).toEqual(['NOT_ALLOWED_NOW', 1]);
   expect(await said(project(), ['accept', 'm1'])).toEqual(['UNKNOWN_MEMORY', 1]);
+  expect(await said(dir, ['drop', 'm1'])).toEqual(['OK', 0]);
 });
 
-test.each([[['nonsense']], [['accept']], [['drop', 'm1']], [['list', 'm1']], [['accept', 'm1', '--all']]])(
+test.each([[['nonsense']], [['accept']], [['drop']], [['list', 'm1']], [['accept', 'm1', '--all']]])(
   'baton memory %j is wrong usage',
   async (args) => {
     expect((await baton(project(), ['memory', ...args])).code).toBe(2);

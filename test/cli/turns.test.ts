@@ -125,6 +125,7 @@ test(
     const log = (await baton(dir, ['log', '--after', '0'])).stdout;
     expect(log).toContain('WRITE_NOT_PERMITTED');
     expect(told(await baton(dir, ['context', 'show', '--json']))).toMatchObject([
+      { section: 'people', version: 0, by: null },
       { section: 'services', version: 1, by: 'Network', value: { edge: { region: 'north' } } },
     ]);
     expect((await baton(dir, ['context', 'show', 'services'])).stdout).toContain('north');

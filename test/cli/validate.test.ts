@@ -144,6 +144,54 @@ test.each([
   expect([ran.code, json(ran).code]).toEqual([2, 'BAD_USAGE']);
 });
 
+test.each([
+  ['{"require":["satisfied"]}', 'has no option'],
+  ['{"requires":"satisfied"}', 'options.requires must be'],
+  ['{"strict":"true"}', 'options.strict must be'],
+  ['not json', '--options must be a JSON object'],
+  ['[]', '--options must be a JSON object'],
+])('options for all lines that are wrong usage are told before any line is answered: %s', async (options, words) => {
+  const ran = await baton(project(), ['validate', 'materia', '--jsonl', '--options', options, '--json'], {
+    input: '{"id":1,"input":{}}',
+  });
+  expect([ran.code, json(ran).code, json(ran).reason]).toEqual([2, 'BAD_USAGE', expect.stringContaining(words)]);
+});
+
+test('--options hold for every line, and a line has its own before them', async () => {
+  const lines = [
+    '{"id":1,"input":{}}',
+    '{"id":2,"input":{"satisfied":true}}',
+    '{"id":3,"input":{},"options":{"requires":[]}}',
+    '{"id":4,"input":{},"options":{"utility":false}}',
+    '{"id":5,"input_raw":"{}","options":null}',
+    '{"id":6,"input":{"satisfied":true},"option":{"generator":true}}',
+    '{"id":7,"input":{"satisfied":true},"kind":"materia"}',
+    '{"id":8,"input":{"satisfied":true},"kind":"gaia"}',
+    '{"id":9,"input":null}',
+  ];
+  const ran = await baton(project(), ['validate', 'materia', '--jsonl', '--options', '{"requires":["satisfied"]}'], {
+    input: lines.join('\n'),
+  });
+  const answers = ran.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect([ran.code, answers.map(({ id, code }) => [id, code])]).toEqual([
+    0,
+    [
+      [1, 'CONTRACT_VIOLATION'],
+      [2, 'OK'],
+      [3, 'OK'],
+      [4, 'CONTRACT_VIOLATION'],
+      [5, 'CONTRACT_VIOLATION'],
+      [6, 'BAD_USAGE'],
+      [7, 'OK'],
+      [8, 'BAD_USAGE'],
+      [9, 'NOT_JSON'],
+    ],
+  ]);
+});
+
 test('a relative registry of a line begins at the folder that -C names', async () => {
   const line = '{"id":1,"options":{"registry":"registry","now":"2026-02-11T00:45:02Z"},"input":{}}';
   const args = ['-C', join(registry, '..'), 'validate', 'governed/handoff', '--jsonl'];

@@ -216,8 +216,30 @@ test('merge brings the work into the current branch and clears worktree and bran
   expect((await baton(dir, ['casts'])).stdout).toContain(`[baton/${id}: merged]`);
   const again = await baton(dir, ['merge', id, '--json']);
   expect([again.code, json(again).code]).toEqual([1, 'NOT_ALLOWED_NOW']);
-  const undo = await baton(dir, ['undo', id, '--yes', '--json']);
-  expect([undo.code, json(undo).code]).toEqual([1, 'NOT_ALLOWED_NOW']);
+});
+
+test('undo takes back all that was merged, as a commit of its own, unless work of the user would be lost', async () => {
+  const dir = repository();
+  const { cast: id } = await worked(dir);
+  const before = git(dir, 'rev-parse', 'HEAD');
+  await baton(dir, ['merge', id]);
+  const merged = git(dir, 'rev-parse', 'HEAD');
+  const undo = async () => json(await baton(dir, ['undo', id, '--yes', '--json']));
+  expect((await baton(dir, ['undo', id])).code).toBe(1);
+  put(dir, { 'a.txt': 'half done\n' });
+  expect([(await undo()).code, read(dir, 'a.txt')]).toEqual(['MERGE_CONFLICT', 'half done\n']);
+  git(dir, 'checkout', '-q', 'a.txt');
+  put(dir, { 'staged.txt': 'x' });
+  git(dir, 'add', 'staged.txt');
+  expect((await undo()).code).toBe('NOT_ALLOWED_NOW');
+  git(dir, 'rm', '-q', '--cached', 'staged.txt');
+  git(dir, 'checkout', '-q', '-b', 'elsewhere', before);
+  expect((await undo()).reason).toContain('check out the one it was merged into');
+  git(dir, 'checkout', '-q', '-');
+  expect((await undo()).allow).toBe(true);
+  expect([git(dir, 'rev-parse', 'HEAD^'), git(dir, 'diff', before, 'HEAD')]).toEqual([merged, '']);
+  expect([read(dir, 'a.txt'), read(dir, 'staged.txt')]).toEqual(['one\n', 'x']);
+  expect((await undo()).reason).toContain('taken back already');
 });
 
 test('a merge with another history makes a merge commit', async () => {
@@ -228,6 +250,8 @@ test('a merge with another history makes a merge commit', async () => {
   const verdict = json(await baton(dir, ['merge', '--json']));
   expect(verdict.details).toMatchObject({ how: 'merge commit' });
   expect(git(dir, 'log', '-1', '--format=%P').split(' ')).toHaveLength(2);
+  expect(json(await baton(dir, ['undo', '--yes', '--json'])).allow).toBe(true);
+  expect([read(dir, 'a.txt'), read(dir, 'other.txt')]).toEqual(['one\n', 'x']);
 });
 
 test('a conflict is reported file by file, and nothing is changed', async () => {

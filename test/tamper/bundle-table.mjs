@@ -18,6 +18,14 @@ function canonical(value) {
 const flipped = (hex) => `${hex[0] === '0' ? '1' : '0'}${hex.slice(1)}`;
 /** The numbers of the first facts of the bundle. */
 const [FIRST, SECOND] = [1, 3];
+/** The one that erased a text of the second. */
+const ERASURE = 1060;
+const inErasure =
+  (change) =>
+  ({ facts }) => {
+    const erasure = facts.find(({ seq }) => seq === ERASURE);
+    erasure.line = change(erasure.line);
+  };
 
 /** `[what, tamper, kind, seq]`; null where it differs by who looks first. */
 export const BUNDLE = [
@@ -100,6 +108,26 @@ export const BUNDLE = [
     }),
     'BUNDLE_SIGNATURE',
     0,
+  ],
+  [
+    'facts: an erasure names another entry',
+    inBundle(inErasure((line) => line.replace('"from":[3]', '"from":[1]'))),
+    'PROOF_INVALID',
+    ERASURE,
+  ],
+  [
+    'facts: an erasure names no entries',
+    inBundle(inErasure((line) => line.replace('"from":', '"frox":'))),
+    'PROOF_INVALID',
+    ERASURE,
+  ],
+  [
+    'facts: an erasure is deleted',
+    inBundle((bundle) => {
+      bundle.facts = bundle.facts.filter(({ seq }) => seq !== ERASURE);
+    }),
+    'SEQ_GAP',
+    ERASURE,
   ],
   [
     'facts: one is deleted',

@@ -285,6 +285,77 @@ export const LOG = [
     'BLOB_MISMATCH',
     5000,
   ],
+  [
+    'an erasure: it names another entry',
+    inLog((db) => setLine(db, 1060, lineAt(db, 1060).replace('"from":[3]', '"from":[1]'))),
+    'CHAIN_BROKEN',
+    1060,
+  ],
+  [
+    'an erasure: it names another text',
+    inLog((db) => setLine(db, 1060, lineAt(db, 1060).replace('"digest":"sha256:', '"digest":"sha256:0'))),
+    'CHAIN_BROKEN',
+    1060,
+  ],
+  [
+    'an erasure: it names no entries',
+    inLog((db) => setLine(db, 1060, lineAt(db, 1060).replace('"from":', '"frox":'))),
+    'CHAIN_BROKEN',
+    1060,
+  ],
+  [
+    'an erasure: it names what is no number',
+    inLog((db) => setLine(db, 1060, lineAt(db, 1060).replace('"from":[3]', '"from":[{"toString":3,"valueOf":3}]'))),
+    'CHAIN_BROKEN',
+    1060,
+  ],
+  [
+    'an erasure: it becomes something else',
+    inLog(
+      `UPDATE facts SET kind = 'turn.dropped', line = replace(line, 'blob.erased', 'turn.dropped') WHERE seq = 1060`,
+    ),
+    'CHAIN_BROKEN',
+    1060,
+  ],
+  [
+    'an erasure: something else becomes one',
+    inLog(
+      `UPDATE facts SET kind = 'blob.erased', line = replace(line, 'turn.dropped', 'blob.erased') WHERE seq = 1070`,
+    ),
+    'CHAIN_BROKEN',
+    1070,
+  ],
+  [
+    'an erasure: something else becomes one, of a text that is there',
+    inLog((db) => {
+      const { digest } = db.prepare(`SELECT digest FROM texts WHERE id = 1 * ${TEXTS}`).get();
+      const body = `"body":{"digest":"${digest}","from":[1],"reason":"x"}`;
+      setLine(
+        db,
+        1070,
+        lineAt(db, 1070)
+          .replace(/"body":\{[^}]*\}/, body)
+          .replace('turn.dropped', 'blob.erased'),
+      );
+      db.exec(`UPDATE facts SET kind = 'blob.erased' WHERE seq = 1070`);
+    }),
+    'CHAIN_BROKEN',
+    1070,
+  ],
+  ['an erasure: it is deleted', inLog('DELETE FROM facts WHERE seq = 1060'), 'SEQ_GAP', 1060],
+  ['an erasure: it is cut off with the tail', inLog('DELETE FROM facts WHERE seq >= 1060'), 'TRUNCATED', 1060],
+  [
+    'an erasure: it is rewritten with all after it',
+    inLog((db) => rewriteFrom(db, 1060, (line) => line.replace('"from":[3]', '"from":[1]'))),
+    'FORKED',
+    1031,
+  ],
+  [
+    'an erasure: one before it is deleted as well, with a text that nobody erased',
+    inLog(`DELETE FROM texts WHERE id = 1 * ${TEXTS}; DELETE FROM facts WHERE seq IN (500, 1060)`),
+    'SEQ_GAP',
+    500,
+  ],
   ['snapshots.through: it is changed', inLog('UPDATE snapshots SET through = through + 1'), 'SNAPSHOT_MISMATCH', 1042],
   [
     'snapshots.digest: it is changed',

@@ -76,10 +76,14 @@ test('a child gets its input, its folder and its environment, and its output and
 
 test('only the owner can read the folder, and the environment does not stay in it', async () => {
   const dir = newFolder();
-  await startAttempt(dir, js('console.log(1)', { env: { TOKEN: 'keep-me-secret' } }), '');
+  await startAttempt(
+    dir,
+    js('console.log(process.env.BATON_ATTEMPT_KEY.length)', { env: { TOKEN: 'keep-me-secret' } }),
+    '',
+  );
   await awaitAttempt(dir, never);
   expect(statSync(dir).mode & 0o077).toBe(0);
-  expect(readdirSync(dir).sort()).toEqual(['child.json', 'claim', 'exit.json', 'stderr', 'stdin', 'stdout']);
+  expect(readdirSync(dir).sort()).toEqual(['child.json', 'claim', 'exit.json', 'key', 'stderr', 'stdin', 'stdout']);
   for (const name of readdirSync(dir))
     expect(readFileSync(path.join(dir, name), 'utf8')).not.toContain('keep-me-secret');
 });

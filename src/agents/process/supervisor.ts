@@ -26,6 +26,7 @@ import {
   unrun,
   writeDurably,
 } from './attempt-folder.ts';
+import { KEY, makeKey } from './attempt-key.ts';
 import { type Identity, identityOfChild } from './process-identity.ts';
 import { endTree, MARK } from './process-tree.ts';
 import { keepVigil } from './vigil.ts';
@@ -120,7 +121,12 @@ async function start(folder: string, { argv, cwd, env, ...limits }: Packet): Pro
   const stdin = openSync(path.join(folder, 'stdin'), 'r');
   try {
     // Leading a session of its own, the child and all it starts can be ended together.
-    const options = { cwd, env: { ...env, [MARK]: folder }, detached: true, shell: false } as const;
+    const options = {
+      cwd,
+      env: { ...env, [MARK]: folder, [KEY]: makeKey(folder) },
+      detached: true,
+      shell: false,
+    } as const;
     const child = spawn(program, args, { ...options, stdio: [stdin, 'pipe', 'pipe'] });
     if (child.pid === undefined) throw (await once(child, 'error'))[0];
     const exited = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));

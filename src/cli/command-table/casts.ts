@@ -180,10 +180,10 @@ What has waited for an hour is marked stale. What expired is said in the log, an
     name: 'reject',
     group: 'casts',
     act: 'decide',
-    args: 'ID --reason TEXT [--turns]',
+    args: 'ID [--reason TEXT] [--turns]',
     words: [1, 1],
     summary: 'say no to what an agent asks for, or take back what was approved and not used; the agent is told why',
-    help: `--reason        why, for the log and for the agent
+    help: `--reason        why, for the log and for the agent; without it, that a person said no
 ${TURNS_HELP}
 ${EXITS}`,
     example: 'baton reject P-0c2f81d4 --reason "not on a Friday"',
@@ -239,7 +239,8 @@ Without CAST: the latest one. Where git finds a conflict nothing is changed and 
     words: [0, 1],
     summary: 'take back what a cast did: its worktree and branch, or the files it changed in place',
     help: `--yes           without asking, also where work would be lost
-Without CAST: the latest one. Files that were changed again since, or of which nobody kept what they were, stay.`,
+Without CAST: the latest one. Files that were changed again since, or of which nobody kept what they were, stay.
+What was merged is taken back as a new commit, unless a file of it was changed since.`,
     example: 'baton undo latest',
     options: { yes: { type: 'boolean' } },
     load: () => import('../commands/undo.ts'),

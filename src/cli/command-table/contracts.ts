@@ -26,7 +26,7 @@ Without FILE: .baton/config.json, or what comes with baton where there is none. 
                 no effect on materia and gaia
 --jsonl         answer every line of standard input, {"id", "input" | "input_raw", "options"?}, in order
 --registry      the folder of the registry, for governed/handoff
---options       the options of the kind, as a JSON object
+--options       the options of the kind, as a JSON object; with --jsonl for every line, whose own options go before them
 Without FILE, or with -: standard input. The answer is always JSON. Exit: 0 allowed, 1 denied.`,
     example: 'baton validate materia answer.txt',
     options: {
@@ -77,13 +77,13 @@ FILE may be -, for standard input. The same id is judged once only. The answer i
     name: 'context',
     group: 'contracts',
     act: { '': 'look', set: 'decide', revert: 'decide' },
-    args: 'show [SECTION] | diff SECTION [V1 [V2]] | history SECTION | revert SECTION --to V --reason TEXT | set SECTION FILE',
+    args: 'show [SECTION] | diff SECTION [V1 [V2]] | history SECTION | revert SECTION --to V [--reason TEXT] | set SECTION FILE',
     words: [0, 4],
     summary: 'what the workspace knows, section by section, and how it came to be',
     help: `show            the sections, or the one that is named
 diff            what its last version changed; what came since V1; what differs between V1 and V2
 history         every version, and every write that was refused: who, when, in which turn
-revert          --to V --reason TEXT: give it the value of an earlier version again; 0 is nothing at all
+revert          --to V [--reason TEXT]: give it the value of an earlier version again; 0 is nothing at all
 set             merge a JSON object from FILE into it (- is standard input); with --replace in its place
 
 --to            the version to go back to
@@ -98,7 +98,7 @@ Agents write with update_contracts in their reports; set and revert are for peop
     name: 'memory',
     group: 'contracts',
     act: { '': 'look', accept: 'decide', drop: 'decide' },
-    args: 'list [--all] | accept ID [--section SECTION] | drop ID --reason TEXT',
+    args: 'list [--all] | accept ID [--section SECTION] | drop ID [--reason TEXT]',
     words: [0, 2],
     summary: 'what agents suggest to remember, for a person to accept or to drop',
     help: `list            what waits for a decision

@@ -2,7 +2,7 @@
 // whether they answer.
 import { type Detected, detectAgents, PROGRAMS } from '../../agents/detect.ts';
 import { deny } from '../../kernel/verdict.ts';
-import { type SelfTest, selfTest } from '../agent-self-test.ts';
+import { SELF_TEST_MS, type SelfTest, selfTest } from '../agent-self-test.ts';
 import { again, type Call, EXIT, note, out, outJson, Refused, text, UsageError } from '../command.ts';
 import { oneLine } from '../safe-text.ts';
 import { table } from '../table.ts';
@@ -58,7 +58,7 @@ async function test(call: Call, name: string | undefined): Promise<number> {
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
   for (const one of names) {
-    note(`asking ${one} …`);
+    note(`asking ${one}, which has ${SELF_TEST_MS / 1000} s to answer …`);
     const options = { model, ...(baseUrl === undefined ? {} : { baseUrl }) };
     const result = await selfTest(one, options, stop.signal);
     results.push(result);

@@ -58,7 +58,9 @@ async function askedTurn(door: Door, cast: string, number: number | null): Promi
   const ids = turns.map(({ id }) => id);
   const reason = turn
     ? `turns ${ids.join(', ')} of cast ${cast} wait for an answer; name one with --turn`
-    : `${number === null ? 'no turn' : `turn ${number}`} of cast ${cast} waits for an answer`;
+    : number === null
+      ? `no turn of cast ${cast} waits for an answer`
+      : `turn ${number} of cast ${cast} does not wait for an answer`;
   throw new Refused(deny('NOT_ALLOWED_NOW', reason, { waiting: ids }));
 }
 

@@ -1,19 +1,20 @@
 // `baton context`: what the workspace knows, section by section: to look at it, to see how it came to be, and to set it right.
 import { parseJsonText } from '../../dialects/json-text.ts';
 import { isObject, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
-import { type Change, diffOf } from '../../kernel/knowledge/diff.ts';
+import { type Change, inText, type ValueChange, valuesOf } from '../../kernel/knowledge/diff.ts';
 import { type Section, sectionOf } from '../../kernel/knowledge/state.ts';
 import { canonicalJson } from '../../kernel/ledger/canonical-json.ts';
 import { utf8Length } from '../../kernel/utf8-length.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { ERASED } from '../../log/blob-text.ts';
-import { again, type Call, EXIT, flag, note, out, outJson, Refused, UsageError } from '../command.ts';
+import { again, type Call, EXIT, flag, note, out, outJson, Refused, text, UsageError } from '../command.ts';
 import { counted } from '../counted.ts';
+import { declaredSections } from '../declared-sections.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { historyOf, knowledgeIn, type Told, valueAt } from '../knowledge-in-log.ts';
-import { type LedgerSession, needed, neededInteger, withLedger } from '../ledger-session.ts';
+import { type LedgerSession, neededInteger, withLedger } from '../ledger-session.ts';
 import { readInput } from '../read-input.ts';
-import { isByAgent } from '../refuse-agents.ts';
+import { isByAgent, noteAgents } from '../refuse-agents.ts';
 import { person } from '../session.ts';
 import { hasLog } from '../state-folder.ts';
 import { table } from '../table.ts';
@@ -30,7 +31,7 @@ const SUBS: Readonly<Record<string, Sub>> = {
   show: { args: '[SECTION]', words: [0, 1], options: [], run: show },
   diff: { args: 'SECTION [V1 [V2]]', words: [1, 3], options: [], run: diff },
   history: { args: 'SECTION', words: [1, 1], options: [], run: history },
-  revert: { args: 'SECTION --to V --reason TEXT', words: [1, 1], options: ['to', 'reason'], run: revert },
+  revert: { args: 'SECTION --to V [--reason TEXT]', words: [1, 1], options: ['to', 'reason'], run: revert },
   set: { args: 'SECTION FILE [--replace]', words: [2, 2], options: ['replace'], run: set },
 };
 const EVERYWHERE = ['json', 'help', 'directory'];
@@ -51,20 +52,27 @@ export async function run(call: Call): Promise<number> {
 
 async function show(call: Call, [name]: readonly string[]): Promise<number> {
   const sections = (await knowledgeOf(call))?.sections ?? {};
+  const declared = declaredSections(workspaceOf(call)) ?? [];
   if (name !== undefined) {
-    const section = sectionOf({ sections }, name);
-    if (!section) throw new Refused(unknown(name));
-    if (call.json) outJson(viewOf(name, section));
-    else out(JSON.stringify(section.value, null, 2));
+    const [view] = viewIn(sections, name, declared);
+    if (!view) throw new Refused(unknown(name));
+    if (call.json) outJson(view);
+    else out(JSON.stringify(view.value, null, 2));
     return EXIT.ok;
   }
-  const names = Object.keys(sections).sort();
-  const views = names.flatMap((each) => viewIn(sections, each));
+  const names = [...new Set([...Object.keys(sections), ...declared])].sort();
+  const views = names.flatMap((each) => viewIn(sections, each, declared));
   if (call.json) outJson(views);
   else if (views.length === 0)
     out('Nothing is known yet. Agents write it, and so does `baton context set SECTION FILE`.');
   else {
-    const cells = views.map(({ section, version, at, by, bytes }) => [section, `${version}`, at, by, `${bytes}`]);
+    const cells = views.map(({ section, version, at, by, bytes }) => [
+      section,
+      `${version}`,
+      at ?? '-',
+      by ?? '-',
+      `${bytes}`,
+    ]);
     for (const line of table(cells, ['section', 'version', 'written', 'by', 'bytes'])) out(line);
   }
   return EXIT.ok;
@@ -74,11 +82,11 @@ async function diff(call: Call, [name = '', from, to]: readonly string[]): Promi
   return withHistory(call, name, (told, present) => {
     const after = to === undefined ? present : version(to);
     const before = from === undefined ? Math.max(0, after - 1) : version(from);
-    const changes = diffOf(held(told, name, before), held(told, name, after), CHANGES_SHOWN_MAX);
-    if (call.json) outJson({ section: name, from: before, to: after, changes });
+    const changes = valuesOf(held(told, name, before), held(told, name, after), CHANGES_SHOWN_MAX);
+    if (call.json) outJson({ section: name, from: before, to: after, changes: changes.map(whole) });
     else {
       note(`${name}, version ${before} to ${after}: ${counted(changes.length, 'change')}`);
-      for (const change of changes) for (const line of changed(change)) out(line);
+      for (const change of changes) for (const line of changed(inText(change))) out(line);
     }
     return EXIT.ok;
   });
@@ -105,16 +113,17 @@ async function history(call: Call, [name = '']: readonly string[]): Promise<numb
 
 async function revert(call: Call, [section = '']: readonly string[]): Promise<number> {
   const to = neededInteger(call, 'to');
-  const reason = needed(call, 'reason');
-  return withHistory(call, section, async (told, seen, { door }) => {
+  const reason = text(call.values, 'reason') || 'a person put it back';
+  return withHistory(call, section, async (told, seen, session) => {
     const value = held(told, section, to);
     if (holdsErased(value)) {
       const why = `a text of version ${to} of ${section} was erased, so that it cannot be put back whole`;
       throw new Refused(deny('TEXT_ERASED', why, { section, to }));
     }
+    if (!session) throw new Refused(unknown(section));
     const isAgent = isByAgent(call);
     const request = { kind: 'context.revert', section, to, value, seen, reason, isAgent } as const;
-    return answered(call, await door.submit(request, person()));
+    return answered(call, await noteAgents(call, await session.door.submit(request, person())));
   });
 }
 
@@ -123,7 +132,7 @@ async function set(call: Call, [section = '', file = '']: readonly string[]): Pr
   const isAgent = isByAgent(call);
   const request = { kind: 'context.write', section, payload, replace: flag(call.values, 'replace'), isAgent } as const;
   const verdict = await withLedger(call, ({ door }) => door.submit(request, person()), { begins: true });
-  return answered(call, verdict);
+  return answered(call, await noteAgents(call, verdict));
 }
 
 function answered(call: Call, verdict: Verdict): number {
@@ -136,18 +145,23 @@ async function knowledgeOf(call: Call) {
   return hasLog(workspaceOf(call)) ? withLedger(call, ({ log }) => knowledgeIn(log)) : null;
 }
 
-/** Looks at the history of a section that was written at least once. */
+/** Looks at the history of a section that was written at least once, or that the configuration names. */
 async function withHistory(
   call: Call,
   name: string,
-  look: (told: readonly Told[], present: number, session: LedgerSession) => number | Promise<number>,
+  look: (told: readonly Told[], present: number, session: LedgerSession | null) => number | Promise<number>,
 ): Promise<number> {
-  if (!hasLog(workspaceOf(call))) throw new Refused(unknown(name));
+  const workspace = workspaceOf(call);
+  const isDeclared = declaredSections(workspace)?.includes(name) === true;
+  if (!hasLog(workspace)) {
+    if (isDeclared) return look([], 0, null);
+    throw new Refused(unknown(name));
+  }
   return withLedger(call, async (session) => {
     const told = await historyOf(session.log, name);
-    if (told.length === 0) throw new Refused(unknown(name));
+    if (told.length === 0 && !isDeclared) throw new Refused(unknown(name));
     const versions = told.map(({ fact }) => (fact.kind === 'context.rejected' ? 0 : fact.version));
-    return look(told, Math.max(...versions), session);
+    return look(told, Math.max(0, ...versions), session);
   });
 }
 
@@ -180,12 +194,27 @@ function holdsErased(value: Json): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsErased);
 }
 
-function viewIn(sections: Readonly<Record<string, Section>>, name: string) {
+/** A section that is declared and was never written has no version, and is empty. */
+type View = {
+  readonly section: string;
+  readonly version: number;
+  readonly at: string | null;
+  readonly by: string | null;
+  readonly bytes: number;
+  readonly value: JsonObject;
+};
+
+function viewIn(
+  sections: Readonly<Record<string, Section>>,
+  name: string,
+  declared: readonly string[],
+): readonly View[] {
   const section = sectionOf({ sections }, name);
-  return section ? [viewOf(name, section)] : [];
+  if (section) return [viewOf(name, section)];
+  return declared.includes(name) ? [{ section: name, version: 0, at: null, by: null, bytes: 2, value: {} }] : [];
 }
 
-function viewOf(section: string, { value, version: number, at, by }: Section) {
+function viewOf(section: string, { value, version: number, at, by }: Section): View {
   const bytes = utf8Length(canonicalJson(value));
   return { section, version: number, at: new Date(at).toISOString(), by, bytes, value };
 }
@@ -206,6 +235,11 @@ function event({ seq, at, by, fact }: Told) {
       return { ...common, version: fact.version, what, changes: fact.diff };
     }
   }
+}
+
+/** Null on the side where there is none. */
+function whole({ path, before = null, after = null }: ValueChange) {
+  return { path, before, after };
 }
 
 function changed({ path, before, after }: Change): readonly string[] {

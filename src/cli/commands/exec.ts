@@ -13,6 +13,7 @@ import { type Denied, deny } from '../../kernel/verdict.ts';
 import { type Call, EXIT, note, outJson, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { type LedgerSession, needed, withLedger } from '../ledger-session.ts';
+import { ownWorkspace } from '../own-workspace.ts';
 import { person } from '../session.ts';
 import { hasLog } from '../state-folder.ts';
 
@@ -21,9 +22,16 @@ export async function run(call: Call): Promise<number> {
   const argv = call.words;
   if (argv.length === 0 || argv[0] === '')
     throw new UsageError('say the command after --: baton exec --approval ID -- ARGV…');
-  if (!hasLog(workspaceOf(call))) return refused(call, deny('UNKNOWN_APPROVAL', `there is no approval ${word} here`));
-  const granted = await withLedger(call, (session) => granting(session, word, argv));
-  return 'allow' in granted ? refused(call, granted) : carryOut(call, argv, granted);
+  const home = atHome(call);
+  if (!hasLog(workspaceOf(home))) return refused(call, deny('UNKNOWN_APPROVAL', `there is no approval ${word} here`));
+  const granted = await withLedger(home, (session) => granting(session, call.cwd, word, argv));
+  return 'allow' in granted ? refused(call, granted) : carryOut(home, argv, granted);
+}
+
+/** The same call in the workspace of the attempt that makes it, wherever that has gone to. */
+function atHome(call: Call): Call {
+  const own = ownWorkspace(call.env);
+  return own ? { ...call, cwd: own.dir, values: { ...call.values, directory: own.dir } } : call;
 }
 
 type Granted = { readonly approval: Approval; readonly index: number; readonly requester: string };
@@ -31,6 +39,7 @@ type Granted = { readonly approval: Approval; readonly index: number; readonly r
 /** Compares, and uses the approval up; what comes back may run. */
 async function granting(
   { call, workspace, door, log }: LedgerSession,
+  cwd: string,
   word: string,
   argv: readonly string[],
 ): Promise<Granted | Denied> {
@@ -39,7 +48,7 @@ async function granting(
   const key = openSealKey(call.env);
   if ('allow' in key) return key;
   const { name: requester } = await requesterOf(call.env, workspace.stateDir, (id) => door.cast(id));
-  const scene = { cwd: call.cwd, env: call.env, policy, key, requester, log: logIdentity(workspace.stateDir) };
+  const scene = { cwd, env: call.env, policy, key, requester, log: logIdentity(workspace.stateDir) };
   const { verdict, approval } = await useApproval({ door, log }, word, argv, scene, { by: person(), dry: false });
   if (!verdict.allow) return verdict;
   const index = Number(verdict.details.index);

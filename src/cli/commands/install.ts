@@ -70,6 +70,12 @@ function ownProgram({ PATH = '' }: NodeJS.ProcessEnv): string {
   return own;
 }
 
+/** What stands in the files as they are now. */
+function warningsOf(call: Call, host: Host): readonly string[] {
+  const { dir } = workspaceOf(call);
+  return host.files.flatMap((file) => host.warnings?.(file, readPlain(dir, file) ?? '') ?? []);
+}
+
 async function agreed(call: Call, { changes }: Plan): Promise<boolean> {
   const show = call.json ? note : out;
   for (const { file, before, after } of changes) for (const line of diffOf(file, before, after)) show(line);
@@ -84,7 +90,9 @@ function keep(file: string, { record }: Plan): void {
 
 function told(call: Call, host: Host, { changes }: Plan, written: boolean): number {
   const files = changes.map(({ file }) => file);
-  if (call.json) outJson({ agent: call.words[0], undo: isUndo(call), files, written });
+  const warnings = isUndo(call) ? [] : warningsOf(call, host);
+  if (call.json) outJson({ agent: call.words[0], undo: isUndo(call), files, written, warnings });
+  for (const warning of warnings) note(`Warning: ${warning}`);
   if (files.length === 0) {
     if (!call.json)
       out(

@@ -1,14 +1,15 @@
 // `baton lock`: who holds which paths, who held them, and who would be in the way.
 import type { Subject } from '../../dialects/operator/intake.ts';
 import type { Entry } from '../../kernel/fact.ts';
-import type { JsonObject } from '../../kernel/json.ts';
+import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
+import { namingCast } from '../../kernel/ledger/holder.ts';
 import { overlaps } from '../../kernel/ledger/overlap.ts';
 import { normalPath, PATH_FAULTS } from '../../kernel/ledger/path.ts';
 import { pathKey } from '../../kernel/ledger/path-key.ts';
 import type { Ledger } from '../../kernel/ledger/state.ts';
 import { heldLocks } from '../../kernel/ledger/wire.ts';
 import { holderOf, mayWrite } from '../../kernel/ledger/write.ts';
-import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
+import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { again, type Call, EXIT, flag, out, outJson, text, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { insideRoot } from '../inside-root.ts';
@@ -92,11 +93,21 @@ async function check(call: Call, paths: readonly string[]): Promise<Verdict> {
     const root = rootNamed(call, workspace, text(call.values, 'root'));
     const folder = folderOf({ root }, workspace);
     const inside = paths.map((path) => insideRoot(folder, path) ?? path);
-    const verdict = fence === undefined ? inTheWay(ledger, root, inside) : mayWrite(ledger, fence, inside);
-    if (verdict.allow) return verdict;
+    const found = fence === undefined ? inTheWay(ledger, root, inside) : mayWrite(ledger, fence, inside);
+    if (found.allow) return found;
+    const verdict = await namingCastOf(session, found);
     const subject = fence === undefined ? NOBODY : await subjectOf(session, ledger, fence);
     return refuseAtDoor(session, 'write', { ok: false, refusal: verdict, subject });
   });
+}
+
+/** Whoever is in the way may be a cast of which nothing runs; then it is said what frees its paths. */
+async function namingCastOf({ door }: LedgerSession, refusal: Denied): Promise<Denied> {
+  const { holder } = refusal.details;
+  const run = isObject(holder) && isString(holder.run) ? holder.run : null;
+  const cast = run === null ? null : await door.cast(run);
+  if (!cast || cast.status === 'running') return refusal;
+  return namingCast(refusal, () => ({ status: cast.status, since: cast.since ?? null }));
 }
 
 /** The task that has the fence, or had it before it was claimed again or came to its end. */
@@ -131,7 +142,9 @@ function inTheWay(ledger: Ledger, root: string, paths: readonly string[]): Verdi
   if (!first) return allow('nobody is in the way', { paths: wanted });
   const { task, owner, path } = first.holder as { task: string; owner: string; path: string };
   const more = conflicts.length === 1 ? '' : ` (and ${conflicts.length - 1} more)`;
-  return deny('LOCK_CONFLICT', `${task} (${owner}) holds ${path}${more}.`, { paths: wanted, conflicts });
+  return deny('LOCK_CONFLICT', `${task} (${owner}) holds ${path}${more}.`, {
+    ...{ paths: wanted, conflicts, holder: first.holder ?? null },
+  });
 }
 
 function cells({ path, mode, task, owner, fence, since, until }: JsonObject): readonly string[] {

@@ -3,7 +3,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isAgentAt } from '../../access/peer.ts';
 import { admitToken } from '../../access/tokens.ts';
-import { ACTS_FOR, NOBODY } from '../../access/who-acts.ts';
+import { ACTS_FOR, NOBODY, whoActs } from '../../access/who-acts.ts';
 import { isAgentIn, sceneIn } from '../../api/scene.ts';
 import type { Denied } from '../../kernel/verdict.ts';
 import type { Caller } from '../../mcp/http.ts';
@@ -11,7 +11,7 @@ import type { Extension } from '../../mcp/server.ts';
 import type { Scene } from '../../mcp/tool.ts';
 import { type Call, EXIT, note, outJson, text, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
-import { noteRefusal, RefusalCount } from '../note-refusal.ts';
+import { noteRefusal, RefusalCount, type TurnedAway } from '../note-refusal.ts';
 import { person } from '../session.ts';
 
 /** A short token can be guessed by whoever may try often enough. */
@@ -27,7 +27,7 @@ export function run(call: Call): Promise<number> {
 export async function serve(call: Call, extension: Extension | null): Promise<number> {
   const port = portOf(call);
   const { serverFor } = await import('../../mcp/server.ts');
-  const refusals = new RefusalCount((verdict, who, times) => noteRefusal(call, verdict, who, times));
+  const refusals = new RefusalCount((verdict, turned) => noteRefusal(call, verdict, turned));
   const newServer = (caller?: Caller) => serverFor(sceneOf(call, refusals, caller), version(), extension);
   if (port !== null) return overHttp(call, port, refusals, newServer);
   if (call.json) throw new UsageError('standard output belongs to the protocol; --json goes with --http');
@@ -40,6 +40,7 @@ export async function serve(call: Call, extension: Extension | null): Promise<nu
   await server.connect(new StdioServerTransport());
   await gone;
   await server.close();
+  await refusals.close(Date.now());
   return EXIT.ok;
 }
 
@@ -51,9 +52,8 @@ function sceneOf(call: Call, refusals: RefusalCount, caller?: Caller): Scene {
   const name = caller?.name.startsWith(TOKEN_NAMES) ? caller.name.slice(TOKEN_NAMES.length) : null;
   const env = name === null ? own : { ...own, [ACTS_FOR]: name };
   const scene = sceneIn(workspace, call.env, env);
-  if (!caller) return scene;
-  const onRefused = (verdict: Denied) => void refusals.add(verdict, caller.name, Date.now());
-  return { ...scene, role: caller.role, onRefused };
+  const onRefused = (verdict: Denied) => void refusals.add(verdict, refusedCaller(verdict, caller), Date.now());
+  return { ...scene, ...(caller ? { role: caller.role } : {}), onRefused };
 }
 
 async function overHttp(
@@ -72,7 +72,7 @@ async function overHttp(
   const admit = (shown: string) => callerFor(call, token, shown);
   // Started by an agent, it serves that agent, with an agent's tools.
   const guard = isAgentIn(call.env) ? {} : { isAgentAt };
-  const onRefused = (verdict: Denied) => void refusals.add(verdict, refusedName(verdict), Date.now());
+  const onRefused = (verdict: Denied) => void refusals.add(verdict, { who: refusedName(verdict) }, Date.now());
   const listening = await serveHttp({ port, admit, onRefused, ...guard, newServer }).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.syscall !== 'listen') throw error;
@@ -87,7 +87,7 @@ async function overHttp(
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
   await listening.close();
-  await refusals.close();
+  await refusals.close(Date.now());
   return EXIT.ok;
 }
 
@@ -99,6 +99,14 @@ function callerFor({ env }: Call, own: string, shown: string): Caller | Denied {
   const admitted = admitToken(env, shown, Date.now());
   if (!admitted.ok) return admitted.verdict;
   return { name: `${TOKEN_NAMES}${admitted.value.name}`, role: admitted.value.role };
+}
+
+/** Whoever wanted a tool that is kept from him; of an agent, also which tool it was. */
+function refusedCaller({ code, details }: Denied, caller: Caller | undefined): TurnedAway {
+  if (code !== 'APPROVER_IS_AGENT') return { who: caller?.name ?? person() };
+  const who = whoActs().by;
+  const what = typeof details.tool === 'string' ? { what: details.tool } : {};
+  return { who: who.startsWith('agent:') ? who : 'agent:unknown', ...what };
 }
 
 /** How the log names whoever was turned away: by the token he showed, where it was one once. */

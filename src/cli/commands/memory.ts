@@ -3,10 +3,11 @@ import type { Request } from '../../kernel/input.ts';
 import { noKnowledge, numberOf, type Remembered, type Suggested } from '../../kernel/knowledge/state.ts';
 import { deny } from '../../kernel/verdict.ts';
 import { again, type Call, EXIT, flag, out, outJson, Refused, text, UsageError } from '../command.ts';
+import { declaredSections } from '../declared-sections.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { knowledgeIn } from '../knowledge-in-log.ts';
-import { needed, withLedger } from '../ledger-session.ts';
-import { isByAgent } from '../refuse-agents.ts';
+import { withLedger } from '../ledger-session.ts';
+import { isByAgent, noteAgents } from '../refuse-agents.ts';
 import { oneLine } from '../safe-text.ts';
 import { person } from '../session.ts';
 import { hasLog } from '../state-folder.ts';
@@ -23,7 +24,7 @@ type Sub = {
 const SUBS: Readonly<Record<string, Sub>> = {
   list: { args: '[--all]', words: 0, options: ['all'], run: list },
   accept: { args: 'ID [--section SECTION]', words: 1, options: ['section'], run: accept },
-  drop: { args: 'ID --reason TEXT', words: 1, options: ['reason'], run: drop },
+  drop: { args: 'ID [--reason TEXT]', words: 1, options: ['reason'], run: drop },
 };
 const EVERYWHERE = ['json', 'help', 'directory'];
 
@@ -51,16 +52,18 @@ async function list(call: Call): Promise<number> {
 
 async function accept(call: Call, id: string): Promise<number> {
   const section = text(call.values, 'section');
+  const declared = declaredSections(workspaceOf(call));
   return decided(call, id, {
     kind: 'memory.accept',
     id,
     ...(section === undefined ? {} : { section }),
+    ...(declared === null ? {} : { declared }),
     isAgent: isByAgent(call),
   });
 }
 
 async function drop(call: Call, id: string): Promise<number> {
-  const reason = needed(call, 'reason');
+  const reason = text(call.values, 'reason') || 'a person said no';
   return decided(call, id, { kind: 'memory.drop', id, reason, isAgent: isByAgent(call) });
 }
 
@@ -71,7 +74,7 @@ async function decided(call: Call, id: string, request: Request): Promise<number
     );
   }
   const verdict = await withLedger(call, ({ door }) => door.submit(request, person()));
-  return tell(call, verdict, ({ reason }) => [reason]);
+  return tell(call, await noteAgents(call, verdict), ({ reason }) => [reason]);
 }
 
 function suggested({ key: _key, at, ...words }: Suggested) {

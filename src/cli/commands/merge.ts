@@ -4,12 +4,12 @@ import type { Door } from '../../engine/door.ts';
 import type { CastSummary } from '../../engine/summary.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import type { Workspace } from '../../workspace/locate.ts';
-import { filesBetween } from '../../workspace/worktree/diff.ts';
+import { filesBetween, fromWorkspace } from '../../workspace/worktree/diff.ts';
 import { putLeftoversAside, removeLane } from '../../workspace/worktree/lane.ts';
 import { removeWorktree } from '../../workspace/worktree/make.ts';
 import { mergeBranch } from '../../workspace/worktree/merge.ts';
 import { catchUp } from '../../workspace/worktree/move.ts';
-import { lanesOf, type WorktreeRecord } from '../../workspace/worktree/record.ts';
+import { lanesOf, type WorktreeRecord, writeRecord } from '../../workspace/worktree/record.ts';
 import { commitAll, uncommittedOf } from '../../workspace/worktree/turns.ts';
 import { ask } from '../ask.ts';
 import { recordOf, refuseWhileDriven, refusing, tipOf, unmergedLanes } from '../cast-work.ts';
@@ -77,6 +77,11 @@ async function merge(
     if (end.ok) return end;
     throw new Refused(deny(end.code, end.reason, { cast, branch, files: [...end.files] }));
   });
+  const merges =
+    merged.how === 'nothing to merge'
+      ? (record.merges ?? [])
+      : [...(record.merges ?? []), { before: merged.before, after: merged.commit }];
+  const kept = writeRecord(stateDir, { ...record, merges });
   const left = isThere && status !== 'completed' ? await uncommittedOf(record) : 0;
   const details = { cast, branch, commit: merged.commit, how: merged.how, files: files.length, uncommitted: left };
   const what = `${branch} is merged as ${merged.commit.slice(0, 7)} (${merged.how}, ${counted(files.length, 'file')})`;
@@ -87,7 +92,7 @@ async function merge(
     return allow(`${what}; ${keeps}`, { ...details, lanes: lanes.map((lane) => ({ ...lane })) });
   }
   await clearLanes(stateDir, record);
-  await removeWorktree(stateDir, record, 'merged');
+  await removeWorktree(stateDir, kept, 'merged');
   return allow(`${what}; its worktree and branch are cleared away`, details);
 }
 
@@ -98,10 +103,4 @@ async function clearLanes(stateDir: string, own: WorktreeRecord): Promise<void> 
       await putLeftoversAside(stateDir, lane, `refs/heads/${own.branch}`, 0).catch(() => null);
     await removeLane(stateDir, lane);
   }
-}
-
-/** As locks of the workspace name it; what lies outside of the workspace is no part of it. */
-function fromWorkspace(path: string, top: string, dir: string): string {
-  const prefix = dir === top ? '' : `${dir.slice(top.length + 1)}/`;
-  return path.startsWith(prefix) ? path.slice(prefix.length) : '.';
 }

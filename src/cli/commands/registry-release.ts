@@ -4,7 +4,7 @@ import { OUTCOMES } from '../../kernel/trust/fact.ts';
 import { keeperOf } from '../../workspace/registry-kept.ts';
 import { type Call, EXIT, out, outJson, Refused, text, UsageError } from '../command.ts';
 import { needed, withLedger } from '../ledger-session.ts';
-import { isByAgent } from '../refuse-agents.ts';
+import { isByAgent, RefusedAgent } from '../refuse-agents.ts';
 import { person } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
@@ -31,7 +31,7 @@ export async function run(call: Call): Promise<number> {
       person(),
     );
   });
-  if (!verdict.allow) throw new Refused(verdict);
+  if (!verdict.allow) throw verdict.code === 'APPROVER_IS_AGENT' ? new RefusedAgent(verdict) : new Refused(verdict);
   if (call.json) outJson(verdict);
   else out(verdict.reason);
   return EXIT.ok;

@@ -1,4 +1,5 @@
 // `baton status`: what runs or waits, and what ended last.
+import { heldLocks } from '../../kernel/ledger/wire.ts';
 import { isOver, type Usage } from '../../kernel/state.ts';
 import { listCasts } from '../cast-list.ts';
 import { again, type Call, EXIT, flag, out, outJson } from '../command.ts';
@@ -25,13 +26,17 @@ export async function run(call: Call): Promise<number> {
       status === 'running' && (await door.driverOf(cast)) === null;
     // Whoever seems to be left alone may have ended between the two looks.
     if ((await Promise.all(casts.map(isAbandoned))).includes(true)) casts = await listCasts(door, Date.now());
+    const isStanding = casts.some(({ status }) => status === 'paused' || status === 'waiting');
+    const ledger = isStanding ? await door.ledger() : null;
     const open = await Promise.all(
       casts
         .filter((cast) => !isOver(cast.status))
         .map(async (cast) => {
           const driver = (await door.driverOf(cast.cast))?.pid ?? null;
-          const usage = (await door.cast(cast.cast))?.usage ?? { input: 0, output: 0, cost: 0 };
-          return { ...cast, driver, usage };
+          const { usage = { input: 0, output: 0, cost: 0 }, since } = (await door.cast(cast.cast)) ?? {};
+          const locks = ledger && cast.status !== 'running' ? heldLocks(ledger, cast.cast) : [];
+          const holds = [...new Set(locks.map(({ path }) => path))];
+          return { ...cast, driver, usage, since: since === undefined ? null : new Date(since).toISOString(), holds };
         }),
     );
     return {
@@ -59,6 +64,8 @@ type Status = {
     reason: string;
     driver: number | null;
     usage: Usage;
+    since: string | null;
+    holds: readonly string[];
   }[];
   ended: readonly { cast: string; status: string; code: string | null; request: string }[];
 };
@@ -68,14 +75,21 @@ function lines({ workspace, hold, trust, open, ended }: Status, baton: string): 
     `${workspace}  (trust: ${trust})`,
     ...(hold ? [`  HELD by ${hold.by}: ${oneLine(hold.reason)}; nothing new starts until \`${baton} unhold\``] : []),
     ...open.map(
-      ({ cast, status, request, reason, driver, usage }) =>
-        `  ${cast}  ${doing(status, driver, reason, baton)}${used(usage)}  ${oneLine(request, 60)}`,
+      ({ cast, status, request, reason, driver, usage, since, holds }) =>
+        `  ${cast}  ${doing(status, driver, reason, baton)}${keeping(cast, since, holds, baton)}${used(usage)}  ${oneLine(request, 60)}`,
     ),
     ...(open.length === 0 ? ['  nothing runs or waits'] : []),
     ...ended.map(
       ({ cast, status, code, request }) => `  ${cast}  ${status}${code ? ` (${code})` : ''}  ${oneLine(request, 60)}`,
     ),
   ];
+}
+
+/** What others cannot have because the cast stands, since when, and where it is said how to free it. */
+function keeping(cast: string, since: string | null, holds: readonly string[], baton: string): string {
+  if (holds.length === 0) return '';
+  const when = since === null ? '' : ` since ${since}`;
+  return `  keeps ${oneLine(holds.join(', '), 80)}${when} (\`${baton} why ${cast}\` says how to free it)`;
 }
 
 function used({ input, output, ...cost }: Usage): string {

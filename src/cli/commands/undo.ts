@@ -8,10 +8,12 @@ import { readBefore } from '../../workspace/before-state.ts';
 import type { Workspace } from '../../workspace/locate.ts';
 import { planRestoring, type Restoring, restoreFiles } from '../../workspace/restore-files.ts';
 import { dropAside } from '../../workspace/worktree/aside.ts';
+import { filesBetween, fromWorkspace } from '../../workspace/worktree/diff.ts';
 import { commitOf, tryGit } from '../../workspace/worktree/git.ts';
 import { removeLane } from '../../workspace/worktree/lane.ts';
 import { removeWorktree } from '../../workspace/worktree/make.ts';
-import { lanesOf, readRecord, type WorktreeRecord } from '../../workspace/worktree/record.ts';
+import { lanesOf, type Merge, readRecord, type WorktreeRecord, writeRecord } from '../../workspace/worktree/record.ts';
+import { takeBack } from '../../workspace/worktree/take-back.ts';
 import { uncommittedOf } from '../../workspace/worktree/turns.ts';
 import { ask } from '../ask.ts';
 import { leftBy, refuseWhileDriven, refusing, unmergedLanes } from '../cast-work.ts';
@@ -49,22 +51,64 @@ async function undoWorktree(call: Call, door: Door, workspace: Workspace, summar
   }
   const { branch, state } = record;
   if (state === 'undone') return allow(`cast ${cast} was taken back already`, { cast });
+  const merges = mergesOf(record);
   if (state === 'merged') {
-    const how = 'take a merge back with `git revert -m 1` and its commit';
-    return deny('NOT_ALLOWED_NOW', `the work of cast ${cast} was merged and is part of your branch by now; ${how}`, {
-      cast,
-    });
+    await confirm(call, cast, `Take what was merged back, as a new commit?`, 'what was merged');
+    const commits = await takeMergesBack(door, workspace, record, merges);
+    return allow(`what was merged of cast ${cast} is taken back as ${named(commits)}`, { cast, branch, commits });
   }
   const lost = await unmergedOf(workspace, record);
   await confirm(call, cast, lost === null ? null : `${lost} of cast ${cast} would be lost. Drop it?`, lost);
+  if (merges.length > 0) {
+    await confirm(call, cast, `A part of cast ${cast} was merged. Take it back, as a new commit?`, 'what was merged');
+    await takeMergesBack(door, workspace, record, merges);
+  }
   await stop(door, workspace, summary);
   for (const lane of lanesOf(workspace.stateDir, cast)) await removeLane(workspace.stateDir, lane);
-  const removed = await removeWorktree(workspace.stateDir, record, 'undone');
+  const { merges: _takenBack, ...rest } = record;
+  const removed = await removeWorktree(workspace.stateDir, rest, 'undone');
   await dropAside(record);
   const { tip = null } = removed;
   const back =
     tip === null || lost === null ? '' : `; while git keeps it, \`git branch NAME ${tip.slice(0, 12)}\` brings it back`;
   return allow(`the worktree and the branch ${branch} are gone${back}`, { cast, branch, tip });
+}
+
+/** What came into a branch of the user. Of a branch that he merged by himself only where it began and ended is known. */
+function mergesOf({ merges = [], state, base, tip }: WorktreeRecord): readonly Merge[] {
+  return merges.length > 0 || state !== 'merged' || tip === undefined ? merges : [{ before: base, after: tip }];
+}
+
+/** The last one first, each as a commit of its own; what is taken back is noted at once, so that nothing is done twice. */
+async function takeMergesBack(
+  door: Door,
+  { stateDir, dir }: Workspace,
+  record: WorktreeRecord,
+  merges: readonly Merge[],
+): Promise<readonly string[]> {
+  const { cast, top, state } = record;
+  const commits: string[] = [];
+  for (const [index, merge] of [...merges.entries()].reverse()) {
+    const files = await filesBetween(top, merge.before, merge.after);
+    const paths = files.map(({ path }) => fromWorkspace(path, top, dir));
+    const title = `Take back what cast ${cast} did`;
+    await withMainLocks(door, { name: `undo-${cast}`, title, paths }, async () => {
+      const end = await takeBack(top, merge, title);
+      if (!end.ok) throw new Refused(deny(end.code, `cast ${cast} was merged: ${end.reason}`, { cast, ...merge }));
+      if (end.commit !== null) commits.push(end.commit);
+    });
+    const isLast = index === 0 && state === 'merged';
+    writeRecord(stateDir, {
+      ...record,
+      merges: merges.slice(0, index),
+      ...(isLast ? { state: 'undone' as const } : {}),
+    });
+  }
+  return commits;
+}
+
+function named(commits: readonly string[]): string {
+  return commits.length === 0 ? 'nothing, for nothing of it was left' : commits.map((id) => id.slice(0, 7)).join(', ');
 }
 
 /** The work that would be lost with the worktree, in words, or null. */

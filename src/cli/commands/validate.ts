@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import { parseJsonText } from '../../dialects/json-text.ts';
 import { memberText } from '../../dialects/member-text.ts';
-import { KINDS, type ValidateOptions, type Validator, validatorFor } from '../../dialects/validate.ts';
+import { KINDS, misuseOf, type ValidateOptions, type Validator, validatorFor } from '../../dialects/validate.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { type Call, EXIT, exitOf, flag, outJson, outJsonLine, text, UsageError } from '../command.ts';
@@ -24,13 +24,16 @@ export async function run(call: Call): Promise<number> {
     strict: flag(call.values, 'strict'),
     registry: registry === undefined ? null : resolve(call.cwd, registry),
     now: new Date().toISOString(),
+    options: optionsOf(call),
   };
   if (flag(call.values, 'jsonl')) {
     if (file !== undefined) throw new UsageError('--jsonl reads standard input; leave the file out');
-    return lines(validator, given);
+    const misuse = misuseOf(validator, given);
+    if (misuse) throw new UsageError(misuse.reason);
+    return lines(kind, validator, given);
   }
   const bytes = await readBytes(call, file ?? '-');
-  const verdict = validator({ text: bytes.toString('utf8'), bytes }, { ...given, options: optionsOf(call) });
+  const verdict = validator({ text: bytes.toString('utf8'), bytes }, given);
   outJson(verdict);
   return exitOf(verdict);
 }
@@ -44,11 +47,14 @@ function startingAt(cwd: string, validator: Validator): Validator {
   };
 }
 
+/** What holds for all lines; a line's own options go before these. */
+type Given = ValidateOptions & { readonly options: JsonObject };
+
 /** Every line is answered, in order; a line that cannot be read is answered too. */
-async function lines(validator: Validator, given: Omit<ValidateOptions, 'options'>): Promise<number> {
+async function lines(kind: string, validator: Validator, given: Given): Promise<number> {
   for await (const line of linesIn(process.stdin, LINE_BYTES_MAX)) {
     if ('text' in line && line.text.trim() === '') continue;
-    const { id, verdict } = 'text' in line ? answer(validator, given, line.text) : unread(validator, given, line);
+    const { id, verdict } = 'text' in line ? answer(kind, validator, given, line.text) : unread(validator, given, line);
     outJsonLine({ id, ...verdict });
   }
   return EXIT.ok;
@@ -57,34 +63,48 @@ async function lines(validator: Validator, given: Omit<ValidateOptions, 'options
 /** A line that was not read as text gets the answer that a file with its bytes would get. */
 function unread(
   validator: Validator,
-  given: Omit<ValidateOptions, 'options'>,
+  given: Given,
   line: Exclude<Line, { text: string }>,
 ): { id: Json; verdict: Verdict } {
   if ('tooLong' in line) return { id: null, verdict: notALine(`it is larger than ${LINE_BYTES_MAX} bytes`) };
   const text = line.bytes.toString('utf8');
   const members = readLine(text);
   const { id = null, options } = typeof members === 'string' ? {} : members;
-  const verdict = validator({ text, bytes: line.bytes }, { ...given, options: isObject(options) ? options : {} });
+  const verdict = validator({ text, bytes: line.bytes }, withOptions(given, isObject(options) ? options : {}));
   // An id in which a byte was replaced is not the one that was sent.
   return { id: JSON.stringify(id).includes('\uFFFD') ? null : id, verdict };
 }
 
-function answer(
-  validator: Validator,
-  given: Omit<ValidateOptions, 'options'>,
-  line: string,
-): { id: Json; verdict: Verdict } {
+function answer(kind: string, validator: Validator, given: Given, line: string): { id: Json; verdict: Verdict } {
   const members = readLine(line);
   if (typeof members === 'string') return { id: null, verdict: notALine(members) };
   const { id = null, input, input_raw: raw } = members;
-  const options = members.options ?? {};
-  if (!isObject(options)) return { id, verdict: deny('BAD_USAGE', 'options must be an object') };
-  if (isString(raw)) return { id, verdict: validator({ text: raw }, { ...given, options }) };
-  if (raw !== undefined) return { id, verdict: deny('BAD_USAGE', 'input_raw must be a string') };
-  if (input === undefined) return { id, verdict: deny('BAD_USAGE', 'the line has neither input nor input_raw') };
+  const fault = faultOfMembers(kind, members);
+  if (fault !== null) return { id, verdict: deny('BAD_USAGE', fault) };
+  const own = withOptions(given, isObject(members.options) ? members.options : {});
+  if (isString(raw)) return { id, verdict: validator({ text: raw }, own) };
+  const value = input ?? null;
   const written = memberText(line, 'input');
-  const payload = { value: input, ...(written === null ? {} : { written }) };
-  return { id, verdict: validator(payload, { ...given, options }) };
+  return { id, verdict: validator({ value, ...(written === null ? {} : { written }) }, own) };
+}
+
+const MEMBERS = ['id', 'kind', 'input', 'input_raw', 'options'];
+
+/** A misspelt member must not loosen a contract in silence either. */
+function faultOfMembers(kind: string, members: JsonObject): string | null {
+  const unknown = Object.keys(members).find((name) => !MEMBERS.includes(name));
+  if (unknown !== undefined) {
+    return `a line has no member ${JSON.stringify(unknown.slice(0, 60))}; it has: ${MEMBERS.join(', ')}`;
+  }
+  const { kind: named, input, input_raw: raw, options = null } = members;
+  if (named !== undefined && named !== kind) return `the line is of another kind than ${kind}`;
+  if (options !== null && !isObject(options)) return 'options must be an object';
+  if (raw !== undefined && !isString(raw)) return 'input_raw must be a string';
+  return input === undefined && raw === undefined ? 'the line has neither input nor input_raw' : null;
+}
+
+function withOptions(given: Given, own: JsonObject): Given {
+  return { ...given, options: { ...given.options, ...own } };
 }
 
 function notALine(why: string): Verdict {
@@ -101,7 +121,7 @@ function readLine(line: string): JsonObject | string {
   }
 }
 
-/** `--options` takes the same object that a line of `--jsonl` has. */
+/** `--options` takes the same object that a line of `--jsonl` has, and is what holds where a line says nothing else. */
 function optionsOf(call: Call): JsonObject {
   const given = text(call.values, 'options');
   if (given === undefined) return {};

@@ -3,7 +3,7 @@
 import { beats } from '../../engine/heartbeat.ts';
 import { type Look, lookAround, type Silent, waitUntilNext } from '../../engine/watchdog.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { type Ledger, taskOf } from '../../kernel/ledger/state.ts';
+import { type Ledger, runOf, taskOf } from '../../kernel/ledger/state.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { dropClaim } from '../../workspace/claim-record.ts';
 import { type Call, EXIT, flag, note, outJsonLine } from '../command.ts';
@@ -55,7 +55,7 @@ async function round(session: LedgerSession): Promise<{ verdict: Verdict; look: 
     const row = await expire(session, silent);
     if (row) rows.push(row);
     const task = taskOf(ledger, silent.run, silent.task);
-    if (row && task) await writeWorklog(session, task);
+    if (row && task) await writeWorklog(session, task, runOf(ledger, task.run)?.runId);
   }
   const skewed = look.skewed.map((row) => ({ ...rowOf(row), rule: 'R-WD-002' }));
   return { verdict: verdictOf(rows, skewed), look };

@@ -1,7 +1,7 @@
 // `baton why`: in plain sentences what a cast waits for or failed on, and the commands that carry it on.
 import type { Door } from '../../engine/door.ts';
 import { type Standing, type Why, whyOf } from '../../engine/why/why.ts';
-import type { Cast } from '../../kernel/state.ts';
+import { type Cast, isOver } from '../../kernel/state.ts';
 import type { Quarantine } from '../../kernel/trust/state.ts';
 import { again, type Call, EXIT, out, outJson, UsageError } from '../command.ts';
 import { nameCast, withDoor } from '../looking.ts';
@@ -19,9 +19,10 @@ export async function run(call: Call): Promise<number> {
 
 /** Only what the status of the cast makes worth looking at is looked at. */
 async function look(door: Door, id: string, baton: string): Promise<Standing> {
-  const isRunning = (await door.cast(id))?.status === 'running';
+  const before = await door.cast(id);
+  const isRunning = before?.status === 'running';
   const driver = isRunning ? await door.driverOf(id) : null;
-  const ledger = isRunning ? await door.ledger() : null;
+  const ledger = before && !isOver(before.status) ? await door.ledger() : null;
   // Whoever seems to be left alone may have ended between the two looks.
   const [cast, entries] = await Promise.all([door.cast(id), door.read({ after: 0, cast: id })]);
   if (!cast) throw new UsageError(`there is no cast ${id}`, 'UNKNOWN_CAST');

@@ -119,14 +119,21 @@ function checkChanges(found: Findings, changes: Json | undefined, assignment: Js
   }
 }
 
+/**
+ * Whatever is given to a credential word, wherever in a word that stands and however plain the value is; not the marker that
+ * is left where a secret was taken out.
+ */
+const GIVEN = /(?!secret:[a-z-]{1,40}\])(?:api[_-]?key|secret|token)\s{0,64}[:=]\s{0,64}(?!\[secret:)\S/i;
+
 function checkNotes(found: Findings, notes: Json | undefined): void {
   for (const [index, note] of listOf(notes).entries()) {
     const own = new Findings();
     checkNoSecret(own, note, 'note');
     checkForeignText(own, note, 'note');
     const refusal = own.refusal();
-    if (!refusal) continue;
-    const { pattern } = refusal.details;
+    const isGiven = isString(note) && GIVEN.test(note);
+    if (!refusal && !isGiven) continue;
+    const pattern = refusal ? refusal.details.pattern : 'generic_secret_assignment';
     const message = 'carries a secret or tries to steer its reader; take it out';
     const details = { index, ...(pattern === undefined ? {} : { pattern }) };
     breaks(found, 'R-PO-004', `result.notes_for_orchestrator[${index}]`, message, details);

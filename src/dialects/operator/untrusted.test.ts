@@ -1,4 +1,5 @@
-// What an agent says in a note and what it writes to a worklog are held to one rule, whichever door they come to.
+// What an agent says in a note and what it writes to a worklog are held to one rule, whichever door they come to. The gate
+// behind an execution refuses remarks too.
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../kernel/json.ts';
 import { EXAMPLE_RESULT } from './example.ts';
@@ -63,7 +64,23 @@ test.each([
   [join('x', 'AKIA', 'ABCDEFGHIJKLMNOP'), 'aws_access_key_id'],
   [join('token: abcdef and AKIA', 'IOSFODNN7EXAMPLE'), 'aws_access_key_id'],
   [join('xx', 'sk-', 'abcdefghijklmnopqrst'), 'openai_api_key'],
+  ['token: 123', 'generic_secret_assignment'],
+  ['token: abc.def', 'generic_secret_assignment'],
+  ['secret: correct.horse.battery', 'generic_secret_assignment'],
+  ['secret: JohnSmith', 'generic_secret_assignment'],
+  ['token: MySecretPass', 'generic_secret_assignment'],
+  ['token: user.token in the handler', 'generic_secret_assignment'],
+  ['secret: src/auth/password.ts was mended', 'generic_secret_assignment'],
+  ['token: https://example.org/docs', 'generic_secret_assignment'],
+  ['secret: sprinting', 'generic_secret_assignment'],
+  [`The commit uses api key ${HEX}`, 'generic_secret_assignment'],
+  [`After the last commit I used secret ${HEX} for CI`, 'generic_secret_assignment'],
   [`bearer ${HEX}`, 'bearer_token'],
+  ['Bearer abcdefghijklmnop', 'bearer_token'],
+  ['Bearer AbCdEfGhIjKlMnOpQrStUv', 'bearer_token'],
+  ['bearer: abcdefghijklmnopqrst', 'bearer_token'],
+  ['Bearer abcdefgh-ijklmnopq', 'bearer_token'],
+  ['Authorization: Bearer mytoken', 'bearer_token'],
 ])('%j is a secret at every door', (text, pattern) => {
   expect(doors(text)).toEqual([pattern, pattern, pattern, pattern]);
 });
@@ -78,21 +95,21 @@ test.each([
   'password: minimum 12 characters',
   'secret: <your secret>',
   'token: $TOKEN',
-  'token: user.token in the handler',
-  'password: src/auth/password.ts was mended',
   'Token: handled by the middleware',
-  'token: https://example.org/docs',
+  'token: validated at the door, secret: string',
+  'Authorization: Bearer tokens are supported, Authorization: Bearer <token>',
   'token=[secret:credential] was taken out, [secret:aws-key] too',
   'if (token === other) tokens.map((token) => token.value)',
   `the token hash ${HEX} fits the commit`,
   'see branch task-9fceb02d0ae598e95dc970b74767f19372d61af8',
   'the bearer of responsibilities is told',
   'No conflicts, ready for merge',
-])('%j is none at any door', (text) => {
-  expect(doors(text)).toEqual([null, null, null, null]);
+])('%j is none for a result and a worklog', (text) => {
+  const [result, , decision, extension] = doors(text);
+  expect([result, decision, extension]).toEqual([null, null, null]);
 });
 
-test.each(['token:', 'secret : a ', 'token=[secret:', 'sk-', 'password:\n', 'bearer 1'])(
+test.each(['token:', 'secret : a ', 'token=[secret:', 'sk-', 'password:\n', 'bearer 1', 'authorization: bearer '])(
   'many of %j are answered in time',
   { timeout: 60_000 },
   (piece) => {

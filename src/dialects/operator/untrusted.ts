@@ -1,6 +1,6 @@
 // Free text inside payloads is data. Secrets in it and structure that imitates the control plane are refused; phrases that
 // try to give orders are only mentioned.
-import { isCredential } from '../../kernel/credential.ts';
+import { isRemark } from '../../kernel/credential.ts';
 import { inspectJson, inspectText, refuseForeign } from '../../kernel/foreign-text.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { findSecrets, scrubJson } from '../../kernel/secrets.ts';
@@ -103,7 +103,7 @@ function isTelling(kind: string): boolean {
 }
 
 /** Every rule below needs one of these; a text without them is done. */
-const HINT = /key|secret|token|passw|bearer|AKIA|sk-/i;
+const HINT = /key|secret|token|passw|bearer|authorization|AKIA|sk-/i;
 
 /** Beside what is found in any text: shapes wherever in a word they begin, and whatever is given to a credential word. */
 function plainSecretIn(text: string): string | null {
@@ -126,21 +126,28 @@ const ASSIGNED =
 
 /**
  * After an equals sign anything counts, however harmless it looks. After a colon the first word does, whatever follows it and
- * also on the next line, unless it is one of a remark, a placeholder or the name of something in code.
+ * also on the next line, be it a number, a name in code or a path; only a remark and a placeholder are let through.
  */
 function isAssigned(text: string): boolean {
   for (const [, operator, written = ''] of text.matchAll(ASSIGNED)) {
     if (operator !== ':') return true;
-    const word = /^["'`]?([^"'`\\,;&|<>]*)/.exec(written)?.[1]?.replace(/[.:)\]}!?]+$/, '') ?? '';
-    if (isCredential(word, 'said', '')) return true;
+    if (!isRemark(firstWord(written))) return true;
   }
   return false;
 }
 
-/** A value that stands after the word bearer, long and with a digit in it as no word of a sentence is. */
+function firstWord(written: string): string {
+  return /^["'`]?([^"'`\\,;&|<>]*)/.exec(written)?.[1]?.replace(/[.:)\]}!?]+$/, '') ?? '';
+}
+
+const BEARER = /\bbearer(?:[ \t]{1,8}|[ \t]{0,8}[:=][ \t]{0,8})["'`]?[A-Za-z0-9._~+/-]{16}/i;
+const AUTHORIZATION =
+  /\bauthorization["'`]?[ \t]{0,8}[:=][ \t]{0,8}["'`]?(?:bearer|basic|token)[ \t]{1,8}(?!\[secret:)(\S{1,256})/gi;
+
+/** What stands after the word bearer and is longer than words are, and whatever a header of that name carries. */
 function bearerValue(text: string): string | null {
-  const values = text.matchAll(/\bbearer[ \t]{1,8}([A-Za-z0-9._~+/-]{16,512})/gi);
-  return [...values].some(([, value = '']) => /[0-9]/.test(value)) ? 'bearer_token' : null;
+  const isSent = () => [...text.matchAll(AUTHORIZATION)].some(([, written = '']) => !isRemark(firstWord(written)));
+  return BEARER.test(text) || isSent() ? 'bearer_token' : null;
 }
 
 function nameOf(kind: string): string {

@@ -18,7 +18,7 @@ export type Standing = {
   readonly baton: string;
   /** Who drives the cast; looked at only where it runs. */
   readonly driver: Driver | null;
-  /** Who holds what; looked at only where the cast runs. */
+  /** Who holds what; looked at only where the cast is not over. */
   readonly ledger: Ledger | null;
   /** What waits for a person in the registry; looked at only where the cast failed. */
   readonly quarantine: readonly Quarantine[];

@@ -16,7 +16,9 @@ export function waiting(standing: Standing): Told {
     ...turns.filter(({ phase }) => phase === 'asked').map((turn) => askedFor(standing, turn)),
     ...turns.filter(({ phase }) => phase === 'blocked').map((turn) => blocked(standing, turn)),
   ];
-  const isStuck = turns.some(({ phase }) => phase === 'blocked') || Object.keys(cast.lanes).length > 0;
+  const isBlocked = turns.some(({ phase }) => phase === 'blocked');
+  // Items that wait for a person's word are not blocked, and trying again would change nothing.
+  const isStuck = isBlocked || (Object.keys(cast.lanes).length > 0 && !turns.some(({ phase }) => phase === 'asked'));
   const isAsking = parts.some((part) => part.code === code);
   return {
     code,

@@ -2,11 +2,13 @@
 // carry it on. Pure: whoever asks has looked at log, driver and registry before.
 import { saidNow } from '../../kernel/cast/expired.ts';
 import { CODES, type Code } from '../../kernel/codes.ts';
+import { freeing } from '../../kernel/ledger/holder.ts';
+import { heldLocks } from '../../kernel/ledger/wire.ts';
 import type { CastStatus } from '../../kernel/state.ts';
 import { consolidate } from '../../kernel/turn/consolidation.ts';
 import { failed } from './failed.ts';
 import { running } from './running.ts';
-import { moment, type Standing, sentence, type Told, type Way, type Why } from './standing.ts';
+import { moment, nameOf, type Standing, sentence, type Told, type Way, type Why } from './standing.ts';
 import { unknownUses } from './unknown-use.ts';
 import { waiting } from './waiting.ts';
 
@@ -15,7 +17,9 @@ export type { Standing, Way, Why } from './standing.ts';
 export function whyOf(standing: Standing): Why {
   const { cast, driver, now } = standing;
   const since = sinceWhen(standing);
-  const told = joined(TELL[cast.status](standing), unknownUses(standing));
+  const stood = joined(TELL[cast.status](standing), unknownUses(standing));
+  const held = holdings(standing);
+  const told = { ...stood, sentences: [...stood.sentences, ...held.sentences], commands: [...stood.commands, ...held.commands] };
   const means = told.code !== null && Object.hasOwn(CODES, told.code) ? CODES[told.code as Code].means : null;
   const first = `Cast ${cast.id} ${stands(standing)} since ${moment(since, now)}.`;
   return {
@@ -76,10 +80,33 @@ function sinceWhen({ cast, entries }: Standing): number {
   return found ? Date.parse(found.at) : cast.clock.startedAt;
 }
 
-function paused({ cast, baton }: Standing): Told {
+function paused({ cast, baton, now }: Standing): Told {
   const resume = { does: 'carry it on', command: `${baton} resume ${cast.id}` };
   const why = cast.reason === '' ? [] : [sentence(cast.reason)];
-  return { code: null, sentences: [...why, 'Its agents were stopped; what was accepted is kept.'], commands: [resume] };
+  // What it was waiting for when it was stopped waits for it again when it goes on.
+  const held = Object.values(cast.turns).flatMap((turn) => (turn.held === null ? [] : [{ turn, ...turn.held }]));
+  const putOff = held.map(({ turn, code, reason, until }) => {
+    const when = until === null ? '' : ` until ${moment(until, now)}`;
+    return `Before that turn ${turn.id}, ${nameOf(cast, turn)}, was put off${when} (${code}): ${sentence(reason)}`;
+  });
+  const rest = 'Its agents were stopped; what was accepted is kept.';
+  return { code: null, sentences: [...why, ...putOff, rest], commands: [resume] };
+}
+
+/** What a cast of which nothing runs keeps from others, and how a person gives it back. */
+function holdings({ cast, ledger, baton }: Standing): Told {
+  const nothing = { code: null, sentences: [], commands: [] };
+  if (!ledger || cast.status === 'running') return nothing;
+  const tasks = new Map<string, string[]>();
+  for (const { task, path } of heldLocks(ledger, cast.id)) tasks.set(task, [...(tasks.get(task) ?? []), path]);
+  return {
+    ...nothing,
+    sentences: [...tasks].map(([task, paths]) => `${task} is half done and holds ${paths.join(', ')} until it goes on.`),
+    commands: [...tasks.keys()].map((task) => ({
+      does: `give back what ${task} holds`,
+      command: `${baton}${freeing(cast.id, task).slice('baton'.length)}`,
+    })),
+  };
 }
 
 function aborted({ cast, entries, baton }: Standing): Told {

@@ -11,8 +11,9 @@ const WRITERS = 'Write|Edit|MultiEdit|NotebookEdit|Bash';
 
 /** The events that are hooked, with the tools they are about. */
 const HOOKED: readonly Hooked[] = [
-  ['PreToolUse', WRITERS],
+  ['PreToolUse', `${WRITERS}|Task|Agent`],
   ['PostToolUse', WRITERS],
+  ['UserPromptSubmit', null],
   ['Stop', null],
   ['SubagentStop', null],
   ['SessionStart', null],
@@ -22,6 +23,10 @@ export const claudeHost: Host = {
   name: 'claude',
   files: [SETTINGS, SERVERS],
   notes: ['Claude Code asks once whether it may use the server in .mcp.json.'],
+  warnings: (file, text) =>
+    file === SETTINGS && /"disableAllHooks"\s*:\s*true/.test(text)
+      ? [`disableAllHooks is true in ${SETTINGS}: no hook runs until it is taken out, and nothing is refused.`]
+      : [],
   add(file, text, how) {
     const changed = changeJson(file, text, (object) =>
       file === SERVERS ? withServer(object, how) : withHooks(object, SETTINGS, HOOKED, how, '"$CLAUDE_PROJECT_DIR"'),

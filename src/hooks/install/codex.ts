@@ -15,6 +15,7 @@ const WRITERS = 'Bash|apply_patch|Edit|Write';
 const HOOKED: readonly Hooked[] = [
   ['PreToolUse', WRITERS],
   ['PostToolUse', WRITERS],
+  ['UserPromptSubmit', null],
   ['Stop', null],
   ['SubagentStop', null],
   ['SessionStart', null],

@@ -16,6 +16,8 @@ export interface Host {
   readonly files: readonly string[];
   /** What the user has to know or to do besides. */
   readonly notes: readonly string[];
+  /** What stands in a file of his that keeps Baton from working, in words. */
+  warnings?(file: string, text: string): readonly string[];
   /** The text of the file with Baton in it; `text` is null where there is no file, and holds nothing of Baton's. */
   add(file: string, text: string | null, how: How): string | Denied;
   /** The text without Baton; null where nothing is left that anybody wrote. */

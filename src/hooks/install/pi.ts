@@ -59,7 +59,9 @@ export default function (pi: Pi) {
     const use = asHook(event.toolName, event.input ?? {});
     if (!use) return undefined;
     const reason = await refusal({ session_id: SESSION, cwd: ctx?.cwd ?? process.cwd(), ...use });
-    return reason === undefined ? undefined : { block: true, reason };
+    if (reason === undefined) return undefined;
+    // Nothing else tells the agent under which name its claims count.
+    return { block: true, reason: \`\${reason}\\nTo baton you are \${SESSION}: claim tasks with --owner \${SESSION}.\` };
   });
 }
 `;

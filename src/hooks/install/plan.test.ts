@@ -63,6 +63,12 @@ test.each<[string, string, Files]>([
   for (const file of Object.keys(files)) expect(after[file] ?? null).toBe(before[file] ?? null);
 });
 
+test('settings that keep every hook from running are pointed out', () => {
+  const { warnings } = hostNamed('claude');
+  expect(warnings?.(SETTINGS, '{"disableAllHooks": true}')).toHaveLength(1);
+  expect(warnings?.(SETTINGS, '{"disableAllHooks": false}')).toEqual([]);
+});
+
 test('what was there stays, also what came later', () => {
   const { files, record } = installed('claude', { [SETTINGS]: odd });
   const settings = JSON.parse(files[SETTINGS] ?? '');
@@ -84,8 +90,15 @@ test('what was there stays, also what came later', () => {
 test('hooks name the folder of the session and refuse when baton cannot be started', () => {
   const { files } = installed('claude', {});
   const { hooks } = JSON.parse(files[SETTINGS] ?? '');
-  expect(Object.keys(hooks)).toEqual(['PreToolUse', 'PostToolUse', 'Stop', 'SubagentStop', 'SessionStart']);
-  expect(hooks.PreToolUse[0]).toMatchObject({ matcher: 'Write|Edit|MultiEdit|NotebookEdit|Bash' });
+  expect(Object.keys(hooks)).toEqual([
+    'PreToolUse',
+    'PostToolUse',
+    'UserPromptSubmit',
+    'Stop',
+    'SubagentStop',
+    'SessionStart',
+  ]);
+  expect(hooks.PreToolUse[0]).toMatchObject({ matcher: 'Write|Edit|MultiEdit|NotebookEdit|Bash|Task|Agent' });
   const command = `'/opt/my baton/bin/baton' -C "$CLAUDE_PROJECT_DIR" hook PreToolUse || exit 2`;
   expect(hooks.PreToolUse[0].hooks).toEqual([{ type: 'command', command, timeout: 15 }]);
   expect(JSON.parse(files['.mcp.json'] ?? '')).toEqual({
@@ -99,7 +112,14 @@ test('hooks name the folder of the session and refuse when baton cannot be start
 test('codex gets the same hooks, for the tools by which it writes, and the workspace by name', () => {
   const { files } = installed('codex', { '.codex/hooks.json': odd }, {}, { dir: "/w's" });
   const { hooks } = JSON.parse(files['.codex/hooks.json'] ?? '') as { hooks: Record<string, JsonObject[]> };
-  expect(Object.keys(hooks)).toEqual(['Stop', 'PreToolUse', 'PostToolUse', 'SubagentStop', 'SessionStart']);
+  expect(Object.keys(hooks)).toEqual([
+    'Stop',
+    'PreToolUse',
+    'PostToolUse',
+    'UserPromptSubmit',
+    'SubagentStop',
+    'SessionStart',
+  ]);
   const command = `'/opt/my baton/bin/baton' -C '/w'\\''s' hook PreToolUse || exit 2`;
   expect(hooks.PreToolUse).toEqual([
     { matcher: 'Bash|apply_patch|Edit|Write', hooks: [{ type: 'command', command, timeout: 15 }] },

@@ -14,6 +14,7 @@ export function applyApproval(approvals: Approvals, fact: ApprovalFact, at: numb
   switch (fact.kind) {
     case 'approval.linked':
       approval.from = { cast: fact.cast, turn: fact.turn, attempt: fact.attempt };
+      if (fact.words) approval.sealed = { ...approval.sealed, ...fact.words };
       return;
     case 'approval.approved': {
       const { by, until, reason } = fact;
@@ -39,6 +40,7 @@ export function applyApproval(approvals: Approvals, fact: ApprovalFact, at: numb
     }
     case 'approval.rejected':
     case 'approval.expired':
+    case 'approval.withdrawn':
       delete approvals[fact.id];
       return;
     case 'approval.refused':

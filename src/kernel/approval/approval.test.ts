@@ -262,10 +262,14 @@ test('a look does not use anything up', () => {
   expect(log.use('P-1').code).toBe('OK');
 });
 
-test('permission in words is over when it is given', () => {
+test('permission in words covers no command, and is over with its time', () => {
   const log = play();
   log.ask(sealed('P-1', { commands: [] }));
   log.say('P-1', 'approve');
+  expect(log.use('P-1')).toMatchObject({ code: 'APPROVAL_IN_WORDS', reason: expect.stringContaining('no command') });
+  expect(log.say('P-1', 'approve').code).toBe('NOT_ALLOWED_NOW');
+  log.wait(10 * MINUTE);
+  log.sweep();
   expect(log.state.approvals).toEqual({});
 });
 
@@ -347,6 +351,17 @@ test('a report is tied to the approval that its agent was given, and not to anyb
   expect(reported(given('P-1'), foreign).asked.id).toBe('P-2');
   const other = sealed('P-2', { relays: 'P-1', commands: [command('deploy test')] });
   expect(reported(given('P-1'), other).asked.id).toBe('P-2');
+});
+
+test('what a report says of the approval that it names is shown to the person, and changes nothing that was sealed', () => {
+  const bare = { operation: 'held back', scope: 'deploy', rollback: null, verification: null };
+  const before = (log: ReturnType<typeof play>) => log.ask(sealed('P-1', bare));
+  const words = { operation: 'deploy it', rollback: 'deploy the last one', verification: 'look' };
+  const { asked, log } = reported(before, sealed('P-2', { relays: 'P-1', ...words, scope: 'not said' }));
+  expect(asked.facts).toMatchObject([{ kind: 'approval.linked', id: 'P-1', words }]);
+  expect(log.state.approvals['P-1']?.sealed).toEqual(sealed('P-1', { ...bare, ...words }));
+  log.say('P-1', 'approve');
+  expect(log.use('P-1').code).toBe('OK');
 });
 
 test('a person who was faster than the report is heard, once', () => {

@@ -4,7 +4,7 @@ import type { Fact } from '../fact.ts';
 import type { Input } from '../input.ts';
 import { allow, type Denied, type Verdict } from '../verdict.ts';
 import { isSameCommand } from './difference.ts';
-import type { ApprovalRequest, Origin, SealedRequest } from './request.ts';
+import { type ApprovalRequest, NOT_SAID, type Origin, type SealedRequest, type Words } from './request.ts';
 import { expireDue, settle } from './settle.ts';
 import { type Approval, approvalOf, turnOf } from './state.ts';
 import { finish, use } from './use.ts';
@@ -73,7 +73,10 @@ export function requestApproval(pen: Pen, sealed: SealedRequest, from: Origin | 
     return asked(sealed.id, 'pending');
   }
   const isLinked = open.from?.cast === from?.cast && open.from?.turn === from?.turn;
-  if (from && !isLinked) pen.write({ kind: 'approval.linked', id: open.id, ...from });
+  const words = newWords(open.sealed, sealed);
+  if (from && (!isLinked || words)) {
+    pen.write({ kind: 'approval.linked', id: open.id, ...from, ...(words ? { words } : {}) });
+  }
   if (from && open.grant) {
     // A person was faster than the report: the turn that begins to wait hears of the decision all the same.
     const { by, reason, until } = open.grant;
@@ -85,6 +88,20 @@ export function requestApproval(pen: Pen, sealed: SealedRequest, from: Origin | 
 function ask(pen: Pen, sealed: SealedRequest, from: Origin | null): void {
   const attempt = from ? { attempt: from.attempt } : {};
   pen.write({ kind: 'approval.requested', id: sealed.id, ...turnOf(from), ...attempt, sealed });
+}
+
+/**
+ * What a report says about an approval that was sealed without it: a hook knows the command and nothing else, and a person
+ * decides by how it is undone and how its success is seen.
+ */
+function newWords(known: SealedRequest, { operation, scope, rollback, verification }: SealedRequest): Words | null {
+  const words: Words = {
+    ...(operation === NOT_SAID || operation === known.operation ? {} : { operation }),
+    ...(scope === NOT_SAID || scope === known.scope ? {} : { scope }),
+    ...(rollback === null || rollback === known.rollback ? {} : { rollback }),
+    ...(verification === null || verification === known.verification ? {} : { verification }),
+  };
+  return Object.keys(words).length > 0 ? words : null;
 }
 
 /** The approval that the request names, if it is the same requester's and about the same commands. */

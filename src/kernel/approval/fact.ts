@@ -1,6 +1,6 @@
 // What happened to approvals. Where one belongs to a turn, every fact about it names the turn.
 import type { Code } from '../codes.ts';
-import type { Executor, SealedRequest } from './request.ts';
+import type { Executor, SealedRequest, Words } from './request.ts';
 
 /** One part of what is presented that is not what was approved. */
 export type Difference = {
@@ -32,6 +32,8 @@ export type ApprovalFact =
       readonly cast: string;
       readonly turn: number;
       readonly attempt: number;
+      /** What the report says about it, where that is more than was known. */
+      readonly words?: Words;
     }
   | (OfTurn & {
       readonly kind: 'approval.approved';
@@ -46,6 +48,8 @@ export type ApprovalFact =
     })
   | (OfTurn & { readonly kind: 'approval.rejected'; readonly by: string; readonly reason: string })
   | (OfTurn & { readonly kind: 'approval.expired'; readonly what: 'request' | 'grant' })
+  /** What asked for it ended, or went on without it. */
+  | (OfTurn & { readonly kind: 'approval.withdrawn'; readonly what: 'request' | 'grant'; readonly reason: string })
   | (OfTurn & {
       readonly kind: 'approval.used';
       readonly index: number;

@@ -7,14 +7,16 @@ const KEYS = {
   known: (id: string) => `approval:${id}`,
   rejected: (id: string) => `approval-rejected:${id}`,
   expired: (id: string) => `approval-expired:${id}`,
+  withdrawn: (id: string) => `approval-withdrawn:${id}`,
 } as const;
 
-export type Past = 'unknown' | 'rejected' | 'expired' | 'used';
+export type Past = 'unknown' | 'rejected' | 'expired' | 'withdrawn' | 'used';
 
 /** What became of an approval that is not open any more. */
 export function pastOf(id: string, used: Readonly<Record<string, number>> = {}): Past {
   if (Object.hasOwn(used, KEYS.rejected(id))) return 'rejected';
   if (Object.hasOwn(used, KEYS.expired(id))) return 'expired';
+  if (Object.hasOwn(used, KEYS.withdrawn(id))) return 'withdrawn';
   return Object.hasOwn(used, KEYS.known(id)) ? 'used' : 'unknown';
 }
 
@@ -25,7 +27,7 @@ export function approvalKeysWanted(request: Request): readonly string[] {
     case 'approval.decide':
     case 'approval.use':
     case 'approval.finish':
-      return [KEYS.known(request.id), KEYS.rejected(request.id), KEYS.expired(request.id)];
+      return [KEYS.known, KEYS.rejected, KEYS.expired, KEYS.withdrawn].map((keyOf) => keyOf(request.id));
     default:
       return [];
   }
@@ -39,6 +41,8 @@ export function approvalKeysUsedBy(fact: Fact): readonly string[] {
       return [KEYS.rejected(fact.id)];
     case 'approval.expired':
       return [KEYS.expired(fact.id)];
+    case 'approval.withdrawn':
+      return [KEYS.withdrawn(fact.id)];
     case 'approval.used':
       return [`approval-used:${fact.id}:${fact.index}${fact.round === 0 ? '' : `:${fact.round}`}`];
     default:

@@ -73,6 +73,12 @@ export type SealedRequest = {
   readonly refusal: Denied | null;
 };
 
+/** What stands in for words that nobody said. */
+export const NOT_SAID = 'not said';
+
+/** What is said about the commands for people. It is not sealed: none of it changes what runs. */
+export type Words = Partial<Pick<SealedRequest, 'operation' | 'scope' | 'rollback' | 'verification'>>;
+
 /** The turn whose agent asks. */
 export type Origin = { readonly cast: string; readonly turn: number; readonly attempt: number };
 

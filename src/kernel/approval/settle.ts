@@ -40,6 +40,12 @@ export function refusalOfClosed(id: string, past: Past): Denied {
       );
     case 'expired':
       return deny('APPROVAL_EXPIRED', `${id} has expired; ask again, and a new one is made`, { approval: id });
+    case 'withdrawn':
+      return deny(
+        'APPROVAL_WITHDRAWN',
+        `${id} was withdrawn: the turn or the cast that asked for it ended, or went on without it; \`baton log\` says when and why. If it is still wanted, it is asked for again`,
+        { approval: id },
+      );
     case 'used':
       return deny(
         'APPROVAL_USED',

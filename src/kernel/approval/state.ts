@@ -6,7 +6,7 @@ export type Approvals = Record<string, Approval>;
 
 export type Approval = {
   readonly id: string;
-  readonly sealed: SealedRequest;
+  sealed: SealedRequest;
   readonly since: number;
   /** The turn that waits for it. */
   from: Origin | null;
@@ -48,9 +48,10 @@ export function isDue(approval: Approval, at: number): boolean {
   return at >= endOf(approval) && !isUnsettled(approval);
 }
 
-/** Whether nothing of it can be used any more. */
+/** Whether nothing of it can be used any more. A permission in words is never used: it ends with its time or its turn. */
 export function isSpent({ sealed, grant, uses }: Approval): boolean {
-  return grant !== null && sealed.commands.every((_, index) => uses[index]?.phase === 'finished');
+  const { commands } = sealed;
+  return grant !== null && commands.length > 0 && commands.every((_, index) => uses[index]?.phase === 'finished');
 }
 
 /** The turn that waits, as every fact about its approval names it. */

@@ -28,6 +28,10 @@ export function use(pen: Pen, input: Wish, expired: ReadonlySet<string>): Verdic
     const who = { part: 'requester', name: 'requester', approved: sealed.requester, given: requester } as const;
     return mismatch(pen, approval, [who]);
   }
+  if (sealed.commands.length === 0) {
+    const reason = `${id} is a permission in words and covers no command; ask for the command itself, word for word, in exact_content`;
+    return refuse(pen, id, approval, deny('APPROVAL_IN_WORDS', reason, { approval: id, operation: sealed.operation }));
+  }
   const matching = [...sealed.commands.keys()].filter((index) => {
     const command = sealed.commands[index];
     return command !== undefined && isSameCommand(command, presented);

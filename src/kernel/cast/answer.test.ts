@@ -117,6 +117,26 @@ test.each([
   expect(cast.cast.status).toBe(materia === 'Tool' ? 'failed' : 'running');
 });
 
+test.each([
+  ['text', 'this text ends in the midd'],
+  ['json', '{"satisfied":true}'],
+  ['json', '{"satisf'],
+])(
+  'a %s answer that its provider cut short is refused whatever it reads like, and repaired once: %s',
+  (parse, output) => {
+    const cast = play({ config: graph({ 'Socket-1': { materia: 'Judge', parse } }) });
+    for (const attempt of [1, 2]) {
+      cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt });
+      cast.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt, output, cutShort: true });
+    }
+    const refused = cast.all('attempt.refused');
+    expect(refused.map(({ repair }) => repair)).toEqual([true, false]);
+    expect(refused[0]?.verdict.reason).toContain('cut off before its end');
+    expect(cast.briefs('Socket-1')[1]).toContain('cut off before its end');
+    expect(cast.cast).toMatchObject({ status: 'failed', code: 'CONTRACT_VIOLATION' });
+  },
+);
+
 test('a socket that may say more than the usual mebibyte is read to its limit', () => {
   const context = 'x'.repeat(1_500_000);
   const limits = { limits: { maxOutputBytes: 2_097_152 } };

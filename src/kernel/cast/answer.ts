@@ -16,6 +16,7 @@ import { scrub, scrubJson } from '../secrets.ts';
 import type { Cast, Turn, Usage } from '../state.ts';
 import { refusalOfSmuggled } from '../trust/smuggled.ts';
 import { contractFor } from '../turn/contract-for.ts';
+import { heldLoop, isOnlyLoop } from '../turn/loop-state.ts';
 import { utf8Length } from '../utf8-length.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { cleanNote } from './agent-note.ts';
@@ -46,7 +47,7 @@ export function takeOutput(pen: Pen, cast: Cast, turn: Turn, answer: Answer, isV
   if (!isVouched && turn.fence !== null && task?.fence !== turn.fence) return disown(pen, cast, turn);
   const { truncated } = answer;
   const usage = answer.usage ?? FREE;
-  const reading = readOutput(pen, cast, turn, answer.output, truncated === true);
+  const reading = readOutput(pen, cast, turn, answer);
   // Nothing is stored or handed on with a secret in it; from here on the scrubbed text and value are the output.
   const output = scrub(answer.output);
   const agent = cleanNote(answer.agent);
@@ -69,6 +70,9 @@ export function takeOutput(pen: Pen, cast: Cast, turn: Turn, answer: Answer, isV
 export function takeVerification(pen: Pen, cast: Cast, turn: Turn, seen: Seen): Verdict {
   const { answered } = turn;
   if (!answered) return deny('NOT_ALLOWED_NOW', `turn ${turn.id} has nothing to verify`);
+  const task = taskOfTurn(pen.state, cast, turn);
+  // A person gave the paths back before it was looked at, and others may have changed them since.
+  if (turn.fence !== null && task && task.fence === null) return disown(pen, cast, turn);
   return conclude(pen, cast, turn, answered, seen);
 }
 
@@ -157,7 +161,12 @@ function cleanVerdict(verdict: Denied): Denied {
   return deny(verdict.code, scrub(reason).text, scrubJson(details).value as Denied['details']);
 }
 
-function readOutput(pen: Pen, cast: Cast, turn: Turn, output: string, truncated: boolean): Reading {
+function readOutput(
+  pen: Pen,
+  cast: Cast,
+  turn: Turn,
+  { output, truncated = false, cutShort = false }: Answer,
+): Reading {
   const socket = socketOf(cast, turn.socket);
   const bytes = utf8Length(output);
   const { maxOutputBytes } = socket.limits;
@@ -169,8 +178,9 @@ function readOutput(pen: Pen, cast: Cast, turn: Turn, output: string, truncated:
   const read = pen.dialects[socket.contract].read(output, contractFor(cast, turn));
   const smuggled = read.ok ? refusalOfSmuggled(output, read.handoff.payload) : null;
   const reading: Reading = smuggled ? { ok: false, verdict: smuggled } : read;
+  if (cutShort) return { ok: false, verdict: cutOff(reading.ok ? null : reading.verdict, CUT_SHORT) };
   if (!truncated || (reading.ok && mayBeCut(socket, materiaOf(cast, turn.socket)))) return reading;
-  return { ok: false, verdict: cutOff(reading.ok ? null : reading.verdict, maxOutputBytes) };
+  return { ok: false, verdict: cutOff(reading.ok ? null : reading.verdict, cutAt(maxOutputBytes)) };
 }
 
 /**
@@ -183,9 +193,16 @@ function mayBeCut({ contract, limits }: Socket, { type }: Materia): boolean {
 
 const RAISE = 'write less, or raise limits.maxOutputBytes of the socket';
 
+/** Said of half an answer, whatever it reads like: JSON with words after it may be whole, and nobody knows. */
+const CUT_SHORT =
+  'the answer was cut off before its end, at the limit of length of the model or at a filter of its provider; answer in fewer words, or with a model that may say more';
+
+function cutAt(maxOutputBytes: number): string {
+  return `the output is larger than the ${maxOutputBytes} bytes that are allowed and was cut there; ${RAISE}`;
+}
+
 /** What is wrong with half an output is not what is wrong: that the other half is missing comes first. */
-function cutOff(refusal: Denied | null, maxOutputBytes: number): Denied {
-  const message = `the output is larger than the ${maxOutputBytes} bytes that are allowed and was cut there; ${RAISE}`;
+function cutOff(refusal: Denied | null, message: string): Denied {
   if (!refusal) return deny('CONTRACT_VIOLATION', message, { issues: [{ path: '$', message }] });
   const { code, reason, details } = refusal;
   const issues = Array.isArray(details.issues) ? details.issues : [];
@@ -270,9 +287,11 @@ type Told = { readonly usage: Usage; readonly agent?: AgentNote; readonly touche
 function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, answer: Told, verdict: Denied): Verdict {
   const { usage, agent, touched } = answer;
   const isAgent = materiaOf(cast, turn.socket).type === 'agent';
-  const repair = isAgent && hasRepairs(cast, turn) && isMendable(verdict);
+  const loop = isAgent ? heldLoop(verdict, turn.loops ?? 0) : null;
+  // A loop that is spent and still claims to be complete is no slip of the pen.
+  const repair = loop !== null || (isAgent && hasRepairs(cast, turn) && isMendable(verdict) && !isOnlyLoop(verdict));
   const { id, attempt } = turn;
-  const told = { usage, ...(agent ? { agent } : {}), ...(touched ? { touched } : {}) };
+  const told = { ...(loop ? { loop } : {}), usage, ...(agent ? { agent } : {}), ...(touched ? { touched } : {}) };
   pen.write({ kind: 'attempt.refused', cast: cast.id, turn: id, attempt, output, ...told, verdict, repair });
   warn(pen, cast);
   // An agent that never gets further is blocked, and a person is told: the cast need not end for it.
@@ -281,7 +300,11 @@ function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, answer: Told, 
     if (turn.lane !== null) return stopRefused(pen, cast, turn, verdict);
     fail(pen, cast, verdict, id);
   } else if (!repair) {
-    const tried = isAgent ? ` after ${turn.repairs} of ${cast.rules.limits.repairTurnsMax} repair turns` : '';
+    const tried = isOnlyLoop(verdict)
+      ? ` after its COMPLETE was held ${turn.loops ?? 0} times`
+      : isAgent
+        ? ` after ${turn.repairs} of ${cast.rules.limits.repairTurnsMax} repair turns`
+        : '';
     const details = { ...verdict.details, refused: verdict.code, socket: turn.socket };
     fail(
       pen,
@@ -330,7 +353,7 @@ export function takeFault(
   const task = taskOfTurn(pen.state, cast, turn);
   const isUnknown = runsOnce(cast, turn) && mayHaveWorked(input);
   const { next, told } = isUnknown
-    ? { next: { again: true }, told: '' }
+    ? { next: { again: true, isUnknown: true as const }, told: '' }
     : fault === 'timeout'
       ? { next: { again: isAgent && mayTryAgain(cast, turn, task) }, told: '' }
       : isAgent || isScripted(cast, turn.socket)

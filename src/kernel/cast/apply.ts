@@ -1,8 +1,9 @@
 // The bookkeeping of one cast: what a fact does to it, in place. No rules and no failure.
 import type { AgentNote, CastFact, Fact } from '../fact.ts';
-import { type Cast, type Turn, type Usage, walkOf } from '../state.ts';
+import { type Cast, type ReworkNote, type Turn, type Usage, walkOf } from '../state.ts';
 import { noteSpeaker } from '../trust/speaker.ts';
 import { withReport } from '../turn/consolidation.ts';
+import type { HeldLoop } from '../turn/loop-state.ts';
 import { SET_TO_WORK } from '../turn/transition.ts';
 import { committed } from './committed.ts';
 import { withSaid } from './exchange.ts';
@@ -95,7 +96,8 @@ export function applyToCast(
     case 'attempt.refused': {
       const turn = settle(cast, fact);
       cast.data = committed(cast.data, fact.changes ?? [], null);
-      if (turn && fact.repair) {
+      if (turn && fact.loop) goesOn(turn, fact, fact.loop);
+      else if (turn && fact.repair) {
         Object.assign(turn, { phase: 'owed', repairs: turn.repairs + 1 });
         turn.refusal = { verdict: fact.verdict, raw: fact.output.slice(0, 1000) };
         turn.session = fact.agent?.session ?? null;
@@ -140,6 +142,7 @@ export function applyToCast(
       return;
     case 'turn.reopened':
       mergeEnded(cast, fact.turn);
+      delete cast.turns[fact.turn]?.loops;
       update(cast, fact.turn, {
         phase: 'owed',
         repairs: 0,
@@ -184,13 +187,20 @@ export function applyToCast(
       return;
     case 'rework.noted': {
       const key = noteKey(fact.note.target, fact.note.item);
-      cast.rework[key] = [...(cast.rework[key] ?? []), fact.note].slice(-REWORK_NOTES_MAX);
-      cast.heard = withoutNoted(cast.heard, fact.note);
+      const notes = [...(cast.rework[key] ?? []), fact.note];
+      cast.rework[key] = notes.slice(-REWORK_NOTES_MAX);
+      // A rejection that is too old for a note is too old to be heard.
+      cast.heard = withoutNoted(cast.heard, notes.slice(0, -REWORK_NOTES_MAX));
       return;
     }
     case 'rework.cleared':
       for (const [key, notes] of Object.entries(cast.rework)) {
-        const kept = notes.filter((note) => note.from !== fact.from || note.item !== fact.item);
+        const isKept = (note: ReworkNote) => note.from !== fact.from || note.item !== fact.item;
+        const kept = notes.filter(isKept);
+        cast.heard = withoutNoted(
+          cast.heard,
+          notes.filter((note) => !isKept(note)),
+        );
         if (kept.length > 0) cast.rework[key] = kept;
         else delete cast.rework[key];
       }
@@ -280,6 +290,17 @@ function reported(cast: Cast, fact: Extract<CastFact, { kind: 'turn.reported' }>
       : { what: outcome === 'ask' ? 'answer' : 'approval', question: note, since: at, approval, ...ends };
 }
 
+/** The agent goes on with its loop, as if it had been told to. */
+function goesOn(
+  turn: Turn,
+  { agent }: Extract<CastFact, { kind: 'attempt.refused' }>,
+  { round, said, told }: HeldLoop,
+): void {
+  Object.assign(turn, { phase: 'owed', loops: round, refusal: null, answered: null, progress: SET_TO_WORK });
+  turn.session = agent?.session ?? null;
+  turn.exchange = withSaid(withSaid(turn.exchange, { from: 'agent', text: said }), { from: 'runtime', text: told });
+}
+
 /** What comes next is in the fact: another choice, a shorter brief, a new conversation, patience, or simply once more. */
 function failedAttempt(turn: Turn, fact: Extract<CastFact, { kind: 'attempt.failed' }>): void {
   const { again, choice, briefBytesMax, forgetsSession, until } = fact;
@@ -353,12 +374,13 @@ function ended(cast: Cast, status: Cast['status'], code: string | null, reason: 
   if (clock.runningSince !== null) clock.elapsedMs += Math.max(0, at - clock.runningSince);
   clock.runningSince = null;
   delete cast.until;
-  Object.assign(cast, { status, code, reason });
+  Object.assign(cast, { status, code, reason, since: at });
 }
 
 function running(cast: Cast, at: number): void {
   cast.clock.runningSince = at;
   delete cast.until;
+  delete cast.since;
   Object.assign(cast, { status: 'running', code: null, reason: '' });
 }
 

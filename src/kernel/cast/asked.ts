@@ -1,5 +1,6 @@
 // What waits for a person: turns that a person takes, and agents that ask or want permission. The cast waits when nothing
 // else of it goes on. In a turn of their own what a person says is read like any other output; an agent is told it.
+import { type Approval, approvalOf } from '../approval/state.ts';
 import type { Fact } from '../fact.ts';
 import type { Input } from '../input.ts';
 import { scrub } from '../secrets.ts';
@@ -14,6 +15,8 @@ import { startReady } from './dispatch.ts';
 import { materiaOf, type Pen } from './pen.ts';
 import { collapse } from './rework.ts';
 import { isScripted } from './script.ts';
+import { reclaim, taskOfTurn } from './task.ts';
+import { isLeftOut, leaveOut } from './task-by-hand.ts';
 
 export const PERSON = 'person';
 
@@ -51,8 +54,10 @@ function wanted(cast: Cast, turn: Turn, label: string, { what, question, approva
   const said = cut(whole, QUESTION_CHARS_MAX);
   if (what === 'approval') {
     // Nobody is led to agree to what is not shown to the end.
-    const then =
-      said === whole && !whole.endsWith('…') ? `, then: baton approve ${approval} or baton reject ${approval}` : '';
+    const isWhole = said === whole && !whole.endsWith('…');
+    const then = isWhole
+      ? `, then: baton approve ${approval} or baton reject ${approval}`
+      : ` (it is ${approval}; to refuse it: baton reject ${approval})`;
     return `${turn.socket} (${label}) asks for permission: ${said}; look with: baton approvals${then}`;
   }
   return `${turn.socket} (${label}) asks: ${said}; answer with: baton answer ${cast.id} --turn ${turn.id} "…"`;
@@ -84,6 +89,15 @@ export function takeAnswer(pen: Pen, cast: Cast, input: Extract<Input, { kind: '
     const reason = `turn ${turn.id} waits for a decision about ${approval}; use: baton approve ${approval} or baton reject ${approval}`;
     return deny('NOT_ALLOWED_NOW', reason, { approval });
   }
+  const task = taskOfTurn(pen.state, cast, turn);
+  if (turn.item !== null && isLeftOut(task)) {
+    const reason = `turn ${turn.id} is left out, because ${turn.task} is ${task?.status}; go on without it: baton continue ${cast.id}`;
+    return deny('NOT_ALLOWED_NOW', reason, { turn: turn.id, task: turn.task });
+  }
+  const isOwn = turn.phase === 'asked' && !turn.asks;
+  // What a person hands in is not lost because the paths were given back meanwhile, unless somebody has them now.
+  const unowned = isOwn ? reclaim(pen, cast, turn) : null;
+  if (unowned) return unowned;
   if (cast.status === 'waiting') {
     pen.write({ kind: 'cast.resumed', cast: cast.id, reason: `turn ${turn.id} was answered` });
   }
@@ -91,7 +105,7 @@ export function takeAnswer(pen: Pen, cast: Cast, input: Extract<Input, { kind: '
   if (turn.asks) return tell(pen, cast, turn, 'person', input.output);
   const { at, by, output } = input;
   const said = { kind: 'attempt.output', at, by, cast: cast.id, turn: turn.id, attempt: turn.attempt, output } as const;
-  return takeOutput(pen, cast, turn, said);
+  return takeOutput(pen, cast, turn, said, true);
 }
 
 /** Sets an agent that asked to work again, with what it is told. */
@@ -109,7 +123,8 @@ export function takeDecisions(pen: Pen, facts: readonly Fact[]): void {
     const turn = cast?.turns[fact.turn ?? 0];
     if (!cast || turn?.asks?.approval !== fact.id || isOver(cast.status)) continue;
     if (cast.status === 'waiting') pen.write({ kind: 'cast.resumed', cast: cast.id, reason: `${fact.id} was decided` });
-    tell(pen, cast, turn, 'runtime', decided(fact));
+    leaveOut(pen, cast);
+    if (cast.turns[turn.id]) tell(pen, cast, turn, 'runtime', decided(fact, approvalOf(pen.state.approvals, fact.id)));
     if (cast.status === 'running') startReady(pen, cast);
     waitIfAsked(pen, cast);
   }
@@ -117,13 +132,20 @@ export function takeDecisions(pen: Pen, facts: readonly Fact[]): void {
 
 type Decided = Extract<Fact, { kind: 'approval.approved' | 'approval.rejected' | 'approval.expired' }>;
 
-function decided(fact: Decided): string {
+function decided(fact: Decided, approval: Approval | null): string {
   switch (fact.kind) {
     case 'approval.approved':
+      if (approval?.sealed.commands.length === 0) return agreed(fact.id, approval.sealed.operation);
       return `${fact.id} is approved. Run exactly what was approved, once, with: baton exec --approval ${fact.id} -- followed by the command's words. Anything else is refused.`;
     case 'approval.rejected':
       return `${fact.id} was rejected${fact.reason === '' ? '' : `: ${fact.reason}`}. Do not run it. Find another way, or report BLOCKED.`;
     case 'approval.expired':
       return `${fact.id} expired before it was used. Do not run it; if it is still needed, ask again with a new APPROVAL_REQUEST.`;
   }
+}
+
+/** Nothing was sealed that could be run. */
+function agreed(id: string, operation: string): string {
+  const what = cut(collapse(operation), QUESTION_CHARS_MAX);
+  return `${id} is approved. It is a permission in words and covers no command: a person agrees to this: ${what}. Go on with that. Do not use baton exec for it; a command that changes state needs an approval of its own, with exact_content.`;
 }

@@ -129,6 +129,33 @@ test('an item is not told the result of another; whoever comes after the loop is
   expect([told('Socket-2'), told('Socket-3'), told('Socket-5')]).toEqual([[true, false], [true, true], [true]]);
 });
 
+test('why something was rejected is heard on the way back, by everybody once, and by nobody when it is settled', () => {
+  const sockets = {
+    'Socket-1': { materia: 'Tool', parse: 'text', edges: [always('Socket-2')] },
+    'Socket-2': { materia: 'M2', parse: 'text', edges: [always('Socket-3')] },
+    'Socket-3': {
+      materia: 'M3',
+      parse: 'json',
+      edges: [
+        { when: 'not_satisfied', to: 'Socket-1', maxTraversals: 3 },
+        { when: 'satisfied', to: 'Socket-4' },
+      ],
+    },
+    'Socket-4': { materia: 'M2', parse: 'text' },
+  };
+  const materia = {
+    Tool: { type: 'utility', command: ['tool'], parse: 'text' },
+    M2: { tools: 'none', prompt: 'Go.' },
+    M3: { tools: 'none', prompt: 'Judge.' },
+  };
+  const agents = { Tool: ['x', 'x'], M2: ['y', 'y', 'z'], M3: [{ satisfied: false, context: 'TESTS_FAIL' }, yes] };
+  const cast = play({ config: graph(sockets, { materia }), agents });
+  const heard = ['Socket-2', 'Socket-3', 'Socket-4'].map((socket) =>
+    cast.briefs(socket).map((brief) => brief.match(/TESTS_FAIL/g)?.length ?? 0),
+  );
+  expect(heard).toEqual([[0, 1], [0, 1], [0]]);
+});
+
 test('a repair turn is told what was wrong, with the item and the rest of its brief', () => {
   const agents = crew({ Plan: [plan(1)], Eval: ['not json at all', yes] });
   const [first, second] = play({ config: workflow(), agents }).briefs('Socket-3');

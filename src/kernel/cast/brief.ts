@@ -10,7 +10,7 @@ import { agentIdOfTurn, contractFor } from '../turn/contract-for.ts';
 import { utf8Length } from '../utf8-length.ts';
 import { continuedSession } from './choice.ts';
 import { cut, firstBytes } from './cut.ts';
-import { concerns, linesFor } from './heard.ts';
+import { concerns, linesFor, withoutNoted } from './heard.ts';
 import { itemValue, scopeOf } from './item.ts';
 import { OFFER, offersTools } from './offer.ts';
 import { materiaOf, type Pen, socketOf } from './pen.ts';
@@ -133,7 +133,7 @@ function upstreamItems(cast: Cast): string {
 }
 
 function earlierContext(cast: Cast, turn: Turn): string {
-  const lines = linesFor(cast.heard, turn.item);
+  const lines = linesFor(withoutNoted(cast.heard, notesOf(cast, turn)), turn.item);
   return lines.length === 0 ? '' : block('What earlier sockets said', asData(lines.join('\n\n')));
 }
 

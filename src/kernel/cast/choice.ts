@@ -7,6 +7,8 @@ import { materiaOf } from './pen.ts';
 
 /** What says that a runner, or its model, cannot be had now, however often it is asked. */
 const UNAVAILABLE: readonly Code[] = ['AGENT_UNAVAILABLE', 'MODEL_UNAVAILABLE', 'RATE_LIMITED', 'AUTH_REQUIRED'];
+/** What may pass at once, and says the same as the ones above when it does not. */
+const LASTING: readonly Code[] = ['PROVIDER_ERROR', 'PROVIDER_UNREACHABLE'];
 /** What holds for every model of the same runner. */
 const WHOLE_RUNNER: readonly Code[] = ['AGENT_UNAVAILABLE', 'AUTH_REQUIRED'];
 /** Programs that have a model of their own when none is named. */
@@ -26,10 +28,11 @@ export function chosenMateria(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>)
   if (materia.type === 'utility' || turn.choice === 0) return materia;
   const choice = choicesOf(materia)[turn.choice];
   if (!choice) return materia;
-  // An address and arguments belong to the runner they were written for.
-  const { baseUrl, args, ...rest } = materia;
+  // An address and arguments belong to the runner they were written for, and a key to its address.
+  const { baseUrl, wire, keyVariable, args, ...rest } = materia;
   if (choice.runner !== materia.runner) return { ...rest, ...choice };
-  return { ...rest, ...(baseUrl ? { baseUrl } : {}), ...(args ? { args } : {}), ...choice };
+  const own = { ...(baseUrl ? { baseUrl } : {}), ...(wire ? { wire } : {}), ...(keyVariable ? { keyVariable } : {}) };
+  return { ...rest, ...(args ? { args } : {}), ...(choice.baseUrl ? {} : own), ...choice };
 }
 
 /** The conversation that the turn's next attempt continues: another runner knows nothing of it. */
@@ -38,9 +41,9 @@ export function continuedSession(cast: Cast, turn: Pick<Turn, 'socket' | 'choice
   return materia.type === 'agent' && turn.session?.runner === materia.runner ? turn.session : null;
 }
 
-/** The place of the next choice that may help against this, or null. */
-export function nextChoice(materia: AgentMateria, at: number, cause: Code): number | null {
-  if (!UNAVAILABLE.includes(cause)) return null;
+/** The place of the next choice that may help against this, or null. `isLast`: it is not asked once more. */
+export function nextChoice(materia: AgentMateria, at: number, cause: Code, isLast: boolean): number | null {
+  if (!UNAVAILABLE.includes(cause) && !(isLast && LASTING.includes(cause))) return null;
   const choices = choicesOf(materia);
   const lastNamed = (materia.fallbacks ?? []).length;
   const index = choices.findIndex((choice, place) => {

@@ -35,7 +35,7 @@ const SEALED: SealedRequest = {
   ...{ verification: 'look', expiresAt: END, grantMs: 1, fingerprint: 'f', keyId: 'k', relays: null, refusal: null },
 };
 
-function asking(): Play {
+function asking(over: Partial<SealedRequest> = {}): Play {
   const config = graph(
     { 'Socket-1': { materia: 'Ops', parse: 'json', contract: 'gaia', edges: [always('end')] } },
     { materia: { Ops: { tools: 'none', prompt: 'Do it.' } } },
@@ -46,7 +46,7 @@ function asking(): Play {
   const where = { cast: 'c', turn: 1, attempt: 1 } as const;
   cast.tell({ kind: 'turn.prepared', ...where });
   cast.tell({ kind: 'attempt.output', ...where, output });
-  cast.tell({ kind: 'turn.verified', ...where, seal: '', approval: SEALED });
+  cast.tell({ kind: 'turn.verified', ...where, seal: '', approval: { ...SEALED, ...over } });
   expect(cast.cast).toMatchObject({ status: 'waiting', code: 'APPROVAL_NEEDED', until: END });
   return cast;
 }
@@ -78,4 +78,22 @@ test.each(STEERING)('%s notes at its time that the permission is over, and not b
   if (status === 'completed')
     expect(late.all('attempt.started').at(-1)?.brief).toContain('P-1 expired before it was used');
   expect(replayed(late.entries)).toEqual(late.state);
+});
+
+test('whoever carries on a cast that waits for a permission is told how it is given or refused', () => {
+  const cast = asking();
+  const resumed = cast.tell({ kind: 'cast.resume', cast: 'c', reason: 'on' });
+  expect([resumed.code, resumed.reason]).toEqual([
+    'NOT_ALLOWED_NOW',
+    expect.stringContaining('baton approve P-1 or baton reject P-1'),
+  ]);
+  // So it is where items walk side by side: trying again would change nothing.
+  cast.cast.lanes.l = { entry: 'Socket-1', from: null, held: null, walks: {} };
+  expect(cast.tell({ kind: 'cast.resume', cast: 'c', reason: 'on' }).code).toBe('NOT_ALLOWED_NOW');
+});
+
+test('a wish that is not shown to the end leads to the list, with its id', () => {
+  const { cast } = asking({ operation: 'x'.repeat(2_000) });
+  expect(cast.reason).toContain('look with: baton approvals (it is P-1; to refuse it: baton reject P-1)');
+  expect(cast.reason).not.toContain('baton approve P-1');
 });

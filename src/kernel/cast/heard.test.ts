@@ -50,5 +50,5 @@ test.each([
   ['[Socket-3 Eval] an older remark', 'tests fail', 1],
   ['[Socket-30 Eval] tests fail', 'tests fail', 1],
 ])('%j is dropped once %j became a note: %i left', (line, reason, left) => {
-  expect(withoutNoted([{ about: null, line }], note(reason))).toHaveLength(left);
+  expect(withoutNoted([{ about: null, line }], [note(reason)])).toHaveLength(left);
 });

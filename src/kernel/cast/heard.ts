@@ -17,11 +17,15 @@ export function withLine(heard: readonly Heard[], item: Item | null, line: strin
   return all.slice(first + 1);
 }
 
-/** A rejection travels to its target as a note, and need not be heard twice. */
-export function withoutNoted(heard: readonly Heard[], { from, label, reason }: ReworkNote): readonly Heard[] {
+/** A rejection travels to its target as a note, which need not hear it twice; and once it is settled, nobody need hear it. */
+export function withoutNoted(heard: readonly Heard[], notes: readonly ReworkNote[]): readonly Heard[] {
+  if (notes.length === 0) return heard;
+  return heard.filter(({ line }) => !notes.some((note) => isSaidIn(note, line)));
+}
+
+function isSaidIn({ from, label, reason }: ReworkNote, line: string): boolean {
   const said = `[${from} ${label}] `;
-  const last = heard.at(-1)?.line ?? '';
-  return last.startsWith(said) && reasonIn(last.slice(said.length)) === reason ? heard.slice(0, -1) : heard;
+  return line.startsWith(said) && reasonIn(line.slice(said.length)) === reason;
 }
 
 /** A new list: what was said about places in the old one is about nothing now. */

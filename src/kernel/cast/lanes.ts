@@ -4,6 +4,7 @@
 import { heldBy } from '../gate/dispatch.ts';
 import type { Loop } from '../graph/config.ts';
 import { claimBest, refusalOfClaim } from '../ledger/claim.ts';
+import { namingCast } from '../ledger/holder.ts';
 import { refusalOfInconsistency } from '../ledger/inconsistency.ts';
 import { type Task, taskOf } from '../ledger/state.ts';
 import { isTerminal } from '../ledger/transition.ts';
@@ -118,7 +119,7 @@ function stall(pen: Pen, cast: Cast, loop: Loop): void {
 }
 
 function hold(pen: Pen, cast: Cast, loop: Loop, refusal: Denied): void {
-  const held = heldBy(refusal);
+  const held = heldBy(namingCast(refusal, pen.standing));
   if (cast.lanes[loop.id]?.held?.reason === held.reason) return;
   pen.write({ kind: 'lanes.held', cast: cast.id, loop: loop.id, ...held });
 }

@@ -4,6 +4,7 @@ import { apply } from '../apply.ts';
 import type { Dialect } from '../dialect.ts';
 import type { Fact } from '../fact.ts';
 import type { ContractName, Materia, Socket } from '../graph/config.ts';
+import type { Standing } from '../ledger/holder.ts';
 import type { Ledger } from '../ledger/state.ts';
 import type { Cast, State } from '../state.ts';
 import type { Denied } from '../verdict.ts';
@@ -17,6 +18,8 @@ export type Pen = {
   readonly at: number;
   readonly dialects: Dialects;
   readonly facts: Fact[];
+  /** The cast whose run it is, where nothing of it runs. */
+  standing(run: string): Standing | null;
   write(fact: Fact): void;
 };
 
@@ -29,6 +32,10 @@ export function newPen(state: State, at: number, dialects: Dialects): Pen {
     at,
     dialects,
     facts,
+    standing(run) {
+      const cast = Object.hasOwn(state.casts, run) ? state.casts[run] : undefined;
+      return !cast || cast.status === 'running' ? null : { status: cast.status, since: cast.since ?? null };
+    },
     write(given) {
       const fact = stored(given);
       facts.push(fact);

@@ -5,6 +5,7 @@ import { play, replayed } from '../../../test/play.ts';
 import { asBlock, type PlanStatus, reportOf } from '../../../test/reports.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { tasksOf } from '../ledger/state.ts';
+import { HELD_MAX } from '../turn/loop-state.ts';
 
 const agent = { tools: 'none', prompt: 'Find it.' };
 const gaia = { parse: 'json', contract: 'gaia' };
@@ -43,6 +44,55 @@ test('a third IN_PROGRESS in a row is refused, and the agent is blocked', () => 
   expect(stuck.all('attempt.refused')).toMatchObject([{ verdict: { code: 'RETRY_LIMIT' }, repair: false }]);
   stuck.say({ kind: 'cast.resume', cast: 'c', reason: 'once more' });
   expect(stuck.cast.status).toBe('completed');
+});
+
+const inLoop = (iteration: number, metric: number, more: Parameters<typeof reportOf>[1] = {}) =>
+  says('COMPLETE', { ...more, more: { loop_state: { iteration, max_iterations: 4, metric, threshold: 0.9 } } });
+
+test('COMPLETE is held while the loop is not finished, and the same agent goes on until it is', () => {
+  const done = cast([inLoop(1, 0.1), inLoop(2, 0.4), says('IN_PROGRESS'), says('IN_PROGRESS'), inLoop(3, 0.95)]);
+  expect(done.cast.status).toBe('completed');
+  expect(done.path).toEqual(['Socket-1']);
+  expect(done.all('attempt.refused')).toMatchObject([
+    { repair: true, loop: { round: 1 } },
+    { repair: true, loop: { round: 2 } },
+  ]);
+  const [, second, third] = done.all('attempt.started');
+  expect(second?.brief).toContain('You reported: COMPLETE at iteration 1 of 4');
+  expect(third?.brief).toContain('LOOP_STATE_INCOMPLETE:iteration=2<max=4,metric=0.4<threshold=0.9');
+  expect(replayed(done.entries)).toEqual(done.state);
+});
+
+test('a loop takes nothing from the repair of a broken report, and nothing of what is held is kept', () => {
+  const writes = { key_outputs: ['not yet'] };
+  const done = cast([inLoop(1, 0.1, writes), inLoop(2, 0.1, writes), 'no block', inLoop(4, 0.1)]);
+  expect(done.cast.status).toBe('completed');
+  expect(done.all('attempt.refused').map(({ loop }) => loop?.round ?? null)).toEqual([1, 2, null]);
+  expect(done.all('report.noted')).toHaveLength(1);
+});
+
+test('a loop that never gets on ends with its own maximum, and honestly', () => {
+  const stuck = cast([inLoop(1, 0.1), '$repeat']);
+  expect(stuck.cast).toMatchObject({ status: 'failed', code: 'CONTRACT_VIOLATION' });
+  expect(stuck.cast.reason).toContain('LOOP_STATE_INCOMPLETE:iteration=1<max=4');
+  expect(stuck.cast.reason).toContain('held 4 times');
+  expect(stuck.all('attempt.refused').map(({ repair }) => repair)).toEqual([true, true, true, true, false]);
+  expect(stuck.all('report.noted')).toEqual([]);
+});
+
+test('however many iterations an agent names, there is an end', () => {
+  const loop_state = { iteration: 0, max_iterations: 1e9, metric: 0, threshold: 1 };
+  const stuck = cast([says('COMPLETE', { more: { loop_state } }), '$repeat']);
+  expect(stuck.cast.status).toBe('failed');
+  expect(stuck.all('attempt.refused')).toHaveLength(HELD_MAX + 1);
+});
+
+test('a report that is broken elsewhere too is a broken report', () => {
+  const { evidence_report: _evidence, ...broken } = reportOf('COMPLETE', {
+    more: { loop_state: { iteration: 1, max_iterations: 4, metric: 0, threshold: 1 } },
+  });
+  const failed = cast([asBlock(broken), '$repeat']);
+  expect(failed.all('attempt.refused').map(({ loop }) => loop)).toEqual([undefined, undefined]);
 });
 
 test('NEEDS_INPUT waits for a person, and the answer reaches the same agent', () => {

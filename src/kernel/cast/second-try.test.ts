@@ -4,7 +4,9 @@ import { graph } from '../../../test/loadouts.ts';
 import { type Play, play, replayed } from '../../../test/play.ts';
 import type { Code } from '../codes.ts';
 import type { AgentNote, Fault } from '../fact.ts';
+import type { AgentMateria } from '../graph/config.ts';
 import type { JsonObject } from '../json.ts';
+import { chosenMateria } from './choice.ts';
 
 const NOW = Date.parse('2026-01-01T10:00:00.000Z');
 
@@ -38,8 +40,8 @@ test.each<[string, JsonObject, Code | null, Fault, JsonObject, object]>([
   ['a shorter brief', {}, 'CONTEXT_OVERFLOW', 'refused', {}, { briefBytesMax: expect.any(Number) }],
   ['patience of a minute', {}, 'RATE_LIMITED', 'transport', {}, { until: NOW + 60_000 }],
   ['patience as asked', {}, 'RATE_LIMITED', 'transport', { retryAfterMs: 5_000 }, { until: NOW + 5_000 }],
-  ['once more', {}, 'PROVIDER_ERROR', 'transport', {}, {}],
-  ['once more', {}, 'PROVIDER_UNREACHABLE', 'transport', {}, {}],
+  ['once more', { model: 'a', ...FALLBACKS }, 'PROVIDER_ERROR', 'transport', {}, {}],
+  ['once more', { model: 'a', ...FALLBACKS }, 'PROVIDER_UNREACHABLE', 'transport', {}, {}],
   ['once more', {}, 'AGENT_CRASHED', 'crash', {}, {}],
   ['once more', {}, 'NO_OUTPUT', 'crash', {}, {}],
   ['once more', {}, null, 'crash', {}, {}],
@@ -94,6 +96,35 @@ test('every choice is tried once, and the packet names the one that has the turn
   prepare(cast);
   expect(fails(cast, 'MODEL_UNAVAILABLE')).toMatchObject({ again: false });
   expect(cast.all('attempt.failed').map(({ choice }) => choice)).toEqual([1, 2, 3, undefined]);
+});
+
+test.each<Code>(['PROVIDER_ERROR', 'PROVIDER_UNREACHABLE'])(
+  '%s that lasts is somebody else’s turn, each in order, and then the end',
+  (code) => {
+    const cast = asking({ model: 'a', ...FALLBACKS });
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      fails(cast, code, 'transport');
+      prepare(cast);
+    }
+    expect(fails(cast, code, 'transport')).toMatchObject({ again: false });
+    expect(cast.all('attempt.failed').map(({ choice }) => choice)).toEqual([undefined, 1, 2, undefined]);
+    expect(replayed(cast.entries)).toEqual(cast.state);
+  },
+);
+
+test('a key goes to the address it was written for, and to no other', () => {
+  const place = { baseUrl: 'http://a/v1', wire: 'responses', keyVariable: 'KEY_A' };
+  const fallbacks = [{ model: 'b' }, { model: 'c', baseUrl: 'http://c/v1' }, { runner: 'anthropic', model: 'd' }];
+  const cast = asking({ runner: 'openai', model: 'a', ...place, fallbacks });
+  const used: object[] = [];
+  for (let attempt = 1; attempt <= 4; attempt += 1) {
+    const { baseUrl, wire, keyVariable } = chosenMateria(cast.cast, cast.turn) as AgentMateria;
+    used.push({ baseUrl, wire, keyVariable });
+    fails(cast, 'MODEL_UNAVAILABLE');
+    if (attempt < 4) prepare(cast);
+  }
+  const none = { baseUrl: undefined, wire: undefined, keyVariable: undefined };
+  expect(used).toEqual([place, place, { ...none, baseUrl: 'http://c/v1' }, none]);
 });
 
 test('a brief is halved once', () => {

@@ -63,7 +63,7 @@ function byCause(cast: Cast, turn: Turn, cause: Code, retryAfterMs: number | und
 function otherChoice(cast: Cast, turn: Turn, cause: Code): SecondTry | null {
   const materia = materiaOf(cast, turn.socket);
   if (materia.type === 'utility') return null;
-  const choice = nextChoice(materia, turn.choice, cause);
+  const choice = nextChoice(materia, turn.choice, cause, turn.faults >= FAULT_RETRIES_MAX);
   const named = choice === null ? undefined : choicesOf(materia)[choice];
   if (choice === null || !named) return null;
   return { next: { again: true, choice }, told: `${choiceName(named)} is tried instead` };

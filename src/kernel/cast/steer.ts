@@ -13,8 +13,8 @@ import { carriesOn } from './merge-back.ts';
 import { fail, materiaOf, type Pen } from './pen.ts';
 import { route } from './route.ts';
 import { startSocket } from './start.ts';
-import { claimFor, taskOfTurn } from './task.ts';
-import { leaveOut } from './task-by-hand.ts';
+import { reclaim, taskOfTurn } from './task.ts';
+import { isLeftOut, leaveOut } from './task-by-hand.ts';
 import { markUnknown, waitIfUnknown } from './unknown.ts';
 
 export function abort(pen: Pen, cast: Cast, reason: string): Verdict {
@@ -34,18 +34,31 @@ export function pause(pen: Pen, cast: Cast, reason: string): Verdict {
 export function resume(pen: Pen, cast: Cast, reason: string): Verdict {
   if (cast.status === 'running') return allow(`cast ${cast.id} is running`);
   const blocked = Object.values(cast.turns).filter(({ phase }) => phase === 'blocked');
-  const isStuck = cast.status === 'waiting' && (blocked.length > 0 || Object.keys(cast.lanes).length > 0);
+  // Items that wait for a person's word are not stuck: only the word carries them on.
+  const isAsked = Object.values(cast.turns).some(({ phase }) => phase === 'asked');
+  const isHeldUp = blocked.length > 0 || (Object.keys(cast.lanes).length > 0 && !isAsked);
+  // Nor is anything waited for where a person has left the item out.
+  const isOut = Object.values(cast.turns).some(
+    (turn) => turn.item !== null && isLeftOut(taskOfTurn(pen.state, cast, turn)),
+  );
+  const isStuck = cast.status === 'waiting' && (isHeldUp || isOut);
   if (cast.status !== 'paused' && !isStuck) {
-    const how = cast.code === 'ANSWER_NEEDED' ? `: ${cast.reason}` : ', not paused';
+    const isAsking = cast.code === 'ANSWER_NEEDED' || cast.code === 'APPROVAL_NEEDED';
+    const how = isAsking ? `: ${cast.reason}` : ', not paused';
     return deny('NOT_ALLOWED_NOW', `cast ${cast.id} is ${cast.status}${how}`);
   }
-  if (waitIfUnknown(pen, cast)) return allow(cast.reason);
+  if (!isOut && waitIfUnknown(pen, cast)) return allow(cast.reason);
   pen.write({ kind: 'cast.resumed', cast: cast.id, reason });
   leaveOut(pen, cast);
+  if (isOut && isRunning(cast) && waitIfUnknown(pen, cast)) return allow(cast.reason);
   if (isStuck) for (const turn of blocked) if (cast.turns[turn.id]) reopenTurn(pen, cast, turn);
   // What was put off may have been lifted while nobody looked.
   startDue(pen, cast);
   return allow(`cast ${cast.id} resumed`);
+}
+
+function isRunning({ status }: Cast): boolean {
+  return status === 'running';
 }
 
 /** Runs a failed or aborted cast on from where it stands, with fresh allowances for the turn it stands at. */
@@ -141,12 +154,6 @@ export function decideTurn(pen: Pen, cast: Cast, turn: Turn, input: Extract<Inpu
   });
   fail(pen, cast, refusal, turn.id);
   return allow(`turn ${turn.id} failed`);
-}
-
-/** The claim of its task may have timed out before a person could say what became of it; then it is taken anew. */
-function reclaim(pen: Pen, cast: Cast, turn: Turn): Denied | null {
-  const task = taskOfTurn(pen.state, cast, turn);
-  return task && task.fence !== turn.fence ? claimFor(pen, cast, turn) : null;
 }
 
 /** An agent that asks may be told to go on unanswered, or be given up. It still has to say first that it is at work again. */

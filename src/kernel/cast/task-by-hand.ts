@@ -21,15 +21,25 @@ export function isLeftOut(task: Pick<Task, 'status'> | null | undefined): boolea
   return task?.status === 'canceled' || task?.status === 'failed';
 }
 
-/** A turn without an item is a step of the graph: without what it hands on, nothing follows from it. */
+/**
+ * A turn without an item is a step of the graph: without what it hands on, nothing follows from it. And what was accepted is
+ * not worked on any more: its claim lasts until it is merged.
+ */
 export function refusalOfMove(pen: Pen, input: Input): Denied | null {
-  if (input.kind !== 'task.move' || (input.to !== 'canceled' && input.to !== 'failed')) return null;
+  if (input.kind !== 'task.move') return null;
   const found = findTask(pen.ledger, input);
   const cast = found.ok ? castOf(pen.state, pen.ledger, found.task.run) : null;
   const turn = found.ok && cast && !isOver(cast.status) ? turnOn(cast, found.task.id) : null;
-  if (!found.ok || !cast || turn?.item !== null) return null;
+  if (!found.ok || !cast || !turn) return null;
   const { id, status } = found.task;
-  if (status === 'in_progress') return null;
+  const isAtWork = status === 'in_progress';
+  // Whose it is then, the ledger says.
+  if (isAtWork && cast.status === 'running') return null;
+  if (isAtWork && (turn.phase === 'merging' || turn.phase === 'accepted')) {
+    const why = `What ${id} did is accepted and only waits to be merged; carry the cast on with: baton continue ${cast.id}, or stop it with: baton abort ${cast.id}`;
+    return refuseTask(pen, 'move', found.task, deny('NOT_ALLOWED_NOW', why, { task: id, cast: cast.id }));
+  }
+  if (turn.item !== null || (input.to !== 'canceled' && input.to !== 'failed')) return null;
   const reason = `${id} is the work of ${turn.socket}, which no other task can take the place of; stop the cast with: baton abort ${cast.id}`;
   return refuseTask(pen, 'move', found.task, deny('NOT_ALLOWED_NOW', reason, { task: id, cast: cast.id }));
 }

@@ -129,6 +129,12 @@ export function claimFor(pen: Pen, cast: Cast, turn: Turn): Denied | null {
   return verdict.allow ? null : verdict;
 }
 
+/** The claim of its task may be over, because it timed out or a person took it away; then it is taken anew. */
+export function reclaim(pen: Pen, cast: Cast, turn: Turn): Denied | null {
+  const task = taskOfTurn(pen.state, cast, turn);
+  return task && task.fence !== turn.fence ? claimFor(pen, cast, turn) : null;
+}
+
 export function ownerOf(cast: Cast, socket: string): string {
   return materiaOf(cast, socket).id;
 }

@@ -30,6 +30,13 @@ export const APPROVAL_CODES = {
     cause: 'approvals.pendingHours or approvals.grantMinutes went by',
     fix: 'ask again; a new approval is made, and a person decides anew',
   },
+  APPROVAL_WITHDRAWN: {
+    http: 410,
+    retry: 'never',
+    means: 'what asked for the approval ended, or went on without it',
+    cause: 'its turn was accepted or sent on, its agent reported something else, or its cast is over',
+    fix: 'there is nothing to decide any more; an agent that still wants it asks again',
+  },
   APPROVAL_USED: {
     http: 409,
     retry: 'person',
@@ -44,6 +51,13 @@ export const APPROVAL_CODES = {
     cause:
       'an argument, the folder, a program, a file, a variable, the policy or the requester differs; details.differences names each',
     fix: 'run it exactly as it was approved, or ask for an approval of what it is now',
+  },
+  APPROVAL_IN_WORDS: {
+    http: 409,
+    retry: 'repaired',
+    means: 'the approval is a permission in words and covers no command',
+    cause: 'the approval_request named no command in exact_content or command_set',
+    fix: 'ask for the command itself, word for word; what was agreed to in words needs no `baton exec`',
   },
   UNKNOWN_APPROVAL: {
     http: 404,

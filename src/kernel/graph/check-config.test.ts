@@ -16,6 +16,9 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
     { 'loadouts.Other': { entry: 'Socket-1' } },
     ['error loadouts.Other.sockets', 'error loadouts.Other.entry'],
   ],
+  ['hooks ask for a known contract', { hooks: { contract: 'bogus' } }, ['error hooks.contract']],
+  ['hooks ask for it at a stop', { hooks: { contractAt: ['PreToolUse'] } }, ['error hooks.contractAt']],
+  ['hooks have known names', { hooks: { contrct: 'gaia' } }, ['warning hooks.contrct']],
   ['the active loadout exists', { activeLoadout: 'Nope' }, ['error activeLoadout']],
   ['a single loadout need not be named active', { activeLoadout: undefined }, []],
   ['of several loadouts one is active', { activeLoadout: undefined, 'loadouts.Other': OTHER }, ['error activeLoadout']],
@@ -29,6 +32,12 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
     { activeLoadout: undefined, activeLoadoutId: 'three', 'loadouts.Other': { id: 'two', ...OTHER } },
     ['error activeLoadoutId'],
   ],
+  [
+    'by name and id together it is the same one',
+    { activeLoadoutId: 'two', 'loadouts.Other': { id: 'two', ...OTHER } },
+    ['error activeLoadoutId'],
+  ],
+  ['an id beside the name exists too', { activeLoadoutId: 'three' }, ['error activeLoadoutId']],
   ['a prompt on a loadout is obsolete', { 'loadouts.Flow.prompt': 'x' }, ['error loadouts.Flow.prompt']],
   [
     'a system prompt on a loadout is obsolete',

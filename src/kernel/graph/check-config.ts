@@ -6,7 +6,7 @@ import { checkActive } from './active-loadout.ts';
 import { given, objectAt } from './authored.ts';
 import { checkCompaction } from './check-compaction.ts';
 import { checkCheckers } from './checker.ts';
-import { RUNNERS } from './config.ts';
+import { CONTRACTS, RUNNERS } from './config.ts';
 import { error, type Findings, listed, shown } from './issue.ts';
 import {
   AMOUNT,
@@ -59,6 +59,14 @@ const SECTIONS: Readonly<Record<string, Shapes>> = {
   compaction: { proactiveThresholdPercent: PERCENT },
   finalization: { agentJson: OBJECT },
   eventing: { enabled: BOOLEAN, sinks: OBJECT, heartbeatIntervalMs: POSITIVE_INTEGER },
+  hooks: {
+    contract: oneOf([...CONTRACTS]),
+    contractAt: {
+      accepts: (value) => Array.isArray(value) && value.every((stop) => stop === 'Stop' || stop === 'SubagentStop'),
+      wants: 'a list of Stop and SubagentStop',
+    },
+    worklog: BOOLEAN,
+  },
 };
 /** Fields without a shape of their own here: others look at them. */
 const ALSO_READ = ['$schema', 'activeLoadout', 'approvals', 'checkers', 'loadouts', 'materia', 'worktree'];
@@ -67,6 +75,7 @@ const IGNORED: Readonly<Record<string, readonly string[]>> = {
   budget: ['maxCostUsd', 'stopAtLimit'],
   limits: ['maxSocketVisits', 'maxEdgeTraversals'],
   checkpointEvery: [],
+  hooks: [],
 };
 const OBSOLETE = {
   roles: 'Define each role as a materia.',

@@ -237,6 +237,7 @@ test.each<[rule: string, edits: Edits, issues: string[]]>([
     },
     [],
   ],
+  ['along a list of its own', { 'sockets.Socket-4.advance': { cursor: 'own', items: 'state.parts' } }, []],
   ['any, where nothing is walked over', { 'loops.main.consumes': undefined }, []],
 ])('a socket of a loop that advances %s', (_rule, edits, issues) => {
   const found = check(flow(edits)).filter(({ path }) => path.endsWith('.advance.cursor'));

@@ -29,7 +29,9 @@ export function* checkFlow(draft: Draft, graph: Graph): Findings {
 function* checkAdvances(draft: Draft, graph: Graph): Findings {
   for (const { id, advance, foreach } of Object.values(graph.sockets)) {
     const loops = graph.loops.filter((loop) => loop.sockets.includes(id));
-    const cursors = [foreach, ...loops.map((loop) => loop.iterator)].flatMap((walk) => walk?.cursor ?? []);
+    const walks = [foreach, ...loops.map((loop) => loop.iterator)].filter((walk) => walk !== null);
+    // Whoever moves along a list of his own does so by a cursor of his own.
+    const cursors = walks.filter(({ items }) => isSameList(items, advance?.items)).map(({ cursor }) => cursor);
     if (advance === null || cursors.length === 0 || cursors.includes(advance.cursor)) continue;
     const meant = [...new Set(cursors)].map((cursor) => shown(cursor)).join(' or ');
     const message = `${id} moves the cursor ${shown(advance.cursor)}, and what it is part of walks by ${meant}, so that items are skipped or never finished. Write ${meant}.`;
@@ -62,6 +64,10 @@ function* checkGenerators(draft: Draft, graph: Graph): Findings {
     const message = `Nobody takes the ${GENERATED} that ${id} produces. ${fix}`;
     yield warning('UNCONSUMED_GENERATOR', `${draft.path}.sockets.${id}`, message);
   }
+}
+
+function isSameList(some: string, other: string | undefined): boolean {
+  return other !== undefined && slotOf(some, 'source') === slotOf(other, 'source');
 }
 
 function reads(items: string | undefined): boolean {

@@ -1,10 +1,11 @@
 // Checks of materia definitions: the reusable behaviours, wherever they are placed.
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
-import { given, isGenerator, listAt, namedContract, namedParse, parseFor, typeOfMateria } from './authored.ts';
+import { given, isGenerator, namedContract, namedParse, parseFor, typeOfMateria } from './authored.ts';
 import { checkAssign } from './check-assign.ts';
-import { RUNNERS } from './config.ts';
+import { checkRunner } from './check-runner.ts';
+import { RUNNERS, WIRES } from './config.ts';
 import { FOLDER_BELOW } from './folder-below.ts';
-import { error, type Findings, listed, shown, warning } from './issue.ts';
+import { error, type Findings, listed, shown } from './issue.ts';
 import { isForbidden } from './path-syntax.ts';
 import {
   ANYTHING,
@@ -55,7 +56,12 @@ const ADDRESS: Shape = {
 };
 const FALLBACKS: Shape = {
   accepts: (value) => Array.isArray(value) && value.every(isFallback),
-  wants: 'a list of {"runner"?: …, "model"?: …, "baseUrl"?: …}, each with a runner or a model',
+  wants:
+    'a list of {"runner"?: …, "model"?: …, "baseUrl"?: …, "wire"?: …, "keyVariable"?: …}, each with a runner or a model',
+};
+const KEY_VARIABLE: Shape = {
+  accepts: (value) => isString(value) && VARIABLE.test(value),
+  wants: 'the name of the environment variable that holds the key, without its value',
 };
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
 const FOLDER: Shape = {
@@ -79,6 +85,9 @@ const THINKING_LEVEL: Shape = {
   accepts: (value) => isString(value) && (value.trim() === '' || THINKING.includes(value)),
   wants: `one of ${THINKING.join(', ')}`,
 };
+
+/** Where a model is, how it is spoken to and by which key. */
+const PLACE: Shapes = { baseUrl: ADDRESS, wire: oneOf([...WIRES]), keyVariable: KEY_VARIABLE };
 
 const COMMON: Shapes = {
   type: oneOf(['agent', 'utility']),
@@ -112,7 +121,7 @@ const AGENT: Shapes = {
   system: TEXT,
   env: NAMES,
   args: ARGUMENTS,
-  baseUrl: ADDRESS,
+  ...PLACE,
   command: TEMPLATE,
   fallbacks: FALLBACKS,
   mcp: BOOLEAN,
@@ -179,41 +188,6 @@ function* checkAgent(materia: JsonObject, path: string): Findings {
   yield* checkRunner(materia, path);
 }
 
-/** What a runner cannot do is found out before a cast, as far as the file tells. */
-function* checkRunner(materia: JsonObject, path: string): Findings {
-  const runner = given(materia, 'runner') ?? 'claude';
-  if (isModel(runner) && given(materia, 'tools') !== 'none') {
-    const fix = 'Write tools: "none", or use claude, codex or pi.';
-    yield warning('INVALID_MATERIA', `${path}.tools`, `The runner ${runner} asks a model, which has no tools. ${fix}`);
-  }
-  if (isModel(runner) && !isText(given(materia, 'model'))) {
-    const fix = 'Name one in model.';
-    yield error('INVALID_MATERIA', `${path}.model`, `The runner ${runner} has no model of its own. ${fix}`);
-  }
-  for (const [index, fallback] of listAt(materia, 'fallbacks').entries()) {
-    if (!isObject(fallback) || !isModel(given(fallback, 'runner')) || isText(given(fallback, 'model'))) continue;
-    const message = `The runner ${shown(given(fallback, 'runner') ?? null)} has no model of its own. Name one in model.`;
-    yield error('INVALID_MATERIA', `${path}.fallbacks[${index}].model`, message);
-  }
-  for (const field of MEANINGLESS[String(runner)] ?? []) {
-    if (given(materia, field) === undefined) continue;
-    yield warning('INVALID_MATERIA', `${path}.${field}`, `The runner ${runner} makes nothing of ${field}. Remove it.`);
-  }
-}
-
-/** Asked directly, without a program that would choose a model. */
-function isModel(runner: Json | undefined): boolean {
-  return runner === 'openai' || runner === 'anthropic';
-}
-
-const MEANINGLESS: Readonly<Record<string, readonly string[]>> = {
-  pi: ['baseUrl'],
-  command: ['baseUrl'],
-  openai: ['args', 'env', 'cwd'],
-  anthropic: ['args', 'env', 'cwd'],
-  person: ['model', 'thinking', 'system', 'env', 'args', 'baseUrl', 'cwd'],
-};
-
 function* checkUtility(materia: JsonObject, path: string): Findings {
   for (const field of ['prompt', 'promptFile']) {
     if (given(materia, field) === undefined) continue;
@@ -279,9 +253,11 @@ function isFallback(value: Json): boolean {
   if (!isObject(value)) return false;
   const [runner, model] = [given(value, 'runner'), given(value, 'model')];
   const isRunner = runner === undefined || RUNNERS.some((known) => known === runner);
-  const others = Object.keys(value).filter((key) => !['runner', 'model', 'baseUrl'].includes(key));
-  const baseUrl = given(value, 'baseUrl');
-  if (baseUrl !== undefined && !ADDRESS.accepts(baseUrl)) return false;
+  const others = Object.keys(value).filter((key) => key !== 'runner' && key !== 'model' && !(key in PLACE));
+  for (const [key, shape] of Object.entries(PLACE)) {
+    const said = given(value, key);
+    if (said !== undefined && !shape.accepts(said)) return false;
+  }
   return isRunner && (model === undefined || isText(model)) && (runner ?? model) !== undefined && others.length === 0;
 }
 

@@ -3,7 +3,7 @@
 import { HOOK_MODES } from '../approval/policy.ts';
 import { TIERS } from '../approval/request.ts';
 import type { JsonObject } from '../json.ts';
-import { CONDITIONS, CONTRACTS, OUTPUT_BYTES_MAX, RUNNERS } from './config.ts';
+import { CONDITIONS, CONTRACTS, OUTPUT_BYTES_MAX, RUNNERS, WIRES } from './config.ts';
 import { FOLDER_BELOW } from './folder-below.ts';
 
 const text = { type: 'string', minLength: 1 };
@@ -67,6 +67,9 @@ const loop: JsonObject = {
   },
 };
 
+const variable: JsonObject = { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]{0,199}$' };
+const place: JsonObject = { baseUrl: address, wire: { enum: [...WIRES] }, keyVariable: variable };
+
 const materia: JsonObject = {
   type: 'object',
   properties: {
@@ -94,16 +97,16 @@ const materia: JsonObject = {
     },
     runner: { enum: [...RUNNERS] },
     system: text,
-    env: { type: 'array', items: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]{0,199}$' } },
+    env: { type: 'array', items: variable },
     args: { type: 'array', items: { type: 'string' } },
-    baseUrl: address,
+    ...place,
     fallbacks: {
       type: 'array',
       items: {
         type: 'object',
         anyOf: [{ required: ['runner'] }, { required: ['model'] }],
         additionalProperties: false,
-        properties: { runner: { enum: [...RUNNERS] }, model: text, baseUrl: address },
+        properties: { runner: { enum: [...RUNNERS] }, model: text, ...place },
       },
     },
     mcp: { type: 'boolean' },

@@ -93,6 +93,10 @@ export type AgentMateria = {
   readonly args?: readonly string[];
   /** Where its model is, when that is not the provider's own place. */
   readonly baseUrl?: string;
+  /** For the runner `openai`: which of its two interfaces is spoken there. */
+  readonly wire?: Wire;
+  /** For models that are asked directly: the variable that holds the key, when it is not the provider's usual one. */
+  readonly keyVariable?: string;
   /** For the runner `command`: the program and its arguments, with slots. */
   readonly command?: CommandTemplate;
   /** Who is tried instead when it is not available, in order. */
@@ -101,11 +105,21 @@ export type AgentMateria = {
   readonly mcp?: false;
 };
 
+/** OpenAI's two interfaces, Responses and Chat Completions. */
+export const WIRES = ['responses', 'chat'] as const;
+export type Wire = (typeof WIRES)[number];
+
 /** A runner, its model and, where that is not the provider's own, the place of it. */
-export type Choice = { readonly runner: string; readonly model: string | null; readonly baseUrl?: string };
+export type Choice = { readonly runner: string; readonly model: string | null } & Pick<
+  AgentMateria,
+  'baseUrl' | 'wire' | 'keyVariable'
+>;
 
 /** The program first. Arguments in a list of their own are left out together when one of their slots has no value. */
 export type CommandTemplate = readonly (string | readonly string[])[];
+
+/** What a command is told: `{{prompt}}` and so on. `session` is the same in every attempt of a turn. */
+export const COMMAND_SLOTS = ['prompt', 'system', 'model', 'thinking', 'session'] as const;
 
 export const RUNNERS = ['claude', 'codex', 'pi', 'command', 'openai', 'anthropic', 'person', 'scripted'] as const;
 

@@ -225,8 +225,17 @@ test('what is written on an agent is kept', () => {
 });
 
 test('how an agent uses its runner is kept, and a fallback is on the same runner unless it names one', () => {
-  const written = { system: 's', env: ['A'], args: ['-x'], baseUrl: 'http://h', runner: 'codex' };
-  const fallbacks = [{ model: 'm' }, { runner: 'pi' }, { runner: 'openai', model: 'o', baseUrl: 'https://h' }];
+  const written = {
+    system: 's',
+    env: ['A'],
+    args: ['-x'],
+    baseUrl: 'http://h',
+    runner: 'codex',
+    wire: 'chat',
+    keyVariable: 'L',
+  };
+  const place = { baseUrl: 'https://h', wire: 'responses', keyVariable: 'K' };
+  const fallbacks = [{ model: 'm' }, { runner: 'pi' }, { runner: 'openai', model: 'o', ...place }];
   expect(materia({ prompt: 'p', tools: 'none', ...written, fallbacks })).toMatchObject({
     ...written,
     fallbacks: [{ runner: 'codex', model: 'm' }, { runner: 'pi', model: null }, fallbacks[2]],

@@ -15,6 +15,7 @@ import {
   type Rules,
   type RunnerLimits,
   type Tools,
+  WIRES,
 } from './config.ts';
 import { graphOf, lockScopeOf } from './resolve-graph.ts';
 import { worktreeOf } from './worktree.ts';
@@ -93,30 +94,41 @@ function cwdOf(written: JsonObject): Pick<Materia, 'cwd'> {
   return cwd === null ? {} : { cwd };
 }
 
-type Options = Pick<AgentMateria, 'system' | 'env' | 'args' | 'baseUrl' | 'command' | 'fallbacks'>;
+type Options = Pick<AgentMateria, 'system' | 'env' | 'args' | 'command' | 'fallbacks'> & Where;
 
 /** Only what is written: most agents need none of it, and every cast keeps its rules for ever. */
 function agentOptions(written: JsonObject): Options {
   const texts = (key: 'env' | 'args') =>
     given(written, key) === undefined ? null : listAt(written, key).filter(isString);
   const [env, args] = [texts('env'), texts('args')];
-  const [system, baseUrl] = [textAt(written, 'system'), textAt(written, 'baseUrl')];
+  const system = textAt(written, 'system');
   const fallbacks = listAt(written, 'fallbacks').filter(isObject);
   const runner = stringAt(written, 'runner') ?? 'claude';
   return {
     ...(system === null ? {} : { system }),
     ...(env === null ? {} : { env }),
     ...(args === null ? {} : { args }),
-    ...(baseUrl === null ? {} : { baseUrl }),
+    ...placeOf(written),
     ...(runner === 'command' ? { command: templateOf(listAt(written, 'command')) } : {}),
     ...(fallbacks.length === 0 ? {} : { fallbacks: fallbacks.map((one) => choiceOf(one, runner)) }),
   };
 }
 
 function choiceOf(written: JsonObject, own: string): Choice {
-  const baseUrl = textAt(written, 'baseUrl');
-  const choice = { runner: stringAt(written, 'runner') ?? own, model: textAt(written, 'model') };
-  return baseUrl === null ? choice : { ...choice, baseUrl };
+  return { runner: stringAt(written, 'runner') ?? own, model: textAt(written, 'model'), ...placeOf(written) };
+}
+
+type Where = Pick<AgentMateria, 'baseUrl' | 'wire' | 'keyVariable'>;
+
+/** Where a model is, how it is spoken to and by which key. */
+function placeOf(written: JsonObject): Where {
+  const [baseUrl, keyVariable] = [textAt(written, 'baseUrl'), textAt(written, 'keyVariable')];
+  const wire = WIRES.find((one) => one === given(written, 'wire'));
+  return {
+    ...(baseUrl === null ? {} : { baseUrl }),
+    ...(wire === undefined ? {} : { wire }),
+    ...(keyVariable === null ? {} : { keyVariable }),
+  };
 }
 
 function templateOf(parts: readonly Json[]): CommandTemplate {

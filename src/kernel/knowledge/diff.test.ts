@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../json.ts';
-import { type Change, diffOf } from './diff.ts';
+import { type Change, diffOf, valuesOf } from './diff.ts';
 
 const change = (path: string, before: string | null, after: string | null): Change => ({ path, before, after });
 
@@ -17,6 +17,14 @@ const ROWS: [string, JsonObject, JsonObject, Change[]][] = [
 
 test.each(ROWS)('between two values differs %s', (_name, before, after, changes) => {
   expect(diffOf(before, after)).toEqual(changes);
+});
+
+test('values are told as they are, so that a number and its text differ', () => {
+  expect(valuesOf({ a: 80, b: null }, { a: '80', c: [1] }, 9)).toEqual([
+    { path: 'a', before: 80, after: '80' },
+    { path: 'b', before: null, after: undefined },
+    { path: 'c', before: undefined, after: [1] },
+  ]);
 });
 
 test('only the first changes are told, each in short', () => {

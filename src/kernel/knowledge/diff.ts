@@ -7,9 +7,21 @@ import { below, textOf } from './finding.ts';
 /** A value as bounded text on each side; null on the side where there is none. */
 export type Change = { readonly path: string; readonly before: string | null; readonly after: string | null };
 
+/** The values themselves; undefined on the side where there is none. */
+export type ValueChange = {
+  readonly path: string;
+  readonly before?: Json | undefined;
+  readonly after?: Json | undefined;
+};
+
 /** At most `max` changes, in the order of the members. */
 export function diffOf(before: JsonObject, after: JsonObject, max = 50): readonly Change[] {
-  const changes: Change[] = [];
+  return valuesOf(before, after, max).map(inText);
+}
+
+/** The same with every value as it is, so that a number and its text can be told apart. */
+export function valuesOf(before: JsonObject, after: JsonObject, max: number): readonly ValueChange[] {
+  const changes: ValueChange[] = [];
   for (const change of members(before, after, '')) {
     if (changes.length === max) break;
     changes.push(change);
@@ -17,28 +29,32 @@ export function diffOf(before: JsonObject, after: JsonObject, max = 50): readonl
   return changes;
 }
 
-function* members(before: JsonObject, after: JsonObject, path: string): Generator<Change> {
+export function inText({ path, before, after }: ValueChange): Change {
+  return { path, before: shown(before), after: shown(after) };
+}
+
+function* members(before: JsonObject, after: JsonObject, path: string): Generator<ValueChange> {
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const at = path === '' ? key : below(path, key);
     yield* values(own(before, key), own(after, key), at);
   }
 }
 
-function* values(before: Json | undefined, after: Json | undefined, path: string): Generator<Change> {
+function* values(before: Json | undefined, after: Json | undefined, path: string): Generator<ValueChange> {
   if (before !== undefined && after !== undefined && canonicalJson(before) === canonicalJson(after)) return;
   if (isObject(before) && isObject(after)) yield* members(before, after, path);
   else if (isList(before) && isList(after)) yield* elements(before, after, path);
-  else yield { path, before: shown(before), after: shown(after) };
+  else yield { path, before, after };
 }
 
-function* elements(before: readonly Json[], after: readonly Json[], path: string): Generator<Change> {
+function* elements(before: readonly Json[], after: readonly Json[], path: string): Generator<ValueChange> {
   const [old, now] = [textsOf(before), textsOf(after)];
   const gone = before.filter((element) => !now.has(canonicalJson(element)));
   const come = after.filter((element) => !old.has(canonicalJson(element)));
   // The same elements in another order, or another number of times.
-  if (gone.length + come.length === 0) yield { path, before: shown(before), after: shown(after) };
-  for (const element of gone) yield { path: `${path}[]`, before: textOf(element), after: null };
-  for (const element of come) yield { path: `${path}[]`, before: null, after: textOf(element) };
+  if (gone.length + come.length === 0) yield { path, before, after };
+  for (const element of gone) yield { path: `${path}[]`, before: element };
+  for (const element of come) yield { path: `${path}[]`, after: element };
 }
 
 function textsOf(list: readonly Json[]): ReadonlySet<string> {

@@ -11,7 +11,8 @@ export function liveForm(text: string): string | undefined {
   if (form) return form[1];
   const prose = text.slice(0, PROSE_CHARS_MAX);
   if (hasAddress(prose)) return 'an IP address';
-  return COUNTED.some((pattern) => pattern.test(prose)) ? 'a count of what runs' : undefined;
+  if (COUNTED.some((pattern) => pattern.test(prose))) return 'a count of what runs';
+  return FAULT_NOW.test(prose) ? 'a runtime status' : undefined;
 }
 
 // All eight groups, or fewer around one gap; with a digit, for there are words of these letters only.
@@ -21,7 +22,10 @@ const CLOUD_ADDRESS = 'an address that a cloud gave';
 const LOAD_BALANCER = 'the address of a load balancer';
 const FORMS: readonly (readonly [RegExp, string])[] = [
   [/^vpc-[0-9a-f]{8,17}$/, 'the id of a network'],
-  [/^(?:subnet|sg|eni|igw|nat|rtb|eipalloc|i)-(?:[0-9a-f]{8}|[0-9a-f]{17})$/, 'an id that a cloud gave'],
+  [
+    /^(?:subnet|sg|eni|igw|nat|rtb|eipalloc|vol|snap|tgw|pcx|acl|i)-(?:[0-9a-f]{8}|[0-9a-f]{17})$/,
+    'an id that a cloud gave',
+  ],
   [/(?:^|[./@])[a-z0-9.-]{1,128}\.elb(?:\.[a-z0-9-]{1,32})?\.amazonaws\.com(?:[:/]|$)/i, LOAD_BALANCER],
   [/^arn:aws[a-z-]{0,16}:elasticloadbalancing:/, LOAD_BALANCER],
   [/^(?:[a-z]+:\/\/)?[a-z0-9-]{1,63}\.(?:[a-z0-9-]{1,32}\.)?cloudapp\.azure\.com(?:[:/]|$)/i, LOAD_BALANCER],
@@ -54,3 +58,7 @@ const COUNTED = [
     'i',
   ),
 ];
+
+// That something is in such a state is said of now; the word alone may stand in advice about it.
+const FAULT_NOW =
+  /(?:^|[^a-z])(?:is|are|now|currently) (?:now |currently |in ){0,2}(?:crashloopbackoff|imagepullbackoff|errimagepull|oomkilled)(?![a-z])/i;

@@ -50,6 +50,10 @@ const RUNTIME_WORDS = wordsOf(
 );
 const STATUS_KEYS = wordsOf('status state phase health condition');
 const COUNTED_KEYS = wordsOf('running ready available healthy unhealthy');
+/** Yes or no to these is how something is at the moment. */
+const CONDITIONS = wordsOf('healthy unhealthy ishealthy');
+/** What holds bindings that a provider of identities works out. */
+const DERIVING = wordsOf('oidc iam oidcprovider workloadidentity workloadidentityfederation');
 const COUNTED_THINGS = wordsOf('pods replicas instances nodes tasks containers targets hosts');
 /** A plain number of these is what runs at the moment. Beside a word for a bound it is somebody's decision. */
 const COUNTS = wordsOf(
@@ -74,6 +78,8 @@ function liveMember(plain: string, value: Json, parent: string): string | undefi
   if (STATUS_KEYS.has(plain) && typeof value === 'string' && RUNTIME_WORDS.has(plainKey(value))) {
     return 'a runtime status';
   }
+  if (CONDITIONS.has(plain) && typeof value === 'boolean') return 'a runtime status';
+  if (plain === 'bindings' && DERIVING.has(parent) && !isReference(value)) return 'a derived IAM binding';
   if (COUNTED_KEYS.has(plain) && COUNTED_THINGS.has(parent) && typeof value === 'number') return 'a count of what runs';
   if (COUNTS.has(plain) && isCount(value) && !BOUNDS.has(parent)) return 'a count of what runs';
   const named = plain === '' || plain === 'name' ? parent : plain;

@@ -104,6 +104,13 @@ const TRIAGE: [string, Request[], string][] = [
   ['an agent accepts', [{ kind: 'memory.accept', id: 'm1', isAgent: true }], 'APPROVER_IS_AGENT'],
   ['an agent drops', [{ kind: 'memory.drop', id: 'm1', reason: 'x', isAgent: true }], 'APPROVER_IS_AGENT'],
   ['a section that cannot be', [ACCEPT('m1', '__proto__')], 'SECTION_NAME_INVALID'],
+  [
+    'a section that nobody declared',
+    [{ ...ACCEPT('m1', 'nosuch'), declared: ['services'] } as Request],
+    'UNKNOWN_SECTION',
+  ],
+  ['a section that is declared', [{ ...ACCEPT('m1', 'services'), declared: ['services'] } as Request], 'OK'],
+  ['for everybody', [{ ...ACCEPT('m1'), declared: [] } as Request], 'OK'],
   ['an id that is not there', [ACCEPT('m9')], 'UNKNOWN_MEMORY'],
   ['a member that every object has', [ACCEPT('constructor')], 'UNKNOWN_MEMORY'],
   ['accepted twice', [ACCEPT('m1'), ACCEPT('m1')], 'NOT_ALLOWED_NOW'],

@@ -64,19 +64,30 @@ const ROWS: [string, JsonObject, JsonObject, JsonObject, string[]][] = [
     [],
   ],
   [
-    'names that are stored twice are not joined',
+    'what comes for a name that is stored twice joins the first',
+    {
+      a: [
+        { name: 'x', p: 1 },
+        { name: 'x', q: 1 },
+      ],
+    },
+    { a: [{ name: 'x', r: 1 }, { name: 'y' }] },
+    { a: [{ name: 'x', p: 1, r: 1 }, { name: 'x', q: 1 }, { name: 'y' }] },
+    [],
+  ],
+  [
+    'what the second of a name holds already is nothing new',
     {
       a: [
         { name: 'x', p: 1 },
         { name: 'x', p: 2 },
       ],
     },
-    { a: [{ name: 'x', q: 3 }] },
+    { a: [{ name: 'x', p: 2 }] },
     {
       a: [
         { name: 'x', p: 1 },
         { name: 'x', p: 2 },
-        { name: 'x', q: 3 },
       ],
     },
     [],

@@ -72,7 +72,7 @@ function uniteLists(
   if (news.length === 0) return stored;
   const known = unique(stored.length > 0 ? stored : (news.shift() ?? []));
   const named = namedObjects(known);
-  if (!named || new Set(named.map(nameOf)).size < named.length) return unique([...known, ...news.flat()]);
+  if (!named) return unique([...known, ...news.flat()]);
   const unnamedAt = news.findIndex((list) => !namedObjects(list));
   const joined = news.splice(0, unnamedAt === -1 ? news.length : unnamedAt).flat();
   return unique([...uniteNamed(named, joined.filter(isObject), path, findings), ...news.flat()]);
@@ -90,17 +90,29 @@ function withoutRepeats(stored: readonly Json[], lists: readonly (readonly Json[
   });
 }
 
+/**
+ * What comes for a name joins the first that has it. Others of that name stay as they are, and what one of them holds already
+ * is nothing new.
+ */
 function uniteNamed(
   stored: readonly JsonObject[],
   update: readonly JsonObject[],
   path: string,
   findings: Finding[],
 ): readonly Json[] {
-  const byName = new Map<string, Json>(stored.map((element) => [nameOf(element), element]));
-  for (const [name, elements] of grouped(update, nameOf)) {
-    byName.set(name, mergeValues(byName.get(name), elements, below(path, name), findings));
+  const result: Json[] = [...stored];
+  const firsts = new Map<string, number>();
+  const held = new Set<string>();
+  for (const [place, element] of stored.entries()) {
+    if (firsts.has(nameOf(element))) held.add(canonicalJson(element));
+    else firsts.set(nameOf(element), place);
   }
-  return [...byName.values()];
+  const news = update.filter((element) => !held.has(canonicalJson(element)));
+  for (const [name, elements] of grouped(news, nameOf)) {
+    const place = firsts.get(name) ?? result.length;
+    result[place] = mergeValues(result[place], elements, below(path, name), findings);
+  }
+  return result;
 }
 
 /** The list itself when all of its elements are objects with a name. */

@@ -3,6 +3,7 @@
 // the identity of a workspace, the same for every way in which its remote can be spelled.
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { below, type Finding, warning } from './finding.ts';
+import { withoutCredentials } from './url-credentials.ts';
 
 const REFERENCE_CHARS_MAX = 512;
 const SCHEME = /^(?:git\+ssh|git\+https|https|http|ssh|git):\/\//;
@@ -45,7 +46,8 @@ function rewrite(value: Json, path: string, findings: Finding[]): Json {
   if (isObject(value)) return normaliseReferences(value, path, findings);
   if (typeof value !== 'string') return value;
   const reference = normaliseReference(value);
-  if (reference === null || reference === value) return value;
+  if (reference === null) return cleared(value, path, findings);
+  if (reference === value) return value;
   // What it was before is not repeated: it may hold a password.
   findings.push(warning(`REFERENCE_NORMALISED:${path}`, path, `it is stored in its canonical spelling, ${reference}`));
   return reference;
@@ -65,6 +67,15 @@ function afterPassword(rest: string, hasScheme: boolean): string {
 function joinHost(host: string, colon: number, hasScheme: boolean): string {
   const before = host.slice(0, colon);
   return hasScheme ? before : `${before}/${host.slice(colon + 1)}`;
+}
+
+/** What is no reference may still be the address of something. */
+function cleared(text: string, path: string, findings: Finding[]): string {
+  const clear = withoutCredentials(text);
+  if (clear !== text) {
+    findings.push(warning(`CREDENTIALS_REMOVED:${path}`, path, 'user and password of an address are not stored'));
+  }
+  return clear;
 }
 
 function trimRepository(path: string): string {

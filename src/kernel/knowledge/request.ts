@@ -22,7 +22,14 @@ export type KnowledgeRequest =
       readonly reason: string;
       readonly isAgent: boolean;
     }
-  | { readonly kind: 'memory.accept'; readonly id: string; readonly section?: string; readonly isAgent: boolean }
+  | {
+      readonly kind: 'memory.accept';
+      readonly id: string;
+      readonly section?: string;
+      /** The sections that the configuration names; absent where nobody said which there are. */
+      readonly declared?: readonly string[];
+      readonly isAgent: boolean;
+    }
   | { readonly kind: 'memory.drop'; readonly id: string; readonly reason: string; readonly isAgent: boolean };
 
 const KNOWLEDGE_REQUEST = /^(?:context|memory)\./;

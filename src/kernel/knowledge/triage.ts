@@ -4,7 +4,7 @@ import type { Pen } from '../cast/pen.ts';
 import type { Input } from '../input.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { textOf } from './finding.ts';
-import { isSectionName, MEMORY_MAX, memoryOf, suggestionOf } from './state.ts';
+import { isSectionName, MEMORY_MAX, memoryOf, sectionOf, suggestionOf } from './state.ts';
 
 export function accept({ state, write }: Pen, input: Extract<Input, { kind: 'memory.accept' }>): Verdict {
   const { id, section = null } = input;
@@ -13,6 +13,10 @@ export function accept({ state, write }: Pen, input: Extract<Input, { kind: 'mem
     const reason = `no section can be called ${JSON.stringify(textOf(section))}`;
     return deny('SECTION_NAME_INVALID', reason, { section: textOf(section) });
   }
+  if (section !== null && isUndeclared(input, section) && sectionOf(knowledge, section) === null) {
+    const reason = `there is no section ${section}, so that nobody would be told it; \`baton context show\` lists them`;
+    return deny('UNKNOWN_SECTION', reason, { section });
+  }
   if (!suggestionOf(knowledge, id)) return unknown(id, memoryOf(knowledge, id) !== null);
   if (Object.keys(knowledge.memory).length >= MEMORY_MAX) {
     const reason = `${MEMORY_MAX} suggestions were accepted, and more would not be read; drop one first`;
@@ -20,6 +24,11 @@ export function accept({ state, write }: Pen, input: Extract<Input, { kind: 'mem
   }
   write({ kind: 'memory.accepted', id, section });
   return allow(`${id} is remembered${section === null ? '' : ` with ${section}`}`, { id, section });
+}
+
+/** Where nobody said which sections there are, any may come to be. */
+function isUndeclared({ declared }: Extract<Input, { kind: 'memory.accept' }>, section: string): boolean {
+  return declared !== undefined && !declared.includes(section);
 }
 
 export function drop({ state, write }: Pen, input: Extract<Input, { kind: 'memory.drop' }>): Verdict {

@@ -125,11 +125,19 @@ test('references are stored in their canonical spelling, and no credential is st
   const payload = {
     uses: 'https://me:hunter2@github.com/Acme/IaC.git:tf_modules/network',
     remote: 'https://me:hunter2@github.com/acme/iac',
+    short: ['see https://u:p@github.com/acme/iac.git', 'ssh://git@github.com/acme/iac'],
     token,
   };
   const { warnings } = writeSections(one, [entry('services', payload)], who());
-  expect(warnings.map(({ code }) => code)).toEqual(['REFERENCE_NORMALISED:services.uses']);
-  expect(valueIn(one, 'services')).toMatchObject({ uses: 'github.com/acme/iac:tf_modules/network' });
+  expect(warnings.map(({ code }) => code)).toEqual([
+    'REFERENCE_NORMALISED:services.uses',
+    'CREDENTIALS_REMOVED:services.remote',
+    'CREDENTIALS_REMOVED:services.short[0]',
+  ]);
+  expect(valueIn(one, 'services')).toMatchObject({
+    uses: 'github.com/acme/iac:tf_modules/network',
+    short: ['see https://github.com/acme/iac.git', 'ssh://git@github.com/acme/iac'],
+  });
   expect(JSON.stringify(one.facts)).not.toMatch(/hunter2|ghp_abc/);
 });
 

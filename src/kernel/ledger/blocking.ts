@@ -39,3 +39,9 @@ export function codeOfDelta(delta: JsonObject, blockers: readonly JsonObject[], 
   const said = knownCode(delta.x_code) ?? (delta.timed_out === true ? 'TASK_TIMEOUT' : listed);
   return said ?? code ?? 'MISSING_REQUIRED_INPUT';
 }
+
+/** Why a delta blocks its task: what the list of blockers says of it, else the reason of the delta itself. */
+export function reasonOfDelta(delta: JsonObject, blockers: readonly JsonObject[]): string {
+  const blocker = delta.status === 'blocked' ? blockers.find((each) => each.task_id === delta.task_id) : undefined;
+  return isText(blocker?.reason) ? blocker.reason : String(delta.reason);
+}

@@ -22,7 +22,15 @@ import {
   wantedLocks,
 } from './state.ts';
 import { mayMove } from './transition.ts';
-import { areInTheWay, compareRank, isOwed, owedBefore, PASSED_OVER_MAX } from './waiting.ts';
+import {
+  areInTheWay,
+  compareRank,
+  isOwed,
+  owedBefore,
+  PASSED_OVER_MAX,
+  type Soundness,
+  soundnessOf,
+} from './waiting.ts';
 
 /** At most so many tasks that a search passed over are written down, the first in rank. */
 export const PASSED_OVER_NOTED_MAX = 16;
@@ -76,8 +84,9 @@ export function claimBest(
   const { ledger, at } = pen;
   const ready = candidates.toSorted((a, b) => compareRank(a, b, at));
   const passed: { readonly task: Task; readonly refusal: Denied }[] = [];
+  const isSound = soundnessOf(ledger);
   for (const [index, task] of ready.entries()) {
-    const refusal = refusalOfClaim(ledger, task, owner, at);
+    const refusal = refusalOfClaim(ledger, task, owner, at, undefined, isSound);
     if (refusal) {
       passed.push({ task, refusal });
       continue;
@@ -98,12 +107,13 @@ export function claimBest(
  */
 function noteOvertaken(pen: LedgerPen, taken: Task, behind: readonly Task[], owner: string): void {
   const { ledger, at } = pen;
+  const isSound = soundnessOf(ledger);
   let noted = 0;
   for (const task of behind) {
     if (noted === PASSED_OVER_NOTED_MAX) return;
     if (task.order > taken.order || task.refusedAt === at || !isWorthNoting(task, at)) continue;
     if (!areInTheWay(ledger, task, taken)) continue;
-    const refusal = refusalOfClaim(ledger, task, owner, at);
+    const refusal = refusalOfClaim(ledger, task, owner, at, undefined, isSound);
     if (refusal?.code !== 'LOCK_CONFLICT') continue;
     refuseTask(pen, 'claim', task, refusal);
     noted += 1;
@@ -117,6 +127,7 @@ export function refusalOfClaim(
   owner: string,
   at: number,
   expectedVersion?: number,
+  isSound: Soundness = soundnessOf(ledger),
 ): Denied | null {
   return (
     refusalOfOwner(owner) ??
@@ -129,7 +140,7 @@ export function refusalOfClaim(
     refusalOfDependencies(ledger, task) ??
     refusalOfSerial(ledger, task) ??
     refusalOfLocks(ledger, task) ??
-    refusalOfTurn(ledger, task, at)
+    refusalOfTurn(ledger, task, at, isSound)
   );
 }
 
@@ -233,8 +244,8 @@ function refusalOfLocks(ledger: Ledger, task: Task): Denied | null {
   return null;
 }
 
-function refusalOfTurn(ledger: Ledger, task: Task, at: number): Denied | null {
-  const waiter = owedBefore(ledger, task, at);
+function refusalOfTurn(ledger: Ledger, task: Task, at: number, isSound: Soundness): Denied | null {
+  const waiter = owedBefore(ledger, task, at, isSound);
   if (!waiter) return null;
   const reason = `${waiter.id} was passed over ${waiter.passedOver} times and goes first; ${task.id} wants what it waits for.`;
   const reservedFor = { run: waiter.run, task: waiter.id, priority: waiter.priority, passed_over: waiter.passedOver };

@@ -3,7 +3,7 @@
 // a stream computed from rows that have moved since is refused. A delta that starts a task is a claim like any other.
 import { isString, isText, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
-import { codeOfDelta } from './blocking.ts';
+import { codeOfDelta, reasonOfDelta } from './blocking.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { refusalOfClaim, refusalOfOwner, take } from './claim.ts';
 import { bareSpec, reopening } from './create.ts';
@@ -107,7 +107,7 @@ function create(pen: LedgerPen, run: string, id: string, delta: JsonObject): Den
 
 function change(pen: LedgerPen, task: Task, delta: JsonObject, blockers: readonly JsonObject[]): Denied | null {
   const { status: to } = delta;
-  const [owner, reason] = [String(delta.owner), String(delta.reason)];
+  const [owner, reason] = [String(delta.owner), reasonOfDelta(delta, blockers)];
   if (!isTaskStatus(to)) return deny('SCHEMA_INVALID', `${task.id} cannot have such a status.`, { status: to ?? null });
   const isSame = to === task.status && !isTerminal(to) && changesMore(task, delta, blockers);
   const refusal = isSame ? null : refusalOfMove(task, to);
@@ -145,7 +145,7 @@ function start(pen: LedgerPen, task: Task, owner: string, reason: string, isSame
     settle(pen, task, 'in_progress', { owner, reason });
     return null;
   }
-  const refusal = isSame ? refusalOfOwner(owner) : refusalOfClaim(pen.ledger, task, owner, pen.at);
+  const refusal = isSame ? refusalOfOwner(owner) : refusalOfClaim(pen.ledger, task, owner, pen.at, undefined, pen.isSound);
   if (!refusal) take(pen, task, owner);
   return refusal;
 }

@@ -5,6 +5,7 @@ import type { LedgerFact } from './fact.ts';
 import { addLock, locksOf, newLockTree, rivalOf, type TaskLock } from './lock-tree.ts';
 import type { LedgerPen } from './pen.ts';
 import { keyOf, type Ledger, nameKey, runOf, type Task, taskKey, tasksOf, wantedLocks } from './state.ts';
+import { soundnessOf } from './waiting.ts';
 
 export type DraftPen = LedgerPen & { readonly facts: readonly LedgerFact[] };
 
@@ -14,6 +15,7 @@ export function draftFor({ ledger, at }: LedgerPen, run: string, ids: Iterable<s
   return {
     ledger: draft,
     at,
+    isSound: soundnessOf(ledger),
     facts,
     write(fact) {
       facts.push(fact);

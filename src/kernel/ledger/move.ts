@@ -24,15 +24,18 @@ export function moveTask(pen: LedgerPen, request: RequestOf<'task.move'>): Verdi
   if (!found.ok) return refuse(pen, 'move', request, found.refusal);
   const { task } = found;
   const actor = request.actor ?? (fence === undefined ? 'person' : 'agent');
+  const isFreed = mayFree(pen, task, to, actor);
   const refusal =
     refusalOfReason(reason) ??
-    (mayMoveInCast(task, to, actor) ? null : refusalOfCast(pen.ledger, task)) ??
+    (isFreed || mayMoveInCast(task, to, actor) ? null : refusalOfCast(pen.ledger, task)) ??
     refusalOfVersion(task, request.expectedVersion) ??
     (fence === undefined ? null : refusalOfFence(task, fence)) ??
-    refusalOfMove(task, to) ??
+    (isFreed && to === 'todo' ? null : refusalOfMove(task, to)) ??
     refusalOfActor(task, to, actor, fence);
   if (refusal) return refuseTask(pen, 'move', task, refusal);
   if (to === 'in_progress') return claimTask(pen, task, request.owner ?? task.owner);
+  // What is given up is blocked first, as there is no other way back.
+  if (isFreed && to === 'todo') settle(pen, task, 'blocked', { reason, code: request.code ?? 'ABORTED' });
   const code = to === 'blocked' ? (request.code ?? 'ABORTED') : (request.code ?? null);
   if (actor !== 'person' || to !== 'done') return settle(pen, task, to, { reason, code });
   const { by = 'a person' } = request;
@@ -47,6 +50,14 @@ export function moveTask(pen: LedgerPen, request: RequestOf<'task.move'>): Verdi
 function mayMoveInCast({ status }: Task, to: TaskStatus, actor: Actor): boolean {
   return actor === 'person' && status !== 'in_progress' && (to === 'todo' || to === 'canceled' || to === 'failed');
 }
+
+/** While nothing of its cast runs, a person may take a task in progress away from it, which gives the paths back. */
+function mayFree(pen: LedgerPen, { run, status }: Task, to: TaskStatus, actor: Actor): boolean {
+  if (actor !== 'person' || status !== 'in_progress' || !FREED.includes(to)) return false;
+  return (pen.standing?.(run) ?? null) !== null;
+}
+
+const FREED: readonly TaskStatus[] = ['blocked', 'todo', 'canceled'];
 
 /** A silent task is blocked, which frees its paths, and handed out again while its retries last. */
 export function expireTask(pen: LedgerPen, request: RequestOf<'task.expire'>): Verdict {

@@ -1,6 +1,7 @@
 // Whose turn it is. Small claims could keep a large one waiting for ever, so a task that was refused its locks several
 // times is owed its turn: while it keeps asking, tasks that do not rank before it stay off its paths. Ranks are a total
 // order, so two tasks that are both owed their turn never wait for each other.
+import { inconsistencies } from './inconsistency.ts';
 import { overlaps } from './overlap.ts';
 import { pathKey } from './path-key.ts';
 import { type Ledger, PRIORITIES, type Task, wantedLocks } from './state.ts';
@@ -24,14 +25,35 @@ export function compareRank(a: Task, b: Task, at: number): number {
   return byWait || byPriority || a.order - b.order;
 }
 
-/** The first task in rank that is owed its turn, goes before the claimant and wants what the claimant would take. */
-export function owedBefore(ledger: Ledger, claimant: Task, at: number): Task | null {
+/** Whether a run holds together. */
+export type Soundness = (run: string) => boolean;
+
+/** Looks at each run once, so that it holds for as long as nothing is written. */
+export function soundnessOf(ledger: Ledger): Soundness {
+  const known = new Map<string, boolean>();
+  return (run) => {
+    const isSound = known.get(run) ?? inconsistencies(ledger, run).length === 0;
+    known.set(run, isSound);
+    return isSound;
+  };
+}
+
+/**
+ * The first task in rank that is owed its turn, goes before the claimant and wants what the claimant would take. One whose
+ * run does not hold together is not handed out before somebody has mended the run, and keeps nobody waiting until then.
+ */
+export function owedBefore(
+  ledger: Ledger,
+  claimant: Task,
+  at: number,
+  isSound: Soundness = soundnessOf(ledger),
+): Task | null {
   let first: Task | null = null;
   for (const key of Object.keys(ledger.waiting)) {
     const waiter = ledger.tasks[key];
     if (!waiter || waiter === claimant || !isOwed(waiter, at)) continue;
     if (compareRank(waiter, claimant, at) > 0 || (first && compareRank(waiter, first, at) > 0)) continue;
-    if (areInTheWay(ledger, waiter, claimant)) first = waiter;
+    if (areInTheWay(ledger, waiter, claimant) && isSound(waiter.run)) first = waiter;
   }
   return first;
 }

@@ -1,4 +1,4 @@
-// Who is turned away is noted once for each of them and minute.
+// Who is turned away is noted once for each of them, for each code and minute, and for each thing that an agent tries.
 import { expect, test } from 'vitest';
 import { dialects } from '../../dialects/index.ts';
 import { decide } from '../decide.ts';
@@ -25,7 +25,19 @@ test('the first refusal of a minute is a fact with its count, and uses the minut
   const [fact] = asked(undefined);
   expect(fact).toMatchObject({ kind: 'access.refused', who: 'token:ci', code: 'TOKEN_REVOKED', times: 7 });
   expect(fact && keysUsedBy(fact)).toEqual(keysWanted(request));
-  expect(keysWanted({ ...request, minute: '2030-01-01T12:01' } as Request)).not.toEqual(keysWanted(request));
+});
+
+test.each([
+  ['another minute', { minute: '2030-01-01T12:01' }],
+  ['another one', { who: 'token:other' }],
+  ['another code', { verdict: deny('ROLE_TOO_LOW', 'an operator decides nothing') }],
+  ['something else that was tried', { what: 'registry release' }],
+  ['what a server had counted when it ended', { ended: '2030-01-01T12:00:30.000Z' }],
+])('%s has a fact of its own', (_, change) => {
+  const other = { ...request, ...change } as Request;
+  expect(keysWanted(other)).not.toEqual(keysWanted(request));
+  const [fact] = decide(dialects, emptyState(), { ...other, at: 0, by: 'token:ci' } as Input).facts;
+  expect(fact && keysUsedBy(fact)).toEqual(keysWanted(other));
 });
 
 test('the next one is none', () => {

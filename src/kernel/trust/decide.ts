@@ -34,11 +34,12 @@ export function load({ state, write }: Pen, registry: LoadedRegistry, texts?: Re
   });
 }
 
-/** A flood of refusals must not become one of the log: whoever was noted in this minute is not noted again. */
+/** A flood of refusals must not become one of the log: what was noted in this minute is not noted again. */
 function turnedAway(pen: Pen, input: Extract<Input, { kind: 'access.refuse' }>): Verdict {
-  const { who, verdict, minute, times, used = {} } = input;
-  if (Object.keys(used).length > 0) return allow('it is noted for this minute');
+  const { who, verdict, minute, times, what, ended, used = {} } = input;
+  if (Object.keys(used).length > 0) return allow('it is noted for this minute', { noted: false });
+  const more = { ...(what === undefined ? {} : { what }), ...(ended === undefined ? {} : { ended }) };
   const reason = scrub(verdict.reason).text;
-  pen.write({ kind: 'access.refused', who, code: verdict.code, reason, minute, times });
-  return allow('it is noted');
+  pen.write({ kind: 'access.refused', who, code: verdict.code, reason, minute, times, ...more });
+  return allow('it is noted', { noted: true });
 }

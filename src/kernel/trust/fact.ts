@@ -22,6 +22,10 @@ export type TrustFact =
       /** The minute it belongs to, in UTC. */
       readonly minute: string;
       readonly times: number;
+      /** The command or tool that an agent tried. */
+      readonly what?: string;
+      /** When the server ended that had counted these and not told them yet. */
+      readonly ended?: string;
     }
   | {
       readonly kind: 'quarantine.opened';

@@ -3,7 +3,9 @@ import type { Fact } from '../fact.ts';
 import type { Input, Request } from '../input.ts';
 
 const keyOf = (handoffId: string) => `handoff:${handoffId.toLowerCase()}`;
-const refusalKeyOf = ({ who, minute }: { readonly who: string; readonly minute: string }) => `access:${who}:${minute}`;
+/** One for each of those who are turned away, for what, at what and when; what a server still had counted at its end is apart. */
+const refusalKeyOf = ({ who, minute, code, what, ended }: Noted) =>
+  ['access', who, code, ...(what === undefined ? [] : [what]), ended ?? minute].join(':');
 const contentKeyOf = (digest: string) => `content:${digest}`;
 
 export function keysWanted(request: Request): readonly string[] {
@@ -13,7 +15,7 @@ export function keysWanted(request: Request): readonly string[] {
     case 'handoff.judge':
       return [...idKeys(request.handoff), ...contentKeys(request.contentDigest)];
     case 'access.refuse':
-      return [refusalKeyOf(request)];
+      return [refusalKeyOf({ ...request, code: request.verdict.code })];
     default:
       return [];
   }
@@ -28,6 +30,7 @@ export function usedBefore({ used = {}, handoff, contentDigest }: Judged): Reado
 
 type Judged = Pick<Extract<Input, { kind: 'handoff.judge' }>, 'used' | 'handoff' | 'contentDigest'>;
 type Usage = 'id' | 'content';
+type Noted = Pick<Extract<Fact, { kind: 'access.refused' }>, 'who' | 'code' | 'minute' | 'what' | 'ended'>;
 
 const idKeys = (handoff: string | null) => (handoff === null ? [] : [keyOf(handoff)]);
 const contentKeys = (digest: string | null | undefined) => (digest == null ? [] : [contentKeyOf(digest)]);

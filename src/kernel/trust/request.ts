@@ -12,14 +12,18 @@ export type TrustRequest =
       readonly texts?: RegistryTexts;
       readonly reason?: string;
     }
-  /** Somebody was turned away: by a server, or because his role is too low. */
+  /** Somebody was turned away: by a server, because his role is too low, or because only a person may do it. */
   | {
       readonly kind: 'access.refuse';
       readonly who: string;
       readonly verdict: Denied;
-      /** The minute it belongs to, in UTC: each has one fact for each of those who are turned away. */
+      /** The minute it belongs to, in UTC: each has one fact for each of those who are turned away, for each code. */
       readonly minute: string;
       readonly times: number;
+      /** The command or tool that an agent tried: each has a fact of its own. */
+      readonly what?: string;
+      /** When a server ended that still had these counted: they are told then, whatever was told in that minute. */
+      readonly ended?: string;
     }
   | {
       readonly kind: 'quarantine.release';

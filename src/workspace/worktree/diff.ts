@@ -34,3 +34,9 @@ export async function patchBetween(folder: string, from: string, to: string | nu
 function lines(count: string): number | null {
   return count === '-' ? null : Number(count);
 }
+
+/** As locks of the workspace name it; what lies outside of the workspace is no part of it. */
+export function fromWorkspace(path: string, top: string, dir: string): string {
+  const prefix = dir === top ? '' : `${dir.slice(top.length + 1)}/`;
+  return path.startsWith(prefix) ? path.slice(prefix.length) : '.';
+}

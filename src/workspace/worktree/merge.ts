@@ -4,7 +4,12 @@ import type { Code } from '../../kernel/codes.ts';
 import { AUTHOR, commitOf, git, records, tryGit } from './git.ts';
 
 export type Merged =
-  | { readonly ok: true; readonly commit: string; readonly how: 'nothing to merge' | 'fast-forward' | 'merge commit' }
+  | {
+      readonly ok: true;
+      readonly before: string;
+      readonly commit: string;
+      readonly how: 'nothing to merge' | 'fast-forward' | 'merge commit';
+    }
   | { readonly ok: false; readonly code: Code; readonly reason: string; readonly files: readonly string[] };
 
 /** What else may be under way in a folder, by the name that git gives to its state. */
@@ -13,22 +18,30 @@ const UNDER_WAY = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'REBASE_HEAD
 export async function mergeBranch(dir: string, branch: string): Promise<Merged> {
   const [before, tip] = [await commitOf(dir, 'HEAD'), await commitOf(dir, `refs/heads/${branch}`)];
   if (before === null || tip === null) return no('WORKTREE_UNUSABLE', `there is no branch ${branch} any more`);
-  for (const name of UNDER_WAY) {
-    if ((await commitOf(dir, name)) === null) continue;
-    return no('NOT_ALLOWED_NOW', `another merge or rebase is under way in ${dir}; finish or abort it first`);
-  }
-  if (await isIn(dir, tip, before)) return { ok: true, commit: before, how: 'nothing to merge' };
+  const busy = await underWay(dir);
+  if (busy !== null) return no('NOT_ALLOWED_NOW', busy);
+  if (await isIn(dir, tip, before)) return { ok: true, before, commit: before, how: 'nothing to merge' };
   const conflicts = await conflictsAhead(dir, before, tip);
   if (conflicts.length > 0) return conflicting(branch, conflicts);
   const merged = await tryGit(dir, ['merge', '-q', '--no-edit', '--no-autostash', branch], {
     env: await identity(dir),
   });
   const after = (await commitOf(dir, 'HEAD')) ?? before;
-  if (merged.code === 0) return { ok: true, commit: after, how: after === tip ? 'fast-forward' : 'merge commit' };
+  if (merged.code === 0)
+    return { ok: true, before, commit: after, how: after === tip ? 'fast-forward' : 'merge commit' };
   const unmerged = records((await tryGit(dir, ['diff', '--name-only', '--diff-filter=U', '-z'])).out);
   if ((await commitOf(dir, 'MERGE_HEAD')) !== null) await git(dir, ['merge', '--abort']);
   if (unmerged.length > 0) return conflicting(branch, unmerged);
   return no('NOT_ALLOWED_NOW', `git does not merge ${branch}: ${merged.error.replace(/\s+/g, ' ')}`);
+}
+
+/** What else is under way in the folder, in words; null where nothing is. */
+export async function underWay(dir: string): Promise<string | null> {
+  for (const name of UNDER_WAY) {
+    if ((await commitOf(dir, name)) === null) continue;
+    return `another merge or rebase is under way in ${dir}; finish or abort it first`;
+  }
+  return null;
 }
 
 /** Whether the commit is in the history of the other one. */
@@ -59,6 +72,6 @@ function no(code: Code, reason: string): Merged {
 }
 
 /** A merge is the person's own, unless git does not know who that is. */
-async function identity(dir: string): Promise<Readonly<Record<string, string>>> {
+export async function identity(dir: string): Promise<Readonly<Record<string, string>>> {
   return (await tryGit(dir, ['var', 'GIT_COMMITTER_IDENT'])).code === 0 ? {} : AUTHOR;
 }

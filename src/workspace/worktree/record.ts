@@ -35,9 +35,14 @@ export type WorktreeRecord = {
   readonly behind?: string;
   /** The last commit of the branch when it was taken away. */
   readonly tip?: string;
+  /** What of it was merged into a branch of the user, and was not taken back; in order. */
+  readonly merges?: readonly Merge[];
   /** Of a worktree in which one item after the other walks beside those of other worktrees. */
   readonly lane?: Lane;
 };
+
+/** The commits of the branch before and after. */
+export type Merge = { readonly before: string; readonly after: string };
 
 export type Lane = {
   readonly place: number;

@@ -3,15 +3,15 @@
 import { takeStream } from '../../../dialects/operator/intake.ts';
 import type { Json, JsonObject } from '../../../kernel/json.ts';
 import { canonicalJson } from '../../../kernel/ledger/canonical-json.ts';
-import { type Ledger, MAIN_ROOT, taskOf } from '../../../kernel/ledger/state.ts';
+import { type Ledger, MAIN_ROOT, runOf, taskOf } from '../../../kernel/ledger/state.ts';
 import { assignmentOf } from '../../../kernel/ledger/wire.ts';
 import { allow, deny, type Verdict } from '../../../kernel/verdict.ts';
 import type { Wish } from '../../../workspace/claim-record.ts';
-import type { Call } from '../../command.ts';
+import { again, type Call } from '../../command.ts';
 import { configureLocks } from '../../configure-locks.ts';
 import { declaredCheckers } from '../../declared-checkers.ts';
 import { claiming } from '../../keep-claim.ts';
-import { answering, type LedgerSession, runWanted, withLedger } from '../../ledger-session.ts';
+import { answering, type LedgerSession, runCalled, runWanted, withLedger } from '../../ledger-session.ts';
 import { readInput } from '../../read-input.ts';
 import { reconcile } from '../../reconcile-ledger.ts';
 import { refuseAtDoor } from '../../refused-payload.ts';
@@ -24,8 +24,17 @@ export async function run(call: Call): Promise<number> {
       call,
       async (session) => {
         const { door, workspace } = session;
-        const taken = takeStream(given, await runWanted(session), { checkers: declaredCheckers(workspace).names });
+        const wanted = await runWanted(session);
+        const steered = wanted === undefined ? null : await refusalOfSteered(session, wanted);
+        if (steered) return steered;
+        const taken = takeStream(given, wanted, { checkers: declaredCheckers(workspace).names });
         if (!taken.ok) return refuseAtDoor(session, 'deltas', taken);
+        // An envelope calls its run as packets do, and that may be a cast at work.
+        const ledger = await door.ledger();
+        const called = runCalled(ledger, taken.payload.run, call.env);
+        const isOpen = called !== undefined && (runOf(ledger, called)?.open ?? 0) > 0;
+        const planned = isOpen ? await refusalOfSteered(session, called) : null;
+        if (planned) return planned;
         const { run, deltas, baseVersions, blockers, assignments } = taken.payload;
         await configureLocks(door, workspace);
         const before = await door.ledger(run);
@@ -50,6 +59,15 @@ export async function run(call: Call): Promise<number> {
       { begins: true },
     ),
   );
+}
+
+/** The deltas of a cast come from its own planner: nobody else changes its rows. */
+async function refusalOfSteered(session: LedgerSession, id: string): Promise<Verdict | null> {
+  const { door, call } = session;
+  if (!runOf(await door.ledger(id), id)?.cast) return null;
+  const reason = `The tasks of cast ${id} are its own, and no delta from outside changes them; steer the cast, or move a task with \`${again(call)} task move TASK STATUS --run ${id} --reason …\`.`;
+  const refusal = deny('NOT_ALLOWED_NOW', reason, { cast: id });
+  return refuseAtDoor(session, 'deltas', { ok: false, refusal, subject: { run: id, task: '' } });
 }
 
 /** A delta that starts a task is a claim like any other. */

@@ -13,7 +13,7 @@ import { changesOfTask, dropClaim, dropStray, keepStray } from '../../../workspa
 import { again, type Call, EXIT } from '../../command.ts';
 import { declaredCheckers } from '../../declared-checkers.ts';
 import { recordOf } from '../../keep-claim.ts';
-import { answering, folderOf, type LedgerSession, neededInteger, withLedger } from '../../ledger-session.ts';
+import { answering, folderOf, type LedgerSession, neededInteger, runCalled, withLedger } from '../../ledger-session.ts';
 import { readInput } from '../../read-input.ts';
 import { refuseAtDoor } from '../../refused-payload.ts';
 import { person } from '../../session.ts';
@@ -27,7 +27,8 @@ export async function run(call: Call): Promise<number> {
       const taken = takeResult(given);
       if (!taken.ok) return refuseAtDoor(session, 'finish', taken);
       const { payload: result } = taken;
-      const [run, id] = [String(result.run_id), String(result.task_id)];
+      const [named, id] = [String(result.run_id), String(result.task_id)];
+      const run = runCalled(await session.door.ledger(), named, call.env) ?? named;
       const ledger = await session.door.ledger(run);
       const task = taskOf(ledger, run, id);
       // A late result, or one of a cast's task, is refused as it is; nothing is run for it.

@@ -7,7 +7,7 @@ import { dropClaim, dropStray } from '../../../workspace/claim-record.ts';
 import { again, type Call, text, UsageError } from '../../command.ts';
 import { claiming, wishFor } from '../../keep-claim.ts';
 import { answering, integer, type LedgerSession, ledgerFor, needed, withLedger } from '../../ledger-session.ts';
-import { isByAgent } from '../../refuse-agents.ts';
+import { isByAgent, noteAgents } from '../../refuse-agents.ts';
 import { person } from '../../session.ts';
 import { writeWorklog } from '../../worklog.ts';
 
@@ -48,11 +48,11 @@ export async function run(call: Call): Promise<number> {
       const starts = before.ok && to === 'in_progress' ? before.task : null;
       const wishes = starts ? wishFor(ledger, { run: starts.run, task }, owner ?? starts.owner, expectedVersion) : [];
       const verdict = await claiming(session, ledger, wishes, ask);
-      if (!verdict.allow || !before.ok) return verdict;
+      if (!verdict.allow || !before.ok) return noteAgents(call, verdict);
       const cast = runOf(ledger, before.task.run);
       if (fence === undefined && !isAgent) dropStray(workspace.stateDir, before.task);
       if (to === 'in_progress') return verdict;
-      if (to === 'blocked' || to === 'failed') await writeWorklog(session, before.task, cast?.runId);
+      if (to === 'blocked' || to === 'failed' || before.task.status === 'in_progress') await writeWorklog(session, before.task, cast?.runId);
       if (before.task.fence !== null) dropClaim(workspace.stateDir, before.task.fence);
       return cast?.cast ? withWayOn(session, cast.id, verdict) : verdict;
     }),

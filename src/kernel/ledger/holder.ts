@@ -1,0 +1,37 @@
+// Who is in the way, where it is a cast of which nothing runs: it keeps what it has claimed, because its work is half done,
+// and time does not lift that. Whoever is refused is told so, and how a person frees the paths.
+import { isObject, isString } from '../json.ts';
+import { type Denied, deny } from '../verdict.ts';
+
+/** How a cast stands, and since when. Times are in milliseconds. */
+export type Standing = { readonly status: string; readonly since: number | null };
+
+/** The command that gives back what a task of such a cast has claimed. */
+export function freeing(run: string, task: string): string {
+  return `baton task move ${task} blocked --run ${run} --reason "…"`;
+}
+
+/** The refusal with the cast of its holder, if that stands. */
+export function namingCast(refusal: Denied, standing: (run: string) => Standing | null): Denied {
+  const { holder } = refusal.details;
+  if (refusal.code !== 'LOCK_CONFLICT' || !isObject(holder) || !isString(holder.run) || !isString(holder.task)) {
+    return refusal;
+  }
+  const found = standing(holder.run);
+  if (!found || holder.cast !== undefined) return refusal;
+  const { run, task } = holder;
+  const { since, ...cast } = told(found);
+  const free = freeing(run, task);
+  const why = refusal.reason.replace(/(?:; wait until it is over)?\.$/, '');
+  const reason = `${why}; cast ${run} is ${standingWords(found)}: carry it on with: baton continue ${run}, or free its paths with: ${free}`;
+  const named = { ...holder, cast: run, ...cast, since, free };
+  return deny(refusal.code, reason, { ...refusal.details, holder: named });
+}
+
+export function standingWords({ status, since }: Standing): string {
+  return since === null ? status : `${status} since ${new Date(since).toISOString()}`;
+}
+
+function told({ status, since }: Standing): { readonly status: string; readonly since: string | null } {
+  return { status, since: since === null ? null : new Date(since).toISOString() };
+}

@@ -1,0 +1,50 @@
+// Takes a merge back as a commit of its own: history stays, and what was done since stays too. Whether that goes is found
+// out before anything is touched.
+import type { Code } from '../../kernel/codes.ts';
+import { commitOf, git, tryGit } from './git.ts';
+import { identity, isIn, underWay } from './merge.ts';
+import type { Merge } from './record.ts';
+
+export type TakenBack =
+  /** Null where nothing of it was left. */
+  | { readonly ok: true; readonly commit: string | null }
+  | { readonly ok: false; readonly code: Code; readonly reason: string };
+
+/** What `merge` brought into the branch that is checked out in `top`, all of its commits, is taken out of it again. */
+export async function takeBack(top: string, { before, after }: Merge, title: string): Promise<TakenBack> {
+  const byHand = byHandOf({ before, after });
+  const head = await commitOf(top, 'HEAD');
+  if (head === null || !(await isIn(top, after, head))) {
+    return no('NOT_ALLOWED_NOW', `it is not in the branch that is checked out; check out the one it was merged into`);
+  }
+  const busy = await underWay(top);
+  if (busy !== null) return no('NOT_ALLOWED_NOW', busy);
+  if ((await tryGit(top, ['diff', '--cached', '--quiet', '--ignore-submodules'])).code !== 0) {
+    return no(
+      'NOT_ALLOWED_NOW',
+      'you have staged changes, which would become part of it; commit or unstage them first',
+    );
+  }
+  const reverse = ['diff', '--binary', '--full-index', '--no-renames', '--no-ext-diff', '--no-textconv', after, before];
+  const { bytes } = await tryGit(top, reverse);
+  if (bytes.length === 0) return { ok: true, commit: null };
+  // All of it or nothing, and only where the files are what git has: what nobody has committed is never written over.
+  const applied = await tryGit(top, ['apply', '--index', '--whitespace=nowarn', '-'], { input: bytes });
+  if (applied.code !== 0) {
+    const why = applied.error.split('\n').slice(0, 3).join('; ');
+    return no('MERGE_CONFLICT', `the files were changed since, so nothing was taken back (${why}); ${byHand}`);
+  }
+  const said = ['-m', title, '-m', `What came with ${before}..${after} is undone.`];
+  await git(top, ['commit', '-q', '--no-verify', ...said], { env: await identity(top) });
+  return { ok: true, commit: await commitOf(top, 'HEAD') };
+}
+
+/** How a person takes the same back with git, several commits or one. */
+function byHandOf({ before, after }: Merge): string {
+  const patch = `git diff --binary ${after.slice(0, 12)} ${before.slice(0, 12)} | git apply --3way`;
+  return `commit or stash your own changes, then \`${patch}\` puts both versions side by side where they differ`;
+}
+
+function no(code: Code, reason: string): TakenBack {
+  return { ok: false, code, reason };
+}

@@ -1,0 +1,136 @@
+// The walk through a graph: repairs, crashes, lost attempts, pauses and rework, an edge that is spent, casts that stop.
+import type { JsonObject } from '../../../src/kernel/json.ts';
+import type { Stage } from './stage.ts';
+
+const config: JsonObject = {
+  activeLoadout: 'Work',
+  budget: { maxTokens: 1_000, warnAtPercent: 50 },
+  materia: {
+    Plan: { tools: 'none', prompt: 'Plan it.', generator: true },
+    Build: { tools: 'none', prompt: 'Build {{item.title}}.' },
+    Stamp: { type: 'utility', command: ['stamp'], parse: 'json', once: true },
+    Eval: { tools: 'none', prompt: 'Evaluate it.' },
+    Maintain: { tools: 'none', prompt: 'Tidy up.' },
+    Review: { tools: 'none', prompt: 'Is the whole thing right?' },
+  },
+  loadouts: {
+    Work: {
+      entry: 'Socket-1',
+      sockets: {
+        'Socket-1': { materia: 'Plan', assign: { plan: '$.context' }, edges: [{ when: 'always', to: 'Socket-2' }] },
+        'Socket-2': { materia: 'Build', parse: 'text', edges: [{ when: 'always', to: 'Socket-3' }] },
+        'Socket-3': { materia: 'Stamp', assign: { stamps: '$.stamps' }, edges: [{ when: 'always', to: 'Socket-4' }] },
+        'Socket-4': {
+          materia: 'Eval',
+          parse: 'json',
+          edges: [
+            { when: 'satisfied', to: 'Socket-5' },
+            { when: 'not_satisfied', to: 'Socket-2', maxTraversals: 2 },
+          ],
+        },
+        'Socket-5': {
+          materia: 'Maintain',
+          parse: 'json',
+          advance: { cursor: 'workItemIndex', items: 'state.workItems', when: 'satisfied' },
+          edges: [{ when: 'always', to: 'Socket-2' }],
+        },
+        'Socket-6': {
+          materia: 'Review',
+          parse: 'json',
+          edges: [
+            { when: 'satisfied', to: 'end' },
+            { when: 'not_satisfied', to: 'Socket-1', maxTraversals: 1 },
+          ],
+        },
+      },
+      loops: {
+        items: {
+          sockets: ['Socket-2', 'Socket-3', 'Socket-4', 'Socket-5'],
+          consumes: { from: 'Socket-1', output: 'workItems' },
+          exits: [{ id: 'done', from: 'Socket-5', condition: 'satisfied', targetSocketId: 'Socket-6' }],
+        },
+      },
+    },
+    Round: {
+      entry: 'Socket-1',
+      sockets: {
+        'Socket-1': { materia: 'Build', parse: 'text', edges: [{ when: 'always', to: 'Socket-2' }] },
+        'Socket-2': {
+          materia: 'Eval',
+          parse: 'json',
+          assign: { verdict: '$' },
+          edges: [
+            { when: 'satisfied', to: 'end' },
+            { when: 'not_satisfied', to: 'Socket-1', maxTraversals: 1 },
+          ],
+        },
+      },
+    },
+  },
+};
+
+/** Long enough to be kept beside the log, by its digest. */
+export const LONG =
+  'Every example shows title and context only; what else an item may hold stands in the reference. '.repeat(5);
+const no = { satisfied: false, context: 'The README still links to it.' };
+const yes = { satisfied: true };
+
+const work = {
+  Plan: [
+    'I would rather not.',
+    {
+      workItems: [
+        { title: 'Sparse payloads', context: LONG },
+        { title: 'Stale syntax', context: 'Drop it — 🧹.' },
+      ],
+      context: LONG,
+    },
+    { workItems: [{ title: 'One more', context: 'Just this.' }], context: 'Once more.' },
+  ],
+  Build: [
+    { $turn: { fail: 'crash' } },
+    { $turn: { output: 'Documented.', usage: { input: 300, output: 250, cost: 0.25 } } },
+    'Dropped.',
+    'Dropped the link too.',
+    '$repeat',
+  ],
+  Eval: [yes, no, yes, '$repeat'],
+  Maintain: [yes, '$repeat'],
+  Review: [no, yes],
+};
+
+export async function tellOfGraph(stage: Stage): Promise<void> {
+  // Everything that can happen on the way: a repair, a crash, a lost attempt, an outcome nobody knows, a pause, rework.
+  await stage.start('work', { config, loadout: 'Work', script: work });
+  const gone = { mayHaveRun: true, reason: 'the process is gone' };
+  const lost = await stage.playTo('work', 'Socket-2');
+  await stage.tell({ kind: 'attempt.lost', ...lost, ...gone });
+  const unknown = await stage.playTo('work', 'Socket-3');
+  await stage.tell({ kind: 'attempt.lost', ...unknown, ...gone });
+  const decision = { choice: 'accept', output: '{"stamps":1}', reason: 'the file is there' } as const;
+  await stage.tell({ kind: 'turn.decide', cast: 'work', turn: unknown.turn, ...decision });
+  await stage.playTo('work', 'Socket-4');
+  await stage.tell({ kind: 'cast.pause', cast: 'work', reason: 'lunch' });
+  await stage.tell({ kind: 'cast.resume', cast: 'work', reason: 'back' });
+  await stage.tell({ kind: 'budget.change', cast: 'work', maxTokens: 900, maxCost: 5 });
+  await stage.play('work');
+
+  // An edge that is spent: worked on once more from there, then revived.
+  const round = { config, loadout: 'Round' };
+  await stage.start('spent', { ...round, script: { Build: ['Built.', '$repeat'], Eval: [no, no, no, yes] } });
+  await stage.play('spent');
+  await stage.tell({ kind: 'cast.recast', cast: 'spent' });
+  await stage.play('spent');
+  await stage.tell({ kind: 'cast.revive', cast: 'spent' });
+  await stage.play('spent');
+
+  // Aborted and carried on; one that fails for good; one that is still open.
+  await stage.start('stopped', { ...round, script: { Build: ['Built.', '$repeat'], Eval: [yes] } });
+  await stage.tell({ kind: 'cast.abort', cast: 'stopped', reason: 'the wrong thing' });
+  await stage.tell({ kind: 'cast.recast', cast: 'stopped' });
+  await stage.play('stopped');
+  await stage.start('silent', { ...round, script: { Build: ['Built.'], Eval: ['no', 'never'] } });
+  await stage.play('silent');
+  await stage.start('open', { ...round, script: { Build: ['Built.', '$repeat'], Eval: [no, yes] } });
+  await stage.playTo('open', 'Socket-2');
+}
