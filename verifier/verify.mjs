@@ -147,8 +147,7 @@ function checkBundle(file, givenKey) {
     checkTexts(seq, digestsIn(entry.body), shown, missing);
     for (const place of erasedBy(entry)) missing.delete(place);
   }
-  for (const place of missing)
-    if (!redacted.includes(JSON.parse(place)[1])) wrong(place, 'a text is not there', Infinity);
+  for (const at of missing) if (!redacted.includes(JSON.parse(at)[1])) wrong(at, 'a text is not there', Infinity);
   // Whatever else was changed is found here; last, because it says nothing of where.
   const isBy = ({ object }) => isSignature(null, signed, object, Buffer.from(signature, 'base64'));
   if (faults.length === 0 && !readKey(key).some(isBy)) fault(0, 'BUNDLE_SIGNATURE', 'the file is not as it was signed');
@@ -205,8 +204,7 @@ function checkLog(file, checkpoints) {
       peaks.push(before.leaf);
       for (let rest = count++; rest % 2 === 1; rest = Math.floor(rest / 2)) peaks.push(nodeOf(...peaks.splice(-2)));
       if (sizes.has(count)) roots.set(count, rootOf(peaks));
-      const digests = digestsIn(entry?.body);
-      const texts = textsOf.all(seq * 2 ** 20, (seq + 1) * 2 ** 20 - 1);
+      const [digests, texts] = [digestsIn(entry?.body), textsOf.all(seq * 2 ** 20, (seq + 1) * 2 ** 20 - 1)];
       if (entry && texts.some(({ at, digest }) => digests[at] !== digest)) fault(seq, 'BLOB_MISMATCH', 'an odd text');
       checkTexts(seq, digests, new Map(texts.map(({ digest, body }) => [digest, body])), missing);
       for (const place of (entry ? erasedBy(entry) : []).filter((erased) => !missing.delete(erased)))
@@ -264,8 +262,8 @@ function asked() {
   const isClear = log === undefined ? bundles.length === 1 && !values.checkpoint : bundles.length === 0 && DatabaseSync;
   mustBe(isClear, 'say: verify.mjs FILE, or with Node 24 --log FILE [--checkpoint FILE]…; both take --key KEY');
   mustBe(!('key' in values) || key.split('\n').every((line) => readKey(line)[0]), '--key is no public key');
-  for (const at of [log ?? bundles[0], ...checkpoint])
-    mustBe(statSync(at).isFile() && !accessSync(at, 4), `no file: ${at}`);
+  const isFile = (file) => statSync(file).isFile() && !accessSync(file, 4);
+  for (const file of [log ?? bundles[0], ...checkpoint]) mustBe(isFile(file), `${file} is no file`);
   for (const file of checkpoint) mustBe(/\n\n\u2014 /.test(textIn(file)), `${file} holds no checkpoint`);
   return { bundle: bundles[0], log, key, checkpoint };
 }

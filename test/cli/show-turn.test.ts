@@ -189,7 +189,7 @@ test('the skill file is shown, written, kept and taken back', async () => {
   expect([shown.code, existsSync(join(dir, file))]).toEqual([2, false]);
   expect(shown.stdout).toContain(`${file} (new)`);
   const written = json(await baton(dir, ['install', 'claude', '--skill', '--yes', '--json']));
-  expect(written).toEqual({ agent: 'claude', undo: false, files: [file], written: true });
+  expect(written).toEqual({ agent: 'claude', undo: false, files: [file], warnings: [], written: true });
   expect(read(dir, file)).toMatch(/^---\nname: agent-contract-handoff\n/);
   expect(existsSync(join(dir, '.claude/settings.json'))).toBe(false);
   expect(json(await baton(dir, ['install', 'claude', '--skill', '--yes', '--json'])).files).toEqual([]);
