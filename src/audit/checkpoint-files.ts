@@ -28,6 +28,10 @@ export function checkpointFolders({ dir, stateDir }: Place, env: NodeJS.ProcessE
   return { inside: join(stateDir, 'checkpoints'), outside: join(base, id), origin: `baton/${id}` };
 }
 
+export function notesFileIn(folder: string): string {
+  return join(folder, NOTES_FILE);
+}
+
 /** The notes of a folder, in order; null for one that cannot be read. No folder, no notes. */
 export function notesIn(folder: string): readonly (Note | null)[] {
   return readNotes(textOf(join(folder, NOTES_FILE)));

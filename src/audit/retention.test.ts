@@ -35,6 +35,8 @@ beforeAll(async () => {
     { kind: 'context.written', section: 's', value: OWN('known') },
     { kind: 'approval.requested', sealed: OWN('asked') },
     ...facts('late', 'cast.completed'),
+    { kind: 'registry.loaded', texts: { manifest: OWN('superseded'), lock: OWN('same') } },
+    { kind: 'registry.loaded', texts: { manifest: OWN('in force'), lock: OWN('same') } },
   ];
   await log.commit(0, () => all.map((fact, at) => ({ fact: fact as unknown as Fact, by: 'test', at: at * 1000 })));
   await log.close();
@@ -50,6 +52,8 @@ const BEFORE_LATE = new Date(22_000).toISOString();
 
 test.each<[string, Partial<Wish>, string[], number]>([
   ['nothing', {}, [], 0],
+  ['a registry that is in force', { digests: [digestOf(OWN('in force'))] }, [], 1],
+  ['one that was superseded, and what it has in common', { digests: [digestOf(OWN('same'))] }, [], 1],
   ['what is old and completed', { before: BEFORE_LATE }, ['done'], 0],
   ['what is old and over', { before: BEFORE_LATE, stopped: true }, ['done', 'failed', 'aborted'], 0],
   ['what is over', { before: '9', stopped: true }, ['done', 'failed', 'aborted', 'late'], 0],

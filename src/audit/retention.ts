@@ -1,6 +1,6 @@
 // What may be erased: long texts of casts that are over, by age or by digest; foreign handoffs likewise, which belong to no
 // cast; and by digest whatever else is over, such as the tasks of a run by hand. What the workspace knows outlives the casts
-// that wrote it, and an approval may still be open: both stay. The lines that name a text stay too, so that the chain and
+// that wrote it, an approval may still be open, and a registry is in force until the next one: all of them stay. The lines that name a text stay too, so that the chain and
 // every proof hold; what goes is said in the log by a fact for each text.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Fact } from '../kernel/fact.ts';
@@ -39,6 +39,9 @@ const OVER: Readonly<Record<string, 'completed' | 'stopped'>> = {
 export function planErasures(db: DatabaseSync, wish: Wish): Plan {
   const over = castsOver(db);
   const runs = runsOver(db);
+  const inForce = Number(
+    db.prepare("SELECT max(seq) AS seq FROM facts WHERE kind = 'registry.loaded'").get()?.seq ?? 0,
+  );
   const old = new Set([...over].filter(([, { at }]) => wish.before !== null && at < wish.before).map(([cast]) => cast));
   const named = new Set(wish.digests);
   const places = new Map<string, { from: number[]; bytes: number }>();
@@ -62,7 +65,8 @@ export function planErasures(db: DatabaseSync, wish: Wish): Plan {
     // What a cast wrote to the shared knowledge outlives it.
     const isItsOwn = !isKnowledgeFact(row);
     const isOld = isItsOwn && old.has(row.cast_id ?? '') && (end?.how === 'completed' || wish.stopped);
-    const isNoCasts = row.cast_id === null ? isItsOwn && !row.kind.startsWith('approval.') : runs.has(row.cast_id);
+    const isKept = row.seq === inForce || row.kind.startsWith('approval.');
+    const isNoCasts = row.cast_id === null ? isItsOwn && !isKept : runs.has(row.cast_id);
     const isOldHandoff = row.kind === 'handoff.judged' && wish.before !== null && row.at < wish.before;
     const isOver = end !== undefined || isNoCasts;
     if (named.has(row.digest) && !isOver) kept.set(row.digest, (kept.get(row.digest) ?? 0) + 1);

@@ -25,6 +25,7 @@ import { isKnowledgeRequest } from './knowledge/request.ts';
 import { knownCode } from './ledger/blocking.ts';
 import { decideLedger } from './ledger/decide.ts';
 import { findTask } from './ledger/state.ts';
+import { scrub } from './secrets.ts';
 import type { Cast, State, Turn } from './state.ts';
 import { decideTrust } from './trust/decide.ts';
 import { isTrustRequest } from './trust/request.ts';
@@ -34,9 +35,16 @@ export type Decision = { readonly verdict: Verdict; readonly facts: readonly Fac
 
 export function decide(dialects: Dialects, state: State, input: Input): Decision {
   const pen = newPen(state, input.at, dialects);
-  const verdict = decideFor(pen, input);
+  const verdict = decideFor(pen, withCleanReason(input));
   followUp(pen);
   return { verdict, facts: pen.facts };
+}
+
+/** Why somebody does something is stored word for word, in a line that is never erased, so no credential may be among the words. */
+function withCleanReason(input: Input): Input {
+  if (!('reason' in input) || typeof input.reason !== 'string') return input;
+  const { text, found } = scrub(input.reason);
+  return found.length === 0 ? input : { ...input, reason: text };
 }
 
 function decideFor(pen: Pen, input: Input): Verdict {

@@ -51,12 +51,16 @@ test('every tool has a row above, and a name of its own', () => {
 
 test('what is kept from an agent is not even begun', async () => {
   const asked: string[][] = [];
-  for (const tool of TOOLS) {
-    if (tool.audience !== 'person') continue;
-    const verdict = await callTool(scene({}, true, asked), tool, { cast: 'C', answer: 'yes', request: 'x' }, wire);
+  const told: unknown[] = [];
+  const onRefused = ({ details }: { details: JsonObject }) => void told.push(details.tool);
+  const kept = TOOLS.filter(({ audience }) => audience === 'person');
+  for (const tool of kept) {
+    const inside = { ...scene({}, true, asked), onRefused };
+    const verdict = await callTool(inside, tool, { cast: 'C', answer: 'yes', request: 'x' }, wire);
     expect(verdict.code).toBe('APPROVER_IS_AGENT');
   }
   expect(asked).toEqual([]);
+  expect(told).toEqual(kept.map(({ name }) => name));
 });
 
 const word = fc.oneof(fc.string(), fc.constantFrom('--json', '-C', '--', '--owner=x', 'latest'));

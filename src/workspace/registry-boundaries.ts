@@ -1,6 +1,7 @@
 // What the static checks ask of the registry on disk: who exists, and who can never hand to whom, which the manifest alone
 // says, also between a change of it and the next lock; and why nobody, or an agent, could be dispatched as things stand.
 // Hashes are needed for that and take their time to load, so it is done where there is both a manifest and a lock.
+import { isUtf8 } from 'node:buffer';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkBoundary } from '../dialects/governed/boundary.ts';
@@ -69,8 +70,14 @@ export async function standingIn(dir: string): Promise<((boundaries: Boundaries 
   return (boundaries) => ({
     unusable: usable ? null : (fatal?.message ?? 'it cannot be read'),
     unfit(identity) {
-      const [fault] = agents.get(identity)?.faults ?? [];
-      return boundaries?.unfit(identity) ?? (fault ? `${identity}: ${fault.message}` : null);
+      const agent = agents.get(identity);
+      const [fault] = agent?.faults ?? [];
+      const noText =
+        agent?.bytesMatch && agent.prompt && !isUtf8(agent.prompt)
+          ? 'its pinned prompt is not UTF-8 text; save it so and lock it'
+          : undefined;
+      const found = fault?.message ?? noText;
+      return boundaries?.unfit(identity) ?? (found === undefined ? null : `${identity}: ${found}`);
     },
     otherPrompt(identity, prompt) {
       const locked = agents.get(identity)?.lockedHash;

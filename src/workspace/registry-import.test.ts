@@ -6,6 +6,7 @@ import { loadRegistryFolder, sha256 } from '../dialects/governed/registry-folder
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { importRegistry } from './registry-import.ts';
 
+const AT = '2030-01-01T00:00:00.000Z';
 let root = '';
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'baton-import-'));
@@ -62,10 +63,12 @@ test.each<[string, Json, Json]>([
     { version: '1.0.0', hashes: Object.fromEntries(Object.entries(prompts).map(([id, { hash }]) => [id, hash])) },
   ],
 ])('%s is taken over and is in order', (_, manifest, theirs) => {
-  expect(importRegistry(foreign(manifest, theirs), home()).code).toBe('OK');
+  expect(importRegistry(foreign(manifest, theirs), home(), AT).code).toBe('OK');
   const { diagnostics, agents } = loadRegistryFolder(home());
   expect(diagnostics.filter(({ level }) => level !== 'warning')).toEqual([]);
   expect([...agents.keys()]).toEqual(['domain-02-analysis', 'domain-05-product', 'thinker']);
+  const pinned = JSON.parse(readFileSync(join(home(), 'versions', 'prompt-lock.json'), 'utf8')).prompts;
+  expect(pinned.thinker.locked_at).toBe(AT);
   expect(agents.get('thinker')?.composition).toEqual([
     ['domain-02-analysis', 60],
     ['domain-05-product', 40],
@@ -86,6 +89,7 @@ test('prompts that the lock itself holds become files with the very bytes that w
     importRegistry(
       foreign(manifest, { version: '1.0.0', lockfileVersion: 2, algorithm: 'sha256', prompts: embedded }, {}),
       home(),
+      AT,
     ).code,
   ).toBe('OK');
   expect(readFileSync(join(home(), 'prompts', 'thinker.md'), 'utf8')).toBe(AGENTS.thinker);
@@ -117,7 +121,7 @@ test.each<[string, Json, Json, Readonly<Record<string, string>>, string]>([
     'LOCK_ENTRY_MISSING',
   ],
 ])('%s is refused, and nothing is written', (_, manifest, theirs, files, code) => {
-  expect(importRegistry(foreign(manifest, theirs, files), home()).code).toBe(code);
+  expect(importRegistry(foreign(manifest, theirs, files), home(), AT).code).toBe(code);
   expect(existsSync(home())).toBe(false);
 });
 
@@ -125,8 +129,8 @@ test('a registry of one’s own, or a file that is in the way, is left alone', (
   const dir = foreign({ version: '1.0.0', domains }, lock);
   mkdirSync(join(home(), 'prompts'), { recursive: true });
   writeFileSync(join(home(), 'prompts', 'domain-05-product.md'), 'My own.\n');
-  expect(importRegistry(dir, home()).code).toBe('PROMPT_PATH');
+  expect(importRegistry(dir, home(), AT).code).toBe('PROMPT_PATH');
   rmSync(join(home(), 'prompts'), { recursive: true });
-  expect(importRegistry(dir, home()).code).toBe('OK');
-  expect(importRegistry(dir, home()).code).toBe('NOT_ALLOWED_NOW');
+  expect(importRegistry(dir, home(), AT).code).toBe('OK');
+  expect(importRegistry(dir, home(), AT).code).toBe('NOT_ALLOWED_NOW');
 });

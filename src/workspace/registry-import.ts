@@ -12,8 +12,8 @@ import { MANIFEST_PATH } from '../dialects/governed/registry-json.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import { hasRegistry, writeRegistryLock, writeWhole } from './registry-lock.ts';
 
-/** `home` is the `.baton` folder. Nothing is written unless everything can be. */
-export function importRegistry(from: string, home: string): Verdict {
+/** `home` is the `.baton` folder, `at` the time of the import. Nothing is written unless everything can be. */
+export function importRegistry(from: string, home: string, at: string): Verdict {
   const registry = loadRegistryFolder(from);
   const refusal = refusalOf(registry, home);
   if (refusal) return refusal;
@@ -31,7 +31,7 @@ export function importRegistry(from: string, home: string): Verdict {
   );
   mkdirSync(join(home, dirname(MANIFEST_PATH)), { recursive: true });
   writeWhole(join(home, MANIFEST_PATH), manifest);
-  writeRegistryLock(home);
+  writeRegistryLock(home, { at });
   const fromProse = agents.filter(({ isProse }) => isProse).map(({ record }) => record.id);
   const warnings = registry.diagnostics.map(({ code, agent, message }) => ({ code, agent, message }));
   return allow(`${ids.length} agents imported and locked`, { agents: ids, boundariesFromProse: fromProse, warnings });

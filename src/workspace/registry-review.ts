@@ -9,7 +9,7 @@ import { isPinnedModel } from '../dialects/governed/model-pin.ts';
 import type { Registry } from '../dialects/governed/registry.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { LoadedRegistry } from '../kernel/trust/state.ts';
-import { isHigher } from '../kernel/trust/version.ts';
+import { isHigher, isMajorHigher } from '../kernel/trust/version.ts';
 import { approvalsOf } from './registry-approvals.ts';
 
 /** Everything found, the worst first. `before` is the registry that last came into force. */
@@ -93,14 +93,14 @@ function supersededOddly({ usable, agents, lock }: Registry): Diagnostic[] {
       return [warning(id, 'VERSION_NOT_RAISED', `its prompt was locked anew and its version stays ${version}`)];
     if (past.some((pin) => isHigher(pin.version ?? '', version ?? '')))
       return [warning(id, 'VERSION_NOT_RAISED', `its version was lowered to ${version}`)];
-    if (same.some((pin) => pin.declared !== null && pin.declared !== declared))
-      return [
-        warning(
-          id,
-          'VERSION_NOT_RAISED',
-          `its scopes, boundaries or composition changed and its version stays ${version}`,
-        ),
-      ];
+    // Whoever relied on what was declared before has to be told by the number that says so.
+    const broken = past.find(
+      (pin) => pin.declared !== null && pin.declared !== declared && !isMajorHigher(version ?? '', pin.version ?? ''),
+    );
+    if (broken) {
+      const message = `its scopes, boundaries or composition changed since ${broken.version}, and ${version} is no new major version`;
+      return [warning(id, 'VERSION_NOT_RAISED', message)];
+    }
     return [];
   });
 }

@@ -167,3 +167,63 @@ test.each<[string, string, (root: string) => void]>([
   expect(readFileSync(file, 'utf8')).toBe(`${lines[0]}\n`);
   expect(existsSync('/tmp/baton-never-written')).toBe(false);
 });
+
+/** Casts whose planner calls both runs the same. */
+const [ONE, TWO] = ['cast-1', 'cast-2'];
+const OTHER = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
+const linesOf = (run: string, ...results: string[]) =>
+  worklogLines(
+    results.map((result) => entry({ kind: 'worklog.added', run, task: 'T-1', by: 'ann', entry: said(result) })),
+    RUN,
+  );
+
+test.each<[string, string, (results: string[]) => readonly string[]]>([
+  ['two casts that are called the same', ONE, (results) => linesOf(ONE, ...results)],
+  ['a run by hand and a cast', RUN, (results) => worklogLines(results.map((result) => added(result)))],
+  [
+    'two runs with ids of their own',
+    OTHER,
+    (results) => worklogLines(results.map((result) => added(result, { run_id: OTHER }))),
+  ],
+])('%s append to the same file, and neither touches the lines of the other', (_, first, linesOfFirst) => {
+  const at = place();
+  const [one, two] = [
+    { ...at, run: first },
+    { ...at, run: TWO },
+  ];
+  const { file } = syncWorklog(one, linesOfFirst(['a']));
+  const written: string[] = [readFileSync(file, 'utf8')];
+  for (const sync of [
+    () => syncWorklog(two, linesOf(TWO, 'x')),
+    () => syncWorklog(one, linesOfFirst(['a', 'b'])),
+    () => syncWorklog(two, linesOf(TWO, 'x', 'y')),
+  ]) {
+    expect(sync()).toMatchObject({ file, outcome: 'appended', found: null });
+    const text = readFileSync(file, 'utf8');
+    expect(text.startsWith(written.at(-1) ?? '')).toBe(true);
+    written.push(text);
+  }
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line).result)).toEqual(['a', 'x', 'b', 'y']);
+  for (const whose of [linesOfFirst(['a', 'b']), linesOf(TWO, 'x', 'y')]) {
+    expect(lines.filter((line) => whose.includes(line))).toEqual(whose);
+    expect(JSON.parse(whose[1] ?? '').x_prev).toBe(hash('sha256', whose[0] ?? '', 'hex'));
+  }
+  expect(syncWorklog(one, linesOfFirst(['a', 'b'])).outcome).toBe('same');
+  expect(validateWorklogText(readFileSync(file, 'utf8')).code).toBe('OK');
+});
+
+test('a file that has to be written anew keeps the lines of other runs', () => {
+  const at = place();
+  const one = { ...at, run: ONE };
+  const { file } = syncWorklog(one, linesOf(ONE, 'a'));
+  syncWorklog({ ...at, run: TWO }, linesOf(TWO, 'x'));
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"result":"a"', '"result":"forged"'));
+  expect(syncWorklog(one, linesOf(ONE, 'a')).outcome).toBe('rewritten');
+  expect(readFileSync(file, 'utf8')).toBe(`${[...linesOf(TWO, 'x'), ...linesOf(ONE, 'a')].join('\n')}\n`);
+});
+
+test('whose line it is, is not believed from the entry', () => {
+  const [line = ''] = worklogLines([added('one', { x_cast: TWO })]);
+  expect(JSON.parse(line)).not.toHaveProperty('x_cast');
+});

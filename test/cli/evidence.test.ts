@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { agent, always, baton, CHECKOUT, flow, json, project, put, read } from './baton.ts';
+import { agent, always, BATON, baton, CHECKOUT, flow, json, project, put, read } from './baton.ts';
 
 const LONG = `Build what was planned. ${'x'.repeat(400)}`;
 const config = flow(
@@ -78,6 +78,23 @@ test('a cast that ends is signed, inside and outside; the log verifies, and a ch
   const { code, stdout, stderr } = await baton(dir, ['audit', 'verify'], { env: outside(dir) });
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(/^baton: TAMPERED: entry 2: /);
+});
+
+test('the commands for the verifier that the walk-through shows work beside another workspace', async () => {
+  const [dir, other] = [project(), project()];
+  const env = { ...process.env, ...outside(dir) };
+  await castOnce(dir);
+  put(other, { 'cast.json': config, 'agents.json': agents });
+  await baton(other, ['cast', '--file', 'cast.json', '--agents', 'agents.json', 'do it'], { env: outside(dir) });
+  expect(readdirSync(join(dir, 'user', 'checkpoints'))).toHaveLength(2);
+  const shown = readFileSync(join(CHECKOUT, 'docs', 'evidence.md'), 'utf8').split('\n');
+  const commands = shown.filter((line) => /^(?:node verifier|baton export)/.test(line));
+  expect(commands).toHaveLength(3);
+  const words = { 'node ': `${process.execPath} `, 'verifier/': `${CHECKOUT}/verifier/`, 'baton ': `${BATON} ` };
+  const said = commands.map((line) =>
+    line.replace(/node |verifier\/|(?<=^|\()baton /g, (word) => words[word as 'node ']),
+  );
+  expect(said.map((line) => spawnSync('sh', ['-c', line], { cwd: dir, env }).status)).toEqual([0, 0, 0]);
 });
 
 test('a log that is gone with everything beside it is missed', async () => {

@@ -292,6 +292,10 @@ test('a verdict that cannot be written is a whole answer, and a security event',
       retryable: true,
       handoff_id: value.handoff_id,
       problems: [{ code: 'AUDIT_UNAVAILABLE' }],
+      remediation: [{ action: 'manual_verification' }],
     },
   });
+  // The sender is told nothing about this machine; whoever runs the command is.
+  expect(ran.stdout).not.toContain(dir);
+  expect(ran.stderr).toContain('log.sqlite');
 });

@@ -1,5 +1,5 @@
 // The trust layer through the command line: pinned prompts, what a changed one brings about, and how a person lets it go.
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadRegistry } from '../../src/dialects/governed/load.ts';
@@ -294,6 +294,16 @@ test.each<[string, (dir: string) => void, string]>([
     'VERSION_NOT_RAISED domain-02-build',
   ],
   [
+    'other boundaries under a new minor version',
+    (dir) => {
+      raise(dir, 'domain-02-build', '1.1.0');
+      const manifest = manifestOf(dir);
+      manifest.domains['domain-02-build'].collaboration.allow = [];
+      put(dir, { [MANIFEST]: manifest });
+    },
+    'VERSION_NOT_RAISED domain-02-build',
+  ],
+  [
     'an agent less',
     (dir) => {
       const manifest = manifestOf(dir);
@@ -318,6 +328,27 @@ test.each<[string, (dir: string) => void, string]>([
   raise(dir, 'domain-02-build', '2.0.0');
   expect(await codeOf(dir, ['lock'])).toBe('OK');
   expect(await remarks(dir)).not.toContain(remark);
+});
+
+test('what is locked has its time from the first lock on, and so has what was superseded', async () => {
+  const dir = await initialised();
+  raise(dir, 'domain-02-build', '1.1.0');
+  await baton(dir, ['registry', 'lock']);
+  const { history } = JSON.parse(read(dir, LOCK));
+  expect(history['domain-02-build']).toMatchObject([
+    { version: '1.0.0', locked_at: expect.stringMatching(/^\d{4}-/), until: expect.stringMatching(/^\d{4}-/) },
+  ]);
+});
+
+test('a pinned prompt that is no text is said to be that, before and at its dispatch, and blocks nobody', async () => {
+  const dir = await initialised();
+  writeFileSync(join(dir, BUILD), Buffer.from([0xff, 0xfe, 0x41]));
+  raise(dir, 'domain-02-build', '1.1.0');
+  expect(await codeOf(dir, ['lock'])).toBe('OK');
+  const { details } = json<{ details: { issues: JsonObject[] } }>(await baton(dir, ['check', '--json']));
+  expect(details.issues.map(({ message }) => message)).toEqual([expect.stringContaining('not UTF-8 text')]);
+  expect(await cast(dir)).toMatchObject({ status: 'failed', code: 'PROMPT_NOT_TEXT' });
+  expect(await blocked(dir)).toEqual([]);
 });
 
 test('an edge that could never pass is found before anything runs', async () => {

@@ -20,7 +20,7 @@ Without either: the last 50; with --json everything.`,
     name: 'audit',
     group: 'history',
     act: { '': 'look', checkpoint: 'steer' },
-    args: 'verify | prove SEQ [--to SIZE] | prove --from SIZE [--to SIZE] | checkpoint | key',
+    args: 'verify | prove SEQ [--to SIZE] | prove --from SIZE [--to SIZE] | checkpoint | key | outside',
     words: [1, 2],
     summary: 'whether the history is as it was written; proofs and signed checkpoints of it',
     help: `verify          everything: chain, texts, indexes, and every signed checkpoint that is known here
@@ -28,6 +28,7 @@ prove SEQ       that an entry is in the log, for whoever has a checkpoint of it 
 prove --from    that the log of --to SIZE entries begins with that of --from SIZE entries
 checkpoint      sign the log as it stands; every cast that ends does it too
 key             the public key of this user, for whoever is to check what he signed
+outside         the file with the checkpoints of this workspace that are kept outside of it
 --checkpoint    a file with checkpoints that were kept elsewhere, to verify against
 --key           a public key to trust, beside your own and those of trusted-keys.txt
 Denied (TAMPERED) with details.seq and details.kind where something is wrong; a copy outside that is gone is a warning.

@@ -1,5 +1,6 @@
 // `baton audit`: whether the history is as it was written, proofs of single facts, and signed checkpoints.
 import { resolve } from 'node:path';
+import { checkpointFolders, notesFileIn } from '../../audit/checkpoint-files.ts';
 import { type Fault, tampered } from '../../audit/fault.ts';
 import { knownCheckpoints } from '../../audit/known-checkpoints.ts';
 import { makeCheckpoint } from '../../audit/make-checkpoint.ts';
@@ -21,10 +22,11 @@ export async function run(call: Call): Promise<number> {
   if (word === 'prove') return prove(call, rest);
   if (word === 'checkpoint' && rest.length === 0) return tell(call, checkpoint(call), noteOf);
   if (word === 'key' && rest.length === 0) return tell(call, key(call), ({ details }) => [String(details.key)]);
+  if (word === 'outside' && rest.length === 0)
+    return tell(call, outside(call), ({ details }) => [String(details.file)]);
   const baton = again(call);
-  throw new UsageError(
-    `say: ${baton} audit verify, ${baton} audit prove SEQ, ${baton} audit checkpoint or ${baton} audit key`,
-  );
+  const forms = ['verify', 'prove SEQ', 'checkpoint', 'key', 'outside'].map((form) => `${baton} audit ${form}`);
+  throw new UsageError(`say: ${forms.slice(0, -1).join(', ')} or ${forms.at(-1)}`);
 }
 
 function verify(call: Call): Verdict {
@@ -67,6 +69,12 @@ function checkpoint(call: Call): Verdict {
 function key(call: Call): Verdict {
   const signer = openSigner(call.env);
   return signer.ok ? allow('the public key of this user', { key: keyLine(signer.value.publicKey) }) : signer.verdict;
+}
+
+/** Of many workspaces each has a folder of its own outside, whose name nobody could guess. */
+function outside(call: Call): Verdict {
+  const file = notesFileIn(checkpointFolders(workspaceOf(call), call.env).outside);
+  return allow('the checkpoints of this workspace that are kept outside of it', { file });
 }
 
 function knownOf(call: Call) {

@@ -23,7 +23,7 @@ import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { keeperOf } from '../../workspace/registry-kept.ts';
 import { hasRegistry } from '../../workspace/registry-lock.ts';
 import { bringIntoForce } from '../bring-into-force.ts';
-import { again, type Call, text, UsageError } from '../command.ts';
+import { again, type Call, note, text, UsageError } from '../command.ts';
 import { answering, integer, type LedgerSession, withLedger } from '../ledger-session.ts';
 import { readBytes } from '../read-input.ts';
 import { person } from '../session.ts';
@@ -40,14 +40,17 @@ export async function run(call: Call): Promise<number> {
       return await withLedger(call, (session) => judge(session, envelope), { begins: true });
     } catch (error) {
       // What cannot be written down is not accepted.
-      if (error instanceof StorageError) return unwritten(envelope, `${error.message}; nothing was accepted`);
-      throw error;
+      if (!(error instanceof StorageError)) throw error;
+      // The answer may go to whoever sent the handoff, whom no path of this machine concerns.
+      note(`baton: ${error.message}`);
+      return unwritten(envelope);
     }
   });
 }
 
 /** The answer to a handoff that could not be judged, because the verdict could not be kept. */
-function unwritten(envelope: Buffer, message: string): Verdict {
+function unwritten(envelope: Buffer): Verdict {
+  const message = 'the log cannot be written, so nothing was accepted';
   const parsed = parseEnvelope(envelope);
   const value = parsed.ok && isObject(parsed.value) ? parsed.value : {};
   const { code, reason, details } = refusal('audit', [{ code: 'AUDIT_UNAVAILABLE', pointer: '', message }]);

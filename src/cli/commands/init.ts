@@ -127,7 +127,10 @@ function scaffoldRegistry(home: string): string[] {
   if (hasRegistry(home)) return [];
   mkdirSync(join(home, dirname(MANIFEST_PATH)), { recursive: true });
   copyFileSync(join(dirname(BUNDLED), MANIFEST_PATH), join(home, MANIFEST_PATH));
-  const { file } = writeRegistryLock(home, { approvals: approvalsOf(readJsonFile(join(home, 'config.json'))) });
+  const { file } = writeRegistryLock(home, {
+    approvals: approvalsOf(readJsonFile(join(home, 'config.json'))),
+    at: new Date().toISOString(),
+  });
   return [MANIFEST_PATH, `${dirname(MANIFEST_PATH)}/${basename(file)}`];
 }
 

@@ -12,7 +12,7 @@ export async function run(call: Call): Promise<number> {
   refuseAgents(call, 'import a registry');
   const [dir = ''] = call.words;
   const home = join(workspaceOf(call).dir, '.baton');
-  const verdict = importRegistry(resolve(call.cwd, dir), home);
+  const verdict = importRegistry(resolve(call.cwd, dir), home, new Date().toISOString());
   if (!verdict.allow) throw new Refused(verdict);
   const { loaded, texts } = keeperOf(home)();
   if (loaded && texts) {

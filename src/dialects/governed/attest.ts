@@ -15,6 +15,7 @@ import type { PastHandoff } from './lineage.ts';
 import { isPinnedModel } from './model-pin.ts';
 import { DEFAULT_POLICY } from './policy.ts';
 import type { Problem } from './problem.ts';
+import { isText } from './prompt.ts';
 import type { Agent, Registry } from './registry.ts';
 import { PROTOCOL_VERSION } from './schema.ts';
 import type { StageName } from './stage.ts';
@@ -37,6 +38,8 @@ export function attest(registry: Registry, lockHash: string, watch: TrustWatch, 
   const { target, source } = watch;
   const agent = target === null ? undefined : registry.agents.get(target);
   if (!registry.usable || target === null || !agent) return refused(unknown(registry, watch));
+  if (agent.lockedHash !== given.promptHash && agent.bytesMatch && agent.prompt && !isText(agent.prompt))
+    return refused(asRefusal(unsendable(agent), ''));
   const attestation = attestationOf(registry, lockHash, agent, watch, given);
   if (source === null) {
     const denied = judgeAlone(registry, agent, given);
@@ -133,6 +136,12 @@ function judgeAlone(registry: Registry, agent: Agent, given: Given): Denied | nu
   return blocks
     ? { ...denied, details: { ...denied.details, incident: { event: denied.code, agent_id: agent.id, blocks } } }
     : denied;
+}
+
+/** Nobody has another prompt than the pinned one, so there is nothing to block. */
+function unsendable({ id }: Agent): Denied {
+  const message = `the pinned prompt of ${id} is not UTF-8 text, so that no cast can send it; save it as UTF-8, raise its version and lock it`;
+  return refusalAt('hash', [{ code: 'PROMPT_NOT_TEXT', pointer: '/target_agent/agent_id', message }]);
 }
 
 function standingOf(agent: Agent): Problem[] {

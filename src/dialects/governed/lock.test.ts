@@ -52,7 +52,7 @@ test('a pin that is superseded is kept, and one that stays is not repeated', () 
   const third = lockOf(manifest('1.2.0'), files('one!'), sha256, { before: readLock(second), at: 'T3' });
   expect(third.history).toEqual({
     one: [
-      { version: '1.0.0', hash: sha256('one'), file: 'one.md', declared: DECLARED, until: 'T2' },
+      { version: '1.0.0', hash: sha256('one'), file: 'one.md', declared: DECLARED, locked_at: 'T1', until: 'T2' },
       { version: '1.1.0', hash: sha256('ONE'), file: 'one.md', declared: DECLARED, locked_at: 'T2', until: 'T3' },
     ],
   });

@@ -107,7 +107,7 @@ export function lockOf(
     const past = before?.entries.get(id);
     const approval = approvals?.get(id) ?? past?.approval ?? null;
     const pin = { hash: sha256(bytes), version, declared: digestOf(declaredBy(agent), sha256) };
-    const lockedAt = (past && isSamePin(past, pin) ? past.lockedAt : at) ?? null;
+    const lockedAt = (past && isSamePin(past, pin) ? past.lockedAt : null) ?? at ?? null;
     entries.set(id, { ...pin, file, type, systemPrompt: null, lockedAt, approval });
   }
   const history = before ? historyAfter(before, entries, at) : {};

@@ -49,6 +49,16 @@ export function checkPrompt(
   return { bytes, matches: false, diagnostics: [faulty(agent, 'PROMPT_BYTES_MISMATCH', message)] };
 }
 
+/** Whether bytes are UTF-8: no text that could be sent has the hash of any others. */
+export function isText(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A relative path with `/` that stays where it starts, without its `.` segments; null for any other. */
 export function safePath(path: string): string | null {
   if (path === '' || path.startsWith('/') || /[\\\0]/.test(path) || /^[A-Za-z]:/.test(path)) return null;

@@ -32,6 +32,11 @@ const REFRESH = remedy('refresh_lock', 'lock the registry again after a person h
 const SPLIT = remedy('split_request', 'ask each agent only for the scopes it covers');
 const CLOCK = remedy('sync_clock', 'set the clock of the sender right');
 
+const WRITABLE = remedy(
+  'manual_verification',
+  'a person must see why the log cannot be written; then send the same again',
+);
+
 const REMEDIES: Readonly<Partial<Record<GovernedCode, readonly Remedy[]>>> = {
   REGISTRY_UNUSABLE: [VERIFY],
   LIMIT_EXCEEDED: [REFERENCE],
@@ -67,6 +72,7 @@ const REMEDIES: Readonly<Partial<Record<GovernedCode, readonly Remedy[]>>> = {
   INJECTION_OVERRIDE: [CLEAN, REFERENCE],
   INJECTION_EXFIL: [CLEAN, REFERENCE],
   INJECTION_BYPASS: [CLEAN, REFERENCE],
+  AUDIT_UNAVAILABLE: [WRITABLE],
 };
 
 export function remediesFor(code: GovernedCode, suggestion: Suggestion | null): readonly Remedy[] {

@@ -128,12 +128,15 @@ const EXECUTION: readonly Row[] = [
     'BEGIN RSA PRIVATE KEY',
     '-----BEGIN PRIVATE KEY',
     'access_token: x',
+    'token: not required',
+    'secret: yes',
   ].map((note): [string, string, JsonObject] => [
     `the note ${JSON.stringify(note)}`,
     'R-PO-004',
     execution({ notes_for_orchestrator: [note] }),
   ]),
   ['blocked without a check', 'OK', execution({ status: 'blocked', acceptance_check: [] })],
+  ['a note from which a secret was taken', 'OK', execution({ notes_for_orchestrator: ['token: [secret:credential]'] })],
   ['all is well', 'OK', execution()],
 ];
 

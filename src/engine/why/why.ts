@@ -19,7 +19,11 @@ export function whyOf(standing: Standing): Why {
   const since = sinceWhen(standing);
   const stood = joined(TELL[cast.status](standing), unknownUses(standing));
   const held = holdings(standing);
-  const told = { ...stood, sentences: [...stood.sentences, ...held.sentences], commands: [...stood.commands, ...held.commands] };
+  const told = {
+    ...stood,
+    sentences: [...stood.sentences, ...held.sentences],
+    commands: [...stood.commands, ...held.commands],
+  };
   const means = told.code !== null && Object.hasOwn(CODES, told.code) ? CODES[told.code as Code].means : null;
   const first = `Cast ${cast.id} ${stands(standing)} since ${moment(since, now)}.`;
   return {
@@ -101,7 +105,9 @@ function holdings({ cast, ledger, baton }: Standing): Told {
   for (const { task, path } of heldLocks(ledger, cast.id)) tasks.set(task, [...(tasks.get(task) ?? []), path]);
   return {
     ...nothing,
-    sentences: [...tasks].map(([task, paths]) => `${task} is half done and holds ${paths.join(', ')} until it goes on.`),
+    sentences: [...tasks].map(
+      ([task, paths]) => `${task} is half done and holds ${paths.join(', ')} until it goes on.`,
+    ),
     commands: [...tasks.keys()].map((task) => ({
       does: `give back what ${task} holds`,
       command: `${baton}${freeing(cast.id, task).slice('baton'.length)}`,

@@ -42,7 +42,7 @@ const deed: fc.Arbitrary<Deed> = fc.record({
       weight: 7,
       arbitrary: fc.constantFrom(
         ...['blocked', 'failed', 'lie', 'garbage', 'timeout', 'crash', 'lost', 'stray', 'hold', 'unhold', 'expire'],
-        ...['pause', 'resume', 'abort', 'recast', 'clash'],
+        ...['pause', 'resume', 'abort', 'recast', 'clash', 'free'],
       ),
     },
   ),
@@ -124,6 +124,10 @@ function requestFor(cast: Play, { kind, which }: Deed): Request | null {
       return at && { kind: 'attempt.lost', ...at, mayHaveRun: true, reason: 'gone' };
     case 'expire':
       return { kind: 'task.expire', run: 'c', task: `T-${(which % 8) + 1}`, lastHeartbeatAt: null, why: 'gone' };
+    case 'free': {
+      const to = which % 3 === 0 ? 'blocked' : 'todo';
+      return { kind: 'task.move', run: 'c', task: `T-${(which % 8) + 1}`, to, reason: 'others need it' };
+    }
     case 'hold':
     case 'unhold':
       return { kind: `ledger.${kind}`, reason: 'because' };

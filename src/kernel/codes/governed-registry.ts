@@ -75,9 +75,9 @@ export const REGISTRY_CODES = {
   PROMPT_NOT_TEXT: row(
     422,
     'person',
-    'a remark: a prompt is pinned that no cast can send',
+    'a prompt is pinned that no cast can send: a remark about the registry, and a refusal of the dispatch',
     'the file holds bytes that are not UTF-8, so that what an agent gets would not be what was hashed',
-    'save the prompt as UTF-8 and lock it, if casts are to use it',
+    'save the prompt as UTF-8, raise its version and lock it, if casts are to use it',
   ),
   TAXONOMY_COUNT: row(
     422,
@@ -138,9 +138,9 @@ export const REGISTRY_CODES = {
   VERSION_NOT_RAISED: row(
     422,
     'person',
-    'a prompt was locked anew under its old version',
-    'the prompt was edited and locked, and the version in the manifest was not raised',
-    'raise the version of the agent in the manifest, then `baton registry lock`',
+    'an agent was locked anew without the version that its change needs',
+    'the prompt was edited and the version was not raised, or scopes, boundaries or composition changed and the major version was not',
+    'raise the version of the agent in the manifest (for scopes, boundaries and composition its first number), then `baton registry lock`',
   ),
   LOCK_ENTRY_GONE: row(
     422,

@@ -232,3 +232,13 @@ test.each<[JsonObject, JsonObject[], string]>([
   book.ask(apply([delta('T-1', 'blocked', { owner: 'somebody' })]));
   expect(book.task('T-1')).toMatchObject({ code, retries: 1, version: 2 });
 });
+
+test.each<[JsonObject[], string]>([
+  [[{ task_id: 'T-1', code: 'TASK_TIMEOUT', reason: 'the database is down' }], 'the database is down'],
+  [[{ task_id: 'T-2', code: 'TASK_TIMEOUT', reason: 'the database is down' }], 'stuck'],
+  [[{ task_id: 'T-1', code: 'TASK_TIMEOUT' }], 'stuck'],
+])('a delta that blocks beside the blockers %j gives the reason %j', (blockers, reason) => {
+  const book = planned('T-1');
+  book.ask(apply([delta('T-1', 'blocked', { reason: 'stuck' })], { blockers }));
+  expect(book.task('T-1').reason).toBe(reason);
+});

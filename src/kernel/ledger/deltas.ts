@@ -145,7 +145,9 @@ function start(pen: LedgerPen, task: Task, owner: string, reason: string, isSame
     settle(pen, task, 'in_progress', { owner, reason });
     return null;
   }
-  const refusal = isSame ? refusalOfOwner(owner) : refusalOfClaim(pen.ledger, task, owner, pen.at, undefined, pen.isSound);
+  const refusal = isSame
+    ? refusalOfOwner(owner)
+    : refusalOfClaim(pen.ledger, task, owner, pen.at, undefined, pen.isSound);
   if (!refusal) take(pen, task, owner);
   return refusal;
 }

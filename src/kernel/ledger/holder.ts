@@ -20,18 +20,18 @@ export function namingCast(refusal: Denied, standing: (run: string) => Standing 
   const found = standing(holder.run);
   if (!found || holder.cast !== undefined) return refusal;
   const { run, task } = holder;
-  const { since, ...cast } = told(found);
   const free = freeing(run, task);
   const why = refusal.reason.replace(/(?:; wait until it is over)?\.$/, '');
   const reason = `${why}; cast ${run} is ${standingWords(found)}: carry it on with: baton continue ${run}, or free its paths with: ${free}`;
-  const named = { ...holder, cast: run, ...cast, since, free };
+  const named = { ...holder, cast: run, status: found.status, since: stampOf(found), free };
   return deny(refusal.code, reason, { ...refusal.details, holder: named });
 }
 
-export function standingWords({ status, since }: Standing): string {
-  return since === null ? status : `${status} since ${new Date(since).toISOString()}`;
+function standingWords(standing: Standing): string {
+  const since = stampOf(standing);
+  return since === null ? standing.status : `${standing.status} since ${since}`;
 }
 
-function told({ status, since }: Standing): { readonly status: string; readonly since: string | null } {
-  return { status, since: since === null ? null : new Date(since).toISOString() };
+function stampOf({ since }: Standing): string | null {
+  return since === null ? null : new Date(since).toISOString();
 }

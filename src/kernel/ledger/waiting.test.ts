@@ -65,6 +65,32 @@ test('a run that does not hold together keeps no other run waiting, and is mende
   expect(next(book).details.task).toBe('T-3');
 });
 
+test.each(['next', 'claim', 'delta'] as const)(
+  'a task owed its turn keeps nobody off its paths while its run does not hold together: %s',
+  (how) => {
+    const book = openBook();
+    book.create('T-1', { lock_scope: ['src'], timeout_seconds: 600 });
+    for (let index = 2; index < 7; index++) {
+      book.create(`T-${index}`, { run: OTHER_RUN, lock_scope: [`src/${index}`], priority: 'high' });
+    }
+    const taken = [1, 2, 3].map((step) => {
+      book.now += step;
+      return String(next(book).details.task);
+    });
+    expect(book.task('T-1').passedOver).toBe(3);
+    for (const task of taken) book.ask({ kind: 'task.move', run: OTHER_RUN, task, to: 'canceled', reason: 'x' });
+    const delta = { task_id: 'T-6', status: 'in_progress', owner: 'bob', reason: 'x', delta_id: 'd' };
+    const ways = {
+      next: () => book.ask({ kind: 'task.next', run: OTHER_RUN, owner: 'bob' }),
+      claim: () => book.ask({ kind: 'task.claim', run: OTHER_RUN, task: 'T-6', owner: 'bob' }),
+      delta: () => book.ask({ kind: 'deltas.apply', run: OTHER_RUN, stream: [delta] }),
+    };
+    expect(ways[how]().code).toBe('LOCK_CONFLICT');
+    book.create('T-50', { dependencies: ['T-51'] });
+    expect(ways[how]().code).toBe('OK');
+  },
+);
+
 test.each<[string, Wish]>([
   ['wants what they want a part of', { lock_scope: ['src'] }],
   ['is serial', { lock_scope: ['docs'], type: 'serial', priority: 'low' }],

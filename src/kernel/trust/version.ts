@@ -12,6 +12,12 @@ export function isHigher(version: string, before: string): boolean {
   return comparePre(a.pre, b.pre) > 0;
 }
 
+/** Whether the first number of `version` is higher than that of `before`. What is no version is never higher. */
+export function isMajorHigher(version: string, before: string): boolean {
+  const [a, b] = [partsOf(version), partsOf(before)];
+  return a !== null && (b === null || (a.core[0] ?? 0) > (b.core[0] ?? 0));
+}
+
 type Parts = { readonly core: readonly number[]; readonly pre: readonly string[] };
 
 function partsOf(version: string): Parts | null {

@@ -52,7 +52,8 @@ export async function run(call: Call): Promise<number> {
       const cast = runOf(ledger, before.task.run);
       if (fence === undefined && !isAgent) dropStray(workspace.stateDir, before.task);
       if (to === 'in_progress') return verdict;
-      if (to === 'blocked' || to === 'failed' || before.task.status === 'in_progress') await writeWorklog(session, before.task, cast?.runId);
+      if (to === 'blocked' || to === 'failed' || before.task.status === 'in_progress')
+        await writeWorklog(session, before.task, cast?.runId);
       if (before.task.fence !== null) dropClaim(workspace.stateDir, before.task.fence);
       return cast?.cast ? withWayOn(session, cast.id, verdict) : verdict;
     }),
