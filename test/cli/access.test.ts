@@ -91,7 +91,9 @@ test('an agent says nobody who may do what, decides nothing, erases nothing, ste
   // What was tried is told apart; how often it was within a minute is not.
   const refused = await factsOf(dir, 'access.refused');
   const tried = refused.map((fact) => `${fact.by} ${(fact as unknown as { what: string }).what}`);
-  const told = new Set(commands.map(([name, word]) => (name === 'registry' || name === 'memory' ? `${name} ${word}` : name)));
+  const told = new Set(
+    commands.map(([name, word]) => (name === 'registry' || name === 'memory' ? `${name} ${word}` : name)),
+  );
   expect(new Set(tried)).toEqual(new Set([...told].map((what) => `agent:Socket-1@${cast}-1.1 ${what}`)));
   expect(tried.length).toBeLessThan(commands.length * 2);
 });
@@ -226,8 +228,7 @@ test('each token does what its role may, under its own name, until it is taken b
     new Set((await factsOf(dir, 'access.refused')).map((fact) => `${fact.by} ${(fact as unknown as Answer).code}`));
   const due = ['token:ci ROLE_TOO_LOW', 'token:ci TOKEN_REVOKED', 'token:unknown TOKEN_UNKNOWN'];
   // One was turned away before there was a log; what another one is refused for hides nothing else that he is refused for.
-  let told = await refused();
-  await vi.waitUntil(async () => due.every((each) => told.has(each)) || void (told = await refused()), {
+  await vi.waitFor(async () => expect([...(await refused())]).toEqual(expect.arrayContaining(due)), {
     timeout: 20_000,
     interval: 200,
   });
