@@ -47,9 +47,7 @@ test('a server that ends tells what it still had counted, apart from the minute'
   const { count, noted } = counting();
   for (const at of [0, 1, 2]) await count.add(revoked, { who: 'token:ci' }, at);
   await count.close(5);
-  expect(noted.slice(1)).toEqual([
-    ['TOKEN_REVOKED', { who: 'token:ci', times: 2, ended: '1970-01-01T00:00:00.005Z' }],
-  ]);
+  expect(noted.slice(1)).toEqual([['TOKEN_REVOKED', { who: 'token:ci', times: 2, ended: '1970-01-01T00:00:00.005Z' }]]);
 });
 
 test('what another process has noted for the minute, or what could not be written, is not lost', async () => {

@@ -64,6 +64,8 @@ export async function standingIn(dir: string): Promise<((boundaries: Boundaries 
       : 'the manifest is missing; restore it';
     return (boundaries) => ({ unusable, unfit: (identity) => boundaries?.unfit(identity) ?? null });
   }
+  const untouched = await untouchedIn(dir);
+  if (untouched) return untouched;
   const { loadRegistryFolder } = await import('../dialects/governed/registry-folder.ts');
   const { usable, agents, diagnostics, sha256 } = loadRegistryFolder(dir);
   const fatal = diagnostics.find(({ level }) => level === 'fatal');
@@ -83,6 +85,23 @@ export async function standingIn(dir: string): Promise<((boundaries: Boundaries 
       const locked = agents.get(identity)?.lockedHash;
       return typeof locked === 'string' && sha256(prompt) !== locked;
     },
+  });
+}
+
+/** The standing of a registry that is as it was locked; null where it has to be read in full to tell. */
+async function untouchedIn(dir: string): Promise<((boundaries: Boundaries | null) => Standing) | null> {
+  const [manifest, lock] = [
+    readRegistryJson('manifest', readInside(dir, MANIFEST_PATH)),
+    readRegistryJson('lock', readInside(dir, LOCK_PATH)),
+  ];
+  if ('code' in manifest || 'code' in lock) return null;
+  const { lockedHashes, sha256 } = await import('./registry-untouched.ts');
+  const hashes = lockedHashes(dir, manifest.json, lock.json, readManifest(manifest.json).agents);
+  if (!hashes) return null;
+  return (boundaries) => ({
+    unusable: boundaries ? null : 'it cannot be read',
+    unfit: (identity) => boundaries?.unfit(identity) ?? null,
+    otherPrompt: (identity, prompt) => hashes.has(identity) && sha256(prompt) !== hashes.get(identity),
   });
 }
 

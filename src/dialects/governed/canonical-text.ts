@@ -1,8 +1,8 @@
 // The canonical text of a JSON value (RFC 8785): members in the order of their names, no white space. Every verdict
 // needs two such texts, one of them a part of the other, so this writer keeps the part while it writes the whole.
 // What is not plain JSON data, like an object of a class, it leaves to the library that knows how to treat it.
-import canonicalize from 'canonicalize';
 import type { Json, JsonObject } from '../../kernel/json.ts';
+import { libraryText } from './library-text.ts';
 import { ENVELOPE_SCHEMA, type Schema } from './schema.ts';
 
 /** Undefined for what has no canonical text, such as a value with half a character in a string. */
@@ -41,20 +41,12 @@ export function canonicalTexts(
   if (writer.isSure) {
     return { whole, part: cut(whole, writer.partAt), around: cut(whole, writer.aroundAt), depth, hasNumbers };
   }
-  const ofPart = part === null ? undefined : byLibrary(part);
-  return { whole: byLibrary(value), part: ofPart, around: undefined, depth, hasNumbers };
+  const ofPart = part === null ? undefined : libraryText(part);
+  return { whole: libraryText(value), part: ofPart, around: undefined, depth, hasNumbers };
 }
 
 function cut(whole: string, { start, end }: Place): string | undefined {
   return start < 0 ? undefined : whole.slice(start, end);
-}
-
-function byLibrary(value: Json | object): string | undefined {
-  try {
-    return canonicalize(value);
-  } catch {
-    return undefined;
-  }
 }
 
 type Place = { readonly start: number; readonly end: number };
