@@ -3,7 +3,8 @@
 import { isApprovalFact } from '../kernel/approval/fact.ts';
 import type { AgentNote, Entry } from '../kernel/fact.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import { type Deposit, EVIDENCE } from '../kernel/knowledge/evidence.ts';
+import type { Deposit } from '../kernel/knowledge/evidence.ts';
+import { EVIDENCE } from '../kernel/knowledge/state.ts';
 import type { Cast, Line, ReportNote, Usage } from '../kernel/state.ts';
 import type { CommandDifferences } from '../kernel/turn/commands-compared.ts';
 import { EVIDENCE_KEYS } from '../kernel/turn/report-keys.ts';

@@ -3,7 +3,7 @@
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 
 export { sortEntries } from '../../kernel/knowledge/entries.ts';
-export { EVIDENCE } from '../../kernel/knowledge/evidence.ts';
+export { EVIDENCE } from '../../kernel/knowledge/state.ts';
 
 /** The sections the INPUT allows to be written; null when there was no INPUT to say so. */
 export function writableSections(injectedContext: JsonObject | null): readonly string[] | null {

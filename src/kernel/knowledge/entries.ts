@@ -1,9 +1,11 @@
 // What somebody wants written to the shared knowledge: `{contract, payload}` each. Which entries may be written is decided
 // entry by entry, and never breaks the report they came in.
+
 import type { Code } from '../codes.ts';
 import { isObject, isString, type Json, type JsonObject, nameOfType } from '../json.ts';
-import { type Artifacts, type Deposit, EVIDENCE, type Placed, readDeposits } from './evidence.ts';
+import { type Artifacts, type Deposit, type Placed, readDeposits } from './evidence.ts';
 import { below, type Finding, textOf, warning } from './finding.ts';
+import { EVIDENCE } from './state.ts';
 
 export type Entry = { readonly contract: string; readonly payload: JsonObject };
 

@@ -7,9 +7,8 @@ import { normalPath, PATH_FAULTS } from '../ledger/path.ts';
 import { integerOf } from '../turn/coerced-number.ts';
 import { utf8Length } from '../utf8-length.ts';
 import { below, type Finding, textOf, warning } from './finding.ts';
+import { EVIDENCE } from './state.ts';
 
-/** The name under which evidence is deposited. No section is called so. */
-export const EVIDENCE = 'evidence';
 export const EVIDENCE_TYPES = ['text', 'file', 'command_output', 'url', 'screenshot'] as const;
 export type EvidenceType = (typeof EVIDENCE_TYPES)[number];
 

@@ -1,7 +1,9 @@
 // What a workspace knows beside its casts: sections of shared knowledge, what agents suggested to remember and nobody has
 // decided about, and what was accepted. Bounded throughout; how it came to be is in the log.
 import type { JsonObject } from '../json.ts';
-import { EVIDENCE } from './evidence.ts';
+
+/** The name under which evidence is deposited. No section is called so. */
+export const EVIDENCE = 'evidence';
 
 export type Knowledge = {
   /** By name, always asked with `sectionOf`: any word may be a name. */

@@ -10,13 +10,13 @@ import { utf8Length } from '../utf8-length.ts';
 import { allow, deny, type Verdict } from '../verdict.ts';
 import { diffOf } from './diff.ts';
 import { type Entry, sortEntries } from './entries.ts';
-import { type Artifacts, type Deposit, EVIDENCE } from './evidence.ts';
+import type { Artifacts, Deposit } from './evidence.ts';
 import type { KnowledgeFact } from './fact.ts';
 import { type Finding, textOf, warning } from './finding.ts';
 import { findLiveState } from './live-state.ts';
 import { mergePayloads } from './merge.ts';
 import { normaliseReferences } from './repo-reference.ts';
-import { isSectionName, type Knowledge, SECTION_BYTES_MAX, SECTIONS_MAX, sectionOf } from './state.ts';
+import { EVIDENCE, isSectionName, type Knowledge, SECTION_BYTES_MAX, SECTIONS_MAX, sectionOf } from './state.ts';
 
 export { type Kept, suggestMemory } from './suggest.ts';
 
