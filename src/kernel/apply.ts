@@ -15,7 +15,8 @@ import type { Day, State, Turn, Usage } from './state.ts';
 import { applyTrust } from './trust/apply.ts';
 import { isTrustFact } from './trust/fact.ts';
 
-export function apply(state: State, entry: Pick<Entry, 'at' | 'fact'>): State {
+/** `at` is the time of the entry, where it is known as a number already. */
+export function apply(state: State, entry: Pick<Entry, 'at' | 'fact'>, at = Date.parse(entry.at)): State {
   const { fact } = entry;
   switch (fact.kind) {
     case 'workspace.opened':
@@ -23,7 +24,7 @@ export function apply(state: State, entry: Pick<Entry, 'at' | 'fact'>): State {
     case 'blob.erased':
       return state;
     case 'cast.started':
-      state.casts[fact.cast] = newCast(fact, Date.parse(entry.at));
+      state.casts[fact.cast] = newCast(fact, at);
       openRun(state.ledger, fact.cast, fact.runId ?? fact.cast);
       return state;
     case 'items.planned': {
@@ -40,7 +41,6 @@ export function apply(state: State, entry: Pick<Entry, 'at' | 'fact'>): State {
       return state;
     }
     default: {
-      const at = Date.parse(entry.at);
       if (isVerified(fact) && fact.touched) excuse(state, fact, fact.touched);
       if (isOutcome(fact)) spend(state.day, entry.at, fact.usage);
       if (isLedgerFact(fact)) applyLedger(state.ledger, fact, at);
@@ -57,18 +57,21 @@ export function apply(state: State, entry: Pick<Entry, 'at' | 'fact'>): State {
 }
 
 const VERIFIED = ['turn.accepted', 'turn.reported', 'turn.blocked', 'attempt.refused'] as const;
+const VERIFIED_KINDS: ReadonlySet<string> = new Set(VERIFIED);
 
 function isVerified(fact: Fact): fact is Extract<CastFact, { kind: (typeof VERIFIED)[number] }> {
-  return VERIFIED.some((kind) => kind === fact.kind);
+  return VERIFIED_KINDS.has(fact.kind);
 }
 
 const OUTCOMES = ['turn.accepted', 'turn.reported', 'turn.blocked', 'attempt.refused', 'attempt.failed'] as const;
+
+const OUTCOME_KINDS: ReadonlySet<string> = new Set(OUTCOMES);
 
 type Outcome = Extract<CastFact, { kind: (typeof OUTCOMES)[number] }>;
 
 /** What an attempt used counts once: when its outcome is recorded, and not while it is verified. */
 function isOutcome(fact: Fact): fact is Outcome {
-  return OUTCOMES.some((kind) => kind === fact.kind);
+  return OUTCOME_KINDS.has(fact.kind);
 }
 
 function spend(day: Day, at: string, { input, output, cost }: Usage): void {

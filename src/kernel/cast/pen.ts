@@ -39,17 +39,22 @@ export function newPen(state: State, at: number, dialects: Dialects): Pen {
     write(given) {
       const fact = stored(given);
       facts.push(fact);
-      apply(state, { at: stamp, fact });
+      apply(state, { at: stamp.text, fact }, stamp.time);
     },
   };
 }
 
-let lastStamp = { at: Number.NaN, text: '' };
+type Stamp = { readonly at: number; readonly text: string; readonly time: number };
+
+let lastStamp: Stamp = { at: Number.NaN, text: '', time: Number.NaN };
 
 /** The decisions of one batch mostly have the same time. */
-function stampOf(at: number): string {
-  if (at !== lastStamp.at) lastStamp = { at, text: new Date(at).toISOString() };
-  return lastStamp.text;
+function stampOf(at: number): Stamp {
+  if (at !== lastStamp.at) {
+    const text = new Date(at).toISOString();
+    lastStamp = { at, text, time: Date.parse(text) };
+  }
+  return lastStamp;
 }
 
 export function socketOf(cast: Cast, id: string): Socket {
