@@ -1,9 +1,9 @@
 // Limits of a runner that hold across all workspaces of a user on this machine, as those of an account with a provider do.
 // They stand in `config.json` of the user's own folder. Who has a place is kept beside it, by the rules that hold within a
 // workspace: a process that has ended has none.
-import { mkdirSync, readFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { userFolder } from '../access/user-folder.ts';
 import { patience } from '../agents/retry.ts';
 import { thisDriver } from '../engine/driver.ts';
@@ -49,13 +49,23 @@ function slotOf(runner: string, limits: Json): Slot {
   return { runner, maxConcurrent, perMinute };
 }
 
+/** A folder that may not even be entered is no folder of this user, whatever HOME says. */
+function isSomebodyElses(file: string): boolean {
+  try {
+    accessSync(dirname(file), constants.X_OK);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 function read(file: string): JsonObject | null {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    if (code === 'ENOENT' || code === 'ENOTDIR' || isSomebodyElses(file)) return null;
     throw new UsageError(`${file} cannot be read (${message}); mend it or move it away`, 'INVALID_CONFIG');
   }
   try {
