@@ -3,22 +3,15 @@
 import type { Log } from '../engine/ports.ts';
 import { restore } from '../engine/snapshot.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
-import { applyTrust } from '../kernel/trust/apply.ts';
-import { isTrustFact } from '../kernel/trust/fact.ts';
-import { noTrust, type Trust } from '../kernel/trust/state.ts';
+import type { Trust } from '../kernel/trust/state.ts';
+import { trustIn } from './trust-in-log.ts';
 
 export type Standing = { readonly hold: Ledger['hold']; readonly trust: Trust };
 
 export async function standingIn(log: Log): Promise<Standing> {
   const restored = await restore(log);
   const after = restored?.through ?? 0;
-  const trust = restored?.state.trust ?? noTrust();
-  // Facts of one kind do not touch what those of another kind say, so that each may be read by itself.
-  for (const kindPrefix of ['registry.', 'quarantine.']) {
-    for (const { fact, at } of await log.read({ after, kindPrefix })) {
-      if (isTrustFact(fact)) applyTrust(trust, fact, Date.parse(at));
-    }
-  }
+  const trust = await trustIn(log, restored?.state.trust, after);
   let hold = restored?.state.ledger.hold ?? null;
   for (const { fact } of await log.read({ after, kindPrefix: 'ledger.' })) {
     if (fact.kind === 'ledger.held') hold = { by: fact.by, reason: fact.reason };

@@ -4,12 +4,11 @@ import { applyTrust } from '../kernel/trust/apply.ts';
 import { isTrustFact } from '../kernel/trust/fact.ts';
 import { noTrust, type Trust } from '../kernel/trust/state.ts';
 
-/** Registry and quarantine as the log tells them. */
-export async function trustIn(log: Pick<Log, 'read'>): Promise<Trust> {
-  const trust = noTrust();
+/** Registry and quarantine as the log tells them, from the beginning or on from what was known after a fact. */
+export async function trustIn(log: Pick<Log, 'read'>, trust: Trust = noTrust(), after = 0): Promise<Trust> {
   const facts = [
-    ...(await log.read({ after: 0, kindPrefix: 'registry.' })),
-    ...(await log.read({ after: 0, kindPrefix: 'quarantine.' })),
+    ...(await log.read({ after, kindPrefix: 'registry.' })),
+    ...(await log.read({ after, kindPrefix: 'quarantine.' })),
   ].toSorted((a, b) => a.seq - b.seq);
   for (const { fact, at } of facts) if (isTrustFact(fact)) applyTrust(trust, fact, Date.parse(at));
   return trust;

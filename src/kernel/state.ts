@@ -121,6 +121,9 @@ export type Usage = {
   estimated?: true;
 };
 
+/** Nothing was used, as far as anybody said. */
+export const FREE: Usage = { input: 0, output: 0, cost: 0 };
+
 export type Reserved = { tokens: number; cost: number };
 
 export type Item = {

@@ -1,43 +1,30 @@
 // The second door: what an attempt brought back is read in its socket's dialect and either accepted, given back once
 // for repair, or refused for good. A refused output changes nothing and routes nowhere.
-import type { Reading } from '../dialect.ts';
-import type { AgentNote, Answered, DataChange, Fault, Touched } from '../fact.ts';
+import type { AgentNote, Answered, Touched } from '../fact.ts';
 import { refusedBeforeAccept, type Seen } from '../gate/accept.ts';
 import { reportsStatus } from '../gate/status.ts';
-import { DEFAULTS, type Materia, type Socket } from '../graph/config.ts';
 import type { Input } from '../input.ts';
 import { isObject, isText, type JsonObject } from '../json.ts';
-import { codeOfResult, isSpent, knownCode, reasonOfResult } from '../ledger/blocking.ts';
+import { codeOfResult, knownCode, reasonOfResult } from '../ledger/blocking.ts';
 import type { LedgerFact } from '../ledger/fact.ts';
-import { settle } from '../ledger/move.ts';
-import { type Task, taskOf } from '../ledger/state.ts';
-import { isTerminal } from '../ledger/transition.ts';
 import { scrub, scrubJson } from '../secrets.ts';
-import type { Cast, Turn, Usage } from '../state.ts';
-import { refusalOfSmuggled } from '../trust/smuggled.ts';
-import { contractFor } from '../turn/contract-for.ts';
+import { type Cast, FREE, type Turn, type Usage } from '../state.ts';
 import { heldLoop, isOnlyLoop } from '../turn/loop-state.ts';
-import { utf8Length } from '../utf8-length.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { cleanNote } from './agent-note.ts';
-import { warningDue } from './budget.ts';
 import { chosenMateria } from './choice.ts';
 import { changesOf, contextLine } from './commit.ts';
 import { infrastructureFailure } from './infrastructure-failure.ts';
-import { remembersItems } from './item-memory.ts';
 import { continued, fillLanes } from './lanes.ts';
 import { lose } from './lose.ts';
 import { fail, materiaOf, type Pen, socketOf } from './pen.ts';
 import { planIn, takePlan } from './plan.ts';
+import { readOutput } from './read-output.ts';
 import { artifactsOf, learn, refusalOfApproval, takeReport, unfinished } from './report.ts';
+import { resetCursors } from './reset-cursors.ts';
 import { route } from './route.ts';
-import { isScripted, scriptedTurn } from './script.ts';
-import { secondTry } from './second-try.ts';
 import { block, blockPlanned, finish, ownerOf, planBlocked, taskOfTurn } from './task.ts';
-import { idsIn } from './task-list.ts';
-import { runsOnce, waitIfUnknown } from './unknown.ts';
-
-const FREE: Usage = { input: 0, output: 0, cost: 0 };
+import { warn } from './warn.ts';
 
 type Answer = Extract<Input, { kind: 'attempt.output' }>;
 
@@ -161,57 +148,6 @@ function cleanVerdict(verdict: Denied): Denied {
   return deny(verdict.code, scrub(reason).text, scrubJson(details).value as Denied['details']);
 }
 
-function readOutput(
-  pen: Pen,
-  cast: Cast,
-  turn: Turn,
-  { output, truncated = false, cutShort = false }: Answer,
-): Reading {
-  const socket = socketOf(cast, turn.socket);
-  const bytes = utf8Length(output);
-  const { maxOutputBytes } = socket.limits;
-  if (bytes > maxOutputBytes && !truncated) {
-    const message = `the output is longer than the ${maxOutputBytes} bytes that are allowed; ${RAISE}`;
-    const verdict = deny('CONTRACT_VIOLATION', message, { issues: [{ path: '$', message }] });
-    return { ok: false, verdict };
-  }
-  const read = pen.dialects[socket.contract].read(output, contractFor(cast, turn));
-  const smuggled = read.ok ? refusalOfSmuggled(output, read.handoff.payload) : null;
-  const reading: Reading = smuggled ? { ok: false, verdict: smuggled } : read;
-  if (cutShort) return { ok: false, verdict: cutOff(reading.ok ? null : reading.verdict, CUT_SHORT) };
-  if (!truncated || (reading.ok && mayBeCut(socket, materiaOf(cast, turn.socket)))) return reading;
-  return { ok: false, verdict: cutOff(reading.ok ? null : reading.verdict, cutAt(maxOutputBytes)) };
-}
-
-/**
- * Only the text that a program printed, at the limit that nobody chose, is taken without its end, and its fact says so. The
- * head of JSON may read like the whole, and a limit that somebody wrote down is meant.
- */
-function mayBeCut({ contract, limits }: Socket, { type }: Materia): boolean {
-  return type === 'utility' && contract === 'text' && limits.maxOutputBytes === DEFAULTS.maxOutputBytes;
-}
-
-const RAISE = 'write less, or raise limits.maxOutputBytes of the socket';
-
-/** Said of half an answer, whatever it reads like: JSON with words after it may be whole, and nobody knows. */
-const CUT_SHORT =
-  'the answer was cut off before its end, at the limit of length of the model or at a filter of its provider; answer in fewer words, or with a model that may say more';
-
-function cutAt(maxOutputBytes: number): string {
-  return `the output is larger than the ${maxOutputBytes} bytes that are allowed and was cut there; ${RAISE}`;
-}
-
-/** What is wrong with half an output is not what is wrong: that the other half is missing comes first. */
-function cutOff(refusal: Denied | null, message: string): Denied {
-  if (!refusal) return deny('CONTRACT_VIOLATION', message, { issues: [{ path: '$', message }] });
-  const { code, reason, details } = refusal;
-  const issues = Array.isArray(details.issues) ? details.issues : [];
-  return deny(code, `${message} (what is left: ${reason})`, {
-    ...details,
-    issues: [{ path: '$', message }, ...issues],
-  });
-}
-
 function accept(
   pen: Pen,
   cast: Cast,
@@ -255,31 +191,6 @@ function accept(
   warn(pen, cast);
   route(pen, cast, turn);
   return allow(`turn ${turn.id} accepted`);
-}
-
-/** A new list starts from its first item, and its items start with clean counters. */
-function resetCursors(pen: Pen, cast: Cast, turn: Turn, changes: readonly DataChange[]): void {
-  for (const loop of cast.rules.graph.loops) {
-    if (!loop.iterator) continue;
-    const { cursorKey, items } = loop.iterator;
-    // A member that rewrites the list it walks over refines what is left; starting again would never end.
-    const isNew =
-      loop.consumes === null
-        ? !loop.sockets.includes(turn.socket) && changes.some((change) => replaces(change, items))
-        : loop.consumes === turn.socket;
-    const isUntouched = (cast.cursors[cursorKey] ?? 0) === 0 && !remembersItems(cast, loop) && !cast.lists[cursorKey];
-    if (!isNew || isUntouched) continue;
-    for (const id of idsIn(cast.lists[cursorKey])) dropTask(pen, taskOf(pen.ledger, cast.id, id));
-    pen.write({ kind: 'cursor.reset', cast: cast.id, cursor: cursorKey, loop: loop.id });
-  }
-}
-
-/** Whether a change puts another value in the place of the list, alone or with what holds it. */
-function replaces(change: DataChange, items: string): boolean {
-  const list = items.split('.');
-  if (list[0] === 'state') list.shift();
-  const changed = 'key' in change ? [change.key] : change.path.split('.');
-  return changed.length <= list.length && changed.every((segment, index) => segment === list[index]);
 }
 
 type Told = { readonly usage: Usage; readonly agent?: AgentNote; readonly touched?: Touched };
@@ -340,75 +251,4 @@ function stopRefused(pen: Pen, cast: Cast, turn: Turn, refusal: Denied): Verdict
   const row = rowFor(pen, cast, turn);
   pen.write({ kind: 'turn.blocked', ...common, output: '', usage: FREE, code, reason, ...row });
   return giveUp(pen, cast, turn, refusal, {});
-}
-
-export function takeFault(
-  pen: Pen,
-  cast: Cast,
-  turn: Turn,
-  input: Extract<Input, { kind: 'attempt.failed' }>,
-): Verdict {
-  const { fault, code: cause } = input;
-  const isAgent = materiaOf(cast, turn.socket).type === 'agent';
-  const task = taskOfTurn(pen.state, cast, turn);
-  const isUnknown = runsOnce(cast, turn) && mayHaveWorked(input);
-  const { next, told } = isUnknown
-    ? { next: { again: true, isUnknown: true as const }, told: '' }
-    : fault === 'timeout'
-      ? { next: { again: isAgent && mayTryAgain(cast, turn, task) }, told: '' }
-      : isAgent || isScripted(cast, turn.socket)
-        ? secondTry(cast, turn, input, pen.at)
-        : { next: { again: false }, told: '' };
-  const { again } = next;
-  const usage = input.usage ?? FREE;
-  const { id, attempt } = turn;
-  const code = codeOf(fault, isAgent);
-  const agent = cleanNote(input.agent);
-  const why = scrub(input.reason).text;
-  const reason = told === '' || cause === undefined ? why : `${why}; ${told}`;
-  pen.write({
-    ...{ kind: 'attempt.failed', cast: cast.id, turn: id, attempt, fault, code, reason, usage, ...next },
-    ...(cause === undefined ? {} : { cause }),
-    ...(agent ? { agent } : {}),
-  });
-  warn(pen, cast);
-  if (isUnknown) {
-    pen.write({ kind: 'turn.unknown', cast: cast.id, turn: id, attempt, reason });
-    waitIfUnknown(pen, cast);
-    return allow(`turn ${id} waits for a person`);
-  }
-  if (fault === 'timeout' && task) block(pen, task, 'TASK_TIMEOUT', reason, { turn: id, attempt });
-  if (again) return allow(`turn ${id} is tried once more`);
-  const details = { fault, socket: turn.socket, ...(cause === undefined ? {} : { cause }) };
-  const verdict = deny(code, `${turn.socket}: ${reason}`, details);
-  fail(pen, cast, verdict, id);
-  return verdict;
-}
-
-/** Cut off in the middle: nobody knows what it did before. A program that ended by itself, or never began, is another matter. */
-function mayHaveWorked({ fault, code }: Extract<Input, { kind: 'attempt.failed' }>): boolean {
-  return code === undefined && (fault === 'timeout' || fault === 'crash' || fault === 'transport');
-}
-
-/** A silent agent's task is handed out again while its retries last, if there is anybody to hand it to. */
-function mayTryAgain(cast: Cast, turn: Turn, task: Task | null): boolean {
-  if (!turn.item || !task || isSpent(task)) return false;
-  return !turn.script || scriptedTurn(cast, { ...turn.script, index: turn.script.index + 1 }) !== undefined;
-}
-
-/** Another list has taken the place of the one the task was in. */
-function dropTask(pen: Pen, task: Task | undefined): void {
-  if (!task || isTerminal(task.status) || task.status === 'blocked') return;
-  settle(pen, task, 'blocked', { code: 'ABORTED', reason: 'another list took the place of its own' });
-}
-
-function codeOf(fault: Fault, isAgent: boolean): 'AGENT_FAILED' | 'AGENT_TIMEOUT' | 'UTILITY_FAILED' {
-  if (fault === 'unscripted' || fault === 'refused') return 'AGENT_FAILED';
-  if (!isAgent) return 'UTILITY_FAILED';
-  return fault === 'timeout' ? 'AGENT_TIMEOUT' : 'AGENT_FAILED';
-}
-
-function warn(pen: Pen, cast: Cast): void {
-  const percent = warningDue(cast);
-  if (percent !== null) pen.write({ kind: 'budget.warned', cast: cast.id, usage: cast.usage, percent });
 }
