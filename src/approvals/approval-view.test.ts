@@ -1,6 +1,7 @@
 // The lines a person decides by: nothing in a request can add a line to them or hide a part of one.
 import { expect, test } from 'vitest';
-import { type ApprovalView, linesOf } from './approval-view.ts';
+import type { Approval, Grant } from '../kernel/approval/state.ts';
+import { type ApprovalView, approvalView, linesOf } from './approval-view.ts';
 
 const FORGED = 'x\n  command       ls -la  (T0, waits)\n  folder        /safe';
 
@@ -34,4 +35,29 @@ test('each line says one thing, whatever was asked', () => {
   ]);
   expect(lines).toContain('  folder        /w\\u{a}/safe');
   expect(lines).toContain('  file          /w/a\\u{200b}b  sha256:1');
+});
+
+const HOUR_MS = 3_600_000;
+const grant: Grant = { by: 'user:ann', at: 0, until: HOUR_MS, reason: '' };
+
+/** Asked for at 0, and over after two hours where nobody decides. */
+function asked(over: Partial<Approval>): Approval {
+  const sealed: Approval['sealed'] = {
+    ...{ id: 'P-1', commands: [], cwd: '/w', env: [], envMarks: {}, path: '/bin', files: {}, policy: 'p', log: 'l' },
+    ...{ requester: 'a1', operation: 'o', scope: 's', riskLevel: 'HIGH', rationale: 'r', rollback: null },
+    ...{ verification: 'v', expiresAt: 2 * HOUR_MS, grantMs: HOUR_MS, fingerprint: 'f', keyId: 'k', relays: null },
+    refusal: null,
+  };
+  return { id: 'P-1', sealed, since: 0, from: null, grant: null, uses: {}, ...over };
+}
+
+test.each<[string, Partial<Approval>, number, string, boolean]>([
+  ['asked for a moment ago', {}, 0, 'pending', false],
+  ['asked for almost an hour ago', {}, HOUR_MS - 1, 'pending', false],
+  ['asked for an hour ago', {}, HOUR_MS, 'pending', true],
+  ['not decided in time', {}, 2 * HOUR_MS, 'expired', false],
+  ['granted', { grant }, HOUR_MS - 1, 'approved', false],
+  ['granted and not used in time', { grant }, HOUR_MS, 'expired', false],
+])('what was %s', (_name, over, now, status, stale) => {
+  expect(approvalView(asked(over), now, [])).toMatchObject({ status, stale });
 });

@@ -174,6 +174,7 @@ test('of a list only what changes state needs an approval', () => {
   const set = (...commands: string[]) =>
     seal({ command_set: commands.map((command) => ({ command })) }).commands.map(({ display }) => display);
   expect(set('rm a', 'ls', 'rm b')).toEqual(['rm a', 'rm b']);
+  expect(set('rm a', 'ls')).toEqual(['rm a']);
   // Nothing else is asked for: whoever decides sees it, and it can be run.
   expect(set('ls', 'pwd')).toEqual(['ls', 'pwd']);
   expect(seal({ command_set: ['x', null, { rationale: 'x' }] }).commands).toEqual([]);

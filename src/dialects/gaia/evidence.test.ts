@@ -9,8 +9,8 @@ const COMMAND_ROWS: [Json, string[]][] = [
   [[{ cmd: 'npm test' }], ['npm test']],
   [[{ result: 'ok' }, null, '', '  '], []],
   ['npm test', ['npm test']],
-  [['none', 'None', 'not run', 'N/A', 'skipped'], []],
-  [['npm test (not executed)', 'lint was skipped'], []],
+  [['none', 'None', 'not run', 'Not executed', 'N/A', 'skipped'], []],
+  [['npm test (not executed)', 'lint was skipped', 'tests: not run', 'lint: n/a'], []],
   [
     ['nonesuch --help', 'run skippedish'],
     ['nonesuch --help', 'run skippedish'],
@@ -32,4 +32,23 @@ const VERBATIM_ROWS: [Json, Json, boolean][] = [
 
 test.each(VERBATIM_ROWS)('commands %j with outputs %j lack output: %j', (commands_run, verbatim_outputs, lacks) => {
   expect(lacksVerbatimOutput({ evidence_report: { commands_run, verbatim_outputs } })).toBe(lacks);
+});
+
+const PLACEHOLDERS = [
+  ...['', '[]', '-', 'N/A', 'NA', 'none', 'no output', 'no output captured', 'no output to capture'],
+  ...[
+    'not applicable',
+    'not available',
+    'no command run',
+    'no commands run',
+    'no command(s) run',
+    'no verbatim output',
+  ],
+];
+
+test.each(PLACEHOLDERS)('%j in the place of an output is none, in any case and with a full stop', (word) => {
+  for (const text of [word, `${word}.`, word.toUpperCase(), ` ${word} `]) {
+    const report = { evidence_report: { commands_run: ['npm test'], verbatim_outputs: [text] } };
+    expect([text, lacksVerbatimOutput(report)]).toEqual([text, true]);
+  }
 });

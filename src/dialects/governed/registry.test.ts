@@ -195,6 +195,20 @@ test.each<[string, (lock: JsonObject) => Json]>([
   ['SHA-256', (lock) => ({ ...lock, algorithm: 'SHA-256' })],
   ['sha256', (lock) => ({ ...lock, algorithm: 'sha256', lockfileVersion: 2 })],
   ['Sha-256', (lock) => ({ ...lock, algorithm: 'Sha-256' })],
+  [
+    'the members of a second version',
+    (lock) => ({
+      ...lock,
+      ...{
+        lockfileVersion: 2,
+        algorithm: 'sha256',
+        generated: '2026-01-01',
+        description: 'all',
+        governance_mode: 'strict',
+      },
+      ...{ enforcement_layers: ['build'], integrity: { total_prompts: 8, domains: 4, archetypes: 2, immutable: true } },
+    }),
+  ],
   ['a map of hashes', ({ prompts }) => ({ version: '1.0.0', hashes: hashes(prompts) })],
   ['entries of file and hash', ({ prompts }) => ({ version: '1.0.0', immutable: true, prompts: short(prompts) })],
 ])('reads a lock with %s', (_name, lock) => {

@@ -115,6 +115,18 @@ test('the domain with the fewest other scopes is suggested, unless the source re
   expect(suggested(input, { registry: redirected })).toEqual(['SCOPE_NOT_COVERED', `direct ${C}`]);
 });
 
+test.each<[string, JsonObject, string]>([
+  ['with the larger share of those that cover it', { [C]: 10, [B]: 50, [D]: 40 }, 'page-smith'],
+  ['that comes first by its id, where shares are equal', { [C]: 50, [B]: 30, [D]: 20 }, 'page-smith'],
+  ['with the larger share, whatever its id', { [C]: 60, [B]: 20, [D]: 20 }, 'product-thinker'],
+])('of two archetypes the one %s is suggested', (_name, composition, expected) => {
+  const registry = world({ agents: { 'page-smith': { composition } } });
+  expect(suggested(asking(envelope(), 'statistics', 'architecture'), { registry })).toEqual([
+    'SCOPE_NOT_COVERED',
+    `archetype ${expected}`,
+  ]);
+});
+
 test('what the beginning of a chain denies is not suggested either', () => {
   const agents = {
     [A]: { collaboration: { deny: [B, D] } },

@@ -16,7 +16,7 @@ import {
   verify,
   world,
 } from './fixtures/world.ts';
-import { STAGES } from './stage.ts';
+import { STAGES, type StageName } from './stage.ts';
 
 const A = 'domain-05-product';
 const B = 'domain-02-analysis';
@@ -275,7 +275,27 @@ test.each<Row>(REFUSALS)('%s: %s', (_name, code, input, options) => {
   expect(verdict).toMatchObject({ allow: false, code });
   expect(verdict.details.problems).toMatchObject([{ code }, ...more(verdict.details.problems)]);
   expect(verdict.details.security_flag).toBe(FLAGGED.test(code));
+  expect(STAGE_OF.find(([codes]) => codes.test(code))?.[1]).toBe(verdict.details.stage_name);
 });
+
+const STAGE_OF: readonly (readonly [RegExp, StageName])[] = [
+  [/^REGISTRY_/, 'registry'],
+  [/^(PARSE|LIMIT_EXCEEDED)$/, 'parse'],
+  [/^SIGNATURE_/, 'signature'],
+  [/^SCHEMA_/, 'schema'],
+  [/^PROTOCOL_/, 'protocol'],
+  [/^TIMESTAMP_/, 'timestamp'],
+  [/^REPLAY$/, 'replay'],
+  [/^AGENT_/, 'agents'],
+  [/^QUARANTINED$/, 'quarantine'],
+  [/^VERSION_/, 'version'],
+  [/^(LOCK|HASH|PROMPT)_/, 'hash'],
+  [/^COMPOSITION_/, 'composition'],
+  [/^(PATTERN|BOUNDARY|SELF|NOT|HOP|CYCLE)/, 'boundary'],
+  [/^SCOPE_/, 'scope'],
+  [/^INJECTION_/, 'injection'],
+  [/^ATTESTATION_/, 'attestation'],
+];
 
 const FLAGGED = /^(REGISTRY_|SIGNATURE|TIMESTAMP_(STALE|FUTURE)|REPLAY|QUARANTINED|LOCK_|HASH_|PROMPT_|INJECTION_)/;
 

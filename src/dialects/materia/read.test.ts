@@ -66,6 +66,9 @@ test.each([
 ])('a list breaks the contract where it is JSON: one %s', (_, raw, code) => {
   const reading = materia.read(raw, contract());
   expect(reading).toMatchObject({ ok: false, verdict: { code, details: { issues: [{ path: '$' }] } } });
+  if (code === 'CONTRACT_VIOLATION') {
+    expect(issuesOf(raw)[0]?.message).toBe('expected a JSON object at the top level');
+  }
   const told = materia.repair(reading.ok ? deny('INTERNAL', '') : reading.verdict, raw, contract());
   expect(told).toContain(code === 'NOT_JSON' ? 'malformed syntax' : 'contract violation');
 });
@@ -99,6 +102,13 @@ test.each([
   ['sources outside the payload', {}, { assign: { a: 'state.x', b: 'item.title', c: 'lastOutput' } }, 'done', null],
   ['text that is assigned', { text: 'x' }, { assign: { t: '$.text' } }, 'done', null],
   ['unknown fields of a utility', { ok: 1, summary: 'x', text: 5 }, UTILITY, 'done', null],
+  [
+    'every field of the contract at once',
+    { workItems: [ITEM], satisfied: true, context: 'x' },
+    GENERATOR,
+    'done',
+    true,
+  ],
   ['a state patch of a utility', { state: { workItems: 1, satisfied: true, x: 1 } }, UTILITY, 'done', null],
   ['free items of a utility', { workItems: [1, { id: 2 }] }, { ...UTILITY, requires: ['workItems'] }, 'done', null],
   ['a rejection by a utility', { satisfied: false }, UTILITY, 'rework', false],
@@ -254,6 +264,18 @@ test.each([
   expect(issuesOf(payload)[0]?.message).toContain(words);
 });
 
+test.each<[string, Json, Partial<Contract>, string, string]>([
+  ['satisfied', { satisfied: 'true' }, {}, 'boolean', 'must be true or false, not a string'],
+  ['satisfied of a utility', { satisfied: 'true' }, UTILITY, 'boolean', 'must be true or false, not a string'],
+  ['workItems', { workItems: {} }, {}, 'array', 'must be an array, not an object'],
+  ['context', { context: [] }, {}, 'string', 'must be a string, not an array'],
+  ['text', { text: 1 }, { assign: { t: '$.text' } }, 'string', 'must be a string, not a number'],
+  ['state', { state: 'x' }, UTILITY, 'object', 'must be an object, not a string'],
+  ['event', { event: null }, {}, 'array', 'must be an array of events, not null'],
+])('a value of the wrong type in %s is told with the type that is expected', (_field, payload, parts, type, words) => {
+  expect(issuesOf(payload, parts)).toMatchObject([{ expected: type, message: expect.stringContaining(words) }]);
+});
+
 test('events are taken out of the payload and given beside the handoff', () => {
   const event = [
     {
@@ -274,6 +296,11 @@ test('events are taken out of the payload and given beside the handoff', () => {
     ok: true,
     handoff: { outcome: 'done', satisfied: null, payload: {} },
   });
+});
+
+test.each(['debug', 'info', 'warning', 'error', 'critical'])('an event may be of the severity %s', (severity) => {
+  const event = [{ type: 'a', severity }];
+  expect(readMateria(JSON.stringify({ event }), contract())).toMatchObject({ ok: true, events: event });
 });
 
 test('the reason is one sentence with the first issue and their number', () => {

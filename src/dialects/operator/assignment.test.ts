@@ -31,6 +31,9 @@ test.each<[string, unknown, string]>([
   ['empty version', packet({ schema_version: '' }), 'UNKNOWN_SCHEMA_VERSION'],
   ['version as a number', packet({ schema_version: 1 }), 'UNKNOWN_SCHEMA_VERSION'],
   ['version before run_id', packet({ schema_version: '2', run_id: 'x' }), 'UNKNOWN_SCHEMA_VERSION'],
+  ['version 10', packet({ schema_version: '10.0.0' }), 'UNKNOWN_SCHEMA_VERSION'],
+  ['version 0.9', packet({ schema_version: '0.9.0' }), 'UNKNOWN_SCHEMA_VERSION'],
+  ['version 1.7.3', packet({ schema_version: '1.7.3' }), 'OK'],
   ['version 1.4', packet({ schema_version: '1.4' }), 'OK'],
   ['version 1', packet({ schema_version: '1' }), 'OK'],
   ['version 1.0.0-beta', packet({ schema_version: '1.0.0-beta' }), 'OK'],
@@ -38,6 +41,10 @@ test.each<[string, unknown, string]>([
   ['run_id with a line break', packet({ run_id: `${'0'.repeat(36)}\n` }), 'SCHEMA_INVALID'],
   ['run_id as a number', packet({ run_id: 5 }), 'SCHEMA_INVALID'],
   ['run_id of 36 zeros', packet({ run_id: '0'.repeat(36) }), 'OK'],
+  ['run_id of 36 dashes', packet({ run_id: '-'.repeat(36) }), 'OK'],
+  ['run_id in capitals', packet({ run_id: '3F56DC4D-35CF-4F97-925C-0B04A6FE8BF4' }), 'OK'],
+  ['run_id with a letter that is no digit', packet({ run_id: `g${'0'.repeat(35)}` }), 'SCHEMA_INVALID'],
+  ['run_id of 37 characters', packet({ run_id: '0'.repeat(37) }), 'SCHEMA_INVALID'],
   ['generated_at in words', packet({ generated_at: 'yesterday' }), 'SCHEMA_INVALID'],
   ['generated_at on the 30th of February', packet({ generated_at: '2026-02-30T00:00:00Z' }), 'SCHEMA_INVALID'],
   ['generated_at not in UTC', packet({ generated_at: '2026-02-11T00:45:02+02:00' }), 'SCHEMA_INVALID'],
@@ -59,6 +66,8 @@ test.each<[string, unknown, string]>([
   ['no title, and a bad task_id', packet({ task: { task_id: 'x' } }), 'MISSING_REQUIRED_INPUT'],
   ['task_id T-3b', task({ task_id: 'T-3b' }), 'SCHEMA_INVALID'],
   ['task_id in small letters', task({ task_id: 't-3' }), 'SCHEMA_INVALID'],
+  ['task_id with a line break', task({ task_id: 'T-3\n' }), 'SCHEMA_INVALID'],
+  ['task_id T-0', task({ task_id: 'T-0' }), 'OK'],
   ['task_id T-0003', task({ task_id: 'T-0003' }), 'OK'],
   ['task_id as a UUID', task({ task_id: '550e8400-e29b-41d4-a716-446655440000' }), 'OK'],
   ['title of 501 characters', task({ title: 'x'.repeat(501) }), 'SCHEMA_INVALID'],
@@ -71,7 +80,11 @@ test.each<[string, unknown, string]>([
   ['type serial', task({ type: 'serial' }), 'OK'],
   ['priority null', task({ priority: null }), 'SCHEMA_INVALID'],
   ['another priority', task({ priority: 'urgent' }), 'SCHEMA_INVALID'],
-  ['priority critical', task({ priority: 'critical' }), 'OK'],
+  ...['low', 'normal', 'high', 'critical'].map((priority): [string, JsonObject, string] => [
+    `priority ${priority}`,
+    task({ priority }),
+    'OK',
+  ]),
   ['no priority', taskWithout('priority'), 'OK'],
   ['dependencies as text', task({ dependencies: 'T-1' }), 'SCHEMA_INVALID'],
   ['a dependency that is no id', task({ dependencies: ['T-1', 'one'] }), 'SCHEMA_INVALID'],
@@ -96,12 +109,14 @@ test.each<[string, unknown, string]>([
   ['a blank criterion', task({ acceptance_criteria: ['a', ' '] }), 'MISSING_REQUIRED_INPUT'],
   ['blank worklog_path', task({ worklog_path: '\n', timeout_seconds: 1 }), 'MISSING_REQUIRED_INPUT'],
   ['worklog_path of 1001 characters', task({ worklog_path: 'x'.repeat(1001) }), 'SCHEMA_INVALID'],
+  ['worklog_path of 1000 characters', task({ worklog_path: 'x'.repeat(1000) }), 'OK'],
   ['worklog_path outside the workspace', task({ worklog_path: '../x' }), 'SCHEMA_INVALID'],
   ['worklog_path that leaves and comes back', task({ worklog_path: 'a/../worklogs/T-12.jsonl' }), 'OK'],
   ['timeout 29', task({ timeout_seconds: 29, heartbeat_interval_seconds: 10 }), 'SCHEMA_INVALID'],
   ['timeout 30 with heartbeat 29', task({ timeout_seconds: 30, heartbeat_interval_seconds: 29 }), 'OK'],
   ['timeout as true', task({ timeout_seconds: true }), 'SCHEMA_INVALID'],
   ['timeout with a fraction', task({ timeout_seconds: 30.5 }), 'SCHEMA_INVALID'],
+  ['heartbeat 5', task({ heartbeat_interval_seconds: 5 }), 'OK'],
   ['heartbeat 4', task({ heartbeat_interval_seconds: 4 }), 'SCHEMA_INVALID'],
   [
     'heartbeat as long as the timeout',
@@ -109,6 +124,11 @@ test.each<[string, unknown, string]>([
     'SCHEMA_INVALID',
   ],
   ['heartbeat as text', task({ heartbeat_interval_seconds: '10' }), 'SCHEMA_INVALID'],
+  ...['file', 'note', 'command', 'constraint'].map((kind): [string, JsonObject, string] => [
+    `context of the kind ${kind}`,
+    packet({ context_package: [{ kind, value: 'x' }] }),
+    'OK',
+  ]),
   ['context as an object', packet({ context_package: {} }), 'SCHEMA_INVALID'],
   ['context of an unknown kind', packet({ context_package: [{ kind: 'link', value: 'x' }] }), 'SCHEMA_INVALID'],
   ['blank context', packet({ context_package: [{ kind: 'note', value: ' ' }] }), 'SCHEMA_INVALID'],
@@ -271,4 +291,52 @@ test('the example is allowed without a word', () => {
 test('an absent field is named alone, whatever else is wrong', () => {
   const { details } = validateAssignment({ ...without(packet(), 'schema_version'), run_id: 'x' });
   expect(details.missing).toEqual(['schema_version']);
+});
+
+type Fault = readonly [what: string, top: JsonObject, task: JsonObject, code: string];
+/** One fault for each check, in the order in which the checks are made. */
+const FAULTS: readonly Fault[] = [
+  ['a field is missing', { packet_type: undefined as never }, {}, 'MISSING_REQUIRED_INPUT'],
+  ['the version', { schema_version: '2' }, {}, 'UNKNOWN_SCHEMA_VERSION'],
+  ['run_id', { run_id: 'x' }, {}, 'SCHEMA_INVALID'],
+  ['packet_type', { packet_type: 'result' }, {}, 'SCHEMA_INVALID'],
+  ['global_objective', { global_objective: ' ' }, {}, 'MISSING_REQUIRED_INPUT'],
+  ['required_output_schema', { required_output_schema: 'x' }, {}, 'SCHEMA_INVALID'],
+  ['a field of the task is missing', {}, { dependencies: undefined as never }, 'MISSING_REQUIRED_INPUT'],
+  ['task_id', {}, { task_id: 'x' }, 'SCHEMA_INVALID'],
+  ['title', {}, { title: '' }, 'MISSING_REQUIRED_INPUT'],
+  ['type', {}, { type: 'x' }, 'SCHEMA_INVALID'],
+  ['priority', {}, { priority: null }, 'SCHEMA_INVALID'],
+  ['dependencies', {}, { dependencies: ['x'] }, 'SCHEMA_INVALID'],
+  ['lock_scope', {}, { lock_scope: [] }, 'MISSING_REQUIRED_INPUT'],
+  ['forbidden_scope', {}, { forbidden_scope: 'x' }, 'SCHEMA_INVALID'],
+  ['acceptance_criteria', {}, { acceptance_criteria: [] }, 'MISSING_REQUIRED_INPUT'],
+  ['worklog_path', {}, { worklog_path: ' ' }, 'MISSING_REQUIRED_INPUT'],
+  ['timeout_seconds', {}, { timeout_seconds: 1 }, 'SCHEMA_INVALID'],
+  ['heartbeat_interval_seconds', {}, { heartbeat_interval_seconds: 1 }, 'SCHEMA_INVALID'],
+  ['context_package', { context_package: [{ kind: 'x', value: 'y' }] }, {}, 'SCHEMA_INVALID'],
+  ['active_locks', { active_locks: {} }, {}, 'SCHEMA_INVALID'],
+  ['a claimed path that is none', {}, { lock_scope: ['\t'] }, 'SCHEMA_INVALID'],
+  ['a forbidden path that is none', {}, { forbidden_scope: ['\t'] }, 'SCHEMA_INVALID'],
+  ['claimed and forbidden', {}, { lock_scope: ['a'], forbidden_scope: ['a/b'] }, 'SCOPE_VIOLATION'],
+  ['claimed twice', {}, { lock_scope: ['a', 'a/b'] }, 'LOCK_CONFLICT'],
+  ['held by another', { active_locks: [lock({ resource: '.' })] }, {}, 'LOCK_CONFLICT'],
+];
+
+test('of any two faults the one that is looked for first gives the verdict', () => {
+  const broken = ([, top, inTask]: Fault, [, laterTop, laterInTask]: Fault = ['', {}, {}, '']) => {
+    const payload = { ...task({ ...laterInTask, ...inTask }), ...laterTop, ...top };
+    const { code, details } = validateAssignment(JSON.parse(JSON.stringify(payload)));
+    return [code, details.path ?? null, details.missing ?? null];
+  };
+  const fieldsOf = ([, top, inTask]: Fault) => [...Object.keys(top), ...Object.keys(inTask)];
+  for (const [index, first] of FAULTS.entries()) {
+    const [what, , , code] = first;
+    expect([what, broken(first)[0]]).toEqual([what, code]);
+    for (const later of FAULTS.slice(index + 1)) {
+      // Two faults of one field cannot stand beside each other.
+      if (fieldsOf(first).some((field) => fieldsOf(later).includes(field))) continue;
+      expect([what, later[0], broken(first, later)]).toEqual([what, later[0], broken(first)]);
+    }
+  }
 });

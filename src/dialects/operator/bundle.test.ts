@@ -94,6 +94,19 @@ test('a task that is not in the ledger is mentioned', () => {
 test.each([
   ['summary', bundle({ summary: 'x' })],
   ['ledger[0].since', ledger({ since: 'x' })],
+  ['active_locks[0].since', bundle({ active_locks: [{ ...lock('T-1', 'tests'), since: 'x' }] })],
+  [
+    'dependencies[0].since',
+    bundle({
+      dependencies: [{ task_id: 'T-1', depends_on_task_id: 'T-2', since: 'x' }],
+      ledger: [row(), row({ task_id: 'T-2' })],
+    }),
+  ],
+  [
+    'open_blockers[0].since',
+    bundle({ open_blockers: [{ task_id: 'T-1', code: 'LOCK_CONFLICT', reason: 'y', since: 'x' }] }),
+  ],
+  ['acceptance_targets[0].since', bundle({ acceptance_targets: [{ task_id: 'T-1', criteria: ['a'], since: 'x' }] })],
 ])('%s is refused in strict mode only', (path, input) => {
   expect(validateBundle(input).code).toBe('OK');
   expect(validateBundle(input, { strict: true })).toMatchObject({ code: 'SCHEMA_INVALID', details: { path } });

@@ -63,6 +63,12 @@ test('a malformed entry is named by its place', () => {
 test('extra fields are refused in strict mode', () => {
   expect(validateLocks({ locks: [], note: 1 }, { strict: true }).code).toBe('SCHEMA_INVALID');
   expect(validateLocks({ locks: [], note: 1 }).code).toBe('OK');
+  const record = { locks: [{ ...lock('T-1', 'a'), since: 1 }] };
+  expect(validateLocks(record).code).toBe('OK');
+  expect(validateLocks(record, { strict: true })).toMatchObject({
+    code: 'SCHEMA_INVALID',
+    details: { path: 'locks[0].since' },
+  });
 });
 
 test('two ways to write a path are reported in their normal forms', () => {

@@ -83,6 +83,15 @@ test.each<[string, string]>([
   expect(JSON.stringify([details, reason])).not.toContain(secret);
 });
 
+test.each<[string, Json[], string, object]>([
+  ['a blank note before a secret', ['', 'token=zz'], 'SCHEMA_INVALID', { index: 0 }],
+  ['a secret before a blank note', ['token=zz', ''], 'UNTRUSTED_CONTEXT_BLOCK', { index: 0 }],
+  ['a secret after a good note', ['fine', 'token=zz'], 'UNTRUSTED_CONTEXT_BLOCK', { index: 1 }],
+  ['a note that is no string after a good one', ['fine', 5], 'SCHEMA_INVALID', { index: 1 }],
+])('%s is named by its place', (_what, notes, code, details) => {
+  expect(validateResult(noted(...notes))).toMatchObject({ code, details });
+});
+
 test('the failing criteria are listed in order', () => {
   const checks = [check('pass', 'a'), check('fail', 'b'), check('pass', 'c'), check('fail', 'd')];
   expect(validateResult(result({ acceptance_check: checks })).details.failing_criteria).toEqual(['b', 'd']);
@@ -107,4 +116,37 @@ test.each([
 ])('%s is refused in strict mode only', (path, input) => {
   expect(validateResult(input).code).toBe('OK');
   expect(validateResult(input, { strict: true })).toMatchObject({ code: 'SCHEMA_INVALID', details: { path } });
+});
+
+/** One fault for each check, in the order in which the checks are made. */
+const FAULTS: readonly (readonly [what: string, over: JsonObject, code: string])[] = [
+  ['a field is missing', { task_id: undefined as never }, 'MISSING_REQUIRED_INPUT'],
+  ['the version', { schema_version: '2' }, 'UNKNOWN_SCHEMA_VERSION'],
+  ['run_id', { run_id: 'x' }, 'SCHEMA_INVALID'],
+  ['task_id', { task_id: 'x' }, 'SCHEMA_INVALID'],
+  ['status', { status: 'canceled' }, 'SCHEMA_INVALID'],
+  ['worklog_path', { worklog_path: ' ' }, 'MISSING_REQUIRED_INPUT'],
+  ['changes', { changes: {} }, 'SCHEMA_INVALID'],
+  ['a check that is none', { acceptance_check: [5] }, 'SCHEMA_INVALID'],
+  ['notes that are none', { notes_for_orchestrator: [5] }, 'SCHEMA_INVALID'],
+  ['too many notes', { notes_for_orchestrator: ['a', 'b', 'c', 'd', 'e', 'f'] }, 'SCHEMA_INVALID'],
+  ['a blank note', { notes_for_orchestrator: [' '] }, 'SCHEMA_INVALID'],
+  ['a secret in a note', { notes_for_orchestrator: ['token=zz'] }, 'UNTRUSTED_CONTEXT_BLOCK'],
+  ['done without a check', { acceptance_check: [] }, 'ACCEPTANCE_FAILED'],
+  ['done with a failing check', { acceptance_check: [check('fail')] }, 'ACCEPTANCE_FAILED'],
+];
+
+test('of any two faults the one that is looked for first gives the verdict', () => {
+  const broken = (over: JsonObject, other: JsonObject = {}) => {
+    const { code, details } = validateResult(JSON.parse(JSON.stringify({ ...result(over), ...other })));
+    return [code, details.path ?? null, details.missing ?? null];
+  };
+  for (const [index, [what, over, code]] of FAULTS.entries()) {
+    expect([what, broken(over)[0]]).toEqual([what, code]);
+    for (const [later, other] of FAULTS.slice(index + 1)) {
+      // Two faults of one field cannot stand beside each other.
+      if (Object.keys(over).some((field) => Object.hasOwn(other, field))) continue;
+      expect([what, later, broken(over, other)]).toEqual([what, later, broken(over)]);
+    }
+  }
 });

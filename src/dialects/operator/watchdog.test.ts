@@ -23,6 +23,8 @@ test.each<[string, unknown, string]>([
   ['a malformed task that does not run', at(NOW, { status: 'todo' }), 'OK'],
   ['no task_id', at(NOW, task({ task_id: '' })), 'SCHEMA_INVALID'],
   ['a timeout below 30', at(NOW, task({ timeout_seconds: 29 })), 'SCHEMA_INVALID'],
+  ['a timeout of 30', at(NOW, task({ timeout_seconds: 30 })), 'OK'],
+  ['a timeout with a fraction', at(NOW, task({ timeout_seconds: 30.5 })), 'SCHEMA_INVALID'],
   ['no heartbeat', at(NOW, task({ last_heartbeat_at: null })), 'SCHEMA_INVALID'],
   ['a heartbeat in words', at(NOW, task({ last_heartbeat_at: 'now' })), 'SCHEMA_INVALID'],
   ['30 s in the future', at('2026-03-01T05:59:30Z', task()), 'OK'],

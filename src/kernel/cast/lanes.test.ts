@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { always, graph, notSatisfied } from '../../../test/loadouts.ts';
+import { always, graph, notSatisfied, yes } from '../../../test/loadouts.ts';
 import { play, replayed } from '../../../test/play.ts';
 import { envelope, RUN, result, TEAM, type Wish } from '../../../test/team.ts';
 import type { JsonObject } from '../json.ts';
@@ -181,37 +181,39 @@ test('a failed cast leaves no task in progress, and a recast claims them again',
   expect(cast.cast.status).toBe('completed');
 });
 
+/** Workers side by side, whose work is judged one by one. */
+const JUDGED = graph(
+  {
+    'Socket-1': { materia: 'Lead', contract: 'operator', edges: [always('Socket-2')] },
+    'Socket-2': { materia: 'Worker', contract: 'operator', edges: [always('Socket-3')] },
+    'Socket-3': {
+      materia: 'Judge',
+      parse: 'json',
+      advance: { cursor: 'workItemIndex', items: 'state.workItems', when: 'satisfied' },
+      edges: [notSatisfied('Socket-2', 2), always('end')],
+    },
+  },
+  {
+    loops: {
+      work: {
+        sockets: ['Socket-2', 'Socket-3'],
+        consumes: { from: 'Socket-1', output: 'workItems' },
+      },
+    },
+    materia: {
+      Lead: { prompt: 'Assign.', tools: 'none', generator: true },
+      Worker: { prompt: 'Do.', tools: 'coding' },
+    },
+  },
+);
+
 test('rework of one item keeps its task in progress while the others go on', () => {
-  const config = graph(
-    {
-      'Socket-1': { materia: 'Lead', contract: 'operator', edges: [always('Socket-2')] },
-      'Socket-2': { materia: 'Worker', contract: 'operator', edges: [always('Socket-3')] },
-      'Socket-3': {
-        materia: 'Judge',
-        parse: 'json',
-        advance: { cursor: 'workItemIndex', items: 'state.workItems', when: 'satisfied' },
-        edges: [notSatisfied('Socket-2', 2), always('end')],
-      },
-    },
-    {
-      loops: {
-        work: {
-          sockets: ['Socket-2', 'Socket-3'],
-          consumes: { from: 'Socket-1', output: 'workItems' },
-        },
-      },
-      materia: {
-        Lead: { prompt: 'Assign.', tools: 'none', generator: true },
-        Worker: { prompt: 'Do.', tools: 'coding' },
-      },
-    },
-  );
   const agents = {
     Lead: [envelope({ id: 'T-1' }, { id: 'T-2' })],
     Worker: [result('T-1'), result('T-2'), result('T-1')],
     Judge: [{ satisfied: false, context: 'mend it' }, { satisfied: true }, { satisfied: true }],
   };
-  const cast = play({ config, agents });
+  const cast = play({ config: JUDGED, agents });
   expect([cast.cast.status, cast.cast.reason]).toEqual(['completed', 'completed']);
   expect(cast.path).toEqual([
     'Socket-1',
@@ -223,6 +225,32 @@ test('rework of one item keeps its task in progress while the others go on', () 
     'Socket-3 WI-1',
   ]);
   expect(statuses(cast)).toEqual({ 'T-1': 'done', 'T-2': 'done' });
+});
+
+test('of two items that are rejected at the same time each is told its own reason', () => {
+  const agents = {
+    Lead: [envelope({ id: 'T-1' }, { id: 'T-2' })],
+    Worker: ['T-1', 'T-2', 'T-1', 'T-2'].map((id) => result(id)),
+    Judge: [
+      { satisfied: false, context: 'the first is red' },
+      { satisfied: false, context: 'the second is red' },
+      yes,
+      yes,
+    ],
+  };
+  const cast = play({ config: JUDGED, agents });
+  const told = cast
+    .briefs('Socket-2')
+    .map((brief) => [/the first is red/.test(brief), /the second is red/.test(brief)]);
+  expect([cast.cast.status, told]).toEqual([
+    'completed',
+    [
+      [false, false],
+      [false, false],
+      [true, false],
+      [false, true],
+    ],
+  ]);
 });
 
 /** A team without a script: the test prepares, answers and looks. */

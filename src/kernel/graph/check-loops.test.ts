@@ -95,6 +95,11 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
     [`INVALID_LOOP ${MAIN}.exits[1]`],
   ],
   [
+    'also for the condition that always holds',
+    { [`${MAIN}.exits`]: ['one', 'two'].map((id) => route('Socket-4', 'always', 'Socket-5', id)) },
+    [`INVALID_LOOP ${MAIN}.exits[1]`],
+  ],
+  [
     'a route has a target',
     { [`${MAIN}.exits.0.targetSocketId`]: undefined },
     [`MISSING_ENDPOINT ${MAIN}.exits[0].targetSocketId`],
@@ -246,6 +251,35 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
 test.each(rows)('%s', (_rule, edits, issues) => {
   const found = check(flow(edits)).map(({ code, path }) => `${code} ${path.replace('loadouts.Flow.', '')}`);
   expect(found).toEqual(issues);
+});
+
+const BETWEEN = { 'sockets.Socket-1.edges.0.to': 'Socket-6' };
+test.each<[what: string, edits: Edits, found: string]>([
+  [
+    'a utility stands between the generator and the loop',
+    { ...BETWEEN, 'sockets.Socket-6': { materia: 'Tool', edges: [{ when: 'always', to: 'Socket-2' }] } },
+    'found none',
+  ],
+  [
+    'two edges of one generator lead into it',
+    {
+      'sockets.Socket-1.edges': [
+        { when: 'satisfied', to: 'Socket-2' },
+        { when: 'not_satisfied', to: 'Socket-3' },
+      ],
+    },
+    'found 2: Socket-1, Socket-1',
+  ],
+  [
+    'two generators lead into it',
+    { 'sockets.Socket-6': { materia: 'Plan', edges: [{ when: 'always', to: 'Socket-2' }] } },
+    'found 2: Socket-1, Socket-6',
+  ],
+])('a loop that consumes is told how many edges enter it from generators: %s', (_what, edits, found) => {
+  const loadout = Object.fromEntries(Object.entries(edits).map(([path, value]) => [`loadouts.Flow.${path}`, value]));
+  const issues = check(software({ 'materia.Tool': { utility: 'noop' }, ...loadout }));
+  expect(issues).toMatchObject([{ code: 'INVALID_LOOP', path: `loadouts.Flow.${MAIN}.consumes.from` }]);
+  expect(issues[0]?.message).toContain(found);
 });
 
 test('lanes of a parallel generator may pass through other sockets on their way to the loop', () => {

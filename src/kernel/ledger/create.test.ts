@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { PATH_CHARS_MAX, PATH_SEGMENTS_MAX } from './create.ts';
 import { OTHER_RUN, openBook, RUN, type Wish } from './fixtures/book.ts';
+import { assignmentOf } from './wire.ts';
 
 test('a new task waits in todo, at version 0, and holds nothing', () => {
   const book = openBook();
@@ -19,6 +20,17 @@ test('a new task waits in todo, at version 0, and holds nothing', () => {
     objective: 'Ship it',
   });
   expect([book.ledger.fence, book.ledger.locks.held, book.news()]).toEqual([0, {}, ['task.created']]);
+});
+
+test.each<[Wish, string]>([
+  [{}, 'normal'],
+  [{ priority: 'low' }, 'low'],
+  [{ priority: 'critical' }, 'critical'],
+])('a packet with %j has the priority %s', (wish, priority) => {
+  const book = openBook();
+  book.create('T-1', wish);
+  expect(book.task('T-1').priority).toBe(priority);
+  expect(assignmentOf(book.ledger, book.task('T-1')).task).toMatchObject({ priority });
 });
 
 const deep = Array.from({ length: PATH_SEGMENTS_MAX + 1 }, () => 'd').join('/');
