@@ -62,7 +62,7 @@ export function liveWatch(stateDir: string, tell: (heard: Heard) => void): LiveW
 type Source = { readonly turn: Turn; readonly reader: () => Reader };
 
 /** The file that the running attempt of a turn fills; none where nobody prints anything. */
-function sourceOf(stateDir: string, cast: Cast, turn: Turn): readonly (readonly [string, Source])[] {
+export function sourceOf(stateDir: string, cast: Cast, turn: Turn): readonly (readonly [string, Source])[] {
   const materia = chosenMateria(cast, turn);
   if (turn.phase !== 'running' || materia.type === 'utility' || isScripted(cast, turn.socket)) return [];
   const dir = join(stateDir, 'attempts', `${cast.id}-${turn.id}.${turn.attempt}`);

@@ -2,7 +2,7 @@
 import { isAbsolute, relative, resolve } from 'node:path';
 import type { Door } from '../engine/door.ts';
 import type { Log } from '../engine/ports.ts';
-import type { Beat } from '../kernel/ledger/beat.ts';
+import { type Beat, heardAt } from '../kernel/ledger/beat.ts';
 import { type Ledger, MAIN_ROOT, type Run, type Task, tasksOf } from '../kernel/ledger/state.ts';
 import type { Heartbeats } from '../kernel/ledger/wire.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
@@ -182,5 +182,6 @@ export function folderOf({ root }: Pick<Task, 'root'>, { dir }: Workspace): stri
 
 /** When the tasks of a run were last heard of, by task id. */
 export function heardIn(run: string, beats: ReadonlyMap<number, Beat>): Heartbeats {
-  return Object.fromEntries([...beats.values()].filter((beat) => beat.run === run).map(({ task, at }) => [task, at]));
+  const own = [...beats.values()].filter((beat) => beat.run === run);
+  return Object.fromEntries(own.map((beat) => [beat.task, heardAt(beat, Date.now())]));
 }

@@ -201,17 +201,18 @@ export class Desk {
       this.#here.take(unseen);
       const once = new OnceKeys(used, this.#here.seq);
       return batch.flatMap(({ request, by }) => {
-        const at = Math.max(this.#now(), this.#here.lastAt);
+        const now = this.#now();
+        const at = Math.max(now, this.#here.lastAt);
         this.#here.lastAt = at;
         const { verdict, facts } = decide(this.#dialects, this.#here.state, {
-          ...withHeartbeat(request, this.#here.state.ledger, held),
+          ...withHeartbeat(request, this.#here.state.ledger, held, now),
           at,
           by,
           ...once.usedFor(request),
         });
         verdicts.push(verdict);
         counts.push(facts.length);
-        return facts.map((fact) => withLeases(once.withKeys({ fact, by, at }), this.#here.state.ledger));
+        return facts.map((fact) => withLeases(once.withKeys({ fact, by, at }), this.#here.state.ledger, now));
       });
     });
     this.#here.seq += entries.length;

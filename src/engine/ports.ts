@@ -163,3 +163,6 @@ export type LiveEvent =
   | { readonly kind: 'tool'; readonly name: string }
   | { readonly kind: 'denied'; readonly name: string }
   | { readonly kind: 'waiting'; readonly forMs: number; readonly reason: string };
+
+/** When an agent wrote something last, and the tool it called last, if it told of any. */
+export type LastSign = { readonly at: number; readonly tool: string | null };

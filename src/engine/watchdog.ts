@@ -1,12 +1,10 @@
 // Finds the tasks whose owners have fallen silent, and says whether the owner is dead or only slow. Looking changes
 // nothing; what it finds is then asked of the ledger, which decides on the newest heartbeat.
 import { processState, stateInWords } from '../agents/process/process-state.ts';
-import type { Beat, BeatProcess } from '../kernel/ledger/beat.ts';
+import { type Beat, type BeatProcess, heardAt, isAhead, lastHeard } from '../kernel/ledger/beat.ts';
 import { type Ledger, runOf } from '../kernel/ledger/state.ts';
 import { isRunning } from './driver.ts';
 
-/** As far as the clocks of two machines may differ. */
-export const SKEW_MS_MAX = 30_000;
 /** No claim has a shorter limit: what is claimed after a look cannot be silent for too long before this is over. */
 export const LIMIT_MS_MIN = 30_000;
 
@@ -52,12 +50,12 @@ export function lookAround(
     const isOfCast = runOf(ledger, run)?.cast === true;
     if (fence === null || (isOfCast && !abandoned.has(run))) continue;
     const known = heard.get(fence);
-    const lastHeartbeatAt = Math.max(claimedAt ?? 0, known?.at ?? 0);
+    const lastHeartbeatAt = lastHeard(known ? heardAt(known, now) : null, claimedAt, now);
     const ageS = Math.floor(now / 1000) - Math.floor(lastHeartbeatAt / 1000);
     const row = { run, task: id, owner, fence, lastHeartbeatAt, timeoutS, ageS };
     const observed = known?.worker ? observe(known.worker) : null;
     if (observed?.isGone && !isOfCast) silent.push({ ...row, why: 'gone', observed: observed.told });
-    else if (ageS * 1000 < -SKEW_MS_MAX) skewed.push(row);
+    else if (isAhead(lastHeartbeatAt, now)) skewed.push(row);
     else if (ageS > timeoutS) silent.push({ ...row, why: 'silent', observed: observed?.told ?? null });
     else {
       const due = (Math.floor(lastHeartbeatAt / 1000) + timeoutS + 1) * 1000;

@@ -129,6 +129,8 @@ export type CastRequest =
       readonly driver: { readonly host: string; readonly pid: number };
       /** By task, when its owner was last heard of, in milliseconds; whoever keeps the heartbeats fills it in. */
       readonly heard?: Readonly<Record<string, number>>;
+      /** What the clock says; the time of the log may be ahead of it. */
+      readonly now?: number;
       /** By turn, what was found of the program that ran for it. */
       readonly seen?: Readonly<Record<number, 'running' | 'answered'>>;
     }

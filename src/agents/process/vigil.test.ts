@@ -33,6 +33,16 @@ test.each([
   expect(end.signs).toContain('last sign of life');
 });
 
+test('of a child that hardly used the processor it is told how much', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-vigil-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const dir = join(folder, 'a');
+  const limits = { timeoutMs: 60_000, silentMs: 400 };
+  await startAttempt(dir, { argv: ['sleep', '60'], cwd: folder, env: {}, ...BOUNDS, ...limits }, '');
+  const { signs } = await awaitAttempt(dir, new AbortController().signal);
+  expect(signs).toMatch(/^it was waiting, had used 0\.0 s of CPU time, had written 0 bytes/);
+});
+
 test('a vigil that was stopped says nothing any more', async () => {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { detached: true, stdio: 'ignore' });
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -28,7 +28,7 @@ export function keepVigil(tree: Tree, bytes: () => number, silentMs: number | nu
     const now = look(tree, bytes());
     const worked = Math.abs((now.cpuS ?? 0) - (last.cpuS ?? 0)) > IDLE_CPU_S;
     if (now.bytes > last.bytes || worked) heardAt = performance.now();
-    last = worked || now.bytes > last.bytes ? now : { ...last, state: now.state };
+    last = worked || now.bytes > last.bytes ? now : { ...last, cpuS: last.cpuS ?? now.cpuS, state: now.state };
   };
   const wait = async (): Promise<'silent'> => {
     if (silentMs === null) return new Promise(() => undefined);

@@ -1,7 +1,7 @@
 // `baton heartbeat`: the owner of a task is alive. It only changes the record of its claim; the ledger is looked at when
 // there is no such record, to say why not.
 import { beat } from '../../engine/heartbeat.ts';
-import { type Beat, type BeatProcess, beatName, beatText } from '../../kernel/ledger/beat.ts';
+import { type Beat, type BeatProcess, beatName, beatText, heardAt } from '../../kernel/ledger/beat.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { type Call, text, UsageError } from '../command.ts';
 import {
@@ -26,7 +26,8 @@ export async function run(call: Call): Promise<number> {
       const heard =
         (await beat(session.log, { ...named, at: Date.now(), ...worker })) ?? (await asMeant(session, named, worker));
       if (!heard) return unheard(session, { ...named, ...(await runMeant(session)) });
-      const until = { last_heartbeat_at: new Date(heard.at).toISOString(), timeout_seconds: heard.timeoutS };
+      const at = new Date(heardAt(heard, Date.now())).toISOString();
+      const until = { last_heartbeat_at: at, timeout_seconds: heard.timeoutS };
       return allow(`${task} is alive`, { run: heard.run, task, owner, fence, ...until });
     }),
   );

@@ -3,6 +3,7 @@
 import { beats } from '../../engine/heartbeat.ts';
 import { type Look, lookAround, type Silent, waitUntilNext } from '../../engine/watchdog.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { type Beat, SKEW_MS_MAX } from '../../kernel/ledger/beat.ts';
 import { type Ledger, runOf, taskOf } from '../../kernel/ledger/state.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { dropClaim } from '../../workspace/claim-record.ts';
@@ -26,14 +27,38 @@ async function follow(session: LedgerSession): Promise<number> {
   const stop = new AbortController();
   const onSignal = () => stop.abort();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal);
+  const jumped = clockJumps();
+  let since = 0;
   while (!stop.signal.aborted) {
-    const { verdict, look } = await round(session);
+    const jumpMs = jumped();
+    if (Math.abs(jumpMs) > SKEW_MS_MAX) {
+      since = jumpMs > 0 ? Date.now() : 0;
+      note(`the clock went ${jumpMs > 0 ? 'forward' : 'back'} by ${Math.round(Math.abs(jumpMs) / 1000)} s`);
+    }
+    const { verdict, look } = await round(session, since);
     if (!verdict.allow) outJsonLine(verdict);
     const wait = waitUntilNext(look, Date.now());
     if (!session.call.json) note(`next look in ${Math.ceil(wait / 1000)} s`);
     await pause(wait, stop.signal);
   }
   return EXIT.ok;
+}
+
+/**
+ * By how much the clock went on since it was asked last, beyond the time that has passed: it was set, or the machine slept.
+ * That is nobody's silence, so whoever was heard of before has its whole time again.
+ */
+function clockJumps(): () => number {
+  let offset = Date.now() - performance.now();
+  return () => {
+    const before = offset;
+    offset = Date.now() - performance.now();
+    return offset - before;
+  };
+}
+
+function heardSince(heard: ReadonlyMap<number, Beat>, since: number): ReadonlyMap<number, Beat> {
+  return new Map([...heard].map(([fence, beat]) => [fence, { ...beat, at: Math.max(beat.at, since) }]));
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
@@ -47,9 +72,10 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-async function round(session: LedgerSession): Promise<{ verdict: Verdict; look: Look }> {
+async function round(session: LedgerSession, since = 0): Promise<{ verdict: Verdict; look: Look }> {
   const ledger = await session.door.ledger();
-  const look = lookAround(ledger, await beats(session.log), Date.now(), await abandonedCasts(session, ledger));
+  const heard = heardSince(await beats(session.log), since);
+  const look = lookAround(ledger, heard, Date.now(), await abandonedCasts(session, ledger));
   const rows: JsonObject[] = [];
   for (const silent of look.silent) {
     const row = await expire(session, silent);
@@ -105,7 +131,7 @@ function verdictOf(expired: readonly JsonObject[], skewed: readonly JsonObject[]
     return deny('R-WD-001', `${String(first.reason)}${more}.`, { contract_code: 'TASK_TIMEOUT', ...details });
   }
   if (ahead) {
-    const reason = `The last heartbeat of ${String(ahead.task_id)} lies in the future; set the clock of the machine that sent it.`;
+    const reason = `The last heartbeat of ${String(ahead.task_id)} lies in the future; set the clock of the machine that sent it, or of this one.`;
     return deny('R-WD-002', reason, { contract_code: 'SCHEMA_INVALID', ...details });
   }
   return allow('no task is silent for too long', details);

@@ -1,5 +1,6 @@
 // `baton why`: in plain sentences what a cast waits for or failed on, and the commands that carry it on.
 import type { Door } from '../../engine/door.ts';
+import type { LastSign } from '../../engine/ports.ts';
 import { type Standing, type Why, whyOf } from '../../engine/why/why.ts';
 import { type Cast, isOver } from '../../kernel/state.ts';
 import type { Quarantine } from '../../kernel/trust/state.ts';
@@ -8,9 +9,9 @@ import { nameCast, withDoor } from '../looking.ts';
 import { trustIn } from '../trust-in-log.ts';
 
 export async function run(call: Call): Promise<number> {
-  const why = await withDoor(call, async (door) => {
+  const why = await withDoor(call, async (door, { stateDir }) => {
     const { cast } = await nameCast(door, call.words[0]);
-    return whyOf(await look(door, cast, again(call)));
+    return whyOf(await look(door, cast, again(call), stateDir));
   });
   if (call.json) outJson(why);
   else for (const line of lines(why)) out(line);
@@ -18,7 +19,7 @@ export async function run(call: Call): Promise<number> {
 }
 
 /** Only what the status of the cast makes worth looking at is looked at. */
-async function look(door: Door, id: string, baton: string): Promise<Standing> {
+async function look(door: Door, id: string, baton: string, stateDir: string): Promise<Standing> {
   const before = await door.cast(id);
   const isRunning = before?.status === 'running';
   const driver = isRunning ? await door.driverOf(id) : null;
@@ -27,7 +28,18 @@ async function look(door: Door, id: string, baton: string): Promise<Standing> {
   const [cast, entries] = await Promise.all([door.cast(id), door.read({ after: 0, cast: id })]);
   if (!cast) throw new UsageError(`there is no cast ${id}`, 'UNKNOWN_CAST');
   const quarantine = cast.status === 'failed' ? await blockedAgents(door, cast) : [];
-  return { cast, entries, now: Date.now(), baton, driver, ledger, quarantine };
+  const signs = cast.status === 'running' ? await heardOf(stateDir, cast) : new Map<number, LastSign>();
+  return { cast, entries, now: Date.now(), baton, driver, ledger, quarantine, signs };
+}
+
+async function heardOf(stateDir: string, cast: Cast): Promise<ReadonlyMap<number, LastSign>> {
+  const { lastSignOf } = await import('../../agents/last-sign.ts');
+  const found = new Map<number, LastSign>();
+  for (const turn of Object.values(cast.turns)) {
+    const sign = lastSignOf(stateDir, cast, turn);
+    if (sign) found.set(turn.id, sign);
+  }
+  return found;
 }
 
 /** What is blocked of the agents that take part in the cast. */

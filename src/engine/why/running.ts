@@ -39,7 +39,7 @@ function ofTurn(standing: Standing, turn: Turn): Told {
   const tells = (text: string): Told => ({ ...NOTHING, sentences: [`${where} ${text}`] });
   switch (turn.phase) {
     case 'running':
-      return tells(`works on attempt ${turn.attempt} since ${moment(turn.startedAt, now)}.`);
+      return tells(`works on attempt ${turn.attempt} since ${moment(turn.startedAt, now)}.${heardOf(standing, turn)}`);
     case 'held':
       return turn.held ? putOff(standing, where, turn.held, turn) : NOTHING;
     case 'asked':
@@ -57,6 +57,14 @@ function ofTurn(standing: Standing, turn: Turn): Told {
     default:
       return NOTHING;
   }
+}
+
+/** Its last sign of life, so that one can tell who is slow from who is stuck. */
+function heardOf({ signs, now }: Standing, { id }: Turn): string {
+  const sign = signs?.get(id);
+  if (!sign) return '';
+  const call = sign.tool === null ? '' : `; the last tool it called is ${said(sign.tool, 60)}`;
+  return ` It wrote last at ${moment(sign.at, now)}${call}.`;
 }
 
 /** A start that was put off, and what lifts it. */

@@ -8,6 +8,7 @@ import type { Ledger } from '../../kernel/ledger/state.ts';
 import type { Cast, CastStatus, Turn } from '../../kernel/state.ts';
 import type { Quarantine } from '../../kernel/trust/state.ts';
 import type { Driver } from '../driver.ts';
+import type { LastSign } from '../ports.ts';
 
 export type Standing = {
   readonly cast: Cast;
@@ -22,6 +23,8 @@ export type Standing = {
   readonly ledger: Ledger | null;
   /** What waits for a person in the registry; looked at only where the cast failed. */
   readonly quarantine: readonly Quarantine[];
+  /** By turn, what was last heard of the agent that works on it; looked at only where the cast runs. */
+  readonly signs?: ReadonlyMap<number, LastSign>;
 };
 
 /** A line that can be copied, and what it is for: it stands after "To". */

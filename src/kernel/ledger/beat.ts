@@ -11,6 +11,8 @@ export type Beat = {
   readonly owner: string;
   /** When the owner was last heard of, in milliseconds. */
   readonly at: number;
+  /** What the owner's clock said last, where it said far less than `at`: it was set back, or `at` was never true. */
+  readonly latest?: number;
   readonly timeoutS: number;
   /** The process that works on the task, where the owner named it. */
   readonly worker?: BeatProcess;
@@ -20,6 +22,9 @@ export type BeatProcess = { readonly host: string; readonly pid: number; readonl
 
 /** A change to the records of life that goes with a fact: a new record, or the end of one. */
 export type BeatChange = { readonly name: string; readonly value: string | null };
+
+/** As far as the clocks of two machines may differ. */
+export const SKEW_MS_MAX = 30_000;
 
 export const BEATS = 'fence:';
 
@@ -41,8 +46,8 @@ export function beatOf(text: string | null): Beat | null {
     return null;
   }
   if (!isObject(value)) return null;
-  const { run, task, owner, at, timeoutS } = value;
-  const isBeat = isString(run) && isString(task) && isString(owner) && [at, timeoutS].every(Number.isFinite);
+  const { run, task, owner, at, latest = 0, timeoutS } = value;
+  const isBeat = isString(run) && isString(task) && isString(owner) && [at, latest, timeoutS].every(Number.isFinite);
   return isBeat ? (value as unknown as Beat) : null;
 }
 
@@ -53,5 +58,25 @@ export function beatAgain(
 ): Beat | null {
   if (!held || held.task !== sign.task || held.owner !== sign.owner) return null;
   if (sign.run !== undefined && sign.run !== held.run && sign.run !== held.runId) return null;
-  return { ...held, at: Math.max(held.at, sign.at) };
+  const { latest, at, ...rest } = held;
+  if (!isAhead(at, sign.at)) return { ...rest, at: Math.max(at, sign.at) };
+  // A clock that was set back still tells how long ago it spoke before.
+  const passed = latest === undefined ? 0 : Math.max(0, sign.at - latest);
+  return { ...rest, at: at + passed, latest: sign.at };
+}
+
+/** Whether a time lies further ahead than clocks may differ, in whole seconds. */
+export function isAhead(at: number, now: number): boolean {
+  return (Math.floor(at / 1000) - Math.floor(now / 1000)) * 1000 > SKEW_MS_MAX;
+}
+
+/** When the owner was last heard of, for somebody whose clock says `now`: a time that cannot be true gives way to one that can. */
+export function heardAt({ at, latest = at }: Pick<Beat, 'at' | 'latest'>, now: number): number {
+  return isAhead(at, now) ? latest : at;
+}
+
+/** The same with the claim as the first sign of life. The log's times never go back, so that a claim may seem to lie ahead. */
+export function lastHeard(heard: number | null, claimedAt: number | null, now: number): number {
+  if (heard === null) return claimedAt ?? 0;
+  return claimedAt === null || isAhead(claimedAt, now) ? heard : Math.max(heard, claimedAt);
 }

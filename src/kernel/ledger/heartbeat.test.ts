@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Beat, beatAgain, beatName, beatOf, beatText } from './beat.ts';
+import { type Beat, beatAgain, beatName, beatOf, beatText, heardAt, lastHeard } from './beat.ts';
 import { openBook, RUN, result, START } from './fixtures/book.ts';
 import { beatChanges } from './heartbeat.ts';
 import type { LedgerRequest } from './request.ts';
@@ -64,6 +64,42 @@ test.each<[string, Beat | null, Parameters<typeof beatAgain>[1], number | null]>
   ['a clock that went back', held, { task: 'T-1', owner: 'ann', at: 50 }, 100],
 ])('a sign of life on %s', (_, record, given, at) => {
   expect(beatAgain(record, given)?.at ?? null).toBe(at);
+});
+
+const HOUR = 3_600_000;
+// What the owner's clock says at each of its signs of life, ten seconds apart; the first is that of the claim.
+test.each<[string, readonly number[], number]>([
+  ['is right', [0, 10, 20], 20],
+  ['was set back a little', [0, 10, -5], 10],
+  ['was set back by an hour', [0, 10 - 3600, 20 - 3600, 30 - 3600], 20],
+  ['was set back and then right again', [0, 10 - 3600, 20], 20],
+  ['was an hour ahead and is right again', [0, 10 + 3600, 20], 20],
+  ['is an hour ahead', [0, 10 + 3600], 10 + 3600],
+])('an owner whose clock %s, to somebody whose clock is right', (_, [first = 0, ...signs], heard) => {
+  const begun: Beat = { ...held, at: HOUR + first * 1000 };
+  const last = signs.reduce<Beat | null>(
+    (beat, s) => beatAgain(beat, { task: 'T-1', owner: 'ann', at: HOUR + s * 1000 }),
+    begun,
+  );
+  expect(last && heardAt(last, HOUR + 30_000)).toBe(HOUR + heard * 1000);
+});
+
+test.each<[string, number | null, number | null, number]>([
+  ['nothing', null, null, 0],
+  ['the claim', null, HOUR, HOUR],
+  ['a sign of life after it', HOUR + 5, HOUR, HOUR + 5],
+  ['one of an earlier claim', HOUR - 5, HOUR, HOUR],
+  ['one beside a claim that the log dates ahead', HOUR, 2 * HOUR, HOUR],
+])('what counts where there is %s', (_, heard, claimedAt, counts) => {
+  expect(lastHeard(heard, claimedAt, HOUR)).toBe(counts);
+});
+
+test('a claim by a clock behind the log knows both times', () => {
+  const book = openBook();
+  book.create('T-1');
+  book.start('T-1');
+  const [{ value = null } = {}] = book.facts.flatMap(({ fact, at }) => beatChanges(book.ledger, fact, at, at - HOUR));
+  expect(beatOf(value)).toMatchObject({ at: START, latest: START - HOUR });
 });
 
 test.each<[string | null, boolean]>([

@@ -62,6 +62,22 @@ test.each<[TaskStatus, string]>([
   expect(outcome.join('')).toBe(cells);
 });
 
+test.each<TaskStatus>(['done', 'failed', 'canceled'])(
+  'saying %s again is written down; it takes no lock and changes neither owner nor version',
+  (status) => {
+    const book = standing(status);
+    book.create('T-2');
+    book.start('T-2', 'bob');
+    book.news();
+    const before = JSON.stringify(book.ledger);
+    const again = book.ask(move(status, { owner: 'eve', reason: 'seen twice', by: 'user:eve' }));
+    expect(again).toMatchObject({ allow: true, details: { replay: true } });
+    expect([book.news(), JSON.stringify(book.ledger)]).toEqual([['task.moved'], before]);
+    expect(book.facts.at(-1)?.fact).toMatchObject({ replay: true, releases: false });
+    expect(JSON.stringify(book.facts.at(-1)?.fact)).toContain('seen twice');
+  },
+);
+
 test('a move to blocked has a code and counts; a move back to todo has neither owner nor code', () => {
   const book = standing('in_progress');
   book.ask(move('blocked', { code: 'UNTRUSTED_CONTEXT_BLOCK' }));

@@ -2,6 +2,7 @@
 import type { Code } from '../codes.ts';
 import { isText, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { lastHeard } from './beat.ts';
 import { isSpent } from './blocking.ts';
 import { claimTask, refusalOfCast, refusalOfVersion } from './claim.ts';
 import { type LedgerPen, refuse, refuseTask } from './pen.ts';
@@ -64,8 +65,9 @@ export function expireTask(pen: LedgerPen, request: RequestOf<'task.expire'>): V
   const found = findTask(pen.ledger, request);
   if (!found.ok) return refuse(pen, 'expire', request, found.refusal);
   const { task } = found;
-  const heard = Math.max(request.lastHeartbeatAt ?? 0, task.claimedAt ?? 0);
-  const silentS = Math.floor(pen.at / 1000) - Math.floor(heard / 1000);
+  const { now = pen.at } = request;
+  const heard = lastHeard(request.lastHeartbeatAt, task.claimedAt, now);
+  const silentS = Math.floor(now / 1000) - Math.floor(heard / 1000);
   const late = request.fence === undefined ? null : refusalOfFence(task, request.fence);
   const refusal = refusalOfExpiry(task) ?? late ?? (request.why === 'silent' ? refusalOfAlive(task, silentS) : null);
   if (refusal) return refuseTask(pen, 'expire', task, refusal);

@@ -28,6 +28,14 @@ export function ledgerRows(ledger: Ledger, run: string, heartbeats: Heartbeats =
   }));
 }
 
+/**
+ * Whether the contract has a name of this form. Older programs called the row of a blocked turn `turn-N`: it is shown like any
+ * other, but who holds to the contract cannot be told of it.
+ */
+export function isNamedByContract(task: string): boolean {
+  return !task.startsWith('turn-');
+}
+
 export type LockFilter = { readonly run?: string; readonly root?: string };
 
 /**
@@ -107,7 +115,7 @@ export type BundleOptions = {
 
 /** The fresh-context bundle of a run. Without an objective of its own it takes that of the oldest assignment. */
 export function bundleOf(ledger: Ledger, run: string, objective = '', options: BundleOptions = {}): JsonObject {
-  const tasks = tasksOf(ledger, run);
+  const tasks = tasksOf(ledger, run).filter(({ id }) => isNamedByContract(id));
   const open = tasks.filter(({ status }) => !isTerminal(status));
   const known = tasks.find((task) => task.objective !== '')?.objective;
   return {
@@ -159,7 +167,7 @@ function packetParts(task: Task): JsonObject {
 
 function rowOf(task: Task, heartbeats: Heartbeats): JsonObject {
   const { id, claimedAt } = task;
-  const heard = Math.max(claimedAt ?? 0, Object.hasOwn(heartbeats, id) ? (heartbeats[id] ?? 0) : 0);
+  const heard = (Object.hasOwn(heartbeats, id) ? heartbeats[id] : claimedAt) ?? 0;
   return {
     task_id: id,
     title: task.title,
