@@ -13,7 +13,12 @@ const AGENTS = fileURLToPath(new URL('../src/bundled/demo-agents.json', import.m
 const RUNS = 15;
 
 const COMMANDS: readonly (readonly string[])[] = [
-  ...[['check'], ['casts'], ['status'], ['show', 'latest'], ['log'], ['hook', 'PreToolUse']],
+  ...[['check'], ['casts'], ['status'], ['show', 'latest'], ['why', 'latest'], ['log'], ['approvals']],
+  ...[
+    ['task', 'list'],
+    ['lock', 'list'],
+    ['hook', 'PreToolUse'],
+  ],
   ...KINDS.map((kind) => ['validate', kind, ...(kind.startsWith('governed/') ? ['--registry', '.baton'] : [])]),
 ];
 

@@ -28,7 +28,7 @@ const alone = (head: string, flags: string) => new RegExp(`(?<![A-Za-z0-9])(?:${
 const vendor = (kind: string, head: string, rest: RegExp = WORD): Rule => [kind, alone(head, 'g'), rest];
 
 /** In order of rank: where two findings touch, the earlier kind names the whole. */
-const VENDORS: readonly Rule[] = [
+const vendors = (): readonly Rule[] => [
   vendor('aws-key', '(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}(?![0-9A-Za-z])', NOTHING),
   vendor('anthropic-key', 'sk-ant-[A-Za-z0-9_-]{16}'),
   vendor('openrouter-key', 'sk-or-v1-[0-9a-f]{16}'),
@@ -61,8 +61,21 @@ const VENDORS: readonly Rule[] = [
   vendor('age-key', 'AGE-SECRET-KEY-1[0-9A-Z]{20}'),
   vendor('baton-token', 'baton_[A-Za-z0-9_-]{40}'),
 ];
-/** Most texts hold none of them, and learn it in one pass. */
-const ANY_VENDOR = new RegExp(VENDORS.map(([, head]) => head.source).join('|'));
+/** The rank of what is no vendor's. */
+const AFTER_VENDORS = 1_000;
+/** What a text holds in which a vendor's credential stands. Most short texts hold neither, and need no pattern made for them. */
+const MAY_HOLD_VENDORS = /[A-Za-z0-9_-]{15}|hooks\.slack\.com/;
+/** The patterns, made when first needed, and one in which most texts learn in one pass that they hold none of them. */
+let made: { readonly rules: readonly Rule[]; readonly any: RegExp } | null = null;
+
+function vendorsIn(text: string): readonly Rule[] {
+  if (!MAY_HOLD_VENDORS.test(text)) return [];
+  if (made === null) {
+    const rules = vendors();
+    made = { rules, any: new RegExp(rules.map(([, head]) => head.source).join('|')) };
+  }
+  return made.any.test(text) ? made.rules : [];
+}
 
 const KEY_BLOCK = /-{3,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{3,5}/g;
 const KEY_BLOCK_END = /-{3,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{3,5}/g;
@@ -93,7 +106,7 @@ export function findSecrets(text: string): readonly Secret[] {
   const found: { rank: number; secret: Secret }[] = [];
   const add = (rank: number, kind: string, start: number, end: number) =>
     found.push({ rank, secret: { kind, start, end } });
-  for (const [rank, [kind, head, rest]] of (ANY_VENDOR.test(text) ? VENDORS : []).entries()) {
+  for (const [rank, [kind, head, rest]] of vendorsIn(text).entries()) {
     let done = 0;
     for (const { index, end } of matches(head, text)) {
       if (index < done) continue;
@@ -102,7 +115,7 @@ export function findSecrets(text: string): readonly Secret[] {
     }
   }
   if (!ANY_HINT.test(text)) return joined(found);
-  const after = VENDORS.length;
+  const after = AFTER_VENDORS;
   for (const { start, end } of keyBlocks(text)) add(after, 'private-key', start, end);
   for (const { index, end } of matches(JWT, text)) add(after + 1, 'jwt', index, end);
   for (const { start, end } of bearerTokens(text)) add(after + 2, 'bearer-token', start, end);

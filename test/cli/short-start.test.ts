@@ -1,6 +1,6 @@
 // What a short command loads before it answers. Most of its time goes into that, so what it does not need is not loaded.
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { agent, baton, flow, project, put } from './baton.ts';
 
@@ -11,6 +11,11 @@ import { registerHooks } from 'node:module';
 const loaded = [];
 registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
 process.on('exit', () => writeFileSync('${NOTED}', loaded.join('\\n')));
+`;
+const NOTING_CACHE = `
+import { writeFileSync } from 'node:fs';
+import { getCompileCacheDir } from 'node:module';
+process.on('exit', () => writeFileSync('${NOTED}', getCompileCacheDir() ?? ''));
 `;
 const config = flow(
   { A: { ...agent, identity: 'plan' } },
@@ -39,8 +44,20 @@ test.each<[string, readonly string[], RegExp, RegExp]>([
   ['status', ['status'], /\/cli\/standing\.ts$/, DECIDING],
   ['show', ['show', 'latest'], /\/kernel\/apply\.ts$/, DECIDING],
   ['log', ['log'], /\/log\/sqlite\.ts$/, DECIDING],
+  ['approvals', ['approvals'], /open-approvals\.ts$/, /\/approvals\/(?:seal-request|tier)\.ts$|\/hooks\//],
 ])('`baton %s` loads what it needs and no more', async (_, args, needed, needless) => {
   const loaded = await loadedBy(await workspace(), args);
   expect(loaded.filter((url) => needed.test(url))).toHaveLength(1);
   expect(loaded.filter((url) => needless.test(url))).toEqual([]);
+});
+
+test.each<[readonly string[], string]>([
+  [['check'], 'check'],
+  [['-C', '.', 'casts'], 'casts'],
+  [['--directory', 'status', '--version'], 'none'],
+  [['--version'], 'none'],
+])('of %j the compiled code is kept for %s', async (args, folder) => {
+  const dir = project({ 'noting.mjs': NOTING_CACHE });
+  await baton(dir, args, { env: { NODE_OPTIONS: `--import=${join(dir, 'noting.mjs')}` } });
+  expect(basename(dirname(readFileSync(join(dir, NOTED), 'utf8')))).toBe(folder);
 });
