@@ -3,12 +3,15 @@
 import { logFileIn } from '../log/sqlite.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { note } from './command.ts';
+import { commandName } from './command-name.ts';
 
 export async function checkpointAtEnd(workspace: Workspace, env: NodeJS.ProcessEnv): Promise<void> {
   try {
     const { makeCheckpoint } = await import('../audit/make-checkpoint.ts');
     const verdict = makeCheckpoint(workspace, logFileIn(workspace.stateDir), env);
-    if (!verdict.allow) note(`The log was not signed (${verdict.code}): ${verdict.reason}`);
+    if (verdict.allow) return;
+    const wayOut = `\`${commandName()} explain ${verdict.code}\` says what to do`;
+    note(`The log was not signed (${verdict.code}): ${verdict.reason}; ${wayOut}`);
   } catch (error) {
     note(`The log was not signed: ${(error as Error).message}`);
   }

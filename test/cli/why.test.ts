@@ -14,7 +14,7 @@ function wordsOf(line: string): string[] {
 }
 
 test.each(STANDINGS)('$what: every command is one that there is, with the words it takes', async ({ standing }) => {
-  const { commands } = whyOf({ ...standing, baton: 'baton' });
+  const { commands } = await whyOf({ ...standing, baton: 'baton' });
   expect(commands.length).toBeGreaterThan(0);
   for (const { command } of commands) {
     const [program, ...argv] = wordsOf(command);

@@ -4,8 +4,8 @@ import { CODES, type Code } from '../../kernel/codes.ts';
 import { moment } from './standing.ts';
 import { whyOf } from './why.ts';
 
-test.each(STANDINGS)('$what', ({ standing, code, says, commands }) => {
-  const why = whyOf(standing);
+test.each(STANDINGS)('$what', async ({ standing, code, says, commands }) => {
+  const why = await whyOf(standing);
   expect(why).toMatchObject({ cast: standing.cast.id, status: standing.cast.status, code });
   expect(why.means).toBe(code === null ? null : CODES[code as Code].means);
   const told = why.sentences.join('\n');
@@ -17,8 +17,8 @@ test.each(STANDINGS)('$what', ({ standing, code, says, commands }) => {
   expect(why.commands.map(({ command }) => command)).toEqual(commands.map((line) => `baton -C x ${line}`));
 });
 
-test.each(STANDINGS)('$what: every sentence is one, on one line', ({ standing }) => {
-  const { sentences, commands, since } = whyOf(standing);
+test.each(STANDINGS)('$what: every sentence is one, on one line', async ({ standing }) => {
+  const { sentences, commands, since } = await whyOf(standing);
   for (const line of sentences) expect(line).toMatch(/^[^\n]+[.!?…]$/);
   for (const { does, command } of commands) expect(`${does}${command}`).not.toMatch(/\n|undefined|null/);
   expect(Number.isNaN(Date.parse(since))).toBe(false);

@@ -1,30 +1,25 @@
 // Why a cast stands where it stands: what it waits for or failed on, since when, what the code means, and the commands that
-// carry it on. Pure: whoever asks has looked at log, driver and registry before.
+// carry it on. Whoever asks has looked at log, driver and registry before; nothing is looked at here. How a status is told is
+// loaded when a cast has it, for a person asks about one cast and wants to know at once.
 import { saidNow } from '../../kernel/cast/expired.ts';
-import { CODES, type Code } from '../../kernel/codes.ts';
-import { freeing } from '../../kernel/ledger/holder.ts';
-import { heldLocks } from '../../kernel/ledger/wire.ts';
+import type { Code } from '../../kernel/codes.ts';
 import type { CastStatus } from '../../kernel/state.ts';
-import { consolidate } from '../../kernel/turn/consolidation.ts';
-import { failed } from './failed.ts';
-import { running } from './running.ts';
 import { moment, nameOf, type Standing, sentence, type Told, type Way, type Why } from './standing.ts';
 import { unknownUses } from './unknown-use.ts';
-import { waiting } from './waiting.ts';
 
 export type { Standing, Way, Why } from './standing.ts';
 
-export function whyOf(standing: Standing): Why {
+export async function whyOf(standing: Standing): Promise<Why> {
   const { cast, driver, now } = standing;
   const since = sinceWhen(standing);
-  const stood = joined(TELL[cast.status](standing), unknownUses(standing));
-  const held = holdings(standing);
+  const stood = joined(await TELL[cast.status](standing), unknownUses(standing));
+  const held = await holdings(standing);
   const told = {
     ...stood,
     sentences: [...stood.sentences, ...held.sentences],
     commands: [...stood.commands, ...held.commands],
   };
-  const means = told.code !== null && Object.hasOwn(CODES, told.code) ? CODES[told.code as Code].means : null;
+  const means = await meaningOf(told.code);
   const first = `Cast ${cast.id} ${stands(standing)} since ${moment(since, now)}.`;
   return {
     cast: cast.id,
@@ -38,6 +33,12 @@ export function whyOf(standing: Standing): Why {
   };
 }
 
+async function meaningOf(code: string | null): Promise<string | null> {
+  if (code === null) return null;
+  const { CODES } = await import('../../kernel/codes.ts');
+  return Object.hasOwn(CODES, code) ? CODES[code as Code].means : null;
+}
+
 /** What the cast stands at comes first, and its code counts. */
 function joined(first: Told, second: Told): Told {
   return {
@@ -47,11 +48,11 @@ function joined(first: Told, second: Told): Told {
   };
 }
 
-const TELL: Readonly<Record<CastStatus, (standing: Standing) => Told>> = {
-  running,
-  waiting,
+const TELL: Readonly<Record<CastStatus, (standing: Standing) => Promise<Told> | Told>> = {
+  running: async (standing) => (await import('./running.ts')).running(standing),
+  waiting: async (standing) => (await import('./waiting.ts')).waiting(standing),
+  failed: async (standing) => (await import('./failed.ts')).failed(standing),
   paused,
-  failed,
   aborted,
   completed,
 };
@@ -98,9 +99,11 @@ function paused({ cast, baton, now }: Standing): Told {
 }
 
 /** What a cast of which nothing runs keeps from others, and how a person gives it back. */
-function holdings({ cast, ledger, baton }: Standing): Told {
+async function holdings({ cast, ledger, baton }: Standing): Promise<Told> {
   const nothing = { code: null, sentences: [], commands: [] };
   if (!ledger || cast.status === 'running') return nothing;
+  const { freeing } = await import('../../kernel/ledger/holder.ts');
+  const { heldLocks } = await import('../../kernel/ledger/wire.ts');
   const tasks = new Map<string, string[]>();
   for (const { task, path } of heldLocks(ledger, cast.id)) tasks.set(task, [...(tasks.get(task) ?? []), path]);
   return {
@@ -122,7 +125,8 @@ function aborted({ cast, entries, baton }: Standing): Told {
   return { code: 'ABORTED', sentences: who.map(sentence), commands: [recast] };
 }
 
-function completed({ cast, baton }: Standing): Told {
+async function completed({ cast, baton }: Standing): Promise<Told> {
+  const { consolidate } = await import('../../kernel/turn/consolidation.ts');
   const summary = consolidate(cast)?.summary ?? '';
   const work =
     cast.root === undefined

@@ -8,7 +8,7 @@ export const EVIDENCE_CODES = {
     means: 'the history, or a part of it that was handed out, is not what was written',
     cause:
       'somebody or some fault changed, removed, added or moved bytes of the log, its texts, a checkpoint or a bundle',
-    fix: 'look at details.seq and details.kind, keep the file as it is for whoever investigates, and restore a copy that verifies',
+    fix: 'look at details.seq and details.kind, keep the file as it is for whoever investigates, and restore a copy that verifies; where the workspace was begun anew on purpose, remove the file that `baton audit outside` names',
   },
   KEY_UNSAFE: {
     http: 403,
