@@ -92,17 +92,18 @@ function blockedWith(code: 'MERGE_CONFLICT' | 'TASK_TIMEOUT'): Standing {
   return waitingFor(code, { phase: 'blocked' }, [fact]);
 }
 
+const OF_LOST = { id: 'P-1', cast: 'c', turn: 1 };
+const LOST = [
+  { kind: 'approval.requested', ...OF_LOST, sealed: { operation: 'apply' } },
+  { kind: 'approval.unknown', ...OF_LOST, index: 0 },
+  { kind: 'approval.unknown', ...OF_LOST, id: 'P-2', index: 0 },
+  { kind: 'approval.finished', ...OF_LOST, id: 'P-2', index: 0, exit: 0 },
+] as unknown as readonly CastFact[];
+
 /** The agent reported BLOCKED because its approved command may have run. */
 function lostUse(): Standing {
   const { cast, entries } = said(report('BLOCKED', { open_gaps: ['P-1 may have run'] }));
-  const of = { id: 'P-1', cast: 'c', turn: 1 };
-  const facts = [
-    { kind: 'approval.requested', ...of, sealed: { operation: 'apply' } },
-    { kind: 'approval.unknown', ...of, index: 0 },
-    { kind: 'approval.unknown', ...of, id: 'P-2', index: 0 },
-    { kind: 'approval.finished', ...of, id: 'P-2', index: 0, exit: 0 },
-  ] as unknown as readonly CastFact[];
-  return look({ cast, entries: [...entries, ...facts.map(entry)] });
+  return look({ cast, entries: [...entries, ...LOST.map(entry)] });
 }
 
 /** Cast `c` holds everything, and cast `d` wants the same. */
@@ -324,6 +325,17 @@ export const STANDINGS: readonly Row[] = [
     code: 'AGENT_BLOCKED',
     says: ['is blocked since', 'A command of P-1 (apply) began, and nobody knows how it ended.'],
     commands: ['approve P-1 --again', ...SPOKEN_TO, SEE],
+  },
+  {
+    what: 'waiting for the word of a person about such a command',
+    standing: waitingFor(
+      'OUTCOME_UNKNOWN',
+      { phase: 'asked', asks: { what: 'approval', question: 'terraform apply', since: START, approval: 'P-1' } },
+      LOST,
+    ),
+    code: 'OUTCOME_UNKNOWN',
+    says: ['whether it may run once more: `terraform apply`.', 'A command of P-1 (apply) began'],
+    commands: ['approve P-1 --again', 'approvals', 'reject P-1 --reason "it ran"', SEE],
   },
   {
     what: 'waiting because nobody knows whether a turn ran',

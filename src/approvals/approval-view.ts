@@ -74,7 +74,7 @@ function commandView(
   const common = { command: display, tier, because, digest };
   if (phase === 'finished') return { ...common, status: 'finished' };
   if (phase === 'unknown' || phase === 'started') {
-    return { ...common, status: phase === 'started' && running.includes(index) ? 'runs' : 'unknown' };
+    return { ...common, status: running.includes(index) ? 'runs' : 'unknown' };
   }
   if (isDue(approval, now)) return { ...common, status: 'expired' };
   return { ...common, status: grant ? 'may run' : 'waits' };

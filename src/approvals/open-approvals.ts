@@ -5,7 +5,7 @@ import type { Log } from '../engine/ports.ts';
 import { restore } from '../engine/snapshot.ts';
 import { applyApproval } from '../kernel/approval/apply.ts';
 import { isApprovalFact } from '../kernel/approval/fact.ts';
-import { type Approval, type Approvals, noApprovals } from '../kernel/approval/state.ts';
+import { type Approval, type Approvals, noApprovals, unsettledUses } from '../kernel/approval/state.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 
 const PAGE = 5_000;
@@ -42,9 +42,10 @@ export function approvalNamed(approvals: Approvals, word: string): Approval | De
   });
 }
 
-/** The commands of an approval whose executors still run. */
-export function runningIn({ uses }: Approval): readonly number[] {
-  return Object.entries(uses).flatMap(([index, { phase, executor }]) =>
-    phase === 'started' && isRunning(executor) ? [Number(index)] : [],
-  );
+/** The commands of an approval whose executors still run, also where they were taken for lost. */
+export function runningIn(approval: Approval): readonly number[] {
+  return unsettledUses(approval).filter((index) => {
+    const executor = approval.uses[index]?.executor;
+    return executor !== undefined && isRunning(executor);
+  });
 }

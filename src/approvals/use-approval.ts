@@ -3,8 +3,9 @@
 import type { Door } from '../engine/door.ts';
 import { thisDriver } from '../engine/driver.ts';
 import type { Log } from '../engine/ports.ts';
+import type { Difference } from '../kernel/approval/fact.ts';
 import type { Approval } from '../kernel/approval/state.ts';
-import type { Verdict } from '../kernel/verdict.ts';
+import { deny, type Verdict } from '../kernel/verdict.ts';
 import { approvalNamed, approvalsIn, runningIn } from './open-approvals.ts';
 import { type ExecScene, presentedAs } from './present.ts';
 
@@ -34,6 +35,26 @@ export async function useApproval(
   // What the word lacks is told better by whoever looked for it than by the log, which only has ids.
   const isVague = verdict.code === 'UNKNOWN_APPROVAL' && 'allow' in found;
   return { verdict: isVague ? found : verdict, approval };
+}
+
+/** Writes down that approvals were to be used otherwise than they were given, with what differs; answers with the first. */
+export async function refuseChanged(
+  { door, log }: { readonly door: Pick<Door, 'submit'>; readonly log: Log },
+  words: readonly string[],
+  differencesTo: (approval: Approval) => readonly Difference[],
+  { requester, by }: { readonly requester: string; readonly by: string },
+): Promise<Verdict> {
+  const approvals = await approvalsIn(log);
+  const verdicts: Verdict[] = [];
+  for (const word of words) {
+    const found = approvalNamed(approvals, word);
+    const approval = 'allow' in found ? null : found;
+    const around = approval ? differencesTo(approval) : [];
+    const id = approval?.id ?? word.slice(0, 64);
+    const use = { kind: 'approval.use', id, requester, presented: null, around, executor: thisDriver() } as const;
+    verdicts.push(await door.submit({ ...use, dry: true }, by));
+  }
+  return verdicts[0] ?? deny('INTERNAL', 'no approval is named');
 }
 
 /** Whether everything is still as it was a moment ago. */

@@ -6,7 +6,7 @@ import { conflictsAmong } from '../kernel/ledger/overlap.ts';
 import { pathKey } from '../kernel/ledger/path-key.ts';
 import { type Ledger, taskKey } from '../kernel/ledger/state.ts';
 import type { TaskStatus } from '../kernel/ledger/transition.ts';
-import { heldLocks, ledgerRows, lockRows } from '../kernel/ledger/wire.ts';
+import { heldLocks, isNamedByContract, ledgerRows, lockRows } from '../kernel/ledger/wire.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
 import { heardIn, type LedgerSession } from './ledger-session.ts';
 import { refuseAtDoor } from './refused-payload.ts';
@@ -44,7 +44,7 @@ async function disagreements(
   const counts = { task_count: 0, active_lock_count: 0, event_count: 0 };
   for (const run of runs) {
     const payload = {
-      ledger: ledgerRows(ledger, run, heardIn(run, heard)),
+      ledger: ledgerRows(ledger, run, heardIn(run, heard)).filter(({ task_id }) => isNamedByContract(String(task_id))),
       active_locks: lockRows(ledger, { run }),
       events: await eventsOf(log, run),
     };
@@ -71,6 +71,7 @@ async function eventsOf(log: LedgerSession['log'], run: string): Promise<readonl
   return (await log.read({ after: 0, cast: run })).flatMap(({ at, by, fact }): JsonObject[] => {
     if (fact.kind !== 'task.moved' && fact.kind !== 'task.claimed') return [];
     const { task } = fact;
+    if (!isNamedByContract(task)) return [];
     const from = fact.kind === 'task.moved' ? fact.from : (status.get(task) ?? 'todo');
     const to = fact.kind === 'task.moved' ? fact.to : 'in_progress';
     const reason = fact.kind === 'task.moved' ? fact.reason : `claimed by ${fact.owner}`;

@@ -9,6 +9,7 @@ import { driveAndShow, withDriver } from './driving.ts';
 import { workspaceOf } from './find-workspace.ts';
 import { withLedger } from './ledger-session.ts';
 import { isByAgent } from './refuse-agents.ts';
+import { sayToCast } from './say-to-cast.ts';
 import { person } from './session.ts';
 import { hasLog } from './state-folder.ts';
 
@@ -37,9 +38,8 @@ export async function settleApproval(call: Call, choice: Choice): Promise<number
     // Whoever drives the cast goes on by itself as soon as the decision is in the log.
     if (await door.driverOf(cast)) return told(call, await decide());
     return driveAndShow(call, workspace, door, cast, async () => {
-      const verdict = await decide();
-      if (!verdict.allow) throw new Refused(verdict);
-      note(verdict.reason);
+      const verdict = await sayToCast(door, cast, decide, () => true);
+      if (verdict.allow) note(verdict.reason);
     });
   });
 }

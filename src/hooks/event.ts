@@ -27,6 +27,8 @@ export type HookInput = {
   readonly cwd: string | null;
   readonly tool: string;
   readonly toolInput: JsonObject;
+  /** The helper that the tool had started and that has ended, with how long it ran; null where it is none. */
+  readonly helper: { readonly name: string; readonly ranMs: number } | null;
   /** Whether the agent goes on already because it was not let stop. */
   readonly isHeldBack: boolean;
   readonly lastMessage: string | null;
@@ -69,10 +71,17 @@ function inputOf(event: string, value: JsonObject): HookInput {
     cwd: text('cwd'),
     tool: text('tool_name') ?? '',
     toolInput: isObject(value.tool_input) ? value.tool_input : {},
+    helper: helperIn(value),
     isHeldBack: value.stop_hook_active === true,
     lastMessage: isString(value.last_assistant_message) ? value.last_assistant_message : null,
     transcript: text(transcript),
   };
+}
+
+/** One that was sent to the background has not ended with the tool that started it. */
+function helperIn({ tool_response: response, duration_ms: ranMs }: JsonObject): HookInput['helper'] {
+  if (!isObject(response) || response.status !== 'completed' || !isString(response.agentId)) return null;
+  return { name: response.agentId, ranMs: typeof ranMs === 'number' ? ranMs : 0 };
 }
 
 function refuse(reason: string): InputReading {

@@ -1,21 +1,19 @@
 // A command that changes state is held back: it is sealed and waits for a person. What a person approved runs through
 // `baton exec`, and is let through only if it is exactly that.
-import { realpathSync } from 'node:fs';
 import { logIdentity } from '../approvals/log-identity.ts';
-import { programFor } from '../approvals/look.ts';
 import { requesterOf } from '../approvals/requester.ts';
 import { openSealKey } from '../approvals/seal-key.ts';
 import { sealRequest } from '../approvals/seal-request.ts';
-import { argvOf, plainWords, shellLine } from '../approvals/shell-words.ts';
+import { argvOf, shellLine } from '../approvals/shell-words.ts';
 import type { Classified, Ground } from '../approvals/tier.ts';
-import { useApproval } from '../approvals/use-approval.ts';
+import { refuseChanged, useApproval } from '../approvals/use-approval.ts';
 import type { Door } from '../engine/door.ts';
 import type { Log } from '../engine/ports.ts';
 import type { ApprovalPolicy, HookMode } from '../kernel/approval/policy.ts';
-import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
+import { deny, type Verdict } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import type { Decision } from './decision.ts';
-import { type Invocation, stepsOf } from './programs.ts';
+import { type CallScene, type ExecCall, execCall, FORM, isOurs } from './exec-call.ts';
 
 export type CommandScene = {
   readonly workspace: Workspace;
@@ -41,8 +39,8 @@ export async function holdBack(line: string, { because, blocked }: Classified, h
   const { policy, scene, cwd } = held;
   const mode = await modeFor(policy, scene);
   if (mode === 'off') return null;
-  const call = execCall(line, cwd, scene);
-  if (call) return 'allow' in call ? { kind: 'deny', verdict: call } : checked(call, held);
+  const call = execCall(line, callScene(cwd, scene));
+  if (call) return checked(call, held);
   if (blocked !== null) {
     return {
       kind: 'deny',
@@ -73,62 +71,25 @@ async function modeInCast({ env, workspace, withDoor }: CommandScene): Promise<H
   });
 }
 
-type ExecCall = { readonly id: string; readonly argv: readonly string[] };
-
-/** The call of `baton exec` that a line is, why it is none although it looks like one, or null. */
-function execCall(line: string, cwd: string, scene: CommandScene): ExecCall | Denied | null {
-  const read = stepsOf(line);
-  const calls = read.ok ? read.steps.flatMap(({ runs }) => runs).filter((run) => isExec(run)) : [];
-  if (calls.length === 0) return null;
-  const words = plainWords(line);
-  const form = 'say exactly: baton exec --approval ID -- ARGV…, alone on its line, with what was approved';
-  if (!words || !isOurs(words[0] ?? '', cwd, scene)) {
-    return deny('APPROVAL_MISMATCH', `an approved command runs alone, and by baton itself; ${form}`, {
-      differences: [{ part: 'argument', name: 'line', approved: 'the command alone', given: 'more than the command' }],
-    });
-  }
-  const [, , ...rest] = words;
-  const end = rest.indexOf('--');
-  const options = rest.slice(0, end === -1 ? 0 : end).filter((word) => word !== '--json');
-  const [option = '', value] = options;
-  const id =
-    option === '--approval' && options.length === 2
-      ? value
-      : options.length === 1
-        ? /^--approval=(.+)$/.exec(option)?.[1]
-        : undefined;
-  return id === undefined || words[1] !== 'exec' ? deny('BAD_USAGE', form) : { id, argv: rest.slice(end + 1) };
-}
-
-function isExec({ program, args }: Invocation): boolean {
-  return (
-    program === 'baton' &&
-    args.some(({ text }) => text === 'exec') &&
-    args.some(({ text }) => text.startsWith('--approval'))
-  );
-}
-
-/** Anything may be called baton; only this very program counts. */
-function isOurs(word: string, cwd: string, { program, env }: CommandScene): boolean {
-  return programFor(word, cwd, env.PATH ?? '')?.path === realpathSync(program);
-}
-
-async function checked({ id, argv }: ExecCall, { cwd, policy, scene }: Held): Promise<Decision | null> {
+async function checked(call: ExecCall, { cwd, policy, scene }: Held): Promise<Decision | null> {
+  if (call.kind === 'unclear') return { kind: 'deny', verdict: call.refusal };
   const key = openSealKey(scene.env);
   if ('allow' in key) return { kind: 'deny', verdict: key };
   const { env, workspace, withDoor } = scene;
   const verdict = await withDoor(async (door, log) => {
     const { name: requester } = await requesterOf(env, workspace.stateDir, (cast) => door.cast(cast));
-    const { verdict } = await useApproval(
-      { door, log },
-      id,
-      argv,
-      { cwd, env, policy, key, requester, log: logIdentity(workspace.stateDir) },
-      { by: await scene.by(), dry: true },
-    );
-    return verdict;
+    const who = { requester, by: await scene.by() };
+    if (call.kind === 'changed') return refuseChanged({ door, log }, call.ids, call.differencesTo, who);
+    const exec = { cwd, env, policy, key, requester, log: logIdentity(workspace.stateDir) };
+    return (await useApproval({ door, log }, call.id, call.argv, exec, { by: who.by, dry: true })).verdict;
   });
-  return verdict.allow ? null : { kind: 'deny', verdict };
+  if (verdict.allow) return null;
+  const { code, reason, details } = verdict;
+  return { kind: 'deny', verdict: call.kind === 'changed' ? deny(code, `${reason}; ${FORM}`, details) : verdict };
+}
+
+function callScene(cwd: string, { env, program }: CommandScene): CallScene {
+  return { cwd, path: env.PATH ?? '', program };
 }
 
 /** Seals the command, and says how it can run once a person has agreed. */
@@ -145,7 +106,7 @@ async function asked(line: string, why: string, { cwd, policy, ground, scene }: 
     if (!verdict.allow) return verdict;
     const { approval, status } = verdict.details;
     const id = String(approval);
-    const run = `${isOurs('baton', cwd, scene) ? 'baton' : shellLine([scene.program])} exec --approval ${id} -- ${shellLine(argvOf(line))}`;
+    const run = `${isOurs('baton', callScene(cwd, scene)) ? 'baton' : shellLine([scene.program])} exec --approval ${id} -- ${shellLine(argvOf(line))}`;
     const how =
       status === 'approved'
         ? `It is approved as ${id}: run exactly \`${run}\``

@@ -45,13 +45,14 @@ export async function runHook(event: string, text: string, scene: HookScene): Pr
     case 'PreToolUse':
       return (await refusedOrAsked(input, scene)) ?? ALLOWED;
     case 'PostToolUse':
-      return decided(await afterTool(input, scene));
+      return decided(await afterTool(input, scene), await summaryAfter(input, scene));
     case 'Stop':
     case 'SubagentStop':
       return isInCast(scene) ? ALLOWED : atStop(input, scene);
     case 'UserPromptSubmit':
       return isInCast(scene) ? ALLOWED : reminded(input, scene);
     case 'SessionStart':
+    case 'SubagentStart':
       return isInCast(scene) ? ALLOWED : { kind: 'allow', context: await greeting(input, scene) };
     default:
       return ALLOWED;
@@ -69,8 +70,18 @@ function isInCast({ env }: HookScene): boolean {
   return (env.BATON_CAST ?? '') !== '';
 }
 
-function decided(refusal: Denied | null): Decision {
-  return refusal ? { kind: 'deny', verdict: refusal } : ALLOWED;
+function decided(refusal: Denied | null, context: string | null = null): Decision {
+  if (refusal) return { kind: 'deny', verdict: refusal };
+  return context === null ? ALLOWED : { kind: 'allow', context };
+}
+
+/** What a helper that has ended reported, for whoever started it. */
+async function summaryAfter({ tool, helper }: HookInput, scene: HookScene): Promise<string | null> {
+  if (helper === null || !HELPERS.includes(tool) || isInCast(scene)) return null;
+  return scene.withLog(async (log) => {
+    const [{ ledgerAtHead }, { summaryOf }] = await Promise.all([import('./claims.ts'), import('./stop-summary.ts')]);
+    return summaryOf(helper, await ledgerAtHead(log), scene.workspace.dir, scene.now());
+  }, null);
 }
 
 /** A prompt is never refused: what the agent would forget about the workspace meanwhile is told beside it. */

@@ -331,32 +331,84 @@ function differencesIn(done: Ran): string[] {
 
 const EXEC = `${BATON} exec --approval`;
 
-/** Lines of an agent's shell: what the hook says of them. */
-const LINES: readonly (readonly [string, (id: string) => string, string])[] = [
-  ['the arguments in another order', (id) => `${EXEC} ${id} -- deploy -r prod --target café config.json`, MISMATCH],
-  ['a redirection', (id) => `${EXEC} ${id} -- ${shellLine(ARGV)} > out.txt`, MISMATCH],
-  ['a pipe', (id) => `${EXEC} ${id} -- ${shellLine(ARGV)} | sh`, MISMATCH],
-  ['a second command', (id) => `${EXEC} ${id} -- ${shellLine(ARGV)}; rm config.json`, MISMATCH],
-  ['a command before it', (id) => `cd ../other && ${EXEC} ${id} -- ${shellLine(ARGV)}`, MISMATCH],
-  ['a variable before it', (id) => `DEPLOY_ENV=green ${EXEC} ${id} -- ${shellLine(ARGV)}`, MISMATCH],
-  ['a substitution', (id) => `${EXEC} ${id} -- deploy --target $(cat x) -r café config.json`, MISMATCH],
+/** Lines of an agent's shell: what the hook says of them, and the difference that it tells. */
+const LINES: readonly (readonly [string, (id: string) => string, string, string?])[] = [
+  [
+    'the arguments in another order',
+    (id) => `${EXEC} ${id} -- deploy -r prod --target café config.json`,
+    MISMATCH,
+    'argument 1:',
+  ],
+  [
+    'a redirection',
+    (id) => `${EXEC} ${id} -- ${shellLine(ARGV)} > out.txt`,
+    MISMATCH,
+    'line after: approved nothing, given " > out.txt"',
+  ],
+  [
+    'a pipe',
+    (id) => `${EXEC} ${id} -- ${shellLine(ARGV)} | sh`,
+    MISMATCH,
+    'line after: approved nothing, given " | sh"',
+  ],
+  [
+    'a second command',
+    (id) => `${EXEC} ${id} -- ${shellLine(ARGV)}; rm config.json`,
+    MISMATCH,
+    'line after: approved nothing, given "; rm config.json"',
+  ],
+  [
+    'a command before it',
+    (id) => `cd ../other && ${EXEC} ${id} -- ${shellLine(ARGV)}`,
+    MISMATCH,
+    'line before: approved nothing, given "cd ../other && "',
+  ],
+  [
+    'a variable before it',
+    (id) => `DEPLOY_ENV=green ${EXEC} ${id} -- ${shellLine(ARGV)}`,
+    MISMATCH,
+    'line before: approved nothing, given "DEPLOY_ENV=... "',
+  ],
+  [
+    'a substitution',
+    (id) => `${EXEC} ${id} -- deploy --target $(cat x) -r café config.json`,
+    MISMATCH,
+    'given "$(cat x) -r caf',
+  ],
   ['a variable in an argument', (id) => `${EXEC} ${id} -- deploy --target "$T" -r café config.json`, MISMATCH],
-  ['in the background', (id) => `${EXEC} ${id} -- ${shellLine(ARGV)} &`, MISMATCH],
-  ['a shell around it', (id) => `bash -c '${EXEC} ${id} -- deploy'`, MISMATCH],
-  ['sudo before it', (id) => `sudo ${EXEC} ${id} -- ${shellLine(ARGV)}`, MISMATCH],
+  [
+    'in the background',
+    (id) => `${EXEC} ${id} -- ${shellLine(ARGV)} &`,
+    MISMATCH,
+    'line after: approved nothing, given " &"',
+  ],
+  ['a shell around it', (id) => `bash -c '${EXEC} ${id} -- deploy'`, MISMATCH, 'given "bash -c \''],
+  [
+    'sudo before it',
+    (id) => `sudo ${EXEC} ${id} -- ${shellLine(ARGV)}`,
+    MISMATCH,
+    'line before: approved nothing, given "sudo "',
+  ],
   [
     'another program of the same name',
     (id) => `${at('evil')}/baton exec --approval ${id} -- ${shellLine(ARGV)}`,
     MISMATCH,
+    'program ',
   ],
   [
     'no character at all in an argument',
     (id) => `${EXEC} ${id} -- deploy --target 'pr\u0000od' -r café config.json`,
     MISMATCH,
   ],
-  ['a line break and another command', (id) => `${EXEC} ${id} -- ${shellLine(ARGV)}\nrm config.json`, MISMATCH],
+  [
+    'a line break and another command',
+    (id) => `${EXEC} ${id} -- ${shellLine(ARGV)}\nrm config.json`,
+    MISMATCH,
+    'line after: approved nothing, given "\\u{a}rm config.json"',
+  ],
   ['a Cyrillic letter', (id) => `${EXEC} ${id} -- deploy --target pr\u043ed -r café config.json`, MISMATCH],
-  ['another option', (id) => `${EXEC} ${id} -C ../other -- ${shellLine(ARGV)}`, 'BAD_USAGE'],
+  ['another option', (id) => `${EXEC} ${id} -C ../other -- ${shellLine(ARGV)}`, MISMATCH, 'given "-C ../other"'],
+  ['no end of the options', (id) => `${EXEC} ${id} ${shellLine(ARGV)}`, 'BAD_USAGE'],
   ['what nobody has decided', () => `${EXEC} ${id('pending')} -- ${shellLine(ARGV)} pending`, 'APPROVAL_PENDING'],
   ['what was rejected', () => `${EXEC} ${id('rejected')} -- ${shellLine(ARGV)} rejected`, 'APPROVAL_REJECTED'],
   ['the same without an approval', () => shellLine([...ARGV, 'new']), 'APPROVAL_NEEDED'],
@@ -370,9 +422,12 @@ function hook(line: string): Promise<Ran> {
   return baton(at('here'), ['hook', 'PreToolUse'], { env: ENV, input: JSON.stringify(event) });
 }
 
-test.each(LINES)('before a tool call, %s is refused', async (_, line, code) => {
+const HELD = LINES.map(([name, line, code, difference = '']) => ({ name, line, code, difference }));
+
+test.each(HELD)('before a tool call, $name is refused', async ({ line, code, difference }) => {
   const { code: exit, stderr } = await hook(line(id('base')));
   expect([exit, /^baton: (\w+):/.exec(stderr)?.[1]]).toEqual([2, code]);
+  expect(stderr).toContain(difference);
 });
 
 test('the unchanged command passes the hook and runs once, however often it is tried', async () => {
@@ -406,9 +461,14 @@ test('every refusal is in the log, with the difference', async () => {
   const facts = json<readonly { fact?: JsonObject; kind?: string }[]>(
     await baton(dir, ['log', '--json', '--after', '0'], { env: ENV }),
   );
-  const refused = facts.filter((entry) => JSON.stringify(entry).includes('approval.refused'));
-  expect(refused.length).toBeGreaterThanOrEqual(ATTACKS.length);
-  expect(JSON.stringify(refused)).toContain('environment');
+  const refused = facts.map((entry) => JSON.stringify(entry)).filter((entry) => entry.includes('approval.refused'));
+  const attacks = [...ATTACKS, ...LINES].filter(
+    ([, , code]) => code !== 'APPROVAL_NEEDED' && code.startsWith('APPROVAL_'),
+  );
+  expect(refused.length).toBeGreaterThanOrEqual(attacks.length);
+  for (const part of ['environment', 'line']) {
+    expect(refused.filter((entry) => entry.includes(`"part":"${part}"`)).length).toBeGreaterThan(8);
+  }
 });
 
 function unlinkIfThere(name: string): void {
@@ -459,7 +519,8 @@ test('what was approved for one agent runs for nobody who only says that he is t
   };
   const gaia = { materia: 'A', contract: 'gaia', parse: 'json', edges: [{ when: 'always', to: 'end' }] };
   const casting = (role: string) => {
-    const A = { prompt: 'Do it.', tools: 'none', runner: 'command', command: ['node', 'agent.mjs', role] };
+    const lockScope = role === 'owner' ? ['away.json', 'stolen.json'] : ['below.json', 'detached.json', 'draft'];
+    const A = { prompt: 'Do it.', tools: 'none', lockScope, runner: 'command', command: ['node', 'agent.mjs', role] };
     putIn(ours, { 'cast.json': flow({ A }, { 'Socket-1': gaia }) });
     return baton(ours, ['cast', '--file', 'cast.json', '--in-place', '--json', 'do it']);
   };

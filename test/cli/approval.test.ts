@@ -203,7 +203,6 @@ test('the key is made for its owner alone, and not used where others can read it
 });
 
 const gaia = { materia: 'Ops', contract: 'gaia', parse: 'json', edges: [{ when: 'satisfied', to: 'end' }] };
-const config = flow({ Ops: { tools: 'coding', prompt: 'Do it.' } }, { 'Socket-1': gaia });
 const wish = {
   operation: 'makes a file',
   exact_content: 'touch made',
@@ -213,9 +212,9 @@ const wish = {
   verification: 'ls made',
 };
 
-async function waiting(dir: string, then: readonly string[]): Promise<string> {
+async function waiting(dir: string, then: readonly string[], tools = 'coding'): Promise<string> {
   put(dir, {
-    'cast.json': config,
+    'cast.json': flow({ Ops: { tools, prompt: 'Do it.' } }, { 'Socket-1': gaia }),
     'agents.json': { Ops: [asBlock(reportOf('APPROVAL_REQUEST', { more: { approval_request: wish } })), ...then] },
   });
   const args = ['cast', '--file', 'cast.json', '--agents', 'agents.json', '--in-place', '--json', 'do it'];
@@ -295,6 +294,33 @@ test('a permission that nobody gave in time is told by all who look, and noted b
   expect([status, done.code]).toEqual(['completed', 0]);
   expect(turns.at(-1)?.brief).toContain(`${id} expired before it was used`);
   expect(await open(dir)).toEqual([]);
+});
+
+test.each([
+  ['approve', (id: string) => ['approve', id]],
+  ['reject', (id: string) => ['reject', id]],
+  ['answer', () => ['answer', 'latest', 'go on']],
+  ['decide', () => ['decide', 'latest:1', 'accept']],
+])('%s comes too late: the person is told, and the agent goes on to the end', async (_name, words) => {
+  const dir = project();
+  const id = await waiting(dir, [asBlock(reportOf('COMPLETE'))]);
+  const done = await baton(dir, [...words(id), '--json', '--turns'], { env: LATER });
+  const { status, turns } = json<{ status: string; turns: readonly { brief: string }[] }>(done);
+  expect([done.code, status, turns.length]).toEqual([0, 'completed', 2]);
+  expect(turns.at(-1)?.brief).toContain(`${id} expired before it was used`);
+  expect(done.stderr).toContain('refused: ');
+});
+
+test('whoever carries on one cast leaves another that waits as it stands', async () => {
+  const dir = project();
+  const other = await waiting(dir, [asBlock(reportOf('COMPLETE'))], 'none');
+  await waiting(dir, [asBlock(reportOf('COMPLETE'))], 'none');
+  const how = { env: LATER };
+  expect((await baton(dir, ['continue', 'latest', '--json'], how)).code).toBe(0);
+  const { open: casts } = json<{ open: readonly JsonObject[] }>(await baton(dir, ['status', '--json'], how));
+  expect(casts).toMatchObject([{ status: 'waiting', code: 'APPROVAL_EXPIRED' }]);
+  expect(await open(dir)).toMatchObject([{ id: other, status: 'pending' }]);
+  expect((await baton(dir, ['approve', other, '--json'], how)).code).toBe(0);
 });
 
 const bash = (command: string): JsonObject => ({ tool_name: 'Bash', tool_input: { command } });
@@ -422,3 +448,52 @@ test('and nothing else', async () => {
   expect(turns.at(-1)?.output).toContain('APPROVAL_MISMATCH');
   expect(existsSync(join(dir, 'other'))).toBe(false);
 });
+
+/** It asks, runs what was approved, and asks again where that did not go well; killed by what it runs, `baton exec` tells nothing. */
+const persistent = `
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { agentIdOf } from '${CHECKOUT}/src/kernel/turn/agent-id.ts';
+const { asks, done, names } = JSON.parse(readFileSync('reports.json', 'utf8'));
+const [id] = /P-[0-9a-f]{32}/.exec(readFileSync(0, 'utf8')) ?? [];
+const ran = id ? spawnSync('${BATON}', ['exec', '--approval', id, '--', 'sh', 'once.sh']) : null;
+const report = ran?.status === 0 ? done : asks.replace('"sh once.sh"', '"sh once.sh"' + (id && names ? ', "approval_id": "' + id + '"' : ''));
+console.log(report.replace('a0c0ffee', agentIdOf(process.env.BATON_CAST, 'Socket-1', null)));
+`;
+
+test.each([
+  [true, ['approve', '--again'], ['x', 'x']],
+  [false, ['approve', '--again'], ['x', 'x']],
+  [true, ['reject', '--reason', 'it did its work'], ['x']],
+] as const)(
+  'cut off within a cast (named again: %s), a person decides with %j, and the cast goes on',
+  async (names, words, ran) => {
+    const dir = project();
+    const approval_request = { ...wish, exact_content: 'sh once.sh' };
+    const reports = {
+      asks: asBlock(reportOf('APPROVAL_REQUEST', { more: { approval_request } })),
+      done: asBlock(reportOf('COMPLETE')),
+      names,
+    };
+    const ops = { prompt: 'Do it.', tools: 'coding', runner: 'command', command: ['node', 'agent.mjs'] };
+    put(dir, {
+      ...{ 'agent.mjs': persistent, 'reports.json': reports, 'cast.json': flow({ Ops: ops }, { 'Socket-1': gaia }) },
+      'once.sh': 'echo x >> count\n[ "$(wc -l < count)" -gt 1 ] || kill -9 $PPID\n',
+    });
+    await baton(dir, ['cast', '--file', 'cast.json', '--in-place', '--json', 'do it']);
+    const [asked] = await open(dir);
+    const id = asked?.id ?? '';
+    const cut = json<{ status: string; code: string; reason: string }>(await baton(dir, ['approve', '--json', id]));
+    expect([cut.status, cut.code]).toEqual(['waiting', 'OUTCOME_UNKNOWN']);
+    expect(cut.reason).toContain(`baton approve ${id} --again or baton reject ${id}`);
+    expect(await open(dir)).toMatchObject([{ id, status: 'unknown' }]);
+    expect(await codeOf(dir, ['approve', '--json', id])).toBe('OUTCOME_UNKNOWN');
+    expect((await baton(dir, ['why', 'latest'])).stdout).toContain(`approve ${id} --again`);
+    const [verb, ...how] = words;
+    const done = json(await baton(dir, [verb, '--json', id, ...how]));
+    expect(lines(dir, 'count')).toEqual(ran);
+    if (verb === 'approve') expect(done.status).toBe('completed');
+    // What was left is settled: asked for again, it is a wish of its own.
+    else expect([done.code, (await open(dir)).some((one) => one.id === id)]).toEqual(['APPROVAL_NEEDED', false]);
+  },
+);

@@ -60,6 +60,22 @@ test('a section is merged into, replaced, looked at and put back, and its histor
     [3, 'replaced, 2 changes'],
     [4, 'back to 2: a mistake'],
   ]);
+  // The values themselves, and null on the side where there is none.
+  expect(history.map(({ changes }) => changes)).toEqual([
+    [
+      { path: 'list', before: null, after: ['b'] },
+      { path: 'web', before: null, after: { port: 80 } },
+    ],
+    [{ path: 'list[]', before: null, after: 'a' }],
+    [
+      { path: 'list', before: ['b', 'a'], after: null },
+      { path: 'web', before: { port: 80 }, after: null },
+    ],
+    [
+      { path: 'web', before: null, after: { port: 80 } },
+      { path: 'list', before: null, after: ['b', 'a'] },
+    ],
+  ]);
   expect((await verdict(dir, ['revert', 'services', '--to', '1'])).code).toBe('OK');
 });
 
@@ -91,6 +107,8 @@ test('a section that the configuration names is there before anybody has written
       to: 0,
       changes: [],
     });
+    for (const to of ['0', '1'])
+      expect([to, (await verdict(dir, ['revert', 'people', '--to', to])).code]).toEqual([to, 'UNKNOWN_VERSION']);
   }
   const diff = await baton(dir, ['context', 'diff', 'services', '--json']);
   expect(json(diff).changes).toEqual([{ path: 'web', before: null, after: { port: 80 } }]);

@@ -105,7 +105,13 @@ test('a blocked agent is told what it lacks, with words, and goes on in the same
   });
   expect([blocked.code, blocked.stdout]).toEqual([4, expect.stringContaining('AGENT_BLOCKED')]);
   const rows = async () => json<readonly JsonObject[]>(await baton(dir, ['task', 'list', '--json']));
-  expect(await rows()).toMatchObject([{ task_id: 'turn-1', status: 'blocked' }]);
+  const isSound = async () => {
+    expect(await baton(dir, ['reconcile'])).toMatchObject({ code: 0 });
+    const { stdout: input } = await baton(dir, ['bundle']);
+    expect(await baton(dir, ['validate', 'operator/bundle'], { input })).toMatchObject({ code: 0 });
+  };
+  expect(await rows()).toMatchObject([{ task_id: 'T-1', status: 'blocked' }]);
+  await isSound();
   expect((await baton(dir, ['task', 'list'])).stdout).toContain('no key');
   expect((await baton(dir, ['status'])).stdout).toContain('no key');
   for (const args of [['--turn', '1'], [' '], ['--file', '-']]) {
@@ -119,7 +125,8 @@ test('a blocked agent is told what it lacks, with words, and goes on in the same
     ['agent', 'no key'],
     ['person', 'it is in the drawer'],
   ]);
-  expect(await rows()).toMatchObject([{ task_id: 'turn-1', status: 'done' }]);
+  expect(await rows()).toMatchObject([{ task_id: 'T-1', status: 'done' }]);
+  await isSound();
 });
 
 test.each([

@@ -3,19 +3,18 @@ import type { Door } from '../../engine/door.ts';
 import { answerable } from '../../kernel/cast/asked.ts';
 import { isObject } from '../../kernel/json.ts';
 import type { Turn } from '../../kernel/state.ts';
-import { deny, type Verdict } from '../../kernel/verdict.ts';
+import { type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { again, type Call, EXIT, note, out, outJson, Refused, text, UsageError } from '../command.ts';
 import { driveAndShow, withDriver } from '../driving.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { nameCast, noCastYet } from '../looking.ts';
 import { readInput } from '../read-input.ts';
-import { refuseAgents } from '../refuse-agents.ts';
 import { safe } from '../safe-text.ts';
+import { isNotTaken, sayToCast } from '../say-to-cast.ts';
 import { person } from '../session.ts';
 import { hasLog } from '../state-folder.ts';
 
 export async function run(call: Call): Promise<number> {
-  refuseAgents(call, 'answer for a person');
   const [castWord, ...words] = call.words;
   const file = text(call.values, 'file');
   if (file !== undefined && words.length > 0) throw new UsageError('give the answer as words or with --file, not both');
@@ -32,11 +31,9 @@ export async function run(call: Call): Promise<number> {
     // Whoever drives the cast goes on by itself as soon as the answer is in the log.
     if (await door.driverOf(cast)) return told(call, await answer());
     return driveAndShow(call, workspace, door, cast, async () => {
-      const verdict = await answer();
       // A refusal of the answer itself is in the log, and the cast asks again; any other ends the command.
-      if (!verdict.allow && (verdict.code === 'NOT_ALLOWED_NOW' || verdict.code === 'UNKNOWN_TURN'))
-        throw new Refused(verdict);
-      for (const line of issuesIn(verdict)) note(line);
+      const verdict = await sayToCast(door, cast, answer, isNotTaken);
+      if (!verdict.allow && !isNotTaken(verdict)) for (const line of issuesIn(verdict)) note(line);
     });
   });
 }
@@ -78,8 +75,7 @@ function told(call: Call, verdict: Verdict): number {
   return EXIT.ok;
 }
 
-function issuesIn({ allow, reason, details }: Verdict): string[] {
-  if (allow) return [];
+function issuesIn({ reason, details }: Denied): string[] {
   const issues = Array.isArray(details.issues) ? details.issues.filter(isObject) : [];
   return [`refused: ${reason}`, ...issues.map(({ path, message }) => `  ${String(path)}: ${String(message)}`)];
 }

@@ -3,6 +3,7 @@ import { parseJsonText } from '../../dialects/json-text.ts';
 import { isObject, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
 import { type Change, inText, type ValueChange, valuesOf } from '../../kernel/knowledge/diff.ts';
 import { type Section, sectionOf } from '../../kernel/knowledge/state.ts';
+import { notEarlier } from '../../kernel/knowledge/write.ts';
 import { canonicalJson } from '../../kernel/ledger/canonical-json.ts';
 import { utf8Length } from '../../kernel/utf8-length.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
@@ -94,17 +95,16 @@ async function diff(call: Call, [name = '', from, to]: readonly string[]): Promi
 
 async function history(call: Call, [name = '']: readonly string[]): Promise<number> {
   return withHistory(call, name, (told) => {
-    if (call.json) outJson(told.map(event));
+    const events = told.map((each) => event(each, told));
+    if (call.json) outJson(events);
     else {
-      const cells = told
-        .map(event)
-        .map(({ version: number, at, by, where, what }) => [
-          number === null ? '-' : `${number}`,
-          at,
-          by,
-          where ?? '-',
-          what,
-        ]);
+      const cells = events.map(({ version: number, at, by, where, what }) => [
+        number === null ? '-' : `${number}`,
+        at,
+        by,
+        where ?? '-',
+        what,
+      ]);
       for (const line of table(cells, ['version', 'when', 'by', 'turn', 'what'])) out(line);
     }
     return EXIT.ok;
@@ -120,9 +120,10 @@ async function revert(call: Call, [section = '']: readonly string[]): Promise<nu
       const why = `a text of version ${to} of ${section} was erased, so that it cannot be put back whole`;
       throw new Refused(deny('TEXT_ERASED', why, { section, to }));
     }
-    if (!session) throw new Refused(unknown(section));
+    if (!session) throw new Refused(notEarlier(section, to, 0));
     const isAgent = isByAgent(call);
-    const request = { kind: 'context.revert', section, to, value, seen, reason, isAgent } as const;
+    const declared = declaredSections(session.workspace) ?? [];
+    const request = { kind: 'context.revert', section, to, value, seen, reason, declared, isAgent } as const;
     return answered(call, await noteAgents(call, await session.door.submit(request, person())));
   });
 }
@@ -220,21 +221,21 @@ function viewOf(section: string, { value, version: number, at, by }: Section): V
 }
 
 /** One row of the history. */
-function event({ seq, at, by, fact }: Told) {
+function event({ seq, at, by, fact }: Told, told: readonly Told[]) {
   const { cast, turn } = fact.kind === 'context.reverted' ? {} : fact;
   const where = cast === undefined ? null : `${cast}:${turn}`;
   const author = fact.kind === 'context.rejected' ? (fact.agent ?? by) : fact.author;
   const common = { seq, at, by: author, where };
-  switch (fact.kind) {
-    case 'context.rejected':
-      return { ...common, version: null, what: `refused (${fact.code}): ${fact.reason}`, code: fact.code, changes: [] };
-    case 'context.reverted':
-      return { ...common, version: fact.version, what: `back to ${fact.to}: ${fact.reason}`, changes: fact.diff };
-    case 'context.written': {
-      const what = `${fact.replaces ? 'replaced' : 'written'}, ${counted(fact.diff.length, 'change')}`;
-      return { ...common, version: fact.version, what, changes: fact.diff };
-    }
+  if (fact.kind === 'context.rejected') {
+    return { ...common, version: null, what: `refused (${fact.code}): ${fact.reason}`, code: fact.code, changes: [] };
   }
+  const { version: number, value } = fact;
+  const changes = valuesOf(valueAt(told, number - 1) ?? {}, value, CHANGES_SHOWN_MAX).map(whole);
+  const what =
+    fact.kind === 'context.reverted'
+      ? `back to ${fact.to}: ${fact.reason}`
+      : `${fact.replaces ? 'replaced' : 'written'}, ${counted(changes.length, 'change')}`;
+  return { ...common, version: number, what, changes };
 }
 
 /** Null on the side where there is none. */

@@ -6,14 +6,13 @@ import { again, type Call, Refused, text, UsageError } from '../command.ts';
 import { driveAndShow, withDriver } from '../driving.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { nameCast, noCastYet } from '../looking.ts';
-import { refuseAgents } from '../refuse-agents.ts';
+import { isNotTaken, sayToCast } from '../say-to-cast.ts';
 import { person } from '../session.ts';
 import { hasLog } from '../state-folder.ts';
 
 const CHOICES = ['rerun', 'accept', 'fail'] as const;
 
 export async function run(call: Call): Promise<number> {
-  refuseAgents(call, 'decide what became of a turn');
   const [turnName = '', word = ''] = call.words;
   const choice = CHOICES.find((known) => known === word);
   const [, castWord, number] = /^(.+):(\d+)$/.exec(turnName) ?? [];
@@ -34,10 +33,8 @@ export async function run(call: Call): Promise<number> {
     if (status !== 'waiting')
       throw new Refused(deny('NOT_ALLOWED_NOW', `cast ${cast} is ${status}; no turn of it waits`));
     return driveAndShow(call, workspace, door, cast, async () => {
-      const verdict = await door.submit({ kind: 'turn.decide', cast, turn: Number(number), choice, ...said }, person());
-      // Any other refusal is of the output: it is in the log, and the cast shows where it stands.
-      if (!verdict.allow && (verdict.code === 'NOT_ALLOWED_NOW' || verdict.code === 'UNKNOWN_TURN'))
-        throw new Refused(verdict);
+      const decision = { kind: 'turn.decide', cast, turn: Number(number), choice, ...said } as const;
+      await sayToCast(door, cast, () => door.submit(decision, person()), isNotTaken);
     });
   });
 }

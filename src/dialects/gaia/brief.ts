@@ -26,6 +26,8 @@ export type Situation = {
   /** Whether the turn belongs to a loop that improves a metric. */
   readonly iterates?: boolean;
   readonly writableSections?: readonly string[];
+  /** The statuses that may be reported next; every one unless said otherwise. */
+  readonly statuses?: readonly string[];
 };
 
 const EXAMPLE_ID = 'a0c0ffee';
@@ -42,6 +44,7 @@ export function situationIn({ turn }: Pick<Contract, 'turn'>): Situation {
     ...(turn.agentId === null ? {} : { agentId: turn.agentId }),
     consolidationRequired: consolidationRequired(turn.input),
     ...(writable === null ? {} : { writableSections: writable }),
+    ...(turn.statuses ? { statuses: turn.statuses } : {}),
   };
 }
 
@@ -73,9 +76,14 @@ export function exampleReport({
   agentId = EXAMPLE_ID,
   consolidationRequired = false,
   iterates = false,
+  statuses = PLAN_STATUSES,
 }: Situation): JsonObject {
+  const isDone = statuses.includes('COMPLETE');
+  const stands = isDone
+    ? { plan_status: 'COMPLETE', agent_id: agentId, pending_steps: [], next_action: 'done' }
+    : { plan_status: statuses[0] ?? '', agent_id: agentId, pending_steps: ['run the tests'], next_action: 'go on' };
   const report = {
-    agent_status: { plan_status: 'COMPLETE', agent_id: agentId, pending_steps: [], next_action: 'done' },
+    agent_status: stands,
     evidence_report: {
       patterns_checked: ['validateToken'],
       files_checked: ['src/auth.ts'],
@@ -84,7 +92,9 @@ export function exampleReport({
       verbatim_outputs: ['Tests 12 passed (12)'],
       cross_layer_impacts: [],
       open_gaps: [],
-      verification: { method: 'test', checks: ['npm test'], result: 'pass', details: 'all 12 tests pass' },
+      ...(isDone && {
+        verification: { method: 'test', checks: ['npm test'], result: 'pass', details: 'all 12 tests pass' },
+      }),
     },
     user_facing_summary: 'Sessions no longer expire at once.',
   };
@@ -118,8 +128,10 @@ function formatLines(situation: Situation): string[] {
   ];
 }
 
-function statusLines({ agentId, mayAskPermission = true }: Situation): string[] {
-  const statuses = PLAN_STATUSES.filter((status) => mayAskPermission || status !== 'APPROVAL_REQUEST');
+function statusLines({ agentId, mayAskPermission = true, statuses: next = PLAN_STATUSES }: Situation): string[] {
+  const statuses = PLAN_STATUSES.filter(
+    (status) => next.includes(status) && (mayAskPermission || status !== 'APPROVAL_REQUEST'),
+  );
   const id = agentId ? `exactly "${agentId}"` : 'the id you were given: `a` and at least five lower-case hex digits';
   return [
     'agent_status, always:',

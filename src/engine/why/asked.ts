@@ -1,6 +1,7 @@
 // A turn that waits for a person: a turn of the person's own, an agent's question, or a permission.
 import type { Asks, Turn } from '../../kernel/state.ts';
 import { lookAt, moment, nameOf, type Standing, said, sentence, type Told } from './standing.ts';
+import { unknownIn } from './unknown-use.ts';
 
 export function askedFor(standing: Standing, turn: Turn): Told {
   const { cast, baton } = standing;
@@ -45,6 +46,21 @@ function permission(standing: Standing, turn: Turn, asks: Asks): Told {
       commands: [
         { does: 'tell the agent and let it go on', command: `${baton} continue ${cast.id}` },
         { does: 'give the agent up', command: `${baton} decide ${cast.id}:${turn.id} fail` },
+        lookAt(standing, turn.id),
+      ],
+    };
+  }
+  if (approval !== null && unknownIn(standing.entries).has(approval)) {
+    const wait = `waits since ${moment(since, now)} for a person to say whether it may run once more: \`${said(wish)}\`.`;
+    return {
+      code: 'OUTCOME_UNKNOWN',
+      sentences: [`${where} ${wait}`],
+      commands: [
+        { does: 'see what is known about it', command: `${baton} approvals` },
+        {
+          does: 'leave it, for a reason that the agent is told',
+          command: `${baton} reject ${approval} --reason "it ran"`,
+        },
         lookAt(standing, turn.id),
       ],
     };

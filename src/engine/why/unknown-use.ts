@@ -4,8 +4,8 @@ import { type Standing, said, type Told } from './standing.ts';
 
 const NOTHING: Told = { code: null, sentences: [], commands: [] };
 
-export function unknownUses({ cast, entries, baton }: Standing): Told {
-  if (isOver(cast.status)) return NOTHING;
+/** What was asked for under the approvals with such a command, by their ids. */
+export function unknownIn(entries: Standing['entries']): ReadonlyMap<string, string> {
   const asked = new Map<string, string>();
   const open = new Set<string>();
   for (const { fact } of entries) {
@@ -14,13 +14,18 @@ export function unknownUses({ cast, entries, baton }: Standing): Told {
     if (fact.kind === 'approval.finished' || fact.kind === 'approval.rejected') open.delete(fact.id);
     if (fact.kind === 'approval.approved' && fact.again) open.delete(fact.id);
   }
-  const ids = [...open];
+  return new Map([...open].map((id) => [id, asked.get(id) ?? '']));
+}
+
+export function unknownUses({ cast, entries, baton }: Standing): Told {
+  if (isOver(cast.status)) return NOTHING;
+  const open = [...unknownIn(entries)];
   return {
-    code: ids.length > 0 ? 'OUTCOME_UNKNOWN' : null,
-    sentences: ids.map(
-      (id) => `A command of ${id} (${said(asked.get(id) ?? '', 80)}) began, and nobody knows how it ended.`,
+    code: open.length > 0 ? 'OUTCOME_UNKNOWN' : null,
+    sentences: open.map(
+      ([id, operation]) => `A command of ${id} (${said(operation, 80)}) began, and nobody knows how it ended.`,
     ),
-    commands: ids.map((id) => ({
+    commands: open.map(([id]) => ({
       does: `let the command of ${id} run once more`,
       command: `${baton} approve ${id} --again`,
     })),

@@ -12,9 +12,11 @@ const WRITERS = 'Write|Edit|MultiEdit|NotebookEdit|Bash';
 /** The events that are hooked, with the tools they are about. */
 const HOOKED: readonly Hooked[] = [
   ['PreToolUse', `${WRITERS}|Task|Agent`],
-  ['PostToolUse', WRITERS],
+  ['PostToolUse', `${WRITERS}|Task|Agent`],
   ['UserPromptSubmit', null],
   ['Stop', null],
+  // A helper claims under a name of its own, which it learns here.
+  ['SubagentStart', null],
   ['SubagentStop', null],
   ['SessionStart', null],
 ];

@@ -95,10 +95,12 @@ test('hooks name the folder of the session and refuse when baton cannot be start
     'PostToolUse',
     'UserPromptSubmit',
     'Stop',
+    'SubagentStart',
     'SubagentStop',
     'SessionStart',
   ]);
   expect(hooks.PreToolUse[0]).toMatchObject({ matcher: 'Write|Edit|MultiEdit|NotebookEdit|Bash|Task|Agent' });
+  expect(hooks.PostToolUse[0]).toMatchObject({ matcher: 'Write|Edit|MultiEdit|NotebookEdit|Bash|Task|Agent' });
   const command = `'/opt/my baton/bin/baton' -C "$CLAUDE_PROJECT_DIR" hook PreToolUse || exit 2`;
   expect(hooks.PreToolUse[0].hooks).toEqual([{ type: 'command', command, timeout: 15 }]);
   expect(JSON.parse(files['.mcp.json'] ?? '')).toEqual({

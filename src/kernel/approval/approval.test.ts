@@ -218,8 +218,9 @@ test('the same wish that waits is the same approval; once it is decided it is a 
   log.say('P-1', 'approve');
   expect(log.ask(sealed('P-2'))).toMatchObject({ details: { approval: 'P-1', status: 'approved' } });
   log.use('P-1');
+  log.finish('P-1');
   expect(log.ask(sealed('P-3'))).toMatchObject({ details: { approval: 'P-3' } });
-  expect(log.kinds()).toEqual(['requested', 'approved', 'used', 'requested']);
+  expect(log.kinds()).toEqual(['requested', 'approved', 'used', 'finished', 'requested']);
 });
 
 test('each command of a list runs once, in any order', () => {

@@ -5,23 +5,25 @@ import type { Input } from '../input.ts';
 import { allow, type Denied, type Verdict } from '../verdict.ts';
 import { isSameCommand } from './difference.ts';
 import { type ApprovalRequest, NOT_SAID, type Origin, type SealedRequest, type Words } from './request.ts';
-import { expireDue, settle } from './settle.ts';
-import { type Approval, approvalOf, turnOf } from './state.ts';
+import { expireDue, noteUnknown, outcomeUnknown, refuse, settle } from './settle.ts';
+import { type Approval, approvalOf, isDue, turnOf, unsettledUses } from './state.ts';
 import { finish, use } from './use.ts';
 
 export type Asked = {
   /** Empty where it was refused. */
   readonly id: string;
-  /** `approved` where a person was faster than the report. */
-  readonly status: 'pending' | 'approved' | 'refused';
+  /** `approved` where a person was faster than the report; `unknown` where it began and nobody knows how it ended. */
+  readonly status: 'pending' | 'approved' | 'unknown' | 'refused';
   readonly refusal: Denied | null;
   readonly facts: readonly Fact[];
 };
 
 export function decideApproval(pen: Pen, input: Extract<Input, { kind: ApprovalRequest['kind'] }>): Verdict {
-  const expired = expireDue(pen);
+  const expired = expireDue(pen, drivenBy(pen, input));
   switch (input.kind) {
     case 'approval.request': {
+      const cutOff = input.sealed.refusal ? null : unsettledIn(pen, input.sealed);
+      if (cutOff) return refuse(pen, cutOff.id, cutOff, outcomeUnknown(cutOff.id));
       const granted = input.sealed.refusal ? null : grantedTo(pen, input.sealed);
       if (granted) return allow(`${granted.id}: it is approved already`, { approval: granted.id, status: 'approved' });
       const asked = requestApproval(pen, input.sealed, known(pen, input.from));
@@ -44,7 +46,8 @@ export function decideApproval(pen: Pen, input: Extract<Input, { kind: ApprovalR
 
 /**
  * Asks for an approval. The same wish that waits already is not written down again; a report that names the approval its
- * agent was given while it worked is tied to that one.
+ * agent was given while it worked is tied to that one. For a command that began and of which nobody knows how it ended no
+ * other approval is made: whoever asks for it waits until a person has settled the one there is.
  */
 export function requestApproval(pen: Pen, sealed: SealedRequest, from: Origin | null): Asked {
   const before = pen.facts.length;
@@ -67,7 +70,8 @@ export function requestApproval(pen: Pen, sealed: SealedRequest, from: Origin | 
     });
     return asked(sealed.id, 'refused', sealed.refusal);
   }
-  const open = relayed(pen, sealed, from) ?? sameWish(pen, sealed, from);
+  const cutOff = unsettledIn(pen, sealed);
+  const open = cutOff ?? relayed(pen, sealed, from) ?? sameWish(pen, sealed, from);
   if (!open) {
     ask(pen, sealed, from);
     return asked(sealed.id, 'pending');
@@ -76,6 +80,10 @@ export function requestApproval(pen: Pen, sealed: SealedRequest, from: Origin | 
   const words = newWords(open.sealed, sealed);
   if (from && (!isLinked || words)) {
     pen.write({ kind: 'approval.linked', id: open.id, ...from, ...(words ? { words } : {}) });
+  }
+  if (cutOff) {
+    if (from) noteUnknown(pen, cutOff, unsettledUses(cutOff));
+    return asked(cutOff.id, 'unknown');
   }
   if (from && open.grant) {
     // A person was faster than the report: the turn that begins to wait hears of the decision all the same.
@@ -104,6 +112,21 @@ function newWords(known: SealedRequest, { operation, scope, rollback, verificati
   return Object.keys(words).length > 0 ? words : null;
 }
 
+/**
+ * The approval under which one of these commands began for the same requester, and nobody knows how it ended. The one that
+ * is named comes first; any other counts in the same folder only. A command with a secret can only be named.
+ */
+function unsettledIn({ state }: Pen, { relays, requester, cwd, commands }: SealedRequest): Approval | null {
+  const began = Object.values(state.approvals).filter((approval) => {
+    const isNamed = approval.id === relays;
+    if (approval.sealed.requester !== requester || !(isNamed || approval.sealed.cwd === cwd)) return false;
+    const uses = unsettledUses(approval).flatMap((index) => approval.sealed.commands[index] ?? []);
+    const isSame = uses.some((use) => commands.some((command) => isSameCommand(use, command)));
+    return isSame || (isNamed && commands.length === 0 && uses.length > 0);
+  });
+  return began.find(({ id }) => id === relays) ?? began[0] ?? null;
+}
+
 /** The approval that the request names, if it is the same requester's and about the same commands. */
 function relayed({ state }: Pen, { relays, requester, commands }: SealedRequest, from: Origin | null): Approval | null {
   const open = relays === null ? null : approvalOf(state.approvals, relays);
@@ -121,11 +144,17 @@ function grantedTo({ state }: Pen, { fingerprint }: SealedRequest): Approval | n
 }
 
 /** What waits for one turn is not what another turn waits for. */
-function sameWish({ state }: Pen, { fingerprint }: SealedRequest, from: Origin | null): Approval | null {
+function sameWish({ state, at }: Pen, { fingerprint }: SealedRequest, from: Origin | null): Approval | null {
   const waiting = Object.values(state.approvals).filter(({ grant }) => grant === null);
-  const same = waiting.filter(({ sealed }) => sealed.fingerprint === fingerprint);
+  const same = waiting.filter((one) => one.sealed.fingerprint === fingerprint && !isDue(one, at));
   const isFree = (one: Approval) => !from || !one.from || (one.from.cast === from.cast && one.from.turn === from.turn);
   return same.find(isFree) ?? null;
+}
+
+/** Whoever decides for a person carries on the cast that waits for it; nobody else who comes here drives anything. */
+function drivenBy({ state }: Pen, input: Extract<Input, { kind: ApprovalRequest['kind'] }>): string | null {
+  if (input.kind !== 'approval.decide' || input.isAgent) return null;
+  return approvalOf(state.approvals, input.id)?.from?.cast ?? null;
 }
 
 /** A turn that is not open waits for nothing. */

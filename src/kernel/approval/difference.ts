@@ -118,7 +118,7 @@ function differs(part: Difference['part'], name: string, approved: string, given
 }
 
 /** Look-alikes and what cannot be seen are written out, so that a difference is visible. */
-function seen(text: string): string {
+export function seen(text: string): string {
   const shown = exactly(text);
   return JSON.stringify(shown.length > SHOWN_MAX ? `${shown.slice(0, SHOWN_MAX)}…` : shown).replaceAll(
     '\\\\u{',

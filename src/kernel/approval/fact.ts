@@ -14,8 +14,10 @@ export type Difference = {
     | 'policy'
     | 'log'
     | 'requester'
-    | 'seal';
-  /** Which argument, program, path or variable. */
+    | 'seal'
+    /** The line of shell that the call stands in. */
+    | 'line';
+  /** Which argument, program, path or variable, or which end of the line. */
   readonly name: string;
   readonly approved: string;
   readonly given: string;

@@ -1,6 +1,7 @@
 // What can be asked of approvals: a sealed request, a person's decision, the use of what was approved. Everything that was
 // looked up outside (digests, seals, who is alive) comes with the request.
 import type { Denied } from '../verdict.ts';
+import type { Difference } from './fact.ts';
 
 export const TIERS = ['T0', 'T1', 'T2', 'T3'] as const;
 /** Read-only, local validation, simulation, changes state. */
@@ -118,8 +119,10 @@ export type ApprovalRequest =
       readonly kind: 'approval.use';
       readonly id: string;
       readonly requester: string;
-      /** Null where no such approval was found to compare with. */
+      /** Null where no such approval was found to compare with, or where it is not the call alone that is to be run. */
       readonly presented: Presented | null;
+      /** What a line of shell has around the call, or makes of it. */
+      readonly around?: readonly Difference[];
       readonly executor: Executor;
       readonly running?: readonly number[];
       /** Only whether it would be allowed: nothing is used up. */

@@ -1,19 +1,29 @@
 // A person's decision about an approval, and the end of what nobody decided or used in time.
 import type { Pen } from '../cast/pen.ts';
 import type { Input } from '../input.ts';
-import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { allow, type Denied, type Details, deny, type Verdict } from '../verdict.ts';
 import { type Past, pastOf } from './once.ts';
-import { type Approval, approvalOf, isDue, turnOf } from './state.ts';
+import { type Approval, approvalOf, isDue, turnOf, unsettledUses } from './state.ts';
 
 type Decision = Extract<Input, { kind: 'approval.decide' }>;
 
-/** Ends what is over by now, and answers which ones. */
-export function expireDue(pen: Pen): ReadonlySet<string> {
+/**
+ * Ends what is over by now, and answers which ones. A cast that stands still for one of them is set to work by that, so it is
+ * noted only by who carries this very cast on, `driven`; until then it is over all the same.
+ */
+export function expireDue(pen: Pen, driven: string | null): ReadonlySet<string> {
   const due = Object.values(pen.state.approvals).filter((approval) => isDue(approval, pen.at));
-  for (const { id, from, grant } of due) {
+  for (const approval of due) {
+    const { id, from, grant } = approval;
+    if (from?.cast !== driven && isStoodStillFor(pen, approval)) continue;
     pen.write({ kind: 'approval.expired', id, ...turnOf(from), what: grant ? 'grant' : 'request' });
   }
   return new Set(due.map(({ id }) => id));
+}
+
+function isStoodStillFor({ state }: Pen, { id, from }: Approval): boolean {
+  const cast = from ? state.casts[from.cast] : undefined;
+  return cast?.status === 'waiting' && cast.turns[from?.turn ?? 0]?.asks?.approval === id;
 }
 
 export function settle(pen: Pen, input: Decision, expired: ReadonlySet<string>): Verdict {
@@ -69,9 +79,9 @@ export function refuse(pen: Pen, id: string, approval: Approval | null, refusal:
 }
 
 function approve(pen: Pen, approval: Approval, { again = false, running = [], reason, ...input }: Decision): Verdict {
-  const { id, sealed, grant, uses, from } = approval;
-  const open = Object.entries(uses).filter(([, { phase }]) => phase === 'started' || phase === 'unknown');
-  const lost = open.map(([index]) => Number(index)).filter((index) => !running.includes(index));
+  const { id, sealed, grant, from } = approval;
+  const open = unsettledUses(approval);
+  const lost = open.filter((index) => !running.includes(index));
   const until = pen.at + sealed.grantMs;
   const granted = { kind: 'approval.approved', id, ...turnOf(from), by: input.by, reason, until } as const;
   if (!grant) {
@@ -82,16 +92,33 @@ function approve(pen: Pen, approval: Approval, { again = false, running = [], re
     const why = open.length > 0 ? 'it runs at this moment' : 'it is approved already';
     return deny('NOT_ALLOWED_NOW', `${id}: ${why}`, { approval: id });
   }
-  if (!again) return deny('OUTCOME_UNKNOWN', unknownReason(id), { approval: id, commands: lost });
-  for (const index of lost) {
-    if (uses[index]?.phase === 'started') pen.write({ kind: 'approval.unknown', id, ...turnOf(from), index });
+  if (!again) {
+    const reason = `${id} ${UNKNOWN}. Find out whether it did its work: ${settledBy(id)}`;
+    return deny('OUTCOME_UNKNOWN', reason, { approval: id, commands: lost });
   }
+  noteUnknown(pen, approval, lost);
   pen.write({ ...granted, again: lost });
   return allow(`${id} may run once more until ${new Date(until).toISOString()}`, { approval: id, until, again: lost });
 }
 
-export function unknownReason(id: string): string {
-  return `${id} began to run and was cut off; nobody knows whether it did its work. Find out, then a person says \`baton approve ${id} --again\` to let it run once more, or \`baton reject ${id} --reason …\` to leave it`;
+/** Writes down, once, that nobody knows how these commands ended. */
+export function noteUnknown(pen: Pen, { id, from, uses }: Approval, lost: readonly number[]): void {
+  for (const index of lost) {
+    if (uses[index]?.phase === 'started') pen.write({ kind: 'approval.unknown', id, ...turnOf(from), index });
+  }
+}
+
+const UNKNOWN = 'began to run, and nobody knows how it ended';
+
+function settledBy(id: string): string {
+  return `\`baton approve ${id} --again\` lets it run once more, \`baton reject ${id} --reason …\` leaves it`;
+}
+
+/** What whoever would run it again is told: it is not theirs to settle, and this is how they come to wait for a person. */
+export function outcomeUnknown(id: string, details: Details = {}): Denied {
+  const report = `Do not run it another way: report APPROVAL_REQUEST with approval_request.approval_id "${id}" and the same command, and end your turn`;
+  const reason = `${id} ${UNKNOWN}. ${report}. A person finds out whether it did its work: ${settledBy(id)}`;
+  return deny('OUTCOME_UNKNOWN', reason, { approval: id, ...details });
 }
 
 /** What is approved and not used can be taken back; what nobody knows the end of is left at that. */

@@ -38,9 +38,15 @@ export function endOf({ sealed, grant }: Approval): number {
   return grant?.until ?? sealed.expiresAt;
 }
 
-/** Whether a command of it began, and it is not known how that ended. */
-export function isUnsettled({ uses }: Approval): boolean {
-  return Object.values(uses).some(({ phase }) => phase === 'started' || phase === 'unknown');
+/** The places of its commands that began, and of which it is not known how they ended. */
+export function unsettledUses({ uses }: Approval): readonly number[] {
+  return Object.entries(uses).flatMap(([index, { phase }]) =>
+    phase === 'started' || phase === 'unknown' ? [Number(index)] : [],
+  );
+}
+
+export function isUnsettled(approval: Approval): boolean {
+  return unsettledUses(approval).length > 0;
 }
 
 /** What nobody knows the end of does not become known by waiting. */

@@ -7,15 +7,15 @@ import { differencesOf, isSameCommand, nearestCommand, spoken } from './differen
 import type { Difference } from './fact.ts';
 import { pastOf } from './once.ts';
 import type { Presented } from './request.ts';
-import { refusalOfClosed, refuse, unknownReason } from './settle.ts';
-import { type Approval, approvalOf, turnOf } from './state.ts';
+import { noteUnknown, outcomeUnknown, refusalOfClosed, refuse } from './settle.ts';
+import { type Approval, approvalOf, turnOf, unsettledUses } from './state.ts';
 
 type Wish = Extract<Input, { kind: 'approval.use' }>;
 
 export function use(pen: Pen, input: Wish, expired: ReadonlySet<string>): Verdict {
-  const { id, presented, requester } = input;
+  const { id, presented, requester, around = [] } = input;
   const approval = approvalOf(pen.state.approvals, id);
-  if (!approval || !presented) {
+  if (!approval || !(presented || around.length > 0) || expired.has(id)) {
     const past = expired.has(id) ? 'expired' : pastOf(id, input.used);
     return refuse(pen, id, approval, refusalOfClosed(id, past));
   }
@@ -28,6 +28,7 @@ export function use(pen: Pen, input: Wish, expired: ReadonlySet<string>): Verdic
     const who = { part: 'requester', name: 'requester', approved: sealed.requester, given: requester } as const;
     return mismatch(pen, approval, [who]);
   }
+  if (!presented || around.length > 0) return mismatch(pen, approval, around);
   if (sealed.commands.length === 0) {
     const reason = `${id} is a permission in words and covers no command; ask for the command itself, word for word, in exact_content`;
     return refuse(pen, id, approval, deny('APPROVAL_IN_WORDS', reason, { approval: id, operation: sealed.operation }));
@@ -64,11 +65,11 @@ function refusalOfRepeat(
   matching: readonly number[],
   running: readonly number[],
 ): Denied {
-  const { id, uses, from } = approval;
-  const lost = matching.find((at) => ['started', 'unknown'].includes(uses[at]?.phase ?? '') && !running.includes(at));
+  const { id } = approval;
+  const lost = unsettledUses(approval).find((index) => matching.includes(index) && !running.includes(index));
   if (lost === undefined) return refuse(pen, id, approval, refusalOfClosed(id, 'used'));
-  if (uses[lost]?.phase === 'started') pen.write({ kind: 'approval.unknown', id, ...turnOf(from), index: lost });
-  return refuse(pen, id, approval, deny('OUTCOME_UNKNOWN', unknownReason(id), { approval: id, command: lost }));
+  noteUnknown(pen, approval, [lost]);
+  return refuse(pen, id, approval, outcomeUnknown(id, { command: lost }));
 }
 
 function differencesAt({ sealed }: Approval, index: number, presented: Presented): readonly Difference[] {

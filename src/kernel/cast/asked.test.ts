@@ -37,6 +37,14 @@ test('what the person says carries the cast on like any other output', () => {
   expect(cast.path).toEqual(['Socket-1', 'Socket-2']);
 });
 
+test('whether it is taken or refused, it is noted that a person answered', () => {
+  const cast = waiting();
+  cast.say(answer('no JSON'));
+  cast.say(answer(JSON.stringify(yes)));
+  expect(cast.all('attempt.refused')).toMatchObject([{ agent: { runner: 'person' } }]);
+  expect(cast.all('turn.accepted')).toMatchObject([{ agent: { runner: 'person' } }]);
+});
+
 test('a refused answer is asked for again with what is wrong, as often as it takes', () => {
   const cast = waiting();
   for (let attempt = 1; attempt <= 4; attempt += 1) {

@@ -1,6 +1,6 @@
 // What waits for a person: turns that a person takes, and agents that ask or want permission. The cast waits when nothing
 // else of it goes on. In a turn of their own what a person says is read like any other output; an agent is told it.
-import { type Approval, approvalOf } from '../approval/state.ts';
+import { type Approval, approvalOf, isUnsettled } from '../approval/state.ts';
 import type { Fact } from '../fact.ts';
 import type { Input } from '../input.ts';
 import { scrub } from '../secrets.ts';
@@ -31,17 +31,24 @@ export function waitIfAsked(pen: Pen, cast: Cast): void {
   const turns = Object.values(cast.turns);
   const asked = turns.find(({ phase }) => phase === 'asked');
   if (!asked || turns.some(({ phase }) => GOING_ON.includes(phase))) return;
-  const code = asked.asks?.what === 'approval' ? 'APPROVAL_NEEDED' : 'ANSWER_NEEDED';
+  const isCutOff = waitsForOutcome(pen, asked);
+  const code = isCutOff ? 'OUTCOME_UNKNOWN' : asked.asks?.what === 'approval' ? 'APPROVAL_NEEDED' : 'ANSWER_NEEDED';
   const { until } = asked.asks ?? {};
   const ends = until === undefined ? {} : { until };
-  pen.write({ kind: 'cast.waiting', cast: cast.id, code, reason: needed(cast, asked), ...ends });
+  pen.write({ kind: 'cast.waiting', cast: cast.id, code, reason: needed(cast, asked, isCutOff), ...ends });
+}
+
+/** Whether what the turn waits for was allowed, began, and nobody knows how it ended. */
+function waitsForOutcome({ state }: Pen, { asks }: Turn): boolean {
+  const approval = approvalOf(state.approvals, asks?.approval ?? '');
+  return approval !== null && isUnsettled(approval);
 }
 
 const GOING_ON: readonly Turn['phase'][] = ['owed', 'held', 'running', 'verifying', 'merging'];
 
-function needed(cast: Cast, turn: Turn): string {
+function needed(cast: Cast, turn: Turn, isCutOff: boolean): string {
   const { label } = materiaOf(cast, turn.socket);
-  if (turn.asks) return wanted(cast, turn, label, turn.asks);
+  if (turn.asks) return wanted(cast, turn, label, turn.asks, isCutOff);
   const again = turn.refusal ? `the last answer was refused (${turn.refusal.verdict.reason}); ` : '';
   return `${turn.socket} (${label}) is a person's turn; ${again}answer with: baton answer ${cast.id} --turn ${turn.id}`;
 }
@@ -49,15 +56,19 @@ function needed(cast: Cast, turn: Turn): string {
 const QUESTION_CHARS_MAX = 300;
 
 /** An agent's question, and the command with which a person answers it. */
-function wanted(cast: Cast, turn: Turn, label: string, { what, question, approval }: Asks): string {
+function wanted(cast: Cast, turn: Turn, label: string, { what, question, approval }: Asks, isCutOff: boolean): string {
   const whole = collapse(question);
   const said = cut(whole, QUESTION_CHARS_MAX);
   if (what === 'approval') {
     // Nobody is led to agree to what is not shown to the end.
     const isWhole = said === whole && !whole.endsWith('…');
+    const yes = `baton approve ${approval}${isCutOff ? ' --again' : ''}`;
     const then = isWhole
-      ? `, then: baton approve ${approval} or baton reject ${approval}`
+      ? `, then: ${yes} or baton reject ${approval}`
       : ` (it is ${approval}; to refuse it: baton reject ${approval})`;
+    if (isCutOff) {
+      return `${turn.socket} (${label}) was allowed to run this, it began, and nobody knows how it ended: ${said}; find out whether it did its work, look with: baton approvals${then}`;
+    }
     return `${turn.socket} (${label}) asks for permission: ${said}; look with: baton approvals${then}`;
   }
   return `${turn.socket} (${label}) asks: ${said}; answer with: baton answer ${cast.id} --turn ${turn.id} "…"`;
@@ -85,8 +96,13 @@ export function takeAnswer(pen: Pen, cast: Cast, input: Extract<Input, { kind: '
     return deny('NOT_ALLOWED_NOW', `turns ${ids.join(', ')} wait; name one with --turn`, { waiting: ids });
   }
   if (turn.asks?.what === 'approval') {
-    const { approval } = turn.asks;
-    const reason = `turn ${turn.id} waits for a decision about ${approval}; use: baton approve ${approval} or baton reject ${approval}`;
+    const { approval, until } = turn.asks;
+    if (until !== undefined && pen.at >= until && !waitsForOutcome(pen, turn)) {
+      const over = `turn ${turn.id} waits for no answer: the permission ${approval} that it asked for has expired, and its agent is told that`;
+      return deny('APPROVAL_EXPIRED', over, { approval });
+    }
+    const yes = `baton approve ${approval}${waitsForOutcome(pen, turn) ? ' --again' : ''}`;
+    const reason = `turn ${turn.id} waits for a decision about ${approval}; use: ${yes} or baton reject ${approval}`;
     return deny('NOT_ALLOWED_NOW', reason, { approval });
   }
   const task = taskOfTurn(pen.state, cast, turn);
@@ -104,7 +120,8 @@ export function takeAnswer(pen: Pen, cast: Cast, input: Extract<Input, { kind: '
   if (turn.phase === 'blocked') return tellBlocked(pen, cast, turn, input.output);
   if (turn.asks) return tell(pen, cast, turn, 'person', input.output);
   const { at, by, output } = input;
-  const said = { kind: 'attempt.output', at, by, cast: cast.id, turn: turn.id, attempt: turn.attempt, output } as const;
+  const where = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
+  const said = { kind: 'attempt.output', at, by, ...where, output, agent: { runner: PERSON } } as const;
   return takeOutput(pen, cast, turn, said, true);
 }
 
@@ -114,14 +131,17 @@ function tell(pen: Pen, cast: Cast, turn: Turn, from: Exclude<Line['from'], 'age
   return allow(`turn ${turn.id} goes on`);
 }
 
-/** A person decided about a permission, or its time ran out: the agent that asked for it is told, and goes on. */
+/**
+ * A person decided about a permission, its time ran out, or what nobody knew the end of came to its end after all: the agent
+ * that waits for it is told, and goes on.
+ */
 export function takeDecisions(pen: Pen, facts: readonly Fact[]): void {
   for (const fact of facts) {
-    if (fact.kind !== 'approval.approved' && fact.kind !== 'approval.rejected' && fact.kind !== 'approval.expired')
-      continue;
+    if (!isDecision(fact)) continue;
     const cast = fact.cast === undefined ? undefined : pen.state.casts[fact.cast];
     const turn = cast?.turns[fact.turn ?? 0];
     if (!cast || turn?.asks?.approval !== fact.id || isOver(cast.status)) continue;
+    if (fact.kind === 'approval.finished' && waitsForOutcome(pen, turn)) continue;
     if (cast.status === 'waiting') pen.write({ kind: 'cast.resumed', cast: cast.id, reason: `${fact.id} was decided` });
     leaveOut(pen, cast);
     if (cast.turns[turn.id]) tell(pen, cast, turn, 'runtime', decided(fact, approvalOf(pen.state.approvals, fact.id)));
@@ -130,17 +150,24 @@ export function takeDecisions(pen: Pen, facts: readonly Fact[]): void {
   }
 }
 
-type Decided = Extract<Fact, { kind: 'approval.approved' | 'approval.rejected' | 'approval.expired' }>;
+const DECISIONS = ['approval.approved', 'approval.rejected', 'approval.expired', 'approval.finished'] as const;
+type Decided = Extract<Fact, { kind: (typeof DECISIONS)[number] }>;
+
+function isDecision(fact: Fact): fact is Decided {
+  return DECISIONS.some((kind) => kind === fact.kind);
+}
 
 function decided(fact: Decided, approval: Approval | null): string {
   switch (fact.kind) {
     case 'approval.approved':
       if (approval?.sealed.commands.length === 0) return agreed(fact.id, approval.sealed.operation);
-      return `${fact.id} is approved. Run exactly what was approved, once, with: baton exec --approval ${fact.id} -- followed by the command's words. Anything else is refused.`;
+      return `${fact.id} is approved${fact.again ? ' once more' : ''}. Run exactly what was approved, once, with: baton exec --approval ${fact.id} -- followed by the command's words. Anything else is refused.`;
     case 'approval.rejected':
-      return `${fact.id} was rejected${fact.reason === '' ? '' : `: ${fact.reason}`}. Do not run it. Find another way, or report BLOCKED.`;
+      return `${fact.id} was rejected${fact.reason === '' ? '' : `: ${fact.reason}`}. Do not run it, nor again what of it began. Find another way, or report BLOCKED.`;
     case 'approval.expired':
       return `${fact.id} expired before it was used. Do not run it; if it is still needed, ask again with a new APPROVAL_REQUEST.`;
+    case 'approval.finished':
+      return `${fact.id} has come to its end: ${fact.exit === null ? 'without an exit code' : `exit ${fact.exit}`}. Do not run it again; go on from there.`;
   }
 }
 

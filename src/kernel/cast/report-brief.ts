@@ -2,6 +2,7 @@
 // goal, and what was said in its own turn so far.
 import type { Cast, ReportNote, Turn } from '../state.ts';
 import { asData } from '../trust/as-data.ts';
+import { mayFollow, type Progress } from '../turn/transition.ts';
 import { cut } from './cut.ts';
 import { renderExchange } from './exchange.ts';
 
@@ -33,8 +34,22 @@ function told(what: string, list: readonly string[]): readonly string[] {
 }
 
 /** The turn so far. An agent that remembers the conversation is told only what is new in it. */
-export function soFar({ exchange }: Pick<Turn, 'exchange'>, remembers: boolean): string {
+export function soFar({ exchange, progress }: Pick<Turn, 'exchange' | 'progress'>, remembers: boolean): string {
   const said = renderExchange(exchange, remembers);
-  if (said !== '') return asData(said);
+  const parts = [...(said === '' ? [] : [asData(said)]), ...sentOn(progress)];
+  if (parts.length > 0) return parts.join('\n');
   return remembers && exchange.length > 0 ? 'Go on with your work.' : '';
+}
+
+/** An agent that waited for a person and was told nothing stands where it stood: what it has to say first is said to it. */
+function sentOn({ status }: Progress): readonly string[] {
+  if (status !== 'NEEDS_INPUT' && status !== 'APPROVAL_REQUEST') return [];
+  const what =
+    status === 'NEEDS_INPUT'
+      ? 'A person sends you on without an answer: decide yourself.'
+      : 'A person sends you on without the permission you asked for: do not run it, find another way.';
+  const next = mayFollow({ status }).join(' or ');
+  return [
+    `${what} Your last status was ${status}, and what may follow it is ${next}: go on with the work and report that. You are asked again right after it, and then any status may follow.`,
+  ];
 }

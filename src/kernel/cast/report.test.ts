@@ -4,6 +4,8 @@ import { always, graph, notSatisfied, satisfied } from '../../../test/loadouts.t
 import { play, replayed } from '../../../test/play.ts';
 import { asBlock, type PlanStatus, reportOf } from '../../../test/reports.ts';
 import type { Json, JsonObject } from '../json.ts';
+import { planTasks } from '../ledger/apply.ts';
+import { bareSpec } from '../ledger/create.ts';
 import { tasksOf } from '../ledger/state.ts';
 import { HELD_MAX } from '../turn/loop-state.ts';
 
@@ -140,10 +142,38 @@ test('an agent that was sent on without an answer has to say first that it works
   asking.say({ kind: 'turn.decide', cast: 'c', turn: 1, choice: 'rerun' });
   expect(asking.all('attempt.refused')).toMatchObject([{ verdict: { code: 'ILLEGAL_TRANSITION' }, repair: true }]);
   expect(asking.cast.status).toBe('completed');
+  expect(replayed(asking.entries)).toEqual(asking.state);
 });
 
-test('an illegal report that is repeated ends the cast with its own code', () => {
-  const asking = cast([says('NEEDS_INPUT'), says('COMPLETE'), says('COMPLETE')]);
+test('an agent that was sent on without an answer is told so, and what it may report', () => {
+  const asking = cast([says('NEEDS_INPUT', { next_action: 'q' }), says('IN_PROGRESS'), says('COMPLETE')]);
+  asking.say({ kind: 'turn.decide', cast: 'c', turn: 1, choice: 'rerun' });
+  expect(asking.cast.status).toBe('completed');
+  expect(asking.all('attempt.refused')).toEqual([]);
+  const [, sentOn, last] = asking.all('attempt.started').map(({ brief }) => brief);
+  expect(sentOn).toContain('A person sends you on without an answer');
+  expect(sentOn).toContain('what may follow it is IN_PROGRESS');
+  expect(sentOn).toContain('"plan_status": "IN_PROGRESS"');
+  expect(sentOn).not.toContain('- COMPLETE:');
+  expect(last).not.toContain('sends you on');
+  expect(last).toContain('- COMPLETE:');
+});
+
+test.each([
+  ['goes on', says('COMPLETE'), { status: 'completed', code: null }],
+  ['asks again', says('NEEDS_INPUT'), { status: 'waiting', code: 'ANSWER_NEEDED' }],
+])('an illegal report is refused and changes nothing; given back, its agent is at work and %s', (_what, said, end) => {
+  const hasty = cast([says('NEEDS_INPUT'), said, said]);
+  hasty.say({ kind: 'turn.decide', cast: 'c', turn: 1, choice: 'rerun' });
+  expect(hasty.all('attempt.refused')).toMatchObject([{ verdict: { code: 'ILLEGAL_TRANSITION' }, repair: true }]);
+  expect(hasty.all('report.noted')).toHaveLength(2);
+  expect(hasty.all('attempt.started').at(-1)?.brief).toContain('You are set to work again');
+  expect(hasty.cast).toMatchObject(end);
+  expect(replayed(hasty.entries)).toEqual(hasty.state);
+});
+
+test('an illegal report that comes after the one repair ends the cast with its own code', () => {
+  const asking = cast([says('NEEDS_INPUT'), 'no block', says('COMPLETE')]);
   asking.say({ kind: 'turn.decide', cast: 'c', turn: 1, choice: 'rerun' });
   expect(asking.cast).toMatchObject({ status: 'failed', code: 'ILLEGAL_TRANSITION' });
 });
@@ -198,35 +228,47 @@ test('the gap of an agent whose turn was no task stands in the ledger until the 
   ]);
   const rows = () =>
     tasksOf(stuck.state.ledger, 'c').map(({ id, status, code, reason, owner }) => [id, status, code, reason, owner]);
-  expect(rows()).toEqual([['turn-1', 'blocked', 'AGENT_BLOCKED', 'no key', 'Spec']]);
+  expect(rows()).toEqual([['T-1', 'blocked', 'AGENT_BLOCKED', 'no key', 'Spec']]);
   stuck.say({ kind: 'turn.answer', cast: 'c', output: 'here it is' });
-  expect(rows()).toEqual([['turn-1', 'blocked', 'AGENT_BLOCKED', 'no lock', 'Spec']]);
+  expect(rows()).toEqual([['T-1', 'blocked', 'AGENT_BLOCKED', 'no lock', 'Spec']]);
   expect(stuck.all('items.planned')).toHaveLength(1);
   stuck.say({ kind: 'cast.resume', cast: 'c', reason: 'again' });
   expect(stuck.cast.status).toBe('completed');
-  expect(rows()).toMatchObject([{ 0: 'turn-1', 1: 'done', 2: null }]);
+  expect(rows()).toMatchObject([{ 0: 'T-1', 1: 'done', 2: null }]);
   expect(stuck.all('task.moved').map(({ to }) => to)).toEqual(['blocked', 'todo', 'blocked', 'todo', 'done']);
   expect(replayed(stuck.entries)).toEqual(stuck.state);
+});
+
+test('the row of a blocked turn has the first number that is free, whatever others called their tasks', () => {
+  const stuck = play({ config: one, agents: { Spec: [says('BLOCKED', { open_gaps: ['no key'] })] }, hold: true });
+  planTasks(stuck.state.ledger, 'c', ['T-2', 'T-3'], bareSpec('by hand'), []);
+  stuck.run();
+  expect(tasksOf(stuck.state.ledger, 'c').map(({ id, title }) => [id, title])).toEqual([
+    ['T-2', 'by hand'],
+    ['T-3', 'by hand'],
+    ['T-4', 'Spec'],
+  ]);
+  expect(stuck.turn.task).toBe('T-4');
 });
 
 test('an abort closes the row of a blocked turn, and a recast that is blocked again has another', () => {
   const stuck = cast([says('BLOCKED', { open_gaps: ['a'] }), says('BLOCKED', { open_gaps: ['b'] }), says('COMPLETE')]);
   const rows = () => tasksOf(stuck.state.ledger, 'c').map(({ id, status }) => `${id} ${status}`);
   stuck.say({ kind: 'cast.abort', cast: 'c', reason: 'enough' });
-  expect(rows()).toEqual(['turn-1 canceled']);
+  expect(rows()).toEqual(['T-1 canceled']);
   stuck.say({ kind: 'cast.recast', cast: 'c' });
-  expect(rows()).toEqual(['turn-1 canceled', 'turn-1.2 blocked']);
+  expect(rows()).toEqual(['T-1 canceled', 'T-2 blocked']);
   stuck.say({ kind: 'turn.decide', cast: 'c', turn: 1, choice: 'rerun' });
-  expect([stuck.cast.status, rows()]).toEqual(['completed', ['turn-1 canceled', 'turn-1.2 done']]);
+  expect([stuck.cast.status, rows()]).toEqual(['completed', ['T-1 canceled', 'T-2 done']]);
   expect(replayed(stuck.entries)).toEqual(stuck.state);
 });
 
 test('a cast that is aborted while such a turn runs again can be recast to its end', () => {
   const stuck = cast([says('BLOCKED', { open_gaps: ['a'] }), says('COMPLETE')]);
   stuck.tell({ kind: 'turn.answer', cast: 'c', output: 'go on' });
-  expect(stuck.turn).toMatchObject({ phase: 'running', task: 'turn-1' });
+  expect(stuck.turn).toMatchObject({ phase: 'running', task: 'T-1' });
   stuck.tell({ kind: 'cast.abort', cast: 'c', reason: 'enough' });
-  expect(tasksOf(stuck.state.ledger, 'c')).toMatchObject([{ id: 'turn-1', status: 'canceled' }]);
+  expect(tasksOf(stuck.state.ledger, 'c')).toMatchObject([{ id: 'T-1', status: 'canceled' }]);
   stuck.say({ kind: 'cast.recast', cast: 'c' });
   expect(stuck.cast.status).toBe('completed');
 });

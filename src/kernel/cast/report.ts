@@ -44,7 +44,8 @@ export function takeReport(
   const { output, handoff, usage, agent, scrubbed } = answered;
   const { progress } = stepOf(cast, turn, handoff);
   const where = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
-  const approval = seen.approval ? requestApproval(pen, seen.approval, where).id : undefined;
+  const asked = seen.approval ? requestApproval(pen, seen.approval, where) : null;
+  const approval = asked?.id;
   // What a person is asked is what was sealed: a report may call it whatever it likes.
   const sealed = approvalOf(pen.state.approvals, approval ?? '')?.sealed ?? seen.approval;
   pen.write({
@@ -57,7 +58,8 @@ export function takeReport(
     usage,
     progress,
     ...(approval === undefined ? {} : { approval }),
-    ...(sealed ? { until: sealed.expiresAt } : {}),
+    // What nobody knows the end of is over when a person says so, and not by time.
+    ...(sealed && asked?.status !== 'unknown' ? { until: sealed.expiresAt } : {}),
     ...(scrubbed.length > 0 ? { scrubbed } : {}),
     ...(seen.touched ? { touched: seen.touched } : {}),
     ...(agent ? { agent } : {}),

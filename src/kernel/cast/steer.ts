@@ -43,8 +43,7 @@ export function resume(pen: Pen, cast: Cast, reason: string): Verdict {
   );
   const isStuck = cast.status === 'waiting' && (isHeldUp || isOut);
   if (cast.status !== 'paused' && !isStuck) {
-    const isAsking = cast.code === 'ANSWER_NEEDED' || cast.code === 'APPROVAL_NEEDED';
-    const how = isAsking ? `: ${cast.reason}` : ', not paused';
+    const how = cast.status === 'waiting' && isAsked ? `: ${cast.reason}` : ', not paused';
     return deny('NOT_ALLOWED_NOW', `cast ${cast.id} is ${cast.status}${how}`);
   }
   if (!isOut && waitIfUnknown(pen, cast)) return allow(cast.reason);
@@ -156,7 +155,7 @@ export function decideTurn(pen: Pen, cast: Cast, turn: Turn, input: Extract<Inpu
   return allow(`turn ${turn.id} failed`);
 }
 
-/** An agent that asks may be told to go on unanswered, or be given up. It still has to say first that it is at work again. */
+/** An agent that asks may be sent on unanswered, or be given up. It stands where it stood: its brief tells it what may follow. */
 function decideAsking(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input, { kind: 'turn.decide' }>): Verdict {
   const { choice, reason = '' } = input;
   if (isOver(cast.status)) return deny('NOT_ALLOWED_NOW', `cast ${cast.id} has ${cast.status} already`);

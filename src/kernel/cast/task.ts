@@ -68,11 +68,8 @@ function ownsNothing(cast: Cast, { item, socket }: Pick<Turn, 'item' | 'socket'>
 export function planBlocked(pen: Pen, cast: Cast, turn: Turn): string | null {
   const task = taskOfTurn(pen.state, cast, turn);
   if (!ownsNothing(cast, turn) || (task && !isTerminal(task.status))) return null;
-  const names = [`turn-${turn.id}`, `turn-${turn.id}.${turn.attempt}`];
-  const isTaken = (id: string) => taskOf(pen.ledger, cast.id, id) !== undefined;
-  let id = names.find((name) => !isTaken(name)) ?? names.join('-');
-  while (isTaken(id)) id = `${id}+`;
-  write(pen, cast, null, [], [{ title: bareSpec(materiaOf(cast, turn.socket).label).title }], false, [id]);
+  const row = { title: bareSpec(materiaOf(cast, turn.socket).label).title };
+  const [id = null] = write(pen, cast, null, [], [row], false);
   return id;
 }
 
@@ -97,10 +94,8 @@ function write(
   lockScope: readonly string[],
   rows: readonly Partial<TaskSpec>[],
   isBriefed: boolean,
-  named?: readonly string[],
 ): readonly string[] {
-  const first = (runOf(pen.ledger, cast.id)?.tasks.length ?? 0) + 1;
-  const tasks = named ?? rows.map((_, index) => numbered(first + index));
+  const tasks = freeIds(pen, cast, rows.length);
   const root = cast.root ?? MAIN_ROOT;
   const spec: TaskSpec = {
     ...bareSpec(''),
@@ -116,6 +111,15 @@ function write(
     : rows;
   pen.write({ kind: 'items.planned', cast: cast.id, cursor, tasks, spec, rows: written });
   return tasks;
+}
+
+/** As many numbers in a row that no task of the run has: a planner, or a person, gives its tasks the numbers it likes. */
+function freeIds({ ledger }: Pen, cast: Cast, count: number): readonly string[] {
+  let first = (runOf(ledger, cast.id)?.tasks.length ?? 0) + 1;
+  for (let next = first; next < first + count; next += 1) {
+    if (taskOf(ledger, cast.id, numbered(next))) first = next + 1;
+  }
+  return Array.from({ length: count }, (_, index) => numbered(first + index));
 }
 
 /** Takes the task of a turn for it. Answers what stands in the way, or null. */

@@ -68,6 +68,19 @@ const LIVE: [JsonObject, string][] = [
   [{ web: { healthy: true } }, 's.web.healthy'],
   [{ oidc: { bindings: ['serviceAccount:a'] } }, 's.oidc.bindings'],
   [{ note: 'the web pod is CrashLoopBackOff' }, 's.note'],
+  [{ pod_counts: { api: 3 } }, 's.pod_counts'],
+  [{ podCounts: { api: 3 } }, 's.podCounts'],
+  [{ pods: { api: 3 } }, 's.pods.api'],
+  [{ cluster: { replicas: { web: '2' } } }, 's.cluster.replicas.web'],
+  [{ node_counts: { eu: 4 } }, 's.node_counts.eu'],
+  [{ load_balancer: { dns_name: 'a.b.com' } }, 's.load_balancer.dns_name'],
+  [{ lb: { dns: 'a.b.com' } }, 's.lb.dns'],
+  [{ load_balancers: [{ hostname: 'a.b.com' }] }, 's.load_balancers[0].hostname'],
+  [{ load_balancers: [{ name: 'web-lb' }] }, 's.load_balancers[0].name'],
+  [{ iam: { derived_bindings: ['a'] } }, 's.iam.derived_bindings'],
+  [{ derivedBindings: ['a'] }, 's.derivedBindings'],
+  [{ ready: '2/2' }, 's.ready'],
+  [{ web: { replicas: '2 / 3' } }, 's.web.replicas'],
   [{ '10.2.3.4': 'host' }, 's.10.2.3.4'],
   [{ pods: { 'web-7d4b9c6f5-x2k8p': { app: 'web' } } }, 's.pods.web-7d4b9c6f5-x2k8p'],
 ];
@@ -77,6 +90,11 @@ test.each(LIVE)('%j is live state at %s', (payload, place) => {
 });
 
 const STATIC: JsonObject[] = [
+  { instances: { min: 1, max: 3, port: 8080, memory_gb: 4, timeout_seconds: 30 } },
+  { limits: { pods: { api: 3 } }, spec: { replicas: { web: 2 } }, pods: { limits: { api: 3 } } },
+  { nodes: [{ name: 'build', slots: 4 }], pods: { api: { port: 80 } } },
+  { load_balancer: { kind: 'application', dns_name: `\${module.lb.dns_name}`, zone: 'eu' } },
+  { dns: { zone: 'b.com', name: 'a.b.com' }, ready: 'yes', path: '2/2' },
   { name: 'web', region: 'eu-west-1', status: 'stable' },
   { status: 'deprecated' },
   { status: 'active', state: 'enabled' },

@@ -7,31 +7,35 @@ import { liveForm } from './live-form.ts';
 
 /** `findings` takes a warning for each place in the payload that looks like live state. */
 export function findLiveState(payload: JsonObject, path: string, findings: Finding[]): void {
-  for (const [name, member] of Object.entries(payload)) collect(member, below(path, name), name, '', findings);
+  for (const [name, member] of Object.entries(payload)) collect(member, below(path, name), name, [], findings);
 }
 
-function collect(value: Json, path: string, key: string, parent: string, findings: Finding[]): void {
+/** `above` are the names on the way to the value, without signs; an element of a list has none. */
+function collect(value: Json, path: string, key: string, above: readonly string[], findings: Finding[]): void {
   const plain = plainKey(key);
   const what =
-    liveMember(plain, value, parent) ?? liveName(key, parent) ?? (isVersion(plain) ? undefined : liveText(value));
+    liveMember(plain, value, above) ??
+    liveName(key, above.at(-1) ?? '') ??
+    (isVersion(plain) ? undefined : liveText(value));
   if (what !== undefined) {
     findings.push(
       warning(`LIVE_STATE:${path}`, path, `${what} changes without a trace here; look it up when it is needed`),
     );
   } else if (Array.isArray(value)) {
     value.forEach((element: Json, index) => {
-      collect(element, below(path, index), '', plain, findings);
+      collect(element, below(path, index), '', [...above, plain], findings);
     });
   } else if (isObject(value)) {
-    for (const [name, member] of Object.entries(value)) collect(member, below(path, name), name, plain, findings);
+    for (const [name, member] of Object.entries(value))
+      collect(member, below(path, name), name, [...above, plain], findings);
   }
 }
 
 const LIVE_KEYS: ReadonlyMap<string, string> = keysOf({
-  'a count of pods': 'podcount runningpods podsrunning readypods podsready podstatus podphase',
+  'a count of pods': 'podcount podcounts runningpods podsrunning readypods podsready podstatus podphase',
   'a count of replicas': 'readyreplicas availablereplicas currentreplicas runningreplicas unavailablereplicas',
   'a count of instances':
-    'instancecount runninginstances runninginstancecount healthyinstances runningtasks runningtaskcount runningcontainers readynodes runningnodes healthyhosts healthyhostcount',
+    'instancecount instancecounts runninginstances runninginstancecount healthyinstances runningtasks runningtaskcount runningcontainers readynodes runningnodes healthyhosts healthyhostcount',
   'the state of an instance':
     'instancestatus instancestate runtimestatus runtimestate clusterstatus nodestatus nodestate healthstatus servicehealth targethealth deploymentstatus rolloutstatus syncstatus containerstatus containerstate livestatus',
   'a measurement':
@@ -41,7 +45,8 @@ const LIVE_KEYS: ReadonlyMap<string, string> = keysOf({
     'loadbalancerdns loadbalancerdnsname loadbalancerhostname loadbalancername loadbalancernames loadbalancerarn loadbalancerurl lbname lbdns albname albdns albarn nlbname nlbdns nlbarn elbname elbdns ingresshostname ingressip',
   'an IP address':
     'ip ips ipaddress ipaddresses publicip publicips privateip privateips externalip externalips internalip internalips clusterip podip nodeip hostip elasticip natip endpointip loadbalancerip',
-  'a derived IAM binding': 'iambinding iambindings oidciambindings oidcbindings effectivepermissions',
+  'a derived IAM binding':
+    'iambinding iambindings oidciambindings oidcbindings derivedbindings derivediambindings oidcderivediambindings effectivepermissions',
 });
 
 /** Words that only a running thing is described with. A status such as `stable` or `deprecated` is somebody's decision. */
@@ -57,8 +62,11 @@ const DERIVING = wordsOf('oidc iam oidcprovider workloadidentity workloadidentit
 const COUNTED_THINGS = wordsOf('pods replicas instances nodes tasks containers targets hosts');
 /** A plain number of these is what runs at the moment. Beside a word for a bound it is somebody's decision. */
 const COUNTS = wordsOf(
-  'pods nodes replicas instances containers nodecount podscount nodescount replicacount replicascount instancescount',
+  'pods nodes replicas instances containers nodecount nodecounts podscount nodescount replicacount replicacounts replicascount instancescount',
 );
+/** What is said in numbers of each pod, node or instance, and is somebody's decision as well. */
+const PROPERTY =
+  /^(?:min|max|desired|initial|default)|(?:ports?|cpus?|cores?|gpus?|memory|ram|disks?|storage|size|[kmgt]i?b|ms|seconds|minutes|hours|days|timeout|ttl|priority|weight|version|generation|revision|zones?|regions?|retention|backups?)$/;
 const BOUNDS = wordsOf(
   'limit limits quota quotas request requests max maximum min minimum desired spec scaling autoscaling autoscaler hpa capacity',
 );
@@ -67,11 +75,14 @@ const LOAD_BALANCERS = wordsOf('loadbalancer loadbalancers lb lbs alb albs nlb n
 const BALANCER_KINDS = wordsOf(
   'application network classic gateway internal external internet facing public private global regional shared dedicated none l4 l7 layer4 layer7 http https tcp udp tls nginx haproxy traefik envoy caddy istio kong contour metallb cilium ingress controller proxy aws gcp azure alb nlb elb',
 );
+/** Where a load balancer is found, whatever name it has in front. */
+const BALANCER_PLACES = wordsOf('dns dnsname hostname arn url ip');
 const BALANCER_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/i;
 const VERSION_KEYS = wordsOf('version versions tag release chartversion appversion');
 
 /** What a member is, by its name and what kind of value it has. */
-function liveMember(plain: string, value: Json, parent: string): string | undefined {
+function liveMember(plain: string, value: Json, above: readonly string[]): string | undefined {
+  const parent = above.at(-1) ?? '';
   const what = LIVE_KEYS.get(plain);
   // What points at the place where a value is worked out is configuration, whatever it is called.
   if (what !== undefined) return isReference(value) ? undefined : what;
@@ -80,10 +91,34 @@ function liveMember(plain: string, value: Json, parent: string): string | undefi
   }
   if (CONDITIONS.has(plain) && typeof value === 'boolean') return 'a runtime status';
   if (plain === 'bindings' && DERIVING.has(parent) && !isReference(value)) return 'a derived IAM binding';
-  if (COUNTED_KEYS.has(plain) && COUNTED_THINGS.has(parent) && typeof value === 'number') return 'a count of what runs';
-  if (COUNTS.has(plain) && isCount(value) && !BOUNDS.has(parent)) return 'a count of what runs';
-  const named = plain === '' || plain === 'name' ? parent : plain;
+  if (isCounted(plain, value, above)) return 'a count of what runs';
+  return ofBalancer(plain, value, above);
+}
+
+function isCounted(plain: string, value: Json, above: readonly string[]): boolean {
+  const parent = above.at(-1) ?? '';
+  if (COUNTED_KEYS.has(plain) && (isRatio(value) || (COUNTED_THINGS.has(parent) && typeof value === 'number'))) {
+    return true;
+  }
+  if (COUNTS.has(plain)) return (isCount(value) || isRatio(value)) && !BOUNDS.has(parent);
+  // How many of each there are, by whatever they are called.
+  const isOfEach = COUNTS.has(parent) && plain !== '' && !PROPERTY.test(plain);
+  return isOfEach && isCount(value) && ![plain, ...above].some((name) => BOUNDS.has(name));
+}
+
+/** A load balancer may be an element of a list of them. */
+function ofBalancer(plain: string, value: Json, above: readonly string[]): string | undefined {
+  const owner = above.findLast((name) => name !== '') ?? '';
+  if (BALANCER_PLACES.has(plain) && LOAD_BALANCERS.has(owner) && typeof value === 'string' && !isReference(value)) {
+    return 'the address of a load balancer';
+  }
+  const named = plain === '' || plain === 'name' ? owner : plain;
   return LOAD_BALANCERS.has(named) && isBalancerName(value) ? 'the name of a load balancer' : undefined;
+}
+
+/** So many of so many. */
+function isRatio(value: Json): boolean {
+  return typeof value === 'string' && /^\d{1,9} ?\/ ?\d{1,9}$/.test(value);
 }
 
 function isCount(value: Json): boolean {

@@ -20,6 +20,8 @@ export type KnowledgeRequest =
       /** The version that whoever asks has seen: nobody's later work is put back unseen. */
       readonly seen: number;
       readonly reason: string;
+      /** The sections that the configuration names: they are there before anybody has written to them. */
+      readonly declared?: readonly string[];
       readonly isAgent: boolean;
     }
   | {

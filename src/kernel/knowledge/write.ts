@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../json.ts';
 import { canonicalJson } from '../ledger/canonical-json.ts';
 import { scrubJson } from '../secrets.ts';
 import { utf8Length } from '../utf8-length.ts';
-import { allow, deny, type Verdict } from '../verdict.ts';
+import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { diffOf } from './diff.ts';
 import { type Entry, sortEntries } from './entries.ts';
 import type { Artifacts, Deposit } from './evidence.ts';
@@ -129,13 +129,11 @@ export function setSection(pen: Pen, input: Extract<Input, { kind: 'context.writ
 
 /** A person gives a section the value of an earlier version. What came since stays in the log. */
 export function revertSection(pen: Pen, input: Extract<Input, { kind: 'context.revert' }>): Verdict {
-  const { section, to, value, seen, reason, by } = input;
+  const { section, to, value, seen, reason, by, declared = [] } = input;
   const stored = sectionOf(pen.state.knowledge, section);
-  if (!stored) return deny('UNKNOWN_SECTION', `there is no section ${textOf(section)}`, { section: textOf(section) });
-  if (to < 0 || to >= stored.version) {
-    const why = `${section} is at version ${stored.version}; name an earlier one, from 0`;
-    return deny('UNKNOWN_VERSION', why, { section, to, version: stored.version });
-  }
+  if (!stored && !declared.includes(section))
+    return deny('UNKNOWN_SECTION', `there is no section ${textOf(section)}`, { section: textOf(section) });
+  if (!stored || to < 0 || to >= stored.version) return notEarlier(section, to, stored?.version ?? 0);
   if (seen !== stored.version) {
     const why = `${section} was written in the meantime and is at version ${stored.version}; look at it and say it again`;
     return deny('NOT_ALLOWED_NOW', why, { section, seen, version: stored.version });
@@ -144,6 +142,12 @@ export function revertSection(pen: Pen, input: Extract<Input, { kind: 'context.r
   const diff = diffOf(stored.value, value);
   pen.write({ kind: 'context.reverted', section, to, value, version, diff, reason, author: by });
   return allow(`${section} is as it was at version ${to}`, { section, to, version });
+}
+
+/** There is nothing to go back to at this version. */
+export function notEarlier(section: string, to: number, version: number): Denied {
+  const how = version === 0 ? 'nobody has written to it' : 'name an earlier one, from 0';
+  return deny('UNKNOWN_VERSION', `${section} is at version ${version}; ${how}`, { section, to, version });
 }
 
 type Refusal = { readonly code: Code; readonly why: string };

@@ -5,6 +5,8 @@ import { validateLocks } from '../../dialects/operator/locks.ts';
 import { validateReconcile } from '../../dialects/operator/reconcile.ts';
 import { validateWatchdog } from '../../dialects/operator/watchdog.ts';
 import type { JsonObject } from '../json.ts';
+import { planTasks } from './apply.ts';
+import { bareSpec } from './create.ts';
 import { type Book, OTHER_RUN, openBook, packet, RUN, result, START } from './fixtures/book.ts';
 import { assignmentOf, bundleOf, heldLocks, ledgerRows, lockRows } from './wire.ts';
 
@@ -63,6 +65,16 @@ test('the bundle of a run keeps its contract, in strict mode too', () => {
 test('a bundle without an objective takes that of the tasks, and one of an unknown run is empty and valid', () => {
   expect(bundleOf(busy().ledger, RUN).objective).toBe('Ship it');
   expect(validateBundle(bundleOf(busy().ledger, 'f'.repeat(36))).allow).toBe(true);
+});
+
+test('a row that an older program named after its turn is shown, and breaks no bundle', () => {
+  const { ledger } = busy();
+  planTasks(ledger, RUN, ['turn-1'], bareSpec('Spec'), []);
+  expect(ledgerRows(ledger, RUN).at(-1)).toMatchObject({ task_id: 'turn-1', title: 'Spec' });
+  expect(validateBundle(bundleOf(ledger, RUN), { strict: true })).toMatchObject({
+    allow: true,
+    details: { task_count: 7 },
+  });
 });
 
 test('rows and locks pass reconciliation, the lock table and the watchdog', () => {

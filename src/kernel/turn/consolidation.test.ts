@@ -205,6 +205,14 @@ test('a proposal says whether that agent has spoken, and comes once from each', 
   expect(report(...notes)?.proposals).toMatchObject([{ agent: 'Fix', by: 'Spec', reported: true }]);
 });
 
+test('of several agents that a report names each is a proposal, itself left out', () => {
+  const named = note({ nextBestAgent: 'Fix', alsoBestAgents: ['Spec', 'Ops', 'Fix'] });
+  expect(report(named)?.proposals).toMatchObject([
+    { agent: 'Fix', socket: 'Socket-2', allowed: true },
+    { agent: 'Ops', socket: null, allowed: false },
+  ]);
+});
+
 test('boundaries are asked with registry ids', () => {
   const refusalOf: BoundaryRefusal = (source, target) => `${source} never hands to ${target}`;
   const asked = (nextBestAgent: string) =>

@@ -24,19 +24,26 @@ export type BoundaryRefusal = (source: string, target: string) => string | null;
 
 /** What agents propose, once from each. That an agent names itself is no proposal. */
 export function proposalsOf(reports: readonly ReportNote[], rules: Rules, refusalOf: BoundaryRefusal): Proposal[] {
-  const proposals = reports.flatMap((note) => proposalIn(note, reports, rules, refusalOf) ?? []);
+  const proposals = reports.flatMap((note) =>
+    agentsNamedIn(note).flatMap((agent) => proposalOf(agent, note, reports, rules, refusalOf) ?? []),
+  );
   return proposals.filter(
     ({ agent, by }, index) => index === proposals.findIndex((one) => one.agent === agent && one.by === by),
   );
 }
 
-function proposalIn(
-  { nextBestAgent: agent, agent: by, socket: from }: ReportNote,
+function agentsNamedIn({ nextBestAgent, alsoBestAgents = [] }: ReportNote): readonly string[] {
+  return nextBestAgent === null ? [] : [nextBestAgent, ...alsoBestAgents];
+}
+
+function proposalOf(
+  agent: string,
+  { agent: by, socket: from }: ReportNote,
   reports: readonly ReportNote[],
   rules: Rules,
   refusalOf: BoundaryRefusal,
 ): Proposal | null {
-  if (agent === null || agent === by) return null;
+  if (agent === by) return null;
   const places = placesOf(rules, agent);
   if (places.includes(from)) return null;
   const reached = agentsAfter(rules, from);

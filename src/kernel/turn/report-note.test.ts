@@ -35,7 +35,11 @@ test.each<[string, JsonObject, Partial<ReportNote>]>([
   ['conflicts, none of them', { conflicts: ['none'] }, { conflicts: [] }],
   ['gaps', { open_gaps: ['a', 'a'] }, { openGaps: ['a'] }],
   ['the next agent', { next_best_agent: 'Fix' }, { nextBestAgent: 'Fix' }],
-  ['a list of next agents', { next_best_agent: ['none', 'Fix', 'Doc'] }, { nextBestAgent: 'Fix' }],
+  [
+    'a list of next agents',
+    { next_best_agent: ['none', 'Fix', 'Doc'] },
+    { nextBestAgent: 'Fix', alsoBestAgents: ['Doc'] },
+  ],
   ['nobody next', { next_best_agent: 'none' }, { nextBestAgent: null }],
 ])('of the consolidation: %s', (_what, report, kept) => {
   expect(withConsolidation(report)).toMatchObject(kept);

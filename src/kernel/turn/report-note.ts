@@ -16,6 +16,7 @@ export function reportNote(report: JsonObject, status: PlanStatus, reporter: Rep
   const evidence = sectionAt(report, 'evidence_report');
   const consolidation = sectionAt(report, 'consolidation_report');
   const { user_facing_summary: summary } = report;
+  const [nextBestAgent = null, ...alsoBestAgents] = entriesAt(consolidation, 'next_best_agent');
   return {
     ...reporter,
     status,
@@ -24,7 +25,8 @@ export function reportNote(report: JsonObject, status: PlanStatus, reporter: Rep
     suspected: entriesAt(consolidation, 'suspected_findings'),
     conflicts: entriesAt(consolidation, 'conflicts'),
     openGaps: [...new Set([...entriesAt(evidence, 'open_gaps'), ...entriesAt(consolidation, 'open_gaps')])],
-    nextBestAgent: entriesAt(consolidation, 'next_best_agent')[0] ?? null,
+    nextBestAgent,
+    ...(alsoBestAgents.length > 0 ? { alsoBestAgents } : {}),
     keyOutputs: entriesAt(evidence, 'key_outputs'),
     crossLayerImpacts: entriesAt(evidence, 'cross_layer_impacts'),
     verification: verificationOf(evidence),

@@ -23,10 +23,15 @@ export const NOT_STARTED: Progress = { status: null, inProgressCount: 0 };
 /** After an answer, an approval or rework the runtime itself sets the agent to work, which counts against no cap. */
 export const SET_TO_WORK: Progress = { status: 'IN_PROGRESS', inProgressCount: 0 };
 
+/** What an agent that stands there may report next. */
+export function mayFollow({ status }: Pick<Progress, 'status'>): readonly PlanStatus[] {
+  return status === null ? PLAN_STATUSES : LEGAL_TRANSITIONS[status];
+}
+
 /** Whether a report, already in capitals, may follow, and where the agent stands afterwards. */
 export function step(progress: Progress, to: string): { readonly verdict: Verdict; readonly progress: Progress } {
   const { status: from, inProgressCount: before } = progress;
-  const allowed = from === null ? PLAN_STATUSES : LEGAL_TRANSITIONS[from];
+  const allowed = mayFollow(progress);
   if (!isPlanStatus(to) || !allowed.includes(to)) {
     const details = { in_progress_count: before, warning: null, from, to, allowed };
     const reason = `${to || 'nothing'} cannot follow ${from ?? 'the start'}; what may follow is ${allowed.join(', ')}`;
