@@ -34,7 +34,14 @@ const BORDERS: Readonly<Record<string, Border>> = {
   workspace: { src: ['kernel', 'dialects', 'approvals/seal-for-turn.ts', ...PORTS], npm: ['ajv'], node: true },
   server: { src: ['kernel', 'dialects', 'engine', 'log', 'agents', 'utilities', 'workspace'], npm: [], node: true },
   mcp: {
-    src: ['kernel', 'dialects', ...PORTS, 'agents/process/attempt-folder.ts', 'access/role.ts'],
+    src: [
+      'kernel',
+      'dialects',
+      ...PORTS,
+      'agents/process/attempt-folder.ts',
+      'access/role.ts',
+      'access/people-only.ts',
+    ],
     npm: ['@modelcontextprotocol/sdk'],
     node: true,
   },

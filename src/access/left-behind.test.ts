@@ -42,6 +42,18 @@ test.each([
   expect(isReaper(command)).toBe(is);
 });
 
+/** Leaves a process to the system and answers its number. */
+async function left(how: string): Promise<number> {
+  const file = join(state, `pid-${how.trim()}`);
+  spawnSync('sh', ['-c', `${how}sh -c 'echo $$ > ${file}; exec sleep 20' </dev/null >/dev/null 2>&1 &`]);
+  for (let tries = 0; tries < 100; tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const pid = Number(readFileSync(file, { encoding: 'utf8', flag: 'a+' }));
+    if (pid !== 0) return pid;
+  }
+  throw new Error('nothing was left behind');
+}
+
 test.runIf(HAS_PROC)(
   'what is left to the system while an attempt runs is known by it, in the workspace of the attempt and wherever else its user acts',
   async () => {
@@ -54,13 +66,8 @@ test.runIf(HAS_PROC)(
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'claim'), JSON.stringify({ by: 'supervisor', pid, startTime }));
     await new Promise((resolve) => setTimeout(resolve, 50));
-    const file = join(state, 'pid');
-    spawnSync('sh', ['-c', `setsid sh -c 'echo $$ > ${file}; exec sleep 20' </dev/null >/dev/null 2>&1 &`]);
-    let orphan = 0;
-    for (let tries = 0; tries < 100 && orphan === 0; tries += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      orphan = Number(readFileSync(file, { encoding: 'utf8', flag: 'a+' }));
-    }
+    const orphan = await left('setsid ');
+    const ofOurSession = await left('');
     const stat = readFileSync(`/proc/${orphan}/stat`, 'utf8');
     const isInits = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] === '1';
     const other = { BATON_CONFIG: join(state, 'user') };
@@ -73,12 +80,14 @@ test.runIf(HAS_PROC)(
       expect(isLeftBehind({ env: process.env, stateDir: null }, orphan)).toBe(isInits);
       expect(isLeftBehind({ env: other, stateDir: join(state, 'elsewhere') }, orphan)).toBe(false);
       expect(isAgent({}, state, orphan)).toBe(isInits);
+      // No attempt reaches a session that was there before it.
+      expect(isLeftBehind(here, ofOurSession)).toBe(false);
       expect(lookUp(process.env, orphan, 0).by).toBe(isInits ? 'agent:unknown' : lookUp({}, process.pid, 0).by);
       supervisor.kill('SIGKILL');
       await new Promise((resolve) => supervisor.once('exit', resolve));
       expect(isLeftBehind(here, orphan)).toBe(false);
     } finally {
-      process.kill(orphan, 'SIGKILL');
+      for (const pid of [orphan, ofOurSession]) process.kill(pid, 'SIGKILL');
     }
   },
 );

@@ -28,7 +28,8 @@ export function isLeftBehind({ env, stateDir }: Ground, pid = process.pid): bool
   if (stat === null || own === null || hasTerminal(stat)) return false;
   const top = topOf(own);
   if (top === null) return false;
-  const isBefore = (supervisor: Identity) => isLater(top, supervisor) && isAlive(supervisor);
+  const isBefore = (supervisor: Identity) =>
+    isLater(top, supervisor) && !isOfOlderSession(top, supervisor) && isAlive(supervisor);
   return (stateDir !== null && supervisorsIn(stateDir).some(isBefore)) || supervisorsOf(userFolder(env)).some(isBefore);
 }
 
@@ -47,6 +48,18 @@ export function isLater(one: Pick<Identity, 'startTime'>, other: Pick<Identity, 
 /** Whether a program takes up what others leave behind, beside the first process: that of a user's session does. */
 export function isReaper(command: string): boolean {
   return /^(?:\S*\/)?systemd\0(?:[^\0]*\0)*--user\0/.test(command);
+}
+
+/**
+ * Whether a process belongs to a session that was there before an attempt. Every attempt begins a session of its own, and
+ * nothing below it gets into an older one: such a process was not left behind but started where orphans are taken up too,
+ * by the program of a container, say. A session without a number began outside of the container.
+ */
+function isOfOlderSession({ session }: ProcessRow, supervisor: Identity): boolean {
+  if (session === null || session === 0) return session === 0;
+  const leader = statOf(session);
+  const row = leader === null ? null : rowFromStat(session, leader);
+  return row !== null && isLater(supervisor, row);
 }
 
 /** The outermost process above, or itself, that something which takes up orphans has for a child; null where none is. */

@@ -8,7 +8,7 @@ import type { AgentFault } from './fault.ts';
 import { estimated } from './prices.ts';
 import { type AgentReport, addUsage, usageSince } from './report.ts';
 
-type Settled = {
+export type Settled = {
   readonly packet: Packet;
   readonly report: AgentReport;
   readonly warnings: readonly string[];
@@ -32,6 +32,12 @@ export function failed(fault: AgentFault, settled: Settled): AttemptResult {
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...told(settled),
   };
+}
+
+/** Cut off before its end. What it had told by then of what it used counts all the same. */
+export function lost(reason: string, settled: Settled): Extract<AttemptResult, { kind: 'lost' }> {
+  const { agent, usage } = told(settled);
+  return { kind: 'lost', mayHaveRun: true, reason, ...(usage ? { agent, usage } : {}) };
 }
 
 /** What a run used, by its own report. One that tells the whole conversation tells what came before it, too. */

@@ -1,11 +1,11 @@
 // Asks a model over HTTP and reads its stream. A model alone has no tools and leaves nothing behind, so there is nothing
 // to supervise: an attempt that is cut off is simply lost, and its request with it.
-import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
+import type { Place, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Usage } from '../kernel/state.ts';
 import { callOf } from './agent-call.ts';
-import { answered, failed } from './agent-result.ts';
+import { answered, failed, lost } from './agent-result.ts';
 import { type AgentFault, faultOf, faultOfError } from './fault.ts';
 import { type ApiRequest, type ApiSettings, errorIn, type ModelApi, retryAfterMs } from './model-api.ts';
 import { type AgentReport, addUsage, EMPTY_REPORT } from './report.ts';
@@ -37,7 +37,7 @@ export function apiRunner(api: ModelApi, settings: ApiSettings = {}, options: Ap
         const leftMs = () => packet.timeoutMs - (performance.now() - begun);
         const bounds = { timeoutMs: leftMs(), silenceMaxMs, charsMax: packet.maxOutputBytes };
         const heard = await ask(api, made, place, bounds, signal);
-        if (signal.aborted) return stopped();
+        if (signal.aborted) return lost('stopped', settled(heard.report));
         // Past the limit there is nothing to wait for: it is cut there, and marked as cut.
         if (heard.end === 'long') return answered(settled(heard.report));
         const fault = faultIn(api, heard, silenceMaxMs);
@@ -46,7 +46,7 @@ export function apiRunner(api: ModelApi, settings: ApiSettings = {}, options: Ap
         if (waitMs === null) return failed(fault, settled(heard.report));
         if (heard.report.usage !== null) spent = addUsage(spent, heard.report.usage);
         place.onEvent?.({ kind: 'waiting', forMs: waitMs, reason: fault.reason });
-        if (!(await patience(waitMs, signal))) return stopped();
+        if (!(await patience(waitMs, signal))) return lost('stopped', settled(EMPTY_REPORT));
       }
     },
 
@@ -54,10 +54,6 @@ export function apiRunner(api: ModelApi, settings: ApiSettings = {}, options: Ap
       return { kind: 'lost', mayHaveRun: true, reason: 'the process that asked the model is gone' };
     },
   };
-}
-
-function stopped(): AttemptResult {
-  return { kind: 'lost', mayHaveRun: true, reason: 'stopped' };
 }
 
 function keyOf(api: ModelApi, { keyVariable, env = {} }: ApiSettings): string | null {

@@ -12,9 +12,11 @@ import {
   amount,
   objectAt,
   objectsIn,
+  ofWhichCached,
   stringAt,
   textIn,
   withCommand,
+  withTold,
 } from './report.ts';
 import { nearestLevel } from './thinking.ts';
 import { claudeTools } from './tool-scope.ts';
@@ -102,17 +104,20 @@ function systemFlags({ system, tools }: AgentCall): string[] {
 
 function fold(report: AgentReport, event: JsonObject): AgentReport {
   const sessionId = stringAt(event, 'session_id') ?? report.sessionId;
+  const heard = sessionId === report.sessionId ? report : { ...report, sessionId };
   switch (event.type) {
     case 'system':
-      return foldSystem({ ...report, sessionId }, event);
+      return foldSystem(heard, event);
+    case 'stream_event':
+      return foldStream(heard, event, objectAt(event, 'event'));
     case 'assistant':
-      return foldAssistant({ ...report, sessionId }, event);
+      return foldAssistant(withUsed(heard, event, objectAt(event, 'message')), event);
     case 'user':
-      return foldUser({ ...report, sessionId }, event);
+      return foldUser(heard, event);
     case 'result':
-      return foldResult({ ...report, sessionId }, event);
+      return foldResult(heard, event);
     default:
-      return sessionId === report.sessionId ? report : { ...report, sessionId };
+      return heard;
   }
 }
 
@@ -130,6 +135,22 @@ function foldSystem(report: AgentReport, event: JsonObject): AgentReport {
     default:
       return report;
   }
+}
+
+/** What a message uses is told when it begins and when it ends, long before the result adds it all up. */
+function foldStream(report: AgentReport, event: JsonObject, inner: JsonObject): AgentReport {
+  if (inner.type === 'message_start') return withUsed(report, event, objectAt(inner, 'message'));
+  return inner.type === 'message_delta' ? withUsed(report, event, inner) : report;
+}
+
+/** Each of its helpers speaks for itself. A message that is told without its name is the one under way. */
+function withUsed(report: AgentReport, event: JsonObject, message: JsonObject): AgentReport {
+  const used = objectAt(message, 'usage');
+  if (Object.keys(used).length === 0) return report;
+  const speaker = stringAt(event, 'parent_tool_use_id') ?? '';
+  const id = stringAt(message, 'id') ?? stringAt(event, 'api_message_id') ?? report.underway[speaker]?.message ?? '';
+  const read = amount(used.cache_read_input_tokens);
+  return withTold(report, speaker, id, { ...ofTokens(used), cost: 0, ...ofWhichCached(read) });
 }
 
 function foldAssistant(report: AgentReport, event: JsonObject): AgentReport {
@@ -162,7 +183,9 @@ function foldUser(report: AgentReport, event: JsonObject): AgentReport {
 }
 
 function foldResult(report: AgentReport, event: JsonObject): AgentReport {
-  const usage = usageOf(event);
+  const all = usageOf(event);
+  // It has added up what was told before; a result that tells nothing takes nothing back.
+  const usage = all.input + all.output > 0 ? all : (report.usage ?? all);
   const denied = objectsIn(event.permission_denials).map((denial) => stringAt(denial, 'tool_name') ?? '');
   // Most were told while they happened.
   const denials = denied.filter((name) => !report.denials.includes(name)).reduce(addName, report.denials);

@@ -1,6 +1,7 @@
 // Which runner carries out a dispatch: the scripted agent where the cast has a script, else what the materia names.
 import type { Runner, Runners } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
+import { CREDENTIAL_BELONGS, holdsCredential } from '../kernel/graph/check-address.ts';
 import type { AgentMateria } from '../kernel/graph/config.ts';
 import type { AgentSettings, Offer, Program } from './agent-call.ts';
 import { anthropic } from './anthropic.ts';
@@ -9,6 +10,7 @@ import { claude } from './claude.ts';
 import { codex } from './codex.ts';
 import { command } from './command.ts';
 import { findProgram, type ProgramName } from './detect.ts';
+import type { FaultCode } from './fault.ts';
 import { withLiveFile } from './live-file.ts';
 import type { ApiSettings } from './model-api.ts';
 import { openai } from './openai.ts';
@@ -35,6 +37,7 @@ export function runnersWith(offer: Offer | null): Runners {
 /** The runner a materia names, set up as the materia says. */
 export function agentRunner(materia: AgentMateria, offer: Offer | null = null): Runner {
   const more = { offer };
+  if (holdsCredential(materia.baseUrl)) return withCredential(materia.runner);
   switch (materia.runner) {
     case 'claude':
       return programRunner(claude, settingsOf(materia, claude), more);
@@ -75,6 +78,18 @@ function settingsOf({ args, env, baseUrl }: AgentMateria, program: Program | nul
 /** No model is called behind anybody's back: a runner that is not there fails its turn and says what to do. */
 function unavailable(runner: string): Runner {
   const reason = `the runner ${runner} answers from a script only; cast with --agents SCRIPT, or name another runner`;
-  const result = { kind: 'fault', fault: 'refused', code: 'AGENT_UNAVAILABLE', reason } as const;
+  return refusing('AGENT_UNAVAILABLE', reason);
+}
+
+/** What was frozen before such an address was refused by a check, or is named by hand, fails at once: it never helps to ask again. */
+function withCredential(runner: string): Runner {
+  return refusing(
+    'REQUEST_REFUSED',
+    `the baseUrl of ${runner} holds a user or a password, which is not sent on. ${CREDENTIAL_BELONGS}`,
+  );
+}
+
+function refusing(code: FaultCode, reason: string): Runner {
+  const result = { kind: 'fault', fault: 'refused', code, reason } as const;
   return { run: async () => result, recover: async () => result };
 }

@@ -8,13 +8,13 @@ import { SERVERS_VARIABLE } from './pi-extension.ts';
 import {
   type AgentReport,
   addName,
-  addUsage,
   amount,
   objectAt,
   objectsIn,
   stringAt,
   textIn,
   withCommand,
+  withTold,
 } from './report.ts';
 import { nearestLevel } from './thinking.ts';
 import { piTools } from './tool-scope.ts';
@@ -79,6 +79,8 @@ function fold(report: AgentReport, event: JsonObject): AgentReport {
   switch (event.type) {
     case 'session':
       return { ...report, sessionId: stringAt(event, 'id') };
+    case 'message_update':
+      return 'usage' in event ? withUsed(report, event) : report;
     case 'message_end':
       return foldMessage(report, objectAt(event, 'message'));
     case 'tool_execution_start':
@@ -96,19 +98,24 @@ function foldMessage(report: AgentReport, message: JsonObject): AgentReport {
     return isRefused ? { ...report, denials: addName(report.denials, stringAt(message, 'toolName') ?? '') } : report;
   }
   if (message.role !== 'assistant') return report;
-  const used = objectAt(message, 'usage');
-  const usage = addUsage(report.usage, {
-    input: amount(used.input) + amount(used.cacheRead) + amount(used.cacheWrite),
-    output: amount(used.output),
-    cost: amount(objectAt(used, 'cost').total),
-  });
-  const next = { ...report, usage, model: stringAt(message, 'model') ?? report.model };
+  const told = withUsed(report, message);
+  const next = { ...told, underway: {}, model: stringAt(message, 'model') ?? report.model };
   const stop = stringAt(message, 'stopReason');
   if (stop === 'error' || stop === 'aborted') {
     return { ...next, isFinished: false, text: '', error: errorOf(stringAt(message, 'errorMessage') ?? stop) };
   }
   const isWorking = objectsIn(message.content).some(({ type }) => type === 'toolCall');
   return { ...next, text: textIn(message.content), isFinished: !isWorking, isCut: stop === 'length', error: null };
+}
+
+/** One message follows the other: what is told between two ends is told of the same one. */
+function withUsed(report: AgentReport, event: JsonObject): AgentReport {
+  const used = objectAt(event, 'usage');
+  return withTold(report, '', '', {
+    input: amount(used.input) + amount(used.cacheRead) + amount(used.cacheWrite),
+    output: amount(used.output),
+    cost: amount(objectAt(used, 'cost').total),
+  });
 }
 
 /** Errors of the provider begin with their status. */

@@ -7,7 +7,7 @@ import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { Usage } from '../kernel/state.ts';
 import { type AgentSettings, callOf, type Invocation, OFFERED_AS, type Offer, type Program } from './agent-call.ts';
-import { answered, failed, usedBy } from './agent-result.ts';
+import { answered, failed, lost, type Settled, usedBy } from './agent-result.ts';
 import { agentEnvironment } from './environment.ts';
 import { faultOf } from './fault.ts';
 import { follow } from './follow.ts';
@@ -36,12 +36,13 @@ export function programRunner(
   async function start(packet: Packet, place: Place, run: Run, timeoutMs: number, made: Invocation): Promise<void> {
     const { argv, stdin, env } = made;
     const own = { program: program.variables, listed: settings.variables ?? [], set: { ...env, ...settings.env } };
+    const environment = agentEnvironment(process.env, own, packet, place);
     await startAttempt(
       run.dir,
       {
-        argv: confined(argv, packet.materia, place),
+        argv: confined(argv, packet.materia, place, environment),
         cwd: place.cwd,
-        env: agentEnvironment(process.env, own, packet, place),
+        env: environment,
         timeoutMs,
         silentMs: packet.task?.silentMs ?? null,
         graceMs: GRACE_MS,
@@ -59,19 +60,17 @@ export function programRunner(
     const begun = performance.now();
     for (let run = first; ; ) {
       const end = await watched(program, place, run, signal);
-      if (end.lost) return { kind: 'lost', mayHaveRun: true, reason: 'its supervisor was killed' };
-      if (end.aborted || signal.aborted) return { kind: 'lost', mayHaveRun: true, reason: 'stopped' };
-      const heard = reportOf(program, end.stdout);
-      const report = { ...heard, sessionId: heard.sessionId ?? made.sessionId ?? null };
-      const spent = await spentBefore(program, packet, place, run.retries);
-      const settled = { packet, report, warnings: made.warnings, spent };
+      const settled = await settledBy(program, packet, place, run, made, end.stdout);
+      const { report } = settled;
+      if (end.lost) return lost('its supervisor was killed', settled);
+      if (end.aborted || signal.aborted) return lost('stopped', settled);
       const fault = faultOf(program.name, end, end.stderr, report);
       if (!fault) return answered(settled);
       const leftMs = packet.timeoutMs - (performance.now() - begun);
       const waitMs = waitBefore(fault, { retries: run.retries, toolCalls: report.toolCalls.length, leftMs }, retry);
       if (waitMs === null) return failed(fault, settled);
       place.onEvent?.({ kind: 'waiting', forMs: waitMs, reason: fault.reason });
-      if (!(await patience(waitMs, signal))) return { kind: 'lost', mayHaveRun: true, reason: 'stopped' };
+      if (!(await patience(waitMs, signal))) return lost('stopped', settled);
       run = { dir: againDir(place, run.retries + 1), retries: run.retries + 1 };
       await start(packet, place, run, Math.max(1, Math.ceil(leftMs - waitMs)), made);
     }
@@ -89,9 +88,11 @@ export function programRunner(
       if (!run) return { kind: 'lost', mayHaveRun: false, reason: 'it was not started yet' };
       const found = await recoverAttempt(run.dir);
       if (found === 'running' || found === 'finished') return settle(packet, place, run, signal);
+      const heard = await outputOf(run.dir);
+      const settled = await settledBy(program, packet, place, run, invocationOf(packet, place), heard);
       await forget(place);
       const mayHaveRun = found === 'lost' || run.retries > 0;
-      return { kind: 'lost', mayHaveRun, reason: 'it was cut off together with the process that ran it' };
+      return { ...lost('it was cut off together with the process that ran it', settled), mayHaveRun };
     },
 
     forget,
@@ -126,12 +127,30 @@ async function watched(program: Program, place: Place, { dir }: Run, signal: Abo
   }
 }
 
+/** What a run has said, and what those before it used. */
+async function settledBy(
+  program: Program,
+  packet: Packet,
+  place: Place,
+  { retries }: Run,
+  { warnings, sessionId }: Invocation,
+  stdout: string,
+): Promise<Settled> {
+  const heard = reportOf(program, stdout);
+  const report = { ...heard, sessionId: heard.sessionId ?? sessionId ?? null };
+  return { packet, report, warnings, spent: await spentBefore(program, packet, place, retries) };
+}
+
+function outputOf(dir: string): Promise<string> {
+  return readFile(join(dir, 'stdout'), 'utf8').catch(() => '');
+}
+
 /** What the runs before this one used. Their folders tell it, also to whoever took the attempt over after a crash. */
 async function spentBefore(program: Program, packet: Packet, place: Place, retries: number): Promise<Usage | null> {
   let spent: Usage | null = null;
   for (let run = 0; run < retries; run += 1) {
     const dir = run === 0 ? place.attemptDir : againDir(place, run);
-    const used = usedBy(packet, reportOf(program, await readFile(join(dir, 'stdout'), 'utf8').catch(() => '')));
+    const used = usedBy(packet, reportOf(program, await outputOf(dir)));
     if (used !== null) spent = addUsage(spent, used);
   }
   return spent;

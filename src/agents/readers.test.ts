@@ -49,6 +49,69 @@ test.each<[string, JsonObject, JsonObject]>([
   expect(read(claude, event).usage).toEqual(usage);
 });
 
+const spoken = (event: JsonObject, more: JsonObject = {}) => ({ type: 'stream_event', event, ...more });
+const begins = (id: string, input_tokens: number, more: JsonObject = {}) =>
+  spoken({ type: 'message_start', message: { id, usage: { input_tokens, output_tokens: 1 } } }, more);
+const ends = (output_tokens: number, more: JsonObject = {}) =>
+  spoken({ type: 'message_delta', usage: { output_tokens } }, more);
+const whole = (id: string, input_tokens: number, more: JsonObject = {}) => ({
+  ...says('x', more),
+  message: { id, model: 'm', content: [], usage: { input_tokens, output_tokens: 1, cache_read_input_tokens: 4 } },
+});
+const helper = { parent_tool_use_id: 'toolu_1' };
+
+test.each<[string, JsonObject[], JsonObject]>([
+  ['a message that has only begun', [begins('a', 10)], { input: 10, output: 1, cost: 0 }],
+  [
+    'a message counts once, however often it is told',
+    [begins('a', 10), ends(3), ends(7)],
+    { input: 10, output: 7, cost: 0 },
+  ],
+  [
+    'one message after the other',
+    [begins('a', 10), ends(7), begins('b', 20), ends(5)],
+    { input: 30, output: 12, cost: 0 },
+  ],
+  [
+    'what is told of a message as a whole is not told beside it',
+    [begins('a', 10), whole('a', 6), ends(7), whole('a', 6)],
+    { input: 10, output: 7, cost: 0, cached: 4 },
+  ],
+  [
+    'a helper who speaks in between, and tells no pieces',
+    [begins('a', 10), whole('h', 26, helper), ends(7), whole('h', 26, helper), whole('i', 1, helper)],
+    { input: 45, output: 9, cost: 0, cached: 8 },
+  ],
+  [
+    'what the result says counts instead',
+    [begins('a', 10), ends(7), { type: 'result', usage: { input_tokens: 12, output_tokens: 9 }, total_cost_usd: 0.5 }],
+    { input: 12, output: 9, cost: 0.5 },
+  ],
+  [
+    'a result that tells nothing takes nothing back',
+    [begins('a', 10), ends(7), { type: 'result', subtype: 'error_during_execution' }],
+    { input: 10, output: 7, cost: 0 },
+  ],
+])('claude: what was used is known before the end: %s', (_what, events, usage) => {
+  expect(read(claude, ...events).usage).toEqual(usage);
+});
+
+test('claude: however many helpers speak, each message counts', () => {
+  const events = Array.from({ length: 300 }, (_, index) => begins(`m${index}`, 1, { parent_tool_use_id: `t${index}` }));
+  const { usage, underway } = read(claude, ...events);
+  expect(usage).toEqual({ input: 300, output: 300, cost: 0 });
+  expect(Object.keys(underway)).toHaveLength(100);
+});
+
+test('pi: what a message that is not over has told counts, and not once more at its end', () => {
+  const usage = (input: number, output: number) => ({ input, output, cacheRead: 0, cost: { total: 0.1 } });
+  const grows = (output: number) => ({ type: 'message_update', usage: usage(10, output) });
+  const over = { type: 'message_end', message: { role: 'assistant', content: [], usage: usage(10, 8) } };
+  expect(read(pi, grows(1), grows(5)).usage).toEqual({ input: 10, output: 5, cost: 0.1 });
+  expect(read(pi, grows(1), grows(5), over).usage).toEqual({ input: 10, output: 8, cost: 0.1 });
+  expect(read(pi, grows(5), over, grows(2)).usage).toEqual({ input: 20, output: 10, cost: 0.2 });
+});
+
 test.each<[string, JsonObject, string]>([
   ['an error with its text', { subtype: 'success', is_error: true, result: 'Overloaded' }, 'Overloaded'],
   ['an error with a list', { subtype: 'error_during_execution', errors: ['one', 'two'] }, 'one; two'],

@@ -10,7 +10,10 @@ export type AgentReport = {
   readonly isFinished: boolean | null;
   /** Its provider ended the answer before it was whole: at the model's limit of length, or at a filter. */
   readonly isCut: boolean;
+  /** What it used, as far as it has told; what it tells at its end counts instead. */
   readonly usage: Usage | null;
+  /** By who speaks, what the message that is not over yet has told of its use: a part of `usage` that may still grow. */
+  readonly underway: Readonly<Record<string, Underway>>;
   /** Whether `usage` covers the whole conversation and not only this turn. */
   readonly usageIsOfSession: boolean;
   readonly sessionId: string | null;
@@ -24,6 +27,8 @@ export type AgentReport = {
   readonly commands: readonly string[] | null;
   readonly error: AgentError | null;
 };
+
+export type Underway = { readonly message: string; readonly usage: Usage };
 
 export type AgentError = {
   readonly message: string;
@@ -39,6 +44,7 @@ export const EMPTY_REPORT: AgentReport = {
   isFinished: false,
   isCut: false,
   usage: null,
+  underway: {},
   usageIsOfSession: false,
   sessionId: null,
   model: null,
@@ -71,6 +77,33 @@ export function addUsage(one: Usage | null, other: Usage): Usage {
   if (!one) return other;
   const sum = { input: one.input + other.input, output: one.output + other.output, cost: one.cost + other.cost };
   return { ...sum, ...ofWhichCached((one.cached ?? 0) + (other.cached ?? 0)) };
+}
+
+/** More who speak at the same time are not told apart: the first of them are then taken to be finished. */
+const SPEAKERS_MAX = 100;
+
+/** The report with what a message has told of its use so far. A message tells it several times, and counts once. */
+export function withTold(report: AgentReport, speaker: string, message: string, told: Usage): AgentReport {
+  const { [speaker]: known, ...others } = report.underway;
+  const before = known?.message === message ? known.usage : null;
+  const usage = before === null ? told : atLeast(before, told);
+  const added = before === null ? usage : usageSince(usage, before);
+  const kept = Object.entries(others).slice(1 - SPEAKERS_MAX);
+  return {
+    ...report,
+    usage: addUsage(report.usage, added),
+    underway: { ...Object.fromEntries(kept), [speaker]: { message, usage } },
+  };
+}
+
+/** Of two reports of the same, what the fuller one says of each figure. */
+function atLeast(one: Usage, other: Usage): Usage {
+  return {
+    input: Math.max(one.input, other.input),
+    output: Math.max(one.output, other.output),
+    cost: Math.max(one.cost, other.cost),
+    ...ofWhichCached(Math.max(one.cached ?? 0, other.cached ?? 0)),
+  };
 }
 
 /** What a turn used when its program reports the whole conversation; never less than nothing. */

@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -67,6 +68,57 @@ test('a program that is reached by a link brings the packages it lies among', ()
   expect(shown).toEqual(expect.arrayContaining([join(dir, 'node_modules', '.bin'), join(dir, 'node_modules')]));
 });
 
+test.each<[string, string, (home: string) => Readonly<Record<string, string>>, string, readonly string[]]>([
+  ['codex', '.codex', (HOME) => ({ HOME }), 'auth.json', ['sessions', 'state_5.sqlite']],
+  ['codex', 'elsewhere', (home) => ({ CODEX_HOME: join(home, 'elsewhere') }), 'config.toml', ['log']],
+  ['pi', '.pi/agent', (HOME) => ({ HOME }), 'models.json', ['sessions']],
+  ['pi', 'mine', (home) => ({ PI_CODING_AGENT_DIR: join(home, 'mine') }), 'auth.json', ['models-store.json']],
+])(
+  '%s has %s of its own: what a person put there is shown, what it wrote itself is not',
+  (runner, name, env, shown, hidden) => {
+    const home = join(dir, 'home');
+    const folder = join(home, name);
+    for (const file of [shown, ...hidden]) mkdirSync(join(folder, file), { recursive: true });
+    const argv = confined(['x'], { sandbox: 'bwrap', runner, tools: 'coding' }, place('tree'), env(home));
+    const at = argv.indexOf(folder);
+    expect(argv.slice(at - 1, at + 4)).toEqual([
+      '--tmpfs',
+      folder,
+      '--ro-bind-try',
+      join(folder, shown),
+      join(folder, shown),
+    ]);
+    expect(argv.filter((arg) => hidden.some((file) => arg.startsWith(join(folder, file))))).toEqual([]);
+    expect(at).toBeGreaterThan(argv.indexOf(join(dir, 'tree')));
+  },
+);
+
+test('a folder of its own that is not there yet is made, one that is a link is mounted where it leads, and others need none', () => {
+  const home = join(dir, 'home');
+  const mounted = (runner: string, env: Readonly<Record<string, string>>) => {
+    const argv = confined(['x'], { sandbox: 'bwrap', runner, tools: 'coding' }, place('tree'), env);
+    return argv.filter((arg, index) => argv[index - 1] === '--tmpfs' && arg !== '/tmp');
+  };
+  expect(mounted('codex', { HOME: home })).toEqual([join(home, '.codex')]);
+  expect(existsSync(join(home, '.codex'))).toBe(true);
+  symlinkSync(join(home, '.codex'), join(home, 'link'));
+  expect(mounted('codex', { CODEX_HOME: join(home, 'link') })).toEqual([join(home, '.codex')]);
+  const sessions = { HOME: home, PI_CODING_AGENT_SESSION_DIR: join(home, 'said') };
+  expect(mounted('pi', sessions)).toEqual([join(home, '.pi', 'agent'), join(home, 'said')]);
+  expect([mounted('claude', { HOME: home }), mounted('command', { HOME: home }), mounted('codex', {})]).toEqual([
+    [],
+    [],
+    [],
+  ]);
+});
+
+test('a folder of its own around the project does not hide it', () => {
+  const argv = confined(['x'], { sandbox: 'bwrap', runner: 'codex', tools: 'coding' }, place('tree'), {
+    CODEX_HOME: dir,
+  });
+  expect(argv.indexOf(dir)).toBeLessThan(argv.indexOf(join(dir, 'tree')));
+});
+
 test('a program that is missing fails the attempt instead of running it outside', () => {
   const [program = '', ...args] = confined(['true'], { sandbox: 'bwrap' }, place('tree'));
   expect(spawnSync(program, args, { env: { PATH: '/nowhere' } }).error?.message).toContain('ENOENT');
@@ -122,6 +174,23 @@ test.skipIf(!canRun)('the temporary folder is its own', () => {
     'as it was',
   ]);
 });
+
+test.skipIf(!canRun)(
+  'a program writes in a folder of its own, reads what a person put there, and leaves nothing of it',
+  () => {
+    const home = join(dir, 'home');
+    mkdirSync(join(home, '.codex', 'sessions'), { recursive: true });
+    writeFileSync(join(home, '.codex', 'auth.json'), 'key');
+    const script = 'cat auth.json; echo x > state; mkdir sessions; echo x > sessions/s; echo x > auth.json; true';
+    const inside = ['sh', '-c', `cd "$0" && { ${script}; }`, join(home, '.codex')];
+    const argv = confined(inside, { sandbox: 'bwrap', runner: 'codex', tools: 'none' }, place('tree'), { HOME: home });
+    const ran = spawnSync(argv[0] ?? '', argv.slice(1), { encoding: 'utf8' });
+    expect([ran.status, ran.stdout]).toEqual([0, 'key']);
+    expect(readdirSync(join(home, '.codex')).sort()).toEqual(['auth.json', 'sessions']);
+    expect(readdirSync(join(home, '.codex', 'sessions'))).toEqual([]);
+    expect(readFileSync(join(home, '.codex', 'auth.json'), 'utf8')).toBe('key');
+  },
+);
 
 test.skipIf(!canRun)('without coding tools there is no network but the loop', () => {
   const argv = confined(['cat', '/proc/net/dev'], { sandbox: 'bwrap', tools: 'readOnly' }, place('tree'));

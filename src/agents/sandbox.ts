@@ -7,8 +7,11 @@ import { dirname, join } from 'node:path';
 import type { Place } from '../engine/ports.ts';
 import type { Materia, Tools } from '../kernel/graph/config.ts';
 import { fileOf } from './find-file.ts';
+import { privateFolders } from './private-folders.ts';
 
 const OWN_SPACES = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
+
+type Variables = Readonly<Record<string, string | undefined>>;
 
 type Confined = Pick<Materia, 'sandbox'> & { readonly tools?: Tools; readonly runner?: string };
 
@@ -18,14 +21,20 @@ const ASK_A_MODEL = ['claude', 'codex', 'pi'];
 /** Tools that change something, in the names of all programs; a rule such as `Bash(git *)` counts as its tool. */
 const WRITING = /^(?:edit|multiedit|write|notebookedit|bash|agent|task|workflow)(?:\(|$)/i;
 
-/** The command that runs `argv` as the materia says: in its sandbox, or as it is where it names none. */
+/**
+ * The command that runs `argv` as the materia says: in its sandbox, or as it is where it names none. `env` is the
+ * environment of the program; a utility has no folder of its own to be found by it.
+ */
 export function confined(
   argv: readonly string[],
   materia: Confined,
   { cwd, configDir }: Pick<Place, 'cwd' | 'configDir'>,
+  env: Variables = {},
 ): readonly string[] {
   if (materia.sandbox !== 'bwrap') return argv;
   const project = dirname(configDir);
+  const own = privateFolders(materia.runner ?? '', env);
+  const around = own.filter(({ folder }) => [project, cwd].some((path) => path === folder || isBelow(folder, path)));
   const governing = [...new Set([cwd, project])].flatMap((folder) =>
     ['.baton', '.git'].map((name) => join(folder, name)),
   );
@@ -36,7 +45,11 @@ export function confined(
     // What comes later counts: programs and the project stay readable where they lie in the hidden folder, and the work
     // can be done.
     ...programFolders(argv, cwd).flatMap((folder) => ['--ro-bind-try', folder, folder]),
+    // A folder of the program's own may lie around the project as well as in it.
+    ...around.flatMap(({ mounts }) => mounts),
     ...['--ro-bind-try', project, project, mayWrite(materia) ? '--bind' : '--ro-bind', cwd, cwd],
+    ...own.flatMap((one) => (around.includes(one) ? [] : one.mounts)),
+    // What governs the agents, and what leads git to its repository, is nobody's to change where they work either.
     ...governing.flatMap((folder) => (isBelow(cwd, folder) ? ['--ro-bind-try', folder, folder] : [])),
     ...['--chdir', cwd, '--', ...argv],
   ];
@@ -62,7 +75,6 @@ function installedIn(file: string): string {
   return at === -1 ? dirname(file) : file.slice(0, at + '/node_modules'.length);
 }
 
-/** What governs the agents, and what leads git to its repository, is nobody's to change where they work either. */
 function isBelow(folder: string, path: string): boolean {
   return path.startsWith(`${folder}/`);
 }

@@ -88,7 +88,7 @@ export function groundFor(workspace: Workspace, door: Door, cast: string, say: (
       inTurn(async () => {
         const lane = laneOf(watch);
         const strays = lane ? dropStraysInLane(stateDir, lane, watch) : own && dropStrays(stateDir, own, watch);
-        told(await strays, `what turn ${watch.turn} wrote where it may not is taken away`);
+        told(await strays, `what turn ${watch.turn} wrote where it may not is no part of the branch`);
       }),
     merge: (watch) =>
       inTurn(async () => {

@@ -1,6 +1,7 @@
 // What a cast has done to files, for the commands that show it, take it over or take it back.
 import type { Door } from '../engine/door.ts';
 import type { CastSummary } from '../engine/summary.ts';
+import type { Fact } from '../kernel/fact.ts';
 import { deny } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import type { Left } from '../workspace/restore-files.ts';
@@ -58,13 +59,36 @@ export function saidOf({ task, branch, commits, uncommitted }: UnmergedLane): st
   return `${task ?? 'An item'} is not merged yet: ${what} on ${branch}`;
 }
 
-/** What the accepted turns of a cast left, by path. */
+/**
+ * What the turns of a cast left, by path, whether they were accepted or refused. What is seen of a turn is seen against one
+ * moment before it, which comes again when the turn begins anew: the last word since then counts.
+ */
 export async function leftBy(door: Door, cast: string): Promise<Left> {
-  const left: Record<string, string | null> = {};
-  for (const { fact } of await door.read({ after: 0, cast, kindPrefix: 'turn.accepted' })) {
-    if (fact.kind === 'turn.accepted') Object.assign(left, fact.touched ?? {});
+  const beginnings = new Map<number, number>();
+  const words = new Map<string, Left>();
+  for (const { fact } of await door.read({ after: 0, cast })) {
+    if (fact.kind === 'attempt.started' && fact.seal !== undefined) beginnings.set(fact.turn, fact.attempt);
+    const word = wordOf(fact);
+    if (!word) continue;
+    const key = `${word.turn}.${beginnings.get(word.turn) ?? 0}`;
+    words.delete(key);
+    words.set(key, word.left);
   }
-  return left;
+  return Object.assign({}, ...words.values());
+}
+
+/** An attempt that was refused before it was looked at says nothing of what it changed. */
+function wordOf(fact: Fact): { readonly turn: number; readonly left: Left } | null {
+  switch (fact.kind) {
+    case 'turn.accepted':
+    case 'turn.reported':
+      return { turn: fact.turn, left: fact.touched ?? {} };
+    case 'turn.blocked':
+    case 'attempt.refused':
+      return fact.touched ? { turn: fact.turn, left: fact.touched } : null;
+    default:
+      return null;
+  }
 }
 
 export async function refuseWhileDriven(door: Door, cast: string): Promise<void> {

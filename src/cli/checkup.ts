@@ -12,6 +12,7 @@ import type { Workspace } from '../workspace/locate.ts';
 import { runnerFindings, runnersIn } from './configured-runners.ts';
 import { counted } from './counted.ts';
 import { hasLog } from './state-folder.ts';
+import { userLimits } from './user-limits.ts';
 
 export type Finding = {
   readonly name: string;
@@ -35,6 +36,7 @@ export async function checkup(workspace: Workspace, env: NodeJS.ProcessEnv, now:
     nodeFinding(process.versions.node),
     gitFinding(workspace, env),
     config,
+    ...limitsFindings(env),
     ...agentFindings(await detectAgents(env), runners),
     ...missing,
     diskFinding(workspace),
@@ -112,6 +114,17 @@ function configFinding(workspace: Workspace, env: NodeJS.ProcessEnv): Configured
       `correct ${workspace.configFile}, or replace it with baton init --force`,
     );
     return { finding, runners: [], missing: [] };
+  }
+}
+
+/** The user's own limits hold for every cast, so a mistake in them stops every cast. Who has written none needs none. */
+function limitsFindings(env: NodeJS.ProcessEnv): Finding[] {
+  try {
+    const { file, isThere, limits } = userLimits(env);
+    const named = limits.size === 0 ? 'no runner is limited' : `limits ${[...limits.keys()].join(', ')}`;
+    return isThere ? [ok('limits', `${file}: ${named}`)] : [];
+  } catch (cause) {
+    return [error('limits', (cause as Error).message, 'correct that file or move it away: no cast starts before')];
   }
 }
 

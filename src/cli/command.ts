@@ -36,6 +36,13 @@ export type Call = {
   readonly env: NodeJS.ProcessEnv;
 };
 
+/** The command, and the word that says which of its forms it is, where its forms are told apart by their first word. */
+export function formOf({ command, words }: Pick<Call, 'command' | 'words'>): string {
+  const [word = ''] = words;
+  const isForm = typeof command.act !== 'string' && Object.hasOwn(command.act, word);
+  return isForm && word !== '' ? `${command.name} ${word}` : command.name;
+}
+
 export const EXIT = { ok: 0, denied: 1, usage: 2, fault: 3, waiting: 4 } as const;
 
 /** The exit that goes with a verdict: whoever was not understood is told so in the same way wherever it is found out. */

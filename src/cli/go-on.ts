@@ -14,7 +14,6 @@ import { driveAndShow, withDriver } from './driving.ts';
 import { exitOf, loadView } from './ending.ts';
 import { workspaceOf } from './find-workspace.ts';
 import { nameCast, noCastYet } from './looking.ts';
-import { refuseAgents } from './refuse-agents.ts';
 import { person } from './session.ts';
 import { hasLog } from './state-folder.ts';
 
@@ -29,7 +28,6 @@ const FITS: Readonly<Record<Exact, readonly CastStatus[]>> = {
 };
 
 export async function goOn(call: Call, verb: Verb): Promise<number> {
-  refuseAgents(call, 'carry a cast on');
   const workspace = workspaceOf(call);
   if (!hasLog(workspace)) throw noCastYet(workspace);
   return withDriver(workspace, async (door) => {

@@ -1,7 +1,8 @@
 // The command line: finds the command, reads its options, and turns whatever comes out into an exit code.
 import { resolve } from 'node:path';
+import { onlyPeopleMay } from '../access/people-only.ts';
 import { StorageError } from '../engine/storage-error.ts';
-import { type Call, type Command, EXIT, exitOf, note, out, outJson, Refused, UsageError } from './command.ts';
+import { type Call, type Command, EXIT, exitOf, formOf, note, out, outJson, Refused, UsageError } from './command.ts';
 import { calledWith, commandName } from './command-name.ts';
 import { COMMANDS } from './commands.ts';
 import { oneLine } from './safe-text.ts';
@@ -61,7 +62,14 @@ async function dispatch(argv: readonly string[]): Promise<number> {
   countWords(command, call.words);
   await refuseLowRole(call);
   const { run } = await command.load();
-  return run(call).catch((error: unknown) => turnedAway(call, error));
+  return carriedOut(call, run).catch((error: unknown) => turnedAway(call, error));
+}
+
+/** What only a person may do does not even begin for an agent; everything else is done without a look at who asks. */
+async function carriedOut(call: Call, run: (call: Call) => Promise<number>): Promise<number> {
+  const may = onlyPeopleMay(formOf(call), call.values);
+  if (may !== null) (await import('./refuse-agents.ts')).refuseAgents(call, may);
+  return run(call);
 }
 
 /** That an agent tried what only a person may do is in the log before it learns that it may not. */
@@ -80,7 +88,7 @@ async function refuseLowRole(call: Call): Promise<void> {
   const { actOfForm, mayDo } = await import('../access/role.ts');
   const { whoActs } = await import('../access/who-acts.ts');
   const { role, by } = whoActs();
-  // An agent has no role: what it may not do is said by each command.
+  // An agent has no role: what it may not do is another table.
   const form = typeof command.act === 'string' ? command.name : `${command.name} ${words[0] ?? ''}`.trim();
   const may = role === null ? null : mayDo(role, actOfForm(command.act, words[0]), `\`${form}\``);
   if (!may || may.allow) return;

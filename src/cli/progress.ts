@@ -150,6 +150,9 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
       const next = fact.again && !fact.isUnknown && fact.cause === undefined ? paint.dim(' (tried once more)') : '';
       return [`  ${paint.bad('✗ failed')} ${where(fact.turn, seen)}: ${oneLine(fact.reason)}${next}`];
     }
+    case 'attempt.spent':
+      seen.used = more(seen.used, fact.usage);
+      return [];
     case 'attempt.lost':
       return [`  ${paint.warn('↻ lost')} ${where(fact.turn, seen)}: ${oneLine(fact.reason)}; it runs again`];
     case 'turn.blocked':

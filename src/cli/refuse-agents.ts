@@ -1,18 +1,20 @@
 // Some commands are for people only: what governs agents is not theirs to change, however they got at the command line.
 import { isAgent } from '../access/is-agent.ts';
+import { isForTimers, refusalToAgent } from '../access/people-only.ts';
 import { NOBODY, whoActs } from '../access/who-acts.ts';
-import { deny, type Verdict } from '../kernel/verdict.ts';
-import { type Call, Refused } from './command.ts';
+import { isInsideAttempt } from '../agents/inside-attempt.ts';
+import type { Verdict } from '../kernel/verdict.ts';
+import { type Call, formOf, Refused } from './command.ts';
 import { workspaceOf } from './find-workspace.ts';
 import { noteRefusal } from './note-refusal.ts';
 
 /** An agent tried what only a person may do, and nothing of it is in the log yet. */
 export class RefusedAgent extends Refused {}
 
-export function refuseAgents(call: Call, what: string): void {
-  if (!isByAgent(call)) return;
-  const reason = `only a person may ${what}; this process was started by an agent of a cast`;
-  throw new RefusedAgent(deny('APPROVER_IS_AGENT', reason, { command: call.command.name }));
+/** Refuses an agent what only a person `may` do. */
+export function refuseAgents(call: Call, may: string): void {
+  const isAgents = isForTimers(formOf(call)) ? isInsideAttempt(call.env) : isByAgent(call);
+  if (isAgents) throw new RefusedAgent(refusalToAgent(may, { command: call.command.name }));
 }
 
 /** Whether an agent is behind a call; one who showed a token to a server of ours is whom that token was made for. */
@@ -30,11 +32,4 @@ export async function noteAgents<T extends Verdict>(call: Call, verdict: T): Pro
   const who = by.startsWith('agent:') ? by : 'agent:unknown';
   await noteRefusal(call, verdict, { who, what: formOf(call) });
   return verdict;
-}
-
-/** The command, and the word that says which of its forms it is, where its forms are told apart by their first word. */
-function formOf({ command, words }: Call): string {
-  const [word = ''] = words;
-  const isForm = typeof command.act !== 'string' && Object.hasOwn(command.act, word);
-  return isForm ? `${command.name} ${word}` : command.name;
 }

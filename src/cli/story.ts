@@ -155,6 +155,8 @@ function attemptTold(fact: Fact, known: Known): string | null {
       return `${where(known, fact.turn)} failed${fact.again && !fact.isUnknown ? ', to be tried again' : ''}: ${fact.reason}`;
     case 'attempt.lost':
       return `${where(known, fact.turn)} was cut off: ${fact.reason}`;
+    case 'attempt.spent':
+      return `${where(known, fact.turn)} had no end${used(fact.usage)}`;
     default:
       return null;
   }

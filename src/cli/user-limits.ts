@@ -18,7 +18,7 @@ import { UsageError } from './command.ts';
 /** Runners of which no more attempts are under way, in all workspaces, than the user's own configuration allows. */
 export function withinUserLimits(runners: Runners, env: NodeJS.ProcessEnv): Runners {
   const folder = userFolder(env);
-  const limits = userLimits(folder);
+  const { limits } = userLimits(env);
   if (limits.size === 0) return runners;
   return {
     runnerFor(packet) {
@@ -30,18 +30,25 @@ export function withinUserLimits(runners: Runners, env: NodeJS.ProcessEnv): Runn
   };
 }
 
-function userLimits(folder: string): ReadonlyMap<string, Slot> {
-  const file = join(folder, 'config.json');
+export type UserLimits = {
+  readonly file: string;
+  /** False where the user has written none. */
+  readonly isThere: boolean;
+  readonly limits: ReadonlyMap<string, Slot>;
+};
+
+/** The limits as they stand in the user's own folder; a mistake in them is thrown in words that name the file. */
+export function userLimits(env: NodeJS.ProcessEnv): UserLimits {
+  const file = join(userFolder(env), 'config.json');
   const config = read(file);
-  if (config === null) return new Map();
+  if (config === null) return { file, isThere: false, limits: new Map() };
   const [issue] = check({ runners: config.runners ?? {} }).filter(({ path }) => /^runners\b/.test(path));
   const odd = Object.keys(config).find((name) => name !== 'runners');
   if (issue) throw new UsageError(`${file}: ${issue.path}: ${issue.message}`, 'INVALID_CONFIG');
   if (odd !== undefined)
     throw new UsageError(`${file}: there is no ${odd} here, only runners; take it out`, 'INVALID_CONFIG');
-  return new Map(
-    Object.entries((config.runners ?? {}) as JsonObject).map(([runner, its]) => [runner, slotOf(runner, its)]),
-  );
+  const rows = Object.entries((config.runners ?? {}) as JsonObject);
+  return { file, isThere: true, limits: new Map(rows.map(([runner, its]) => [runner, slotOf(runner, its)])) };
 }
 
 function slotOf(runner: string, limits: Json): Slot {

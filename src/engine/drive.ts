@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Packet, Slot } from '../kernel/cast/packet.ts';
+import type { Code } from '../kernel/codes.ts';
 import type { Effect } from '../kernel/effect.ts';
 import type { Request } from '../kernel/input.ts';
 import { type CastStatus, isOver } from '../kernel/state.ts';
@@ -19,6 +20,8 @@ const ENGINE = 'engine';
 /** The longest a timer of Node can be set for. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 const TELL_EVERY_MS = 10_000;
+/** An outcome that came after its attempt was over: nothing of it was recorded. */
+const NOT_TAKEN: readonly string[] = ['STALE_ATTEMPT', 'UNKNOWN_TURN'] satisfies Code[];
 
 export type { Runners } from './ports.ts';
 
@@ -168,7 +171,13 @@ class Drive {
           // What was stopped while its folder was made ready has not begun.
           if (signal.aborted && !isForeign && this.#ground) return;
           const result = await (isForeign ? runner.recover(packet, place, signal) : runner.run(packet, place, signal));
-          if (!signal.aborted) await this.#submit(key, asInput(effect, result));
+          const verdict = signal.aborted ? null : await this.#submit(key, asInput(effect, result));
+          // Of what was stopped only what it used is told. A script is simply played again, and has asked nobody.
+          const isUntaken = !verdict || NOT_TAKEN.includes(verdict.code);
+          const spent = isUntaken && !packet.scripted ? spentBy(effect, result) : null;
+          // Where nothing can be written any more, its folder tells it to whoever carries the cast on.
+          if (spent && this.#failure) return;
+          if (spent) await this.#options.door.submit(spent, ENGINE);
         } finally {
           clearInterval(beating);
           if (packet.slot) await this.#releaseSlot(packet.slot, packet.turn);
@@ -276,11 +285,11 @@ function placeOf({ configDir, stateDir, onEvent }: EngineOptions, cwd: string, {
 
 function asInput({ cast, turn, attempt }: Extract<Effect, { turn: number }>, result: AttemptResult): Request {
   const common = { cast, turn, attempt };
-  if (result.kind === 'lost') {
-    return { kind: 'attempt.lost', ...common, mayHaveRun: result.mayHaveRun, reason: result.reason };
-  }
   const { usage, agent } = result;
   const told = { ...(usage ? { usage } : {}), ...(agent ? { agent } : {}) };
+  if (result.kind === 'lost') {
+    return { kind: 'attempt.lost', ...common, mayHaveRun: result.mayHaveRun, reason: result.reason, ...told };
+  }
   switch (result.kind) {
     case 'output':
       return {
@@ -297,6 +306,11 @@ function asInput({ cast, turn, attempt }: Extract<Effect, { turn: number }>, res
       return { kind: 'attempt.failed', ...common, fault, reason, ...told, ...more };
     }
   }
+}
+
+function spentBy({ cast, turn, attempt }: Extract<Effect, { turn: number }>, result: AttemptResult): Request | null {
+  const { usage, agent } = result;
+  return usage ? { kind: 'attempt.spent', cast, turn, attempt, usage, ...(agent ? { agent } : {}) } : null;
 }
 
 /** Resolves at the given time or when the signal comes, whichever is first. */

@@ -101,8 +101,15 @@ export type AttemptResult =
       readonly retryAfterMs?: number;
       readonly agent?: AgentNote;
     }
-  /** Cut off by a crash of ours; `mayHaveRun` is false when it certainly never began. */
-  | { readonly kind: 'lost'; readonly mayHaveRun: boolean; readonly reason: string };
+  /** Cut off, by us or by a crash of ours; `mayHaveRun` is false when it certainly never began. */
+  | {
+      readonly kind: 'lost';
+      readonly mayHaveRun: boolean;
+      readonly reason: string;
+      /** What it had used by then, as far as it had told. */
+      readonly usage?: Usage;
+      readonly agent?: AgentNote;
+    };
 
 /** Carries out dispatches of one sort. It never reads contracts. */
 export interface Runner {

@@ -63,7 +63,10 @@ function isVerified(fact: Fact): fact is Extract<CastFact, { kind: (typeof VERIF
   return VERIFIED_KINDS.has(fact.kind);
 }
 
-const OUTCOMES = ['turn.accepted', 'turn.reported', 'turn.blocked', 'attempt.refused', 'attempt.failed'] as const;
+const OUTCOMES = [
+  ...(['turn.accepted', 'turn.reported', 'turn.blocked', 'attempt.refused', 'attempt.failed'] as const),
+  'attempt.spent',
+] as const;
 
 const OUTCOME_KINDS: ReadonlySet<string> = new Set(OUTCOMES);
 

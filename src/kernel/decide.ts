@@ -13,6 +13,7 @@ import { lose } from './cast/lose.ts';
 import { takeMerge } from './cast/merge-back.ts';
 import { type Dialects, fail, newPen, type Pen } from './cast/pen.ts';
 import { excuseOf, recover } from './cast/recover.ts';
+import { spend, spendUntaken, takeSpending } from './cast/spend.ts';
 import { startCast } from './cast/start.ts';
 import { abort, changeBudget, decideTurn, pause, recast, resume, revive } from './cast/steer.ts';
 import { takeFault } from './cast/take-fault.ts';
@@ -54,8 +55,9 @@ function decideFor(pen: Pen, input: Input): Verdict {
   if (isKnowledgeRequest(input)) return decideKnowledge(pen, input);
   if (!('cast' in input)) return refusalOfResting(pen, input) ?? refusalOfMove(pen, input) ?? decideLedger(pen, input);
   const verdict = input.kind === 'cast.start' ? startCast(pen, input) : decideForCast(pen, input);
-  // What is over is noted by whoever steers; it comes after what they said, which may be about that very turn.
-  if (STEERS.some((kind) => kind === input.kind)) expireDue(pen);
+  // What is over is noted by whoever carries the cast on or ends it; it comes after what they said, which may be about that
+  // very turn.
+  if (STEERS.some((kind) => kind === input.kind)) expireDue(pen, input.cast);
   const cast = openCast(pen.state, input.cast);
   if (cast && pen.facts.length > 0) {
     startReady(pen, cast);
@@ -64,17 +66,7 @@ function decideFor(pen: Pen, input: Input): Verdict {
   return verdict;
 }
 
-const STEERS: readonly Input['kind'][] = [
-  ...([
-    'cast.abort',
-    'cast.pause',
-    'cast.recast',
-    'cast.revive',
-    'budget.change',
-    'turn.answer',
-    'turn.decide',
-  ] as const),
-];
+const STEERS: readonly Input['kind'][] = ['cast.abort', 'cast.recast', 'cast.revive', 'turn.answer', 'turn.decide'];
 
 /**
  * A cast that was paused or waits for a person keeps its tasks however long it takes, and so does a turn that has answered:
@@ -111,6 +103,7 @@ function releaseEnded(pen: Pen, fact: Fact): void {
   if (fact.kind !== 'cast.failed' && fact.kind !== 'cast.aborted' && fact.kind !== 'cast.completed') return;
   const cast = openCast(pen.state, fact.cast);
   if (!cast) return;
+  spendUntaken(pen, cast);
   const ended = { code: 'ABORTED', reason: 'the cast ended before its item was finished' } as const;
   const { code, reason } = fact.kind === 'cast.failed' ? fact : ended;
   blockAll(pen, cast, knownCode(code) ?? 'ABORTED', reason);
@@ -123,7 +116,7 @@ function openCast(state: State, id: string): Cast | undefined {
 }
 
 type CastInput = Exclude<Extract<Input, { cast: string }>, { kind: 'cast.start' }>;
-type TurnInput = Exclude<Extract<CastInput, { turn: number }>, { kind: 'turn.answer' }>;
+type TurnInput = Exclude<Extract<CastInput, { turn: number }>, { kind: 'turn.answer' | 'attempt.spent' }>;
 
 function decideForCast(pen: Pen, input: CastInput): Verdict {
   const cast = openCast(pen.state, input.cast);
@@ -135,7 +128,7 @@ function decideForCast(pen: Pen, input: CastInput): Verdict {
       return pause(pen, cast, input.reason);
     case 'cast.resume':
       // A permission whose time ran out while nobody looked goes back to the agent that asked for it.
-      if (expireDue(pen).size > 0) takeDecisions(pen, pen.facts);
+      if (expireDue(pen, cast.id).size > 0) takeDecisions(pen, pen.facts);
       return resume(pen, cast, input.reason);
     case 'cast.recover':
       return recover(pen, cast, input);
@@ -147,10 +140,12 @@ function decideForCast(pen: Pen, input: CastInput): Verdict {
       return changeBudget(pen, cast, input);
     case 'clock.rang':
       // Whoever waits beside what still runs hears at the time that nobody decided.
-      if (expireDue(pen).size > 0) takeDecisions(pen, pen.facts);
+      if (expireDue(pen, cast.id).size > 0) takeDecisions(pen, pen.facts);
       return ring(pen, cast);
     case 'turn.answer':
       return takeAnswer(pen, cast, input);
+    case 'attempt.spent':
+      return takeSpending(pen, cast, input);
     default:
       return decideForTurn(pen, cast, input);
   }
@@ -189,10 +184,13 @@ function decideForAttempt(
       return takeOutput(pen, cast, turn, input);
     case 'attempt.failed':
       // What had no more time than the budget left it has spent the budget.
-      if (input.fault === 'timeout' && exhausted(cast, pen.at)) return ring(pen, cast);
+      if (input.fault === 'timeout' && exhausted(cast, pen.at)) {
+        spend(pen, cast, turn, input);
+        return ring(pen, cast);
+      }
       return takeFault(pen, cast, turn, input);
     case 'attempt.lost':
-      return lose(pen, cast, turn, input.mayHaveRun, input.reason);
+      return lose(pen, cast, turn, input.mayHaveRun, input.reason, input);
     case 'turn.merged':
       return takeMerge(pen, cast, turn, input.merge);
     case 'turn.verified':

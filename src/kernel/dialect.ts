@@ -17,7 +17,12 @@ export type Contract = {
   /** How many bytes of UTF-8 are read, where that is not the usual mebibyte. */
   readonly maxBytes?: number;
   /** What the runtime told the agent for this turn, in dialects where the answer depends on it. */
-  readonly turn?: { readonly agentId: string | null; readonly input: JsonObject | null };
+  readonly turn?: {
+    readonly agentId: string | null;
+    readonly input: JsonObject | null;
+    /** The statuses that may be reported next, where not every one may. */
+    readonly statuses?: readonly string[];
+  };
 };
 
 export type Outcome = 'done' | 'rework' | 'continue' | 'ask' | 'approval' | 'blocked';

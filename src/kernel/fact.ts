@@ -214,6 +214,15 @@ export type CastFact =
       readonly attempt: number;
       readonly reason: string;
     }
+  /** What an attempt used that was stopped or cut off: it has no outcome with which it could be told. */
+  | {
+      readonly kind: 'attempt.spent';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      readonly usage: Usage;
+      readonly agent?: AgentNote;
+    }
   | {
       readonly kind: 'turn.unknown';
       readonly cast: string;

@@ -83,6 +83,17 @@ export type CastRequest =
       readonly attempt: number;
       readonly mayHaveRun: boolean;
       readonly reason: string;
+      readonly usage?: Usage;
+      readonly agent?: AgentNote;
+    }
+  /** The attempt was stopped, or its outcome came too late to be taken: what it had used by then. */
+  | {
+      readonly kind: 'attempt.spent';
+      readonly cast: string;
+      readonly turn: number;
+      readonly attempt: number;
+      readonly usage: Usage;
+      readonly agent?: AgentNote;
     }
   | {
       readonly kind: 'turn.verified';

@@ -262,6 +262,8 @@ export type ReportNote = {
   readonly conflicts: readonly string[];
   readonly openGaps: readonly string[];
   readonly nextBestAgent: string | null;
+  /** Those that it names besides, in its order; absent where there are none. */
+  readonly alsoBestAgents?: readonly string[];
   readonly keyOutputs: readonly string[];
   readonly crossLayerImpacts: readonly string[];
   readonly verification: string | null;

@@ -1,5 +1,6 @@
 // The tools, which of them a caller may use, and one call of one. Within an attempt only an agent's own are offered, outside
 // everything that steers. A tool that is kept from the caller is refused in words, not hidden behind an error.
+import { onlyPeopleMay, refusalToAgent } from '../access/people-only.ts';
 import { actOf, mayDo } from '../access/role.ts';
 import { readWithSchema } from '../dialects/user-schema.ts';
 import type { JsonObject } from '../kernel/json.ts';
@@ -41,10 +42,10 @@ export async function callTool(scene: Scene, tool: Tool, given: JsonObject, wire
 
 /** Why the caller may not use the tool, or null. */
 export function keptFrom({ isAgent, role }: Pick<Scene, 'isAgent' | 'role'>, tool: Tool): Denied | null {
-  const { name, audience } = tool;
+  const { name, audience, command = '' } = tool;
+  // Beyond what a command refuses, an agent is not even shown other casts by tool: it may have no other way to look.
   if (audience === 'person' && isAgent) {
-    const reason = `${name} steers casts, and an agent within a cast may not; leave that to a person`;
-    return deny('APPROVER_IS_AGENT', reason, { tool: name });
+    return refusalToAgent(onlyPeopleMay(command) ?? 'look at casts from outside', { tool: name });
   }
   if (audience === 'agent' && !isAgent) {
     const reason = `${name} is for an agent within a cast, and no cast has started this server`;

@@ -20,6 +20,7 @@ export const CAST_TOOLS: readonly Tool[] = [
   {
     name: 'cast_start',
     audience: 'person',
+    command: 'cast',
     description:
       'Start a cast: a team of agents works on the request, step by step. It runs in the background; details.cast is its id. Use cast_wait then.',
     input: args(
@@ -44,6 +45,7 @@ export const CAST_TOOLS: readonly Tool[] = [
   {
     name: 'cast_wait',
     audience: 'person',
+    command: 'watch',
     description: `Wait until a cast completes, fails or needs a person, or the time is over; then call again, nothing is lost. details.stands says which. Asked for progress, it tells what the agents do meanwhile. ${FOREIGN}`,
     input: args({
       cast: CAST,
@@ -56,6 +58,7 @@ export const CAST_TOOLS: readonly Tool[] = [
   {
     name: 'cast_answer',
     audience: 'person',
+    command: 'answer',
     description:
       'Answer a turn of a waiting cast that a person takes; cast_show says what it asks. The cast is carried on; use cast_wait then.',
     input: args(
@@ -75,6 +78,7 @@ export const CAST_TOOLS: readonly Tool[] = [
   {
     name: 'cast_show',
     audience: 'person',
+    command: 'show',
     description: `Look at a cast: its status, where it went, its data and what it used; with turns also what each attempt was told and said. ${FOREIGN}`,
     input: args({ cast: CAST, turns: { type: 'boolean', default: false } }),
     readOnly: true,
@@ -86,6 +90,7 @@ export const CAST_TOOLS: readonly Tool[] = [
   {
     name: 'cast_list',
     audience: 'person',
+    command: 'casts',
     description: `List the casts of the workspace, newest first. ${FOREIGN}`,
     input: args({ limit: { type: 'integer', minimum: 1, maximum: 1000, default: LISTED } }),
     readOnly: true,

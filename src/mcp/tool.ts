@@ -7,12 +7,14 @@ import type { Denied, Verdict } from '../kernel/verdict.ts';
 import type { Attempt } from './attempt.ts';
 import type { CommandLine } from './command-line.ts';
 
-/** Who may use a tool: an agent within its attempt, whoever steers casts from outside, or both. */
+/** Who may use a tool: an agent within its attempt, whoever looks at casts and steers them from outside, or both. */
 export type Audience = 'agent' | 'person' | 'anyone';
 
 export type Tool = {
   readonly name: string;
   readonly audience: Audience;
+  /** The command that a tool for people runs; what only a person may do by it, only a person may do by the tool. */
+  readonly command?: string;
   readonly description: string;
   /** The JSON Schema of its arguments; what does not fit never reaches `call`. */
   readonly input: JsonObject;

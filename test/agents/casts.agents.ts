@@ -85,6 +85,30 @@ describe.each(REAL.map((program) => [program.name, program] as const))(
       ]);
     });
 
+    test('what it used is counted although it hangs after it has handed its work in', async () => {
+      const usage = { input: 50_000, output: 700 };
+      const submits = { toolCalls: [program.submit({ workItems: [] })], usage };
+      const parts: Parts = { plan: ({ tools }) => (tools === 0 ? submits : { stall: 'before' }) };
+      const at = await open(program, () => parts, { tools: 'none', timeoutMs: 12_000 });
+      const view = await at.cast();
+      expect(view).toMatchObject({ status: 'completed', accepted: 1 });
+      expect(view.usage.tokens).toBe(program.tellsOnTheWay ? 50_700 : 0);
+    });
+
+    test('where a person stops the cast it is counted what it used until then', async () => {
+      const usage = { input: 50_000, output: 700 };
+      const parts: Parts = {
+        plan: ({ tools }) => (tools === 0 ? { toolCalls: [program.shell('true')], usage } : { stall: 'before' }),
+      };
+      const at = await open(program, () => parts, { tools: 'coding' });
+      const running = at.begin();
+      await eventually(() => at.asked('plan').length > 1);
+      running.child.kill('SIGINT');
+      const view = json<CastView>(await running.ended);
+      expect(view).toMatchObject({ status: 'paused' });
+      expect(view.usage.tokens).toBe(program.tellsOnTheWay ? 50_700 : 0);
+    });
+
     test('where the offer is declined it is neither made nor mentioned', async () => {
       const at = await open(program, () => ({ plan: () => '{"workItems":[]}' }), { mcp: false });
       const view = await at.cast();
@@ -131,6 +155,7 @@ describe.each(REAL.map((program) => [program.name, program] as const))(
       expect(isOver).toBe(false);
       const view = json<CastView>(await ended);
       expect(view).toMatchObject({ status: 'failed', code: 'AGENT_TIMEOUT' });
+      expect(view.usage.tokens > 0).toBe(program.tellsOnTheWay);
       expect(view.reason).toMatch(/last sign of life/);
       expect(processes()).not.toContain(command);
       expect(processes().filter((line) => line.includes(at.dir))).toEqual([]);

@@ -117,6 +117,16 @@ test('a context that is too long is tried once more with a brief half as long, a
   expect(failed?.reason).toContain(`a brief of at most ${Math.floor(first / 2)} bytes instead of ${first}`);
 });
 
+test('a short brief that is too long for a model alone is not sent again, and that is said', async () => {
+  const dir = await asking([{ status: 400, message: 'prompt is too long' }, GOOD]);
+  const view = await cast(dir);
+  expect(view).toMatchObject({ status: 'failed', code: 'AGENT_FAILED' });
+  expect(view.reason).toMatch(
+    /CONTEXT_OVERFLOW: .*of its brief of \d+ bytes nothing can be left out, so it is not tried/,
+  );
+  expect(server?.requests).toHaveLength(1);
+});
+
 test('a context that stays too long ends the cast', async () => {
   const dir = await asking(() => ({ status: 400, message: 'prompt is too long' }), { prompt: 'Words. '.repeat(1_000) });
   const view = await cast(dir);

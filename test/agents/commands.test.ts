@@ -24,6 +24,11 @@ function machine(programs: Readonly<Record<string, string>>, keys: NodeJS.Proces
   return { dir, how: { env: { PATH: `${join(dir, 'bin')}:/usr/bin:/bin`, HOME: home, ...keys } } };
 }
 
+/** The same machine with a folder of the user's own. */
+function withUser({ dir, how }: ReturnType<typeof machine>) {
+  return { dir, how: { env: { ...how.env, BATON_CONFIG: join(dir, 'user') } } };
+}
+
 /** A program that dies before it says anything. */
 const BROKEN = 'echo "SyntaxError: no such export" >&2; exit 1';
 const GOOD = `echo '${JSON.stringify({ ...RESULT, ...USED })}'`;
@@ -63,6 +68,19 @@ test('agents test: a model is asked at the address that is named', async () => {
   await server.close();
 });
 
+test.each(['openai', 'anthropic', 'claude'])(
+  'agents test asks %s at no address with a password, once, and says where the credential belongs',
+  async (name) => {
+    const { dir, how } = machine({ claude: GOOD }, {});
+    const args = ['agents', 'test', name, '--model', 'm', '--base-url', 'http://ann:hunter2@127.0.0.1:1', '--json'];
+    const { results } = json<{ results: readonly JsonObject[] }>(await baton(dir, args, how));
+    expect(results).toMatchObject([
+      { ok: false, code: 'REQUEST_REFUSED', said: expect.stringContaining('keyVariable') },
+    ]);
+    expect(JSON.stringify(results)).not.toContain('hunter2');
+  },
+);
+
 test.each([
   ['an agent that does not exist', ['agents', 'test', 'gpt'], 2],
   ['a word that is none', ['agents', 'install'], 2],
@@ -99,13 +117,36 @@ test.each<[string, JsonObject, string]>([
   ],
   ['a configuration that is no JSON', { '.baton/config.json': '{' }, 'configuration'],
   ['a file where the state should be', { '.baton/state': 'x' }, 'state'],
+  ['limits of the user that are no JSON', { 'user/config.json': '{bad' }, 'limits'],
+  ['limits of the user that are none', { 'user/config.json': { runners: { claude: { maxConcurrent: 0 } } } }, 'limits'],
 ])('doctor finds %s', async (_what, files, name) => {
-  const { dir, how } = machine({ claude: GOOD }, { ANTHROPIC_API_KEY: 'key' });
+  const { dir, how } = withUser(machine({ claude: GOOD }, { ANTHROPIC_API_KEY: 'key' }));
   put(dir, files as Record<string, string>);
   const { ok, findings } = json<Findings>(await baton(dir, ['doctor', '--json'], how));
   expect(ok).toBe(false);
   expect(findings.find((one) => one.name === name)?.level).toBe('error');
 });
+
+test('doctor names the limits of the user that hold, and says nothing where there are none', async () => {
+  const { dir, how } = withUser(machine({ claude: GOOD }, { ANTHROPIC_API_KEY: 'key' }));
+  const limits = async () =>
+    json<Findings>(await baton(dir, ['doctor', '--json'], how)).findings.filter(({ name }) => name === 'limits');
+  expect(await limits()).toEqual([]);
+  put(dir, { 'user/config.json': { runners: { claude: { maxConcurrent: 2 } } } });
+  expect(await limits()).toMatchObject([{ level: 'ok', found: expect.stringContaining('limits claude') }]);
+});
+
+test.each([[[]], [['--detach']]])(
+  'a mistake in the limits of the user is told before an id is: cast %j',
+  async (more) => {
+    const { dir, how } = withUser(machine({ claude: GOOD }, { ANTHROPIC_API_KEY: 'key' }));
+    put(dir, { 'user/config.json': '{bad', '.baton/config.json': onRunner({}) });
+    const ran = await baton(dir, ['cast', '--json', ...more, 'do it'], how);
+    expect([ran.code, json(ran).code]).toEqual([2, 'INVALID_CONFIG']);
+    expect(ran.stderr).not.toMatch(/^cast /m);
+    expect(json(await baton(dir, ['casts', '--json'], how))).toEqual([]);
+  },
+);
 
 const onRunner = (more: JsonObject): JsonObject =>
   flow({ A: { ...agent, tools: 'none', ...more } }, { 'Socket-1': { materia: 'A' } });

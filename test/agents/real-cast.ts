@@ -1,7 +1,8 @@
 // A small repository on which a real program works: planned, built, evaluated and maintained by the program itself, with a
 // model that says what a test tells it to say in each role.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import type { CastView } from '../../src/engine/view.ts';
@@ -29,6 +30,8 @@ export type RealProgram = {
   readonly tellsDenials: boolean;
   readonly tellsModel: boolean;
   readonly tellsCost: boolean;
+  /** Its stream says what it uses before it comes to its end. */
+  readonly tellsOnTheWay: boolean;
   write(dir: string, file: string, text: string): ToolCall;
   shell(command: string): ToolCall;
   /** The call of our own tool that hands the work on. */
@@ -43,6 +46,7 @@ export const REAL: readonly RealProgram[] = [
     tellsDenials: true,
     tellsModel: true,
     tellsCost: true,
+    tellsOnTheWay: true,
     write: (dir, file, content) => ({ name: 'Write', input: { file_path: join(dir, file), content } }),
     shell: (command) => ({ name: 'Bash', input: { command, description: 'run it' } }),
     submit: (handoff) => ({ name: 'mcp__baton__submit_handoff', input: { handoff } }),
@@ -53,6 +57,7 @@ export const REAL: readonly RealProgram[] = [
     tellsDenials: false,
     tellsModel: false,
     tellsCost: false,
+    tellsOnTheWay: false,
     write: (_dir, file, text) => ({ name: 'exec_command', input: { cmd: `printf %s '${text}' > ${file}` } }),
     shell: (cmd) => ({ name: 'exec_command', input: { cmd } }),
     submit: (handoff) => ({ name: 'submit_handoff', namespace: 'mcp__baton', input: { handoff } }),
@@ -63,6 +68,7 @@ export const REAL: readonly RealProgram[] = [
     tellsDenials: true,
     tellsModel: true,
     tellsCost: false,
+    tellsOnTheWay: true,
     write: (_dir, path, content) => ({ name: 'write', input: { path, content } }),
     shell: (command) => ({ name: 'bash', input: { command } }),
     submit: (handoff) => ({ name: 'submit_handoff', input: { handoff } }),
@@ -79,6 +85,7 @@ export const REAL: readonly RealProgram[] = [
 
 export type Studio = {
   readonly dir: string;
+  readonly home: string;
   readonly server: ModelServer;
   /** The requests of a role, in order. */
   asked(role: Role): readonly ModelRequest[];
@@ -93,6 +100,8 @@ export type Planning = {
   readonly tools?: string;
   readonly timeoutMs?: number;
   readonly mcp?: boolean;
+  /** All agents run in a sandbox. */
+  readonly sandbox?: boolean;
   /** The cast has a worktree of its own, as casts of a repository have where nobody says otherwise. */
   readonly worktree?: boolean;
 };
@@ -125,7 +134,7 @@ export async function studio(
 ): Promise<Studio & { close(): Promise<void> }> {
   const dir = project({ 'README.md': '# Greeter\n', '.gitignore': '.baton/state/\n' });
   const home = homeFolder();
-  const { worktree = false } = planning;
+  const { worktree = false, sandbox = false } = planning;
   const trees = join(dir, '.baton', 'state', 'worktrees');
   // Beside it lie a file with what is known of it, and one that keeps git away.
   const folder = () => (worktree ? join(trees, readdirSync(trees).find((name) => !name.includes('.')) ?? '') : dir);
@@ -137,6 +146,7 @@ export async function studio(
   const { materia, env } = program.setUp(server.url, home);
   const agent = (role: Role, tools: string, more: JsonObject = {}): JsonObject => ({
     ...{ runner: program.name, tools, prompt: `ROLE=${role}. Do your part of: {{request}}`, ...materia, ...more },
+    ...(sandbox ? { sandbox: 'bwrap' } : {}),
   });
   const config = configOf(agent, planning);
   writeFileSync(join(dir, '.baton', 'config.json'), JSON.stringify(config));
@@ -147,9 +157,12 @@ export async function studio(
   ])
     git(dir, ...args);
   const PATH = `${join(CLI, 'node_modules', '.bin')}:${process.env.PATH}`;
-  const how = { env: { ...env, HOME: home, PATH } };
+  // What programs keep for themselves is no part of the project, and no home lies below it.
+  const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'baton-tmp-')));
+  const how = { env: { ...env, HOME: home, PATH, TMPDIR: temporary } };
   return {
     dir,
+    home,
     server,
     asked: (role) => server.requests.filter((request) => roleOf(request) === role),
     cast: async (...more) =>
@@ -159,7 +172,7 @@ export async function studio(
     facts: async () => json(await baton(dir, ['log', '--json', '--after', '0'], how)),
     async close() {
       await server.close();
-      rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+      for (const folder of [home, temporary]) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

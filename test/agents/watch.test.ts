@@ -20,10 +20,10 @@ function workspace(materia: JsonObject, limits: JsonObject = {}): string {
   const own = { tools: 'none', prompt: 'Do it.', ...materia };
   return project({
     '.baton/config.json': flow({ A: own }, { 'Socket-1': { materia: 'A', parse: 'json', limits } }),
-    // It speaks, waits until it is told to go on, and answers.
+    // It speaks, waits until it is told to go on, and answers. What is told it is no change of the project.
     'speak.mjs': `import { existsSync } from 'node:fs';
       console.log('let me think');
-      while (!existsSync('go')) await new Promise((resolve) => setTimeout(resolve, 20));
+      while (!existsSync('.baton/state/go')) await new Promise((resolve) => setTimeout(resolve, 20));
       console.log('{"satisfied":true}');`,
   });
 }
@@ -46,7 +46,7 @@ test('a program that another process drives is heard while it works', async () =
   await until('its words', () => said().includes('let me think'));
   const before = json<readonly JsonObject[]>(await baton(dir, ['log', '--json', '--after', '0']));
   expect(JSON.stringify(before)).not.toContain('let me think');
-  writeFileSync(join(dir, 'go'), '');
+  writeFileSync(join(dir, '.baton/state/go'), '');
   const lines = (await watch.ended).stdout
     .trim()
     .split('\n')

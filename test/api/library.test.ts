@@ -24,10 +24,10 @@ const config = {
   loadouts: { Ask: (Ask as { L: object }).L, Greet: (Greet as { L: object }).L },
 };
 
-/** It speaks, and ends when it was heard. */
+/** It speaks, and ends when it was heard; that it was is no change of the project. */
 const GREETER = `import { existsSync } from 'node:fs';
   console.log('Hello, Ada!');
-  while (!existsSync('heard')) await new Promise((resolve) => setTimeout(resolve, 20));`;
+  while (!existsSync('.baton/state/heard')) await new Promise((resolve) => setTimeout(resolve, 20));`;
 
 /** What an example prints. */
 async function said(number: number): Promise<string[]> {
@@ -36,7 +36,7 @@ async function said(number: number): Promise<string[]> {
   const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'example.mts'];
   const { child, ended } = start(dir, [], { program });
   child.stdout?.on('data', (text: string) => {
-    if (text.includes('heard ')) put(dir, { heard: '' });
+    if (text.includes('heard ')) put(dir, { '.baton/state/heard': '' });
   });
   const ran = await ended;
   expect(ran.stderr).toBe('');

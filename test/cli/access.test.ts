@@ -62,26 +62,44 @@ test('what an agent does by the command line is recorded as the doing of its att
   expect((await factsOf(dir, 'task.created')).at(-1)?.by).toMatch(/^user:/);
 });
 
-test('an agent says nobody who may do what, decides nothing, erases nothing, steers no cast, and allows itself no more', async () => {
-  const commands = [
-    ['token', 'create', '--role', 'viewer'],
-    ['token', 'list'],
-    ['token', 'revoke', 'ci'],
-    ['registry', 'release', 'domain-02-build', '--reason', 'x'],
-    ['registry', 'lock'],
-    ['hold', '--reason', 'x'],
-    ['memory', 'drop', 'm1'],
-    ['answer', 'latest', 'yes'],
-    ['decide', 'latest:1', 'rerun'],
-    ['gc', '--stopped'],
-    ['budget', 'latest', '--tokens', '5'],
-    ['abort', 'latest'],
-    ['init', '--force'],
-    ['continue', 'latest'],
-    ['resume', 'latest'],
-    ['recast', 'latest'],
-    ['revive', 'latest'],
-  ];
+test.each<[string, readonly (readonly string[])[]]>([
+  [
+    'says nobody who may do what, decides nothing, erases nothing and allows itself no more',
+    [
+      ['token', 'create', '--role', 'viewer'],
+      ['token', 'list'],
+      ['token', 'revoke', 'ci'],
+      ['registry', 'release', 'domain-02-build', '--reason', 'x'],
+      ['registry', 'lock'],
+      ['hold', '--reason', 'x'],
+      ['memory', 'drop', 'm1'],
+      ['answer', 'latest', 'yes'],
+      ['decide', 'latest:1', 'rerun'],
+      ['gc', '--stopped'],
+      ['budget', 'latest', '--tokens', '5'],
+    ],
+  ],
+  [
+    'starts no cast, steers none and sets nothing up',
+    [
+      ['abort', 'latest'],
+      ['init', '--force'],
+      ['continue', 'latest'],
+      ['resume', 'latest'],
+      ['recast', 'latest'],
+      ['revive', 'latest'],
+      ['cast', '--file', 'within.json', 'more of me'],
+      ['cast', '--detach', '--file', 'within.json', 'more of me'],
+      ['demo', '--fast'],
+      ['agents', 'test'],
+      ['merge', 'latest'],
+      ['undo', 'latest', '--yes'],
+      ['unhold'],
+      ['install', 'claude', '--yes'],
+      ['registry', 'import', 'x'],
+    ],
+  ],
+])('an agent %s', async (_, commands) => {
   const dir = project();
   const { cast, said } = await fromWithin(
     dir,
@@ -92,24 +110,46 @@ test('an agent says nobody who may do what, decides nothing, erases nothing, ste
   const refused = await factsOf(dir, 'access.refused');
   const tried = refused.map((fact) => `${fact.by} ${(fact as unknown as { what: string }).what}`);
   const told = new Set(
-    commands.map(([name, word]) => (name === 'registry' || name === 'memory' ? `${name} ${word}` : name)),
+    commands.map(([name = '', word]) => (['registry', 'memory', 'agents'].includes(name) ? `${name} ${word}` : name)),
   );
   expect(new Set(tried)).toEqual(new Set([...told].map((what) => `agent:Socket-1@${cast}-1.1 ${what}`)));
   expect(tried.length).toBeLessThan(commands.length * 2);
+  // Nothing of it was begun.
+  expect(json<readonly JsonObject[]>(await baton(dir, ['casts', '--json']))).toHaveLength(1);
 });
 
-test.runIf(HAS_PROC)('what an agent cuts off from everything above it is no person either', async () => {
+test('an agent may look at what would be done', async () => {
   const dir = project();
-  const commands = [
-    'registry release x --reason y',
-    'registry lock',
-    'token create --role admin --name evil',
-    'gc',
-    'hold --reason y',
-    'memory drop m1 --reason y',
-    'merge',
+  const looks = [
+    ['cast', '--dry-run', '--file', 'within.json', 'more of me'],
+    ['budget', 'latest'],
+    ['casts'],
+    ['show', 'latest'],
+    ['agents'],
   ];
-  const code = `import { spawnSync } from 'node:child_process';
+  const { said } = await fromWithin(
+    dir,
+    looks.map((args) => ({ args: [...args, '--json'] })),
+  );
+  expect(said.map(({ code }) => code ?? null)).not.toContain('APPROVER_IS_AGENT');
+  expect(await factsOf(dir, 'access.refused')).toEqual([]);
+});
+
+test.runIf(HAS_PROC)(
+  'what is cut off from everything above it is no person either, but may start casts as a timer does',
+  async () => {
+    const dir = project();
+    const commands = [
+      'registry release x --reason y',
+      'registry lock',
+      'token create --role admin --name evil',
+      'gc',
+      'hold --reason y',
+      'memory drop m1 --reason y',
+      'merge',
+      'cast -l Nowhere x',
+    ];
+    const code = `import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 const { PATH, HOME, BATON_CONFIG } = process.env;
 const lines = ${JSON.stringify(commands)}.map((line) => '${BATON} -C ${dir} ' + line + ' --json 2>/dev/null | head -1 >> out');
@@ -118,12 +158,14 @@ spawnSync('sh', ['-c', 'setsid sh -c "$RUN" </dev/null >/dev/null 2>&1 &'], { en
 while (!existsSync('over')) await new Promise((done) => setTimeout(done, 50));
 const said = readFileSync('over', 'utf8').trim().split('\\n').map((line) => JSON.parse(line));
 console.log(JSON.stringify({ said, parent: readFileSync('parent', 'utf8').trim() }));`;
-  const { data } = await castUtility(dir, code, { said: '$.said', parent: '$.parent' });
-  // Where something else than the first process takes orphans up, they cannot be told apart.
-  if (data.parent !== '1') return;
-  const said = data.said as unknown as readonly Answer[];
-  expect(said.map((answer) => answer.code)).toEqual(commands.map(() => 'APPROVER_IS_AGENT'));
-});
+    const { data } = await castUtility(dir, code, { said: '$.said', parent: '$.parent' });
+    // Where something else than the first process takes orphans up, they cannot be told apart.
+    if (data.parent !== '1') return;
+    const said = data.said as unknown as readonly Answer[];
+    expect(said.slice(0, -1).map((answer) => answer.code)).toEqual(commands.slice(1).map(() => 'APPROVER_IS_AGENT'));
+    expect(said.at(-1)?.code).toBe('BAD_USAGE');
+  },
+);
 
 test('whoever says that he acts for a token and has shown none may look, and each refusal is in the log', async () => {
   const dir = project();

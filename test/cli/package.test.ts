@@ -22,6 +22,35 @@ const OLD_NODE = MACHINE.map((folder) => join(folder, 'node')).find((node) => {
   return stdout && Number.parseInt(stdout.slice(1), 10) < 24;
 });
 
+type Target = { readonly types: string; readonly node: string; readonly default: string };
+const { exports: EXPORTS } = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8')) as {
+  exports: Record<string, string | Target>;
+};
+const ENTRIES = Object.entries(EXPORTS).flatMap(([path, target]) =>
+  typeof target === 'string' ? [] : [[`baton${path.slice(1)}`, target] as const],
+);
+
+test.each(ENTRIES)(
+  '%s can be imported in a checkout that nobody has built, and gives what its source does',
+  async (name, target) => {
+    const source = target.default.replace(/^\.\/dist\/(.*)\.js$/, 'src/$1.ts');
+    const program = `import * as own from '${name}';
+import * as source from './${source}';
+import { createRequire } from 'node:module';
+const required = createRequire(process.cwd() + '/')('${name}');
+const differing = Object.keys(source).filter((key) => own[key] !== source[key] || required[key] !== source[key]);
+console.log(JSON.stringify([Object.keys(own).length, Object.keys(source).length, differing]));`;
+    const ran = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+      cwd: CHECKOUT,
+      encoding: 'utf8',
+    });
+    expect(ran.stderr).toBe('');
+    const [given, there, differing] = JSON.parse(ran.stdout);
+    expect([given, differing]).toEqual([there, []]);
+    expect(target.types).toBe(target.default.replace(/\.js$/, '.d.ts'));
+  },
+);
+
 test('it holds what it needs and nothing else, installs, and runs the demo; an old Node is told what it needs', async (context) => {
   const dir = project();
   // A copy, so that packing does not build in the folder that other tests and people work in.
@@ -75,6 +104,17 @@ test('it holds what it needs and nothing else, installs, and runs the demo; an o
   ]);
   const program = `import { openWorkspace } from 'baton'; console.log((await openWorkspace('.').casts()).reason)`;
   expect(succeed(await run(home, 'node', '--input-type=module', '-e', program))).toBe('0 of 0 casts\n');
+  const all = ENTRIES.map(([name]) => name);
+  const loads = `for (const name of ${JSON.stringify(all)}) {
+  const names = Object.keys(await import(name));
+  const built = await import(import.meta.resolve('baton/package.json').replace('package.json', ${JSON.stringify(
+    Object.fromEntries(ENTRIES.map(([name, target]) => [name, target.default])),
+  )}[name]));
+  console.log(name, names.length > 0 && names.every((key) => built[key] !== undefined), names.length === Object.keys(built).length);
+}`;
+  expect(succeed(await run(home, 'node', '--input-type=module', '-e', loads))).toBe(
+    all.map((name) => `${name} true true\n`).join(''),
+  );
 
   if (OLD_NODE === undefined) {
     if (process.env.CI === 'true') throw new Error('there is no Node older than 24 on this machine to try');

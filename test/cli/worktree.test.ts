@@ -234,12 +234,44 @@ test('undo takes back all that was merged, as a commit of its own, unless work o
   expect((await undo()).code).toBe('NOT_ALLOWED_NOW');
   git(dir, 'rm', '-q', '--cached', 'staged.txt');
   git(dir, 'checkout', '-q', '-b', 'elsewhere', before);
-  expect((await undo()).reason).toContain('check out the one it was merged into');
+  expect((await undo()).reason).toContain('it was merged into main; check that branch out');
   git(dir, 'checkout', '-q', '-');
   expect((await undo()).allow).toBe(true);
   expect([git(dir, 'rev-parse', 'HEAD^'), git(dir, 'diff', before, 'HEAD')]).toEqual([merged, '']);
   expect([read(dir, 'a.txt'), read(dir, 'staged.txt')]).toEqual(['one\n', 'x']);
   expect((await undo()).reason).toContain('taken back already');
+});
+
+test('what was merged is taken back on the branch it was merged into, not on another one that has it', async () => {
+  const dir = repository();
+  const { cast: id } = await worked(dir);
+  const before = git(dir, 'rev-parse', 'HEAD');
+  await baton(dir, ['merge', id]);
+  const undo = async () => json(await baton(dir, ['undo', id, '--yes', '--json']));
+  git(dir, 'checkout', '-q', '-b', 'feature');
+  expect(await undo()).toMatchObject({ allow: false, code: 'NOT_ALLOWED_NOW', details: { into: 'main' } });
+  git(dir, 'checkout', '-q', '--detach');
+  expect((await undo()).code).toBe('NOT_ALLOWED_NOW');
+  expect(git(dir, 'diff', 'feature', 'main')).toBe('');
+  git(dir, 'checkout', '-q', 'main');
+  expect((await undo()).allow).toBe(true);
+  expect([git(dir, 'diff', before, 'main'), read(dir, 'a.txt')]).toEqual(['', 'one\n']);
+});
+
+test('where the branch it was merged into is gone, the one that has it now will do', async () => {
+  const dir = repository();
+  const { cast: id } = await worked(dir);
+  const before = git(dir, 'rev-parse', 'HEAD');
+  git(dir, 'checkout', '-q', '-b', 'feature');
+  git(dir, 'merge', '-q', `baton/${id}`);
+  expect((await baton(dir, ['merge', id])).code).toBe(0);
+  git(dir, 'checkout', '-q', 'main');
+  git(dir, 'merge', '-q', 'feature');
+  const undo = async () => json(await baton(dir, ['undo', id, '--yes', '--json']));
+  expect((await undo()).reason).toContain('it was merged into feature');
+  git(dir, 'branch', '-d', 'feature');
+  expect((await undo()).allow).toBe(true);
+  expect(git(dir, 'diff', before, 'main')).toBe('');
 });
 
 test('a merge with another history makes a merge commit', async () => {

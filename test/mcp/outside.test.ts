@@ -31,10 +31,10 @@ test('a waiting client is told what the agents do, as they do it, and that the c
   const speaking = { ...agent, runner: 'command', command: [process.execPath, 'speak.mjs'] };
   const dir = project({
     '.baton/config.json': flow({ A: speaking }, { 'Socket-1': { materia: 'A', parse: 'json' } }),
-    // It speaks, waits until it is told to go on, and answers.
+    // It speaks, waits until it is told to go on, and answers. What is told it is no change of the project.
     'speak.mjs': `import { existsSync } from 'node:fs';
       console.log('let me think');
-      while (!existsSync('go')) await new Promise((resolve) => setTimeout(resolve, 20));
+      while (!existsSync('.baton/state/go')) await new Promise((resolve) => setTimeout(resolve, 20));
       console.log('{"satisfied":true}');`,
   });
   const { ask, client } = await overStdio(dir);
@@ -45,7 +45,7 @@ test('a waiting client is told what the agents do, as they do it, and that the c
   });
   await until('its words', () => told.some((message) => message.includes('Socket-1 says: let me think')));
   await until('the next sign', () => told.some((message) => /^cast \S+ runs$/.test(message)));
-  put(dir, { go: 'on' });
+  put(dir, { '.baton/state/go': 'on' });
   expect((await waited).structuredContent).toMatchObject({ details: { status: 'completed', stands: true } });
 });
 

@@ -29,6 +29,7 @@ export const FACT_FORMS = {
   },
   'attempt.lost': {},
   'attempt.refused': { loop: true, changes: true, agent: true, touched: true },
+  'attempt.spent': { agent: true },
   'attempt.started': { seal: true, fence: true, attestation: true, envelope: true, input: true },
   'blob.erased': {},
   'budget.changed': {},

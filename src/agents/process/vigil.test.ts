@@ -33,6 +33,21 @@ test.each([
   expect(end.signs).toContain('last sign of life');
 });
 
+test.each([
+  ['only wakes up now and then is taken for dead, however much that adds up to', 0.02, 'silent'],
+  ['works a little is not', 0.06, 'nothing'],
+])('a child that %s', async (_, usedS, first) => {
+  let cpuS = 0;
+  const look = (_tree: unknown, bytes: number) => {
+    cpuS += usedS;
+    return { bytes, cpuS, state: 'waiting' };
+  };
+  const vigil = keepVigil({ child: null, mark: '/nowhere', fresh: true }, () => 0, 200, look);
+  onTestFinished(() => vigil.stop());
+  const nothing = new Promise((resolve) => setTimeout(resolve, 1_500, 'nothing'));
+  expect(await Promise.race([vigil.silent, nothing])).toBe(first);
+});
+
 test('of a child that hardly used the processor it is told how much', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'baton-vigil-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -7,8 +7,12 @@ import { membersOf, type Tree } from './process-tree.ts';
 /** Looked at this often at most, and at least a few times before the limit. */
 const LOOK_MS_MAX = 15_000;
 const LOOKS_PER_LIMIT = 4;
-/** A program that only waits still wakes up now and then. */
+/**
+ * A program that only waits still wakes up now and then: so much from one look to the next is no work, and in a longer time
+ * so large a part of it.
+ */
 const IDLE_CPU_S = 0.05;
+const IDLE_SHARE = 1 / 300;
 
 export type Vigil = {
   /** Resolves when the child has given no sign of life for as long as it may. */
@@ -18,17 +22,28 @@ export type Vigil = {
   stop(): void;
 };
 
-type Sign = { readonly bytes: number; readonly cpuS: number | null; readonly state: string };
+export type Sign = { readonly bytes: number; readonly cpuS: number | null; readonly state: string };
 
-export function keepVigil(tree: Tree, bytes: () => number, silentMs: number | null): Vigil {
+export function keepVigil(
+  tree: Tree,
+  bytes: () => number,
+  silentMs: number | null,
+  look: (tree: Tree, bytes: number) => Sign = lookAt,
+): Vigil {
   const ended = new AbortController();
   let last: Sign = { bytes: 0, cpuS: null, state: 'there' };
-  let heardAt = performance.now();
+  let lookedAt = performance.now();
+  let heardAt = lookedAt;
   const refresh = () => {
-    const now = look(tree, bytes());
-    const worked = Math.abs((now.cpuS ?? 0) - (last.cpuS ?? 0)) > IDLE_CPU_S;
-    if (now.bytes > last.bytes || worked) heardAt = performance.now();
-    last = worked || now.bytes > last.bytes ? now : { ...last, cpuS: last.cpuS ?? now.cpuS, state: now.state };
+    const at = performance.now();
+    const seen = look(tree, bytes());
+    // What was used is held against the look before, never against the beginning: a little each minute adds up to much.
+    const now = { ...seen, cpuS: seen.cpuS ?? last.cpuS };
+    const usedS = Math.abs((now.cpuS ?? 0) - (last.cpuS ?? 0));
+    const worked = usedS > Math.max(IDLE_CPU_S, ((at - lookedAt) / 1000) * IDLE_SHARE);
+    if (now.bytes > last.bytes || worked) heardAt = at;
+    last = now;
+    lookedAt = at;
   };
   const wait = async (): Promise<'silent'> => {
     if (silentMs === null) return new Promise(() => undefined);
@@ -53,7 +68,7 @@ export function keepVigil(tree: Tree, bytes: () => number, silentMs: number | nu
   };
 }
 
-function look(tree: Tree, bytes: number): Sign {
+function lookAt(tree: Tree, bytes: number): Sign {
   const seen = membersOf(tree).flatMap(({ pid }) => processState(pid) ?? []);
   if (seen.length === 0) return { bytes, cpuS: null, state: 'there' };
   const cpuS = seen.reduce((sum, stat) => sum + stat.cpuS, 0);

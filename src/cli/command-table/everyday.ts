@@ -119,7 +119,7 @@ Looking asks no network; test does, and costs a few tokens. Exit of test: 0 when
     args: '',
     words: [0, 0],
     summary: 'check everything a cast needs, and say how to mend it',
-    help: 'Looks at Node, git, the agents, the disk, the state folder, the clock and the configuration. Exit: 0 nothing is broken, else 1.',
+    help: 'Looks at Node, git, the agents, the disk, the state folder, the clock, the configuration and your own limits. Exit: 0 nothing is broken, else 1.',
     example: 'baton doctor',
     options: {},
     load: () => import('../commands/doctor.ts'),

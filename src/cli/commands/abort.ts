@@ -6,11 +6,9 @@ import { allow } from '../../kernel/verdict.ts';
 import { type Call, EXIT, flag, out, outJson, Refused, text, UsageError } from '../command.ts';
 import { endLeftovers } from '../leftovers.ts';
 import { nameCast, withDoor } from '../looking.ts';
-import { refuseAgents } from '../refuse-agents.ts';
 import { person } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
-  refuseAgents(call, 'stop a cast');
   const reason = text(call.values, 'reason') ?? 'aborted by a person';
   const verdict = await withDoor(call, async (door, { stateDir }) => {
     const chosen = await choose(call, door);

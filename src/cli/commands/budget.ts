@@ -2,7 +2,6 @@
 import type { Cast } from '../../kernel/state.ts';
 import { again, type Call, EXIT, out, outJson, Refused, text, UsageError } from '../command.ts';
 import { nameCast, withDoor } from '../looking.ts';
-import { refuseAgents } from '../refuse-agents.ts';
 import { person } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
@@ -20,7 +19,6 @@ export async function run(call: Call): Promise<number> {
       else for (const line of lines(state)) out(line);
       return EXIT.ok;
     }
-    refuseAgents(call, 'change what a cast may use');
     const verdict = await door.submit(
       {
         kind: 'budget.change',

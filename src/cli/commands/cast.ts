@@ -13,6 +13,7 @@ import { driveAndShow, withDriver } from '../driving.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { isolationOf } from '../isolation.ts';
 import { person } from '../session.ts';
+import { userLimits } from '../user-limits.ts';
 
 export async function run(call: Call): Promise<number> {
   const request = call.words.join(' ').trim();
@@ -58,6 +59,8 @@ function refuse(call: Call, issues: readonly Issue[]): number {
 
 async function start(call: Call, workspace: Workspace, plan: Plan, request: string): Promise<number> {
   for (const name of plan.strangers) note(`warning: the script speaks for ${name}, which is no socket and no materia`);
+  // A mistake in them stops every cast: it is told before an id is promised and a worktree made.
+  userLimits(call.env);
   if (flag(call.values, 'detach')) return castBehind(call, workspace);
   const cast = idToStart();
   const { loadout } = plan;

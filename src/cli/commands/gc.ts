@@ -14,7 +14,6 @@ import { counted } from '../counted.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { type Swept, sweepWorktrees } from '../gc-worktrees.ts';
 import { noCastYet, withDoor } from '../looking.ts';
-import { refuseAgents } from '../refuse-agents.ts';
 import { person } from '../session.ts';
 import { asDamage, hasLog } from '../state-folder.ts';
 import { tell } from '../verdict-answer.ts';
@@ -25,7 +24,6 @@ const MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_40
 const AT_ONCE = 10_000;
 
 export async function run(call: Call): Promise<number> {
-  refuseAgents(call, 'erase texts');
   const workspace = workspaceOf(call);
   if (!hasLog(workspace)) throw noCastYet(workspace);
   try {

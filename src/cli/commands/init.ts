@@ -15,12 +15,10 @@ import { bringIntoForce } from '../bring-into-force.ts';
 import { again, type Call, EXIT, flag, out, outJson, UsageError } from '../command.ts';
 import { workspaceAt } from '../find-workspace.ts';
 import { withLedger } from '../ledger-session.ts';
-import { refuseAgents } from '../refuse-agents.ts';
 
 const PACKAGE = resolve(dirname(BUNDLED), '..', '..');
 
 export async function run(call: Call): Promise<number> {
-  refuseAgents(call, 'set a workspace up');
   const { dir } = workspaceAt(call);
   const home = join(dir, '.baton');
   const config = join(home, 'config.json');

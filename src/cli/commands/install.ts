@@ -11,11 +11,9 @@ import { HOSTS, type Plan, planInstall, planUndo, recordIn, recordText } from '.
 import { ask } from '../ask.ts';
 import { again, type Call, EXIT, flag, note, out, outJson, Refused, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
-import { refuseAgents } from '../refuse-agents.ts';
 import { makeStateFolder } from '../state-folder.ts';
 
 export async function run(call: Call): Promise<number> {
-  refuseAgents(call, 'change how agents are set up');
   const host = await hostNamed(call);
   const { dir, stateDir } = workspaceOf(call);
   const recordFile = join(stateDir, 'install', `${host.name.replace(' --', '-')}.json`);

@@ -7,9 +7,9 @@ import type { Workspace } from '../../workspace/locate.ts';
 import { filesBetween, fromWorkspace } from '../../workspace/worktree/diff.ts';
 import { putLeftoversAside, removeLane } from '../../workspace/worktree/lane.ts';
 import { removeWorktree } from '../../workspace/worktree/make.ts';
-import { mergeBranch } from '../../workspace/worktree/merge.ts';
+import { branchIn, type Merged, mergeBranch } from '../../workspace/worktree/merge.ts';
 import { catchUp } from '../../workspace/worktree/move.ts';
-import { lanesOf, type WorktreeRecord, writeRecord } from '../../workspace/worktree/record.ts';
+import { lanesOf, type Merge, type WorktreeRecord, writeRecord } from '../../workspace/worktree/record.ts';
 import { commitAll, uncommittedOf } from '../../workspace/worktree/turns.ts';
 import { ask } from '../ask.ts';
 import { recordOf, refuseWhileDriven, refusing, tipOf, unmergedLanes } from '../cast-work.ts';
@@ -17,10 +17,8 @@ import { again, type Call, EXIT, flag, out, outJson, Refused } from '../command.
 import { counted } from '../counted.ts';
 import { nameCast, withDoor } from '../looking.ts';
 import { withMainLocks } from '../main-locks.ts';
-import { refuseAgents } from '../refuse-agents.ts';
 
 export async function run(call: Call): Promise<number> {
-  refuseAgents(call, 'merge what a cast did');
   const verdict = await refusing(() =>
     withDoor(call, async (door, workspace) => {
       const summary = await nameCast(door, call.words[0]);
@@ -77,10 +75,7 @@ async function merge(
     if (end.ok) return end;
     throw new Refused(deny(end.code, end.reason, { cast, branch, files: [...end.files] }));
   });
-  const merges =
-    merged.how === 'nothing to merge'
-      ? (record.merges ?? [])
-      : [...(record.merges ?? []), { before: merged.before, after: merged.commit }];
+  const merges = [...(record.merges ?? []), ...(await broughtBy(dir, record, merged))];
   const kept = writeRecord(stateDir, { ...record, merges });
   const left = isThere && status !== 'completed' ? await uncommittedOf(record) : 0;
   const details = { cast, branch, commit: merged.commit, how: merged.how, files: files.length, uncommitted: left };
@@ -94,6 +89,14 @@ async function merge(
   await clearLanes(stateDir, record);
   await removeWorktree(stateDir, kept, 'merged');
   return allow(`${what}; its worktree and branch are cleared away`, details);
+}
+
+/** What came into which branch. Of what a person merged before only where the cast began and ended is known. */
+async function broughtBy(dir: string, record: WorktreeRecord, merged: Extract<Merged, { ok: true }>): Promise<Merge[]> {
+  const into = await branchIn(dir);
+  const where = into === null ? {} : { into };
+  if (merged.how !== 'nothing to merge') return [{ before: merged.before, after: merged.commit, ...where }];
+  return record.merges ? [] : [{ before: record.base, after: await tipOf(record), ...where }];
 }
 
 /** What an item left that never became part of the branch is kept under a name of its own. */

@@ -5,11 +5,9 @@ import { keeperOf } from '../../workspace/registry-kept.ts';
 import { type Call, EXIT, out, outJson, Refused } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { withLedger } from '../ledger-session.ts';
-import { refuseAgents } from '../refuse-agents.ts';
 import { person } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
-  refuseAgents(call, 'import a registry');
   const [dir = ''] = call.words;
   const home = join(workspaceOf(call).dir, '.baton');
   const verdict = importRegistry(resolve(call.cwd, dir), home, new Date().toISOString());

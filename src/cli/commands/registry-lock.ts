@@ -13,11 +13,9 @@ import { again, type Call, EXIT, note, out, outJson, Refused, text } from '../co
 import { counted } from '../counted.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { withLedger } from '../ledger-session.ts';
-import { refuseAgents } from '../refuse-agents.ts';
 import { person } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
-  refuseAgents(call, 'lock a registry');
   const workspace = workspaceOf(call);
   const home = join(workspace.dir, '.baton');
   if (!existsSync(join(home, MANIFEST_PATH))) throw new Refused(noManifest(call));

@@ -3,7 +3,6 @@ import { isRole, ROLES } from '../../access/role.ts';
 import { createToken, listTokens, revokeToken, type Token, whyUnusable } from '../../access/tokens.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { again, type Call, note, text, UsageError } from '../command.ts';
-import { refuseAgents } from '../refuse-agents.ts';
 import { table } from '../table.ts';
 import { tell } from '../verdict-answer.ts';
 
@@ -11,7 +10,6 @@ const MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_40
 
 export async function run(call: Call): Promise<number> {
   const [word, name, ...rest] = call.words;
-  refuseAgents(call, 'say who may do what');
   if (word === 'create' && name === undefined) return create(call);
   if (word === 'list' && name === undefined) return tell(call, listed(call), rows);
   if (word === 'revoke' && name !== undefined && rest.length === 0)

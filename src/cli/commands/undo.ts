@@ -22,12 +22,10 @@ import { counted } from '../counted.ts';
 import { endLeftovers } from '../leftovers.ts';
 import { nameCast, withDoor } from '../looking.ts';
 import { withMainLocks } from '../main-locks.ts';
-import { refuseAgents } from '../refuse-agents.ts';
 import { oneLine } from '../safe-text.ts';
 import { person } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
-  refuseAgents(call, 'take back what a cast did');
   const verdict = await refusing(() =>
     withDoor(call, async (door, workspace) => {
       const summary = await nameCast(door, call.words[0]);

@@ -23,6 +23,7 @@ import { readOutput } from './read-output.ts';
 import { artifactsOf, learn, refusalOfApproval, takeReport, unfinished } from './report.ts';
 import { resetCursors } from './reset-cursors.ts';
 import { route } from './route.ts';
+import type { Spending } from './spend.ts';
 import { block, blockPlanned, finish, ownerOf, planBlocked, taskOfTurn } from './task.ts';
 import { warn } from './warn.ts';
 
@@ -31,7 +32,7 @@ type Answer = Extract<Input, { kind: 'attempt.output' }>;
 /** What a person vouches for is taken whatever became of the claim under which it was dispatched. */
 export function takeOutput(pen: Pen, cast: Cast, turn: Turn, answer: Answer, isVouched = false): Verdict {
   const task = taskOfTurn(pen.state, cast, turn);
-  if (!isVouched && turn.fence !== null && task?.fence !== turn.fence) return disown(pen, cast, turn);
+  if (!isVouched && turn.fence !== null && task?.fence !== turn.fence) return disown(pen, cast, turn, answer);
   const { truncated } = answer;
   const usage = answer.usage ?? FREE;
   const reading = readOutput(pen, cast, turn, answer);
@@ -59,7 +60,7 @@ export function takeVerification(pen: Pen, cast: Cast, turn: Turn, seen: Seen): 
   if (!answered) return deny('NOT_ALLOWED_NOW', `turn ${turn.id} has nothing to verify`);
   const task = taskOfTurn(pen.state, cast, turn);
   // A person gave the paths back before it was looked at, and others may have changed them since.
-  if (turn.fence !== null && task && task.fence === null) return disown(pen, cast, turn);
+  if (turn.fence !== null && task && task.fence === null) return disown(pen, cast, turn, answered);
   return conclude(pen, cast, turn, answered, seen);
 }
 
@@ -92,9 +93,9 @@ function touchedIn({ changes }: Seen): { readonly touched?: Touched } {
  * The claim of its task has ended meanwhile, so the answer comes too late; the turn is owed again under a new claim. What must
  * not run twice has run, and a person says what becomes of it.
  */
-function disown(pen: Pen, cast: Cast, turn: Turn): Verdict {
+function disown(pen: Pen, cast: Cast, turn: Turn, spending: Spending): Verdict {
   const reason = `the claim under fence ${turn.fence} is over; what came back is not taken`;
-  lose(pen, cast, turn, true, reason);
+  lose(pen, cast, turn, true, reason, spending);
   return deny('CONCURRENCY_CONFLICT', reason, { turn: turn.id, fence: turn.fence });
 }
 
@@ -204,6 +205,7 @@ function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, answer: Told, 
   const { id, attempt } = turn;
   const told = { ...(loop ? { loop } : {}), usage, ...(agent ? { agent } : {}), ...(touched ? { touched } : {}) };
   pen.write({ kind: 'attempt.refused', cast: cast.id, turn: id, attempt, output, ...told, verdict, repair });
+  if (repair && verdict.code === 'ILLEGAL_TRANSITION') setToWork(pen, cast, turn);
   warn(pen, cast);
   // An agent that never gets further is blocked, and a person is told: the cast need not end for it.
   if (verdict.code === 'RETRY_LIMIT') return stopRefused(pen, cast, turn, verdict);
@@ -225,6 +227,13 @@ function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, answer: Told, 
     );
   }
   return verdict;
+}
+
+/** A report that could not follow is given back, and giving it back is the runtime's own move: after it any may follow. */
+function setToWork(pen: Pen, cast: Cast, turn: Turn): void {
+  const text =
+    'Your last report was refused and nothing of it counts. You are set to work again: any status may follow now.';
+  pen.write({ kind: 'turn.answered', cast: cast.id, turn: turn.id, from: 'runtime', text });
 }
 
 /** A person is asked until the answer fits: each is given by hand, so it cannot go on by itself for ever. */

@@ -115,6 +115,9 @@ export function applyToCast(
     case 'attempt.lost':
       update(cast, fact.turn, { phase: 'owed', reserved: 0, brief: null });
       return;
+    case 'attempt.spent':
+      stopped(cast, fact);
+      return;
     case 'turn.unknown':
       update(cast, fact.turn, { phase: 'unknown', reserved: 0 });
       return;
@@ -348,25 +351,39 @@ function update(cast: Cast, id: number, values: Partial<Turn>): void {
   if (turn) Object.assign(turn, values);
 }
 
+/** A turn that was stopped together with its cast has nothing more to tell of that attempt. */
+function stopped(cast: Cast, fact: Extract<CastFact, { kind: 'attempt.spent' }>): void {
+  const turn = cast.turns[fact.turn];
+  count(cast, turn, fact);
+  if (turn?.attempt !== fact.attempt || cast.status === 'running') return;
+  if (turn.phase !== 'running' && turn.phase !== 'verifying') return;
+  Object.assign(turn, { phase: 'owed', reserved: 0, brief: null, answered: null });
+}
+
 type Settled = { readonly turn: number; readonly usage: Usage; readonly agent?: AgentNote };
 
 /** An attempt gave a recorded outcome: its usage counts, its reservation ends, its scripted turn is used up. */
-function settle(cast: Cast, { turn: id, usage, agent }: Settled): Turn | undefined {
-  const turn = cast.turns[id];
+function settle(cast: Cast, fact: Settled): Turn | undefined {
+  const turn = cast.turns[fact.turn];
   if (!turn) return undefined;
+  count(cast, turn, fact);
+  if (turn.script) cast.scripted[turn.script.key] = (cast.scripted[turn.script.key] ?? 0) + 1;
+  turn.reserved = 0;
+  turn.script = null;
+  return turn;
+}
+
+function count(cast: Cast, turn: Turn | undefined, { usage, agent }: Settled): void {
   if (agent?.unpriced) cast.unpriced += usage.input + usage.output;
   const { input, output, cost } = cast.usage;
   cast.usage = {
     ...{ input: input + usage.input, output: output + usage.output, cost: cost + usage.cost },
     ...(cast.usage.estimated || usage.estimated ? { estimated: true } : {}),
   };
+  if (!turn) return;
   const peak = cast.peaks[turn.socket] ?? { tokens: 0, cost: 0 };
   const tokens = Math.max(peak.tokens, usage.input + usage.output);
   if (tokens > 0 || usage.cost > 0) cast.peaks[turn.socket] = { tokens, cost: Math.max(peak.cost, usage.cost) };
-  if (turn.script) cast.scripted[turn.script.key] = (cast.scripted[turn.script.key] ?? 0) + 1;
-  turn.reserved = 0;
-  turn.script = null;
-  return turn;
 }
 
 function ended(cast: Cast, status: Cast['status'], code: string | null, reason: string, at: number): void {

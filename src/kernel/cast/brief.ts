@@ -1,5 +1,6 @@
 // What an agent is told for one turn: its prompt, the slots the prompt names, a bounded part of what came before, and
 // the format of its answer. Never a dump of the state; never longer than the cap.
+import type { AgentMateria } from '../graph/config.ts';
 import { render } from '../graph/path.ts';
 import { isObject, isText, type JsonObject } from '../json.ts';
 import { assignmentOf } from '../ledger/wire.ts';
@@ -29,14 +30,41 @@ type Section = { readonly text: string; readonly optional: boolean };
  * `pinned` says that the prompt was attested: then it goes to the agent as it was hashed, without slots and never cut, as
  * its system prompt or in front of the rest.
  */
-export function briefFor(
-  { state, dialects }: Pick<Pen, 'state' | 'dialects'>,
-  cast: Cast,
-  turn: Turn,
-  pinned = false,
-): string {
+export function briefFor(pen: Writer, cast: Cast, turn: Turn, pinned = false): string {
   const materia = materiaOf(cast, turn.socket);
   if (materia.type === 'utility') return '';
+  const bytesMax = cap(cast, turn);
+  const sections = sectionsOf(pen, cast, turn, materia, pinned);
+  if (!isInFront(cast, turn, pinned)) return fitted(sections, bytesMax);
+  const left = Math.max(BESIDE_PROMPT_BYTES_MIN, bytesMax - utf8Length(materia.prompt));
+  return `${materia.prompt}\n\n${fitted(sections, left)}`;
+}
+
+/** How long the brief is when everything that may give way has done so, and nothing that must stay was cut. */
+export function bytesThatStay(pen: Writer, cast: Cast, turn: Turn): number {
+  const materia = materiaOf(cast, turn.socket);
+  if (materia.type === 'utility') return 0;
+  const pinned = turn.attestation !== null;
+  const texts = sectionsOf(pen, cast, turn, materia, pinned)
+    .filter(({ text, optional }) => text !== '' && !optional)
+    .map(({ text }) => text);
+  return utf8Length((isInFront(cast, turn, pinned) ? [materia.prompt, ...texts] : texts).join('\n\n'));
+}
+
+/** A pinned prompt that is no system prompt stands in front of the rest, where it is told at all. */
+function isInFront(cast: Cast, turn: Turn, pinned: boolean): boolean {
+  return pinned && !takesSystem(cast, turn) && !isContinued(cast, turn);
+}
+
+type Writer = Pick<Pen, 'state' | 'dialects'>;
+
+function sectionsOf(
+  { state, dialects }: Writer,
+  cast: Cast,
+  turn: Turn,
+  materia: AgentMateria,
+  pinned: boolean,
+): readonly Section[] {
   const socket = socketOf(cast, turn.socket);
   const dialect = dialects[socket.contract];
   const contract = contractFor(cast, turn);
@@ -47,12 +75,11 @@ export function briefFor(
     : dialect.brief(contract);
   const answer = offersTools(cast, turn) ? `${format}\n\n${OFFER}` : format;
   // In the same conversation the agent still has its brief; only what is wrong with its answer is new.
-  if (turn.refusal && continuedSession(cast, turn))
-    return fitted([must(block('Your answer', answer))], cap(cast, turn));
-  if (turn.exchange.length > 0 && continuedSession(cast, turn)) {
-    return fitted([must(block('What is new', soFar(turn, true))), must(block('Your answer', answer))], cap(cast, turn));
+  if (isContinued(cast, turn)) {
+    const news = turn.refusal ? '' : block('What is new', soFar(turn, true));
+    return [must(news), must(block('Your answer', answer))];
   }
-  const sections: Section[] = [
+  return [
     must(prompt),
     must(isApart ? (materia.system ?? '') : ''),
     must(
@@ -71,9 +98,11 @@ export function briefFor(
     may(resultBefore(cast, turn)),
     must(block('Your answer', answer)),
   ];
-  if (!pinned || isApart) return fitted(sections, cap(cast, turn));
-  const left = Math.max(BESIDE_PROMPT_BYTES_MIN, cap(cast, turn) - utf8Length(materia.prompt));
-  return `${materia.prompt}\n\n${fitted(sections, left)}`;
+}
+
+/** The agent remembers its brief: it is told only what is new. */
+function isContinued(cast: Cast, turn: Turn): boolean {
+  return (turn.refusal !== null || turn.exchange.length > 0) && continuedSession(cast, turn) !== null;
 }
 
 /** However long a pinned prompt is, so much is left for the task itself. */

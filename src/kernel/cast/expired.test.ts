@@ -61,7 +61,6 @@ const STEERING: [string, Request, string][] = [
   ['the clock', { kind: 'clock.rang', cast: 'c' }, 'completed'],
   ['a resume', { kind: 'cast.resume', cast: 'c', reason: 'on' }, 'completed'],
   ['an answer to another question', { kind: 'turn.answer', cast: 'c', turn: 7, output: 'x' }, 'completed'],
-  ['a change of the budget', { kind: 'budget.change', cast: 'c', maxTokens: 1_000_000 }, 'completed'],
   ['a decision about the turn', { kind: 'turn.decide', cast: 'c', turn: 1, choice: 'fail' }, 'failed'],
   ['an abort', { kind: 'cast.abort', cast: 'c', reason: 'enough' }, 'aborted'],
 ];
@@ -78,6 +77,57 @@ test.each(STEERING)('%s notes at its time that the permission is over, and not b
   if (status === 'completed')
     expect(late.all('attempt.started').at(-1)?.brief).toContain('P-1 expired before it was used');
   expect(replayed(late.entries)).toEqual(late.state);
+});
+
+const EXECUTOR = { host: 'h', pid: 1, startTime: '1' };
+const PRESENTED = {
+  ...{ argv: ['deploy'], marks: [], seal: 's', cwd: '/w', programs: {}, places: {}, files: {}, envMarks: {} },
+  ...{ policy: 'p', log: 'l', keyId: 'k' },
+};
+const ALONE: [string, Request, string][] = [
+  ['a change of the budget', { kind: 'budget.change', cast: 'c', maxTokens: 1_000_000 }, 'OK'],
+  ['a pause', { kind: 'cast.pause', cast: 'c', reason: 'stop' }, 'NOT_ALLOWED_NOW'],
+  ['another cast', { kind: 'cast.abort', cast: 'other', reason: 'enough' }, 'UNKNOWN_CAST'],
+  [
+    'another approval',
+    { kind: 'approval.decide', id: 'P-2', choice: 'approve', reason: '', isAgent: false },
+    'UNKNOWN_APPROVAL',
+  ],
+  [
+    'an agent that decides',
+    { kind: 'approval.decide', id: 'P-1', choice: 'approve', reason: '', isAgent: true },
+    'APPROVER_IS_AGENT',
+  ],
+  ['a sweep', { kind: 'approval.sweep' }, 'OK'],
+  [
+    'its use',
+    { kind: 'approval.use', id: 'P-1', presented: PRESENTED, requester: 'a1', executor: EXECUTOR },
+    'APPROVAL_EXPIRED',
+  ],
+];
+
+test.each(ALONE)(
+  'a cast that stands still is not set to work by who does not carry it on: %s',
+  (_name, request, code) => {
+    const cast = asking();
+    expect(cast.tell(request, END).code).toBe(code);
+    expect(cast.cast.status).toBe('waiting');
+    expect([...cast.all('approval.expired'), ...cast.all('cast.resumed')]).toEqual([]);
+  },
+);
+
+test.each([
+  ['approve', { kind: 'approval.decide', id: 'P-1', choice: 'approve', reason: '', isAgent: false }],
+  ['reject', { kind: 'approval.decide', id: 'P-1', choice: 'reject', reason: 'no', isAgent: false }],
+  ['answer', { kind: 'turn.answer', cast: 'c', turn: 1, output: 'x' }],
+] as const)('%s comes too late, and the agent that waits is told', (_name, request) => {
+  const cast = asking();
+  expect(cast.tell(request, END)).toMatchObject({
+    code: 'APPROVAL_EXPIRED',
+    reason: expect.stringContaining('expired'),
+  });
+  expect(cast.all('approval.expired')).toHaveLength(1);
+  expect(cast.cast.status).toBe('running');
 });
 
 test('whoever carries on a cast that waits for a permission is told how it is given or refused', () => {

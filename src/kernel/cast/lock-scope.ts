@@ -1,12 +1,13 @@
 // Which paths a turn may change: what its socket says, else its materia, else everything for an agent that writes code and
-// nothing for one that only reads. A person's own command is bound only where its scope is written down.
+// nothing for one that only reads. A person's own command, a utility, has no tools that could say so: it is bound only where
+// its scope is written down.
 import type { Materia, Rules, Socket } from '../graph/config.ts';
 import { render } from '../graph/path.ts';
 import { PATH_CHARS_MAX } from '../ledger/create.ts';
 import { normalPath, PATH_FAULTS } from '../ledger/path.ts';
 import { coverOf } from '../ledger/path-key.ts';
 import { refusalOfGoverning } from '../ledger/scope.ts';
-import type { Cast, Item } from '../state.ts';
+import { type Cast, type Item, type Turn, walkOf } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
 import { scopeOf } from './item.ts';
 import { materiaOf, socketOf } from './pen.ts';
@@ -39,9 +40,25 @@ export function lockScopeOf(cast: Cast, sockets: readonly string[], item: Item |
   return { ok: true, paths: apart([...paths]) };
 }
 
-/** Whether what a turn of this socket changes is compared with its scope. */
+/** Whether a turn of this socket has paths of its own, and what it changes is compared with them. */
 export function isBound(cast: Cast, socket: string): boolean {
   return templatesOf(cast, socket).length > 0;
+}
+
+/**
+ * Why a turn of this socket may change no file, in words; null where it may change some. Where items of a list are worked on
+ * by several sockets, the paths of the item's task are those of the others: they make no writer of who only reads.
+ */
+export function readsOnly(cast: Cast, socket: string): string | null {
+  const [its, materia] = [socketOf(cast, socket), materiaOf(cast, socket)];
+  if (scopeIn(its, materia)?.length !== 0) return null;
+  const isWritten = (its.lockScope ?? materia.lockScope) !== null;
+  return isWritten || materia.type === 'utility' ? 'its lockScope is empty' : `its tools are ${String(materia.tools)}`;
+}
+
+/** Whether the turn works in the directory itself, where people write as well. */
+export function worksInPlace(cast: Cast, turn: Turn): boolean {
+  return cast.root === undefined && walkOf(cast, turn)?.place === undefined;
 }
 
 /** Whether any turn of a cast by these rules may change files and is held to its scope. */
@@ -61,13 +78,18 @@ function templatesOf(cast: Cast, socket: string): readonly string[] {
   return templatesIn(socketOf(cast, socket), materiaOf(cast, socket));
 }
 
-function templatesIn({ lockScope }: Socket, materia: Materia): readonly string[] {
+function templatesIn(socket: Socket, materia: Materia): readonly string[] {
+  return scopeIn(socket, materia) ?? [];
+}
+
+/** Null where nothing says what may be changed. */
+function scopeIn({ lockScope }: Socket, materia: Materia): readonly string[] | null {
   return lockScope ?? materia.lockScope ?? byTools(materia);
 }
 
-function byTools(materia: Materia): readonly string[] {
-  if (materia.type === 'utility' || materia.tools === 'none' || materia.tools === 'readOnly') return [];
-  return EVERYTHING;
+function byTools(materia: Materia): readonly string[] | null {
+  if (materia.type === 'utility') return null;
+  return materia.tools === 'none' || materia.tools === 'readOnly' ? [] : EVERYTHING;
 }
 
 function apart(paths: readonly string[]): readonly string[] {

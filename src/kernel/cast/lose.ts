@@ -4,10 +4,19 @@ import { take } from '../ledger/claim.ts';
 import type { Cast, Turn } from '../state.ts';
 import { allow, type Verdict } from '../verdict.ts';
 import type { Pen } from './pen.ts';
+import { type Spending, spend } from './spend.ts';
 import { taskOfTurn } from './task.ts';
 import { runsOnce, waitIfUnknown } from './unknown.ts';
 
-export function lose(pen: Pen, cast: Cast, turn: Turn, mayHaveRun: boolean, reason: string): Verdict {
+export function lose(
+  pen: Pen,
+  cast: Cast,
+  turn: Turn,
+  mayHaveRun: boolean,
+  reason: string,
+  spending: Spending = {},
+): Verdict {
+  spend(pen, cast, turn, spending);
   const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt, reason };
   if (!runsOnce(cast, turn) || !mayHaveRun) {
     pen.write({ kind: 'attempt.lost', ...common });

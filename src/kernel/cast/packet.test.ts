@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { always, exit, graph, no, notSatisfied, plan, satisfied } from '../../../test/loadouts.ts';
 import { type Play, play } from '../../../test/play.ts';
-import { packetOf } from './packet.ts';
+import type { JsonObject } from '../json.ts';
+import { packetOf, watchOf } from './packet.ts';
 
 const packet = ({ cast, turn }: Play) => packetOf(cast, turn);
 
@@ -51,4 +52,57 @@ test('outside a loop it gets no item', () => {
   const cast = play({ config: graph({ 'Socket-1': { materia: 'Tool' } }), agents: { Tool: [{}] }, hold: true });
   const nothing = { item: null, itemKey: null, itemLabel: null, cursor: null, cursors: {}, rework: [] };
   expect(packet(cast).utility).toEqual({ request: 'do it', state: {}, ...nothing });
+});
+
+const reader = { prompt: 'Look.', tools: 'readOnly' };
+const writer = { prompt: 'Write.', tools: 'coding' };
+const command = { runner: 'command', command: ['x'] };
+const model = { model: 'm' };
+
+test.each<[string, JsonObject, boolean, boolean]>([
+  ['a program that may only read', { ...reader, ...command }, true, true],
+  ['a program that keeps its reader from writing', { ...reader, runner: 'claude' }, false, true],
+  ['a program that keeps from writing who has no tools', { ...reader, tools: 'none', runner: 'codex' }, false, true],
+  ['a program of which a reader has paths', { ...reader, runner: 'pi', lockScope: ['notes'] }, true, false],
+  ['a program that may write', { ...writer, runner: 'pi' }, true, false],
+  ['a program with an empty scope', { ...writer, ...command, lockScope: [] }, true, true],
+  ['a program that only reads and has paths', { ...reader, ...command, lockScope: ['notes'] }, true, false],
+  ['a utility', { type: 'utility', command: ['x'] }, true, false],
+  ['a utility with an empty scope', { type: 'utility', command: ['x'], lockScope: [] }, true, true],
+  ['a model that is asked directly', { ...writer, ...model, runner: 'openai' }, false, false],
+  ['a model that may only read', { ...reader, ...model, runner: 'anthropic' }, false, true],
+  ['a person with paths', { ...writer, runner: 'person' }, true, false],
+  ['a person without any', { ...reader, runner: 'person' }, false, true],
+])('of %s: whether its changes are noted, and whether it may make none', (_who, M, files, readsOnly) => {
+  const cast = play({ config: graph({ 'Socket-1': { materia: 'M' } }, { materia: { M } }) });
+  expect(watchOf(cast.state, cast.cast, cast.turn)).toMatchObject({ files, readsOnly });
+});
+
+test('in a worktree nobody else writes, so that every program is looked at', () => {
+  const M = { ...reader, runner: 'claude' };
+  const { state, cast, turn } = play({ config: graph({ 'Socket-1': { materia: 'M' } }, { materia: { M } }) });
+  expect(watchOf(state, { ...cast, root: '/w' }, turn)).toMatchObject({ files: true, readsOnly: true });
+});
+
+test('what a program left before a model took over is still looked at, and not before it had a turn', () => {
+  const of = (runner: string, fallback: string, choice: number) => {
+    const M = { ...reader, ...model, runner, fallbacks: [{ runner: fallback, model: 'm' }] };
+    const { state, cast, turn } = play({ config: graph({ 'Socket-1': { materia: 'M' } }, { materia: { M } }) });
+    return watchOf(state, { ...cast, root: '/w' }, { ...turn, choice }).files;
+  };
+  expect([of('claude', 'openai', 0), of('claude', 'openai', 1)]).toEqual([true, true]);
+  expect([of('openai', 'claude', 0), of('openai', 'claude', 1)]).toEqual([false, true]);
+});
+
+test('of a script no files are looked at, unless it has paths', () => {
+  const of = (materia: string) => {
+    const config = graph({ 'Socket-1': { materia } });
+    const { state, cast, turn } = play({ config, agents: { [materia]: ['x'] }, hold: true });
+    return watchOf(state, cast, turn);
+  };
+  expect([of('Judge'), of('Tool'), of('Write')].map(({ files, looks }) => [files, looks])).toEqual([
+    [false, false],
+    [false, false],
+    [true, false],
+  ]);
 });

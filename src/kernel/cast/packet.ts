@@ -7,10 +7,10 @@ import { withPinnedPrompt } from '../trust/pinned.ts';
 import { type TrustWatch, trustWatchOf } from '../trust/watch.ts';
 import { agentIdOfTurn } from '../turn/contract-for.ts';
 import { timeoutOf } from './budget.ts';
-import { chosenMateria, continuedSession } from './choice.ts';
+import { choicesOf, chosenMateria, continuedSession } from './choice.ts';
 import { isWatched } from './dispatch.ts';
 import { cursorName, scopeOf } from './item.ts';
-import { isBound } from './lock-scope.ts';
+import { isBound, readsOnly, worksInPlace } from './lock-scope.ts';
 import { offersTools } from './offer.ts';
 import { materiaOf, socketOf } from './pen.ts';
 import { artifactsOf } from './report.ts';
@@ -73,6 +73,8 @@ export type Watch = {
   readonly begins: 'first' | 'over' | 'on';
   /** The paths that are its own while others run beside it; null where it runs alone. */
   readonly beside: readonly string[] | null;
+  /** Whether it may change no file, whatever paths its task has. */
+  readonly readsOnly: boolean;
   /** Whether the turn begins anew; else what was seen before its first attempt still counts. */
   readonly isFresh: boolean;
   /** Whether anything beside its answer is to be seen at all. */
@@ -125,16 +127,43 @@ export function watchOf({ ledger, trust }: Pick<State, 'ledger' | 'trust'>, cast
     title: turn.item?.label ?? null,
     begins: turn.attempt === 0 ? 'first' : beginsOver(cast, turn) ? 'over' : 'on',
     beside: turn.lane === null ? null : (task?.lockScope ?? []),
+    readsOnly: readsOnly(cast, turn.socket) !== null,
     isFresh: turn.seal === null,
     looks: isWatched({ ledger }, cast, turn),
     trust: trustWatchOf(trust, cast, turn),
-    files: task !== null && isBound(cast, turn.socket),
+    files: mayTouch(cast, turn, task),
     checks: task && isDone && isChecked(cast, turn.socket) ? task.checkers : {},
     checkers: cast.rules.checkers,
     approval: approvalOf(cast, turn),
     artifacts: turn.answered ? artifactsOf(cast, turn, turn.answered.handoff) : [],
     slot: slotOf(cast, turn),
   };
+}
+
+/** A model that is asked directly has no hands. */
+const WITHOUT_HANDS: readonly string[] = ['openai', 'anthropic'];
+/** What they write is their own business, unless they were given paths for it. */
+const BY_AGREEMENT: readonly string[] = ['person', 'scripted'];
+
+/** Programs that keep an agent whose tools only read from writing. */
+const WITH_GUARD: readonly string[] = ['claude', 'codex', 'pi'];
+
+/**
+ * Whether files may change by the turn: by a program always, whatever its tools are meant to be, unless it keeps its agent
+ * from writing itself and works where people do: there the change of a person would be taken for the agent's. What an earlier
+ * choice of the turn left counts for the one that answers.
+ */
+function mayTouch(cast: Cast, turn: Turn, task: Task | null): boolean {
+  const hasPaths = task !== null && isBound(cast, turn.socket);
+  if (isScripted(cast, turn.socket)) return hasPaths;
+  const materia = materiaOf(cast, turn.socket);
+  if (materia.type === 'utility') return true;
+  const tried = choicesOf(materia).slice(0, turn.choice + 1);
+  const isGuarded = (materia.tools === 'none' || materia.tools === 'readOnly') && worksInPlace(cast, turn);
+  return tried.some(({ runner }) => {
+    if (WITHOUT_HANDS.includes(runner) || (isGuarded && !hasPaths && WITH_GUARD.includes(runner))) return false;
+    return hasPaths || !BY_AGREEMENT.includes(runner);
+  });
 }
 
 function isChecked(cast: Cast, socket: string): boolean {

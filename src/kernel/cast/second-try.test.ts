@@ -1,6 +1,6 @@
 // What follows an attempt without an answer. Each row tells a fault and what the next attempt is; the stories tell where it ends.
 import { expect, test } from 'vitest';
-import { graph } from '../../../test/loadouts.ts';
+import { always, graph } from '../../../test/loadouts.ts';
 import { type Play, play, replayed } from '../../../test/play.ts';
 import type { Code } from '../codes.ts';
 import type { AgentNote, Fault } from '../fact.ts';
@@ -63,7 +63,13 @@ test.each<[string, JsonObject, Code | null, Fault, object]>([
   ['the output never ended', {}, 'OUTPUT_FLOOD', 'refused', {}],
   ['the wait would be longer than an hour', {}, 'RATE_LIMITED', 'transport', { retryAfterMs: 3_600_001 }],
   ['a model has no own one to fall back on', { runner: 'openai', model: 'a' }, 'MODEL_UNAVAILABLE', 'refused', {}],
-  ['the brief is short already', { prompt: 'x' }, 'CONTEXT_OVERFLOW', 'refused', {}],
+  [
+    'nothing can be left out of a short brief',
+    { runner: 'openai', model: 'a', prompt: 'x' },
+    'CONTEXT_OVERFLOW',
+    'refused',
+    {},
+  ],
 ])('nothing is tried again where %s, and the finer code is in the details', (_what, materia, code, fault, more) => {
   const cast = asking(materia);
   expect(fails(cast, code, fault, more)).toMatchObject({ again: false });
@@ -134,6 +140,64 @@ test('a brief is halved once', () => {
   const [first = '', second = ''] = cast.briefs('Socket-1');
   expect(second.length).toBeLessThanOrEqual(first.length / 2);
   expect(fails(cast, 'CONTEXT_OVERFLOW')).toMatchObject({ again: false });
+});
+
+test.each<[string, JsonObject, JsonObject | null, object]>([
+  [
+    'without what came before, where anything did',
+    { runner: 'openai', model: 'a', prompt: 'Go on.' },
+    { satisfied: true, context: 'What was found out. '.repeat(20) },
+    {
+      again: true,
+      reason: expect.stringMatching(/^why; tried once more with a brief of at most \d+ bytes instead of/),
+    },
+  ],
+  [
+    'in a new conversation, where its program fills one',
+    { runner: 'codex', prompt: 'Go on.' },
+    null,
+    { again: true, reason: expect.stringMatching(/nothing can be left out, so it is tried once more in a new conv/) },
+  ],
+  [
+    'not at all, where nothing is left to leave out, and it says so',
+    { runner: 'openai', model: 'a', prompt: 'Go on.' },
+    null,
+    { again: false, reason: expect.stringMatching(/nothing can be left out, so it is not tried again$/) },
+  ],
+])('a short brief that was too long is tried once more %s', (_what, materia, before, failed) => {
+  const Ask = { tools: 'none', parse: 'json', ...materia };
+  const First = { tools: 'none', prompt: 'Begin.', parse: 'json' };
+  const sockets = before
+    ? { 'Socket-1': { materia: 'First', edges: [always('Socket-2')] }, 'Socket-2': { materia: 'Ask' } }
+    : { 'Socket-1': { materia: 'Ask' } };
+  const cast = play({ config: graph(sockets, { materia: { First, Ask } }) });
+  const socket = before ? 'Socket-2' : 'Socket-1';
+  prepare(cast);
+  if (before) {
+    cast.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt: 1, output: JSON.stringify(before) }, NOW);
+    cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 2, attempt: 1 }, NOW);
+  }
+  const turn = before ? 2 : 1;
+  const overflow = { kind: 'attempt.failed', cast: 'c', turn, fault: 'refused', reason: 'why' } as const;
+  cast.tell({ ...overflow, attempt: 1, code: 'CONTEXT_OVERFLOW' }, NOW);
+  expect(cast.all('attempt.failed').at(-1)).toMatchObject({ cause: 'CONTEXT_OVERFLOW', ...failed });
+  if (!('again' in failed && failed.again)) {
+    expect(cast.facts.at(-1)).toMatchObject({ kind: 'cast.failed', details: { cause: 'CONTEXT_OVERFLOW' } });
+    return;
+  }
+  cast.tell({ kind: 'turn.prepared', cast: 'c', turn, attempt: 2 }, NOW);
+  const [first = '', second = ''] = cast.briefs(socket);
+  expect(second.includes('What was found out.')).toBe(false);
+  expect(first.includes('What was found out.')).toBe(before !== null);
+  expect(second.startsWith('Go on.') && second.endsWith(first.slice(first.indexOf('## Your answer')))).toBe(true);
+  cast.tell({ ...overflow, attempt: 2, code: 'CONTEXT_OVERFLOW' }, NOW);
+  expect(cast.all('attempt.failed').at(-1)).toMatchObject({ again: false, reason: expect.stringMatching(/already/) });
+  expect(replayed(cast.entries)).toEqual(cast.state);
+});
+
+test('of a person who stands in it is not said which model they are', () => {
+  const failed = fails(asking({ fallbacks: [{ runner: 'person' }] }), 'AGENT_UNAVAILABLE');
+  expect(failed?.reason).toBe('why; a person is asked instead');
 });
 
 const SESSION = { runner: 'claude', id: 'abc', usage: { input: 5, output: 1, cost: 0 } };

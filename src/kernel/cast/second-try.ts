@@ -5,8 +5,9 @@ import type { CastFact } from '../fact.ts';
 import type { Input } from '../input.ts';
 import type { Cast, Turn } from '../state.ts';
 import { utf8Length } from '../utf8-length.ts';
-import { choiceName, choicesOf, nextChoice } from './choice.ts';
-import { materiaOf } from './pen.ts';
+import { bytesThatStay } from './brief.ts';
+import { choiceName, choicesOf, chosenMateria, nextChoice } from './choice.ts';
+import { materiaOf, type Pen } from './pen.ts';
 
 /** A crash or a dropped connection is tried once more. */
 const FAULT_RETRIES_MAX = 1;
@@ -15,8 +16,10 @@ const WAITS_MAX = 3;
 const WAIT_MS = 60_000;
 /** A longer wait than this is a person's to decide. */
 const WAIT_MS_MAX = 3_600_000;
-/** Below this there is nothing left to leave out. */
+/** What has to stay is not cut to less than this. */
 const BRIEF_BYTES_MIN = 1_024;
+/** Programs that begin a conversation of their own, and fill it with what their tools read. */
+const CONVERSING: readonly string[] = ['claude', 'codex', 'pi'];
 
 type Next = Pick<
   Extract<CastFact, { kind: 'attempt.failed' }>,
@@ -29,6 +32,7 @@ export type SecondTry = { readonly next: Next; readonly told: string };
 const NONE: SecondTry = { next: { again: false }, told: '' };
 
 export function secondTry(
+  pen: Pen,
   cast: Cast,
   turn: Turn,
   {
@@ -36,15 +40,14 @@ export function secondTry(
     code: cause,
     retryAfterMs,
   }: Pick<Extract<Input, { kind: 'attempt.failed' }>, 'fault' | 'code' | 'retryAfterMs'>,
-  at: number,
 ): SecondTry {
-  const found = cause === undefined ? null : byCause(cast, turn, cause, retryAfterMs, at);
+  const found = cause === undefined ? null : byCause(pen, cast, turn, cause, retryAfterMs);
   if (found) return found;
   if (fault !== 'crash' && fault !== 'transport') return NONE;
   return turn.faults < FAULT_RETRIES_MAX ? { next: { again: true }, told: 'tried once more' } : NONE;
 }
 
-function byCause(cast: Cast, turn: Turn, cause: Code, retryAfterMs: number | undefined, at: number): SecondTry | null {
+function byCause(pen: Pen, cast: Cast, turn: Turn, cause: Code, retryAfterMs: number | undefined): SecondTry | null {
   const other = otherChoice(cast, turn, cause);
   if (other) return other;
   switch (cause) {
@@ -52,9 +55,9 @@ function byCause(cast: Cast, turn: Turn, cause: Code, retryAfterMs: number | und
       if (turn.session === null) return null;
       return { next: { again: true, forgetsSession: true }, told: 'tried again in a new conversation' };
     case 'CONTEXT_OVERFLOW':
-      return shortened(cast, turn);
+      return shortened(pen, cast, turn);
     case 'RATE_LIMITED':
-      return patience(turn, retryAfterMs ?? WAIT_MS, at) ?? NONE;
+      return patience(turn, retryAfterMs ?? WAIT_MS, pen.at) ?? NONE;
     default:
       return null;
   }
@@ -66,22 +69,31 @@ function otherChoice(cast: Cast, turn: Turn, cause: Code): SecondTry | null {
   const choice = nextChoice(materia, turn.choice, cause, turn.faults >= FAULT_RETRIES_MAX);
   const named = choice === null ? undefined : choicesOf(materia)[choice];
   if (choice === null || !named) return null;
-  return { next: { again: true, choice }, told: `${choiceName(named)} is tried instead` };
+  const told = named.runner === 'person' ? 'a person is asked instead' : `${choiceName(named)} is tried instead`;
+  return { next: { again: true, choice }, told };
 }
 
-/** Half of what was too long. A conversation that had grown too long is left behind as well. */
-function shortened(cast: Cast, turn: Turn): SecondTry | null {
-  if (turn.briefBytesMax !== null) return null;
-  const size = Math.min(cast.rules.limits.maxBriefBytes, utf8Length(turn.brief ?? ''));
-  const briefBytesMax = Math.floor(size / 2);
-  const forgets = turn.session === null ? {} : { forgetsSession: true };
+/** Less than was too long, once: half of a long brief, a short one without what came before, or the same in a new conversation. */
+function shortened(pen: Pen, cast: Cast, turn: Turn): SecondTry {
+  if (turn.briefBytesMax !== null) return { ...NONE, told: 'it had been shortened already, and is not tried again' };
+  const { maxBriefBytes } = cast.rules.limits;
   if (turn.session !== null) {
     // The brief was short and the conversation was not: a new one gets the whole brief.
-    const next = { again: true, briefBytesMax: cast.rules.limits.maxBriefBytes, ...forgets };
+    const next = { again: true, briefBytesMax: maxBriefBytes, forgetsSession: true };
     return { next, told: 'tried again in a new conversation' };
   }
-  if (briefBytesMax < BRIEF_BYTES_MIN) return null;
-  const told = `tried once more with a brief of at most ${briefBytesMax} bytes instead of ${size}`;
+  const size = Math.min(maxBriefBytes, utf8Length(turn.brief ?? ''));
+  const half = Math.floor(size / 2);
+  const briefBytesMax = half < BRIEF_BYTES_MIN ? Math.min(size, bytesThatStay(pen, cast, turn)) : half;
+  if (briefBytesMax < size) {
+    const told = `tried once more with a brief of at most ${briefBytesMax} bytes instead of ${size}`;
+    return { next: { again: true, briefBytesMax }, told };
+  }
+  const short = `of its brief of ${size} bytes nothing can be left out`;
+  const materia = chosenMateria(cast, turn);
+  if (materia.type === 'utility' || !CONVERSING.includes(materia.runner))
+    return { ...NONE, told: `${short}, so it is not tried again` };
+  const told = `${short}, so it is tried once more in a new conversation, without what it had read in this one`;
   return { next: { again: true, briefBytesMax }, told };
 }
 

@@ -29,7 +29,7 @@ export function takeFault(
     : fault === 'timeout'
       ? { next: { again: isAgent && mayTryAgain(cast, turn, task) }, told: '' }
       : isAgent || isScripted(cast, turn.socket)
-        ? secondTry(cast, turn, input, pen.at)
+        ? secondTry(pen, cast, turn, input)
         : { next: { again: false }, told: '' };
   const { again } = next;
   const usage = input.usage ?? FREE;

@@ -1,6 +1,7 @@
 // The second door: what must hold before a handoff that was read is accepted. The gates stand in their order; the first
 // refusal counts.
 import type { SealedRequest } from '../approval/request.ts';
+import { isBound, readsOnly, worksInPlace } from '../cast/lock-scope.ts';
 import { taskOfTurn } from '../cast/task.ts';
 import { isUnstated } from '../cast/task-words.ts';
 import type { Handoff } from '../dialect.ts';
@@ -11,8 +12,8 @@ import { refusalOfOtherWorklog } from '../ledger/finish.ts';
 import { rivalOf } from '../ledger/lock-tree.ts';
 import { normalPath } from '../ledger/path.ts';
 import type { Check } from '../ledger/request.ts';
-import { refusalOfChanges } from '../ledger/scope.ts';
-import { keyOf, type Task, tasksOf } from '../ledger/state.ts';
+import { refusalOfAnyChange, refusalOfChanges } from '../ledger/scope.ts';
+import { keyOf, MAIN_ROOT, type Task, tasksOf } from '../ledger/state.ts';
 import { type Cast, type State, type Turn, walkOf } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
 import { reportsStatus, stepOf } from './status.ts';
@@ -35,7 +36,7 @@ export function refusedBeforeAccept(state: State, cast: Cast, turn: Turn, handof
   const task = taskOfTurn(state, cast, turn);
   return (
     refusalOfSeal(turn, seen.seal) ??
-    (task && refusalOfScope(state, cast, turn, task, seen.changes)) ??
+    refusalOfScope(state, cast, turn, task, seen.changes) ??
     stepOf(cast, turn, handoff).refusal ??
     (task && refusalOfResult(cast, turn, task, handoff, seen.checks))
   );
@@ -48,21 +49,48 @@ function refusalOfSeal(turn: Turn, seal: string | null): Denied | null {
   return deny('SCOPE_VIOLATION', reason, { socket: turn.socket, scope: '.baton' });
 }
 
+/** Whoever may change nothing is held to that, whoever has paths to them, and a utility without any to nothing. */
+function refusalOfScope(
+  state: State,
+  cast: Cast,
+  turn: Turn,
+  task: Task | null,
+  changes: Seen['changes'],
+): Denied | null {
+  if (Object.keys(changes).length === 0) return null;
+  const why = readsOnly(cast, turn.socket);
+  if (why !== null) return refusalOfReader(cast, turn, why, ownChanges(state, cast, turn, task, changes));
+  if (!task || !isBound(cast, turn.socket)) return null;
+  return refusalOfChanges(task, ownChanges(state, cast, turn, task, changes), state.ledger.locks.foldCase);
+}
+
+/** In the directory itself it may have been a person as well. */
+function refusalOfReader(cast: Cast, turn: Turn, why: string, own: readonly string[]): Denied | null {
+  const mine = worksInPlace(cast, turn) ? ' If it was you: `baton recast`.' : '';
+  const way = `If it is meant to change files, give it "tools": "coding" or a lockScope.${mine}`;
+  return refusalOfAnyChange(turn.socket, own, why, way);
+}
+
 /**
  * What changed inside another task's lock is that task's, what another turn was seen to change is that turn's, and worklogs
  * and reports, which lie outside of all scopes, each belong to their own task. In a worktree of its own nobody else writes.
  */
-function refusalOfScope(state: State, cast: Cast, turn: Turn, task: Task, changes: Seen['changes']): Denied | null {
-  const { ledger } = state;
-  const reports = new Set(tasksOf(ledger, task.run).flatMap(reportsOf));
+function ownChanges(
+  { ledger }: State,
+  cast: Cast,
+  turn: Turn,
+  task: Task | null,
+  changes: Seen['changes'],
+): readonly string[] {
+  const [root, key] = task ? [task.root, keyOf(task)] : [cast.root ?? MAIN_ROOT, ''];
+  const reports = new Set(tasksOf(ledger, cast.id).flatMap(reportsOf));
   const isAlone = walkOf(cast, turn)?.place !== undefined;
-  const own = Object.entries(changes).flatMap(([path, digest]) => {
-    if (isAlone) return reports.has(path) ? [] : [path];
-    if (Object.hasOwn(turn.excused, path) && turn.excused[path] === digest) return [];
-    const rival = rivalOf(ledger.locks, { root: task.root, path, mode: 'write', task: keyOf(task) });
-    return rival?.mode === 'write' || reports.has(path) ? [] : [path];
+  return Object.keys(changes).filter((path) => {
+    if (reports.has(path)) return false;
+    if (isAlone) return true;
+    if (Object.hasOwn(turn.excused, path) && turn.excused[path] === changes[path]) return false;
+    return rivalOf(ledger.locks, { root, path, mode: 'write', task: key })?.mode !== 'write';
   });
-  return refusalOfChanges(task, own, ledger.locks.foldCase);
 }
 
 function reportsOf({ worklogPath, reportPath }: Task): readonly string[] {

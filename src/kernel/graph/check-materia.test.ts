@@ -92,10 +92,26 @@ const rows: [rule: string, materia: Json, issues: string[]][] = [
   ['`env` lists names, not values', agent({ env: ['A=1'] }), ['INVALID_MATERIA .env']],
   ['`args` is a list', agent({ args: '--x' }), ['INVALID_MATERIA .args']],
   ['`baseUrl` is an address', agent({ baseUrl: 'localhost:11434' }), ['INVALID_MATERIA .baseUrl']],
+  [
+    '`baseUrl` holds no credential',
+    agent({ baseUrl: 'https://ann:hunter2@h/v1', fallbacks: [{ model: 'm', baseUrl: 'http://ann@h' }] }),
+    ['INVALID_MATERIA .baseUrl', 'INVALID_MATERIA .fallbacks[0].baseUrl', 'COMMAND_HOLDS_SECRET .baseUrl'],
+  ],
+  ['an @ behind the host is none', agent({ baseUrl: 'https://h/v1/@ann:x' }), []],
   ['a fallback names something', agent({ fallbacks: [{}] }), ['INVALID_MATERIA .fallbacks']],
   ['a fallback is on a known runner', agent({ fallbacks: [{ runner: 'gpt' }] }), ['INVALID_MATERIA .fallbacks']],
   ['a fallback has an address', agent({ fallbacks: [{ model: 'm', baseUrl: 'x' }] }), ['INVALID_MATERIA .fallbacks']],
   ['a model has no tools', agent({ runner: 'openai', model: 'm', tools: 'coding' }), ['INVALID_MATERIA .tools']],
+  [
+    'a model that stands in has none either',
+    agent({ tools: 'coding', fallbacks: [{ runner: 'codex' }, { runner: 'openai', model: 'm' }] }),
+    ['INVALID_MATERIA .fallbacks[1].runner'],
+  ],
+  [
+    'that a model has no tools is said once',
+    agent({ runner: 'openai', model: 'm', tools: 'coding', fallbacks: [{ model: 'n' }] }),
+    ['INVALID_MATERIA .tools'],
+  ],
   ['a model is named', agent({ runner: 'openai', tools: 'none' }), ['INVALID_MATERIA .model']],
   ['a blank model is none', agent({ runner: 'anthropic', tools: 'none', model: ' ' }), ['INVALID_MATERIA .model']],
   [

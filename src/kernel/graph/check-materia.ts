@@ -1,6 +1,7 @@
 // Checks of materia definitions: the reusable behaviours, wherever they are placed.
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
 import { given, isGenerator, namedContract, namedParse, parseFor, typeOfMateria } from './authored.ts';
+import { checkAddresses } from './check-address.ts';
 import { checkAssign } from './check-assign.ts';
 import { checkRunner } from './check-runner.ts';
 import { RUNNERS, WIRES } from './config.ts';
@@ -186,6 +187,7 @@ function* checkAgent(materia: JsonObject, path: string): Findings {
     yield error('INVALID_MATERIA', `${path}.tools`, `An agent needs a tool scope. Write ${TOOLS.wants}.`);
   }
   yield* checkRunner(materia, path);
+  yield* checkAddresses(materia, path);
 }
 
 function* checkUtility(materia: JsonObject, path: string): Findings {

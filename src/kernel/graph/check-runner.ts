@@ -7,10 +7,7 @@ import { error, type Findings, listed, shown, warning } from './issue.ts';
 /** What a runner cannot do is found out before a cast, as far as the file tells. */
 export function* checkRunner(materia: JsonObject, path: string): Findings {
   const runner = given(materia, 'runner') ?? 'claude';
-  if (isModel(runner) && given(materia, 'tools') !== 'none') {
-    const fix = 'Write tools: "none", or use claude, codex or pi.';
-    yield warning('INVALID_MATERIA', `${path}.tools`, `The runner ${runner} asks a model, which has no tools. ${fix}`);
-  }
+  if (lacksTools(runner, materia)) yield warning('INVALID_MATERIA', `${path}.tools`, toolless(runner));
   if (isModel(runner) && !isText(given(materia, 'model'))) {
     const fix = 'Name one in model.';
     yield error('INVALID_MATERIA', `${path}.model`, `The runner ${runner} has no model of its own. ${fix}`);
@@ -31,6 +28,10 @@ function* checkFallbacks(materia: JsonObject, own: Json, path: string): Findings
     if (isModel(runner) && !isText(given(fallback, 'model'))) {
       const message = `The runner ${shown(runner)} has no model of its own. Name one in model.`;
       yield error('INVALID_MATERIA', `${at}.model`, message);
+    }
+    // Where the materia itself has no tools it was told so already.
+    if (lacksTools(runner, materia) && !isModel(own)) {
+      yield warning('INVALID_MATERIA', `${at}.runner`, `${toolless(runner)} It would refuse the turn.`);
     }
     if (runner === 'command' && own !== 'command') {
       const fix = 'Give the turn to a materia of its own, or name another runner.';
@@ -54,6 +55,14 @@ function* checkSlots(template: readonly Json[], path: string): Findings {
     const fix = `There are ${listed(COMMAND_SLOTS)}.`;
     yield warning('INVALID_MATERIA', `${path}.command`, `Nothing is filled in for {{${name}}}. ${fix}`);
   }
+}
+
+function lacksTools(runner: Json, materia: JsonObject): boolean {
+  return isModel(runner) && given(materia, 'tools') !== 'none';
+}
+
+function toolless(runner: Json): string {
+  return `The runner ${String(runner)} asks a model, which has no tools. Write tools: "none", or use claude, codex or pi.`;
 }
 
 /** Asked directly, without a program that would choose a model. */

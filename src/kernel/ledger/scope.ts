@@ -41,6 +41,21 @@ export function refusalOfChanges(task: Task, changes: readonly string[], foldCas
   });
 }
 
+/** Of one who may change no file at all, for a reason that is named; `way` is what a person can do about it. */
+export function refusalOfAnyChange(
+  socket: string,
+  changes: readonly string[],
+  why: string,
+  way: string,
+): Denied | null {
+  const [first] = changes;
+  if (first === undefined) return null;
+  const more = changes.length > 1 ? ` (and ${changes.length - 1} more)` : '';
+  const reason = `${socket} changed ${JSON.stringify(first)}${more} and may change no file, because ${why}; take back what it changed and nothing else. ${way}`;
+  const outside = changes.slice(0, LISTED_MAX);
+  return deny('SCOPE_VIOLATION', reason, { socket, outside, forbidden: [], count: changes.length, lock_scope: [] });
+}
+
 /** What governs the work is nobody's to lock. A scope that merely lies above it does not reach it. */
 export function refusalOfGoverning(id: string, lockScope: readonly string[], foldCase: boolean): Denied | null {
   const governing = lockScope.find((path) => isGoverning(pathKey(path, foldCase)));

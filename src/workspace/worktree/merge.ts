@@ -35,6 +35,12 @@ export async function mergeBranch(dir: string, branch: string): Promise<Merged> 
   return no('NOT_ALLOWED_NOW', `git does not merge ${branch}: ${merged.error.replace(/\s+/g, ' ')}`);
 }
 
+/** The name of the branch that is checked out; null where none is. */
+export async function branchIn(dir: string): Promise<string | null> {
+  const { code, out } = await tryGit(dir, ['symbolic-ref', '-q', 'HEAD']);
+  return code === 0 ? out.trim().replace(/^refs\/heads\//, '') : null;
+}
+
 /** What else is under way in the folder, in words; null where nothing is. */
 export async function underWay(dir: string): Promise<string | null> {
   for (const name of UNDER_WAY) {

@@ -41,8 +41,8 @@ export type WorktreeRecord = {
   readonly lane?: Lane;
 };
 
-/** The commits of the branch before and after. */
-export type Merge = { readonly before: string; readonly after: string };
+/** The commits of the branch before and after, and its name; without one where none was checked out. */
+export type Merge = { readonly before: string; readonly after: string; readonly into?: string };
 
 export type Lane = {
   readonly place: number;

@@ -2,7 +2,7 @@
 // out before anything is touched.
 import type { Code } from '../../kernel/codes.ts';
 import { commitOf, git, tryGit } from './git.ts';
-import { identity, isIn, underWay } from './merge.ts';
+import { branchIn, identity, isIn, underWay } from './merge.ts';
 import type { Merge } from './record.ts';
 
 export type TakenBack =
@@ -11,12 +11,11 @@ export type TakenBack =
   | { readonly ok: false; readonly code: Code; readonly reason: string };
 
 /** What `merge` brought into the branch that is checked out in `top`, all of its commits, is taken out of it again. */
-export async function takeBack(top: string, { before, after }: Merge, title: string): Promise<TakenBack> {
-  const byHand = byHandOf({ before, after });
-  const head = await commitOf(top, 'HEAD');
-  if (head === null || !(await isIn(top, after, head))) {
-    return no('NOT_ALLOWED_NOW', `it is not in the branch that is checked out; check out the one it was merged into`);
-  }
+export async function takeBack(top: string, merge: Merge, title: string): Promise<TakenBack> {
+  const { before, after } = merge;
+  const byHand = byHandOf(merge);
+  const elsewhere = await elsewhereIs(top, merge);
+  if (elsewhere !== null) return no('NOT_ALLOWED_NOW', elsewhere);
   const busy = await underWay(top);
   if (busy !== null) return no('NOT_ALLOWED_NOW', busy);
   if ((await tryGit(top, ['diff', '--cached', '--quiet', '--ignore-submodules'])).code !== 0) {
@@ -37,6 +36,18 @@ export async function takeBack(top: string, { before, after }: Merge, title: str
   const said = ['-m', title, '-m', `What came with ${before}..${after} is undone.`];
   await git(top, ['commit', '-q', '--no-verify', ...said], { env: await identity(top) });
   return { ok: true, commit: await commitOf(top, 'HEAD') };
+}
+
+/**
+ * Why it is not taken back here: other branches may contain it too, and it would stay in the one it was merged into. Where
+ * that one is gone, whichever has it now will do.
+ */
+async function elsewhereIs(top: string, { after, into }: Merge): Promise<string | null> {
+  const isThere = into !== undefined && (await commitOf(top, `refs/heads/${into}`)) !== null;
+  if (isThere && (await branchIn(top)) !== into) return `it was merged into ${into}; check that branch out first`;
+  const head = await commitOf(top, 'HEAD');
+  if (head !== null && (await isIn(top, after, head))) return null;
+  return 'it is not in the branch that is checked out; check out the one it was merged into';
 }
 
 /** How a person takes the same back with git, several commits or one. */

@@ -170,6 +170,33 @@ test('what a turn beside others wrote outside of every open turn’s paths is ta
   expect(await dropStrays(stateDir(), record, watch(2, b))).toBeNull();
 });
 
+test('who may change nothing has no paths of its own, whatever its task has', async () => {
+  const a = { beside: ['a'], readsOnly: true };
+  await begin(1, a);
+  put(record.folder, { 'a/one.txt': 'mine' });
+  const aside = await dropStrays(stateDir(), record, watch(1, a));
+  expect(git(dir, 'show', `${aside?.ref}:a/one.txt`)).toBe('mine');
+  expect(git(record.folder, 'status', '--porcelain')).toBe('');
+});
+
+test('what an agent committed itself before it was refused is taken off the branch, and what was kept before stays on it', async () => {
+  const commitOwn = (message: string) => {
+    git(record.folder, 'add', '-A');
+    git(record.folder, '-c', 'user.name=x', '-c', 'user.email=x@y', 'commit', '-q', '-m', message);
+  };
+  await begin(1);
+  put(record.folder, { 'kept.txt': 'k' });
+  await keep(1, ['kept.txt']);
+  const kept = git(dir, 'rev-parse', 'baton/c1');
+  expect(await dropStrays(stateDir(), record, watch(1))).toBeNull();
+  put(record.folder, { 'x.txt': 'x' });
+  commitOwn('own');
+  const aside = await dropStrays(stateDir(), record, watch(1));
+  expect(git(dir, 'show', `${aside?.ref}:x.txt`)).toBe('x');
+  expect([git(dir, 'rev-parse', 'baton/c1'), await uncommittedOf(record)]).toEqual([kept, 1]);
+  expect(existsSync(join(record.folder, 'x.txt'))).toBe(true);
+});
+
 test.each<[string, Partial<WorktreeRecord>]>([
   ['another folder', { folder: '/etc', cwd: '/etc' }],
   ['another branch', { branch: 'main' }],

@@ -63,16 +63,37 @@ export async function keepTurn(
  * What lies in the paths of an open turn is that turn's.
  */
 export async function dropStrays(stateDir: string, record: WorktreeRecord, watch: Watch): Promise<PutAside | null> {
-  if (watch.beside === null) return null;
+  const taken = await takeOffBranch(stateDir, record, watch.turn);
+  if (watch.beside === null) return taken;
   const { folder } = record;
   const prefix = prefixOf(record);
-  const isOwned = coverOf(Object.values(record.open).flat());
+  const { [watch.turn]: own = [], ...others } = record.open;
+  const isOwned = coverOf([...(watch.readsOnly ? [] : own), ...Object.values(others).flat()]);
   const strays = (await changedIn(folder)).filter(
     (path) => !path.startsWith(prefix) || !isOwned(path.slice(prefix.length).normalize('NFC')),
   );
-  if (strays.length === 0) return null;
+  if (strays.length === 0) return taken;
   const aside = await putAside(stateDir, record, watch.turn, await git(folder, ['rev-parse', 'HEAD']));
   for (const path of strays) await restorePath(folder, path);
+  return aside;
+}
+
+/**
+ * What an agent committed itself in a turn that was refused is no part of the branch, which may be merged as it is. The branch
+ * goes back to what was last committed for an agent; the files stay as they are, and the commits are put aside.
+ */
+async function takeOffBranch(stateDir: string, record: WorktreeRecord, turn: number): Promise<PutAside | null> {
+  const { folder, branch } = record;
+  const start = record.starts[turn];
+  const ref = `refs/heads/${branch}`;
+  if (start === undefined || (await git(folder, ['rev-parse', ref])) === start) return null;
+  const commits = (await git(folder, ['log', '--format=%H %ae', `${start}..${ref}`])).split('\n');
+  const ours = commits.findIndex((line) => line.endsWith(` ${AUTHOR.GIT_AUTHOR_EMAIL}`));
+  if (ours === 0) return null;
+  const last = commits[ours]?.split(' ')[0] ?? start;
+  const aside = await putAside(stateDir, record, turn, last, `What turn ${turn} committed before it was refused`);
+  await git(folder, ['symbolic-ref', 'HEAD', ref]);
+  await git(folder, ['reset', '-q', '--soft', last]);
   return aside;
 }
 

@@ -14,7 +14,7 @@ const LIVE = graph(
   {
     materia: {
       Ask: {
-        ...{ tools: 'none', prompt: 'Ask about it. '.repeat(160), parse: 'json' },
+        ...{ tools: 'coding', prompt: 'Ask about it. '.repeat(160), parse: 'json' },
         ...{ runner: 'claude', model: 'golden-1', fallbacks: [{ model: 'golden-2' }] },
       },
       Print: { type: 'utility', command: ['print'] },
@@ -36,6 +36,7 @@ export async function tellOfAgents(stage: Stage): Promise<void> {
   await live(stage);
   await broken(stage);
   await published(stage);
+  await halted(stage);
 }
 
 async function live(stage: Stage): Promise<void> {
@@ -95,4 +96,16 @@ async function published(stage: Stage): Promise<void> {
   await stage.tell({ kind: 'attempt.failed', ...at, fault: 'timeout', reason: 'it took too long' });
   const decision = { choice: 'accept', output: '{"satisfied":true}', reason: 'it is there' } as const;
   await stage.tell({ kind: 'turn.decide', cast: 'published', turn: at.turn, ...decision });
+}
+
+/** What an agent used before it was stopped is told afterwards; the cast goes on from there. */
+async function halted(stage: Stage): Promise<void> {
+  await stage.start('halted', { config: LIVE, request: 'golden halted' });
+  await stage.prepare('halted', { seal: SEAL });
+  const at = await stage.turn('halted');
+  await stage.tell({ kind: 'cast.pause', cast: 'halted', reason: 'a person stopped it' });
+  const usage = { input: 70, output: 7, cost: 0.02 };
+  await stage.tell({ kind: 'attempt.spent', ...at, usage, agent: NOTE });
+  await stage.tell({ kind: 'cast.resume', cast: 'halted', reason: 'back' });
+  await stage.prepare('halted');
 }

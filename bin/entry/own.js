@@ -1,0 +1,13 @@
+// The modules that the package gives to others: from source in a checkout, which needs no build, and built in a package.
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const at = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const require = createRequire(import.meta.url);
+
+/** `name` is that of the module without its ending. */
+export function own(name) {
+  const source = at(`src/${name}.ts`);
+  return require(existsSync(source) ? source : at(`dist/${name}.js`));
+}

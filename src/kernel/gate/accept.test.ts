@@ -1,0 +1,69 @@
+// What a turn was seen to change, held against what it may change.
+import { expect, test } from 'vitest';
+import { always, graph } from '../../../test/loadouts.ts';
+import { play } from '../../../test/play.ts';
+import type { JsonObject } from '../json.ts';
+import { addLock } from '../ledger/lock-tree.ts';
+import { keyOf, MAIN_ROOT, type Task } from '../ledger/state.ts';
+
+const program = (tools: string, more: JsonObject = {}): JsonObject => ({
+  ...{ prompt: 'Do it.', runner: 'command', command: ['x'], tools },
+  ...more,
+});
+
+/** A cast of one socket that has answered; the test says what was seen of it. */
+function answered(M: JsonObject, root?: string) {
+  const sockets = { 'Socket-1': { materia: 'M', edges: [always('Socket-2')] }, 'Socket-2': { materia: 'Write' } };
+  const cast = play({ config: graph(sockets, { materia: { M } }), ...(root ? { root } : {}) });
+  const at = { cast: 'c', turn: 1, attempt: 1 } as const;
+  cast.tell({ kind: 'turn.prepared', ...at, seal: 's' });
+  cast.tell({ kind: 'attempt.output', ...at, output: 'x' });
+  const see = (changes: Record<string, string | null>) =>
+    cast.tell({ kind: 'turn.verified', ...at, seal: 's', changes });
+  return { cast, see };
+}
+
+const CHANGED = { 'a.txt': 'sha256:1', 'b.txt': null };
+const tool = { type: 'utility', command: ['x'] };
+
+test.each<[string, JsonObject, string, string]>([
+  ['tools that only read', program('readOnly'), 'SCOPE_VIOLATION', 'because its tools are readOnly'],
+  ['no tools', program('none'), 'SCOPE_VIOLATION', 'because its tools are none'],
+  ['an empty scope', program('coding', { lockScope: [] }), 'SCOPE_VIOLATION', 'because its lockScope is empty'],
+  ['a utility with an empty scope', { ...tool, lockScope: [] }, 'SCOPE_VIOLATION', 'because its lockScope is empty'],
+  ['a scope that covers a part', program('coding', { lockScope: ['a.txt'] }), 'SCOPE_VIOLATION', 'lock_scope'],
+  ['a utility with such a scope', { ...tool, lockScope: ['a.txt'] }, 'SCOPE_VIOLATION', 'lock_scope'],
+  ['tools that write', program('coding'), 'OK', 'accepted'],
+  ['a utility', tool, 'OK', 'accepted'],
+])('with %s', (_what, M, code, reason) => {
+  const { cast, see } = answered(M);
+  const verdict = see(CHANGED);
+  expect([verdict.code, verdict.reason]).toEqual([code, expect.stringContaining(reason)]);
+  const [noted] = [...cast.all('turn.accepted'), ...cast.all('attempt.refused')];
+  expect(noted?.touched).toEqual(CHANGED);
+});
+
+test('who changed nothing is accepted, whatever it may change', () => {
+  for (const M of [program('readOnly'), program('none'), tool]) expect(answered(M).see({}).code).toBe('OK');
+});
+
+test('the refusal names the files and the way out; a person is told only where it may have been one', () => {
+  const [here, apart] = [answered(program('readOnly')), answered(program('readOnly'), 'trees/c')];
+  const verdict = here.see(CHANGED);
+  expect(verdict.reason).toBe(
+    'Socket-1 changed "a.txt" (and 1 more) and may change no file, because its tools are readOnly; take back what it changed and nothing else. If it is meant to change files, give it "tools": "coding" or a lockScope. If it was you: `baton recast`.',
+  );
+  expect(verdict.details).toMatchObject({ socket: 'Socket-1', outside: ['a.txt', 'b.txt'], count: 2, lock_scope: [] });
+  expect(apart.see(CHANGED).reason).not.toContain('If it was you');
+});
+
+test('what others hold in the same folder, or were seen to change, is not held against one who only reads', () => {
+  const { cast, see } = answered(program('readOnly'));
+  const other = keyOf({ run: 'r', id: 'T-9' } as Task);
+  addLock(cast.state.ledger.locks, { task: other, root: MAIN_ROOT, path: 'a.txt', mode: 'write' });
+  Object.assign(cast.turn.excused, { 'b.txt': null });
+  expect(see(CHANGED).code).toBe('OK');
+  const again = answered(program('readOnly'), 'trees/c');
+  addLock(again.cast.state.ledger.locks, { task: other, root: MAIN_ROOT, path: 'a.txt', mode: 'write' });
+  expect(again.see(CHANGED).code).toBe('SCOPE_VIOLATION');
+});

@@ -1,0 +1,79 @@
+// The command line and the tools keep the same things from agents: every command that changes something is for people only,
+// or is named here with the reason why an agent may use it.
+import { expect, test } from 'vitest';
+import { PEOPLE_ONLY } from '../../src/access/people-only.ts';
+import { actOfForm } from '../../src/access/role.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { keptFrom, TOOLS } from '../../src/mcp/call-tool.ts';
+
+/** What changes something and is open to agents: the work of a turn, or what the log itself decides about them. */
+const AGENTS_MAY: Readonly<Record<string, string>> = {
+  'approvals request': 'asks a person',
+  exec: 'runs what a person approved',
+  approve: 'the log refuses it, and keeps that it was tried',
+  reject: 'the log refuses it, and keeps that it was tried',
+  'registry release': 'the log refuses it, and keeps that it was tried',
+  'context set': 'the log refuses it',
+  'context revert': 'the log refuses it',
+  'memory accept': 'the log refuses it',
+  'memory drop': 'the log refuses it',
+  handoff: 'judges an envelope and decides nothing about a cast',
+  hook: 'is what holds an agent',
+  mcp: 'serves an agent with its own tools',
+  task: 'the ledger is worked on by agents, under their fences',
+  heartbeat: 'says that an agent lives',
+  watchdog: 'frees tasks of owners that are silent, by the rules',
+  'worklog add': 'is what an agent did',
+  'audit checkpoint': 'signs what is in the log',
+  export: 'copies what can be read anyway',
+};
+
+/** Every form that is told apart, with what it does. */
+const FORMS = COMMANDS.flatMap(({ name, act }) => {
+  if (typeof act === 'string') return [[name, act] as const];
+  return Object.keys(act).map((word) => [`${name} ${word}`.trim(), actOfForm(act, word)] as const);
+});
+
+test('every command that changes something is for people only, or says why it is not', () => {
+  const changing = FORMS.filter(([, act]) => act !== 'look').map(([form]) => form);
+  const known = [...Object.keys(PEOPLE_ONLY), ...Object.keys(AGENTS_MAY)];
+  expect(changing.filter((form) => !known.includes(form))).toEqual([]);
+  expect(known.filter((form) => !changing.includes(form))).toEqual([]);
+  expect(Object.keys(PEOPLE_ONLY).filter((form) => form in AGENTS_MAY)).toEqual([]);
+});
+
+test('what a tool is refused for is refused by its command, unless it only looks', () => {
+  const kept = TOOLS.filter((tool) => keptFrom({ isAgent: true }, tool) !== null);
+  expect(kept.map(({ name }) => name)).toEqual(['cast_start', 'cast_wait', 'cast_answer', 'cast_show', 'cast_list']);
+  for (const tool of kept) {
+    const { name, command = '', readOnly } = tool;
+    expect([name, FORMS.find(([form]) => form === command)?.[1] === 'look']).toEqual([name, readOnly]);
+    expect([name, command in PEOPLE_ONLY]).toEqual([name, !readOnly]);
+    const may = PEOPLE_ONLY[command]?.may ?? 'look at casts from outside';
+    expect(keptFrom({ isAgent: true }, tool)?.reason).toContain(`only a person may ${may};`);
+  }
+});
+
+test('a tool that agents may use runs nothing that is for people only', async () => {
+  const asked = new Set<string>();
+  const open = TOOLS.filter((tool) => keptFrom({ isAgent: true }, tool) === null);
+  const given = { task: 'T', owner: 'o', fence: 1, run: 'R', paths: ['a'], result: {}, entry: {}, handoff: '{}' };
+  for (const tool of open) {
+    await tool.call(
+      { ...given, operation: 'x', reason: 'y', command: 'z' },
+      {
+        attempt: null,
+        isAgent: true,
+        async baton([command = '', word = '']) {
+          asked.add(command).add(`${command} ${word}`);
+          return { exit: 0, value: {}, stderr: '' };
+        },
+        isOwn: async () => true,
+        cast: async () => null,
+      },
+      { signal: new AbortController().signal, progress: async () => undefined },
+    );
+  }
+  expect(asked.size).toBeGreaterThan(4);
+  expect([...asked].filter((form) => form in PEOPLE_ONLY)).toEqual([]);
+});
