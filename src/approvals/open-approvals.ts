@@ -6,6 +6,7 @@ import { restore } from '../engine/snapshot.ts';
 import { applyApproval } from '../kernel/approval/apply.ts';
 import { isApprovalFact } from '../kernel/approval/fact.ts';
 import { type Approval, type Approvals, noApprovals, unsettledUses } from '../kernel/approval/state.ts';
+import { timeOf } from '../kernel/fact.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 
 const PAGE = 5_000;
@@ -16,7 +17,10 @@ export async function approvalsIn(log: Log): Promise<Approvals> {
   const approvals = restored?.state.approvals ?? noApprovals();
   for (let after = restored?.through ?? 0; ; ) {
     const page = await log.read({ after, limit: PAGE });
-    for (const { fact, at } of page) if (isApprovalFact(fact)) applyApproval(approvals, fact, Date.parse(at));
+    for (const entry of page) {
+      const { fact } = entry;
+      if (isApprovalFact(fact)) applyApproval(approvals, fact, timeOf(entry));
+    }
     after = page.at(-1)?.seq ?? after;
     if (page.length < PAGE) return approvals;
   }

@@ -28,13 +28,14 @@ export function runCommand({ file, argv, cwd, env }: CommandRun): Promise<Comman
   return new Promise((resolve) => {
     const [name = file, ...args] = argv;
     const stdin = process.stdin.isTTY ? 'inherit' : 'ignore';
-    const child = spawn(file, args, { argv0: name, cwd, env, stdio: [stdin, 'inherit', 'inherit'] });
     const pass = (signal: NodeJS.Signals) => void child.kill(signal);
     const shared = (signal: NodeJS.Signals) => {
       if (!process.stdin.isTTY) child.kill(signal);
     };
+    // Before it begins: a signal that came between would end us, and leave the command without anybody above it.
     for (const signal of PASSED) process.on(signal, pass);
     for (const signal of SHARED) process.on(signal, shared);
+    const child = spawn(file, args, { argv0: name, cwd, env, stdio: [stdin, 'inherit', 'inherit'] });
     const end = (ended: CommandEnd) => {
       for (const signal of PASSED) process.off(signal, pass);
       for (const signal of SHARED) process.off(signal, shared);

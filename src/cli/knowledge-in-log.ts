@@ -2,7 +2,7 @@
 // to be.
 import type { Log } from '../engine/ports.ts';
 import { restore } from '../engine/snapshot.ts';
-import type { Entry } from '../kernel/fact.ts';
+import { type Entry, timeOf } from '../kernel/fact.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { applyKnowledge } from '../kernel/knowledge/apply.ts';
 import { isKnowledgeFact, type KnowledgeFact } from '../kernel/knowledge/fact.ts';
@@ -12,8 +12,8 @@ import { type Knowledge, noKnowledge } from '../kernel/knowledge/state.ts';
 export async function knowledgeIn(log: Log): Promise<Knowledge> {
   const restored = await restore(log);
   const knowledge = restored?.state.knowledge ?? noKnowledge();
-  for (const { fact, at } of await factsAfter(log, restored?.through ?? 0)) {
-    if (isKnowledgeFact(fact)) applyKnowledge(knowledge, fact, Date.parse(at));
+  for (const entry of await factsAfter(log, restored?.through ?? 0)) {
+    if (isKnowledgeFact(entry.fact)) applyKnowledge(knowledge, entry.fact, timeOf(entry));
   }
   return knowledge;
 }

@@ -1,5 +1,6 @@
 // What the log knows about trust, for commands that look.
 import type { Log } from '../engine/ports.ts';
+import { timeOf } from '../kernel/fact.ts';
 import { applyTrust } from '../kernel/trust/apply.ts';
 import { isTrustFact } from '../kernel/trust/fact.ts';
 import { noTrust, type Trust } from '../kernel/trust/state.ts';
@@ -10,6 +11,6 @@ export async function trustIn(log: Pick<Log, 'read'>, trust: Trust = noTrust(), 
     ...(await log.read({ after, kindPrefix: 'registry.' })),
     ...(await log.read({ after, kindPrefix: 'quarantine.' })),
   ].toSorted((a, b) => a.seq - b.seq);
-  for (const { fact, at } of facts) if (isTrustFact(fact)) applyTrust(trust, fact, Date.parse(at));
+  for (const entry of facts) if (isTrustFact(entry.fact)) applyTrust(trust, entry.fact, timeOf(entry));
   return trust;
 }

@@ -175,6 +175,22 @@ test('time does not run backwards when a clock does', async () => {
   expect(new Set(entries.map(({ at }) => at))).toEqual(new Set(['2026-01-01T12:00:00.000Z']));
 });
 
+test('a clock that is ahead dates what it wrote and nobody else’s deeds; what is read back is what was', async () => {
+  let time = NOON;
+  const { desk, submit, memory } = await seat({ now: () => time });
+  await submit(startOf('a'));
+  time = NOON + 7_200_000;
+  const ahead = await seat({ memory, now: () => time });
+  await ahead.submit(startOf('x'));
+  time = NOON + 5_000;
+  const { entries } = await submit(pause('a'));
+  expect(entries).toMatchObject([{ at: '2026-01-01T14:00:00.000Z', clock: '2026-01-01T12:00:05.000Z' }]);
+  const live = await desk.cast('a');
+  expect(live?.clock).toMatchObject({ startedAt: NOON, elapsedMs: 5_000 });
+  const again = await seat({ memory, now: () => time });
+  expect(await again.desk.cast('a')).toEqual(live);
+});
+
 test('a copy of a cast does not change with the cast', async () => {
   const { desk, submit } = await seat();
   await submit(startOf('a'));

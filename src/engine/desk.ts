@@ -7,6 +7,7 @@ import { decide } from '../kernel/decide.ts';
 import { type Effect, keyOf } from '../kernel/effect.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { type Request, runNamed } from '../kernel/input.ts';
+import { isAhead } from '../kernel/ledger/beat.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
 import { pending } from '../kernel/pending.ts';
 import type { Cast, CastStatus } from '../kernel/state.ts';
@@ -204,15 +205,18 @@ export class Desk {
         const now = this.#now();
         const at = Math.max(now, this.#here.lastAt);
         this.#here.lastAt = at;
+        // The log never goes back. Where another clock has put it far ahead, what is decided still goes by our own.
+        const clock = isAhead(at, now) ? { clock: now } : {};
         const { verdict, facts } = decide(this.#dialects, this.#here.state, {
           ...withHeartbeat(request, this.#here.state.ledger, held, now),
           at,
+          ...clock,
           by,
           ...once.usedFor(request),
         });
         verdicts.push(verdict);
         counts.push(facts.length);
-        return facts.map((fact) => withLeases(once.withKeys({ fact, by, at }), this.#here.state.ledger, now));
+        return facts.map((fact) => withLeases(once.withKeys({ fact, by, at, ...clock }), this.#here.state.ledger));
       });
     });
     this.#here.seq += entries.length;

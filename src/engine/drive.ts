@@ -98,7 +98,7 @@ class Drive {
     stop();
     if (this.#failure) throw this.#failure;
     if (isOver(this.#status)) await this.#options.witness?.forget(this.#cast);
-    if (this.#status === 'completed') await this.#ground?.clear();
+    await this.#ground?.settle(this.#status === 'completed');
     return this.#status;
   }
 

@@ -41,8 +41,8 @@ async function driven({ config = TWO, said = [], ready = async () => '/tree', ro
       calls.push(`merge ${turn}`);
       return { ok: true, commit: null };
     },
-    async clear() {
-      calls.push('clear');
+    async settle(isCompleted) {
+      calls.push(isCompleted ? 'clear' : 'settle');
     },
   };
   const witness: Witness = {

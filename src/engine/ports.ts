@@ -14,6 +14,8 @@ export type Append = {
   readonly fact: Fact;
   readonly by: string;
   readonly at: number;
+  /** What the clock says, where the log is far ahead of it. */
+  readonly clock?: number;
   /** Ids that no other fact of the log may use. They stand in the chain for good, so they are ids and never texts. */
   readonly once?: readonly string[];
   /** What changes in the register of leases together with the fact; null takes a lease away. */
@@ -148,8 +150,8 @@ export interface Ground {
   refuse(watch: Watch): Promise<void>;
   /** Takes what an accepted item did in a folder of its own over into that of the cast. Asked again, it does it once. */
   merge(watch: Watch): Promise<MergeEnd>;
-  /** The cast is completed: folders of items are not needed any more. */
-  clear(): Promise<void>;
+  /** Nothing is done for the cast now. Where it is completed, folders of items are not needed any more. */
+  settle(isCompleted: boolean): Promise<void>;
 }
 
 /** Where an attempt works and where it may spool. */

@@ -82,3 +82,8 @@ test('a cast watches over its own tasks; one that nobody drives is given the tim
     lookAround(cast.state.ledger, new Map(), claimed + seconds * S, new Set(abandoned)).silent.map(({ task }) => task);
   expect([look(5_000, []), look(1_800, ['c']), look(1_801, ['c'])]).toEqual([[], [], ['T-1']]);
 });
+
+test('a process on another machine is not taken for the one that has its number here', () => {
+  const { isGone, told } = observeProcess({ host: 'elsewhere', pid: process.pid, startTime: 'x' });
+  expect([isGone, told]).toEqual([false, `process ${process.pid} runs on elsewhere and cannot be seen from here`]);
+});

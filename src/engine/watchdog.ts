@@ -1,5 +1,6 @@
 // Finds the tasks whose owners have fallen silent, and says whether the owner is dead or only slow. Looking changes
 // nothing; what it finds is then asked of the ledger, which decides on the newest heartbeat.
+import { hostname } from 'node:os';
 import { processState, stateInWords } from '../agents/process/process-state.ts';
 import { type Beat, type BeatProcess, heardAt, isAhead, lastHeard } from '../kernel/ledger/beat.ts';
 import { type Ledger, runOf } from '../kernel/ledger/state.ts';
@@ -73,7 +74,9 @@ export function waitUntilNext({ next }: Look, now: number): number {
 
 /** Whether a process is there, and what it does. One on another machine cannot be looked at. */
 export function observeProcess(worker: BeatProcess): Observed {
-  const { pid } = worker;
+  const { pid, host } = worker;
+  if (host !== hostname())
+    return { isGone: false, told: `process ${pid} runs on ${host} and cannot be seen from here` };
   if (!isRunning(worker)) return { isGone: true, told: `process ${pid} is gone` };
   const seen = processState(pid);
   if (seen === null) return { isGone: false, told: `process ${pid} was not seen to end` };

@@ -5,7 +5,7 @@ import { isApprovalFact } from './approval/fact.ts';
 import { applyToCast } from './cast/apply.ts';
 import { newCast } from './cast/new-cast.ts';
 import { extended } from './cast/task-list.ts';
-import type { CastFact, Entry, Fact } from './fact.ts';
+import { type CastFact, type Entry, type Fact, timeOf } from './fact.ts';
 import { applyKnowledge } from './knowledge/apply.ts';
 import { isKnowledgeFact } from './knowledge/fact.ts';
 import { applyLedger, openRun, planTasks } from './ledger/apply.ts';
@@ -16,7 +16,7 @@ import { applyTrust } from './trust/apply.ts';
 import { isTrustFact } from './trust/fact.ts';
 
 /** `at` is the time of the entry, where it is known as a number already. */
-export function apply(state: State, entry: Pick<Entry, 'at' | 'fact'>, at = Date.parse(entry.at)): State {
+export function apply(state: State, entry: Pick<Entry, 'at' | 'clock' | 'fact'>, at = timeOf(entry)): State {
   const { fact } = entry;
   switch (fact.kind) {
     case 'workspace.opened':
@@ -42,7 +42,7 @@ export function apply(state: State, entry: Pick<Entry, 'at' | 'fact'>, at = Date
     }
     default: {
       if (isVerified(fact) && fact.touched) excuse(state, fact, fact.touched);
-      if (isOutcome(fact)) spend(state.day, entry.at, fact.usage);
+      if (isOutcome(fact)) spend(state.day, entry.clock ?? entry.at, fact.usage);
       if (isLedgerFact(fact)) applyLedger(state.ledger, fact, at);
       else if (isTrustFact(fact)) applyTrust(state.trust, fact, at);
       else if (isApprovalFact(fact)) applyApproval(state.approvals, fact, at);

@@ -36,7 +36,7 @@ import { allow, deny, type Verdict } from './verdict.ts';
 export type Decision = { readonly verdict: Verdict; readonly facts: readonly Fact[] };
 
 export function decide(dialects: Dialects, state: State, input: Input): Decision {
-  const pen = newPen(state, input.at, dialects);
+  const pen = newPen(state, input.at, dialects, input.clock);
   const verdict = decideFor(pen, withCleanReason(input));
   followUp(pen);
   return { verdict, facts: pen.facts };

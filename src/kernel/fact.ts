@@ -398,6 +398,8 @@ export type Entry = {
   readonly seq: number;
   /** UTC with milliseconds; never decreases. */
   readonly at: string;
+  /** What the writer's own clock said, where some other clock had put the log far ahead of it; then what happens is dated by it. */
+  readonly clock?: string;
   /** The leaf hash of the entry before this one; sixty-four zeros for the first. */
   readonly prev: string;
   readonly by: string;
@@ -405,3 +407,8 @@ export type Entry = {
   readonly once?: readonly string[];
   readonly fact: Fact;
 };
+
+/** When it happened, in milliseconds: one clock that is ahead dates nobody else's deeds. */
+export function timeOf({ at, clock = at }: Pick<Entry, 'at' | 'clock'>): number {
+  return Date.parse(clock);
+}

@@ -14,6 +14,8 @@ import type { Sighting } from './trust/sighting.ts';
 
 export type Input = {
   readonly at: number;
+  /** What the clock says, where the log is far ahead of it: then things are judged and dated by it. */
+  readonly clock?: number;
   readonly by: string;
   /** Of the ids the request wants to use for the only time: those that are used, and the entries that used them. */
   readonly used?: Readonly<Record<string, number>>;
@@ -140,8 +142,6 @@ export type CastRequest =
       readonly driver: { readonly host: string; readonly pid: number };
       /** By task, when its owner was last heard of, in milliseconds; whoever keeps the heartbeats fills it in. */
       readonly heard?: Readonly<Record<string, number>>;
-      /** What the clock says; the time of the log may be ahead of it. */
-      readonly now?: number;
       /** By turn, what was found of the program that ran for it. */
       readonly seen?: Readonly<Record<number, 'running' | 'answered'>>;
     }

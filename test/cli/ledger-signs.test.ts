@@ -110,7 +110,10 @@ test('a cast is taken over by the clock of who takes it over, not by that of who
 test('a watchdog whose clock is set while it waits gives everybody the time again', async () => {
   const dir = project({ clock: '0' });
   await create(dir, 'T-1');
-  await take(dir, 'T-1');
+  const fence = await take(dir, 'T-1');
+  // Its owner's clock was wrong for a moment, too.
+  await heartbeat(dir, 'T-1', fence, later(HOURS));
+  await heartbeat(dir, 'T-1', fence);
   // By its clock the task has a few seconds left.
   put(dir, { clock: '55' });
   const { child, ended, stderr } = start(dir, ['watchdog', '--follow'], movable(join(dir, 'clock')));

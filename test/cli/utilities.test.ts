@@ -67,7 +67,7 @@ console.log(JSON.stringify({ env: { BATON_HOME, BATON_CAST, BATON_ATTEMPT, BATON
 test.each([
   ['the state folder itself', {}, '.baton/state'],
   ['the home that was named, wherever the utility runs', { BATON_HOME: 'home' }, 'home'],
-  ['nothing of a cast around it', { BATON_CAST: 'outer', BATON_ATTEMPT: '9.9', BATON_FENCE: '7' }, '.baton/state'],
+  ['nothing of a cast around it', { BATON_CAST: 'outer', BATON_FENCE: '7' }, '.baton/state'],
 ])('a baton that a utility calls finds its own cast: %s', async (_what, env, home) => {
   const assign = { env: '$.env', cast: '$.cast', status: '$.status' };
   const config = flow({ U: script('u.mjs') }, { 'Socket-1': { materia: 'U', assign } });

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Append, Log } from '../../src/engine/ports.ts';
 import { StorageError } from '../../src/engine/storage-error.ts';
-import type { Entry, Fact } from '../../src/kernel/fact.ts';
+import { type Entry, type Fact, timeOf } from '../../src/kernel/fact.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { faultsOf, leafOf } from './chain.ts';
 
@@ -130,6 +130,16 @@ export function logPromises(name: string, makeBed: () => Bed): void {
       expect((await readAll()).map(({ at }) => at.slice(17, 23))).toEqual(['05.000', '05.000', '09.000', '09.000']);
       await expectWhole();
       await other.close();
+    });
+
+    test('what a clock far behind the log said stands in the line, and comes back', async () => {
+      await add({ ...paused('a'), at: NOON + 7_200_000 });
+      await add({ ...paused('b'), at: NOON + 7_200_000, clock: NOON });
+      const read = await readAll();
+      expect(read.map(({ clock }) => clock)).toEqual([undefined, new Date(NOON).toISOString()]);
+      expect(read.map(timeOf)).toEqual([NOON + 7_200_000, NOON]);
+      expect(read[1]?.at).toBe(read[0]?.at);
+      await expectWhole();
     });
 
     test.each([

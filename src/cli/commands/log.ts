@@ -38,8 +38,9 @@ export async function run(call: Call): Promise<number> {
 }
 
 /** An entry with its fact's members beside its own, as scripts like to filter them. */
-export function flat({ v, seq, at, prev, by, fact }: Entry, leaf?: string) {
-  return { seq, at, by, v, prev, ...(leaf === undefined ? {} : { leaf }), ...fact };
+export function flat({ v, seq, at, clock, prev, by, fact }: Entry, leaf?: string) {
+  const time = clock === undefined ? { at } : { at, clock };
+  return { seq, ...time, by, v, prev, ...(leaf === undefined ? {} : { leaf }), ...fact };
 }
 
 const LINES_AT_ONCE = 1_000;

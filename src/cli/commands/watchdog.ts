@@ -29,17 +29,22 @@ async function follow(session: LedgerSession): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal);
   const jumped = clockJumps();
   let since = 0;
+  let lateMs = 0;
   while (!stop.signal.aborted) {
+    // Some systems count the time in which the machine slept as passed: then the wait was longer than it should have been.
     const jumpMs = jumped();
-    if (Math.abs(jumpMs) > SKEW_MS_MAX) {
-      since = jumpMs > 0 ? Date.now() : 0;
-      note(`the clock went ${jumpMs > 0 ? 'forward' : 'back'} by ${Math.round(Math.abs(jumpMs) / 1000)} s`);
+    const goneMs = lateMs > SKEW_MS_MAX ? lateMs : jumpMs;
+    if (Math.abs(goneMs) > SKEW_MS_MAX) {
+      since = goneMs > 0 ? Date.now() : 0;
+      note(`the clock went ${goneMs > 0 ? 'forward' : 'back'} by ${Math.round(Math.abs(goneMs) / 1000)} s`);
     }
     const { verdict, look } = await round(session, since);
     if (!verdict.allow) outJsonLine(verdict);
     const wait = waitUntilNext(look, Date.now());
     if (!session.call.json) note(`next look in ${Math.ceil(wait / 1000)} s`);
+    const began = performance.now();
     await pause(wait, stop.signal);
+    lateMs = performance.now() - began - wait;
   }
   return EXIT.ok;
 }
@@ -58,7 +63,12 @@ function clockJumps(): () => number {
 }
 
 function heardSince(heard: ReadonlyMap<number, Beat>, since: number): ReadonlyMap<number, Beat> {
-  return new Map([...heard].map(([fence, beat]) => [fence, { ...beat, at: Math.max(beat.at, since) }]));
+  const raised = ({ latest, ...beat }: Beat): Beat => ({
+    ...beat,
+    at: Math.max(beat.at, since),
+    ...(latest === undefined ? {} : { latest: Math.max(latest, since) }),
+  });
+  return new Map([...heard].map(([fence, beat]) => [fence, raised(beat)]));
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

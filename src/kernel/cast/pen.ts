@@ -15,6 +15,7 @@ export type Dialects = Readonly<Record<ContractName, Dialect>>;
 export type Pen = {
   readonly state: State;
   readonly ledger: Ledger;
+  /** When it is decided: what is due, silent or over is so by this time. */
   readonly at: number;
   readonly dialects: Dialects;
   readonly facts: Fact[];
@@ -23,13 +24,17 @@ export type Pen = {
   write(fact: Fact): void;
 };
 
-export function newPen(state: State, at: number, dialects: Dialects): Pen {
+/** `clock` is what the clock says where the log, whose time never goes back, is far ahead of it. */
+export function newPen(state: State, at: number, dialects: Dialects, clock?: number): Pen {
   const facts: Fact[] = [];
   const stamp = stampOf(at);
+  const own = clock === undefined ? null : { text: new Date(clock).toISOString(), time: clock };
+  const date = own ? { at: stamp.text, clock: own.text } : { at: stamp.text };
+  const time = own?.time ?? stamp.time;
   return {
     state,
     ledger: state.ledger,
-    at,
+    at: own?.time ?? at,
     dialects,
     facts,
     standing(run) {
@@ -39,7 +44,7 @@ export function newPen(state: State, at: number, dialects: Dialects): Pen {
     write(given) {
       const fact = stored(given);
       facts.push(fact);
-      apply(state, { at: stamp.text, fact }, stamp.time);
+      apply(state, { ...date, fact }, time);
     },
   };
 }

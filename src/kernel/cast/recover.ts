@@ -35,7 +35,7 @@ export function recover(pen: Pen, cast: Cast, input: Request): Verdict {
   const judged = tasks.map((task) => judge(pen, cast, task, input));
   pen.write({ kind: 'cast.recovered', cast: cast.id, driver, tasks: judged });
   const late = judged.filter((each) => each.judged === 'timed_out');
-  for (const { task, lastHeartbeatAt } of late) expire(pen, cast, task, lastHeartbeatAt, input.now);
+  for (const { task, lastHeartbeatAt } of late) expire(pen, cast, task, lastHeartbeatAt);
   const details = { cast: cast.id, in_progress: judged.length, timed_out: late.map(({ task }) => task) };
   return allow(`cast ${cast.id} is taken over`, details);
 }
@@ -54,11 +54,11 @@ export function excuseOf(cast: Cast, task: string): string | null {
     : 'it waits for a person';
 }
 
-function judge(pen: Pen, cast: Cast, task: Task, { heard = {}, seen = {}, now = pen.at }: Request): Judged {
+function judge(pen: Pen, cast: Cast, task: Task, { heard = {}, seen = {} }: Request): Judged {
   const { id, owner, fence, claimedAt, timeoutS } = task;
   const turn = turnOn(cast, id);
-  const lastHeartbeatAt = lastHeard(Object.hasOwn(heard, id) ? (heard[id] ?? null) : null, claimedAt, now);
-  const silentS = Math.floor(now / 1000) - Math.floor(lastHeartbeatAt / 1000);
+  const lastHeartbeatAt = lastHeard(Object.hasOwn(heard, id) ? (heard[id] ?? null) : null, claimedAt, pen.at);
+  const silentS = Math.floor(pen.at / 1000) - Math.floor(lastHeartbeatAt / 1000);
   const row = { task: id, owner, fence, turn: turn?.id ?? null, lastHeartbeatAt, timeoutS, silentS };
   const excuse = excuseOf(cast, id) ?? SEEN[(turn?.phase === 'running' && seen[turn.id]) || 'nothing'];
   if (excuse !== null) return { ...row, judged: 'alive', why: excuse };
@@ -77,13 +77,13 @@ const SEEN = {
  * What must not run twice is left to a person, who is asked when the attempt is given up. Where the retries are used up, a
  * person decides as well.
  */
-function expire(pen: Pen, cast: Cast, id: string, lastHeartbeatAt: number, now = pen.at): void {
+function expire(pen: Pen, cast: Cast, id: string, lastHeartbeatAt: number): void {
   const task = tasksOf(pen.ledger, cast.id).find((each) => each.id === id);
   if (!task) return;
   const turn = turnOn(cast, id);
   const isLast = isSpent(task);
   const observed = 'nobody drove its cast';
-  expireTask(pen, { kind: 'task.expire', run: cast.id, task: id, lastHeartbeatAt, why: 'silent', observed, now });
+  expireTask(pen, { kind: 'task.expire', run: cast.id, task: id, lastHeartbeatAt, why: 'silent', observed });
   if (!isLast || !turn || runsOnce(cast, turn)) return;
   const [code, { reason }] = ['TASK_TIMEOUT', task] as const;
   const usage = { input: 0, output: 0, cost: 0 };

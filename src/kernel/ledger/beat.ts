@@ -60,8 +60,9 @@ export function beatAgain(
   if (sign.run !== undefined && sign.run !== held.run && sign.run !== held.runId) return null;
   const { latest, at, ...rest } = held;
   if (!isAhead(at, sign.at)) return { ...rest, at: Math.max(at, sign.at) };
-  // A clock that was set back still tells how long ago it spoke before.
-  const passed = latest === undefined ? 0 : Math.max(0, sign.at - latest);
+  // A clock that was set back still tells how long ago it spoke before; when it was set, nobody knows how long that was.
+  const unknown = Math.min(SKEW_MS_MAX, (held.timeoutS * 1000) / 2);
+  const passed = latest === undefined ? unknown : Math.max(0, sign.at - latest);
   return { ...rest, at: at + passed, latest: sign.at };
 }
 

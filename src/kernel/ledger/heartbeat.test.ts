@@ -71,8 +71,9 @@ const HOUR = 3_600_000;
 test.each<[string, readonly number[], number]>([
   ['is right', [0, 10, 20], 20],
   ['was set back a little', [0, 10, -5], 10],
-  ['was set back by an hour', [0, 10 - 3600, 20 - 3600, 30 - 3600], 20],
-  ['was set back and then right again', [0, 10 - 3600, 20], 20],
+  // How long before its first sign it was set back is not known, and counted as the most that clocks may differ.
+  ['was set back by an hour', [0, 10 - 3600, 20 - 3600, 30 - 3600], 50],
+  ['was set back and then right again', [0, 10 - 3600, 20], 30],
   ['was an hour ahead and is right again', [0, 10 + 3600, 20], 20],
   ['is an hour ahead', [0, 10 + 3600], 10 + 3600],
 ])('an owner whose clock %s, to somebody whose clock is right', (_, [first = 0, ...signs], heard) => {
@@ -92,14 +93,6 @@ test.each<[string, number | null, number | null, number]>([
   ['one beside a claim that the log dates ahead', HOUR, 2 * HOUR, HOUR],
 ])('what counts where there is %s', (_, heard, claimedAt, counts) => {
   expect(lastHeard(heard, claimedAt, HOUR)).toBe(counts);
-});
-
-test('a claim by a clock behind the log knows both times', () => {
-  const book = openBook();
-  book.create('T-1');
-  book.start('T-1');
-  const [{ value = null } = {}] = book.facts.flatMap(({ fact, at }) => beatChanges(book.ledger, fact, at, at - HOUR));
-  expect(beatOf(value)).toMatchObject({ at: START, latest: START - HOUR });
 });
 
 test.each<[string | null, boolean]>([

@@ -1,26 +1,22 @@
 // Heartbeats. While a claim lasts, when its owner was last heard of is kept outside the facts, under the claim's token; a
 // sign of life that finds no such record comes here, to be told why and to be written down.
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
-import { type BeatChange, beatName, beatText, isAhead } from './beat.ts';
+import { type BeatChange, beatName, beatText } from './beat.ts';
 import type { LedgerFact } from './fact.ts';
 import { refusalOfFence } from './move.ts';
 import { type LedgerPen, refuse, refuseTask } from './pen.ts';
 import type { RequestOf } from './request.ts';
 import { findTask, type Ledger, runOf, type Task, taskOf } from './state.ts';
 
-/**
- * What a fact changes in the records: a claim opens one, and what ends a claim ends its record with it. `now` is what the
- * clock says, which is less than the time of the fact where the log was written by a clock that is ahead.
- */
-export function beatChanges(ledger: Ledger, fact: LedgerFact, at: number, now = at): readonly BeatChange[] {
+/** What a fact changes in the records: a claim opens one, and what ends a claim ends its record with it. */
+export function beatChanges(ledger: Ledger, fact: LedgerFact, at: number): readonly BeatChange[] {
   if (fact.kind === 'task.moved' && fact.fence !== undefined) return [{ name: beatName(fact.fence), value: null }];
   if (fact.kind !== 'task.claimed') return [];
   const { run, task, owner, fence, replaces } = fact;
   const timeoutS = taskOf(ledger, run, task)?.timeoutS ?? 0;
   const runId = runOf(ledger, run)?.runId ?? run;
   const named = { run, ...(runId === run ? {} : { runId }), task, owner };
-  const latest = isAhead(at, now) ? { latest: now } : {};
-  const opened = { name: beatName(fence), value: beatText({ ...named, at, ...latest, timeoutS }) };
+  const opened = { name: beatName(fence), value: beatText({ ...named, at, timeoutS }) };
   return replaces === undefined ? [opened] : [{ name: beatName(replaces), value: null }, opened];
 }
 

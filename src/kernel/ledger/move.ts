@@ -65,9 +65,8 @@ export function expireTask(pen: LedgerPen, request: RequestOf<'task.expire'>): V
   const found = findTask(pen.ledger, request);
   if (!found.ok) return refuse(pen, 'expire', request, found.refusal);
   const { task } = found;
-  const { now = pen.at } = request;
-  const heard = lastHeard(request.lastHeartbeatAt, task.claimedAt, now);
-  const silentS = Math.floor(now / 1000) - Math.floor(heard / 1000);
+  const heard = lastHeard(request.lastHeartbeatAt, task.claimedAt, pen.at);
+  const silentS = Math.floor(pen.at / 1000) - Math.floor(heard / 1000);
   const late = request.fence === undefined ? null : refusalOfFence(task, request.fence);
   const refusal = refusalOfExpiry(task) ?? late ?? (request.why === 'silent' ? refusalOfAlive(task, silentS) : null);
   if (refusal) return refuseTask(pen, 'expire', task, refusal);
@@ -115,10 +114,10 @@ export function refusalOfFence(task: Task, fence: number): Denied | null {
   const { id, status, fence: current, lastFence } = task;
   if (fence === current || (isTerminal(status) && fence === lastFence)) return null;
   const now = current === null ? `${id} is ${status} and belongs to nobody` : `${id} was claimed again since`;
-  const isOld = fence < (lastFence ?? 0) || current === null;
+  const isOld = fence > 0 && (fence < (lastFence ?? 0) || current === null);
   const reason = isOld
     ? `Fence ${fence} is no longer that of ${id}: ${now}. Stop working on it.`
-    : `Fence ${fence} was never given for ${id}; its claim has fence ${current}.`;
+    : `Fence ${fence} was never given for ${id}; ${current === null ? now : `its claim has fence ${current}`}.`;
   return deny('CONCURRENCY_CONFLICT', reason, { task: id, fence, current, status });
 }
 

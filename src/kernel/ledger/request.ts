@@ -70,8 +70,6 @@ export type LedgerRequest =
       readonly fence?: number;
       /** What was seen of the owner, in words: that its process is gone, or runs and does nothing. */
       readonly observed?: string;
-      /** What the clock says; the time of the log may be ahead of it. */
-      readonly now?: number;
     }
   /** A sign of life whose token is not the one that is kept for it. */
   | {

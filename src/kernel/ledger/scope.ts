@@ -9,7 +9,15 @@ import type { Task } from './state.ts';
 
 const LISTED_MAX = 20;
 
-export function refusalOfChanges(task: Task, changes: readonly string[], foldCase: boolean): Denied | null {
+/** What a task has changed, or would. */
+export type Tense = 'changed' | 'would change';
+
+export function refusalOfChanges(
+  task: Task,
+  changes: readonly string[],
+  foldCase: boolean,
+  tense: Tense = 'changed',
+): Denied | null {
   const keyed = (paths: readonly string[]) => paths.map((path) => pathKey(path, foldCase));
   const own = [task.worklogPath, task.reportPath ?? ''].flatMap((path) => {
     const normal = normalPath(path);
@@ -30,7 +38,8 @@ export function refusalOfChanges(task: Task, changes: readonly string[], foldCas
   const [first] = [...outside, ...touching];
   const why = outside.length > 0 ? 'lies outside its lock_scope' : 'touches its forbidden_scope';
   const more = outside.length + touching.length - 1;
-  const reason = `${task.id} changed ${JSON.stringify(first)}, which ${why}${more > 0 ? ` (and ${more} more)` : ''}; take the change back.`;
+  const way = tense === 'changed' ? 'take the change back' : 'leave it as it is, or ask for a task that may';
+  const reason = `${task.id} ${tense} ${JSON.stringify(first)}, which ${why}${more > 0 ? ` (and ${more} more)` : ''}; ${way}.`;
   return deny('SCOPE_VIOLATION', reason, {
     task: task.id,
     outside: outside.slice(0, LISTED_MAX),

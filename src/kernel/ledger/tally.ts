@@ -1,6 +1,6 @@
 // The whole history, told for counting: the ledger with every run there ever was, and beside what the ledger refused what
 // was refused inside casts: answers that broke their contract or a gate's rule, and starts that a gate stopped.
-import type { Entry, Fact } from '../fact.ts';
+import { type Entry, type Fact, timeOf } from '../fact.ts';
 import { applyLedger, openRun, planTasks } from './apply.ts';
 import { isLedgerFact, type LedgerFact } from './fact.ts';
 import { emptyLedger, type Ledger, runOf } from './state.ts';
@@ -30,9 +30,10 @@ export function newTally(): Tally {
 }
 
 /** Takes the next entry in. Entries come in the order of the log, from the first on. */
-export function count(tally: Tally, { at, fact }: Pick<Entry, 'at' | 'fact'>): void {
+export function count(tally: Tally, entry: Pick<Entry, 'at' | 'clock' | 'fact'>): void {
+  const { at, fact } = entry;
   const { ledger, began } = tally;
-  if (isLedgerFact(fact)) applyLedger(ledger, fact, Date.parse(at));
+  if (isLedgerFact(fact)) applyLedger(ledger, fact, timeOf(entry));
   else countCast(tally, fact);
   const run = 'cast' in fact ? fact.cast : 'run' in fact ? fact.run : null;
   if (typeof run === 'string' && !began.has(run) && runOf(ledger, run)) began.set(run, at);
