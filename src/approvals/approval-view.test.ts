@@ -59,5 +59,19 @@ test.each<[string, Partial<Approval>, number, string, boolean]>([
   ['granted', { grant }, HOUR_MS - 1, 'approved', false],
   ['granted and not used in time', { grant }, HOUR_MS, 'expired', false],
 ])('what was %s', (_name, over, now, status, stale) => {
-  expect(approvalView(asked(over), now, [])).toMatchObject({ status, stale });
+  expect(approvalView(asked(over), { now, running: [], isTurnOver: false })).toMatchObject({ status, stale });
+});
+
+const executor = { host: 'h', pid: 7, startTime: 's' };
+const commands = ['one', 'two'].map((display) => ({ display }) as unknown as Approval['sealed']['commands'][number]);
+
+test.each<[string, boolean, number, string]>([
+  ['may run', false, HOUR_MS - 1, 'may run'],
+  ['is over in its time', false, HOUR_MS, 'expired'],
+  ['is withdrawn with its turn', true, HOUR_MS - 1, 'withdrawn'],
+])('of a list that was cut off the rest %s', (_name, isTurnOver, now, status) => {
+  const begun = asked({ grant, uses: { 0: { at: 0, round: 0, executor, phase: 'started' } } });
+  const approval = { ...begun, sealed: { ...begun.sealed, commands } };
+  const { commands: shown, ...view } = approvalView(approval, { now, running: [], isTurnOver });
+  expect([view.status, ...shown.map((one) => one.status)]).toEqual(['unknown', 'unknown', status]);
 });

@@ -1,14 +1,14 @@
 // An approval as people and scripts see it: what is to be done, exactly, and everything they need to decide.
 import { exactly, inWords } from '../kernel/approval/plain-sight.ts';
 import type { SealedCommand } from '../kernel/approval/request.ts';
-import { type Approval, endOf, isDue } from '../kernel/approval/state.ts';
+import { type Approval, endOf, isDue, isPast } from '../kernel/approval/state.ts';
 
 /** After this time it is marked: whoever asked has been waiting. */
 const STALE_MS = 3_600_000;
 
 export type CommandView = Pick<SealedCommand, 'tier' | 'because' | 'digest'> & {
   readonly command: string;
-  readonly status: 'waits' | 'may run' | 'runs' | 'finished' | 'unknown' | 'expired';
+  readonly status: 'waits' | 'may run' | 'runs' | 'finished' | 'unknown' | 'expired' | 'withdrawn';
 };
 
 export type ApprovalView = {
@@ -34,10 +34,14 @@ export type ApprovalView = {
   readonly env: readonly string[];
 };
 
-export function approvalView(approval: Approval, now: number, running: readonly number[]): ApprovalView {
+/** What is known of an approval besides the log: when it is looked at, what of it runs, and whether its turn is over. */
+export type Around = { readonly now: number; readonly running: readonly number[]; readonly isTurnOver: boolean };
+
+export function approvalView(approval: Approval, around: Around): ApprovalView {
+  const { now } = around;
   const { id, sealed, from, grant, since } = approval;
   const { operation, scope, riskLevel, rationale, rollback, verification, requester, files, env, cwd } = sealed;
-  const commands = sealed.commands.map((command, index) => commandView(command, approval, index, running, now));
+  const commands = sealed.commands.map((command, index) => commandView(command, approval, index, around));
   const isUnknown = commands.some(({ status }) => status === 'unknown');
   return {
     id,
@@ -66,8 +70,7 @@ function commandView(
   { display, tier, because, digest }: SealedCommand,
   approval: Approval,
   index: number,
-  running: readonly number[],
-  now: number,
+  { now, running, isTurnOver }: Around,
 ): CommandView {
   const { uses, grant } = approval;
   const phase = uses[index]?.phase;
@@ -76,7 +79,9 @@ function commandView(
   if (phase === 'unknown' || phase === 'started') {
     return { ...common, status: running.includes(index) ? 'runs' : 'unknown' };
   }
-  if (isDue(approval, now)) return { ...common, status: 'expired' };
+  if (isPast(approval, now)) return { ...common, status: 'expired' };
+  // A list whose turn is over stays for what began, and only for that.
+  if (phase === undefined && isTurnOver) return { ...common, status: 'withdrawn' };
   return { ...common, status: grant ? 'may run' : 'waits' };
 }
 

@@ -53,3 +53,9 @@ export function runningIn(approval: Approval): readonly number[] {
     return executor !== undefined && isRunning(executor);
   });
 }
+
+/** The same of all that are open, by their ids. */
+export function allRunning(approvals: Approvals): Readonly<Record<string, readonly number[]>> {
+  const running = Object.values(approvals).map((approval) => [approval.id, runningIn(approval)] as const);
+  return Object.fromEntries(running.filter(([, indexes]) => indexes.length > 0));
+}

@@ -4,7 +4,7 @@ import type { Door } from '../engine/door.ts';
 import { thisDriver } from '../engine/driver.ts';
 import type { Log } from '../engine/ports.ts';
 import type { Difference } from '../kernel/approval/fact.ts';
-import type { Approval } from '../kernel/approval/state.ts';
+import type { Approval, Approvals } from '../kernel/approval/state.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
 import { approvalNamed, approvalsIn, runningIn } from './open-approvals.ts';
 import { type ExecScene, presentedAs } from './present.ts';
@@ -37,7 +37,13 @@ export async function useApproval(
   return { verdict: isVague ? found : verdict, approval };
 }
 
-/** Writes down that approvals were to be used otherwise than they were given, with what differs; answers with the first. */
+// Whoever names thousands on one line must not keep the log busy for longer than a hook may take.
+const NAMED_MAX = 8;
+
+/**
+ * Writes down that approvals were to be used otherwise than they were given, with what differs; answers with the first. What
+ * is open comes first; nothing runs for any of the rest either.
+ */
 export async function refuseChanged(
   { door, log }: { readonly door: Pick<Door, 'submit'>; readonly log: Log },
   words: readonly string[],
@@ -46,15 +52,22 @@ export async function refuseChanged(
 ): Promise<Verdict> {
   const approvals = await approvalsIn(log);
   const verdicts: Verdict[] = [];
-  for (const word of words) {
-    const found = approvalNamed(approvals, word);
-    const approval = 'allow' in found ? null : found;
+  for (const [id, approval] of namedIn(approvals, words)) {
     const around = approval ? differencesTo(approval) : [];
-    const id = approval?.id ?? word.slice(0, 64);
     const use = { kind: 'approval.use', id, requester, presented: null, around, executor: thisDriver() } as const;
     verdicts.push(await door.submit({ ...use, dry: true }, by));
   }
   return verdicts[0] ?? deny('INTERNAL', 'no approval is named');
+}
+
+function namedIn(approvals: Approvals, words: readonly string[]): readonly (readonly [string, Approval | null])[] {
+  const named = new Map<string, Approval | null>();
+  for (const word of words) {
+    const found = approvalNamed(approvals, word);
+    if ('allow' in found) named.set(word.slice(0, 64), null);
+    else named.set(found.id, found);
+  }
+  return [...named].toSorted(([, a], [, b]) => Number(a === null) - Number(b === null)).slice(0, NAMED_MAX);
 }
 
 /** Whether everything is still as it was a moment ago. */

@@ -8,6 +8,7 @@ import type { Ground } from '../engine/ports.ts';
 import type { Watch } from '../kernel/cast/packet.ts';
 import type { WorktreeRules } from '../kernel/graph/worktree.ts';
 import type { Workspace } from '../workspace/locate.ts';
+import { takeOffRefused } from '../workspace/worktree/accepted.ts';
 import type { PutAside } from '../workspace/worktree/aside.ts';
 import { beginInLane, dropStraysInLane, keepInLane, leftoversOf, removeLane } from '../workspace/worktree/lane.ts';
 import { readyLane, readyWorktree, type StepEnd, type Steps } from '../workspace/worktree/make.ts';
@@ -34,6 +35,15 @@ export function groundFor(workspace: Workspace, door: Door, cast: string, say: (
     const done = queue.then(work);
     queue = done.catch(() => undefined);
     return done;
+  };
+  const dropRefused = async (): Promise<void> => {
+    if (!own || Object.keys(own.starts).length === 0) return;
+    const phases = new Map(
+      Object.values((await door.cast(cast))?.turns ?? {}).map(({ id, phase }) => [`${id}`, phase]),
+    );
+    const isRefused = (turn: string) => ['failed', 'blocked'].includes(phases.get(turn) ?? '');
+    const isOpen = (turn: string) => !['accepted', undefined].includes(phases.get(turn));
+    told(await takeOffRefused(stateDir, own, isRefused, isOpen), 'what a refused turn committed is off the branch');
   };
   const find = async (signal: AbortSignal): Promise<void> => {
     const state = await door.cast(cast);
@@ -74,6 +84,7 @@ export function groundFor(workspace: Workspace, door: Door, cast: string, say: (
           told(begun.aside, `turn ${watch.turn} begins where something was left`);
           return;
         }
+        if (watch.begins === 'first' && watch.beside !== null) await dropRefused();
         const begun = await beginTurn(stateDir, own, watch);
         own = begun.record;
         if (begun.aside) say(`  turn ${watch.turn} begins over; what it had left is kept as ${begun.aside.ref}`);
@@ -100,10 +111,12 @@ export function groundFor(workspace: Workspace, door: Door, cast: string, say: (
         for (const aside of merged.asides) told(aside, `something was in the way of merging turn ${watch.turn}`);
         return merged.end;
       }),
-    // The cast is over, whatever becomes of what is left of it.
-    clear: () =>
+    // The cast stands as it stands, whatever becomes of what is left of it.
+    settle: (isCompleted) =>
       inTurn(async () => {
-        if (own) await clearLanes(stateDir, own).catch((error: Error) => say(`  not cleared away: ${error.message}`));
+        if (!own) return;
+        const work = isCompleted ? clearLanes(stateDir, own) : dropRefused();
+        await work.catch((error: Error) => say(`  not cleared away: ${error.message}`));
       }),
   };
 }

@@ -1,7 +1,8 @@
 // What a cast has done to files, for the commands that show it, take it over or take it back.
 import type { Door } from '../engine/door.ts';
 import type { CastSummary } from '../engine/summary.ts';
-import type { Fact } from '../kernel/fact.ts';
+import type { Fact, Touched } from '../kernel/fact.ts';
+import { bystanderAt, remarkOn } from '../kernel/graph/write-scope.ts';
 import { deny } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import type { Left } from '../workspace/restore-files.ts';
@@ -61,31 +62,46 @@ export function saidOf({ task, branch, commits, uncommitted }: UnmergedLane): st
 
 /**
  * What the turns of a cast left, by path, whether they were accepted or refused. What is seen of a turn is seen against one
- * moment before it, which comes again when the turn begins anew: the last word since then counts.
+ * moment before it, which comes again when the turn begins anew: the last word since then counts. What changed beside turns
+ * that are not known to have changed it is remarked on, unless a turn changed the same file itself.
  */
 export async function leftBy(door: Door, cast: string): Promise<Left> {
   const beginnings = new Map<number, number>();
   const words = new Map<string, Left>();
+  const remarks = new Map<number, string>();
+  let started: Extract<Fact, { kind: 'cast.started' }> | null = null;
   for (const { fact } of await door.read({ after: 0, cast })) {
+    if (fact.kind === 'cast.started') started = fact;
+    if (fact.kind === 'turn.started' && started) {
+      const who = bystanderAt(started.rules, started.root, fact.socket);
+      if (who !== null) remarks.set(fact.turn, remarkOn(who, fact.socket));
+    }
     if (fact.kind === 'attempt.started' && fact.seal !== undefined) beginnings.set(fact.turn, fact.attempt);
     const word = wordOf(fact);
     if (!word) continue;
     const key = `${word.turn}.${beginnings.get(word.turn) ?? 0}`;
+    const remark = remarks.get(word.turn) ?? null;
+    const left = Object.entries(word.touched).map(([path, digest]) => [path, { digest, remark }] as const);
     words.delete(key);
-    words.set(key, word.left);
+    words.set(key, Object.fromEntries(left));
   }
-  return Object.assign({}, ...words.values());
+  const all = [...words.values()].flatMap((left) => Object.entries(left));
+  const [beside, own] = [
+    all.filter(([, { remark }]) => remark !== null),
+    all.filter(([, { remark }]) => remark === null),
+  ];
+  return Object.fromEntries([...beside, ...own]);
 }
 
 /** An attempt that was refused before it was looked at says nothing of what it changed. */
-function wordOf(fact: Fact): { readonly turn: number; readonly left: Left } | null {
+function wordOf(fact: Fact): { readonly turn: number; readonly touched: Touched } | null {
   switch (fact.kind) {
     case 'turn.accepted':
     case 'turn.reported':
-      return { turn: fact.turn, left: fact.touched ?? {} };
+      return { turn: fact.turn, touched: fact.touched ?? {} };
     case 'turn.blocked':
     case 'attempt.refused':
-      return fact.touched ? { turn: fact.turn, left: fact.touched } : null;
+      return fact.touched ? { turn: fact.turn, touched: fact.touched } : null;
     default:
       return null;
   }

@@ -2,11 +2,13 @@
 // mend it. Looking changes nothing but a file that is written and removed again.
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, relative } from 'node:path';
 import { type Detected, detectAgents } from '../agents/detect.ts';
 import { check } from '../kernel/graph/check.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite.ts';
 import { UTILITY_NAMES } from '../utilities/names.ts';
+import { hasTooManyFiles } from '../workspace/changes-count.ts';
+import { FILES_MAX } from '../workspace/changes-mark.ts';
 import { BUNDLED, loadFor } from '../workspace/find-config.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { runnerFindings, runnersIn } from './configured-runners.ts';
@@ -35,6 +37,7 @@ export async function checkup(workspace: Workspace, env: NodeJS.ProcessEnv, now:
   return [
     nodeFinding(process.versions.node),
     gitFinding(workspace, env),
+    ...(await sizeFindings(workspace)),
     config,
     ...limitsFindings(env),
     ...agentFindings(await detectAgents(env), runners),
@@ -79,6 +82,16 @@ function gitFinding({ dir }: Workspace, env: NodeJS.ProcessEnv): Finding {
     const fix = 'tell git who you are: git config --global user.name and user.email';
     return warning('git', `${version}; it does not know who commits`, fix);
   }
+}
+
+/** A folder in which nobody can tell what changes is worth a word before a cast; any other is not. */
+async function sizeFindings({ dir, stateDir }: Workspace): Promise<readonly Finding[]> {
+  // What git cannot tell is told where git is looked at.
+  const isTooLarge = await hasTooManyFiles(dir, ['.baton/state', relative(dir, stateDir)]).catch(() => false);
+  if (!isTooLarge) return [];
+  const found = `${dir} has more than ${FILES_MAX} files to look at: what changes is not noted, and no agent that writes can work in it`;
+  const fix = `make it a git repository (git init) and commit what is worked on, or let git ignore what is not: then only what differs is looked at`;
+  return [warning('files', found, fix)];
 }
 
 type Configured = {

@@ -9,6 +9,7 @@ import type { Door } from '../engine/door.ts';
 import { Engine } from '../engine/drive.ts';
 import { isSame, thisDriver } from '../engine/driver.ts';
 import { WorkerDoor } from '../engine/worker-door.ts';
+import type { Denied } from '../kernel/verdict.ts';
 import { logFileIn } from '../log/sqlite.ts';
 import { takingSubmissions } from '../mcp/handoff-file.ts';
 import { offeredServer } from '../mcp/offer.ts';
@@ -72,7 +73,7 @@ function withCompileCache<T>(startThread: () => T): T {
 
 /**
  * Drives the cast to where it stands still, shows it, and answers the exit code. `begin` runs once it is ours to drive;
- * `says` is told right after the cast's id.
+ * `says` is told right after the cast's id; what `refused` answers by the end is told with the result.
  */
 export async function driveAndShow(
   call: Call,
@@ -81,6 +82,7 @@ export async function driveAndShow(
   cast: string,
   begin: () => Promise<void>,
   says: readonly string[] = [],
+  refused: () => Denied | null = () => null,
 ): Promise<number> {
   const me = thisDriver();
   const driver = await door.takeCast(cast, me);
@@ -108,7 +110,10 @@ export async function driveAndShow(
       cwd: dir,
       configDir: `${dir}/.baton`,
       stateDir,
-      witness: revealingCheckers(witnessOf(workspace), workspace.stateDir),
+      witness: revealingCheckers(
+        witnessOf(workspace, (line) => say(line)),
+        workspace.stateDir,
+      ),
       groundOf: (id) => groundFor(workspace, door, id, (line) => say(line)),
       onEvent: (turn, event) => progress.hear(turn, event),
     });
@@ -134,7 +139,8 @@ export async function driveAndShow(
   await writeWorklogsOf(cast, door, workspace);
   await checkpointAtEnd(workspace, call.env);
   const view = await loadView(door, cast, flag(call.values, 'turns'), workspace.dir);
-  return showEnd(call, view, view.branch === undefined || call.json ? [] : await wayOut(call, workspace, cast));
+  const more = view.branch === undefined || call.json ? [] : await wayOut(call, workspace, cast);
+  return showEnd(call, view, more, refused());
 }
 
 type Interrupt = {

@@ -7,6 +7,7 @@ import { saidNow } from '../kernel/cast/expired.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Cast, CastStatus } from '../kernel/state.ts';
 import type { BoundaryRefusal } from '../kernel/turn/consolidation.ts';
+import type { Denied } from '../kernel/verdict.ts';
 import { branchOf } from '../workspace/worktree/branch.ts';
 import { again, type Call, EXIT, out, outJson, UsageError } from './command.ts';
 import { commandName } from './command-name.ts';
@@ -59,11 +60,19 @@ export function exitOf(status: CastStatus): number {
   }
 }
 
-/** `more` comes after the closing lines: what the cast left and where. */
-export function showEnd(call: Call, view: CastView, more: readonly string[] = []): number {
-  if (call.json) outJson(view);
+/**
+ * `more` comes after the closing lines: what the cast left and where. A command that was refused although the cast went on
+ * says so to scripts as well, and is no success wherever the cast has come to.
+ */
+export function showEnd(
+  call: Call,
+  view: CastView,
+  more: readonly string[] = [],
+  refused: Denied | null = null,
+): number {
+  if (call.json) outJson(refused ? { ...view, refused } : view);
   else for (const line of [...reportLines(view, again(call)), ...closing(view, again(call)), ...more]) out(line);
-  return exitOf(view.status);
+  return refused ? EXIT.denied : exitOf(view.status);
 }
 
 function closing({ cast, status, code, reason, path, accepted, usage }: CastView, baton: string): string[] {

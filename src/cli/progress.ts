@@ -2,7 +2,9 @@
 // output is no terminal; in a terminal the last line moves.
 import type { Change } from '../engine/door.ts';
 import type { LiveEvent } from '../engine/ports.ts';
-import type { AgentNote, Entry } from '../kernel/fact.ts';
+import type { AgentNote, Entry, Touched } from '../kernel/fact.ts';
+import type { Rules } from '../kernel/graph/config.ts';
+import { toldOfChanges } from '../kernel/graph/write-scope.ts';
 import type { Item, Usage } from '../kernel/state.ts';
 import type { Call } from './command.ts';
 import { costText } from './cost-text.ts';
@@ -21,6 +23,8 @@ export type Progress = {
 };
 
 type Seen = {
+  /** By what rules the cast runs and where; null before its beginning was heard of. */
+  cast: { readonly rules: Rules; readonly root?: string } | null;
   labels: Record<string, string>;
   turns: Map<number, { socket: string; item: Item | null; since: number }>;
   rework: Map<string, number>;
@@ -37,7 +41,15 @@ export function progressFor(call: Call, cast: string): Progress {
   const live = isScreen && !call.json;
   const paint = painter(isScreen && !call.env.NO_COLOR);
   const started = Date.now();
-  const seen: Seen = { labels: {}, turns: new Map(), rework: new Map(), used: NOTHING, doing: new Map(), started };
+  const seen: Seen = {
+    cast: null,
+    labels: {},
+    turns: new Map(),
+    rework: new Map(),
+    used: NOTHING,
+    doing: new Map(),
+    started,
+  };
   const print = (line: string) => screen.write(`${live ? '\r\x1b[2K' : ''}${line}\n`);
   const redraw = () => {
     if (live) screen.write(`\r\x1b[2K${statusLine(seen, paint, screen.columns || 80)}`);
@@ -113,6 +125,7 @@ const ENDS: ReadonlySet<string> = new Set([
 function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
   switch (fact.kind) {
     case 'cast.started':
+      seen.cast = fact;
       for (const [id, socket] of Object.entries(fact.rules.graph.sockets)) {
         seen.labels[id] = oneLine(fact.rules.materia[socket.materia]?.label ?? socket.materia, 60);
       }
@@ -134,15 +147,16 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
       const made = Array.isArray(items) && items.length > 0 ? paint.dim(` ${counted(items.length, 'item')}`) : '';
       const cut = fact.truncated ? paint.warn(' (output cut at its limit)') : '';
       const line = `  ${mark} ${where(fact.turn, seen)}${cut}${made}${by(fact.agent, paint)}`;
+      const lines = [line, ...beside(fact, seen, paint), ...warned(fact.agent, paint)];
       seen.turns.delete(fact.turn);
       seen.doing.delete(fact.turn);
-      return [line, ...warned(fact.agent, paint)];
+      return lines;
     }
     case 'attempt.refused': {
       seen.used = more(seen.used, fact.usage);
       const next = fact.repair ? paint.dim(' (one repair turn)') : '';
       const line = `  ${paint.bad('✗ refused')} ${where(fact.turn, seen)}: ${oneLine(fact.verdict.reason)}${next}`;
-      return [line, ...warned(fact.agent, paint)];
+      return [line, ...beside(fact, seen, paint), ...warned(fact.agent, paint)];
     }
     case 'attempt.failed': {
       seen.used = more(seen.used, fact.usage);
@@ -157,12 +171,15 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
       return [`  ${paint.warn('↻ lost')} ${where(fact.turn, seen)}: ${oneLine(fact.reason)}; it runs again`];
     case 'turn.blocked':
       seen.used = more(seen.used, fact.usage);
-      return [`  ${paint.bad('✗ blocked')} ${where(fact.turn, seen)}: ${fact.code}: ${oneLine(fact.reason)}`];
+      return [
+        `  ${paint.bad('✗ blocked')} ${where(fact.turn, seen)}: ${fact.code}: ${oneLine(fact.reason)}`,
+        ...beside(fact, seen, paint),
+      ];
     case 'turn.reported': {
       seen.used = more(seen.used, fact.usage);
       const mark = { continue: '… goes on', ask: '? asks', approval: '? asks permission' }[fact.outcome];
       const line = `  ${paint.warn(mark)} ${where(fact.turn, seen)}: ${oneLine(fact.note, 200)}`;
-      return [line, ...warned(fact.agent, paint)];
+      return [line, ...beside(fact, seen, paint), ...warned(fact.agent, paint)];
     }
     case 'turn.answered':
       return [`  ${paint.dim('↳')} ${where(fact.turn, seen)}: ${oneLine(fact.text, 100)}`];
@@ -207,6 +224,12 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
 function by(agent: AgentNote | undefined, paint: Paint): string {
   if (!agent?.model) return '';
   return paint.dim(` · ${oneLine(`${agent.runner ?? ''} ${agent.model}`, 60)}`);
+}
+
+/** The files that changed while it ran, where whose change it was cannot be told. */
+function beside({ turn, touched }: { turn: number; touched?: Touched }, { cast, turns }: Seen, paint: Paint): string[] {
+  const told = cast && toldOfChanges(cast, turns.get(turn)?.socket ?? '', touched);
+  return told ? [paint.warn(`    ! ${oneLine(told, 300)}`)] : [];
 }
 
 function warned(agent: AgentNote | undefined, paint: Paint): string[] {

@@ -9,7 +9,7 @@ import { driveAndShow, withDriver } from './driving.ts';
 import { workspaceOf } from './find-workspace.ts';
 import { withLedger } from './ledger-session.ts';
 import { isByAgent } from './refuse-agents.ts';
-import { sayToCast } from './say-to-cast.ts';
+import { sayingTo } from './say-to-cast.ts';
 import { person } from './session.ts';
 import { hasLog } from './state-folder.ts';
 
@@ -37,10 +37,12 @@ export async function settleApproval(call: Call, choice: Choice): Promise<number
     const cast = from?.cast ?? '';
     // Whoever drives the cast goes on by itself as soon as the decision is in the log.
     if (await door.driverOf(cast)) return told(call, await decide());
-    return driveAndShow(call, workspace, door, cast, async () => {
-      const verdict = await sayToCast(door, cast, decide, () => true);
+    const saying = sayingTo(door, cast, () => true);
+    const begin = async () => {
+      const verdict = await saying.say(decide);
       if (verdict.allow) note(verdict.reason);
-    });
+    };
+    return driveAndShow(call, workspace, door, cast, begin, [], saying.refused);
   });
 }
 

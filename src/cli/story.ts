@@ -1,7 +1,9 @@
 // The log as people read it: each entry as one plain sentence. Everything a fact holds is in `baton log --json`; here stands
 // what a reader wants to know of it, so that the story can be followed without anything else.
 import type { Words } from '../kernel/approval/request.ts';
-import type { CastFact, Entry, Fact } from '../kernel/fact.ts';
+import type { CastFact, Entry, Fact, Touched } from '../kernel/fact.ts';
+import type { Rules } from '../kernel/graph/config.ts';
+import { toldOfChanges } from '../kernel/graph/write-scope.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import type { Item, Usage } from '../kernel/state.ts';
 import { counted } from './counted.ts';
@@ -20,11 +22,13 @@ export function storyteller(): (entry: Entry) => string {
 }
 
 type Known = {
+  /** By what rules the cast runs and where; null where its beginning was not told. */
+  cast: { readonly rules: Rules; readonly root?: string } | null;
   readonly labels: Map<string, string>;
   readonly turns: Map<number, { socket: string; item: Item | null }>;
 };
 
-const nobody = (): Known => ({ labels: new Map(), turns: new Map() });
+const nobody = (): Known => ({ cast: null, labels: new Map(), turns: new Map() });
 
 function knownOf(casts: Map<string, Known>, id: string): Known {
   const found = casts.get(id) ?? nobody();
@@ -32,8 +36,10 @@ function knownOf(casts: Map<string, Known>, id: string): Known {
   return found;
 }
 
-function learn({ labels, turns }: Known, fact: Fact): void {
+function learn(known: Known, fact: Fact): void {
+  const { labels, turns } = known;
   if (fact.kind === 'cast.started') {
+    known.cast = fact;
     for (const [id, { materia }] of Object.entries(fact.rules.graph.sockets)) {
       labels.set(id, `${id} ${fact.rules.materia[materia]?.label ?? materia}`);
     }
@@ -109,16 +115,17 @@ function turnTold(fact: Fact, known: Known): string | null {
       const made = Array.isArray(items) ? `, with ${counted(items.length, 'item')}` : '';
       const how = fact.handoff.satisfied === false ? 'is accepted and not satisfied' : 'is accepted';
       const cut = fact.truncated ? ', its output cut at the limit' : '';
-      return `${where(known, fact.turn)} ${how}${cut}${made}${said(fact.context)}${used(fact.usage)}`;
+      return `${where(known, fact.turn)} ${how}${cut}${made}${beside(known, fact)}${said(fact.context)}${used(fact.usage)}`;
     }
     case 'turn.reported': {
       const how = { continue: 'goes on', ask: 'asks a person', approval: 'asks for permission' }[fact.outcome];
       const what = fact.approval === undefined ? '' : ` (${fact.approval})`;
-      return `${where(known, fact.turn)} ${how}${what}: ${fact.note}`;
+      return `${where(known, fact.turn)} ${how}${what}${beside(known, fact)}: ${fact.note}`;
     }
     case 'turn.answered':
       return `${where(known, fact.turn)} is told: ${fact.text}`;
     case 'turn.blocked':
+      return `${where(known, fact.turn)} is blocked${beside(known, fact)}: ${fact.reason}`;
     case 'turn.held':
     case 'turn.unknown':
       return `${where(known, fact.turn)} is ${fact.kind.slice(5)}: ${fact.reason}`;
@@ -150,7 +157,7 @@ function attemptTold(fact: Fact, known: Known): string | null {
       return `${where(known, fact.turn)} has answered; what it did is looked at`;
     case 'attempt.refused':
       if (fact.loop) return `${where(known, fact.turn)} goes on with its loop (${fact.loop.round}): ${fact.loop.told}`;
-      return `${where(known, fact.turn)} is refused${fact.repair ? ', to be repaired' : ''}: ${fact.verdict.reason}`;
+      return `${where(known, fact.turn)} is refused${fact.repair ? ', to be repaired' : ''}${beside(known, fact)}: ${fact.verdict.reason}`;
     case 'attempt.failed':
       return `${where(known, fact.turn)} failed${fact.again && !fact.isUnknown ? ', to be tried again' : ''}: ${fact.reason}`;
     case 'attempt.lost':
@@ -306,6 +313,12 @@ function where({ turns, labels }: Known, turn: number): string {
   if (!found) return `turn ${turn}`;
   const name = labels.get(found.socket) ?? found.socket;
   return found.item ? `${name} · ${found.item.key} ${found.item.label}` : name;
+}
+
+/** The files that changed beside it, where whose change it was cannot be told. */
+function beside({ cast, turns }: Known, { turn, touched }: { turn: number; touched?: Touched }): string {
+  const told = cast && toldOfChanges(cast, turns.get(turn)?.socket ?? '', touched);
+  return told ? ` (${told})` : '';
 }
 
 function said(text: string | undefined): string {

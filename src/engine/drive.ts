@@ -15,6 +15,7 @@ import type { Change, Door } from './door.ts';
 import { thisDriver } from './driver.ts';
 import type { AttemptResult, Ground, LiveEvent, Place, Runners, Witness } from './ports.ts';
 import type { Holder } from './slots.ts';
+import { Unseen } from './unseen.ts';
 
 const ENGINE = 'engine';
 /** The longest a timer of Node can be set for. */
@@ -143,7 +144,8 @@ class Drive {
         if (slot && !(await this.#takeSlot(slot, turn, signal))) return;
         const cwd = await this.#folder(signal, watch?.place);
         if (watch) await this.#ground?.begin(watch);
-        const seal = watch?.looks ? await witness?.before(watch, cwd) : undefined;
+        const look =
+          watch?.looks && witness ? await seen(async () => ({ seal: await witness.before(watch, cwd) })) : {};
         const trust = watch?.trust ? await this.#attest(watch.trust) : undefined;
         const verdict = signal.aborted
           ? null
@@ -152,7 +154,7 @@ class Drive {
               cast,
               turn,
               attempt,
-              ...(seal === undefined ? {} : { seal }),
+              ...look,
               ...(trust === undefined ? {} : { trust }),
             });
         // What was not dispatched after all needs no place.
@@ -188,12 +190,13 @@ class Drive {
       case 'verify': {
         const { cast, turn, attempt } = effect;
         const cwd = await this.#folder(signal, watch?.place);
-        const seen = (watch && (await witness?.after(watch, cwd))) ?? { seal: '', changes: {}, checks: {} };
+        const nothing = { seal: '', changes: {}, checks: {} };
+        const found = watch && witness ? { ...nothing, ...(await seen(() => witness.after(watch, cwd))) } : nothing;
         if (signal.aborted) return;
         await this.#tidied(async () => {
-          const verdict = await this.#submit(key, { kind: 'turn.verified', cast, turn, attempt, ...seen });
+          const verdict = await this.#submit(key, { kind: 'turn.verified', cast, turn, attempt, ...found });
           if (!watch) return;
-          if (verdict.allow) await this.#ground?.keep(watch, seen.changes);
+          if (verdict.allow) await this.#ground?.keep(watch, found.changes);
           else if (verdict.code === 'SCOPE_VIOLATION') await this.#ground?.refuse(watch);
         });
         return;
@@ -271,6 +274,16 @@ class Drive {
 
   #holder(turn: number): Holder {
     return { driver: thisDriver(), key: `${this.#cast}:${turn}` };
+  }
+}
+
+/** What was seen; where it cannot be and had to be, why. */
+async function seen<T extends object>(look: () => Promise<T>): Promise<T | { readonly unseen: string }> {
+  try {
+    return await look();
+  } catch (error) {
+    if (error instanceof Unseen) return { unseen: error.message };
+    throw error;
   }
 }
 

@@ -98,7 +98,7 @@ test('what is refused is not put away', async () => {
   expect(end).toBe('failed');
   expect(calls.filter((call) => !call.startsWith('look'))).toEqual([
     ...['begin 1 first', 'run 1 /tree'],
-    ...['begin 1 on', 'run 1 /tree'],
+    ...['begin 1 on', 'run 1 /tree', 'settle'],
   ]);
 });
 
@@ -110,7 +110,7 @@ test('what a utility changed that could not do its job is not put away as accept
   const output = JSON.stringify({ satisfied: false, state: { disk: { ok: false, error: 'the disk is full' } } });
   const { end, calls } = await driven({ config, said: [{ kind: 'output', output }] });
   expect(end).toBe('failed');
-  expect(calls.filter((call) => !call.startsWith('look'))).toEqual(['begin 1 first', 'run 1 /tree']);
+  expect(calls.filter((call) => !call.startsWith('look'))).toEqual(['begin 1 first', 'run 1 /tree', 'settle']);
 });
 
 test('what wrote where it may not is given a chance to be taken away before anything follows', async () => {
@@ -119,7 +119,7 @@ test('what wrote where it may not is given a chance to be taken away before anyt
   expect(end).toBe('failed');
   expect(calls.filter((call) => !call.startsWith('look'))).toEqual([
     ...['begin 1 first', 'run 1 /tree', 'refuse 1'],
-    ...['begin 1 on', 'run 1 /tree', 'refuse 1'],
+    ...['begin 1 on', 'run 1 /tree', 'refuse 1', 'settle'],
   ]);
 });
 

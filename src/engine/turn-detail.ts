@@ -10,7 +10,7 @@ import type { CommandDifferences } from '../kernel/turn/commands-compared.ts';
 import { EVIDENCE_KEYS } from '../kernel/turn/report-keys.ts';
 import { listAt, sectionAt } from '../kernel/turn/report-section.ts';
 import { differencesOf, type Reported, reportsIn } from './reported.ts';
-import { endOf } from './view.ts';
+import { endOf, warningOf } from './view.ts';
 
 export type AttemptDetail = {
   readonly attempt: number;
@@ -23,6 +23,8 @@ export type AttemptDetail = {
   readonly truncated?: true;
   readonly usage: Usage | null;
   readonly agent?: AgentNote;
+  /** Files that changed while it ran, where whose change it was cannot be told. */
+  readonly warning?: string;
 };
 
 export type ReportDetail = {
@@ -87,7 +89,7 @@ export type ReadReport = (socket: string, output: string, input: JsonObject | nu
 
 /** Null where the cast has no such turn. */
 export function turnDetailOf(
-  cast: Pick<Cast, 'id' | 'rules'>,
+  cast: Pick<Cast, 'id' | 'rules' | 'root'>,
   entries: readonly Entry[],
   turn: number,
   read: ReadReport,
@@ -97,7 +99,7 @@ export function turnDetailOf(
   if (!started) return null;
   const { socket, visit, item } = started;
   const { materia: id = '' } = cast.rules.graph.sockets[socket] ?? {};
-  const attempts = attemptsOf(own);
+  const attempts = attemptsOf(cast, socket, own);
   const input = own.reduce<JsonObject | null>((last, { fact }) => inputIn(fact) ?? last, null);
   const reports = reportsIn(own).map((report) => ({
     ...report,
@@ -137,7 +139,11 @@ function added(sum: Usage, usage: Usage | null): Usage {
   return { input: sum.input + usage.input, output: sum.output + usage.output, cost: sum.cost + usage.cost };
 }
 
-function attemptsOf(own: readonly Entry[]): readonly AttemptDetail[] {
+function attemptsOf(
+  cast: Pick<Cast, 'rules' | 'root'>,
+  socket: string,
+  own: readonly Entry[],
+): readonly AttemptDetail[] {
   const attempts = new Map<number, AttemptDetail>();
   for (const { at, fact } of own) {
     if (fact.kind === 'attempt.started') {
@@ -145,7 +151,8 @@ function attemptsOf(own: readonly Entry[]): readonly AttemptDetail[] {
       attempts.set(attempt, { attempt, startedAt: at, brief, output: null, verdict: null, usage: null });
     }
     const known = 'attempt' in fact && fact.attempt !== undefined ? attempts.get(fact.attempt) : undefined;
-    if (known) attempts.set(known.attempt, { ...known, ...endOf(fact), ...usageIn(fact) });
+    if (known)
+      attempts.set(known.attempt, { ...known, ...endOf(fact), ...usageIn(fact), ...warningOf(cast, socket, fact) });
   }
   return [...attempts.values()];
 }

@@ -1,5 +1,6 @@
 // A cast as people and scripts see it, told from its facts: where it went, what it holds, what it used.
 import type { AgentNote, CastFact, Entry } from '../kernel/fact.ts';
+import { toldOfChanges } from '../kernel/graph/write-scope.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Cast } from '../kernel/state.ts';
 import { type BoundaryRefusal, type Consolidation, consolidate } from '../kernel/turn/consolidation.ts';
@@ -22,6 +23,8 @@ export type TurnView = PathStep & {
   readonly truncated?: true;
   /** Who answered, with which model, and what it told of itself. */
   readonly agent?: AgentNote;
+  /** Files that changed while it ran, where whose change it was cannot be told. */
+  readonly warning?: string;
 };
 
 /** A row of the ledger, as far as a cast's reader wants to know it. */
@@ -147,7 +150,8 @@ export function pathOf(entries: readonly Entry[]): PathStep[] {
   return [...opened].filter(([turn]) => dispatched.has(turn)).map(([, step]) => step);
 }
 
-function turnsOf({ rules, status }: Cast, entries: readonly Entry[]): TurnView[] {
+function turnsOf(cast: Cast, entries: readonly Entry[]): TurnView[] {
+  const { rules, status } = cast;
   const opened = new Map<number, Pick<TurnView, 'socket' | 'visit' | 'item' | 'title' | 'materia'>>();
   const turns = new Map<string, TurnView>();
   for (const { fact } of entries) {
@@ -165,7 +169,7 @@ function turnsOf({ rules, status }: Cast, entries: readonly Entry[]): TurnView[]
       turns.set(key, { ...step, turn, attempt, brief, output: null, verdict: null });
     }
     const known = turns.get(key);
-    if (known) turns.set(key, { ...known, ...endOf(fact) });
+    if (known) turns.set(key, { ...known, ...endOf(fact), ...warningOf(cast, known.socket, fact) });
   }
   // What a stopped cast left without an end was stopped with it.
   const stopped = { allow: false, code: 'ABORTED', reason: `stopped: the cast is ${status}`, details: {} };
@@ -178,6 +182,16 @@ function turnsOf({ rules, status }: Cast, entries: readonly Entry[]): TurnView[]
 export function endOf(fact: Entry['fact']): Partial<Pick<TurnView, 'output' | 'verdict' | 'truncated' | 'agent'>> {
   const agent = 'agent' in fact && typeof fact.agent === 'object' ? { agent: fact.agent } : {};
   return { ...verdictOf(fact), ...agent };
+}
+
+/** Of files that changed beside the turn, where whose change it was cannot be told. */
+export function warningOf(
+  cast: Pick<Cast, 'rules' | 'root'>,
+  socket: string,
+  fact: Entry['fact'],
+): { readonly warning?: string } {
+  const warning = 'touched' in fact ? toldOfChanges(cast, socket, fact.touched) : null;
+  return warning === null ? {} : { warning };
 }
 
 function verdictOf(fact: Entry['fact']): { output?: string; verdict?: Json; truncated?: true } {

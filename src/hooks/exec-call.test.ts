@@ -1,6 +1,9 @@
 // A call of `baton exec` in a line of shell: what counts as the call alone, and what is told of everything else.
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Approval } from '../kernel/approval/state.ts';
 import { execCall } from './exec-call.ts';
 
@@ -30,6 +33,11 @@ test.each<[string, readonly object[]]>([
   [`(${E}) &`, [nothing('before', '('), nothing('after', ') &')]],
   [`A=1 B='two words' ${E}`, [nothing('before', 'A=... B=... ')]],
   [`GITHUB_TOKEN=ghp_${'a1B2'.repeat(9)} ${E}`, [nothing('before', 'GITHUB_TOKEN=... ')]],
+  [`A=abc\\ pw B=(a pw) C=$(echo pw) ${E}`, [nothing('before', 'A=... B=... C=... ')]],
+  [
+    `${E.replace('deploy one', "X='a pw'")} &`,
+    [{ part: 'line', name: 'line', approved: '"deploy one"', given: '"X=... &"' }],
+  ],
   [`sudo ${E}`, [nothing('before', 'sudo ')]],
   [`bash -c '${E}'`, [nothing('before', "bash -c '"), nothing('after', "'")]],
   [E.replace('one', '$X'), [{ part: 'line', name: 'line', approved: '"one"', given: '"$X"' }]],
@@ -48,6 +56,16 @@ test.each<[string, readonly object[]]>([
 test('of several calls each names its approval', () => {
   const line = `${E} && ./baton exec --approval=P-2 -- x; ${E}`;
   expect(execCall(line, HERE)).toMatchObject({ kind: 'changed', ids: ['P-1', 'P-2'] });
+});
+
+test('a call without the two dashes is told like any other that differs', () => {
+  const cwd = mkdtempSync(join(tmpdir(), 'baton-call-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true }));
+  symlinkSync(SELF, join(cwd, 'baton'));
+  const call = execCall('./baton exec --approval P-1 deploy one', { ...HERE, cwd });
+  expect(call).toMatchObject({ kind: 'changed', ids: ['P-1'] });
+  const differences = [{ part: 'line', name: 'line', approved: '"--"', given: 'nothing' }];
+  expect(call?.kind === 'changed' && call.differencesTo(approval)).toEqual(differences);
 });
 
 test('a call that names no approval that can be seen is refused without one', () => {

@@ -10,6 +10,7 @@ import type { Approval } from '../kernel/approval/state.ts';
 import { cut } from '../kernel/cast/cut.ts';
 import { scrub } from '../kernel/secrets.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
+import { type Range, valuesIn, withoutValues } from './hidden-values.ts';
 import { type Invocation, stepsOf } from './programs.ts';
 
 export type ExecCall =
@@ -41,7 +42,6 @@ export function execCall(line: string, scene: CallScene): ExecCall | null {
     const options = words.slice(2, end === -1 ? 2 : end).filter((word) => word !== '--json');
     const id = idOf(options);
     if (id !== undefined) return { kind: 'alone', id, argv: words.slice(end + 1) };
-    if (end === -1) return { kind: 'unclear', refusal: deny('BAD_USAGE', FORM) };
   }
   if (ids.length === 0) {
     const reason = `an approved command runs alone, and by baton itself; ${FORM}`;
@@ -101,26 +101,34 @@ function around(line: string, named: string, { id, sealed }: Approval): readonly
   const whole = calls.find((call) => given.includes(call));
   if (whole !== undefined) {
     const at = given.indexOf(whole);
-    const parts = { before: given.slice(0, at), after: given.slice(at + whole.length) };
-    return Object.entries(parts).flatMap(([name, text]) => (text === '' ? [] : [differs(name, NOTHING, shown(text))]));
+    const parts = { before: [0, at], after: [at + whole.length, given.length] } as const;
+    return Object.entries(parts).flatMap(([name, part]) =>
+      part[0] === part[1] ? [] : [differs(name, NOTHING, shown(given, part))],
+    );
   }
-  const call = (calls[0] ?? `${named} exec --approval ${id}`).split(' ');
-  const words = given.split(' ');
-  const head = sharedHead(call, words);
-  const tail = sharedHead(call.slice(head).reverse(), words.slice(head).reverse());
-  const [approved = '', other = ''] = [call, words].map((all) => all.slice(head, all.length - tail).join(' '));
-  return [differs('line', approved === '' ? NOTHING : shown(approved), other === '' ? NOTHING : shown(other))];
+  const call = calls[0] ?? `${named} exec --approval ${id}`;
+  const [ours, words] = [call.split(' '), given.split(' ')];
+  const head = sharedHead(ours, words);
+  const tail = sharedHead(ours.slice(head).reverse(), words.slice(head).reverse());
+  const [approved = NOTHING, other = NOTHING] = [call, given].map((text) => between(text, head, tail));
+  return [differs('line', approved, other)];
 }
 
 function differs(name: string, approved: string, given: string): Difference {
   return { part: 'line', name, approved, given };
 }
 
-// A name, and its value with or without quotes: the values of variables are never told.
-const ASSIGNED = /(?<![\w-])([A-Za-z_]\w{0,63}\+?=)(?:'[^']*'|"[^"]*"|[^\s;&|'"])+/g;
+/** The text without so many words at its two ends. */
+function between(text: string, head: number, tail: number): string {
+  const words = text.split(' ');
+  const start = words.slice(0, head).reduce((sum, word) => sum + word.length + 1, 0);
+  const middle = words.slice(head, words.length - tail).join(' ');
+  return middle === '' ? NOTHING : shown(text, [start, start + middle.length]);
+}
 
-function shown(text: string): string {
-  return seen(text.replace(ASSIGNED, '$1...'));
+/** A part of a line. The values of variables are never told. */
+function shown(line: string, part: Range): string {
+  return seen(withoutValues(line, valuesIn(line), part));
 }
 
 function sharedHead(one: readonly string[], other: readonly string[]): number {

@@ -6,6 +6,7 @@ import { applyToCast } from './cast/apply.ts';
 import { newCast } from './cast/new-cast.ts';
 import { extended } from './cast/task-list.ts';
 import { type CastFact, type Entry, type Fact, timeOf } from './fact.ts';
+import { bystanderAt } from './graph/write-scope.ts';
 import { applyKnowledge } from './knowledge/apply.ts';
 import { isKnowledgeFact } from './knowledge/fact.ts';
 import { applyLedger, openRun, planTasks } from './ledger/apply.ts';
@@ -84,9 +85,14 @@ function spend(day: Day, at: string, { input, output, cost }: Usage): void {
   day.cost += cost;
 }
 
-/** What a turn was seen to change is held against no other turn that is under way in the same folder. */
+/**
+ * What a turn was seen to change is held against no other turn that is under way in the same folder. One that may change
+ * nothing where anybody writes has only seen it change, and clears nobody.
+ */
 function excuse(state: State, { cast, turn }: { cast: string; turn: number }, touched: Turn['excused']): void {
-  const root = state.casts[cast]?.root;
+  const own = state.casts[cast];
+  const root = own?.root;
+  if (own && bystanderAt(own.rules, root, own.turns[turn]?.socket ?? '') === 'reader') return;
   for (const other of Object.values(state.casts)) {
     if (other.root !== root) continue;
     for (const each of Object.values(other.turns)) {

@@ -200,6 +200,7 @@ function decideForAttempt(
         checks: input.checks ?? {},
         approval: input.approval ?? null,
         artifacts: input.artifacts ?? {},
+        ...(input.unseen === undefined ? {} : { unseen: input.unseen }),
       });
   }
 }

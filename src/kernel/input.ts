@@ -50,6 +50,8 @@ export type CastRequest =
       readonly seal?: string;
       /** What was established about its agent, where it is to be attested. */
       readonly trust?: Sighting;
+      /** Why what it changes cannot be told, where it has to be. */
+      readonly unseen?: string;
     }
   | {
       readonly kind: 'attempt.output';
@@ -111,6 +113,7 @@ export type CastRequest =
       readonly approval?: SealedRequest | null;
       /** The files that the report names as evidence, by their paths. */
       readonly artifacts?: Artifacts;
+      readonly unseen?: string;
     }
   /** What became of the merge that was owed. */
   | {

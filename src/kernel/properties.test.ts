@@ -167,7 +167,7 @@ function holdsAtTheEnd(cast: Play, { limits }: JsonObject): void {
     expect(tasksOf(cast.state.ledger, 'c').filter(({ status }) => status === 'in_progress')).toEqual([]);
   }
   if (cast.cast.status === 'aborted') {
-    const rows = tasksOf(cast.state.ledger, 'c').filter(({ id }) => id.startsWith('turn-'));
+    const rows = tasksOf(cast.state.ledger, 'c').filter(({ id }) => /^[0-9a-f-]{36}$/.test(id));
     expect(rows.filter(({ status }) => status === 'blocked')).toEqual([]);
   }
   const bytesMax = (limits as JsonObject).maxBriefBytes as number;

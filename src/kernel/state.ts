@@ -83,6 +83,8 @@ export type Cast = {
   usage: Usage;
   /** Tokens of agents that did not say what they cost; they are missing in the cost. */
   unpriced: number;
+  /** The attempts, as `turn.attempt`, that came to no outcome and whose use was counted; absent where there are none. */
+  spent?: readonly string[];
   /** The largest settled usage of one attempt by socket: what a dispatch of it reserves. */
   peaks: Record<string, Reserved>;
   budget: { maxTokens: number | null; maxCost: number | null; maxDurationMs: number | null; warned: boolean };
@@ -274,6 +276,11 @@ export type ReportNote = {
 
 /** A line of context, and the item it is about: null where it concerns the whole cast. */
 export type Heard = { readonly about: string | null; readonly line: string };
+
+/** As the attempts are called whose use was counted although they came to no outcome. */
+export function attemptName(turn: number, attempt: number): string {
+  return `${turn}.${attempt}`;
+}
 
 /** The walk of the item a turn works on, where it has one of its own. */
 export function walkOf({ lanes }: Cast, { lane, item }: Pick<Turn, 'lane' | 'item'>): Walk | null {

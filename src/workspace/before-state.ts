@@ -5,11 +5,15 @@ import { join } from 'node:path';
 import { isObject } from '../kernel/json.ts';
 import type { Snapshot } from './changes.ts';
 
-export type Before =
+export type Before = (
   | { readonly kind: 'absent' }
   /** It was as it is in this commit. */
   | { readonly kind: 'commit'; readonly commit: string }
-  | { readonly kind: 'unknown' };
+  | { readonly kind: 'unknown' }
+) & {
+  /** It changed beside a turn, and whose change it was cannot be told. */
+  readonly beside?: true;
+};
 
 export type BeforeState = Readonly<Record<string, Before>>;
 
@@ -29,11 +33,22 @@ export function readBefore(stateDir: string, cast: string): BeforeState {
   }
 }
 
-export function noteBefore(stateDir: string, cast: string, since: Snapshot, changed: readonly string[]): void {
+/**
+ * `isOwn` where the changes are the turn's own. What anybody may have changed beside a turn is no state to go back to: the
+ * first one who changes the file in a turn of its own finds it as that left it.
+ */
+export function noteBefore(
+  stateDir: string,
+  cast: string,
+  since: Snapshot,
+  changed: readonly string[],
+  isOwn: boolean,
+): void {
   const known = readBefore(stateDir, cast);
-  const news = changed.filter((path) => !Object.hasOwn(known, path));
+  const news = changed.filter((path) => !Object.hasOwn(known, path) || (isOwn && known[path]?.beside === true));
   if (news.length === 0) return;
-  const all = { ...known, ...Object.fromEntries(news.map((path) => [path, beforeOf(since, path)])) };
+  const noted = (path: string): Before => ({ ...beforeOf(since, path), ...(isOwn ? {} : { beside: true }) });
+  const all = { ...known, ...Object.fromEntries(news.map((path) => [path, noted(path)])) };
   const file = fileOf(stateDir, cast);
   mkdirSync(join(stateDir, 'before'), { recursive: true, mode: 0o700 });
   writeFileSync(`${file}.new`, JSON.stringify(all), { mode: 0o600 });

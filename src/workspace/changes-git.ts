@@ -86,7 +86,15 @@ export async function gitSnapshot(
   const committed = since ? own(await changedCommits(root, since.git?.head ?? null, head)) : [];
   // What was committed meanwhile does not differ from the last commit, and is told by its content all the same.
   for (const bytes of committed) if (!Object.hasOwn(files, nameOf(bytes))) await add(bytes);
-  return { git: { head, prefix, settings }, files, committed: committed.map(nameOf), ignores };
+  // What was made meanwhile and is gone again, committed or not, is no change.
+  const isNew = (path: string) => since !== null && !Object.hasOwn(since.files, path);
+  const gone = Object.keys(files).filter((path) => files[path]?.content === null && isNew(path));
+  const had = gone.length === 0 ? [] : own(await changedCommits(root, since?.git?.head ?? null, null));
+  const passing = new Set(gone);
+  for (const bytes of had) passing.delete(nameOf(bytes));
+  for (const path of passing) delete files[path];
+  const told = committed.map(nameOf).filter((path) => !passing.has(path));
+  return { git: { head, prefix, settings }, files, committed: told, ignores };
 }
 
 const NO_NUMBERS = { size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0 } as const;

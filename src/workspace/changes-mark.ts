@@ -42,7 +42,7 @@ export class FileReader {
     this.#files += 1;
     if (this.#files > FILES_MAX) {
       throw new ChangesError(
-        `${this.root} has more than ${FILES_MAX} files to look at; let git ignore what is not worked on`,
+        `${this.root} has more than ${FILES_MAX} files to look at; in a git repository only what differs from its last commit and is not ignored is: \`git init\` there if it is none, and let git ignore what is not worked on`,
       );
     }
     if (this.#files % BREATHE_EVERY === 0) await breathe();

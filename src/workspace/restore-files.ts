@@ -6,8 +6,15 @@ import type { BeforeState } from './before-state.ts';
 import { FileReader } from './changes-mark.ts';
 import { git, tryGit } from './worktree/git.ts';
 
-/** What a cast left: the digest of each path, null where it is gone. */
-export type Left = Readonly<Record<string, string | null>>;
+export type LeftFile = {
+  /** Null where it is gone. */
+  readonly digest: string | null;
+  /** What is to be said of a file that changed beside a turn, when whose change it was cannot be told; null of the cast's own. */
+  readonly remark: string | null;
+};
+
+/** What a cast left, and what changed beside it, by path. */
+export type Left = Readonly<Record<string, LeftFile>>;
 
 export type Restoring = {
   readonly path: string;
@@ -31,7 +38,9 @@ async function restoringOf(dir: string, reader: FileReader, path: string, before
   const was = Object.hasOwn(before, path) ? before[path] : undefined;
   const mark = await reader.mark(path, Buffer.from(join(dir, path)));
   const present = mark?.content?.replace(/^run-/, '') ?? null;
-  if (mark === null || present !== left[path]) return leave('it was changed again since');
+  const { digest = null, remark = null } = left[path] ?? {};
+  if (remark !== null) return leave(remark);
+  if (mark === null || present !== digest) return leave('it was changed again since');
   if (!was || was.kind === 'unknown') return leave('nobody kept what it was before');
   if (was.kind === 'commit' && (await isInCommit(dir, was.commit, path))) {
     const why = `back to what it is in ${was.commit.slice(0, 7)}`;

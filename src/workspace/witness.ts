@@ -5,15 +5,21 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join, relative } from 'node:path';
 import { sealForTurn } from '../approvals/seal-for-turn.ts';
 import type { Witness } from '../engine/ports.ts';
+import { Unseen } from '../engine/unseen.ts';
 import type { Watch } from '../kernel/cast/packet.ts';
 import { artifactsIn } from './artifacts.ts';
 import { noteBefore } from './before-state.ts';
 import { changesBetween, type Snapshot, snapshotOf } from './changes.ts';
+import { ChangesError } from './changes-mark.ts';
 import { runCheckers } from './checkers.ts';
 import { attesterOf } from './registry-attest.ts';
 import { sealOf } from './seal.ts';
 
-export function witnessOf({ dir, stateDir }: { readonly dir: string; readonly stateDir: string }): Witness {
+/** `say` is told, once for a folder, that what changes there is not noted, and why. */
+export function witnessOf(
+  { dir, stateDir }: { readonly dir: string; readonly stateDir: string },
+  say: (line: string) => void = () => undefined,
+): Witness {
   const folder = join(stateDir, 'turns');
   const below = relative(dir, stateDir);
   const skip = below.startsWith('..') ? [] : [below];
@@ -22,14 +28,29 @@ export function witnessOf({ dir, stateDir }: { readonly dir: string; readonly st
   // What governs the agents is the workspace's own; the copy that a worktree has of it is nobody's to change either.
   const sealFor = (cwd: string) => (cwd === dir ? sealOf(dir) : `${sealOf(dir)}.${sealOf(cwd)}`);
   const attester = attesterOf(dir);
+  /** Folders that cannot be looked at: they are not tried again for those who need not be held to anything. */
+  const unseen = new Set<string>();
+  async function look<T>(watch: Watch, cwd: string, work: () => Promise<T>): Promise<T | null> {
+    if (!watch.compares && unseen.has(cwd)) return null;
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof ChangesError)) throw error;
+      if (watch.compares) throw new Unseen(error.message);
+      unseen.add(cwd);
+      say(`  ! what changes is not noted: ${error.message}`);
+      return null;
+    }
+  }
   return {
     async before(watch, cwd) {
       const file = fileOf(folder, watch);
       if (watch.files && (watch.isFresh || readSnapshot(file) === null)) {
         const earlier = known.get(cwd);
-        const taken = await snapshotOf(cwd, { skip, ...(earlier ? { known: earlier } : {}) });
-        known.set(cwd, taken);
-        keep(folder, file, taken);
+        const taken = await look(watch, cwd, () => snapshotOf(cwd, { skip, ...(earlier ? { known: earlier } : {}) }));
+        if (taken) known.set(cwd, taken);
+        if (taken) keep(folder, file, taken);
+        else rmSync(file, { force: true });
       }
       return sealFor(cwd);
     },
@@ -40,10 +61,10 @@ export function witnessOf({ dir, stateDir }: { readonly dir: string; readonly st
       const seal = sealFor(cwd);
       const file = fileOf(folder, watch);
       const since = watch.files ? readSnapshot(file) : null;
-      const after = since ? await snapshotOf(cwd, { since, skip }) : null;
+      const after = since ? await look(watch, cwd, () => snapshotOf(cwd, { since, skip })) : null;
       const changed = since && after ? changesBetween(since, after) : [];
       const changes = Object.fromEntries(changed.map(({ path, digest }) => [path, digest]));
-      if (since && cwd === dir) noteBefore(stateDir, watch.cast, since, Object.keys(changes));
+      if (since && cwd === dir) noteBefore(stateDir, watch.cast, since, Object.keys(changes), watch.compares);
       const scene = { root: cwd, changes: Object.keys(changes) };
       const checks = await runCheckers(watch.checks, watch.checkers, scene);
       const approval = watch.approval ? sealForTurn(watch.approval, { dir, stateDir }, cwd, process.env) : null;

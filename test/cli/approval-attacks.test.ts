@@ -408,7 +408,7 @@ const LINES: readonly (readonly [string, (id: string) => string, string, string?
   ],
   ['a Cyrillic letter', (id) => `${EXEC} ${id} -- deploy --target pr\u043ed -r café config.json`, MISMATCH],
   ['another option', (id) => `${EXEC} ${id} -C ../other -- ${shellLine(ARGV)}`, MISMATCH, 'given "-C ../other"'],
-  ['no end of the options', (id) => `${EXEC} ${id} ${shellLine(ARGV)}`, 'BAD_USAGE'],
+  ['no end of the options', (id) => `${EXEC} ${id} ${shellLine(ARGV)}`, MISMATCH, 'line: approved "--", given nothing'],
   ['what nobody has decided', () => `${EXEC} ${id('pending')} -- ${shellLine(ARGV)} pending`, 'APPROVAL_PENDING'],
   ['what was rejected', () => `${EXEC} ${id('rejected')} -- ${shellLine(ARGV)} rejected`, 'APPROVAL_REJECTED'],
   ['the same without an approval', () => shellLine([...ARGV, 'new']), 'APPROVAL_NEEDED'],

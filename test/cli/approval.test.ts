@@ -148,6 +148,8 @@ test('a line that needs a shell is sealed as that line for a shell', async () =>
   expect(read(dir, 'b.txt')).toBe('ONE\n');
 });
 
+const RUNS_NOW = 'runs at this moment';
+
 test('killed while it runs, it is not run again until a person says so, and then once', async () => {
   const dir = project();
   const line = 'echo x >> count; sleep $NAP';
@@ -155,7 +157,12 @@ test('killed while it runs, it is not run again until a person says so, and then
   const args = exec(id, 'sh', '-c', line);
   const first = start(dir, args, { env: { NAP: '60' } });
   await untilWritten(dir, 'count');
-  expect(await codeOf(dir, args)).toBe('APPROVAL_USED');
+  const meanwhile = await baton(dir, args);
+  expect([json(meanwhile).code, meanwhile.stderr]).toEqual(['APPROVAL_USED', expect.stringContaining(RUNS_NOW)]);
+  const input = JSON.stringify({ exact_content: `sh -c '${line}'` });
+  expect(json(await baton(dir, ['approvals', 'request', '-'], { input }))).toMatchObject({
+    ...{ code: 'APPROVAL_USED', reason: expect.stringContaining(RUNS_NOW) },
+  });
   first.child.kill('SIGKILL');
   // What it started lives on, and holds its output open: nobody waits for that.
   await until('its end', () => !isRunning(first.child.pid ?? 0));
@@ -297,16 +304,21 @@ test('a permission that nobody gave in time is told by all who look, and noted b
 });
 
 test.each([
-  ['approve', (id: string) => ['approve', id]],
-  ['reject', (id: string) => ['reject', id]],
-  ['answer', () => ['answer', 'latest', 'go on']],
-  ['decide', () => ['decide', 'latest:1', 'accept']],
-])('%s comes too late: the person is told, and the agent goes on to the end', async (_name, words) => {
+  ['approve', (id: string) => ['approve', id], 'APPROVAL_EXPIRED'],
+  ['reject', (id: string) => ['reject', id], 'APPROVAL_EXPIRED'],
+  ['answer', () => ['answer', 'latest', 'go on'], 'APPROVAL_EXPIRED'],
+  ['decide', () => ['decide', 'latest:1', 'accept'], 'NOT_ALLOWED_NOW'],
+])('%s comes too late: the person is told, and the agent goes on to the end', async (_name, words, code) => {
   const dir = project();
   const id = await waiting(dir, [asBlock(reportOf('COMPLETE'))]);
   const done = await baton(dir, [...words(id), '--json', '--turns'], { env: LATER });
-  const { status, turns } = json<{ status: string; turns: readonly { brief: string }[] }>(done);
-  expect([done.code, status, turns.length]).toEqual([0, 'completed', 2]);
+  const { status, turns, refused } = json<{
+    status: string;
+    turns: readonly { brief: string }[];
+    refused: JsonObject;
+  }>(done);
+  expect([done.code, status, turns.length]).toEqual([1, 'completed', 2]);
+  expect(refused).toMatchObject({ allow: false, code, reason: expect.any(String) });
   expect(turns.at(-1)?.brief).toContain(`${id} expired before it was used`);
   expect(done.stderr).toContain('refused: ');
 });
@@ -320,7 +332,7 @@ test('whoever carries on one cast leaves another that waits as it stands', async
   const { open: casts } = json<{ open: readonly JsonObject[] }>(await baton(dir, ['status', '--json'], how));
   expect(casts).toMatchObject([{ status: 'waiting', code: 'APPROVAL_EXPIRED' }]);
   expect(await open(dir)).toMatchObject([{ id: other, status: 'pending' }]);
-  expect((await baton(dir, ['approve', other, '--json'], how)).code).toBe(0);
+  expect(json(await baton(dir, ['approve', other, '--json'], how)).status).toBe('completed');
 });
 
 const bash = (command: string): JsonObject => ({ tool_name: 'Bash', tool_input: { command } });
@@ -342,6 +354,32 @@ test('the hook holds a command back, says how it can run, and lets exactly that 
   expect((await hook(dir, line)).code).toBe(0);
   expect((await baton(dir, ['exec', '--approval', id, '--', 'ln', '-s', 'a', 'b'])).code).toBe(0);
   expect((await hook(dir, line)).stderr).toContain('APPROVAL_USED');
+});
+
+test('the hook says of a command that runs that it runs', async () => {
+  const dir = project({ ...withHook('deny'), 'slow.sh': 'echo x > up; exec sleep 60\n' });
+  const line = 'sh slow.sh';
+  const id = await approved(dir, line);
+  const running = start(dir, ['exec', '--approval', id, '--', 'sh', 'slow.sh']);
+  await untilWritten(dir, 'up');
+  const held = await hook(dir, line);
+  running.child.kill('SIGTERM');
+  expect([held.code, held.stderr]).toEqual([2, expect.stringMatching(`APPROVAL_USED: ${id} ${RUNS_NOW}`)]);
+  await running.ended;
+});
+
+test('of a line that names thousands of approvals those that are open are written down first, and few in all', async () => {
+  const dir = project(withHook('deny'));
+  const id = await approved(dir, 'ln -s a b');
+  const names = Array.from({ length: 3_000 }, (_, index) => `--approval=${index}`).join(' ');
+  const held = await hook(
+    dir,
+    `ls; ${BATON} exec ${names} --approval=${id} --approval=${id.slice(0, 12)} -- ln -s a b`,
+  );
+  expect([held.code, held.stderr]).toEqual([2, expect.stringContaining(`not what was approved as ${id}`)]);
+  const facts = json<readonly JsonObject[]>(await baton(dir, ['log', '--json', '--after', '0']));
+  const refused = facts.filter(({ kind }) => kind === 'approval.refused');
+  expect(refused.map((fact) => fact.id)).toEqual([id, '0', '1', '2', '3', '4', '5', '6']);
 });
 
 test.each([

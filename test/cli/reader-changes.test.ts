@@ -1,10 +1,11 @@
-// What a program changes is noted whatever its tools are; an agent that may change nothing is refused for it.
+// What a program changes is noted whatever its tools are. An agent that may change nothing is refused for it in a worktree; in the
+// directory itself, where it may have been anybody, it is only told.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CastView } from '../../src/engine/view.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { baton, flow, json, put, read } from './baton.ts';
+import { BATON, baton, flow, json, put, read } from './baton.ts';
 import { git, repository, row, worktreesOf } from './repository.ts';
 
 const sh = (line: string, more: JsonObject = {}): JsonObject => ({
@@ -103,31 +104,96 @@ test('in a loop an agent that only reads is not covered by the scope of those wh
   expect(git(dir, 'diff', '--name-only', `main..baton/${utility.cast}`).split('\n')).toEqual(['u', 'w']);
 });
 
-test('in place diff shows what a refused turn and a utility left, and undo takes it back', async () => {
+type Told = { path: string; status: string; remark?: string };
+
+/** What `diff` lists: what the cast left, and what changed beside it. */
+async function listed(dir: string): Promise<[string[], string[]]> {
+  const { files, beside } = json<{ files: Told[]; beside: Told[] }>(await baton(dir, ['diff', '--json']));
+  const lines = (told: Told[]) =>
+    told.map(({ path, status, remark }) => [status, path, ...(remark ? [remark] : [])].join(' '));
+  return [lines(files), lines(beside)];
+}
+
+test.each<[string, JsonObject, string]>([
+  ['tools that only read', sh(EVIL, { tools: 'readOnly' }), ', which may change nothing'],
+  ['no tools', sh(EVIL, { tools: 'none' }), ', which may change nothing'],
+  ['an empty scope', sh(EVIL, { tools: 'none', lockScope: [] }), ', which may change nothing'],
+  ['a utility', tool(EVIL), ''],
+])('in place, with %s, what changes is told, held against nobody and left alone', async (_what, M, may) => {
   const dir = repository();
-  const view = await run(dir, flow({ M: sh(EVIL, { tools: 'readOnly' }) }, { 'Socket-1': { materia: 'M' } }));
-  expect([view.status, view.code, worktreesOf(dir)]).toEqual(['failed', 'SCOPE_VIOLATION', []]);
-  expect(view.reason).toContain('If it was you: `baton recast`');
-  const files = async () =>
-    json<{ files: { path: string; status: string }[] }>(await baton(dir, ['diff', '--json'])).files;
-  expect((await files()).map(({ path, status }) => `${status} ${path}`)).toEqual(['modified a.txt', 'added e']);
-  expect(json(await baton(dir, ['undo', '--yes', '--json'])).details).toMatchObject({
-    restored: ['a.txt'],
-    removed: ['e'],
-    left: [],
-  });
-  expect(git(dir, 'status', '--short')).toBe('');
-  await run(dir, flow({ U: tool('echo u > u; echo k') }, { 'Socket-1': { materia: 'U' } }));
-  expect((await files()).map(({ path, status }) => `${status} ${path}`)).toEqual(['added u']);
-  await baton(dir, ['undo', '--yes']);
-  expect(git(dir, 'status', '--short')).toBe('');
+  put(dir, { 'cast.json': flow({ M }, { 'Socket-1': { materia: 'M' } }) });
+  const cast = await baton(dir, ['cast', '--file', 'cast.json', 'hi']);
+  const remark = `changed while Socket-1 ran${may}; whose it is cannot be told`;
+  expect([cast.code, worktreesOf(dir)]).toEqual([0, []]);
+  expect(cast.stderr.match(/cannot be told/g)).toHaveLength(1);
+  expect(cast.stderr).toContain(`! a.txt (and 1 more) ${remark}`);
+  expect(await touched(dir, 'turn.accepted')).toEqual([['a.txt', 'e']]);
+  for (const command of ['show', 'log']) {
+    expect((await baton(dir, [command])).stdout).toContain(`a.txt (and 1 more) ${remark}`);
+  }
+  expect((await baton(dir, ['show', '--turn', '1'])).stdout).toContain(remark);
+  expect(await listed(dir)).toEqual([[], [`modified a.txt ${remark}`, `added e ${remark}`]]);
+  expect((await baton(dir, ['diff', '--stat'])).stdout).toContain(`added     e  (${remark})`);
+  expect((await baton(dir, ['diff'])).stderr).toContain(`e ${remark}`);
+  const undo = await baton(dir, ['undo', '--yes', '--json']);
+  expect(json(undo).details).toMatchObject({ restored: [], removed: [], left: ['a.txt', 'e'] });
+  expect(undo.stderr).toContain(`stays  e: ${remark}`);
+  expect([read(dir, 'a.txt'), read(dir, 'e')]).toEqual(['one\nb\n', 'evil\n']);
 });
 
-test('what a refused attempt took back itself is nothing to undo', async () => {
+test('in place a person may write, and Baton may be sent to a file, while a reader and a utility run', async () => {
   const dir = repository();
-  const line = 'if [ -e e ]; then rm e; else echo evil > e; fi; echo k';
-  const view = await run(dir, flow({ M: sh(line, { tools: 'readOnly' }) }, { 'Socket-1': { materia: 'M' } }));
-  expect(view.status).toBe('completed');
-  expect(json(await baton(dir, ['diff', '--json'])).files).toEqual([]);
+  const until = (file: string) => `while [ ! -s ${file} ]; do sleep 0.05; done; echo k`;
+  const materia = { R: sh(until('note.txt'), { tools: 'none' }), U: tool(until('note.txt')) };
+  put(dir, { 'cast.json': row(materia, ['R', 'U']) });
+  const program = ['sh', '-c', 'exec "$0" "$@" > baton.log 2>&1', BATON];
+  const running = baton(dir, ['cast', '--file', 'cast.json', 'hi'], { program });
+  setTimeout(() => put(dir, { 'note.txt': 'mine\n', 'a.txt': 'mine too\n' }), 1_500);
+  expect((await running).code).toBe(0);
+  expect((await baton(dir, ['undo', '--yes'])).code).toBe(0);
+  expect([read(dir, 'note.txt'), read(dir, 'a.txt')]).toEqual(['mine\n', 'mine too\n']);
+  expect(read(dir, 'baton.log')).toContain('completed');
+});
+
+test('in place one who has paths is held to them, and undo takes back what is its own and nothing else', async () => {
+  const dir = repository();
+  const materia = { U: tool('echo u > u; echo k'), W: sh('echo w > w; echo w >> u; echo k', { tools: 'coding' }) };
+  const view = await run(dir, row(materia, ['U', 'W']), '--in-place');
+  expect([view.status, await listed(dir)]).toEqual(['completed', [['modified u', 'added w'], []]]);
+  // What the other one found when it began nobody kept: it may have been a person's.
+  expect(json(await baton(dir, ['undo', '--yes', '--json'])).details).toMatchObject({ removed: ['w'], left: ['u'] });
+  expect([existsSync(join(dir, 'w')), read(dir, 'u')]).toEqual([false, 'u\nw\n']);
+  const bound = { M: sh(EVIL, { tools: 'coding', lockScope: ['docs'] }) };
+  const stray = await run(dir, flow(bound, { 'Socket-1': { materia: 'M' } }), '--in-place');
+  expect([stray.status, stray.code]).toEqual(['failed', 'SCOPE_VIOLATION']);
+});
+
+test('what changed beside a turn and is gone again is nothing to tell', async () => {
+  const dir = repository();
+  const view = await run(
+    dir,
+    flow({ M: sh('echo x > e; rm e; echo k', { tools: 'none' }) }, { 'Socket-1': { materia: 'M' } }),
+  );
+  expect([view.status, await listed(dir)]).toEqual(['completed', [[], []]]);
   expect(json(await baton(dir, ['undo', '--yes', '--json'])).details).toMatchObject({ removed: [], left: [] });
+});
+
+test.each([
+  ['before it runs', (dir: string) => put(dir, { '.git/index': 'no index' }), 'echo k'],
+  ['after it ran', () => undefined, 'mv .git gone; echo k'],
+])('where nobody can tell what changed, %s, only who is held to it cannot go on', async (_when, spoil, line) => {
+  const cast = async (M: JsonObject) => {
+    const dir = repository();
+    const config = row({ M, N: { ...M, command: ['sh', '-c', 'echo k'] } }, ['M', 'N']);
+    put(dir, { 'cast.json': config });
+    spoil(dir);
+    const ended = await baton(dir, ['cast', '--file', 'cast.json', '--in-place', '--json', 'hi']);
+    return { view: json<CastView>(ended), err: ended.stderr };
+  };
+  const free = await cast(tool(line));
+  expect(free.view.status).toBe('completed');
+  expect(free.err.match(/what changes is not noted/g)).toHaveLength(1);
+  const held = await cast(sh(line, { tools: 'coding' }));
+  expect([held.view.status, held.view.code]).toEqual(['failed', 'MISSING_VALIDATOR']);
+  expect(held.view.reason).toContain('what Socket-1 changes cannot be told');
 });

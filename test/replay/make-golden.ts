@@ -11,6 +11,7 @@ import { type Blob, dehydrate } from '../../src/log/blob-text.ts';
 import { outcomeOf } from './outcome.ts';
 import { tellOfAgents } from './story/agents.ts';
 import { tellOfApprovals } from './story/approvals.ts';
+import { tellOfClocks } from './story/clocks.ts';
 import { tellOfErasure } from './story/erasure.ts';
 import { tellOfGraph } from './story/graph.ts';
 import { tellOfLedger } from './story/ledger.ts';
@@ -27,6 +28,7 @@ await tellOfApprovals(stage);
 // From the first registry on every agent is looked at, so trust comes after those who need none.
 await tellOfTrust(stage);
 await tellOfErasure(stage);
+await tellOfClocks(stage);
 
 const { log } = stage;
 const entries = await stage.entries();

@@ -10,7 +10,7 @@ import { workspaceOf } from '../find-workspace.ts';
 import { nameCast, noCastYet } from '../looking.ts';
 import { readInput } from '../read-input.ts';
 import { safe } from '../safe-text.ts';
-import { isNotTaken, sayToCast } from '../say-to-cast.ts';
+import { isNotTaken, sayingTo } from '../say-to-cast.ts';
 import { person } from '../session.ts';
 import { hasLog } from '../state-folder.ts';
 
@@ -30,11 +30,13 @@ export async function run(call: Call): Promise<number> {
     const answer = () => door.submit({ kind: 'turn.answer', cast, turn: turn.id, output }, person());
     // Whoever drives the cast goes on by itself as soon as the answer is in the log.
     if (await door.driverOf(cast)) return told(call, await answer());
-    return driveAndShow(call, workspace, door, cast, async () => {
+    const saying = sayingTo(door, cast, isNotTaken);
+    const begin = async () => {
       // A refusal of the answer itself is in the log, and the cast asks again; any other ends the command.
-      const verdict = await sayToCast(door, cast, answer, isNotTaken);
+      const verdict = await saying.say(answer);
       if (!verdict.allow && !isNotTaken(verdict)) for (const line of issuesIn(verdict)) note(line);
-    });
+    };
+    return driveAndShow(call, workspace, door, cast, begin, [], saying.refused);
   });
 }
 

@@ -1,6 +1,7 @@
 // `baton approvals request`: the way for an agent to ask. What it asks for is sealed as whoever calls, and waits from then on.
 import { groundAt, rootFor } from '../../approvals/ground.ts';
 import { logIdentity } from '../../approvals/log-identity.ts';
+import { allRunning, approvalsIn } from '../../approvals/open-approvals.ts';
 import { readPolicy } from '../../approvals/policy-file.ts';
 import { requesterOf } from '../../approvals/requester.ts';
 import { openSealKey } from '../../approvals/seal-key.ts';
@@ -20,7 +21,7 @@ export async function run(call: Call, file: string): Promise<number> {
   return answering(() => withLedger(call, (session) => request(session, text), { begins: true }));
 }
 
-async function request({ call, workspace, door }: LedgerSession, text: string): Promise<Verdict> {
+async function request({ call, workspace, door, log }: LedgerSession, text: string): Promise<Verdict> {
   const parsed = parseJsonText(text, { maxBytes: REQUEST_BYTES_MAX });
   if (!parsed.ok || !isObject(parsed.value)) {
     return deny(
@@ -46,5 +47,6 @@ async function request({ call, workspace, door }: LedgerSession, text: string): 
     ground,
     log: logIdentity(workspace.stateDir),
   });
-  return door.submit({ kind: 'approval.request', sealed, from }, person());
+  const running = allRunning(await approvalsIn(log));
+  return door.submit({ kind: 'approval.request', sealed, from, running }, person());
 }

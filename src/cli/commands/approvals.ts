@@ -1,6 +1,9 @@
 // `baton approvals`: what waits for a person or was granted and not used.
-import { approvalView, linesOf } from '../../approvals/approval-view.ts';
+import { type ApprovalView, approvalView, linesOf } from '../../approvals/approval-view.ts';
 import { approvalsIn, runningIn } from '../../approvals/open-approvals.ts';
+import type { Door } from '../../engine/door.ts';
+import type { Log } from '../../engine/ports.ts';
+import { isTurnOver } from '../../kernel/approval/withdraw.ts';
 import { again, type Call, EXIT, out, outJson, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { withLedger } from '../ledger-session.ts';
@@ -18,15 +21,23 @@ export async function run(call: Call): Promise<number> {
 
 async function list(call: Call): Promise<number> {
   const now = Date.now();
-  const open = hasLog(workspaceOf(call))
+  const views = hasLog(workspaceOf(call))
     ? // Whoever looks notes nothing down, not even what is over.
-      await withLedger(call, ({ log }) => approvalsIn(log))
-    : {};
-  const views = Object.values(open)
-    .toSorted((a, b) => a.since - b.since)
-    .map((approval) => approvalView(approval, now, runningIn(approval)));
+      await withLedger(call, ({ log, door }) => viewsIn(log, door, now))
+    : [];
   if (call.json) outJson(views);
   else if (views.length === 0) out('Nothing waits for a person, and nothing that was approved is left.');
   else for (const view of views) for (const line of linesOf(view, again(call))) out(line);
   return EXIT.ok;
+}
+
+async function viewsIn(log: Log, door: Door, now: number): Promise<readonly ApprovalView[]> {
+  const open = Object.values(await approvalsIn(log)).toSorted((a, b) => a.since - b.since);
+  const views: ApprovalView[] = [];
+  for (const approval of open) {
+    const cast = approval.from ? await door.cast(approval.from.cast) : null;
+    const around = { now, running: runningIn(approval), isTurnOver: isTurnOver(cast, approval) };
+    views.push(approvalView(approval, around));
+  }
+  return views;
 }

@@ -6,7 +6,7 @@ import { again, type Call, Refused, text, UsageError } from '../command.ts';
 import { driveAndShow, withDriver } from '../driving.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { nameCast, noCastYet } from '../looking.ts';
-import { isNotTaken, sayToCast } from '../say-to-cast.ts';
+import { isNotTaken, sayingTo } from '../say-to-cast.ts';
 import { person } from '../session.ts';
 import { hasLog } from '../state-folder.ts';
 
@@ -32,9 +32,11 @@ export async function run(call: Call): Promise<number> {
     // Driving a cast that does not wait would start what it is owed before anybody looked at the answer.
     if (status !== 'waiting')
       throw new Refused(deny('NOT_ALLOWED_NOW', `cast ${cast} is ${status}; no turn of it waits`));
-    return driveAndShow(call, workspace, door, cast, async () => {
+    const saying = sayingTo(door, cast, isNotTaken);
+    const begin = async () => {
       const decision = { kind: 'turn.decide', cast, turn: Number(number), choice, ...said } as const;
-      await sayToCast(door, cast, () => door.submit(decision, person()), isNotTaken);
-    });
+      await saying.say(() => door.submit(decision, person()));
+    };
+    return driveAndShow(call, workspace, door, cast, begin, [], saying.refused);
   });
 }

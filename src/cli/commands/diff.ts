@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import type { CastSummary } from '../../engine/summary.ts';
 import { readBefore } from '../../workspace/before-state.ts';
 import type { Workspace } from '../../workspace/locate.ts';
-import { isInCommit, type Left } from '../../workspace/restore-files.ts';
+import { isInCommit, type Left, type LeftFile } from '../../workspace/restore-files.ts';
 import { treeOfWork } from '../../workspace/worktree/aside.ts';
 import { type ChangedFile, filesBetween, patchBetween } from '../../workspace/worktree/diff.ts';
 import { type LaneRecord, lanesOf, type WorktreeRecord } from '../../workspace/worktree/record.ts';
@@ -78,21 +78,29 @@ type Touched = {
   readonly before: 'absent' | 'commit' | 'unknown';
 };
 
-/** Of what was changed in the directory itself only what git had before can be shown line by line. */
+/**
+ * Of what was changed in the directory itself only what git had before can be shown line by line. What changed beside a turn
+ * and may be anybody's is named apart.
+ */
 async function inPlace(call: Call, { dir, stateDir }: Workspace, { cast }: CastSummary, left: Left): Promise<number> {
   const known = readBefore(stateDir, cast);
-  const files: (Touched & { readonly commit: string | null })[] = [];
-  for (const [path, digest] of Object.entries(left)) {
+  const all: (Touched & Pick<LeftFile, 'remark'> & { readonly commit: string | null })[] = [];
+  for (const [path, { digest, remark }] of Object.entries(left)) {
     const was = Object.hasOwn(known, path) ? known[path] : undefined;
     const commit = was?.kind === 'commit' && (await isInCommit(dir, was.commit, path)) ? was.commit : null;
     const before = was?.kind === 'commit' && commit === null ? 'absent' : (was?.kind ?? 'unknown');
     const status = digest === null ? 'deleted' : before === 'absent' ? 'added' : 'modified';
-    files.push({ path, status, digest, before, commit });
+    all.push({ path, status, digest, before, commit, remark });
   }
-  if (call.json) outJson({ cast, branch: null, files: files.map(({ commit: _, ...file }) => file) });
-  else if (flag(call.values, 'stat'))
+  const files = all.filter(({ remark }) => remark === null);
+  const beside = all.filter(({ remark }) => remark !== null);
+  if (call.json) {
+    const own = files.map(({ commit: _, remark: __, ...file }) => file);
+    outJson({ cast, branch: null, files: own, beside: beside.map(({ commit: _, ...file }) => file) });
+  } else if (flag(call.values, 'stat')) {
     for (const { path, status } of files) out(`${status.padEnd(8)}  ${oneLine(path)}`);
-  else {
+    for (const { path, status, remark } of beside) out(`${status.padEnd(8)}  ${oneLine(path)}  (${remark})`);
+  } else {
     const commits = new Map<string, string[]>();
     for (const { path, commit, before } of files) {
       if (commit !== null) commits.set(commit, [...(commits.get(commit) ?? []), path]);
@@ -100,6 +108,7 @@ async function inPlace(call: Call, { dir, stateDir }: Workspace, { cast }: CastS
         note(`${oneLine(path)} ${before === 'absent' ? 'was added' : 'was changed; nobody kept what it was before'}`);
     }
     for (const [commit, paths] of commits) print(await patchBetween(dir, commit, null, paths));
+    for (const { path, remark } of beside) note(`${oneLine(path)} ${remark}`);
   }
   return EXIT.ok;
 }

@@ -4,7 +4,9 @@ import type { Door } from '../../engine/door.ts';
 import type { CastSummary } from '../../engine/summary.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import type { Workspace } from '../../workspace/locate.ts';
+import { acceptedTip } from '../../workspace/worktree/accepted.ts';
 import { filesBetween, fromWorkspace } from '../../workspace/worktree/diff.ts';
+import { tryGit } from '../../workspace/worktree/git.ts';
 import { putLeftoversAside, removeLane } from '../../workspace/worktree/lane.ts';
 import { removeWorktree } from '../../workspace/worktree/make.ts';
 import { branchIn, type Merged, mergeBranch } from '../../workspace/worktree/merge.ts';
@@ -67,23 +69,32 @@ async function merge(
   const { branch, base, top } = record;
   // A crash right after the last turn was accepted may have come before its commit.
   if (status === 'completed' && isThere) await commitAll(record, 'What the last turn left', cast);
-  const files = await filesBetween(top, base, await tipOf(record));
+  const upTo = status === 'completed' ? await tipOf(record) : await acceptedOf(door, record);
+  const files = await filesBetween(top, base, upTo);
   const paths = files.map(({ path }) => fromWorkspace(path, top, dir));
   const title = `merge ${branch}`;
   const merged = await withMainLocks(door, { name: `merge-${cast}`, title, paths }, async () => {
-    const end = await mergeBranch(dir, branch);
+    const end = await mergeBranch(dir, branch, upTo);
     if (end.ok) return end;
     throw new Refused(deny(end.code, end.reason, { cast, branch, files: [...end.files] }));
   });
-  const merges = [...(record.merges ?? []), ...(await broughtBy(dir, record, merged))];
+  const merges = [...(record.merges ?? []), ...(await broughtBy(dir, record, merged, upTo))];
   const kept = writeRecord(stateDir, { ...record, merges });
   const left = isThere && status !== 'completed' ? await uncommittedOf(record) : 0;
-  const details = { cast, branch, commit: merged.commit, how: merged.how, files: files.length, uncommitted: left };
+  const beyond = await countBetween(top, upTo, branch);
+  const details = {
+    ...{ cast, branch, commit: merged.commit, how: merged.how, files: files.length, uncommitted: left },
+    ...(beyond > 0 ? { unaccepted: beyond } : {}),
+  };
   const what = `${branch} is merged as ${merged.commit.slice(0, 7)} (${merged.how}, ${counted(files.length, 'file')})`;
   if (status !== 'completed') {
     const lanes = await unmergedLanes(workspace, record);
     const beside = lanes.length === 0 ? '' : `; ${counted(lanes.length, 'item')} beside it not merged yet`;
-    const keeps = `cast ${cast} is ${status} and keeps its worktree${beside}`;
+    const without =
+      beyond === 0
+        ? ''
+        : `; without ${counted(beyond, 'commit')} of a turn that was not accepted (\`git log ${branch}\`)`;
+    const keeps = `cast ${cast} is ${status} and keeps its worktree${beside}${without}`;
     return allow(`${what}; ${keeps}`, { ...details, lanes: lanes.map((lane) => ({ ...lane })) });
   }
   await clearLanes(stateDir, record);
@@ -92,11 +103,30 @@ async function merge(
 }
 
 /** What came into which branch. Of what a person merged before only where the cast began and ended is known. */
-async function broughtBy(dir: string, record: WorktreeRecord, merged: Extract<Merged, { ok: true }>): Promise<Merge[]> {
+async function broughtBy(
+  dir: string,
+  record: WorktreeRecord,
+  merged: Extract<Merged, { ok: true }>,
+  upTo: string,
+): Promise<Merge[]> {
   const into = await branchIn(dir);
   const where = into === null ? {} : { into };
   if (merged.how !== 'nothing to merge') return [{ before: merged.before, after: merged.commit, ...where }];
-  return record.merges ? [] : [{ before: record.base, after: await tipOf(record), ...where }];
+  return record.merges ? [] : [{ before: record.base, after: upTo, ...where }];
+}
+
+/** What is on the branch of a cast that is not over, without what an agent committed in a turn that was not accepted. */
+async function acceptedOf(door: Door, record: WorktreeRecord): Promise<string> {
+  const accepted = new Set<string>();
+  for (const { fact } of await door.read({ after: 0, cast: record.cast })) {
+    if (fact.kind === 'turn.accepted') accepted.add(`${fact.turn}`);
+    if (fact.kind === 'turn.reopened') accepted.delete(`${fact.turn}`);
+  }
+  return (await acceptedTip(record, (turn) => !accepted.has(turn))) ?? tipOf(record);
+}
+
+async function countBetween(top: string, upTo: string, branch: string): Promise<number> {
+  return Number((await tryGit(top, ['rev-list', '--count', `${upTo}..refs/heads/${branch}`])).out) || 0;
 }
 
 /** What an item left that never became part of the branch is kept under a name of its own. */

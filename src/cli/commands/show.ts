@@ -42,11 +42,12 @@ function lines(view: CastView, baton: string): string[] {
     ...reportLines(view, baton),
     ...(tasks.length === 0 ? [] : ['tasks', ...tasks.map(taskLine)]),
     'turns',
-    ...turns.map(({ turn, socket, materia, visit, title, attempt, verdict }) => {
+    ...turns.flatMap(({ turn, socket, materia, visit, title, attempt, verdict, warning }) => {
       const end = verdict as { code?: string; reason?: string } | null;
       const said =
         end === null ? 'running' : end.code === 'OK' ? end.reason : `${end.code}: ${oneLine(end.reason ?? '', 200)}`;
-      return `  ${turn}.${attempt}  ${socket} ${oneLine(materia, 40)} visit ${visit}${title === null ? '' : ` · ${oneLine(title, 60)}`}  ${said}`;
+      const line = `  ${turn}.${attempt}  ${socket} ${oneLine(materia, 40)} visit ${visit}${title === null ? '' : ` · ${oneLine(title, 60)}`}  ${said}`;
+      return warning === undefined ? [line] : [line, `       ! ${oneLine(warning, 300)}`];
     }),
     ...turns.filter(({ turn, attempt }) => isLast(turns, turn, attempt)).flatMap(askedFor),
     'data',

@@ -377,6 +377,48 @@ test('a person who was faster than the report is heard, once', () => {
   expect(twice).toMatchObject({ id: 'P-3', status: 'pending' });
 });
 
+test.each([
+  ['the attempt that was held back reports', 1, 'P-1', 'approved'],
+  ['a later one asks again', 2, 'P-2', 'pending'],
+])('a yes to what an attempt of the same turn was held back with, when %s', (_what, attempt, id, status) => {
+  const log = play();
+  const pen = newPen(log.state, T0, dialects);
+  requestApproval(pen, sealed('P-1'), { cast: 'c', turn: 4, attempt: 1 });
+  expect(log.say('P-1', 'approve').code).toBe('OK');
+  const asked = requestApproval(pen, sealed('P-2', { relays: 'P-1' }), { cast: 'c', turn: 4, attempt });
+  expect(asked).toMatchObject({ id, status });
+});
+
+const LIST = ['slow one', 'deploy two', 'deploy three'];
+function begunList() {
+  const log = play();
+  log.ask(sealed('P-1', { commands: LIST.map((name) => command(name)) }));
+  log.say('P-1', 'approve');
+  expect(log.use('P-1', presented('slow one')).code).toBe('OK');
+  return log;
+}
+
+test.each([
+  ['was cut off', []],
+  ['runs', [0]],
+])('a list of which one command %s is over in its time for all others', (_what, running) => {
+  const log = begunList();
+  log.wait(10 * MINUTE - 1);
+  expect(log.use('P-1', presented('deploy two'), { running }).code).toBe('OK');
+  expect(log.finish('P-1', 1).code).toBe('OK');
+  log.wait(1);
+  for (const dry of [true, false])
+    expect(log.use('P-1', presented('deploy three'), { running, dry }).code).toBe('APPROVAL_EXPIRED');
+  expect(log.facts.at(-1)).toMatchObject({ kind: 'approval.refused', code: 'APPROVAL_EXPIRED' });
+  const again = log.use('P-1', presented('slow one'), { running });
+  expect(again.code).toBe(running.length > 0 ? 'APPROVAL_USED' : 'OUTCOME_UNKNOWN');
+  if (running.length > 0) expect(again.reason).toContain('P-1 runs at this moment');
+  // As soon as it is settled nothing is left of it.
+  log.finish('P-1', 0);
+  log.sweep();
+  expect(log.state.approvals).toEqual({});
+});
+
 test('what can never be approved is rejected by the policy as soon as a report asks for it', () => {
   const refusal = { allow: false, code: 'COMMAND_BLOCKED', reason: 'no', details: {} } as const;
   const { asked, log } = reported(() => undefined, sealed('P-1', { refusal }));

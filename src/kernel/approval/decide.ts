@@ -2,10 +2,11 @@
 import type { Pen } from '../cast/pen.ts';
 import type { Fact } from '../fact.ts';
 import type { Input } from '../input.ts';
+import type { State } from '../state.ts';
 import { allow, type Denied, type Verdict } from '../verdict.ts';
 import { isSameCommand } from './difference.ts';
 import { type ApprovalRequest, NOT_SAID, type Origin, type SealedRequest, type Words } from './request.ts';
-import { expireDue, noteUnknown, outcomeUnknown, refuse, settle } from './settle.ts';
+import { expireDue, noteUnknown, outcomeUnknown, refuse, runsNow, settle } from './settle.ts';
 import { type Approval, approvalOf, isDue, turnOf, unsettledUses } from './state.ts';
 import { finish, use } from './use.ts';
 
@@ -22,8 +23,13 @@ export function decideApproval(pen: Pen, input: Extract<Input, { kind: ApprovalR
   const expired = expireDue(pen, drivenBy(pen, input));
   switch (input.kind) {
     case 'approval.request': {
-      const cutOff = input.sealed.refusal ? null : unsettledIn(pen, input.sealed);
-      if (cutOff) return refuse(pen, cutOff.id, cutOff, outcomeUnknown(cutOff.id));
+      const began = input.sealed.refusal ? [] : unsettledIn(pen, input.sealed);
+      const cutOff = began.find(({ approval, uses }) => uses.some((at) => !isRunning(input, approval, at))) ?? began[0];
+      if (cutOff) {
+        const { approval, uses } = cutOff;
+        const isLost = uses.some((at) => !isRunning(input, approval, at));
+        return refuse(pen, approval.id, approval, isLost ? outcomeUnknown(approval.id) : runsNow(approval.id));
+      }
       const granted = input.sealed.refusal ? null : grantedTo(pen, input.sealed);
       if (granted) return allow(`${granted.id}: it is approved already`, { approval: granted.id, status: 'approved' });
       const asked = requestApproval(pen, input.sealed, known(pen, input.from));
@@ -70,7 +76,7 @@ export function requestApproval(pen: Pen, sealed: SealedRequest, from: Origin | 
     });
     return asked(sealed.id, 'refused', sealed.refusal);
   }
-  const cutOff = unsettledIn(pen, sealed);
+  const cutOff = unsettledIn(pen, sealed)[0]?.approval ?? null;
   const open = cutOff ?? relayed(pen, sealed, from) ?? sameWish(pen, sealed, from);
   if (!open) {
     ask(pen, sealed, from);
@@ -112,29 +118,53 @@ function newWords(known: SealedRequest, { operation, scope, rollback, verificati
   return Object.keys(words).length > 0 ? words : null;
 }
 
+type Began = { readonly approval: Approval; readonly uses: readonly number[] };
+
 /**
- * The approval under which one of these commands began for the same requester, and nobody knows how it ended. The one that
- * is named comes first; any other counts in the same folder only. A command with a secret can only be named.
+ * The approvals under which one of these commands began for the same requester and is not known to have ended, and which
+ * ones of theirs that are. The one that is named comes first; any other counts in the same folder only. A command with a
+ * secret can only be named.
  */
-function unsettledIn({ state }: Pen, { relays, requester, cwd, commands }: SealedRequest): Approval | null {
-  const began = Object.values(state.approvals).filter((approval) => {
+function unsettledIn({ state }: Pen, { relays, requester, cwd, commands }: SealedRequest): readonly Began[] {
+  const began = Object.values(state.approvals).flatMap((approval): readonly Began[] => {
     const isNamed = approval.id === relays;
-    if (approval.sealed.requester !== requester || !(isNamed || approval.sealed.cwd === cwd)) return false;
-    const uses = unsettledUses(approval).flatMap((index) => approval.sealed.commands[index] ?? []);
-    const isSame = uses.some((use) => commands.some((command) => isSameCommand(use, command)));
-    return isSame || (isNamed && commands.length === 0 && uses.length > 0);
+    if (approval.sealed.requester !== requester || !(isNamed || approval.sealed.cwd === cwd)) return [];
+    const uses = unsettledUses(approval).filter((index) => {
+      const use = approval.sealed.commands[index];
+      const isSame = use !== undefined && commands.some((command) => isSameCommand(use, command));
+      return isSame || (isNamed && commands.length === 0);
+    });
+    return uses.length > 0 ? [{ approval, uses }] : [];
   });
-  return began.find(({ id }) => id === relays) ?? began[0] ?? null;
+  return began.toSorted((a, b) => Number(b.approval.id === relays) - Number(a.approval.id === relays));
+}
+
+function isRunning(
+  { running = {} }: Extract<Input, { kind: 'approval.request' }>,
+  { id }: Approval,
+  at: number,
+): boolean {
+  return Object.hasOwn(running, id) && running[id]?.includes(at) === true;
 }
 
 /** The approval that the request names, if it is the same requester's and about the same commands. */
 function relayed({ state }: Pen, { relays, requester, commands }: SealedRequest, from: Origin | null): Approval | null {
   const open = relays === null ? null : approvalOf(state.approvals, relays);
   if (!open || open.sealed.requester !== requester || Object.keys(open.uses).length > 0) return null;
-  // Who was told that it may, and asks again all the same, waits for a person like anybody else.
-  if (open.grant && open.from?.cast === from?.cast && open.from?.turn === from?.turn) return null;
+  if (open.grant && wasTold(state, open, from)) return null;
   const isSame = commands.every((command) => open.sealed.commands.some((other) => isSameCommand(other, command)));
   return isSame ? open : null;
+}
+
+/**
+ * Who was told that it may, and asks again all the same, waits for a person like anybody else. Nothing was told yet where
+ * the attempt that asked is the one that reports, or the one whose broken report it mends.
+ */
+function wasTold({ casts }: State, open: Approval, from: Origin | null): boolean {
+  if (open.from?.cast !== from?.cast || open.from?.turn !== from?.turn) return false;
+  if (!open.from || !from) return true;
+  const mended = casts[from.cast]?.turns[from.turn]?.repairs ?? 0;
+  return open.from.attempt < from.attempt - mended;
 }
 
 /** What was granted for the same wish and not used. */

@@ -103,7 +103,13 @@ export type Presented = {
 };
 
 export type ApprovalRequest =
-  | { readonly kind: 'approval.request'; readonly sealed: SealedRequest; readonly from: Origin | null }
+  | {
+      readonly kind: 'approval.request';
+      readonly sealed: SealedRequest;
+      readonly from: Origin | null;
+      /** By the id of an approval: those of its commands whose executors still run. */
+      readonly running?: Readonly<Record<string, readonly number[]>>;
+    }
   | {
       readonly kind: 'approval.decide';
       readonly id: string;

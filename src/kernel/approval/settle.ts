@@ -121,6 +121,12 @@ export function outcomeUnknown(id: string, details: Details = {}): Denied {
   return deny('OUTCOME_UNKNOWN', reason, { approval: id, ...details });
 }
 
+/** What whoever would run it again meanwhile is told. */
+export function runsNow(id: string): Denied {
+  const reason = `${id} runs at this moment, and each command of an approval runs once. Wait until it has ended; then ask again if another run is needed`;
+  return deny('APPROVAL_USED', reason, { approval: id });
+}
+
 /** What is approved and not used can be taken back; what nobody knows the end of is left at that. */
 function reject(pen: Pen, { id, from }: Approval, { by, reason }: Decision): Verdict {
   pen.write({ kind: 'approval.rejected', id, ...turnOf(from), by, reason });

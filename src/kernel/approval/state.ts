@@ -49,9 +49,14 @@ export function isUnsettled(approval: Approval): boolean {
   return unsettledUses(approval).length > 0;
 }
 
+/** Whether its time is over: nothing of it begins from then on. */
+export function isPast(approval: Approval, at: number): boolean {
+  return at >= endOf(approval);
+}
+
 /** What nobody knows the end of does not become known by waiting. */
 export function isDue(approval: Approval, at: number): boolean {
-  return at >= endOf(approval) && !isUnsettled(approval);
+  return isPast(approval, at) && !isUnsettled(approval);
 }
 
 /** Whether nothing of it can be used any more. A permission in words is never used: it ends with its time or its turn. */

@@ -26,10 +26,10 @@ const wish = { operation: 'deploy', exact_content: 'deploy', rollback: 'none', v
 const asks = asBlock(reportOf('APPROVAL_REQUEST', { more: { approval_request: wish } }));
 const done = asBlock(reportOf('COMPLETE'));
 
-const uses = (id: string): Request => ({
+const uses = (id: string, name = 'deploy'): Request => ({
   ...{ kind: 'approval.use', id, requester: 'a1', executor: { host: 'h', pid: 7, startTime: 's' } },
   presented: {
-    ...{ argv: ['deploy'], marks: ['0:deploy'], seal: 's', cwd: '/w', programs: {}, places: {}, files: {} },
+    ...{ argv: [name], marks: [`0:${name}`], seal: 's', cwd: '/w', programs: {}, places: {}, files: {} },
     ...{ envMarks: {}, policy: 'p', log: 'l', keyId: 'k' },
   },
 });
@@ -40,10 +40,10 @@ const says = (choice: 'approve' | 'reject', again = false, running: readonly num
 const finish: Request = { kind: 'approval.finish', id: 'P-1', index: 0, exit: 0 };
 
 /** Turn 1 was allowed to run P-1; its second attempt began it, and nobody has said how it ended. */
-function begun(): Play {
+function begun(commands = [command('deploy')]): Play {
   const cast = play({ config, agents: { Ops: [asks, asks, done] }, hold: true });
   cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 1 });
-  report(cast, 1, sealed('P-1'));
+  report(cast, 1, sealed('P-1', { commands }));
   cast.tell(says('approve'));
   cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 2 });
   expect(cast.tell(uses('P-1')).code).toBe('OK');
@@ -106,6 +106,32 @@ test.each(SAME)('asked for outside of a report, %s, it is refused with what to r
   expect(Object.keys(cast.state.approvals)).toEqual(['P-1']);
 });
 
+test('asked for outside of a report while it runs, it is refused with that', () => {
+  const cast = begun();
+  const request = { kind: 'approval.request', sealed: sealed('P-2'), from: null } as const;
+  const asked = cast.tell({ ...request, running: { 'P-1': [0] } });
+  expect(asked).toMatchObject({ code: 'APPROVAL_USED', details: { approval: 'P-1' } });
+  expect(asked.reason).toContain('P-1 runs at this moment');
+  expect(cast.all('approval.refused')).toMatchObject([{ id: 'P-1', code: 'APPROVAL_USED', turn: 1 }]);
+  expect(cast.tell({ ...request, running: { 'P-9': [0], 'P-1': [1] } }).code).toBe('OUTCOME_UNKNOWN');
+});
+
+test('of a list the person is asked about what began, and about nothing else', () => {
+  const cast = begun([command('deploy'), command('look')]);
+  report(cast, 2, sealed('P-2', { commands: [command('deploy'), command('other')] }));
+  expect(cast.cast.code).toBe('OUTCOME_UNKNOWN');
+  expect(cast.cast.reason).toContain('nobody knows how it ended: deploy;');
+});
+
+test('what of a list has not begun when its turn is over does not begin any more', () => {
+  const cast = begun([command('deploy'), command('look')]);
+  cast.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt: 2, output: done });
+  expect(cast.cast.status).toBe('completed');
+  expect(cast.tell(uses('P-1', 'look')).code).toBe('APPROVAL_WITHDRAWN');
+  expect(cast.tell(says('approve', true)).code).toBe('OK');
+  expect(cast.tell(uses('P-1')).code).toBe('OK');
+});
+
 test('whoever would run it again is told what to report', () => {
   const refused = begun().tell(uses('P-1'));
   expect(refused.code).toBe('OUTCOME_UNKNOWN');
@@ -143,4 +169,25 @@ test('nothing else carries the cast on', () => {
   expect(answer.reason).toContain('use: baton approve P-1 --again or baton reject P-1');
   expect(cast.tell({ kind: 'approval.sweep' }).code).toBe('OK');
   expect([cast.cast.code, cast.facts.length]).toEqual(['OUTCOME_UNKNOWN', before]);
+});
+
+test.each([
+  ['reports it', [], 'running', ['P-1']],
+  ['mends a broken report with it', ['no block'], 'running', ['P-1']],
+  ['was told, breaks its report, and asks once more', [asks, 'no block'], 'waiting', ['P-1', 'P-2']],
+])('what a person allowed while the agent worked, when its agent %s', (_what, before, status, ids) => {
+  const cast = play({ config, agents: { Ops: [asks, asks, asks, done] }, hold: true });
+  cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 1 });
+  const from = { cast: 'c', turn: 1, attempt: 1 };
+  expect(cast.tell({ kind: 'approval.request', sealed: sealed('P-1'), from }).code).toBe('OK');
+  expect(cast.tell(says('approve')).code).toBe('OK');
+  for (const [index, output] of before.entries()) {
+    if (output === asks) report(cast, index + 1, sealed('P-2', { relays: 'P-1' }));
+    else cast.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt: index + 1, output });
+    cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: index + 2 });
+  }
+  report(cast, before.length + 1, sealed('P-2', { relays: 'P-1' }));
+  expect(cast.cast.status).toBe(status);
+  expect(cast.all('approval.requested').map(({ id }) => id)).toEqual(ids);
+  expect(replayed(cast.entries)).toEqual(cast.state);
 });

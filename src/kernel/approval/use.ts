@@ -7,8 +7,9 @@ import { differencesOf, isSameCommand, nearestCommand, spoken } from './differen
 import type { Difference } from './fact.ts';
 import { pastOf } from './once.ts';
 import type { Presented } from './request.ts';
-import { noteUnknown, outcomeUnknown, refusalOfClosed, refuse } from './settle.ts';
-import { type Approval, approvalOf, turnOf, unsettledUses } from './state.ts';
+import { noteUnknown, outcomeUnknown, refusalOfClosed, refuse, runsNow } from './settle.ts';
+import { type Approval, approvalOf, isPast, turnOf, unsettledUses } from './state.ts';
+import { isTurnOver } from './withdraw.ts';
 
 type Wish = Extract<Input, { kind: 'approval.use' }>;
 
@@ -41,6 +42,8 @@ export function use(pen: Pen, input: Wish, expired: ReadonlySet<string>): Verdic
     return mismatch(pen, approval, differencesAt(approval, nearestCommand(sealed, presented), presented));
   const index = matching.find((at) => isFree(approval, at));
   if (index === undefined) return refusalOfRepeat(pen, approval, matching, input.running ?? []);
+  const over = overFor(pen, approval, index);
+  if (over) return refuse(pen, id, approval, refusalOfClosed(id, over));
   const differences = differencesAt(approval, index, presented);
   if (differences.length > 0) return mismatch(pen, approval, differences);
   return input.dry ? allow(`${id} allows it`, { approval: id, index }) : begin(pen, approval, index, input);
@@ -51,6 +54,13 @@ function begin(pen: Pen, { id, from, uses }: Approval, index: number, { requeste
   const round = last ? last.round + 1 : 0;
   pen.write({ kind: 'approval.used', id, ...turnOf(from), index, round, requester, executor });
   return allow(`${id} is used`, { approval: id, index });
+}
+
+/** A list stays open for the command whose end nobody knows, and for that one only: the others are over in their time. */
+function overFor({ state, at }: Pen, approval: Approval, index: number): 'expired' | 'withdrawn' | null {
+  if (isPast(approval, at)) return 'expired';
+  if (approval.uses[index]) return null;
+  return isTurnOver(state.casts[approval.from?.cast ?? ''], approval) ? 'withdrawn' : null;
 }
 
 function isFree({ uses }: Approval, index: number): boolean {
@@ -67,7 +77,10 @@ function refusalOfRepeat(
 ): Denied {
   const { id } = approval;
   const lost = unsettledUses(approval).find((index) => matching.includes(index) && !running.includes(index));
-  if (lost === undefined) return refuse(pen, id, approval, refusalOfClosed(id, 'used'));
+  if (lost === undefined) {
+    const isRunning = matching.some((index) => running.includes(index));
+    return refuse(pen, id, approval, isRunning ? runsNow(id) : refusalOfClosed(id, 'used'));
+  }
   noteUnknown(pen, approval, [lost]);
   return refuse(pen, id, approval, outcomeUnknown(id, { command: lost }));
 }

@@ -3,6 +3,7 @@
 // to look into that whatever became of the turn.
 import type { Pen } from '../cast/pen.ts';
 import type { Fact } from '../fact.ts';
+import { type Cast, isOver } from '../state.ts';
 import { type Approval, isUnsettled, turnOf } from './state.ts';
 
 /** Which approvals a fact ends, and why. */
@@ -19,6 +20,13 @@ export function withdrawOver(pen: Pen, news: readonly Fact[]): void {
       pen.write({ kind: 'approval.withdrawn', id, ...turnOf(from), what, reason: ended.reason });
     }
   }
+}
+
+/** Whether the turn that asked is over: of a list that stays for what began, nothing else begins from then on. */
+export function isTurnOver(cast: Cast | null | undefined, { from }: Pick<Approval, 'from'>): boolean {
+  if (!cast || !from) return false;
+  const phase = cast.turns[from.turn]?.phase;
+  return isOver(cast.status) || phase === undefined || phase === 'accepted' || phase === 'merging';
 }
 
 function endedBy(fact: Fact): Ended | null {

@@ -1,7 +1,7 @@
 // The second door: what an attempt brought back is read in its socket's dialect and either accepted, given back once
 // for repair, or refused for good. A refused output changes nothing and routes nowhere.
 import type { AgentNote, Answered, Touched } from '../fact.ts';
-import { refusedBeforeAccept, type Seen } from '../gate/accept.ts';
+import { refusedBeforeAccept, type Seen, touchedIn } from '../gate/accept.ts';
 import { reportsStatus } from '../gate/status.ts';
 import type { Input } from '../input.ts';
 import { isObject, isText, type JsonObject } from '../json.ts';
@@ -25,6 +25,7 @@ import { resetCursors } from './reset-cursors.ts';
 import { route } from './route.ts';
 import type { Spending } from './spend.ts';
 import { block, blockPlanned, finish, ownerOf, planBlocked, taskOfTurn } from './task.ts';
+import { unseenBy } from './unseen.ts';
 import { warn } from './warn.ts';
 
 type Answer = Extract<Input, { kind: 'attempt.output' }>;
@@ -61,6 +62,11 @@ export function takeVerification(pen: Pen, cast: Cast, turn: Turn, seen: Seen): 
   const task = taskOfTurn(pen.state, cast, turn);
   // A person gave the paths back before it was looked at, and others may have changed them since.
   if (turn.fence !== null && task && task.fence === null) return disown(pen, cast, turn, answered);
+  if (seen.unseen !== undefined) {
+    const refusal = unseenBy(turn, seen.unseen);
+    fail(pen, cast, refusal, turn.id);
+    return refusal;
+  }
   return conclude(pen, cast, turn, answered, seen);
 }
 
@@ -74,7 +80,10 @@ function conclude(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen: Se
   if (unsealed) return refuse(pen, cast, turn, output, { ...answered, ...touchedIn(seen) }, unsealed);
   const outcome = unfinished(handoff);
   if (outcome) {
-    const verdict = takeReport(pen, cast, turn, answered, outcome, { ...seen, ...touchedIn(seen) });
+    const verdict = takeReport(pen, cast, turn, answered, outcome, {
+      ...seen,
+      ...touchedIn(seen),
+    });
     warn(pen, cast);
     return verdict;
   }
@@ -82,11 +91,6 @@ function conclude(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen: Se
   if (!plan.ok) return refuse(pen, cast, turn, output, { ...answered, ...touchedIn(seen) }, plan.refusal);
   if (handoff.outcome === 'blocked' && !canRework(cast, turn)) return stopBlocked(pen, cast, turn, answered, seen);
   return accept(pen, cast, turn, answered, seen, plan.facts);
-}
-
-/** What was seen to change is the turn's, whatever becomes of it: no other turn is blamed for it. */
-function touchedIn({ changes }: Seen): { readonly touched?: Touched } {
-  return Object.keys(changes).length > 0 ? { touched: changes } : {};
 }
 
 /**
@@ -201,8 +205,11 @@ function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, answer: Told, 
   const isAgent = materiaOf(cast, turn.socket).type === 'agent';
   const loop = isAgent ? heldLoop(verdict, turn.loops ?? 0) : null;
   // A loop that is spent and still claims to be complete is no slip of the pen.
-  const repair = loop !== null || (isAgent && hasRepairs(cast, turn) && isMendable(verdict) && !isOnlyLoop(verdict));
+  const isGivenBack =
+    (hasRepairs(cast, turn) && isMendable(verdict) && !isOnlyLoop(verdict)) || isHasty(cast, turn, verdict);
+  const repair = loop !== null || (isAgent && isGivenBack);
   const { id, attempt } = turn;
+  const { repairTurnsMax } = cast.rules.limits;
   const told = { ...(loop ? { loop } : {}), usage, ...(agent ? { agent } : {}), ...(touched ? { touched } : {}) };
   pen.write({ kind: 'attempt.refused', cast: cast.id, turn: id, attempt, output, ...told, verdict, repair });
   if (repair && verdict.code === 'ILLEGAL_TRANSITION') setToWork(pen, cast, turn);
@@ -216,7 +223,7 @@ function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, answer: Told, 
     const tried = isOnlyLoop(verdict)
       ? ` after its COMPLETE was held ${turn.loops ?? 0} times`
       : isAgent
-        ? ` after ${turn.repairs} of ${cast.rules.limits.repairTurnsMax} repair turns`
+        ? ` after ${Math.min(turn.repairs, repairTurnsMax)} of ${repairTurnsMax} repair turns`
         : '';
     const details = { ...verdict.details, refused: verdict.code, socket: turn.socket };
     fail(
@@ -227,6 +234,17 @@ function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, answer: Told, 
     );
   }
   return verdict;
+}
+
+/**
+ * An agent that waited, was sent on, and does not say first that it works again: that costs it an attempt and not its turn,
+ * whatever was given back before. It is set to work by that, so it does not happen twice unless a person sends it on again.
+ */
+function isHasty(cast: Cast, turn: Turn, { code }: Denied): boolean {
+  const { status } = turn.progress;
+  return (
+    code === 'ILLEGAL_TRANSITION' && reportsStatus(cast, turn.socket) && status !== null && status !== 'IN_PROGRESS'
+  );
 }
 
 /** A report that could not follow is given back, and giving it back is the runtime's own move: after it any may follow. */

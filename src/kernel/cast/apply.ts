@@ -1,6 +1,6 @@
 // The bookkeeping of one cast: what a fact does to it, in place. No rules and no failure.
 import type { AgentNote, CastFact, Fact } from '../fact.ts';
-import { type Cast, type ReworkNote, type Turn, type Usage, walkOf } from '../state.ts';
+import { attemptName, type Cast, type ReworkNote, type Turn, type Usage, walkOf } from '../state.ts';
 import { noteSpeaker } from '../trust/speaker.ts';
 import { withReport } from '../turn/consolidation.ts';
 import type { HeldLoop } from '../turn/loop-state.ts';
@@ -355,6 +355,7 @@ function update(cast: Cast, id: number, values: Partial<Turn>): void {
 function stopped(cast: Cast, fact: Extract<CastFact, { kind: 'attempt.spent' }>): void {
   const turn = cast.turns[fact.turn];
   count(cast, turn, fact);
+  cast.spent = [...(cast.spent ?? []), attemptName(fact.turn, fact.attempt)];
   if (turn?.attempt !== fact.attempt || cast.status === 'running') return;
   if (turn.phase !== 'running' && turn.phase !== 'verifying') return;
   Object.assign(turn, { phase: 'owed', reserved: 0, brief: null, answered: null });

@@ -1,9 +1,12 @@
 // Agents that report BLOCKED on items side by side: a person speaks to one of them, and the others are left as they are.
+// And one that is blocked before its run was planned: the planner may call its tasks what it likes.
 import { expect, test } from 'vitest';
+import { always } from '../../../test/loadouts.ts';
 import { play, replayed } from '../../../test/play.ts';
 import { asBlock, type PlanStatus, reportOf } from '../../../test/reports.ts';
-import { envelope, TEAM } from '../../../test/team.ts';
+import { envelope, result, TEAM } from '../../../test/team.ts';
 import type { JsonObject } from '../json.ts';
+import { tasksOf } from '../ledger/state.ts';
 
 /** The team, whose workers report with a status. */
 const REPORTING: JsonObject = JSON.parse(JSON.stringify(TEAM), (key, value) =>
@@ -59,4 +62,33 @@ test('a blocked agent may be told while the items beside it go on', () => {
   reports(cast, 'T-2', 'COMPLETE');
   cast.run();
   expect(cast.cast.status).toBe('completed');
+});
+
+/** The team, and somebody who reports with a status before it is planned. */
+const AFTER: JsonObject = JSON.parse(JSON.stringify(TEAM), (key, value) => {
+  if (key === 'Flow') return { ...value, entry: 'Socket-9' };
+  const first = { materia: 'Sum', contract: 'gaia', parse: 'json', edges: [always('Socket-1')] };
+  return key === 'sockets' && !Array.isArray(value) ? { ...value, 'Socket-9': first } : value;
+});
+
+test('a turn that is blocked before the run is planned takes no number from the planner', () => {
+  const says = (status: PlanStatus) => asBlock(reportOf(status, { open_gaps: ['no key'] }));
+  const cast = play({
+    config: AFTER,
+    agents: {
+      Sum: [says('BLOCKED'), says('COMPLETE'), 'ok'],
+      Lead: [envelope({ id: 'T-1' }, { id: 'T-2' })],
+      Worker: [result('T-1'), result('T-2')],
+    },
+  });
+  expect(cast.cast).toMatchObject({ status: 'waiting', code: 'AGENT_BLOCKED' });
+  cast.say({ kind: 'cast.resume', cast: 'c', reason: 'the key is there' });
+  expect(cast.cast.status).toBe('completed');
+  const rows = tasksOf(cast.state.ledger, 'c').map(({ id, title, status }) => [id, title, status]);
+  expect(rows).toEqual([
+    [expect.stringMatching(/^[0-9a-f-]{36}$/), 'Sum', 'done'],
+    ['T-1', 'Task T-1', 'done'],
+    ['T-2', 'Task T-2', 'done'],
+  ]);
+  expect(replayed(cast.entries)).toEqual(cast.state);
 });

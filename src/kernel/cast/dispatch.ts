@@ -23,6 +23,7 @@ import { isBound } from './lock-scope.ts';
 import { fail, type Pen } from './pen.ts';
 import { isScripted, nextScripted, scriptedTurn } from './script.ts';
 import { claimFor, taskOfTurn } from './task.ts';
+import { unseenBy } from './unseen.ts';
 
 /** The place of the turn is ready. */
 export function dispatch(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input, { kind: 'turn.prepared' }>): Verdict {
@@ -33,6 +34,7 @@ export function dispatch(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input,
     const reason = `the id of the handoff to ${turn.socket} was used before; prepare the turn again with a new one`;
     return putOff(pen, cast, turn, deny('REPLAY', reason, { turn: turn.id }));
   }
+  if (input.unseen !== undefined) return putOff(pen, cast, turn, unseenBy(turn, input.unseen));
   return startAttempt(pen, cast, turn, input);
 }
 

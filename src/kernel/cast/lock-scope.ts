@@ -1,8 +1,8 @@
-// Which paths a turn may change: what its socket says, else its materia, else everything for an agent that writes code and
-// nothing for one that only reads. A person's own command, a utility, has no tools that could say so: it is bound only where
-// its scope is written down.
+// Which paths a turn may change, and whether what changes while it runs is held against it: a utility is bound only where its
+// scope is written down, and in the directory itself, where people write as well, nobody is who has no paths of its own.
 import type { Materia, Rules, Socket } from '../graph/config.ts';
 import { render } from '../graph/path.ts';
+import { type Bystander, bystanderAt, scopeIn } from '../graph/write-scope.ts';
 import { PATH_CHARS_MAX } from '../ledger/create.ts';
 import { normalPath, PATH_FAULTS } from '../ledger/path.ts';
 import { coverOf } from '../ledger/path-key.ts';
@@ -14,7 +14,6 @@ import { materiaOf, socketOf } from './pen.ts';
 
 /** What governs the agents is never theirs to change. */
 export const FORBIDDEN: readonly string[] = ['.baton'];
-const EVERYTHING: readonly string[] = ['.'];
 
 export type ScopeReading =
   | { readonly ok: true; readonly paths: readonly string[] }
@@ -61,6 +60,11 @@ export function worksInPlace(cast: Cast, turn: Turn): boolean {
   return cast.root === undefined && walkOf(cast, turn)?.place === undefined;
 }
 
+/** What the turn is where nobody can tell who changed a file meanwhile; null where what changes is held against it. */
+export function bystanderIn(cast: Cast, turn: Turn): Bystander | null {
+  return worksInPlace(cast, turn) ? bystanderAt(cast.rules, cast.root, turn.socket) : null;
+}
+
 /** Whether any turn of a cast by these rules may change files and is held to its scope. */
 export function mayWrite({ graph, materia }: Rules): boolean {
   return Object.values(graph.sockets).some((socket) => {
@@ -80,16 +84,6 @@ function templatesOf(cast: Cast, socket: string): readonly string[] {
 
 function templatesIn(socket: Socket, materia: Materia): readonly string[] {
   return scopeIn(socket, materia) ?? [];
-}
-
-/** Null where nothing says what may be changed. */
-function scopeIn({ lockScope }: Socket, materia: Materia): readonly string[] | null {
-  return lockScope ?? materia.lockScope ?? byTools(materia);
-}
-
-function byTools(materia: Materia): readonly string[] | null {
-  if (materia.type === 'utility') return null;
-  return materia.tools === 'none' || materia.tools === 'readOnly' ? [] : EVERYTHING;
 }
 
 function apart(paths: readonly string[]): readonly string[] {

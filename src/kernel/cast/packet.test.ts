@@ -78,6 +78,19 @@ test.each<[string, JsonObject, boolean, boolean]>([
   expect(watchOf(cast.state, cast.cast, cast.turn)).toMatchObject({ files, readsOnly });
 });
 
+test.each<[string, JsonObject, boolean]>([
+  ['a program that may only read', { ...reader, ...command }, false],
+  ['an empty scope', { ...writer, ...command, lockScope: [] }, false],
+  ['a utility', { type: 'utility', command: ['x'] }, false],
+  ['a utility with paths', { type: 'utility', command: ['x'], lockScope: ['notes'] }, true],
+  ['a reader with paths', { ...reader, ...command, lockScope: ['notes'] }, true],
+  ['a program that may write', { ...writer, ...command }, true],
+])('with %s: whether what changes in the directory itself is held against it', (_who, M, compares) => {
+  const { state, cast, turn } = play({ config: graph({ 'Socket-1': { materia: 'M' } }, { materia: { M } }) });
+  expect(watchOf(state, cast, turn).compares).toBe(compares);
+  expect(watchOf(state, { ...cast, root: '/w' }, turn).compares).toBe(true);
+});
+
 test('in a worktree nobody else writes, so that every program is looked at', () => {
   const M = { ...reader, runner: 'claude' };
   const { state, cast, turn } = play({ config: graph({ 'Socket-1': { materia: 'M' } }, { materia: { M } }) });

@@ -10,7 +10,7 @@ import { timeoutOf } from './budget.ts';
 import { choicesOf, chosenMateria, continuedSession } from './choice.ts';
 import { isWatched } from './dispatch.ts';
 import { cursorName, scopeOf } from './item.ts';
-import { isBound, readsOnly, worksInPlace } from './lock-scope.ts';
+import { bystanderIn, isBound, readsOnly, worksInPlace } from './lock-scope.ts';
 import { offersTools } from './offer.ts';
 import { materiaOf, socketOf } from './pen.ts';
 import { artifactsOf } from './report.ts';
@@ -83,6 +83,8 @@ export type Watch = {
   readonly trust: TrustWatch | null;
   /** Whether the files that change are to be noted. */
   readonly files: boolean;
+  /** Whether they are held against it as well, so that it cannot go on where they cannot be seen. */
+  readonly compares: boolean;
   /** By criterion, the name of the checker that verifies it; and the checkers by name. */
   readonly checks: Readonly<Record<string, string>>;
   readonly checkers: JsonObject;
@@ -132,6 +134,7 @@ export function watchOf({ ledger, trust }: Pick<State, 'ledger' | 'trust'>, cast
     looks: isWatched({ ledger }, cast, turn),
     trust: trustWatchOf(trust, cast, turn),
     files: mayTouch(cast, turn, task),
+    compares: bystanderIn(cast, turn) === null,
     checks: task && isDone && isChecked(cast, turn.socket) ? task.checkers : {},
     checkers: cast.rules.checkers,
     approval: approvalOf(cast, turn),

@@ -2,7 +2,8 @@
 // nothing is handed on. What any valid report says beside its handoff is taken here too.
 import { requestApproval } from '../approval/decide.ts';
 import { wishOf } from '../approval/plain-sight.ts';
-import { approvalOf } from '../approval/state.ts';
+import type { SealedRequest } from '../approval/request.ts';
+import { approvalOf, unsettledUses } from '../approval/state.ts';
 import type { Handoff } from '../dialect.ts';
 import type { Answered, Touched } from '../fact.ts';
 import type { Seen } from '../gate/accept.ts';
@@ -54,7 +55,7 @@ export function takeReport(
     outcome,
     output,
     payload: handoff.payload,
-    note: sealed ? wishOf(sealed) : (handoff.note ?? ''),
+    note: sealed ? wishOf(asked?.status === 'unknown' ? begunOf(pen, sealed) : sealed) : (handoff.note ?? ''),
     usage,
     progress,
     ...(approval === undefined ? {} : { approval }),
@@ -67,6 +68,13 @@ export function takeReport(
   learn(pen, cast, turn, handoff, seen.artifacts);
   if (outcome === 'ask') answerFromScript(pen, cast, turn);
   return allow(`turn ${turn.id} reported ${statusOf(outcome)}`);
+}
+
+/** Of a list only what began: about the rest there is nothing to find out. */
+function begunOf({ state }: Pen, sealed: SealedRequest): SealedRequest {
+  const approval = approvalOf(state.approvals, sealed.id);
+  const uses = approval ? unsettledUses(approval) : [];
+  return { ...sealed, commands: sealed.commands.filter((_, index) => uses.includes(index)) };
 }
 
 /** What a report that kept its contract says to the team: what to write down, what to remember, how the goal stands. */

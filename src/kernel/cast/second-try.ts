@@ -75,8 +75,11 @@ function otherChoice(cast: Cast, turn: Turn, cause: Code): SecondTry | null {
 
 /** Less than was too long, once: half of a long brief, a short one without what came before, or the same in a new conversation. */
 function shortened(pen: Pen, cast: Cast, turn: Turn): SecondTry {
-  if (turn.briefBytesMax !== null) return { ...NONE, told: 'it had been shortened already, and is not tried again' };
   const { maxBriefBytes } = cast.rules.limits;
+  if (turn.briefBytesMax !== null) {
+    const had = turn.briefBytesMax < maxBriefBytes ? 'it had been shortened' : 'it had a new conversation';
+    return { ...NONE, told: `${had} already, and is not tried again` };
+  }
   if (turn.session !== null) {
     // The brief was short and the conversation was not: a new one gets the whole brief.
     const next = { again: true, briefBytesMax: maxBriefBytes, forgetsSession: true };
@@ -94,7 +97,8 @@ function shortened(pen: Pen, cast: Cast, turn: Turn): SecondTry {
   if (materia.type === 'utility' || !CONVERSING.includes(materia.runner))
     return { ...NONE, told: `${short}, so it is not tried again` };
   const told = `${short}, so it is tried once more in a new conversation, without what it had read in this one`;
-  return { next: { again: true, briefBytesMax }, told };
+  // As much as any brief may measure: nothing of it is left out.
+  return { next: { again: true, briefBytesMax: maxBriefBytes }, told };
 }
 
 function patience({ waits }: Turn, waitMs: number, at: number): SecondTry | null {

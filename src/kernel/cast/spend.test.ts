@@ -73,12 +73,28 @@ test('an attempt that used nothing has nothing to tell', () => {
   expect(cast.all('attempt.spent')).toEqual([]);
 });
 
+test('what several find that a driver left behind counts once', () => {
+  for (const [first, ...then] of [
+    [abort, spent, spent],
+    [pause, spent, abort, spent],
+    [lost, spent],
+  ] as const) {
+    const cast = working();
+    cast.tell(first, NOW);
+    const [last] = then.map((request) => cast.tell(request, NOW)).slice(-1);
+    expect(last).toMatchObject({ allow: false, code: 'NOT_ALLOWED_NOW', reason: expect.stringContaining('already') });
+    expect(cast.all('attempt.spent')).toHaveLength(1);
+    expect([cast.cast.usage, cast.state.day.tokens]).toEqual([USAGE, 100]);
+    expect(replayed(cast.entries)).toEqual(cast.state);
+  }
+});
+
 test('a turn that is gone, or at another attempt, is no reason to forget what it used', () => {
   const cast = working();
-  cast.tell(lost, NOW);
+  cast.tell({ ...lost, usage: { input: 0, output: 0, cost: 0 } }, NOW);
   cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 2, seal: SEAL }, NOW);
   cast.tell(spent, NOW);
   cast.tell({ ...spent, turn: 9 }, NOW);
-  expect(cast.cast.usage.input).toBe(270);
+  expect(cast.cast.usage.input).toBe(180);
   expect(cast.turn).toMatchObject({ phase: 'running', attempt: 2 });
 });

@@ -2,7 +2,7 @@
 // was taken. It counts against every budget like the rest, once.
 import type { AgentNote } from '../fact.ts';
 import type { Input } from '../input.ts';
-import type { Cast, Turn, Usage } from '../state.ts';
+import { attemptName, type Cast, type Turn, type Usage } from '../state.ts';
 import { allow, deny, type Verdict } from '../verdict.ts';
 import { cleanNote } from './agent-note.ts';
 import type { Pen } from './pen.ts';
@@ -10,12 +10,18 @@ import { warn } from './warn.ts';
 
 export type Spending = { readonly usage?: Usage; readonly agent?: AgentNote };
 
-/** Whoever ran the attempt tells what it had used when it was stopped. Its turn may be gone by then, or at another attempt. */
+/**
+ * Whoever ran the attempt tells what it had used when it was stopped. Its turn may be gone by then, or at another attempt; and
+ * where the driver is gone, several may find what it left and tell it at the same time.
+ */
 export function takeSpending(pen: Pen, cast: Cast, input: Extract<Input, { kind: 'attempt.spent' }>): Verdict {
   const { turn: id, attempt } = input;
   const turn = cast.turns[id];
   if (turn && (attempt > turn.attempt || (attempt === turn.attempt && hasItsEndAhead(cast, turn)))) {
     return deny('NOT_ALLOWED_NOW', `attempt ${attempt} of turn ${id} is not over; its outcome tells what it used`);
+  }
+  if (cast.spent?.includes(attemptName(id, attempt))) {
+    return deny('NOT_ALLOWED_NOW', `what attempt ${attempt} of turn ${id} used is counted already`);
   }
   spend(pen, cast, { id, attempt }, input);
   return allow(`what attempt ${attempt} of turn ${id} used is counted`);

@@ -9,6 +9,7 @@ import { settle } from '../ledger/move.ts';
 import { MAIN_ROOT, runOf, type Task, type TaskSpec, taskOf, tasksOf } from '../ledger/state.ts';
 import { isTerminal } from '../ledger/transition.ts';
 import type { Cast, Item, State, Turn } from '../state.ts';
+import { agentIdOf } from '../turn/agent-id.ts';
 import { type Denied, deny } from '../verdict.ts';
 import { itemAt, listOf } from './item.ts';
 import { FORBIDDEN, isBound, isTemplated, lockScopeOf } from './lock-scope.ts';
@@ -64,12 +65,15 @@ function ownsNothing(cast: Cast, { item, socket }: Pick<Turn, 'item' | 'socket'>
   return item === null && !isBound(cast, socket) && !getsPacket(cast, socket);
 }
 
-/** Makes a row for a turn that is blocked and has none, so that its gap stands in the ledger; null where it has one. */
+/**
+ * Makes a row for a turn that is blocked and has none, so that its gap stands in the ledger; null where it has one. It gets no
+ * number: a planner that comes after it begins with `T-1` and cannot know which ones are taken.
+ */
 export function planBlocked(pen: Pen, cast: Cast, turn: Turn): string | null {
   const task = taskOfTurn(pen.state, cast, turn);
   if (!ownsNothing(cast, turn) || (task && !isTerminal(task.status))) return null;
   const row = { title: bareSpec(materiaOf(cast, turn.socket).label).title };
-  const [id = null] = write(pen, cast, null, [], [row], false);
+  const [id = null] = write(pen, cast, null, [], [row], false, [freeName(pen, cast, turn)]);
   return id;
 }
 
@@ -94,8 +98,8 @@ function write(
   lockScope: readonly string[],
   rows: readonly Partial<TaskSpec>[],
   isBriefed: boolean,
+  tasks = freeIds(pen, cast, rows.length),
 ): readonly string[] {
-  const tasks = freeIds(pen, cast, rows.length);
   const root = cast.root ?? MAIN_ROOT;
   const spec: TaskSpec = {
     ...bareSpec(''),
@@ -120,6 +124,20 @@ function freeIds({ ledger }: Pen, cast: Cast, count: number): readonly string[] 
     if (taskOf(ledger, cast.id, numbered(next))) first = next + 1;
   }
   return Array.from({ length: count }, (_, index) => numbered(first + index));
+}
+
+/** The name of a row in the contract's other form, a UUID. No two rows of a run have the same place in it. */
+function freeName({ ledger }: Pen, cast: Cast, turn: Turn): string {
+  let place = runOf(ledger, cast.id)?.tasks.length ?? 0;
+  while (taskOf(ledger, cast.id, uuidOf(cast, turn, place))) place += 1;
+  return uuidOf(cast, turn, place);
+}
+
+/** Of version 8, whose digits are for whoever makes it to choose. */
+function uuidOf({ id }: Cast, turn: Turn, place: number): string {
+  const digits = agentIdOf(id, turn.socket, String(turn.id)).slice(1);
+  const head = `${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(12, 15)}`;
+  return `${head}-8000-${place.toString(16).padStart(12, '0')}`;
 }
 
 /** Takes the task of a turn for it. Answers what stands in the way, or null. */

@@ -35,8 +35,8 @@ test.each<[string, JsonObject, string, string]>([
   ['a utility with such a scope', { ...tool, lockScope: ['a.txt'] }, 'SCOPE_VIOLATION', 'lock_scope'],
   ['tools that write', program('coding'), 'OK', 'accepted'],
   ['a utility', tool, 'OK', 'accepted'],
-])('with %s', (_what, M, code, reason) => {
-  const { cast, see } = answered(M);
+])('in a worktree, with %s', (_what, M, code, reason) => {
+  const { cast, see } = answered(M, 'trees/c');
   const verdict = see(CHANGED);
   expect([verdict.code, verdict.reason]).toEqual([code, expect.stringContaining(reason)]);
   const [noted] = [...cast.all('turn.accepted'), ...cast.all('attempt.refused')];
@@ -47,14 +47,36 @@ test('who changed nothing is accepted, whatever it may change', () => {
   for (const M of [program('readOnly'), program('none'), tool]) expect(answered(M).see({}).code).toBe('OK');
 });
 
-test('the refusal names the files and the way out; a person is told only where it may have been one', () => {
-  const [here, apart] = [answered(program('readOnly')), answered(program('readOnly'), 'trees/c')];
-  const verdict = here.see(CHANGED);
+test.each<[string, JsonObject, string]>([
+  ['tools that only read', program('readOnly'), 'OK'],
+  ['no tools', program('none'), 'OK'],
+  ['an empty scope', program('coding', { lockScope: [] }), 'OK'],
+  ['a utility with an empty scope', { ...tool, lockScope: [] }, 'OK'],
+  ['a utility', tool, 'OK'],
+  ['a scope that covers a part', program('coding', { lockScope: ['a.txt'] }), 'SCOPE_VIOLATION'],
+  ['a reader with such a scope', program('readOnly', { lockScope: ['a.txt'] }), 'SCOPE_VIOLATION'],
+  ['a utility with such a scope', { ...tool, lockScope: ['a.txt'] }, 'SCOPE_VIOLATION'],
+])('in the directory itself, where anybody may have done it, with %s', (_what, M, code) => {
+  const { cast, see } = answered(M);
+  expect(see(CHANGED).code).toBe(code);
+  const [noted] = [...cast.all('turn.accepted'), ...cast.all('attempt.refused')];
+  expect(noted?.touched).toEqual(CHANGED);
+});
+
+test('a turn that cannot be looked at and has to be ends with a code and the way out', () => {
+  const { cast } = answered(program('coding'));
+  const at = { cast: 'c', turn: 1, attempt: 1, seal: '' } as const;
+  const verdict = cast.tell({ kind: 'turn.verified', ...at, unseen: 'too many files; ignore some' });
+  expect([verdict.code, verdict.reason]).toEqual(['MISSING_VALIDATOR', expect.stringContaining('; ignore some')]);
+  expect(cast.cast).toMatchObject({ status: 'failed', code: 'MISSING_VALIDATOR' });
+});
+
+test('the refusal names the files and the way out', () => {
+  const verdict = answered(program('readOnly'), 'trees/c').see(CHANGED);
   expect(verdict.reason).toBe(
-    'Socket-1 changed "a.txt" (and 1 more) and may change no file, because its tools are readOnly; take back what it changed and nothing else. If it is meant to change files, give it "tools": "coding" or a lockScope. If it was you: `baton recast`.',
+    'Socket-1 changed "a.txt" (and 1 more) and may change no file, because its tools are readOnly; take back what it changed and nothing else. If it is meant to change files, give it "tools": "coding" or a lockScope.',
   );
   expect(verdict.details).toMatchObject({ socket: 'Socket-1', outside: ['a.txt', 'b.txt'], count: 2, lock_scope: [] });
-  expect(apart.see(CHANGED).reason).not.toContain('If it was you');
 });
 
 test('what others hold in the same folder, or were seen to change, is not held against one who only reads', () => {
@@ -66,4 +88,18 @@ test('what others hold in the same folder, or were seen to change, is not held a
   const again = answered(program('readOnly'), 'trees/c');
   addLock(again.cast.state.ledger.locks, { task: other, root: MAIN_ROOT, path: 'a.txt', mode: 'write' });
   expect(again.see(CHANGED).code).toBe('SCOPE_VIOLATION');
+});
+
+test('who may change nothing where anybody writes clears nobody else of what changed', () => {
+  for (const [M, root, excused] of [
+    [program('readOnly'), undefined, {}],
+    [tool, undefined, CHANGED],
+    [program('coding'), 'trees/c', CHANGED],
+  ] as const) {
+    const { cast, see } = answered(M, root);
+    const other = { ...cast.turn, id: 9, excused: {} };
+    Object.assign(cast.cast.turns, { 9: other });
+    expect(see(CHANGED).code).toBe('OK');
+    expect(other.excused).toEqual(excused);
+  }
 });

@@ -1,10 +1,11 @@
 // The second door: what must hold before a handoff that was read is accepted. The gates stand in their order; the first
 // refusal counts.
 import type { SealedRequest } from '../approval/request.ts';
-import { isBound, readsOnly, worksInPlace } from '../cast/lock-scope.ts';
+import { bystanderIn, isBound, readsOnly } from '../cast/lock-scope.ts';
 import { taskOfTurn } from '../cast/task.ts';
 import { isUnstated } from '../cast/task-words.ts';
 import type { Handoff } from '../dialect.ts';
+import type { Touched } from '../fact.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import type { Artifacts } from '../knowledge/evidence.ts';
 import { refusalOfAcceptance, refusalOfVerified } from '../ledger/acceptance.ts';
@@ -30,6 +31,8 @@ export type Seen = {
   readonly approval?: SealedRequest | null;
   /** The files that its report names as evidence; absent where nobody looked. */
   readonly artifacts?: Artifacts;
+  /** Why what changed cannot be told, where it had to be. */
+  readonly unseen?: string;
 };
 
 export function refusedBeforeAccept(state: State, cast: Cast, turn: Turn, handoff: Handoff, seen: Seen): Denied | null {
@@ -49,7 +52,15 @@ function refusalOfSeal(turn: Turn, seal: string | null): Denied | null {
   return deny('SCOPE_VIOLATION', reason, { socket: turn.socket, scope: '.baton' });
 }
 
-/** Whoever may change nothing is held to that, whoever has paths to them, and a utility without any to nothing. */
+/** What was seen to change is noted, whatever becomes of the turn and whoever did it. */
+export function touchedIn({ changes }: Seen): { readonly touched?: Touched } {
+  return Object.keys(changes).length > 0 ? { touched: changes } : {};
+}
+
+/**
+ * Whoever has paths is held to them, a utility without any to nothing, and whoever may change nothing to that: except in the
+ * directory itself, where it may have been a person or another program as well.
+ */
 function refusalOfScope(
   state: State,
   cast: Cast,
@@ -57,19 +68,14 @@ function refusalOfScope(
   task: Task | null,
   changes: Seen['changes'],
 ): Denied | null {
-  if (Object.keys(changes).length === 0) return null;
+  if (Object.keys(changes).length === 0 || bystanderIn(cast, turn) !== null) return null;
   const why = readsOnly(cast, turn.socket);
-  if (why !== null) return refusalOfReader(cast, turn, why, ownChanges(state, cast, turn, task, changes));
+  if (why !== null) return refusalOfAnyChange(turn.socket, ownChanges(state, cast, turn, task, changes), why, WAY);
   if (!task || !isBound(cast, turn.socket)) return null;
   return refusalOfChanges(task, ownChanges(state, cast, turn, task, changes), state.ledger.locks.foldCase);
 }
 
-/** In the directory itself it may have been a person as well. */
-function refusalOfReader(cast: Cast, turn: Turn, why: string, own: readonly string[]): Denied | null {
-  const mine = worksInPlace(cast, turn) ? ' If it was you: `baton recast`.' : '';
-  const way = `If it is meant to change files, give it "tools": "coding" or a lockScope.${mine}`;
-  return refusalOfAnyChange(turn.socket, own, why, way);
-}
+const WAY = 'If it is meant to change files, give it "tools": "coding" or a lockScope.';
 
 /**
  * What changed inside another task's lock is that task's, what another turn was seen to change is that turn's, and worklogs

@@ -14,7 +14,7 @@ export function findLiveState(payload: JsonObject, path: string, findings: Findi
 function collect(value: Json, path: string, key: string, above: readonly string[], findings: Finding[]): void {
   const plain = plainKey(key);
   const what =
-    liveMember(plain, value, above) ??
+    liveMember(key, value, above) ??
     liveName(key, above.at(-1) ?? '') ??
     (isVersion(plain) ? undefined : liveText(value));
   if (what !== undefined) {
@@ -55,6 +55,8 @@ const RUNTIME_WORDS = wordsOf(
 );
 const STATUS_KEYS = wordsOf('status state phase health condition');
 const COUNTED_KEYS = wordsOf('running ready available healthy unhealthy');
+/** So many of so many is said with these of nothing but what runs. With the others it may be hours, dates or shares. */
+const RATIO_KEYS = wordsOf('ready healthy unhealthy');
 /** Yes or no to these is how something is at the moment. */
 const CONDITIONS = wordsOf('healthy unhealthy ishealthy');
 /** What holds bindings that a provider of identities works out. */
@@ -66,22 +68,31 @@ const COUNTS = wordsOf(
 );
 /** What is said in numbers of each pod, node or instance, and is somebody's decision as well. */
 const PROPERTY =
-  /^(?:min|max|desired|initial|default)|(?:ports?|cpus?|cores?|gpus?|memory|ram|disks?|storage|size|[kmgt]i?b|ms|seconds|minutes|hours|days|timeout|ttl|priority|weight|version|generation|revision|zones?|regions?|retention|backups?)$/;
+  /^(?:min|max|desired|initial|default|runas)|(?:ports?|cpus?|cores?|gpus?|memory|ram|disks?|storage|size|[kmgt]i?b|ms|seconds|minutes|hours|days|timeout|ttl|priority|weight|version|generation|revision|zones?|regions?|retention|backups?|retry|retries|attempts|period|interval|threshold|userid|groupid)$/;
+/** The same, where it is a word by itself: `shard_key` is one, `valkey` is the name of something. */
+const PROPERTY_WORDS = wordsOf('id uid gid user key level levels depth start end first last');
+/** The nodes of these are drawn or computed, and no machines. */
+const DRAWN = /(?:graph|tree|dag|diagram|workflow|flowchart)s?$/;
+const PORT_MIN = 1000;
+const PLAIN_PORTS = wordsOf('80 443');
 const BOUNDS = wordsOf(
   'limit limits quota quotas request requests max maximum min minimum desired spec scaling autoscaling autoscaler hpa capacity',
 );
-const LOAD_BALANCERS = wordsOf('loadbalancer loadbalancers lb lbs alb albs nlb nlbs elb elbs');
+const MANY_BALANCERS = wordsOf('loadbalancers lbs albs nlbs elbs');
+const LOAD_BALANCERS = new Set([...MANY_BALANCERS, ...wordsOf('loadbalancer lb alb nlb elb')]);
 /** What a load balancer is, rather than what it is called. */
 const BALANCER_KINDS = wordsOf(
   'application network classic gateway internal external internet facing public private global regional shared dedicated none l4 l7 layer4 layer7 http https tcp udp tls nginx haproxy traefik envoy caddy istio kong contour metallb cilium ingress controller proxy aws gcp azure alb nlb elb',
 );
 /** Where a load balancer is found, whatever name it has in front. */
 const BALANCER_PLACES = wordsOf('dns dnsname hostname arn url ip');
+const DNS = wordsOf('dns dnsname');
 const BALANCER_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/i;
 const VERSION_KEYS = wordsOf('version versions tag release chartversion appversion');
 
 /** What a member is, by its name and what kind of value it has. */
-function liveMember(plain: string, value: Json, above: readonly string[]): string | undefined {
+function liveMember(key: string, value: Json, above: readonly string[]): string | undefined {
+  const plain = plainKey(key);
   const parent = above.at(-1) ?? '';
   const what = LIVE_KEYS.get(plain);
   // What points at the place where a value is worked out is configuration, whatever it is called.
@@ -91,24 +102,40 @@ function liveMember(plain: string, value: Json, above: readonly string[]): strin
   }
   if (CONDITIONS.has(plain) && typeof value === 'boolean') return 'a runtime status';
   if (plain === 'bindings' && DERIVING.has(parent) && !isReference(value)) return 'a derived IAM binding';
-  if (isCounted(plain, value, above)) return 'a count of what runs';
+  if (isCounted(key, value, above)) return 'a count of what runs';
   return ofBalancer(plain, value, above);
 }
 
-function isCounted(plain: string, value: Json, above: readonly string[]): boolean {
+function isCounted(key: string, value: Json, above: readonly string[]): boolean {
+  const plain = plainKey(key);
   const parent = above.at(-1) ?? '';
-  if (COUNTED_KEYS.has(plain) && (isRatio(value) || (COUNTED_THINGS.has(parent) && typeof value === 'number'))) {
+  const isThing = [parent, above.at(-2) ?? ''].some((name) => COUNTED_THINGS.has(name));
+  if (COUNTED_KEYS.has(plain) && isRatio(value) && (RATIO_KEYS.has(plain) || isThing || above.length === 0))
     return true;
-  }
-  if (COUNTS.has(plain)) return (isCount(value) || isRatio(value)) && !BOUNDS.has(parent);
-  // How many of each there are, by whatever they are called.
-  const isOfEach = COUNTS.has(parent) && plain !== '' && !PROPERTY.test(plain);
-  return isOfEach && isCount(value) && ![plain, ...above].some((name) => BOUNDS.has(name));
+  if (COUNTED_KEYS.has(plain) && isThing && typeof value === 'number') return true;
+  if (counts(plain, above)) return (isCount(value) || isRatio(value)) && !BOUNDS.has(parent);
+  if (!isCount(value) || [plain, ...above].some((name) => BOUNDS.has(name))) return false;
+  // How many of each there are, by whatever they are called: as the value of its name, or as its `count`.
+  if (counts(parent, above)) return plain !== '' && !isProperty(key) && (/counts?$/.test(parent) || !isPort(value));
+  return plain === 'count' && counts(above.at(-2) ?? '', above) && !isProperty(parent);
 }
 
-/** A load balancer may be an element of a list of them. */
+function counts(name: string, above: readonly string[]): boolean {
+  return COUNTS.has(name) && !(name.startsWith('node') && above.some((each) => DRAWN.test(each)));
+}
+
+function isProperty(key: string): boolean {
+  const word = key.split(/[-_ .]|(?<=[a-z0-9])(?=[A-Z])/).at(-1) ?? '';
+  return PROPERTY.test(plainKey(key)) || PROPERTY_WORDS.has(word.toLowerCase());
+}
+
+/** A number beside the name of something is a port, or a user, sooner than so many of it. */
+function isPort(value: Json): boolean {
+  return PLAIN_PORTS.has(String(value)) || Number(value) >= PORT_MIN;
+}
+
 function ofBalancer(plain: string, value: Json, above: readonly string[]): string | undefined {
-  const owner = above.findLast((name) => name !== '') ?? '';
+  const owner = balancerAbove(plain, above);
   if (BALANCER_PLACES.has(plain) && LOAD_BALANCERS.has(owner) && typeof value === 'string' && !isReference(value)) {
     return 'the address of a load balancer';
   }
@@ -116,9 +143,23 @@ function ofBalancer(plain: string, value: Json, above: readonly string[]): strin
   return LOAD_BALANCERS.has(named) && isBalancerName(value) ? 'the name of a load balancer' : undefined;
 }
 
-/** So many of so many. */
+/**
+ * Whose member it is. A load balancer may be an element of a list of them, or stand among them by a name of its own; below
+ * a single one that may be a part of it as well, such as its health check, which has a URL too but no name in DNS.
+ */
+function balancerAbove(plain: string, above: readonly string[]): string {
+  const [parent = '', next = ''] = above
+    .filter((name) => name !== '')
+    .slice(-2)
+    .reverse();
+  if (LOAD_BALANCERS.has(parent) || plain === '') return parent;
+  return MANY_BALANCERS.has(next) || (DNS.has(plain) && LOAD_BALANCERS.has(next)) ? next : parent;
+}
+
+/** So many of so many. `24/7` is no such thing. */
 function isRatio(value: Json): boolean {
-  return typeof value === 'string' && /^\d{1,9} ?\/ ?\d{1,9}$/.test(value);
+  const [, some, all] = (typeof value === 'string' && /^(\d{1,9}) ?\/ ?(\d{1,9})$/.exec(value)) || [];
+  return some !== undefined && Number(some) <= Number(all);
 }
 
 function isCount(value: Json): boolean {

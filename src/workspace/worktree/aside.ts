@@ -8,20 +8,23 @@ import { nameOf, type WorktreeRecord, worktreesIn } from './record.ts';
 /** The name under which git keeps it. */
 export type PutAside = { readonly ref: string };
 
-/** Keeps what differs from `start` in the worktree, committed or not; null where nothing does. */
+/** Keeps what differs from `start` in the worktree, committed or not, and `more` commits; null where nothing does. */
 export async function putAside(
   stateDir: string,
   record: WorktreeRecord,
   turn: number,
   start: string,
   what = `What turn ${turn} left before it began over`,
+  more: readonly string[] = [],
 ): Promise<PutAside | null> {
   const { folder, cast } = record;
   const tree = await treeOfWork(stateDir, record);
   const head = await git(folder, ['rev-parse', 'HEAD']);
-  if (head === start && tree === (await git(folder, ['rev-parse', `${start}^{tree}`]))) return null;
+  const isSame = [head, ...more].every((commit) => commit === start);
+  if (isSame && tree === (await git(folder, ['rev-parse', `${start}^{tree}`]))) return null;
   const text = `${what}\n\nBaton-Cast: ${cast}\nBaton-Turn: ${turn}\n`;
-  const commit = await git(folder, ['commit-tree', tree, '-p', head], { input: text, env: AUTHOR });
+  const parents = [...new Set([head, ...more])].flatMap((parent) => ['-p', parent]);
+  const commit = await git(folder, ['commit-tree', tree, ...parents], { input: text, env: AUTHOR });
   const ref = `${asideRefs(cast)}/turn-${turn}-${commit.slice(0, 8)}`;
   await git(folder, ['update-ref', ref, commit]);
   return { ref };

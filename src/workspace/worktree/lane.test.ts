@@ -291,14 +291,15 @@ test('what a turn wrote outside of its paths is taken away, and the rest stays',
   expect([read(lane(1).folder, 'a.txt'), existsSync(join(lane(1).folder, 'stray.txt'))]).toEqual(['mine\n', false]);
 });
 
-test('a stray that the agent committed itself is taken off the branch too', async () => {
+test('a stray that the agent committed itself is taken away too, and nothing is moved under the agent', async () => {
   await begin(1, 'T-1', 2);
-  const before = git(dir, 'rev-parse', lane(1).branch);
   put(lane(1).folder, { 'a.txt': 'mine\n', 'stray.txt': 's' });
   git(lane(1).folder, 'add', '-A');
   git(lane(1).folder, '-c', 'user.name=x', '-c', 'user.email=x@y', 'commit', '-q', '-m', 'own');
-  await dropStraysInLane(stateDir(), lane(1), watch(1, 'T-1', 2, { beside: ['a.txt'] }));
-  expect([git(dir, 'rev-parse', lane(1).branch), read(lane(1).folder, 'a.txt')]).toEqual([before, 'mine\n']);
+  const own = git(dir, 'rev-parse', lane(1).branch);
+  const aside = await dropStraysInLane(stateDir(), lane(1), watch(1, 'T-1', 2, { beside: ['a.txt'] }));
+  expect(git(dir, 'show', `${aside?.ref}:stray.txt`)).toBe('s');
+  expect([git(dir, 'rev-parse', lane(1).branch), read(lane(1).folder, 'a.txt')]).toEqual([own, 'mine\n']);
   expect(existsSync(join(lane(1).folder, 'stray.txt'))).toBe(false);
 });
 

@@ -38,8 +38,8 @@ export async function beginInLane(
 
 /** Commits the work of an accepted turn. */
 export async function keepInLane(stateDir: string, lane: LaneRecord, watch: Watch): Promise<LaneRecord> {
-  await keepTurn(stateDir, lane, alone(watch), []);
-  return writeRecord(stateDir, { ...lane, lane: { ...lane.lane, kept: watch.turn } });
+  const kept = await keepTurn(stateDir, lane, alone(watch), []);
+  return writeRecord(stateDir, { ...kept, lane: { ...kept.lane, kept: watch.turn } });
 }
 
 /** Takes away what was written outside of the paths that the item may change. */

@@ -15,17 +15,19 @@ export type Merged =
 /** What else may be under way in a folder, by the name that git gives to its state. */
 const UNDER_WAY = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'REBASE_HEAD'];
 
-export async function mergeBranch(dir: string, branch: string): Promise<Merged> {
-  const [before, tip] = [await commitOf(dir, 'HEAD'), await commitOf(dir, `refs/heads/${branch}`)];
+/** As far as `upTo`, where the branch has more than was accepted. */
+export async function mergeBranch(dir: string, branch: string, upTo: string): Promise<Merged> {
+  const [before, tip] = [await commitOf(dir, 'HEAD'), await commitOf(dir, upTo)];
   if (before === null || tip === null) return no('WORKTREE_UNUSABLE', `there is no branch ${branch} any more`);
   const busy = await underWay(dir);
   if (busy !== null) return no('NOT_ALLOWED_NOW', busy);
   if (await isIn(dir, tip, before)) return { ok: true, before, commit: before, how: 'nothing to merge' };
   const conflicts = await conflictsAhead(dir, before, tip);
   if (conflicts.length > 0) return conflicting(branch, conflicts);
-  const merged = await tryGit(dir, ['merge', '-q', '--no-edit', '--no-autostash', branch], {
-    env: await identity(dir),
-  });
+  // Git names a merge after the branch only where all of it is merged.
+  const isWhole = tip === (await commitOf(dir, `refs/heads/${branch}`));
+  const what = isWhole ? ['--no-edit', branch] : ['-m', `Merge what was accepted of ${branch}`, tip];
+  const merged = await tryGit(dir, ['merge', '-q', '--no-autostash', ...what], { env: await identity(dir) });
   const after = (await commitOf(dir, 'HEAD')) ?? before;
   if (merged.code === 0)
     return { ok: true, before, commit: after, how: after === tip ? 'fast-forward' : 'merge commit' };

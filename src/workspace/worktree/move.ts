@@ -31,7 +31,7 @@ export async function catchUp<T extends WorktreeRecord>(stateDir: string, record
   const to = await git(folder, ['rev-parse', `refs/heads/${branch}`]);
   const aside = to === behind ? null : await moveFiles(stateDir, record, behind, to, turn);
   const { behind: _done, ...rest } = record;
-  return { record: writeRecord(stateDir, rest as T), aside };
+  return { record: writeRecord(stateDir, { ...(rest as T), accepted: to }), aside };
 }
 
 async function moveFiles(stateDir: string, record: WorktreeRecord, from: string, to: string, turn: number) {

@@ -31,6 +31,8 @@ export type WorktreeRecord = {
   readonly starts: Readonly<Record<string, string>>;
   /** By turn that runs beside others, the paths that are its own until its work is committed. */
   readonly open: Readonly<Record<string, readonly string[]>>;
+  /** The commit that the branch was put to last, for turns that were accepted: what an open turn commits itself comes after it. */
+  readonly accepted?: string;
   /** The commit that the files still are at, while the branch is moved on to another one. */
   readonly behind?: string;
   /** The last commit of the branch when it was taken away. */

@@ -40,14 +40,16 @@ export async function takeBack(top: string, merge: Merge, title: string): Promis
 
 /**
  * Why it is not taken back here: other branches may contain it too, and it would stay in the one it was merged into. Where
- * that one is gone, whichever has it now will do.
+ * that one is gone, or was put back to before it, whichever has it now will do.
  */
 async function elsewhereIs(top: string, { after, into }: Merge): Promise<string | null> {
-  const isThere = into !== undefined && (await commitOf(top, `refs/heads/${into}`)) !== null;
+  const theirs = into === undefined ? null : await commitOf(top, `refs/heads/${into}`);
+  const isThere = theirs !== null && (await isIn(top, after, theirs));
   if (isThere && (await branchIn(top)) !== into) return `it was merged into ${into}; check that branch out first`;
   const head = await commitOf(top, 'HEAD');
   if (head !== null && (await isIn(top, after, head))) return null;
-  return 'it is not in the branch that is checked out; check out the one it was merged into';
+  const list = `git branch --contains ${after.slice(0, 12)}`;
+  return `it is not in the branch that is checked out; check one out that has it (\`${list}\` names them)`;
 }
 
 /** How a person takes the same back with git, several commits or one. */

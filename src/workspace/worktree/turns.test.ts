@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Watch } from '../../kernel/cast/packet.ts';
+import { acceptedTip, takeOffRefused } from './accepted.ts';
 import { treeOfWork } from './aside.ts';
 import { readyWorktree, type Step } from './make.ts';
 import { readRecord, type WorktreeRecord } from './record.ts';
@@ -179,22 +180,65 @@ test('who may change nothing has no paths of its own, whatever its task has', as
   expect(git(record.folder, 'status', '--porcelain')).toBe('');
 });
 
-test('what an agent committed itself before it was refused is taken off the branch, and what was kept before stays on it', async () => {
-  const commitOwn = (message: string) => {
+const [YES, NO] = [() => true, () => false];
+
+test.each<[string, string, string[]]>([
+  ['under its own name', 'x@y', []],
+  ['under ours', 'baton@localhost', []],
+  ['and went elsewhere', 'x@y', ['checkout', '-q', '--detach', 'HEAD~1']],
+])(
+  'what an agent committed itself %s is taken off the branch when it is refused for good',
+  async (_how, email, then) => {
+    await begin(1);
+    put(record.folder, { 'kept.txt': 'k' });
+    await keep(1, ['kept.txt']);
+    const kept = git(dir, 'rev-parse', 'baton/c1');
+    expect(await takeOffRefused(stateDir(), record, YES, YES)).toBeNull();
+    put(record.folder, { 'x.txt': 'x' });
     git(record.folder, 'add', '-A');
-    git(record.folder, '-c', 'user.name=x', '-c', 'user.email=x@y', 'commit', '-q', '-m', message);
-  };
+    git(record.folder, '-c', 'user.name=x', '-c', `user.email=${email}`, 'commit', '-q', '-m', 'own');
+    const own = git(dir, 'rev-parse', 'baton/c1');
+    if (then.length > 0) git(record.folder, ...then);
+    expect([await acceptedTip(record, YES), await acceptedTip(record, NO)]).toEqual([kept, own]);
+    expect(await dropStrays(stateDir(), record, watch(1))).toBeNull();
+    expect(await takeOffRefused(stateDir(), record, NO, YES)).toBeNull();
+    expect(git(dir, 'rev-parse', 'baton/c1')).toBe(own);
+    const aside = await takeOffRefused(stateDir(), record, YES, YES);
+    expect(git(dir, 'log', '--format=%H', `${aside?.ref}`).split('\n')).toContain(own);
+    expect(git(dir, 'rev-parse', 'baton/c1')).toBe(kept);
+    // The files stay, and nothing of them is staged.
+    expect(git(record.folder, 'status', '--porcelain')).toBe(then.length > 0 ? '' : '?? x.txt');
+  },
+);
+
+test('a branch that an agent removed comes back where it was accepted last', async () => {
   await begin(1);
   put(record.folder, { 'kept.txt': 'k' });
   await keep(1, ['kept.txt']);
   const kept = git(dir, 'rev-parse', 'baton/c1');
-  expect(await dropStrays(stateDir(), record, watch(1))).toBeNull();
+  git(record.folder, 'update-ref', '-d', 'refs/heads/baton/c1');
+  await takeOffRefused(stateDir(), record, YES, YES);
+  expect([git(dir, 'rev-parse', 'baton/c1'), git(record.folder, 'status', '--porcelain')]).toEqual([kept, '']);
+});
+
+test('a record that does not know yet what was accepted tells where the open turn began', async () => {
+  await begin(1);
+  const { accepted: _unknown, ...older } = record;
   put(record.folder, { 'x.txt': 'x' });
-  commitOwn('own');
-  const aside = await dropStrays(stateDir(), record, watch(1));
-  expect(git(dir, 'show', `${aside?.ref}:x.txt`)).toBe('x');
-  expect([git(dir, 'rev-parse', 'baton/c1'), await uncommittedOf(record)]).toEqual([kept, 1]);
-  expect(existsSync(join(record.folder, 'x.txt'))).toBe(true);
+  git(record.folder, 'add', '-A');
+  git(record.folder, '-c', 'user.name=x', '-c', 'user.email=x@y', 'commit', '-q', '-m', 'own');
+  expect(await acceptedTip(older, YES)).toBe(record.base);
+});
+
+test('what items beside it brought to the branch was accepted, whichever turn is open', async () => {
+  const a = { beside: ['a'] };
+  await begin(1, a);
+  await begin(2, { beside: ['b'] });
+  put(record.folder, { 'a/one.txt': 'mine' });
+  const kept = await keep(1, ['a/one.txt'], a);
+  put(record.folder, { 'b/two.txt': 'own' });
+  git(record.folder, '-c', 'user.name=x', '-c', 'user.email=x@y', 'commit', '-qam', 'own');
+  expect(await acceptedTip(record, (turn) => turn === '2')).toBe(kept);
 });
 
 test.each<[string, Partial<WorktreeRecord>]>([

@@ -35,27 +35,35 @@ export async function beginTurn<T extends WorktreeRecord>(
           { ...record.starts, [turn]: start },
           { ...record.open, [turn]: beside },
         ];
-  return { record: writeRecord(stateDir, { ...record, starts, open }), aside };
+  const isOnTop = begins === 'on' || (beside !== null && (begins === 'over' || Object.keys(record.open).length > 0));
+  const accepted = isOnTop ? (record.accepted ?? start) : start;
+  return { record: writeRecord(stateDir, { ...record, starts, open, accepted }), aside };
 }
 
 /** Commits the work of an accepted turn, if it changed anything. */
-export async function keepTurn(
+export async function keepTurn<T extends WorktreeRecord>(
   stateDir: string,
-  record: WorktreeRecord,
+  record: T,
   watch: Watch,
   changes: readonly string[],
-): Promise<WorktreeRecord> {
+): Promise<T> {
   const [subject, trailers] = [subjectOf(watch), trailersOf(record.cast, watch)];
   if (watch.beside === null) {
     await commitAll(record, subject, record.cast, trailers);
-    return record;
+    return noteAccepted(stateDir, record);
   }
   const { [watch.turn]: _over, ...open } = record.open;
   // What was seen to change while it ran may be another turn's, which commits it when it is accepted itself.
   const [isOwn, isAnother] = [coverOf(watch.beside), coverOf(Object.values(open).flat())];
   const own = changes.filter((path) => isOwn(path.normalize('NFC')) || !isAnother(path.normalize('NFC')));
   if (own.length > 0) await commitPaths(stateDir, record, own, message(subject, trailers));
-  return writeRecord(stateDir, { ...record, open });
+  return noteAccepted(stateDir, { ...record, open });
+}
+
+/** All that is on the branch now counts as accepted. */
+async function noteAccepted<T extends WorktreeRecord>(stateDir: string, record: T): Promise<T> {
+  const accepted = await git(record.top, ['rev-parse', `refs/heads/${record.branch}`]);
+  return writeRecord(stateDir, { ...record, accepted });
 }
 
 /**
@@ -63,37 +71,20 @@ export async function keepTurn(
  * What lies in the paths of an open turn is that turn's.
  */
 export async function dropStrays(stateDir: string, record: WorktreeRecord, watch: Watch): Promise<PutAside | null> {
-  const taken = await takeOffBranch(stateDir, record, watch.turn);
-  if (watch.beside === null) return taken;
+  if (watch.beside === null) return null;
   const { folder } = record;
   const prefix = prefixOf(record);
   const { [watch.turn]: own = [], ...others } = record.open;
   const isOwned = coverOf([...(watch.readsOnly ? [] : own), ...Object.values(others).flat()]);
-  const strays = (await changedIn(folder)).filter(
+  const { accepted = 'HEAD' } = record;
+  // What it committed itself stays in its history, which nobody moves under it, and goes from its files all the same.
+  const committed = records(await git(folder, ['diff', '--name-only', '--no-renames', '-z', accepted, 'HEAD']));
+  const strays = [...new Set([...(await changedIn(folder)), ...committed])].filter(
     (path) => !path.startsWith(prefix) || !isOwned(path.slice(prefix.length).normalize('NFC')),
   );
-  if (strays.length === 0) return taken;
-  const aside = await putAside(stateDir, record, watch.turn, await git(folder, ['rev-parse', 'HEAD']));
-  for (const path of strays) await restorePath(folder, path);
-  return aside;
-}
-
-/**
- * What an agent committed itself in a turn that was refused is no part of the branch, which may be merged as it is. The branch
- * goes back to what was last committed for an agent; the files stay as they are, and the commits are put aside.
- */
-async function takeOffBranch(stateDir: string, record: WorktreeRecord, turn: number): Promise<PutAside | null> {
-  const { folder, branch } = record;
-  const start = record.starts[turn];
-  const ref = `refs/heads/${branch}`;
-  if (start === undefined || (await git(folder, ['rev-parse', ref])) === start) return null;
-  const commits = (await git(folder, ['log', '--format=%H %ae', `${start}..${ref}`])).split('\n');
-  const ours = commits.findIndex((line) => line.endsWith(` ${AUTHOR.GIT_AUTHOR_EMAIL}`));
-  if (ours === 0) return null;
-  const last = commits[ours]?.split(' ')[0] ?? start;
-  const aside = await putAside(stateDir, record, turn, last, `What turn ${turn} committed before it was refused`);
-  await git(folder, ['symbolic-ref', 'HEAD', ref]);
-  await git(folder, ['reset', '-q', '--soft', last]);
+  if (strays.length === 0) return null;
+  const aside = await putAside(stateDir, record, watch.turn, await git(folder, ['rev-parse', accepted]));
+  for (const path of strays) await restorePath(folder, path, accepted);
   return aside;
 }
 
@@ -206,11 +197,11 @@ async function restorePaths({ cwd }: WorktreeRecord, scope: readonly string[]): 
   for (const path of scope) await restorePath(cwd, path);
 }
 
-/** To what the last commit has there, which may be nothing. */
-export async function restorePath(cwd: string, path: string): Promise<void> {
-  const isThere = path === '.' || (await tryGit(cwd, ['cat-file', '-e', `HEAD:./${path}`])).code === 0;
+/** To what a commit, the last one, has there, which may be nothing. */
+export async function restorePath(cwd: string, path: string, commit = 'HEAD'): Promise<void> {
+  const isThere = path === '.' || (await tryGit(cwd, ['cat-file', '-e', `${commit}:./${path}`])).code === 0;
   if (isThere) {
-    await git(cwd, ['--literal-pathspecs', 'restore', '--source=HEAD', '--staged', '--worktree', '--', path]);
+    await git(cwd, ['--literal-pathspecs', 'restore', `--source=${commit}`, '--staged', '--worktree', '--', path]);
   } else await git(cwd, ['--literal-pathspecs', 'rm', '-rq', '--cached', '--ignore-unmatch', '--', path]);
   await git(cwd, ['--literal-pathspecs', 'clean', '-qfd', '--', path]);
 }

@@ -1,0 +1,51 @@
+// What a socket may change by its rules alone: what it says itself, else its materia, else everything for an agent that writes
+// code and nothing for one that only reads. A person's own command, a utility, has no tools that could say so.
+import type { Materia, Rules, Socket } from './config.ts';
+
+const EVERYTHING: readonly string[] = ['.'];
+
+/** The paths as they are written; null where nothing says what may be changed. */
+export function scopeIn({ lockScope }: Socket, materia: Materia): readonly string[] | null {
+  return lockScope ?? materia.lockScope ?? byTools(materia);
+}
+
+/**
+ * Who runs in a folder where people write too and has no paths of its own: one that may change nothing, or a utility of which
+ * nothing is said. What changes there meanwhile may be anybody's, so that it is told and held against nobody.
+ */
+export type Bystander = 'reader' | 'utility';
+
+/** `root` is the folder in which the cast works, undefined for the directory itself. */
+export function bystanderAt({ graph, materia }: Rules, root: string | undefined, id: string): Bystander | null {
+  const socket = graph.sockets[id];
+  const its = socket && materia[socket.materia];
+  if (root !== undefined || !socket || !its) return null;
+  const scope = scopeIn(socket, its);
+  if (scope === null) return 'utility';
+  return scope.length === 0 ? 'reader' : null;
+}
+
+/**
+ * What people are told of the files that changed beside a turn of the socket, in one line; null where none did, or where they
+ * are the turn's own.
+ */
+export function toldOfChanges(
+  { rules, root }: { readonly rules: Rules; readonly root?: string },
+  socket: string,
+  touched: Readonly<Record<string, unknown>> = {},
+): string | null {
+  const [first, ...more] = Object.keys(touched);
+  const who = bystanderAt(rules, root, socket);
+  if (first === undefined || who === null) return null;
+  return `${first}${more.length > 0 ? ` (and ${more.length} more)` : ''} ${remarkOn(who, socket)}`;
+}
+
+export function remarkOn(who: Bystander, socket: string): string {
+  const may = who === 'reader' ? ', which may change nothing' : '';
+  return `changed while ${socket} ran${may}; whose it is cannot be told`;
+}
+
+function byTools(materia: Materia): readonly string[] | null {
+  if (materia.type === 'utility') return null;
+  return materia.tools === 'none' || materia.tools === 'readOnly' ? [] : EVERYTHING;
+}
