@@ -3,7 +3,7 @@
 //   node verify.mjs run.baton [--key KEY], or node verify.mjs --log log.sqlite [--checkpoint FILE]… [--key KEY]
 // It prints one line for each finding: number of the entry (0: none in particular), kind, a sentence. Exit 0: all is as it
 // was written, 1: something is not, 2: what it was told to check, or to check it by, is not there. The rules:
-//   line        an entry is one line: the RFC 8785 (JCS) form of {at, body, by, cast?, kind, once?, prev, seq, v}
+//   line        an entry is one line: the RFC 8785 (JCS) form of {at, body, by, cast?, clock?, kind, once?, prev, seq, v}
 //   chain       leaf = SHA-256(0x00 ‖ line); `prev`: the leaf before, zeros in entry 1; `seq`: from 1; `at`: not decreasing
 //   tree        the Merkle tree of RFC 6962 over the leaves: node = SHA-256(0x01 ‖ left ‖ right)
 //   checkpoint  a C2SP signed note: origin, size, base64 root, empty line, "— name base64(key id ‖ Ed25519 signature)"
@@ -21,8 +21,7 @@ const digestOf = (text) => `sha256:${sha256(text)}`;
 const nodeOf = (left, right) => sha256('\x01', Buffer.from(left, 'hex'), Buffer.from(right, 'hex'));
 const rootOf = (peaks) => peaks.reduceRight((right, left) => nodeOf(left, right));
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
-const ZEROS = '0'.repeat(64);
-const faults = [];
+const [ZEROS, faults] = ['0'.repeat(64), []];
 const fault = (seq, kind, why, upTo) => faults.push({ seq, kind, why, upTo });
 /** Reports the first of several faults `[is it so, kind, why]`; the others would follow from it. */
 const firstOf = (seq, rows) => rows.find(([isSo, kind, why]) => isSo && fault(seq, kind, why)) !== undefined;
@@ -149,7 +148,8 @@ function checkBundle(file, givenKey) {
   }
   for (const at of missing) if (!redacted.includes(JSON.parse(at)[1])) wrong(at, 'a text is not there', Infinity);
   // Whatever else was changed is found here; last, because it says nothing of where.
-  const isBy = ({ object }) => isSignature(null, signed, object, Buffer.from(signature, 'base64'));
+  const bytes = Buffer.from(signature, 'base64');
+  const isBy = ({ object }) => bytes.toString('base64') === signature && isSignature(null, signed, object, bytes);
   if (faults.length === 0 && !readKey(key).some(isBy)) fault(0, 'BUNDLE_SIGNATURE', 'the file is not as it was signed');
   const advice = givenKey ? '' : '; compare this key with one that you got elsewhere';
   return `${facts.length} facts of the cast ${cast}, ${redacted.length} texts redacted, signed by ${key}${advice}`;

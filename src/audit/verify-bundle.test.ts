@@ -130,6 +130,27 @@ test.each(['', '{}', '[]', 'null', '{"format":"baton.bundle/1"}', '\u0000', '{'.
   },
 );
 
+test.each([
+  ['without its filling', (signature: string) => signature.replace(/=+$/, '')],
+  ['with half of its filling', (signature: string) => signature.replace(/=$/, '')],
+  [
+    'with other bits where none count',
+    (signature: string) => signature.replace(/(.)==$/, (_, last) => `${next(last)}==`),
+  ],
+])('a signature that is spelt %s is not the one that was written', (_how, spelt) => {
+  const { text } = bundle('a');
+  const [, signature = ''] = /"signature":"([^"]+)"/.exec(text) ?? [];
+  expect(Buffer.from(spelt(signature), 'base64')).toEqual(Buffer.from(signature, 'base64'));
+  const spoilt = text.replace(signature, spelt(signature));
+  expect(verifyBundle(spoilt, [])).toMatchObject({ code: 'TAMPERED', details: { kind: 'BUNDLE_SIGNATURE' } });
+});
+
+/** The character whose six bits are one more: the first two of them stay the same. */
+function next(character: string): string {
+  const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+  return digits[digits.indexOf(character) + 1] ?? '';
+}
+
 test('every byte of it counts', () => {
   const { text } = bundle('a');
   fc.assert(

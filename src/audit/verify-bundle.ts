@@ -50,7 +50,9 @@ export function verifyBundle(text: string, trusted: readonly PublicKey[]): Verdi
 }
 
 function isSigned({ signature, ...bundle }: SignedBundle, key: PublicKey): boolean {
-  return isSignature(canonical(bundle as unknown as Json), Buffer.from(signature, 'base64'), key);
+  const bytes = Buffer.from(signature, 'base64');
+  // The same bytes can be spelt in several ways; only the one that was written is as it was signed.
+  return bytes.toString('base64') === signature && isSignature(canonical(bundle as unknown as Json), bytes, key);
 }
 
 /** The bundle, where the text is one byte for byte. */

@@ -255,6 +255,14 @@ export const BUNDLE = [
     0,
   ],
   [
+    'signature: it is spelt otherwise',
+    inBundle((bundle) => {
+      bundle.signature = bundle.signature.replace(/=$/, '');
+    }),
+    'BUNDLE_SIGNATURE',
+    0,
+  ],
+  [
     'format: it is changed',
     inBundle((bundle) => {
       bundle.format = 'baton.bundle/2';
