@@ -7,8 +7,8 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     // Many tests start real processes; on a busy machine they take their time, and none asserts how long.
     testTimeout: 120_000,
-    // Most of them wait for processes: one worker for each core, not one less.
-    maxWorkers: availableParallelism(),
+    // Many of them wait, for a process or for a limit to pass: with one worker more than there are cores none stands idle.
+    maxWorkers: availableParallelism() + 1,
     hookTimeout: 120_000,
     // Keys and checkpoints of casts that tests run do not belong into anybody's home.
     env: {
