@@ -10,8 +10,6 @@ import { json } from '../cli/baton.ts';
 import { assertInstalled } from './contenders.ts';
 import { type Parts, type Planning, REAL, type RealProgram, type Studio, studio } from './real-cast.ts';
 
-beforeAll(assertInstalled);
-
 async function open(
   program: RealProgram,
   parts: (dir: string) => Parts = () => ({}),
@@ -24,10 +22,13 @@ async function open(
 
 const WHOLE = ['Socket-1', 'Socket-2', 'Socket-3', 'Socket-4'];
 
-describe.each(REAL.map((program) => [program.name, program] as const))(
-  'a cast on %s',
-  { timeout: 240_000 },
-  (name, program) => {
+/** What one of the programs has to show; each has a file of its own, so that they run side by side. */
+export function castsOf(name: RealProgram['name']): void {
+  const program = REAL.find((each) => each.name === name);
+  if (!program) throw new Error(`there is no program ${name}`);
+  describe(`a cast on ${name}`, { timeout: 240_000 }, () => {
+    beforeAll(assertInstalled);
+
     test('plans, builds, evaluates and maintains a repository with its own tools, in a worktree', async () => {
       const at = await open(program, () => ({}), { worktree: true });
       const view = await at.cast();
@@ -174,8 +175,8 @@ describe.each(REAL.map((program) => [program.name, program] as const))(
       expect(at.asked('evaluate')).toHaveLength(1);
       expect(view.path.map(({ socket }) => socket)).toEqual(WHOLE);
     });
-  },
-);
+  });
+}
 
 function lastUser(messages: readonly { readonly role: string; readonly text: string }[]): string {
   return messages.findLast(({ role }) => role === 'user')?.text ?? '';
