@@ -5,7 +5,7 @@
 export type Range = readonly [start: number, end: number];
 
 // A name, with the place in a list where it has one.
-const NAME = /(?<![\w-])[A-Za-z_]\w*(?:\[[^\]\s]{0,64}\])?\+?=/g;
+const NAME = /(?<![\w-])[A-Za-z_]\w*(?:\[[^\]\n]{0,64}\])?\+?=/g;
 
 export function valuesIn(line: string): readonly Range[] {
   const ranges: Range[] = [];
@@ -63,6 +63,8 @@ function afterQuote(line: string, start: number, hasEscapes: boolean): number {
   const quote = line[start];
   for (let at = start + 1; at < line.length; at += 1) {
     if (hasEscapes && line[at] === '\\') at += 1;
+    // What is calculated within quotes has quotes of its own, and nobody can tell whose the next one is.
+    else if (quote === '"' && /^\$[({]/.test(line.slice(at, at + 2))) return line.length;
     else if (line[at] === quote) return at + 1;
   }
   return line.length;
