@@ -21,7 +21,7 @@ test.each([
   ["X=$'a\\' pw' run", 'X=... run'],
   ['X=(a pw) run', 'X=... run'],
   ['X="$(echo "a pw")" run', 'X=...'],
-  ['X="${Y:-"a pw"}" run', 'X=...'],
+  ['X="\u0024{Y:-"a pw"}" run', 'X=...'],
   ['a[$((1 + 2))]=pw run', 'a[$((1 + 2))]=... run'],
   ['X=$(echo "(" pw) run', 'X=... run'],
   ['X=$(echo $(echo pw) pw) run', 'X=... run'],
