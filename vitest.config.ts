@@ -1,10 +1,23 @@
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+const PURE = ['src/kernel/**/*.test.ts', 'src/dialects/**/*.test.ts'];
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    projects: [
+      // Pure functions share nothing but code: many files in one process, which saves a start for each.
+      { extends: true, test: { name: 'rules', include: PURE, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'parts',
+          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...PURE],
+        },
+      },
+    ],
     // Many tests start real processes; on a busy machine they take their time, and none asserts how long.
     testTimeout: 120_000,
     // Many of them wait, for a process or for a limit to pass: with one worker more than there are cores none stands idle.
