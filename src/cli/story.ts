@@ -191,6 +191,11 @@ function ledgerTold(fact: Fact): string | null {
   }
 }
 
+/** A person was faster than the report, and its turn is told only now. */
+function wasDecided({ relayed }: { readonly relayed?: true }): string {
+  return relayed ? 'was decided already, which the turn is told now:' : 'is';
+}
+
 function approvalTold(fact: Fact): string | null {
   switch (fact.kind) {
     case 'approval.requested': {
@@ -198,9 +203,9 @@ function approvalTold(fact: Fact): string | null {
       return `${fact.id} asks to allow: ${commands}`;
     }
     case 'approval.approved':
-      return `${fact.id} is approved by ${fact.by} until ${new Date(fact.until).toISOString()}${said(fact.reason)}`;
+      return `${fact.id} ${wasDecided(fact)} approved by ${fact.by} until ${new Date(fact.until).toISOString()}${said(fact.reason)}`;
     case 'approval.rejected':
-      return `${fact.id} is rejected by ${fact.by}${said(fact.reason)}`;
+      return `${fact.id} ${wasDecided(fact)} rejected by ${fact.by}${said(fact.reason)}`;
     case 'approval.expired':
       return `${fact.id}: its ${fact.what} has expired`;
     case 'approval.withdrawn':

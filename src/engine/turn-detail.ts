@@ -210,11 +210,11 @@ function suggestionIn(fact: Entry['fact']): readonly Suggestion[] {
   return [{ id: fact.id, description, body }];
 }
 
-function approvalStep({ at, by, fact }: Entry): readonly ApprovalStep[] {
+function approvalStep({ at, fact }: Entry): readonly ApprovalStep[] {
   if (!isApprovalFact(fact)) return [];
   const isPersons = fact.kind === 'approval.approved' || fact.kind === 'approval.rejected';
   return [
-    { id: fact.id, at, what: fact.kind.slice('approval.'.length), by: isPersons ? by : null, said: saidIn(fact) },
+    { id: fact.id, at, what: fact.kind.slice('approval.'.length), by: isPersons ? fact.by : null, said: saidIn(fact) },
   ];
 }
 

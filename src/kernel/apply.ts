@@ -2,6 +2,7 @@
 // It updates the state in place, so that a fact costs the same in a long cast as in a short one.
 import { applyApproval } from './approval/apply.ts';
 import { isApprovalFact } from './approval/fact.ts';
+import { noteUntold } from './approval/untold.ts';
 import { applyToCast } from './cast/apply.ts';
 import { newCast } from './cast/new-cast.ts';
 import { extended } from './cast/task-list.ts';
@@ -46,8 +47,10 @@ export function apply(state: State, entry: Pick<Entry, 'at' | 'clock' | 'fact'>,
       if (isOutcome(fact)) spend(state.day, entry.clock ?? entry.at, fact.usage);
       if (isLedgerFact(fact)) applyLedger(state.ledger, fact, at);
       else if (isTrustFact(fact)) applyTrust(state.trust, fact, at);
-      else if (isApprovalFact(fact)) applyApproval(state.approvals, fact, at);
-      else if (isKnowledgeFact(fact)) applyKnowledge(state.knowledge, fact, at);
+      else if (isApprovalFact(fact)) {
+        noteUntold(state, fact);
+        applyApproval(state.approvals, fact, at);
+      } else if (isKnowledgeFact(fact)) applyKnowledge(state.knowledge, fact, at);
       else {
         const cast = state.casts[fact.cast];
         if (cast) applyToCast(cast, fact, at);

@@ -17,7 +17,7 @@ export const FACT_FORMS = {
   'approval.finished': { ...OF_TURN, note: true },
   'approval.linked': { words: true },
   'approval.refused': OF_TURN,
-  'approval.rejected': OF_TURN,
+  'approval.rejected': { ...OF_TURN, relayed: true },
   'approval.requested': { ...OF_TURN, attempt: true },
   'approval.unknown': OF_TURN,
   'approval.used': OF_TURN,

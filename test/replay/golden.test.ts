@@ -181,6 +181,7 @@ const KINDS: Readonly<Record<string, readonly Fact['kind'][]>> = {
   ],
   'golden-3': KINDS_3,
   'golden-4': [...KINDS_3, 'attempt.spent' as const].toSorted(),
+  'golden-5': [...KINDS_3, 'attempt.spent' as const].toSorted(),
 };
 
 type Stored = { readonly line: string; readonly texts: Readonly<Record<string, string>> };

@@ -377,18 +377,6 @@ test('a person who was faster than the report is heard, once', () => {
   expect(twice).toMatchObject({ id: 'P-3', status: 'pending' });
 });
 
-test.each([
-  ['the attempt that was held back reports', 1, 'P-1', 'approved'],
-  ['a later one asks again', 2, 'P-2', 'pending'],
-])('a yes to what an attempt of the same turn was held back with, when %s', (_what, attempt, id, status) => {
-  const log = play();
-  const pen = newPen(log.state, T0, dialects);
-  requestApproval(pen, sealed('P-1'), { cast: 'c', turn: 4, attempt: 1 });
-  expect(log.say('P-1', 'approve').code).toBe('OK');
-  const asked = requestApproval(pen, sealed('P-2', { relays: 'P-1' }), { cast: 'c', turn: 4, attempt });
-  expect(asked).toMatchObject({ id, status });
-});
-
 const LIST = ['slow one', 'deploy two', 'deploy three'];
 function begunList() {
   const log = play();

@@ -3,18 +3,19 @@ import type { Pen } from '../cast/pen.ts';
 import type { Fact } from '../fact.ts';
 import type { Input } from '../input.ts';
 import type { State } from '../state.ts';
-import { allow, type Denied, type Verdict } from '../verdict.ts';
+import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { isSameCommand } from './difference.ts';
 import { type ApprovalRequest, NOT_SAID, type Origin, type SealedRequest, type Words } from './request.ts';
 import { expireDue, noteUnknown, outcomeUnknown, refuse, runsNow, settle } from './settle.ts';
 import { type Approval, approvalOf, isDue, turnOf, unsettledUses } from './state.ts';
+import { isUntold, POLICY, refusedUntold } from './untold.ts';
 import { finish, use } from './use.ts';
 
 export type Asked = {
   /** Empty where it was refused. */
   readonly id: string;
-  /** `approved` where a person was faster than the report; `unknown` where it began and nobody knows how it ended. */
-  readonly status: 'pending' | 'approved' | 'unknown' | 'refused';
+  /** `approved` or `rejected` where a person was faster than the report; `unknown` where it began and nobody knows how it ended. */
+  readonly status: 'pending' | 'approved' | 'rejected' | 'unknown' | 'refused';
   readonly refusal: Denied | null;
   readonly facts: readonly Fact[];
 };
@@ -32,7 +33,14 @@ export function decideApproval(pen: Pen, input: Extract<Input, { kind: ApprovalR
       }
       const granted = input.sealed.refusal ? null : grantedTo(pen, input.sealed);
       if (granted) return allow(`${granted.id}: it is approved already`, { approval: granted.id, status: 'approved' });
-      const asked = requestApproval(pen, input.sealed, known(pen, input.from));
+      const from = known(pen, input.from);
+      const no = input.sealed.refusal ? null : refusedUntold(pen.state, input.sealed, from);
+      if (no) {
+        const said = no.reason === '' ? '' : ` (${no.reason})`;
+        const reason = `${no.id} was rejected by a person${said}; do not run it, nor ask for it again. Find another way, or report BLOCKED`;
+        return refuse(pen, no.id, { from }, deny('APPROVAL_REJECTED', reason, { approval: no.id }));
+      }
+      const asked = requestApproval(pen, input.sealed, from);
       if (asked.refusal) return asked.refusal;
       const reason = asked.status === 'approved' ? 'it is approved already' : 'it waits for a person';
       return allow(`${asked.id}: ${reason}`, { approval: asked.id, status: asked.status });
@@ -71,12 +79,19 @@ export function requestApproval(pen: Pen, sealed: SealedRequest, from: Origin | 
       kind: 'approval.rejected',
       id: sealed.id,
       ...turnOf(from),
-      by: 'policy',
+      by: POLICY,
       reason: `${code}: ${reason}`,
     });
     return asked(sealed.id, 'refused', sealed.refusal);
   }
   const cutOff = unsettledIn(pen, sealed)[0]?.approval ?? null;
+  const no = cutOff ? null : refusedUntold(pen.state, sealed, from);
+  if (no) {
+    // A person was faster than the report: its turn hears what was said to it, and nobody is asked a second time.
+    const { id, by, reason } = no;
+    pen.write({ kind: 'approval.rejected', id, ...turnOf(from), by, reason, relayed: true });
+    return asked(id, 'rejected');
+  }
   const open = cutOff ?? relayed(pen, sealed, from) ?? sameWish(pen, sealed, from);
   if (!open) {
     ask(pen, sealed, from);
@@ -156,15 +171,10 @@ function relayed({ state }: Pen, { relays, requester, commands }: SealedRequest,
   return isSame ? open : null;
 }
 
-/**
- * Who was told that it may, and asks again all the same, waits for a person like anybody else. Nothing was told yet where
- * the attempt that asked is the one that reports, or the one whose broken report it mends.
- */
-function wasTold({ casts }: State, open: Approval, from: Origin | null): boolean {
+/** Who was told that it may, and asks again all the same, waits for a person like anybody else. */
+function wasTold(state: State, open: Approval, from: Origin | null): boolean {
   if (open.from?.cast !== from?.cast || open.from?.turn !== from?.turn) return false;
-  if (!open.from || !from) return true;
-  const mended = casts[from.cast]?.turns[from.turn]?.repairs ?? 0;
-  return open.from.attempt < from.attempt - mended;
+  return !from || !isUntold(state, open.id, from);
 }
 
 /** What was granted for the same wish and not used. */
@@ -173,12 +183,17 @@ function grantedTo({ state }: Pen, { fingerprint }: SealedRequest): Approval | n
   return same.find(({ grant, uses }) => grant !== null && Object.keys(uses).length === 0) ?? null;
 }
 
-/** What waits for one turn is not what another turn waits for. */
+/**
+ * What waits for one turn is not what another turn waits for. One that is granted is the same wish only as long as its turn
+ * has not heard of that.
+ */
 function sameWish({ state, at }: Pen, { fingerprint }: SealedRequest, from: Origin | null): Approval | null {
-  const waiting = Object.values(state.approvals).filter(({ grant }) => grant === null);
-  const same = waiting.filter((one) => one.sealed.fingerprint === fingerprint && !isDue(one, at));
+  const all = Object.values(state.approvals);
+  const same = all.filter((one) => one.sealed.fingerprint === fingerprint && !isDue(one, at));
   const isFree = (one: Approval) => !from || !one.from || (one.from.cast === from.cast && one.from.turn === from.turn);
-  return same.find(isFree) ?? null;
+  const isNews = ({ id, uses }: Approval) =>
+    from !== null && Object.keys(uses).length === 0 && isUntold(state, id, from);
+  return same.find((one) => (one.grant === null ? isFree(one) : isNews(one))) ?? null;
 }
 
 /** Whoever decides for a person carries on the cast that waits for it; nobody else who comes here drives anything. */

@@ -48,7 +48,13 @@ export type ApprovalFact =
       /** Said once more, for a turn that began to wait after the decision. */
       readonly relayed?: true;
     })
-  | (OfTurn & { readonly kind: 'approval.rejected'; readonly by: string; readonly reason: string })
+  | (OfTurn & {
+      readonly kind: 'approval.rejected';
+      readonly by: string;
+      readonly reason: string;
+      /** Said once more, for a turn that began to wait after the decision. */
+      readonly relayed?: true;
+    })
   | (OfTurn & { readonly kind: 'approval.expired'; readonly what: 'request' | 'grant' })
   /** What asked for it ended, or went on without it. */
   | (OfTurn & { readonly kind: 'approval.withdrawn'; readonly what: 'request' | 'grant'; readonly reason: string })

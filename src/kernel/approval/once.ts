@@ -38,7 +38,7 @@ export function approvalKeysUsedBy(fact: Fact): readonly string[] {
     case 'approval.requested':
       return [KEYS.known(fact.id)];
     case 'approval.rejected':
-      return [KEYS.rejected(fact.id)];
+      return fact.relayed ? [] : [KEYS.rejected(fact.id)];
     case 'approval.expired':
       return [KEYS.expired(fact.id)];
     case 'approval.withdrawn':

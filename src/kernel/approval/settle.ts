@@ -72,7 +72,7 @@ export function refusalOfClosed(id: string, past: Past): Denied {
 }
 
 /** A refusal is written down with the turn it is about. */
-export function refuse(pen: Pen, id: string, approval: Approval | null, refusal: Denied): Denied {
+export function refuse(pen: Pen, id: string, approval: Pick<Approval, 'from'> | null, refusal: Denied): Denied {
   const { code, reason } = refusal;
   pen.write({ kind: 'approval.refused', id, ...turnOf(approval?.from ?? null), code, reason, differences: [] });
   return refusal;

@@ -1,41 +1,15 @@
 // Approvals that nobody waits for any more: which step of a cast ends them, and which leaves them open.
 import { expect, test } from 'vitest';
-import { always, graph } from '../../../test/loadouts.ts';
 import { type Play, play, replayed } from '../../../test/play.ts';
-import { asBlock, reportOf } from '../../../test/reports.ts';
+import { asks, opsTeam, says, sealed } from '../../../test/wishes.ts';
 import type { Fact } from '../fact.ts';
 import type { Request } from '../input.ts';
 import { approvalKeysUsedBy, approvalKeysWanted } from './once.ts';
-import type { SealedCommand, SealedRequest } from './request.ts';
-
-const command: SealedCommand = {
-  ...{
-    display: 'deploy',
-    digest: 'd',
-    seal: 's',
-    tier: 'T3',
-    because: 'it does',
-    argv: ['deploy'],
-    marks: ['0:deploy'],
-  },
-  ...{ programs: {}, places: {}, files: {} },
-};
-const sealed = (id: string, over: Partial<SealedRequest> = {}): SealedRequest => ({
-  ...{ id, commands: [command], cwd: '/w', env: [], envMarks: {}, path: '/bin', files: {}, policy: 'p', log: 'l' },
-  ...{ requester: 'a1', operation: 'deploy', scope: 'prod', riskLevel: 'HIGH', rationale: 'needed', rollback: null },
-  ...{ verification: 'look', expiresAt: 9e15, grantMs: 1e9, fingerprint: id, keyId: 'k', relays: null, refusal: null },
-  ...over,
-});
-const config = graph(
-  { 'Socket-1': { materia: 'Ops', parse: 'json', contract: 'gaia', edges: [always('end')] } },
-  { materia: { Ops: { tools: 'none', prompt: 'Do it.' } } },
-);
-const wish = { operation: 'deploy', exact_content: 'deploy', rollback: 'none', verification: 'look' };
-const asks = asBlock(reportOf('APPROVAL_REQUEST', { more: { approval_request: wish } }));
+import type { SealedRequest } from './request.ts';
 
 /** The agent of turn 1 has asked for P-1; what it says next comes after it. */
 function asking(next: readonly string[], over: Partial<SealedRequest> = {}): Play {
-  const cast = play({ config, agents: { Ops: [asks, ...next] }, hold: true });
+  const cast = play({ config: opsTeam, agents: { Ops: [asks, ...next] }, hold: true });
   const where = { cast: 'c', turn: 1, attempt: 1 } as const;
   cast.tell({ kind: 'turn.prepared', ...where });
   // Held back by a hook while the agent worked, and not named by its report.
@@ -55,7 +29,6 @@ const uses = (id: string): Request => ({
     ...{ envMarks: {}, policy: 'p', log: 'l', keyId: 'k' },
   },
 });
-const says = (...parts: Parameters<typeof reportOf>) => asBlock(reportOf(...parts));
 
 test('what a hook sealed and the report does not name is over with the report', () => {
   const cast = asking([]);

@@ -1,4 +1,5 @@
 // The bookkeeping of one cast: what a fact does to it, in place. No rules and no failure.
+import { told } from '../approval/untold.ts';
 import type { AgentNote, CastFact, Fact } from '../fact.ts';
 import { attemptName, type Cast, type ReworkNote, type Turn, type Usage, walkOf } from '../state.ts';
 import { noteSpeaker } from '../trust/speaker.ts';
@@ -286,6 +287,7 @@ function reported(cast: Cast, fact: Extract<CastFact, { kind: 'turn.reported' }>
   turn.seal = null;
   turn.session = fact.agent?.session ?? null;
   turn.exchange = withSaid(turn.exchange, { from: 'agent', text: note });
+  told(turn, fact);
   turn.phase = outcome === 'continue' ? 'owed' : 'asked';
   turn.asks =
     outcome === 'continue'

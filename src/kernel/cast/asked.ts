@@ -29,7 +29,7 @@ export function isPersons(cast: Cast, turn: Turn): boolean {
 export function waitIfAsked(pen: Pen, cast: Cast): void {
   if (cast.status !== 'running') return;
   const turns = Object.values(cast.turns);
-  const asked = turns.find(({ phase }) => phase === 'asked');
+  const asked = turns.find((turn) => turn.phase === 'asked' && !isToldNow(pen, turn));
   if (!asked || turns.some(({ phase }) => GOING_ON.includes(phase))) return;
   const isCutOff = waitsForOutcome(pen, asked);
   const code = isCutOff ? 'OUTCOME_UNKNOWN' : asked.asks?.what === 'approval' ? 'APPROVAL_NEEDED' : 'ANSWER_NEEDED';
@@ -42,6 +42,16 @@ export function waitIfAsked(pen: Pen, cast: Cast): void {
 function waitsForOutcome({ state }: Pen, { asks }: Turn): boolean {
   const approval = approvalOf(state.approvals, asks?.approval ?? '');
   return approval !== null && isUnsettled(approval);
+}
+
+/** What was decided before the agent asked is told to it in this same decision: nobody waits for a person then. */
+function isToldNow(pen: Pen, turn: Turn): boolean {
+  return pen.facts.some((fact) => isDecision(fact) && settles(pen, fact, turn));
+}
+
+/** Whether the turn waits for just that. */
+function settles(pen: Pen, { kind, id }: Decided, turn: Turn): boolean {
+  return turn.asks?.approval === id && !(kind === 'approval.finished' && waitsForOutcome(pen, turn));
 }
 
 const GOING_ON: readonly Turn['phase'][] = ['owed', 'held', 'running', 'verifying', 'merging'];
@@ -140,8 +150,7 @@ export function takeDecisions(pen: Pen, facts: readonly Fact[]): void {
     if (!isDecision(fact)) continue;
     const cast = fact.cast === undefined ? undefined : pen.state.casts[fact.cast];
     const turn = cast?.turns[fact.turn ?? 0];
-    if (!cast || turn?.asks?.approval !== fact.id || isOver(cast.status)) continue;
-    if (fact.kind === 'approval.finished' && waitsForOutcome(pen, turn)) continue;
+    if (!cast || !turn || !settles(pen, fact, turn) || isOver(cast.status)) continue;
     if (cast.status === 'waiting') pen.write({ kind: 'cast.resumed', cast: cast.id, reason: `${fact.id} was decided` });
     leaveOut(pen, cast);
     if (cast.turns[turn.id]) tell(pen, cast, turn, 'runtime', decided(fact, approvalOf(pen.state.approvals, fact.id)));

@@ -139,6 +139,10 @@ async function inTurn(stage: Stage, permissions: Permissions): Promise<void> {
   await permissions.decide(14, 'approve', true);
   await permissions.use(14);
   await permissions.finish(14, 0);
+  // A person says no before the report asks.
+  await permissions.ask(19, {}, 'OK', await stage.turn(CAST));
+  await permissions.decide(19, 'reject');
+  await permissions.want(20, { relays: idOf(19), commands: [command('deploy 19')] });
   // Nobody decides in time.
   await permissions.want(16, { expiresAt: stage.now + 5 * MINUTE });
   stage.wait(6 * MINUTE);
