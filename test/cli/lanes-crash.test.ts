@@ -78,26 +78,50 @@ const WHOLE = Object.fromEntries(
   ]),
 );
 
-test.each<['before' | 'after', string]>([
-  ['before', '*"merge-tree --write-tree"*'],
-  ['after', '*"commit-tree"*" -p "*" -p "*'],
-  ['after', '*"update-ref -m baton refs/heads/baton/"*'],
-  ['before', `${NO_LANE} *"update-ref -m baton refs/heads/baton/"*`],
-  ['after', `${NO_LANE} *"update-ref -m baton refs/heads/baton/"*`],
-  ['before', '*"read-tree -m -u"*'],
-  ['after', '*"read-tree -m -u"*'],
-  ['after', '*"reset -q --hard"*'],
-  ['after', '*"worktree remove"*lane-2*'],
-])('killed right %s git does %s', async (when, pattern) => {
+type Kill = readonly ['before' | 'after', string];
+
+/** Runs a command and then `resume`, each to the next kill; answers how the cast stands then. */
+async function killedAt(dir: string, args: readonly string[], kills: readonly Kill[]): Promise<string | undefined> {
+  let next = args;
+  for (const [when, pattern] of kills) {
+    const ran = await baton(dir, next, { env: deadlyGit(dir, when, pattern) });
+    expect([pattern, ran.code === null ? null : ran, existsSync(join(dir, '.baton/state/deadly/armed'))]).toEqual([pattern, null, false]);
+    next = ['resume'];
+  }
+  return json<{ status: string }[]>(await baton(dir, ['casts', '--json']))[0]?.status;
+}
+
+const OWN_REF = `${NO_LANE} *"update-ref -m baton refs/heads/baton/"*`;
+
+test.each<[string, readonly Kill[]]>([
+  [
+    'an item is merged',
+    [
+      ['before', '*"merge-tree --write-tree"*'],
+      ['after', '*"commit-tree"*" -p "*" -p "*'],
+      ['before', OWN_REF],
+      ['after', OWN_REF],
+    ],
+  ],
+  [
+    'the files follow the branch',
+    [
+      ['after', '*"update-ref -m baton refs/heads/baton/"*'],
+      ['before', '*"read-tree -m -u"*'],
+      ['after', '*"read-tree -m -u"*'],
+      ['after', '*"reset -q --hard"*'],
+    ],
+  ],
+])('killed again and again by git while %s', async (_what, kills) => {
   const [dir, args] = prepared(SCOPED);
-  const ran = await baton(dir, args, { env: deadlyGit(dir, when, pattern) });
-  expect(ran).toMatchObject({ code: null });
-  expect(existsSync(join(dir, '.baton/state/deadly/armed'))).toBe(false);
-  const stands = json<{ status: string }[]>(await baton(dir, ['casts', '--json']))[0]?.status;
-  const verb = stands === 'completed' ? 'show' : 'resume';
-  const view = json<CastView>(await baton(dir, [verb, '--json']));
-  if (verb === 'resume') return isWhole(dir, view, WHOLE);
-  // It was over already, and only its worktrees were not cleared away: merging does that.
+  expect(await killedAt(dir, args, kills)).not.toBe('completed');
+  await isWhole(dir, json<CastView>(await baton(dir, ['resume', '--json'])), WHOLE);
+});
+
+test('killed when it is over already, and only its worktrees are not cleared away: merging does that', async () => {
+  const [dir, args] = prepared(SCOPED);
+  const stands = await killedAt(dir, args, [['after', '*"worktree remove"*lane-2*']]);
+  if (stands !== 'completed') await baton(dir, ['resume']);
   expect((await baton(dir, ['merge'])).code).toBe(0);
   expect([worktreesOf(dir), git(dir, 'branch', '--list', 'baton/*')]).toEqual([[], '']);
 });
@@ -120,16 +144,18 @@ const CLASH: JsonObject = {
   Sum: ['done'],
 };
 
-test.each<['before' | 'after', string]>([
-  ['after', '*"merge-tree --write-tree"*'],
-  ['after', '*"update-ref -m baton refs/heads/baton/"*".lane-1 "*'],
-  ['after', '*"read-tree -m -u"*'],
-])('killed right %s git does %s, while a conflict is made ready to be mended', async (when, pattern) => {
+test('killed again and again by git while a conflict is made ready to be mended', async () => {
   const [dir, args] = prepared(CLASH);
   expect(await baton(dir, args)).toMatchObject({ code: 4 });
-  const ran = await baton(dir, ['continue'], { env: deadlyGit(dir, when, pattern) });
-  expect(ran).toMatchObject({ code: null });
-  expect(existsSync(join(dir, '.baton/state/deadly/armed'))).toBe(false);
+  await killedAt(
+    dir,
+    ['continue'],
+    [
+      ['after', '*"merge-tree --write-tree"*'],
+      ['after', '*"update-ref -m baton refs/heads/baton/"*".lane-1 "*'],
+      ['after', '*"read-tree -m -u"*'],
+    ],
+  );
   const view = json<CastView>(await baton(dir, ['resume', '--json']));
   await isWhole(dir, view, { 'a.txt': 'one and three', 'b.txt': 'b' });
   expect((await factsOf(dir)).filter(({ kind }) => kind === 'merge.refused')).toHaveLength(1);
