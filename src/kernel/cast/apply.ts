@@ -1,17 +1,14 @@
 // The bookkeeping of one cast: what a fact does to it, in place. No rules and no failure.
-import { told } from '../approval/untold.ts';
-import type { AgentNote, CastFact, Fact } from '../fact.ts';
-import { attemptName, type Cast, type ReworkNote, type Turn, type Usage, walkOf } from '../state.ts';
-import { noteSpeaker } from '../trust/speaker.ts';
+import type { CastFact } from '../fact.ts';
+import type { Cast, ReworkNote, Turn } from '../state.ts';
 import { withReport } from '../turn/consolidation.ts';
-import type { HeldLoop } from '../turn/loop-state.ts';
 import { SET_TO_WORK } from '../turn/transition.ts';
-import { committed } from './committed.ts';
 import { withSaid } from './exchange.ts';
 import { NO_ROUNDS, tracked } from './guard.ts';
-import { aboutOf, withLine, withoutList, withoutNoted } from './heard.ts';
+import { withoutList, withoutNoted } from './heard.ts';
 import { forgetItem, forgetItems, noteKey } from './item-memory.ts';
 import { newTurn } from './new-cast.ts';
+import { accepted, failed, refused, reported, settle, stopped } from './outcome.ts';
 import { REWORK_NOTES_MAX } from './rework.ts';
 
 export function applyToCast(
@@ -94,22 +91,12 @@ export function applyToCast(
       update(cast, fact.turn, { phase: 'verifying', answered });
       return;
     }
-    case 'attempt.refused': {
-      const turn = settle(cast, fact);
-      cast.data = committed(cast.data, fact.changes ?? [], null);
-      if (turn && fact.loop) goesOn(turn, fact, fact.loop);
-      else if (turn && fact.repair) {
-        Object.assign(turn, { phase: 'owed', repairs: turn.repairs + 1 });
-        turn.refusal = { verdict: fact.verdict, raw: fact.output.slice(0, 1000) };
-        turn.session = fact.agent?.session ?? null;
-      } else if (turn) turn.phase = 'failed';
+    case 'attempt.refused':
+      refused(cast, fact);
       return;
-    }
-    case 'attempt.failed': {
-      const turn = settle(cast, fact);
-      if (turn) failedAttempt(turn, fact);
+    case 'attempt.failed':
+      failed(cast, fact);
       return;
-    }
     case 'turn.asked':
       update(cast, fact.turn, { phase: 'asked' });
       return;
@@ -257,71 +244,6 @@ export function applyToCast(
   }
 }
 
-function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted' }>): void {
-  const turn = settle(cast, fact);
-  if (turn)
-    Object.assign(turn, { phase: 'accepted', handoff: fact.handoff, answered: null, refusal: null, brief: null });
-  cast.turnsAccepted += 1;
-  const walk = turn && walkOf(cast, turn);
-  if (walk) {
-    const isJson = typeof fact.handoff.payload !== 'string';
-    walk.said = { output: fact.output, json: isJson ? fact.handoff.payload : (walk.said?.json ?? null), isJson };
-  }
-  if (turn) noteSpeaker(cast, turn);
-  cast.lastOutput = fact.output;
-  cast.lastIsJson = typeof fact.handoff.payload !== 'string';
-  if (cast.lastIsJson) cast.lastJson = fact.handoff.payload;
-  cast.lastAbout = aboutOf(turn?.item ?? null);
-  cast.data = committed(cast.data, fact.changes, fact.context ?? null);
-  if (turn && fact.context !== undefined) cast.heard = withLine(cast.heard, turn.item, fact.context);
-}
-
-/** The agent is not finished. What it said so far stays with the turn, and its next report may be refused anew. */
-function reported(cast: Cast, fact: Extract<CastFact, { kind: 'turn.reported' }>, at: number): void {
-  const turn = settle(cast, fact);
-  if (!turn) return;
-  const { outcome, note, approval = null, until } = fact;
-  const ends = until === undefined ? {} : { until };
-  Object.assign(turn, { progress: fact.progress, repairs: 0, faults: 0, refusal: null, answered: null });
-  // What it changed so far was looked at; what changes while a person is waited for is not the agent's.
-  turn.seal = null;
-  turn.session = fact.agent?.session ?? null;
-  turn.exchange = withSaid(turn.exchange, { from: 'agent', text: note });
-  told(turn, fact);
-  turn.phase = outcome === 'continue' ? 'owed' : 'asked';
-  turn.asks =
-    outcome === 'continue'
-      ? null
-      : { what: outcome === 'ask' ? 'answer' : 'approval', question: note, since: at, approval, ...ends };
-}
-
-/** The agent goes on with its loop, as if it had been told to. */
-function goesOn(
-  turn: Turn,
-  { agent }: Extract<CastFact, { kind: 'attempt.refused' }>,
-  { round, said, told }: HeldLoop,
-): void {
-  Object.assign(turn, { phase: 'owed', loops: round, refusal: null, answered: null, progress: SET_TO_WORK });
-  turn.session = agent?.session ?? null;
-  turn.exchange = withSaid(withSaid(turn.exchange, { from: 'agent', text: said }), { from: 'runtime', text: told });
-}
-
-/** What comes next is in the fact: another choice, a shorter brief, a new conversation, patience, or simply once more. */
-function failedAttempt(turn: Turn, fact: Extract<CastFact, { kind: 'attempt.failed' }>): void {
-  const { again, choice, briefBytesMax, forgetsSession, until } = fact;
-  turn.phase = again ? 'owed' : 'failed';
-  if (forgetsSession) turn.session = null;
-  if (briefBytesMax !== undefined) turn.briefBytesMax = briefBytesMax;
-  if (choice !== undefined) turn.choice = choice;
-  if (until !== undefined) {
-    turn.waits += 1;
-    turn.phase = 'held';
-    turn.held = { code: fact.cause ?? 'AGENT_FAILED', reason: fact.reason, until };
-  }
-  const isOther = choice !== undefined || briefBytesMax !== undefined || forgetsSession || until !== undefined;
-  if (!isOther) turn.faults += 1;
-}
-
 /** An item that walks beside others counts its rounds for itself. */
 function walked(cast: Cast, lane: string, fact: Extract<CastFact, { kind: 'turn.started' }>): void {
   const lanes = cast.lanes[lane];
@@ -351,42 +273,6 @@ function leaveLane(cast: Cast, id: number): void {
 function update(cast: Cast, id: number, values: Partial<Turn>): void {
   const turn = cast.turns[id];
   if (turn) Object.assign(turn, values);
-}
-
-/** A turn that was stopped together with its cast has nothing more to tell of that attempt. */
-function stopped(cast: Cast, fact: Extract<CastFact, { kind: 'attempt.spent' }>): void {
-  const turn = cast.turns[fact.turn];
-  count(cast, turn, fact);
-  cast.spent = [...(cast.spent ?? []), attemptName(fact.turn, fact.attempt)];
-  if (turn?.attempt !== fact.attempt || cast.status === 'running') return;
-  if (turn.phase !== 'running' && turn.phase !== 'verifying') return;
-  Object.assign(turn, { phase: 'owed', reserved: 0, brief: null, answered: null });
-}
-
-type Settled = { readonly turn: number; readonly usage: Usage; readonly agent?: AgentNote };
-
-/** An attempt gave a recorded outcome: its usage counts, its reservation ends, its scripted turn is used up. */
-function settle(cast: Cast, fact: Settled): Turn | undefined {
-  const turn = cast.turns[fact.turn];
-  if (!turn) return undefined;
-  count(cast, turn, fact);
-  if (turn.script) cast.scripted[turn.script.key] = (cast.scripted[turn.script.key] ?? 0) + 1;
-  turn.reserved = 0;
-  turn.script = null;
-  return turn;
-}
-
-function count(cast: Cast, turn: Turn | undefined, { usage, agent }: Settled): void {
-  if (agent?.unpriced) cast.unpriced += usage.input + usage.output;
-  const { input, output, cost } = cast.usage;
-  cast.usage = {
-    ...{ input: input + usage.input, output: output + usage.output, cost: cost + usage.cost },
-    ...(cast.usage.estimated || usage.estimated ? { estimated: true } : {}),
-  };
-  if (!turn) return;
-  const peak = cast.peaks[turn.socket] ?? { tokens: 0, cost: 0 };
-  const tokens = Math.max(peak.tokens, usage.input + usage.output);
-  if (tokens > 0 || usage.cost > 0) cast.peaks[turn.socket] = { tokens, cost: Math.max(peak.cost, usage.cost) };
 }
 
 function ended(cast: Cast, status: Cast['status'], code: string | null, reason: string, at: number): void {
