@@ -1,5 +1,6 @@
 // What a command names, as far as its words show it: programs, files it reads, files it only writes. A word that may name a
 // file is taken for one, because what was approved must not read anything else by then.
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Invocation, type Step, stepsOf } from '../hooks/programs.ts';
 import type { Word } from '../hooks/shell.ts';
@@ -11,6 +12,9 @@ const NAMES_MAX = 512;
 const NAME_CHARS_MAX = 4_096;
 const PARTS_MAX = 24;
 const FOLDERS_MAX = 24;
+const MENTIONS_MAX = 400;
+const ENDS_MAX = 8;
+const MENTIONS_CHARS_MAX = 65_536;
 
 export type Named = {
   /** The words that name programs. */
@@ -60,7 +64,12 @@ export function namedBy(
     }
     if (!isWhole) break;
   }
-  const outputs = onlyWritten(steps, cwd, home).filter((path) => !paths.has(path));
+  const places = folders.slice(0, FOLDERS_MAX);
+  const written = onlyWritten(steps, cwd, home);
+  for (const path of mentionedIn(argv, home === undefined ? places : [...places, home]))
+    if (!written.includes(path)) paths.add(path);
+  isWhole &&= paths.size <= NAMES_MAX;
+  const outputs = written.filter((path) => !paths.has(path));
   return {
     programs: [...new Set([program, ...runs.filter((run) => run.isPlain).map((run) => run.named)])],
     inputs: [...paths].slice(0, NAMES_MAX),
@@ -124,6 +133,42 @@ function partsOf(word: string): readonly string[] {
     if (inUrl !== undefined) found.add(inUrl);
   }
   return [...found].filter((part) => part !== '' && part.length <= NAME_CHARS_MAX && !part.includes('\0'));
+}
+
+/**
+ * The files that are there and named anywhere in the words, whatever stands around their names: programs have languages of
+ * their own for that. What is not there is no file by its name alone.
+ */
+function mentionedIn(argv: readonly string[], folders: readonly string[]): readonly string[] {
+  const names = new Set<string>();
+  for (const word of argv.slice(1)) {
+    const text = word.slice(0, MENTIONS_CHARS_MAX);
+    // What the shell puts before a name cannot be seen here, so that any end of a path may be the name.
+    const isExpanded = /[$`~]/.test(text);
+    for (const [name] of text.matchAll(NAME)) {
+      for (const one of isExpanded ? endsOf(name) : [name]) names.add(one);
+      if (/^-[A-Za-z]./.test(name)) names.add(name.slice(2));
+      if (names.size > MENTIONS_MAX) break;
+    }
+  }
+  return folders.flatMap((folder) => [...names].map((name) => resolve(folder, name)).filter(isFile));
+}
+
+/** A run of what names of files are made of. */
+const NAME = /[\p{L}\p{M}\p{N}_./-]+/gu;
+
+/** `a/b/c`, `b/c` and `c`. */
+function endsOf(name: string): readonly string[] {
+  const parts = name.split('/').slice(-ENDS_MAX);
+  return [name, ...parts.map((_, index) => parts.slice(index).join('/'))].filter((end) => end !== '');
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  } catch {
+    return false;
+  }
 }
 
 function withHome(path: string, home: string | undefined): string {

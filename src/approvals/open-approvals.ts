@@ -5,6 +5,7 @@ import type { Log } from '../engine/ports.ts';
 import { restore } from '../engine/snapshot.ts';
 import { applyApproval } from '../kernel/approval/apply.ts';
 import { isApprovalFact } from '../kernel/approval/fact.ts';
+import type { Gone } from '../kernel/approval/request.ts';
 import { type Approval, type Approvals, noApprovals, unsettledUses } from '../kernel/approval/state.ts';
 import { timeOf } from '../kernel/fact.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
@@ -54,8 +55,9 @@ export function runningIn(approval: Approval): readonly number[] {
   });
 }
 
-/** The same of all that are open, by their ids. */
-export function allRunning(approvals: Approvals): Readonly<Record<string, readonly number[]>> {
-  const running = Object.values(approvals).map((approval) => [approval.id, runningIn(approval)] as const);
-  return Object.fromEntries(running.filter(([, indexes]) => indexes.length > 0));
+/** Who began one of their commands and is not there any more. */
+export function goneFrom(approvals: readonly Approval[]): Gone {
+  return approvals
+    .flatMap((approval) => unsettledUses(approval).flatMap((index) => approval.uses[index]?.executor ?? []))
+    .filter((executor) => !isRunning(executor));
 }

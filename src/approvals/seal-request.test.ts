@@ -95,8 +95,26 @@ test.each<[readonly string[], string]>([
   [['bash', '-c', 'mv b.json a.json && bash a.json'], 'a.json'],
   [['bash', '-c', 'sed -i s/a/b/ a.json && bash a.json'], 'a.json'],
   [['bash', '-c', 'echo x > a.json && bash a.json'], 'a.json'],
+  [['x', '-F', 'a=@a.json;type=text/plain'], 'a.json'],
+  [['x', 'k=<a.json'], 'a.json'],
+  [['x', '-Wl,-Ta.json'], 'a.json'],
+  [['x', '.read a.json'], 'a.json'],
+  [['x', 'see (a.json#part)'], 'a.json'],
+  [['bash', '-c', 'f=a.json; x $f'], 'a.json'],
+  [['bash', '-c', 'x $PWD/a.json ~+/sub/c'], 'a.json'],
+  [['bash', '-c', 'x $PWD/a.json ~+/sub/c'], 'sub/c'],
+  [['bash', '-c', 'bash "$(pwd)/a.json"'], 'a.json'],
+  [['bash', '-c', 'cd sub; bash $OLDPWD/a.json'], 'a.json'],
+  [['bash', '-c', 'bash < $HOME/sub/c'], 'sub/c'],
 ])('%j names %s', (argv, name) => {
   expect(namedBy(argv, dir, dir, []).inputs).toContain(join(dir, name));
+});
+
+test('what is mentioned and not there is no file, and what is only written is not read', () => {
+  expect(namedBy(['x', 'say: a.json, b.txt'], dir, dir, []).inputs).toContain(join(dir, 'a.json'));
+  expect(namedBy(['x', 'say: a.json, b.txt'], dir, dir, []).inputs).not.toContain(join(dir, 'b.txt'));
+  const { inputs, outputs } = namedBy(['bash', '-c', 'x > a.json'], dir, dir, []);
+  expect([inputs, outputs]).toEqual([expect.not.arrayContaining([join(dir, 'a.json')]), [join(dir, 'a.json')]]);
 });
 
 test('what cannot be approved says why, and a secret that was taken out cannot be sealed', () => {

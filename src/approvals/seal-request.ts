@@ -136,6 +136,8 @@ type Wanted = { readonly argvs: readonly (readonly string[])[] } | { readonly re
 function commandsIn(request: JsonObject, place: Place): Wanted {
   const { exact_content: line, command_set: set, approval_id: relays, x_cwd: folder } = request;
   if (isText(folder) && !isPath(folder)) return tooMuch('x_cwd names no folder');
+  const unread = unreadIn(request);
+  if (unread) return unread;
   const listed = Array.isArray(set)
     ? set.flatMap((one) => (isObject(one) && isText(one.command) ? [one.command] : []))
     : [];
@@ -145,8 +147,7 @@ function commandsIn(request: JsonObject, place: Place): Wanted {
   if (changing.length > 0 && isText(line) && !isSummary(line, listed)) {
     const message =
       'exact_content and command_set name different commands; leave exact_content out, or say there exactly what the list says';
-    const issues = [{ path: 'approval_request.exact_content', message }];
-    return { refusal: deny('CONTRACT_VIOLATION', message, { issues }) };
+    return broken('exact_content', message);
   }
   const lines = changing.length > 0 ? changing : isText(line) ? [line] : listed;
   if (lines.length > COMMANDS_MAX)
@@ -163,6 +164,23 @@ function commandsIn(request: JsonObject, place: Place): Wanted {
     );
   }
   return { argvs: lines.map(argvOf) };
+}
+
+/** Commands in a form that is not read would become a permission in words, which nobody asked for. */
+function unreadIn({ exact_content: line, command_set: set }: JsonObject): Wanted | null {
+  if (line !== undefined && line !== null && !isString(line))
+    return broken('exact_content', 'exact_content is one text, the command word for word; several go into command_set');
+  const isGiven = set !== undefined && set !== null && set !== '' && !(Array.isArray(set) && set.length === 0);
+  const isRead = Array.isArray(set) && set.some((one) => isObject(one) && isText(one.command));
+  if (!isGiven || isRead || isText(line)) return null;
+  return broken(
+    'command_set',
+    'command_set is a list of objects with command and rationale, and this one names no command',
+  );
+}
+
+function broken(key: string, message: string): Wanted {
+  return { refusal: deny('CONTRACT_VIOLATION', message, { issues: [{ path: `approval_request.${key}`, message }] }) };
 }
 
 /** Whether a line says no more and nothing else than the commands of the list, one of them or all of them in order. */

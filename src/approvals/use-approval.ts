@@ -6,7 +6,7 @@ import type { Log } from '../engine/ports.ts';
 import type { Difference } from '../kernel/approval/fact.ts';
 import type { Approval, Approvals } from '../kernel/approval/state.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
-import { approvalNamed, approvalsIn, runningIn } from './open-approvals.ts';
+import { approvalNamed, approvalsIn, goneFrom } from './open-approvals.ts';
 import { type ExecScene, presentedAs } from './present.ts';
 
 export type Attempted = { readonly verdict: Verdict; readonly approval: Approval | null };
@@ -27,7 +27,7 @@ export async function useApproval(
       requester: scene.requester,
       presented: approval ? presentedAs(approval, argv, scene) : null,
       executor: thisDriver(),
-      running: approval ? runningIn(approval) : [],
+      gone: approval ? goneFrom([approval]) : [],
       ...(dry ? { dry } : {}),
     },
     by,

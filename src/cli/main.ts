@@ -57,8 +57,12 @@ async function dispatch(argv: readonly string[]): Promise<number> {
   if (name === null) return withoutCommand(rest);
   if (name === 'help') return showHelp(split(rest).name ?? undefined);
   const command = named(name);
+  return carriedThrough(command, rest).catch((error: unknown) => notUnderstood(command, rest, error));
+}
+
+async function carriedThrough(command: Command, rest: readonly string[]): Promise<number> {
   const call = await read(command, rest);
-  if (call.values.help === true) return showHelp(name);
+  if (call.values.help === true) return showHelp(command.name);
   countWords(command, call.words);
   await refuseLowRole(call);
   const { run } = await command.load();
@@ -77,6 +81,19 @@ async function turnedAway(call: Call, error: unknown): Promise<never> {
   if (error instanceof Refused && error.verdict.code === 'APPROVER_IS_AGENT') {
     const { noteAgents, RefusedAgent } = await import('./refuse-agents.ts');
     if (error instanceof RefusedAgent) await noteAgents(call, error.verdict);
+  }
+  throw error;
+}
+
+/** Who names an approval and is not understood was refused its use all the same, and that is in the log. */
+async function notUnderstood(command: Command, rest: readonly string[], error: unknown): Promise<never> {
+  if (command.name === 'exec' && error instanceof UsageError) {
+    const call = await read(command, rest, false);
+    await refuseLowRole(call);
+    await (await import('./misused-approval.ts')).noteMisused(call, rest);
+    const form = `baton exec ${command.args}`;
+    if (!error.message.includes(form))
+      throw new UsageError(`${error.message}; say: ${form}`, error.code, error.details);
   }
   throw error;
 }
@@ -139,18 +156,19 @@ function split(argv: readonly string[]): { name: string | null; rest: readonly s
   return { name: null, rest: argv };
 }
 
-async function read(command: Command, rest: readonly string[]): Promise<Call> {
-  const { values, positionals } = await parsed(command, rest);
+/** With `strict` false, as much of it as can be read. */
+async function read(command: Command, rest: readonly string[], strict = true): Promise<Call> {
+  const { values, positionals } = await parsed(command, rest, strict);
   if (typeof values.directory === 'string') calledWith(values.directory);
   const directory = typeof values.directory === 'string' ? values.directory : '.';
   const cwd = resolve(currentFolder(), directory);
   return { command, values, words: positionals, json: values.json === true, cwd, env: process.env };
 }
 
-async function parsed(command: Command, rest: readonly string[]) {
+async function parsed(command: Command, rest: readonly string[], strict: boolean) {
   const options = { ...GLOBAL, ...command.options };
   try {
-    return parseArgs({ args: [...rest], options, allowPositionals: true, strict: true });
+    return parseArgs({ args: [...rest], options, allowPositionals: true, strict });
   } catch (error) {
     const [what] = (error as Error).message.split(/\. |\n/);
     const meant = await meantBy(what ?? '', Object.keys(options));

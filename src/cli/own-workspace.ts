@@ -4,6 +4,7 @@ import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { attemptAbove } from '../access/attempt-above.ts';
 import { locate, type Workspace } from '../workspace/locate.ts';
+import type { Call } from './command.ts';
 
 /** Null where no attempt is above, or where its workspace cannot be found. */
 export function ownWorkspace(env: NodeJS.ProcessEnv): Workspace | null {
@@ -13,6 +14,12 @@ export function ownWorkspace(env: NodeJS.ProcessEnv): Workspace | null {
   const named = [env.BATON_WORKSPACE ?? '', dirname(dirname(above.stateDir))].filter((dir) => dir.startsWith('/'));
   const found = named.map((dir) => locate(dir, env, dir));
   return found.find((one) => one !== null && isSameFolder(one.stateDir, above.stateDir)) ?? null;
+}
+
+/** The same call in the workspace of the attempt that makes it, wherever that has gone to. */
+export function atHome(call: Call): Call {
+  const own = ownWorkspace(call.env);
+  return own ? { ...call, cwd: own.dir, values: { ...call.values, directory: own.dir } } : call;
 }
 
 function isSameFolder(one: string, other: string): boolean {

@@ -1,5 +1,5 @@
 // A person's yes or no to what an agent asks for; then the cast that was waiting for it is carried on.
-import { approvalNamed, approvalsIn, runningIn } from '../approvals/open-approvals.ts';
+import { approvalNamed, approvalsIn, goneFrom } from '../approvals/open-approvals.ts';
 import type { Door } from '../engine/door.ts';
 import type { ApprovalRequest } from '../kernel/approval/request.ts';
 import type { Approval } from '../kernel/approval/state.ts';
@@ -25,15 +25,15 @@ export async function settleApproval(call: Call, choice: Choice): Promise<number
     const isAgent = isByAgent(call);
     if (!('allow' in found) && !isAgent && (await waitsFor(door, found))) return found;
     const id = 'allow' in found ? word.slice(0, 64) : found.id;
-    const running = 'allow' in found ? [] : runningIn(found);
-    const verdict = await door.submit({ kind: 'approval.decide', id, ...choice, isAgent, running }, person());
+    const gone = 'allow' in found ? [] : goneFrom([found]);
+    const verdict = await door.submit({ kind: 'approval.decide', id, ...choice, isAgent, gone }, person());
     return verdict.code === 'UNKNOWN_APPROVAL' && 'allow' in found ? found : verdict;
   });
   if ('allow' in settled) return told(call, settled);
   return withDriver(workspace, async (door) => {
     const { id, from } = settled;
-    const running = runningIn(settled);
-    const decide = () => door.submit({ kind: 'approval.decide', id, ...choice, isAgent: false, running }, person());
+    const gone = goneFrom([settled]);
+    const decide = () => door.submit({ kind: 'approval.decide', id, ...choice, isAgent: false, gone }, person());
     const cast = from?.cast ?? '';
     // Whoever drives the cast goes on by itself as soon as the decision is in the log.
     if (await door.driverOf(cast)) return told(call, await decide());

@@ -75,9 +75,12 @@ function idOf(options: readonly string[]): string | undefined {
   return options.length === 2 && option === '--approval' ? value : undefined;
 }
 
-/** Whatever the call names as an approval, also more than one. */
 function idsIn({ args }: Invocation): readonly string[] {
-  const texts = args.map(({ text }) => text);
+  return approvalsNamed(args.map(({ text }) => text));
+}
+
+/** Whatever the words of a call name as an approval, also more than one. */
+export function approvalsNamed(texts: readonly string[]): readonly string[] {
   const end = texts.indexOf('--');
   const options = texts.slice(0, end === -1 ? undefined : end);
   return options.flatMap((text, at) => {
@@ -95,7 +98,7 @@ const NAME_CHARS_MAX = 120;
 const NOTHING = 'nothing';
 
 /** What the line has before and behind the call as it was given; else the words in which the two differ. */
-function around(line: string, named: string, { id, sealed }: Approval): readonly Difference[] {
+export function around(line: string, named: string, { id, sealed }: Approval): readonly Difference[] {
   const given = scrub(line).text.trim();
   const calls = sealed.commands.map(({ display }) => `${named} exec --approval ${id} -- ${display}`);
   const whole = calls.find((call) => given.includes(call));

@@ -1,7 +1,7 @@
 // A command that changes state is held back: it is sealed and waits for a person. What a person approved runs through
 // `baton exec`, and is let through only if it is exactly that.
 import { logIdentity } from '../approvals/log-identity.ts';
-import { allRunning, approvalsIn } from '../approvals/open-approvals.ts';
+import { approvalsIn, goneFrom } from '../approvals/open-approvals.ts';
 import { requesterOf } from '../approvals/requester.ts';
 import { openSealKey } from '../approvals/seal-key.ts';
 import { sealRequest } from '../approvals/seal-request.ts';
@@ -103,8 +103,8 @@ async function asked(line: string, why: string, { cwd, policy, ground, scene }: 
     const request = { operation: 'a command that was held back', exact_content: line, rationale: why };
     const identity = logIdentity(workspace.stateDir);
     const sealed = sealRequest(request, { requester, cwd, env, policy, key, now: now(), ground, log: identity });
-    const running = allRunning(await approvalsIn(log));
-    const verdict = await door.submit({ kind: 'approval.request', sealed, from, running }, await scene.by());
+    const gone = goneFrom(Object.values(await approvalsIn(log)));
+    const verdict = await door.submit({ kind: 'approval.request', sealed, from, gone }, await scene.by());
     if (!verdict.allow) return verdict;
     const { approval, status } = verdict.details;
     const id = String(approval);

@@ -23,12 +23,13 @@ import {
   untilWritten,
 } from './baton.ts';
 
+const UNDONE = { rollback: 'none', verification: 'look' };
+
 async function ask(dir: string, exact_content: string, more: JsonObject = {}, how: How = {}): Promise<string> {
   const input = JSON.stringify({
     operation: 'does it',
     exact_content,
-    rollback: 'none',
-    verification: 'look',
+    ...UNDONE,
     ...more,
   });
   const { details } = json<{ details: { approval: string } }>(
@@ -52,6 +53,29 @@ const open = async (dir: string) => json<readonly ApprovalView[]>(await baton(di
 const exec = (id: string, ...argv: string[]) => ['exec', '--json', '--approval', id, '--', ...argv];
 const lines = (dir: string, name: string) => (existsSync(join(dir, name)) ? read(dir, name).trim().split('\n') : []);
 
+/** Calls that are not understood run nothing and use nothing up; those that name an approval are in the log. */
+async function misuse(dir: string, id: string): Promise<void> {
+  const command = ['cp', 'a.txt', 'b c.txt'];
+  const rows: [string[], string | null][] = [
+    [['--approval', id, ...command, '--target', 'prod'], `"cp a.txt 'b c.txt' --target prod"`],
+    [['--approval', id], 'nothing'],
+    [['--approval', id, '--as', 'root', '--', ...command], '"--as root"'],
+    [['--approval', id, '--', ''], `"''"`],
+    [['--target', 'prod', '--', ...command], null],
+  ];
+  for (const [args] of rows) {
+    const { code, stdout } = await baton(dir, ['exec', '--json', ...args]);
+    const said = { code: 'BAD_USAGE', reason: expect.stringContaining('baton exec --approval ID -- ARGV…') };
+    expect([code, JSON.parse(stdout)]).toMatchObject([2, said]);
+  }
+  const facts = json<readonly JsonObject[]>(await baton(dir, ['log', '--json', '--after', '0']));
+  const refused = facts.filter(({ kind }) => kind === 'approval.refused');
+  const given = rows.flatMap(([, text]) => (text === null ? [] : [text]));
+  const as = (text: string) => ({ id, code: 'APPROVAL_MISMATCH', differences: [{ part: 'line', given: text }] });
+  expect(refused).toMatchObject(given.map(as));
+  expect(await open(dir)).toMatchObject([{ id, status: 'approved' }]);
+}
+
 test('a person sees what is asked, exactly, and decides by a beginning of the id', async () => {
   const dir = project({ 'a.txt': 'a' });
   const id = await ask(dir, "cp a.txt 'b c.txt'", { scope: 'here', risk_level: 'high' });
@@ -65,6 +89,7 @@ test('a person sees what is asked, exactly, and decides by a beginning of the id
   expect(await codeOf(dir, ['approve', '--json', id.slice(0, 9)])).toBe('UNKNOWN_APPROVAL');
   expect(await codeOf(dir, ['approve', '--json', id.slice(0, 10)])).toBe('OK');
   expect(await codeOf(dir, ['approve', '--json', id])).toBe('NOT_ALLOWED_NOW');
+  await misuse(dir, id);
   expect((await baton(dir, exec(id, 'cp', 'a.txt', 'b c.txt'))).code).toBe(0);
   expect(read(dir, 'b c.txt')).toBe('a');
   expect(await open(dir)).toEqual([]);
@@ -93,10 +118,18 @@ test('an agent approves and rejects nothing, and that it tried is in the log', a
   expect(await open(dir)).toMatchObject([{ status: 'pending' }]);
 });
 
-test('a command that can never be approved is over as soon as it is asked for', async () => {
+test('a command that can never be approved is over as soon as it is asked for, and what nobody can undo is not asked', async () => {
   const dir = project({ '.baton/config.json': { materia: {}, loadouts: {}, approvals: { blocked: ['touch'] } } });
-  const input = JSON.stringify({ exact_content: 'touch a' });
+  const input = JSON.stringify({ exact_content: 'touch a', ...UNDONE });
   expect(await codeOf(dir, ['approvals', 'request', '-'], { input })).toBe('COMMAND_BLOCKED');
+  const bare = await baton(dir, ['approvals', 'request', '-'], { input: '{"exact_content":"x","rollback":""}' });
+  expect([bare.code, json(bare)]).toMatchObject([
+    1,
+    {
+      code: 'CONTRACT_VIOLATION',
+      details: { missing: ['APPROVAL_REQUEST_ROLLBACK', 'APPROVAL_REQUEST_VERIFICATION'] },
+    },
+  ]);
   expect(await open(dir)).toEqual([]);
 });
 
@@ -159,7 +192,7 @@ test('killed while it runs, it is not run again until a person says so, and then
   await untilWritten(dir, 'count');
   const meanwhile = await baton(dir, args);
   expect([json(meanwhile).code, meanwhile.stderr]).toEqual(['APPROVAL_USED', expect.stringContaining(RUNS_NOW)]);
-  const input = JSON.stringify({ exact_content: `sh -c '${line}'` });
+  const input = JSON.stringify({ exact_content: `sh -c '${line}'`, ...UNDONE });
   expect(json(await baton(dir, ['approvals', 'request', '-'], { input }))).toMatchObject({
     ...{ code: 'APPROVAL_USED', reason: expect.stringContaining(RUNS_NOW) },
   });
@@ -205,7 +238,7 @@ test('the key is made for its owner alone, and not used where others can read it
   const file = join(dir, 'user/approval-key');
   expect(statSync(file).mode & 0o777).toBe(0o600);
   chmodSync(file, 0o644);
-  const input = JSON.stringify({ exact_content: 'touch b' });
+  const input = JSON.stringify({ exact_content: 'touch b', ...UNDONE });
   expect(await codeOf(dir, ['approvals', 'request', '-'], { env, input })).toBe('KEY_UNSAFE');
 });
 
@@ -251,7 +284,7 @@ test('a name that nobody proved decides nothing', async () => {
   const dir = project();
   const env = { BATON_CONFIG: `${dir}/user` };
   await baton(dir, ['token', 'create', '--role', 'approver', '--name', 'boss'], { env });
-  const input = JSON.stringify({ exact_content: 'touch a' });
+  const input = JSON.stringify({ exact_content: 'touch a', ...UNDONE });
   const { details } = json<{ details: JsonObject }>(
     await baton(dir, ['approvals', 'request', '-', '--json'], { env, input }),
   );
@@ -307,7 +340,7 @@ test.each([
   ['approve', (id: string) => ['approve', id], 'APPROVAL_EXPIRED'],
   ['reject', (id: string) => ['reject', id], 'APPROVAL_EXPIRED'],
   ['answer', () => ['answer', 'latest', 'go on'], 'APPROVAL_EXPIRED'],
-  ['decide', () => ['decide', 'latest:1', 'accept'], 'NOT_ALLOWED_NOW'],
+  ['decide', () => ['decide', 'latest:1', 'accept'], 'APPROVAL_EXPIRED'],
 ])('%s comes too late: the person is told, and the agent goes on to the end', async (_name, words, code) => {
   const dir = project();
   const id = await waiting(dir, [asBlock(reportOf('COMPLETE'))]);

@@ -72,9 +72,7 @@ test('only its own tools are offered, and those that steer are refused', async (
     expect(await ask(name, args)).toMatchObject({ allow: false, code: 'APPROVER_IS_AGENT' });
   }
   expect(json<readonly JsonObject[]>(await baton(dir, ['casts', '--json']))).toHaveLength(1);
-  expect(await ask('request_approval', { operation: 'rm', reason: 'space' })).toMatchObject({
-    code: 'NOT_ALLOWED_NOW',
-  });
+  expect(await ask('request_approval', { operation: 'rm', reason: 'space' })).toMatchObject({ code: 'BAD_USAGE' });
 });
 
 test('it reads what it was asked, and what it must return', async () => {

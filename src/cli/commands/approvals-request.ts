@@ -1,11 +1,13 @@
 // `baton approvals request`: the way for an agent to ask. What it asks for is sealed as whoever calls, and waits from then on.
 import { groundAt, rootFor } from '../../approvals/ground.ts';
 import { logIdentity } from '../../approvals/log-identity.ts';
-import { allRunning, approvalsIn } from '../../approvals/open-approvals.ts';
+import { approvalsIn, goneFrom } from '../../approvals/open-approvals.ts';
 import { readPolicy } from '../../approvals/policy-file.ts';
 import { requesterOf } from '../../approvals/requester.ts';
 import { openSealKey } from '../../approvals/seal-key.ts';
 import { sealRequest } from '../../approvals/seal-request.ts';
+import { checkBlocking } from '../../dialects/gaia/approval-request.ts';
+import { asDetails } from '../../dialects/gaia/finding.ts';
 import { parseJsonText } from '../../dialects/json-text.ts';
 import { isObject, isText } from '../../kernel/json.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
@@ -29,11 +31,17 @@ async function request({ call, workspace, door, log }: LedgerSession, text: stri
       'the request must be one JSON object: {"operation", "exact_content", "scope", "risk_level", "rollback", "verification"}',
     );
   }
+  const asked = parsed.value;
+  const lacking = checkBlocking(asked);
+  if (lacking.length > 0) {
+    const { issues, missing } = asDetails(lacking);
+    const reason = `the request breaks its contract: ${lacking.map(({ message }) => message).join('; ')}`;
+    return deny('CONTRACT_VIOLATION', reason, { missing, issues });
+  }
   const policy = readPolicy(workspace.configFile);
   if ('allow' in policy) return policy;
   const key = openSealKey(call.env);
   if ('allow' in key) return key;
-  const asked = parsed.value;
   const { name: requester, from } = await requesterOf(call.env, workspace.stateDir, (id) => door.cast(id));
   const cwd = isText(asked.x_cwd) ? asked.x_cwd : call.cwd;
   const ground = groundAt(rootFor(cwd, workspace.dir, workspace.stateDir), cwd, call.env.HOME);
@@ -47,6 +55,6 @@ async function request({ call, workspace, door, log }: LedgerSession, text: stri
     ground,
     log: logIdentity(workspace.stateDir),
   });
-  const running = allRunning(await approvalsIn(log));
-  return door.submit({ kind: 'approval.request', sealed, from, running }, person());
+  const gone = goneFrom(Object.values(await approvalsIn(log)));
+  return door.submit({ kind: 'approval.request', sealed, from, gone }, person());
 }

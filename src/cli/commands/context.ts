@@ -105,7 +105,7 @@ async function history(call: Call, [name = '']: readonly string[]): Promise<numb
         where ?? '-',
         what,
       ]);
-      for (const line of table(cells, ['version', 'when', 'by', 'turn', 'what'])) out(line);
+      for (const line of table(cells, ['version', 'when', 'by', 'turn', 'what'], ['what'])) out(line);
     }
     return EXIT.ok;
   });
@@ -137,8 +137,9 @@ async function set(call: Call, [section = '', file = '']: readonly string[]): Pr
 }
 
 function answered(call: Call, verdict: Verdict): number {
-  const { warnings } = verdict.details;
-  if (!call.json && Array.isArray(warnings)) for (const warning of warnings) note(`baton: ${warning}`);
+  const { warnings, why } = verdict.details;
+  if (!call.json && Array.isArray(warnings) && Array.isArray(why))
+    for (const [index, warning] of warnings.entries()) note(`baton: ${warning}: ${why[index]}`);
   return tell(call, verdict, ({ reason }) => [reason]);
 }
 

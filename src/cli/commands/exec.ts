@@ -8,12 +8,13 @@ import { requesterOf } from '../../approvals/requester.ts';
 import { type CommandEnd, runCommand } from '../../approvals/run-command.ts';
 import { openSealKey } from '../../approvals/seal-key.ts';
 import { isUnchanged, useApproval } from '../../approvals/use-approval.ts';
+import { thisDriver } from '../../engine/driver.ts';
 import type { Approval } from '../../kernel/approval/state.ts';
 import { type Denied, deny } from '../../kernel/verdict.ts';
 import { type Call, EXIT, note, outJson, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { type LedgerSession, needed, withLedger } from '../ledger-session.ts';
-import { ownWorkspace } from '../own-workspace.ts';
+import { atHome } from '../own-workspace.ts';
 import { person } from '../session.ts';
 import { hasLog } from '../state-folder.ts';
 
@@ -26,12 +27,6 @@ export async function run(call: Call): Promise<number> {
   if (!hasLog(workspaceOf(home))) return refused(call, deny('UNKNOWN_APPROVAL', `there is no approval ${word} here`));
   const granted = await withLedger(home, (session) => granting(session, call.cwd, word, argv));
   return 'allow' in granted ? refused(call, granted) : carryOut(home, argv, granted);
-}
-
-/** The same call in the workspace of the attempt that makes it, wherever that has gone to. */
-function atHome(call: Call): Call {
-  const own = ownWorkspace(call.env);
-  return own ? { ...call, cwd: own.dir, values: { ...call.values, directory: own.dir } } : call;
 }
 
 type Granted = { readonly approval: Approval; readonly index: number; readonly requester: string };
@@ -56,7 +51,10 @@ async function granting(
   if (isUnchanged(approval, argv, scene, index)) return { approval, index, requester };
   // Something was changed between the look and the use: it is used up, and nothing is run.
   const { programs } = presentedAs(approval, argv, scene);
-  await door.submit({ kind: 'approval.finish', id: approval.id, index, exit: null, note: CHANGED }, person());
+  await door.submit(
+    { kind: 'approval.finish', id: approval.id, index, executor: thisDriver(), exit: null, note: CHANGED },
+    person(),
+  );
   return deny('APPROVAL_MISMATCH', `${approval.id}: ${CHANGED}; nothing was run, and the approval is used up`, {
     approval: approval.id,
     programs: Object.keys(programs),
@@ -77,7 +75,8 @@ async function carryOut(call: Call, argv: readonly string[], { approval, index }
       })
     : { code: 127, exit: null, note: 'there is no such program' };
   const { exit, note: said } = ended;
-  const finish = { kind: 'approval.finish', id, index, exit, ...(said === undefined ? {} : { note: said }) } as const;
+  const told = { exit, ...(said === undefined ? {} : { note: said }) };
+  const finish = { kind: 'approval.finish', id, index, executor: thisDriver(), ...told } as const;
   try {
     const verdict = await withLedger(call, ({ door }) => door.submit(finish, person()));
     if (!verdict.allow) note(`baton: ${verdict.code}: ${verdict.reason}`);

@@ -1,6 +1,6 @@
 // approval_request: what a person is asked to allow. How to undo it and how to see that it worked are indispensable;
 // the rest is advice.
-import type { JsonObject } from '../../kernel/json.ts';
+import { isObject, isText, type JsonObject } from '../../kernel/json.ts';
 import { APPROVAL_ADVISORY_KEYS, APPROVAL_BLOCKING_KEYS, isOneOf, type PlanStatus, RISK_LEVELS } from './contract.ts';
 import { type Finding, missing, textOf, warning } from './finding.ts';
 import { isAbsent, isEmpty, usable } from './presence.ts';
@@ -8,13 +8,15 @@ import { isAbsent, isEmpty, usable } from './presence.ts';
 /** Required for the status APPROVAL_REQUEST; a block that is there under any other status is held to the same rules. */
 export function checkApprovalRequest(report: JsonObject, plan: PlanStatus | null): Finding[] {
   const section = usable(report.approval_request);
-  if (section) return [...checkBlocking(section), ...checkAdvisory(section), ...checkRisk(section)];
+  if (section)
+    return [...checkBlocking(section), ...checkAdvisory(section), ...checkRisk(section), ...checkSet(section)];
   if (plan !== 'APPROVAL_REQUEST') return [];
   const keys = [...APPROVAL_ADVISORY_KEYS, ...APPROVAL_BLOCKING_KEYS].join(', ');
   return [missing('APPROVAL_REQUEST', 'approval_request', `APPROVAL_REQUEST needs an object with ${keys}`)];
 }
 
-function checkBlocking(section: JsonObject): Finding[] {
+/** What no request may lack, whichever way it comes. */
+export function checkBlocking(section: JsonObject): Finding[] {
   const advice = { rollback: 'say how to undo it', verification: 'say how success is confirmed' };
   return APPROVAL_BLOCKING_KEYS.filter((key) => isEmpty(section[key])).map((key) =>
     missing(`APPROVAL_REQUEST_${key.toUpperCase()}`, `approval_request.${key}`, `${key} is missing: ${advice[key]}`),
@@ -25,6 +27,17 @@ function checkAdvisory(section: JsonObject): Finding[] {
   return APPROVAL_ADVISORY_KEYS.filter((key) => isEmpty(section[key])).map((key) =>
     warning(`APPROVAL_REQUEST_FIELD_MISSING:${key}`, `approval_request.${key}`, `${key} should be given`),
   );
+}
+
+/** What is no command is left out of a list, and that is said. */
+function checkSet({ command_set: set }: JsonObject): Finding[] {
+  if (!Array.isArray(set)) return [];
+  return set.flatMap((one, index) => {
+    if (isObject(one) && isText(one.command)) return [];
+    const path = `approval_request.command_set.${index}`;
+    const advice = 'it is left out: each entry is an object with command and rationale';
+    return [warning(`APPROVAL_REQUEST_COMMAND_LEFT_OUT:${index}`, path, advice)];
+  });
 }
 
 function checkRisk(section: JsonObject): Finding[] {

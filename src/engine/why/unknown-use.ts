@@ -2,15 +2,14 @@
 import { isOver } from '../../kernel/state.ts';
 import { type Standing, said, type Told } from './standing.ts';
 
-const NOTHING: Told = { code: null, sentences: [], commands: [] };
-
 /** What was asked for under the approvals with such a command, by their ids. */
-export function unknownIn(entries: Standing['entries']): ReadonlyMap<string, string> {
+export function unknownIn(entries: Standing['entries'], isOver = false): ReadonlyMap<string, string> {
   const asked = new Map<string, string>();
   const open = new Set<string>();
   for (const { fact } of entries) {
     if (fact.kind === 'approval.requested') asked.set(fact.id, fact.sealed.operation);
-    if (fact.kind === 'approval.unknown') open.add(fact.id);
+    // Nothing of a cast that is over runs on: what began and did not say how it ended will not say it any more.
+    if (fact.kind === 'approval.unknown' || (isOver && fact.kind === 'approval.used')) open.add(fact.id);
     if (fact.kind === 'approval.finished' || fact.kind === 'approval.rejected') open.delete(fact.id);
     if (fact.kind === 'approval.approved' && fact.again) open.delete(fact.id);
   }
@@ -18,16 +17,17 @@ export function unknownIn(entries: Standing['entries']): ReadonlyMap<string, str
 }
 
 export function unknownUses({ cast, entries, baton }: Standing): Told {
-  if (isOver(cast.status)) return NOTHING;
-  const open = [...unknownIn(entries)];
+  const isEnded = isOver(cast.status);
+  const open = [...unknownIn(entries, isEnded)];
   return {
     code: open.length > 0 ? 'OUTCOME_UNKNOWN' : null,
     sentences: open.map(
       ([id, operation]) => `A command of ${id} (${said(operation, 80)}) began, and nobody knows how it ended.`,
     ),
-    commands: open.map(([id]) => ({
-      does: `let the command of ${id} run once more`,
-      command: `${baton} approve ${id} --again`,
-    })),
+    commands: open.map(([id]) =>
+      isEnded
+        ? { does: `settle ${id}, once you know whether it did its work`, command: `${baton} reject ${id} --reason "…"` }
+        : { does: `let the command of ${id} run once more`, command: `${baton} approve ${id} --again` },
+    ),
   };
 }

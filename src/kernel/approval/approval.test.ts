@@ -12,7 +12,7 @@ import type { Verdict } from '../verdict.ts';
 import { requestApproval } from './decide.ts';
 import { isApprovalFact } from './fact.ts';
 import { approvalKeysUsedBy, approvalKeysWanted } from './once.ts';
-import type { Presented, SealedCommand, SealedRequest } from './request.ts';
+import type { Executor, Presented, SealedCommand, SealedRequest } from './request.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 const MINUTE = 60_000;
@@ -62,6 +62,11 @@ function presented(name = 'deploy prod', over: Partial<Presented> = {}): Present
 
 const executor = { host: 'h', pid: 7, startTime: 's' };
 
+/** Whoever carries something out is gone when somebody looks, unless something runs. */
+function goneBut(running: readonly number[] = []): readonly Executor[] {
+  return running.length > 0 ? [] : [executor];
+}
+
 /** A log of its own: keys that may be used once are kept as the log keeps them. */
 function play() {
   const state = emptyState();
@@ -93,14 +98,25 @@ function play() {
     say: (
       id: string,
       choice: 'approve' | 'reject',
-      more: { again?: boolean; isAgent?: boolean; running?: number[] } = {},
-    ) => submit({ kind: 'approval.decide', id, choice, reason: 'because', isAgent: false, ...more }),
+      { running, ...more }: { again?: boolean; isAgent?: boolean; running?: number[] } = {},
+    ) =>
+      submit({
+        kind: 'approval.decide',
+        id,
+        choice,
+        reason: 'because',
+        isAgent: false,
+        gone: goneBut(running),
+        ...more,
+      }),
     use: (
       id: string,
       what: Presented | null = presented(),
-      more: { requester?: string; running?: number[]; dry?: boolean } = {},
-    ) => submit({ kind: 'approval.use', id, requester: 'a1', presented: what, executor, ...more }),
-    finish: (id: string, index = 0) => submit({ kind: 'approval.finish', id, index, exit: 0 }),
+      { running, ...more }: { requester?: string; running?: number[]; dry?: boolean; executor?: Executor } = {},
+    ) =>
+      submit({ kind: 'approval.use', id, requester: 'a1', presented: what, executor, gone: goneBut(running), ...more }),
+    finish: (id: string, index = 0, by = executor) =>
+      submit({ kind: 'approval.finish', id, index, executor: by, exit: 0 }),
     sweep: () => submit({ kind: 'approval.sweep' }),
   };
 }
@@ -375,6 +391,22 @@ test('a person who was faster than the report is heard, once', () => {
   expect(asked.facts.map(({ kind }) => kind)).toEqual(['approval.linked', 'approval.approved']);
   const twice = requestApproval(pen, sealed('P-3', { relays: 'P-1' }), { cast: 'c', turn: 4, attempt: 2 });
   expect(twice).toMatchObject({ id: 'P-3', status: 'pending' });
+});
+
+test('who began after somebody looked is not taken for lost, and who was given up on says nothing about the next', () => {
+  const log = approved();
+  log.use('P-1');
+  log.say('P-1', 'approve', { again: true });
+  const next = { host: 'h', pid: 8, startTime: 't' };
+  expect(log.use('P-1', presented(), { executor: next }).code).toBe('OK');
+  // Both were looked for when only the first had begun.
+  expect(log.say('P-1', 'approve', { again: true })).toMatchObject({
+    code: 'NOT_ALLOWED_NOW',
+    reason: expect.stringContaining('it runs at this moment'),
+  });
+  expect(log.use('P-1')).toMatchObject({ code: 'APPROVAL_USED', reason: expect.stringContaining('at this moment') });
+  expect(log.finish('P-1').code).toBe('NOT_ALLOWED_NOW');
+  expect(log.finish('P-1', 0, next).code).toBe('OK');
 });
 
 const LIST = ['slow one', 'deploy two', 'deploy three'];

@@ -5,9 +5,9 @@ import type { Input } from '../input.ts';
 import type { State } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { isSameCommand } from './difference.ts';
-import { type ApprovalRequest, NOT_SAID, type Origin, type SealedRequest, type Words } from './request.ts';
+import { type ApprovalRequest, type Gone, NOT_SAID, type Origin, type SealedRequest, type Words } from './request.ts';
 import { expireDue, noteUnknown, outcomeUnknown, refuse, runsNow, settle } from './settle.ts';
-import { type Approval, approvalOf, isDue, turnOf, unsettledUses } from './state.ts';
+import { type Approval, approvalOf, isDue, lostUses, turnOf, unsettledUses } from './state.ts';
 import { isUntold, POLICY, refusedUntold } from './untold.ts';
 import { finish, use } from './use.ts';
 
@@ -25,11 +25,11 @@ export function decideApproval(pen: Pen, input: Extract<Input, { kind: ApprovalR
   switch (input.kind) {
     case 'approval.request': {
       const began = input.sealed.refusal ? [] : unsettledIn(pen, input.sealed);
-      const cutOff = began.find(({ approval, uses }) => uses.some((at) => !isRunning(input, approval, at))) ?? began[0];
+      const lost = began.find((one) => isLost(one, input.gone));
+      const cutOff = lost ?? began[0];
       if (cutOff) {
-        const { approval, uses } = cutOff;
-        const isLost = uses.some((at) => !isRunning(input, approval, at));
-        return refuse(pen, approval.id, approval, isLost ? outcomeUnknown(approval.id) : runsNow(approval.id));
+        const { id } = cutOff.approval;
+        return refuse(pen, id, cutOff.approval, lost ? outcomeUnknown(id) : runsNow(id));
       }
       const granted = input.sealed.refusal ? null : grantedTo(pen, input.sealed);
       if (granted) return allow(`${granted.id}: it is approved already`, { approval: granted.id, status: 'approved' });
@@ -94,6 +94,10 @@ export function requestApproval(pen: Pen, sealed: SealedRequest, from: Origin | 
   }
   const open = cutOff ?? relayed(pen, sealed, from) ?? sameWish(pen, sealed, from);
   if (!open) {
+    for (const { id } of toldBefore(pen, sealed, from)) {
+      const reason = 'its agent was told that it may, and asks for the same again';
+      pen.write({ kind: 'approval.withdrawn', id, ...turnOf(from), what: 'grant', reason });
+    }
     ask(pen, sealed, from);
     return asked(sealed.id, 'pending');
   }
@@ -154,12 +158,9 @@ function unsettledIn({ state }: Pen, { relays, requester, cwd, commands }: Seale
   return began.toSorted((a, b) => Number(b.approval.id === relays) - Number(a.approval.id === relays));
 }
 
-function isRunning(
-  { running = {} }: Extract<Input, { kind: 'approval.request' }>,
-  { id }: Approval,
-  at: number,
-): boolean {
-  return Object.hasOwn(running, id) && running[id]?.includes(at) === true;
+/** Whether nobody is there any more who could say how one of them ended. */
+function isLost({ approval, uses }: Began, gone: Gone | undefined): boolean {
+  return lostUses(approval, gone).some((index) => uses.includes(index));
 }
 
 /** The approval that the request names, if it is the same requester's and about the same commands. */
@@ -175,6 +176,18 @@ function relayed({ state }: Pen, { relays, requester, commands }: SealedRequest,
 function wasTold(state: State, open: Approval, from: Origin | null): boolean {
   if (open.from?.cast !== from?.cast || open.from?.turn !== from?.turn) return false;
   return !from || !isUntold(state, open.id, from);
+}
+
+/** What this turn was granted for the same commands, was told of and has not used: it is not granted twice. */
+function toldBefore({ state }: Pen, { commands, cwd, requester }: SealedRequest, from: Origin | null): Approval[] {
+  return Object.values(state.approvals).filter(({ from: its, grant, uses, sealed }) => {
+    const isIts = from !== null && its?.cast === from.cast && its.turn === from.turn && sealed.requester === requester;
+    const isUnused = grant !== null && Object.keys(uses).length === 0 && sealed.cwd === cwd;
+    const [all, others] = [sealed.commands, commands];
+    const isSame =
+      all.length === others.length && all.every((one) => others.some((other) => isSameCommand(one, other)));
+    return isIts && isUnused && isSame && all.length > 0;
+  });
 }
 
 /** What was granted for the same wish and not used. */

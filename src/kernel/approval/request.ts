@@ -86,6 +86,12 @@ export type Origin = { readonly cast: string; readonly turn: number; readonly at
 /** The process that carries a command out. */
 export type Executor = { readonly host: string; readonly pid: number; readonly startTime: string };
 
+/**
+ * The executors that were looked for and are not there any more. Any other is taken to run: one may have begun since
+ * somebody looked.
+ */
+export type Gone = readonly Executor[];
+
 /** A command as it is about to be run, looked at in the same way as when it was sealed. */
 export type Presented = {
   /** Null where one of them holds a secret. */
@@ -107,8 +113,7 @@ export type ApprovalRequest =
       readonly kind: 'approval.request';
       readonly sealed: SealedRequest;
       readonly from: Origin | null;
-      /** By the id of an approval: those of its commands whose executors still run. */
-      readonly running?: Readonly<Record<string, readonly number[]>>;
+      readonly gone?: Gone;
     }
   | {
       readonly kind: 'approval.decide';
@@ -118,8 +123,7 @@ export type ApprovalRequest =
       readonly isAgent: boolean;
       /** What may have run before a crash may run once more. */
       readonly again?: boolean;
-      /** The commands whose executors still run, by their places. */
-      readonly running?: readonly number[];
+      readonly gone?: Gone;
     }
   | {
       readonly kind: 'approval.use';
@@ -130,7 +134,7 @@ export type ApprovalRequest =
       /** What a line of shell has around the call, or makes of it. */
       readonly around?: readonly Difference[];
       readonly executor: Executor;
-      readonly running?: readonly number[];
+      readonly gone?: Gone;
       /** Only whether it would be allowed: nothing is used up. */
       readonly dry?: boolean;
     }
@@ -138,6 +142,8 @@ export type ApprovalRequest =
       readonly kind: 'approval.finish';
       readonly id: string;
       readonly index: number;
+      /** Who carried it out: one that was given up on does not speak for the one that came after it. */
+      readonly executor: Executor;
       /** Null where it was ended by a signal or could not be started. */
       readonly exit: number | null;
       readonly note?: string;

@@ -3,7 +3,8 @@ import type { Pen } from '../cast/pen.ts';
 import type { Input } from '../input.ts';
 import { allow, type Denied, type Details, deny, type Verdict } from '../verdict.ts';
 import { type Past, pastOf } from './once.ts';
-import { type Approval, approvalOf, isDue, turnOf, unsettledUses } from './state.ts';
+import { type Approval, approvalOf, isDue, lostUses, turnOf, unsettledUses } from './state.ts';
+import { isTurnOver } from './withdraw.ts';
 
 type Decision = Extract<Input, { kind: 'approval.decide' }>;
 
@@ -78,10 +79,10 @@ export function refuse(pen: Pen, id: string, approval: Pick<Approval, 'from'> | 
   return refusal;
 }
 
-function approve(pen: Pen, approval: Approval, { again = false, running = [], reason, ...input }: Decision): Verdict {
+function approve(pen: Pen, approval: Approval, { again = false, gone, reason, ...input }: Decision): Verdict {
   const { id, sealed, grant, from } = approval;
   const open = unsettledUses(approval);
-  const lost = open.filter((index) => !running.includes(index));
+  const lost = lostUses(approval, gone);
   const until = pen.at + sealed.grantMs;
   const granted = { kind: 'approval.approved', id, ...turnOf(from), by: input.by, reason, until } as const;
   if (!grant) {
@@ -95,6 +96,10 @@ function approve(pen: Pen, approval: Approval, { again = false, running = [], re
   if (!again) {
     const reason = `${id} ${UNKNOWN}. Find out whether it did its work: ${settledBy(id)}`;
     return deny('OUTCOME_UNKNOWN', reason, { approval: id, commands: lost });
+  }
+  if (isTurnOver(pen.state.casts[from?.cast ?? ''], approval)) {
+    const why = `${id}: the turn that asked for it is over, and nobody could run it again; find out whether it did its work, then \`baton reject ${id} --reason …\` settles it`;
+    return deny('NOT_ALLOWED_NOW', why, { approval: id });
   }
   noteUnknown(pen, approval, lost);
   pen.write({ ...granted, again: lost });
@@ -128,7 +133,16 @@ export function runsNow(id: string): Denied {
 }
 
 /** What is approved and not used can be taken back; what nobody knows the end of is left at that. */
-function reject(pen: Pen, { id, from }: Approval, { by, reason }: Decision): Verdict {
+function reject(pen: Pen, approval: Approval, { by, reason, gone }: Decision): Verdict {
+  const { id, from, uses } = approval;
+  const lost = lostUses(approval, gone);
+  const running = unsettledUses(approval).find((index) => !lost.includes(index));
+  if (running !== undefined) {
+    const { pid, host } = uses[running]?.executor ?? {};
+    const stop = `end process ${pid} on ${host}${from ? `, or \`baton abort ${from.cast}\`` : ''}`;
+    const why = `${id}: it runs at this moment, and saying no does not stop it; to stop it ${stop}. Say no when it has ended`;
+    return deny('NOT_ALLOWED_NOW', why, { approval: id });
+  }
   pen.write({ kind: 'approval.rejected', id, ...turnOf(from), by, reason });
   return allow(`${id} is rejected`, { approval: id });
 }

@@ -1,5 +1,5 @@
 // The approvals that are open: those that wait for a person, and those that were granted and are not used up.
-import type { Executor, Origin, SealedRequest } from './request.ts';
+import type { Executor, Gone, Origin, SealedRequest } from './request.ts';
 
 /** By id. What is rejected, expired or used up is in the log and not here. */
 export type Approvals = Record<string, Approval>;
@@ -43,6 +43,18 @@ export function unsettledUses({ uses }: Approval): readonly number[] {
   return Object.entries(uses).flatMap(([index, { phase }]) =>
     phase === 'started' || phase === 'unknown' ? [Number(index)] : [],
   );
+}
+
+/** Those of them whose executors are gone. */
+export function lostUses(approval: Approval, gone: Gone = []): readonly number[] {
+  return unsettledUses(approval).filter((index) => {
+    const executor = approval.uses[index]?.executor;
+    return executor !== undefined && gone.some((one) => isSameExecutor(one, executor));
+  });
+}
+
+export function isSameExecutor(a: Executor, b: Executor): boolean {
+  return a.host === b.host && a.pid === b.pid && a.startTime === b.startTime;
 }
 
 export function isUnsettled(approval: Approval): boolean {

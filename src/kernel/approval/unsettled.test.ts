@@ -26,18 +26,19 @@ const wish = { operation: 'deploy', exact_content: 'deploy', rollback: 'none', v
 const asks = asBlock(reportOf('APPROVAL_REQUEST', { more: { approval_request: wish } }));
 const done = asBlock(reportOf('COMPLETE'));
 
+const executor = { host: 'h', pid: 7, startTime: 's' };
 const uses = (id: string, name = 'deploy'): Request => ({
-  ...{ kind: 'approval.use', id, requester: 'a1', executor: { host: 'h', pid: 7, startTime: 's' } },
+  ...{ kind: 'approval.use', id, requester: 'a1', executor, gone: [executor] },
   presented: {
     ...{ argv: [name], marks: [`0:${name}`], seal: 's', cwd: '/w', programs: {}, places: {}, files: {} },
     ...{ envMarks: {}, policy: 'p', log: 'l', keyId: 'k' },
   },
 });
-const says = (choice: 'approve' | 'reject', again = false, running: readonly number[] = []): Request => ({
-  ...{ kind: 'approval.decide', id: 'P-1', choice, reason: 'it ran', isAgent: false, running },
+const says = (choice: 'approve' | 'reject', again = false, gone = [executor]): Request => ({
+  ...{ kind: 'approval.decide', id: 'P-1', choice, reason: 'it ran', isAgent: false, gone },
   ...(again ? { again } : {}),
 });
-const finish: Request = { kind: 'approval.finish', id: 'P-1', index: 0, exit: 0 };
+const finish: Request = { kind: 'approval.finish', id: 'P-1', index: 0, executor, exit: 0 };
 
 /** Turn 1 was allowed to run P-1; its second attempt began it, and nobody has said how it ended. */
 function begun(commands = [command('deploy')]): Play {
@@ -99,7 +100,7 @@ test.each(OTHER)('%s is asked for anew', (_what, over) => {
 
 test.each(SAME)('asked for outside of a report, %s, it is refused with what to report', (_what, over) => {
   const cast = begun();
-  const asked = cast.tell({ kind: 'approval.request', sealed: sealed('P-2', over), from: null });
+  const asked = cast.tell({ kind: 'approval.request', sealed: sealed('P-2', over), from: null, gone: [executor] });
   expect(asked).toMatchObject({ code: 'OUTCOME_UNKNOWN', details: { approval: 'P-1' } });
   expect(asked.reason).toContain('report APPROVAL_REQUEST with approval_request.approval_id "P-1"');
   expect(cast.all('approval.refused')).toMatchObject([{ id: 'P-1', code: 'OUTCOME_UNKNOWN', turn: 1 }]);
@@ -109,11 +110,11 @@ test.each(SAME)('asked for outside of a report, %s, it is refused with what to r
 test('asked for outside of a report while it runs, it is refused with that', () => {
   const cast = begun();
   const request = { kind: 'approval.request', sealed: sealed('P-2'), from: null } as const;
-  const asked = cast.tell({ ...request, running: { 'P-1': [0] } });
+  const asked = cast.tell(request);
   expect(asked).toMatchObject({ code: 'APPROVAL_USED', details: { approval: 'P-1' } });
   expect(asked.reason).toContain('P-1 runs at this moment');
   expect(cast.all('approval.refused')).toMatchObject([{ id: 'P-1', code: 'APPROVAL_USED', turn: 1 }]);
-  expect(cast.tell({ ...request, running: { 'P-9': [0], 'P-1': [1] } }).code).toBe('OUTCOME_UNKNOWN');
+  expect(cast.tell({ ...request, gone: [executor] }).code).toBe('OUTCOME_UNKNOWN');
 });
 
 test('of a list the person is asked about what began, and about nothing else', () => {
@@ -125,11 +126,52 @@ test('of a list the person is asked about what began, and about nothing else', (
 
 test('what of a list has not begun when its turn is over does not begin any more', () => {
   const cast = begun([command('deploy'), command('look')]);
-  cast.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt: 2, output: done });
-  expect(cast.cast.status).toBe('completed');
+  cast.tell({ kind: 'cast.abort', cast: 'c', reason: 'enough' });
   expect(cast.tell(uses('P-1', 'look')).code).toBe('APPROVAL_WITHDRAWN');
-  expect(cast.tell(says('approve', true)).code).toBe('OK');
-  expect(cast.tell(uses('P-1')).code).toBe('OK');
+  expect(cast.tell(says('approve', true))).toMatchObject({
+    code: 'NOT_ALLOWED_NOW',
+    reason: expect.stringContaining('the turn that asked for it is over'),
+  });
+  expect(cast.tell(says('reject')).code).toBe('OK');
+  expect(cast.state.approvals).toEqual({});
+});
+
+test.each<[string, Request, RegExp]>([
+  ['a person has settled it', says('reject'), /P-1 was rejected: it ran/],
+  ['it has come to its end', finish, /P-1 has come to its end: exit 0/],
+])('an agent that is done is not, before %s', (_what, settles, told) => {
+  const cast = begun();
+  const early = cast.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt: 2, output: done });
+  expect(early.code).toBe('OUTCOME_UNKNOWN');
+  expect(cast.cast).toMatchObject({ status: 'waiting', code: 'OUTCOME_UNKNOWN' });
+  expect([cast.all('turn.accepted'), cast.all('report.noted').length]).toEqual([[], 1]);
+  expect(cast.tell(settles).code).toBe('OK');
+  expect(cast.all('turn.answered').at(-1)?.text).toMatch(told);
+  cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 3 });
+  cast.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt: 3, output: done });
+  expect(cast.cast.status).toBe('completed');
+  expect(replayed(cast.entries)).toEqual(cast.state);
+});
+
+test('while it runs nobody says no to it', () => {
+  const cast = begun();
+  const no = cast.tell(says('reject', false, []));
+  expect(no).toMatchObject({
+    code: 'NOT_ALLOWED_NOW',
+    reason: expect.stringContaining('end process 7 on h, or `baton abort c`'),
+  });
+  expect(Object.keys(cast.state.approvals)).toEqual(['P-1']);
+});
+
+test('what is asked for again is granted once', () => {
+  const cast = play({ config, agents: { Ops: [asks, asks, done] }, hold: true });
+  cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 1 });
+  report(cast, 1, sealed('P-1'));
+  cast.tell(says('approve'));
+  cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 2 });
+  report(cast, 2, sealed('P-2', { commands: [command('deploy')] }));
+  expect(Object.keys(cast.state.approvals)).toEqual(['P-2']);
+  expect(cast.all('approval.withdrawn')).toMatchObject([{ id: 'P-1', what: 'grant', turn: 1 }]);
 });
 
 test('whoever would run it again is told what to report', () => {
@@ -163,7 +205,7 @@ test('nothing else carries the cast on', () => {
   const cast = cutOff();
   const before = cast.facts.length;
   expect(cast.tell(says('approve')).code).toBe('OUTCOME_UNKNOWN');
-  expect(cast.tell(says('approve', true, [0])).reason).toContain('it runs at this moment');
+  expect(cast.tell(says('approve', true, [])).reason).toContain('it runs at this moment');
   expect(cast.tell({ kind: 'cast.resume', cast: 'c', reason: '' }).reason).toContain('baton approve P-1 --again');
   const answer = cast.tell({ kind: 'turn.answer', cast: 'c', output: 'go on' });
   expect(answer.reason).toContain('use: baton approve P-1 --again or baton reject P-1');

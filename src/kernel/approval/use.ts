@@ -6,9 +6,9 @@ import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { differencesOf, isSameCommand, nearestCommand, spoken } from './difference.ts';
 import type { Difference } from './fact.ts';
 import { pastOf } from './once.ts';
-import type { Presented } from './request.ts';
+import type { Gone, Presented } from './request.ts';
 import { noteUnknown, outcomeUnknown, refusalOfClosed, refuse, runsNow } from './settle.ts';
-import { type Approval, approvalOf, isPast, turnOf, unsettledUses } from './state.ts';
+import { type Approval, approvalOf, isPast, isSameExecutor, lostUses, turnOf, unsettledUses } from './state.ts';
 import { isTurnOver } from './withdraw.ts';
 
 type Wish = Extract<Input, { kind: 'approval.use' }>;
@@ -41,7 +41,7 @@ export function use(pen: Pen, input: Wish, expired: ReadonlySet<string>): Verdic
   if (matching.length === 0)
     return mismatch(pen, approval, differencesAt(approval, nearestCommand(sealed, presented), presented));
   const index = matching.find((at) => isFree(approval, at));
-  if (index === undefined) return refusalOfRepeat(pen, approval, matching, input.running ?? []);
+  if (index === undefined) return refusalOfRepeat(pen, approval, matching, input.gone);
   const over = overFor(pen, approval, index);
   if (over) return refuse(pen, id, approval, refusalOfClosed(id, over));
   const differences = differencesAt(approval, index, presented);
@@ -69,16 +69,12 @@ function isFree({ uses }: Approval, index: number): boolean {
 }
 
 /** It ran, runs, or may have run. */
-function refusalOfRepeat(
-  pen: Pen,
-  approval: Approval,
-  matching: readonly number[],
-  running: readonly number[],
-): Denied {
+function refusalOfRepeat(pen: Pen, approval: Approval, matching: readonly number[], gone: Gone | undefined): Denied {
   const { id } = approval;
-  const lost = unsettledUses(approval).find((index) => matching.includes(index) && !running.includes(index));
+  const isOne = (index: number) => matching.includes(index);
+  const lost = lostUses(approval, gone).find(isOne);
   if (lost === undefined) {
-    const isRunning = matching.some((index) => running.includes(index));
+    const isRunning = unsettledUses(approval).some(isOne);
     return refuse(pen, id, approval, isRunning ? runsNow(id) : refusalOfClosed(id, 'used'));
   }
   noteUnknown(pen, approval, [lost]);
@@ -106,11 +102,12 @@ function mismatch(pen: Pen, { id, from }: Approval, differences: readonly Differ
 }
 
 export function finish(pen: Pen, input: Extract<Input, { kind: 'approval.finish' }>): Verdict {
-  const { id, index, exit, note } = input;
+  const { id, index, exit, note, executor } = input;
   const approval = approvalOf(pen.state.approvals, id);
-  const phase = approval?.uses[index]?.phase;
+  const use = approval?.uses[index];
+  const isOpen = (use?.phase === 'started' || use?.phase === 'unknown') && isSameExecutor(use.executor, executor);
   // A run that a person has given up on may still come to its end; what the person said stays.
-  if (!approval || (phase !== 'started' && phase !== 'unknown')) {
+  if (!approval || !isOpen) {
     return deny('NOT_ALLOWED_NOW', `command ${index} of ${id} does not run`, { approval: id });
   }
   const told = note === undefined ? {} : { note };

@@ -20,7 +20,7 @@ import { lose } from './lose.ts';
 import { fail, materiaOf, type Pen, socketOf } from './pen.ts';
 import { planIn, takePlan } from './plan.ts';
 import { readOutput } from './read-output.ts';
-import { artifactsOf, learn, refusalOfApproval, takeReport, unfinished } from './report.ts';
+import { artifactsOf, begunIn, holdForOutcome, learn, refusalOfApproval, takeReport, unfinished } from './report.ts';
 import { resetCursors } from './reset-cursors.ts';
 import { route } from './route.ts';
 import type { Spending } from './spend.ts';
@@ -87,9 +87,12 @@ function conclude(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen: Se
     warn(pen, cast);
     return verdict;
   }
+  const isBlocked = handoff.outcome === 'blocked' && !canRework(cast, turn);
+  const begun = isBlocked ? null : begunIn(pen, cast, turn);
+  if (begun) return holdForOutcome(pen, cast, turn, answered, touchedIn(seen), begun);
   const plan = planIn(pen, cast, turn, handoff);
   if (!plan.ok) return refuse(pen, cast, turn, output, { ...answered, ...touchedIn(seen) }, plan.refusal);
-  if (handoff.outcome === 'blocked' && !canRework(cast, turn)) return stopBlocked(pen, cast, turn, answered, seen);
+  if (isBlocked) return stopBlocked(pen, cast, turn, answered, seen);
   return accept(pen, cast, turn, answered, seen, plan.facts);
 }
 

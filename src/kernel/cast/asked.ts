@@ -12,6 +12,7 @@ import { hearsWhenBlocked, tellBlocked } from './blocked.ts';
 import { chosenMateria } from './choice.ts';
 import { cut } from './cut.ts';
 import { startReady } from './dispatch.ts';
+import { refusalOfLate } from './expired.ts';
 import { materiaOf, type Pen } from './pen.ts';
 import { collapse } from './rework.ts';
 import { isScripted } from './script.ts';
@@ -106,11 +107,9 @@ export function takeAnswer(pen: Pen, cast: Cast, input: Extract<Input, { kind: '
     return deny('NOT_ALLOWED_NOW', `turns ${ids.join(', ')} wait; name one with --turn`, { waiting: ids });
   }
   if (turn.asks?.what === 'approval') {
-    const { approval, until } = turn.asks;
-    if (until !== undefined && pen.at >= until && !waitsForOutcome(pen, turn)) {
-      const over = `turn ${turn.id} waits for no answer: the permission ${approval} that it asked for has expired, and its agent is told that`;
-      return deny('APPROVAL_EXPIRED', over, { approval });
-    }
+    const { approval } = turn.asks;
+    const late = refusalOfLate(pen, cast, turn);
+    if (late) return late;
     const yes = `baton approve ${approval}${waitsForOutcome(pen, turn) ? ' --again' : ''}`;
     const reason = `turn ${turn.id} waits for a decision about ${approval}; use: ${yes} or baton reject ${approval}`;
     return deny('NOT_ALLOWED_NOW', reason, { approval });

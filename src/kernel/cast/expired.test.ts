@@ -120,6 +120,7 @@ test.each([
   ['approve', { kind: 'approval.decide', id: 'P-1', choice: 'approve', reason: '', isAgent: false }],
   ['reject', { kind: 'approval.decide', id: 'P-1', choice: 'reject', reason: 'no', isAgent: false }],
   ['answer', { kind: 'turn.answer', cast: 'c', turn: 1, output: 'x' }],
+  ['decide', { kind: 'turn.decide', cast: 'c', turn: 1, choice: 'accept' }],
 ] as const)('%s comes too late, and the agent that waits is told', (_name, request) => {
   const cast = asking();
   expect(cast.tell(request, END)).toMatchObject({

@@ -1,6 +1,9 @@
 // A permission that nobody gave in time. It is over at its time, whether or not anybody has noted that down yet; whoever only
 // looks says so, and whoever carries the cast on notes it.
-import type { CastStatus } from '../state.ts';
+import { approvalOf, isUnsettled } from '../approval/state.ts';
+import type { Cast, CastStatus, Turn } from '../state.ts';
+import { type Denied, deny } from '../verdict.ts';
+import type { Pen } from './pen.ts';
 
 /** The words with which a cast stands; `until` is the end of the permission it waits for. */
 export type Stands = {
@@ -22,4 +25,16 @@ export function saidNow(cast: string, stands: Stands, now: number): Pick<Stands,
   const when = new Date(until).toISOString();
   const told = `nobody decided in time: the permission it asked for expired at ${when}; the agent is told when you carry on with: baton continue ${cast}`;
   return { code: 'APPROVAL_EXPIRED', reason: told };
+}
+
+/**
+ * Why nothing can be said to a turn any more about the permission it waits for; null while that can still be given, and where
+ * it was, began, and nobody knows how it ended, which does not expire.
+ */
+export function refusalOfLate({ state, at }: Pen, cast: Cast, { id, asks }: Turn): Denied | null {
+  const { approval, until = at + 1 } = asks ?? {};
+  const stored = approvalOf(state.approvals, approval ?? '');
+  if (!approval || at < until || (stored && isUnsettled(stored))) return null;
+  const reason = `turn ${id} waits for nobody: the permission ${approval} that it asked for has expired. Its agent is told that and goes on; should the cast stand still, carry it on with: baton continue ${cast.id}`;
+  return deny('APPROVAL_EXPIRED', reason, { approval });
 }

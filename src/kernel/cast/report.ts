@@ -3,7 +3,8 @@
 import { requestApproval } from '../approval/decide.ts';
 import { wishOf } from '../approval/plain-sight.ts';
 import type { SealedRequest } from '../approval/request.ts';
-import { approvalOf, unsettledUses } from '../approval/state.ts';
+import { noteUnknown, outcomeUnknown } from '../approval/settle.ts';
+import { type Approval, approvalOf, isUnsettled, unsettledUses } from '../approval/state.ts';
 import type { Handoff } from '../dialect.ts';
 import type { Answered, Touched } from '../fact.ts';
 import type { Seen } from '../gate/accept.ts';
@@ -68,6 +69,40 @@ export function takeReport(
   learn(pen, cast, turn, handoff, seen.artifacts);
   if (outcome === 'ask') answerFromScript(pen, cast, turn);
   return allow(`turn ${turn.id} reported ${statusOf(outcome)}`);
+}
+
+/**
+ * What the agent of this turn was allowed to run, began, and is not known to have ended. A turn that is accepted leaves
+ * nobody who could settle it.
+ */
+export function begunIn({ state }: Pen, cast: Cast, turn: Turn): Approval | null {
+  if (!reportsStatus(cast, turn.socket)) return null;
+  const own = Object.values(state.approvals).filter(({ from }) => from?.cast === cast.id && from.turn === turn.id);
+  return own.find(isUnsettled) ?? null;
+}
+
+/** Its report is not taken, and the turn waits until a person, or the end of the command itself, has settled that. */
+export function holdForOutcome(
+  pen: Pen,
+  cast: Cast,
+  turn: Turn,
+  { output, handoff, usage, agent, scrubbed }: Answered,
+  { touched }: { readonly touched?: Touched },
+  approval: Approval,
+): Verdict {
+  const { id, sealed } = approval;
+  noteUnknown(pen, approval, unsettledUses(approval));
+  pen.write({
+    kind: 'turn.reported',
+    ...{ cast: cast.id, turn: turn.id, attempt: turn.attempt },
+    ...{ outcome: 'approval', output, payload: handoff.payload, note: wishOf(begunOf(pen, sealed)), usage },
+    progress: { status: 'APPROVAL_REQUEST', inProgressCount: 0 },
+    approval: id,
+    ...(scrubbed.length > 0 ? { scrubbed } : {}),
+    ...(touched ? { touched } : {}),
+    ...(agent ? { agent } : {}),
+  });
+  return outcomeUnknown(id, { turn: turn.id });
 }
 
 /** Of a list only what began: about the rest there is nothing to find out. */

@@ -7,6 +7,7 @@ import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
 import { decideBlocked, hearsWhenBlocked, reopenTurn } from './blocked.ts';
 import { elapsedOf, exhausted, refilled, tokensOf } from './budget.ts';
+import { refusalOfLate } from './expired.ts';
 import { startDue } from './held.ts';
 import { fillAllLanes } from './lanes.ts';
 import { carriesOn } from './merge-back.ts';
@@ -160,6 +161,8 @@ function decideAsking(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input, { 
   const { choice, reason = '' } = input;
   if (isOver(cast.status)) return deny('NOT_ALLOWED_NOW', `cast ${cast.id} has ${cast.status} already`);
   if (choice === 'accept') {
+    const late = refusalOfLate(pen, cast, turn);
+    if (late) return late;
     const how = turn.asks?.what === 'approval' ? `baton approve ${turn.asks.approval}` : `baton answer ${cast.id}`;
     return deny('NOT_ALLOWED_NOW', `turn ${turn.id} has handed nothing in yet; it waits for: ${how}`);
   }

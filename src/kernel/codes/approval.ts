@@ -28,7 +28,7 @@ export const APPROVAL_CODES = {
     retry: 'person',
     means: 'nobody decided in time, or what was approved was not run in time',
     cause: 'approvals.pendingHours or approvals.grantMinutes went by',
-    fix: 'ask again; a new approval is made, and a person decides anew',
+    fix: 'ask again; a new approval is made, and a person decides anew; a cast that waits for it tells its agent when it is carried on, with `baton continue CAST`',
   },
   APPROVAL_WITHDRAWN: {
     http: 410,

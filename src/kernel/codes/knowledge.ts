@@ -13,8 +13,9 @@ export const KNOWLEDGE_CODES = {
     http: 422,
     retry: 'repaired',
     means: 'what was to be written is what a running system happens to be at the moment',
-    cause: 'a value looks like an address, a count of what runs, a runtime status or an id that a cloud gave',
-    fix: 'leave out the places that the reason names; write what exists in the project, and look the rest up when it is needed',
+    cause:
+      'the words on the way to a value name something that runs, and how many there are, how it is or where it is; or a text has the form of an address or of an id that a cloud gave',
+    fix: 'leave out the places that the reason names; write what exists in the project, what is wanted below a word such as `spec` or `desired`, and look the rest up when it is needed',
   },
   SECTION_NAME_INVALID: {
     http: 422,

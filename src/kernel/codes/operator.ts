@@ -90,9 +90,10 @@ export const OPERATOR_CODES = {
   MISSING_VALIDATOR: {
     http: 503,
     retry: 'later',
-    means: 'a required validator could not be run',
-    cause: 'a checker that the packet names is not declared, not installed, or cannot be started here',
-    fix: 'make the validator available; nothing passes unchecked',
+    means: 'what has to be checked cannot be checked here',
+    cause:
+      'a checker or schema that is asked for is not declared, not installed, or cannot be used; or nobody can tell which files were changed, because the folder has too many of them, git fails in it, or nobody looked when the task was claimed',
+    fix: 'make the checker available, or mend what the reason says of the folder; nothing passes unchecked',
   },
   UNTRUSTED_CONTEXT_BLOCK: {
     http: 422,

@@ -11,8 +11,8 @@ export function liveForm(text: string): string | undefined {
   if (form) return form[1];
   const prose = text.slice(0, PROSE_CHARS_MAX);
   if (hasAddress(prose)) return 'an IP address';
-  if (COUNTED.some((pattern) => pattern.test(prose))) return 'a count of what runs';
-  return FAULT_NOW.test(prose) ? 'a runtime status' : undefined;
+  if (isSaid(prose, COUNTED)) return 'a count of what runs';
+  return isSaid(prose, FAULT_NOW) ? 'a runtime status' : undefined;
 }
 
 // All eight groups, or fewer around one gap; with a digit, for there are words of these letters only.
@@ -45,20 +45,34 @@ const FIXED_ADDRESS = /^(?:127\.|0\.0\.0\.0$|255\.|169\.254\.169\.254$|8\.8\.[48
 
 function hasAddress(text: string): boolean {
   for (const [address, ...parts] of text.matchAll(IPV4)) {
-    if (parts.every((part) => Number(part) <= 255) && !FIXED_ADDRESS.test(address)) return true;
+    if (parts.every((part) => Number(part) <= 255) && !isFixedAddress(address)) return true;
   }
   return false;
 }
 
-const THINGS = '(?:pods?|replicas?|instances?|nodes?|containers?|tasks?)';
-const COUNTED = [
-  new RegExp(`(?<!\\d)\\d{1,6} {0,2}(?:/|of) {0,2}\\d{1,6} ${THINGS}(?![a-z])`, 'i'),
-  new RegExp(
-    `(?<!\\d)\\d{1,6} ${THINGS} (?:are |is |currently ){0,2}(?:running|ready|up|healthy|available)(?![a-z])`,
-    'i',
-  ),
-];
+export function isFixedAddress(address: string): boolean {
+  return FIXED_ADDRESS.test(address) || address === '::' || address === '::1';
+}
 
+const THINGS = '(?:pods?|replicas?|instances?|nodes?|containers?|tasks?)';
+const STATES = '(?:running|ready|up|down|healthy|unhealthy|available|unavailable|failing)';
+const COUNTED = new RegExp(
+  `(?<![\\d.])\\d{1,6}(?: {0,2}(?:/|of) {0,2}\\d{1,6})? ${THINGS} (?:are |is |currently ){0,2}${STATES}(?![a-z])|^\\d{1,6} {0,2}/ {0,2}\\d{1,6} ${THINGS}$`,
+  'gi',
+);
 // That something is in such a state is said of now; the word alone may stand in advice about it.
 const FAULT_NOW =
-  /(?:^|[^a-z])(?:is|are|now|currently) (?:now |currently |in ){0,2}(?:crashloopbackoff|imagepullbackoff|errimagepull|oomkilled)(?![a-z])/i;
+  /(?<![a-z])(?:is|are|now|currently) (?:now |currently |in ){0,2}(?:crashloopbackoff|imagepullbackoff|errimagepull|oomkilled)(?![a-z])/gi;
+
+const CLAUSE_CHARS_MAX = 100;
+// What comes after these in a sentence is a condition or a demand, and true at any time.
+const ADVICE =
+  /(?<![a-z])(?:if|when|whenever|once|until|unless|while|after|before|should|must|needs?|requires?|ensure|expects?|at least|at most|up to|minimum|maximum|in case)(?![a-z])[^.;!?\n]*$/i;
+
+/** Whether it is said somewhere in the text other than in advice. */
+function isSaid(text: string, what: RegExp): boolean {
+  for (const { index } of text.matchAll(what)) {
+    if (!ADVICE.test(text.slice(Math.max(0, index - CLAUSE_CHARS_MAX), index))) return true;
+  }
+  return false;
+}

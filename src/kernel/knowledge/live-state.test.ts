@@ -68,8 +68,8 @@ const LIVE: [JsonObject, string][] = [
   [{ web: { healthy: true } }, 's.web.healthy'],
   [{ oidc: { bindings: ['serviceAccount:a'] } }, 's.oidc.bindings'],
   [{ note: 'the web pod is CrashLoopBackOff' }, 's.note'],
-  [{ pod_counts: { api: 3 } }, 's.pod_counts'],
-  [{ podCounts: { api: 3 } }, 's.podCounts'],
+  [{ pod_counts: { api: 3 } }, 's.pod_counts.api'],
+  [{ podCounts: { api: 3 } }, 's.podCounts.api'],
   [{ pods: { api: 3 } }, 's.pods.api'],
   [{ cluster: { replicas: { web: '2' } } }, 's.cluster.replicas.web'],
   [{ node_counts: { eu: 4 } }, 's.node_counts.eu'],
@@ -79,10 +79,9 @@ const LIVE: [JsonObject, string][] = [
   [{ load_balancers: [{ name: 'web-lb' }] }, 's.load_balancers[0].name'],
   [{ iam: { derived_bindings: ['a'] } }, 's.iam.derived_bindings'],
   [{ derivedBindings: ['a'] }, 's.derivedBindings'],
-  [{ ready: '2/2' }, 's.ready'],
   [{ web: { replicas: '2 / 3' } }, 's.web.replicas'],
-  [{ web: { ready: '0/3' } }, 's.web.ready'],
-  [{ available: '2/3' }, 's.available'],
+  [{ deployments: { web: { ready: '0/3' } } }, 's.deployments.web.ready'],
+  [{ kind: 'Deployment', available: '2/3' }, 's.available'],
   [{ pods: { api: { running: '2/3' } } }, 's.pods.api.running'],
   [{ pods: [{ name: 'api', running: 2 }] }, 's.pods[0].running'],
   [{ pods: [{ name: 'api', count: 3 }] }, 's.pods[0].count'],
@@ -104,6 +103,7 @@ test.each(LIVE)('%j is live state at %s', (payload, place) => {
 });
 
 const STATIC: JsonObject[] = [
+  { ready: '2/2', web: { ready: '0/3' }, available: '2/3' },
   { support: { available: '24/7' }, available: '24/7', ready: '24 / 7', tasks: { running: '24/5' } },
   { shifts: { running: '1/2', available: '8/16' } },
   { containers: { uid: 1000, user: 0, runAsGroup: 0, user_id: 5 } },
@@ -171,6 +171,37 @@ const STATIC: JsonObject[] = [
 
 test.each(STATIC)('%j exists whether anything runs or not', (payload) => {
   expect(placesIn(payload)).toEqual([]);
+});
+
+const SECTIONS: [string, JsonObject, string[]][] = [
+  ['pods', { web: { ready: '2/2' } }, ['pods.web.ready']],
+  ['nodes', { total: 4 }, ['nodes.total']],
+  ['limits', { pods: 110 }, []],
+  ['services', { release: { ready: '1/2' }, available: '9/17' }, []],
+  ['deployments', { release: { ready: '1/2' } }, []],
+];
+
+test.each(SECTIONS)('the section %s says what %j is about: %j', (section, payload, places) => {
+  const findings: Finding[] = [];
+  findLiveState(payload, section, findings);
+  expect(findings.map(({ path }) => path)).toEqual(places);
+});
+
+const WHY: [JsonObject, string][] = [
+  [{ pods: { shop: { api: { count: 2 } } } }, 'a count of what runs (pods, count)'],
+  [{ instances: { web: { state: 'pending' } } }, 'a runtime status (instances, state, pending)'],
+  [{ cpuUsage: '41%' }, 'a measurement (cpu, usage)'],
+  [{ vpcId: 'x' }, 'the id of a network (vpc, id)'],
+  [{ load_balancers: { main: 'web-7f3' } }, 'the name or address of a load balancer (loadbalancers, main)'],
+  [{ publicIp: 'x' }, 'an IP address (public, ip)'],
+  [{ oidc: { bindings: ['a'] } }, 'a derived IAM binding (oidc, bindings)'],
+  [{ note: '3/3 pods ready' }, 'a count of what runs'],
+];
+
+test.each(WHY)('%j is refused with the words that say so: %s', (payload, why) => {
+  const findings: Finding[] = [];
+  findLiveState(payload, 's', findings);
+  expect(findings[0]?.message).toBe(`${why} changes without a trace here; look it up when it is needed`);
 });
 
 test('a text of any length and nesting is looked through quickly', () => {

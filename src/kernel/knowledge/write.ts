@@ -120,11 +120,13 @@ export function setSection(pen: Pen, input: Extract<Input, { kind: 'context.writ
   findLiveState(payload, section, findings);
   const merged = merge(pen.state.knowledge, section, payload, replace);
   if ('code' in merged) return deny(merged.code, `${textOf(section)}: ${merged.why}`, { section: textOf(section) });
-  const warnings = [...findings, ...merged.findings].map(({ code }) => code).slice(0, WARNINGS_MAX);
+  const found = [...findings, ...merged.findings].slice(0, WARNINGS_MAX);
+  const warnings = found.map(({ code }) => code);
+  const why = found.map(({ message }) => message);
   if (merged.fact) pen.write({ ...merged.fact, author: by });
   const version = sectionOf(pen.state.knowledge, section)?.version ?? 0;
   const reason = merged.fact ? `${section} is at version ${version}` : `${section} holds all of it already`;
-  return allow(reason, { section, version, changed: merged.fact !== null, warnings });
+  return allow(reason, { section, version, changed: merged.fact !== null, warnings, why });
 }
 
 /** A person gives a section the value of an earlier version. What came since stays in the log. */

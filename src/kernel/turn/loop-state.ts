@@ -2,7 +2,7 @@
 // left and the threshold is not reached, is held, and the agent goes on with its loop; that is no broken report, and it comes
 // to its end with the iterations that the agent itself named.
 import { isObject, isString, type Json, type JsonObject } from '../json.ts';
-import type { Denied } from '../verdict.ts';
+import { type Denied, deny } from '../verdict.ts';
 import { integerOf, numberOf } from './coerced-number.ts';
 
 export type LoopState = {
@@ -57,12 +57,28 @@ export function isOnlyLoop({ code, details }: Denied): boolean {
 /** How the loop goes on after a refusal that is about nothing else; null where its iterations, or ours, are spent. */
 export function heldLoop(refusal: Denied, heldBefore: number): HeldLoop | null {
   if (!isOnlyLoop(refusal)) return null;
-  const [code = ''] = textsIn(refusal.details.missing);
-  const [, iteration = '', max = '', metric = '', threshold = ''] = PARTS.exec(code) ?? [];
-  if (!(heldBefore < Math.min(Number(max), HELD_MAX))) return null;
+  const { code, iteration, max, metric, threshold } = partsIn(refusal);
+  if (!(heldBefore < roundsMax(max))) return null;
   const said = `COMPLETE at iteration ${iteration} of ${max}`;
   const told = `COMPLETE is held (${code}): the metric is ${metric}, below its threshold of ${threshold}, and iterations are left. Go on with the next iteration, and report COMPLETE when the threshold is reached or the iterations are used up.`;
   return { round: heldBefore + 1, said, told };
+}
+
+/** How a held COMPLETE is told to people. The code of its fact is that of a broken report, which it is not. */
+export function toldOfHeld(refusal: Denied, { round }: Pick<HeldLoop, 'round'>): Denied {
+  const { iteration, max, metric, threshold } = partsIn(refusal);
+  const reason = `COMPLETE is held, round ${round} of ${roundsMax(max)}: at iteration ${iteration} of ${max} the metric is ${metric}, below its threshold of ${threshold}`;
+  return deny('LOOP_STATE_INCOMPLETE', reason, refusal.details);
+}
+
+function roundsMax(max: string): number {
+  return Math.min(Number(max), HELD_MAX);
+}
+
+function partsIn({ details }: Denied) {
+  const [code = ''] = textsIn(details.missing);
+  const [, iteration = '', max = '', metric = '', threshold = ''] = PARTS.exec(code) ?? [];
+  return { code, iteration, max, metric, threshold };
 }
 
 const PARTS = /^LOOP_STATE_INCOMPLETE:iteration=([^<]{1,40})<max=([^,]{1,40}),metric=([^<]{1,40})<threshold=(.{1,40})$/;

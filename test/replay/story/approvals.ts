@@ -22,6 +22,8 @@ const SCENE = {
   ...{ policy: 'policy', log: 'log', keyId: 'key' },
 } as const;
 
+const EXECUTOR = { host: 'golden', pid: 7, startTime: 'then' };
+
 function command(name: string): SealedCommand {
   const argv = name.split(' ');
   return {
@@ -68,19 +70,24 @@ class Permissions {
   }
 
   async decide(number: number, choice: 'approve' | 'reject', again = false): Promise<void> {
-    const decision = { id: idOf(number), choice, reason: `${choice} it`, isAgent: false };
+    const decision = { id: idOf(number), choice, reason: `${choice} it`, isAgent: false, gone: [EXECUTOR] };
     await this.#stage.tell({ kind: 'approval.decide', ...decision, ...(again ? { again } : {}) });
   }
 
   async use(number: number, code: Code | 'OK' = 'OK', name = `deploy ${number}`): Promise<void> {
-    const executor = { host: 'golden', pid: 7, startTime: 'then' };
-    const what = { id: idOf(number), requester: 'a1', presented: presented(name), executor };
+    const what = {
+      id: idOf(number),
+      requester: 'a1',
+      presented: presented(name),
+      executor: EXECUTOR,
+      gone: [EXECUTOR],
+    };
     await this.#stage.tell({ kind: 'approval.use', ...what }, code);
   }
 
   async finish(number: number, exit: number, note?: string): Promise<void> {
     const told = note === undefined ? {} : { note };
-    await this.#stage.tell({ kind: 'approval.finish', id: idOf(number), index: 0, exit, ...told });
+    await this.#stage.tell({ kind: 'approval.finish', id: idOf(number), index: 0, executor: EXECUTOR, exit, ...told });
   }
 }
 
