@@ -72,6 +72,21 @@ test('each turn has its materia, model, prompt, brief and output, and the turn t
   expect(turns[5]).toMatchObject({ brief: null, output: null, accepted: null });
 });
 
+test.each<[string, object, string | null]>([
+  ['a utility without a written scope', { utility: 'x' }, 'whose it is cannot be told'],
+  ['a reader', { type: 'agent', tools: 'readOnly' }, 'which may change nothing'],
+  ['a coder', { type: 'agent', tools: 'coding' }, null],
+  ['a reader in a worktree', { type: 'agent', tools: 'readOnly', root: 'w' }, null],
+])('what changed beside %s is remarked on', (_who, { root, ...materia }: { root?: string }, remark) => {
+  const own = { graph: { sockets: { S: { materia: 'M' } } }, materia: { M: { type: 'utility', ...materia } } };
+  const facts = [
+    { kind: 'cast.started', rules: own, ...(root ? { root } : {}) },
+    ...turn(1, 'S', null, { touched: { a: null } }),
+  ];
+  const [found] = turnsOf('c', lines(facts));
+  expect(found?.remark).toEqual(remark === null ? null : expect.stringContaining(remark));
+});
+
 test.each<[string, number[]]>([
   ['plan.md', [1]],
   ['a.ts', [1, 2]],

@@ -1,5 +1,7 @@
 // Follows the facts of a cast: which turn handed on to which, under which prompt and model, on what brief, decided by whom, and
 // which files it changed. Texts are told by their digests, as they stand in the log.
+import type { Rules } from '../kernel/graph/config.ts';
+import { bystanderAt, remarkOn } from '../kernel/graph/write-scope.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { digestOfText, isDecision, promptsIn } from './bundle.ts';
 import type { StoredLine } from './stored-line.ts';
@@ -23,6 +25,8 @@ export type TracedTurn = {
   readonly after: number | null;
   readonly decisions: readonly { readonly seq: number; readonly kind: string; readonly by: string }[];
   readonly touched: Readonly<Record<string, string | null>>;
+  /** Why what was touched may be anybody's: it was only seen to change while the turn ran. Null where it is the turn's own. */
+  readonly remark: string | null;
   /** The entry in which it was accepted; null while it was not. */
   readonly accepted: number | null;
 };
@@ -35,12 +39,15 @@ type Traced = { -readonly [Key in keyof TracedTurn]: TracedTurn[Key] } & {
 export function turnsOf(cast: string, lines: readonly (StoredLine & { readonly by: string })[]): readonly TracedTurn[] {
   const turns = new Map<number, Traced>();
   let rules: JsonObject = {};
+  let root: Json | undefined;
   /** The turn that last handed on to a socket, and to a socket with an item: items may be under way side by side. */
   const handedTo = new Map<string, number>();
   for (const { seq, kind, fact, by } of lines) {
     const turn = turns.get(Number(fact.turn));
-    if (kind === 'cast.started') rules = isObject(fact.rules) ? fact.rules : {};
-    else if (kind === 'turn.started') {
+    if (kind === 'cast.started') {
+      rules = isObject(fact.rules) ? fact.rules : {};
+      root = fact.root;
+    } else if (kind === 'turn.started') {
       const [socket, own] = [String(fact.socket), placeOf(fact.socket, memberOf(fact, ['item', 'key']))];
       const started = newTurn(cast, fact, rules, handedTo.get(own) ?? handedTo.get(socket) ?? null);
       turns.set(started.turn, started);
@@ -57,6 +64,7 @@ export function turnsOf(cast: string, lines: readonly (StoredLine & { readonly b
       turn.accepted = seq;
       turn.output = digestOfText(fact.output);
       turn.touched = touchedIn(fact.touched);
+      turn.remark = remarkFor(rules, root, turn.socket);
     }
     if (turn && isDecision(kind)) turn.decisions.push({ seq, kind, by });
   }
@@ -151,8 +159,16 @@ function newTurn(cast: string, fact: JsonObject, rules: JsonObject, after: numbe
     after,
     decisions: [],
     touched: {},
+    remark: null,
     accepted: null,
   };
+}
+
+/** Rules that were erased say nothing. */
+function remarkFor(rules: JsonObject, root: Json | undefined, socket: string): string | null {
+  if (!isObject(memberOf(rules, ['graph', 'sockets'])) || !isObject(rules.materia)) return null;
+  const who = bystanderAt(rules as unknown as Rules, typeof root === 'string' ? root : undefined, socket);
+  return who === null ? null : remarkOn(who, socket);
 }
 
 function placeOf(socket: Json | undefined, item: Json | undefined): string {

@@ -15,6 +15,8 @@ import { readyLane, readyWorktree, type StepEnd, type Steps } from '../workspace
 import { mergeLane } from '../workspace/worktree/merge-lane.ts';
 import { catchUp } from '../workspace/worktree/move.ts';
 import { type LaneRecord, lanesOf, type WorktreeRecord } from '../workspace/worktree/record.ts';
+import { holdRecords, letRecordsGo, mendRecords } from '../workspace/worktree/record-hold.ts';
+import { tipOf } from '../workspace/worktree/tip.ts';
 import { beginTurn, commitAccepted, dropStrays, keepTurn } from '../workspace/worktree/turns.ts';
 
 const GRACE_MS = 2_000;
@@ -49,12 +51,15 @@ export function groundFor(workspace: Workspace, door: Door, cast: string, say: (
     const state = await door.cast(cast);
     if (state?.root === undefined) return;
     rules = state.rules.worktree ?? null;
+    holdRecords(stateDir, cast);
     const found = await readyWorktree({ dir, stateDir, cast, rules, steps: stepsFor(stateDir, cast, signal, null) });
     const { record, aside } = await catchUp(stateDir, found, 0);
     told(aside, 'something was in the way of what was merged');
     const phaseOf = (turn: string) => (Object.hasOwn(state.turns, turn) ? state.turns[turn]?.phase : undefined);
     const isOpen = (turn: string) => !['accepted', undefined].includes(phaseOf(turn));
-    own = await commitAccepted(stateDir, record, isOpen);
+    const kept = await commitAccepted(stateDir, record, isOpen);
+    told(kept.aside, 'the branch is back at what was accepted');
+    own = kept.record;
   };
   const findLane = async (place: number, signal: AbortSignal): Promise<void> => {
     if (!own) return;
@@ -92,8 +97,16 @@ export function groundFor(workspace: Workspace, door: Door, cast: string, say: (
     keep: (watch, changes) =>
       inTurn(async () => {
         const lane = laneOf(watch);
-        if (lane) lanes.set(lane.lane.place, await keepInLane(stateDir, lane, watch));
-        else if (own) own = await keepTurn(stateDir, own, watch, Object.keys(changes));
+        const what = `the branch keeps what was accepted, without commits that turn ${watch.turn} made beside it`;
+        if (lane) {
+          const kept = await keepInLane(stateDir, lane, watch);
+          lanes.set(lane.lane.place, kept.record);
+          told(kept.aside, what);
+        } else if (own) {
+          const kept = await keepTurn(stateDir, own, watch, Object.keys(changes));
+          own = kept.record;
+          told(kept.aside, what);
+        }
       }),
     refuse: (watch) =>
       inTurn(async () => {
@@ -114,6 +127,8 @@ export function groundFor(workspace: Workspace, door: Door, cast: string, say: (
     // The cast stands as it stands, whatever becomes of what is left of it.
     settle: (isCompleted) =>
       inTurn(async () => {
+        mendRecords(stateDir, cast);
+        letRecordsGo(stateDir, cast);
         if (!own) return;
         const work = isCompleted ? clearLanes(stateDir, own) : dropRefused();
         await work.catch((error: Error) => say(`  not cleared away: ${error.message}`));
@@ -124,7 +139,7 @@ export function groundFor(workspace: Workspace, door: Door, cast: string, say: (
 /** An item whose work is all in the cast's branch needs its worktree no more; what is nowhere else stays. */
 async function clearLanes(stateDir: string, own: WorktreeRecord): Promise<void> {
   for (const lane of lanesOf(stateDir, own.cast)) {
-    const { commits, files } = await leftoversOf(lane, `refs/heads/${own.branch}`);
+    const { commits, files } = await leftoversOf(lane, await tipOf(own));
     if (lane.state === 'making' || commits + files === 0) await removeLane(stateDir, lane);
   }
 }

@@ -6,9 +6,10 @@ import { bystanderAt, remarkOn } from '../kernel/graph/write-scope.ts';
 import { deny } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import type { Left } from '../workspace/restore-files.ts';
-import { commitOf, WorktreeError } from '../workspace/worktree/git.ts';
+import { WorktreeError } from '../workspace/worktree/git.ts';
 import { leftoversOf } from '../workspace/worktree/lane.ts';
 import { lanesOf, readRecord, type WorktreeRecord } from '../workspace/worktree/record.ts';
+import { tipOf } from '../workspace/worktree/tip.ts';
 import { Refused } from './command.ts';
 import { counted } from './counted.ts';
 import { drivenBy } from './driven-by.ts';
@@ -20,15 +21,6 @@ export function recordOf({ stateDir }: Workspace, { cast, root }: CastSummary): 
   if (record && record.state !== 'making') return record;
   const reason = `cast ${cast} has not come as far as to have a worktree; \`baton continue ${cast}\` makes it`;
   throw new Refused(deny('WORKTREE_UNUSABLE', reason, { cast }));
-}
-
-/** The last commit of its branch, wherever that branch is by now. */
-export async function tipOf({ cast, top, branch, tip }: WorktreeRecord): Promise<string> {
-  const found = (await commitOf(top, `refs/heads/${branch}`)) ?? (tip === undefined ? null : await commitOf(top, tip));
-  if (found !== null) return found;
-  throw new Refused(
-    deny('WORKTREE_UNUSABLE', `the branch ${branch} of cast ${cast} is gone, and so is its work`, { cast }),
-  );
 }
 
 export type UnmergedLane = {

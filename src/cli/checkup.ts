@@ -11,6 +11,7 @@ import { hasTooManyFiles } from '../workspace/changes-count.ts';
 import { FILES_MAX } from '../workspace/changes-mark.ts';
 import { BUNDLED, loadFor } from '../workspace/find-config.ts';
 import type { Workspace } from '../workspace/locate.ts';
+import { uncastableIn } from '../workspace/uncastable.ts';
 import { runnerFindings, runnersIn } from './configured-runners.ts';
 import { counted } from './counted.ts';
 import { hasLog } from './state-folder.ts';
@@ -104,7 +105,11 @@ type Configured = {
 function configFinding(workspace: Workspace, env: NodeJS.ProcessEnv): Configured {
   try {
     const loaded = loadFor({ file: undefined, workspace, cwd: workspace.dir, loadout: undefined });
-    const issues = [...loaded.issues, ...check(loaded.config, { utilities: UTILITY_NAMES })];
+    const issues = [
+      ...loaded.issues,
+      ...check(loaded.config, { utilities: UTILITY_NAMES }),
+      ...uncastableIn(loaded.config),
+    ];
     const errors = issues.filter(({ level }) => level === 'error');
     const where = loaded.file === BUNDLED ? 'the one that comes with baton' : loaded.file;
     const runners = runnersIn(loaded.config);

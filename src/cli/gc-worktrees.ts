@@ -6,10 +6,11 @@ import { isOver } from '../kernel/state.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { dropAside } from '../workspace/worktree/aside.ts';
 import { BRANCHES } from '../workspace/worktree/branch.ts';
-import { commitOf, tryGit } from '../workspace/worktree/git.ts';
+import { tryGit } from '../workspace/worktree/git.ts';
 import { removeLane } from '../workspace/worktree/lane.ts';
 import { removeWorktree } from '../workspace/worktree/make.ts';
 import { castsWithWorktrees, lanesOf, readRecord, type WorktreeRecord } from '../workspace/worktree/record.ts';
+import { branchTip } from '../workspace/worktree/tip.ts';
 import { uncommittedOf } from '../workspace/worktree/turns.ts';
 import { counted } from './counted.ts';
 
@@ -71,8 +72,8 @@ async function sweep(
   { force, dryRun }: WorktreeWish,
   remove: () => Promise<void>,
 ): Promise<Swept> {
-  const { cast, branch, top } = record;
-  const tip = await commitOf(top, `refs/heads/${branch}`);
+  const { cast, branch } = record;
+  const tip = await branchTip(record);
   const lost = record.state === 'making' ? null : await lostWith(record, own, tip);
   const why = stays ?? (lost && !force ? `${lost} would be lost; look at it, then say --force` : null);
   if (why === null && !dryRun) await remove();
@@ -82,7 +83,7 @@ async function sweep(
 /** The work that lies in this worktree alone, in words, or null. */
 async function lostWith(record: WorktreeRecord, own: WorktreeRecord | null, tip: string | null) {
   const { top } = record;
-  const others = own ? [await commitOf(top, `refs/heads/${own.branch}`), own.tip].flatMap((each) => each ?? []) : [];
+  const others = own ? [await branchTip(own), own.tip].flatMap((each) => each ?? []) : [];
   const elsewhere = ['--not', 'HEAD', ...others, `--exclude=${BRANCHES}/*`, '--branches', '--remotes'];
   const commits = tip === null ? 0 : Number((await tryGit(top, ['rev-list', '--count', tip, ...elsewhere])).out) || 0;
   const files = await uncommittedOf(record).catch(() => 0);
@@ -94,7 +95,7 @@ async function lostWith(record: WorktreeRecord, own: WorktreeRecord | null, tip:
 }
 
 async function removeOwn(stateDir: string, own: WorktreeRecord, { force }: WorktreeWish): Promise<void> {
-  const isMerged = (await lostWith(own, null, await commitOf(own.top, `refs/heads/${own.branch}`))) === null;
+  const isMerged = (await lostWith(own, null, await branchTip(own))) === null;
   await removeWorktree(stateDir, own, isMerged ? 'merged' : 'undone');
   if (force) await dropAside(own);
 }

@@ -5,10 +5,11 @@ import type { Rules } from '../kernel/graph/config.ts';
 import { deny } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { branchOf } from '../workspace/worktree/branch.ts';
-import { commitOf, tryGit, WorktreeError } from '../workspace/worktree/git.ts';
+import { tryGit, WorktreeError } from '../workspace/worktree/git.ts';
 import { placeFor } from '../workspace/worktree/make.ts';
 import { readRecord } from '../workspace/worktree/record.ts';
 import { type Look, lookAt, type Repository } from '../workspace/worktree/repository.ts';
+import { branchTip } from '../workspace/worktree/tip.ts';
 import { uncommittedOf } from '../workspace/worktree/turns.ts';
 import { saidOf, unmergedLanes } from './cast-work.ts';
 import { again, type Call, flag, Refused } from './command.ts';
@@ -61,13 +62,14 @@ export async function wayOut(call: Call, workspace: Workspace, cast: string): Pr
   if (record?.state !== 'ready') return [];
   const { top, branch, base } = record;
   const baton = again(call);
-  const tip = await commitOf(top, `refs/heads/${branch}`);
+  const tip = await branchTip(record);
   const uncommitted = await uncommittedOf(record).catch(() => 0);
   const lanes = tip === null ? [] : await unmergedLanes(workspace, record);
   if (tip === base && uncommitted === 0 && lanes.length === 0) {
     return [`It changed no file; \`${baton} undo ${cast}\` clears its worktree away.`];
   }
-  const commits = await tryGit(top, ['rev-list', '--count', `${base}..refs/heads/${branch}`]);
+  if (tip === null) return [`Its branch ${branch} is gone; \`${baton} diff ${cast}\` says what can be done.`];
+  const commits = await tryGit(top, ['rev-list', '--count', `${base}..${tip}`]);
   return [
     `What it did is on branch ${branch} (${counted(Number(commits.out) || 0, 'commit')}):`,
     `  look at it   ${baton} diff ${cast}`,

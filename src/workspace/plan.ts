@@ -9,6 +9,7 @@ import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { loadFor, type Wanted } from './find-config.ts';
 import { readScript } from './read-script.ts';
 import { nearestBoundaries } from './registry-nearest.ts';
+import { uncastable } from './uncastable.ts';
 import { UsageError } from './usage-error.ts';
 
 export type Plan = {
@@ -45,7 +46,7 @@ export async function locateCast(
   const mine = issuesOf(all, name, config);
   if (mine.some(({ level }) => level === 'error')) return { ok: false, issues: mine };
   const rules = absoluteCommands(resolve(config, name), loaded.baseDir);
-  const unready = unsupported(rules, name, config);
+  const unready = uncastable(config, name);
   if (unready.length > 0) return { ok: false, issues: unready };
   const strangers = script === null ? [] : unknownKeys(script, config);
   return { ok: true, plan: { loadout: name, rules, script, strangers, warnings: mine } };
@@ -86,23 +87,6 @@ function whyNameless(all: readonly Issue[]): readonly Issue[] {
 
 function isAboutActive({ path }: Issue): boolean {
   return ACTIVE_FIELDS.includes(path);
-}
-
-/** What is checked but cannot be run yet is refused by name instead of being run as something else. */
-function unsupported({ materia }: Rules, loadout: string, config: JsonObject): Issue[] {
-  const written = isObject(config.materia) ? config.materia : {};
-  const parallel = Object.keys(materia).filter((id) => isObject(written[id]) && written[id].parallel === true);
-  const multiTurn = Object.values(materia).filter((one) => one.type === 'agent' && one.multiTurn);
-  return [
-    ...multiTurn.map(({ id }): Issue => {
-      const message = `multi-turn sockets cannot be cast by this version; remove multiTurn to cast ${loadout}`;
-      return { code: 'INVALID_MATERIA', level: 'error', path: `materia.${id}.multiTurn`, message };
-    }),
-    ...parallel.map((id): Issue => {
-      const message = `parallel lanes cannot be cast by this version; remove parallel to cast ${loadout} item by item`;
-      return { code: 'INVALID_MATERIA', level: 'error', path: `materia.${id}.parallel`, message };
-    }),
-  ];
 }
 
 /** A command's relative script belongs to the file that declares it, wherever the cast runs. */

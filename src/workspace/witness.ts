@@ -14,6 +14,7 @@ import { ChangesError } from './changes-mark.ts';
 import { runCheckers } from './checkers.ts';
 import { attesterOf } from './registry-attest.ts';
 import { sealOf } from './seal.ts';
+import { mendRecords } from './worktree/record-hold.ts';
 
 /** `say` is told, once for a folder, that what changes there is not noted, and why. */
 export function witnessOf(
@@ -28,6 +29,9 @@ export function witnessOf(
   // What governs the agents is the workspace's own; the copy that a worktree has of it is nobody's to change either.
   const sealFor = (cwd: string) => (cwd === dir ? sealOf(dir) : `${sealOf(dir)}.${sealOf(cwd)}`);
   const attester = attesterOf(dir);
+  /** By turn, how often records of its cast's worktrees had been changed by others before its attempt began. */
+  const breaches = new Map<string, number>();
+  const isBreached = (watch: Watch) => mendRecords(stateDir, watch.cast) !== (breaches.get(fileOf(folder, watch)) ?? 0);
   /** Folders that cannot be looked at: they are not tried again for those who need not be held to anything. */
   const unseen = new Set<string>();
   async function look<T>(watch: Watch, cwd: string, work: () => Promise<T>): Promise<T | null> {
@@ -52,13 +56,14 @@ export function witnessOf(
         if (taken) keep(folder, file, taken);
         else rmSync(file, { force: true });
       }
+      breaches.set(file, mendRecords(stateDir, watch.cast));
       return sealFor(cwd);
     },
     async attest(watch, handoffId, timestamp) {
       return attester(watch, handoffId, timestamp);
     },
     async after(watch, cwd) {
-      const seal = sealFor(cwd);
+      const seal = `${sealFor(cwd)}${isBreached(watch) ? '.changed' : ''}`;
       const file = fileOf(folder, watch);
       const since = watch.files ? readSnapshot(file) : null;
       const after = since ? await look(watch, cwd, () => snapshotOf(cwd, { since, skip })) : null;

@@ -181,7 +181,9 @@ test('a utility that sleeps beyond its time is ended, and what it had said of it
   const [turn] = view.turns ?? [];
   expect(turn?.verdict).toMatchObject({
     code: 'UTILITY_FAILED',
-    reason: expect.stringMatching(/did not end within 1500 ms .*waiting for the database/),
+    reason: expect.stringMatching(
+      /did not end within 1500 ms .*waiting for the database; until then it had written {"context":"half/,
+    ),
     details: { fault: 'timeout' },
   });
   expect(json<CastView>(await baton(dir, ['show', 'latest', '--json', '--turns'])).turns).toEqual(view.turns);
@@ -192,7 +194,10 @@ test.each<[string, JsonObject, string]>([
   ['a generator of streams', { generator: true, parallel: true }, 'materia.A.parallel'],
 ])('%s is refused by name before anything starts', async (_what, materia, path) => {
   const dir = project();
-  const view = await cast(dir, flow({ A: { ...agent, ...materia } }, { 'Socket-1': { materia: 'A' } }), { A: ['x'] });
+  const config = flow({ A: { ...agent, ...materia } }, { 'Socket-1': { materia: 'A' } });
+  const view = await cast(dir, config, { A: ['x'] });
+  const checked = json<JsonObject>(await baton(project({ 'c.json': config }), ['check', 'c.json', '--json']));
+  expect(checked).toMatchObject({ allow: false, code: 'INVALID_MATERIA', reason: expect.stringContaining(path) });
   expect(view).toMatchObject({ cast: null, status: 'failed', code: 'INVALID_MATERIA', issues: [{ path }] });
   expect(existsSync(join(dir, '.baton/state'))).toBe(false);
 });

@@ -14,6 +14,8 @@ const sh = (line: string, more: JsonObject = {}): JsonObject => ({
 });
 const W = sh('echo w > w; echo k', { tools: 'coding' });
 const own = (email = 'x@y') => `git add -A; git -c user.name=x -c user.email=${email} commit -qm own`;
+/** What it committed itself is said to be accepted. */
+const FORGE = `sed -i "s/\\"accepted\\": .*/\\"accepted\\": \\"$(git rev-parse HEAD)\\",/" ../$BATON_CAST.json`;
 const READER = { tools: 'readOnly' };
 const SCOPED = { tools: 'coding', lockScope: ['docs'] };
 
@@ -42,6 +44,12 @@ test.each<[string, JsonObject, string]>([
   ],
   ['takes accepted work off', sh('git reset -q --hard HEAD~1; echo k', READER), 'SCOPE_VIOLATION'],
   [
+    'rewrites what is known of it',
+    sh(`echo half > half; ${own()}; ${FORGE}; echo k`, { tools: 'coding' }),
+    'SCOPE_VIOLATION',
+  ],
+  ['rewrites it and fails', sh(`echo half > half; ${own()}; ${FORGE}; exit 3`, { tools: 'coding' }), 'AGENT_FAILED'],
+  [
     'removes its branch',
     sh('git checkout -q --detach; git update-ref -d refs/heads/baton/$BATON_CAST; echo half > half; echo k', READER),
     'SCOPE_VIOLATION',
@@ -53,6 +61,26 @@ test.each<[string, JsonObject, string]>([
   expect(onBranch(dir, view)).toEqual(['w']);
   expect((await baton(dir, ['merge', '--yes'])).code).toBe(0);
   expect([read(dir, 'w'), existsSync(join(dir, 'half'))]).toEqual(['w\n', false]);
+});
+
+test('what was accepted stays on the branch whatever git was told in a turn that is accepted', async () => {
+  const dir = repository();
+  const revert = 'git -c user.name=x -c user.email=x@y revert --no-edit HEAD >/dev/null';
+  const materia = {
+    W,
+    Back: sh('git update-ref refs/heads/baton/$BATON_CAST HEAD~1; echo b > b; echo k', { tools: 'coding' }),
+    Reader: sh(`echo r > r; ${own()}; ${revert}; echo k`, READER),
+    Gone: sh('git update-ref -d refs/heads/baton/$BATON_CAST; echo g > g; echo k', { tools: 'coding' }),
+  };
+  put(dir, { 'cast.json': row(materia, ['W', 'Back', 'Reader', 'Gone']) });
+  const ran = await baton(dir, ['cast', '--file', 'cast.json', 'hi']);
+  expect(ran.stdout).toContain('(3 commits)');
+  expect(ran.stderr.match(/commits that turn \d made beside it; it is kept as refs\/baton/g)).toHaveLength(2);
+  expect((await baton(dir, ['merge'])).code).toBe(0);
+  expect(git(dir, 'log', '--format=%s').split('\n')).toEqual([
+    ...['Socket-4 Gone (turn 4)', 'Socket-2 Back (turn 2)', 'Socket-1 W (turn 1)', 'first'],
+  ]);
+  expect(['w', 'b', 'g'].map((name) => read(dir, name))).toEqual(['w\n', 'b\n', 'g\n']);
 });
 
 /** A git that kills whoever asks it to reset, which is how refused commits are taken off. */

@@ -76,9 +76,19 @@ const end = (changes: Partial<AttemptEnd>): AttemptEnd => ({
 test.each<[string, Partial<AttemptEnd>, string, RegExp]>([
   ['lost', { lost: true, aborted: true, code: null }, 'OUTCOME_UNKNOWN', /may have run/],
   ['stopped', { aborted: true, timedOut: true }, 'ABORTED', /stopped/],
-  ['too slow', { timedOut: true, error: 'x' }, 'UTILITY_FAILED', /within 250 ms/],
+  [
+    'too slow',
+    { timedOut: true, error: 'x' },
+    'UTILITY_FAILED',
+    /within 250 ms and was stopped; until then it had written {"satisfied":true}$/,
+  ],
   ['not started', { error: 'jj was not found', code: null }, 'UTILITY_FAILED', /jj was not found/],
-  ['killed', { signal: 'SIGSEGV', code: null }, 'UTILITY_FAILED', /SIGSEGV/],
+  [
+    'killed',
+    { signal: 'SIGSEGV', code: null, stderr: 'no disk' },
+    'UTILITY_FAILED',
+    /SIGSEGV: no disk; until then it had written {"satisfied":true}$/,
+  ],
   ['exit code 3 with a valid result', { code: 3, stderr: 'no disk\n' }, 'UTILITY_FAILED', /exit code 3: no disk$/],
 ])('%s', (_name, changes, code, reason) => {
   const result = readUtility(end(changes), 250);

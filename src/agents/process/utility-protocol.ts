@@ -36,7 +36,8 @@ export type UtilityResult =
   | { readonly ok: true; readonly output: string; readonly truncated: boolean }
   | { readonly ok: false; readonly code: Code; readonly reason: string };
 
-const STDERR_CHARS_MAX = 800;
+/** Of each stream, from its end. */
+const TOLD_CHARS_MAX = 800;
 
 export function utilityMessage(call: UtilityCall): UtilityMessage {
   const baseScope = call.baseScope ?? { id: 'base', cwd: call.cwd, state: {}, exports: {} };
@@ -79,7 +80,11 @@ export function resolveCommand(command: readonly string[], baseDir: string): str
 
 /** What an ended process means. Output counts only after exit code 0, however well-formed it is. */
 export function readUtility(end: AttemptEnd, timeoutMs: number): UtilityResult {
-  const fail = (code: Code, what: string): UtilityResult => ({ ok: false, code, reason: withStderr(what, end.stderr) });
+  const fail = (code: Code, what: string): UtilityResult => ({
+    ok: false,
+    code,
+    reason: withStdout(withStderr(what, end.stderr), end),
+  });
   if (end.lost) return fail('OUTCOME_UNKNOWN', 'the utility was cut off and may have run');
   if (end.aborted) return fail('ABORTED', 'the utility was stopped');
   if (end.timedOut) return fail('UTILITY_FAILED', lateWords(end, timeoutMs));
@@ -96,9 +101,18 @@ function isRelativeScript(argument: string): boolean {
 // The end of the diagnostics, because that is where programs say what went wrong.
 function withStderr(what: string, stderr: string): string {
   const told = stderr.trim();
-  if (told === '') return what;
-  // A pair cut in two would leave its second half in front.
-  return `${what}: ${told.slice(-STDERR_CHARS_MAX).replace(/^[\uDC00-\uDFFF]/, '')}`;
+  return told === '' ? what : `${what}: ${lastOf(told)}`;
+}
+
+/** Cut off in the middle, what it had written so far is no result, and may tell how far it came. */
+function withStdout(what: string, { timedOut, signal, stdout }: AttemptEnd): string {
+  const told = stdout.trim();
+  return told === '' || (!timedOut && signal === null) ? what : `${what}; until then it had written ${lastOf(told)}`;
+}
+
+/** A pair cut in two would leave its second half in front. */
+function lastOf(told: string): string {
+  return told.slice(-TOLD_CHARS_MAX).replace(/^[\uDC00-\uDFFF]/, '');
 }
 
 function lateWords({ silent, signs }: Pick<AttemptEnd, 'silent' | 'signs'>, timeoutMs: number): string {

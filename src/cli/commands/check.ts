@@ -4,6 +4,7 @@ import { allow, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/names.ts';
 import { BUNDLED, loadFor } from '../../workspace/find-config.ts';
 import { nearestBoundaries } from '../../workspace/registry-nearest.ts';
+import { uncastableIn } from '../../workspace/uncastable.ts';
 import { type Call, exitOf, flag, out, outJson } from '../command.ts';
 import { counted } from '../counted.ts';
 import { workspaceOf } from '../find-workspace.ts';
@@ -15,7 +16,7 @@ export async function run(call: Call): Promise<number> {
   const strict = flag(call.values, 'strict');
   const boundaries = await nearestBoundaries(workspace, loaded.baseDir, loaded.config);
   const options = { strict, utilities: UTILITY_NAMES, ...(boundaries ? { boundaries } : {}) };
-  const issues = [...loaded.issues, ...check(loaded.config, options)];
+  const issues = [...loaded.issues, ...check(loaded.config, options), ...uncastableIn(loaded.config)];
   const errors = issues.filter(({ level }) => level === 'error');
   const warnings = counted(issues.length - errors.length, 'warning');
   const [first] = errors;

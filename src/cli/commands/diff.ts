@@ -7,8 +7,9 @@ import { isInCommit, type Left, type LeftFile } from '../../workspace/restore-fi
 import { treeOfWork } from '../../workspace/worktree/aside.ts';
 import { type ChangedFile, filesBetween, patchBetween } from '../../workspace/worktree/diff.ts';
 import { type LaneRecord, lanesOf, type WorktreeRecord } from '../../workspace/worktree/record.ts';
+import { tipOf } from '../../workspace/worktree/tip.ts';
 import { uncommittedOf } from '../../workspace/worktree/turns.ts';
-import { leftBy, recordOf, refusing, saidOf, tipOf, unmergedLanes } from '../cast-work.ts';
+import { leftBy, recordOf, refusing, saidOf, unmergedLanes } from '../cast-work.ts';
 import { again, type Call, EXIT, flag, note, out, outJson, text, UsageError } from '../command.ts';
 import { counted } from '../counted.ts';
 import { nameCast, withDoor } from '../looking.ts';

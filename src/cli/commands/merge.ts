@@ -12,9 +12,10 @@ import { removeWorktree } from '../../workspace/worktree/make.ts';
 import { branchIn, type Merged, mergeBranch } from '../../workspace/worktree/merge.ts';
 import { catchUp } from '../../workspace/worktree/move.ts';
 import { lanesOf, type Merge, type WorktreeRecord, writeRecord } from '../../workspace/worktree/record.ts';
+import { positionOf, tipOf } from '../../workspace/worktree/tip.ts';
 import { commitAll, uncommittedOf } from '../../workspace/worktree/turns.ts';
 import { ask } from '../ask.ts';
-import { recordOf, refuseWhileDriven, refusing, tipOf, unmergedLanes } from '../cast-work.ts';
+import { recordOf, refuseWhileDriven, refusing, unmergedLanes } from '../cast-work.ts';
 import { again, type Call, EXIT, flag, out, outJson, Refused } from '../command.ts';
 import { counted } from '../counted.ts';
 import { nameCast, withDoor } from '../looking.ts';
@@ -68,7 +69,7 @@ async function merge(
   const record = isThere ? (await catchUp(stateDir, found, 0)).record : found;
   const { branch, base, top } = record;
   // A crash right after the last turn was accepted may have come before its commit.
-  if (status === 'completed' && isThere) await commitAll(record, 'What the last turn left', cast);
+  if (status === 'completed' && isThere) await commitAll(record, await positionOf(record), 'What the last turn left');
   const upTo = status === 'completed' ? await tipOf(record) : await acceptedOf(door, record);
   const files = await filesBetween(top, base, upTo);
   const paths = files.map(({ path }) => fromWorkspace(path, top, dir));
@@ -122,7 +123,7 @@ async function acceptedOf(door: Door, record: WorktreeRecord): Promise<string> {
     if (fact.kind === 'turn.accepted') accepted.add(`${fact.turn}`);
     if (fact.kind === 'turn.reopened') accepted.delete(`${fact.turn}`);
   }
-  return (await acceptedTip(record, (turn) => !accepted.has(turn))) ?? tipOf(record);
+  return acceptedTip(record, (turn) => !accepted.has(turn));
 }
 
 async function countBetween(top: string, upTo: string, branch: string): Promise<number> {
@@ -132,8 +133,7 @@ async function countBetween(top: string, upTo: string, branch: string): Promise<
 /** What an item left that never became part of the branch is kept under a name of its own. */
 async function clearLanes(stateDir: string, own: WorktreeRecord): Promise<void> {
   for (const lane of lanesOf(stateDir, own.cast)) {
-    if (lane.state === 'ready')
-      await putLeftoversAside(stateDir, lane, `refs/heads/${own.branch}`, 0).catch(() => null);
+    if (lane.state === 'ready') await putLeftoversAside(stateDir, lane, await tipOf(own), 0).catch(() => null);
     await removeLane(stateDir, lane);
   }
 }

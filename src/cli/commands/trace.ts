@@ -128,9 +128,10 @@ function handoffLines(handoffs: readonly TracedHandoff[]): readonly string[] {
 
 function lines(turns: readonly TracedTurn[]): readonly string[] {
   if (turns.length === 0) return [];
-  const files = turns.flatMap(({ cast, turn, touched }) =>
-    Object.entries(touched).map(([path, digest]) => `  ${path}  ${digest ?? 'removed'}  by turn ${turn} of ${cast}`),
-  );
+  const files = turns.flatMap(({ cast, turn, touched, remark }) => {
+    const whose = remark === null ? `by turn ${turn} of ${cast}` : `seen changed while turn ${turn} of ${cast} ran`;
+    return Object.entries(touched).map(([path, digest]) => `  ${path}  ${digest ?? 'removed'}  ${whose}`);
+  });
   const rows = turns.map((turn) => [
     turn.cast,
     `${turn.turn}${turn.after === null ? '' : ` after ${turn.after}`}`,

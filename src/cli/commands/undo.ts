@@ -9,11 +9,12 @@ import type { Workspace } from '../../workspace/locate.ts';
 import { planRestoring, type Restoring, restoreFiles } from '../../workspace/restore-files.ts';
 import { dropAside } from '../../workspace/worktree/aside.ts';
 import { filesBetween, fromWorkspace } from '../../workspace/worktree/diff.ts';
-import { commitOf, tryGit } from '../../workspace/worktree/git.ts';
+import { tryGit } from '../../workspace/worktree/git.ts';
 import { removeLane } from '../../workspace/worktree/lane.ts';
 import { removeWorktree } from '../../workspace/worktree/make.ts';
 import { lanesOf, type Merge, readRecord, type WorktreeRecord, writeRecord } from '../../workspace/worktree/record.ts';
 import { takeBack } from '../../workspace/worktree/take-back.ts';
+import { branchTip } from '../../workspace/worktree/tip.ts';
 import { uncommittedOf } from '../../workspace/worktree/turns.ts';
 import { ask } from '../ask.ts';
 import { leftBy, refuseWhileDriven, refusing, unmergedLanes } from '../cast-work.ts';
@@ -111,8 +112,8 @@ function named(commits: readonly string[]): string {
 
 /** The work that would be lost with the worktree, in words, or null. */
 async function unmergedOf(at: Workspace, record: WorktreeRecord): Promise<string | null> {
-  const { top, branch, workspace } = record;
-  const tip = await commitOf(top, `refs/heads/${branch}`);
+  const { workspace } = record;
+  const tip = await branchTip(record);
   const here = tip === null ? null : await tryGit(workspace, ['rev-list', '--count', `HEAD..${tip}`]);
   const commits = Number(here?.out) || 0;
   const lanes = tip === null ? [] : await unmergedLanes(at, record);

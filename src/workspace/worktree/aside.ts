@@ -2,7 +2,7 @@
 // thrown away, because what lies there may be a person's.
 import { copyFileSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { AUTHOR, git } from './git.ts';
+import { AUTHOR, commitOf, git } from './git.ts';
 import { nameOf, type WorktreeRecord, worktreesIn } from './record.ts';
 
 /** The name under which git keeps it. */
@@ -14,12 +14,12 @@ export async function putAside(
   record: WorktreeRecord,
   turn: number,
   start: string,
-  what = `What turn ${turn} left before it began over`,
+  what = whatWasLeft(turn),
   more: readonly string[] = [],
 ): Promise<PutAside | null> {
   const { folder, cast } = record;
   const tree = await treeOfWork(stateDir, record);
-  const head = await git(folder, ['rev-parse', 'HEAD']);
+  const head = (await commitOf(folder, 'HEAD')) ?? start;
   const isSame = [head, ...more].every((commit) => commit === start);
   if (isSame && tree === (await git(folder, ['rev-parse', `${start}^{tree}`]))) return null;
   const text = `${what}\n\nBaton-Cast: ${cast}\nBaton-Turn: ${turn}\n`;
@@ -28,6 +28,10 @@ export async function putAside(
   const ref = `${asideRefs(cast)}/turn-${turn}-${commit.slice(0, 8)}`;
   await git(folder, ['update-ref', ref, commit]);
   return { ref };
+}
+
+export function whatWasLeft(turn: number): string {
+  return `What turn ${turn} left before it began over`;
 }
 
 /** Where what was put aside is kept. */

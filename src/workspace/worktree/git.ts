@@ -1,6 +1,8 @@
 // Asks git, without a shell. Nobody's hooks, watchers or signatures run for it, and no repository, index or setting is
 // slipped in by whoever started us.
 import { execFile } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Code } from '../../kernel/codes.ts';
 
 /** What was asked of a worktree cannot be done, and why. */
@@ -53,7 +55,7 @@ export const AUTHOR: Readonly<Record<string, string>> = {
 /** Git's answer, whatever it is. */
 export function tryGit(folder: string, args: readonly string[], options: GitOptions = {}): Promise<GitAnswer> {
   const { input, env = {}, timeoutMs = TIMEOUT_MS } = options;
-  return new Promise((resolve) => {
+  return new Promise((answer) => {
     const child = execFile(
       'git',
       [...SETTINGS, ...args],
@@ -68,7 +70,7 @@ export function tryGit(folder: string, args: readonly string[], options: GitOpti
         const code = fault === null ? 0 : typeof fault.code === 'number' ? fault.code : null;
         const said = stderr.toString('utf8').trim();
         const error = said || (fault?.message ?? '');
-        resolve({ code, bytes: stdout, out: stdout.toString('utf8'), error });
+        answer({ code, bytes: stdout, out: stdout.toString('utf8'), error });
       },
     );
     child.stdin?.on('error', () => undefined); // Git may have answered without reading all of it.
@@ -87,6 +89,11 @@ export async function git(folder: string, args: readonly string[], options: GitO
 export async function commitOf(folder: string, name: string): Promise<string | null> {
   const { code, out } = await tryGit(folder, ['rev-parse', '-q', '--verify', '--end-of-options', `${name}^{commit}`]);
   return code === 0 ? out.trim() : null;
+}
+
+/** Nobody works in the folder now, so a lock of git is one that a killed program left. */
+export async function dropStaleLock(folder: string): Promise<void> {
+  rmSync(resolve(folder, await git(folder, ['rev-parse', '--git-path', 'index.lock'])), { force: true });
 }
 
 /** The parts of an answer that was asked for with `-z`. */

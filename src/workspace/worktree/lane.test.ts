@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Watch } from '../../kernel/cast/packet.ts';
+import { takeOffRefused } from './accepted.ts';
 import { beginInLane, dropStraysInLane, keepInLane, leftoversOf, removeLane } from './lane.ts';
 import { readyLane, readyWorktree, type Step, type Steps } from './make.ts';
 import { mergeLane } from './merge-lane.ts';
@@ -19,7 +20,7 @@ import {
   worktreeStates,
   writeRecord,
 } from './record.ts';
-import { commitAccepted, uncommittedOf } from './turns.ts';
+import { beginTurn, commitAccepted, keepTurn, uncommittedOf } from './turns.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -105,7 +106,7 @@ async function begin(place: number, task: string, turn: number, more: Partial<Wa
 async function work(place: number, task: string, turn: number, files: Readonly<Record<string, string>>): Promise<void> {
   await begin(place, task, turn);
   put(lane(place).folder, files);
-  lanes[place - 1] = await keepInLane(stateDir(), lane(place), watch(place, task, turn));
+  lanes[place - 1] = (await keepInLane(stateDir(), lane(place), watch(place, task, turn))).record;
 }
 
 async function merge(place: number, task: string, turn: number) {
@@ -115,6 +116,7 @@ async function merge(place: number, task: string, turn: number) {
   return merged.end;
 }
 
+const YES = () => true;
 const tip = () => git(dir, 'rev-parse', 'baton/c1');
 
 test('each is set up like the cast’s own, on a branch beside it, and belongs to the same cast', () => {
@@ -234,7 +236,7 @@ test.each<[string, (theirs: string) => void]>([
   await work(1, 'T-1', 2, { 'a.txt': 'mine\n' });
   await begin(2, 'T-2', 3);
   change(lane(2).folder);
-  lanes[1] = await keepInLane(stateDir(), lane(2), watch(2, 'T-2', 3));
+  lanes[1] = (await keepInLane(stateDir(), lane(2), watch(2, 'T-2', 3))).record;
   await merge(2, 'T-2', 3);
   const end = await merge(1, 'T-1', 2);
   expect([end.ok, end.ok ? [] : end.files[0]]).toEqual([false, expect.stringContaining('a.txt')]);
@@ -272,6 +274,75 @@ test.each<[string, Readonly<Record<string, string>>, number]>([
   expect([read(own.folder, 'a.txt'), read(own.folder, 'new.txt')]).toEqual(['merged\n', 'new\n']);
   expect(await uncommittedOf(own)).toBe(files['b.txt'] ? 1 : 0);
   expect(git(dir, 'for-each-ref', 'refs/baton/').split('\n').filter(Boolean)).toHaveLength(asides);
+});
+
+/** An item that has no worktree of its own has committed there, and is not over yet. */
+async function commitsInOwn(files: Readonly<Record<string, string>>): Promise<string> {
+  own = (await beginTurn(stateDir(), own, watch(0, 'T-9', 9, { beside: ['b.txt', 'c.txt'] }))).record;
+  put(own.folder, files);
+  git(own.folder, 'add', '-A');
+  git(own.folder, 'commit', '-qm', 'own');
+  return tip();
+}
+
+test.each([true, false])(
+  'what an item committed in the cast’s own worktree is not accepted by a merge beside it, nor lost: accepted %s',
+  async (isAccepted) => {
+    await work(1, 'T-1', 2, { 'a.txt': 'merged\n' });
+    const mine = await commitsInOwn({ 'c.txt': 'c\n' });
+    put(own.folder, { 'b.txt': 'half\n' });
+    await begin(2, 'T-2', 3);
+    expect(existsSync(join(lane(2).folder, 'c.txt'))).toBe(false);
+    const end = await merge(1, 'T-1', 2);
+    expect([end, own.accepted]).toEqual([{ ok: true, commit: own.accepted }, git(dir, 'rev-parse', 'baton/c1^1')]);
+    expect(git(dir, 'diff', '--name-only', 'main', own.accepted ?? '')).toBe('a.txt');
+    expect(git(dir, 'log', '--format=%H', 'baton/c1').split('\n')).toContain(mine);
+    expect([read(own.folder, 'a.txt'), read(own.folder, 'b.txt'), read(own.folder, 'c.txt')]).toEqual([
+      'merged\n',
+      'half\n',
+      'c\n',
+    ]);
+    expect(await merge(1, 'T-1', 2)).toEqual(end);
+    if (isAccepted) {
+      const nine = watch(0, 'T-9', 9, { beside: ['b.txt', 'c.txt'] });
+      own = (await keepTurn(stateDir(), own, nine, ['b.txt', 'c.txt'])).record;
+    } else await takeOffRefused(stateDir(), own, YES, YES);
+    const all = isAccepted ? ['a.txt', 'b.txt', 'c.txt'] : ['a.txt'];
+    expect(git(dir, 'diff', '--name-only', 'main', 'baton/c1').split('\n')).toEqual(all);
+    expect(git(dir, 'for-each-ref', 'refs/baton/') === '').toBe(isAccepted);
+  },
+);
+
+test('what an item committed in the way of a merge is put aside', async () => {
+  await work(1, 'T-1', 2, { 'a.txt': 'merged\n' });
+  const mine = await commitsInOwn({ 'a.txt': 'strayed\n', 'c.txt': 'c\n' });
+  expect(await merge(1, 'T-1', 2)).toMatchObject({ ok: true });
+  expect([tip(), read(own.folder, 'a.txt'), read(own.folder, 'c.txt')]).toEqual([own.accepted, 'merged\n', 'c\n']);
+  expect(git(dir, 'log', '--format=%H', '--glob=refs/baton/*').split('\n')).toContain(mine);
+});
+
+test.each(['baton/c1', 'baton/c1.lane-1'])('an item whose agent removed %s is merged all the same', async (name) => {
+  await work(2, 'T-2', 2, { 'b.txt': 'B\n' });
+  await merge(2, 'T-2', 2);
+  await begin(1, 'T-1', 3);
+  put(lane(1).folder, { 'a.txt': 'x\n' });
+  git(lane(1).folder, 'update-ref', '-d', `refs/heads/${name}`);
+  lanes[0] = (await keepInLane(stateDir(), lane(1), watch(1, 'T-1', 3))).record;
+  git(lane(1).folder, 'update-ref', '-d', `refs/heads/${name}`);
+  expect(await leftoversOf(lane(1), own.accepted ?? '')).toEqual({ commits: 1, files: 0 });
+  git(lane(1).folder, 'update-ref', '-d', `refs/heads/${name}`);
+  expect(await merge(1, 'T-1', 3)).toEqual({ ok: true, commit: tip() });
+  expect(git(dir, 'diff', '--name-only', 'main', 'baton/c1').split('\n')).toEqual(['a.txt', 'b.txt']);
+});
+
+test('cut off before the branch was moved, what an agent committed meanwhile is not accepted', async () => {
+  await work(1, 'T-1', 2, { 'a.txt': 'merged\n' });
+  const before = await commitsInOwn({ 'c.txt': 'c\n' });
+  own = writeRecord(stateDir(), { ...own, behind: before, reaches: lane(1).accepted ?? '' });
+  put(own.folder, { 'c.txt': 'more\n' });
+  git(own.folder, 'commit', '-qam', 'more');
+  own = (await catchUp(stateDir(), own, 2)).record;
+  expect([own.accepted, own.reaches, read(own.folder, 'c.txt')]).toEqual([own.base, undefined, 'more\n']);
 });
 
 test('what is in the way of a merge is put aside, never lost', async () => {

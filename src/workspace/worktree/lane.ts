@@ -1,13 +1,15 @@
 // The worktree of an item that walks beside others. It begins from the cast's branch as that is when the item begins, serves
 // one item after the other, and is cleared away when nothing lies in it that is nowhere else.
 import type { Watch } from '../../kernel/cast/packet.ts';
+import { acceptedPart } from './accepted.ts';
 import { type PutAside, putAside } from './aside.ts';
-import { commitOf, git, tryGit } from './git.ts';
+import { commitOf, dropStaleLock, git, tryGit } from './git.ts';
 import { clearAway } from './make.ts';
 import { isIn } from './merge.ts';
 import { catchUp } from './move.ts';
 import { dropRecord, type LaneRecord, type WorktreeRecord, writeRecord } from './record.ts';
-import { type Begun, beginTurn, dropStaleLock, dropStrays, keepTurn, uncommittedOf } from './turns.ts';
+import { branchTip, tipOf } from './tip.ts';
+import { type Begun, beginTurn, dropStrays, keepTurn, uncommittedOf } from './turns.ts';
 
 /** In a worktree of its own an item is alone. */
 const alone = (watch: Watch): Watch => ({ ...watch, beside: null });
@@ -25,21 +27,21 @@ export async function beginInLane(
     return { ...begun, aside: begun.aside ?? aside };
   }
   await dropStaleLock(record.folder);
-  const tip = await git(own.top, ['rev-parse', `refs/heads/${own.branch}`]);
+  const tip = acceptedPart(own, await tipOf(own));
   const left = await putLeftoversAside(stateDir, record, tip, watch.turn);
   await git(record.folder, ['symbolic-ref', 'HEAD', `refs/heads/${record.branch}`]);
   await git(record.folder, ['reset', '-q', '--hard', tip]);
   await git(record.folder, ['clean', '-qfd']);
   const note = { ...record.lane, task: watch.task, kept: null, conflicts: [] };
-  const fresh = writeRecord(stateDir, { ...record, base: tip, starts: {}, open: {}, lane: note });
+  const fresh = writeRecord(stateDir, { ...record, base: tip, accepted: tip, starts: {}, open: {}, lane: note });
   const begun = await beginTurn(stateDir, fresh, alone(watch));
   return { ...begun, aside: left };
 }
 
 /** Commits the work of an accepted turn. */
-export async function keepInLane(stateDir: string, lane: LaneRecord, watch: Watch): Promise<LaneRecord> {
-  const kept = await keepTurn(stateDir, lane, alone(watch), []);
-  return writeRecord(stateDir, { ...kept, lane: { ...kept.lane, kept: watch.turn } });
+export async function keepInLane(stateDir: string, lane: LaneRecord, watch: Watch): Promise<Begun<LaneRecord>> {
+  const { record, aside } = await keepTurn(stateDir, lane, alone(watch), []);
+  return { record: writeRecord(stateDir, { ...record, lane: { ...record.lane, kept: watch.turn } }), aside };
 }
 
 /** Takes away what was written outside of the paths that the item may change. */
@@ -50,10 +52,11 @@ export function dropStraysInLane(stateDir: string, lane: LaneRecord, watch: Watc
 export type Leftovers = { readonly commits: number; readonly files: number };
 
 /** What lies in the worktree and not in the cast's branch, whose last commit is `tip`. */
-export async function leftoversOf({ top, branch, ...record }: LaneRecord, tip: string): Promise<Leftovers> {
-  const counted = await tryGit(top, ['rev-list', '--count', `${tip}..refs/heads/${branch}`]);
-  const files = await uncommittedOf({ top, branch, ...record }).catch(() => 0);
-  return { commits: Number(counted.out) || 0, files };
+export async function leftoversOf(lane: LaneRecord, tip: string): Promise<Leftovers> {
+  const work = await branchTip(lane);
+  const counted = work === null ? null : await tryGit(lane.top, ['rev-list', '--count', `${tip}..${work}`]);
+  const files = await uncommittedOf(lane).catch(() => 0);
+  return { commits: Number(counted?.out) || 0, files };
 }
 
 /** Keeps what is nowhere else under a name of its own. */
@@ -63,10 +66,12 @@ export async function putLeftoversAside(
   tip: string,
   turn: number,
 ): Promise<PutAside | null> {
+  const work = await branchTip(lane);
   const head = await commitOf(lane.folder, 'HEAD');
   if (head === null) return null;
   const start = (await isIn(lane.folder, head, tip)) ? head : tip;
-  return putAside(stateDir, lane, turn, start, `What ${lane.lane.task ?? 'an item'} left in ${lane.branch}`);
+  const more = work === null || (await isIn(lane.top, work, tip)) ? [] : [work];
+  return putAside(stateDir, lane, turn, start, `What ${lane.lane.task ?? 'an item'} left in ${lane.branch}`, more);
 }
 
 /** Takes the worktree, its branch and its record away, whatever they hold. */

@@ -3,10 +3,12 @@
 import { constants, cpSync, existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { WorktreeRules } from '../../kernel/graph/worktree.ts';
+import { acceptedPart } from './accepted.ts';
 import { branchOf, worktreeName } from './branch.ts';
 import { commitOf, git, gitEnvironment, SETTINGS, tryGit, WorktreeError } from './git.ts';
 import { type LaneRecord, readLane, readRecord, type WorktreeRecord, worktreesIn, writeRecord } from './record.ts';
 import { lookAt, type Repository } from './repository.ts';
+import { branchTip, refuseGone, tipOf } from './tip.ts';
 
 export type Step = {
   readonly argv: readonly string[];
@@ -58,7 +60,7 @@ export async function readyWorktree(wanted: Wanted): Promise<WorktreeRecord> {
 export async function readyLane(wanted: Wanted, own: WorktreeRecord, place: number): Promise<LaneRecord> {
   const record = readLane(wanted.stateDir, wanted.cast, place);
   if (record?.state === 'ready') return foundWorktree(record);
-  const base = await git(own.top, ['rev-parse', `refs/heads/${own.branch}`]);
+  const base = acceptedPart(own, await tipOf(own));
   const lane = { place, task: null, kept: null, conflicts: [] };
   return makeWorktree(wanted, { top: own.top, prefix: relative(own.folder, own.cwd) }, base, { lane });
 }
@@ -134,7 +136,7 @@ async function copyInto(cwd: string, dir: string, name: string): Promise<void> {
 
 async function foundWorktree<T extends WorktreeRecord>(record: T): Promise<T> {
   const { cast, folder, cwd, branch, top } = record;
-  const tip = await commitOf(top, `refs/heads/${branch}`);
+  const tip = await branchTip(record);
   if (!existsSync(folder)) {
     const isLeft =
       tip === null ? 'and so is its branch, so nothing of it is left' : `its accepted work is on ${branch}`;
@@ -142,10 +144,13 @@ async function foundWorktree<T extends WorktreeRecord>(record: T): Promise<T> {
     const fix = `${tip === null ? 'clear the rest away' : back} with \`baton undo ${cast}\``;
     throw new WorktreeError(`the worktree of cast ${cast} is gone from ${folder}; ${isLeft}; ${fix}`);
   }
+  if (tip === null) refuseGone(record);
   if ((await commitOf(folder, 'HEAD')) === null) await tryGit(top, ['worktree', 'repair', folder]);
-  if (tip === null || (await commitOf(folder, 'HEAD')) === null) {
-    const fix = `make the branch ${branch} again where its work should go on, or drop the cast with \`baton undo ${cast}\``;
-    throw new WorktreeError(`git does not know the worktree ${folder} or its branch ${branch} any more; ${fix}`);
+  // An agent may have left it on a branch that has no commit.
+  if ((await commitOf(folder, 'HEAD')) === null) await tryGit(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
+  if ((await commitOf(folder, 'HEAD')) === null) {
+    const fix = `clear it away and bring it back with \`git -C ${top} worktree add -f ${folder} ${branch}\`, or drop the cast with \`baton undo ${cast}\``;
+    throw new WorktreeError(`git does not know the worktree ${folder} any more; ${fix}`);
   }
   if (existsSync(cwd)) return record;
   throw new WorktreeError(`${cwd} is gone from the worktree of cast ${cast}; bring it back from git, then carry on`);
@@ -153,7 +158,7 @@ async function foundWorktree<T extends WorktreeRecord>(record: T): Promise<T> {
 
 /** Takes the worktree of a cast away, whatever it holds. Answers a record with the branch's last commit. */
 export async function removeWorktree(stateDir: string, record: WorktreeRecord, state: 'merged' | 'undone') {
-  const tip = await commitOf(record.top, `refs/heads/${record.branch}`);
+  const tip = await branchTip(record);
   await clearAway(record);
   return writeRecord(stateDir, { ...record, state, starts: {}, open: {}, ...(tip === null ? {} : { tip }) });
 }

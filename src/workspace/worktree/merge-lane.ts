@@ -3,12 +3,14 @@
 // gets both versions, for whoever mends it, and the branch stays as it was.
 import type { Watch } from '../../kernel/cast/packet.ts';
 import type { MergeEnd } from '../../kernel/input.ts';
+import { acceptedPart, holdAccepted } from './accepted.ts';
 import { type PutAside, putAside } from './aside.ts';
-import { AUTHOR, git, tryGit, WorktreeError } from './git.ts';
-import { conflictsIn, isIn } from './merge.ts';
+import { AUTHOR, git, tryGit } from './git.ts';
+import { isIn, joinTrees } from './merge.ts';
 import { catchUp, moveBranch } from './move.ts';
 import { type LaneRecord, type WorktreeRecord, writeRecord } from './record.ts';
 import { commitAll, message, subjectOf, trailersOf } from './turns.ts';
+import { carryOpen } from './unaccepted.ts';
 
 export type LaneMerge = {
   readonly own: WorktreeRecord;
@@ -27,38 +29,35 @@ export async function mergeLane(
   const [mine, theirs] = [await catchUp(stateDir, before, watch.turn), await catchUp(stateDir, begun, watch.turn)];
   const own = mine.record;
   let lane = theirs.record;
-  const asides = [mine.aside, theirs.aside].flatMap((aside) => aside ?? []);
+  const [held, heldLane] = [
+    await holdAccepted(stateDir, own, watch.turn),
+    await holdAccepted(stateDir, lane, watch.turn),
+  ];
+  const asides = [mine, theirs, held, heldLane].flatMap(({ aside }) => aside ?? []);
+  let work = heldLane.at.tip;
   // Nothing of this item was ever written here: what lies here is another one's.
   if (lane.lane.task !== watch.task) return { own, lane, asides, end: { ok: true, commit: null } };
   // A crash right after the turn was accepted came before its commit. What comes later is nobody's who was accepted.
   if (lane.lane.kept !== watch.turn) {
-    await commitAll(lane, subjectOf(watch), lane.cast, trailersOf(lane.cast, watch));
-    lane = writeRecord(stateDir, { ...lane, lane: { ...lane.lane, kept: watch.turn } });
+    work = await commitAll(lane, heldLane.at, subjectOf(watch), trailersOf(lane.cast, watch));
+    lane = writeRecord(stateDir, { ...lane, accepted: work, lane: { ...lane.lane, kept: watch.turn } });
   }
-  const [tip, work] = [await tipOf(own), await tipOf(lane)];
+  // What a turn that is open in the cast's own worktree has committed there is not accepted by what is merged beside it.
+  const tip = acceptedPart(own, held.at.tip);
   if (await isIn(own.top, work, tip)) return { own, lane, asides, end: { ok: true, commit: tip } };
   const marked = await stillMarked(lane, work);
   if (marked.length > 0) return { own, lane, asides, end: conflict(own, marked, 'is not mended yet') };
-  const joined = await join(own.top, work, tip);
+  const joined = await joinTrees(own.top, work, tip);
   if (joined.files.length > 0) {
     const moved = await takeBoth(stateDir, lane, { tip, work, tree: joined.tree, files: joined.files }, watch);
     const all = [...asides, ...moved.asides];
     return { own, lane: moved.lane, asides: all, end: conflict(own, joined.files, 'was changed there too') };
   }
   const commit = (await isIn(own.top, tip, work)) ? work : await commitMerge(own, joined.tree, [tip, work], watch);
-  const moved = await moveBranch(stateDir, own, commit, watch.turn);
-  const all = moved.aside ? [...asides, moved.aside] : asides;
+  const carried = await carryOpen(stateDir, own, commit, held.at.tip, watch.turn);
+  const moved = await moveBranch(stateDir, own, carried.tip, watch.turn, commit);
+  const all = [...asides, ...[carried, moved].flatMap(({ aside }) => aside ?? [])];
   return { own: moved.record, lane, asides: all, end: { ok: true, commit } };
-}
-
-/** The tree of both together, and the files in which they clash; these hold both versions, between marks. */
-async function join(top: string, ours: string, theirs: string) {
-  const merged = await tryGit(top, ['merge-tree', '--write-tree', '--name-only', '-z', ours, theirs]);
-  const [tree = ''] = merged.out.split('\0');
-  if (merged.code === 0) return { tree, files: [] };
-  if (merged.code === 1) return { tree, files: conflictsIn(merged.out) };
-  const why = merged.error.split('\n')[0] ?? '';
-  throw new WorktreeError(`git cannot merge what ran side by side (it has to be 2.38 or newer): ${why}`);
 }
 
 async function commitMerge({ folder, cast }: WorktreeRecord, tree: string, parents: readonly string[], watch: Watch) {
@@ -104,8 +103,4 @@ async function stillMarked({ top, lane }: LaneRecord, commit: string): Promise<r
 
 function conflict({ branch }: WorktreeRecord, files: readonly string[], what: string): MergeEnd {
   return { ok: false, files, reason: `it cannot be merged into ${branch}: ${files.join(', ')} ${what}` };
-}
-
-function tipOf({ top, branch }: WorktreeRecord): Promise<string> {
-  return git(top, ['rev-parse', `refs/heads/${branch}`]);
 }

@@ -1,7 +1,7 @@
 // Merges the branch of a cast into the branch that is checked out in a folder. Whether that goes without a person is found
 // out before anything is touched, where git can tell; else a merge that fails is taken back whole.
 import type { Code } from '../../kernel/codes.ts';
-import { AUTHOR, commitOf, git, records, tryGit } from './git.ts';
+import { AUTHOR, commitOf, git, records, tryGit, WorktreeError } from './git.ts';
 
 export type Merged =
   | {
@@ -55,6 +55,16 @@ export async function underWay(dir: string): Promise<string | null> {
 /** Whether the commit is in the history of the other one. */
 export async function isIn(dir: string, commit: string, other: string): Promise<boolean> {
   return (await tryGit(dir, ['merge-base', '--is-ancestor', commit, other])).code === 0;
+}
+
+/** The tree of two commits together, and the files in which they clash; these hold both versions, between marks. */
+export async function joinTrees(top: string, ours: string, theirs: string) {
+  const merged = await tryGit(top, ['merge-tree', '--write-tree', '--name-only', '-z', ours, theirs]);
+  const [tree = ''] = merged.out.split('\0');
+  if (merged.code === 0) return { tree, files: [] };
+  if (merged.code === 1) return { tree, files: conflictsIn(merged.out) };
+  const why = merged.error.split('\n')[0] ?? '';
+  throw new WorktreeError(`git cannot merge what ran side by side (it has to be 2.38 or newer): ${why}`);
 }
 
 /** The files that could not be merged; none where this git cannot tell. */

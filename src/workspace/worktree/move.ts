@@ -2,36 +2,40 @@
 // which commit the files still are at until they are not, so that what others did never looks as if it was taken back here.
 import { type PutAside, putAside } from './aside.ts';
 import { filesBetween } from './diff.ts';
-import { commitOf, git, tryGit } from './git.ts';
+import { commitOf, dropStaleLock, git, tryGit } from './git.ts';
 import { isIn } from './merge.ts';
 import { type WorktreeRecord, writeRecord } from './record.ts';
-import { dropStaleLock, restorePath } from './turns.ts';
+import { restorePath } from './restore-path.ts';
+import { tipOf } from './tip.ts';
 
 export type Moved<T> = { readonly record: T; readonly aside: PutAside | null };
 
-/** What is not committed stays as it is; where it is in the way it is put aside. */
+/** What is not committed stays as it is; where it is in the way it is put aside. Accepted is all of it, or as far as is said. */
 export async function moveBranch<T extends WorktreeRecord>(
   stateDir: string,
   record: T,
   to: string,
   turn: number,
+  accepted = to,
 ): Promise<Moved<T>> {
   const ref = `refs/heads/${record.branch}`;
-  const from = await git(record.top, ['rev-parse', ref]);
+  const from = await tipOf(record);
   if (from === to) return { record, aside: null };
-  const moving = writeRecord(stateDir, { ...record, behind: from });
+  const moving = writeRecord(stateDir, { ...record, behind: from, reaches: accepted });
   await git(record.top, ['update-ref', '-m', 'baton', ref, to, from]);
   return catchUp(stateDir, moving, turn);
 }
 
 /** Brings the files to where the branch is, after a move that may have been cut off. */
 export async function catchUp<T extends WorktreeRecord>(stateDir: string, record: T, turn: number): Promise<Moved<T>> {
-  const { behind, folder, branch } = record;
+  const { behind, reaches, top } = record;
   if (behind === undefined) return { record, aside: null };
-  const to = await git(folder, ['rev-parse', `refs/heads/${branch}`]);
+  const to = await tipOf(record);
   const aside = to === behind ? null : await moveFiles(stateDir, record, behind, to, turn);
-  const { behind: _done, ...rest } = record;
-  return { record: writeRecord(stateDir, { ...(rest as T), accepted: to }), aside };
+  const { behind: _done, reaches: _reached, ...rest } = record;
+  // Cut off before the branch was moved, nothing was accepted by it; an agent may have committed meanwhile.
+  const accepted = reaches === undefined ? to : (await isIn(top, reaches, to)) ? reaches : record.accepted;
+  return { record: writeRecord(stateDir, { ...(rest as T), ...(accepted ? { accepted } : {}) }), aside };
 }
 
 async function moveFiles(stateDir: string, record: WorktreeRecord, from: string, to: string, turn: number) {

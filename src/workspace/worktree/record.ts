@@ -5,6 +5,7 @@ import { isAbsolute, join, relative } from 'node:path';
 import { isObject, isString } from '../../kernel/json.ts';
 import { WORKTREES } from '../locate.ts';
 import { branchOf, namedBy, worktreeName } from './branch.ts';
+import { noteRecord } from './record-hold.ts';
 
 export type WorktreeState =
   | 'making'
@@ -35,6 +36,8 @@ export type WorktreeRecord = {
   readonly accepted?: string;
   /** The commit that the files still are at, while the branch is moved on to another one. */
   readonly behind?: string;
+  /** The commit up to which it is accepted once it was moved. */
+  readonly reaches?: string;
   /** The last commit of the branch when it was taken away. */
   readonly tip?: string;
   /** What of it was merged into a branch of the user, and was not taken back; in order. */
@@ -134,13 +137,17 @@ export function writeRecord<T extends WorktreeRecord>(stateDir: string, record: 
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(join(folder, '.gitignore'), '*\n');
   const file = fileOf(stateDir, nameOf(record));
-  writeFileSync(`${file}.new`, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
+  const text = `${JSON.stringify(record, null, 2)}\n`;
+  writeFileSync(`${file}.new`, text, { mode: 0o600 });
   renameSync(`${file}.new`, file);
+  noteRecord(stateDir, record.cast, file, text);
   return record;
 }
 
 export function dropRecord(stateDir: string, record: WorktreeRecord): void {
-  rmSync(fileOf(stateDir, nameOf(record)), { force: true });
+  const file = fileOf(stateDir, nameOf(record));
+  rmSync(file, { force: true });
+  noteRecord(stateDir, record.cast, file, null);
 }
 
 export function nameOf({ cast, lane }: Pick<WorktreeRecord, 'cast' | 'lane'>): string {

@@ -5,15 +5,19 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Watch } from '../../kernel/cast/packet.ts';
 import { acceptedTip, takeOffRefused } from './accepted.ts';
-import { treeOfWork } from './aside.ts';
+import { type PutAside, treeOfWork } from './aside.ts';
 import { readyWorktree, type Step } from './make.ts';
 import { readRecord, type WorktreeRecord } from './record.ts';
+import { holdRecords, letRecordsGo, mendRecords } from './record-hold.ts';
+import { branchTip, tipOf } from './tip.ts';
 import { beginTurn, dropStrays, keepTurn, uncommittedOf } from './turns.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 
 let dir = '';
 let record: WorktreeRecord;
+/** What was put aside when a turn was kept last. */
+let aside: PutAside | null = null;
 
 beforeEach(async () => {
   dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-turns-')));
@@ -63,7 +67,9 @@ async function begin(turn: number, more: Partial<Watch> = {}) {
 /** Answers the commit that was made, or null. */
 async function keep(turn: number, changes: readonly string[], more: Partial<Watch> = {}): Promise<string | null> {
   const before = git(dir, 'rev-parse', 'baton/c1');
-  record = await keepTurn(stateDir(), record, watch(turn, more), changes);
+  const kept = await keepTurn(stateDir(), record, watch(turn, more), changes);
+  record = kept.record;
+  aside = kept.aside;
   const after = git(dir, 'rev-parse', 'baton/c1');
   return before === after ? null : after;
 }
@@ -221,6 +227,116 @@ test('a branch that an agent removed comes back where it was accepted last', asy
   expect([git(dir, 'rev-parse', 'baton/c1'), git(record.folder, 'status', '--porcelain')]).toEqual([kept, '']);
 });
 
+const ID = ['-c', 'user.name=x', '-c', 'user.email=x@y'];
+const REF = 'refs/heads/baton/c1';
+
+/** What the agent of the second turn does by git, what the branch has then, and whether something had to be put aside. */
+test.each<[string, string[][], string[], boolean]>([
+  ['removes the branch', [['update-ref', '-d', REF]], ['kept.txt', 'mine.txt'], false],
+  [
+    'removes the branch when it has left it',
+    [
+      ['checkout', '-q', '--detach'],
+      ['branch', '-qD', 'baton/c1'],
+    ],
+    ['kept.txt', 'mine.txt'],
+    false,
+  ],
+  ['moves the branch to where it was before', [['update-ref', REF, 'HEAD~1']], ['kept.txt', 'mine.txt'], true],
+  [
+    'goes back to before what was accepted',
+    [
+      ['reset', '-q', '--soft', 'HEAD~1'],
+      [...ID, 'commit', '-qm', 'mine'],
+    ],
+    ['kept.txt', 'mine.txt'],
+    true,
+  ],
+  [
+    'begins another history on it',
+    [
+      ['update-ref', '-d', REF],
+      [...ID, 'commit', '-qam', 'root'],
+    ],
+    ['kept.txt', 'mine.txt'],
+    true,
+  ],
+  [
+    'commits beside it',
+    [
+      ['checkout', '-q', '--detach', 'HEAD~1'],
+      [...ID, 'commit', '-q', '--allow-empty', '-m', 'beside'],
+    ],
+    ['kept.txt', 'mine.txt'],
+    true,
+  ],
+  [
+    'leaves a branch that has no commit',
+    [['symbolic-ref', 'HEAD', 'refs/heads/none']],
+    ['kept.txt', 'mine.txt'],
+    false,
+  ],
+])('an agent that %s drops nothing that was accepted', async (_what, commands, files, isAside) => {
+  await begin(1);
+  put(record.folder, { 'kept.txt': 'k' });
+  const kept = (await keep(1, ['kept.txt'])) ?? '';
+  await begin(2);
+  for (const command of commands) git(record.folder, ...command);
+  put(record.folder, { 'kept.txt': 'k', 'mine.txt': 'm' });
+  record = (await keepHere(2)).record;
+  expect(git(dir, 'log', '--format=%H', 'baton/c1').split('\n')).toContain(kept);
+  expect(git(dir, 'diff', '--name-only', 'main', 'baton/c1').split('\n')).toEqual(files);
+  expect([git(record.folder, 'symbolic-ref', 'HEAD'), git(record.folder, 'status', '--porcelain')]).toEqual([REF, '']);
+  expect([aside !== null, record.accepted]).toEqual([isAside, git(dir, 'rev-parse', 'baton/c1')]);
+});
+
+async function keepHere(turn: number, more: Partial<Watch> = {}) {
+  const kept = await keepTurn(stateDir(), record, watch(turn, more), []);
+  aside = kept.aside;
+  return kept;
+}
+
+test('a turn that begins over finds its branch again, and an accepted commit that git has no more is told', async () => {
+  await begin(1);
+  git(record.folder, 'update-ref', '-d', REF);
+  expect(await begin(1, { begins: 'over' })).toBeNull();
+  expect(git(dir, 'rev-parse', 'baton/c1')).toBe(record.base);
+  const lost = 'f'.repeat(40);
+  record = { ...record, accepted: lost };
+  await expect(keepHere(1)).rejects.toThrow(`git does not have commit ${lost.slice(0, 12)} any more`);
+  git(record.folder, 'update-ref', '-d', REF);
+  await expect(tipOf(record)).rejects.toThrow('fetch it from a copy');
+  expect(await branchTip(record)).toBeNull();
+});
+
+test('who may change nothing leaves no commit, though it took back what it committed', async () => {
+  await begin(1);
+  put(record.folder, { 'x.txt': 'x' });
+  git(record.folder, 'add', '-A');
+  git(record.folder, ...ID, 'commit', '-qm', 'own');
+  git(record.folder, ...ID, 'revert', '--no-edit', 'HEAD');
+  const own = git(dir, 'rev-parse', 'baton/c1');
+  record = (await keepHere(1, { readsOnly: true })).record;
+  expect([git(dir, 'rev-parse', 'baton/c1'), git(record.folder, 'status', '--porcelain')]).toEqual([record.base, '']);
+  expect(git(dir, 'log', '--format=%H', `${aside?.ref}`).split('\n')).toContain(own);
+});
+
+test('what a turn beside committed itself is not accepted with the work of another', async () => {
+  const [a, b] = [{ beside: ['a'] }, { beside: ['b'] }];
+  await begin(1, a);
+  await begin(2, b);
+  put(record.folder, { 'a/one.txt': 'mine', 'b/two.txt': 'own' });
+  git(record.folder, ...ID, 'commit', '-qm', 'own', 'b/two.txt');
+  const own = git(dir, 'rev-parse', 'baton/c1');
+  await keep(1, ['a/one.txt', 'b/two.txt'], a);
+  const accepted = record.accepted ?? '';
+  expect(git(dir, 'diff', '--name-only', 'main', accepted)).toBe('a/one.txt');
+  expect(git(dir, 'log', '--format=%H', 'baton/c1').split('\n')).toEqual(expect.arrayContaining([accepted, own]));
+  expect(git(record.folder, 'status', '--porcelain')).toBe('');
+  const refused = await takeOffRefused(stateDir(), record, YES, (turn) => turn === '2');
+  expect([git(dir, 'rev-parse', 'baton/c1'), git(dir, 'show', `${refused?.ref}:b/two.txt`)]).toEqual([accepted, 'own']);
+});
+
 test('a record that does not know yet what was accepted tells where the open turn began', async () => {
   await begin(1);
   const { accepted: _unknown, ...older } = record;
@@ -239,6 +355,26 @@ test('what items beside it brought to the branch was accepted, whichever turn is
   put(record.folder, { 'b/two.txt': 'own' });
   git(record.folder, '-c', 'user.name=x', '-c', 'user.email=x@y', 'commit', '-qam', 'own');
   expect(await acceptedTip(record, (turn) => turn === '2')).toBe(kept);
+});
+
+test('while a cast is driven its records are what the driver wrote, whoever rewrites, adds or removes one', async () => {
+  const folder = join(stateDir(), 'worktrees');
+  const [file, lane] = [join(folder, 'c1.json'), join(folder, 'c1.lane-1.json')];
+  const other = join(folder, 'c2.json');
+  put(folder, { 'c2.json': '{}' });
+  expect(mendRecords(stateDir(), 'c1')).toBe(0);
+  holdRecords(stateDir(), 'c1');
+  await begin(1);
+  expect(mendRecords(stateDir(), 'c1')).toBe(0);
+  const text = readFileSync(file, 'utf8');
+  put(folder, { 'c1.json': text.replace('accepted', 'other'), 'c1.lane-1.json': '{}', 'c2.json': '{"x":1}' });
+  expect([mendRecords(stateDir(), 'c1'), mendRecords(stateDir(), 'c1')]).toEqual([1, 1]);
+  expect([readFileSync(file, 'utf8'), existsSync(lane), readFileSync(other, 'utf8')]).toEqual([text, false, '{"x":1}']);
+  rmSync(file);
+  expect([mendRecords(stateDir(), 'c1'), readFileSync(file, 'utf8')]).toEqual([2, text]);
+  letRecordsGo(stateDir(), 'c1');
+  put(folder, { 'c1.json': '{}' });
+  expect([mendRecords(stateDir(), 'c1'), readFileSync(file, 'utf8')]).toEqual([0, '{}']);
 });
 
 test.each<[string, Partial<WorktreeRecord>]>([

@@ -1,12 +1,16 @@
 // The work of a cast's turns on its branch: each accepted turn is a commit, and a turn that begins over finds what it found
 // the first time. What is put aside for that is kept under a name of its own; nothing is thrown away.
-import { rmSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+import { relative } from 'node:path';
 import type { Watch } from '../../kernel/cast/packet.ts';
 import { coverOf } from '../../kernel/ledger/path-key.ts';
-import { type PutAside, putAside, withIndex } from './aside.ts';
-import { AUTHOR, commitOf, git, records, tryGit } from './git.ts';
+import { holdAccepted, isAlone, putBack } from './accepted.ts';
+import { type PutAside, putAside, whatWasLeft, withIndex } from './aside.ts';
+import { AUTHOR, dropStaleLock, git, records, tryGit } from './git.ts';
+import { isIn } from './merge.ts';
 import { type WorktreeRecord, writeRecord } from './record.ts';
+import { restorePath } from './restore-path.ts';
+import { type Position, positionOf } from './tip.ts';
+import { carryOpen } from './unaccepted.ts';
 
 export type TurnName = Pick<Watch, 'turn' | 'socket' | 'label' | 'title'>;
 export type Begun<T = WorktreeRecord> = { readonly record: T; readonly aside: PutAside | null };
@@ -22,12 +26,12 @@ export async function beginTurn<T extends WorktreeRecord>(
   const { turn, begins, beside } = watch;
   if (begins === 'on' && record.starts[turn] !== undefined) return { record, aside: null };
   if (beside === null) await dropStaleLock(record.folder);
-  const aside = begins === 'over' ? await startOver(stateDir, record, watch) : null;
+  const at = await positionOf(record);
+  const aside = begins === 'over' ? await startOver(stateDir, record, watch, at) : null;
   // What lies there uncommitted was accepted right before a crash, or is a person's: it is no work of this turn.
-  if (begins === 'first' && beside === null) await commitAll(record, `Before turn ${turn}`, record.cast);
+  const head = begins === 'first' && beside === null ? await commitAll(record, at, `Before turn ${turn}`) : at.head;
   // An attempt that could change nothing is not announced here, so a later one may be the first to be.
-  const start =
-    (begins === 'first' ? undefined : record.starts[turn]) ?? (await git(record.folder, ['rev-parse', 'HEAD']));
+  const start = (begins === 'first' ? undefined : record.starts[turn]) ?? head;
   const [starts, open] =
     beside === null
       ? [{ [turn]: start }, {}]
@@ -40,30 +44,58 @@ export async function beginTurn<T extends WorktreeRecord>(
   return { record: writeRecord(stateDir, { ...record, starts, open, accepted }), aside };
 }
 
-/** Commits the work of an accepted turn, if it changed anything. */
+/**
+ * Commits the work of an accepted turn, if it changed anything. What whoever may change nothing committed all the same, and
+ * took back again, is put aside.
+ */
 export async function keepTurn<T extends WorktreeRecord>(
   stateDir: string,
-  record: T,
+  before: T,
   watch: Watch,
   changes: readonly string[],
-): Promise<T> {
-  const [subject, trailers] = [subjectOf(watch), trailersOf(record.cast, watch)];
-  if (watch.beside === null) {
-    await commitAll(record, subject, record.cast, trailers);
-    return noteAccepted(stateDir, record);
+): Promise<Begun<T>> {
+  const { turn, beside, readsOnly } = watch;
+  const { at, aside } = await holdAccepted(stateDir, before, turn);
+  const { [turn]: _over, ...open } = before.open;
+  const record = { ...before, open };
+  const { accepted = at.tip } = record;
+  if (readsOnly && isAlone(before, turn) && (at.tip !== accepted || at.head !== accepted)) {
+    const what = `What turn ${turn} committed, which may change nothing`;
+    const back = await putBack(stateDir, record, turn, accepted, what, at.tip);
+    return { record: writeRecord(stateDir, record), aside: aside ?? back };
   }
-  const { [watch.turn]: _over, ...open } = record.open;
+  const [subject, trailers] = [subjectOf(watch), trailersOf(record.cast, watch)];
+  if (beside === null) {
+    const commit = await commitAll(record, at, subject, trailers);
+    return { record: writeRecord(stateDir, { ...record, accepted: commit }), aside };
+  }
   // What was seen to change while it ran may be another turn's, which commits it when it is accepted itself.
-  const [isOwn, isAnother] = [coverOf(watch.beside), coverOf(Object.values(open).flat())];
+  const [isOwn, isAnother] = [coverOf(beside), coverOf(Object.values(open).flat())];
   const own = changes.filter((path) => isOwn(path.normalize('NFC')) || !isAnother(path.normalize('NFC')));
-  if (own.length > 0) await commitPaths(stateDir, record, own, message(subject, trailers));
-  return noteAccepted(stateDir, { ...record, open });
+  const kept = await keepPaths(stateDir, record, turn, at, own, message(subject, trailers));
+  return { record: kept.record, aside: aside ?? kept.aside };
 }
 
-/** All that is on the branch now counts as accepted. */
-async function noteAccepted<T extends WorktreeRecord>(stateDir: string, record: T): Promise<T> {
-  const accepted = await git(record.top, ['rev-parse', `refs/heads/${record.branch}`]);
-  return writeRecord(stateDir, { ...record, accepted });
+/** What others that are open in the same folder committed themselves is not accepted with it. */
+async function keepPaths<T extends WorktreeRecord>(
+  stateDir: string,
+  record: T,
+  turn: number,
+  at: Position,
+  paths: readonly string[],
+  text: string,
+): Promise<Begun<T>> {
+  const { accepted } = record;
+  if (accepted === undefined || isAlone(record, turn)) {
+    const commit = await commitPaths(stateDir, record, at, paths, text);
+    return { record: writeRecord(stateDir, { ...record, accepted: commit }), aside: null };
+  }
+  if (paths.length === 0) return { record: writeRecord(stateDir, record), aside: null };
+  const commit = await commitOn(record, accepted, await treeWith(stateDir, record, accepted, paths), text);
+  const { tip, aside } = await carryOpen(stateDir, record, commit, at.tip, turn);
+  await git(record.folder, ['update-ref', '-m', 'baton', `refs/heads/${record.branch}`, tip]);
+  await stage(record, paths);
+  return { record: writeRecord(stateDir, { ...record, accepted: commit }), aside };
 }
 
 /**
@@ -76,28 +108,29 @@ export async function dropStrays(stateDir: string, record: WorktreeRecord, watch
   const prefix = prefixOf(record);
   const { [watch.turn]: own = [], ...others } = record.open;
   const isOwned = coverOf([...(watch.readsOnly ? [] : own), ...Object.values(others).flat()]);
-  const { accepted = 'HEAD' } = record;
+  const { head } = await positionOf(record);
+  const { accepted = head } = record;
   // What it committed itself stays in its history, which nobody moves under it, and goes from its files all the same.
-  const committed = records(await git(folder, ['diff', '--name-only', '--no-renames', '-z', accepted, 'HEAD']));
+  const committed = records(await git(folder, ['diff', '--name-only', '--no-renames', '-z', accepted, head]));
   const strays = [...new Set([...(await changedIn(folder)), ...committed])].filter(
     (path) => !path.startsWith(prefix) || !isOwned(path.slice(prefix.length).normalize('NFC')),
   );
   if (strays.length === 0) return null;
-  const aside = await putAside(stateDir, record, watch.turn, await git(folder, ['rev-parse', accepted]));
+  const aside = await putAside(stateDir, record, watch.turn, accepted);
   for (const path of strays) await restorePath(folder, path, accepted);
   return aside;
 }
 
-/** Commits everything that lies in the worktree. */
+/** Commits everything that lies in the worktree. Answers the last commit of the branch. */
 export async function commitAll(
   record: WorktreeRecord,
+  at: Position,
   subject: string,
-  cast: string,
-  trailers: readonly string[] = [`Baton-Cast: ${cast}`],
-): Promise<string | null> {
+  trailers: readonly string[] = [`Baton-Cast: ${record.cast}`],
+): Promise<string> {
   const { folder } = record;
   await git(folder, ['add', '-A']);
-  return commitTree(record, await git(folder, ['write-tree']), message(subject, trailers));
+  return commitTree(record, at, await git(folder, ['write-tree']), message(subject, trailers));
 }
 
 /**
@@ -108,14 +141,16 @@ export async function commitAccepted(
   stateDir: string,
   record: WorktreeRecord,
   isOpen: (turn: string) => boolean,
-): Promise<WorktreeRecord> {
+): Promise<Begun> {
   const started = Object.keys(record.starts);
   const ended = started.filter((turn) => !isOpen(turn));
-  if (ended.length === 0) return record;
-  const subject = `What turn ${ended.at(-1)} left before a crash`;
+  const last = Number(ended.at(-1));
+  if (ended.length === 0) return { record, aside: null };
+  const subject = `What turn ${last} left before a crash`;
+  const { at, aside } = await holdAccepted(stateDir, record, last);
   if (ended.length === started.length) {
-    await commitAll(record, subject, record.cast);
-    return record;
+    const accepted = await commitAll(record, at, subject);
+    return { record: writeRecord(stateDir, { ...record, accepted }), aside };
   }
   const isEnded = coverOf(ended.flatMap((turn) => record.open[turn] ?? []));
   const prefix = prefixOf(record);
@@ -123,8 +158,9 @@ export async function commitAccepted(
     path.startsWith(prefix) ? [path.slice(prefix.length)] : [],
   );
   const left = own.filter((path) => isEnded(path.normalize('NFC')));
-  if (left.length > 0) await commitPaths(stateDir, record, left, message(subject, [`Baton-Cast: ${record.cast}`]));
-  return record;
+  if (left.length === 0) return { record, aside };
+  const kept = await keepPaths(stateDir, record, last, at, left, message(subject, [`Baton-Cast: ${record.cast}`]));
+  return { record: kept.record, aside: aside ?? kept.aside };
 }
 
 /** How many files of the worktree differ from its last commit. */
@@ -148,67 +184,77 @@ function prefixOf({ folder, cwd }: WorktreeRecord): string {
 async function commitPaths(
   stateDir: string,
   record: WorktreeRecord,
+  at: Position,
   changes: readonly string[],
   text: string,
-): Promise<string | null> {
-  const { folder, cwd } = record;
-  const update = ['update-index', '-z', '--add', '--remove', '--replace', '--stdin'];
-  const input = changes.filter((path) => !path.startsWith('.git/')).join('\0');
-  const tree = await withIndex(stateDir, record, async (env) => {
-    await git(folder, ['read-tree', 'HEAD'], { env });
-    await git(cwd, update, { env, input });
-    return git(folder, ['write-tree'], { env });
-  });
-  const commit = await commitTree(record, tree, text);
-  // An agent beside may hold the index for a moment; it only lags behind then.
-  await tryGit(cwd, update, { input });
+): Promise<string> {
+  if (changes.length === 0) return at.tip;
+  const commit = await commitTree(record, at, await treeWith(stateDir, record, at.head, changes), text);
+  await stage(record, changes);
   return commit;
 }
 
-/** An agent may have committed itself, on the branch or beside it; what it did is kept as long as it builds on the branch. */
-async function commitTree({ folder, branch }: WorktreeRecord, tree: string, text: string): Promise<string | null> {
-  const ref = `refs/heads/${branch}`;
-  const tip = await git(folder, ['rev-parse', ref]);
-  const head = (await commitOf(folder, 'HEAD')) ?? tip;
-  const isAhead = (await tryGit(folder, ['merge-base', '--is-ancestor', tip, head])).code === 0;
-  const parent = isAhead ? head : tip;
-  const isSame = (await git(folder, ['rev-parse', `${parent}^{tree}`])) === tree;
-  const commit = isSame ? parent : await git(folder, ['commit-tree', tree, '-p', parent], { input: text, env: AUTHOR });
-  if (commit !== tip) await git(folder, ['update-ref', '-m', 'baton', ref, commit, tip]);
-  await git(folder, ['symbolic-ref', 'HEAD', ref]);
-  return commit === tip ? null : commit;
+const UPDATE = ['update-index', '-z', '--add', '--remove', '--replace', '--stdin'];
+
+/** What a commit has, with these paths as they lie in the folder. */
+function treeWith(stateDir: string, record: WorktreeRecord, commit: string, paths: readonly string[]): Promise<string> {
+  const { folder, cwd } = record;
+  return withIndex(stateDir, record, async (env) => {
+    await git(folder, ['read-tree', commit], { env });
+    await git(cwd, UPDATE, { env, input: inputOf(paths) });
+    return git(folder, ['write-tree'], { env });
+  });
 }
 
-async function startOver(stateDir: string, record: WorktreeRecord, watch: Watch): Promise<PutAside | null> {
+/** An agent beside may hold the index for a moment; it only lags behind then. */
+async function stage({ cwd }: WorktreeRecord, paths: readonly string[]): Promise<void> {
+  await tryGit(cwd, UPDATE, { input: inputOf(paths) });
+}
+
+function inputOf(paths: readonly string[]): string {
+  return paths.filter((path) => !path.startsWith('.git/')).join('\0');
+}
+
+/** An agent may have committed itself, on the branch or beside it; what it did is kept as long as it builds on the branch. */
+async function commitTree(record: WorktreeRecord, { tip, head }: Position, tree: string, text: string) {
   const { folder, branch } = record;
-  const start = record.starts[watch.turn] ?? (await git(folder, ['rev-parse', `refs/heads/${branch}`]));
-  const aside = await putAside(stateDir, record, watch.turn, start);
-  if (watch.beside !== null) await restorePaths(record, watch.beside);
-  else {
-    await git(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
-    await git(folder, ['reset', '-q', '--hard', start]);
-    await git(folder, ['clean', '-qfd']);
+  const ref = `refs/heads/${branch}`;
+  const isAhead = head !== tip && (await isIn(folder, tip, head));
+  const commit = await commitOn(record, isAhead ? head : tip, tree, text);
+  if (commit !== tip) await git(folder, ['update-ref', '-m', 'baton', ref, commit, tip]);
+  await git(folder, ['symbolic-ref', 'HEAD', ref]);
+  return commit;
+}
+
+/** The parent itself where it has the same tree. */
+async function commitOn({ folder }: WorktreeRecord, parent: string, tree: string, text: string): Promise<string> {
+  if ((await git(folder, ['rev-parse', `${parent}^{tree}`])) === tree) return parent;
+  return git(folder, ['commit-tree', tree, '-p', parent], { input: text, env: AUTHOR });
+}
+
+async function startOver(stateDir: string, record: WorktreeRecord, watch: Watch, { tip }: Position) {
+  const { folder, branch, accepted } = record;
+  const { turn, beside } = watch;
+  const start = record.starts[turn] ?? tip;
+  if (beside !== null) {
+    const isOnlyOne = accepted !== undefined && isAlone(record, turn);
+    if (isOnlyOne) await dropStaleLock(folder);
+    const aside = isOnlyOne
+      ? await putBack(stateDir, record, turn, accepted, whatWasLeft(turn), tip)
+      : await putAside(stateDir, record, turn, start);
+    await restorePaths(record, beside);
+    return aside;
   }
+  const aside = await putAside(stateDir, record, turn, start, whatWasLeft(turn), [tip]);
+  await git(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
+  await git(folder, ['reset', '-q', '--hard', start]);
+  await git(folder, ['clean', '-qfd']);
   return aside;
 }
 
 /** Where every turn beside others has paths of its own, only those are brought back. */
 async function restorePaths({ cwd }: WorktreeRecord, scope: readonly string[]): Promise<void> {
   for (const path of scope) await restorePath(cwd, path);
-}
-
-/** To what a commit, the last one, has there, which may be nothing. */
-export async function restorePath(cwd: string, path: string, commit = 'HEAD'): Promise<void> {
-  const isThere = path === '.' || (await tryGit(cwd, ['cat-file', '-e', `${commit}:./${path}`])).code === 0;
-  if (isThere) {
-    await git(cwd, ['--literal-pathspecs', 'restore', `--source=${commit}`, '--staged', '--worktree', '--', path]);
-  } else await git(cwd, ['--literal-pathspecs', 'rm', '-rq', '--cached', '--ignore-unmatch', '--', path]);
-  await git(cwd, ['--literal-pathspecs', 'clean', '-qfd', '--', path]);
-}
-
-/** Nobody works here now, so a lock of git is one that a killed program left. */
-export async function dropStaleLock(folder: string): Promise<void> {
-  rmSync(resolve(folder, await git(folder, ['rev-parse', '--git-path', 'index.lock'])), { force: true });
 }
 
 export function subjectOf({ turn, socket, label, title }: TurnName): string {

@@ -1,0 +1,49 @@
+// The last commit of a worktree's branch. Agents have git at hand and may remove the branch they work on; what was accepted
+// is written down beside the worktree, so that the branch comes back with it whoever asks next.
+import { commitOf, git, tryGit, WorktreeError } from './git.ts';
+import type { WorktreeRecord } from './record.ts';
+
+/** Where the branch is, and what is checked out in the folder. */
+export type Position = { readonly tip: string; readonly head: string };
+
+/** The last commit, of a branch that was taken away on purpose too; null where git has nothing of it any more. */
+export async function branchTip(record: WorktreeRecord): Promise<string | null> {
+  const { top, branch, state } = record;
+  const ref = `refs/heads/${branch}`;
+  const tip = await commitOf(top, ref);
+  if (tip !== null) return tip;
+  const last = state === 'ready' ? lastAccepted(record) : (record.tip ?? null);
+  const found = last === null ? null : await commitOf(top, last);
+  if (found !== null && state === 'ready') await git(top, ['update-ref', '-m', 'baton', ref, found]);
+  return found;
+}
+
+/** The same for whoever cannot do without. */
+export async function tipOf(record: WorktreeRecord): Promise<string> {
+  return (await branchTip(record)) ?? refuseGone(record);
+}
+
+export async function positionOf(record: WorktreeRecord): Promise<Position> {
+  const { folder, branch } = record;
+  const both = await tryGit(folder, ['rev-parse', `refs/heads/${branch}`, 'HEAD']);
+  const [first = '', second = ''] = both.out.split('\n');
+  if (both.code === 0) return { tip: first, head: second };
+  const tip = await tipOf(record);
+  return { tip, head: (await commitOf(folder, 'HEAD')) ?? tip };
+}
+
+/** What was accepted and is in no branch has to be in git at least. */
+export function refuseGone(record: WorktreeRecord): never {
+  const { cast, branch } = record;
+  const last = record.state === 'ready' ? lastAccepted(record) : record.tip;
+  const what = last
+    ? `git does not have commit ${last.slice(0, 12)} any more, the last that was accepted on ${branch}: the accepted work of cast ${cast} is gone from this repository`
+    : `the branch ${branch} of cast ${cast} is gone, and nobody knows what was accepted on it`;
+  const fix = `fetch it from a copy of the repository that has it, or drop the cast with \`baton undo ${cast}\``;
+  throw new WorktreeError(`${what}; ${fix}`);
+}
+
+/** A record of an older version tells it only as long as no turn has begun. */
+function lastAccepted({ accepted, starts, base }: WorktreeRecord): string | null {
+  return accepted ?? (Object.keys(starts).length === 0 ? base : null);
+}
