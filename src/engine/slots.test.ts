@@ -43,6 +43,14 @@ test('no more begin within a minute than allowed, and who waits is told how long
   expect(grantSlot(third.value, slot(null, 2), holder('c'), NOW + 60_000).waitMs).toBe(0);
 });
 
+test.each([
+  ['who looked at the clock first and came second waits', -5, 60_005],
+  ['a clock that was set back by an hour is not waited for', -3_600_000, 0],
+])('%s', (_what, later, waitMs) => {
+  const { value } = grantSlot(null, slot(null, 1), holder('a'), NOW);
+  expect(grantSlot(value, slot(null, 1), holder('b'), NOW + later).waitMs).toBe(waitMs);
+});
+
 test('what runs already has its place whatever the limits say', () => {
   const { value } = grantSlot(null, slot(1, 1), holder('a'), NOW);
   const forced = grantSlot(value, slot(1, 1), holder('b'), NOW, true);

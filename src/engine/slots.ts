@@ -45,8 +45,9 @@ function takenIn(value: string | null, now: number): Taken {
   const { held, startedAt } = value === null ? { held: [], startedAt: [] } : (JSON.parse(value) as Taken);
   return {
     held: held.filter(({ driver }) => isRunning(driver)),
-    // A time ahead of ours was written by a clock that has been set back since.
-    startedAt: startedAt.filter((at) => at <= now && now - at < MINUTE_MS),
+    // A little ahead of ours is who looked at the clock after us and was let in before us. Far ahead is what a clock wrote
+    // that has been set back since.
+    startedAt: startedAt.filter((at) => Math.abs(now - at) < MINUTE_MS).sort((a, b) => a - b),
   };
 }
 
