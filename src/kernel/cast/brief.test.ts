@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { always, crew, graph, plan, satisfied, workflow, yes } from '../../../test/loadouts.ts';
 import { play } from '../../../test/play.ts';
+import { asBlock, reportOf } from '../../../test/reports.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { utf8Length } from '../utf8-length.ts';
 
@@ -193,4 +194,21 @@ test('what came before gives way first, the oldest kind last', () => {
 test('a utility has no brief', () => {
   const cast = play({ config: graph({ 'Socket-1': { materia: 'Tool' } }), agents: { Tool: [{}] } });
   expect(cast.briefs('Socket-1')).toEqual(['']);
+});
+
+test('what an agent wrote down for the team, or would have remembered, reaches the next one by its own ways only', () => {
+  const gaia = { parse: 'json', contract: 'gaia' };
+  const config = graph(
+    { 'Socket-1': { materia: 'Spec', ...gaia, edges: [always('Socket-2')] }, 'Socket-2': { materia: 'Next' } },
+    { materia: { Spec: { tools: 'none', prompt: 'Find it.' }, Next: { tools: 'none', prompt: 'Go on.' } } },
+  );
+  const more = {
+    update_contracts: [{ contract: 'infrastructure', payload: { host: 'told to few' } }],
+    memory_suggestions: ['not looked at yet'],
+    memorialize_suggestions: [{ description: 'nor this', body: 'x' }],
+  };
+  const spec = asBlock(reportOf('COMPLETE', { key_outputs: ['the clock was wrong'], more }));
+  const [brief = ''] = play({ config, agents: { Spec: [spec], Next: ['done'] } }).briefs('Socket-2');
+  expect(brief).toContain('the clock was wrong');
+  for (const kept of ['told to few', 'not looked at yet', 'nor this']) expect(brief).not.toContain(kept);
 });

@@ -1,5 +1,6 @@
 // What an agent is told for one turn: its prompt, the slots the prompt names, a bounded part of what came before, and
 // the format of its answer. Never a dump of the state; never longer than the cap.
+import { reportsStatus } from '../gate/status.ts';
 import type { AgentMateria } from '../graph/config.ts';
 import { render } from '../graph/path.ts';
 import { isObject, isText, type JsonObject } from '../json.ts';
@@ -7,6 +8,7 @@ import { assignmentOf } from '../ledger/wire.ts';
 import { type Cast, type ReworkNote, type State, type Turn, walkOf } from '../state.ts';
 import { asData, asTitle } from '../trust/as-data.ts';
 import { takesSystem } from '../trust/pinned.ts';
+import { speakerBefore } from '../trust/speaker.ts';
 import { agentIdOfTurn, contractFor } from '../turn/contract-for.ts';
 import { utf8Length } from '../utf8-length.ts';
 import { continuedSession } from './choice.ts';
@@ -174,8 +176,19 @@ function resultBefore(cast: Cast, turn: Turn): string {
   if (turn.lane === null && !concerns(cast.lastAbout, turn.item)) return '';
   const said = walkOf(cast, turn)?.said ?? { output: cast.lastOutput, json: cast.lastJson, isJson: cast.lastIsJson };
   if (said.output === '') return '';
-  const shown = said.isJson && isObject(said.json) ? shownOf(said.json, notesOf(cast, turn)) : said.output;
+  const shown =
+    said.isJson && isObject(said.json) ? shownOf(handedOn(cast, turn, said.json), notesOf(cast, turn)) : said.output;
   return shown === '' ? '' : block('Result of the socket before', asData(cut(shown, EARLIER_CHARS_MAX)));
+}
+
+/**
+ * Of an agent's report what it writes down for the team and what it would have remembered goes by other ways: to those who
+ * may read it, and to a person first.
+ */
+function handedOn(cast: Cast, turn: Turn, payload: JsonObject): JsonObject {
+  if (!reportsStatus(cast, speakerBefore(cast, turn)?.socket ?? '')) return payload;
+  const { update_contracts: _written, memorialize_suggestions: _kept, memory_suggestions: _noted, ...rest } = payload;
+  return rest;
 }
 
 /**
