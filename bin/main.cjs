@@ -21,7 +21,7 @@ const entry = fromSource ? source : join(root, 'dist', 'cli', 'main.js');
 const modules = require('node:module');
 const kept = fromSource ? join(root, 'node_modules', '.cache', 'baton') : keptForUser(process.env);
 if (kept) modules.enableCompileCache(join(kept, commandIn(process.argv.slice(2)) ?? 'none'));
-if (fromSource) modules.registerHooks({ resolve: resolveSource });
+if (fromSource) require('./own-sources.cjs');
 import(pathToFileURL(entry).href).then(
   ({ main }) => main(process.argv.slice(2)),
   (error) => {
@@ -44,13 +44,4 @@ function commandIn(argv) {
   const word = argv.find((each, index) => !each.startsWith('-') && !['-C', '--directory'].includes(argv[index - 1]));
   if (word === undefined || !/^[a-z]+$/.test(word)) return undefined;
   return existsSync(join(dirname(entry), 'commands', `${word}${extname(entry)}`)) ? word : undefined;
-}
-
-/**
- * Our own sources name each other in full. Node would still look every one of them up on disk, follow its links and search
- * for the package it belongs to, which takes a fifth of the time of a short command.
- */
-function resolveSource(specifier, context, next) {
-  if (!specifier.startsWith('.') || !specifier.endsWith('.ts')) return next(specifier, context);
-  return { url: new URL(specifier, context.parentURL).href, format: 'module-typescript', shortCircuit: true };
 }

@@ -1,6 +1,7 @@
 // The desk behind a worker thread: deciding, hashing and syncing to disk happen there, agents and screens live here.
 // Messages of one tick travel together, so that fifty casts cost few crossings.
-import { Worker } from 'node:worker_threads';
+import { fileURLToPath } from 'node:url';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
 import type { Slot } from '../kernel/cast/packet.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
@@ -50,6 +51,7 @@ export class WorkerDoor implements Door {
     const name = import.meta.url.endsWith('.ts') ? './desk-worker.ts' : './desk-worker.js';
     const worker = new Worker(new URL(name, import.meta.url), {
       workerData: { logFile },
+      ...quickToLoad(),
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });
     const door = new WorkerDoor(worker);
@@ -190,4 +192,11 @@ function asError({ message, code, stack }: { message: string; code?: string; sta
   const error = new Error(message);
   if (stack) error.stack = stack;
   return error;
+}
+
+/** A thread of its own has none of the ways in which the main one finds its sources. */
+function quickToLoad(): WorkerOptions {
+  if (!import.meta.url.endsWith('.ts')) return {};
+  const sources = fileURLToPath(new URL('../../bin/own-sources.cjs', import.meta.url));
+  return { execArgv: ['--disable-warning=ExperimentalWarning', '--require', sources] };
 }

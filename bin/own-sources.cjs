@@ -1,0 +1,10 @@
+// Makes the sources of a checkout quick to load, in the thread that requires it. They name each other in full; Node would
+// still look every one of them up on disk, follow its links and search for the package it belongs to, which takes a fifth of
+// the time of a short command, and as much again in the thread of the log.
+'use strict';
+require('node:module').registerHooks({
+  resolve(specifier, context, next) {
+    if (!specifier.startsWith('.') || !specifier.endsWith('.ts')) return next(specifier, context);
+    return { url: new URL(specifier, context.parentURL).href, format: 'module-typescript', shortCircuit: true };
+  },
+});
