@@ -21,7 +21,7 @@ const BORDERS: Readonly<Record<string, Border>> = {
   audit: { src: ['kernel', 'log', 'access/user-folder.ts'], npm: [], node: true },
   access: { src: ['kernel', 'log', 'agents'], npm: [], node: true },
   utilities: { src: ['kernel'], npm: [], node: true },
-  agents: { src: ['kernel', 'utilities', ...PORTS], npm: [], node: true },
+  agents: { src: ['kernel', 'utilities', 'hooks/install/pi-guard.ts', ...PORTS], npm: [], node: true },
   /** Sealed permissions: they read lines of shell as the hooks do, and who asks as the log names him. */
   approvals: {
     src: [
@@ -76,6 +76,8 @@ const CROSSINGS: Readonly<Record<string, string>> = {
     'whether a process lives is asked of the system in one place',
   'engine/watchdog.ts imports agents/process/process-state.ts':
     'what a process does is asked of the system in one place',
+  'engine/worker-door.ts imports ../bin/own-sources.cjs':
+    'a thread of its own needs the same way to its sources as the main one',
   'utilities/utility.ts imports agents/process/utility-protocol.ts': 'the type of the message a utility gets',
 };
 
