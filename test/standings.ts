@@ -201,7 +201,10 @@ export const STANDINGS: readonly Row[] = [
     what: 'running, with a turn that waits for the lock of another cast',
     standing: rival(),
     code: 'LOCK_CONFLICT',
-    says: ['is put off (LOCK_CONFLICT)', 'T-1 of cast c, for Write, holds . since 2026-01-01T00:00:00Z, 3 h ago'],
+    says: [
+      'is put off (LOCK_CONFLICT)',
+      'T-1 of cast c, for Write, holds the whole folder since 2026-01-01T00:00:00Z, 3 h ago',
+    ],
     commands: ['why c', 'lock list', 'watch d'],
   },
   {

@@ -30,6 +30,21 @@ export type McpServer = {
 /** Our own server for the attempt whose variables these are. */
 export type Offer = (env: Readonly<Record<string, string>>) => McpServer;
 
+/** Who is asked before an agent uses a tool, and may refuse it. */
+export type Guard = {
+  /** For a program that asks by itself: exit 0 lets the call through. */
+  readonly program: string;
+  readonly args: readonly string[];
+  /** For a program that has hooks: those before a tool, as they stand in its settings. */
+  readonly group: {
+    readonly matcher?: string;
+    readonly hooks: readonly { readonly type: string; readonly command: string; readonly timeout: number }[];
+  } | null;
+};
+
+/** The guard of a turn, or null where nobody has to be asked. */
+export type GuardOf = (packet: Packet) => Promise<Guard | null>;
+
 /** The name by which agents know our own server. */
 export const OFFERED_AS = 'baton';
 
@@ -46,6 +61,7 @@ export type AgentSettings = {
   /** Where the model is, when it is not the provider's own place. */
   readonly baseUrl?: string;
   readonly mcp?: Readonly<Record<string, McpServer>>;
+  readonly guard?: Guard;
 };
 
 /** A command without a shell. */

@@ -7,6 +7,8 @@ import type { Usage } from '../kernel/state.ts';
 import type { AgentFault } from './fault.ts';
 import { estimated } from './prices.ts';
 import { type AgentReport, addUsage, usageSince } from './report.ts';
+import { waitInWords } from './retry.ts';
+import { soundUsage } from './sound-usage.ts';
 
 export type Settled = {
   readonly packet: Packet;
@@ -24,10 +26,11 @@ export function answered(settled: Settled): AttemptResult {
 
 export function failed(fault: AgentFault, settled: Settled): AttemptResult {
   const { code, reason, retryAfterMs } = fault;
+  const wait = retryAfterMs === undefined ? '' : `; it asks to wait ${waitInWords(retryAfterMs)}`;
   return {
     kind: 'fault',
     fault: fault.fault,
-    reason: `${code}: ${reason}`,
+    reason: `${code}: ${reason}${wait}`,
     code,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...told(settled),
@@ -41,16 +44,23 @@ export function lost(reason: string, settled: Settled): Extract<AttemptResult, {
 }
 
 /** What a run used, by its own report. One that tells the whole conversation tells what came before it, too. */
-export function usedBy({ session }: Pick<Packet, 'session'>, { usage, usageIsOfSession }: AgentReport): Usage | null {
+export function usedBy(
+  { session }: Pick<Packet, 'session'>,
+  { usage, usageIsOfSession }: Pick<AgentReport, 'usage' | 'usageIsOfSession'>,
+): Usage | null {
   const before = session?.usage;
   return usage !== null && usageIsOfSession && before ? usageSince(usage, before) : usage;
 }
 
-function told({ packet, report, warnings, spent = null }: Settled): { agent: AgentNote; usage?: Usage } {
-  const { usage, usageIsOfSession, sessionId, model, denials, commands } = report;
+function told(settled: Settled): { agent: AgentNote; usage?: Usage } {
+  const { packet } = settled;
+  const { usageIsOfSession, sessionId, model, denials, commands } = settled.report;
+  const { usage, doubts } = soundUsage(settled.report.usage);
+  const { usage: spent, doubts: before } = soundUsage(settled.spent ?? null);
+  const warnings = [...settled.warnings, ...new Set([...before, ...doubts])];
   const total = usage !== null && usageIsOfSession ? { usage } : {};
   const { runner, model: asked } = packet.materia as AgentMateria;
-  const last = usedBy(packet, report);
+  const last = usedBy(packet, { usage, usageIsOfSession });
   const used = last === null ? spent : addUsage(spent, last);
   const own = used && estimated(used, model ?? asked ?? null, packet.prices);
   const agent = {

@@ -1,5 +1,7 @@
 // How a model is asked over HTTP: what is refused before anything is sent, and when a stream is given up.
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
@@ -114,7 +116,8 @@ test('nobody there', async () => {
 test('a wait that is longer than allowed is told instead of made', async () => {
   const retry = { retriesMax: 3, firstMs: 1, waitMaxMs: 1_000 };
   const result = await ask([{ status: 429, retryAfterSeconds: 60 }], { retry });
-  expect(result).toMatchObject({ code: 'RATE_LIMITED', retryAfterMs: 60_000 });
+  const reason = expect.stringContaining('it asks to wait 60 s');
+  expect(result).toMatchObject({ code: 'RATE_LIMITED', retryAfterMs: 60_000, reason });
   expect(server?.requests).toHaveLength(1);
 });
 
@@ -176,4 +179,62 @@ test.each([
   const ran = () => runner.run(packet(), PLACE, new AbortController().signal);
   expect(await ran()).toMatchObject({ kind: 'output', cutShort: true });
   expect(await ran()).not.toHaveProperty('cutShort');
+});
+
+/** One that answers as it is told, and a second one beside it; both note what they are sent. */
+async function elsewhere(answer: (response: ServerResponse, beside: string) => void) {
+  const got: string[] = [];
+  const open = async (serve: (response: ServerResponse) => void) => {
+    const one = createServer((request, response) => {
+      got.push(`${request.url} ${request.headers['x-api-key'] ?? ''}`);
+      request.resume().on('end', () => serve(response));
+    });
+    await new Promise<void>((resolve) => one.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void one.close());
+    return `http://127.0.0.1:${(one.address() as AddressInfo).port}`;
+  };
+  const beside = await open((response) => response.end());
+  return { got, beside, url: await open((response) => answer(response, beside)) };
+}
+
+test('a redirect is not followed: neither the key nor the brief goes anywhere else', async () => {
+  const { got, beside, url } = await elsewhere((response, to) =>
+    response.writeHead(307, { location: `${to}/v2?token=sk-verysecret1234567890` }).end(),
+  );
+  const runner = apiRunner(anthropic, { baseUrl: url, env: { ANTHROPIC_API_KEY: 'k' } }, { retry: NO_RETRY });
+  const result = await runner.run(packet(), PLACE, new AbortController().signal);
+  const reason = expect.stringContaining(`it pointed to ${beside}/v2 (status 307), which is not followed`);
+  expect(result).toMatchObject({ kind: 'fault', fault: 'refused', code: 'REQUEST_REFUSED', reason });
+  expect(JSON.stringify(result)).not.toContain('verysecret');
+  expect(got).toEqual(['/v1/messages k']);
+});
+
+const SECRET = `ghp_${'a1B2'.repeat(9)}`;
+
+test.each([
+  ['text/html', '<html>\n  <h1>Sign in: authentication</h1>', 'REQUEST_REFUSED', 'text/html where a stream'],
+  ['application/json', '{"choices":[]}', 'REQUEST_REFUSED', 'beginning "{\\"choices\\":[]}"'],
+  ['application/json', '{"error":{"type":"overloaded_error","message":"busy"}}', 'PROVIDER_ERROR', 'busy'],
+  ['text/html', `${'x '.repeat(100)}`, 'REQUEST_REFUSED', `"${'x '.repeat(40)}…"`],
+  ['text/html', `${'y'.repeat(60)} ${SECRET}`, 'REQUEST_REFUSED', 'beginning'],
+  ['text/event-stream', 'data: {"type":', 'PROVIDER_UNREACHABLE', 'closed before'],
+  ['text/html', '', 'PROVIDER_UNREACHABLE', 'closed before'],
+])('an answer of %s without a stream, %j: %s', async (type, text, code, said) => {
+  const { url } = await elsewhere((response) => response.writeHead(200, { 'content-type': type }).end(text));
+  const runner = apiRunner(openai, { baseUrl: url, env: NO_KEYS }, { retry: NO_RETRY });
+  const result = await runner.run(packet(), PLACE, new AbortController().signal);
+  expect(result).toMatchObject({ kind: 'fault', code, reason: expect.stringContaining(said) });
+  expect(JSON.stringify(result)).not.toContain(SECRET.slice(0, 12));
+});
+
+test('what no attempt can use counts as nothing, and is told', async () => {
+  const chunk = {
+    choices: [{ delta: { content: 'fine' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 1e308, completion_tokens: 7 },
+  };
+  const { url } = await elsewhere((response) => response.end(`data: ${JSON.stringify(chunk)}\n\n`));
+  const runner = apiRunner(openai, { baseUrl: url, env: NO_KEYS }, { retry: NO_RETRY });
+  const result = await runner.run(packet(), PLACE, new AbortController().signal);
+  expect(result).toMatchObject({ kind: 'output', output: 'fine', usage: { input: 0, output: 7 } });
+  expect(result).toMatchObject({ agent: { warnings: [expect.stringContaining('used 1e+308 input tokens')] } });
 });

@@ -2,7 +2,8 @@
 // to supervise: an attempt that is cut off is simply lost, and its request with it.
 import type { Place, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
-import type { Json } from '../kernel/json.ts';
+import { isObject, type Json } from '../kernel/json.ts';
+import { scrub } from '../kernel/secrets.ts';
 import type { Usage } from '../kernel/state.ts';
 import { callOf } from './agent-call.ts';
 import { answered, failed, lost } from './agent-result.ts';
@@ -15,11 +16,19 @@ import { serverSentEvents } from './server-sent-events.ts';
 /** A stream that is silent for longer than this has broken off without saying so. */
 const SILENCE_MAX_MS = 300_000;
 const ERROR_BYTES_MAX = 65_536;
+/** So much is kept of what is no stream, and so much of it is told. */
+const FOREIGN_CHARS_MAX = 65_536;
+const TOLD_CHARS_MAX = 80;
 
 export type ApiRunnerOptions = { readonly retry?: RetryRules; readonly silenceMaxMs?: number };
 
 type Bounds = { readonly timeoutMs: number; readonly silenceMaxMs: number; readonly charsMax: number };
-type Heard = { readonly report: AgentReport; readonly end: 'closed' | 'late' | 'silent' | 'long' };
+type Heard = {
+  readonly report: AgentReport;
+  readonly end: 'closed' | 'late' | 'silent' | 'long' | 'elsewhere';
+  /** Where nothing at that address is the model: what is there instead. */
+  readonly instead?: string;
+};
 
 export function apiRunner(api: ModelApi, settings: ApiSettings = {}, options: ApiRunnerOptions = {}): Runner {
   const { retry = RETRY, silenceMaxMs = SILENCE_MAX_MS } = options;
@@ -79,7 +88,10 @@ function refusalOf(api: ModelApi, settings: ApiSettings, packet: Packet, key: st
   return null;
 }
 
-function faultIn(api: ModelApi, { report, end }: Heard, silenceMaxMs: number): AgentFault | null {
+function faultIn(api: ModelApi, { report, end, instead }: Heard, silenceMaxMs: number): AgentFault | null {
+  if (end === 'elsewhere') {
+    return { fault: 'refused', code: 'REQUEST_REFUSED', reason: `${api.name}: ${instead}; correct baseUrl` };
+  }
   if (end === 'silent') {
     const reason = `${api.name} said nothing for ${silenceMaxMs} ms in the middle of its answer`;
     return { fault: 'transport', code: 'PROVIDER_UNREACHABLE', reason };
@@ -105,21 +117,29 @@ async function ask(
   let report = EMPTY_REPORT;
   try {
     const all = AbortSignal.any([signal, late, silent.signal]);
-    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal: all });
+    // Whoever is pointed to would get the key and the brief, and nobody has named it.
+    const redirect = 'manual';
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal: all, redirect });
+    if (response.status >= 300 && response.status < 400)
+      return { report, end: 'elsewhere', instead: pointed(url, response) };
     if (!response.ok) return { report: { ...report, error: await errorOf(response) }, end: 'closed' };
     const events = serverSentEvents();
     const decoder = new TextDecoder();
+    let [isStream, foreign] = [false, ''];
     for await (const chunk of response.body ?? []) {
       clearTimeout(timer);
       timer = silence();
-      for (const event of events.push(decoder.decode(chunk, { stream: true }))) {
+      const text = decoder.decode(chunk, { stream: true });
+      if (!isStream && foreign.length < FOREIGN_CHARS_MAX) foreign += text;
+      for (const event of events.push(text)) {
+        isStream = true;
         report = api.fold(report, event);
         if (onEvent) for (const one of api.live(event)) onEvent(one);
       }
       // Leaving the loop closes the connection, and with it the bill.
       if (report.text.length > charsMax) return { report, end: 'long' };
     }
-    return { report, end: 'closed' };
+    return isStream ? { report, end: 'closed' } : withoutStream(report, response, foreign);
   } catch (error) {
     if (late.aborted) return { report, end: 'late' };
     if (silent.signal.aborted) return { report, end: 'silent' };
@@ -127,6 +147,32 @@ async function ask(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Where it pointed to, without what may be a secret in it. */
+function pointed(url: string, { status, headers }: Response): string {
+  const location = headers.get('location') ?? '';
+  const target = URL.canParse(location, url) ? new URL(location, url) : null;
+  const where = target === null ? 'nowhere' : told(`${target.origin}${target.pathname}`, 200);
+  return `it pointed to ${where} (status ${status}), which is not followed, because the key and the brief would go there too`;
+}
+
+/** An answer without one event in it: an error, something else altogether, or a stream that was closed too early. */
+function withoutStream(report: AgentReport, response: Response, text: string): Heard {
+  const type = response.headers.get('content-type') ?? 'no type';
+  if (text.trim() === '' || type.includes('event-stream')) return { report, end: 'closed' };
+  const body = parse(text.slice(0, FOREIGN_CHARS_MAX));
+  if (isObject(body) && body.error !== undefined && body.error !== null) {
+    return { report: { ...report, error: errorIn(body) }, end: 'closed' };
+  }
+  const instead = `it answered with ${told(type, 60)} where a stream of events was due, beginning ${JSON.stringify(told(text, TOLD_CHARS_MAX))}`;
+  return { report, end: 'elsewhere', instead };
+}
+
+/** In one line. A secret is found whole before anything is cut. */
+function told(text: string, charsMax: number): string {
+  const line = scrub(text.slice(0, FOREIGN_CHARS_MAX)).text.replaceAll(/\s+/g, ' ').trim();
+  return line.length <= charsMax ? line : `${line.slice(0, charsMax)}…`;
 }
 
 async function errorOf(response: Response): Promise<NonNullable<AgentReport['error']>> {

@@ -16,6 +16,8 @@ import {
   stringAt,
   textIn,
   withCommand,
+  withOutcome,
+  withoutCommand,
   withTold,
 } from './report.ts';
 import { nearestLevel } from './thinking.ts';
@@ -62,6 +64,7 @@ function invoke(call: AgentCall, settings: AgentSettings): Invocation {
     ...(settings.mcp ? ['--mcp-config', JSON.stringify({ mcpServers: serversOf(settings.mcp) })] : []),
     ...(call.session === null ? [] : ['--resume', call.session.id]),
     ...(settings.args ?? []),
+    ...hookFlags(settings),
   ];
   const env = {
     CLAUDE_CODE_MAX_RETRIES: String(RETRIES_MAX),
@@ -69,7 +72,26 @@ function invoke(call: AgentCall, settings: AgentSettings): Invocation {
     ...(isOff ? { MAX_THINKING_TOKENS: '0' } : {}),
     ...(settings.baseUrl === undefined ? {} : { ANTHROPIC_BASE_URL: settings.baseUrl }),
   };
-  return { argv, stdin: call.prompt, env, warnings: [...scope.warnings, ...thinking.warnings] };
+  return {
+    argv,
+    stdin: call.prompt,
+    env,
+    warnings: [...scope.warnings, ...thinking.warnings, ...hookWarnings(settings)],
+  };
+}
+
+/** Hooks of the user stay in force beside it. No settings that lie where agents work may switch them off. */
+function hookFlags({ guard }: AgentSettings): string[] {
+  if (!guard?.group) return [];
+  return ['--settings', JSON.stringify({ disableAllHooks: false, hooks: { PreToolUse: [guard.group] } })];
+}
+
+/** It takes settings from one place only, and the last that is named counts. */
+function hookWarnings({ guard, args = [] }: AgentSettings): string[] {
+  const isNamed = args.some((arg) => arg === '--settings' || arg.startsWith('--settings='));
+  return guard?.group && isNamed
+    ? ['--settings among the arguments was left out: claude takes one, and the hook needs it']
+    : [];
 }
 
 /** A rule such as `Bash(git *)` offers the tool and allows only what the brackets say. */
@@ -158,14 +180,15 @@ function foldAssistant(report: AgentReport, event: JsonObject): AgentReport {
   const calls = objectsIn(message.content).filter(({ type }) => type === 'tool_use');
   const toolCalls = calls.reduce((names, call) => addName(names, stringAt(call, 'name') ?? ''), report.toolCalls);
   // What its own helpers say has a parent and is not the answer.
-  const shell = calls.filter(({ name }) => name === 'Bash').map((call) => objectAt(call, 'input').command);
-  const { commands } = shell.reduce(withCommand, report);
-  if (typeof event.parent_tool_use_id === 'string') return { ...report, toolCalls, commands };
+  const shell = calls.filter(({ name }) => name === 'Bash');
+  const told = shell.reduce<AgentReport>(
+    (sum, call) => withCommand(sum, objectAt(call, 'input').command, stringAt(call, 'id')),
+    { ...report, toolCalls },
+  );
+  if (typeof event.parent_tool_use_id === 'string') return told;
   const model = stringAt(message, 'model');
   return {
-    ...report,
-    toolCalls,
-    commands,
+    ...told,
     // Errors of the provider come as a message of a model that does not exist; they are no part of an answer.
     text: (model === '<synthetic>' ? '' : textIn(message.content)) || report.text,
     model: model === null || model === '<synthetic>' ? report.model : model,
@@ -173,14 +196,20 @@ function foldAssistant(report: AgentReport, event: JsonObject): AgentReport {
   };
 }
 
-/** A tool that was not offered is refused in the words of its result only. */
+/** A tool that was not offered is refused in the words of its result only. What ran is not told to have been kept from it. */
 function foldUser(report: AgentReport, event: JsonObject): AgentReport {
-  const said = objectsIn(objectAt(event, 'message').content)
-    .filter((part) => part.type === 'tool_result' && part.is_error === true)
-    .map((part) => stringAt(part, 'content') ?? '');
-  const names = said.flatMap((text) => /No such tool available: ([\w-]{1,200})/.exec(text)?.[1] ?? []);
-  return names.length === 0 ? report : { ...report, denials: names.reduce(addName, report.denials) };
+  const kept = objectsIn(event.tool_result_meta).filter((meta) => stringAt(meta, 'non_execution_kind') !== null);
+  const results = objectsIn(objectAt(event, 'message').content).filter(({ type }) => type === 'tool_result');
+  return results.reduce<AgentReport>((sum, part) => {
+    const call = stringAt(part, 'tool_use_id');
+    const name = part.is_error === true ? NOT_OFFERED.exec(stringAt(part, 'content') ?? '')?.[1] : undefined;
+    if (name !== undefined) return { ...withoutCommand(sum, call), denials: addName(sum.denials, name) };
+    return kept.some(({ id }) => id === call) ? withoutCommand(sum, call) : withOutcome(sum, call);
+  }, report);
 }
+
+/** The beginning of its own words; a command that prints them was run. */
+const NOT_OFFERED = /^(?:<tool_use_error>)?(?:Error: )?No such tool available: ([\w-]{1,200})/;
 
 function foldResult(report: AgentReport, event: JsonObject): AgentReport {
   const all = usageOf(event);
@@ -189,7 +218,7 @@ function foldResult(report: AgentReport, event: JsonObject): AgentReport {
   const denied = objectsIn(event.permission_denials).map((denial) => stringAt(denial, 'tool_name') ?? '');
   // Most were told while they happened.
   const denials = denied.filter((name) => !report.denials.includes(name)).reduce(addName, report.denials);
-  const common = { ...report, usage, denials, commands: withoutRefused(report, event) };
+  const common = { ...withoutRefused(report, event), usage, denials };
   const text = stringAt(event, 'result') ?? '';
   if (event.is_error === true || event.subtype !== 'success') {
     const errors = Array.isArray(event.errors) ? event.errors.filter((one) => typeof one === 'string') : [];
@@ -205,10 +234,11 @@ function foldResult(report: AgentReport, event: JsonObject): AgentReport {
   return { ...common, text, isFinished: true, isCut: event.stop_reason === 'max_tokens', error: null };
 }
 
-/** What it asked to run and was not let. */
-function withoutRefused({ commands }: AgentReport, event: JsonObject): AgentReport['commands'] {
-  const refused = objectsIn(event.permission_denials).map((denial) => objectAt(denial, 'tool_input').command);
-  return commands?.filter((command) => !refused.includes(command)) ?? null;
+/** What it asked to run and was not let, where that was not told when it happened. */
+function withoutRefused(report: AgentReport, event: JsonObject): AgentReport {
+  return objectsIn(event.permission_denials)
+    .map((denial) => stringAt(denial, 'tool_use_id'))
+    .reduce(withoutCommand, report);
 }
 
 /** What this turn used. The totals beside it cover a resumed conversation from its beginning. */

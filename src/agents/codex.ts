@@ -1,8 +1,10 @@
 // Codex as an agent: `codex exec --json`. Everything it should do differently is said by `-c`, so that the user's own
 // configuration and sign-in stay in force for the rest.
+import { hash } from 'node:crypto';
 import type { LiveEvent } from '../engine/ports.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import type { AgentCall, AgentSettings, Invocation, Program } from './agent-call.ts';
+import { type AgentCall, type AgentSettings, type Invocation, OFFERED_AS, type Program } from './agent-call.ts';
+import { USUAL } from './environment.ts';
 import { eventReader } from './event-reader.ts';
 import { type AgentReport, addName, amount, objectAt, ofWhichCached, stringAt, withCommand } from './report.ts';
 import { nearestLevel } from './thinking.ts';
@@ -17,6 +19,8 @@ export const codex: Program = {
 
 /** A server that has not started by then is done without. */
 const SERVER_START_S = 30;
+/** What was approved may take its time. */
+const TOOL_S = 900;
 
 const EFFORTS = ['minimal', 'low', 'medium', 'high', 'xhigh'];
 
@@ -29,9 +33,10 @@ function invoke(call: AgentCall, settings: AgentSettings): Invocation {
     ['approval_policy', toml('never')],
     ['web_search', toml('disabled')],
     ...(thinking.level === null ? [] : [['model_reasoning_effort', toml(thinking.level)] as const]),
-    ...(call.system === null ? [] : [['developer_instructions', toml(call.system)] as const]),
+    ...instructionsOf(call, settings),
     ...providerOf(settings),
     ...serversOf(settings),
+    ...hooksOf(settings),
   ];
   const argv = [
     ...[settings.program ?? 'codex', 'exec', '--json', '--skip-git-repo-check'],
@@ -47,6 +52,16 @@ function invoke(call: AgentCall, settings: AgentSettings): Invocation {
   return { argv, stdin: call.prompt, env: {}, warnings: [...sandbox.warnings, ...thinking.warnings] };
 }
 
+/** Its sandbox hides who it is and keeps it from writing anything down, so that `baton exec` cannot work in its shell. */
+const SANDBOXED =
+  'Your shell is sandboxed: what a person approved you run with the tool `run_approved` of the server `baton`, and not with `baton exec`.';
+
+function instructionsOf({ system }: AgentCall, { guard, mcp }: AgentSettings): (readonly [string, string])[] {
+  const own = guard && mcp?.[OFFERED_AS] ? [SANDBOXED] : [];
+  const all = [...(system === null ? [] : [system]), ...own].join('\n\n');
+  return all === '' ? [] : [['developer_instructions', toml(all)]];
+}
+
 // It does not read OPENAI_BASE_URL: another place is another provider.
 function providerOf({ baseUrl }: AgentSettings): (readonly [string, string])[] {
   if (baseUrl === undefined) return [];
@@ -60,7 +75,7 @@ function providerOf({ baseUrl }: AgentSettings): (readonly [string, string])[] {
   ];
 }
 
-function serversOf({ mcp = {} }: AgentSettings): (readonly [string, string])[] {
+function serversOf({ mcp = {}, variables = [] }: AgentSettings): (readonly [string, string])[] {
   const servers = Object.entries(mcp);
   // Left alone it waits for one second and then begins without the tools; 0 makes it wait as long as a server may take.
   const patience = servers.length === 0 ? [] : [['mcp_optional_startup_grace_ms', '0'] as const];
@@ -70,10 +85,36 @@ function serversOf({ mcp = {} }: AgentSettings): (readonly [string, string])[] {
     // Whoever names a server in the settings has approved it; without this every call of it is refused.
     [`mcp_servers.${name}.default_tools_approval_mode`, toml('approve')] as const,
     [`mcp_servers.${name}.startup_timeout_sec`, String(SERVER_START_S)] as const,
+    [`mcp_servers.${name}.tool_timeout_sec`, String(TOOL_S)] as const,
+    // By itself it hands a few on; what is approved is bound to those that the agent has.
+    [`mcp_servers.${name}.env_vars`, `[${[...USUAL, ...variables].map(toml).join(',')}]`] as const,
     ...(tools ? [[`mcp_servers.${name}.enabled_tools`, `[${tools.map(toml).join(',')}]`] as const] : []),
     ...Object.entries(env).map(([key, value]) => [`mcp_servers.${name}.env.${key}`, toml(value)] as const),
   ]);
   return [...patience, ...each];
+}
+
+/** The name by which it knows the first hook of its own arguments, before a tool. */
+const OUR_HOOK = '/<session-flags>/config.toml:pre_tool_use:0:0';
+
+/** Hooks of the user stay in force beside it. It runs only what somebody trusts: this one is vouched for here, and no other. */
+function hooksOf({ guard }: AgentSettings): (readonly [string, string])[] {
+  const [hook] = guard?.group?.hooks ?? [];
+  if (!hook) return [];
+  const matcher = guard?.group?.matcher ?? '';
+  const { command, timeout } = hook;
+  const handler = `{type="command",command=${toml(command)},timeout=${timeout}}`;
+  return [
+    ['features.hooks', 'true'],
+    ['hooks.PreToolUse', `[{matcher=${toml(matcher)},hooks=[${handler}]}]`],
+    ['hooks.state', `{${toml(OUR_HOOK)}={trusted_hash=${toml(trustedHash(matcher, command, timeout))}}}`],
+  ];
+}
+
+/** What it compares a hook with: the digest of its JSON without spaces, the members in the order of the alphabet. */
+function trustedHash(matcher: string, command: string, timeout: number): string {
+  const handler = { async: false, command, timeout, type: 'command' };
+  return `sha256:${hash('sha256', JSON.stringify({ event_name: 'pre_tool_use', hooks: [handler], matcher }), 'hex')}`;
 }
 
 /** A TOML string: like JSON's, except that the delete character must be escaped too. */

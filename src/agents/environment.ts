@@ -1,8 +1,10 @@
 // The environment of an agent: a list of what it may see, because what is not listed cannot leak. Keys of other services
 // that happen to be set where a cast is started are none of an agent's business.
-import { dirname, resolve } from 'node:path';
+import { delimiter, dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Place } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
+import { fileOf } from './find-file.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -30,9 +32,10 @@ export function agentEnvironment(
   { cast, turn, attempt, task }: Turn,
   { attemptDir, configDir }: Pick<Place, 'attemptDir' | 'configDir'>,
 ): Record<string, string> {
+  const given = { ...only([...USUAL, ...program, ...listed], inherited), ...set };
   return {
-    ...only([...USUAL, ...program, ...listed], inherited),
-    ...set,
+    ...given,
+    PATH: withBaton(given.PATH),
     // Attempts lie in the state folder, which stands for itself where no home was named.
     BATON_HOME: resolve(inherited.BATON_HOME || dirname(dirname(attemptDir))),
     // With it `baton exec` finds the key with which a permission was sealed, where that is not in the usual place.
@@ -43,6 +46,15 @@ export function agentEnvironment(
     BATON_ATTEMPT: `${turn}.${attempt}`,
     ...(task ? { BATON_TASK: task.id, BATON_FENCE: String(task.fence) } : {}),
   };
+}
+
+/** Where this very program lies. */
+const OWN_FOLDER = fileURLToPath(new URL('../../bin', import.meta.url));
+
+/** An agent is told to run what was approved with `baton`: where nothing is called so, the word is ours, behind all the others. */
+export function withBaton(path: string | undefined): string {
+  if (fileOf('baton', path, '/') !== null) return path ?? '';
+  return path === undefined || path === '' ? OWN_FOLDER : `${path}${delimiter}${OWN_FOLDER}`;
 }
 
 /** The named variables that are set. */

@@ -120,6 +120,12 @@ test('only what may pass by itself is tried again by the engine', () => {
 test('what a program said last stands in the reason, wherever it said it', () => {
   const report = heard({ text: 'first\nthe disk is full\n', isFinished: null });
   expect(faultOf('sh', { ...GOOD, code: 1 }, '', report)?.reason).toContain('exit code 1: first\nthe disk is full');
+  const calls = '\n    at async ModuleJob.run (node:internal/modules/esm/module_job:325:25)'.repeat(50);
+  const broken = `SyntaxError: 'node:util' has no styleText${calls}\n\nNode.js v20.20.2\n`;
+  expect(faultOf('pi', { ...GOOD, code: 1 }, broken, heard({}))).toMatchObject({
+    code: 'AGENT_CRASHED',
+    reason: "pi ended with exit code 1: SyntaxError: 'node:util' has no styleText",
+  });
 });
 
 test('a reason is never longer than a person reads, and any text has one', () => {

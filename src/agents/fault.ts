@@ -4,6 +4,7 @@
 import type { Code } from '../kernel/codes.ts';
 import type { Fault } from '../kernel/fact.ts';
 import type { AgentError, AgentReport } from './report.ts';
+import { withoutTrace } from './without-trace.ts';
 
 export type FaultCode = Extract<
   Code,
@@ -68,6 +69,7 @@ const FIXES: Partial<Readonly<Record<FaultCode, string>>> = {
 
 /** Longer than this nobody writes a reason, and a search must not read a flood. */
 const REASON_CHARS_MAX = 2_000;
+const LINES_MAX = 5;
 
 /** What the prose of providers and programs gives away. The first row that matches decides. */
 const PROSE: readonly (readonly [FaultCode, RegExp])[] = [
@@ -162,7 +164,7 @@ function waitInProse(said: string): number | undefined {
 
 /** Programs warn first and say last why they ended. */
 function lastWords(stderr: string): string {
-  return stderr.slice(-REASON_CHARS_MAX).trim().split('\n').slice(-5).join('\n');
+  return withoutTrace(stderr).slice(-REASON_CHARS_MAX).trim().split('\n').slice(-LINES_MAX).join('\n');
 }
 
 function short(text: string): string {

@@ -3,7 +3,7 @@ import type { Runner, Runners } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import { CREDENTIAL_BELONGS, holdsCredential } from '../kernel/graph/check-address.ts';
 import type { AgentMateria } from '../kernel/graph/config.ts';
-import type { AgentSettings, Offer, Program } from './agent-call.ts';
+import type { AgentSettings, GuardOf, Offer, Program } from './agent-call.ts';
 import { anthropic } from './anthropic.ts';
 import { apiRunner } from './api-runner.ts';
 import { claude } from './claude.ts';
@@ -23,20 +23,20 @@ import { inItsFolder } from './work-folder.ts';
 /** Agents that answer in their own words only. */
 export const runners: Runners = runnersWith(null);
 
-/** `offer` says how a program that can call tools is given ours. */
-export function runnersWith(offer: Offer | null): Runners {
+/** `offer` says how a program that can call tools is given ours; `guardOf` who is asked before it uses its own. */
+export function runnersWith(offer: Offer | null, guardOf: GuardOf | null = null): Runners {
   return {
     runnerFor(packet: Packet): Runner {
       if (packet.scripted) return scripted;
       const { materia } = packet;
-      return inItsFolder(materia.type === 'utility' ? utility : agentRunner(materia, offer), materia);
+      return inItsFolder(materia.type === 'utility' ? utility : agentRunner(materia, offer, guardOf), materia);
     },
   };
 }
 
 /** The runner a materia names, set up as the materia says. */
-export function agentRunner(materia: AgentMateria, offer: Offer | null = null): Runner {
-  const more = { offer };
+export function agentRunner(materia: AgentMateria, offer: Offer | null = null, guardOf: GuardOf | null = null): Runner {
+  const more = { offer, guardOf };
   if (holdsCredential(materia.baseUrl)) return withCredential(materia.runner);
   switch (materia.runner) {
     case 'claude':

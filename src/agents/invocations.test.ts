@@ -1,4 +1,5 @@
 // The exact commands and requests that a call becomes. Nothing here runs anything.
+import { hash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { AgentCall, AgentSettings } from './agent-call.ts';
@@ -219,9 +220,60 @@ test.each<[string | null, number | undefined]>([
   ['2', 2_000],
   ['0.5', 500],
   ['-1', 0],
+  ['1e300', 366 * 86_400_000],
   ['Thu, 01 Jan 1970 00:00:11 GMT', 1_000],
   ['soon', undefined],
   ['', undefined],
 ])('retry-after: %s', (header, waitMs) => {
   expect(retryAfterMs(header, 10_000)).toBe(waitMs);
+});
+
+const GUARD = {
+  program: '/opt/baton',
+  args: ['-C', '/w', 'hook', 'PreToolUse'],
+  group: { matcher: 'Bash|Edit', hooks: [{ type: 'command', command: '/opt/baton hook || exit 2', timeout: 15 }] },
+};
+
+test('claude: who is asked before a tool stands in settings of this run', () => {
+  const { argv } = claude.invoke(call({ tools: 'coding' }), { guard: GUARD });
+  const settings = `{"disableAllHooks":false,"hooks":{"PreToolUse":[${JSON.stringify(GUARD.group)}]}}`;
+  expect(argv.slice(-2)).toEqual(['--settings', settings]);
+  const others = claude.invoke(call(), { guard: GUARD, args: ['--settings=x.json'] });
+  expect([others.argv.at(-1), others.warnings.length]).toEqual([settings, 1]);
+  expect(claude.invoke(call({ tools: 'coding' }), {}).argv).not.toContain('--settings');
+});
+
+test('codex: who is asked before a tool is said by -c, and vouched for with the digest that it computes itself', () => {
+  const { argv } = codex.invoke(call({ tools: 'coding' }), { guard: GUARD });
+  const handler = '{type="command",command="/opt/baton hook || exit 2",timeout=15}';
+  expect(argv).toContain(`hooks.PreToolUse=[{matcher="Bash|Edit",hooks=[${handler}]}]`);
+  const digest = hash(
+    'sha256',
+    '{"event_name":"pre_tool_use","hooks":[{"async":false,"command":"/opt/baton hook || exit 2","timeout":15,"type":"command"}],"matcher":"Bash|Edit"}',
+  );
+  expect(argv).toContain(
+    `hooks.state={"/<session-flags>/config.toml:pre_tool_use:0:0"={trusted_hash="sha256:${digest}"}}`,
+  );
+  expect(argv.join(' ')).not.toContain('bypass');
+  expect(codex.invoke(call({ tools: 'coding' }), {}).argv.join(' ')).not.toContain('hooks');
+});
+
+test('codex: it is told how it runs what was approved, where it has the tool for that', () => {
+  const mcp = { baton: { command: 'b', tools: ['run_approved'] } };
+  const { argv } = codex.invoke(call({ system: 'S' }), { guard: GUARD, mcp, variables: ['MINE'] });
+  expect(argv).toContainEqual(
+    expect.stringMatching(/^developer_instructions="S\\n\\nYour shell is sandboxed.*run_approved/),
+  );
+  expect(argv).toContainEqual(expect.stringMatching(/^mcp_servers\.baton\.env_vars=\["PATH","HOME",.*"MINE"\]$/));
+  for (const without of [{ guard: GUARD }, { mcp }]) {
+    expect(codex.invoke(call({ system: 'S' }), without).argv).toContain('developer_instructions="S"');
+  }
+});
+
+test('pi: who is asked before a tool is named to the extension', () => {
+  const { argv, env } = pi.invoke(call({ tools: 'coding' }), { guard: GUARD });
+  expect(has(argv, '--extension', EXTENSION)).toBe(true);
+  expect(env.BATON_PI_GUARD).toBe('{"program":"/opt/baton","args":["-C","/w","hook","PreToolUse"]}');
+  expect(env).not.toHaveProperty('BATON_PI_SERVERS');
+  expect(pi.invoke(call({ tools: 'coding' }), {}).env).not.toHaveProperty('BATON_PI_GUARD');
 });

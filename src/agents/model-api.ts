@@ -45,11 +45,15 @@ export function errorIn(body: Json, status?: number): AgentError {
   return { message: text === '' ? 'the provider gave no reason' : text, ...(status === undefined ? {} : { status }) };
 }
 
+/** Nobody means a longer wait than a year. */
+const WAIT_MS_MAX = 366 * 86_400_000;
+
 /** How long a `retry-after` header asks to wait: seconds, or a date. */
 export function retryAfterMs(header: string | null, now: number): number | undefined {
   if (header === null) return undefined;
   const seconds = Number(header);
-  if (header.trim() !== '' && Number.isFinite(seconds)) return Math.max(0, Math.round(seconds * 1_000));
+  const bounded = (ms: number) => Math.min(Math.max(0, ms), WAIT_MS_MAX);
+  if (header.trim() !== '' && Number.isFinite(seconds)) return bounded(Math.round(seconds * 1_000));
   const date = Date.parse(header);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  return Number.isNaN(date) ? undefined : bounded(date - now);
 }

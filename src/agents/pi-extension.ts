@@ -1,10 +1,15 @@
-// An extension that pi loads, because it has no MCP client of its own: it starts the servers that its environment names and
-// registers their tools. It runs inside pi and so brings nothing of ours along. A server that cannot be reached has no
-// tools, and the agent answers in its own words.
+// An extension that pi loads, because it has neither an MCP client nor hooks of its own: it starts the servers that its
+// environment names and registers their tools, and asks whom its environment names before a tool writes. It runs inside pi and
+// so brings nothing of ours along. A server that cannot be reached has no tools, and the agent answers in its own words; a
+// guard that cannot be reached refuses.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { type Asked, type GuardedPi, guardBy } from '../hooks/install/pi-guard.ts';
 
 /** Names the servers, as JSON: `{name: {command, args, env}}`. */
 export const SERVERS_VARIABLE = 'BATON_PI_SERVERS';
+
+/** Names who is asked before a tool, as JSON: `{program, args}`. */
+export const GUARD_VARIABLE = 'BATON_PI_GUARD';
 
 /** A server that has not told its tools by then is not waited for. */
 const START_MS = 30_000;
@@ -24,10 +29,12 @@ type Tool = Pick<Listed, 'name'> & {
   readonly parameters: object;
   execute(id: string, params: Params): Promise<Result>;
 };
-type Pi = { registerTool(tool: Tool): void; on(event: 'session_shutdown', handler: () => void): void };
+type Pi = GuardedPi & { registerTool(tool: Tool): void; on(event: 'session_shutdown', handler: () => void): void };
 type Ask = (method: string, params: Params) => Promise<Params>;
 
 export default async function extension(pi: Pi): Promise<void> {
+  const guard = process.env[GUARD_VARIABLE];
+  if (guard !== undefined) guardBy(JSON.parse(guard) as Asked)(pi);
   const servers = JSON.parse(process.env[SERVERS_VARIABLE] ?? '{}') as Record<string, Server>;
   await Promise.all(Object.values(servers).map((server) => offer(pi, server).catch(() => undefined)));
 }

@@ -4,7 +4,7 @@ import type { LiveEvent } from '../engine/ports.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { AgentCall, AgentSettings, Invocation, Program } from './agent-call.ts';
 import { eventReader } from './event-reader.ts';
-import { SERVERS_VARIABLE } from './pi-extension.ts';
+import { GUARD_VARIABLE, SERVERS_VARIABLE } from './pi-extension.ts';
 import {
   type AgentReport,
   addName,
@@ -14,6 +14,8 @@ import {
   stringAt,
   textIn,
   withCommand,
+  withOutcome,
+  withoutCommand,
   withTold,
 } from './report.ts';
 import { nearestLevel } from './thinking.ts';
@@ -50,7 +52,7 @@ function invoke(call: AgentCall, settings: AgentSettings): Invocation {
   const argv = [
     ...[settings.program ?? 'pi', '-p', '--mode', 'json'],
     ...(offered.length === 0 ? ['--no-tools'] : ['--tools', offered.join(',')]),
-    ...(settings.mcp ? ['--extension', EXTENSION] : []),
+    ...(settings.mcp || settings.guard ? ['--extension', EXTENSION] : []),
     ...(call.model === null ? [] : ['--model', call.model]),
     ...(thinking.level === null ? [] : ['--thinking', thinking.level]),
     ...(call.system === null
@@ -71,8 +73,15 @@ function invoke(call: AgentCall, settings: AgentSettings): Invocation {
   const env = {
     ...{ PI_OFFLINE: '1', PI_TELEMETRY: '0' },
     ...(settings.mcp ? { [SERVERS_VARIABLE]: JSON.stringify(settings.mcp) } : {}),
+    ...guardVariable(settings),
   };
   return { argv, stdin: call.prompt, env, warnings };
+}
+
+function guardVariable({ guard }: AgentSettings): Readonly<Record<string, string>> {
+  if (!guard) return {};
+  const { program, args } = guard;
+  return { [GUARD_VARIABLE]: JSON.stringify({ program, args }) };
 }
 
 function fold(report: AgentReport, event: JsonObject): AgentReport {
@@ -84,12 +93,23 @@ function fold(report: AgentReport, event: JsonObject): AgentReport {
     case 'message_end':
       return foldMessage(report, objectAt(event, 'message'));
     case 'tool_execution_start':
-      return event.toolName === 'bash' ? withCommand(report, objectAt(event, 'args').command) : report;
-    case 'tool_execution_end':
-      return { ...report, toolCalls: addName(report.toolCalls, stringAt(event, 'toolName') ?? '') };
+      if (event.toolName !== 'bash') return report;
+      return withCommand(report, objectAt(event, 'args').command, stringAt(event, 'toolCallId'));
+    case 'tool_execution_end': {
+      const told = { ...report, toolCalls: addName(report.toolCalls, stringAt(event, 'toolName') ?? '') };
+      const call = stringAt(event, 'toolCallId');
+      return wasRun(event) ? withOutcome(told, call) : withoutCommand(told, call);
+    }
     default:
       return report;
   }
+}
+
+/** A command that fails has pi's own words at the end of what it printed; where they are missing it was not even begun. */
+const FAILED = /Command (?:exited with code -?\d{1,9}|timed out after [\d.]{1,20} seconds|aborted)\s*$/;
+
+function wasRun(event: JsonObject): boolean {
+  return event.isError !== true || FAILED.test(textIn(objectAt(event, 'result').content).slice(-200));
 }
 
 function foldMessage(report: AgentReport, message: JsonObject): AgentReport {

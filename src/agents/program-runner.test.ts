@@ -12,7 +12,7 @@ const RETRY = { retriesMax: 3, firstMs: 1, waitMaxMs: 100 };
 const packet = (more: object = {}) =>
   ({
     ...{ cast: 'c', turn: 1, attempt: 1, socket: 'Socket-1', brief: 'Do it.', session: null, task: null },
-    ...{ timeoutMs: 30_000, maxOutputBytes: 1_000, offersTools: false },
+    ...{ timeoutMs: 30_000, maxOutputBytes: 1_000, offersTools: false, holdsCommands: false },
     materia: { type: 'agent', runner: 'claude', tools: 'none', model: 'm', thinking: null },
     ...more,
   }) as unknown as Packet;

@@ -6,7 +6,15 @@ import { join } from 'node:path';
 import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { Usage } from '../kernel/state.ts';
-import { type AgentSettings, callOf, type Invocation, OFFERED_AS, type Offer, type Program } from './agent-call.ts';
+import {
+  type AgentSettings,
+  callOf,
+  type GuardOf,
+  type Invocation,
+  OFFERED_AS,
+  type Offer,
+  type Program,
+} from './agent-call.ts';
 import { answered, failed, lost, type Settled, usedBy } from './agent-result.ts';
 import { agentEnvironment } from './environment.ts';
 import { faultOf } from './fault.ts';
@@ -23,15 +31,22 @@ const STDERR_BYTES_MAX = 1_048_576;
 
 type Run = { readonly dir: string; readonly retries: number };
 
-export type ProgramRunnerOptions = { readonly retry?: RetryRules; readonly offer?: Offer | null };
+export type ProgramRunnerOptions = {
+  readonly retry?: RetryRules;
+  readonly offer?: Offer | null;
+  readonly guardOf?: GuardOf | null;
+};
 
 export function programRunner(
   program: Program,
   settings: AgentSettings = {},
-  { retry = RETRY, offer = null }: ProgramRunnerOptions = {},
+  { retry = RETRY, offer = null, guardOf = null }: ProgramRunnerOptions = {},
 ): Runner {
-  const invocationOf = (packet: Packet, place: Place) =>
-    program.invoke(callOf(packet), withOffer(settings, packet, place, offer));
+  async function invocationOf(packet: Packet, place: Place): Promise<Invocation> {
+    const guard = guardOf && (await guardOf(packet));
+    const offered = withOffer(settings, packet, place, offer);
+    return program.invoke(callOf(packet), guard ? { ...offered, guard } : offered);
+  }
 
   async function start(packet: Packet, place: Place, run: Run, timeoutMs: number, made: Invocation): Promise<void> {
     const { argv, stdin, env } = made;
@@ -56,7 +71,7 @@ export function programRunner(
 
   /** Waits for a run that is under way, and makes the next one where that helps. */
   async function settle(packet: Packet, place: Place, first: Run, signal: AbortSignal): Promise<AttemptResult> {
-    const made = invocationOf(packet, place);
+    const made = await invocationOf(packet, place);
     const begun = performance.now();
     for (let run = first; ; ) {
       const end = await watched(program, place, run, signal);
@@ -79,7 +94,7 @@ export function programRunner(
   return {
     async run(packet, place, signal) {
       const run = { dir: place.attemptDir, retries: 0 };
-      await start(packet, place, run, packet.timeoutMs, invocationOf(packet, place));
+      await start(packet, place, run, packet.timeoutMs, await invocationOf(packet, place));
       return settle(packet, place, run, signal);
     },
 
@@ -89,7 +104,7 @@ export function programRunner(
       const found = await recoverAttempt(run.dir);
       if (found === 'running' || found === 'finished') return settle(packet, place, run, signal);
       const heard = await outputOf(run.dir);
-      const settled = await settledBy(program, packet, place, run, invocationOf(packet, place), heard);
+      const settled = await settledBy(program, packet, place, run, await invocationOf(packet, place), heard);
       await forget(place);
       const mayHaveRun = found === 'lost' || run.retries > 0;
       return { ...lost('it was cut off together with the process that ran it', settled), mayHaveRun };

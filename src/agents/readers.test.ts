@@ -172,12 +172,27 @@ test('pi: a message that calls a tool is not the end', () => {
   });
 });
 
-const bash = (command: string) => ({ type: 'tool_use', name: 'Bash', input: { command } });
+const bash = (command: string) => ({ type: 'tool_use', id: `of ${command}`, name: 'Bash', input: { command } });
 const used = (command: string, more: JsonObject = {}) => ({
   type: 'assistant',
   message: { model: 'm', content: [bash(command)] },
   ...more,
 });
+const resultOf = (command: string, content: string, more: JsonObject = {}) => ({
+  type: 'user',
+  message: { content: [{ type: 'tool_result', is_error: true, tool_use_id: `of ${command}`, content }] },
+  ...more,
+});
+const piBash = (command: string, text: string, isError: boolean) => [
+  { type: 'tool_execution_start', toolCallId: command, toolName: 'bash', args: { command } },
+  {
+    type: 'tool_execution_end',
+    toolCallId: command,
+    toolName: 'bash',
+    isError,
+    result: { content: [{ type: 'text', text }] },
+  },
+];
 const ran = (command: string, status: string) => ({
   type: 'item.completed',
   item: { type: 'command_execution', command, status },
@@ -194,10 +209,39 @@ test.each<[string, Program, JsonObject[], string[]]>([
       {
         type: 'result',
         subtype: 'success',
-        permission_denials: [{ tool_name: 'Bash', tool_input: { command: 'rm x' } }],
+        permission_denials: [{ tool_name: 'Bash', tool_use_id: 'of rm x', tool_input: { command: 'rm x' } }],
       },
     ],
     ['ls'],
+  ],
+  [
+    'claude: not what a hook kept from it',
+    claude,
+    [
+      used('rm x'),
+      resultOf('rm x', 'PreToolUse:Bash hook error: no', {
+        tool_result_meta: [{ id: 'of rm x', non_execution_kind: 'permission-rule' }],
+      }),
+      used('ls'),
+      used('rm x'),
+      resultOf('rm x', 'rm: no such file'),
+    ],
+    ['ls', 'rm x'],
+  ],
+  [
+    'claude: not with a tool that it was not offered',
+    claude,
+    [
+      used('ls'),
+      resultOf('ls', '<tool_use_error>Error: No such tool available: Bash. It is disabled.</tool_use_error>'),
+    ],
+    [],
+  ],
+  [
+    'claude: what prints such words was run',
+    claude,
+    [used('cat log'), resultOf('cat log', 'Exit code 1\nError: No such tool available: Bash')],
+    ['cat log'],
   ],
   ['claude: other tools run none', claude, [says('x')], []],
   [
@@ -216,6 +260,12 @@ test.each<[string, Program, JsonObject[], string[]]>([
       { type: 'tool_execution_end', toolName: 'bash' },
     ],
     ['ls'],
+  ],
+  [
+    'pi: not what was kept from it',
+    pi,
+    [...piBash('a', 'no', true), ...piBash('b', 'x\n\nCommand exited with code 1', true), ...piBash('c', 'no', false)],
+    ['b', 'c'],
   ],
 ])('the commands that were run: %s', (_what, program, events, commands) => {
   expect(read(program, ...events).commands).toEqual(commands);

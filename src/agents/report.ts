@@ -25,6 +25,8 @@ export type AgentReport = {
   readonly denials: readonly string[];
   /** The shell commands it ran, in order; null for programs that do not tell. */
   readonly commands: readonly string[] | null;
+  /** By the id of its call, which of them may still turn out to have been refused. */
+  readonly called: Readonly<Record<string, string>>;
   readonly error: AgentError | null;
 };
 
@@ -51,6 +53,7 @@ export const EMPTY_REPORT: AgentReport = {
   toolCalls: [],
   denials: [],
   commands: [],
+  called: {},
   error: null,
 };
 
@@ -59,13 +62,37 @@ export function addName(names: readonly string[], name: string): readonly string
 }
 
 const COMMANDS_MAX = 1_000;
-const COMMAND_CHARS_MAX = 2_000;
+/** Enough of a command to tell what it does. */
+const COMMAND_CHARS_MAX = 10_000;
+/** More calls at the same time are not told apart. */
+const CALLED_MAX = 100;
 
-/** The report with one more command, where there is one: what is no text is none. */
-export function withCommand(report: AgentReport, command: Json | undefined): AgentReport {
-  const { commands } = report;
+/** The report with one more command, where there is one: what is no text is none. `call` is the id under which it is told how it went. */
+export function withCommand(report: AgentReport, command: Json | undefined, call: string | null = null): AgentReport {
+  const { commands, called } = report;
   if (typeof command !== 'string' || commands === null || commands.length >= COMMANDS_MAX) return report;
-  return { ...report, commands: [...commands, command.slice(0, COMMAND_CHARS_MAX)] };
+  const text = command.slice(0, COMMAND_CHARS_MAX);
+  const kept = Object.entries(called).slice(1 - CALLED_MAX);
+  return {
+    ...report,
+    commands: [...commands, text],
+    called: call === null ? called : { ...Object.fromEntries(kept), [call]: text },
+  };
+}
+
+/** The report without the command of a call that was refused, so that it never ran. */
+export function withoutCommand(report: AgentReport, call: string | null): AgentReport {
+  const { commands, called } = report;
+  const command = call === null ? undefined : called[call];
+  const at = command === undefined ? -1 : (commands?.lastIndexOf(command) ?? -1);
+  return at === -1 ? report : { ...withOutcome(report, call), commands: commands?.toSpliced(at, 1) ?? null };
+}
+
+/** The report once it is known how a call went. */
+export function withOutcome(report: AgentReport, call: string | null): AgentReport {
+  if (call === null || report.called[call] === undefined) return report;
+  const { [call]: _known, ...called } = report.called;
+  return { ...report, called };
 }
 
 /** Numbers of a foreign report: what is no amount counts as nothing. */

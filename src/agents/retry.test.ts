@@ -1,9 +1,10 @@
 // When an adapter tries again by itself, and what an agent sees of our environment.
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { agentEnvironment } from './environment.ts';
+import { agentEnvironment, withBaton } from './environment.ts';
 import type { FaultCode } from './fault.ts';
 import { usageSince } from './report.ts';
-import { patience, type RetryRules, waitBefore } from './retry.ts';
+import { patience, type RetryRules, waitBefore, waitInWords } from './retry.ts';
 
 const RULES: RetryRules = { retriesMax: 2, firstMs: 100, waitMaxMs: 1_000 };
 const NOW = { retries: 0, toolCalls: 0, leftMs: 10_000 };
@@ -24,20 +25,50 @@ test.each<[string, FaultCode, number | undefined, Partial<typeof NOW>, number | 
   expect(waitBefore(fault, { ...NOW, ...state }, RULES)).toBe(waitMs);
 });
 
+test.each([
+  [1, '1 s'],
+  [60_000, '60 s'],
+  [120_000, '2 min'],
+  [5_400_000, '90 min'],
+  [7_200_000, '2 h'],
+  [7_200_001, '3 h'],
+])('a wait of %s ms is %s', (ms, words) => {
+  expect(waitInWords(ms)).toBe(words);
+});
+
 test('patience ends with its time, or with the signal', async () => {
   expect(await patience(1, new AbortController().signal)).toBe(true);
   expect(await patience(60_000, AbortSignal.abort())).toBe(false);
   expect(await patience(60_000, AbortSignal.timeout(5))).toBe(false);
 });
 
+const OWN_BIN = fileURLToPath(new URL('../../bin', import.meta.url));
+
+test.each<[string, string | undefined, string]>([
+  ['where nothing is called so it is ours, and comes last', '/no/such:/nor', `/no/such:/nor:${OWN_BIN}`],
+  ['where it is found nothing is added', `/no/such:${OWN_BIN}`, `/no/such:${OWN_BIN}`],
+  ['without a path', undefined, OWN_BIN],
+  ['with an empty one', '', OWN_BIN],
+])("the word baton in an agent's shell: %s", (_what, path, expected) => {
+  expect(withBaton(path)).toBe(expected);
+});
+
 test('an agent sees the usual, its own, what is listed, what is set, and who it is', () => {
-  const inherited = { PATH: '/bin', HOME: '/h', OWN: 'o', LISTED: 'l', OTHER: 'x', AWS_KEY: 'x', BATON_FENCE: '9' };
+  const inherited = {
+    PATH: `/bin:${OWN_BIN}`,
+    HOME: '/h',
+    OWN: 'o',
+    LISTED: 'l',
+    OTHER: 'x',
+    AWS_KEY: 'x',
+    BATON_FENCE: '9',
+  };
   const sources = { program: ['OWN', 'UNSET'], listed: ['LISTED'], set: { HOME: '/other' } };
   const turn = { cast: 'c', turn: 3, attempt: 2, task: { id: 'T-1', owner: 'o', fence: 7, silentMs: 1, beatMs: 1 } };
   expect(
     agentEnvironment(inherited, sources, turn, { attemptDir: '/s/attempts/c-3.2', configDir: '/w/.baton' }),
   ).toEqual({
-    PATH: '/bin',
+    PATH: `/bin:${OWN_BIN}`,
     HOME: '/other',
     OWN: 'o',
     LISTED: 'l',

@@ -64,6 +64,7 @@ function packetFor(materia: AgentMateria): Packet {
   return {
     ...{ cast: 'self-test', turn: 1, attempt: 1, socket: 'Socket-1', materia, brief: PROMPT },
     ...{ timeoutMs: SELF_TEST_MS, maxOutputBytes: OUTPUT_BYTES_MAX },
-    ...{ session: null, scripted: null, utility: null, slot: null, offersTools: false, task: null },
+    ...{ session: null, scripted: null, utility: null, slot: null, task: null },
+    ...{ offersTools: false, holdsCommands: false },
   };
 }

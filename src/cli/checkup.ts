@@ -12,7 +12,7 @@ import { FILES_MAX } from '../workspace/changes-mark.ts';
 import { BUNDLED, loadFor } from '../workspace/find-config.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { uncastableIn } from '../workspace/uncastable.ts';
-import { runnerFindings, runnersIn } from './configured-runners.ts';
+import { runnerFindings, runnersIn, signedInRunnersIn } from './configured-runners.ts';
 import { counted } from './counted.ts';
 import { hasLog } from './state-folder.ts';
 import { userLimits } from './user-limits.ts';
@@ -34,14 +34,14 @@ const SKEW_MS_MAX = 60_000;
 const SANE_YEAR = 2026;
 
 export async function checkup(workspace: Workspace, env: NodeJS.ProcessEnv, now: number): Promise<readonly Finding[]> {
-  const { finding: config, runners, missing } = configFinding(workspace, env);
+  const { finding: config, runners, signedIn, missing } = configFinding(workspace, env);
   return [
     nodeFinding(process.versions.node),
     gitFinding(workspace, env),
     ...(await sizeFindings(workspace)),
     config,
     ...limitsFindings(env),
-    ...agentFindings(await detectAgents(env), runners),
+    ...agentFindings(await detectAgents(env), runners, signedIn),
     ...missing,
     diskFinding(workspace),
     stateFinding(workspace),
@@ -98,6 +98,8 @@ async function sizeFindings({ dir, stateDir }: Workspace): Promise<readonly Find
 type Configured = {
   readonly finding: Finding;
   readonly runners: readonly string[];
+  /** Those of them for which somebody has to be signed in. */
+  readonly signedIn: readonly string[];
   /** What its runners lack. */
   readonly missing: readonly Finding[];
 };
@@ -112,7 +114,7 @@ function configFinding(workspace: Workspace, env: NodeJS.ProcessEnv): Configured
     ];
     const errors = issues.filter(({ level }) => level === 'error');
     const where = loaded.file === BUNDLED ? 'the one that comes with baton' : loaded.file;
-    const runners = runnersIn(loaded.config);
+    const [runners, signedIn] = [runnersIn(loaded.config), signedInRunnersIn(loaded.config)];
     const missing = runnerFindings(loaded.config, workspace, env);
     const [first] = errors;
     if (first) {
@@ -120,18 +122,19 @@ function configFinding(workspace: Workspace, env: NodeJS.ProcessEnv): Configured
       return {
         finding: error('configuration', found, 'baton check lists them all, each with a way out'),
         runners,
+        signedIn,
         missing,
       };
     }
     const fix = loaded.file === BUNDLED ? 'baton init makes one of your own' : null;
-    return { finding: { name: 'configuration', level: 'ok', found: where, fix }, runners, missing };
+    return { finding: { name: 'configuration', level: 'ok', found: where, fix }, runners, signedIn, missing };
   } catch (cause) {
     const finding = error(
       'configuration',
       (cause as Error).message,
       `correct ${workspace.configFile}, or replace it with baton init --force`,
     );
-    return { finding, runners: [], missing: [] };
+    return { finding, runners: [], signedIn: [], missing: [] };
   }
 }
 
@@ -146,8 +149,16 @@ function limitsFindings(env: NodeJS.ProcessEnv): Finding[] {
   }
 }
 
-/** An agent that the configuration names has to be there; of the others one is enough. */
-export function agentFindings(found: readonly Detected[], runners: readonly string[]): Finding[] {
+/**
+ * An agent that the configuration names has to be there, and signed in where it asks its own provider; of the others one is
+ * enough.
+ */
+export function agentFindings(
+  found: readonly Detected[],
+  runners: readonly string[],
+  signedIn: readonly string[] = runners,
+  platform: NodeJS.Platform = process.platform,
+): Finding[] {
   const findings = found
     .filter(({ name, path }) => runners.includes(name) || path !== null)
     .map(({ name, path, version, fault, signedInBy, hint }): Finding => {
@@ -156,7 +167,13 @@ export function agentFindings(found: readonly Detected[], runners: readonly stri
       if (path === null) return { name, level, found: 'not installed, and the configuration names it', fix: hint };
       if (fault !== null) return { name, level, found: `${path} does not start: ${fault}`, fix: hint };
       const at = `${version ?? 'unknown version'} at ${path}`;
-      if (signedInBy === null) return { name, level: 'warning', found: `${at}; no sign-in was found`, fix: hint };
+      if (signedInBy === null) {
+        // Its credentials are in the keychain there, which is nobody's to look into.
+        const isHidden = name === 'claude' && platform === 'darwin';
+        const fix = `${hint}; if it is signed in by other means, baton agents test ${name} shows it`;
+        const isMissing = signedIn.includes(name) && !isHidden;
+        return { name, level: isMissing ? 'error' : 'warning', found: `${at}; no sign-in was found`, fix };
+      }
       return ok(name, `${at}, signed in`);
     });
   // One that does not start, and that nobody needs, is no agent.

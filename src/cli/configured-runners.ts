@@ -18,6 +18,12 @@ export function runnersIn(config: Json): readonly string[] {
   return [...new Set(agentsIn(config).map(([, agent]) => runnerOf(agent)))];
 }
 
+/** Those of them that have to be signed in: at another address a server may ask for nothing. */
+export function signedInRunnersIn(config: Json): readonly string[] {
+  const agents = agentsIn(config).filter(([, agent]) => agent.baseUrl === undefined);
+  return [...new Set(agents.map(([, agent]) => runnerOf(agent)))];
+}
+
 /** One finding for each thing that is missing; none where everything is there. */
 export function runnerFindings(config: Json, { dir, configFile }: Workspace, env: NodeJS.ProcessEnv): Finding[] {
   const findings = agentsIn(config).flatMap(([id, agent]): Finding[] => {

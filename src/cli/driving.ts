@@ -9,6 +9,7 @@ import type { Door } from '../engine/door.ts';
 import { Engine } from '../engine/drive.ts';
 import { isSame, thisDriver } from '../engine/driver.ts';
 import { WorkerDoor } from '../engine/worker-door.ts';
+import { tellingUnapproved } from '../hooks/telling-unapproved.ts';
 import type { Denied } from '../kernel/verdict.ts';
 import { logFileIn } from '../log/sqlite.ts';
 import { takingSubmissions } from '../mcp/handoff-file.ts';
@@ -102,11 +103,16 @@ export async function driveAndShow(
   try {
     progress.learn(await door.read({ after: 0, cast }));
     const { dir, stateDir } = workspace;
-    const own = runnersWith((env) => offeredServer(BATON, dir, env));
+    const own = runnersWith(
+      (env) => offeredServer(BATON, dir, env),
+      // Agents that are not programs of their own do without it.
+      async (packet) => (await import('../hooks/cast-guard.ts')).guardFor(packet, workspace, BATON),
+    );
+    const told = tellingUnapproved(own, { workspace, env: call.env, program: BATON });
     const engine = new Engine({
       door,
       // What an agent handed on by tool call takes the place of its last words.
-      runners: withoutKnownValues(revealing(takingSubmissions(withinUserLimits(own, call.env))), call.env),
+      runners: withoutKnownValues(revealing(takingSubmissions(withinUserLimits(told, call.env))), call.env),
       cwd: dir,
       configDir: `${dir}/.baton`,
       stateDir,

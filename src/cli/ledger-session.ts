@@ -45,7 +45,7 @@ export async function withLedger<T>(
 
 function noLedger(call: Call, { dir }: Workspace): Denied {
   const reason = `There is no ledger in ${dir} yet; begin one with \`${again(call)} task create FILE\`.`;
-  return deny('LEDGER_INCONSISTENT', reason, { workspace: dir });
+  return deny('LEDGER_INCONSISTENT', reason, { workspace: dir, empty: true });
 }
 
 /** Prints the verdict, which is all that goes to standard output, and answers its exit code. */
@@ -137,7 +137,10 @@ export function onlyRun(call: Call, ledger: Ledger, named: string | undefined): 
   const runs = byHand.length === 0 && newest ? [newest] : byHand;
   const open = runs.filter((run) => run.open > 0);
   const [one, another] = open.length > 0 ? open : runs;
-  if (!one) throw new Refused(deny('LEDGER_INCONSISTENT', 'The ledger holds no run yet; create a task first.'));
+  if (!one)
+    throw new Refused(
+      deny('LEDGER_INCONSISTENT', 'The ledger holds no run yet; create a task first.', { empty: true }),
+    );
   if (!another) return one.id;
   const names = (open.length > 0 ? open : runs).map(({ id }) => id);
   throw new UsageError(

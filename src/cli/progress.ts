@@ -6,6 +6,7 @@ import type { AgentNote, Entry, Touched } from '../kernel/fact.ts';
 import type { Rules } from '../kernel/graph/config.ts';
 import { toldOfChanges } from '../kernel/graph/write-scope.ts';
 import type { Item, Usage } from '../kernel/state.ts';
+import { toldRefusal } from '../kernel/turn/loop-state.ts';
 import type { Call } from './command.ts';
 import { costText } from './cost-text.ts';
 import { counted } from './counted.ts';
@@ -154,8 +155,10 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
     }
     case 'attempt.refused': {
       seen.used = more(seen.used, fact.usage);
-      const next = fact.repair ? paint.dim(' (one repair turn)') : '';
-      const line = `  ${paint.bad('✗ refused')} ${where(fact.turn, seen)}: ${oneLine(fact.verdict.reason)}${next}`;
+      const { reason } = toldRefusal(fact);
+      const next = fact.repair && !fact.loop ? paint.dim(' (one repair turn)') : '';
+      const mark = fact.loop ? paint.warn('… goes on') : paint.bad('✗ refused');
+      const line = `  ${mark} ${where(fact.turn, seen)}: ${oneLine(reason)}${next}`;
       return [line, ...beside(fact, seen, paint), ...warned(fact.agent, paint)];
     }
     case 'attempt.failed': {

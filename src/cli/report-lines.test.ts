@@ -10,6 +10,7 @@ const proposal = (over: Partial<Proposal>): Proposal => ({
 const EMPTY: Consolidation = {
   ...{ agents: ['A', 'B'], reports: [], ownership: [], confirmed: [], suspected: [], conflicts: [], openGaps: [] },
   ...{ crossLayerImpacts: [], verification: [], rollbacks: [], proposals: [], contextConsumption: [], summary: '' },
+  ...{ findings: [], leftOut: 0 },
 };
 
 test.each([
@@ -27,5 +28,28 @@ test.each([
   ],
 ] as const)('a proposal %s', (_name, over, lines) => {
   const view = { report: { ...EMPTY, proposals: [proposal(over)] } } as unknown as CastView;
+  expect(reportLines(view, 'baton')).toEqual(lines);
+});
+
+test('what is left out is counted with the way to it, and what is shown in full leaves nothing out', () => {
+  const report = { ...EMPTY, summary: 'A: 1\nB: 2\n… and 1 more', findings: ['A: 1', 'B: 2', 'A: 3'], leftOut: 1 };
+  const view = { cast: 'c', report } as unknown as CastView;
+  expect(reportLines(view, 'baton')).toEqual([
+    'summary   A: 1',
+    '          B: 2',
+    '          … and 1 more: baton show c',
+  ]);
+  expect(reportLines(view, 'baton', true)).toEqual(['summary   A: 1', '          B: 2', '          A: 3']);
+});
+
+test.each([
+  [['A'], ['verified  WI-1: pass', '          WI-2: pass']],
+  [
+    ['A', 'B'],
+    ['verified  A on WI-1: pass', '          A on WI-2: pass'],
+  ],
+])('the same of several items of %j names the item', (agents, lines) => {
+  const verification = ['WI-1', 'WI-2'].map((item) => ({ agent: 'A', item, text: 'pass' }));
+  const view = { report: { ...EMPTY, agents, verification } } as unknown as CastView;
   expect(reportLines(view, 'baton')).toEqual(lines);
 });

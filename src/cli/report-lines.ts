@@ -5,12 +5,16 @@ import type { Consolidation, Consumption, Proposal, Said } from '../kernel/turn/
 import { counted } from './counted.ts';
 import { oneLine, safe } from './safe-text.ts';
 
-/** Nothing where no agent reported with a status. */
-export function reportLines({ report, differences = [], memorySuggestions = 0 }: CastView, baton: string): string[] {
+/** Nothing where no agent reported with a status. `isWhole` leaves nothing out of what was found. */
+export function reportLines(
+  { cast, report, differences = [], memorySuggestions = 0 }: CastView,
+  baton: string,
+  isWhole = false,
+): string[] {
   if (!report) return [];
   const isOne = report.agents.length === 1;
   return [
-    ...summaryLines(report),
+    ...part('summary', isWhole ? report.findings.flatMap(linesIn) : summaryLines(report, `${baton} show ${cast}`)),
     ...part(
       'standing',
       report.reports
@@ -29,7 +33,8 @@ export function reportLines({ report, differences = [], memorySuggestions = 0 }:
     ),
     ...part(
       'evidence',
-      differences.flatMap(({ turn, agent, notRun, unnamed }) => [
+      differences.flatMap(({ turn, agent, notRun, unnamed, unapproved = [] }) => [
+        ...unapproved.map((command) => `! ${agent}, turn ${turn}, ran without approval: ${oneLine(command, 200)}`),
         ...notRun.map(
           (command) => `! ${agent}, turn ${turn}, names a command that was not run: ${oneLine(command, 200)}`,
         ),
@@ -44,13 +49,25 @@ export function reportLines({ report, differences = [], memorySuggestions = 0 }:
   ];
 }
 
-/** An agent's own words stay as they are, lines included. */
-function summaryLines({ summary }: Consolidation): string[] {
-  return summary === '' ? [] : part('summary', safe(summary).split('\n'));
+/** The rest of what was found is there to be asked for. */
+function summaryLines({ summary, leftOut }: Consolidation, rest: string): string[] {
+  const lines = linesIn(summary);
+  return leftOut === 0 ? lines : lines.with(-1, `${lines.at(-1)}: ${rest}`);
 }
 
-function told(list: readonly Said[], isOne: boolean): string[] {
-  return list.map(({ agent, text }) => oneLine(isOne ? text : `${agent}: ${text}`, 400));
+/** An agent's own words stay as they are, lines included. */
+function linesIn(words: string): string[] {
+  return words === '' ? [] : safe(words).split('\n');
+}
+
+function told(list: readonly (Said & { readonly item?: string | null })[], isOne: boolean): string[] {
+  return list.map(({ agent, item = null, text }) => oneLine(withSpeaker(text, agent, item, isOne), 400));
+}
+
+/** One agent alone need not be named, and its items still have to be told apart. */
+function withSpeaker(text: string, agent: string, item: string | null, isOne: boolean): string {
+  const who = [...(isOne ? [] : [agent]), ...(item === null ? [] : [item])].join(' on ');
+  return who === '' ? text : `${who}: ${text}`;
 }
 
 function proposalLine({ agent, by, socket, noWay, refusal }: Proposal): string {
@@ -64,8 +81,7 @@ function windowLine({ agent, item, tokens_used: tokens, pct_window: percent }: C
     ...(typeof tokens === 'number' ? [counted(tokens, 'token')] : []),
     ...(typeof percent === 'number' ? [`${percent} % of the window`] : []),
   ].join(', ');
-  const who = [...(isOne ? [] : [agent]), ...(item === null ? [] : [item])].join(' on ');
-  return who === '' ? said : `${who}: ${said}`;
+  return withSpeaker(said, agent, item, isOne);
 }
 
 const WIDTH = 9;

@@ -91,11 +91,13 @@ function headOf(turn: TurnDetail): readonly string[] {
 
 /** A brief that is the same as the one before is not shown again. */
 function attemptLines(attempt: AttemptDetail, before: AttemptDetail | undefined): readonly string[] {
-  const { attempt: number, startedAt, brief, output, warning } = attempt;
+  const { attempt: number, startedAt, brief, output, warning, agent } = attempt;
   const briefs = brief === before?.brief ? ['as before'] : brief.split('\n');
   return [
     `attempt ${number}, ${startedAt}  ${verdictText(attempt.verdict)}`,
-    ...(warning === undefined ? [] : [`  ! ${oneLine(warning, 300)}`]),
+    ...[...(warning === undefined ? [] : [warning]), ...(agent?.warnings ?? [])].map(
+      (each) => `  ! ${oneLine(each, 300)}`,
+    ),
     ...part('brief', briefs).map(indented),
     ...part('output', output === null ? [] : output.split('\n')).map(indented),
     ...issueLines(attempt.verdict).map(indented),

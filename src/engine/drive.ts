@@ -145,7 +145,12 @@ class Drive {
         const cwd = await this.#folder(signal, watch?.place);
         if (watch) await this.#ground?.begin(watch);
         const look =
-          watch?.looks && witness ? await seen(async () => ({ seal: await witness.before(watch, cwd) })) : {};
+          watch?.looks && witness
+            ? await seen(async () => {
+                const seal = await witness.before(watch, cwd);
+                return { seal, ...(watch.isFresh ? {} : { orders: (await witness.orders?.(watch, cwd)) ?? {} }) };
+              })
+            : {};
         const trust = watch?.trust ? await this.#attest(watch.trust) : undefined;
         const verdict = signal.aborted
           ? null

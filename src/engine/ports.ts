@@ -2,7 +2,7 @@
 
 import type { Packet, Watch } from '../kernel/cast/packet.ts';
 import type { Code } from '../kernel/codes.ts';
-import type { AgentNote, Entry, Fact, Fault } from '../kernel/fact.ts';
+import type { AgentNote, Entry, Fact, Fault, Touched } from '../kernel/fact.ts';
 import type { Seen } from '../kernel/gate/accept.ts';
 import type { MergeEnd } from '../kernel/input.ts';
 import type { Usage } from '../kernel/state.ts';
@@ -128,6 +128,8 @@ export type Runners = { runnerFor(packet: Packet): Runner };
 export interface Witness {
   /** `folder` is where the turn works. */
   before(watch: Watch, folder: string): Promise<string>;
+  /** What a turn has changed so far of the files by which agent programs take orders. */
+  orders?(watch: Watch, folder: string): Promise<Touched>;
   /** Establishes who the agent of a turn is, and what is handed to it under a new id. */
   attest?(watch: TrustWatch, handoffId: string, timestamp: string): Promise<Sighting>;
   after(watch: Watch, folder: string): Promise<Seen & { readonly seal: string }>;

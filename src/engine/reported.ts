@@ -1,6 +1,6 @@
 // What agents reported in their turns, told from the facts: each report with its payload, and whether it names the commands
 // that were really run.
-import type { Entry } from '../kernel/fact.ts';
+import type { AgentNote, Entry } from '../kernel/fact.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import type { ReportNote } from '../kernel/state.ts';
 import { claimedCommands } from '../kernel/turn/claimed-commands.ts';
@@ -19,16 +19,20 @@ export type Reported = {
   readonly output: string;
   /** The commands run in its turn so far; null where its program does not tell. */
   readonly ran: readonly string[] | null;
+  /** Those of them that change state and that nobody had approved. */
+  readonly unapproved: readonly string[];
 };
 
 export function reportsIn(entries: readonly Entry[]): readonly Reported[] {
   const reports: Reported[] = [];
   const ran = new Map<number, readonly string[]>();
+  const unapproved = new Map<number, readonly string[]>();
   let last: Pick<Reported, 'turn' | 'attempt' | 'payload' | 'output'> | null = null;
   for (const { at, fact } of entries) {
     // What an earlier attempt of the turn ran may well be named by a later report.
-    const { turn, commands } = commandsIn(fact);
-    if (commands) ran.set(turn, [...new Set([...(ran.get(turn) ?? []), ...commands])]);
+    const { turn, agent } = endIn(fact);
+    if (agent?.commands) ran.set(turn, joined(ran.get(turn), agent.commands));
+    if (agent?.unapproved) unapproved.set(turn, joined(unapproved.get(turn), agent.unapproved));
     if (fact.kind === 'turn.reported' || fact.kind === 'turn.accepted' || fact.kind === 'turn.blocked') {
       const { turn, attempt, output } = fact;
       const payload = fact.kind === 'turn.accepted' ? fact.handoff.payload : 'payload' in fact ? fact.payload : null;
@@ -37,27 +41,40 @@ export function reportsIn(entries: readonly Entry[]): readonly Reported[] {
     // What a report says about the goal is noted right after it.
     if (fact.kind === 'report.noted' && last?.turn === fact.turn) {
       const { note, warnings = [] } = fact;
-      reports.push({ ...last, at, note, warnings, ran: ran.get(fact.turn) ?? null });
+      const seen = { ran: ran.get(fact.turn) ?? null, unapproved: unapproved.get(fact.turn) ?? [] };
+      reports.push({ ...last, at, note, warnings, ...seen });
     }
   }
   return reports;
 }
 
-function commandsIn(fact: Entry['fact']): { readonly turn: number; readonly commands: readonly string[] | null } {
+function endIn(fact: Entry['fact']): { readonly turn: number; readonly agent: AgentNote | null } {
   const ended = 'usage' in fact && 'attempt' in fact ? fact : null;
-  return { turn: ended?.turn ?? 0, commands: ended?.agent?.commands ?? null };
+  return { turn: ended?.turn ?? 0, agent: ended?.agent ?? null };
 }
 
-export type TurnDifferences = { readonly turn: number; readonly agent: string } & CommandDifferences;
+function joined(before: readonly string[] | undefined, more: readonly string[]): readonly string[] {
+  return [...new Set([...(before ?? []), ...more])];
+}
+
+export type TurnDifferences = CommandDifferences & {
+  readonly turn: number;
+  readonly agent: string;
+  /** Run without the approval that they need. */
+  readonly unapproved?: readonly string[];
+};
 
 /** Of the last report of each turn, where it differs from what was seen. */
 export function differencesIn(entries: readonly Entry[]): readonly TurnDifferences[] {
   const last = new Map(reportsIn(entries).map((report) => [report.turn, report]));
-  return [...last.values()].flatMap(({ turn, note, payload, ran }) => {
-    const found = differencesOf(payload, ran);
-    return found && isDifferent(found) ? [{ turn, agent: note.agent, ...found }] : [];
+  return [...last.values()].flatMap(({ turn, note, payload, ran, unapproved }) => {
+    const found = differencesOf(payload, ran) ?? NONE;
+    if (unapproved.length > 0) return [{ turn, agent: note.agent, ...found, unapproved }];
+    return isDifferent(found) ? [{ turn, agent: note.agent, ...found }] : [];
   });
 }
+
+const NONE: CommandDifferences = { notRun: [], unnamed: [] };
 
 /** Null where nothing can be compared. */
 export function differencesOf(payload: JsonObject | null, ran: readonly string[] | null): CommandDifferences | null {

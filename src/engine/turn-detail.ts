@@ -74,7 +74,9 @@ export type TurnDetail = {
   readonly reports: readonly ReportDetail[];
   readonly exchange: readonly Spoken[];
   /** Whether the last report names the commands that were run; null where nobody can tell. */
-  readonly commands: (CommandDifferences & { readonly ran: readonly string[] }) | null;
+  readonly commands:
+    | (CommandDifferences & { readonly ran: readonly string[]; readonly unapproved?: readonly string[] })
+    | null;
   readonly context: readonly ContextWrite[];
   /** The evidence that its reports deposited, by the name under which it is found. */
   readonly deposits: readonly DepositDetail[];
@@ -181,7 +183,9 @@ function evidenceOf(payload: JsonObject): JsonObject {
 
 function commandsOf(report: Reported | undefined): TurnDetail['commands'] {
   const found = report ? differencesOf(report.payload, report.ran) : null;
-  return found && report?.ran ? { ...found, ran: report.ran } : null;
+  if (!found || !report?.ran) return null;
+  const { ran, unapproved } = report;
+  return { ...found, ran, ...(unapproved.length > 0 ? { unapproved } : {}) };
 }
 
 /** What the agent said when it was not finished, and what it was told. */

@@ -4,6 +4,7 @@ import { toldOfChanges } from '../kernel/graph/write-scope.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Cast } from '../kernel/state.ts';
 import { type BoundaryRefusal, type Consolidation, consolidate } from '../kernel/turn/consolidation.ts';
+import { toldRefusal } from '../kernel/turn/loop-state.ts';
 import type { Head } from './ports.ts';
 import { differencesIn, type TurnDifferences } from './reported.ts';
 
@@ -208,7 +209,7 @@ function verdictOf(fact: Entry['fact']): { output?: string; verdict?: Json; trun
     case 'turn.reported':
       return { output: fact.output, verdict: reportedVerdict(fact) };
     case 'attempt.refused':
-      return { output: fact.output, verdict: fact.verdict };
+      return { output: fact.output, verdict: toldRefusal(fact) };
     case 'attempt.failed':
       return { verdict: { allow: false, code: fact.code, reason: fact.reason, details: detailsOf(fact) } };
     case 'turn.asked':

@@ -2,8 +2,9 @@
 import { expect, test } from 'vitest';
 import { play } from '../../test/play.ts';
 import { envelope, TEAM } from '../../test/team.ts';
+import { MAIN_ROOT, type Task } from '../kernel/ledger/state.ts';
 import { claimsOf } from './claims.ts';
-import { refusalOfGoverning, refusalOfWrite } from './guard-write.ts';
+import { refusalOfGoverning, refusalOfOrders, refusalOfWrite } from './guard-write.ts';
 
 const dir = '/proj';
 const stateDir = '/proj/.baton/state';
@@ -27,6 +28,9 @@ test.each<[path: string, code: string | null]>([
   [`${TREE}.lane-1/src/T-1.ts`, null],
   [`${TREE}.lane-1/src/T-2.ts`, 'LOCK_CONFLICT'],
   [`${TREE}.lane-1/src/T-9.ts`, 'SCOPE_VIOLATION'],
+  // The folder of what it may write, and another one.
+  [`${TREE}.lane-1/src`, null],
+  [`${TREE}.lane-1/lib`, 'SCOPE_VIOLATION'],
   ['/proj/src/T-1.ts', 'SCOPE_VIOLATION'],
 ])('paths mean the same in the worktree of an item as in that of its cast: %s', (path, code) => {
   const plan = envelope({ id: 'T-1' }, { id: 'T-2' });
@@ -36,4 +40,28 @@ test.each<[path: string, code: string | null]>([
   const { ledger } = cast.state;
   const claims = claimsOf(ledger, { fence: 1, names: [] });
   expect(refusalOfWrite(path, ledger, claims, workspace)?.code ?? null).toBe(code);
+});
+
+test.each([
+  [['.'], 'it may write in the whole folder. Leave the file alone'],
+  [['src', 'docs/a.md'], 'it may write in "src", "docs/a.md". Leave the file alone'],
+  [[], 'it may write nowhere. Leave the file alone'],
+])('a scope of %j is told so that nobody takes it for another path', (lockScope, told) => {
+  const task = { id: 'T-1', root: 'main', lockScope, forbidden: [], worklogPath: '', reportPath: null, fence: 1 };
+  const { ledger } = play({ config: TEAM, hold: true }).state;
+  expect(refusalOfWrite('/etc/x', ledger, [task as never], workspace)?.reason).toContain(told);
+});
+
+test.each<[path: string, scope: string[] | null, code: string | null]>([
+  ['/proj/.claude/settings.json', null, 'SCOPE_VIOLATION'],
+  ['/proj/pkg/.mcp.json', null, 'SCOPE_VIOLATION'],
+  [`${TREE}/.codex/config.toml`, null, 'SCOPE_VIOLATION'],
+  ['/proj/.claude/settings.json', ['.'], 'SCOPE_VIOLATION'],
+  ['/proj/.claude/settings.json', ['.', '.claude'], null],
+  [`${TREE}/.claude/settings.json`, ['.claude'], 'SCOPE_VIOLATION'],
+  ['/proj/CLAUDE.md', null, null],
+  ['/proj/.claude/plans/p.md', null, null],
+])('what agent programs obey: %s under a claim of %j', (path, lockScope, code) => {
+  const claims = lockScope === null ? [] : [{ root: MAIN_ROOT, lockScope } as unknown as Task];
+  expect(refusalOfOrders(path, claims, workspace)?.code ?? null).toBe(code);
 });

@@ -1,11 +1,15 @@
-// Whether a path may be written by the one who is about to: never in the folder that governs the work, never where somebody
-// else holds a lock, and with a claimed task only where that task may write.
+// Whether a path may be written by the one who is about to: never in the folder that governs the work, never where agent
+// programs take their orders unless a claimed task names it, never where somebody else holds a lock, and with a claimed task
+// only where that task may write.
+import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, relative, resolve } from 'node:path';
+import { isNamed, orderedBy } from '../kernel/gate/orders.ts';
 import { overlaps } from '../kernel/ledger/overlap.ts';
 import { normalPath } from '../kernel/ledger/path.ts';
 import { pathKey } from '../kernel/ledger/path-key.ts';
 import { refusalOfChanges } from '../kernel/ledger/scope.ts';
+import { spokenPath, spokenPaths } from '../kernel/ledger/spoken-path.ts';
 import { type Ledger, MAIN_ROOT, type Task } from '../kernel/ledger/state.ts';
 import { type HeldLock, heldLocks } from '../kernel/ledger/wire.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
@@ -25,6 +29,23 @@ export function refusalOfGoverning(path: string, { dir, stateDir }: Workspace): 
   if (!isInside) return null;
   const reason = `${shown(path, dir)} belongs to what governs the work; no tool writes there. A person changes it, or a command of baton.`;
   return deny('SCOPE_VIOLATION', reason, { path: shown(path, dir), scope: '.baton' });
+}
+
+/** What agent programs obey is written by whoever has claimed it by name, and by nobody else. */
+export function refusalOfOrders(path: string, claims: readonly Task[], workspace: Workspace): Denied | null {
+  const { dir, stateDir } = workspace;
+  for (const place of placesOf(path)) {
+    const by = orderedBy(belowWorktree(stateDir, place) ?? within(dir, place) ?? '');
+    if (by === null) continue;
+    const isClaimed = claims.some(({ root, lockScope }) => {
+      const below = belowRoot(root, place, workspace);
+      return below !== null && isNamed(below, lockScope);
+    });
+    if (isClaimed) continue;
+    const reason = `agent programs take orders from ${shown(path, dir)}; only a person writes there, or whoever has claimed a task whose lock_scope names ${JSON.stringify(by)}.`;
+    return deny('SCOPE_VIOLATION', reason, { path: shown(path, dir), scope: by });
+  }
+  return null;
 }
 
 export function refusalOfWrite(
@@ -53,10 +74,12 @@ function refusalAt(place: string, ledger: Ledger, claims: readonly Task[], works
 function refusalOfScope(place: string, task: Task, ledger: Ledger, workspace: Workspace): Denied | null {
   if (isScratch(place, workspace)) return null;
   const below = belowRoot(task.root, place, workspace) ?? place;
+  // A folder that leads to what it may write has to be made where it is not there yet.
+  if (task.lockScope.some((path) => path.startsWith(`${below}/`)) && !existsSync(place)) return null;
   const refusal = refusalOfChanges(task, [below], ledger.locks.foldCase);
   if (!refusal) return null;
   const { id, lockScope } = task;
-  const where = lockScope.length === 0 ? 'it may write nowhere' : `it may write in ${lockScope.slice(0, 5).join(', ')}`;
+  const where = lockScope.length === 0 ? 'it may write nowhere' : `it may write in ${spokenPaths(lockScope)}`;
   const reason = `${shown(place, workspace.dir)} is not in the scope of ${id}; ${where}. Leave the file alone, or say in your result that it needs a task of its own.`;
   return deny('SCOPE_VIOLATION', reason, { ...refusal.details, rule: 'R-PW-001' });
 }
@@ -70,7 +93,7 @@ function isInTheWay(lock: HeldLock, place: string, ledger: Ledger, workspace: Wo
 }
 
 function heldBy({ run, task, owner, path, mode, fence }: HeldLock, place: string, { dir }: Workspace): Denied {
-  const reason = `${task} (${owner}) holds ${path}, and ${shown(place, dir)} is in it. Work on something else until it is given back; \`baton lock list\` shows who holds what.`;
+  const reason = `${task} (${owner}) holds ${spokenPath(path)}, and ${shown(place, dir)} is in it. Work on something else until it is given back; \`baton lock list\` shows who holds what.`;
   const holder = { run, task, owner, path, mode, fence };
   return deny('LOCK_CONFLICT', reason, { path: shown(place, dir), holder });
 }

@@ -11,6 +11,7 @@ import { refuseChanged, useApproval } from '../approvals/use-approval.ts';
 import type { Door } from '../engine/door.ts';
 import type { Log } from '../engine/ports.ts';
 import type { ApprovalPolicy, HookMode } from '../kernel/approval/policy.ts';
+import { holdsCommands } from '../kernel/cast/held-back.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import type { Decision } from './decision.ts';
@@ -57,7 +58,9 @@ export async function holdBack(line: string, { because, blocked }: Classified, h
 }
 
 export async function modeFor({ hook }: ApprovalPolicy, scene: CommandScene): Promise<HookMode> {
-  return hook ?? modeInCast(scene);
+  // Nobody sits at an agent of a cast who could be asked there.
+  const isUnattended = hook === 'ask' && (scene.env.BATON_CAST ?? '') !== '';
+  return hook === null || isUnattended ? modeInCast(scene) : hook;
 }
 
 /** Within a turn that can ask for approvals they are asked for. */
@@ -68,7 +71,7 @@ async function modeInCast({ env, workspace, withDoor }: CommandScene): Promise<H
     if (!isProven) return 'deny';
     const cast = from ? await door.cast(from.cast) : null;
     const socket = cast?.turns[from?.turn ?? 0]?.socket ?? '';
-    return cast?.rules.graph.sockets[socket]?.contract === 'gaia' ? 'deny' : 'off';
+    return cast && holdsCommands(cast, socket) ? 'deny' : 'off';
   });
 }
 

@@ -3,6 +3,7 @@
 import type { Door } from '../engine/door.ts';
 import type { Log } from '../engine/ports.ts';
 import { isString, type JsonObject } from '../kernel/json.ts';
+import { spokenPaths } from '../kernel/ledger/spoken-path.ts';
 import type { Task } from '../kernel/ledger/state.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
@@ -43,7 +44,7 @@ export async function runHook(event: string, text: string, scene: HookScene): Pr
   const { input } = reading;
   switch (event) {
     case 'PreToolUse':
-      return (await refusedOrAsked(input, scene)) ?? ALLOWED;
+      return (await refusedOrAsked(input, scene)) ?? letThrough(input, scene);
     case 'PostToolUse':
       return decided(await afterTool(input, scene), await summaryAfter(input, scene));
     case 'Stop':
@@ -59,7 +60,16 @@ export async function runHook(event: string, text: string, scene: HookScene): Pr
   }
 }
 
-/** Most events need none of them. */
+/** Within a cast it is noted what was asked about, so that the rest can be told. */
+async function letThrough({ tool, toolInput }: HookInput, scene: HookScene): Promise<Decision> {
+  const { command } = toolInput;
+  if (tool === 'Bash' && isString(command) && isInCast(scene)) {
+    const { keepLetThrough } = await import('../approvals/let-through.ts');
+    keepLetThrough(command, scene.env, scene.workspace.stateDir);
+  }
+  return ALLOWED;
+}
+
 async function settingsOf({ workspace }: HookScene): Promise<HookSettings | Denied> {
   const { readSettings } = await import('./settings.ts');
   return readSettings(workspace.configFile);
@@ -99,15 +109,20 @@ async function reminded(input: HookInput, scene: HookScene): Promise<Decision> {
 }
 
 function heldLines(claims: readonly Task[]): readonly string[] {
-  const held = claims.map(({ id, fence, lockScope }) => `${id} (fence ${fence}, may write ${lockScope.join(', ')})`);
+  const held = claims.map(
+    ({ id, fence, lockScope }) =>
+      `${id} (fence ${fence}, may write ${lockScope.length === 0 ? 'nothing' : spokenPaths(lockScope, 20)})`,
+  );
   return held.length === 0 ? [] : [`You hold: ${held.join('; ')}.`];
 }
 
 /** A helper is given work: that is asked before it is started, and by nobody within a cast, which has its own doors. */
-async function beforeHelper({ toolInput }: HookInput, scene: HookScene): Promise<Denied | null> {
+async function beforeHelper(
+  { toolInput }: HookInput,
+  settings: HookSettings,
+  scene: HookScene,
+): Promise<Denied | null> {
   if (isInCast(scene)) return null;
-  const settings = await settingsOf(scene);
-  if ('allow' in settings) return settings;
   const { refusalOfHold, refusalOfTools } = await import('./guard-helper.ts');
   const hold = await scene.withLog(async (log) => {
     const { ledgerAtHead } = await import('./claims.ts');
@@ -117,10 +132,12 @@ async function beforeHelper({ toolInput }: HookInput, scene: HookScene): Promise
   return hold ?? refusalOfTools(toolInput, settings, homes);
 }
 
-/** What may not be done at all comes first; then whether somebody has to agree. */
+/** Without rules that can be understood nothing is done; what may not be done at all comes next, then whether somebody has to agree. */
 async function refusedOrAsked(input: HookInput, scene: HookScene): Promise<Decision | null> {
+  const settings = await settingsOf(scene);
+  if ('allow' in settings) return { kind: 'deny', verdict: settings };
   if (HELPERS.includes(input.tool)) {
-    const refused = await beforeHelper(input, scene);
+    const refused = await beforeHelper(input, settings, scene);
     return refused && { kind: 'deny', verdict: refused };
   }
   const refusal = await beforeTool(input, scene);
@@ -138,23 +155,32 @@ async function beforeTool(input: HookInput, scene: HookScene): Promise<Denied | 
   const found = input.tool === 'Bash' ? await inShell(input, cwd, scene) : await inFile(input, cwd);
   if ('allow' in found) return found;
   if (found.paths.length === 0) return null;
-  const { refusalOfGoverning, refusalOfWrite } = await import('./guard-write.ts');
+  const { refusalOfGoverning, refusalOfOrders, refusalOfWrite } = await import('./guard-write.ts');
   for (const path of found.paths) {
     const refusal = refusalOfGoverning(path, scene.workspace);
     if (refusal) return refusal;
   }
-  return scene.withLog(async (log) => {
-    const { ledgerAtHead, claimsOf } = await import('./claims.ts');
-    const ledger = await ledgerAtHead(log);
-    const claimant = claimantOf(input, scene);
-    const claims = claimsOf(ledger, claimant);
-    if (claimant.fence !== null && claims.length === 0) return staleClaim(claimant.fence);
-    for (const path of found.paths) {
-      const refusal = refusalOfWrite(path, ledger, claims, scene.workspace);
+  const ordered = (claims: readonly Task[]): Denied | null =>
+    found.paths.flatMap((path) => refusalOfOrders(path, claims, scene.workspace) ?? [])[0] ?? null;
+  const isAlone = isInCast(scene);
+  return scene.withLog(
+    async (log) => {
+      const { ledgerAtHead, claimsOf } = await import('./claims.ts');
+      const ledger = await ledgerAtHead(log);
+      const claimant = claimantOf(input, scene);
+      const claims = claimsOf(ledger, claimant);
+      if (claimant.fence !== null && claims.length === 0) return staleClaim(claimant.fence);
+      // A session of a person's own, without a task, is under that person's eyes.
+      const refusal = isAlone || claims.length > 0 ? ordered(claims) : null;
       if (refusal) return refusal;
-    }
-    return null;
-  }, null);
+      for (const path of found.paths) {
+        const refusal = refusalOfWrite(path, ledger, claims, scene.workspace);
+        if (refusal) return refusal;
+      }
+      return null;
+    },
+    isAlone ? ordered([]) : null,
+  );
 }
 
 type Found = { readonly paths: readonly string[] } | Denied;

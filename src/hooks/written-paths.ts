@@ -118,9 +118,11 @@ function argumentsWritten({ program, args }: Invocation): readonly Word[] {
       return plain;
     case 'cp':
     case 'ln':
-    case 'install':
-    case 'rsync':
       return targetOf(args, plain);
+    case 'install':
+      return args.some(({ text }) => /^(?:-[a-zA-Z]*d|--directory$)/.test(text)) ? plain : targetOf(args, plain);
+    case 'rsync':
+      return plain.slice(-1);
     case 'chmod':
     case 'chown':
       return plain.slice(1);
@@ -132,8 +134,97 @@ function argumentsWritten({ program, args }: Invocation): readonly Word[] {
     case 'git':
       return writtenByGit(plain);
     default:
-      return [];
+      return (Object.hasOwn(OUTPUTS, program) ? (OUTPUTS[program] ?? []) : []).flatMap((output) =>
+        outputsOf(program, args, output),
+      );
   }
+}
+
+/** How a program says with options where it writes. */
+type Output = {
+  /** Letters of the options that name it, which may stand behind others in a word, and the long names. */
+  readonly letters: string;
+  readonly long: readonly string[];
+  /** Letters that take a value and name nothing that is written: the rest of their word is that value. */
+  readonly values: string;
+  /** The mode in which it writes there, where it has several. */
+  readonly when?: RegExp;
+  /** The option with which, or without any of those above, it takes the name of the file from the address. */
+  readonly byAddress?: RegExp | 'else';
+};
+const OUTPUTS: Readonly<Record<string, readonly Output[]>> = {
+  curl: [
+    {
+      letters: 'oDc',
+      long: ['--output', '--output-dir', '--dump-header', '--cookie-jar', '--trace', '--trace-ascii', '--stderr'],
+      values: 'AbCdeEFHKmPQrtTuUwxXyYz',
+      byAddress: /^(?:-[a-zA-Z#]*O|--remote-name(?:-all)?$)/,
+    },
+  ],
+  wget: [
+    {
+      letters: 'OPoa',
+      long: ['--output-document', '--directory-prefix', '--output-file', '--append-output'],
+      values: 'eiBtTwQUlARDIX',
+      byAddress: 'else',
+    },
+  ],
+  tar: [
+    { letters: 'C', long: ['--directory'], values: 'fTXbIVLNgH', when: /^(?:-[a-zA-Z]*x|--extract$|--get$)/ },
+    {
+      letters: 'f',
+      long: ['--file'],
+      values: 'CTXbIVLNgH',
+      when: /^(?:-[a-zA-Z]*[cruA]|--create$|--append$|--update$)/,
+    },
+  ],
+  unzip: [{ letters: 'd', long: [], values: 'xP' }],
+  sort: [{ letters: 'o', long: ['--output'], values: 'kStT' }],
+};
+
+function outputsOf(program: string, written: readonly Word[], output: Output): readonly Word[] {
+  const args = program === 'tar' ? dashed(written, output) : written;
+  if (output.when && !args.some(({ text }) => output.when?.test(text))) return [];
+  const named = args.flatMap((word, at) => valueIn(word, args[at + 1], output));
+  const { byAddress } = output;
+  const isByAddress = byAddress === 'else' ? named.length === 0 : args.some(({ text }) => byAddress?.test(text));
+  const addresses = isByAddress ? operands(args).filter(({ text }) => text.includes('/')) : [];
+  const files = addresses.map((word) => ({ ...word, text: nameInAddress(word.text) }));
+  // A dash stands for the standard output.
+  return [...named, ...files].filter(({ text }) => text !== '-');
+}
+
+/** What the option in the word names: the rest of the word, or the next one. */
+function valueIn(word: Word, next: Word | undefined, { letters, long, values }: Output): readonly Word[] {
+  const { text } = word;
+  const following = next ? [next] : [];
+  if (text.startsWith('--')) {
+    const equals = text.indexOf('=');
+    if (!long.includes(equals === -1 ? text : text.slice(0, equals))) return [];
+    return equals === -1 ? following : [{ ...word, text: text.slice(equals + 1) }];
+  }
+  if (!text.startsWith('-')) return [];
+  for (let at = 1; at < text.length; at += 1) {
+    const letter = text[at] ?? '';
+    if (letters.includes(letter)) return at + 1 < text.length ? [{ ...word, text: text.slice(at + 1) }] : following;
+    if (values.includes(letter)) return [];
+  }
+  return [];
+}
+
+/** `tar xfC a b` as `tar -x -f a -C b`: letters without a dash take their values from the words behind them, in order. */
+function dashed([first, ...rest]: readonly Word[], { letters, values }: Output): readonly Word[] {
+  if (!first || !/^[a-zA-Z]+$/.test(first.text)) return first ? [first, ...rest] : rest;
+  const options = [...first.text].flatMap((letter) => {
+    const value = `${letters}${values}`.includes(letter) ? rest.shift() : undefined;
+    return [{ ...first, text: `-${letter}` }, ...(value ? [value] : [])];
+  });
+  return [...options, ...rest];
+}
+
+function nameInAddress(address: string): string {
+  const path = address.replace(/[?#].*$/s, '').replace(/^[a-z]+:\/\/[^/]*/, '');
+  return path.slice(path.lastIndexOf('/') + 1) || 'index.html';
 }
 
 function operands(args: readonly Word[]): readonly Word[] {
@@ -145,8 +236,8 @@ function operands(args: readonly Word[]): readonly Word[] {
 function targetOf(args: readonly Word[], plain: readonly Word[]): readonly Word[] {
   const flag = args.findIndex(({ text }) => text === '-t' || text === '--target-directory');
   const [named] = flag === -1 ? [] : args.slice(flag + 1);
-  const inOne = args.find(({ text }) => text.startsWith('--target-directory='));
-  if (inOne) return [{ ...inOne, text: inOne.text.slice('--target-directory='.length) }];
+  const inOne = args.find(({ text }) => /^(?:-t.|--target-directory=)/s.test(text));
+  if (inOne) return [{ ...inOne, text: inOne.text.replace(/^(?:-t|--target-directory=)/, '') }];
   return named ? [named] : plain.slice(-1);
 }
 

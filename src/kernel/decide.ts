@@ -197,6 +197,7 @@ function decideForAttempt(
       return takeVerification(pen, cast, turn, {
         seal: input.seal,
         changes: input.changes ?? {},
+        unkept: input.unkept ?? {},
         checks: input.checks ?? {},
         approval: input.approval ?? null,
         artifacts: input.artifacts ?? {},

@@ -387,6 +387,8 @@ export type AgentNote = {
   readonly warnings?: readonly string[];
   /** The shell commands it ran; absent where its program does not tell. */
   readonly commands?: readonly string[];
+  /** Those of them that change state and that nobody had approved. */
+  readonly unapproved?: readonly string[];
 };
 
 /** How an attempt can end without an answer. What is `refused` would be refused again, so it is not tried again as it is. */

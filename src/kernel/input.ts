@@ -2,7 +2,7 @@
 // identity and every new id; the kernel makes none of them up.
 import type { ApprovalRequest, SealedRequest } from './approval/request.ts';
 import type { Code } from './codes.ts';
-import type { AgentNote, Fault } from './fact.ts';
+import type { AgentNote, Fault, Touched } from './fact.ts';
 import type { Rules, Script } from './graph/config.ts';
 import { isObject, isString, type JsonObject } from './json.ts';
 import type { Artifacts } from './knowledge/evidence.ts';
@@ -50,6 +50,8 @@ export type CastRequest =
       readonly seal?: string;
       /** What was established about its agent, where it is to be attested. */
       readonly trust?: Sighting;
+      /** Where an attempt went before: what it changed of the files by which agent programs take orders. */
+      readonly orders?: Touched;
       /** Why what it changes cannot be told, where it has to be. */
       readonly unseen?: string;
     }
@@ -107,6 +109,8 @@ export type CastRequest =
       readonly seal: string;
       /** What was changed while the turn ran: the digest of each path, null where it is gone. */
       readonly changes?: Readonly<Record<string, string | null>>;
+      /** By path, why what was left there can be in no commit. */
+      readonly unkept?: Readonly<Record<string, string>>;
       /** What the checkers found out, by criterion. */
       readonly checks?: Readonly<Record<string, Check>>;
       /** What the agent wants permission for, sealed. */

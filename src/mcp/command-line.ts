@@ -12,10 +12,14 @@ export type Said = {
   /** The one JSON value it printed, or undefined where it printed none. */
   readonly value: Json | undefined;
   readonly stderr: string;
+  /** Everything it printed, where it was asked for. */
+  readonly text?: string;
 };
 
 export type How = {
   readonly input?: string;
+  /** Runs in this folder and prints in its own words: the command finds its workspace by itself. */
+  readonly within?: string;
   /** Ends the command. */
   readonly signal?: AbortSignal;
   /** Ends the waiting only: the command goes on by itself. */
@@ -34,10 +38,11 @@ export type Program = {
 
 /** Runs commands of the program with `--json`. What is printed before the end or the leave counts for nothing. */
 export function commandLine({ file, dir, env }: Program): CommandLine {
-  return (args, { input = '', signal, leave, hear } = {}) =>
+  return (args, { input = '', within, signal, leave, hear } = {}) =>
     new Promise((resolve) => {
-      const child = spawn(file, ['-C', dir, ...withOption(args, hear ? '--jsonl' : '--json')], {
-        cwd: dir,
+      const asked = ['-C', dir, ...withOption(args, hear ? '--jsonl' : '--json')];
+      const child = spawn(file, within === undefined ? asked : args, {
+        cwd: within ?? dir,
         env,
         stdio: 'pipe',
         // What is left alone must not go down with us.
@@ -49,7 +54,9 @@ export function commandLine({ file, dir, env }: Program): CommandLine {
       const end = (exit: number | null, why = '') => {
         signal?.removeEventListener('abort', stop);
         leave?.removeEventListener('abort', left);
-        resolve({ exit, value: exit === null ? undefined : parsed(printed.text()), stderr: stderr + why });
+        const text = exit === null ? '' : printed.text();
+        const own = within === undefined ? {} : { text };
+        resolve({ exit, value: parsed(text), stderr: stderr + why, ...own });
       };
       const left = () => {
         child.unref();

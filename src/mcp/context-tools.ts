@@ -2,6 +2,7 @@
 import { dialects } from '../dialects/index.ts';
 import { scopeOf } from '../kernel/cast/item.ts';
 import { materiaOf } from '../kernel/cast/pen.ts';
+import { CODES, type Code } from '../kernel/codes.ts';
 import { resolvePath } from '../kernel/graph/path.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { readableSections } from '../kernel/knowledge/permission.ts';
@@ -58,7 +59,52 @@ export const CONTEXT_TOOLS: readonly Tool[] = [
       return askForApproval(wish, scene);
     },
   },
+  {
+    name: 'run_approved',
+    audience: 'agent',
+    description:
+      'Run a command that a person approved, once, exactly as it was approved: what `baton exec --approval ID -- ARGV…` does, for an agent whose own shell cannot. Answers with its exit code and what it printed.',
+    input: args(
+      {
+        approval: { type: 'string', minLength: 1, maxLength: 100, description: 'the id of the approval' },
+        argv: {
+          type: 'array',
+          items: { type: 'string' },
+          minItems: 1,
+          description: 'the words of the command as they were approved: what stands behind --',
+        },
+        folder: { type: 'string', description: 'where it was approved to run; where you are, if not said' },
+      },
+      ['approval', 'argv'],
+    ),
+    readOnly: false,
+    call: ({ approval, argv, folder }, scene) => {
+      const words = Array.isArray(argv) ? argv.map(String) : [];
+      return runApproved(String(approval), words, isString(folder) ? folder : process.cwd(), scene);
+    },
+  },
 ];
+
+/** What of its output an agent is told. */
+const OUTPUT_CHARS_MAX = 16_384;
+
+/** The command compares, counts and writes down; here only its end is told. */
+async function runApproved(id: string, argv: readonly string[], folder: string, scene: Scene): Promise<Verdict> {
+  if (!scene.attempt) return deny('NOT_ALLOWED_NOW', 'there is no attempt at hand');
+  const {
+    exit,
+    text = '',
+    stderr,
+  } = await scene.baton(['exec', `--approval=${id}`, '--', ...argv], { within: folder });
+  const [, code, reason] = /^baton: ([A-Z_]+): ([\s\S]*)$/.exec(stderr) ?? [];
+  // It is refused before anything else is printed.
+  if (exit !== 0 && text === '' && code !== undefined && Object.hasOwn(CODES, code)) {
+    return deny(code as Code, (reason ?? '').trim(), { approval: id, exit });
+  }
+  if (exit === null) return deny('INTERNAL', `it could not be run: ${stderr.trim()}`, { approval: id });
+  const said = { stdout: text.slice(-OUTPUT_CHARS_MAX), stderr: stderr.slice(-OUTPUT_CHARS_MAX) };
+  return allow(`it ran, and ended with exit code ${exit}`, { approval: id, exit, ...said });
+}
 
 async function askForApproval(wish: JsonObject, scene: Scene): Promise<Verdict> {
   if (!scene.attempt || wish.exact_content === '') {
@@ -130,8 +176,13 @@ function listed(names: readonly string[]): string {
   return names.length === 0 ? 'no members' : names.slice(0, 50).join(', ');
 }
 
+/** A workspace in which nobody has begun is in order, and whoever looks wants to know how to begin. */
+const NOTHING_YET =
+  'There is nothing to go on with yet: no run here has a task. Start a cast with cast_start, or create a task with `baton task create FILE`; cast_list shows what has run.';
+
 async function ofRun({ baton }: Scene, run: Json | undefined): Promise<Verdict> {
   const said = await baton(['bundle', ...(isString(run) ? [`--run=${run}`] : [])]);
-  if (!isObject(said.value) || said.value.ledger === undefined) return refusalOf(said);
-  return allow('what a new session needs', said.value);
+  if (isObject(said.value) && said.value.ledger !== undefined) return allow('what a new session needs', said.value);
+  const refusal = refusalOf(said);
+  return run === undefined && refusal.details.empty === true ? allow(NOTHING_YET, { ledger: [] }) : refusal;
 }

@@ -73,7 +73,7 @@ test.each<[string, Readonly<Record<string, Json>>, string, RegExp]>([
     'held by another',
     { lock: inTheWay(conflict('T-1', 3), conflict('T-2', 4)) },
     'LOCK_CONFLICT',
-    /^T-2 \(ann\) holds src;/,
+    /^T-2 \(ann\) holds "src";/,
   ],
   ['its own already', { lock: inTheWay(conflict('T-1', 3)) }, 'OK', /yours already/],
   [

@@ -1,6 +1,7 @@
 // The ledger by tool call: tasks, signs of life, worklogs, locks. Within an attempt the task at hand is known and need not
 // be named.
 import { isObject, isString, type JsonObject } from '../kernel/json.ts';
+import { spokenPath } from '../kernel/ledger/spoken-path.ts';
 import { TASK_STATUSES } from '../kernel/ledger/transition.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import { refusalOf, verdictOf } from './command-line.ts';
@@ -149,7 +150,7 @@ async function answerToRequest(paths: readonly string[], claim: JsonObject, { ba
   if (rival && isObject(rival.holder)) {
     const { task, owner, path } = rival.holder;
     const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-    const reason = `${String(task)} (${String(owner)}) holds ${String(path)}${more}; work on what is yours, and report what is missing`;
+    const reason = `${String(task)} (${String(owner)}) holds ${spokenPath(String(path))}${more}; work on what is yours, and report what is missing`;
     return deny('LOCK_CONFLICT', reason, { paths, conflicts: [rival, ...others] });
   }
   const own = verdictOf(await baton(['lock', ...options(claim, ['fence']), '--', 'check', ...paths]));

@@ -9,12 +9,15 @@ export type OfferedServer = {
 };
 
 /** Some programs give their servers an environment of their own, so that what tells an attempt apart is passed on by name. */
-const PASSED = ['BATON_HOME', 'BATON_CAST', 'BATON_ATTEMPT', 'BATON_FENCE', 'BATON_TASK', 'BATON_ATTEMPT_DIR'];
+const PASSED = [
+  ...['BATON_HOME', 'BATON_CONFIG', 'BATON_WORKSPACE'],
+  ...['BATON_CAST', 'BATON_ATTEMPT', 'BATON_FENCE', 'BATON_TASK', 'BATON_ATTEMPT_DIR'],
+];
 
 /** What an agent needs for its own turn. Tools that take other tasks are not part of one. */
 const TOOLS = [
   ...['submit_handoff', 'read_context', 'heartbeat', 'worklog_add', 'lock_check', 'lock_request'],
-  'request_approval',
+  ...['request_approval', 'run_approved'],
 ];
 
 /** `dir` is the workspace itself, also where the agent works in another folder; `env` is the environment of the agent. */

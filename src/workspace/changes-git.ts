@@ -29,6 +29,7 @@ export type GitSnapshot = {
   readonly committed: readonly string[];
   /** By which rules files were ignored. */
   readonly ignores: IgnoreRules;
+  readonly repositories: readonly string[];
 };
 
 /** Null where there is no repository that could tell; where there was one before, that is an error. */
@@ -71,10 +72,14 @@ export async function gitSnapshot(
   const rules = async () => since?.ignores ?? (await ignoreRules(root, prefix, exclude, { settings }));
   const [{ paths, modules }, ignores] = await Promise.all([statusOf(root, index, { settings }), rules()]);
   for (const bytes of own(paths)) await add(bytes);
-  for (const { bytes, state } of modules) {
-    for (const path of own([bytes])) files[nameOf(path)] = { ...NO_NUMBERS, content: `module:${state}` };
-  }
-  for (const bytes of own(await unknownFiles(root, ignores, { settings }))) await add(bytes);
+  const addModules = (found: Status['modules']) => {
+    for (const { bytes, state } of found) {
+      for (const path of own([bytes])) files[nameOf(path)] ??= { ...NO_NUMBERS, content: `module:${state}` };
+    }
+  };
+  addModules(modules);
+  const unknown = own(await unknownFiles(root, ignores, { settings }));
+  for (const bytes of unknown) await add(bytes);
   for (const [name, file] of [[EXCLUDE, exclude] as const, [ATTRIBUTES, attributes] as const]) {
     const mark = await reader.mark(name, Buffer.from(file));
     if (mark?.content || (since && Object.hasOwn(since.files, name))) files[name] = mark ?? NOTHING;
@@ -83,18 +88,22 @@ export async function gitSnapshot(
   for (const path of Object.keys(since?.files ?? {})) {
     if (!Object.hasOwn(files, path) && path !== EXCLUDE && path !== ATTRIBUTES) await add(Buffer.from(path));
   }
-  const committed = since ? own(await changedCommits(root, since.git?.head ?? null, head)) : [];
+  const commits = since ? await changedCommits(root, since.git?.head ?? null, head) : NO_COMMITS;
+  const committed = own(commits.paths);
+  addModules(commits.links);
   // What was committed meanwhile does not differ from the last commit, and is told by its content all the same.
   for (const bytes of committed) if (!Object.hasOwn(files, nameOf(bytes))) await add(bytes);
   // What was made meanwhile and is gone again, committed or not, is no change.
   const isNew = (path: string) => since !== null && !Object.hasOwn(since.files, path);
   const gone = Object.keys(files).filter((path) => files[path]?.content === null && isNew(path));
-  const had = gone.length === 0 ? [] : own(await changedCommits(root, since?.git?.head ?? null, null));
+  const had = gone.length === 0 ? [] : own((await changedCommits(root, since?.git?.head ?? null, null)).paths);
   const passing = new Set(gone);
   for (const bytes of had) passing.delete(nameOf(bytes));
   for (const path of passing) delete files[path];
   const told = committed.map(nameOf).filter((path) => !passing.has(path));
-  return { git: { head, prefix, settings }, files, committed: told, ignores };
+  // Git names files only, and does not walk into what is a repository of its own.
+  const repositories = unknown.map(nameOf).filter((path) => path.endsWith('/'));
+  return { git: { head, prefix, settings }, files, committed: told, ignores, repositories };
 }
 
 const NO_NUMBERS = { size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0 } as const;
@@ -117,15 +126,25 @@ async function headOf(root: string): Promise<string | null> {
 }
 
 /** The files in which two commits differ; without one of them, all files of the other. */
-async function changedCommits(root: string, before: string | null, after: string | null): Promise<readonly Buffer[]> {
-  if (before === after) return [];
+async function changedCommits(root: string, before: string | null, after: string | null): Promise<Commits> {
+  if (before === after) return NO_COMMITS;
   if (before !== null && after !== null) {
-    return records(await ask(root, ['diff-tree', '-r', '-z', '--name-only', '--no-renames', before, after, '--', '.']));
+    const parts = records(await ask(root, ['diff-tree', '-r', '-z', '--no-renames', before, after, '--', '.']));
+    const lines = parts.flatMap((line, place) => {
+      const [, mode, , id = ''] = line.toString('latin1').split(' ');
+      return place % 2 === 0 ? [{ path: parts[place + 1] ?? line, id: mode === LINK ? id : null }] : [];
+    });
+    const links = lines.flatMap(({ path, id }) => (id === null ? [] : [{ bytes: path, state: id }]));
+    return { paths: lines.map(({ path }) => path), links };
   }
-  return records(
-    await ask(root, ['ls-tree', '-r', '-z', '--name-only', '--full-name', before ?? after ?? '', '--', '.']),
-  );
+  const names = ['ls-tree', '-r', '-z', '--name-only', '--full-name', before ?? after ?? '', '--', '.'];
+  return { paths: records(await ask(root, names)), links: [] };
 }
+
+/** `links` are those that stand for a commit of another repository in the second one. */
+type Commits = { readonly paths: readonly Buffer[]; readonly links: Status['modules'] };
+const NO_COMMITS: Commits = { paths: [], links: [] };
+const LINK = '160000';
 
 /** The tracked files that differ, as an index would tell that hides none of them. */
 async function statusOf(root: string, index: string, options: AskOptions): Promise<Status> {

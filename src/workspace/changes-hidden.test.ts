@@ -172,6 +172,11 @@ const HIDDEN: [string, (dir: string, top: string) => void, readonly string[]][] 
     },
     ['src/a.ts'],
   ],
+  [
+    'orders of an agent program, ignored before or not',
+    (dir) => put(dir, { '.claude/settings.local.json': '{}', '.claude/skills/x.log': 'x', 'swap/t': 't' }),
+    ['.claude/settings.local.json', '.claude/skills/x.log'],
+  ],
   ['a sparse checkout', (_, top) => void git(top, 'sparse-checkout', 'set', '--no-cone', '/*', '!b.ts'), ['src/b.ts']],
   [
     'a mode that does not count',

@@ -4,6 +4,7 @@
 import { type GitHead, gitSnapshot } from './changes-git.ts';
 import type { IgnoreRules } from './changes-ignored.ts';
 import { FileReader, type Mark } from './changes-mark.ts';
+import { type Orders, untrackedOrders } from './changes-orders.ts';
 import { walkInto } from './changes-walk.ts';
 
 export type Change = {
@@ -23,6 +24,10 @@ export type Snapshot = {
   readonly committed: readonly string[];
   /** Of git, the rules by which files were ignored when it was first looked at. */
   readonly ignores?: IgnoreRules;
+  /** Of git, the folders that are repositories of their own and are not known to it, with a slash behind them. */
+  readonly repositories?: readonly string[];
+  /** Of git, the files by which agent programs take orders and that it does not track, ignored or not; missing in older ones. */
+  readonly orders?: Orders;
 };
 
 export type SnapshotOptions = {
@@ -41,10 +46,11 @@ export async function snapshotOf(root: string, options: SnapshotOptions = {}): P
   const { since } = options;
   const skip = [...SKIPPED, ...(options.skip ?? [])];
   const taken = Date.now();
-  const reader = new FileReader(root, since ?? options.known ?? null);
+  const known = since ?? options.known ?? null;
+  const reader = new FileReader(root, known);
   if (since === undefined || since.git !== null) {
     const found = await gitSnapshot(root, reader, skip, since ?? null);
-    if (found) return { taken, ...found };
+    if (found) return { taken, ...found, orders: await untrackedOrders(root, known) };
   }
   const files: Record<string, Mark> = {};
   await walkInto(files, reader, '', skip);
@@ -55,14 +61,21 @@ export async function snapshotOf(root: string, options: SnapshotOptions = {}): P
 export function changesBetween(before: Snapshot, after: Snapshot): readonly Change[] {
   const committed = new Set(after.committed);
   const paths = new Set([...Object.keys(before.files), ...Object.keys(after.files), ...committed]);
-  return [...paths]
-    .filter((path) => {
-      const [earlier, later] = [markIn(before, path), markIn(after, path)];
-      if (earlier) return earlier.content !== (later?.content ?? null);
-      return later ? later.content !== null || before.git !== null : committed.has(path);
-    })
+  const changed = [...paths].filter((path) => {
+    const [earlier, later] = [markIn(before, path), markIn(after, path)];
+    if (earlier) return earlier.content !== (later?.content ?? null);
+    return later ? later.content !== null || before.git !== null : committed.has(path);
+  });
+  return [...new Set([...changed, ...ordersChanged(before, after)])]
     .sort()
-    .map((path) => ({ path, digest: digestOf(markIn(after, path)?.content ?? null) }));
+    .map((path) => ({ path, digest: digestOf((markIn(after, path) ?? after.orders?.[path])?.content ?? null) }));
+}
+
+function ordersChanged(before: Snapshot, after: Snapshot): readonly string[] {
+  const [earlier, later] = [before.orders, after.orders];
+  if (!earlier || !later) return [];
+  const paths = [...new Set([...Object.keys(earlier), ...Object.keys(later)])];
+  return paths.filter((path) => earlier[path]?.content !== later[path]?.content);
 }
 
 function markIn({ files }: Snapshot, path: string): Mark | undefined {

@@ -7,6 +7,7 @@ import { sealForTurn } from '../approvals/seal-for-turn.ts';
 import type { Witness } from '../engine/ports.ts';
 import { Unseen } from '../engine/unseen.ts';
 import type { Watch } from '../kernel/cast/packet.ts';
+import { orderedBy } from '../kernel/gate/orders.ts';
 import { artifactsIn } from './artifacts.ts';
 import { noteBefore } from './before-state.ts';
 import { changesBetween, type Snapshot, snapshotOf } from './changes.ts';
@@ -14,6 +15,7 @@ import { ChangesError } from './changes-mark.ts';
 import { runCheckers } from './checkers.ts';
 import { attesterOf } from './registry-attest.ts';
 import { sealOf } from './seal.ts';
+import { unkeptIn } from './unkept.ts';
 import { mendRecords } from './worktree/record-hold.ts';
 
 /** `say` is told, once for a folder, that what changes there is not noted, and why. */
@@ -59,6 +61,14 @@ export function witnessOf(
       breaches.set(file, mendRecords(stateDir, watch.cast));
       return sealFor(cwd);
     },
+    async orders(watch, cwd) {
+      const since = watch.files ? readSnapshot(fileOf(folder, watch)) : null;
+      const now = since ? await look(watch, cwd, () => snapshotOf(cwd, { since, skip })) : null;
+      const changed = since && now ? changesBetween(since, now) : [];
+      return Object.fromEntries(
+        changed.filter(({ path }) => orderedBy(path) !== null).map(({ path, digest }) => [path, digest]),
+      );
+    },
     async attest(watch, handoffId, timestamp) {
       return attester(watch, handoffId, timestamp);
     },
@@ -73,7 +83,8 @@ export function witnessOf(
       const scene = { root: cwd, changes: Object.keys(changes) };
       const checks = await runCheckers(watch.checks, watch.checkers, scene);
       const approval = watch.approval ? sealForTurn(watch.approval, { dir, stateDir }, cwd, process.env) : null;
-      return { seal, changes, checks, approval, artifacts: artifactsIn(cwd, watch.artifacts) };
+      const unkept = since && after && cwd !== dir ? await unkeptIn(cwd, since, after, changed) : {};
+      return { seal, changes, unkept, checks, approval, artifacts: artifactsIn(cwd, watch.artifacts) };
     },
     async forget(cast) {
       for (const name of namesIn(folder)) if (name.startsWith(`${cast}-`)) rmSync(join(folder, name), { force: true });

@@ -155,6 +155,8 @@ test.each<[string, JsonObject, NodeJS.ProcessEnv, string, string | null]>([
   ['a program that does not start', { runner: 'pi' }, {}, 'pi', 'SyntaxError: no such export'],
   ['a model without its key', { runner: 'anthropic', model: 'm' }, {}, 'anthropic', 'no key, and A runs on it'],
   ['a model with its key', { runner: 'anthropic', model: 'm' }, { ANTHROPIC_API_KEY: 'k' }, 'anthropic', null],
+  ['a program that nobody is signed in to', {}, {}, 'claude', 'no sign-in was found'],
+  ['the same elsewhere', { baseUrl: 'http://127.0.0.1:1' }, {}, 'claude', null],
   ['a model elsewhere', { runner: 'openai', model: 'm', baseUrl: 'http://127.0.0.1:1' }, {}, 'openai', null],
   [
     'a key of another name',

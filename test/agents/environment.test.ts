@@ -44,7 +44,8 @@ test('an agent finds the variables that are listed, and no others', async () => 
 
 test.each([claude, codex, pi])('what $name is given besides is listed', (program) => {
   const call = { prompt: 'x', tools: 'none', model: null, thinking: 'off', system: null, session: null } as AgentCall;
-  const made = program.invoke(call, { baseUrl: 'http://h', mcp: { baton: { command: 'x', tools: ['y'] } } });
+  const guard = { program: 'baton', args: [], group: null };
+  const made = program.invoke(call, { baseUrl: 'http://h', mcp: { baton: { command: 'x', tools: ['y'] } }, guard });
   expect([...new Set([...program.variables, ...Object.keys(made.env)])].sort()).toEqual(
     [...listed(program.name)].sort(),
   );

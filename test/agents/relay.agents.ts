@@ -3,7 +3,7 @@
 // one handoff crosses a boundary. Baton is killed three times on the way.
 import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { isObject, type Json, type JsonObject } from '../../src/kernel/json.ts';
@@ -66,7 +66,7 @@ function backend(request: ModelRequest): Answer {
   const said = heard(request);
   const done = toolsIn(request);
   const writes = (file: string, text: string) => ({
-    toolCalls: [shell(`mkdir -p $(dirname ${file}) && printf '%s' '${text}' > ${file}`)],
+    toolCalls: [shell(`mkdir -p ${dirname(file)} && printf '%s' '${text}' > ${file}`)],
   });
   switch (itemOf(said)) {
     case '1': {
@@ -145,7 +145,7 @@ async function relay() {
     config.materia[id] = { ...materia, ...(set.find(([name]) => name === materia.runner)?.[1].materia ?? {}) };
   }
   writeFileSync(file, JSON.stringify(config, null, 2));
-  const PATH = `${join(CLI, 'node_modules', '.bin')}:${join(CHECKOUT, 'bin')}:${process.env.PATH}`;
+  const PATH = `${join(CLI, 'node_modules', '.bin')}:${process.env.PATH}`;
   const env = { ...Object.assign({}, ...set.map(([, { env }]) => env)), HOME: home, PATH } as NodeJS.ProcessEnv;
   const run = (...args: string[]): Promise<Ran> => baton(dir, args, { env });
   expect((await run('registry', 'lock', '--reason', 'models on loopback')).code).toBe(0);

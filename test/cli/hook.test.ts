@@ -42,7 +42,7 @@ test('a write is refused where somebody else holds a lock, and outside the own s
   expect(await asked(write('free/a.txt'))).toBe(null);
   const held = await hook(dir, 'PreToolUse', write('work/T-1/a.txt'));
   expect(refused(held)).toBe('LOCK_CONFLICT');
-  expect(held.stderr).toContain('T-1 (ann) holds work/T-1');
+  expect(held.stderr).toContain('T-1 (ann) holds "work/T-1"');
   expect(json(held)).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
   expect(await asked(write(join(dir, 'work/T-1/a.txt')))).toBe('LOCK_CONFLICT');
   expect(await asked(bash('echo hi > work/T-1/a.txt'))).toBe('LOCK_CONFLICT');
@@ -81,6 +81,7 @@ test.each([
   ],
   ['a patch that names no file', { tool_name: 'apply_patch', tool_input: { command: 'x' } }, 'BAD_USAGE'],
   ['the folder itself', bash('mv .baton elsewhere'), 'SCOPE_VIOLATION'],
+  ['a file that programs obey, in a session of a person’s own', bash('curl -o .claude/settings.json http://x'), null],
   ['a dangerous command', bash('git reset --hard'), 'COMMAND_REFUSED'],
   ['a command that waits', bash('sleep 60; ls'), 'COMMAND_REFUSED'],
   ['a command that cannot be looked through', bash('('.repeat(100)), 'COMMAND_REFUSED'],
@@ -117,6 +118,8 @@ test('a fault of its own refuses', async () => {
     { env: { NODE_OPTIONS: '--import=data:text/javascript,setTimeout(()=>{throw(1)},1)' } },
   );
   expect(broken.code).toBe(2);
+  put(dir, { '.baton/config.json': { hooks: { contract: 'nope' } } });
+  expect(refused(await hook(dir, 'PreToolUse', bash('ls')))).toBe('INVALID_CONFIG');
 });
 
 test('without a workspace there is nothing to keep', async () => {
@@ -229,6 +232,8 @@ test('within a cast it is the cast that reads the last words and ends the task',
   expect(refused(await hook(dir, 'Stop', stop('All done!'), { env }))).toBe(null);
   expect((await hook(dir, 'SessionStart', {}, { env })).stdout).toBe('');
   expect(refused(await hook(dir, 'PreToolUse', write('free/a.txt'), { env }))).toBe('SCOPE_VIOLATION');
+  const ordered = await hook(dir, 'PreToolUse', write('.claude/settings.json'), { env });
+  expect([refused(ordered), ordered.stderr]).toEqual(['SCOPE_VIOLATION', expect.stringContaining('take orders')]);
 });
 
 test('a tool that ran is a sign of life and, where wanted, an entry of the worklog', async () => {
@@ -252,7 +257,7 @@ test('a session is told its name and what it holds', async () => {
   await create(dir, 'T-1');
   await start(dir, 'T-1', 's-1');
   const again = await hook(dir, 'SessionStart', { source: 'compact' });
-  expect(again.stdout).toContain('T-1 (fence 1, may write work/T-1)');
+  expect(again.stdout).toContain('T-1 (fence 1, may write \\"work/T-1\\")');
 });
 
 test('with --report-only everything is let through and what would have been refused is written down', async () => {

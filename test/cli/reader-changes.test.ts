@@ -1,6 +1,6 @@
 // What a program changes is noted whatever its tools are. An agent that may change nothing is refused for it in a worktree; in the
 // directory itself, where it may have been anybody, it is only told.
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CastView } from '../../src/engine/view.ts';
@@ -76,6 +76,12 @@ test('what a utility changes is noted and committed; where its scope is written 
   const bound = await run(dir, row({ W, U: tool('echo u > u; echo k', { lockScope: [] }) }, ['W', 'U']));
   expect([bound.status, bound.code]).toEqual(['failed', 'SCOPE_VIOLATION']);
   expect(git(dir, 'diff', '--name-only', `main..baton/${bound.cast}`)).toBe('w');
+  // What the next program obeys is nobody's without its name, and ignoring it hides nothing; there is no second attempt under it.
+  const orders = 'mkdir -p .claude; echo "{}" > .claude/settings.local.json; exit 1';
+  writeFileSync(join(dir, '.git/info/exclude'), '.claude\n');
+  const ruled = await run(dir, row({ W, M: sh(orders, { tools: 'coding' }) }, ['M', 'W']));
+  expect([ruled.status, ruled.code]).toEqual(['failed', 'SCOPE_VIOLATION']);
+  expect(ruled.reason).toContain('changed ".claude/settings.local.json", by which agent programs take orders');
 });
 
 test('in a loop an agent that only reads is not covered by the scope of those who write', async () => {

@@ -86,10 +86,19 @@ test.each([
   ['there is no attempt', 'submit_handoff', { handoff: 'done' }, 'NOT_ALLOWED_NOW'],
   ['there is no attempt either', 'request_approval', { operation: 'x', reason: 'y' }, 'NOT_ALLOWED_NOW'],
   ['no ledger yet', 'task_next', { owner: 'ann' }, 'LEDGER_INCONSISTENT'],
-  ['no run yet', 'read_context', {}, 'LEDGER_INCONSISTENT'],
+  ['no run of that name', 'read_context', { run: 'R-9' }, 'LEDGER_INCONSISTENT'],
 ])('%s: %s is refused with a verdict', async (_, name, args, code) => {
   const { ask } = await overStdio(project({ '.baton/config.json': config }));
   expect(await ask(name, args)).toMatchObject({ allow: false, code });
+});
+
+test('a session in a workspace where nobody has begun is told how to begin', async () => {
+  const { ask } = await overStdio(project({ '.baton/config.json': config }));
+  expect(await ask('read_context')).toMatchObject({
+    allow: true,
+    reason: expect.stringMatching(/^There is nothing to go on with yet.*cast_start.*baton task create/),
+    details: { ledger: [] },
+  });
 });
 
 test('a tool that does not exist is an error of the protocol', async () => {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { UtilityInput } from '../../kernel/cast/packet.ts';
 import type { Code } from '../../kernel/codes.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { withoutTrace } from '../without-trace.ts';
 import type { AttemptEnd } from './attempt.ts';
 
 /** Where a utility runs, and the data that belongs to that place. */
@@ -100,7 +101,7 @@ function isRelativeScript(argument: string): boolean {
 
 // The end of the diagnostics, because that is where programs say what went wrong.
 function withStderr(what: string, stderr: string): string {
-  const told = stderr.trim();
+  const told = withoutTrace(stderr).trim();
   return told === '' ? what : `${what}: ${lastOf(told)}`;
 }
 

@@ -239,9 +239,9 @@ function event({ seq, at, by, fact }: Told, told: readonly Told[]) {
   return { ...common, version: number, what, changes };
 }
 
-/** Null on the side where there is none. */
-function whole({ path, before = null, after = null }: ValueChange) {
-  return { path, before, after };
+/** A side without a value has no member: null is a value like any other. */
+function whole({ path, before, after }: ValueChange): JsonObject {
+  return { path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
 }
 
 function changed({ path, before, after }: Change): readonly string[] {

@@ -6,6 +6,7 @@ import { namingCast } from '../../kernel/ledger/holder.ts';
 import { overlaps } from '../../kernel/ledger/overlap.ts';
 import { normalPath, PATH_FAULTS } from '../../kernel/ledger/path.ts';
 import { pathKey } from '../../kernel/ledger/path-key.ts';
+import { spokenPath } from '../../kernel/ledger/spoken-path.ts';
 import type { Ledger } from '../../kernel/ledger/state.ts';
 import { heldLocks } from '../../kernel/ledger/wire.ts';
 import { holderOf, mayWrite } from '../../kernel/ledger/write.ts';
@@ -142,7 +143,7 @@ function inTheWay(ledger: Ledger, root: string, paths: readonly string[]): Verdi
   if (!first) return allow('nobody is in the way', { paths: wanted });
   const { task, owner, path } = first.holder as { task: string; owner: string; path: string };
   const more = conflicts.length === 1 ? '' : ` (and ${conflicts.length - 1} more)`;
-  return deny('LOCK_CONFLICT', `${task} (${owner}) holds ${path}${more}.`, {
+  return deny('LOCK_CONFLICT', `${task} (${owner}) holds ${spokenPath(path)}${more}.`, {
     ...{ paths: wanted, conflicts, holder: first.holder ?? null },
   });
 }

@@ -39,7 +39,7 @@ function lines(view: CastView, baton: string): string[] {
     ...(branch === undefined ? [] : [`branch    ${branch} in ${root}`]),
     `used      ${counted(usage.tokens, 'token')}${spentText(usage)}, ${counted(accepted, 'accepted handoff')}`,
     `trust     ${trust}`,
-    ...reportLines(view, baton),
+    ...reportLines(view, baton, true),
     ...(tasks.length === 0 ? [] : ['tasks', ...tasks.map(taskLine)]),
     'turns',
     ...turns.flatMap(({ turn, socket, materia, visit, title, attempt, verdict, warning }) => {

@@ -62,6 +62,7 @@ test.each(SITUATIONS)(
     expect(text.includes('consolidation_report')).toBe(situation.consolidationRequired);
     expect(text.includes('approval_request')).toBe(situation.mayAskPermission);
     expect(text.includes('APPROVAL_REQUEST')).toBe(situation.mayAskPermission);
+    expect(text.includes('`baton exec --approval ID -- `')).toBe(situation.mayAskPermission);
     expect(text.includes('loop_state')).toBe(situation.iterates);
     const given = { injectedContext: { surface_routing: { multi_surface: situation.consolidationRequired } } };
     const offered = PLAN_STATUSES.filter((plan) => text.includes(`  - ${plan}: `));

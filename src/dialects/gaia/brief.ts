@@ -153,13 +153,17 @@ function sectionLines(situation: Situation): string[] {
   ];
 }
 
+/** How a command runs that a person has approved. */
+const AFTER_APPROVAL =
+  'Once it is approved you are given its ID: run it with `baton exec --approval ID -- ` and the words of the command, once, and alone on its line.';
+
 /** The sections that not every turn needs. */
 function conditionalLines({ mayAskPermission = true, consolidationRequired, iterates }: Situation): string[] {
   const lines: string[] = [];
   if (mayAskPermission) {
     const keys = [...APPROVAL_ADVISORY_KEYS, ...APPROVAL_BLOCKING_KEYS].join(', ');
     lines.push(
-      `approval_request, only for APPROVAL_REQUEST: an object with ${keys}; risk_level is one of ${RISK_LEVELS.join(', ')}; exact_content is the command word for word; ${APPROVAL_BLOCKING_KEYS.join(' and ')} must not be empty.`,
+      `approval_request, only for APPROVAL_REQUEST: an object with ${keys}; risk_level is one of ${RISK_LEVELS.join(', ')}; exact_content is the command word for word; ${APPROVAL_BLOCKING_KEYS.join(' and ')} must not be empty. ${AFTER_APPROVAL}`,
     );
   }
   if (consolidationRequired) {

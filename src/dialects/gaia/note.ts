@@ -1,5 +1,7 @@
 // What a report comes to, in a line or two and in the agent's own words: what it found, what is missing, what it asks.
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
+import { saysNothing } from '../../kernel/turn/report-note.ts';
+import { sectionAt, valueAt } from '../../kernel/turn/report-section.ts';
 import type { PlanStatus } from './contract.ts';
 import { isEmpty } from './presence.ts';
 
@@ -10,7 +12,7 @@ export function noteOf(plan: PlanStatus, report: JsonObject): string {
   const status = isObject(report.agent_status) ? report.agent_status : {};
   const said: Readonly<Record<PlanStatus, readonly string[]>> = {
     COMPLETE: linesOf(evidence.key_outputs),
-    BLOCKED: or(linesOf(evidence.open_gaps), linesOf(status.next_action)),
+    BLOCKED: or(gapsIn(report), withoutGap(status.next_action)),
     NEEDS_INPUT: linesOf(status.next_action),
     IN_PROGRESS: [...linesOf(status.next_action), ...linesOf(status.pending_steps)],
     APPROVAL_REQUEST: approvalLines(report.approval_request),
@@ -21,6 +23,18 @@ export function noteOf(plan: PlanStatus, report: JsonObject): string {
 
 function or(first: readonly string[], second: readonly string[]): readonly string[] {
   return first.length > 0 ? first : second;
+}
+
+function gapsIn(report: JsonObject): readonly string[] {
+  const sections = [sectionAt(report, 'evidence_report'), sectionAt(report, 'consolidation_report')];
+  const gaps = sections.flatMap((section) => linesOf(valueAt(section, 'open_gaps')));
+  return [...new Set(gaps)].filter((gap) => !saysNothing(gap));
+}
+
+/** What should happen next is no gap, and read as one it would say that it is done. */
+function withoutGap(next: Json | undefined): readonly string[] {
+  const said = linesOf(next).map((line) => `"${line}"`);
+  return [`its agent reported BLOCKED and named no gap${said.length > 0 ? `; next_action: ${said.join(', ')}` : ''}`];
 }
 
 function approvalLines(request: Json | undefined): readonly string[] {

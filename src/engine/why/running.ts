@@ -2,6 +2,7 @@
 import { ownerOf, taskOfTurn } from '../../kernel/cast/task.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 import { refusalOfClaim } from '../../kernel/ledger/claim.ts';
+import { spokenPath } from '../../kernel/ledger/spoken-path.ts';
 import { runOf, taskOf } from '../../kernel/ledger/state.ts';
 import type { Held, Turn } from '../../kernel/state.ts';
 import { askedFor } from './asked.ts';
@@ -106,7 +107,7 @@ function holderFor({ cast, ledger, now, baton }: Standing, turn: Turn): Pick<Tol
   const since = rival?.claimedAt ? ` since ${moment(rival.claimedAt, now)}` : '';
   const isCast = runOf(ledger, holder.run)?.cast === true;
   const whose = isCast ? `cast ${holder.run}` : `run ${holder.run}`;
-  const path = isString(holder.path) ? ` holds ${holder.path}` : ' is in the way';
+  const path = isString(holder.path) ? ` holds ${spokenPath(holder.path)}` : ' is in the way';
   const sentences = [`${holder.task} of ${whose}, for ${ownerIn(holder)},${path}${since}.`];
   return { sentences, commands: [wayTo(holder.run, isCast, baton)] };
 }

@@ -103,13 +103,14 @@ async function holdings({ cast, ledger, baton }: Standing): Promise<Told> {
   const nothing = { code: null, sentences: [], commands: [] };
   if (!ledger || cast.status === 'running') return nothing;
   const { freeing } = await import('../../kernel/ledger/holder.ts');
+  const { spokenPaths } = await import('../../kernel/ledger/spoken-path.ts');
   const { heldLocks } = await import('../../kernel/ledger/wire.ts');
   const tasks = new Map<string, string[]>();
   for (const { task, path } of heldLocks(ledger, cast.id)) tasks.set(task, [...(tasks.get(task) ?? []), path]);
   return {
     ...nothing,
     sentences: [...tasks].map(
-      ([task, paths]) => `${task} is half done and holds ${paths.join(', ')} until it goes on.`,
+      ([task, paths]) => `${task} is half done and holds ${spokenPaths(paths)} until it goes on.`,
     ),
     commands: [...tasks.keys()].map((task) => ({
       does: `give back what ${task} holds`,

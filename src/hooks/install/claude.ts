@@ -9,9 +9,12 @@ const SETTINGS = '.claude/settings.json';
 const SERVERS = '.mcp.json';
 const WRITERS = 'Write|Edit|MultiEdit|NotebookEdit|Bash';
 
+/** Before a tool is used. */
+export const CLAUDE_BEFORE: Hooked = ['PreToolUse', `${WRITERS}|Task|Agent`];
+
 /** The events that are hooked, with the tools they are about. */
 const HOOKED: readonly Hooked[] = [
-  ['PreToolUse', `${WRITERS}|Task|Agent`],
+  CLAUDE_BEFORE,
   ['PostToolUse', `${WRITERS}|Task|Agent`],
   ['UserPromptSubmit', null],
   ['Stop', null],

@@ -12,8 +12,12 @@ const END = '# <<< baton';
 
 /** Its shell calls itself Bash to hooks; patches come as a tool of their own or as a command of the shell. */
 const WRITERS = 'Bash|apply_patch|Edit|Write';
+
+/** Before a tool is used. */
+export const CODEX_BEFORE: Hooked = ['PreToolUse', WRITERS];
+
 const HOOKED: readonly Hooked[] = [
-  ['PreToolUse', WRITERS],
+  CODEX_BEFORE,
   ['PostToolUse', WRITERS],
   ['UserPromptSubmit', null],
   ['Stop', null],

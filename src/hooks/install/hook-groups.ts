@@ -11,6 +11,12 @@ const TIMEOUT_S = 15;
 /** An event with the tools it is about; null for all of them. */
 export type Hooked = readonly [event: string, matcher: string | null];
 
+/** What is called at an event, and for which tools. */
+export type HookGroup = {
+  readonly matcher?: string;
+  readonly hooks: readonly { readonly type: string; readonly command: string; readonly timeout: number }[];
+};
+
 /** The settings with a hook of ours for each event. `dir` is the workspace as the host's shell names it. */
 export function withHooks(
   settings: JsonObject,
@@ -25,11 +31,14 @@ export function withHooks(
   for (const [event, matcher] of hooked) {
     const there = hooks[event] ?? [];
     if (!Array.isArray(there)) return deny('INVALID_CONFIG', `hooks.${event} in ${file} is no list; mend it first`);
-    const handler = { type: 'command', command: commandFor(event, how, dir), timeout: TIMEOUT_S };
-    const group = { ...(matcher === null ? {} : { matcher }), hooks: [handler] };
-    changed = { ...changed, [event]: [...there, group] };
+    changed = { ...changed, [event]: [...there, groupFor([event, matcher], how, dir)] };
   }
   return { ...settings, hooks: changed };
+}
+
+export function groupFor([event, matcher]: Hooked, how: How, dir: string): HookGroup {
+  const handler = { type: 'command', command: commandFor(event, how, dir), timeout: TIMEOUT_S };
+  return { ...(matcher === null ? {} : { matcher }), hooks: [handler] };
 }
 
 export function withoutHooks(settings: JsonObject): JsonObject {
@@ -53,6 +62,11 @@ export function quoted(word: string): string {
 function commandFor(event: string, { program, reportOnly }: How, dir: string): string {
   const call = `${quoted(program)} -C ${dir} hook ${event}`;
   return reportOnly ? `${call} --report-only || true` : `${call} || exit 2`;
+}
+
+/** The same call without a shell, before a tool is used. */
+export function beforeArgs({ dir, reportOnly }: How): readonly string[] {
+  return ['-C', dir, 'hook', 'PreToolUse', ...(reportOnly ? ['--report-only'] : [])];
 }
 
 function isOurs(command: Json | undefined): boolean {

@@ -79,6 +79,8 @@ function approvalLines(): readonly string[] {
     `With APPROVAL_REQUEST the report has one more section. risk_level is one of ${RISK_LEVELS.join(', ')}:`,
     ...asJson({ approval_request: request }),
     'A person decides about exactly these words, once. Run nothing of it before, and nothing else after.',
+    'Approved, it runs with `baton exec --approval ID -- …`, which compares it with what was approved: another word, folder or',
+    'file is refused, and so is a second time. A rejected or expired one comes back with its reason: find another way, or ask anew.',
   ];
 }
 

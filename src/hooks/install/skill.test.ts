@@ -30,6 +30,10 @@ test('it begins as a skill does', () => {
   expect(TEXT).toMatch(/^---\nname: agent-contract-handoff\ndescription: .{40,1000}\n---\n/);
 });
 
+test('how an approved command runs is told: with its id, once, alone on its line', () => {
+  expect(TEXT).toContain('run it with `baton exec --approval ID -- ` and the words of the command, once, and alone on');
+});
+
 test('every status is explained, and what may follow it', () => {
   expect(statusesIn(TEXT)).toEqual([...PLAN_STATUSES]);
   for (const status of PLAN_STATUSES) expect(TEXT).toContain(`- after ${status}: `);

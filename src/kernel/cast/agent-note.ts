@@ -16,7 +16,7 @@ const SESSION_ID = /^[A-Za-z0-9][\w.-]{0,199}$/;
 /** Undefined when nothing is left to note. */
 export function cleanNote(note: AgentNote | undefined): AgentNote | undefined {
   if (!note) return undefined;
-  const { runner, model, unpriced, session, denials = [], warnings = [], commands } = note;
+  const { runner, model, unpriced, session, denials = [], warnings = [], commands, unapproved = [] } = note;
   const kept: AgentNote = {
     ...(runner === undefined ? {} : { runner: line(runner, NAME_CHARS_MAX) }),
     ...(model === undefined ? {} : { model: line(model, NAME_CHARS_MAX) }),
@@ -25,6 +25,7 @@ export function cleanNote(note: AgentNote | undefined): AgentNote | undefined {
     ...(denials.length > 0 ? { denials: listed(denials, NAMES_MAX, NAME_CHARS_MAX) } : {}),
     ...(warnings.length > 0 ? { warnings: listed(warnings, NAMES_MAX, WARNING_CHARS_MAX) } : {}),
     ...(commands === undefined ? {} : { commands: listed(commands, COMMANDS_MAX, COMMAND_CHARS_MAX) }),
+    ...(unapproved.length > 0 ? { unapproved: listed(unapproved, COMMANDS_MAX, COMMAND_CHARS_MAX) } : {}),
   };
   return Object.keys(kept).length > 0 ? kept : undefined;
 }

@@ -2,6 +2,7 @@
 // for repair, or refused for good. A refused output changes nothing and routes nowhere.
 import type { AgentNote, Answered, Touched } from '../fact.ts';
 import { refusedBeforeAccept, type Seen, touchedIn } from '../gate/accept.ts';
+import { isOfRules } from '../gate/orders.ts';
 import { reportsStatus } from '../gate/status.ts';
 import type { Input } from '../input.ts';
 import { isObject, isText, type JsonObject } from '../json.ts';
@@ -270,8 +271,8 @@ function isGateRefusal({ code }: Denied): boolean {
 }
 
 /** A file that governs the agents was changed: no second attempt is trusted to put that right. */
-function isMendable({ code, details }: Denied): boolean {
-  return details.scope !== '.baton' && code !== 'RETRY_LIMIT';
+function isMendable(verdict: Denied): boolean {
+  return !isOfRules(verdict) && verdict.code !== 'RETRY_LIMIT';
 }
 
 /** The task is blocked with the code of the rule, and the items beside it go on. */

@@ -34,7 +34,8 @@ export function tellBlocked(pen: Pen, cast: Cast, turn: Turn, text: string): Ver
 function gapOf(cast: Cast, turn: Turn): string | null {
   const id = agentIdOfTurn(cast, turn);
   const last = cast.reports.find(({ agentId }) => agentId === id);
-  return last?.status === 'BLOCKED' ? `BLOCKED: ${last.openGaps.join('; ')}` : null;
+  if (last?.status !== 'BLOCKED') return null;
+  return last.openGaps.length > 0 ? `BLOCKED: ${last.openGaps.join('; ')}` : 'BLOCKED, without a gap';
 }
 
 /** A person tries a blocked turn again as it is, or gives its agent up. */

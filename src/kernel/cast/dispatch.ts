@@ -1,6 +1,7 @@
 // The first door: a prepared turn is dispatched when every gate agrees. Its brief is written here, once; the agent gets
 // exactly the text that is recorded.
 import { CODES } from '../codes.ts';
+import { refusalOfOrdersIn } from '../gate/accept.ts';
 import { heldBy, isLiftedByTime, refusedBeforeDispatch } from '../gate/dispatch.ts';
 import { reportsStatus } from '../gate/status.ts';
 import { refusedByTrust } from '../gate/trust.ts';
@@ -35,6 +36,9 @@ export function dispatch(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input,
     return putOff(pen, cast, turn, deny('REPLAY', reason, { turn: turn.id }));
   }
   if (input.unseen !== undefined) return putOff(pen, cast, turn, unseenBy(turn, input.unseen));
+  // What an attempt changed would govern the next one of the turn before anybody has looked at either.
+  const ordered = refusalOfOrdersIn(pen.state, cast, turn, input.orders ?? {});
+  if (ordered) return putOff(pen, cast, turn, ordered);
   return startAttempt(pen, cast, turn, input);
 }
 

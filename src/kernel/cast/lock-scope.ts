@@ -1,5 +1,6 @@
 // Which paths a turn may change, and whether what changes while it runs is held against it: a utility is bound only where its
 // scope is written down, and in the directory itself, where people write as well, nobody is who has no paths of its own.
+import { orderedBy } from '../gate/orders.ts';
 import type { Materia, Rules, Socket } from '../graph/config.ts';
 import { render } from '../graph/path.ts';
 import { type Bystander, bystanderAt, scopeIn } from '../graph/write-scope.ts';
@@ -86,6 +87,8 @@ function templatesIn(socket: Socket, materia: Materia): readonly string[] {
   return scopeIn(socket, materia) ?? [];
 }
 
+/** What is given by name counts beside what lies around it. */
 function apart(paths: readonly string[]): readonly string[] {
-  return paths.filter((path, index) => !coverOf(paths.filter((_, other) => other !== index))(path));
+  const isInside = (path: string, index: number) => coverOf(paths.filter((_, other) => other !== index))(path);
+  return paths.filter((path, index) => orderedBy(path) !== null || !isInside(path, index));
 }

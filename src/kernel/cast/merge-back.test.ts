@@ -104,7 +104,7 @@ test('a conflict begins the item once more in the same place, with the files nam
   expect([status('T-1'), place('T-1'), open('T-1').phase, owed()]).toEqual(['in_progress', 1, 'running', []]);
   expect(open('T-1').id).not.toBe(first);
   const brief = cast.briefs('Socket-2').at(-1) ?? '';
-  for (const word of ['MERGE_CONFLICT', 'src/x.ts, docs/y.md', '<<<<<<<']) expect(brief).toContain(word);
+  for (const word of ['MERGE_CONFLICT', '"src/x.ts", "docs/y.md"', '<<<<<<<']) expect(brief).toContain(word);
   done('T-1');
   expect(merge('T-1', MERGED).code).toBe('OK');
   expect([status('T-1'), cast.cast.rework]).toEqual(['done', {}]);

@@ -1,6 +1,7 @@
 // What became of a merge: the item goes on as it was accepted, or, where others changed the same meanwhile, begins once more
 // with the files named. An item that gets nowhere that way is blocked, and a person is asked.
 import type { MergeEnd } from '../input.ts';
+import { spokenPaths } from '../ledger/spoken-path.ts';
 import { type Cast, type ReworkNote, type Turn, type Usage, walkOf } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { giveUp } from './answer.ts';
@@ -56,8 +57,6 @@ function block(pen: Pen, cast: Cast, turn: Turn, refusal: Denied): Verdict {
 }
 
 function noteFor(cast: Cast, turn: Turn, target: string, files: readonly string[]): ReworkNote {
-  const more = files.length > FILES_NAMED_MAX ? ` and ${files.length - FILES_NAMED_MAX} more` : '';
-  const named = `${files.slice(0, FILES_NAMED_MAX).join(', ')}${more}`;
   return {
     from: turn.socket,
     label: materiaOf(cast, turn.socket).label,
@@ -65,7 +64,7 @@ function noteFor(cast: Cast, turn: Turn, target: string, files: readonly string[
     when: 'not_satisfied',
     item: turn.item?.key ?? null,
     itemLabel: turn.item?.label ?? null,
-    reason: reasonIn(`${ASKED} The files: ${named}.`),
+    reason: reasonIn(`${ASKED} The files: ${spokenPaths(files, FILES_NAMED_MAX)}.`),
   };
 }
 

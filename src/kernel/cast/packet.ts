@@ -9,6 +9,7 @@ import { agentIdOfTurn } from '../turn/contract-for.ts';
 import { timeoutOf } from './budget.ts';
 import { choicesOf, chosenMateria, continuedSession } from './choice.ts';
 import { isWatched } from './dispatch.ts';
+import { holdsCommands } from './held-back.ts';
 import { cursorName, scopeOf } from './item.ts';
 import { bystanderIn, isBound, readsOnly, worksInPlace } from './lock-scope.ts';
 import { offersTools } from './offer.ts';
@@ -41,6 +42,8 @@ export type Packet = {
   readonly slot: Slot | null;
   /** Whether the agent is offered our own tools beside the text of its answer; the brief says so then. */
   readonly offersTools: boolean;
+  /** Whether its commands that change state wait for an approval where the configuration does not say otherwise. */
+  readonly holdsCommands: boolean;
   /** Prices that people wrote down, by the beginning of a model's name. */
   readonly prices?: Readonly<Record<string, Price>>;
   /** The task the turn works on, its claim, and how long its owner may be silent. */
@@ -218,6 +221,7 @@ export function packetOf(cast: Cast, turn: Turn, ledger?: Ledger): Packet {
     utility: materia.type === 'utility' ? utilityInput(cast, turn.socket, turn.item) : null,
     slot: slotOf(cast, turn),
     offersTools: offersTools(cast, turn),
+    holdsCommands: holdsCommands(cast, turn.socket),
     ...(cast.rules.prices ? { prices: cast.rules.prices } : {}),
     task: ledger ? claimOf(taskOfTurn({ ledger }, cast, turn)) : null,
   };

@@ -202,6 +202,21 @@ test('BLOCKED without a way back lets the cast wait with the gap', () => {
   expect(stuck.all('turn.blocked')).toHaveLength(1);
 });
 
+test.each([
+  ['none', [], {}, 'its agent reported BLOCKED and named no gap; next_action: "done"'],
+  ['filler', ['none'], {}, 'its agent reported BLOCKED and named no gap; next_action: "done"'],
+  ['one beside the evidence', [], { consolidation_report: { open_gaps: ['no key'] } }, 'no key'],
+])('the gap of a BLOCKED report: %s', (_what, open_gaps, more, reason) => {
+  const stuck = cast([says('BLOCKED', { open_gaps, more }), says('COMPLETE')]);
+  expect(stuck.all('turn.blocked')).toMatchObject([{ reason }]);
+  expect(stuck.cast.reason).toContain(
+    `Socket-1 is blocked: ${reason}. Put it right, then go on with: baton continue c`,
+  );
+  stuck.say({ kind: 'turn.answer', cast: 'c', output: 'it is in the drawer' });
+  const { brief } = stuck.all('attempt.started').at(-1) ?? {};
+  expect(brief).toMatch(/You reported: BLOCKED(?:: no key|, without a gap)\n/);
+});
+
 test('BLOCKED has a code of its own, whatever the report calls itself', () => {
   const stuck = cast([says('BLOCKED', { open_gaps: ['no key'], more: { x_code: 'LOCK_CONFLICT' } })]);
   expect(stuck.cast).toMatchObject({ status: 'waiting', code: 'AGENT_BLOCKED' });

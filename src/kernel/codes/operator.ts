@@ -35,8 +35,9 @@ export const OPERATOR_CODES = {
     http: 403,
     retry: 'never',
     means: 'a change or a scope lies outside what the task was given',
-    cause: 'the agent wrote beside its task, or a packet claims what it forbids, or a path climbs out with `..`',
-    fix: 'change only paths inside lock_scope and outside forbidden_scope',
+    cause:
+      'the agent wrote beside its task, or into what governs agents (`.baton`, or files such as `.claude/settings.json` by which their programs take orders), or left a git repository in its worktree that no commit can hold, or a packet claims what it forbids, or a path climbs out with `..`',
+    fix: 'change only paths inside lock_scope and outside forbidden_scope; files by which programs take orders are named there themselves, `.` does not reach them; remove the `.git` of a repository, and push what a submodule has',
   },
   INVALID_TRANSITION: {
     http: 409,

@@ -71,6 +71,15 @@ test('a turn that cannot be looked at and has to be ends with a code and the way
   expect(cast.cast).toMatchObject({ status: 'failed', code: 'MISSING_VALIDATOR' });
 });
 
+test('what no commit of the branch can hold is given back with what can be done about it', () => {
+  const { cast } = answered(program('coding'), 'trees/c');
+  const unkept = { sub: 'sub is a repository; remove sub/.git' };
+  const at = { cast: 'c', turn: 1, attempt: 1, seal: 's' } as const;
+  const verdict = cast.tell({ kind: 'turn.verified', ...at, changes: { 'sub/f': 'sha256:1' }, unkept });
+  expect(verdict).toMatchObject({ code: 'SCOPE_VIOLATION', reason: 'Socket-1: sub is a repository; remove sub/.git.' });
+  expect(cast.all('attempt.refused')).toMatchObject([{ repair: true, verdict: { details: { unkept: ['sub'] } } }]);
+});
+
 test('the refusal names the files and the way out', () => {
   const verdict = answered(program('readOnly'), 'trees/c').see(CHANGED);
   expect(verdict.reason).toBe(
@@ -101,5 +110,50 @@ test('who may change nothing where anybody writes clears nobody else of what cha
     Object.assign(cast.cast.turns, { 9: other });
     expect(see(CHANGED).code).toBe('OK');
     expect(other.excused).toEqual(excused);
+  }
+});
+
+const ORDER = { '.claude/settings.json': 'sha256:1' };
+
+test.each<[string, JsonObject, string | undefined, string]>([
+  ['everything in a worktree', program('coding'), 'trees/c', 'SCOPE_VIOLATION'],
+  ['everything in the directory itself', program('coding'), undefined, 'SCOPE_VIOLATION'],
+  ['nothing in the directory itself', program('none'), undefined, 'SCOPE_VIOLATION'],
+  ['what a utility wants', tool, 'trees/c', 'SCOPE_VIOLATION'],
+  ['the same in the directory itself', tool, undefined, 'SCOPE_VIOLATION'],
+  ['another part by name', program('coding', { lockScope: ['.', '.claude/skills'] }), 'trees/c', 'SCOPE_VIOLATION'],
+  ['its folder by name', program('coding', { lockScope: ['.', '.claude'] }), 'trees/c', 'OK'],
+  ['the file by name', program('coding', { lockScope: ['.claude/settings.json'] }), 'trees/c', 'OK'],
+  ['its folder by name, as a utility', { ...tool, lockScope: ['.claude'] }, undefined, 'OK'],
+])('who may change %s, and changes what agent programs obey', (_what, M, root, code) => {
+  const { cast, see } = answered(M, root);
+  expect(see(ORDER).code).toBe(code);
+  // It would govern the second attempt, so there is none.
+  if (code !== 'OK') expect(cast.cast).toMatchObject({ status: 'failed', code: 'SCOPE_VIOLATION' });
+});
+
+test('orders in the lock of another are its own only where that names them', () => {
+  for (const [lockScope, code] of [
+    [['.claude'], 'OK'],
+    [['.'], 'SCOPE_VIOLATION'],
+  ] as const) {
+    const { cast, see } = answered(program('none'));
+    const other = { run: 'r', id: 'T-9', lockScope } as unknown as Task;
+    cast.state.ledger.tasks[keyOf(other)] = other;
+    addLock(cast.state.ledger.locks, { task: keyOf(other), root: MAIN_ROOT, path: lockScope[0], mode: 'write' });
+    expect(see(ORDER).code).toBe(code);
+  }
+});
+
+test('no attempt is begun under orders that the one before it changed', () => {
+  for (const [lockScope, code] of [
+    [['.'], 'SCOPE_VIOLATION'],
+    [['.', '.claude'], 'OK'],
+  ] as const) {
+    const { cast } = answered(program('coding', { lockScope: [...lockScope], contract: 'materia' }), 'trees/c');
+    const at = { cast: 'c', turn: 1 } as const;
+    cast.tell({ kind: 'turn.verified', ...at, attempt: 1, seal: 's', changes: { '../x': null } });
+    expect(cast.turn).toMatchObject({ phase: 'owed', attempt: 1 });
+    expect(cast.tell({ kind: 'turn.prepared', ...at, attempt: 2, seal: 's', orders: ORDER }).code).toBe(code);
   }
 });

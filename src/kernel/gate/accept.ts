@@ -10,13 +10,14 @@ import { isObject, type JsonObject } from '../json.ts';
 import type { Artifacts } from '../knowledge/evidence.ts';
 import { refusalOfAcceptance, refusalOfVerified } from '../ledger/acceptance.ts';
 import { refusalOfOtherWorklog } from '../ledger/finish.ts';
-import { rivalOf } from '../ledger/lock-tree.ts';
+import { rivalOf, type TaskLock } from '../ledger/lock-tree.ts';
 import { normalPath } from '../ledger/path.ts';
 import type { Check } from '../ledger/request.ts';
 import { refusalOfAnyChange, refusalOfChanges } from '../ledger/scope.ts';
 import { keyOf, MAIN_ROOT, type Task, tasksOf } from '../ledger/state.ts';
 import { type Cast, type State, type Turn, walkOf } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
+import { isNamed, orderedBy, refusalOfOrders } from './orders.ts';
 import { reportsStatus, stepOf } from './status.ts';
 
 /** What was seen of a turn from outside, whatever it says itself. */
@@ -25,6 +26,8 @@ export type Seen = {
   readonly seal: string | null;
   /** The digest of every path that changed; null where it is gone. */
   readonly changes: Readonly<Record<string, string | null>>;
+  /** By path, why what was left there can be in no commit and would be lost. */
+  readonly unkept?: Readonly<Record<string, string>>;
   /** By criterion. */
   readonly checks: Readonly<Record<string, Check>>;
   /** What the agent wants permission for, sealed; absent or null where it wants none or nothing could be sealed. */
@@ -39,7 +42,9 @@ export function refusedBeforeAccept(state: State, cast: Cast, turn: Turn, handof
   const task = taskOfTurn(state, cast, turn);
   return (
     refusalOfSeal(turn, seen.seal) ??
+    refusalOfOrdersIn(state, cast, turn, seen.changes) ??
     refusalOfScope(state, cast, turn, task, seen.changes) ??
+    refusalOfUnkept(state, cast, turn, task, seen.unkept ?? {}) ??
     stepOf(cast, turn, handoff).refusal ??
     (task && refusalOfResult(cast, turn, task, handoff, seen.checks))
   );
@@ -50,6 +55,25 @@ function refusalOfSeal(turn: Turn, seal: string | null): Denied | null {
   if (turn.seal === null || seal === turn.seal) return null;
   const reason = `${turn.socket}: files in .baton changed while it ran, and no turn may change them; if it was you, recast`;
   return deny('SCOPE_VIOLATION', reason, { socket: turn.socket, scope: '.baton' });
+}
+
+/**
+ * No turn changes what the programs of others obey, unless its paths name it: also where it may have been anybody, because the
+ * next program does not ask whose it is.
+ */
+export function refusalOfOrdersIn(state: State, cast: Cast, turn: Turn, changes: Seen['changes']): Denied | null {
+  const ordered = Object.keys(changes).filter((path) => orderedBy(path) !== null);
+  if (ordered.length === 0) return null;
+  const task = taskOfTurn(state, cast, turn);
+  const scope = task && readsOnly(cast, turn.socket) === null ? task.lockScope : [];
+  const whose = anothersIn(state, cast, turn, task, changes);
+  const own = ordered.filter((path) => {
+    const another = whose(path);
+    return (
+      another === null || (another !== 'seen' && !isNamed(path, state.ledger.tasks[another.task]?.lockScope ?? []))
+    );
+  });
+  return refusalOfOrders(turn.socket, own, scope);
 }
 
 /** What was seen to change is noted, whatever becomes of the turn and whoever did it. */
@@ -75,6 +99,20 @@ function refusalOfScope(
   return refusalOfChanges(task, ownChanges(state, cast, turn, task, changes), state.ledger.locks.foldCase);
 }
 
+/** What is accepted is on the branch; what cannot be there would be accepted and lost. */
+function refusalOfUnkept(
+  state: State,
+  cast: Cast,
+  turn: Turn,
+  task: Task | null,
+  unkept: Readonly<Record<string, string>>,
+): Denied | null {
+  const paths = ownChanges(state, cast, turn, task, unkept);
+  if (paths.length === 0) return null;
+  const reason = `${turn.socket}: ${paths.map((path) => unkept[path]).join('; ')}.`;
+  return deny('SCOPE_VIOLATION', reason, { socket: turn.socket, unkept: [...paths] });
+}
+
 const WAY = 'If it is meant to change files, give it "tools": "coding" or a lockScope.';
 
 /**
@@ -82,21 +120,27 @@ const WAY = 'If it is meant to change files, give it "tools": "coding" or a lock
  * and reports, which lie outside of all scopes, each belong to their own task. In a worktree of its own nobody else writes.
  */
 function ownChanges(
-  { ledger }: State,
+  state: State,
   cast: Cast,
   turn: Turn,
   task: Task | null,
   changes: Seen['changes'],
 ): readonly string[] {
+  const reports = new Set(tasksOf(state.ledger, cast.id).flatMap(reportsOf));
+  const anothers = anothersIn(state, cast, turn, task, changes);
+  return Object.keys(changes).filter((path) => !reports.has(path) && anothers(path) === null);
+}
+
+/** Whose a change is that is not the turn's: the lock it lies in, or that another turn was seen to make it. */
+function anothersIn({ ledger }: State, cast: Cast, turn: Turn, task: Task | null, changes: Seen['changes']) {
   const [root, key] = task ? [task.root, keyOf(task)] : [cast.root ?? MAIN_ROOT, ''];
-  const reports = new Set(tasksOf(ledger, cast.id).flatMap(reportsOf));
   const isAlone = walkOf(cast, turn)?.place !== undefined;
-  return Object.keys(changes).filter((path) => {
-    if (reports.has(path)) return false;
-    if (isAlone) return true;
-    if (Object.hasOwn(turn.excused, path) && turn.excused[path] === changes[path]) return false;
-    return rivalOf(ledger.locks, { root, path, mode: 'write', task: key })?.mode !== 'write';
-  });
+  return (path: string): TaskLock | 'seen' | null => {
+    if (isAlone) return null;
+    if (Object.hasOwn(turn.excused, path) && turn.excused[path] === changes[path]) return 'seen';
+    const rival = rivalOf(ledger.locks, { root, path, mode: 'write', task: key });
+    return rival?.mode === 'write' ? rival : null;
+  };
 }
 
 function reportsOf({ worklogPath, reportPath }: Task): readonly string[] {

@@ -5,6 +5,7 @@ import { ACTIVE_FIELDS } from './active-loadout.ts';
 import { draftOf, objectAt, stringAt } from './authored.ts';
 import { type Boundaries, checkBoundaries, checkIdentity } from './check-boundaries.ts';
 import { checkConfig } from './check-config.ts';
+import { checkHeldBack } from './check-held-back.ts';
 import { checkLoadout } from './check-loadout.ts';
 import { checkMateria } from './check-materia.ts';
 import { checkSecrets } from './check-secrets.ts';
@@ -59,6 +60,7 @@ function* checkAll(config: Json, utilities: UtilityNames | undefined, boundaries
   }
   for (const [name, loadout] of Object.entries(objectAt(config, 'loadouts'))) {
     yield* checkLoadout(config, name, loadout, utilities);
+    yield* checkHeldBack(draftOf(config, name), config);
     if (boundaries) yield* checkBoundaries(config, name, boundaries);
   }
 }

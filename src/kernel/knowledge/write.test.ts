@@ -194,6 +194,18 @@ test.each([
   expect(sectionOf(one.state.knowledge, 'infra')?.version).toBe(code === 'OK' ? 3 : 2);
 });
 
+test('putting back what is there already makes no version', () => {
+  const one = pen();
+  for (const a of [1, 2]) set(one, 'infra', { a });
+  expect(revert(one, 'infra', 1, 2, { a: 1 }).details).toMatchObject({ version: 3, changed: true });
+  const written = one.facts.length;
+  expect(revert(one, 'infra', 1, 3, { a: 1 })).toMatchObject({
+    reason: 'infra is as it was at version 1 already, and stays at version 3',
+    details: { version: 3, changed: false },
+  });
+  expect([one.facts.length, sectionOf(one.state.knowledge, 'infra')?.version]).toEqual([written, 3]);
+});
+
 const anyJson = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
 const anyName = fc.oneof(fc.constantFrom('services', 'infra', 'memory', '__proto__', 'constructor', ''), fc.string());
 const anyEntry = fc.oneof(anyJson, fc.record({ contract: anyName, payload: anyJson }));

@@ -140,10 +140,14 @@ export function revertSection(pen: Pen, input: Extract<Input, { kind: 'context.r
     const why = `${section} was written in the meantime and is at version ${stored.version}; look at it and say it again`;
     return deny('NOT_ALLOWED_NOW', why, { section, seen, version: stored.version });
   }
+  if (canonicalJson(stored.value) === canonicalJson(value)) {
+    const why = `${section} is as it was at version ${to} already, and stays at version ${stored.version}`;
+    return allow(why, { section, to, version: stored.version, changed: false });
+  }
   const version = stored.version + 1;
   const diff = diffOf(stored.value, value);
   pen.write({ kind: 'context.reverted', section, to, value, version, diff, reason, author: by });
-  return allow(`${section} is as it was at version ${to}`, { section, to, version });
+  return allow(`${section} is as it was at version ${to}`, { section, to, version, changed: true });
 }
 
 /** There is nothing to go back to at this version. */

@@ -9,6 +9,7 @@ import { type Lock, rivalOf } from './lock-tree.ts';
 import { type LedgerPen, refuse, refuseTask } from './pen.ts';
 import type { RequestOf } from './request.ts';
 import { refusalOfGoverning } from './scope.ts';
+import { spokenPath } from './spoken-path.ts';
 import {
   findTask,
   keyOf,
@@ -285,5 +286,5 @@ function unassigned(ledger: Ledger, run: string | undefined): readonly string[] 
 }
 
 function placeOf({ root, path }: Lock): string {
-  return root === 'main' ? `"${path}"` : `"${path}" of ${root}`;
+  return root === 'main' ? spokenPath(path) : `${spokenPath(path)} of ${root}`;
 }

@@ -31,7 +31,7 @@ test.each<[what: string, spoil: (ledger: Ledger) => void, said: string]>([
   [
     'a lock of such a task',
     (of) => addLock(of.locks, { root: MAIN_ROOT, path: 'docs', mode: 'write', task: keyOf(at(of, 'T-2')) }),
-    'T-2 is todo and still holds docs',
+    'T-2 is todo and still holds "docs"',
   ],
   [
     'a task in progress without a claim',

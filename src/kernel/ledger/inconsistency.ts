@@ -4,6 +4,7 @@ import type { JsonObject } from '../json.ts';
 import { type Denied, deny } from '../verdict.ts';
 import { unknownDependencies } from './dependency.ts';
 import { locksOf, rivalOf } from './lock-tree.ts';
+import { spokenPath } from './spoken-path.ts';
 import { keyOf, type Ledger, runOf, type Task, taskOf, tasksOf, wantedLocks } from './state.ts';
 
 const LISTED_MAX = 100;
@@ -38,7 +39,7 @@ function wrongWith(ledger: Ledger, task: Task): readonly string[] {
   const { id, run, status, fence, owner } = task;
   const held = locksOf(ledger.locks, keyOf(task));
   if (status !== 'in_progress') {
-    const found = held.length > 0 ? [`${id} is ${status} and still holds ${held[0]?.path}`] : [];
+    const found = held.slice(0, 1).map(({ path }) => `${id} is ${status} and still holds ${spokenPath(path)}`);
     return fence === null ? found : [...found, `${id} is ${status} and still has a claim`];
   }
   const found: string[] = [];
@@ -48,7 +49,8 @@ function wrongWith(ledger: Ledger, task: Task): readonly string[] {
   for (const lock of held) {
     const rival = rivalOf(ledger.locks, { ...lock, task: keyOf(task) });
     const other = rival && ledger.tasks[rival.task];
-    if (other && !(task.sequential && other.run === run)) found.push(`${id} and ${other.id} both hold ${lock.path}`);
+    if (other && !(task.sequential && other.run === run))
+      found.push(`${id} and ${other.id} both hold ${spokenPath(lock.path)}`);
   }
   for (const dependency of task.dependencies) {
     const other = taskOf(ledger, run, dependency)?.status ?? 'not in the ledger';

@@ -3,7 +3,8 @@
 import { isObject, isString, type Json, type JsonObject } from '../json.ts';
 import { listAt, sectionAt } from './report-section.ts';
 
-const SAYS_NOT_RUN = /\b(?:not run|not executed|skipped|n\/a)\b/i;
+/** A number of skipped tests is a result, and the command was run. */
+const SAYS_NOT_RUN = /\b(?:not run|not executed|(?<!\d )skipped|n\/a)\b/i;
 
 export function claimedCommands(report: JsonObject): string[] {
   return listAt(sectionAt(report, 'evidence_report'), 'commands_run').flatMap((entry) => commandIn(entry) ?? []);

@@ -1,5 +1,6 @@
 // What an agent says it ran beside what it was seen to run. Both are compared by their steps, so that a folder that was
-// entered first, a shell around it, other spacing or a viewer behind a pipe makes no difference; everything else does.
+// entered first, a shell around it, other spacing, a comment, a viewer behind a pipe or a remark in brackets makes no
+// difference; everything else does.
 
 import { cut } from '../cast/cut.ts';
 import { COMMAND_CHARS_MAX, COMMANDS_MAX } from '../cast/noted-commands.ts';
@@ -18,15 +19,15 @@ const CLAIMS_MAX = 200;
 const CUT = '…';
 
 export function compareCommands(claimed: readonly string[], ran: readonly string[]): CommandDifferences {
-  const claims = claimed.slice(0, CLAIMS_MAX).map(shapeOf);
   const runs = ran.slice(0, COMMANDS_MAX).map(shapeOf);
   const steps = new Set(runs.flatMap((run) => run.steps));
-  const named = new Set(claims.flatMap((claim) => claim.steps));
   const cuts = runs.filter(({ isCut }) => isCut);
   const wasRun = (claim: Shape) =>
     runs.some(({ whole }) => whole === claim.whole) ||
     claim.steps.every((step) => steps.has(step)) ||
     cuts.some(({ whole }) => claim.whole.startsWith(whole));
+  const claims = claimed.slice(0, CLAIMS_MAX).map((claim) => claimShape(claim, wasRun));
+  const named = new Set(claims.flatMap((claim) => claim.steps));
   const isNamed = (run: Shape) =>
     run.isCut
       ? claims.some(({ whole }) => whole.startsWith(run.whole))
@@ -37,6 +38,44 @@ export function compareCommands(claimed: readonly string[], ran: readonly string
     notRun: isFull ? [] : told(claims.filter((claim) => !wasRun(claim))),
     unnamed: told(runs.filter((run) => !isNamed(run))),
   };
+}
+
+/** Brackets behind a command are a remark only where what stands before them was seen to run; else they stay a part of it. */
+function claimShape(claim: string, wasRun: (shape: Shape) => boolean): Shape {
+  const whole = shapeOf(claim);
+  const before = wasRun(whole) ? null : beforeBrackets(claim.slice(0, CHARS_MAX).trim());
+  const bare = before === null ? whole : shapeOf(before);
+  return wasRun(bare) ? bare : whole;
+}
+
+/** Behind one of these, brackets are a command of their own. */
+const BEGINS_COMMAND = /(?:^|[;&|!({<>$=]|\b(?:if|then|else|elif|do|while|until|time|in))$/;
+
+/** What stands before the brackets with which a text ends; null where it does not end so. */
+function beforeBrackets(text: string): string | null {
+  let depth = 0;
+  let open = -1;
+  let close = -1;
+  for (const { index, char } of unquoted(text)) {
+    if (char === '(' && depth++ === 0) open = index;
+    if (char === ')' && --depth === 0) close = index;
+    if (depth < 0) return null;
+  }
+  if (close !== text.length - 1 || depth !== 0 || !/\s/.test(text.charAt(open - 1))) return null;
+  const before = text.slice(0, open).trimEnd();
+  return BEGINS_COMMAND.test(before) ? null : before;
+}
+
+/** The characters outside of quotes that are not escaped. */
+function* unquoted(text: string): Generator<{ readonly index: number; readonly char: string }> {
+  let quote = '';
+  for (let index = 0; index < text.length; index += 1) {
+    const char = text.charAt(index);
+    if (char === '\\' && quote !== "'") index += 1;
+    else if (quote !== '') quote = quote === char ? '' : quote;
+    else if (char === "'" || char === '"') quote = char;
+    else yield { index, char };
+  }
 }
 
 function told(shapes: readonly Shape[]): readonly string[] {
@@ -103,6 +142,10 @@ function stepsOf(text: string): readonly string[] {
     } else if (quote !== '' || char === "'" || char === '"') {
       quote = quote === '' ? char : quote === char ? '' : quote;
       step += char;
+    } else if (char === '#' && /(?:^|\s)$/.test(step)) {
+      // A comment is for the reader and is never run; it ends with its line.
+      const line = text.indexOf('\n', at);
+      at = (line === -1 ? text.length : line) - 1;
     } else if (char === ';' || char === '\n' || (char === '|' && text.charAt(at + 1) !== '|')) {
       end(char === '|');
     } else if ((char === '&' || char === '|') && text.charAt(at + 1) === char) {

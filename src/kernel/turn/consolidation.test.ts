@@ -54,6 +54,11 @@ test('more agents than are kept: the oldest go', () => {
 test.each<[string, readonly ReportNote[], string]>([
   ['one agent, with a summary: its own words', [note({ summary: 'Done.', keyOutputs: ['x'] })], 'Done.'],
   ['one agent, without: its findings', [note({ keyOutputs: ['x', 'y'] })], 'x\ny'],
+  [
+    'one agent with more than is told',
+    [note({ keyOutputs: ['1', '2', '3', '4', '5', '6'] })],
+    '1\n2\n3\n4\n5\n… and 1 more',
+  ],
   ['one agent with nothing but what it confirmed', [note({ confirmed: ['c'] })], 'c'],
   [
     'several agents: their findings, and no summary of one of them',
@@ -63,7 +68,7 @@ test.each<[string, readonly ReportNote[], string]>([
   [
     'several agents: each has its turn, five lines in all',
     [note({ keyOutputs: ['1', '2', '3', '4', '5', '6'] }), note({ agent: 'Fix', keyOutputs: ['a', 'b'] })],
-    'Spec: 1\nFix: a\nSpec: 2\nFix: b\nSpec: 3',
+    'Spec: 1\nFix: a\nSpec: 2\nFix: b\nSpec: 3\n… and 3 more',
   ],
   [
     'several agents with nothing but what they confirmed',
@@ -83,7 +88,7 @@ test.each<[string, readonly ReportNote[], string]>([
   [
     'more agents than lines: each has one',
     Array.from({ length: 7 }, (_, n) => note({ agent: `A${n}`, keyOutputs: ['x', 'y'] })),
-    'A0: x\nA1: x\nA2: x\nA3: x\nA4: x\nA5: x\nA6: x',
+    'A0: x\nA1: x\nA2: x\nA3: x\nA4: x\nA5: x\nA6: x\n… and 7 more',
   ],
   [
     'one agent on several items: its words on each, in the order of the items',
@@ -97,6 +102,15 @@ test.each<[string, readonly ReportNote[], string]>([
   ],
 ])('the summary of %s', (_what, notes, summary) => {
   expect(report(...notes)?.summary).toBe(summary);
+});
+
+test('what the summary leaves out is counted, and all of it is there', () => {
+  const found = [note({ keyOutputs: ['1', '2', '3', '4'] }), note({ agent: 'Fix', keyOutputs: ['a', 'b'] })];
+  expect(report(...found)).toMatchObject({
+    leftOut: 1,
+    findings: ['Spec: 1', 'Fix: a', 'Spec: 2', 'Fix: b', 'Spec: 3', 'Spec: 4'],
+  });
+  expect(report(note({ summary: 'Done.', keyOutputs: ['x'] }))).toMatchObject({ leftOut: 0, findings: ['Done.'] });
 });
 
 test('what each answers for itself is told of each, also where they say the same', () => {

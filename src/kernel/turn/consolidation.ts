@@ -18,6 +18,9 @@ export function withReport(reports: readonly ReportNote[], note: ReportNote): re
 
 export type Said = { readonly agent: string; readonly text: string };
 
+/** What an agent answers for itself, of each piece of work that it reported on. */
+export type SaidOfItem = Said & { readonly item: string | null };
+
 /** Where an agent stands by its last report; `item` is the piece of work it reported on, where the goal has several. */
 export type Reported = { readonly agent: string; readonly item: string | null; readonly status: PlanStatus };
 
@@ -27,18 +30,22 @@ export type Consumption = { readonly agent: string; readonly item: string | null
 export type Consolidation = {
   readonly agents: readonly string[];
   readonly reports: readonly Reported[];
-  readonly ownership: readonly Said[];
+  readonly ownership: readonly SaidOfItem[];
   readonly confirmed: readonly Said[];
   readonly suspected: readonly Said[];
   readonly conflicts: readonly Said[];
   readonly openGaps: readonly Said[];
   readonly crossLayerImpacts: readonly Said[];
-  readonly verification: readonly Said[];
-  readonly rollbacks: readonly Said[];
+  readonly verification: readonly SaidOfItem[];
+  readonly rollbacks: readonly SaidOfItem[];
   readonly proposals: readonly Proposal[];
   readonly contextConsumption: readonly Consumption[];
-  /** For the person who asked: one agent's own words, or the findings of several. */
+  /** For the person who asked: one agent's own words, or the first findings of several, and how many more there are. */
   readonly summary: string;
+  /** All that the summary tells the first of. */
+  readonly findings: readonly string[];
+  /** How many of them the summary leaves out. */
+  readonly leftOut: number;
 };
 
 /** One report of all that was reported; null where no agent reported in a way that can be put together. */
@@ -62,15 +69,15 @@ export function consolidate(
     contextConsumption: reports.flatMap(({ agent, item, contextConsumption }) =>
       contextConsumption === null ? [] : [{ agent, item, ...contextConsumption }],
     ),
-    summary: summaryOf(reports),
+    ...summaryOf(reports),
   };
 }
 
 /** What each agent answers for itself: that another one says the same does not say it for this one. */
-function saidByEach(reports: readonly ReportNote[], pick: (note: ReportNote) => string | null): Said[] {
+function saidByEach(reports: readonly ReportNote[], pick: (note: ReportNote) => string | null): SaidOfItem[] {
   return reports.flatMap((note) => {
     const text = pick(note);
-    return text === null ? [] : [{ agent: note.agent, text }];
+    return text === null ? [] : [{ agent: note.agent, item: note.item, text }];
   });
 }
 
@@ -88,18 +95,33 @@ function toldOnce(reports: readonly ReportNote[], pick: (note: ReportNote) => re
 
 const OUTPUTS_MAX = 5;
 
+type Summary = Pick<Consolidation, 'summary' | 'findings' | 'leftOut'>;
+
+function summaryOf(reports: readonly ReportNote[]): Summary {
+  const { findings, told } = toldOf(reports);
+  const leftOut = findings.length - told.length;
+  const summary = [...told, ...(leftOut > 0 ? [`… and ${leftOut} more`] : [])].join('\n');
+  return { summary, findings, leftOut };
+}
+
+type Told = { readonly findings: readonly string[]; readonly told: readonly string[] };
+
 /** One agent is relayed in its own words; of several, the findings are told in turn, and none of them alone. */
-function summaryOf(reports: readonly ReportNote[]): string {
+function toldOf(reports: readonly ReportNote[]): Told {
   const inOrder = reports.toSorted((a, b) => numberOf(a.item) - numberOf(b.item));
   const agents = [...new Set(reports.map(({ agent }) => agent))];
-  if (agents.length === 1) return [...new Set(inOrder.flatMap(ownWords))].join('\n');
-  const said = agents.map((agent) => findings(inOrder.filter((note) => note.agent === agent)));
+  if (agents.length === 1) {
+    const words = inOrder.map(ownWords);
+    const told = [...new Set(words.flatMap((own) => own.slice(0, OUTPUTS_MAX)))];
+    return { findings: [...new Set(words.flat())], told };
+  }
+  const said = agents.map((agent) => findingsOf(inOrder.filter((note) => note.agent === agent)));
   const rounds = Math.max(0, ...said.map((lines) => lines.length));
   // The first of each agent, then the second of each, and so on, so that no agent takes all the room.
-  const lines = Array.from({ length: rounds }, (_, round) =>
+  const findings = Array.from({ length: rounds }, (_, round) =>
     agents.flatMap((agent, index) => (said[index] ?? []).slice(round, round + 1).map((text) => `${agent}: ${text}`)),
-  );
-  return lines.flat().slice(0, Math.max(OUTPUTS_MAX, agents.length)).join('\n');
+  ).flat();
+  return { findings, told: findings.slice(0, Math.max(OUTPUTS_MAX, agents.length)) };
 }
 
 /** Items are called `WI-1`, `WI-2` and so on; what is about none of them comes first. */
@@ -107,14 +129,14 @@ function numberOf(item: string | null): number {
   return item === null ? 0 : Number(/\d+$/.exec(item)?.[0] ?? 0);
 }
 
-/** What an agent says to the person who asked, or else the first of what it found. */
+/** What an agent says to the person who asked, or else what it found. */
 function ownWords({ summary, keyOutputs, confirmed }: ReportNote): readonly string[] {
   if (summary !== null) return [summary];
-  return (keyOutputs.length > 0 ? keyOutputs : confirmed).slice(0, OUTPUTS_MAX);
+  return keyOutputs.length > 0 ? keyOutputs : confirmed;
 }
 
 /** What one of several agents found, on all of its items: its outputs, else what it confirmed, else its summary. */
-function findings(notes: readonly ReportNote[]): readonly string[] {
+function findingsOf(notes: readonly ReportNote[]): readonly string[] {
   const lists = [
     notes.flatMap(({ keyOutputs }) => keyOutputs),
     notes.flatMap(({ confirmed }) => confirmed),

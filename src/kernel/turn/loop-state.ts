@@ -64,11 +64,12 @@ export function heldLoop(refusal: Denied, heldBefore: number): HeldLoop | null {
   return { round: heldBefore + 1, said, told };
 }
 
-/** How a held COMPLETE is told to people. The code of its fact is that of a broken report, which it is not. */
-export function toldOfHeld(refusal: Denied, { round }: Pick<HeldLoop, 'round'>): Denied {
-  const { iteration, max, metric, threshold } = partsIn(refusal);
-  const reason = `COMPLETE is held, round ${round} of ${roundsMax(max)}: at iteration ${iteration} of ${max} the metric is ${metric}, below its threshold of ${threshold}`;
-  return deny('LOOP_STATE_INCOMPLETE', reason, refusal.details);
+/** A refusal as people are told of it. A COMPLETE that its loop holds is refused like a broken report, which it is not. */
+export function toldRefusal({ verdict, loop }: { readonly verdict: Denied; readonly loop?: HeldLoop }): Denied {
+  if (!loop) return verdict;
+  const { iteration, max, metric, threshold } = partsIn(verdict);
+  const reason = `COMPLETE is held, round ${loop.round} of ${roundsMax(max)}: at iteration ${iteration} of ${max} the metric is ${metric}, below its threshold of ${threshold}`;
+  return deny('LOOP_STATE_INCOMPLETE', reason, verdict.details);
 }
 
 function roundsMax(max: string): number {

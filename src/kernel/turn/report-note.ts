@@ -73,9 +73,13 @@ function numberIn(value: Json | undefined): number | null {
   return Number.isFinite(number) ? number : null;
 }
 
-/** Filler that says "nothing" is nothing: lists that must not be empty are often filled with it. */
 const NOTHING =
   /^(?:none|nothing|n\/?a|not applicable|-|no(?: (?:conflicts?|gaps?|open gaps?|findings?|impacts?|rollback))?)(?: (?:found|known|identified|needed|executed))?\.?$/i;
+
+/** Filler that says "nothing" is nothing: lists that must not be empty are often filled with it. */
+export function saysNothing(text: string): boolean {
+  return text === '' || NOTHING.test(text);
+}
 
 function entriesAt(section: JsonObject, key: string): readonly string[] {
   return entriesIn(valueAt(section, key));
@@ -84,7 +88,7 @@ function entriesAt(section: JsonObject, key: string): readonly string[] {
 function entriesIn(value: Json | undefined): readonly string[] {
   return listOf(value)
     .map((each) => collapsed(textOf(each)))
-    .filter((each) => each !== '' && !NOTHING.test(each))
+    .filter((each) => !saysNothing(each))
     .slice(0, ENTRIES_MAX)
     .map((each) => cut(each, ENTRY_CHARS_MAX));
 }

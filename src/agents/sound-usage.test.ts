@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { soundUsage } from './sound-usage.ts';
+
+test.each<[string, number, number, number]>([
+  ['whole numbers', 12, 12, 0],
+  ['nothing', 0, 0, 0],
+  ['as much as can be', 1e12, 1e12, 0],
+  ['too much', 1e12 + 1, 0, 1],
+  ['a part of a token', 1.5, 0, 1],
+  ['less than nothing', -1, 0, 1],
+  ['no end of it', Number.POSITIVE_INFINITY, 0, 1],
+  ['no number', Number.NaN, 0, 1],
+])('of tokens: %s', (_what, input, counted, doubts) => {
+  const sound = soundUsage({ input, output: 3, cost: 0.5 });
+  expect([sound.usage, sound.doubts.length]).toEqual([{ input: counted, output: 3, cost: 0.5 }, doubts]);
+});
+
+test.each([
+  [0.01, 0.01],
+  [1e308, 0],
+  [-1, 0],
+  [Number.NaN, 0],
+])('of a price: %s counts as %s', (cost, counted) => {
+  expect(soundUsage({ input: 1, output: 1, cost }).usage?.cost).toBe(counted);
+});
+
+test('each figure stands for itself, and what is estimated stays so', () => {
+  const usage = { input: 1, output: 2, cost: 0.1, cached: Number.POSITIVE_INFINITY, estimated: true } as const;
+  expect(soundUsage(usage)).toEqual({
+    usage: { input: 1, output: 2, cost: 0.1, estimated: true },
+    doubts: ['it says that it used Infinity cached tokens, which cannot be; counted as 0'],
+  });
+  expect(soundUsage(null)).toEqual({ usage: null, doubts: [] });
+});

@@ -1,0 +1,34 @@
+// What a turn leaves in a worktree that no commit of its branch can hold: repositories of their own, and submodules with work
+// that nobody else would find. It would be gone with the worktree, so it is no work that could be accepted.
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Change, Snapshot } from './changes.ts';
+import { faultOfLink, saidOfRepository } from './worktree/links.ts';
+import { withoutIgnored } from './worktree/stage.ts';
+
+/** By path, why it cannot be kept and what can be done about it. */
+export async function unkeptIn(
+  root: string,
+  since: Snapshot,
+  after: Snapshot,
+  changes: readonly Change[],
+): Promise<Readonly<Record<string, string>>> {
+  const found: Record<string, string> = {};
+  const strangers = (after.repositories ?? []).map((path) => path.slice(0, -1));
+  for (const path of await withoutIgnored(root, strangers)) found[path] = saidOfRepository(path);
+  const [prefix, head] = [after.git?.prefix ?? '', since.git?.head ?? null];
+  if (head === null) return found;
+  const top = root.slice(0, root.length - prefix.length);
+  for (const { path, digest } of changes) {
+    if (!mayBeLink(join(root, path), digest)) continue;
+    const fault = await faultOfLink(top, `${prefix}${path}`, head);
+    if (fault !== null) found[path] = fault;
+  }
+  return found;
+}
+
+/** A folder in the place of a file may stand for another repository. */
+function mayBeLink(file: string, digest: string | null): boolean {
+  if (digest?.startsWith('module:')) return true;
+  return digest === null && lstatSync(file, { throwIfNoEntry: false })?.isDirectory() === true;
+}
