@@ -6,7 +6,9 @@ import { awaitAttempt, recoverAttempt, startAttempt } from '../agents/process/at
 import type { Door } from '../engine/door.ts';
 import type { Ground } from '../engine/ports.ts';
 import type { Watch } from '../kernel/cast/packet.ts';
-import type { WorktreeRules } from '../kernel/graph/worktree.ts';
+import { checkWorktree, type WorktreeRules, worktreeOf } from '../kernel/graph/worktree.ts';
+import { isObject } from '../kernel/json.ts';
+import { loadFor } from '../workspace/find-config.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { takeOffRefused } from '../workspace/worktree/accepted.ts';
 import type { PutAside } from '../workspace/worktree/aside.ts';
@@ -18,6 +20,7 @@ import { type LaneRecord, lanesOf, type WorktreeRecord } from '../workspace/work
 import { holdRecords, letRecordsGo, mendRecords } from '../workspace/worktree/record-hold.ts';
 import { tipOf } from '../workspace/worktree/tip.ts';
 import { beginTurn, commitAccepted, dropStrays, keepTurn } from '../workspace/worktree/turns.ts';
+import { leftBy } from './cast-work.ts';
 
 const GRACE_MS = 2_000;
 const OUTPUT_BYTES_MAX = 1_048_576;
@@ -31,6 +34,10 @@ export function groundFor(workspace: Workspace, door: Door, cast: string, say: (
   const told = (aside: PutAside | null, what: string): void => {
     if (aside) say(`  ${what}; it is kept as ${aside.ref}`);
   };
+  const missed = (untaken: readonly string[] = []): void => {
+    for (const why of untaken) say(`  ! not on the branch, and still in its worktree: ${why}`);
+  };
+  const warn = (line: string): void => say(`  ! ${line}`);
   // Git is asked one thing after the other: the worktrees share a repository, and some turns share a worktree.
   let queue: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -52,19 +59,24 @@ export function groundFor(workspace: Workspace, door: Door, cast: string, say: (
     if (state?.root === undefined) return;
     rules = state.rules.worktree ?? null;
     holdRecords(stateDir, cast);
-    const found = await readyWorktree({ dir, stateDir, cast, rules, steps: stepsFor(stateDir, cast, signal, null) });
+    const steps = stepsFor(stateDir, cast, signal, null);
+    const found = await readyWorktree({ dir, stateDir, cast, rules, now: worktreeNow(workspace), warn, steps });
     const { record, aside } = await catchUp(stateDir, found, 0);
     told(aside, 'something was in the way of what was merged');
     const phaseOf = (turn: string) => (Object.hasOwn(state.turns, turn) ? state.turns[turn]?.phase : undefined);
     const isOpen = (turn: string) => !['accepted', undefined].includes(phaseOf(turn));
-    const kept = await commitAccepted(stateDir, record, isOpen);
+    // What was accepted right before a crash is committed by what was seen of it, as it would have been then.
+    const seen = Object.keys(record.starts).length === 0 ? {} : await leftBy(door, cast);
+    const kept = await commitAccepted(stateDir, record, isOpen, Object.keys(seen));
     told(kept.aside, 'the branch is back at what was accepted');
+    missed(kept.untaken);
     own = kept.record;
   };
   const findLane = async (place: number, signal: AbortSignal): Promise<void> => {
     if (!own) return;
     const steps = stepsFor(stateDir, cast, signal, place);
-    lanes.set(place, await readyLane({ dir, stateDir, cast, rules, steps, inTurn }, own, place));
+    const now = worktreeNow(workspace);
+    lanes.set(place, await readyLane({ dir, stateDir, cast, rules, now, warn, steps, inTurn }, own, place));
   };
   let finding: Promise<void> | null = null;
   const findingLane = new Map<number, Promise<void>>();
@@ -99,13 +111,15 @@ export function groundFor(workspace: Workspace, door: Door, cast: string, say: (
         const lane = laneOf(watch);
         const what = `the branch keeps what was accepted, without commits that turn ${watch.turn} made beside it`;
         if (lane) {
-          const kept = await keepInLane(stateDir, lane, watch);
+          const kept = await keepInLane(stateDir, lane, watch, Object.keys(changes));
           lanes.set(lane.lane.place, kept.record);
           told(kept.aside, what);
+          missed(kept.untaken);
         } else if (own) {
           const kept = await keepTurn(stateDir, own, watch, Object.keys(changes));
           own = kept.record;
           told(kept.aside, what);
+          missed(kept.untaken);
         }
       }),
     refuse: (watch) =>
@@ -130,17 +144,28 @@ export function groundFor(workspace: Workspace, door: Door, cast: string, say: (
         mendRecords(stateDir, cast);
         letRecordsGo(stateDir, cast);
         if (!own) return;
-        const work = isCompleted ? clearLanes(stateDir, own) : dropRefused();
-        await work.catch((error: Error) => say(`  not cleared away: ${error.message}`));
+        const not = (error: Error): void => say(`  not cleared away: ${error.message}`);
+        await (isCompleted ? clearLanes(stateDir, own, not) : dropRefused()).catch(not);
       }),
   };
 }
 
 /** An item whose work is all in the cast's branch needs its worktree no more; what is nowhere else stays. */
-async function clearLanes(stateDir: string, own: WorktreeRecord): Promise<void> {
+async function clearLanes(stateDir: string, own: WorktreeRecord, not: (error: Error) => void): Promise<void> {
   for (const lane of lanesOf(stateDir, own.cast)) {
     const { commits, files } = await leftoversOf(lane, await tipOf(own));
-    if (lane.state === 'making' || commits + files === 0) await removeLane(stateDir, lane);
+    if (lane.state === 'making' || commits + files === 0) await removeLane(stateDir, lane).catch(not);
+  }
+}
+
+/** How the workspace says now that worktrees are set up; null where it does not say it in a way that can be understood. */
+function worktreeNow(workspace: Workspace): WorktreeRules | null {
+  try {
+    const { config } = loadFor({ workspace, file: undefined, loadout: undefined, cwd: workspace.dir });
+    if (!isObject(config) || [...checkWorktree(config.worktree)].length > 0) return null;
+    return worktreeOf(config);
+  } catch {
+    return null;
   }
 }
 

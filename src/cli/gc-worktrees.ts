@@ -7,9 +7,11 @@ import type { Workspace } from '../workspace/locate.ts';
 import { dropAside } from '../workspace/worktree/aside.ts';
 import { BRANCHES } from '../workspace/worktree/branch.ts';
 import { tryGit } from '../workspace/worktree/git.ts';
+import { leftBehindIn, saidOfLeftBehind } from '../workspace/worktree/ignored.ts';
 import { removeLane } from '../workspace/worktree/lane.ts';
 import { removeWorktree } from '../workspace/worktree/make.ts';
 import { castsWithWorktrees, lanesOf, readRecord, type WorktreeRecord } from '../workspace/worktree/record.ts';
+import { apartIn, saidOfApart } from '../workspace/worktree/repositories.ts';
 import { branchTip } from '../workspace/worktree/tip.ts';
 import { uncommittedOf } from '../workspace/worktree/turns.ts';
 import { counted } from './counted.ts';
@@ -75,9 +77,13 @@ async function sweep(
   const { cast, branch } = record;
   const tip = await branchTip(record);
   const lost = record.state === 'making' ? null : await lostWith(record, own, tip);
-  const why = stays ?? (lost && !force ? `${lost} would be lost; look at it, then say --force` : null);
+  const apart = record.state === 'making' || stays !== null ? [] : await apartIn(record);
+  const kept = apart.length > 0 ? saidOfApart(record, apart) : null;
+  const why = stays ?? kept ?? (lost && !force ? `${lost} would be lost; look at it, then say --force` : null);
+  const behind = why === null ? saidOfLeftBehind(await leftBehindIn(record)) : '';
+  const went = [lost ?? '', behind].filter((part) => part !== '').join('; ') || null;
   if (why === null && !dryRun) await remove();
-  return { cast, branch, tip, removed: why === null, why: why ?? lost };
+  return { cast, branch, tip, removed: why === null, why: why ?? went };
 }
 
 /** The work that lies in this worktree alone, in words, or null. */

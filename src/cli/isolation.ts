@@ -2,6 +2,7 @@
 // directory itself; and what to tell the person about it, at the start and at the end.
 import { mayWrite } from '../kernel/cast/lock-scope.ts';
 import type { Rules } from '../kernel/graph/config.ts';
+import type { WorktreeRules } from '../kernel/graph/worktree.ts';
 import { deny } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { branchOf } from '../workspace/worktree/branch.ts';
@@ -29,7 +30,7 @@ export async function isolationOf(call: Call, workspace: Workspace, rules: Rules
   const look = await looked(workspace.dir);
   if (!look.ok) return look.why === null ? IN_PLACE : { says: [`works in the directory itself: ${look.why}`] };
   const { cwd } = placeFor(workspace.stateDir, cast, look.repository.prefix);
-  return { root: rootNamed(call, workspace, cwd), says: startOf(cast, look.repository) };
+  return { root: rootNamed(call, workspace, cwd), says: startOf(cast, look.repository, rules.worktree?.setup ?? []) };
 }
 
 async function looked(dir: string): Promise<Look> {
@@ -41,14 +42,18 @@ async function looked(dir: string): Promise<Look> {
   }
 }
 
-function startOf(cast: string, { head, branch, uncommitted, hasSubmodules }: Repository): readonly string[] {
+function startOf(
+  cast: string,
+  { head, branch, uncommitted, hasSubmodules }: Repository,
+  setup: WorktreeRules['setup'],
+): readonly string[] {
   const from = `${head.slice(0, 7)}${branch === null ? '' : ` of ${branch}`}`;
   const lines = [`works in a worktree of its own, on branch ${branchOf(cast)} from ${from}`];
   if (uncommitted > 0) {
     const what = `${counted(uncommitted, 'uncommitted file')} of yours ${uncommitted === 1 ? 'is' : 'are'} not in it`;
     lines.push(`${what}; commit first, or cast with --in-place, if the agents need them`);
   }
-  if (hasSubmodules) {
+  if (hasSubmodules && !setup.some((step) => step.some((word) => word.includes('submodule')))) {
     lines.push(
       'submodules are not checked out in it; worktree.setup can do so: ["git", "submodule", "update", "--init"]',
     );

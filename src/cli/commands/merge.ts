@@ -7,15 +7,18 @@ import type { Workspace } from '../../workspace/locate.ts';
 import { acceptedTip } from '../../workspace/worktree/accepted.ts';
 import { filesBetween, fromWorkspace } from '../../workspace/worktree/diff.ts';
 import { tryGit } from '../../workspace/worktree/git.ts';
+import { leftBehindIn, saidOfLeftBehind } from '../../workspace/worktree/ignored.ts';
 import { putLeftoversAside, removeLane } from '../../workspace/worktree/lane.ts';
 import { removeWorktree } from '../../workspace/worktree/make.ts';
 import { branchIn, type Merged, mergeBranch } from '../../workspace/worktree/merge.ts';
 import { catchUp } from '../../workspace/worktree/move.ts';
 import { lanesOf, type Merge, type WorktreeRecord, writeRecord } from '../../workspace/worktree/record.ts';
+import { apartIn, saidOfApart } from '../../workspace/worktree/repositories.ts';
+import { saidOfMoved } from '../../workspace/worktree/restore-path.ts';
 import { positionOf, tipOf } from '../../workspace/worktree/tip.ts';
 import { commitAll, uncommittedOf } from '../../workspace/worktree/turns.ts';
 import { ask } from '../ask.ts';
-import { recordOf, refuseWhileDriven, refusing, unmergedLanes } from '../cast-work.ts';
+import { leftBy, recordOf, refuseWhileDriven, refusing, unmergedLanes } from '../cast-work.ts';
 import { again, type Call, EXIT, flag, out, outJson, Refused } from '../command.ts';
 import { counted } from '../counted.ts';
 import { nameCast, withDoor } from '../looking.ts';
@@ -28,7 +31,7 @@ export async function run(call: Call): Promise<number> {
       await refuseWhileDriven(door, summary.cast);
       const record = mergeable(workspace, summary);
       await confirm(call, summary);
-      return merge(door, workspace, summary, record);
+      return merge(door, workspace, summary, record, call);
     }),
   );
   if (!verdict.allow) throw new Refused(verdict);
@@ -63,13 +66,17 @@ async function merge(
   workspace: Workspace,
   { cast, status }: CastSummary,
   found: WorktreeRecord,
+  call: Call,
 ): Promise<Verdict> {
   const { dir, stateDir } = workspace;
   const isThere = existsSync(found.folder);
   const record = isThere ? (await catchUp(stateDir, found, 0)).record : found;
   const { branch, base, top } = record;
   // A crash right after the last turn was accepted may have come before its commit.
-  if (status === 'completed' && isThere) await commitAll(record, await positionOf(record), 'What the last turn left');
+  if (status === 'completed' && isThere) {
+    const seen = Object.keys(await leftBy(door, cast));
+    await commitAll(record, await positionOf(record), 'What the last turn left', undefined, seen);
+  }
   const upTo = status === 'completed' ? await tipOf(record) : await acceptedOf(door, record);
   const files = await filesBetween(top, base, upTo);
   const paths = files.map(({ path }) => fromWorkspace(path, top, dir));
@@ -98,9 +105,26 @@ async function merge(
     const keeps = `cast ${cast} is ${status} and keeps its worktree${beside}${without}`;
     return allow(`${what}; ${keeps}`, { ...details, lanes: lanes.map((lane) => ({ ...lane })) });
   }
+  const stays = await whyKept(stateDir, record);
+  if (stays !== null) return allow(`${what}; ${stays}, then \`${again(call)} merge ${cast}\` clears it away`, details);
+  const behind = isThere ? await leftBehindIn(record) : null;
   await clearLanes(stateDir, record);
   await removeWorktree(stateDir, kept, 'merged');
-  return allow(`${what}; its worktree and branch are cleared away`, details);
+  const ignored = behind?.count ? { ignored: behind.count } : {};
+  const without = `${behind?.count ? `; ${saidOfLeftBehind(behind)}` : ''}${saidOfMoved(record)}`;
+  return allow(`${what}; its worktree and branch are cleared away${without}`, { ...details, ...ignored });
+}
+
+/** What lies in the worktree alone after everything was merged, and what to do about it. */
+async function whyKept(stateDir: string, record: WorktreeRecord): Promise<string | null> {
+  for (const each of [record, ...lanesOf(stateDir, record.cast)]) {
+    const apart = each.state === 'ready' ? await apartIn(each) : [];
+    if (apart.length > 0) return saidOfApart(each, apart);
+  }
+  const files = existsSync(record.folder) ? await uncommittedOf(record) : 0;
+  if (files === 0) return null;
+  const what = `${counted(files, 'file')} that git could not take over (\`git -C ${record.folder} status\`)`;
+  return `the worktree ${record.folder} stays, for it holds ${what}; mend or remove ${files === 1 ? 'it' : 'them'}`;
 }
 
 /** What came into which branch. Of what a person merged before only where the cast began and ended is known. */
@@ -133,7 +157,7 @@ async function countBetween(top: string, upTo: string, branch: string): Promise<
 /** What an item left that never became part of the branch is kept under a name of its own. */
 async function clearLanes(stateDir: string, own: WorktreeRecord): Promise<void> {
   for (const lane of lanesOf(stateDir, own.cast)) {
-    if (lane.state === 'ready') await putLeftoversAside(stateDir, lane, await tipOf(own), 0).catch(() => null);
+    if (lane.state === 'ready') await putLeftoversAside(stateDir, lane, await tipOf(own), 0);
     await removeLane(stateDir, lane);
   }
 }

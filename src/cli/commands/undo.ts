@@ -13,6 +13,8 @@ import { tryGit } from '../../workspace/worktree/git.ts';
 import { removeLane } from '../../workspace/worktree/lane.ts';
 import { removeWorktree } from '../../workspace/worktree/make.ts';
 import { lanesOf, type Merge, readRecord, type WorktreeRecord, writeRecord } from '../../workspace/worktree/record.ts';
+import { refuseApart } from '../../workspace/worktree/repositories.ts';
+import { saidOfMoved } from '../../workspace/worktree/restore-path.ts';
 import { takeBack } from '../../workspace/worktree/take-back.ts';
 import { branchTip } from '../../workspace/worktree/tip.ts';
 import { uncommittedOf } from '../../workspace/worktree/turns.ts';
@@ -56,6 +58,8 @@ async function undoWorktree(call: Call, door: Door, workspace: Workspace, summar
     const commits = await takeMergesBack(door, workspace, record, merges);
     return allow(`what was merged of cast ${cast} is taken back as ${named(commits)}`, { cast, branch, commits });
   }
+  for (const each of [record, ...lanesOf(workspace.stateDir, cast)])
+    if (each.state === 'ready') await refuseApart(each);
   const lost = await unmergedOf(workspace, record);
   await confirm(call, cast, lost === null ? null : `${lost} of cast ${cast} would be lost. Drop it?`, lost);
   if (merges.length > 0) {
@@ -70,7 +74,7 @@ async function undoWorktree(call: Call, door: Door, workspace: Workspace, summar
   const { tip = null } = removed;
   const back =
     tip === null || lost === null ? '' : `; while git keeps it, \`git branch NAME ${tip.slice(0, 12)}\` brings it back`;
-  return allow(`the worktree and the branch ${branch} are gone${back}`, { cast, branch, tip });
+  return allow(`the worktree and the branch ${branch} are gone${back}${saidOfMoved(record)}`, { cast, branch, tip });
 }
 
 /** What came into a branch of the user. Of a branch that he merged by himself only where it began and ended is known. */

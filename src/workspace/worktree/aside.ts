@@ -4,8 +4,9 @@ import { copyFileSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { AUTHOR, commitOf, git } from './git.ts';
 import { nameOf, type WorktreeRecord, worktreesIn } from './record.ts';
+import { stageAll } from './stage.ts';
 
-/** The name under which git keeps it. */
+/** The name under which git keeps it; for repositories that lay there, which it cannot keep, the folders they are in now. */
 export type PutAside = { readonly ref: string };
 
 /** Keeps what differs from `start` in the worktree, committed or not, and `more` commits; null where nothing does. */
@@ -30,6 +31,12 @@ export async function putAside(
   return { ref };
 }
 
+/** What was put aside, with the folders to which repositories were moved. */
+export function alsoMoved(aside: PutAside | null, folders: readonly string[]): PutAside | null {
+  const names = [...(aside ? [aside.ref] : []), ...folders];
+  return names.length === 0 ? null : { ref: names.join(' and ') };
+}
+
 export function whatWasLeft(turn: number): string {
   return `What turn ${turn} left before it began over`;
 }
@@ -48,7 +55,7 @@ export async function dropAside({ top, cast }: WorktreeRecord): Promise<void> {
 export async function treeOfWork(stateDir: string, record: WorktreeRecord): Promise<string> {
   const { folder } = record;
   return withIndex(stateDir, record, async (env) => {
-    await git(folder, ['add', '-A'], { env });
+    await stageAll(record, env);
     return git(folder, ['write-tree'], { env });
   });
 }

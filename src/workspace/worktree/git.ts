@@ -108,6 +108,6 @@ export function gitEnvironment(): Record<string, string> {
   return { ...Object.fromEntries(own), GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
 }
 
-function lastLines(error: string): string {
+export function lastLines(error: string): string {
   return error.split('\n').slice(-3).join(' ').trim();
 }

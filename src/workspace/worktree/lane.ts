@@ -2,12 +2,14 @@
 // one item after the other, and is cleared away when nothing lies in it that is nowhere else.
 import type { Watch } from '../../kernel/cast/packet.ts';
 import { acceptedPart } from './accepted.ts';
-import { type PutAside, putAside } from './aside.ts';
+import { alsoMoved, type PutAside, putAside } from './aside.ts';
 import { commitOf, dropStaleLock, git, tryGit } from './git.ts';
 import { clearAway } from './make.ts';
 import { isIn } from './merge.ts';
 import { catchUp } from './move.ts';
 import { dropRecord, type LaneRecord, type WorktreeRecord, writeRecord } from './record.ts';
+import { refuseApart } from './repositories.ts';
+import { cleanPath } from './restore-path.ts';
 import { branchTip, tipOf } from './tip.ts';
 import { type Begun, beginTurn, dropStrays, keepTurn, uncommittedOf } from './turns.ts';
 
@@ -31,17 +33,22 @@ export async function beginInLane(
   const left = await putLeftoversAside(stateDir, record, tip, watch.turn);
   await git(record.folder, ['symbolic-ref', 'HEAD', `refs/heads/${record.branch}`]);
   await git(record.folder, ['reset', '-q', '--hard', tip]);
-  await git(record.folder, ['clean', '-qfd']);
+  const moved = await cleanPath(record, record.folder);
   const note = { ...record.lane, task: watch.task, kept: null, conflicts: [] };
   const fresh = writeRecord(stateDir, { ...record, base: tip, accepted: tip, starts: {}, open: {}, lane: note });
   const begun = await beginTurn(stateDir, fresh, alone(watch));
-  return { ...begun, aside: left };
+  return { ...begun, aside: alsoMoved(left, moved) };
 }
 
 /** Commits the work of an accepted turn. */
-export async function keepInLane(stateDir: string, lane: LaneRecord, watch: Watch): Promise<Begun<LaneRecord>> {
-  const { record, aside } = await keepTurn(stateDir, lane, alone(watch), []);
-  return { record: writeRecord(stateDir, { ...record, lane: { ...record.lane, kept: watch.turn } }), aside };
+export async function keepInLane(
+  stateDir: string,
+  lane: LaneRecord,
+  watch: Watch,
+  changes: readonly string[] = [],
+): Promise<Begun<LaneRecord>> {
+  const { record, ...rest } = await keepTurn(stateDir, lane, alone(watch), changes);
+  return { record: writeRecord(stateDir, { ...record, lane: { ...record.lane, kept: watch.turn } }), ...rest };
 }
 
 /** Takes away what was written outside of the paths that the item may change. */
@@ -74,8 +81,9 @@ export async function putLeftoversAside(
   return putAside(stateDir, lane, turn, start, `What ${lane.lane.task ?? 'an item'} left in ${lane.branch}`, more);
 }
 
-/** Takes the worktree, its branch and its record away, whatever they hold. */
+/** Takes the worktree, its branch and its record away, whatever they hold, except repositories with work of their own. */
 export async function removeLane(stateDir: string, lane: LaneRecord): Promise<void> {
+  if (lane.state !== 'making') await refuseApart(lane);
   await clearAway(lane);
   dropRecord(stateDir, lane);
 }

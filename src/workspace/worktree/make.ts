@@ -6,7 +6,9 @@ import type { WorktreeRules } from '../../kernel/graph/worktree.ts';
 import { acceptedPart } from './accepted.ts';
 import { branchOf, worktreeName } from './branch.ts';
 import { commitOf, git, gitEnvironment, SETTINGS, tryGit, WorktreeError } from './git.ts';
+import { ignoredIn } from './ignored.ts';
 import { type LaneRecord, readLane, readRecord, type WorktreeRecord, worktreesIn, writeRecord } from './record.ts';
+import { refuseApart, standsIn, strangersIn } from './repositories.ts';
 import { lookAt, type Repository } from './repository.ts';
 import { branchTip, refuseGone, tipOf } from './tip.ts';
 
@@ -29,13 +31,19 @@ export type Wanted = {
   readonly dir: string;
   readonly stateDir: string;
   readonly cast: string;
+  /** How it is set up: as the cast was started with, and as the workspace says now. */
   readonly rules: WorktreeRules | null;
+  readonly now?: WorktreeRules | null;
+  /** Told what is not as it was wanted, and keeps nobody from working. */
+  readonly warn?: (line: string) => void;
   readonly steps: Steps;
   /** Runs one thing after the other, where several worktrees are made at the same time. */
   readonly inTurn?: <T>(work: () => Promise<T>) => Promise<T>;
 };
 
 const ADD_TIMEOUT_MS = 600_000;
+/** What is beyond is told when the worktree is cleared away, and no harm is done. */
+const IGNORED_MAX = 5_000;
 
 /** Where a worktree of a cast will lie, and the folder in it that is the workspace's. */
 export function placeFor(stateDir: string, cast: string, prefix: string, place: number | null = null) {
@@ -49,7 +57,7 @@ export async function readyWorktree(wanted: Wanted): Promise<WorktreeRecord> {
   if (record === null || record.state === 'making') {
     const look = await looked(wanted.dir);
     const base = (record && (await commitOf(look.top, record.base))) ?? look.head;
-    return makeWorktree(wanted, look, base, {});
+    return makeWorktree(wanted, look, base, record, {});
   }
   if (record.state === 'ready') return foundWorktree(record);
   const what = record.state === 'merged' ? 'merged' : 'taken back';
@@ -62,7 +70,10 @@ export async function readyLane(wanted: Wanted, own: WorktreeRecord, place: numb
   if (record?.state === 'ready') return foundWorktree(record);
   const base = acceptedPart(own, await tipOf(own));
   const lane = { place, task: null, kept: null, conflicts: [] };
-  return makeWorktree(wanted, { top: own.top, prefix: relative(own.folder, own.cwd) }, base, { lane });
+  const rules = own.mended ?? wanted.rules;
+  return makeWorktree({ ...wanted, rules }, { top: own.top, prefix: relative(own.folder, own.cwd) }, base, record, {
+    lane,
+  });
 }
 
 async function looked(dir: string): Promise<Repository> {
@@ -75,9 +86,11 @@ async function makeWorktree<T extends Pick<WorktreeRecord, 'lane'>>(
   wanted: Wanted,
   { top, prefix }: Pick<Repository, 'top' | 'prefix'>,
   base: string,
+  before: WorktreeRecord | null,
   more: T,
 ): Promise<WorktreeRecord & T> {
-  const { dir, stateDir, cast, rules, steps } = wanted;
+  const { dir, stateDir, cast, steps, warn = () => undefined } = wanted;
+  const { rules, ...noted } = rulesFor(wanted, before);
   await steps.clear();
   const at = more.lane?.place ?? null;
   const common = {
@@ -90,7 +103,8 @@ async function makeWorktree<T extends Pick<WorktreeRecord, 'lane'>>(
     starts: {},
     open: {},
   } as const;
-  const record: WorktreeRecord & T = { ...common, ...placeFor(stateDir, cast, prefix, at), state: 'making', ...more };
+  const making = { state: 'making', ...noted } as const;
+  const record: WorktreeRecord & T = { ...common, ...placeFor(stateDir, cast, prefix, at), ...making, ...more };
   writeRecord(stateDir, record);
   const { folder, cwd, branch } = record;
   // Git clears away what it takes for left over, which one that is being made at the same moment looks like.
@@ -101,9 +115,33 @@ async function makeWorktree<T extends Pick<WorktreeRecord, 'lane'>>(
     return steps.run({ argv, cwd: top, env: gitEnvironment(), timeoutMs: ADD_TIMEOUT_MS });
   });
   if (!added.ok) throw new WorktreeError(`git could not make the worktree ${folder}: ${added.why}`);
-  for (const name of rules?.copy ?? []) await copyInto(cwd, dir, name);
+  for (const name of rules?.copy ?? []) await copyInto(cwd, dir, name, warn);
   for (const argv of rules?.setup ?? []) await setUp(wanted, record, argv, rules?.timeoutMs ?? ADD_TIMEOUT_MS);
-  return writeRecord(stateDir, { ...record, state: 'ready' });
+  return writeRecord(stateDir, { ...record, state: 'ready', ...(await leftBySetUp(record, rules)) });
+}
+
+/**
+ * The step itself may have been wrong: where the workspace says something else than when it was tried last, that counts.
+ * Else a cast keeps what it was started with, which may come from another file.
+ */
+function rulesFor({ rules, now }: Wanted, before: WorktreeRecord | null) {
+  const tried = before?.configured;
+  const configured = now ? JSON.stringify(now) : tried;
+  const mended = now && tried !== undefined && configured !== tried ? now : before?.mended;
+  return { rules: mended ?? rules, ...(configured ? { configured } : {}), ...(mended ? { mended } : {}) };
+}
+
+/** What lies there now and is no part of the branch is nobody's work; a repository cannot become part of it. */
+async function leftBySetUp({ folder }: WorktreeRecord, rules: WorktreeRules | null) {
+  if (!rules || rules.setup.length + rules.copy.length === 0) return { ignored: [] };
+  const [stranger] = await strangersIn(folder);
+  if (stranger !== undefined) {
+    const fix = `let git ignore it, or make it a submodule; ${CARRY_ON}`;
+    throw new WorktreeError(
+      `the set-up of the worktree left ${stranger}, a git repository of its own, which cannot become part of the branch; ${fix}`,
+    );
+  }
+  return { ignored: (await ignoredIn(folder)).slice(0, IGNORED_MAX), stands: await standsIn(folder) };
 }
 
 async function setUp(
@@ -116,15 +154,20 @@ async function setUp(
   const env = { ...(process.env as Record<string, string>), ...named };
   const end = await steps.run({ argv, cwd, env, timeoutMs });
   if (end.ok) return;
-  throw new WorktreeError(
-    `the set-up step ${argv.join(' ')} of the worktree failed: ${end.why}; mend it, then carry on`,
-  );
+  throw new WorktreeError(`the set-up step ${argv.join(' ')} of the worktree failed: ${end.why}; ${CARRY_ON}`);
 }
 
-/** What git tracks is in the worktree already; what it would not ignore would end up in a commit. */
-async function copyInto(cwd: string, dir: string, name: string): Promise<void> {
+const CARRY_ON = 'mend it, or worktree in the configuration, then carry on';
+
+/** What git would not ignore would end up in a commit; what it has already is in the worktree as it was committed. */
+async function copyInto(cwd: string, dir: string, name: string, warn: (line: string) => void): Promise<void> {
   const [from, to] = [join(dir, name), join(cwd, name)];
-  if (!existsSync(from) || existsSync(to)) return;
+  if ((await tryGit(cwd, ['--literal-pathspecs', 'ls-files', '--error-unmatch', '--', name])).code === 0) {
+    const fix = 'take it out of worktree.copy, and commit what the agents need of it';
+    throw new WorktreeError(`git has ${name}, which is in the worktree as it was committed and is not copied; ${fix}`);
+  }
+  if (!existsSync(from)) return warn(`there is no ${name} to copy into the worktree (worktree.copy)`);
+  if (existsSync(to)) return;
   mkdirSync(dirname(to), { recursive: true });
   cpSync(realpathSync(from), to, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE });
   const ignored = await tryGit(cwd, ['check-ignore', '-q', '--', name]);
@@ -156,8 +199,12 @@ async function foundWorktree<T extends WorktreeRecord>(record: T): Promise<T> {
   throw new WorktreeError(`${cwd} is gone from the worktree of cast ${cast}; bring it back from git, then carry on`);
 }
 
-/** Takes the worktree of a cast away, whatever it holds. Answers a record with the branch's last commit. */
+/**
+ * Takes the worktree of a cast away, whatever it holds, except repositories with work of their own. Answers a record with the
+ * branch's last commit.
+ */
 export async function removeWorktree(stateDir: string, record: WorktreeRecord, state: 'merged' | 'undone') {
+  if (record.state !== 'making') await refuseApart(record);
   const tip = await branchTip(record);
   await clearAway(record);
   return writeRecord(stateDir, { ...record, state, starts: {}, open: {}, ...(tip === null ? {} : { tip }) });

@@ -4,11 +4,12 @@
 import type { Watch } from '../../kernel/cast/packet.ts';
 import type { MergeEnd } from '../../kernel/input.ts';
 import { acceptedPart, holdAccepted } from './accepted.ts';
-import { type PutAside, putAside } from './aside.ts';
+import { alsoMoved, type PutAside, putAside } from './aside.ts';
 import { AUTHOR, git, tryGit } from './git.ts';
 import { isIn, joinTrees } from './merge.ts';
 import { catchUp, moveBranch } from './move.ts';
 import { type LaneRecord, type WorktreeRecord, writeRecord } from './record.ts';
+import { cleanPath } from './restore-path.ts';
 import { commitAll, message, subjectOf, trailersOf } from './turns.ts';
 import { carryOpen } from './unaccepted.ts';
 
@@ -39,7 +40,7 @@ export async function mergeLane(
   if (lane.lane.task !== watch.task) return { own, lane, asides, end: { ok: true, commit: null } };
   // A crash right after the turn was accepted came before its commit. What comes later is nobody's who was accepted.
   if (lane.lane.kept !== watch.turn) {
-    work = await commitAll(lane, heldLane.at, subjectOf(watch), trailersOf(lane.cast, watch));
+    work = (await commitAll(lane, heldLane.at, subjectOf(watch), trailersOf(lane.cast, watch))).commit;
     lane = writeRecord(stateDir, { ...lane, accepted: work, lane: { ...lane.lane, kept: watch.turn } });
   }
   // What a turn that is open in the cast's own worktree has committed there is not accepted by what is merged beside it.
@@ -80,13 +81,13 @@ async function takeBoth(stateDir: string, lane: LaneRecord, { tip, work, tree, f
   const aside = await putAside(stateDir, lane, watch.turn, work, `What was in the way when ${branch} was moved on`);
   await git(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
   await git(folder, ['reset', '-q', '--hard', work]);
-  await git(folder, ['clean', '-qfd']);
+  const apart = await cleanPath(lane, folder);
   const input = message(`Both versions, to be mended (turn ${watch.turn})`, trailersOf(cast, watch));
   const both = await git(folder, ['commit-tree', tree, '-p', work, '-p', tip], { input, env: AUTHOR });
   // The files come first: with them unknown the marks could be taken for the item's work.
   const noted = writeRecord(stateDir, { ...lane, lane: { ...lane.lane, conflicts: files } });
   const moved = await moveBranch(stateDir, noted, both, watch.turn);
-  return { lane: moved.record, asides: [aside, moved.aside].flatMap((each) => each ?? []) };
+  return { lane: moved.record, asides: [alsoMoved(aside, apart), moved.aside].flatMap((each) => each ?? []) };
 }
 
 const MARKS = ['<<<<<<< ', '>>>>>>> '];

@@ -1,6 +1,6 @@
 // Moves the branch of a worktree on to another commit, and its files with it. It may be cut off anywhere: the record says
 // which commit the files still are at until they are not, so that what others did never looks as if it was taken back here.
-import { type PutAside, putAside } from './aside.ts';
+import { alsoMoved, type PutAside, putAside } from './aside.ts';
 import { filesBetween } from './diff.ts';
 import { commitOf, dropStaleLock, git, tryGit } from './git.ts';
 import { isIn } from './merge.ts';
@@ -49,6 +49,7 @@ async function moveFiles(stateDir: string, record: WorktreeRecord, from: string,
   await tryGit(folder, ['update-index', '-q', '--refresh']);
   if ((await tryGit(folder, ['read-tree', '-m', '-u', from, to])).code === 0) return stray;
   const aside = await putAside(stateDir, record, turn, to, what);
-  for (const { path } of await filesBetween(folder, from, to)) await restorePath(folder, path);
-  return aside;
+  const moved: string[] = [];
+  for (const { path } of await filesBetween(folder, from, to)) moved.push(...(await restorePath(record, folder, path)));
+  return alsoMoved(aside, moved);
 }

@@ -2,10 +2,12 @@
 // whoever is inside one finds the workspace it belongs to.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
+import type { WorktreeRules } from '../../kernel/graph/worktree.ts';
 import { isObject, isString } from '../../kernel/json.ts';
 import { WORKTREES } from '../locate.ts';
 import { branchOf, namedBy, worktreeName } from './branch.ts';
 import { noteRecord } from './record-hold.ts';
+import type { Stands } from './repositories.ts';
 
 export type WorktreeState =
   | 'making'
@@ -42,6 +44,12 @@ export type WorktreeRecord = {
   readonly tip?: string;
   /** What of it was merged into a branch of the user, and was not taken back; in order. */
   readonly merges?: readonly Merge[];
+  /** How the workspace said to set it up when that was tried last, and how it was set up where that had to be mended. */
+  readonly configured?: string;
+  readonly mended?: WorktreeRules;
+  /** What its set-up left: what git ignores, and what repositories inside of it were like. */
+  readonly ignored?: readonly string[];
+  readonly stands?: Stands;
   /** Of a worktree in which one item after the other walks beside those of other worktrees. */
   readonly lane?: Lane;
 };

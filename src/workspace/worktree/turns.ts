@@ -4,16 +4,23 @@ import { relative } from 'node:path';
 import type { Watch } from '../../kernel/cast/packet.ts';
 import { coverOf } from '../../kernel/ledger/path-key.ts';
 import { holdAccepted, isAlone, putBack } from './accepted.ts';
-import { type PutAside, putAside, whatWasLeft, withIndex } from './aside.ts';
+import { alsoMoved, type PutAside, putAside, whatWasLeft, withIndex } from './aside.ts';
 import { AUTHOR, dropStaleLock, git, records, tryGit } from './git.ts';
 import { isIn } from './merge.ts';
 import { type WorktreeRecord, writeRecord } from './record.ts';
-import { restorePath } from './restore-path.ts';
+import { cleanPath, restorePath } from './restore-path.ts';
+import { keepable, stageAll, unhide, withoutIgnored } from './stage.ts';
 import { type Position, positionOf } from './tip.ts';
 import { carryOpen } from './unaccepted.ts';
 
 export type TurnName = Pick<Watch, 'turn' | 'socket' | 'label' | 'title'>;
-export type Begun<T = WorktreeRecord> = { readonly record: T; readonly aside: PutAside | null };
+export type Begun<T = WorktreeRecord> = {
+  readonly record: T;
+  readonly aside: PutAside | null;
+  /** What git could not take into a commit, and why. */
+  readonly untaken?: readonly string[];
+};
+export type Committed = { readonly commit: string; readonly untaken: readonly string[] };
 
 const TITLE_CHARS_MAX = 60;
 
@@ -29,7 +36,8 @@ export async function beginTurn<T extends WorktreeRecord>(
   const at = await positionOf(record);
   const aside = begins === 'over' ? await startOver(stateDir, record, watch, at) : null;
   // What lies there uncommitted was accepted right before a crash, or is a person's: it is no work of this turn.
-  const head = begins === 'first' && beside === null ? await commitAll(record, at, `Before turn ${turn}`) : at.head;
+  const head =
+    begins === 'first' && beside === null ? (await commitAll(record, at, `Before turn ${turn}`)).commit : at.head;
   // An attempt that could change nothing is not announced here, so a later one may be the first to be.
   const start = (begins === 'first' ? undefined : record.starts[turn]) ?? head;
   const [starts, open] =
@@ -66,14 +74,15 @@ export async function keepTurn<T extends WorktreeRecord>(
   }
   const [subject, trailers] = [subjectOf(watch), trailersOf(record.cast, watch)];
   if (beside === null) {
-    const commit = await commitAll(record, at, subject, trailers);
-    return { record: writeRecord(stateDir, { ...record, accepted: commit }), aside };
+    const { commit, untaken } = await commitAll(record, at, subject, trailers, changes);
+    return { record: writeRecord(stateDir, { ...record, accepted: commit }), aside, untaken };
   }
   // What was seen to change while it ran may be another turn's, which commits it when it is accepted itself.
   const [isOwn, isAnother] = [coverOf(beside), coverOf(Object.values(open).flat())];
-  const own = changes.filter((path) => isOwn(path.normalize('NFC')) || !isAnother(path.normalize('NFC')));
+  const mine = changes.filter((path) => isOwn(path.normalize('NFC')) || !isAnother(path.normalize('NFC')));
+  const own = await withoutIgnored(record.cwd, keepable(mine));
   const kept = await keepPaths(stateDir, record, turn, at, own, message(subject, trailers));
-  return { record: kept.record, aside: aside ?? kept.aside };
+  return { ...kept, aside: aside ?? kept.aside };
 }
 
 /** What others that are open in the same folder committed themselves is not accepted with it. */
@@ -87,15 +96,16 @@ async function keepPaths<T extends WorktreeRecord>(
 ): Promise<Begun<T>> {
   const { accepted } = record;
   if (accepted === undefined || isAlone(record, turn)) {
-    const commit = await commitPaths(stateDir, record, at, paths, text);
-    return { record: writeRecord(stateDir, { ...record, accepted: commit }), aside: null };
+    const { commit, untaken } = await commitPaths(stateDir, record, at, paths, text);
+    return { record: writeRecord(stateDir, { ...record, accepted: commit }), aside: null, untaken };
   }
   if (paths.length === 0) return { record: writeRecord(stateDir, record), aside: null };
-  const commit = await commitOn(record, accepted, await treeWith(stateDir, record, accepted, paths), text);
+  const { tree, untaken } = await treeWith(stateDir, record, accepted, paths);
+  const commit = await commitOn(record, accepted, tree, text);
   const { tip, aside } = await carryOpen(stateDir, record, commit, at.tip, turn);
   await git(record.folder, ['update-ref', '-m', 'baton', `refs/heads/${record.branch}`, tip]);
   await stage(record, paths);
-  return { record: writeRecord(stateDir, { ...record, accepted: commit }), aside };
+  return { record: writeRecord(stateDir, { ...record, accepted: commit }), aside, untaken };
 }
 
 /**
@@ -117,30 +127,33 @@ export async function dropStrays(stateDir: string, record: WorktreeRecord, watch
   );
   if (strays.length === 0) return null;
   const aside = await putAside(stateDir, record, watch.turn, accepted);
-  for (const path of strays) await restorePath(folder, path, accepted);
-  return aside;
+  const moved: string[] = [];
+  for (const path of strays) moved.push(...(await restorePath(record, folder, path, accepted)));
+  return alsoMoved(aside, moved);
 }
 
-/** Commits everything that lies in the worktree. Answers the last commit of the branch. */
+/** Commits everything that lies in the worktree, `seen` even where git was told not to look. Answers the last commit of the branch. */
 export async function commitAll(
   record: WorktreeRecord,
   at: Position,
   subject: string,
   trailers: readonly string[] = [`Baton-Cast: ${record.cast}`],
-): Promise<string> {
-  const { folder } = record;
-  await git(folder, ['add', '-A']);
-  return commitTree(record, at, await git(folder, ['write-tree']), message(subject, trailers));
+  seen: readonly string[] = [],
+): Promise<Committed> {
+  const untaken = await stageAll(record, {}, seen);
+  const tree = await git(record.folder, ['write-tree']);
+  return { commit: await commitTree(record, at, tree, message(subject, trailers)), untaken };
 }
 
 /**
  * After a crash: what accepted turns left is committed before anything else begins from the branch. `isOpen` tells of a turn
- * whether it still may be refused.
+ * whether it still may be refused; `seen` is what they were seen to change.
  */
 export async function commitAccepted(
   stateDir: string,
   record: WorktreeRecord,
   isOpen: (turn: string) => boolean,
+  seen: readonly string[] = [],
 ): Promise<Begun> {
   const started = Object.keys(record.starts);
   const ended = started.filter((turn) => !isOpen(turn));
@@ -149,8 +162,8 @@ export async function commitAccepted(
   const subject = `What turn ${last} left before a crash`;
   const { at, aside } = await holdAccepted(stateDir, record, last);
   if (ended.length === started.length) {
-    const accepted = await commitAll(record, at, subject);
-    return { record: writeRecord(stateDir, { ...record, accepted }), aside };
+    const { commit, untaken } = await commitAll(record, at, subject, undefined, seen);
+    return { record: writeRecord(stateDir, { ...record, accepted: commit }), aside, untaken };
   }
   const isEnded = coverOf(ended.flatMap((turn) => record.open[turn] ?? []));
   const prefix = prefixOf(record);
@@ -160,7 +173,7 @@ export async function commitAccepted(
   const left = own.filter((path) => isEnded(path.normalize('NFC')));
   if (left.length === 0) return { record, aside };
   const kept = await keepPaths(stateDir, record, last, at, left, message(subject, [`Baton-Cast: ${record.cast}`]));
-  return { record: kept.record, aside: aside ?? kept.aside };
+  return { ...kept, aside: aside ?? kept.aside };
 }
 
 /** How many files of the worktree differ from its last commit. */
@@ -187,32 +200,38 @@ async function commitPaths(
   at: Position,
   changes: readonly string[],
   text: string,
-): Promise<string> {
-  if (changes.length === 0) return at.tip;
-  const commit = await commitTree(record, at, await treeWith(stateDir, record, at.head, changes), text);
+): Promise<Committed> {
+  if (changes.length === 0) return { commit: at.tip, untaken: [] };
+  const { tree, untaken } = await treeWith(stateDir, record, at.head, changes);
+  const commit = await commitTree(record, at, tree, text);
   await stage(record, changes);
-  return commit;
+  return { commit, untaken };
 }
 
 const UPDATE = ['update-index', '-z', '--add', '--remove', '--replace', '--stdin'];
 
 /** What a commit has, with these paths as they lie in the folder. */
-function treeWith(stateDir: string, record: WorktreeRecord, commit: string, paths: readonly string[]): Promise<string> {
+function treeWith(stateDir: string, record: WorktreeRecord, commit: string, paths: readonly string[]): Promise<Tree> {
   const { folder, cwd } = record;
   return withIndex(stateDir, record, async (env) => {
     await git(folder, ['read-tree', commit], { env });
-    await git(cwd, UPDATE, { env, input: inputOf(paths) });
-    return git(folder, ['write-tree'], { env });
+    const all = await tryGit(cwd, UPDATE, { env, input: paths.join('\0') });
+    const untaken: string[] = [];
+    // What cannot be taken keeps nothing else from being taken.
+    for (const path of all.code === 0 ? [] : paths) {
+      const { code, error } = await tryGit(cwd, UPDATE, { env, input: path });
+      if (code !== 0) untaken.push(error.split('\n')[0] ?? path);
+    }
+    return { tree: await git(folder, ['write-tree'], { env }), untaken };
   });
 }
 
+type Tree = { readonly tree: string; readonly untaken: readonly string[] };
+
 /** An agent beside may hold the index for a moment; it only lags behind then. */
 async function stage({ cwd }: WorktreeRecord, paths: readonly string[]): Promise<void> {
-  await tryGit(cwd, UPDATE, { input: inputOf(paths) });
-}
-
-function inputOf(paths: readonly string[]): string {
-  return paths.filter((path) => !path.startsWith('.git/')).join('\0');
+  await unhide(cwd, paths).catch(() => undefined);
+  await tryGit(cwd, UPDATE, { input: paths.join('\0') });
 }
 
 /** An agent may have committed itself, on the branch or beside it; what it did is kept as long as it builds on the branch. */
@@ -242,19 +261,19 @@ async function startOver(stateDir: string, record: WorktreeRecord, watch: Watch,
     const aside = isOnlyOne
       ? await putBack(stateDir, record, turn, accepted, whatWasLeft(turn), tip)
       : await putAside(stateDir, record, turn, start);
-    await restorePaths(record, beside);
-    return aside;
+    return alsoMoved(aside, await restorePaths(record, beside));
   }
   const aside = await putAside(stateDir, record, turn, start, whatWasLeft(turn), [tip]);
   await git(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
   await git(folder, ['reset', '-q', '--hard', start]);
-  await git(folder, ['clean', '-qfd']);
-  return aside;
+  return alsoMoved(aside, await cleanPath(record, folder));
 }
 
 /** Where every turn beside others has paths of its own, only those are brought back. */
-async function restorePaths({ cwd }: WorktreeRecord, scope: readonly string[]): Promise<void> {
-  for (const path of scope) await restorePath(cwd, path);
+async function restorePaths(record: WorktreeRecord, scope: readonly string[]): Promise<readonly string[]> {
+  const moved: string[] = [];
+  for (const path of scope) moved.push(...(await restorePath(record, record.cwd, path)));
+  return moved;
 }
 
 export function subjectOf({ turn, socket, label, title }: TurnName): string {
