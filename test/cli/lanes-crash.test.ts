@@ -85,7 +85,11 @@ async function killedAt(dir: string, args: readonly string[], kills: readonly Ki
   let next = args;
   for (const [when, pattern] of kills) {
     const ran = await baton(dir, next, { env: deadlyGit(dir, when, pattern) });
-    expect([pattern, ran.code === null ? null : ran, existsSync(join(dir, '.baton/state/deadly/armed'))]).toEqual([pattern, null, false]);
+    expect([pattern, ran.code === null ? null : ran, existsSync(join(dir, '.baton/state/deadly/armed'))]).toEqual([
+      pattern,
+      null,
+      false,
+    ]);
     next = ['resume'];
   }
   return json<{ status: string }[]>(await baton(dir, ['casts', '--json']))[0]?.status;
