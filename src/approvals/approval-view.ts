@@ -1,6 +1,6 @@
 // An approval as people and scripts see it: what is to be done, exactly, and everything they need to decide.
 import { exactly, inWords } from '../kernel/approval/plain-sight.ts';
-import type { SealedCommand } from '../kernel/approval/request.ts';
+import { leftOutOf, type SealedCommand } from '../kernel/approval/request.ts';
 import { type Approval, endOf, isDue, isPast } from '../kernel/approval/state.ts';
 
 /** After this time it is marked: whoever asked has been waiting. */
@@ -32,6 +32,8 @@ export type ApprovalView = {
   readonly approvedBy: string | null;
   readonly files: Readonly<Record<string, string>>;
   readonly env: readonly string[];
+  /** What of the list that was asked for names no command. */
+  readonly leftOut?: readonly string[];
 };
 
 /** What is known of an approval besides the log: when it is looked at, what of it runs, and whether its turn is over. */
@@ -63,6 +65,7 @@ export function approvalView(approval: Approval, around: Around): ApprovalView {
     approvedBy: grant?.by ?? null,
     files,
     env,
+    ...(sealed.leftOut ? { leftOut: leftOutOf(sealed) } : {}),
   };
 }
 
@@ -96,10 +99,12 @@ export function linesOf(view: ApprovalView, baton: string): readonly string[] {
   const files = Object.entries(view.files).map(
     ([path, digest]) => `  file          ${exactly(path)}  ${digest.slice(0, 19)}`,
   );
+  const leftOut = (view.leftOut ?? []).map((line) => `  left out      ${line}`);
   return [
     `${id}  ${status}${stale ? ', stale' : ''}`,
     `  operation     ${inWords(view.operation)}`,
     ...(commands.length === 0 ? ['  command       none: permission in words'] : commands),
+    ...leftOut,
     `  folder        ${exactly(view.folder)}`,
     `  scope         ${inWords(view.scope)}`,
     `  risk          ${risk}: ${inWords(rationale)}`,

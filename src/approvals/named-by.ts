@@ -140,20 +140,26 @@ function partsOf(word: string): readonly string[] {
  * their own for that. What is not there is no file by its name alone.
  */
 function mentionedIn(argv: readonly string[], folders: readonly string[]): readonly string[] {
+  const words = argv.slice(1).map((word) => word.slice(0, MENTIONS_CHARS_MAX));
+  // What the shell puts before a name cannot be seen here, so that any end of a path may be the name, in any folder.
+  const isExpanded = words.some((text) => /[$`~]/.test(text));
   const names = new Set<string>();
-  for (const word of argv.slice(1)) {
-    const text = word.slice(0, MENTIONS_CHARS_MAX);
-    // What the shell puts before a name cannot be seen here, so that any end of a path may be the name.
-    const isExpanded = /[$`~]/.test(text);
+  for (const text of words) {
+    for (const [quoted] of text.matchAll(QUOTED)) if (quoted.includes(' ')) names.add(quoted);
     for (const [name] of text.matchAll(NAME)) {
       for (const one of isExpanded ? endsOf(name) : [name]) names.add(one);
       if (/^-[A-Za-z]./.test(name)) names.add(name.slice(2));
       if (names.size > MENTIONS_MAX) break;
     }
   }
-  return folders.flatMap((folder) => [...names].map((name) => resolve(folder, name)).filter(isFile));
+  const paths = (from: readonly string[]) => from.flatMap((folder) => [...names].map((name) => resolve(folder, name)));
+  const below = isExpanded ? paths(folders).filter((path) => kindOf(path) === 'folder') : [];
+  const places = new Set([...folders, ...below.slice(0, FOLDERS_MAX)]);
+  return paths([...places]).filter((path) => kindOf(path) === 'file');
 }
 
+/** What stands in quotes within a word: a name may hold blanks there. */
+const QUOTED = /(?<=(["']))([^"'\n]{1,255})(?=\1)/g;
 /** A run of what names of files are made of. */
 const NAME = /[\p{L}\p{M}\p{N}_./-]+/gu;
 
@@ -163,11 +169,12 @@ function endsOf(name: string): readonly string[] {
   return [name, ...parts.map((_, index) => parts.slice(index).join('/'))].filter((end) => end !== '');
 }
 
-function isFile(path: string): boolean {
+function kindOf(path: string): 'file' | 'folder' | null {
   try {
-    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found?.isFile() ? 'file' : found?.isDirectory() ? 'folder' : null;
   } catch {
-    return false;
+    return null;
   }
 }
 

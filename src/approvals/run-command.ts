@@ -22,14 +22,21 @@ export type CommandEnd = {
   /** Null where a signal ended it or it never began. */
   readonly exit: number | null;
   readonly note?: string;
+  /** Somebody ended it before it was done: how far it came is not known. */
+  readonly isCut?: true;
 };
 
 export function runCommand({ file, argv, cwd, env }: CommandRun): Promise<CommandEnd> {
   return new Promise((resolve) => {
     const [name = file, ...args] = argv;
     const stdin = process.stdin.isTTY ? 'inherit' : 'ignore';
-    const pass = (signal: NodeJS.Signals) => void child.kill(signal);
+    let isCut = false;
+    const pass = (signal: NodeJS.Signals) => {
+      isCut = true;
+      child.kill(signal);
+    };
     const shared = (signal: NodeJS.Signals) => {
+      isCut = true;
       if (!process.stdin.isTTY) child.kill(signal);
     };
     // Before it begins: a signal that came between would end us, and leave the command without anybody above it.
@@ -46,7 +53,14 @@ export function runCommand({ file, argv, cwd, env }: CommandRun): Promise<Comman
     );
     child.once('exit', (code, signal) => {
       if (code !== null) end({ code, exit: code });
-      else end({ code: 128 + (constants.signals[signal ?? 'SIGKILL'] ?? 0), exit: null, note: `ended by ${signal}` });
+      else {
+        const ended = {
+          code: 128 + (constants.signals[signal ?? 'SIGKILL'] ?? 0),
+          exit: null,
+          note: `ended by ${signal}`,
+        };
+        end({ ...ended, ...(isCut ? { isCut } : {}) });
+      }
     });
   });
 }

@@ -19,6 +19,7 @@ writeFileSync(join(dir, 'a.json'), '{}');
 writeFileSync(join(dir, 'b.json'), '{}');
 mkdirSync(join(dir, 'sub'));
 writeFileSync(join(dir, 'sub', 'c'), 'c');
+writeFileSync(join(dir, 'sub', 'my file.sh'), 'c');
 symlinkSync('a.json', join(dir, 'link.json'));
 
 const key = sealKey(Buffer.alloc(32, 7));
@@ -106,6 +107,10 @@ test.each<[readonly string[], string]>([
   [['bash', '-c', 'bash "$(pwd)/a.json"'], 'a.json'],
   [['bash', '-c', 'cd sub; bash $OLDPWD/a.json'], 'a.json'],
   [['bash', '-c', 'bash < $HOME/sub/c'], 'sub/c'],
+  [['bash', '-c', 'for d in sub x; do bash $d/c; done'], 'sub/c'],
+  [['bash', '-c', 'cd "$(git rev-parse --show-toplevel)/sub" && bash c'], 'sub/c'],
+  [['bash', '-c', 'D=sub; (cd $D; bash c)'], 'sub/c'],
+  [['bash', '-c', 'S=\'sub/my file.sh\'; bash "$S"'], 'sub/my file.sh'],
 ])('%j names %s', (argv, name) => {
   expect(namedBy(argv, dir, dir, []).inputs).toContain(join(dir, name));
 });
@@ -195,7 +200,11 @@ test('of a list only what changes state needs an approval', () => {
   expect(set('rm a', 'ls')).toEqual(['rm a']);
   // Nothing else is asked for: whoever decides sees it, and it can be run.
   expect(set('ls', 'pwd')).toEqual(['ls', 'pwd']);
-  expect(seal({ command_set: ['x', null, { rationale: 'x' }] }).commands).toEqual([]);
+  expect(seal({ command_set: ['x', null, { rationale: 'x' }] }).refusal?.code).toBe('CONTRACT_VIOLATION');
+  expect(seal({ command_set: { command: 'rm a' }, exact_content: 'rm a' }).refusal?.code).toBe('CONTRACT_VIOLATION');
+  expect(seal({ exact_content: ['rm', 'a'] }).refusal?.code).toBe('CONTRACT_VIOLATION');
+  expect(seal({ command_set: [{ command: 'rm a' }, 'rm b', { cmd: 'rm c' }] })).toMatchObject({ leftOut: [1, 2] });
+  expect(seal({ exact_content: 'rm a', x_cwd: 'nowhere' }).refusal?.reason).toContain('x_cwd');
 });
 
 const wish: JsonObject = {

@@ -1,7 +1,7 @@
 // Turns what an agent asks for into a sealed request: the exact commands, and everything that must be the same when they run.
 // What is stored of it holds no secret; the seals are over what was really asked.
 import { randomBytes } from 'node:crypto';
-import { realpathSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
 import { NOT_SAID, type Presented, type SealedCommand, type SealedRequest } from '../kernel/approval/request.ts';
@@ -93,6 +93,7 @@ export function sealRequest(request: JsonObject, scene: SealScene): SealedReques
     keyId: key.id,
     relays: isText(request.approval_id) ? request.approval_id.trim() : null,
     refusal: 'refusal' in wanted ? wanted.refusal : refusalOf(looked),
+    ...leftOutIn(request),
   };
 }
 
@@ -135,7 +136,7 @@ type Wanted = { readonly argvs: readonly (readonly string[])[] } | { readonly re
 
 function commandsIn(request: JsonObject, place: Place): Wanted {
   const { exact_content: line, command_set: set, approval_id: relays, x_cwd: folder } = request;
-  if (isText(folder) && !isPath(folder)) return tooMuch('x_cwd names no folder');
+  if (isText(folder) && !(isPath(folder) && isFolder(place.cwd))) return tooMuch('x_cwd names no folder that is there');
   const unread = unreadIn(request);
   if (unread) return unread;
   const listed = Array.isArray(set)
@@ -171,12 +172,20 @@ function unreadIn({ exact_content: line, command_set: set }: JsonObject): Wanted
   if (line !== undefined && line !== null && !isString(line))
     return broken('exact_content', 'exact_content is one text, the command word for word; several go into command_set');
   const isGiven = set !== undefined && set !== null && set !== '' && !(Array.isArray(set) && set.length === 0);
-  const isRead = Array.isArray(set) && set.some((one) => isObject(one) && isText(one.command));
-  if (!isGiven || isRead || isText(line)) return null;
+  const isList = Array.isArray(set);
+  const isRead = isList && set.some((one) => isObject(one) && isText(one.command));
+  if (!isGiven || isRead || (isList && isText(line))) return null;
   return broken(
     'command_set',
     'command_set is a list of objects with command and rationale, and this one names no command',
   );
+}
+
+/** What of a list is no command. */
+function leftOutIn({ command_set: set }: JsonObject): Pick<SealedRequest, 'leftOut'> {
+  if (!Array.isArray(set)) return {};
+  const leftOut = set.flatMap((one, index) => (isObject(one) && isText(one.command) ? [] : [index]));
+  return leftOut.length === 0 ? {} : { leftOut: leftOut.slice(0, COMMANDS_MAX) };
 }
 
 function broken(key: string, message: string): Wanted {
@@ -292,6 +301,10 @@ function strings(value: Json | undefined): readonly string[] {
 
 function isPath(value: Json | undefined): value is string {
   return isText(value) && !value.includes('\0');
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 function realFolder(path: string): string {

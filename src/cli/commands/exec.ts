@@ -74,7 +74,12 @@ async function carryOut(call: Call, argv: readonly string[], { approval, index }
         env: withoutTaken({ ...call.env, PATH: sealed.path }),
       })
     : { code: 127, exit: null, note: 'there is no such program' };
-  const { exit, note: said } = ended;
+  const { exit, note: said, isCut } = ended;
+  if (isCut) {
+    // It stands in the log as begun, and nobody says that it is done: a person finds out how far it came.
+    note(`baton: ${id}: ${said}; nobody knows how far it came, and a person has to settle it`);
+    return ended.code;
+  }
   const told = { exit, ...(said === undefined ? {} : { note: said }) };
   const finish = { kind: 'approval.finish', id, index, executor: thisDriver(), ...told } as const;
   try {

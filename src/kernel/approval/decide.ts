@@ -5,7 +5,15 @@ import type { Input } from '../input.ts';
 import type { State } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { isSameCommand } from './difference.ts';
-import { type ApprovalRequest, type Gone, NOT_SAID, type Origin, type SealedRequest, type Words } from './request.ts';
+import {
+  type ApprovalRequest,
+  type Gone,
+  leftOutOf,
+  NOT_SAID,
+  type Origin,
+  type SealedRequest,
+  type Words,
+} from './request.ts';
 import { expireDue, noteUnknown, outcomeUnknown, refuse, runsNow, settle } from './settle.ts';
 import { type Approval, approvalOf, isDue, lostUses, turnOf, unsettledUses } from './state.ts';
 import { isUntold, POLICY, refusedUntold } from './untold.ts';
@@ -43,7 +51,9 @@ export function decideApproval(pen: Pen, input: Extract<Input, { kind: ApprovalR
       const asked = requestApproval(pen, input.sealed, from);
       if (asked.refusal) return asked.refusal;
       const reason = asked.status === 'approved' ? 'it is approved already' : 'it waits for a person';
-      return allow(`${asked.id}: ${reason}`, { approval: asked.id, status: asked.status });
+      const warnings = leftOutOf(input.sealed);
+      const told = warnings.length === 0 ? {} : { warnings };
+      return allow(`${asked.id}: ${reason}`, { approval: asked.id, status: asked.status, ...told });
     }
     case 'approval.decide':
       return settle(pen, input, expired);
@@ -94,8 +104,8 @@ export function requestApproval(pen: Pen, sealed: SealedRequest, from: Origin | 
   }
   const open = cutOff ?? relayed(pen, sealed, from) ?? sameWish(pen, sealed, from);
   if (!open) {
-    for (const { id } of toldBefore(pen, sealed, from)) {
-      const reason = 'its agent was told that it may, and asks for the same again';
+    for (const { id } of grantedBefore(pen, sealed, from)) {
+      const reason = 'its agent asks for the same again';
       pen.write({ kind: 'approval.withdrawn', id, ...turnOf(from), what: 'grant', reason });
     }
     ask(pen, sealed, from);
@@ -178,15 +188,13 @@ function wasTold(state: State, open: Approval, from: Origin | null): boolean {
   return !from || !isUntold(state, open.id, from);
 }
 
-/** What this turn was granted for the same commands, was told of and has not used: it is not granted twice. */
-function toldBefore({ state }: Pen, { commands, cwd, requester }: SealedRequest, from: Origin | null): Approval[] {
+/** What this turn was granted for commands that it asks for again, and has not used: nothing is granted twice. */
+function grantedBefore({ state }: Pen, { commands, cwd, requester }: SealedRequest, from: Origin | null): Approval[] {
   return Object.values(state.approvals).filter(({ from: its, grant, uses, sealed }) => {
     const isIts = from !== null && its?.cast === from.cast && its.turn === from.turn && sealed.requester === requester;
     const isUnused = grant !== null && Object.keys(uses).length === 0 && sealed.cwd === cwd;
-    const [all, others] = [sealed.commands, commands];
-    const isSame =
-      all.length === others.length && all.every((one) => others.some((other) => isSameCommand(one, other)));
-    return isIts && isUnused && isSame && all.length > 0;
+    const isIn = sealed.commands.every((one) => commands.some((other) => isSameCommand(one, other)));
+    return isIts && isUnused && isIn && sealed.commands.length > 0;
   });
 }
 

@@ -72,7 +72,14 @@ export type SealedRequest = {
   readonly relays: string | null;
   /** Why this cannot be approved at all. */
   readonly refusal: Denied | null;
+  /** The places in the list that was asked for which name no command. */
+  readonly leftOut?: readonly number[];
 };
+
+/** What of a list was left out, in words; none where nothing was. */
+export function leftOutOf({ leftOut = [] }: Pick<SealedRequest, 'leftOut'>): readonly string[] {
+  return leftOut.map((index) => `approval_request.command_set.${index}: it names no command and is left out`);
+}
 
 /** What stands in for words that nobody said. */
 export const NOT_SAID = 'not said';

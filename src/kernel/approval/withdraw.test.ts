@@ -36,6 +36,14 @@ test('what a hook sealed and the report does not name is over with the report', 
   expect(Object.keys(cast.state.approvals)).toEqual(['P-1']);
 });
 
+test('what of a list names no command is told beside the report, and to who decides', () => {
+  const cast = asking([], { leftOut: [1, 2] });
+  const left = 'approval_request.command_set.1: it names no command and is left out';
+  expect(cast.all('report.noted').at(-1)?.warnings).toEqual([left, left.replace('1', '2')]);
+  const asked = cast.tell({ kind: 'approval.request', sealed: sealed('P-7', { leftOut: [1] }), from: null });
+  expect(asked.details.warnings).toEqual([left]);
+});
+
 /** What is said, what the agent answers, and why P-1 is over then; null where it stays. */
 const ROWS: readonly (readonly [string, readonly Request[], readonly string[], string | null])[] = [
   ['the cast is aborted', [{ kind: 'cast.abort', cast: 'c', reason: 'enough' }], [], 'its cast is aborted'],

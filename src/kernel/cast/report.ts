@@ -2,7 +2,7 @@
 // nothing is handed on. What any valid report says beside its handoff is taken here too.
 import { requestApproval } from '../approval/decide.ts';
 import { wishOf } from '../approval/plain-sight.ts';
-import type { SealedRequest } from '../approval/request.ts';
+import { leftOutOf, type SealedRequest } from '../approval/request.ts';
 import { noteUnknown, outcomeUnknown } from '../approval/settle.ts';
 import { type Approval, approvalOf, isUnsettled, unsettledUses } from '../approval/state.ts';
 import type { Handoff } from '../dialect.ts';
@@ -66,7 +66,7 @@ export function takeReport(
     ...(seen.touched ? { touched: seen.touched } : {}),
     ...(agent ? { agent } : {}),
   });
-  learn(pen, cast, turn, handoff, seen.artifacts);
+  learn(pen, cast, turn, handoff, seen.artifacts, leftOutOf(seen.approval ?? {}));
   if (outcome === 'ask') answerFromScript(pen, cast, turn);
   return allow(`turn ${turn.id} reported ${statusOf(outcome)}`);
 }
@@ -119,6 +119,7 @@ export function learn(
   turn: Turn,
   { payload, outcome }: Handoff,
   artifacts: Artifacts = {},
+  besides: readonly string[] = [],
 ): void {
   if (!reportsStatus(cast, turn.socket) || !isObject(payload)) return;
   const { id: agent } = materiaOf(cast, turn.socket);
@@ -130,6 +131,7 @@ export function learn(
   });
   const kept = suggestMemory(pen, payload, who);
   const warnings = boundWarnings([
+    ...besides,
     ...written.warnings.map(({ path, message }) => `${path}: ${message}`),
     ...kept.warnings,
   ]);

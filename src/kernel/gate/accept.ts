@@ -109,10 +109,13 @@ function refusalOfUnkept(
 ): Denied | null {
   const paths = ownChanges(state, cast, turn, task, unkept);
   if (paths.length === 0) return null;
-  const reason = `${turn.socket}: ${paths.map((path) => unkept[path]).join('; ')}.`;
-  return deny('SCOPE_VIOLATION', reason, { socket: turn.socket, unkept: [...paths] });
+  // Many files may be there for one reason.
+  const reasons = new Set(paths.map((path) => unkept[path]));
+  const reason = `${turn.socket}: ${[...reasons].join('; ')}.`;
+  return deny('SCOPE_VIOLATION', reason, { socket: turn.socket, unkept: paths.slice(0, LISTED_MAX) });
 }
 
+const LISTED_MAX = 20;
 const WAY = 'If it is meant to change files, give it "tools": "coding" or a lockScope.';
 
 /**

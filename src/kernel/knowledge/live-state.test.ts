@@ -178,7 +178,12 @@ const SECTIONS: [string, JsonObject, string[]][] = [
   ['nodes', { total: 4 }, ['nodes.total']],
   ['limits', { pods: 110 }, []],
   ['services', { release: { ready: '1/2' }, available: '9/17' }, []],
-  ['deployments', { release: { ready: '1/2' } }, []],
+  [
+    'deployments',
+    { api: { available: '3/3' }, web: { ready: '2 of 3' } },
+    ['deployments.api.available', 'deployments.web.ready'],
+  ],
+  ['deployments', { api: { chart: 'web', replicas_max: 5, port: 80 } }, []],
 ];
 
 test.each(SECTIONS)('the section %s says what %j is about: %j', (section, payload, places) => {

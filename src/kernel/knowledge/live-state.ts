@@ -20,8 +20,8 @@ import { TIER, VERSIONS, wordsIn } from './live-words.ts';
 /** `findings` takes a warning for each place in the payload that looks like live state; `path` is the section's name. */
 export function findLiveState(payload: JsonObject, path: string, findings: Finding[]): void {
   const section = wordsIn(path);
-  // A section called `services` or `deployments` holds all that concerns them; one called `pods` is about pods.
-  const isTopic = !['unit', undefined].includes(TIER.get(section.at(-1) ?? ''));
+  // A section called `services` holds all that concerns them; one called `pods` or `deployments` is about these.
+  const isTopic = TIER.get(section.at(-1) ?? '') === 'place';
   descend(payload, path, isTopic ? [] : [section], findings);
 }
 

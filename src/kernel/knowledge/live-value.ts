@@ -6,9 +6,11 @@ export function isCount(value: Json): boolean {
   return typeof value === 'string' && /^\d{1,9}$/.test(value);
 }
 
+const RATIO = /^(\d{1,9}) ?(?:\/|of) ?(\d{1,9})(?: (?:running|ready|available|healthy))?$/i;
+
 /** So many of so many. `24/7` is no such thing. */
 export function isRatio(value: Json): boolean {
-  const [, some, all] = (typeof value === 'string' && /^(\d{1,9}) ?\/ ?(\d{1,9})$/.exec(value)) || [];
+  const [, some, all] = (typeof value === 'string' && RATIO.exec(value)) || [];
   return some !== undefined && Number(some) <= Number(all);
 }
 
