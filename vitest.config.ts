@@ -20,8 +20,8 @@ export default defineConfig({
     ],
     // Many tests start real processes; on a busy machine they take their time, and none asserts how long.
     testTimeout: 120_000,
-    // Many of them wait, for a process or for a limit to pass: with one worker more than there are cores none stands idle.
-    maxWorkers: availableParallelism() + 1,
+    // Many of them wait, for a process or for a limit to pass: with two workers for each core none stands idle.
+    maxWorkers: availableParallelism() * 2,
     hookTimeout: 120_000,
     // Keys and checkpoints of casts that tests run do not belong into anybody's home.
     env: {
