@@ -3,7 +3,7 @@ import type { LiveEvent } from '../engine/ports.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { AgentCall } from './agent-call.ts';
 import { type ApiRequest, type ApiSettings, addressOf, errorIn, type ModelApi } from './model-api.ts';
-import { type AgentReport, amount, objectAt, ofWhichCached, stringAt } from './report.ts';
+import { type AgentReport, figure, objectAt, ofWhichCached, stringAt } from './report.ts';
 
 export const anthropic: ModelApi = { name: 'anthropic', keyVariable: 'ANTHROPIC_API_KEY', request, fold, live };
 
@@ -52,15 +52,15 @@ function fold(report: AgentReport, event: JsonObject): AgentReport {
     case 'message_start': {
       const message = objectAt(event, 'message');
       const used = objectAt(message, 'usage');
-      const read = amount(used.cache_read_input_tokens);
-      const input = amount(used.input_tokens) + amount(used.cache_creation_input_tokens) + read;
-      const usage = { input, output: amount(used.output_tokens), cost: 0, ...ofWhichCached(read) };
+      const read = figure(used.cache_read_input_tokens);
+      const input = figure(used.input_tokens) + figure(used.cache_creation_input_tokens) + read;
+      const usage = { input, output: figure(used.output_tokens), cost: 0, ...ofWhichCached(read) };
       return { ...report, model: stringAt(message, 'model'), usage };
     }
     case 'content_block_delta':
       return { ...report, text: report.text + (textOf(event) ?? '') };
     case 'message_delta': {
-      const output = amount(objectAt(event, 'usage').output_tokens);
+      const output = figure(objectAt(event, 'usage').output_tokens);
       const usage = report.usage ?? { input: 0, output: 0, cost: 0 };
       const stop = stringAt(objectAt(event, 'delta'), 'stop_reason');
       const isCut = report.isCut || CUTS.includes(stop ?? '');

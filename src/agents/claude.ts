@@ -10,6 +10,7 @@ import {
   addName,
   addUsage,
   amount,
+  figure,
   objectAt,
   objectsIn,
   ofWhichCached,
@@ -173,7 +174,7 @@ function withUsed(report: AgentReport, event: JsonObject, message: JsonObject): 
   if (Object.keys(used).length === 0) return report;
   const speaker = stringAt(event, 'parent_tool_use_id') ?? '';
   const id = stringAt(message, 'id') ?? stringAt(event, 'api_message_id') ?? report.underway[speaker]?.message ?? '';
-  const read = amount(used.cache_read_input_tokens);
+  const read = figure(used.cache_read_input_tokens);
   return withTold(report, speaker, id, { ...ofTokens(used), cost: 0, ...ofWhichCached(read) });
 }
 
@@ -216,7 +217,7 @@ const NOT_OFFERED = /^(?:<tool_use_error>)?(?:Error: )?No such tool available: (
 function foldResult(report: AgentReport, event: JsonObject): AgentReport {
   const all = usageOf(event);
   // It has added up what was told before; a result that tells nothing takes nothing back.
-  const usage = all.input + all.output > 0 ? all : (report.usage ?? all);
+  const usage = all.input + all.output === 0 ? (report.usage ?? all) : all;
   const denied = objectsIn(event.permission_denials).map((denial) => stringAt(denial, 'tool_name') ?? '');
   // Most were told while they happened.
   const denials = denied.filter((name) => !report.denials.includes(name)).reduce(addName, report.denials);
@@ -247,17 +248,17 @@ function withoutRefused(report: AgentReport, event: JsonObject): AgentReport {
 function usageOf(event: JsonObject): Usage {
   const since = Object.values(objectAt(event, 'model_usage_since_last_result'));
   if (since.length > 0) return objectsIn(since).map(ofModel).reduce(addUsage);
-  return { ...ofTokens(objectAt(event, 'usage')), cost: amount(event.total_cost_usd) };
+  return { ...ofTokens(objectAt(event, 'usage')), cost: figure(event.total_cost_usd) };
 }
 
 function ofModel(used: JsonObject): Usage {
-  const cached = amount(used.cacheReadInputTokens) + amount(used.cacheCreationInputTokens);
-  return { input: amount(used.inputTokens) + cached, output: amount(used.outputTokens), cost: amount(used.costUSD) };
+  const cached = figure(used.cacheReadInputTokens) + figure(used.cacheCreationInputTokens);
+  return { input: figure(used.inputTokens) + cached, output: figure(used.outputTokens), cost: figure(used.costUSD) };
 }
 
 function ofTokens(used: JsonObject): { input: number; output: number } {
-  const cached = amount(used.cache_creation_input_tokens) + amount(used.cache_read_input_tokens);
-  return { input: amount(used.input_tokens) + cached, output: amount(used.output_tokens) };
+  const cached = figure(used.cache_creation_input_tokens) + figure(used.cache_read_input_tokens);
+  return { input: figure(used.input_tokens) + cached, output: figure(used.output_tokens) };
 }
 
 function live(event: JsonObject): readonly LiveEvent[] {

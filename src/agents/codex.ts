@@ -6,7 +6,7 @@ import type { JsonObject } from '../kernel/json.ts';
 import { type AgentCall, type AgentSettings, type Invocation, OFFERED_AS, type Program } from './agent-call.ts';
 import { USUAL } from './environment.ts';
 import { eventReader } from './event-reader.ts';
-import { type AgentReport, addName, amount, objectAt, ofWhichCached, stringAt, withCommand } from './report.ts';
+import { type AgentReport, addName, figure, objectAt, ofWhichCached, stringAt, withCommand } from './report.ts';
 import { nearestLevel } from './thinking.ts';
 import { codexSandbox } from './tool-scope.ts';
 
@@ -133,8 +133,8 @@ function fold(report: AgentReport, event: JsonObject): AgentReport {
       const used = objectAt(event, 'usage');
       // Cached tokens are part of its input tokens already, and reasoning part of its output.
       const usage = {
-        ...{ input: amount(used.input_tokens), output: amount(used.output_tokens), cost: 0 },
-        ...ofWhichCached(amount(used.cached_input_tokens)),
+        ...{ input: figure(used.input_tokens), output: figure(used.output_tokens), cost: 0 },
+        ...ofWhichCached(figure(used.cached_input_tokens)),
       };
       return { ...report, usage, usageIsOfSession: true, isFinished: true, error: null };
     }

@@ -4,7 +4,7 @@ import type { LiveEvent } from '../engine/ports.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { AgentCall } from './agent-call.ts';
 import { type ApiRequest, type ApiSettings, addressOf, errorIn, type ModelApi } from './model-api.ts';
-import { type AgentReport, amount, objectAt, objectsIn, ofWhichCached, stringAt, textIn } from './report.ts';
+import { type AgentReport, figure, objectAt, objectsIn, ofWhichCached, stringAt, textIn } from './report.ts';
 import { nearestLevel } from './thinking.ts';
 
 export const openai: ModelApi = { name: 'openai', keyVariable: 'OPENAI_API_KEY', request, fold, live };
@@ -68,8 +68,8 @@ function foldResponse(report: AgentReport, response: JsonObject): AgentReport {
     text: text === '' ? report.text : text,
     isFinished: true,
     usage: {
-      ...{ input: amount(used.input_tokens), output: amount(used.output_tokens), cost: 0 },
-      ...ofWhichCached(amount(objectAt(used, 'input_tokens_details').cached_tokens)),
+      ...{ input: figure(used.input_tokens), output: figure(used.output_tokens), cost: 0 },
+      ...ofWhichCached(figure(objectAt(used, 'input_tokens_details').cached_tokens)),
     },
     model: stringAt(response, 'model') ?? report.model,
   };
@@ -81,8 +81,8 @@ function foldChunk(report: AgentReport, chunk: JsonObject): AgentReport {
   const delta = stringAt(objectAt(choice, 'delta'), 'content') ?? '';
   const used = objectAt(chunk, 'usage');
   const usage = {
-    ...{ input: amount(used.prompt_tokens), output: amount(used.completion_tokens), cost: amount(used.cost) },
-    ...ofWhichCached(amount(objectAt(used, 'prompt_tokens_details').cached_tokens)),
+    ...{ input: figure(used.prompt_tokens), output: figure(used.completion_tokens), cost: figure(used.cost) },
+    ...ofWhichCached(figure(objectAt(used, 'prompt_tokens_details').cached_tokens)),
   };
   const finish = stringAt(choice, 'finish_reason');
   return {

@@ -9,6 +9,7 @@ import {
   type AgentReport,
   addName,
   amount,
+  figure,
   objectAt,
   objectsIn,
   stringAt,
@@ -132,9 +133,9 @@ function foldMessage(report: AgentReport, message: JsonObject): AgentReport {
 function withUsed(report: AgentReport, event: JsonObject): AgentReport {
   const used = objectAt(event, 'usage');
   return withTold(report, '', '', {
-    input: amount(used.input) + amount(used.cacheRead) + amount(used.cacheWrite),
-    output: amount(used.output),
-    cost: amount(objectAt(used, 'cost').total),
+    input: figure(used.input) + figure(used.cacheRead) + figure(used.cacheWrite),
+    output: figure(used.output),
+    cost: figure(objectAt(used, 'cost').total),
   });
 }
 

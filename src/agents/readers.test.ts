@@ -1,13 +1,17 @@
 // What the recordings do not show: helpers of an agent, resumed conversations, and streams that end between two events.
 import { expect, test } from 'vitest';
 import type { Packet } from '../kernel/cast/packet.ts';
-import type { JsonObject } from '../kernel/json.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Program } from './agent-call.ts';
 import { answered } from './agent-result.ts';
+import { anthropic } from './anthropic.ts';
 import { claude } from './claude.ts';
 import { codex } from './codex.ts';
+import { openai } from './openai.ts';
 import { pi } from './pi.ts';
 import { reportOf } from './program-runner.ts';
+import { EMPTY_REPORT } from './report.ts';
+import { soundUsage } from './sound-usage.ts';
 
 const read = (program: Program, ...events: JsonObject[]) =>
   reportOf(program, events.map((event) => JSON.stringify(event)).join('\n'));
@@ -47,6 +51,31 @@ test.each<[string, JsonObject, JsonObject]>([
 ])('claude: usage is %s', (_what, result, usage) => {
   const event = { type: 'result', subtype: 'success', is_error: false, result: 'done', ...result };
   expect(read(claude, event).usage).toEqual(usage);
+});
+
+const wrong = (tokens: Json) => ({
+  claude: read(claude, {
+    ...{ type: 'result', subtype: 'success', is_error: false, result: 'done' },
+    usage: { input_tokens: tokens, output_tokens: 1 },
+  }),
+  codex: read(codex, { type: 'turn.completed', usage: { input_tokens: tokens, output_tokens: 1 } }),
+  pi: read(pi, {
+    type: 'message_end',
+    message: { role: 'assistant', content: [], usage: { input: tokens, output: 1 } },
+  }),
+  anthropic: anthropic.fold(EMPTY_REPORT, {
+    type: 'message_start',
+    message: { usage: { input_tokens: tokens, output_tokens: 1 } },
+  }),
+  openai: openai.fold(EMPTY_REPORT, { choices: [], usage: { prompt_tokens: tokens, completion_tokens: 1 } }),
+});
+
+test.each<[Json]>([[-5_000], ['12']])('a count of %j tokens is seen to be none, whoever tells it', (tokens) => {
+  for (const [name, { usage }] of Object.entries(wrong(tokens)))
+    expect([name, soundUsage(usage).doubts.length, soundUsage(usage).usage]).toEqual([
+      ...[name, 1],
+      { input: 0, output: 1, cost: 0 },
+    ]);
 });
 
 const spoken = (event: JsonObject, more: JsonObject = {}) => ({ type: 'stream_event', event, ...more });

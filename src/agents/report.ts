@@ -100,6 +100,15 @@ export function amount(value: Json | undefined): number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
 }
 
+/**
+ * A figure of what was used. One that is told and is no amount stays to be seen as none, also in every sum it is part of;
+ * only one that is not told is nothing.
+ */
+export function figure(value: Json | undefined): number {
+  if (value === undefined || value === null) return 0;
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : Number.NaN;
+}
+
 export function addUsage(one: Usage | null, other: Usage): Usage {
   if (!one) return other;
   const sum = { input: one.input + other.input, output: one.output + other.output, cost: one.cost + other.cost };
@@ -146,7 +155,7 @@ export function usageSince(total: Usage, before: Usage): Usage {
 
 /** Said only where there is any. */
 export function ofWhichCached(cached: number): Pick<Usage, 'cached'> {
-  return cached > 0 ? { cached } : {};
+  return cached === 0 ? {} : { cached };
 }
 
 export function objectsIn(value: Json | undefined): readonly JsonObject[] {

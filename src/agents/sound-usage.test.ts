@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import type { Json } from '../kernel/json.ts';
+import { addUsage, figure, ofWhichCached } from './report.ts';
 import { soundUsage } from './sound-usage.ts';
 
 test.each<[string, number, number, number]>([
@@ -13,6 +15,31 @@ test.each<[string, number, number, number]>([
 ])('of tokens: %s', (_what, input, counted, doubts) => {
   const sound = soundUsage({ input, output: 3, cost: 0.5 });
   expect([sound.usage, sound.doubts.length]).toEqual([{ input: counted, output: 3, cost: 0.5 }, doubts]);
+});
+
+test.each<[Json | undefined, number, number]>([
+  [undefined, 0, 0],
+  [null, 0, 0],
+  [0, 0, 0],
+  [7, 7, 0],
+  [1.5, 0, 1],
+  [-5_000, 0, 1],
+  ['12', 0, 1],
+  [true, 0, 1],
+  [Number.POSITIVE_INFINITY, 0, 1],
+])('a provider that tells %j as its cached tokens and as a part of its input', (told, counted, doubts) => {
+  const known = { input: 10, output: 1, cost: 0 };
+  const sum = addUsage(known, { input: figure(told), output: 1, cost: 0, ...ofWhichCached(figure(told)) });
+  const { usage, doubts: all } = soundUsage(sum);
+  const input = doubts === 0 ? 10 + counted : 0;
+  expect(usage).toEqual({ input, output: 2, cost: 0, ...(counted === 0 ? {} : { cached: counted }) });
+  expect(all).toHaveLength(2 * doubts);
+});
+
+test('what is no amount is told in words', () => {
+  expect(soundUsage({ input: figure('12'), output: 1, cost: 0 }).doubts).toEqual([
+    'it says that it used what is no amount of input tokens, which cannot be; counted as 0',
+  ]);
 });
 
 test.each([

@@ -13,7 +13,9 @@ export function soundUsage(usage: Usage | null): { readonly usage: Usage | null;
   const doubts: string[] = [];
   const sound = (what: string, value: number, isSound: boolean) => {
     if (isSound) return value;
-    doubts.push(`it says that it used ${value} ${what}, which cannot be; counted as 0`);
+    // What is no amount at all has lost its words by now.
+    const said = Number.isNaN(value) ? `what is no amount of ${what}` : `${value} ${what}`;
+    doubts.push(`it says that it used ${said}, which cannot be; counted as 0`);
     return 0;
   };
   const tokens = (what: string, value: number) =>

@@ -19,6 +19,7 @@ const view: ApprovalView = {
   requester: FORGED,
   cast: null,
   turn: null,
+  turnOver: false,
   since: 's',
   until: 'u',
   stale: false,
@@ -72,6 +73,13 @@ test.each<[string, boolean, number, string]>([
 ])('of a list that was cut off the rest %s', (_name, isTurnOver, now, status) => {
   const begun = asked({ grant, uses: { 0: { at: 0, round: 0, executor, phase: 'started' } } });
   const approval = { ...begun, sealed: { ...begun.sealed, commands } };
-  const { commands: shown, ...view } = approvalView(approval, { now, running: [], isTurnOver });
-  expect([view.status, ...shown.map((one) => one.status)]).toEqual(['unknown', 'unknown', status]);
+  const seen = approvalView(approval, { now, running: [], isTurnOver });
+  expect([seen.status, ...seen.commands.map((one) => one.status)]).toEqual(['unknown', 'unknown', status]);
+});
+
+test.each([
+  [false, 'it was cut off: find out what it did, then baton approve P-1 --again, or baton reject P-1 --reason …'],
+  [true, 'it was cut off, and its turn is over: find out what it did, then baton reject P-1 --reason …'],
+])('of what was cut off only what can be done is offered (its turn is over: %s)', (turnOver, way) => {
+  expect(linesOf({ ...view, status: 'unknown', turnOver }, 'baton').at(-1)).toBe(`  ${way}`);
 });

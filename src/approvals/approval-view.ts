@@ -26,6 +26,8 @@ export type ApprovalView = {
   readonly requester: string;
   readonly cast: string | null;
   readonly turn: number | null;
+  /** Whether the turn that asked is over: then nothing of it begins any more. */
+  readonly turnOver: boolean;
   readonly since: string;
   readonly until: string;
   readonly stale: boolean;
@@ -59,6 +61,7 @@ export function approvalView(approval: Approval, around: Around): ApprovalView {
     requester,
     cast: from?.cast ?? null,
     turn: from?.turn ?? null,
+    turnOver: around.isTurnOver,
     since: new Date(since).toISOString(),
     until: new Date(endOf(approval)).toISOString(),
     stale: grant === null && now - since >= STALE_MS && !isDue(approval, now),
@@ -117,15 +120,16 @@ export function linesOf(view: ApprovalView, baton: string): readonly string[] {
   ];
 }
 
-function waysOn({ id, status, cast }: ApprovalView, baton: string): readonly string[] {
+function waysOn({ id, status, cast, turnOver }: ApprovalView, baton: string): readonly string[] {
   if (status === 'expired') {
     const told = cast === null ? 'it has to be asked for again' : `the agent is told with ${baton} continue ${cast}`;
     return [`  its time is over: ${told}`];
   }
   if (status === 'unknown') {
-    return [
-      `  it was cut off: find out what it did, then ${baton} approve ${id} --again, or ${baton} reject ${id} --reason …`,
-    ];
+    const leave = `${baton} reject ${id} --reason …`;
+    return turnOver
+      ? [`  it was cut off, and its turn is over: find out what it did, then ${leave}`]
+      : [`  it was cut off: find out what it did, then ${baton} approve ${id} --again, or ${leave}`];
   }
   return status === 'pending' ? [`  ${baton} approve ${id}   or   ${baton} reject ${id} --reason …`] : [];
 }

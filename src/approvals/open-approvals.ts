@@ -17,7 +17,7 @@ export async function approvalsIn(log: Log): Promise<Approvals> {
   const restored = await restore(log);
   const approvals = restored?.state.approvals ?? noApprovals();
   for (let after = restored?.through ?? 0; ; ) {
-    const page = await log.read({ after, limit: PAGE });
+    const page = await log.read({ after, limit: PAGE, kindPrefix: 'approval.' });
     for (const entry of page) {
       const { fact } = entry;
       if (isApprovalFact(fact)) applyApproval(approvals, fact, timeOf(entry));
@@ -53,6 +53,11 @@ export function runningIn(approval: Approval): readonly number[] {
     const executor = approval.uses[index]?.executor;
     return executor !== undefined && isRunning(executor);
   });
+}
+
+/** Those of which something began, and nobody knows how it ended. */
+export function cutOff(approvals: Approvals): readonly Approval[] {
+  return Object.values(approvals).filter((one) => unsettledUses(one).length > runningIn(one).length);
 }
 
 /** Who began one of their commands and is not there any more. */

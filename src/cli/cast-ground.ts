@@ -12,11 +12,13 @@ import { loadFor } from '../workspace/find-config.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { takeOffRefused } from '../workspace/worktree/accepted.ts';
 import type { PutAside } from '../workspace/worktree/aside.ts';
+import { WorktreeError } from '../workspace/worktree/git.ts';
+import { saidOfLeftBehind } from '../workspace/worktree/ignored.ts';
 import { beginInLane, dropStraysInLane, keepInLane, leftoversOf, removeLane } from '../workspace/worktree/lane.ts';
 import { readyLane, readyWorktree, type StepEnd, type Steps } from '../workspace/worktree/make.ts';
 import { mergeLane } from '../workspace/worktree/merge-lane.ts';
 import { catchUp } from '../workspace/worktree/move.ts';
-import { type LaneRecord, lanesOf, type WorktreeRecord } from '../workspace/worktree/record.ts';
+import { type LaneRecord, lanesOf, readLane, readRecord, type WorktreeRecord } from '../workspace/worktree/record.ts';
 import { holdRecords, letRecordsGo, mendRecords } from '../workspace/worktree/record-hold.ts';
 import { tipOf } from '../workspace/worktree/tip.ts';
 import { beginTurn, commitAccepted, dropStrays, keepTurn } from '../workspace/worktree/turns.ts';
@@ -60,7 +62,15 @@ export function groundFor(workspace: Workspace, door: Door, cast: string, say: (
     rules = state.rules.worktree ?? null;
     holdRecords(stateDir, cast);
     const steps = stepsFor(stateDir, cast, signal, null);
-    const found = await readyWorktree({ dir, stateDir, cast, rules, now: worktreeNow(workspace), warn, steps });
+    const found = await readyWorktree({
+      dir,
+      stateDir,
+      cast,
+      rules,
+      now: worktreeNow(workspace, readRecord(stateDir, cast)),
+      warn,
+      steps,
+    });
     const { record, aside } = await catchUp(stateDir, found, 0);
     told(aside, 'something was in the way of what was merged');
     const phaseOf = (turn: string) => (Object.hasOwn(state.turns, turn) ? state.turns[turn]?.phase : undefined);
@@ -75,7 +85,7 @@ export function groundFor(workspace: Workspace, door: Door, cast: string, say: (
   const findLane = async (place: number, signal: AbortSignal): Promise<void> => {
     if (!own) return;
     const steps = stepsFor(stateDir, cast, signal, place);
-    const now = worktreeNow(workspace);
+    const now = worktreeNow(workspace, readLane(stateDir, cast, place));
     lanes.set(place, await readyLane({ dir, stateDir, cast, rules, now, warn, steps, inTurn }, own, place));
   };
   let finding: Promise<void> | null = null;
@@ -145,27 +155,48 @@ export function groundFor(workspace: Workspace, door: Door, cast: string, say: (
         letRecordsGo(stateDir, cast);
         if (!own) return;
         const not = (error: Error): void => say(`  not cleared away: ${error.message}`);
-        await (isCompleted ? clearLanes(stateDir, own, not) : dropRefused()).catch(not);
+        await (isCompleted ? clearLanes(stateDir, own, say, not) : dropRefused()).catch(not);
       }),
   };
 }
 
 /** An item whose work is all in the cast's branch needs its worktree no more; what is nowhere else stays. */
-async function clearLanes(stateDir: string, own: WorktreeRecord, not: (error: Error) => void): Promise<void> {
+async function clearLanes(
+  stateDir: string,
+  own: WorktreeRecord,
+  say: (line: string) => void,
+  not: (error: Error) => void,
+): Promise<void> {
   for (const lane of lanesOf(stateDir, own.cast)) {
     const { commits, files } = await leftoversOf(lane, await tipOf(own));
-    if (lane.state === 'making' || commits + files === 0) await removeLane(stateDir, lane).catch(not);
+    if (lane.state !== 'making' && commits + files > 0) continue;
+    const behind = await removeLane(stateDir, lane).catch(not);
+    if (behind?.count) say(`  the worktree of lane ${lane.lane.place} is cleared away; ${saidOfLeftBehind(behind)}`);
   }
 }
 
-/** How the workspace says now that worktrees are set up; null where it does not say it in a way that can be understood. */
-function worktreeNow(workspace: Workspace): WorktreeRules | null {
+/**
+ * How the workspace says now that worktrees are set up; null where it does not say it in a way that can be understood. A
+ * set-up that failed is not tried again as it was while somebody is at mending the file that says it.
+ */
+function worktreeNow(workspace: Workspace, before: WorktreeRecord | null): WorktreeRules | null {
+  const now = worktreeIn(workspace);
+  if (!('why' in now)) return now.rules;
+  if (before?.state !== 'making' || before.configured === undefined) return null;
+  const reason = `the configuration cannot be read to see how the worktree is to be set up now: ${now.why}`;
+  throw new WorktreeError(`${reason}; mend it, then carry on`);
+}
+
+type Now = { readonly rules: WorktreeRules | null } | { readonly why: string };
+
+function worktreeIn(workspace: Workspace): Now {
   try {
     const { config } = loadFor({ workspace, file: undefined, loadout: undefined, cwd: workspace.dir });
-    if (!isObject(config) || [...checkWorktree(config.worktree)].length > 0) return null;
-    return worktreeOf(config);
-  } catch {
-    return null;
+    if (!isObject(config)) return { why: `${workspace.configFile} is no object` };
+    const [issue] = checkWorktree(config.worktree);
+    return issue ? { why: `${issue.path}: ${issue.message}` } : { rules: worktreeOf(config) };
+  } catch (error) {
+    return { why: (error as Error).message };
   }
 }
 

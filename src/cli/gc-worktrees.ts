@@ -46,7 +46,7 @@ export async function sweepWorktrees(door: Door, { stateDir }: Workspace, wish: 
     const stays = await whyItStays(door, id, summary, wish);
     const own = readRecord(stateDir, id);
     for (const lane of lanesOf(stateDir, id)) {
-      swept.push(await sweep(lane, own, stays, wish, () => removeLane(stateDir, lane)));
+      swept.push(await sweep(lane, own, stays, wish, async () => void (await removeLane(stateDir, lane))));
     }
     if (own && (own.state === 'ready' || own.state === 'making')) {
       swept.push(await sweep(own, null, stays, wish, () => removeOwn(stateDir, own, wish)));

@@ -9,6 +9,7 @@ import { branchOf } from '../workspace/worktree/branch.ts';
 import { tryGit, WorktreeError } from '../workspace/worktree/git.ts';
 import { placeFor } from '../workspace/worktree/make.ts';
 import { readRecord } from '../workspace/worktree/record.ts';
+import { apartOf } from '../workspace/worktree/repositories.ts';
 import { type Look, lookAt, type Repository } from '../workspace/worktree/repository.ts';
 import { branchTip } from '../workspace/worktree/tip.ts';
 import { uncommittedOf } from '../workspace/worktree/turns.ts';
@@ -71,6 +72,8 @@ export async function wayOut(call: Call, workspace: Workspace, cast: string): Pr
   const uncommitted = await uncommittedOf(record).catch(() => 0);
   const lanes = tip === null ? [] : await unmergedLanes(workspace, record);
   if (tip === base && uncommitted === 0 && lanes.length === 0) {
+    const apart = await apartOf(workspace.stateDir, record);
+    if (apart !== null) return [`It changed no file of its branch; ${apart}.`];
     return [`It changed no file; \`${baton} undo ${cast}\` clears its worktree away.`];
   }
   if (tip === null) return [`Its branch ${branch} is gone; \`${baton} diff ${cast}\` says what can be done.`];

@@ -6,6 +6,7 @@ import type { Sign } from '../engine/heartbeat.ts';
 import type { Head, Log, Query } from '../engine/ports.ts';
 import type { Holder } from '../engine/slots.ts';
 import { missingEntry } from '../engine/storage-error.ts';
+import type { Approval } from '../kernel/approval/state.ts';
 import type { Slot } from '../kernel/cast/packet.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
@@ -58,6 +59,13 @@ export class LookingDoor implements Door {
     await this.#checkWhole();
     const { standingIn } = await import('./standing.ts');
     return standingIn(this.#log);
+  }
+
+  /** The approvals of which something began, and nobody knows how it ended. */
+  async cutOff(): Promise<readonly Approval[]> {
+    await this.#checkWhole();
+    const { approvalsIn, cutOff } = await import('../approvals/open-approvals.ts');
+    return cutOff(await approvalsIn(this.#log));
   }
 
   async ledger(run?: string): Promise<Ledger> {

@@ -168,12 +168,24 @@ async function read(command: Command, rest: readonly string[], strict = true): P
 async function parsed(command: Command, rest: readonly string[], strict: boolean) {
   const options = { ...GLOBAL, ...command.options };
   try {
-    return parseArgs({ args: [...rest], options, allowPositionals: true, strict });
+    const { tokens, ...read } = parseArgs({ args: [...rest], options, allowPositionals: true, strict, tokens: true });
+    const twice = strict ? saidTwice(command, tokens) : undefined;
+    if (twice === undefined) return read;
+    throw new Error(`--${twice} is said more than once; say it once`);
   } catch (error) {
     const [what] = (error as Error).message.split(/\. |\n/);
     const meant = await meantBy(what ?? '', Object.keys(options));
     throw new UsageError(`${what}${meant} (\`${commandName()} ${command.name} --help\`)`);
   }
+}
+
+/** An option of which only one value counts, and which has several: none of them is dropped without a word. */
+function saidTwice({ options }: Command, tokens: readonly { readonly kind: string; readonly name?: string }[]) {
+  const named = tokens.flatMap(({ kind, name = '' }) => (kind === 'option' ? [name] : []));
+  return named.find((name, at) => {
+    const option = Object.hasOwn(options, name) ? options[name] : undefined;
+    return option?.type === 'string' && option.multiple !== true && named.indexOf(name) < at;
+  });
 }
 
 /** The option that a misspelt one most likely stands for, in words. */

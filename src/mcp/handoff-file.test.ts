@@ -9,6 +9,7 @@ import { keepHandoff, submittedHandoff, takingSubmissions } from './handoff-file
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 const here = { cast: 'C', turn: 2, attempt: 1 };
+const STOPPED = 'after its handoff by tool call it did not come to its end and was stopped at its timeout (x)';
 const usage = { input: 1, output: 2, cost: 0 };
 
 function folder(): string {
@@ -24,9 +25,21 @@ test.each<[string, AttemptResult, AttemptResult]>([
     { kind: 'output', output: 'bye', agent: { runner: 'pi', model: 'm' } },
     { kind: 'output', output: '{}', agent: { runner: 'pi', model: 'm' } },
   ],
-  ['a crash', { kind: 'fault', fault: 'crash', reason: 'x', usage }, { kind: 'output', output: '{}', usage }],
-  ['a timeout', { kind: 'fault', fault: 'timeout', reason: 'x' }, { kind: 'output', output: '{}' }],
-  ['a dropped line', { kind: 'fault', fault: 'transport', reason: 'x' }, { kind: 'output', output: '{}' }],
+  [
+    'a crash',
+    { kind: 'fault', fault: 'crash', reason: 'x', usage },
+    { kind: 'output', output: '{}', usage, agent: { warnings: ['after its handoff by tool call it failed (x)'] } },
+  ],
+  [
+    'a timeout',
+    { kind: 'fault', fault: 'timeout', reason: 'x', agent: { runner: 'pi', warnings: ['w'] } },
+    { kind: 'output', output: '{}', agent: { runner: 'pi', warnings: ['w', STOPPED] } },
+  ],
+  [
+    'a dropped line',
+    { kind: 'fault', fault: 'transport', reason: 'x' },
+    { kind: 'output', output: '{}', agent: { warnings: ['after its handoff by tool call it failed (x)'] } },
+  ],
   [
     'a runner that is not to be had',
     { kind: 'fault', fault: 'unscripted', reason: 'x' },

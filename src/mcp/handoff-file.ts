@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { writeDurably } from '../agents/process/attempt-folder.ts';
 import type { AttemptResult, Place, Runner, Runners } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
-import type { Fault } from '../kernel/fact.ts';
+import type { AgentNote, Fault } from '../kernel/fact.ts';
 import { isObject } from '../kernel/json.ts';
 
 const FILE = 'handoff.json';
@@ -49,15 +49,21 @@ function taking(runner: Runner): Runner {
 const AFTERWARDS: readonly string[] = ['crash', 'timeout', 'transport'] satisfies Fault[];
 
 /**
- * Whoever submits a handoff says that the work is done: a program that fails afterwards takes nothing back. An attempt
- * that was cut off is another matter, because nobody knows what it still did; it runs again.
+ * Whoever submits a handoff says that the work is done: a program that fails afterwards takes nothing back, and how it
+ * ended is told at the turn. An attempt that was cut off is another matter, because nobody knows what it still did; it runs again.
  */
 async function submitted(result: AttemptResult, packet: Packet, place: Place): Promise<AttemptResult> {
   if (result.kind === 'lost' || (result.kind === 'fault' && !AFTERWARDS.includes(result.fault))) return result;
   const output = await submittedHandoff(place.attemptDir, packet);
   if (output === null) return result;
-  const { usage, agent } = result;
+  const { usage } = result;
+  const agent = result.kind === 'fault' ? warned(result.agent, result) : result.agent;
   return { kind: 'output', output, ...(usage ? { usage } : {}), ...(agent ? { agent } : {}) };
+}
+
+function warned(agent: AgentNote = {}, { fault, reason }: Extract<AttemptResult, { kind: 'fault' }>): AgentNote {
+  const ended = fault === 'timeout' ? 'did not come to its end and was stopped at its timeout' : 'failed';
+  return { ...agent, warnings: [...(agent.warnings ?? []), `after its handoff by tool call it ${ended} (${reason})`] };
 }
 
 /** Null for what is not there, is a link, is no file, or is larger than any handoff. */

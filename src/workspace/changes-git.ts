@@ -1,12 +1,13 @@
 // What differs from the last commit of a git repository. Files that git was told not to look at, by its index, its rules or
 // its settings, are looked at all the same.
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AskOptions, ask, gitFiles, records, type Settings, settingsOf, tryGit } from './changes-ask-git.ts';
 import { EXCLUDE, type IgnoreRules, ignoreRules, unknownFiles } from './changes-ignored.ts';
 import { ChangesError, type FileReader, type Mark } from './changes-mark.ts';
 import { nameOf, SLASH, walkInto } from './changes-walk.ts';
+import { LINK, vacantOf } from './worktree/vacant.ts';
 
 /** A file of git's own by which it takes different content for the same; the name under which a change of it is told. */
 const ATTRIBUTES = '.git/info/attributes';
@@ -30,6 +31,8 @@ export type GitSnapshot = {
   /** By which rules files were ignored. */
   readonly ignores: IgnoreRules;
   readonly repositories: readonly string[];
+  /** Folders for other repositories that are not checked out in them. */
+  readonly vacant: readonly string[];
 };
 
 /** Null where there is no repository that could tell; where there was one before, that is an error. */
@@ -70,7 +73,12 @@ export async function gitSnapshot(
     else files[path] = { ...NO_NUMBERS, content: null }; // A folder stands where the file was.
   };
   const rules = async () => since?.ignores ?? (await ignoreRules(root, prefix, exclude, { settings }));
-  const [{ paths, modules }, ignores] = await Promise.all([statusOf(root, index, { settings }), rules()]);
+  const { hidden, links } = await indexed(root, { settings });
+  const [{ paths, modules }, ignores, vacant] = await Promise.all([
+    statusOf(root, index, hidden, { settings }),
+    rules(),
+    vacantOf(root, [...new Set(own(links).map(nameOf))]),
+  ]);
   for (const bytes of own(paths)) await add(bytes);
   const addModules = (found: Status['modules']) => {
     for (const { bytes, state } of found) {
@@ -80,6 +88,7 @@ export async function gitSnapshot(
   addModules(modules);
   const unknown = own(await unknownFiles(root, ignores, { settings }));
   for (const bytes of unknown) await add(bytes);
+  for (const path of vacant) await walkInto(files, reader, path, skip);
   for (const [name, file] of [[EXCLUDE, exclude] as const, [ATTRIBUTES, attributes] as const]) {
     const mark = await reader.mark(name, Buffer.from(file));
     if (mark?.content || (since && Object.hasOwn(since.files, name))) files[name] = mark ?? NOTHING;
@@ -103,7 +112,7 @@ export async function gitSnapshot(
   const told = committed.map(nameOf).filter((path) => !passing.has(path));
   // Git names files only, and does not walk into what is a repository of its own.
   const repositories = unknown.map(nameOf).filter((path) => path.endsWith('/'));
-  return { git: { head, prefix, settings }, files, committed: told, ignores, repositories };
+  return { git: { head, prefix, settings }, files, committed: told, ignores, repositories, vacant };
 }
 
 const NO_NUMBERS = { size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0 } as const;
@@ -144,16 +153,18 @@ async function changedCommits(root: string, before: string | null, after: string
 /** `links` are those that stand for a commit of another repository in the second one. */
 type Commits = { readonly paths: readonly Buffer[]; readonly links: Status['modules'] };
 const NO_COMMITS: Commits = { paths: [], links: [] };
-const LINK = '160000';
 
 /** The tracked files that differ, as an index would tell that hides none of them. */
-async function statusOf(root: string, index: string, options: AskOptions): Promise<Status> {
-  const hidden = await hiddenFiles(root, options);
+async function statusOf(root: string, index: string, hidden: readonly Buffer[], options: AskOptions): Promise<Status> {
   if (hidden.length === 0) return parseStatus(await ask(root, [...STATUS, '--', '.'], options));
   const folder = mkdtempSync(join(tmpdir(), 'baton-index-'));
   try {
     const open = { ...options, index: join(folder, 'index') };
+    // Git doubts what was touched in the second in which the index was written; a copy that looked younger would make it
+    // believe too much.
+    const writtenAt = Math.floor(statSync(index).mtimeMs / 1000);
     copyFileSync(index, open.index);
+    utimesSync(open.index, writtenAt, writtenAt);
     const input = Buffer.concat(hidden.flatMap((path) => [path, Buffer.of(0)]));
     const top = nameOf(await ask(root, ['rev-parse', '--show-toplevel'])).replace(/\n$/, '');
     for (const bit of ['--no-skip-worktree', '--no-assume-unchanged']) {
@@ -165,11 +176,20 @@ async function statusOf(root: string, index: string, options: AskOptions): Promi
   }
 }
 
-/** Tracked files that git was told to take for unchanged. */
-async function hiddenFiles(root: string, options: AskOptions): Promise<readonly Buffer[]> {
-  const all = records(await ask(root, ['ls-files', '-v', '-z', '--full-name', '--', '.'], options));
-  return all.filter((line) => isHidden(line[0] ?? 0)).map((line) => line.subarray(2));
+type Indexed = { readonly hidden: readonly Buffer[]; readonly links: readonly Buffer[] };
+
+/** Tracked files that git was told to take for unchanged, and what stands for commits of other repositories. */
+async function indexed(root: string, options: AskOptions): Promise<Indexed> {
+  const all = records(await ask(root, ['ls-files', '-v', '-s', '-z', '--full-name', '--', '.'], options));
+  const pathIn = (line: Buffer) => line.subarray(line.indexOf(TAB) + 1);
+  return {
+    hidden: all.filter((line) => isHidden(line[0] ?? 0)).map(pathIn),
+    links: all.filter((line) => line.subarray(2, 2 + LINK.length).equals(LINK_BYTES)).map(pathIn),
+  };
 }
+
+const TAB = 0x09;
+const LINK_BYTES = Buffer.from(LINK);
 
 /** A small letter stands before what is assumed unchanged, an S before what is left out of the work tree. */
 function isHidden(letter: number): boolean {

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { changesBetween, snapshotOf } from './changes.ts';
 import { rulesAtTop } from './changes-ignored.ts';
@@ -265,6 +266,19 @@ test('where temporary files lie in the folder, ours are none of its changes, how
   process.env.TMPDIR = dir;
   git(dir, 'update-index', '--skip-worktree', 'src/b.ts');
   expect(await changed(dir, () => put(dir, { 'src/a.ts': 'A', rules: 'r' }))).toEqual(['rules', 'src/a.ts']);
+});
+
+test('as many bytes, in the second in which git last looked, are found also a second later', async () => {
+  const [, dir] = repository('');
+  const before = await snapshotOf(dir);
+  await sleep(1_000 - (Date.now() % 1_000));
+  put(dir, { 'src/a.ts': 'aa' });
+  git(dir, 'update-index', '--refresh', '--skip-worktree', 'src/a.ts');
+  put(dir, { 'src/a.ts': 'zz' });
+  await sleep(1_000);
+  expect(changesBetween(before, await snapshotOf(dir, { since: before })).map(({ path }) => path)).toEqual([
+    'src/a.ts',
+  ]);
 });
 
 test('a repository that looks elsewhere cannot tell any more, and says so', async () => {

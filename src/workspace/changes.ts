@@ -26,6 +26,8 @@ export type Snapshot = {
   readonly ignores?: IgnoreRules;
   /** Of git, the folders that are repositories of their own and are not known to it, with a slash behind them. */
   readonly repositories?: readonly string[];
+  /** Of git, the folders for other repositories that are not checked out in them; every file in there is looked at. */
+  readonly vacant?: readonly string[];
   /** Of git, the files by which agent programs take orders and that it does not track, ignored or not; missing in older ones. */
   readonly orders?: Orders;
 };

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import type { BeforeState } from './before-state.ts';
 import { FileReader } from './changes-mark.ts';
 import { git, tryGit } from './worktree/git.ts';
+import { linksIn } from './worktree/vacant.ts';
 
 export type LeftFile = {
   /** Null where it is gone. */
@@ -40,6 +41,8 @@ async function restoringOf(dir: string, reader: FileReader, path: string, before
   const present = mark?.content?.replace(/^run-/, '') ?? null;
   const { digest = null, remark = null } = left[path] ?? {};
   if (remark !== null) return leave(remark);
+  if (digest?.startsWith('module:'))
+    return leave(`what was changed in a submodule is taken back there: git -C ${path} status`);
   if (mark === null || present !== digest) return leave('it was changed again since');
   if (!was || was.kind === 'unknown') return leave('nobody kept what it was before');
   if (was.kind === 'commit' && (await isInCommit(dir, was.commit, path))) {
@@ -55,18 +58,20 @@ export async function isInCommit(dir: string, commit: string, path: string): Pro
 }
 
 export async function restoreFiles(dir: string, plan: readonly Restoring[]): Promise<void> {
+  const links = (await linksIn(dir)).map((path) => join(dir, path));
   for (const { path, what, commit } of plan) {
     if (what === 'restore' && commit !== null) {
       await git(dir, ['--literal-pathspecs', 'restore', `--source=${commit}`, '--worktree', '--', path]);
     } else if (what === 'remove') {
       rmSync(join(dir, path), { force: true });
-      dropEmptyFolders(dir, dirname(join(dir, path)));
+      dropEmptyFolders([dir, ...links], dirname(join(dir, path)));
     }
   }
 }
 
-function dropEmptyFolders(dir: string, folder: string): void {
-  for (let at = folder; at !== dir && at.startsWith(dir); at = dirname(at)) {
+/** The folder itself stays, and so do those that stand for other repositories, which git has although they are empty. */
+function dropEmptyFolders(kept: readonly string[], folder: string): void {
+  for (let at = folder; !kept.includes(at) && at !== dirname(at); at = dirname(at)) {
     try {
       if (existsSync(at)) rmdirSync(at);
     } catch {

@@ -53,6 +53,8 @@ const open = async (dir: string) => json<readonly ApprovalView[]>(await baton(di
 const exec = (id: string, ...argv: string[]) => ['exec', '--json', '--approval', id, '--', ...argv];
 const lines = (dir: string, name: string) => (existsSync(join(dir, name)) ? read(dir, name).trim().split('\n') : []);
 
+const OTHER = `P-${'0'.repeat(32)}`;
+
 /** Calls that are not understood run nothing and use nothing up; those that name an approval are in the log. */
 async function misuse(dir: string, id: string): Promise<void> {
   const command = ['cp', 'a.txt', 'b c.txt'];
@@ -61,6 +63,7 @@ async function misuse(dir: string, id: string): Promise<void> {
     [['--approval', id], 'nothing'],
     [['--approval', id, '--as', 'root', '--', ...command], '"--as root"'],
     [['--approval', id, '--', ''], `"''"`],
+    [['--approval', OTHER, '--approval', id, '--', ...command], `"${OTHER} --approval"`],
     [['--target', 'prod', '--', ...command], null],
   ];
   for (const [args] of rows) {
@@ -69,7 +72,9 @@ async function misuse(dir: string, id: string): Promise<void> {
     expect([code, JSON.parse(stdout)]).toMatchObject([2, said]);
   }
   const facts = json<readonly JsonObject[]>(await baton(dir, ['log', '--json', '--after', '0']));
-  const refused = facts.filter(({ kind }) => kind === 'approval.refused');
+  const all = facts.filter(({ kind }) => kind === 'approval.refused');
+  const refused = all.filter((fact) => fact.id === id);
+  expect(all.filter((fact) => fact.id !== id)).toMatchObject([{ id: OTHER, code: 'UNKNOWN_APPROVAL' }]);
   const given = rows.flatMap(([, text]) => (text === null ? [] : [text]));
   const as = (text: string) => ({ id, code: 'APPROVAL_MISMATCH', differences: [{ part: 'line', given: text }] });
   expect(refused).toMatchObject(given.map(as));
@@ -204,6 +209,7 @@ test('killed while it runs, it is not run again until a person says so, and then
   expect(told.stderr).toContain('--again');
   expect(await codeOf(dir, ['approve', '--json', id])).toBe('OUTCOME_UNKNOWN');
   expect((await open(dir))[0]?.status).toBe('unknown');
+  expect((await baton(dir, ['status'])).stdout).toContain(`${id} began, and nobody knows how it ended`);
   expect(lines(dir, 'count')).toEqual(['x']);
   expect(await codeOf(dir, ['approve', '--json', '--again', id])).toBe('OK');
   expect((await baton(dir, args, { env: { NAP: '0' } })).code).toBe(0);

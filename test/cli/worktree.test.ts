@@ -163,6 +163,10 @@ test('a set-up step that fails lets the cast stand, says why, and is tried again
   put(dir, { 'ok.log': '' });
   const wrong = json<CastView>(await baton(dir, ['continue', '--json']));
   expect([wrong.status, wrong.reason]).toEqual(['paused', expect.stringContaining('the set-up step flase')]);
+  put(dir, { '.baton/config.json': '{' });
+  const unread = json<CastView>(await baton(dir, ['continue', '--json']));
+  expect([unread.status, unread.reason]).toEqual(['paused', expect.stringContaining('config.json:1:2')]);
+  expect(unread.reason).toMatch(/^the configuration cannot be read .*; mend it, then carry on$/);
   put(dir, config(first, ['true']));
   const again = json<CastView>(await baton(dir, ['continue', '--json']));
   expect([again.status, worktreesOf(dir).length]).toEqual(['completed', 1]);

@@ -7,13 +7,13 @@ import type { Workspace } from '../../workspace/locate.ts';
 import { acceptedTip } from '../../workspace/worktree/accepted.ts';
 import { filesBetween, fromWorkspace } from '../../workspace/worktree/diff.ts';
 import { tryGit } from '../../workspace/worktree/git.ts';
-import { leftBehindIn, saidOfLeftBehind } from '../../workspace/worktree/ignored.ts';
+import { allLeftBehind, type LeftBehind, leftBehindIn, saidOfLeftBehind } from '../../workspace/worktree/ignored.ts';
 import { putLeftoversAside, removeLane } from '../../workspace/worktree/lane.ts';
 import { removeWorktree } from '../../workspace/worktree/make.ts';
 import { branchIn, type Merged, mergeBranch } from '../../workspace/worktree/merge.ts';
 import { catchUp } from '../../workspace/worktree/move.ts';
 import { lanesOf, type Merge, type WorktreeRecord, writeRecord } from '../../workspace/worktree/record.ts';
-import { apartIn, saidOfApart } from '../../workspace/worktree/repositories.ts';
+import { apartOf } from '../../workspace/worktree/repositories.ts';
 import { saidOfMoved } from '../../workspace/worktree/restore-path.ts';
 import { positionOf, tipOf } from '../../workspace/worktree/tip.ts';
 import { commitAll, uncommittedOf } from '../../workspace/worktree/turns.ts';
@@ -107,20 +107,18 @@ async function merge(
   }
   const stays = await whyKept(stateDir, record);
   if (stays !== null) return allow(`${what}; ${stays}, then \`${again(call)} merge ${cast}\` clears it away`, details);
-  const behind = isThere ? await leftBehindIn(record) : null;
-  await clearLanes(stateDir, record);
+  const inOwn = isThere ? [await leftBehindIn(record)] : [];
+  const behind = allLeftBehind([...inOwn, ...(await clearLanes(stateDir, record))]);
   await removeWorktree(stateDir, kept, 'merged');
-  const ignored = behind?.count ? { ignored: behind.count } : {};
-  const without = `${behind?.count ? `; ${saidOfLeftBehind(behind)}` : ''}${saidOfMoved(record)}`;
+  const ignored = behind.count > 0 ? { ignored: behind.count } : {};
+  const without = `${behind.count > 0 ? `; ${saidOfLeftBehind(behind)}` : ''}${saidOfMoved(record)}`;
   return allow(`${what}; its worktree and branch are cleared away${without}`, { ...details, ...ignored });
 }
 
 /** What lies in the worktree alone after everything was merged, and what to do about it. */
 async function whyKept(stateDir: string, record: WorktreeRecord): Promise<string | null> {
-  for (const each of [record, ...lanesOf(stateDir, record.cast)]) {
-    const apart = each.state === 'ready' ? await apartIn(each) : [];
-    if (apart.length > 0) return saidOfApart(each, apart);
-  }
+  const apart = await apartOf(stateDir, record);
+  if (apart !== null) return apart;
   const files = existsSync(record.folder) ? await uncommittedOf(record) : 0;
   if (files === 0) return null;
   const what = `${counted(files, 'file')} that git could not take over (\`git -C ${record.folder} status\`)`;
@@ -155,9 +153,11 @@ async function countBetween(top: string, upTo: string, branch: string): Promise<
 }
 
 /** What an item left that never became part of the branch is kept under a name of its own. */
-async function clearLanes(stateDir: string, own: WorktreeRecord): Promise<void> {
+async function clearLanes(stateDir: string, own: WorktreeRecord): Promise<readonly LeftBehind[]> {
+  const behind: LeftBehind[] = [];
   for (const lane of lanesOf(stateDir, own.cast)) {
     if (lane.state === 'ready') await putLeftoversAside(stateDir, lane, await tipOf(own), 0);
-    await removeLane(stateDir, lane);
+    behind.push(await removeLane(stateDir, lane));
   }
+  return behind;
 }

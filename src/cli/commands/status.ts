@@ -15,7 +15,8 @@ export async function run(call: Call): Promise<number> {
   if (flag(call.values, 'metrics')) return (await import('../metrics.ts')).showMetrics(call);
   const workspace = workspaceOf(call);
   if (!hasLog(workspace)) {
-    if (call.json) outJson({ workspace: workspace.dir, head: 0, hold: null, trust: 'off', open: [], ended: [] });
+    if (call.json)
+      outJson({ workspace: workspace.dir, head: 0, hold: null, trust: 'off', open: [], ended: [], cutOff: [] });
     else out(`${workspace.dir}: no cast was run here yet. Start one with: ${again(call)} cast "…"`);
     return EXIT.ok;
   }
@@ -39,6 +40,9 @@ export async function run(call: Call): Promise<number> {
           return { ...cast, driver, usage, since: since === undefined ? null : new Date(since).toISOString(), holds };
         }),
     );
+    // What a cast that still stands began is among what it waits for.
+    const isOpen = (id: string | undefined) => open.some(({ cast }) => cast === id);
+    const cutOff = (await door.cutOff()).filter(({ from }) => !isOpen(from?.cast));
     return {
       workspace: workspace.dir,
       head: (await door.head()).seq,
@@ -46,6 +50,7 @@ export async function run(call: Call): Promise<number> {
       trust: trust.registry === null ? 'off' : 'on',
       open,
       ended: casts.filter((cast) => isOver(cast.status)).slice(-ENDED_SHOWN),
+      cutOff: cutOff.map(({ id, from }) => ({ approval: id, cast: from?.cast ?? null })),
     };
   });
   if (call.json) outJson(status);
@@ -68,9 +73,11 @@ type Status = {
     holds: readonly string[];
   }[];
   ended: readonly { cast: string; status: string; code: string | null; request: string }[];
+  /** Approvals of casts that are over, or of none, of which something began; nobody knows how it ended. */
+  cutOff: readonly { approval: string; cast: string | null }[];
 };
 
-function lines({ workspace, hold, trust, open, ended }: Status, baton: string): string[] {
+function lines({ workspace, hold, trust, open, ended, cutOff }: Status, baton: string): string[] {
   return [
     `${workspace}  (trust: ${trust})`,
     ...(hold ? [`  HELD by ${hold.by}: ${oneLine(hold.reason)}; nothing new starts until \`${baton} unhold\``] : []),
@@ -82,6 +89,7 @@ function lines({ workspace, hold, trust, open, ended }: Status, baton: string): 
     ...ended.map(
       ({ cast, status, code, request }) => `  ${cast}  ${status}${code ? ` (${code})` : ''}  ${oneLine(request, 60)}`,
     ),
+    ...cutOff.map(({ approval }) => `  ${approval} began, and nobody knows how it ended: ${baton} approvals`),
   ];
 }
 

@@ -4,6 +4,7 @@ import { type Denied, deny } from '../../kernel/verdict.ts';
 import { type Hooked, quoted, withHooks, withoutHooks } from './hook-groups.ts';
 import type { Host, How } from './host.ts';
 import { changeJson } from './json-file.ts';
+import { tomlKeys } from './toml-keys.ts';
 
 const FILE = '.codex/config.toml';
 const HOOKS = '.codex/hooks.json';
@@ -42,15 +43,33 @@ function withOurHooks(text: string | null, how: How): string | Denied {
 }
 
 function withServer(file: string, text: string | null, { program, dir }: How): string | Denied {
-  if (/^\s*\[\s*mcp_servers\s*\.\s*"?baton"?\s*[\].]/m.test(text ?? '')) {
-    return deny('NOT_ALLOWED_NOW', `${file} has a server baton of somebody else; rename or remove it first`, { file });
-  }
   // A JSON string is a string of TOML too.
-  const args = ['-C', dir, 'mcp'].map((arg) => JSON.stringify(arg)).join(', ');
-  const table = `[mcp_servers.baton]\ncommand = ${JSON.stringify(program)}\nargs = [${args}]\n`;
+  const command = `command = ${JSON.stringify(program)}`;
+  const args = `args = [${['-C', dir, 'mcp'].map((arg) => JSON.stringify(arg)).join(', ')}]`;
   const before = text ?? '';
+  const denied = roomFor(file, before, `baton = { ${command}, ${args} }`);
+  if (denied) return denied;
+  const table = `[mcp_servers.baton]\n${command}\n${args}\n`;
   return `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${BEGIN}\n${table}${END}\n`;
 }
+
+/** Why a table cannot be added below those that are there: Codex reads nothing of a file that has one twice. */
+function roomFor(file: string, text: string, byHand: string): Denied | null {
+  const keys = tomlKeys(text);
+  if (!keys.ok)
+    return deny('INVALID_CONFIG', `${file} is no TOML that can be added to (${keys.why}); mend it first`, { file });
+  const servers = keys.root.children.get('mcp_servers');
+  if (servers?.children.has('baton')) {
+    return deny('NOT_ALLOWED_NOW', `${file} has a server baton of somebody else; rename or remove it first`, { file });
+  }
+  if (!servers || ['table', 'implied', 'dotted'].includes(servers.kind)) return null;
+  const reason = `mcp_servers in ${file} is written as ${AS[servers.kind] ?? 'a value'}, below which no table can be added`;
+  return deny('NOT_ALLOWED_NOW', `${reason}; write it as tables ([mcp_servers.NAME]), or add by hand: ${byHand}`, {
+    file,
+  });
+}
+
+const AS: Readonly<Record<string, string>> = { inline: 'a table between braces', 'array of tables': 'an array' };
 
 function withoutServer(file: string, text: string): string | null | Denied {
   const from = text.indexOf(BEGIN);

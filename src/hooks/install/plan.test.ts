@@ -51,6 +51,14 @@ test.each<[string, string, Files]>([
   ['claude', 'settings that are empty', { [SETTINGS]: '', '.mcp.json': '{}' }],
   ['codex', 'nothing', {}],
   ['codex', 'settings without an end of line', { '.codex/config.toml': 'model = "x"' }],
+  [
+    'codex',
+    'other servers, and a text that only looks like ours',
+    {
+      '.codex/config.toml':
+        'mcp_servers.a.command = "z"\nb = """\n[mcp_servers.baton]\n"""\n[mcp_servers.c]\n# baton = 1\n',
+    },
+  ],
   ['codex', 'hooks of its own', { '.codex/hooks.json': odd }],
   ['pi', 'nothing', {}],
 ])('%s with %s becomes exactly what it was', (name, _, before) => {
@@ -138,6 +146,20 @@ test.each<[string, Files, string]>([
   ['claude', { '.mcp.json': '{"mcpServers":{"baton":{"command":"other"}}}' }, 'NOT_ALLOWED_NOW'],
   ['claude', { '.mcp.json': '{"mcpServers":[]}' }, 'INVALID_CONFIG'],
   ['codex', { '.codex/config.toml': '[mcp_servers.baton]\ncommand = "x"\n' }, 'NOT_ALLOWED_NOW'],
+  ...[
+    '[mcp_servers]\nbaton = { command = "z" }',
+    'mcp_servers.baton.command = "z"',
+    'mcp_servers = { baton = { command = "z" } }',
+    '[mcp_servers]\nbaton.command = "z"',
+    '[ mcp_servers . \'baton\' ]\ncommand = "z"',
+    '["mcp_servers"."bat\\u006fn".env]\nA = "z"',
+    '[[mcp_servers.baton]]\ncommand = "z"',
+    'mcp_servers = { other = { command = "z" } }',
+    '[[mcp_servers]]\nother = { command = "z" }',
+    'mcp_servers = 1',
+  ].map((toml): [string, Files, string] => ['codex', { '.codex/config.toml': toml }, 'NOT_ALLOWED_NOW']),
+  ['codex', { '.codex/config.toml': 'a = = 3' }, 'INVALID_CONFIG'],
+  ['codex', { '.codex/config.toml': '[a]\n[a]' }, 'INVALID_CONFIG'],
   [
     'codex',
     {
@@ -149,6 +171,15 @@ test.each<[string, Files, string]>([
   ['pi', { '.pi/extensions/baton.ts': 'export default 1;' }, 'NOT_ALLOWED_NOW'],
 ])('%s with %j is left alone: %s', (name, files, code) => {
   expect(planInstall(hostNamed(name), (file) => files[file] ?? null, {}, how)).toMatchObject({ allow: false, code });
+});
+
+test('where servers are written so that no table can be added, it is said what to add by hand', () => {
+  const read = (file: string) => (file.endsWith('.toml') ? 'mcp_servers = { other = { command = "z" } }' : null);
+  expect(planInstall(hostNamed('codex'), read, {}, how)).toMatchObject({
+    reason: expect.stringContaining(
+      'add by hand: baton = { command = "/opt/my baton/bin/baton", args = ["-C", "/w", "mcp"] }',
+    ),
+  });
 });
 
 test('whatever the settings are, taking Baton out again leaves them as they were', () => {

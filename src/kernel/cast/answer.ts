@@ -146,7 +146,7 @@ export function giveUp(pen: Pen, cast: Cast, turn: Turn, refusal: Denied, result
   if (task) blockPlanned(pen, task, ownerOf(cast, turn.socket), code, reason, evidence);
   if (turn.lane !== null) fillLanes(pen, cast, turn.lane);
   else {
-    const why = continued(cast, `${turn.socket} is blocked: ${reason}`);
+    const why = continued(cast, `${turn.socket} is blocked: ${reason}`, code);
     pen.write({ kind: 'cast.waiting', cast: cast.id, code, reason: why });
   }
   return refusal;

@@ -5,6 +5,8 @@ import { envelope, RUN, result, TEAM, type Wish } from '../../../test/team.ts';
 import type { JsonObject } from '../json.ts';
 import { taskOf } from '../ledger/state.ts';
 import { heldLocks } from '../ledger/wire.ts';
+import type { Cast } from '../state.ts';
+import { continued } from './lanes.ts';
 import { watchOf } from './packet.ts';
 
 const inFlight = ({ cast }: ReturnType<typeof play>) =>
@@ -96,6 +98,14 @@ test('a blocked report blocks its task, the others go on, and then the cast wait
   cast.run();
   expect(cast.cast.status).toBe('completed');
   expect(replayed(cast.entries)).toEqual(cast.state);
+});
+
+test.each<[string, Partial<Cast>, string, string]>([
+  ['in the directory itself', {}, 'SCOPE_VIOLATION', 'Put it right, then go on with: baton continue c'],
+  ['what lies outside', { root: 'c' }, 'MISSING_REQUIRED_INPUT', 'Put it right, then go on with: baton continue c'],
+  ['what an agent left in its worktree', { root: 'c' }, 'SCOPE_VIOLATION', 'what lies in its worktree is put aside'],
+])('a person is told to put right only what a person can: %s', (_what, more, code, said) => {
+  expect(continued({ id: 'c', ...more } as Cast, 'it is wrong.', code)).toContain(said);
 });
 
 test('a claim that names another task, or misses a criterion, goes back for repair, and then blocks its task alone', () => {

@@ -115,7 +115,7 @@ function stall(pen: Pen, cast: Cast, loop: Loop): void {
   const why = blocked
     ? `${blocked.id} (${blocked.title}) is blocked: ${blocked.reason}`
     : `${String(refusal?.reason).replace(/\.$/, '')}${dead}`;
-  pen.write({ kind: 'cast.waiting', cast: cast.id, code, reason: continued(cast, why) });
+  pen.write({ kind: 'cast.waiting', cast: cast.id, code, reason: continued(cast, why, code) });
 }
 
 function hold(pen: Pen, cast: Cast, loop: Loop, refusal: Denied): void {
@@ -130,6 +130,11 @@ export function leavingOut({ id }: Cast, task: string): string {
 }
 
 /** What a person reads who has to put something right. */
-export function continued({ id }: Cast, why: string): string {
-  return `${why.replace(/\.$/, '')}. Put it right, then go on with: baton continue ${id}`;
+export function continued({ id, root }: Cast, why: string, code: string): string {
+  // In a worktree an attempt begins from what was accepted, so nobody can mend for it what the last one left there.
+  const isForAgent = code === 'SCOPE_VIOLATION' && root !== undefined;
+  const fix = isForAgent
+    ? 'That is for its agent: it begins over, and what lies in its worktree is put aside. Change what it is told if need be, then go on with'
+    : 'Put it right, then go on with';
+  return `${why.replace(/\.$/, '')}. ${fix}: baton continue ${id}`;
 }

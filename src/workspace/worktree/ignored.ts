@@ -10,6 +10,7 @@ export type LeftBehind = {
   readonly places: readonly string[];
 };
 
+export const NOTHING_LEFT: LeftBehind = { count: 0, places: [] };
 const LIST = ['ls-files', '-o', '-i', '--exclude-standard', '-z'];
 const PLACES_MAX = 3;
 
@@ -20,16 +21,21 @@ export async function ignoredIn(folder: string): Promise<readonly string[]> {
 
 /** The ignored files that somebody made after the worktree was set up; none where git does not know the folder any more. */
 export async function leftBehindIn({ folder, ignored = [] }: WorktreeRecord): Promise<LeftBehind> {
-  if (!existsSync(folder)) return { count: 0, places: [] };
+  if (!existsSync(folder)) return NOTHING_LEFT;
   const known = new Set(ignored);
   const listed = (await ignoredIn(folder).catch(() => [])).filter((path) => !known.has(path));
   // Git names a folder that holds nothing else beside what it holds.
   const places = listed.filter((path, at) => !listed[at + 1]?.startsWith(path));
-  if (places.length === 0) return { count: 0, places };
+  if (places.length === 0) return NOTHING_LEFT;
   const files = records((await tryGit(folder, [...LIST, '--', '.'])).out);
   const [plain, folders] = [new Set(places), places.filter((path) => path.endsWith('/'))];
   const count = files.filter((path) => plain.has(path) || folders.some((each) => path.startsWith(each))).length;
   return { count, places };
+}
+
+/** Of several worktrees that go together. */
+export function allLeftBehind(each: readonly LeftBehind[]): LeftBehind {
+  return { count: each.reduce((sum, { count }) => sum + count, 0), places: each.flatMap(({ places }) => places) };
 }
 
 /** In words, for whoever clears the worktree away; empty where there are none. */

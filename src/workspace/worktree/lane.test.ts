@@ -386,7 +386,9 @@ test.each<[string, readonly string[], readonly string[]]>([
 });
 
 test('taken away, nothing of it is left, and the cast’s own stays', async () => {
-  await removeLane(stateDir(), lane(1));
+  put(lane(1).cwd, { 'set.log': 's', 'a/q.log': 'q' });
+  // What an agent made and git ignores goes with it, which whoever takes it away can tell.
+  expect(await removeLane(stateDir(), lane(1))).toEqual({ count: 1, places: ['a/q.log'] });
   expect(lanesOf(stateDir(), 'c1').map(({ lane }) => lane.place)).toEqual([2]);
   expect([existsSync(lane(1).folder), git(dir, 'branch', '--list', 'baton/c1.lane-1')]).toEqual([false, '']);
   expect([existsSync(own.folder), git(dir, 'branch', '--list', 'baton/c1') !== '']).toEqual([true, true]);

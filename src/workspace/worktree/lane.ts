@@ -4,12 +4,13 @@ import type { Watch } from '../../kernel/cast/packet.ts';
 import { acceptedPart } from './accepted.ts';
 import { alsoMoved, type PutAside, putAside } from './aside.ts';
 import { commitOf, dropStaleLock, git, tryGit } from './git.ts';
+import { type LeftBehind, leftBehindIn, NOTHING_LEFT } from './ignored.ts';
 import { clearAway } from './make.ts';
 import { isIn } from './merge.ts';
 import { catchUp } from './move.ts';
 import { dropRecord, type LaneRecord, type WorktreeRecord, writeRecord } from './record.ts';
 import { refuseApart } from './repositories.ts';
-import { cleanPath } from './restore-path.ts';
+import { cleanPath, cleanVacant } from './restore-path.ts';
 import { branchTip, tipOf } from './tip.ts';
 import { type Begun, beginTurn, dropStrays, keepTurn, uncommittedOf } from './turns.ts';
 
@@ -33,7 +34,7 @@ export async function beginInLane(
   const left = await putLeftoversAside(stateDir, record, tip, watch.turn);
   await git(record.folder, ['symbolic-ref', 'HEAD', `refs/heads/${record.branch}`]);
   await git(record.folder, ['reset', '-q', '--hard', tip]);
-  const moved = await cleanPath(record, record.folder);
+  const moved = [...(await cleanPath(record, record.folder)), ...(await cleanVacant(record))];
   const note = { ...record.lane, task: watch.task, kept: null, conflicts: [] };
   const fresh = writeRecord(stateDir, { ...record, base: tip, accepted: tip, starts: {}, open: {}, lane: note });
   const begun = await beginTurn(stateDir, fresh, alone(watch));
@@ -81,9 +82,14 @@ export async function putLeftoversAside(
   return putAside(stateDir, lane, turn, start, `What ${lane.lane.task ?? 'an item'} left in ${lane.branch}`, more);
 }
 
-/** Takes the worktree, its branch and its record away, whatever they hold, except repositories with work of their own. */
-export async function removeLane(stateDir: string, lane: LaneRecord): Promise<void> {
+/**
+ * Takes the worktree, its branch and its record away, whatever they hold, except repositories with work of their own. Answers
+ * which ignored files went with it.
+ */
+export async function removeLane(stateDir: string, lane: LaneRecord): Promise<LeftBehind> {
   if (lane.state !== 'making') await refuseApart(lane);
+  const behind = lane.state === 'making' ? NOTHING_LEFT : await leftBehindIn(lane);
   await clearAway(lane);
   dropRecord(stateDir, lane);
+  return behind;
 }

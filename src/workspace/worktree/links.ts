@@ -3,7 +3,8 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { git, records, tryGit } from './git.ts';
-import { isPushed, LINK, linkIn, statusOf } from './repositories.ts';
+import { isPushed, linkIn, statusOf } from './repositories.ts';
+import { LINK } from './vacant.ts';
 
 type Env = Readonly<Record<string, string>>;
 
@@ -26,6 +27,12 @@ export async function faultOfLink(folder: string, path: string, since: string): 
 
 export function saidOfRepository(path: string): string {
   return `${path} is a git repository of its own, so its files are no part of the branch; remove ${path}/.git, and they are`;
+}
+
+/** `files` are what lies in it all the same, at least one. */
+export function saidOfVacant(path: string, [first, ...others]: readonly string[]): string {
+  const which = `${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
+  return `${path} is a submodule that is not checked out here, so git cannot keep files in it (${which}); put them elsewhere. Where it is to be worked on, a person lets worktree.setup check it out`;
 }
 
 /** Takes commits that nobody else would find out of an index again. Answers what is wrong with them. */

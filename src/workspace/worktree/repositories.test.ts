@@ -1,6 +1,15 @@
 // What git cannot keep on the branch of a cast, or was told not to look at: it is refused or kept, and never lost.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -176,6 +185,107 @@ test.each<[string, (lib: string) => void, Record<string, unknown>]>([
   if (!isPushed) await expect(removeWorktree(made.stateDir, turn.record, 'merged')).rejects.toThrow('lib has 1');
   else expect((await removeWorktree(made.stateDir, turn.record, 'merged')).state).toBe('merged');
   expect(existsSync(record.folder)).toBe(!isPushed);
+});
+
+const NOT_OUT = expect.stringContaining('lib is a submodule that is not checked out here');
+
+test.each<[string, (at: string) => void, Record<string, unknown>, string[]]>([
+  ['nothing', () => undefined, {}, []],
+  ['a folder without a file', (at) => mkdirSync(join(at, 'lib/inc')), {}, []],
+  [
+    'files',
+    (at) => put(at, { 'lib/new.h': 'n', 'lib/.claude/settings.json': '{}' }),
+    { 'lib/.claude/settings.json': NOT_OUT, 'lib/new.h': NOT_OUT },
+    ['lib/.claude/settings.json', 'lib/new.h'],
+  ],
+  [
+    'files that the worktree ignores elsewhere',
+    (at) => put(at, { 'lib/x.log': 'n' }),
+    { 'lib/x.log': NOT_OUT },
+    ['lib/x.log'],
+  ],
+  [
+    'a file beside a repository that hides it and has no commit',
+    (at) => [git(at, 'init', '-q', 'lib'), put(at, { 'lib/.git/info/exclude': '*\n', 'lib/new.h': 'n' })],
+    { 'lib/new.h': NOT_OUT },
+    ['lib/new.h'],
+  ],
+])('in the place of a submodule that is not checked out: %s', async (_what, work, unkept, changes) => {
+  const made = workspace(true);
+  const turn = await seen(made, await make(made), (at) => [put(at, { 'top.txt': 't' }), work(at)]);
+  expect(turn).toMatchObject({ unkept, changes: [...changes, 'top.txt'] });
+  expect(Object.keys(turn.unkept)).toEqual(Object.keys(unkept));
+  // Even where it was accepted, the rest is committed and the submodule stays one.
+  const before = git(made.dir, 'rev-parse', 'main:lib');
+  for (const beside of [null, ['.']]) {
+    await keepTurn(made.stateDir, { ...turn.record, open: { 1: ['.'] } }, watch(1, { beside }), turn.changes);
+    expect(filesOf(made)).toEqual(['.gitignore', '.gitmodules', 'lib', 'one.txt', 'top.txt']);
+    expect(git(made.dir, 'rev-parse', 'baton/c1:lib')).toBe(before);
+  }
+  const cleared = removeWorktree(made.stateDir, turn.record, 'merged');
+  if (changes.length === 0) expect((await cleared).state).toBe('merged');
+  else await expect(cleared).rejects.toThrow(/work that is nowhere else: lib has [12] files? without its repository/);
+  expect(existsSync(turn.record.folder)).toBe(changes.length > 0);
+});
+
+test('a submodule that stands at no commit keeps the worktree for its other branches', async () => {
+  const made = workspace(true);
+  const record = await make(made, { rules: CHECKED_OUT });
+  const lib = join(record.cwd, 'lib');
+  put(lib, { 'new.txt': 'n' });
+  commit(lib);
+  git(lib, 'branch', 'kept');
+  git(lib, 'checkout', '-q', '--orphan', 'none');
+  git(lib, 'rm', '-rqf', '.');
+  expect(await apartIn(record)).toEqual([{ path: 'lib', what: '1 commit' }]);
+});
+
+test('in the place of a submodule inside of one that is checked out likewise', async () => {
+  const made = workspace(true);
+  git(made.lib, ...FILE_URLS, 'submodule', '--quiet', 'add', made.lib, 'deep');
+  const moved = commit(made.lib);
+  git(join(made.dir, 'lib'), ...FILE_URLS, 'pull', '-q', 'origin', 'HEAD');
+  expect(git(join(made.dir, 'lib'), 'rev-parse', 'HEAD')).toBe(moved);
+  commit(made.dir);
+  const record = await make(made, { rules: CHECKED_OUT });
+  expect(await apartIn(record)).toEqual([]);
+  const turn = await seen(made, record, (at) => put(at, { 'lib/deep/new.h': 'n' }));
+  expect(turn.unkept).toEqual({ 'lib/deep/new.h': expect.stringContaining('lib/deep is a submodule') });
+  expect((await apartIn(record)).map(({ path }) => path)).toEqual(['lib/deep']);
+});
+
+test('what the set-up left in the place of a submodule is nobody’s work, and stays when a turn begins over', async () => {
+  const made = workspace(true);
+  const setup = [['cp', join(made.lib, 'one.txt'), 'lib/one.txt']];
+  const record = await make(made, { rules: { ...RULES, setup } });
+  const turn = await seen(made, record, () => undefined);
+  expect([turn.unkept, await apartIn(record)]).toEqual([{}, []]);
+  expect((await beginTurn(made.stateDir, turn.record, watch(1, { begins: 'over' }))).aside).toBe(null);
+  expect(existsSync(join(record.cwd, 'lib/one.txt'))).toBe(true);
+});
+
+test.each<[string, Partial<Watch>, string[]]>([
+  ['alone', {}, ['inc', 'new.h']],
+  ['beside others, of its own paths', { beside: ['lib/new.h', 'src'] }, ['new.h']],
+])('a turn that begins over finds no file there, and they are kept: %s', async (_what, more, gone) => {
+  const made = workspace(true);
+  const { record } = await seen(made, await make(made), (at) => put(at, { 'lib/new.h': 'n', 'lib/inc/x.h': 'x' }));
+  const { aside } = await beginTurn(made.stateDir, record, watch(1, { begins: 'over', ...more }));
+  const all = ['inc', 'new.h'];
+  expect(readdirSync(join(record.cwd, 'lib'))).toEqual(all.filter((name) => !gone.includes(name)));
+  const apart = join(`${record.folder}.apart`, gone.length === 2 ? 'lib' : '');
+  expect([readdirSync(apart), aside?.ref]).toEqual([gone, expect.stringContaining('.apart')]);
+});
+
+test('beside others what lies there outside of every scope is moved away too', async () => {
+  const made = workspace(true);
+  const { record } = await beginTurn(made.stateDir, await make(made), watch(1, { beside: ['lib/inc'] }));
+  put(record.cwd, { 'lib/new.h': 'n', 'lib/inc/x.h': 'x' });
+  const aside = await dropStrays(made.stateDir, record, watch(1, { beside: ['lib/inc'] }));
+  expect([aside?.ref, readdirSync(join(record.cwd, 'lib'))]).toEqual([
+    join(`${record.folder}.apart`, 'new.h'),
+    ['inc'],
+  ]);
 });
 
 test('what can be committed is, beside what cannot, and what cannot is told and stays', async () => {

@@ -1,12 +1,14 @@
 // Repositories that lie inside of a worktree: submodules, and those that somebody made there. The branch of the worktree holds
-// at most the name of a commit of theirs, so what is in them and nowhere else would be gone with the worktree.
+// at most the name of a commit of theirs, so what is in them and nowhere else would be gone with the worktree; and so would
+// what lies in the place of one that is not checked out.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { git, records, tryGit, WorktreeError } from './git.ts';
-import type { WorktreeRecord } from './record.ts';
+import { lanesOf, type WorktreeRecord } from './record.ts';
+import { filledIn, LINK, linksIn, standOfVacant } from './vacant.ts';
 
-/** Work in a repository inside of a worktree that is nowhere else, in words. */
+/** Work in, or in the place of, a repository inside of a worktree that is nowhere else, in words. */
 export type Apart = { readonly path: string; readonly what: string };
 
 /** By path, what the repositories were like when the worktree was set up. */
@@ -18,15 +20,24 @@ export async function strangersIn(folder: string, path = '.'): Promise<readonly 
   return foldersIn(await git(folder, listed));
 }
 
-/** What is in repositories of the worktree alone, wherever they lie in it. */
+/** What is in repositories of the worktree alone, or in the place of one, wherever they lie in it. */
 export async function apartIn({ folder, base, stands = {} }: WorktreeRecord): Promise<readonly Apart[]> {
   if (!existsSync(folder)) return [];
   const found: Apart[] = [];
+  const told = new Set<string>();
   for (const path of await repositoriesIn(folder)) {
     const at = join(folder, path);
-    if (Object.hasOwn(stands, path) && stands[path] === (await standOf(at))) continue;
-    const what = await workIn(at, await linkIn(folder, base, path));
+    const isAsSetUp = Object.hasOwn(stands, path) && stands[path] === (await standOf(at));
+    const what = isAsSetUp ? null : await workIn(at, await linkIn(folder, base, path));
     if (what !== null) found.push({ path, what });
+    if (isAsSetUp || what !== null) told.add(path);
+  }
+  // One without a commit may be a repository that hides what lies beside it.
+  for (const vacant of await filledIn(folder)) {
+    if (told.has(vacant.path) || stands[vacant.path] === standOfVacant(folder, vacant)) continue;
+    const count = vacant.files.length;
+    const what = `${count} file${count === 1 ? '' : 's'} without its repository being checked out`;
+    found.push({ path: vacant.path, what });
   }
   return found;
 }
@@ -35,6 +46,7 @@ export async function apartIn({ folder, base, stands = {} }: WorktreeRecord): Pr
 export async function standsIn(folder: string): Promise<Stands> {
   const found: Record<string, string> = {};
   for (const path of await repositoriesIn(folder)) found[path] = await standOf(join(folder, path));
+  for (const vacant of await filledIn(folder)) found[vacant.path] ??= standOfVacant(folder, vacant);
   return found;
 }
 
@@ -45,22 +57,25 @@ export async function refuseApart(record: WorktreeRecord): Promise<void> {
   throw new WorktreeError(saidOfApart(record, apart), 'NOT_ALLOWED_NOW');
 }
 
+/** Why the worktrees of a cast cannot be cleared away, in words; null where they can. */
+export async function apartOf(stateDir: string, record: WorktreeRecord): Promise<string | null> {
+  for (const each of [record, ...lanesOf(stateDir, record.cast)]) {
+    const apart = each.state === 'ready' ? await apartIn(each) : [];
+    if (apart.length > 0) return saidOfApart(each, apart);
+  }
+  return null;
+}
+
 export function saidOfApart({ folder }: WorktreeRecord, apart: readonly Apart[]): string {
   const each = apart.map(({ path, what }) => `${path} has ${what}`).join(', ');
-  return `the worktree ${folder} stays, for it holds repositories with work that is nowhere else: ${each}; push it, or move or remove them by hand`;
+  return `the worktree ${folder} stays, for it holds work that is nowhere else: ${each}; push it, or move or remove it by hand`;
 }
 
 async function repositoriesIn(folder: string): Promise<readonly string[]> {
   const all = await tryGit(folder, ['ls-files', '-o', '-z', '--', '.']);
-  const staged = await tryGit(folder, ['ls-files', '-s', '-z', '--', '.']);
-  const links = records(staged.out).flatMap((line) =>
-    line.startsWith(LINK) ? [line.slice(line.indexOf('\t') + 1)] : [],
-  );
-  return [...foldersIn(all.out), ...links].filter((path) => existsSync(join(folder, path, '.git')));
+  const paths = [...foldersIn(all.out), ...(await linksIn(folder))];
+  return paths.filter((path) => existsSync(join(folder, path, '.git')));
 }
-
-/** How git marks what stands for a commit of another repository. */
-export const LINK = '160000';
 
 /** Git names files only, and walks into every folder except those that are repositories. */
 function foldersIn(listed: string): readonly string[] {

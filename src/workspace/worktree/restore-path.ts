@@ -1,21 +1,24 @@
 // Brings a path of a worktree back to what a commit has there, which may be nothing. Git leaves repositories that lie there
-// alone; they are moved away beside the worktree, because nobody else has what is in them.
+// alone, and so it does what lies in the place of one that is not checked out; both are moved away beside the worktree, because
+// nobody else has what is in them.
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { git, tryGit } from './git.ts';
 import type { WorktreeRecord } from './record.ts';
 import { strangersIn } from './repositories.ts';
+import { filledIn, standOfVacant } from './vacant.ts';
 
-type Place = Pick<WorktreeRecord, 'folder'>;
+type Place = Pick<WorktreeRecord, 'folder' | 'stands'>;
 
-/** `cwd` is the folder from which the path is named. Answers the folders in which repositories are now. */
+/** `cwd` is the folder from which the path is named. Answers where what was moved away is now. */
 export async function restorePath(
   place: Place,
   cwd: string,
   path: string,
   commit = 'HEAD',
 ): Promise<readonly string[]> {
-  const isThere = path === '.' || (await tryGit(cwd, ['cat-file', '-e', `${commit}:./${path}`])).code === 0;
+  const isThere =
+    path === '.' || (await tryGit(cwd, ['--literal-pathspecs', 'ls-tree', '-z', commit, '--', path])).out !== '';
   if (isThere) {
     await git(cwd, ['--literal-pathspecs', 'restore', `--source=${commit}`, '--staged', '--worktree', '--', path]);
   } else await git(cwd, ['--literal-pathspecs', 'rm', '-rq', '--cached', '--ignore-unmatch', '--', path]);
@@ -25,19 +28,40 @@ export async function restorePath(
 /** Takes away what git does not know below a path, and does not ignore. */
 export async function cleanPath(place: Place, cwd: string, path = '.'): Promise<readonly string[]> {
   await git(cwd, ['--literal-pathspecs', 'clean', '-qfd', '--', path]);
+  const strangers = await strangersIn(cwd, path);
+  return strangers.map((repository) => moveAway(place, join(cwd, repository)));
+}
+
+/**
+ * Moves away what lies in the place of repositories that are not checked out, except what the set-up left there. `isMeant` tells
+ * of a path from the top of the worktree whether it is to go.
+ */
+export async function cleanVacant(
+  place: Place,
+  isMeant: (path: string) => boolean = () => true,
+): Promise<readonly string[]> {
+  const { folder, stands = {} } = place;
   const moved: string[] = [];
-  for (const repository of await strangersIn(cwd, path)) {
-    const to = freePlace(place, repository);
-    renameSync(join(cwd, repository), to);
-    moved.push(to);
+  for (const vacant of await filledIn(folder)) {
+    if (stands[vacant.path] === standOfVacant(folder, vacant)) continue;
+    const files = vacant.files.filter(isMeant);
+    const isWhole = files.length === vacant.files.length;
+    for (const path of isWhole ? [vacant.path] : files) moved.push(moveAway(place, join(folder, path)));
+    if (isWhole) mkdirSync(join(folder, vacant.path));
   }
   return moved;
 }
 
-/** Where repositories of a worktree were moved that were in the way, in words; empty where none were. */
+function moveAway(place: Place, from: string): string {
+  const to = freePlace(place, from);
+  renameSync(from, to);
+  return to;
+}
+
+/** Where repositories of a worktree, and files in the place of one, were moved that were in the way, in words; empty where none were. */
 export function saidOfMoved({ folder }: Place): string {
   const apart = apartFolder(folder);
-  return existsSync(apart) ? `; repositories that were in the way of a turn are kept in ${apart}` : '';
+  return existsSync(apart) ? `; what was in the way of a turn and git could not keep is in ${apart}` : '';
 }
 
 function apartFolder(folder: string): string {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { git, lastLines, records, tryGit, WorktreeError } from './git.ts';
 import { dropLostLinks, saidOfRepository } from './links.ts';
 import type { WorktreeRecord } from './record.ts';
+import { linksIn } from './vacant.ts';
 
 type Env = Readonly<Record<string, string>>;
 type Place = Pick<WorktreeRecord, 'folder' | 'cwd'>;
@@ -53,7 +54,7 @@ export async function withoutIgnored(cwd: string, paths: readonly string[], env:
 
 /** Which of the paths git leaves out, and the file that says so. */
 async function ignoredOf(cwd: string, paths: readonly string[], env: Env) {
-  const input = keepable(paths).join('\0');
+  const input = (await keepable(cwd, paths)).join('\0');
   if (input === '') return [];
   const { out } = await tryGit(cwd, ['check-ignore', '-z', '-v', '--stdin'], { env, input });
   const fields = out.split('\0');
@@ -65,9 +66,11 @@ async function ignoredOf(cwd: string, paths: readonly string[], env: Env) {
   return found;
 }
 
-/** Files of git itself are told of as changes too, and are in no commit. */
-export function keepable(paths: readonly string[]): readonly string[] {
-  return paths.filter((path) => !path.startsWith('.git/'));
+/** Files of git itself, and those in the place of another repository, are told of as changes too, and are in no commit. */
+export async function keepable(cwd: string, paths: readonly string[]): Promise<readonly string[]> {
+  if (paths.length === 0) return paths;
+  const folders = ['.git', ...(await linksIn(cwd))].map((path) => `${path}/`);
+  return paths.filter((path) => !folders.some((folder) => path.startsWith(folder)));
 }
 
 function isOpenRule(source: string): boolean {

@@ -8,7 +8,7 @@ import { alsoMoved, type PutAside, putAside, whatWasLeft, withIndex } from './as
 import { AUTHOR, dropStaleLock, git, records, tryGit } from './git.ts';
 import { isIn } from './merge.ts';
 import { type WorktreeRecord, writeRecord } from './record.ts';
-import { cleanPath, restorePath } from './restore-path.ts';
+import { cleanPath, cleanVacant, restorePath } from './restore-path.ts';
 import { keepable, stageAll, unhide, withoutIgnored } from './stage.ts';
 import { type Position, positionOf } from './tip.ts';
 import { carryOpen } from './unaccepted.ts';
@@ -80,7 +80,7 @@ export async function keepTurn<T extends WorktreeRecord>(
   // What was seen to change while it ran may be another turn's, which commits it when it is accepted itself.
   const [isOwn, isAnother] = [coverOf(beside), coverOf(Object.values(open).flat())];
   const mine = changes.filter((path) => isOwn(path.normalize('NFC')) || !isAnother(path.normalize('NFC')));
-  const own = await withoutIgnored(record.cwd, keepable(mine));
+  const own = await withoutIgnored(record.cwd, await keepable(record.cwd, mine));
   const kept = await keepPaths(stateDir, record, turn, at, own, message(subject, trailers));
   return { ...kept, aside: aside ?? kept.aside };
 }
@@ -122,12 +122,11 @@ export async function dropStrays(stateDir: string, record: WorktreeRecord, watch
   const { accepted = head } = record;
   // What it committed itself stays in its history, which nobody moves under it, and goes from its files all the same.
   const committed = records(await git(folder, ['diff', '--name-only', '--no-renames', '-z', accepted, head]));
-  const strays = [...new Set([...(await changedIn(folder)), ...committed])].filter(
-    (path) => !path.startsWith(prefix) || !isOwned(path.slice(prefix.length).normalize('NFC')),
-  );
-  if (strays.length === 0) return null;
+  const isStray = (path: string) => !path.startsWith(prefix) || !isOwned(path.slice(prefix.length).normalize('NFC'));
+  const strays = [...new Set([...(await changedIn(folder)), ...committed])].filter(isStray);
+  const moved = [...(await cleanVacant(record, isStray))];
+  if (strays.length === 0) return alsoMoved(null, moved);
   const aside = await putAside(stateDir, record, watch.turn, accepted);
-  const moved: string[] = [];
   for (const path of strays) moved.push(...(await restorePath(record, folder, path, accepted)));
   return alsoMoved(aside, moved);
 }
@@ -266,14 +265,16 @@ async function startOver(stateDir: string, record: WorktreeRecord, watch: Watch,
   const aside = await putAside(stateDir, record, turn, start, whatWasLeft(turn), [tip]);
   await git(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
   await git(folder, ['reset', '-q', '--hard', start]);
-  return alsoMoved(aside, await cleanPath(record, folder));
+  return alsoMoved(aside, [...(await cleanPath(record, folder)), ...(await cleanVacant(record))]);
 }
 
 /** Where every turn beside others has paths of its own, only those are brought back. */
 async function restorePaths(record: WorktreeRecord, scope: readonly string[]): Promise<readonly string[]> {
   const moved: string[] = [];
   for (const path of scope) moved.push(...(await restorePath(record, record.cwd, path)));
-  return moved;
+  const [prefix, isInScope] = [prefixOf(record), coverOf(scope)];
+  const isMeant = (path: string) => path.startsWith(prefix) && isInScope(path.slice(prefix.length).normalize('NFC'));
+  return [...moved, ...(await cleanVacant(record, isMeant))];
 }
 
 export function subjectOf({ turn, socket, label, title }: TurnName): string {

@@ -1,0 +1,241 @@
+// Which arguments of a program name what it writes, program by program, as far as that is plain to see.
+import type { Invocation } from './programs.ts';
+import type { Word } from './shell.ts';
+
+/** Arguments that name what is written, by program. */
+export function argumentsWritten({ program, args }: Invocation): readonly Word[] {
+  const plain = operands(args);
+  switch (program) {
+    case 'tee':
+    case 'sponge':
+    case 'touch':
+    case 'mkdir':
+    case 'rmdir':
+    case 'rm':
+    case 'unlink':
+    case 'truncate':
+    case 'shred':
+    case 'mv':
+      return plain;
+    case 'cp':
+    case 'ln':
+      return targetOf(args, plain);
+    case 'install':
+      return args.some(({ text }) => /^(?:-[a-zA-Z]*d|--directory$)/.test(text)) ? plain : targetOf(args, plain);
+    case 'rsync':
+      return plain.slice(-1);
+    case 'chmod':
+    case 'chown':
+      return plain.slice(1);
+    case 'sed':
+    case 'perl':
+      return args.some(({ text }) => /^(?:-[a-zA-Z]*i|--in-place)/.test(text)) ? edited(args, plain) : [];
+    case 'dd':
+      return args.filter(({ text }) => text.startsWith('of=')).map((word) => ({ ...word, text: word.text.slice(3) }));
+    case 'git':
+      return writtenByGit(args);
+    case 'patch':
+      return patched(args);
+    default:
+      return (Object.hasOwn(OUTPUTS, program) ? (OUTPUTS[program] ?? []) : []).flatMap((output) =>
+        outputsOf(program, args, output),
+      );
+  }
+}
+
+/** How a program says with options where it writes. */
+type Output = {
+  /** Letters of the options that name it, which may stand behind others in a word, and the long names. */
+  readonly letters: string;
+  readonly long: readonly string[];
+  /** Letters that take a value and name nothing that is written: the rest of their word is that value. */
+  readonly values: string;
+  /** The mode in which it writes there, where it has several. */
+  readonly when?: RegExp;
+  /** The option with which, or without any of those above, it takes the name of the file from the address. */
+  readonly byAddress?: RegExp | 'else';
+};
+const OUTPUTS: Readonly<Record<string, readonly Output[]>> = {
+  curl: [
+    {
+      letters: 'oDc',
+      long: ['--output', '--output-dir', '--dump-header', '--cookie-jar', '--trace', '--trace-ascii', '--stderr'],
+      values: 'AbCdeEFHKmPQrtTuUwxXyYz',
+      byAddress: /^(?:-[a-zA-Z#]*O|--remote-name(?:-all)?$)/,
+    },
+  ],
+  wget: [
+    {
+      letters: 'OPoa',
+      long: ['--output-document', '--directory-prefix', '--output-file', '--append-output'],
+      values: 'eiBtTwQUlARDIX',
+      byAddress: 'else',
+    },
+  ],
+  tar: [
+    { letters: 'C', long: ['--directory'], values: 'fTXbIVLNgH', when: /^(?:-[a-zA-Z]*x|--extract$|--get$)/ },
+    {
+      letters: 'f',
+      long: ['--file'],
+      values: 'CTXbIVLNgH',
+      when: /^(?:-[a-zA-Z]*[cruA]|--create$|--append$|--update$)/,
+    },
+  ],
+  unzip: [{ letters: 'd', long: [], values: 'xP' }],
+  sort: [{ letters: 'o', long: ['--output'], values: 'kStT' }],
+};
+
+function outputsOf(program: string, written: readonly Word[], output: Output): readonly Word[] {
+  const args = program === 'tar' ? dashed(written, output) : written;
+  if (output.when && !args.some(({ text }) => output.when?.test(text))) return [];
+  const named = args.flatMap((word, at) => valueIn(word, args[at + 1], output));
+  const { byAddress } = output;
+  const isByAddress = byAddress === 'else' ? named.length === 0 : args.some(({ text }) => byAddress?.test(text));
+  const addresses = isByAddress ? operands(args).filter(({ text }) => text.includes('/')) : [];
+  const files = addresses.map((word) => ({ ...word, text: nameInAddress(word.text) }));
+  // A dash stands for the standard output.
+  return [...named, ...files].filter(({ text }) => text !== '-');
+}
+
+/** What the option in the word names: the rest of the word, or the next one. */
+function valueIn(word: Word, next: Word | undefined, { letters, long, values }: Output): readonly Word[] {
+  const { text } = word;
+  const following = next ? [next] : [];
+  if (text.startsWith('--')) {
+    const equals = text.indexOf('=');
+    if (!long.includes(equals === -1 ? text : text.slice(0, equals))) return [];
+    return equals === -1 ? following : [{ ...word, text: text.slice(equals + 1) }];
+  }
+  if (!text.startsWith('-')) return [];
+  for (let at = 1; at < text.length; at += 1) {
+    const letter = text[at] ?? '';
+    if (letters.includes(letter)) return at + 1 < text.length ? [{ ...word, text: text.slice(at + 1) }] : following;
+    if (values.includes(letter)) return [];
+  }
+  return [];
+}
+
+/** `tar xfC a b` as `tar -x -f a -C b`: letters without a dash take their values from the words behind them, in order. */
+function dashed([first, ...rest]: readonly Word[], { letters, values }: Output): readonly Word[] {
+  if (!first || !/^[a-zA-Z]+$/.test(first.text)) return first ? [first, ...rest] : rest;
+  const options = [...first.text].flatMap((letter) => {
+    const value = `${letters}${values}`.includes(letter) ? rest.shift() : undefined;
+    return [{ ...first, text: `-${letter}` }, ...(value ? [value] : [])];
+  });
+  return [...options, ...rest];
+}
+
+function nameInAddress(address: string): string {
+  const path = address.replace(/[?#].*$/s, '').replace(/^[a-z]+:\/\/[^/]*/, '');
+  return path.slice(path.lastIndexOf('/') + 1) || 'index.html';
+}
+
+function operands(args: readonly Word[]): readonly Word[] {
+  const end = args.findIndex(({ text }) => text === '--');
+  const before = end === -1 ? args : args.slice(0, end);
+  return [...before.filter(({ text }) => !text.startsWith('-')), ...(end === -1 ? [] : args.slice(end + 1))];
+}
+
+function targetOf(args: readonly Word[], plain: readonly Word[]): readonly Word[] {
+  const flag = args.findIndex(({ text }) => text === '-t' || text === '--target-directory');
+  const [named] = flag === -1 ? [] : args.slice(flag + 1);
+  const inOne = args.find(({ text }) => /^(?:-t.|--target-directory=)/s.test(text));
+  if (inOne) return [{ ...inOne, text: inOne.text.replace(/^(?:-t|--target-directory=)/, '') }];
+  return named ? [named] : plain.slice(-1);
+}
+
+/** What is written below the last operand, if that is a folder: each source under its own name. */
+export function insideTarget({ program, args }: Invocation): readonly Word[] {
+  if (!['cp', 'mv', 'ln', 'install', 'rsync'].includes(program)) return [];
+  const plain = operands(args);
+  const target = plain.at(-1);
+  if (!target) return [];
+  return plain
+    .slice(0, -1)
+    .filter(({ isPlain, isOpen }) => isPlain && !isOpen)
+    .map(({ text }) => ({ ...target, text: `${target.text}/${text.slice(text.lastIndexOf('/') + 1)}` }));
+}
+
+/** The first operand is the program of the editor, unless an option gave it. */
+function edited(args: readonly Word[], plain: readonly Word[]): readonly Word[] {
+  const scripts = args.filter((_, index) =>
+    /^(?:-[a-zA-Z]*[ef]|--expression|--file)$/.test(args[index - 1]?.text ?? ''),
+  );
+  return scripts.length > 0 ? plain.filter((word) => !scripts.includes(word)) : plain.slice(1);
+}
+
+/** Options of git before its command that take the next word. */
+const GIT_VALUES = ['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--super-prefix', '--config-env'];
+
+function writtenByGit(args: readonly Word[]): readonly Word[] {
+  let at = 0;
+  const folders: Word[] = [];
+  for (let word = args[at]; word?.text.startsWith('-'); word = args[at]) {
+    const value = GIT_VALUES.includes(word.text) ? args[at + 1] : undefined;
+    if (word.text === '-C' && value) folders.push(value);
+    at += value ? 2 : 1;
+  }
+  const [command, ...rest] = args.slice(at);
+  return below(folders, namedToGit(command?.text ?? '', rest));
+}
+
+function namedToGit(command: string, args: readonly Word[]): readonly Word[] {
+  if (command === 'rm' || command === 'mv') return operands(args);
+  if (command === 'restore') return operands(withoutValues(args, ['-s', '--source']));
+  if (command !== 'checkout') return [];
+  const end = args.findIndex(({ text }) => text === '--');
+  if (end !== -1) return args.slice(end + 1);
+  if (args.some(({ text }) => /^(?:-[a-zA-Z]*[bBt]|--orphan|--track)/.test(text))) return [];
+  // The first may be a commit or a branch, unless no name of one begins like that.
+  return operands(args).filter(({ text }, index) => index > 0 || /^[./~]/.test(text));
+}
+
+const PATCH: Output = {
+  ...{ letters: 'or', long: ['--output', '--reject-file'], values: 'BDFVYdgipz' },
+};
+const PATCH_FOLDER: Output = { letters: 'd', long: ['--directory'], values: 'BDFVYgioprz' };
+
+/** The file that it is told to change. Without one only the patch says what is changed, somewhere in the folder. */
+function patched(args: readonly Word[]): readonly Word[] {
+  if (args.some(({ text }) => text === '--dry-run' || text === '-C' || text === '--check')) return [];
+  const folders = outputsOf('patch', args, PATCH_FOLDER);
+  const outputs = outputsOf('patch', args, PATCH);
+  const [file] = operands(withoutValues(args, PATCH_OPTIONS));
+  const named = [...outputs, ...(file ? [file] : [])];
+  return named.length > 0 ? below(folders, named) : folders;
+}
+
+const PATCH_OPTIONS = [
+  ...[...'BDFVYdgioprz'].map((letter) => `-${letter}`),
+  ...['--output', '--reject-file', '--directory', '--input', '--strip', '--fuzz', '--ifdef', '--prefix', '--suffix'],
+];
+
+/** Without the values of these options, where they are words of their own. */
+function withoutValues(args: readonly Word[], options: readonly string[]): readonly Word[] {
+  const end = args.findIndex(({ text }) => text === '--');
+  return args.filter((_, at) => (end !== -1 && at > end) || !options.includes(args[at - 1]?.text ?? ''));
+}
+
+/** From the folders that the program itself goes to first, one after the other. */
+function below(folders: readonly Word[], words: readonly Word[]): readonly Word[] {
+  if (folders.length === 0) return words;
+  const from = folders.findLastIndex(isWhole);
+  const way = folders.slice(Math.max(0, from));
+  const folder = way.map(({ text }) => text).join('/');
+  // Longer than any path is: nothing lies there.
+  const isPlain = way.every((word) => word.isPlain) && folder.length <= PATH_CHARS_MAX;
+  const isOpen = way.some((word) => word.isOpen);
+  const isHome = way[0]?.isHome === true;
+  return words.map((word) => {
+    if (isWhole(word)) return word;
+    if (!isPlain) return { ...word, isPlain };
+    return { ...word, text: `${folder}/${word.text}`, isOpen: isOpen || word.isOpen, isHome };
+  });
+}
+
+const PATH_CHARS_MAX = 4_096;
+
+/** Whether it names a place whatever folder one stands in. */
+function isWhole({ text, isHome }: Word): boolean {
+  return isHome || text.startsWith('/');
+}
