@@ -12,9 +12,10 @@ const NAMES_MAX = 512;
 const NAME_CHARS_MAX = 4_096;
 const PARTS_MAX = 24;
 const FOLDERS_MAX = 24;
-const MENTIONS_MAX = 400;
+const MENTIONS_MAX = 5_000;
+const LOOKS_MAX = 100_000;
+const NESTED_MAX = 2;
 const ENDS_MAX = 8;
-const MENTIONS_CHARS_MAX = 65_536;
 
 export type Named = {
   /** The words that name programs. */
@@ -66,9 +67,9 @@ export function namedBy(
   }
   const places = folders.slice(0, FOLDERS_MAX);
   const written = onlyWritten(steps, cwd, home);
-  for (const path of mentionedIn(argv, home === undefined ? places : [...places, home]))
-    if (!written.includes(path)) paths.add(path);
-  isWhole &&= paths.size <= NAMES_MAX;
+  const mentioned = mentionedIn(argv, home === undefined ? places : [...places, home]);
+  for (const path of mentioned ?? []) if (!written.includes(path)) paths.add(path);
+  isWhole &&= mentioned !== null && paths.size <= NAMES_MAX;
   const outputs = written.filter((path) => !paths.has(path));
   return {
     programs: [...new Set([program, ...runs.filter((run) => run.isPlain).map((run) => run.named)])],
@@ -137,36 +138,50 @@ function partsOf(word: string): readonly string[] {
 
 /**
  * The files that are there and named anywhere in the words, whatever stands around their names: programs have languages of
- * their own for that. What is not there is no file by its name alone.
+ * their own for that. What is not there is no file by its name alone. Null where there is more to look for than can be.
  */
-function mentionedIn(argv: readonly string[], folders: readonly string[]): readonly string[] {
-  const words = argv.slice(1).map((word) => word.slice(0, MENTIONS_CHARS_MAX));
-  // What the shell puts before a name cannot be seen here, so that any end of a path may be the name, in any folder.
+function mentionedIn(argv: readonly string[], folders: readonly string[]): readonly string[] | null {
+  const words = argv.slice(1);
+  // What the shell puts before a name cannot be seen here, so that any part of a path may be the name, in any folder.
   const isExpanded = words.some((text) => /[$`~]/.test(text));
   const names = new Set<string>();
   for (const text of words) {
-    for (const [quoted] of text.matchAll(QUOTED)) if (quoted.includes(' ')) names.add(quoted);
-    for (const [name] of text.matchAll(NAME)) {
-      for (const one of isExpanded ? endsOf(name) : [name]) names.add(one);
+    for (const name of namesIn(text)) {
+      if (name.length > NAME_CHARS_MAX) continue;
+      for (const one of isExpanded ? partsOfPath(name) : [name]) names.add(one);
       if (/^-[A-Za-z]./.test(name)) names.add(name.slice(2));
-      if (names.size > MENTIONS_MAX) break;
+      if (names.size > MENTIONS_MAX) return null;
     }
   }
-  const paths = (from: readonly string[]) => from.flatMap((folder) => [...names].map((name) => resolve(folder, name)));
-  const below = isExpanded ? paths(folders).filter((path) => kindOf(path) === 'folder') : [];
-  const places = new Set([...folders, ...below.slice(0, FOLDERS_MAX)]);
-  return paths([...places]).filter((path) => kindOf(path) === 'file');
+  const pathsIn = (from: Iterable<string>) =>
+    [...from].flatMap((folder) => [...names].map((name) => resolve(folder, name)));
+  const places = new Set(folders);
+  // A folder that is named may lie in another one that is.
+  for (let round = 0; isExpanded && round < NESTED_MAX; round++) {
+    for (const path of pathsIn(places)) if (kindOf(path) === 'folder') places.add(path);
+    if (places.size > FOLDERS_MAX * 2 || places.size * names.size > LOOKS_MAX) return null;
+  }
+  return pathsIn(places).filter((path) => kindOf(path) === 'file');
 }
 
-/** What stands in quotes within a word: a name may hold blanks there. */
-const QUOTED = /(?<=(["']))([^"'\n]{1,255})(?=\1)/g;
-/** A run of what names of files are made of. */
-const NAME = /[\p{L}\p{M}\p{N}_./-]+/gu;
+/** What names of files are made of; what only a blank or a sign of the shell ends; and what stands in quotes. */
+const NAMES: readonly RegExp[] = [
+  /[\p{L}\p{M}\p{N}_./-]+/gu,
+  /[^\s"'`;|&<>()${}=]+/g,
+  /(?<=")[^"\n]{1,255}(?=")/g,
+  /(?<=')[^'\n]{1,255}(?=')/g,
+];
 
-/** `a/b/c`, `b/c` and `c`. */
-function endsOf(name: string): readonly string[] {
+function namesIn(text: string): readonly string[] {
+  return NAMES.flatMap((names) => text.match(names) ?? []);
+}
+
+/** Of `a/b/c` its ends `b/c` and `c`, and its folders `a` and `a/b`. */
+function partsOfPath(name: string): readonly string[] {
   const parts = name.split('/').slice(-ENDS_MAX);
-  return [name, ...parts.map((_, index) => parts.slice(index).join('/'))].filter((end) => end !== '');
+  const ends = parts.map((_, index) => parts.slice(index).join('/'));
+  const folders = parts.map((_, index) => parts.slice(0, index).join('/'));
+  return [name, ...ends, ...folders].filter((part) => part !== '');
 }
 
 function kindOf(path: string): 'file' | 'folder' | null {

@@ -20,6 +20,10 @@ writeFileSync(join(dir, 'b.json'), '{}');
 mkdirSync(join(dir, 'sub'));
 writeFileSync(join(dir, 'sub', 'c'), 'c');
 writeFileSync(join(dir, 'sub', 'my file.sh'), 'c');
+writeFileSync(join(dir, "it's @2.sh"), 'c');
+writeFileSync(join(dir, 'd@2.sh'), 'c');
+mkdirSync(join(dir, 'sub', 'in'));
+writeFileSync(join(dir, 'sub', 'in', 'd'), 'd');
 symlinkSync('a.json', join(dir, 'link.json'));
 
 const key = sealKey(Buffer.alloc(32, 7));
@@ -110,9 +114,20 @@ test.each<[readonly string[], string]>([
   [['bash', '-c', 'for d in sub x; do bash $d/c; done'], 'sub/c'],
   [['bash', '-c', 'cd "$(git rev-parse --show-toplevel)/sub" && bash c'], 'sub/c'],
   [['bash', '-c', 'D=sub; (cd $D; bash c)'], 'sub/c'],
+  [['bash', '-c', 'bash "$(dirname sub/x)/c"'], 'sub/c'],
+  [['bash', '-c', 'D=sub; E=in; bash $D/$E/d'], 'sub/in/d'],
+  [['bash', '-c', 'bash "$PWD/sub/my file.sh"'], 'sub/my file.sh'],
+  [['bash', '-c', 'S="it\'s @2.sh"; bash "$S"'], "it's @2.sh"],
+  [['bash', '-c', 'S=d@2.sh; bash $S'], 'd@2.sh'],
   [['bash', '-c', 'S=\'sub/my file.sh\'; bash "$S"'], 'sub/my file.sh'],
 ])('%j names %s', (argv, name) => {
   expect(namedBy(argv, dir, dir, []).inputs).toContain(join(dir, name));
+});
+
+test('however much is said around it, a file that is named is bound', () => {
+  const words = Array.from({ length: 900 }, (_, index) => `w${index}`).join(' ');
+  const { inputs, isWhole } = namedBy(['bash', '-c', `: "${words}"; S=a.json; bash $S`], dir, dir, []);
+  expect([inputs.includes(join(dir, 'a.json')), isWhole]).toEqual([true, true]);
 });
 
 test('what is mentioned and not there is no file, and what is only written is not read', () => {
@@ -140,6 +155,11 @@ test('a file that is put beside those that a pattern fits is a difference', () =
 });
 
 test.each<[string, JsonObject, string]>([
+  [
+    'more words than can be looked for',
+    { exact_content: `python3 -c '${Array.from({ length: 6_000 }, (_, n) => `v${n}`).join(' ')}; x'` },
+    'more files',
+  ],
   ['more names than can be bound', { exact_content: `x ${'abc '.repeat(3)}${names(600)}` }, 'more files'],
   [
     'a command between the lines of a key',
