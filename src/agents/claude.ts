@@ -51,8 +51,6 @@ function invoke(call: AgentCall, settings: AgentSettings): Invocation {
     ...['-p', '--output-format', 'stream-json', '--verbose', '--include-partial-messages'],
     // Nobody is there to answer: what is not allowed is refused at once. Servers of the user would widen the scope.
     ...['--permission-prompts', 'none', '--strict-mcp-config'],
-    // The settings of a project bring commands that run whatever its tools are: who has no shell is not given one by them.
-    ...(scope.tools.some((name) => bareName(name) === 'Bash') ? [] : ['--setting-sources', 'user']),
     ...[
       '--tools',
       scope.tools

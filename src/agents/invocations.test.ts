@@ -76,15 +76,6 @@ test.each<[string, Partial<AgentCall>, AgentSettings, (readonly string[])[]]>([
   for (const pair of pairs) expect(argv, pair.join(' ')).toSatisfy((all: string[]) => has(all, ...pair));
 });
 
-test.each<[AgentCall['tools'], boolean]>([
-  ['none', false],
-  ['readOnly', false],
-  ['coding', true],
-])('claude: with tools %s it obeys the settings of the project: %s', (tools, obeys) => {
-  const { argv } = claude.invoke(call({ tools }), {});
-  expect(argv.includes('--setting-sources')).toBe(!obeys);
-});
-
 test('claude: thinking switched off, and a model elsewhere, are variables', () => {
   const { env, argv } = claude.invoke(call({ thinking: 'off' }), { baseUrl: 'http://x' });
   expect(env).toMatchObject({ MAX_THINKING_TOKENS: '0', ANTHROPIC_BASE_URL: 'http://x', CLAUDE_CODE_MAX_RETRIES: '4' });

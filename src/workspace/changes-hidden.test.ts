@@ -9,6 +9,7 @@ import {
   realpathSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -242,6 +243,19 @@ for (const at of ['', 'pkg/inner']) {
     expect(await changed(dir, () => work(dir, top))).toEqual(expected);
   });
 }
+
+test('what a link in the place of orders leads to is what is obeyed, and an untouched one is no change', async () => {
+  const [, dir] = repository('');
+  mkdirSync(join(dir, '.claude'));
+  symlinkSync('../docs/c.md', join(dir, '.claude/settings.json'));
+  git(dir, 'add', '-f', '.claude');
+  git(dir, 'commit', '-qm', 'two');
+  expect(await changed(dir, () => put(dir, { 'src/a.ts': 'A' }))).toEqual(['src/a.ts']);
+  expect(await changed(dir, () => put(dir, { 'docs/c.md': '{"hooks":{}}' }))).toEqual([
+    '.claude/settings.json',
+    'docs/c.md',
+  ]);
+});
 
 test('a rule above the folder that is looked at, also one that ignores the folder itself', async () => {
   for (const rule of ['out', '/pkg', 'inner/']) {

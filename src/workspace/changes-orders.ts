@@ -1,5 +1,6 @@
 // The files at the top of a repository by which agent programs take orders, where git does not track them: a program reads them
-// although git ignores them, so they are looked at by name.
+// although git ignores them, so they are looked at by name; and those that are links to other files, tracked or not.
+import { lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { ORDERS } from '../kernel/gate/orders.ts';
 import { records, tryGit } from './changes-ask-git.ts';
@@ -15,13 +16,26 @@ export async function untrackedOrders(
 ): Promise<Orders> {
   const reader = new FileReader(root, known && { taken: known.taken, files: known.orders ?? {} });
   const orders: Record<string, Mark> = {};
+  const followed: Record<string, Mark> = {};
   for (const path of ORDERS) {
+    // What a link leads to is what is obeyed, whatever git makes of the link.
+    const target = linkedFrom(join(root, path));
+    const leads = target === null ? null : await reader.mark(path, Buffer.from(target));
+    if (leads) followed[path] = leads;
     const mark = await reader.mark(path, Buffer.from(join(root, path)));
     if (mark === null) await walkInto(orders, reader, path, []);
     else if (mark.content !== null) orders[path] = mark;
   }
-  if (Object.keys(orders).length === 0) return orders;
+  if (Object.keys(orders).length === 0) return followed;
   const { code, out } = await tryGit(root, ['ls-files', '-z', '--', ...ORDERS]);
   const tracked = new Set(code === 0 ? records(out).map(nameOf) : []);
-  return Object.fromEntries(Object.entries(orders).filter(([path]) => !tracked.has(path)));
+  return { ...Object.fromEntries(Object.entries(orders).filter(([path]) => !tracked.has(path))), ...followed };
+}
+
+function linkedFrom(path: string): string | null {
+  try {
+    return lstatSync(path).isSymbolicLink() ? realpathSync(path) : null;
+  } catch {
+    return null;
+  }
 }
