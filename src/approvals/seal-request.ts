@@ -4,8 +4,14 @@ import { randomBytes } from 'node:crypto';
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
-import { NOT_SAID, type Presented, type SealedCommand, type SealedRequest } from '../kernel/approval/request.ts';
-import { isObject, isString, isText, type Json, type JsonObject } from '../kernel/json.ts';
+import {
+  NOT_SAID,
+  namesCommand,
+  type Presented,
+  type SealedCommand,
+  type SealedRequest,
+} from '../kernel/approval/request.ts';
+import { isString, isText, type Json, type JsonObject } from '../kernel/json.ts';
 import { canonicalJson } from '../kernel/ledger/canonical-json.ts';
 import { findSecrets, scrub } from '../kernel/secrets.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
@@ -139,9 +145,7 @@ function commandsIn(request: JsonObject, place: Place): Wanted {
   if (isText(folder) && !(isPath(folder) && isFolder(place.cwd))) return tooMuch('x_cwd names no folder that is there');
   const unread = unreadIn(request);
   if (unread) return unread;
-  const listed = Array.isArray(set)
-    ? set.flatMap((one) => (isObject(one) && isText(one.command) ? [one.command] : []))
-    : [];
+  const listed = Array.isArray(set) ? set.flatMap((one) => (namesCommand(one) ? [one.command] : [])) : [];
   // Only what changes state needs an approval. A list without anything of the kind is asked for as it is, as one such command
   // would be: whoever decides sees it, and it can be run.
   const changing = listed.filter((one) => classifyArgv(argvOf(one), place.policy, place.ground).tier === 'T3');
@@ -173,7 +177,7 @@ function unreadIn({ exact_content: line, command_set: set }: JsonObject): Wanted
     return broken('exact_content', 'exact_content is one text, the command word for word; several go into command_set');
   const isGiven = set !== undefined && set !== null && set !== '' && !(Array.isArray(set) && set.length === 0);
   const isList = Array.isArray(set);
-  const isRead = isList && set.some((one) => isObject(one) && isText(one.command));
+  const isRead = isList && set.some(namesCommand);
   if (!isGiven || isRead || (isList && isText(line))) return null;
   return broken(
     'command_set',
@@ -184,7 +188,7 @@ function unreadIn({ exact_content: line, command_set: set }: JsonObject): Wanted
 /** What of a list is no command. */
 function leftOutIn({ command_set: set }: JsonObject): Pick<SealedRequest, 'leftOut'> {
   if (!Array.isArray(set)) return {};
-  const leftOut = set.flatMap((one, index) => (isObject(one) && isText(one.command) ? [] : [index]));
+  const leftOut = set.flatMap((one, index) => (namesCommand(one) ? [] : [index]));
   return leftOut.length === 0 ? {} : { leftOut: leftOut.slice(0, COMMANDS_MAX) };
 }
 

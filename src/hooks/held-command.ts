@@ -11,7 +11,7 @@ import { refuseChanged, useApproval } from '../approvals/use-approval.ts';
 import type { Door } from '../engine/door.ts';
 import type { Log } from '../engine/ports.ts';
 import type { ApprovalPolicy, HookMode } from '../kernel/approval/policy.ts';
-import { holdsCommands } from '../kernel/cast/held-back.ts';
+import { reportsStatus } from '../kernel/gate/status.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import type { Decision } from './decision.ts';
@@ -71,7 +71,7 @@ async function modeInCast({ env, workspace, withDoor }: CommandScene): Promise<H
     if (!isProven) return 'deny';
     const cast = from ? await door.cast(from.cast) : null;
     const socket = cast?.turns[from?.turn ?? 0]?.socket ?? '';
-    return cast && holdsCommands(cast, socket) ? 'deny' : 'off';
+    return cast && reportsStatus(cast, socket) ? 'deny' : 'off';
   });
 }
 

@@ -1,6 +1,7 @@
 // approval_request: what a person is asked to allow. How to undo it and how to see that it worked are indispensable;
 // the rest is advice.
-import { isObject, isText, type JsonObject } from '../../kernel/json.ts';
+import { namesCommand } from '../../kernel/approval/request.ts';
+import type { JsonObject } from '../../kernel/json.ts';
 import { APPROVAL_ADVISORY_KEYS, APPROVAL_BLOCKING_KEYS, isOneOf, type PlanStatus, RISK_LEVELS } from './contract.ts';
 import { type Finding, missing, textOf, warning } from './finding.ts';
 import { isAbsent, isEmpty, usable } from './presence.ts';
@@ -33,7 +34,7 @@ function checkAdvisory(section: JsonObject): Finding[] {
 function checkSet({ command_set: set }: JsonObject): Finding[] {
   if (!Array.isArray(set)) return [];
   return set.flatMap((one, index) => {
-    if (isObject(one) && isText(one.command)) return [];
+    if (namesCommand(one)) return [];
     const path = `approval_request.command_set.${index}`;
     const advice = 'it is left out: each entry is an object with command and rationale';
     return [warning(`APPROVAL_REQUEST_COMMAND_LEFT_OUT:${index}`, path, advice)];

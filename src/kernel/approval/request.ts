@@ -1,5 +1,6 @@
 // What can be asked of approvals: a sealed request, a person's decision, the use of what was approved. Everything that was
 // looked up outside (digests, seals, who is alive) comes with the request.
+import { isObject, isText, type Json } from '../json.ts';
 import type { Denied } from '../verdict.ts';
 import type { Difference } from './fact.ts';
 
@@ -75,6 +76,11 @@ export type SealedRequest = {
   /** The places in the list that was asked for which name no command. */
   readonly leftOut?: readonly number[];
 };
+
+/** Whether an entry of the list that is asked for names a command. */
+export function namesCommand(one: Json): one is { readonly command: string } {
+  return isObject(one) && isText(one.command);
+}
 
 /** What of a list was left out, in words; none where nothing was. */
 export function leftOutOf({ leftOut = [] }: Pick<SealedRequest, 'leftOut'>): readonly string[] {

@@ -1,4 +1,6 @@
 // Everything a runner needs to carry out one dispatch, and nothing it has to ask back for.
+
+import { reportsStatus } from '../gate/status.ts';
 import type { Materia, Price, RunnerLimits } from '../graph/config.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { Ledger, Task } from '../ledger/state.ts';
@@ -9,7 +11,6 @@ import { agentIdOfTurn } from '../turn/contract-for.ts';
 import { timeoutOf } from './budget.ts';
 import { choicesOf, chosenMateria, continuedSession } from './choice.ts';
 import { isWatched } from './dispatch.ts';
-import { holdsCommands } from './held-back.ts';
 import { cursorName, scopeOf } from './item.ts';
 import { bystanderIn, isBound, readsOnly, worksInPlace } from './lock-scope.ts';
 import { offersTools } from './offer.ts';
@@ -221,7 +222,8 @@ export function packetOf(cast: Cast, turn: Turn, ledger?: Ledger): Packet {
     utility: materia.type === 'utility' ? utilityInput(cast, turn.socket, turn.item) : null,
     slot: slotOf(cast, turn),
     offersTools: offersTools(cast, turn),
-    holdsCommands: holdsCommands(cast, turn.socket),
+    // Where its agent can ask for an approval and be answered.
+    holdsCommands: reportsStatus(cast, turn.socket),
     ...(cast.rules.prices ? { prices: cast.rules.prices } : {}),
     task: ledger ? claimOf(taskOfTurn({ ledger }, cast, turn)) : null,
   };
