@@ -18,6 +18,9 @@ export default defineConfig({
         },
       },
     ],
+    setupFiles: ['test/fixed-seed.ts'],
+    // A test that asserts nothing fails.
+    expect: { requireAssertions: true },
     // Many tests start real processes; on a busy machine they take their time, and none asserts how long.
     testTimeout: 120_000,
     // Many of them wait, for a process or for a limit to pass: with two workers for each core none stands idle.

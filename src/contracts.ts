@@ -62,7 +62,7 @@ function wholeOf(wanted: unknown): Wanted | string {
   }
 }
 
-const PARTS = ['dialect', 'generator', 'utility', 'requires', 'assign', 'schema', 'maxBytes', 'turn'];
+const PARTS = ['dialect', 'generator', 'utility', 'requires', 'assign', 'schema', 'maxBytes', 'strict', 'turn'];
 const TURN_PARTS = ['agentId', 'input'];
 
 /** A misspelt part must not loosen a contract in silence. */
@@ -74,7 +74,7 @@ function unknownPart(object: object, known: readonly string[], where: string): s
 }
 
 function faultOf(whole: Wanted): string | null {
-  const { dialect, generator, utility, requires, assign, schema, maxBytes, turn } = whole;
+  const { dialect, generator, utility, requires, assign, schema, maxBytes, strict, turn } = whole;
   const unknown = unknownPart(whole, PARTS, 'the contract');
   if (unknown !== null) return unknown;
   if (dialect !== 'governed' && !Object.hasOwn(dialects, dialect)) {
@@ -87,6 +87,7 @@ function faultOf(whole: Wanted): string | null {
   if (maxBytes !== undefined && !(Number.isInteger(maxBytes) && maxBytes >= 0)) {
     return 'the contract: maxBytes must be a number of bytes';
   }
+  if (strict !== undefined && typeof strict !== 'boolean') return 'the contract: strict must be true or false';
   if (turn === undefined) return null;
   if (!isObject(turn)) return 'the contract: turn must be {agentId, input}';
   const strange = unknownPart(turn, TURN_PARTS, 'the turn of the contract');

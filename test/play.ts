@@ -16,6 +16,7 @@ import { isObject, type Json, type JsonObject } from '../src/kernel/json.ts';
 import { pending } from '../src/kernel/pending.ts';
 import { type Cast, emptyState, type State, type Turn } from '../src/kernel/state.ts';
 import type { Verdict } from '../src/kernel/verdict.ts';
+import { withSeals } from './seal-requests.ts';
 
 const STEPS_MAX = 10_000;
 
@@ -65,9 +66,11 @@ export function play(stage: Stage): Play {
   let now = Date.parse('2026-01-01T00:00:00.000Z');
   const submit = (input: Request, at?: number): Verdict => {
     now = at ?? now + 1;
-    const { verdict, facts } = decide(dialects, state, { ...input, at: now, by: 'test' } as never);
-    for (const fact of facts) {
-      entries.push({ v: 1, seq: entries.length + 1, at: new Date(now).toISOString(), prev: '', by: 'test', fact });
+    const sealed = withSeals(state.approvals, input, 'test', now);
+    const { verdict, facts, ranMs } = decide(dialects, state, { ...sealed, at: now, by: 'test' } as never);
+    for (const [index, fact] of facts.entries()) {
+      const time = { at: new Date(now).toISOString(), ...(ranMs.has(index) ? { ranMs: ranMs.get(index) ?? 0 } : {}) };
+      entries.push({ v: 1, seq: entries.length + 1, ...time, prev: '', by: 'test', fact });
     }
     return verdict;
   };

@@ -6,7 +6,7 @@ import { resolve } from '../src/kernel/graph/resolve.ts';
 import type { Json, JsonObject } from '../src/kernel/json.ts';
 import type { Cast, Turn } from '../src/kernel/state.ts';
 import type { Quarantine } from '../src/kernel/trust/state.ts';
-import { always, graph, no, notSatisfied, satisfied } from './loadouts.ts';
+import { always, crew, graph, no, notSatisfied, plan, satisfied, workflow } from './loadouts.ts';
 import { type Play, play } from './play.ts';
 import { asBlock, reportOf } from './reports.ts';
 import { envelope, result, TEAM } from './team.ts';
@@ -149,6 +149,23 @@ const SPENT = play({
   agents: { Spec: [{ $turn: { output: 'x', usage: { input: 10, output: 5, cost: 0 } } }, '$repeat'] },
 });
 
+const LEFT = play({
+  config: workflow({ 'sockets.Socket-4.edges': [always('end')] }),
+  agents: crew({ Plan: [plan(3)] }),
+});
+const LEFT_BESIDE = play({
+  config: graph(
+    {
+      'Socket-1': { materia: 'Lead', contract: 'operator', edges: [always('Socket-2')] },
+      'Socket-2': { materia: 'Judge', edges: [satisfied('Socket-2')] },
+    },
+    {
+      loops: { work: { sockets: ['Socket-2'], consumes: { from: 'Socket-1', output: 'workItems' } } },
+      materia: { Lead: { ...agent, generator: true } },
+    },
+  ),
+  agents: { Lead: [envelope({ id: 'T-1' })], Judge: [no('red')] },
+});
 const LATER = said(report('COMPLETE', { more: { user_facing_summary: 'All is well.' } }));
 const STOPPED = play({ config: ASKING, agents: { Spec: ['x'] }, hold: true });
 STOPPED.tell({ kind: 'cast.abort', cast: 'c', reason: 'enough' });
@@ -255,6 +272,25 @@ export const STANDINGS: readonly Row[] = [
     code: 'LOCK_CONFLICT',
     says: ['The next item is put off (LOCK_CONFLICT): a.txt is held.'],
     commands: ['lock list', 'watch c'],
+  },
+  {
+    what: 'failed, with items left in a loop',
+    standing: look(LEFT),
+    code: 'ITEMS_LEFT',
+    says: [
+      'has failed (ITEMS_LEFT)',
+      '1 of 3 items done, 2 open.',
+      '2 of 3 items are not done',
+      'the next item begins',
+    ],
+    commands: ['show c --turn 4', RECAST, 'check'],
+  },
+  {
+    what: 'waiting, with an item that found no way on beside others',
+    standing: look(LEFT_BESIDE),
+    code: 'ITEMS_LEFT',
+    says: ['waits for a person (ITEMS_LEFT)', '0 of 1 item done, 1 open.', 'and its item is not done'],
+    commands: ['task move T-1 canceled --run c --reason "not needed"', 'show c --turn 2', 'continue c'],
   },
   { what: 'paused', standing: look(PAUSED), code: null, says: ['is paused', 'interrupted'], commands: ['resume c'] },
   {
@@ -510,9 +546,21 @@ export const STANDINGS: readonly Row[] = [
   },
   {
     what: 'completed in a worktree',
-    standing: look({ cast: { ...LATER.cast, root: 'wt' }, entries: LATER.entries }),
+    standing: look({ cast: { ...LATER.cast, root: 'wt' }, entries: LATER.entries.map(withChange) }),
     code: null,
     says: ['is completed'],
     commands: ['diff c', 'merge c', 'show c'],
   },
+  {
+    what: 'completed in a worktree without a change',
+    standing: look({ cast: { ...LATER.cast, root: 'wt' }, entries: LATER.entries }),
+    code: null,
+    says: ['is completed', 'It changed no file.'],
+    commands: ['show c'],
+  },
 ];
+
+/** The same entry of a turn that changed a file. */
+function withChange(entry: Entry): Entry {
+  return entry.fact.kind === 'turn.accepted' ? { ...entry, fact: { ...entry.fact, touched: { a: 'x' } } } : entry;
+}

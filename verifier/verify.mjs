@@ -2,8 +2,8 @@
 // network, not a line shared with the program that wrote it. It reads and never writes.
 //   node verify.mjs run.baton [--key KEY], or node verify.mjs --log log.sqlite [--checkpoint FILE]… [--key KEY]
 // It prints one line for each finding: number of the entry (0: none in particular), kind, a sentence. Exit 0: all is as it
-// was written, 1: something is not, 2: what it was told to check, or to check it by, is not there. The rules:
-//   line        an entry is one line: the RFC 8785 (JCS) form of {at, body, by, cast?, clock?, kind, once?, prev, seq, v}
+// was written, 1: something is not, 2: what it was told to check, or to check it by, is not there or cannot be opened. The rules:
+//   line        an entry is one line: the RFC 8785 (JCS) form of {at, body, by, cast?, clock?, kind, once?, prev, ranMs?, seq, v}
 //   chain       leaf = SHA-256(0x00 ‖ line); `prev`: the leaf before, zeros in entry 1; `seq`: from 1; `at`: not decreasing
 //   tree        the Merkle tree of RFC 6962 over the leaves: node = SHA-256(0x01 ‖ left ‖ right)
 //   checkpoint  a C2SP signed note: origin, size, base64 root, empty line, "— name base64(key id ‖ Ed25519 signature)"
@@ -12,6 +12,7 @@
 import { createHash, createPublicKey, verify as isSignature } from 'node:crypto';
 import { accessSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const { DatabaseSync } = await import('node:sqlite').catch(() => ({}));
@@ -184,12 +185,29 @@ const REGISTERS = {
     AND line ->> '$.body.digest' = digest AND line ->> '$.body.through' = through)`,
 };
 
+/** A file that is no log, or no whole one. Anything else (no right, no space, a busy file) says nothing about its content. */
+const isDamage = ({ errcode, code = '' }) =>
+  errcode === undefined ? !/^E(?!RR_)[A-Z0-9]+$/.test(code) : [1, 10, 11, 26].includes(errcode & 0xff);
+
+/** SQLite writes beside a log even to read it; where it cannot, the log is opened as a file that does not change. */
+function opened(file) {
+  try {
+    const db = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
+    return db.prepare(MADE).get() && db;
+  } catch (error) {
+    if (![8, 10, 13, 14].includes(error.errcode & 0xff)) throw error;
+    const wal = statSync(`${file}-wal`, { throwIfNoEntry: false });
+    mustBe(!wal?.size, `${file}-wal may hold entries that cannot be read here; copy both to where you can write`);
+    return new DatabaseSync(new URL(`${pathToFileURL(file)}?immutable=1`), { readOnly: true });
+  }
+}
+
 function checkLog(file, checkpoints) {
   const [roots, missing, odd, loose, peaks] = [new Map(), new Set(), new Set(), new Set(), []];
   const sizes = new Set(checkpoints.map(({ size }) => size));
   let [before, count] = [{ seq: 0, leaf: ZEROS, at: '' }, 0];
   try {
-    const db = new DatabaseSync(file, { readOnly: true });
+    const db = opened(file);
     db.function('digest_of', (text) => (text === null ? null : digestOf(text)));
     const { made } = db.prepare(MADE).get();
     if (made !== TABLES) fault(1, 'SCHEMA_CHANGED', `there is: ${made}`);
@@ -213,6 +231,7 @@ function checkLog(file, checkpoints) {
     for (const place of missing) wrong(place, 'a text is not there, nor erased', Infinity);
     if (odd.size === 0) checkRegisters(db, before.seq);
   } catch (error) {
+    mustBe(isDamage(error), `${file} cannot be read here: ${error.message}; this says nothing about what it holds`);
     fault(before.seq + 1, 'FILE_DAMAGED', error.message);
   }
   return checkRoots(before.seq, roots, checkpoints, odd, loose);
@@ -284,7 +303,7 @@ function check({ bundle, log, key, checkpoint }) {
 let [told, wish] = ['', null];
 try {
   wish = asked();
-  told = check(wish);
+  told = `${check(wish)}; not checked: whether people made the decisions, which takes the user's key`;
 } catch (error) {
   mustBe(wish, error.message.split('\n')[0]);
   fault(0, 'BUNDLE_MALFORMED', error.message);

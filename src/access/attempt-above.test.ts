@@ -8,8 +8,9 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { isInsideAttempt, supervisedFolder } from '../agents/inside-attempt.ts';
 import { awaitAttempt, startAttempt } from '../agents/process/attempt.ts';
+import { attemptNamed } from '../agents/process/attempt-name.ts';
 import { HAS_PROC } from '../agents/process/process-identity.ts';
-import { attemptAbove, attemptIn } from './attempt-above.ts';
+import { attemptAbove } from './attempt-above.ts';
 import { lookUp } from './who-acts.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
@@ -103,7 +104,7 @@ test.each([
   ['/s/attempts/C-0.1', null],
   ['/s/elsewhere/C-7.2', null],
 ])('%s is the folder of %j', (folder, attempt) => {
-  expect(attemptIn(folder)).toEqual(attempt);
+  expect(attemptNamed(folder)).toEqual(attempt);
 });
 
 test('whatever a command line or a folder is called, reading it gives an attempt or nothing', () => {
@@ -112,7 +113,7 @@ test('whatever a command line or a folder is called, reading it gives an attempt
     fc.property(fc.array(word, { maxLength: 8 }), (words) => {
       const folder = supervisedFolder(words.join(''));
       if (folder !== null) expect(folder.startsWith('/')).toBe(true);
-      expect(attemptIn(words.join(''))?.turn ?? 1).toBeGreaterThan(0);
+      expect(attemptNamed(words.join(''))?.turn ?? 1).toBeGreaterThan(0);
     }),
     { numRuns: RUNS },
   );

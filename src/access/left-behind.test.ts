@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { HAS_PROC, identityOfChild, startTimeOf } from '../agents/process/process-identity.ts';
 import { isAgent } from './is-agent.ts';
-import { hasTerminal, isLater, isLeftBehind, isReaper } from './left-behind.ts';
+import { hasTerminal, isLater, isLeftBehind } from './left-behind.ts';
 import { lookUp } from './who-acts.ts';
 
 const state = mkdtempSync(join(tmpdir(), 'baton-left-'));
@@ -30,16 +30,6 @@ test.each([
   ['other/10', 'b/9', false],
 ])('%s began after %s: %s', (one, other, later) => {
   expect(isLater({ startTime: one }, { startTime: other })).toBe(later);
-});
-
-test.each([
-  ['/usr/lib/systemd/systemd\0--user\0', true],
-  ['systemd\0--log-level=info\0--user\0', true],
-  ['/usr/lib/systemd/systemd\0--system\0', false],
-  ['/bin/sh\0-c\0systemd --user\0', false],
-  ['', false],
-])('%j takes up what others leave behind: %s', (command, is) => {
-  expect(isReaper(command)).toBe(is);
 });
 
 /** Leaves a process to the system and answers its number. */

@@ -2,10 +2,10 @@
 // from everything above it; what cannot be cut off is when it began and that nobody sits before it. It is looked for among
 // the attempts of the workspace that is acted on, and among those of the same user: what they may say who may do what, as
 // tokens do, belongs to no workspace.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { supervisedFolder } from '../agents/inside-attempt.ts';
-import { parseClaim } from '../agents/process/attempt-folder.ts';
+import { claimIn, namesIn } from '../agents/process/first-attempt.ts';
 import {
   ancestorsOf,
   commandOf,
@@ -16,6 +16,7 @@ import {
   processTable,
   rowFromStat,
 } from '../agents/process/process-identity.ts';
+import { isReaper } from './process-view.ts';
 import { userFolder } from './user-folder.ts';
 
 /** Where somebody acts: in the state folder of a workspace, where it is one, and as the user of an environment. */
@@ -43,11 +44,6 @@ export function isLater(one: Pick<Identity, 'startTime'>, other: Pick<Identity, 
   const [boot, ticks] = one.startTime.split('/');
   const [otherBoot, otherTicks] = other.startTime.split('/');
   return boot === otherBoot && Number(ticks) > Number(otherTicks);
-}
-
-/** Whether a program takes up what others leave behind, beside the first process: that of a user's session does. */
-export function isReaper(command: string): boolean {
-  return /^(?:\S*\/)?systemd\0(?:[^\0]*\0)*--user\0/.test(command);
 }
 
 /**
@@ -94,23 +90,6 @@ function environmentOf(pid: number): NodeJS.ProcessEnv | null {
     return Object.fromEntries(variables.map((pair) => pair.split(/=(.*)/s, 2)));
   } catch {
     return null; // It ended.
-  }
-}
-
-function claimIn(folder: string): Identity | null {
-  try {
-    const claim = parseClaim(readFileSync(join(folder, 'claim'), 'utf8'));
-    return claim?.by === 'supervisor' ? claim : null;
-  } catch {
-    return null; // It has none yet, or was cleared away.
-  }
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }
 

@@ -40,10 +40,18 @@ test.each([
   expect(inodesIn(`  sl  local_address rem_address\n${LINE}\n`, from, to)).toEqual(inodes);
 });
 
-test('whatever the table holds, it is read', () => {
+test('of any table, those rows are found that lead from the one port to the other', () => {
+  const port = fc.constantFrom(1, 80, 0x1f90, 65_535);
+  const row = fc.record({ from: port, to: port, inode: fc.nat(9) });
+  const junk = fc.string({ maxLength: 40 }).map((text) => text.replaceAll(/[\n:]/g, ' '));
+  const hex = (number: number) => number.toString(16).toUpperCase().padStart(4, '0');
+  const written = ({ from, to, inode }: { from: number; to: number; inode: number }) =>
+    LINE.replace('1F90', hex(from)).replace('A001', hex(to)).replace('4242', String(inode));
   fc.assert(
-    fc.property(fc.string(), fc.nat(65_535), (text, port) => {
-      expect(Array.isArray(inodesIn(`${text}\n${LINE.slice(0, port % 200)}`, port, port))).toBe(true);
+    fc.property(fc.array(fc.tuple(junk, row)), port, port, (rows, from, to) => {
+      const table = rows.map(([text, one]) => `${text}\n${written(one)}`).join('\n');
+      const meant = rows.map(([, one]) => one).filter((one) => one.from === from && one.to === to && one.inode !== 0);
+      expect(inodesIn(table, from, to)).toEqual(meant.map(({ inode }) => String(inode)));
     }),
     { numRuns: RUNS },
   );

@@ -41,12 +41,42 @@ export const PEOPLE_ONLY: Readonly<Record<string, Row>> = {
   hold: { may: 'hold a workspace' },
   unhold: { may: 'release a workspace' },
   init: { may: 'set a workspace up' },
+  trust: { may: 'trust a folder' },
   install: { may: 'change how agents are set up' },
   token: { may: 'say who may do what' },
   gc: { may: 'erase texts' },
   'registry lock': { may: 'lock a registry' },
   'registry import': { may: 'import a registry' },
 };
+
+/**
+ * Decisions about agents. They need proof that a person makes them: a token, or a terminal that is older than the agents.
+ * `terminal` says that an older session without a terminal is not enough. `cast` says that only the attempts of the cast
+ * count that is decided about; the command itself asks, once it knows the cast.
+ */
+const DECISIONS: Readonly<Record<string, { readonly terminal?: true; readonly cast?: true }>> = {
+  approve: { terminal: true, cast: true },
+  reject: { terminal: true, cast: true },
+  answer: { terminal: true, cast: true },
+  decide: { terminal: true, cast: true },
+  'registry release': { terminal: true },
+  budget: { cast: true },
+  revive: { cast: true },
+  unhold: {},
+  token: {},
+  'registry lock': {},
+  'registry import': {},
+  'context set': {},
+  'context revert': {},
+  'memory accept': {},
+  'memory drop': {},
+};
+
+/** What a form of a command needs as proof; null for a form that decides nothing about agents. */
+export function proofFor(form: string): { readonly needsTerminal: boolean; readonly isAboutCast: boolean } | null {
+  const row = Object.hasOwn(DECISIONS, form) ? DECISIONS[form] : undefined;
+  return row ? { needsTerminal: row.terminal === true, isAboutCast: row.cast === true } : null;
+}
 
 /** What a form of a command is that only a person may use; null where an agent may, too. */
 export function onlyPeopleMay(form: string, values: Values = {}): string | null {
@@ -59,7 +89,9 @@ export function isForTimers(form: string): boolean {
   return Object.hasOwn(PEOPLE_ONLY, form) && PEOPLE_ONLY[form]?.isForTimers === true;
 }
 
+export const STARTED_BY_AGENT = 'this process was started by an agent of a cast';
+
 /** The one answer to an agent that tries it. */
-export function refusalToAgent(may: string, details: Denied['details']): Denied {
-  return deny('APPROVER_IS_AGENT', `only a person may ${may}; this process was started by an agent of a cast`, details);
+export function refusalToAgent(may: string, details: Denied['details'], why = STARTED_BY_AGENT): Denied {
+  return deny('APPROVER_IS_AGENT', `only a person may ${may}; ${why}`, details);
 }

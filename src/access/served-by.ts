@@ -8,18 +8,23 @@ export function isServed(pid = process.pid, program = process.argv[1] ?? ''): bo
   return ancestorsOf(pid).some((above) => runsOurNode(above.pid) && isServer(commandOf(above.pid), program));
 }
 
+/** The nearest `baton mcp` above, listening or not; null for none. */
+export function serverAbove(pid = process.pid, program = process.argv[1] ?? ''): number | null {
+  const isOurs = (above: number) => runsOurNode(above) && (argsOf(commandOf(above), program)?.includes('mcp') ?? false);
+  return ancestorsOf(pid).find((above) => isOurs(above.pid))?.pid ?? null;
+}
+
 /** Whether a command line is that of a server that listens. */
 export function isServer(command: string, program: string): boolean {
-  const words = command.split(command.includes('\0') ? '\0' : ' ');
-  const [, ...rest] = words;
+  const args = argsOf(command, program) ?? [];
+  return args.includes('mcp') && args.some((word) => word === '--http' || word.startsWith('--http='));
+}
+
+/** The arguments of our program in a command line; null for the command line of another program. */
+function argsOf(command: string, program: string): readonly string[] | null {
+  const [, ...rest] = command.split(command.includes('\0') ? '\0' : ' ');
   const at = rest.findIndex((word) => !word.startsWith('--disable-warning=') && word !== '--no-warnings');
-  const args = rest.slice(at + 1);
-  return (
-    at !== -1 &&
-    isSameFile(rest[at] ?? '', program) &&
-    args.includes('mcp') &&
-    args.some((word) => word === '--http' || word.startsWith('--http='))
-  );
+  return at !== -1 && isSameFile(rest[at] ?? '', program) ? rest.slice(at + 1) : null;
 }
 
 function runsOurNode(pid: number): boolean {

@@ -1,18 +1,21 @@
 // Who acts, as the log names him: `agent:<socket>@<attempt>` for whatever an attempt started, `token:<name>` for what the
 // server does for the holder of a token, else the user of the operating system. Whoever stands below an attempt is that
 // attempt, whatever else he shows.
+
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { isInsideAttempt } from '../agents/inside-attempt.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { CastIndex } from '../log/cast-index.ts';
 import { logFileIn } from '../log/sqlite.ts';
+import { openForReading } from '../log/sqlite-read.ts';
 import { type AttemptAbove, attemptAbove } from './attempt-above.ts';
 import { isAgent } from './is-agent.ts';
 import type { Role } from './role.ts';
 import { isServed } from './served-by.ts';
-import { tokenNamed, whyUnusable } from './tokens.ts';
+import { shownToken } from './shown-token.ts';
+import { admitToken, type Token, tokenNamed, whyUnusable } from './tokens.ts';
 
 /** Names the token for which the server started this process. Only its name: what a token proves was proved to the server. */
 export const ACTS_FOR = 'BATON_ACTS_FOR';
@@ -31,24 +34,39 @@ export type Actor = {
 let known: Actor | null = null;
 
 export function whoActs(): Actor {
-  known ??= lookUp(process.env, process.pid, Date.now());
+  known ??= lookUp(process.env, process.pid, Date.now(), isServed, shownToken());
   return known;
 }
 
-export function lookUp(env: NodeJS.ProcessEnv, pid: number, now: number, served = isServed): Actor {
+export function lookUp(
+  env: NodeJS.ProcessEnv,
+  pid: number,
+  now: number,
+  served = isServed,
+  shown: string | null = null,
+): Actor {
   const attempt = attemptAbove(pid);
   if (attempt) return { by: `agent:${socketOf(attempt) ?? 'unknown'}@${nameOf(attempt)}`, role: null };
   const name = env[ACTS_FOR];
   const isNamed = name !== undefined && name !== '';
   // Something says that an agent is behind it, and which one cannot be established. What a server does for whoever showed
   // it a token is not held against that server's age.
-  if (isNamed ? isInsideAttempt(env, pid) : isAgent(env, null, pid)) return { by: 'agent:unknown', role: null };
+  if (isNamed || shown !== null ? isInsideAttempt(env, pid) : isAgent(env, null, pid))
+    return { by: 'agent:unknown', role: null };
+  if (!isNamed && shown !== null) {
+    const admitted = admitToken(env, shown, now);
+    return admitted.ok ? holder(admitted.value) : { by: NOBODY, role: 'viewer' };
+  }
   if (!isNamed) return { by: osUser(), role: 'admin' };
   // Whoever says it and was not started by a server has shown no token.
   const token = served(pid) ? tokenNamed(env, name) : null;
   // Nobody acts for a token that does not exist; what it was started for is then the least that anybody may do.
   if (!token || whyUnusable(token, now)) return { by: NOBODY, role: 'viewer' };
-  return { by: `token:${token.name}`, role: token.role };
+  return holder(token);
+}
+
+function holder({ name, role }: Token): Actor {
+  return { by: `token:${name}`, role };
 }
 
 /** The user as the operating system knows him; by number where it knows no name. */
@@ -70,7 +88,7 @@ function socketOf({ cast, turn, stateDir }: AttemptAbove): string | null {
   if (!existsSync(file)) return null;
   let db: DatabaseSync | null = null;
   try {
-    db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
+    db = openForReading(file);
     for (const { line } of new CastIndex(db).read(cast, 0, -1)) {
       if (!line.includes('"kind":"turn.started"')) continue;
       const { kind, body } = JSON.parse(line) as { kind?: Json; body?: Json };

@@ -16,6 +16,8 @@ export type AgentCall = {
   readonly session: Session | null;
   /** A name that is the turn's own and the same in each of its attempts, for programs that let others name a conversation. */
   readonly turnName: string;
+  /** How often its program may ask the provider again by itself. */
+  readonly retriesMax: number;
 };
 
 /** A server an agent may call tools of. */
@@ -92,7 +94,7 @@ export interface Reader {
   report(): AgentReport;
 }
 
-export function callOf({ brief, materia, session, cast, turn }: Packet): AgentCall {
+export function callOf({ brief, materia, session, cast, turn, retriesMax }: Packet): AgentCall {
   const { model, thinking, tools, system = null } = materia as AgentMateria;
-  return { prompt: brief, system, model, thinking, tools, session, turnName: `${cast}-${turn}` };
+  return { prompt: brief, system, model, thinking, tools, session, turnName: `${cast}-${turn}`, retriesMax };
 }

@@ -9,11 +9,16 @@ import { estimated } from './prices.ts';
 import { type AgentReport, addUsage, usageSince } from './report.ts';
 import { waitInWords } from './retry.ts';
 import { soundUsage } from './sound-usage.ts';
+import { withoutTrace } from './without-trace.ts';
 
 export type Settled = {
   readonly packet: Packet;
   readonly report: AgentReport;
   readonly warnings: readonly string[];
+  /** The end of what the program wrote in addition to its answer. */
+  readonly stderr?: string;
+  /** How often the attempt asked its provider in all. */
+  readonly tries?: number;
   /** What runs of the same attempt used before this one; null where there were none, or they did not tell. */
   readonly spent?: Usage | null;
 };
@@ -34,7 +39,18 @@ export function failed(fault: AgentFault, settled: Settled): AttemptResult {
     code,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...told(settled),
+    ...lastWords(settled),
+    ...((settled.tries ?? 1) > 1 ? { tries: settled.tries } : {}),
   };
+}
+
+/** More than this is not looked through for secrets; the log keeps less. */
+const SAID_CHARS_MAX = 16_000;
+
+/** What the agent said before it failed; else what its program wrote. An error of the provider is in the reason. */
+function lastWords({ report, stderr = '' }: Settled): { readonly said?: string } {
+  const words = report.text.trim() || (report.error ? '' : withoutTrace(stderr).trim());
+  return words === '' ? {} : { said: words.slice(-SAID_CHARS_MAX) };
 }
 
 /** Cut off before its end. What it had told by then of what it used counts all the same. */

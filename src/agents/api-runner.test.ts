@@ -29,6 +29,8 @@ const packet = (more: object = {}, tools = 'none') =>
     brief: 'Do it.',
     timeoutMs: 30_000,
     maxOutputBytes: 1_000,
+    retriesMax: 4,
+    modelSilenceMs: 600_000,
     materia: { type: 'agent', runner: 'openai', tools, model: 'm', thinking: null },
     session: null,
     ...more,
@@ -90,7 +92,7 @@ test('a materia says which interface is spoken at its address, and where its key
 
 test('a stream that falls silent is given up, before its turn is over', async () => {
   const result = await ask([{ stall: 'during' }], { silenceMaxMs: 100 });
-  expect(result).toMatchObject({ kind: 'fault', fault: 'transport', code: 'PROVIDER_UNREACHABLE' });
+  expect(result).toMatchObject({ kind: 'fault', fault: 'transport', code: 'MODEL_SILENT' });
 });
 
 test('an answer that is too long already is not waited for', async () => {

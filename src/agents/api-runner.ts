@@ -7,14 +7,13 @@ import { scrub } from '../kernel/secrets.ts';
 import type { Usage } from '../kernel/state.ts';
 import { callOf } from './agent-call.ts';
 import { answered, failed, lost } from './agent-result.ts';
-import { type AgentFault, faultOf, faultOfError } from './fault.ts';
+import { type AgentFault, faultOf, faultOfError, faultOfSilence } from './fault.ts';
 import { type ApiRequest, type ApiSettings, errorIn, type ModelApi, retryAfterMs } from './model-api.ts';
+import { modelSilence, silenceEvent } from './model-silence.ts';
 import { type AgentReport, addUsage, EMPTY_REPORT } from './report.ts';
 import { patience, RETRY, type RetryRules, waitBefore } from './retry.ts';
 import { serverSentEvents } from './server-sent-events.ts';
 
-/** A stream that is silent for longer than this has broken off without saying so. */
-const SILENCE_MAX_MS = 300_000;
 const ERROR_BYTES_MAX = 65_536;
 /** So much is kept of what is no stream, and so much of it is told. */
 const FOREIGN_CHARS_MAX = 65_536;
@@ -31,7 +30,7 @@ type Heard = {
 };
 
 export function apiRunner(api: ModelApi, settings: ApiSettings = {}, options: ApiRunnerOptions = {}): Runner {
-  const { retry = RETRY, silenceMaxMs = SILENCE_MAX_MS } = options;
+  const { retry = RETRY } = options;
   return {
     async run(packet, place, signal) {
       const call = callOf(packet);
@@ -42,6 +41,7 @@ export function apiRunner(api: ModelApi, settings: ApiSettings = {}, options: Ap
       const refused = refusalOf(api, settings, packet, key);
       if (refused) return failed(refused, settled(EMPTY_REPORT));
       const begun = performance.now();
+      const silenceMaxMs = options.silenceMaxMs ?? packet.modelSilenceMs;
       for (let retries = 0; ; retries += 1) {
         const leftMs = () => packet.timeoutMs - (performance.now() - begun);
         const bounds = { timeoutMs: leftMs(), silenceMaxMs, charsMax: packet.maxOutputBytes };
@@ -51,8 +51,9 @@ export function apiRunner(api: ModelApi, settings: ApiSettings = {}, options: Ap
         if (heard.end === 'long') return answered(settled(heard.report));
         const fault = faultIn(api, heard, silenceMaxMs);
         if (!fault) return answered(settled(heard.report));
-        const waitMs = waitBefore(fault, { retries, toolCalls: 0, leftMs: leftMs() }, retry);
-        if (waitMs === null) return failed(fault, settled(heard.report));
+        const { retriesMax } = packet;
+        const waitMs = waitBefore(fault, { retries, retriesMax, toolCalls: 0, leftMs: leftMs() }, retry);
+        if (waitMs === null) return failed(fault, { ...settled(heard.report), tries: retries + 1 });
         if (heard.report.usage !== null) spent = addUsage(spent, heard.report.usage);
         place.onEvent?.({ kind: 'waiting', forMs: waitMs, reason: fault.reason });
         if (!(await patience(waitMs, signal))) return lost('stopped', settled(EMPTY_REPORT));
@@ -93,8 +94,7 @@ function faultIn(api: ModelApi, { report, end, instead }: Heard, silenceMaxMs: n
     return { fault: 'refused', code: 'REQUEST_REFUSED', reason: `${api.name}: ${instead}; correct baseUrl` };
   }
   if (end === 'silent') {
-    const reason = `${api.name} said nothing for ${silenceMaxMs} ms in the middle of its answer`;
-    return { fault: 'transport', code: 'PROVIDER_UNREACHABLE', reason };
+    return faultOfSilence(api.name, silenceMaxMs);
   }
   if (end === 'closed' && !report.isFinished && report.error === null) {
     return faultOfError(api.name, { message: 'the connection was closed before the answer was finished' });
@@ -112,8 +112,11 @@ async function ask(
 ): Promise<Heard> {
   const late = AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)));
   const silent = new AbortController();
-  const silence = () => setTimeout(() => silent.abort(), silenceMaxMs);
-  let timer = silence();
+  const silence = modelSilence(silenceMaxMs, {
+    isAsked: () => true,
+    tell: (silentMs) => onEvent?.(silenceEvent(api.name, silentMs)),
+    giveUp: () => silent.abort(),
+  });
   let report = EMPTY_REPORT;
   try {
     const all = AbortSignal.any([signal, late, silent.signal]);
@@ -127,8 +130,7 @@ async function ask(
     const decoder = new TextDecoder();
     let [isStream, foreign] = [false, ''];
     for await (const chunk of response.body ?? []) {
-      clearTimeout(timer);
-      timer = silence();
+      silence.heard();
       const text = decoder.decode(chunk, { stream: true });
       if (!isStream && foreign.length < FOREIGN_CHARS_MAX) foreign += text;
       for (const event of events.push(text)) {
@@ -145,7 +147,7 @@ async function ask(
     if (silent.signal.aborted) return { report, end: 'silent' };
     return { report: { ...report, isFinished: false, error: { message: whyNot(error) } }, end: 'closed' };
   } finally {
-    clearTimeout(timer);
+    silence.stop();
   }
 }
 
@@ -195,5 +197,21 @@ function whyNot(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   const code = cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : '';
+  const words = CONNECTION_FAULTS[code];
+  if (words !== undefined) return `${words} (${code})`;
   return `connection failed: ${code === '' ? error.message : `${error.message} (${code})`}`;
 }
+
+/** What the codes of the runtime mean, for people. */
+const CONNECTION_FAULTS: Readonly<Record<string, string>> = {
+  EAI_AGAIN: 'connection failed: the name of the host could not be looked up',
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  EHOSTUNREACH: 'connection failed: the host cannot be reached',
+  ENETUNREACH: 'connection failed: the network cannot be reached',
+  ENOTFOUND: 'connection failed: there is no such host',
+  EPIPE: 'connection closed by the other side',
+  ETIMEDOUT: 'connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'connection timed out',
+  UND_ERR_SOCKET: 'connection closed by the other side',
+};

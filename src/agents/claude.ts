@@ -39,9 +39,6 @@ export const claude: Program = {
 
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
 
-/** Its own ten take minutes; what is left after these the engine decides. */
-const RETRIES_MAX = 4;
-
 function invoke(call: AgentCall, settings: AgentSettings): Invocation {
   const scope = claudeTools(call.tools);
   const isOff = call.thinking === 'off';
@@ -68,7 +65,8 @@ function invoke(call: AgentCall, settings: AgentSettings): Invocation {
     ...hookFlags(settings),
   ];
   const env = {
-    CLAUDE_CODE_MAX_RETRIES: String(RETRIES_MAX),
+    // Its own ten take minutes.
+    CLAUDE_CODE_MAX_RETRIES: String(call.retriesMax),
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     ...(isOff ? { MAX_THINKING_TOKENS: '0' } : {}),
     ...(settings.baseUrl === undefined ? {} : { ANTHROPIC_BASE_URL: settings.baseUrl }),
@@ -152,8 +150,7 @@ function foldSystem(report: AgentReport, event: JsonObject): AgentReport {
       return { ...report, denials: addName(report.denials, stringAt(event, 'tool_name') ?? '') };
     case 'api_retry': {
       const status = amount(event.error_status);
-      const message = stringAt(event, 'error') ?? 'the provider did not answer';
-      return { ...report, error: { message, status, retryAfterMs: amount(event.retry_delay_ms) } };
+      return { ...report, error: { message: retryReason(event), status, retryAfterMs: amount(event.retry_delay_ms) } };
     }
     default:
       return report;
@@ -184,7 +181,7 @@ function foldAssistant(report: AgentReport, event: JsonObject): AgentReport {
   const shell = calls.filter(({ name }) => name === 'Bash');
   const told = shell.reduce<AgentReport>(
     (sum, call) => withCommand(sum, objectAt(call, 'input').command, stringAt(call, 'id')),
-    { ...report, toolCalls },
+    { ...report, toolCalls, openCalls: report.openCalls + calls.length },
   );
   if (typeof event.parent_tool_use_id === 'string') return told;
   const model = stringAt(message, 'model');
@@ -201,12 +198,15 @@ function foldAssistant(report: AgentReport, event: JsonObject): AgentReport {
 function foldUser(report: AgentReport, event: JsonObject): AgentReport {
   const kept = objectsIn(event.tool_result_meta).filter((meta) => stringAt(meta, 'non_execution_kind') !== null);
   const results = objectsIn(objectAt(event, 'message').content).filter(({ type }) => type === 'tool_result');
-  return results.reduce<AgentReport>((sum, part) => {
-    const call = stringAt(part, 'tool_use_id');
-    const name = part.is_error === true ? NOT_OFFERED.exec(stringAt(part, 'content') ?? '')?.[1] : undefined;
-    if (name !== undefined) return { ...withoutCommand(sum, call), denials: addName(sum.denials, name) };
-    return kept.some(({ id }) => id === call) ? withoutCommand(sum, call) : withOutcome(sum, call);
-  }, report);
+  return results.reduce<AgentReport>(
+    (sum, part) => {
+      const call = stringAt(part, 'tool_use_id');
+      const name = part.is_error === true ? NOT_OFFERED.exec(stringAt(part, 'content') ?? '')?.[1] : undefined;
+      if (name !== undefined) return { ...withoutCommand(sum, call), denials: addName(sum.denials, name) };
+      return kept.some(({ id }) => id === call) ? withoutCommand(sum, call) : withOutcome(sum, call);
+    },
+    { ...report, openCalls: Math.max(0, report.openCalls - results.length) },
+  );
 }
 
 /** The beginning of its own words; a command that prints them was run. */
@@ -271,5 +271,23 @@ function live(event: JsonObject): readonly LiveEvent[] {
   }
   if (event.subtype === 'permission_denied') return [{ kind: 'denied', name: stringAt(event, 'tool_name') ?? '' }];
   if (event.subtype !== 'api_retry') return [];
-  return [{ kind: 'waiting', forMs: amount(event.retry_delay_ms), reason: stringAt(event, 'error') ?? 'error' }];
+  return [{ kind: 'waiting', forMs: amount(event.retry_delay_ms), reason: retryReason(event) }];
+}
+
+/** By its own words for a failed request, what happened, for people. */
+const RETRY_REASONS: Readonly<Record<string, string>> = {
+  authentication_failed: 'the sign-in or key was refused',
+  billing_error: 'the account has no credit',
+  invalid_request: 'invalid_request: the request was refused',
+  overloaded: 'the provider is overloaded',
+  rate_limit: 'rate limit',
+  server_error: 'server error at the provider',
+  unknown: 'connection reset, or no connection',
+};
+
+/** `unknown` with a status is an answer that it has no word for; without one there was no answer. */
+function retryReason(event: JsonObject): string {
+  const word = stringAt(event, 'error') ?? 'unknown';
+  const status = amount(event.error_status);
+  return word === 'unknown' && status > 0 ? 'error at the provider' : (RETRY_REASONS[word] ?? word);
 }

@@ -34,7 +34,7 @@ function invoke(call: AgentCall, settings: AgentSettings): Invocation {
     ['web_search', toml('disabled')],
     ...(thinking.level === null ? [] : [['model_reasoning_effort', toml(thinking.level)] as const]),
     ...instructionsOf(call, settings),
-    ...providerOf(settings),
+    ...providerOf(call, settings),
     ...serversOf(settings),
     ...hooksOf(settings),
   ];
@@ -63,7 +63,7 @@ function instructionsOf({ system }: AgentCall, { guard, mcp }: AgentSettings): (
 }
 
 // It does not read OPENAI_BASE_URL: another place is another provider.
-function providerOf({ baseUrl }: AgentSettings): (readonly [string, string])[] {
+function providerOf({ retriesMax }: AgentCall, { baseUrl }: AgentSettings): (readonly [string, string])[] {
   if (baseUrl === undefined) return [];
   const at = 'model_providers.baton';
   return [
@@ -72,6 +72,9 @@ function providerOf({ baseUrl }: AgentSettings): (readonly [string, string])[] {
     [`${at}.base_url`, toml(baseUrl)],
     [`${at}.env_key`, toml('OPENAI_API_KEY')],
     [`${at}.wire_api`, toml('responses')],
+    // It has two layers of its own: requests within a stream, and streams. Only a provider that we define has limits.
+    [`${at}.request_max_retries`, '0'],
+    [`${at}.stream_max_retries`, String(retriesMax)],
   ];
 }
 
@@ -157,10 +160,11 @@ function foldItem(report: AgentReport, item: JsonObject, isDone: boolean): Agent
   const name = toolOf(item);
   const denials = isDone && item.status === 'declined' ? addName(report.denials, name) : report.denials;
   // Some items are told only when they are complete, and some twice; a call counts when it is over.
-  if (!isDone) return report;
+  if (!isDone) return { ...report, openCalls: report.openCalls + 1 };
   const isCommand = type === 'command_execution' && item.status !== 'declined';
   const { commands } = withCommand(report, isCommand ? item.command : undefined);
-  return { ...report, denials, commands, toolCalls: addName(report.toolCalls, name) };
+  const openCalls = Math.max(0, report.openCalls - 1);
+  return { ...report, denials, commands, openCalls, toolCalls: addName(report.toolCalls, name) };
 }
 
 function toolOf(item: JsonObject): string {
@@ -176,9 +180,14 @@ function ended(report: AgentReport, message: string | null): AgentReport {
 
 /** A status stands in the prose, if anywhere; a plain refusal is the provider's body as it came. */
 function failed(report: AgentReport, message: string | null): AgentReport {
-  const text = message ?? 'codex failed without saying why';
+  const text = withoutCount(message ?? 'codex failed without saying why');
   const status = Number(/status:? (\d{3})\b/.exec(text)?.[1] ?? 0);
   return { ...report, isFinished: false, error: { message: text, ...(status > 0 ? { status } : {}) } };
+}
+
+/** The reason of another try, without how many it has left. */
+function withoutCount(message: string): string {
+  return /^reconnecting\W{0,5}\d+\/\d+ \(([\s\S]*)\)$/i.exec(message)?.[1] ?? message;
 }
 
 function live(event: JsonObject): readonly LiveEvent[] {
@@ -187,6 +196,7 @@ function live(event: JsonObject): readonly LiveEvent[] {
     return [{ kind: 'text', text: stringAt(item, 'text') ?? '' }];
   }
   if (event.type === 'item.started' && item.type !== 'agent_message') return [{ kind: 'tool', name: toolOf(item) }];
-  if (event.type === 'error') return [{ kind: 'waiting', forMs: 0, reason: stringAt(event, 'message') ?? 'error' }];
-  return [];
+  const message = stringAt(event, 'message') ?? '';
+  const isRetry = event.type === 'error' && /^reconnecting/i.test(message);
+  return isRetry ? [{ kind: 'waiting', forMs: 0, reason: withoutCount(message) }] : [];
 }

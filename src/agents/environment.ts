@@ -1,6 +1,6 @@
 // The environment of an agent: a list of what it may see, because what is not listed cannot leak. Keys of other services
 // that happen to be set where a cast is started are none of an agent's business.
-import { delimiter, dirname, resolve } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Place } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
@@ -32,7 +32,7 @@ export function agentEnvironment(
   { cast, turn, attempt, task }: Turn,
   { attemptDir, configDir }: Pick<Place, 'attemptDir' | 'configDir'>,
 ): Record<string, string> {
-  const given = { ...only([...USUAL, ...program, ...listed], inherited), ...set };
+  const given = { ...only([...USUAL, ...program, ...listed], userVariables(inherited)), ...set };
   return {
     ...given,
     PATH: withBaton(given.PATH),
@@ -51,10 +51,23 @@ export function agentEnvironment(
 /** Where this very program lies. */
 const OWN_FOLDER = fileURLToPath(new URL('../../bin', import.meta.url));
 
+/** The program that an agent runs what was approved with. */
+export const OWN_PROGRAM = join(OWN_FOLDER, 'baton');
+
 /** An agent is told to run what was approved with `baton`: where nothing is called so, the word is ours, behind all the others. */
 export function withBaton(path: string | undefined): string {
   if (fileOf('baton', path, '/') !== null) return path ?? '';
   return path === undefined || path === '' ? OWN_FOLDER : `${path}${delimiter}${OWN_FOLDER}`;
+}
+
+/** How bin/baton keeps a variable that must not bring code into this program. */
+const KEPT = /^BATON_USER_(.+)$/;
+
+/** The user's variables, under their own names: those that were kept away from this program are for others to see. */
+export function userVariables(env: Variables): Record<string, string | undefined> {
+  const kept = Object.entries(env).filter(([name]) => KEPT.test(name));
+  const rest = Object.entries(env).filter(([name]) => !KEPT.test(name));
+  return Object.fromEntries([...rest, ...kept.map(([name, value]) => [name.replace(KEPT, '$1'), value] as const)]);
 }
 
 /** The named variables that are set. */

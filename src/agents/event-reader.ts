@@ -17,7 +17,10 @@ export function eventReader(fold: Fold, live: Live): () => Reader {
       push(chunk) {
         const events = lines.push(chunk);
         heard = events.reduce(fold, heard);
-        return events.flatMap(live);
+        const happened = events.flatMap(live);
+        const retries = happened.filter(({ kind }) => kind === 'waiting').length;
+        if (retries > 0) heard = { ...heard, retries: heard.retries + retries };
+        return happened;
       },
       // The last line may lack its end.
       report: () => lines.rest().reduce(fold, heard),

@@ -4,6 +4,7 @@
 import type { Code } from '../kernel/codes.ts';
 import type { Fault } from '../kernel/fact.ts';
 import type { AgentError, AgentReport } from './report.ts';
+import { waitInWords } from './retry.ts';
 import { withoutTrace } from './without-trace.ts';
 
 export type FaultCode = Extract<
@@ -15,6 +16,7 @@ export type FaultCode = Extract<
   | 'RATE_LIMITED'
   | 'CONTEXT_OVERFLOW'
   | 'MODEL_UNAVAILABLE'
+  | 'MODEL_SILENT'
   | 'PROVIDER_ERROR'
   | 'PROVIDER_UNREACHABLE'
   | 'REQUEST_REFUSED'
@@ -53,6 +55,7 @@ const FAULTS: Readonly<Record<FaultCode, Fault>> = {
   RATE_LIMITED: 'transport',
   CONTEXT_OVERFLOW: 'refused',
   MODEL_UNAVAILABLE: 'refused',
+  MODEL_SILENT: 'transport',
   PROVIDER_ERROR: 'transport',
   PROVIDER_UNREACHABLE: 'transport',
   REQUEST_REFUSED: 'refused',
@@ -113,6 +116,11 @@ export function faultOf(program: string, end: ProcessEnd, stderr: string, report
   const code = codeInProse(said);
   const how = end.signal === null ? `exit code ${end.code}` : `signal ${end.signal}`;
   return fault(code ?? 'AGENT_CRASHED', `${program} ended with ${how}${said === '' ? '' : `: ${said}`}`);
+}
+
+/** A model that was asked and said nothing for so long. */
+export function faultOfSilence(program: string, silentMs: number): AgentFault {
+  return fault('MODEL_SILENT', `${program} heard nothing from its model for ${waitInWords(silentMs)}`);
 }
 
 export function faultOfError(program: string, error: AgentError): AgentFault {

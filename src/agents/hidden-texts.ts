@@ -146,5 +146,5 @@ export function revealingCheckers(witness: Witness, stateDir: string): Witness {
     const checkers = revealed(watch.checkers, stateDir, watch.cast);
     return checkers ? { ...watch, checkers } : watch;
   };
-  return { ...witness, after: (watch, folder) => witness.after(open(watch), folder) };
+  return { ...witness, after: (watch, folder, signal) => witness.after(open(watch), folder, signal) };
 }

@@ -14,6 +14,7 @@ import { pi } from './pi.ts';
 const PLAIN: AgentCall = {
   ...{ prompt: 'Do it.', system: null, model: null, thinking: null, tools: 'none', session: null },
   turnName: 'c-1',
+  retriesMax: 4,
 };
 const call = (more: Partial<AgentCall> = {}): AgentCall => ({ ...PLAIN, ...more });
 const PROGRAMS = [claude, codex, pi];

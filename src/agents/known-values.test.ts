@@ -20,6 +20,8 @@ test.each<[string, object, Record<string, string>, readonly string[]]>([
     { A_KEY: 'aaaaaaaa', B_KEY: 'aaaaaaaab' },
     ['aaaaaaaab', 'aaaaaaaa'],
   ],
+  ['all of a utility', { type: 'utility' }, { MY_TOKEN: RANDOM, FOO: `${RANDOM}a`, X: 'y' }, [`${RANDOM}a`, RANDOM]],
+  ['what a utility lists', { type: 'utility', env: ['FOO'] }, { MY_TOKEN: RANDOM, FOO: `${RANDOM}a` }, [`${RANDOM}a`]],
 ])('what an agent was given is kept out of what it says: %s', (_what, more, env, values) => {
   expect(valuesOf(materia(more), env)).toEqual(values);
 });

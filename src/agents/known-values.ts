@@ -1,15 +1,8 @@
-// Secrets that are known by where they come from and not by how they look: the values of variables that an agent was
-// given. What it says is stored and handed on without them.
+// What agents and utilities say is stored and handed on without the secrets of their environment.
 import type { AttemptResult, Runner, Runners } from '../engine/ports.ts';
 import type { Materia } from '../kernel/graph/config.ts';
 import { isObject, isString, type Json } from '../kernel/json.ts';
-
-type Variables = Readonly<Record<string, string | undefined>>;
-
-const SECRET_NAME = /TOKEN|KEY|SECRET|PASS|PWD|CREDENTIAL|AUTH/i;
-/** A region or a path is handed on like a key; only what nobody would say by chance is taken for one. */
-const SECRET_VALUE = /^(?=.{0,200}[a-z])(?=.{0,200}[A-Z])(?=.{0,200}[0-9])[A-Za-z0-9+_=-]{16,4096}$/;
-const CHARS_MIN = 8;
+import { knownValues, type Variables, withoutValues } from '../kernel/known-values.ts';
 
 export function withoutKnownValues(runners: Runners, env: Variables): Runners {
   return {
@@ -30,23 +23,15 @@ export function withoutKnownValues(runners: Runners, env: Variables): Runners {
   };
 }
 
-/** The longest first: one may be a part of another. */
+/** A utility without a list has our whole environment; an agent, and a utility with one, has what the list names. */
 export function valuesOf(materia: Materia, env: Variables): readonly string[] {
-  if (materia.type === 'utility') return [];
+  if (materia.type === 'utility') return knownValues(env, materia.env);
   const { env: listed = [], keyVariable } = materia;
-  const names = [...listed, ...(keyVariable === undefined ? [] : [keyVariable])];
-  const values = names.flatMap((name) => {
-    const value = env[name] ?? '';
-    const isSecret = SECRET_NAME.test(name) || SECRET_VALUE.test(value);
-    return isSecret && value.length >= CHARS_MIN ? [value] : [];
-  });
-  return [...new Set(values)].sort((a, b) => b.length - a.length);
+  return knownValues(env, [...listed, ...(keyVariable === undefined ? [] : [keyVariable])]);
 }
 
 function cleaned(result: AttemptResult, values: readonly string[]): AttemptResult {
-  return changed(result as unknown as Json, (text) =>
-    values.reduce((clean, value) => clean.replaceAll(value, '[secret:env]'), text),
-  ) as unknown as AttemptResult;
+  return changed(result as unknown as Json, (text) => withoutValues(text, values)) as unknown as AttemptResult;
 }
 
 function changed(value: Json, change: (text: string) => string): Json {

@@ -61,7 +61,8 @@ test('a folder that cannot be made loses everything and disturbs nobody', async 
   writeFileSync(join(dir, 'file'), '');
   const file = openLiveFile(join(dir, 'file', 'below'));
   file.take(says('x'));
-  await file.close();
+  await expect(file.close()).resolves.toBe(undefined);
+  expect(readFileSync(join(dir, 'file'), 'utf8')).toBe('');
 });
 
 test('a runner is heard by both, and leaves nothing when its outcome is recorded', async () => {

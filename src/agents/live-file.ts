@@ -1,11 +1,12 @@
 // What a model that is asked directly says right now, in a small file for other processes to follow. It is a side channel:
 // it is cut when it is full, loses what comes faster than it can be written, and never holds up the one who speaks.
-import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LiveEvent, Place, Runner } from '../engine/ports.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Reader } from './agent-call.ts';
 import { jsonLines } from './json-lines.ts';
+import { clearAttempt } from './process/attempt-folder.ts';
 import { EMPTY_REPORT, stringAt } from './report.ts';
 
 export const LIVE_FILE = 'live.jsonl';
@@ -17,7 +18,7 @@ const WAITING_CHARS_MAX = 65_536;
 /** The same runner; what is heard of it is written beside it too, until its attempt is over. */
 export function withLiveFile(runner: Runner): Runner {
   const forget = async (place: Place) => {
-    await rm(place.attemptDir, { recursive: true, force: true }).catch(() => undefined);
+    await clearAttempt(place.attemptDir).catch(() => undefined);
     await runner.forget?.(place);
   };
   return {

@@ -93,11 +93,14 @@ function fold(report: AgentReport, event: JsonObject): AgentReport {
       return 'usage' in event ? withUsed(report, event) : report;
     case 'message_end':
       return foldMessage(report, objectAt(event, 'message'));
-    case 'tool_execution_start':
-      if (event.toolName !== 'bash') return report;
-      return withCommand(report, objectAt(event, 'args').command, stringAt(event, 'toolCallId'));
+    case 'tool_execution_start': {
+      const begun = { ...report, openCalls: report.openCalls + 1 };
+      if (event.toolName !== 'bash') return begun;
+      return withCommand(begun, objectAt(event, 'args').command, stringAt(event, 'toolCallId'));
+    }
     case 'tool_execution_end': {
-      const told = { ...report, toolCalls: addName(report.toolCalls, stringAt(event, 'toolName') ?? '') };
+      const openCalls = Math.max(0, report.openCalls - 1);
+      const told = { ...report, openCalls, toolCalls: addName(report.toolCalls, stringAt(event, 'toolName') ?? '') };
       const call = stringAt(event, 'toolCallId');
       return wasRun(event) ? withOutcome(told, call) : withoutCommand(told, call);
     }

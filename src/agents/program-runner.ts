@@ -1,7 +1,7 @@
 // Runs an agent program under its supervisor, so that it outlives us and its whole tree can be ended. A provider that
 // asks for patience gets a second run in a folder beside the first; after a crash of ours the newest one counts.
 import { existsSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
@@ -17,9 +17,11 @@ import {
 } from './agent-call.ts';
 import { answered, failed, lost, type Settled, usedBy } from './agent-result.ts';
 import { agentEnvironment } from './environment.ts';
-import { faultOf } from './fault.ts';
+import { type AgentFault, faultOf, faultOfError, faultOfSilence } from './fault.ts';
 import { follow } from './follow.ts';
+import { modelSilence, silenceEvent } from './model-silence.ts';
 import { type AttemptEnd, awaitAttempt, recoverAttempt, startAttempt } from './process/attempt.ts';
+import { clearAttempt } from './process/attempt-folder.ts';
 import { type AgentReport, addUsage } from './report.ts';
 import { patience, RETRY, type RetryRules, waitBefore } from './retry.ts';
 import { confined } from './sandbox.ts';
@@ -73,17 +75,28 @@ export function programRunner(
   async function settle(packet: Packet, place: Place, first: Run, signal: AbortSignal): Promise<AttemptResult> {
     const made = await invocationOf(packet, place);
     const begun = performance.now();
+    let retriesBefore = 0;
     for (let run = first; ; ) {
-      const end = await watched(program, place, run, signal);
+      const { end, gaveUp } = await watched(
+        program,
+        place,
+        run,
+        { retriesMax: packet.retriesMax - run.retries, modelSilenceMs: packet.modelSilenceMs },
+        signal,
+      );
       const settled = await settledBy(program, packet, place, run, made, end.stdout);
       const { report } = settled;
       if (end.lost) return lost('its supervisor was killed', settled);
-      if (end.aborted || signal.aborted) return lost('stopped', settled);
-      const fault = faultOf(program.name, end, end.stderr, report);
+      if (signal.aborted || (end.aborted && !gaveUp)) return lost('stopped', settled);
+      const fault = gaveUp ?? faultOf(program.name, end, end.stderr, report);
       if (!fault) return answered(settled);
       const leftMs = packet.timeoutMs - (performance.now() - begun);
-      const waitMs = waitBefore(fault, { retries: run.retries, toolCalls: report.toolCalls.length, leftMs }, retry);
-      if (waitMs === null) return failed(fault, settled);
+      // What its program tried by itself counts as well.
+      const retries = run.retries + retriesBefore + report.retries;
+      const state = { retries, retriesMax: packet.retriesMax, toolCalls: report.toolCalls.length, leftMs };
+      const waitMs = waitBefore(fault, state, retry);
+      if (waitMs === null) return failed(fault, { ...settled, stderr: end.stderr, tries: retries + 1 });
+      retriesBefore += report.retries;
       place.onEvent?.({ kind: 'waiting', forMs: waitMs, reason: fault.reason });
       if (!(await patience(waitMs, signal))) return lost('stopped', settled);
       run = { dir: againDir(place, run.retries + 1), retries: run.retries + 1 };
@@ -128,16 +141,51 @@ export function reportOf(program: Pick<Program, 'reader'>, stdout: string): Agen
   return reader.report();
 }
 
-async function watched(program: Program, place: Place, { dir }: Run, signal: AbortSignal): Promise<AttemptEnd> {
-  const { onEvent } = place;
-  if (!onEvent) return awaitAttempt(dir, signal);
+/** Where asking again cannot help a program is ended. It may ask once more all the same: it may have renewed its sign-in. */
+const VAIN_RETRIES_MAX = 1;
+
+/** A program that tells nothing but its exit code may be doing anything. */
+function isWaitingForModel({ isFinished, openCalls }: AgentReport): boolean {
+  return isFinished === false && openCalls === 0;
+}
+
+type Watched = { readonly end: AttemptEnd; readonly gaveUp: AgentFault | null };
+
+async function watched(
+  program: Program,
+  { onEvent }: Place,
+  { dir }: Run,
+  { retriesMax, modelSilenceMs }: { readonly retriesMax: number; readonly modelSilenceMs: number },
+  signal: AbortSignal,
+): Promise<Watched> {
   const reader = program.reader();
+  const inVain = new AbortController();
+  let gaveUp: AgentFault | null = null;
+  const silence = modelSilence(modelSilenceMs, {
+    isAsked: () => isWaitingForModel(reader.report()),
+    tell: (silentMs) => onEvent?.(silenceEvent(program.name, silentMs)),
+    giveUp() {
+      gaveUp = faultOfSilence(program.name, modelSilenceMs);
+      inVain.abort();
+    },
+  });
   const following = follow(join(dir, 'stdout'), (text) => {
-    for (const event of reader.push(text)) onEvent(event);
+    silence.heard();
+    const events = reader.push(text);
+    for (const event of events) onEvent?.(event);
+    if (gaveUp || !events.some(({ kind }) => kind === 'waiting')) return;
+    const { error, retries } = reader.report();
+    const fault = error && faultOfError(program.name, error);
+    // Not every program lets us say how often it may ask.
+    if (!fault || retries <= (fault.fault === 'refused' ? VAIN_RETRIES_MAX : retriesMax)) return;
+    gaveUp = fault;
+    inVain.abort();
   });
   try {
-    return await awaitAttempt(dir, signal);
+    const end = await awaitAttempt(dir, AbortSignal.any([signal, inVain.signal]));
+    return { end, gaveUp: end.aborted ? gaveUp : null };
   } finally {
+    silence.stop();
     await following.stop();
   }
 }
@@ -186,7 +234,7 @@ function newestRun(place: Place): Run | null {
 async function forget(place: Place): Promise<void> {
   // The first folder goes last: while it is there, the others can be found.
   for (let retries = 1; existsSync(againDir(place, retries)); retries += 1) {
-    await rm(againDir(place, retries), { recursive: true, force: true });
+    await clearAttempt(againDir(place, retries));
   }
-  await rm(place.attemptDir, { recursive: true, force: true });
+  await clearAttempt(place.attemptDir);
 }

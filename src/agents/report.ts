@@ -28,6 +28,10 @@ export type AgentReport = {
   /** By the id of its call, which of them may still turn out to have been refused. */
   readonly called: Readonly<Record<string, string>>;
   readonly error: AgentError | null;
+  /** How often it said that it asks its provider again. */
+  readonly retries: number;
+  /** Tool calls that have begun and not ended. While there are any, the program does not wait for its model. */
+  readonly openCalls: number;
 };
 
 export type Underway = { readonly message: string; readonly usage: Usage };
@@ -55,6 +59,8 @@ export const EMPTY_REPORT: AgentReport = {
   commands: [],
   called: {},
   error: null,
+  retries: 0,
+  openCalls: 0,
 };
 
 export function addName(names: readonly string[], name: string): readonly string[] {

@@ -7,7 +7,7 @@ import { usageSince } from './report.ts';
 import { patience, type RetryRules, waitBefore, waitInWords } from './retry.ts';
 
 const RULES: RetryRules = { retriesMax: 2, firstMs: 100, waitMaxMs: 1_000 };
-const NOW = { retries: 0, toolCalls: 0, leftMs: 10_000 };
+const NOW = { retries: 0, retriesMax: 4, toolCalls: 0, leftMs: 10_000 };
 
 test.each<[string, FaultCode, number | undefined, Partial<typeof NOW>, number | null]>([
   ['a rate limit', 'RATE_LIMITED', undefined, {}, 100],
@@ -15,6 +15,7 @@ test.each<[string, FaultCode, number | undefined, Partial<typeof NOW>, number | 
   ['anything else', 'CONTEXT_OVERFLOW', undefined, {}, null],
   ['the second time', 'RATE_LIMITED', undefined, { retries: 1 }, 200],
   ['once too often', 'RATE_LIMITED', undefined, { retries: 2 }, null],
+  ['more often than the turn may', 'RATE_LIMITED', undefined, { retries: 1, retriesMax: 1 }, null],
   ['after tools were used', 'RATE_LIMITED', undefined, { toolCalls: 1 }, null],
   ['as long as the provider asks', 'RATE_LIMITED', 700, {}, 700],
   ['never shorter than our own', 'RATE_LIMITED', 1, {}, 100],

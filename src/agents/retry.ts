@@ -1,5 +1,6 @@
 // When an adapter tries again by itself: a provider asked for patience, and nothing has happened yet that a second try
-// would repeat. Everything else is for the engine to decide, where it is recorded.
+// would repeat. Everything else is for the engine to decide, where it is recorded. A turn has one budget of retries: what its
+// program and its adapter use of it is not left for the engine.
 import type { AgentFault } from './fault.ts';
 
 export type RetryRules = {
@@ -15,12 +16,12 @@ export const RETRY: RetryRules = { retriesMax: 3, firstMs: 2_000, waitMaxMs: 120
 /** How long to wait before trying again, or null for not at all. */
 export function waitBefore(
   fault: AgentFault,
-  state: { readonly retries: number; readonly toolCalls: number; readonly leftMs: number },
+  state: { readonly retries: number; readonly retriesMax: number; readonly toolCalls: number; readonly leftMs: number },
   rules: RetryRules = RETRY,
 ): number | null {
-  const { retries, toolCalls, leftMs } = state;
+  const { retries, retriesMax, toolCalls, leftMs } = state;
   if (fault.code !== 'RATE_LIMITED' && fault.code !== 'PROVIDER_ERROR') return null;
-  if (retries >= rules.retriesMax || toolCalls > 0) return null;
+  if (retries >= Math.min(rules.retriesMax, retriesMax) || toolCalls > 0) return null;
   const waitMs = Math.max(fault.retryAfterMs ?? 0, rules.firstMs * 2 ** retries);
   return waitMs <= rules.waitMaxMs && waitMs < leftMs ? waitMs : null;
 }

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { whyNoSandbox } from '../../test/bubblewrap.ts';
 import type { Tools } from '../kernel/graph/config.ts';
 import { confined } from './sandbox.ts';
 
@@ -42,6 +43,7 @@ test.each<[string | undefined, Tools | undefined, boolean, string]>([
   ['command', 'coding', false, '--bind'],
   ['command', { type: 'custom', tools: ['read', 'Bash(git *)'] }, false, '--bind'],
   ['command', { type: 'custom', tools: ['Read', 'ls'] }, true, '--ro-bind'],
+  ['command', 'readAndRun', false, '--bind'],
   ['command', 'readOnly', true, '--ro-bind'],
   ['command', 'none', true, '--ro-bind'],
   ['claude', 'readOnly', false, '--ro-bind'],
@@ -124,12 +126,7 @@ test('a program that is missing fails the attempt instead of running it outside'
   expect(spawnSync(program, args, { env: { PATH: '/nowhere' } }).error?.message).toContain('ENOENT');
 });
 
-const probe = spawnSync('bwrap', ['--ro-bind', '/', '/', '--unshare-net', '--unshare-pid', 'true'], {
-  encoding: 'utf8',
-});
-const why = probe.error ? probe.error.message : probe.stderr.trim();
-const canRun = probe.status === 0;
-if (!canRun) process.stderr.write(`bubblewrap cannot run here, so what it does is not tested: ${why}\n`);
+const canRun = whyNoSandbox() === null;
 
 /** Tries to write to each file, and answers which it could. */
 function written(cwd: string, tools: Tools, files: readonly string[]): string[] {

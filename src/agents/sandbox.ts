@@ -2,7 +2,7 @@
 // its own, and may change the folder it works in only if its tools may. The network is there for tools that may change
 // something and for programs whose model is behind it. Where the sandbox cannot be started the attempt fails; nothing runs
 // outside of one that was asked for.
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Place } from '../engine/ports.ts';
 import type { Materia, Tools } from '../kernel/graph/config.ts';
@@ -47,6 +47,7 @@ export function confined(
     ...programFolders(argv, cwd).flatMap((folder) => ['--ro-bind-try', folder, folder]),
     // A folder of the program's own may lie around the project as well as in it.
     ...around.flatMap(({ mounts }) => mounts),
+    ...hiddenTops([project, cwd]).flatMap((folder) => ['--ro-bind-try', folder, folder]),
     ...['--ro-bind-try', project, project, mayWrite(materia) ? '--bind' : '--ro-bind', cwd, cwd],
     ...own.flatMap((one) => (around.includes(one) ? [] : one.mounts)),
     // What governs the agents, and what leads git to its repository, is nobody's to change where they work either.
@@ -55,9 +56,9 @@ export function confined(
   ];
 }
 
-/** A utility names no tools: it is there to do something. */
+/** A utility names no tools: it is there to do something. Checks that a turn runs write caches. */
 function mayWrite({ tools }: Confined): boolean {
-  if (tools === undefined || tools === 'coding') return true;
+  if (tools === undefined || tools === 'coding' || tools === 'readAndRun') return true;
   return typeof tools === 'object' && tools.tools.some((name) => WRITING.test(name));
 }
 
@@ -73,6 +74,15 @@ function programFolders([program = '']: readonly string[], cwd: string): readonl
 function installedIn(file: string): string {
   const at = file.indexOf('/node_modules/');
   return at === -1 ? dirname(file) : file.slice(0, at + '/node_modules'.length);
+}
+
+/** The folders with git's own files above these paths, where they lie in the hidden folder. */
+function hiddenTops(paths: readonly string[]): readonly string[] {
+  return paths.flatMap((path) => {
+    for (let at = dirname(path); at.startsWith('/tmp/'); at = dirname(at))
+      if (existsSync(join(at, '.git'))) return [at];
+    return [];
+  });
 }
 
 function isBelow(folder: string, path: string): boolean {

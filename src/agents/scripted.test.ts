@@ -61,3 +61,15 @@ test('commands it is said to have run are told beside its answer', async () => {
     agent: { commands: ['npm test'] },
   });
 });
+
+test('a command that nobody approved is not run', async () => {
+  const packet = {
+    ...{ socket: 'Socket-1', timeoutMs: 1000, materia: { id: 'M' }, brief: 'Do it.' },
+    scripted: { turn: { $turn: { output: 'ok', exec: ['touch', 'made'] } } },
+  };
+  const place = { cwd, attemptDir: join(cwd, 'attempt'), configDir: cwd };
+  expect(await scripted.run(packet as unknown as Packet, place, new AbortController().signal)).toMatchObject({
+    ...{ kind: 'fault', fault: 'unscripted', reason: expect.stringContaining('nobody has approved') },
+  });
+  expect(existsSync(join(cwd, 'attempt'))).toBe(false);
+});

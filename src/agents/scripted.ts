@@ -5,12 +5,20 @@ import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import type { Usage } from '../kernel/state.ts';
+import { agentEnvironment, OWN_PROGRAM } from './environment.ts';
+import { awaitAttempt, startAttempt } from './process/attempt.ts';
+import { clearAttempt } from './process/attempt-folder.ts';
+
+const GRACE_MS = 1_000;
 
 export const scripted: Runner = {
   run: play,
   // Nothing of an earlier process is left to wait for; the same scripted turn is played again by a new attempt.
   async recover() {
     return { kind: 'lost', mayHaveRun: true, reason: 'the process that played it is gone' };
+  },
+  async forget({ attemptDir }) {
+    await clearAttempt(attemptDir);
   },
 };
 
@@ -24,7 +32,7 @@ async function play(packet: Packet, place: Place, signal: AbortSignal): Promise<
     };
   }
   if (!isObject(said) || !isObject(said.$turn)) return { kind: 'output', output: asText(said) };
-  const { output, delayMs, usage, fail, write, commands } = said.$turn;
+  const { output, delayMs, usage, fail, write, exec, commands } = said.$turn;
   if (typeof delayMs === 'number' && delayMs > 0) await pause(Math.min(delayMs, packet.timeoutMs), signal);
   if (signal.aborted) return { kind: 'lost', mayHaveRun: true, reason: 'stopped' };
   const used = usage === undefined ? {} : { usage: asUsage(usage) };
@@ -34,12 +42,39 @@ async function play(packet: Packet, place: Place, signal: AbortSignal): Promise<
     const refused = writeFiles(place.cwd, write);
     if (refused) return { kind: 'fault', fault: 'unscripted', reason: refused, ...used };
   }
-  if (fail === 'timeout') return { kind: 'fault', fault: 'timeout', reason: late(packet), ...used };
+  if (Array.isArray(exec)) {
+    const refused = await runApproved(exec.filter(isString), packet, place, signal);
+    if (refused) return { kind: 'fault', fault: 'unscripted', reason: refused, ...used };
+  }
+  const words = output === undefined ? {} : { said: asText(output) };
+  if (fail === 'timeout') return { kind: 'fault', fault: 'timeout', reason: late(packet), ...used, ...words };
   if (fail === 'crash' || fail === 'transport')
-    return { kind: 'fault', fault: fail, reason: `the script lets it fail: ${fail}`, ...used };
+    return { kind: 'fault', fault: fail, reason: `the script lets it fail: ${fail}`, ...used, ...words };
   // What it is said to have run stands beside its answer, as a program tells it of itself.
   const ran = Array.isArray(commands) ? { agent: { commands: commands.filter(isString) } } : {};
   return { kind: 'output', output: output === undefined ? '' : asText(output), ...used, ...ran };
+}
+
+/**
+ * Runs a command under the approval that the brief tells of, as an agent's own program would: a process of the attempt calls
+ * `baton exec`. Answers why it did not run.
+ */
+async function runApproved(
+  argv: readonly string[],
+  packet: Packet,
+  place: Place,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const [, id] = /\b(P-[0-9a-f]{32}) is approved\b/.exec(packet.brief) ?? [];
+  if (id === undefined) return `the script runs ${argv.join(' ')}, and nobody has approved anything`;
+  const listed = packet.materia.type === 'agent' ? (packet.materia.env ?? []) : [];
+  const env = agentEnvironment(process.env, { program: [], listed, set: {} }, packet, place);
+  const bounds = { timeoutMs: packet.timeoutMs, silentMs: null, graceMs: GRACE_MS };
+  const size = { maxStdoutBytes: packet.maxOutputBytes, maxStderrBytes: packet.maxOutputBytes };
+  const call = [OWN_PROGRAM, 'exec', '--approval', id, '--', ...argv];
+  await startAttempt(place.attemptDir, { argv: call, cwd: place.cwd, env, ...bounds, ...size }, '');
+  const end = await awaitAttempt(place.attemptDir, signal);
+  return end.code === 0 ? null : `the script could not run ${argv.join(' ')} under ${id}: ${end.stderr.trim()}`;
 }
 
 function asText(value: Json): string {

@@ -9,7 +9,8 @@ const custom = (...tools: string[]): Tools => ({ type: 'custom', tools });
 test.each<[Tools, string[], number]>([
   ['none', [], 0],
   ['readOnly', ['Read', 'Grep', 'Glob'], 0],
-  ['coding', ['Read', 'Grep', 'Glob', 'Edit', 'Write', 'Bash'], 0],
+  ['readAndRun', ['Read', 'Grep', 'Glob', 'Bash'], 0],
+  ['coding', ['Read', 'Grep', 'Glob', 'Bash', 'Edit', 'Write'], 0],
   [custom('read', 'Bash(git *)', 'mcp__baton', 'read'), ['Read', 'Bash(git *)', 'mcp__baton'], 0],
   [custom('WebFetch', 'NotebookEdit'), ['WebFetch', 'NotebookEdit'], 0],
   [custom('read', 'teleport'), ['Read'], 1],
@@ -22,7 +23,8 @@ test.each<[Tools, string[], number]>([
 test.each<[Tools, string[], string[]]>([
   ['none', [], []],
   ['readOnly', ['read', 'grep', 'find', 'ls'], []],
-  ['coding', ['read', 'grep', 'find', 'ls', 'edit', 'write', 'bash'], []],
+  ['readAndRun', ['read', 'grep', 'find', 'ls', 'bash'], []],
+  ['coding', ['read', 'grep', 'find', 'ls', 'bash', 'edit', 'write'], []],
   [
     custom('Read', 'ask_question'),
     ['read', 'ask_question'],
@@ -35,6 +37,7 @@ test.each<[Tools, string[], string[]]>([
 test.each<[Tools, string, boolean, number]>([
   ['none', 'read-only', false, 0],
   ['readOnly', 'read-only', true, 0],
+  ['readAndRun', 'workspace-write', true, 0],
   ['coding', 'workspace-write', true, 0],
   [custom(), 'read-only', false, 0],
   [custom('read', 'bash'), 'read-only', true, 1],

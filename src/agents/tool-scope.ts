@@ -1,6 +1,6 @@
 // What a tool scope means to each program. The programs name their tools differently, and codex names none that could be
 // listed: it has sandboxes. What a program cannot grant as asked comes back as a warning, never as more than was asked.
-import type { Tools } from '../kernel/graph/config.ts';
+import { isToolScope, type ToolScope, type Tools } from '../kernel/graph/config.ts';
 
 /** The tools of a scope in one program's names, and what had to be left out. */
 export type Scope = { readonly tools: readonly string[]; readonly warnings: readonly string[] };
@@ -33,7 +33,14 @@ const CLAUDE_MORE = [
 const CLAUDE_KNOWN: ReadonlySet<string> = new Set([...Object.values(CLAUDE_NAMES), ...CLAUDE_MORE]);
 
 const READING = ['read', 'grep', 'find', 'ls'];
-const CODING = [...READING, 'edit', 'write', 'bash'];
+const RUNNING = [...READING, 'bash'];
+const CODING = [...RUNNING, 'edit', 'write'];
+const NAMES: Readonly<Record<ToolScope, readonly string[]>> = {
+  none: [],
+  readOnly: READING,
+  readAndRun: RUNNING,
+  coding: CODING,
+};
 
 export function claudeTools(scope: Tools): Scope {
   const warnings: string[] = [];
@@ -63,7 +70,8 @@ export type Sandbox = {
 };
 
 export function codexSandbox(scope: Tools): Sandbox {
-  if (scope === 'coding') return { mode: 'workspace-write', shell: true, warnings: [] };
+  // Checks write caches, so a turn that runs them needs a sandbox that lets it. What it changes besides is put back.
+  if (scope === 'coding' || scope === 'readAndRun') return { mode: 'workspace-write', shell: true, warnings: [] };
   if (scope === 'readOnly') return { mode: 'read-only', shell: true, warnings: [] };
   const names = namesOf(scope).map((name) => PI_NAMES[name] ?? name);
   if (names.length === 0) return { mode: 'read-only', shell: false, warnings: [] };
@@ -75,7 +83,5 @@ export function codexSandbox(scope: Tools): Sandbox {
 }
 
 function namesOf(scope: Tools): readonly string[] {
-  if (scope === 'none') return [];
-  if (scope === 'readOnly') return READING;
-  return scope === 'coding' ? CODING : scope.tools;
+  return isToolScope(scope) ? NAMES[scope] : scope.tools;
 }

@@ -1,12 +1,13 @@
 // Runs utility materia: a command under its supervisor, or a built-in within this process.
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { delimiter, dirname, resolve } from 'node:path';
 import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { UtilityMateria } from '../kernel/graph/config.ts';
 import { runBuiltin, shippedCommand } from '../utilities/index.ts';
+import { only, USUAL, userVariables } from './environment.ts';
 import { awaitAttempt, recoverAttempt, startAttempt } from './process/attempt.ts';
+import { clearAttempt } from './process/attempt-folder.ts';
 import {
   readUtility,
   resolveCommand,
@@ -46,7 +47,7 @@ export const utility: Runner = {
     }
     const found = await recoverAttempt(place.attemptDir);
     if (found === 'running' || found === 'finished') return collect(packet, place, signal);
-    await rm(place.attemptDir, { recursive: true, force: true });
+    await clearAttempt(place.attemptDir);
     return {
       kind: 'lost',
       mayHaveRun: found === 'lost',
@@ -55,13 +56,15 @@ export const utility: Runner = {
   },
 
   async forget(place) {
-    await rm(place.attemptDir, { recursive: true, force: true });
+    await clearAttempt(place.attemptDir);
   },
 };
 
 async function collect(packet: Packet, place: Place, signal: AbortSignal): Promise<AttemptResult> {
   const end = await awaitAttempt(place.attemptDir, signal);
   if (end.lost) return { kind: 'lost', mayHaveRun: true, reason: 'its supervisor was killed' };
+  // An engine stopped it, which says nothing about the work. It may be the driver that lost the cast to this one.
+  if (end.aborted) return { kind: 'lost', mayHaveRun: true, reason: 'it was stopped' };
   const result = readUtility(end, packet.timeoutMs);
   // A signal that is not ours cut it off in the middle; an exit is its own word about how it ended.
   const fault = end.timedOut ? 'timeout' : end.signal !== null ? 'crash' : 'utility';
@@ -97,11 +100,13 @@ function callOf(packet: Packet, { id, label, params }: UtilityMateria, place: Pl
 }
 
 /**
- * The environment of this process, with our own Node first and what a `baton` that the utility calls has to know: which
- * state it belongs to, and which attempt it is part of. Nothing of that kind is handed down from a cast around this one.
+ * The environment of this process, or what the utility lists of it, with our own Node first and what a `baton` that the
+ * utility calls has to know: which state it belongs to, and which attempt it is part of. Nothing of that kind is handed
+ * down from a cast around this one.
  */
-function environment({ cast, turn, attempt, task }: Packet, { attemptDir }: Place): Record<string, string> {
-  const { BATON_FENCE: _fence, BATON_TASK: _task, ...env } = process.env;
+function environment({ cast, turn, attempt, task, materia }: Packet, { attemptDir }: Place): Record<string, string> {
+  const { BATON_FENCE: _fence, BATON_TASK: _task, ...all } = userVariables(process.env);
+  const env = materia.env === undefined ? all : only([...USUAL, 'BATON_CONFIG', ...materia.env], all);
   const inherited = Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined);
   const path = [dirname(process.execPath), process.env.PATH ?? ''].filter((part) => part !== '').join(delimiter);
   return {

@@ -26,6 +26,7 @@ const view: ApprovalView = {
   approvedBy: null,
   files: { '/w/a\u200bb': 'sha256:1' },
   env: [],
+  envOther: [],
 };
 
 test('each line says one thing, whatever was asked', () => {
@@ -60,7 +61,10 @@ test.each<[string, Partial<Approval>, number, string, boolean]>([
   ['granted', { grant }, HOUR_MS - 1, 'approved', false],
   ['granted and not used in time', { grant }, HOUR_MS, 'expired', false],
 ])('what was %s', (_name, over, now, status, stale) => {
-  expect(approvalView(asked(over), { now, running: [], isTurnOver: false })).toMatchObject({ status, stale });
+  expect(approvalView(asked(over), { now, running: [], isTurnOver: false, envOther: [] })).toMatchObject({
+    status,
+    stale,
+  });
 });
 
 const executor = { host: 'h', pid: 7, startTime: 's' };
@@ -73,7 +77,7 @@ test.each<[string, boolean, number, string]>([
 ])('of a list that was cut off the rest %s', (_name, isTurnOver, now, status) => {
   const begun = asked({ grant, uses: { 0: { at: 0, round: 0, executor, phase: 'started' } } });
   const approval = { ...begun, sealed: { ...begun.sealed, commands } };
-  const seen = approvalView(approval, { now, running: [], isTurnOver });
+  const seen = approvalView(approval, { now, running: [], isTurnOver, envOther: [] });
   expect([seen.status, ...seen.commands.map((one) => one.status)]).toEqual(['unknown', 'unknown', status]);
 });
 

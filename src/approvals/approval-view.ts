@@ -33,13 +33,22 @@ export type ApprovalView = {
   readonly stale: boolean;
   readonly approvedBy: string | null;
   readonly files: Readonly<Record<string, string>>;
+  /** The variables that the commands are handed and that are set. */
   readonly env: readonly string[];
+  /** Those of them that have another value for whoever looks. An agent that asks by itself sets its own. */
+  readonly envOther: readonly string[];
   /** What of the list that was asked for names no command. */
   readonly leftOut?: readonly string[];
 };
 
 /** What is known of an approval besides the log: when it is looked at, what of it runs, and whether its turn is over. */
-export type Around = { readonly now: number; readonly running: readonly number[]; readonly isTurnOver: boolean };
+export type Around = {
+  readonly now: number;
+  readonly running: readonly number[];
+  readonly isTurnOver: boolean;
+  /** Variables that have another value here than when it was asked for. */
+  readonly envOther: readonly string[];
+};
 
 export function approvalView(approval: Approval, around: Around): ApprovalView {
   const { now } = around;
@@ -68,6 +77,7 @@ export function approvalView(approval: Approval, around: Around): ApprovalView {
     approvedBy: grant?.by ?? null,
     files,
     env,
+    envOther: env.filter((name) => around.envOther.includes(name)),
     ...(sealed.leftOut ? { leftOut: leftOutOf(sealed) } : {}),
   };
 }
@@ -102,6 +112,7 @@ export function linesOf(view: ApprovalView, baton: string): readonly string[] {
   const files = Object.entries(view.files).map(
     ([path, digest]) => `  file          ${exactly(path)}  ${digest.slice(0, 19)}`,
   );
+  const variables = view.env.map((name) => (view.envOther.includes(name) ? `${name} (another value than here)` : name));
   const leftOut = (view.leftOut ?? []).map((line) => `  left out      ${line}`);
   return [
     `${id}  ${status}${stale ? ', stale' : ''}`,
@@ -114,6 +125,7 @@ export function linesOf(view: ApprovalView, baton: string): readonly string[] {
     `  rollback      ${inWords(rollback ?? 'not reversible')}`,
     ...(verification === null ? [] : [`  verification  ${inWords(verification)}`]),
     ...files,
+    ...(variables.length === 0 ? [] : [`  variables     ${variables.map(inWords).join(', ')}`]),
     `  asked by      ${where}, since ${since}, until ${until}`,
     ...(view.approvedBy === null ? [] : [`  approved by   ${inWords(view.approvedBy)}`]),
     ...waysOn(view, baton),

@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join, relative } from 'node:path';
-import { realPlace } from '../hooks/real-place.ts';
+import { realPlace } from '../workspace/real-place.ts';
 import type { Ground } from './tier.ts';
 
 const GOVERNING = ['.baton', '.git', '.claude', '.codex', '.pi'];
@@ -42,11 +42,4 @@ function isOfProject(place: string, scratch: string): boolean {
 
 function isInside(below: string): boolean {
   return below !== '' && below !== '..' && !below.startsWith('../') && !isAbsolute(below);
-}
-
-/** The folder that holds an agent's work: the worktree it stands in, else the project. */
-export function rootFor(cwd: string, dir: string, stateDir: string): string {
-  const worktrees = join(stateDir, 'worktrees');
-  const [name = ''] = relative(worktrees, cwd).split('/');
-  return name === '' || name === '..' || isAbsolute(name) ? dir : join(worktrees, name);
 }

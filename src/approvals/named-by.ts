@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { type Invocation, type Step, stepsOf } from '../hooks/programs.ts';
 import type { Word } from '../hooks/shell.ts';
 import { placesWritten } from '../hooks/written-paths.ts';
+import { filesRead } from './files-read.ts';
 import { matchesOf } from './patterns.ts';
 import { shellLine } from './shell-words.ts';
 
@@ -69,7 +70,9 @@ export function namedBy(
   const written = onlyWritten(steps, cwd, home);
   const mentioned = mentionedIn(argv, home === undefined ? places : [...places, home]);
   for (const path of mentioned ?? []) if (!written.includes(path)) paths.add(path);
-  isWhole &&= mentioned !== null && paths.size <= NAMES_MAX;
+  const besides = filesRead(runs, places, home);
+  for (const path of besides.paths) paths.add(path);
+  isWhole &&= mentioned !== null && besides.isWhole && paths.size <= NAMES_MAX;
   const outputs = written.filter((path) => !paths.has(path));
   return {
     programs: [...new Set([program, ...runs.filter((run) => run.isPlain).map((run) => run.named)])],

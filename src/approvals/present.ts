@@ -4,9 +4,10 @@ import { nearestCommand } from '../kernel/approval/difference.ts';
 import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
 import type { Presented } from '../kernel/approval/request.ts';
 import type { Approval } from '../kernel/approval/state.ts';
-import { familiesIn, marksOf, type Variables } from './bound-variables.ts';
+import { marksOf, type Variables } from './bound-variables.ts';
 import { digestsFor, placesFor, programsFor } from './look.ts';
 import { versionOf } from './policy-version.ts';
+import { sealedGrant } from './seal-decision.ts';
 import type { SealKey } from './seal-key.ts';
 import { clearArgv, marksOfArgv, sealOfCommand } from './seal-request.ts';
 
@@ -20,7 +21,8 @@ export type ExecScene = {
   readonly log: string;
 };
 
-export function presentedAs({ sealed }: Approval, argv: readonly string[], scene: ExecScene): Presented {
+export function presentedAs(approval: Approval, argv: readonly string[], scene: ExecScene): Presented {
+  const { sealed } = approval;
   const { env, policy, key, requester } = scene;
   const cwd = realFolder(scene.cwd);
   const marks = marksOfArgv(argv, key);
@@ -29,14 +31,14 @@ export function presentedAs({ sealed }: Approval, argv: readonly string[], scene
   const programs = programsFor(Object.keys(command?.programs ?? {}), cwd, env.PATH ?? '');
   const places = placesFor(Object.keys(command?.places ?? {}));
   const files = digestsFor(Object.keys(command?.files ?? {}));
-  const names = new Set([...Object.keys(sealed.envMarks), ...familiesIn(env)]);
-  const envMarks = marksOf([...names].sort(), env, key);
+  const envMarks = marksOf(Object.keys(sealed.envMarks), env, key);
   const log = key.mark('log', scene.log);
   const version = versionOf(policy);
   const bound = {
     id: sealed.id,
     cwd,
     envMarks,
+    ...(sealed.plainEnv ? { plainEnv: sealed.plainEnv } : {}),
     path: sealed.path,
     policy: version,
     requester,
@@ -55,6 +57,7 @@ export function presentedAs({ sealed }: Approval, argv: readonly string[], scene
     policy: version,
     log,
     keyId: key.id,
+    decision: sealedGrant(approval, key),
   };
 }
 

@@ -5,6 +5,7 @@ import { attemptAbove } from '../access/attempt-above.ts';
 import { isVouchedFor } from '../access/vouched-attempt.ts';
 import { whoActs } from '../access/who-acts.ts';
 import type { Origin } from '../kernel/approval/request.ts';
+import { chosenMateria, variablesOf } from '../kernel/cast/choice.ts';
 import type { Cast } from '../kernel/state.ts';
 import { agentIdOfTurn } from '../kernel/turn/contract-for.ts';
 import { attemptIn } from '../mcp/attempt.ts';
@@ -13,9 +14,13 @@ import type { Variables } from './bound-variables.ts';
 export type Requester = {
   readonly name: string;
   readonly from: Origin | null;
+  /** The variables that its materia is handed by name. */
+  readonly handed: readonly string[];
   /** False where an attempt is named and nothing vouches for that. */
   readonly isProven: boolean;
 };
+
+const NOTHING = { from: null, handed: [] } as const;
 
 export async function requesterOf(
   env: Variables,
@@ -25,15 +30,16 @@ export async function requesterOf(
   const above = attemptAbove();
   const named = above === null ? attemptIn(env, stateDir) : null;
   const found = above ?? named;
-  if (!found) return { name: env.BATON_OWNER ? `owner:${env.BATON_OWNER}` : whoActs().by, from: null, isProven: true };
+  if (!found) return { name: env.BATON_OWNER ? `owner:${env.BATON_OWNER}` : whoActs().by, ...NOTHING, isProven: true };
   const { cast, turn, attempt } = found;
   const state = await castOf(cast);
   const open = state?.turns[turn];
   const runsNow = open?.phase === 'running' && open.attempt === attempt;
   // It gets a name that no agent has, so that nothing which was approved for an agent runs for it.
   if (named && !(runsNow && isVouchedFor(named.dir, env))) {
-    return { name: `unproven:${cast}-${turn}`, from: null, isProven: false };
+    return { name: `unproven:${cast}-${turn}`, ...NOTHING, isProven: false };
   }
-  if (!state || !open) return { name: `attempt:${cast}-${turn}`, from: null, isProven: true };
-  return { name: agentIdOfTurn(state, open), from: { cast, turn, attempt }, isProven: true };
+  if (!state || !open) return { name: `attempt:${cast}-${turn}`, ...NOTHING, isProven: true };
+  const handed = variablesOf(chosenMateria(state, open));
+  return { name: agentIdOfTurn(state, open), from: { cast, turn, attempt }, handed, isProven: true };
 }

@@ -1,9 +1,9 @@
 // Seals what the agent of a turn asks for in its report, as it stands when the report is read: in the folder of the turn and
 // with the environment that its agent has.
 import { join } from 'node:path';
-import { USUAL } from '../agents/environment.ts';
+import { only, USUAL, userVariables } from '../agents/environment.ts';
 import type { SealedRequest } from '../kernel/approval/request.ts';
-import { isText, type JsonObject } from '../kernel/json.ts';
+import type { JsonObject } from '../kernel/json.ts';
 import { groundAt } from './ground.ts';
 import { logIdentity } from './log-identity.ts';
 import { readPolicy } from './policy-file.ts';
@@ -27,14 +27,13 @@ export function sealForTurn(
   const policy = readPolicy(join(dir, '.baton', 'config.json'));
   const key = openSealKey(env);
   if ('allow' in policy || 'allow' in key) return null;
-  const { x_env: named } = asks.request;
-  const seen = [...USUAL, ...asks.env, ...policy.env, ...(Array.isArray(named) ? named.filter(isText) : [])];
-  const agents = Object.fromEntries(seen.map((name) => [name, env[name]]));
+  const agents = only([...USUAL, ...asks.env], userVariables(env));
   const ground = groundAt(cwd, cwd, env.HOME);
   return sealRequest(asks.request, {
     requester: asks.requester,
     cwd,
     env: agents,
+    handed: asks.env,
     policy,
     key,
     now: Date.now(),

@@ -37,6 +37,13 @@ export function openSealKey(env: NodeJS.ProcessEnv): SealKey | Denied {
   }
 }
 
+/** The key that is there; null where there is none, or none that may be used. Nothing is made. */
+export function findSealKey(env: NodeJS.ProcessEnv): SealKey | null {
+  if (!statSync(join(userFolder(env), KEY_FILE), { throwIfNoEntry: false })) return null;
+  const key = openSealKey(env);
+  return 'allow' in key ? null : key;
+}
+
 export function sealKey(bytes: Buffer): SealKey {
   const seal = (label: string, text: string) =>
     createHmac('sha256', bytes).update(`${label}\0${text}`, 'utf8').digest('hex');

@@ -1,6 +1,6 @@
 // What is sealed: that the same wish has the same fingerprint and another one has not, what it is bound to, and that nothing
 // an agent sends breaks it.
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -24,6 +24,7 @@ writeFileSync(join(dir, "it's @2.sh"), 'c');
 writeFileSync(join(dir, 'd@2.sh'), 'c');
 mkdirSync(join(dir, 'sub', 'in'));
 writeFileSync(join(dir, 'sub', 'in', 'd'), 'd');
+writeFileSync(join(dir, 'sub', 'huge'), '');
 symlinkSync('a.json', join(dir, 'link.json'));
 
 const key = sealKey(Buffer.alloc(32, 7));
@@ -31,6 +32,7 @@ const scene: SealScene = {
   requester: 'a1',
   cwd: dir,
   env: { PATH: '/usr/bin:/bin', HOME: dir },
+  handed: [],
   policy: DEFAULT_POLICY,
   key,
   now: 0,
@@ -46,8 +48,10 @@ test.each<[string, JsonObject, Partial<SealScene>]>([
   ['another requester', base, { requester: 'a2' }],
   ['another folder', base, { cwd: join(dir, 'sub') }],
   ['a folder that is named', { ...base, x_cwd: 'sub' }, {}],
-  ['a variable that is set', base, { env: { ...scene.env, AWS_PROFILE: 'x' } }],
-  ['a variable that is named', { ...base, x_env: ['X'] }, {}],
+  ['another home', base, { env: { ...scene.env, HOME: '/' } }],
+  ['a variable that is handed over and set', base, { env: { ...scene.env, A: 'x' }, handed: ['A'] }],
+  ['a variable that is handed over and not set', base, { handed: ['A'] }],
+  ['a variable that the policy names', base, { policy: { ...DEFAULT_POLICY, env: ['A'] } }],
   ['a file that is named', { ...base, x_files: ['b.json'] }, {}],
   ['another policy', base, { policy: { ...DEFAULT_POLICY, writes: 'T3' } }],
   ['another key', base, { key: sealKey(Buffer.alloc(32, 8)) }],
@@ -201,12 +205,30 @@ test('an argument that is too long for the name of a file is sealed like any oth
   }
 });
 
-test.each(['TF_VAR_env', 'TF_CLI_ARGS_apply', 'GIT_CONFIG_PARAMETERS', 'ANSIBLE_CONFIG', 'GOFLAGS', 'npm_config_x'])(
-  '%s is bound where it is set',
-  (name) => {
-    expect(print(base, { env: { ...scene.env, [name]: 'x' } })).not.toBe(print(base));
-  },
-);
+test('a variable that nobody hands over makes no difference, and cannot be asked for', () => {
+  for (const name of ['TF_VAR_env', 'GIT_CONFIG_PARAMETERS', 'TAR_OPTIONS', 'ALL_PROXY'])
+    expect(print(base, { env: { ...scene.env, [name]: 'x' } })).toBe(print(base));
+  const { refusal } = seal({ ...base, x_env: ['TAR_OPTIONS'] });
+  expect(refusal).toMatchObject({
+    code: 'COMMAND_BLOCKED',
+    reason: expect.stringContaining('x_env names TAR_OPTIONS'),
+  });
+  expect(seal({ ...base, x_env: ['A', 'HOME'] }, { handed: ['A'] }).refusal).toBeNull();
+});
+
+test('what is handed over and set is shown by its name, and its value is nowhere', () => {
+  const env = { ...scene.env, A: 'hunter2', LANG: 'C' };
+  const sealed = seal(base, { env, handed: ['A', 'B'] });
+  expect(sealed).toMatchObject({ env: ['A', 'HOME'], plainEnv: { LANG: 'C' }, envMarks: { B: null } });
+  expect(JSON.stringify(sealed)).not.toContain('hunter2');
+});
+
+test('what is too large to be read can never be approved', () => {
+  truncateSync(join(dir, 'sub', 'huge'), 9 * 1_073_741_824);
+  expect(seal({ exact_content: 'cat sub/huge' }).refusal).toMatchObject({
+    ...{ code: 'COMMAND_BLOCKED', reason: expect.stringContaining('too large') },
+  });
+});
 
 test('the seal holds in the log it was asked in and in no other', () => {
   const at = (log: string) => seal(base, { log, id: 'P-1' }).commands[0]?.seal;

@@ -15,8 +15,8 @@ import { isString, isText, type Json, type JsonObject } from '../kernel/json.ts'
 import { canonicalJson } from '../kernel/ledger/canonical-json.ts';
 import { findSecrets, scrub } from '../kernel/secrets.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
-import { boundNames, marksOf, type Variables } from './bound-variables.ts';
-import { digestOf, digestsFor, placesFor, programsFor, sha256 } from './look.ts';
+import { boundNames, marksOf, plainVariables, type Variables } from './bound-variables.ts';
+import { digestOf, digestsFor, placesFor, programsFor, sha256, TOO_LARGE, withInterpreters } from './look.ts';
 import { namedBy } from './named-by.ts';
 import { versionOf } from './policy-version.ts';
 import type { SealKey } from './seal-key.ts';
@@ -35,6 +35,8 @@ export type SealScene = {
   /** Where the commands run. */
   readonly cwd: string;
   readonly env: Variables;
+  /** The variables that the materia of whoever asks is handed by name. */
+  readonly handed: readonly string[];
   readonly policy: ApprovalPolicy;
   readonly key: SealKey;
   readonly now: number;
@@ -46,13 +48,14 @@ export type SealScene = {
 };
 
 /**
- * Seals an `approval_request`: `exact_content` or the list `command_set`, with `x_files`, `x_env` and `x_cwd` for what the
- * words do not show. Without either, permission is asked for what `operation` says.
+ * Seals an `approval_request`: `exact_content` or the list `command_set`, with `x_files` and `x_cwd` for what the words do
+ * not show. Without either, permission is asked for what `operation` says.
  */
 export function sealRequest(request: JsonObject, scene: SealScene): SealedRequest {
   const { policy, env, key } = scene;
   const cwd = realFolder(resolve(scene.cwd, isPath(request.x_cwd) ? request.x_cwd : '.'));
-  const names = boundNames(env, policy.env, strings(request.x_env));
+  const names = boundNames([...scene.handed, ...policy.env]);
+  const plainEnv = plainVariables(env);
   const place: Place = { ...scene, cwd, envMarks: marksOf(names, env, key), path: env.PATH ?? '' };
   const wanted = commandsIn(request, place);
   const argvs = 'refusal' in wanted ? [] : wanted.argvs;
@@ -64,6 +67,7 @@ export function sealRequest(request: JsonObject, scene: SealScene): SealedReques
     id,
     cwd,
     envMarks: place.envMarks,
+    plainEnv,
     path: place.path,
     policy: version,
     requester: scene.requester,
@@ -115,7 +119,7 @@ type Looked = Pick<SealedCommand, 'programs' | 'places' | 'files'> & {
 /** What all commands of a request have in common, as it enters the seal. */
 export type Bound = Pick<
   SealedRequest,
-  'id' | 'cwd' | 'envMarks' | 'path' | 'policy' | 'requester' | 'expiresAt' | 'log'
+  'id' | 'cwd' | 'envMarks' | 'plainEnv' | 'path' | 'policy' | 'requester' | 'expiresAt' | 'log'
 >;
 export type Parts = Pick<Presented, 'programs' | 'places'> & {
   readonly argv: readonly string[];
@@ -124,8 +128,9 @@ export type Parts = Pick<Presented, 'programs' | 'places'> & {
 
 /** The seal of one command with everything it is bound to. */
 export function sealOfCommand({ argv, programs, places, files }: Parts, bound: Bound, key: SealKey): string {
-  const { id, cwd, envMarks, path, policy, requester, expiresAt, log } = bound;
-  const whole = { v: 2, id, argv, cwd, envMarks, path, programs, places, files, policy, requester, expiresAt, log };
+  const { id, cwd, envMarks, plainEnv = null, path, policy, requester, expiresAt, log } = bound;
+  const environment = { envMarks, plainEnv, path };
+  const whole = { v: 3, id, argv, cwd, ...environment, programs, places, files, policy, requester, expiresAt, log };
   return key.seal('command', canonicalJson(whole as unknown as Json));
 }
 
@@ -143,6 +148,11 @@ type Wanted = { readonly argvs: readonly (readonly string[])[] } | { readonly re
 function commandsIn(request: JsonObject, place: Place): Wanted {
   const { exact_content: line, command_set: set, approval_id: relays, x_cwd: folder } = request;
   if (isText(folder) && !(isPath(folder) && isFolder(place.cwd))) return tooMuch('x_cwd names no folder that is there');
+  const strange = strings(request.x_env).find((name) => !Object.hasOwn(place.envMarks, name));
+  if (strange !== undefined) {
+    const way = 'name it in `env` of the materia, or in approvals.env of the configuration';
+    return tooMuch(`x_env names ${scrub(strange).text.slice(0, 64)}, which no approved command is handed; ${way}`);
+  }
   const unread = unreadIn(request);
   if (unread) return unread;
   const listed = Array.isArray(set) ? set.flatMap((one) => (namesCommand(one) ? [one.command] : [])) : [];
@@ -214,6 +224,11 @@ function refusalOf(looked: readonly Looked[]): Denied | null {
   if (looked.some(({ isWhole }) => !isWhole)) {
     return deny('COMMAND_BLOCKED', 'it names more files than can be bound; name fewer, or a folder');
   }
+  const large = looked.flatMap(({ files, programs }) => [
+    ...Object.entries(files).flatMap(([path, digest]) => (digest === TOO_LARGE ? [path] : [])),
+    ...Object.values(programs).flatMap((program) => (program?.digest === TOO_LARGE ? [program.path] : [])),
+  ]);
+  if (large[0] !== undefined) return deny('COMMAND_BLOCKED', `${large[0]} is too large to be bound`);
   if (looked.some(({ argv }) => hidesMore(argv))) {
     return deny(
       'COMMAND_BLOCKED',
@@ -235,7 +250,8 @@ function lookAt(argv: readonly string[], place: Place, more: readonly string[]):
   const inputs = named.inputs.filter(isTold);
   const places = placesFor([...inputs, ...named.outputs.filter(isTold)]);
   const read = new Set(inputs.flatMap((input) => places[input] ?? []));
-  const programs = named.programs.filter((name) => scrub(name).found.length === 0);
+  const started = named.programs.filter((name) => scrub(name).found.length === 0);
+  const programs = withInterpreters(started, [...read], cwd, path);
   const { because, ...judged } = classifyArgv(argv, policy, ground);
   return {
     argv,
@@ -282,9 +298,7 @@ function shown(argv: readonly string[]): string {
 
 /** Files that are there, for people to see. */
 function present(files: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(files).filter(([, digest]) => digest.startsWith('sha256:') || digest.startsWith('large:')),
-  );
+  return Object.fromEntries(Object.entries(files).filter(([, digest]) => digest.startsWith('sha256:')));
 }
 
 function riskOf(level: Json | undefined, looked: readonly Looked[]): string {

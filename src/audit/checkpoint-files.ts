@@ -20,12 +20,19 @@ const FRONTIER_FILE = 'frontier.json';
 
 /** The folder outside is named after the place of the state, not after anything in it, which could be exchanged with it. */
 export function checkpointFolders({ dir, stateDir }: Place, env: NodeJS.ProcessEnv): Folders {
-  const name = basename(dir).replace(/[^A-Za-z0-9._-]/g, '_') || 'root';
-  const id = `${name}-${hash('sha256', stateDir, 'hex').slice(0, 16)}`;
-  const base = env.BATON_CHECKPOINTS
-    ? resolve(env.BATON_CHECKPOINTS)
-    : join(env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local', 'state'), 'baton', 'checkpoints');
-  return { inside: join(stateDir, 'checkpoints'), outside: join(base, id), origin: `baton/${id}` };
+  const id = `${nameOfProject(dir)}-${hash('sha256', stateDir, 'hex').slice(0, 16)}`;
+  return { inside: join(stateDir, 'checkpoints'), outside: join(checkpointBase(env), id), origin: `baton/${id}` };
+}
+
+/** The folder of the user in which the checkpoints of all projects lie. */
+export function checkpointBase(env: NodeJS.ProcessEnv): string {
+  if (env.BATON_CHECKPOINTS) return resolve(env.BATON_CHECKPOINTS);
+  return join(env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local', 'state'), 'baton', 'checkpoints');
+}
+
+/** For people who look into that folder. */
+export function nameOfProject(dir: string): string {
+  return basename(dir).replace(/[^A-Za-z0-9._-]/g, '_') || 'root';
 }
 
 export function notesFileIn(folder: string): string {

@@ -1,12 +1,14 @@
 // What a cast can no longer do without: texts that were erased and that the state of the cast still holds. A text that only
 // the history names, such as what an agent once said word for word, is missed by nobody who carries the cast on.
-import { DatabaseSync } from 'node:sqlite';
+
+import type { DatabaseSync } from 'node:sqlite';
 import { apply } from '../kernel/apply.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { emptyState } from '../kernel/state.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { CastIndex, type Row } from '../log/cast-index.ts';
 import { entryOf } from '../log/line.ts';
+import { openForReading } from '../log/sqlite-read.ts';
 import { readStoredLine } from './stored-line.ts';
 import { TEXTS_PER_FACT } from './text-walk.ts';
 
@@ -33,7 +35,7 @@ export function refuseErased(logFile: string, cast: string): Denied | null {
 }
 
 export function neededAndErased(logFile: string, cast: string): readonly Gone[] {
-  const db = new DatabaseSync(logFile, { readOnly: true, timeout: 5_000 });
+  const db = openForReading(logFile);
   try {
     const rows = new CastIndex(db).read(cast, 0, -1);
     const gone = rows.flatMap((row) => goneFrom(db, row));

@@ -18,6 +18,10 @@ export const FAULT_KINDS = [
   'ONCE_MISMATCH',
   /** A snapshot is not the one that the log vouches for. */
   'SNAPSHOT_MISMATCH',
+  /** A person's decision does not carry the seal that the user's key makes. */
+  'DECISION_FORGED',
+  /** A warning: whether a person made a decision could not be checked. */
+  'DECISION_UNCHECKED',
   /** The tables are not those that the program makes. */
   'SCHEMA_CHANGED',
   /** The file cannot be read any further. */

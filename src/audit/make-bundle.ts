@@ -1,9 +1,10 @@
 // Makes a bundle of one cast. The log is verified on the way, and nothing is handed out in clear that looks like a credential:
 // outputs were scrubbed before they were stored, but prompts, scripts and configurations are what people wrote.
-import { DatabaseSync } from 'node:sqlite';
-import { isObject, type Json } from '../kernel/json.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { findSecrets, scrubJson } from '../kernel/secrets.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
+import { openForReading } from '../log/sqlite-read.ts';
 import { BUNDLE_FORMAT, type Bundle, type BundledFact, erasedBy, signedBundle } from './bundle.ts';
 import type { Known } from './known-checkpoints.ts';
 import { Tree } from './merkle.ts';
@@ -24,11 +25,11 @@ type Own = { readonly line: string; readonly read: StoredLine };
 
 export function makeBundle(file: string, cast: string, known: Known, signing: Signing, redactions: Redactions): Made {
   const tree = new Tree();
-  const verified = verifyLog(file, known.kept, known.keys, (_, leaf) => tree.add(leaf));
+  const verified = verifyLog(file, known.kept, known.keys, { onLeaf: (_, leaf) => tree.add(leaf) });
   if (!verified.allow) return { verdict: verified, text: '' };
   const { signer, origin } = signing;
   const size = tree.size;
-  const db = new DatabaseSync(file, { readOnly: true });
+  const db = openForReading(file);
   try {
     const own = ownFacts(db, cast, size);
     const texts = textsBeside(db, own);
@@ -136,7 +137,7 @@ function redact(own: readonly Own[], texts: ReadonlyMap<string, string>, redacti
   const withheld = new Set<number>();
   const inLines: { readonly seq: number; readonly kinds: readonly string[] }[] = [];
   for (const { line, read } of own) {
-    const secrets = scrubJson(read.fact).found;
+    const secrets = scrubJson(withoutActor(read.fact)).found;
     if (holdsInLine(line) || (secrets.length > 0 && hidesSecrets)) withheld.add(read.seq);
     else if (secrets.length > 0) inLines.push({ seq: read.seq, kinds: kindsOf(secrets) });
   }
@@ -149,6 +150,13 @@ function redact(own: readonly Own[], texts: ReadonlyMap<string, string>, redacti
     secrets: found.length + inLines.length > 0 ? holdsSecrets(found, inLines) : null,
   };
 }
+
+/** A decision names the token by which it was made. That name is no credential, though it reads like one. */
+function withoutActor({ by, ...rest }: JsonObject): JsonObject {
+  return typeof by === 'string' && TOKEN_ACTOR.test(by) ? rest : { ...rest, ...(by === undefined ? {} : { by }) };
+}
+
+const TOKEN_ACTOR = /^token:[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 function kindsOf(found: readonly { readonly kind: string }[]): readonly string[] {
   return [...new Set(found.map(({ kind }) => kind))];

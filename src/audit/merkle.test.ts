@@ -1,7 +1,7 @@
 // The tree is the one of RFC 6962: the published roots and paths come out, and proofs hold for what is true only.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { EMPTY_ROOT, Frontier, leafOf, provesConsistency, provesInclusion, Tree } from './merkle.ts';
+import { EMPTY_ROOT, Frontier, leafOf, nodeOf, provesConsistency, provesInclusion, Tree } from './merkle.ts';
 
 const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 2000) };
 
@@ -120,4 +120,24 @@ test('every tree is proved to extend every smaller one, and no other', () => {
     }),
     RUNS,
   );
+});
+
+test('an inner node is no leaf, and a leaf no inner node', () => {
+  const tree = treeOf(leaves.slice(0, 4));
+  const [left, right] = [nodeOf(tree.leaf(0), tree.leaf(1)), nodeOf(tree.leaf(2), tree.leaf(3))];
+  expect(nodeOf(left, right)).toBe(tree.root(4));
+  // The root of four leaves as that of two: the hashes are right, the number of leaves is not.
+  expect(provesInclusion(left, 0, 2, [right], tree.root(4))).toBe(true);
+  for (const [index, path] of [
+    [0, [right]],
+    [1, [right]],
+    [2, [left]],
+    [3, [left]],
+  ] as const)
+    expect(provesInclusion(index < 2 ? left : right, index, 4, path, tree.root(4))).toBe(false);
+  // Data that spells two hashes makes a leaf, not the node above them.
+  const bytes = Buffer.from(tree.leaf(0) + tree.leaf(1), 'hex');
+  expect(leafOf(bytes)).not.toBe(left);
+  expect(provesInclusion(leafOf(bytes), 0, 2, [right], tree.root(4))).toBe(false);
+  expect(leafOf(bytes.toString('latin1'))).not.toBe(left);
 });

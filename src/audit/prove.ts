@@ -5,16 +5,17 @@ import { allow, deny, type Verdict } from '../kernel/verdict.ts';
 import type { Known } from './known-checkpoints.ts';
 import { Tree } from './merkle.ts';
 import { isSignedBy } from './note.ts';
-import { verifyLog } from './verify-log.ts';
+import { type OnLeaf, verifyLog } from './verify-log.ts';
 
 /** In the tree of `size` entries; without a size, in the newest that is signed and holds the fact, else in all there is. */
 export function proveInclusion(file: string, known: Known, seq: number, size: number | null): Verdict {
   const tree = new Tree();
   let line = '';
-  const verdict = verifyLog(file, known.kept, known.keys, (at, leaf, text) => {
+  const onLeaf: OnLeaf = (at, leaf, text) => {
     tree.add(leaf);
     if (at === seq) line = text;
-  });
+  };
+  const verdict = verifyLog(file, known.kept, known.keys, { onLeaf });
   if (!verdict.allow) return verdict;
   const wanted = size ?? newestSigned(known, seq) ?? tree.size;
   if (seq > wanted || wanted > tree.size) return outOfRange(tree.size);
@@ -31,7 +32,7 @@ export function proveInclusion(file: string, known: Known, seq: number, size: nu
 
 export function proveConsistency(file: string, known: Known, from: number, to: number | null): Verdict {
   const tree = new Tree();
-  const verdict = verifyLog(file, known.kept, known.keys, (_, leaf) => tree.add(leaf));
+  const verdict = verifyLog(file, known.kept, known.keys, { onLeaf: (_, leaf) => tree.add(leaf) });
   if (!verdict.allow) return verdict;
   const size = to ?? newestSigned(known, from) ?? tree.size;
   if (from > size || size > tree.size) return outOfRange(tree.size);

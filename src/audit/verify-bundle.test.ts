@@ -46,6 +46,7 @@ beforeAll(async () => {
       append({ kind: 'registry.loaded', registry: { digest }, texts: { manifest: '{}', lock: LOCK } }),
     ),
     append({ kind: 'attempt.started', cast: 'c', turn: 1, attestation: { registry: 'used' } }),
+    append({ kind: 'approval.approved', cast: 'd', id: 'P-1', by: 'token:approver-1a2b3c4d' }),
   ]);
   await log.close();
   const env = { BATON_CONFIG: join(root, 'config'), BATON_CHECKPOINTS: join(root, 'outside') };
@@ -107,6 +108,10 @@ test('words that stand in a line keep back the fact, and its leaf is proved', ()
   const { text } = bundle('a', 'Ada said');
   expect(text).not.toContain('Ada said');
   expect(verifyBundle(text, [])).toMatchObject({ allow: true, details: { withheld: 1, approvals: [] } });
+});
+
+test('the name of the token by which a person decided is no credential', () => {
+  expect(bundle('d').verdict).toMatchObject({ code: 'OK' });
 });
 
 test('a credential is not handed out in clear: not in a text, not in a line', () => {

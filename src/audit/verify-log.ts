@@ -1,11 +1,14 @@
 // Verifies a whole log, from its file and nothing else: lines, chain, texts, everything facts are found by, snapshots, the
 // tables themselves, and the tree against every checkpoint that is known. It reads; it never writes.
 import { hash } from 'node:crypto';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { allow, type Verdict } from '../kernel/verdict.ts';
+import { asStorageError, isDamage } from '../log/sqlite-fault.ts';
 import { openDatabase } from '../log/sqlite-open.ts';
+import { openForReading } from '../log/sqlite-read.ts';
 import { ChainWalk } from './chain-walk.ts';
 import { type Kept, missingOutside, RootCheck, signedCheckpoints } from './checkpoint-check.ts';
+import { type DecisionKey, DecisionWalk } from './decision-walk.ts';
 import { FAULTS_MAX, type Fault, inOrder, tampered } from './fault.ts';
 import { IndexWalk } from './index-walk.ts';
 import { EMPTY_ROOT, Frontier } from './merkle.ts';
@@ -17,7 +20,15 @@ import { TEXTS_PER_FACT, TextWalk } from './text-walk.ts';
 /** Called with every leaf on the way, for whoever needs the tree too. */
 export type OnLeaf = (seq: number, leaf: string, line: string) => void;
 
-export function verifyLog(file: string, kept: readonly Kept[], keys: readonly PublicKey[], onLeaf?: OnLeaf): Verdict {
+/** `decisionKey` is null where the user has none; without it decisions are not looked at. */
+export type Looks = { readonly onLeaf?: OnLeaf; readonly decisionKey?: DecisionKey | null };
+
+export function verifyLog(
+  file: string,
+  kept: readonly Kept[],
+  keys: readonly PublicKey[],
+  { onLeaf, decisionKey }: Looks = {},
+): Verdict {
   const faults: Fault[] = [];
   const report = (fault: Fault) => {
     if (faults.length < FAULTS_MAX) faults.push(fault);
@@ -32,6 +43,7 @@ export function verifyLog(file: string, kept: readonly Kept[], keys: readonly Pu
   const chain = new ChainWalk(reportBroken);
   const frontier = new Frontier();
   roots.take(0, EMPTY_ROOT);
+  const decisions = decisionKey === undefined ? null : new DecisionWalk(decisionKey, report);
   let counts = { texts: 0, erased: 0 };
   let areRootsTold = false;
   const tellRoots = () => {
@@ -40,7 +52,7 @@ export function verifyLog(file: string, kept: readonly Kept[], keys: readonly Pu
   };
   let db: DatabaseSync | null = null;
   try {
-    db = new DatabaseSync(file, { readOnly: true });
+    db = openForReading(file);
     // One transaction: what others append meanwhile is not seen in one table and missing in another.
     db.exec('BEGIN');
     if (changedTables(db, report)) return tampered(faults);
@@ -51,6 +63,7 @@ export function verifyLog(file: string, kept: readonly Kept[], keys: readonly Pu
         const { leaf, line } = chain.take(seq, text);
         texts.take(seq, line);
         index.take(seq, line, kind, cast, task);
+        decisions?.take(seq, line);
         frontier.add(leaf);
         if (frontier.size >= roots.due) roots.take(frontier.size, frontier.root());
         onLeaf?.(seq, leaf, text);
@@ -64,6 +77,8 @@ export function verifyLog(file: string, kept: readonly Kept[], keys: readonly Pu
     compareFile(db, report);
     counts = { texts: texts.count, erased: texts.erased };
   } catch (error) {
+    // That a file cannot be opened, or not read for want of space, says nothing about what it holds.
+    if (!isDamage(error)) throw asStorageError(error, file);
     report({
       kind: 'FILE_DAMAGED',
       seq: chain.seq + 1,
@@ -85,9 +100,10 @@ export function verifyLog(file: string, kept: readonly Kept[], keys: readonly Pu
       signed,
       unsigned: Math.max(0, frontier.size - signed),
     },
-    warnings: missingOutside(kept)
-      .slice(0, FAULTS_MAX)
-      .map((warning) => ({ ...warning })),
+    ...(decisions ? { decisions: { checked: decisions.checked } } : {}),
+    warnings: [...missingOutside(kept).slice(0, FAULTS_MAX), ...(decisions?.warnings() ?? [])].map((warning) => ({
+      ...warning,
+    })),
   };
   if (faults.length > 0) return tampered(inOrder(faults), details);
   return allow(told(frontier.size, signed, checkpoints.length), details);

@@ -63,7 +63,7 @@ function materiaFor(runner: string, { model, baseUrl }: Options): AgentMateria {
 function packetFor(materia: AgentMateria): Packet {
   return {
     ...{ cast: 'self-test', turn: 1, attempt: 1, socket: 'Socket-1', materia, brief: PROMPT },
-    ...{ timeoutMs: SELF_TEST_MS, maxOutputBytes: OUTPUT_BYTES_MAX },
+    ...{ timeoutMs: SELF_TEST_MS, maxOutputBytes: OUTPUT_BYTES_MAX, retriesMax: 1, modelSilenceMs: SELF_TEST_MS },
     ...{ session: null, scripted: null, utility: null, slot: null, task: null },
     ...{ offersTools: false, holdsCommands: false },
   };

@@ -1,15 +1,21 @@
-// How the log first hears of a registry.
+// How the log first hears of a registry, and of what another log of this workspace has blocked.
 import { join } from 'node:path';
 import type { Door } from '../engine/door.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { hasRegistry } from '../workspace/registry-lock.ts';
+import { carryQuarantine } from './carry-quarantine.ts';
 import { person } from './session.ts';
 
 /**
  * A registry that stands in a workspace holds from the first dispatch on, and taking it away later is no way around it:
  * so the log has to know of it before anything is dispatched or judged.
  */
-export async function bringIntoForce(door: Pick<Door, 'read' | 'submit'>, { dir }: Workspace): Promise<void> {
+export async function bringIntoForce(door: Pick<Door, 'read' | 'submit'>, workspace: Workspace): Promise<void> {
+  await loadFound(door, workspace);
+  await carryQuarantine(door, workspace, process.env);
+}
+
+async function loadFound(door: Pick<Door, 'read' | 'submit'>, { dir }: Workspace): Promise<void> {
   if (!hasRegistry(join(dir, '.baton'))) return;
   const [known] = await door.read({ after: 0, kindPrefix: 'registry.', limit: 1 });
   if (known) return;

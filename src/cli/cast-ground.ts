@@ -1,13 +1,15 @@
 // The folders in which a cast works, as the engine needs them: the directory itself, or a worktree that is made when the
 // first turn is owed and found again after a crash, and one for each item that walks beside others.
-import { readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { awaitAttempt, recoverAttempt, startAttempt } from '../agents/process/attempt.ts';
+import { clearAttempt } from '../agents/process/attempt-folder.ts';
 import type { Door } from '../engine/door.ts';
 import type { Ground } from '../engine/ports.ts';
 import type { Watch } from '../kernel/cast/packet.ts';
 import { checkWorktree, type WorktreeRules, worktreeOf } from '../kernel/graph/worktree.ts';
 import { isObject } from '../kernel/json.ts';
+import { detectProject } from '../workspace/detect-project.ts';
 import { loadFor } from '../workspace/find-config.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { takeOffRefused } from '../workspace/worktree/accepted.ts';
@@ -23,6 +25,7 @@ import { holdRecords, letRecordsGo, mendRecords } from '../workspace/worktree/re
 import { tipOf } from '../workspace/worktree/tip.ts';
 import { beginTurn, commitAccepted, dropStrays, keepTurn } from '../workspace/worktree/turns.ts';
 import { leftBy } from './cast-work.ts';
+import { saidOfUnstartable, unstartableIn } from './check-start.ts';
 
 const GRACE_MS = 2_000;
 const OUTPUT_BYTES_MAX = 1_048_576;
@@ -66,11 +69,18 @@ export function groundFor(workspace: Workspace, door: Door, cast: string, say: (
       dir,
       stateDir,
       cast,
+      cwd: resolve(dir, state.root),
       rules,
       now: worktreeNow(workspace, readRecord(stateDir, cast)),
       warn,
       steps,
     });
+    // Said before the first turn, which would pay for finding out.
+    if (Object.keys(found.starts).length === 0) {
+      const unstartable = unstartableIn(found.cwd, state.rules.checkers, process.env.PATH);
+      const said = saidOfUnstartable(unstartable, detectProject(found.cwd), dir);
+      if (said !== null) warn(said);
+    }
     const { record, aside } = await catchUp(stateDir, found, 0);
     told(aside, 'something was in the way of what was merged');
     const phaseOf = (turn: string) => (Object.hasOwn(state.turns, turn) ? state.turns[turn]?.phase : undefined);
@@ -86,7 +96,10 @@ export function groundFor(workspace: Workspace, door: Door, cast: string, say: (
     if (!own) return;
     const steps = stepsFor(stateDir, cast, signal, place);
     const now = worktreeNow(workspace, readLane(stateDir, cast, place));
-    lanes.set(place, await readyLane({ dir, stateDir, cast, rules, now, warn, steps, inTurn }, own, place));
+    lanes.set(
+      place,
+      await readyLane({ dir, stateDir, cast, cwd: own.cwd, rules, now, warn, steps, inTurn }, own, place),
+    );
   };
   let finding: Promise<void> | null = null;
   const findingLane = new Map<number, Promise<void>>();
@@ -213,7 +226,7 @@ function stepsFor(stateDir: string, cast: string, signal: AbortSignal, place: nu
       const home = resolve(process.env.BATON_HOME || dirname(attempts));
       await startAttempt(folder, { argv, cwd, env: { ...env, BATON_HOME: home }, timeoutMs, ...limits }, '');
       const end = await awaitAttempt(folder, signal);
-      await rm(folder, { recursive: true, force: true });
+      await clearAttempt(folder);
       return asStepEnd(end, timeoutMs);
     },
     async clear() {
@@ -221,7 +234,7 @@ function stepsFor(stateDir: string, cast: string, signal: AbortSignal, place: nu
         if (!name.startsWith(prefix)) continue;
         const folder = join(attempts, name);
         if ((await recoverAttempt(folder)) === 'running') await awaitAttempt(folder, AbortSignal.abort());
-        await rm(folder, { recursive: true, force: true });
+        await clearAttempt(folder);
       }
     },
   };

@@ -44,7 +44,11 @@ function clocksOf(entries: readonly Entry[]): ReadonlyMap<string, Clock> {
     const { elapsedMs, since } = clocks.get(fact.cast) ?? NEVER;
     const time = Date.parse(at);
     if (runs) clocks.set(fact.cast, { elapsedMs, since: since ?? time });
-    else clocks.set(fact.cast, { elapsedMs: elapsedMs + (since === null ? 0 : time - since), since: null });
+    else {
+      const measured = 'elapsedMs' in fact ? fact.elapsedMs : undefined;
+      const passed = since === null ? 0 : Math.max(0, time - since);
+      clocks.set(fact.cast, { elapsedMs: measured ?? elapsedMs + passed, since: null });
+    }
   }
   return clocks;
 }

@@ -2,7 +2,7 @@
 import type { Door } from '../engine/door.ts';
 import type { CastSummary } from '../engine/summary.ts';
 import type { Fact, Touched } from '../kernel/fact.ts';
-import { bystanderAt, remarkOn } from '../kernel/graph/write-scope.ts';
+import { bystanderAt, isKnownToWrite, remarkOn } from '../kernel/graph/write-scope.ts';
 import { deny } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import type { Left } from '../workspace/restore-files.ts';
@@ -60,20 +60,24 @@ export function saidOf({ task, branch, commits, uncommitted }: UnmergedLane): st
 export async function leftBy(door: Door, cast: string): Promise<Left> {
   const beginnings = new Map<number, number>();
   const words = new Map<string, Left>();
-  const remarks = new Map<number, string>();
+  const remarks = new Map<number, (path: string) => string | null>();
   let started: Extract<Fact, { kind: 'cast.started' }> | null = null;
   for (const { fact } of await door.read({ after: 0, cast })) {
     if (fact.kind === 'cast.started') started = fact;
     if (fact.kind === 'turn.started' && started) {
-      const who = bystanderAt(started.rules, started.root, fact.socket);
-      if (who !== null) remarks.set(fact.turn, remarkOn(who, fact.socket));
+      const { rules, root } = started;
+      const who = bystanderAt(rules, root, fact.socket);
+      const remark = who === null ? null : remarkOn(who, fact.socket);
+      remarks.set(fact.turn, (path) => (isKnownToWrite(rules, fact.socket, path) ? null : remark));
     }
     if (fact.kind === 'attempt.started' && fact.seal !== undefined) beginnings.set(fact.turn, fact.attempt);
     const word = wordOf(fact);
     if (!word) continue;
     const key = `${word.turn}.${beginnings.get(word.turn) ?? 0}`;
-    const remark = remarks.get(word.turn) ?? null;
-    const left = Object.entries(word.touched).map(([path, digest]) => [path, { digest, remark }] as const);
+    const remarkOf = remarks.get(word.turn) ?? (() => null);
+    const left = Object.entries(word.touched).map(
+      ([path, digest]) => [path, { digest, remark: remarkOf(path) }] as const,
+    );
     words.delete(key);
     words.set(key, Object.fromEntries(left));
   }

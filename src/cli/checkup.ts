@@ -1,9 +1,9 @@
 // What a cast needs of a machine, looked at one by one. Each finding says what is so and, where something is missing, how to
 // mend it. Looking changes nothing but a file that is written and removed again.
-import { execFileSync } from 'node:child_process';
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { type Detected, detectAgents } from '../agents/detect.ts';
+import { runGit } from '../git/run-git.ts';
 import { check } from '../kernel/graph/check.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite.ts';
 import { UTILITY_NAMES } from '../utilities/names.ts';
@@ -12,6 +12,7 @@ import { FILES_MAX } from '../workspace/changes-mark.ts';
 import { BUNDLED, loadFor } from '../workspace/find-config.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { uncastableIn } from '../workspace/uncastable.ts';
+import { worktreesFolder } from '../workspace/worktree/place.ts';
 import { runnerFindings, runnersIn, signedInRunnersIn } from './configured-runners.ts';
 import { counted } from './counted.ts';
 import { hasLog } from './state-folder.ts';
@@ -37,7 +38,7 @@ export async function checkup(workspace: Workspace, env: NodeJS.ProcessEnv, now:
   const { finding: config, runners, signedIn, missing } = configFinding(workspace, env);
   return [
     nodeFinding(process.versions.node),
-    gitFinding(workspace, env),
+    await gitFinding(workspace, env),
     ...(await sizeFindings(workspace)),
     config,
     ...limitsFindings(env),
@@ -45,6 +46,7 @@ export async function checkup(workspace: Workspace, env: NodeJS.ProcessEnv, now:
     ...missing,
     diskFinding(workspace),
     stateFinding(workspace),
+    worktreesFinding(workspace, env),
     await clockFinding(workspace, now),
   ];
 }
@@ -58,31 +60,25 @@ export function nodeFinding(version: string): Finding {
   );
 }
 
-function gitFinding({ dir }: Workspace, env: NodeJS.ProcessEnv): Finding {
-  const ask = (...args: string[]) =>
-    execFileSync('git', ['-C', dir, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], env }).trim();
-  let version: string;
-  try {
-    version = ask('--version').replace('git version ', '');
-  } catch {
+async function gitFinding({ dir }: Workspace, env: NodeJS.ProcessEnv): Promise<Finding> {
+  const ask = async (...args: string[]) => {
+    const { code, out } = await runGit(dir, args, { env: env as Record<string, string> });
+    return code === 0 ? out.toString('utf8').trim() : null;
+  };
+  const version = (await ask('--version'))?.replace('git version ', '');
+  if (version === undefined) {
     return warning('git', 'not found', 'install git: without it changes are noted, and cannot be compared or undone');
   }
-  try {
-    ask('rev-parse', '--git-dir');
-  } catch {
+  if ((await ask('rev-parse', '--git-dir')) === null) {
     return warning(
       'git',
       `${version}; ${dir} is no repository`,
       `run git init in ${dir}, so that what agents change can be seen`,
     );
   }
-  try {
-    ask('var', 'GIT_COMMITTER_IDENT');
-    return ok('git', version);
-  } catch {
-    const fix = 'tell git who you are: git config --global user.name and user.email';
-    return warning('git', `${version}; it does not know who commits`, fix);
-  }
+  if ((await ask('var', 'GIT_COMMITTER_IDENT')) !== null) return ok('git', version);
+  const fix = 'tell git who you are: git config --global user.name and user.email';
+  return warning('git', `${version}; it does not know who commits`, fix);
 }
 
 /** A folder in which nobody can tell what changes is worth a word before a cast; any other is not. */
@@ -190,8 +186,7 @@ export function agentFindings(
 const OTHERS = ['openai', 'anthropic', 'command', 'person', 'scripted'];
 
 function diskFinding({ stateDir }: Workspace): Finding {
-  let at = stateDir;
-  while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
+  const at = nearestFolder(stateDir);
   const { bavail, bsize } = statfsSync(at);
   const free = bavail * bsize;
   const found = `${Math.floor(free / MIB)} MiB free at ${at}`;
@@ -204,14 +199,30 @@ function stateFinding(workspace: Workspace): Finding {
   const { stateDir } = workspace;
   try {
     const isThere = hasLog(workspace);
-    let at = stateDir;
-    while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
-    accessSync(at, constants.W_OK);
+    accessSync(nearestFolder(stateDir), constants.W_OK);
     return ok('state', isThere ? stateDir : `${stateDir} (no cast yet)`);
   } catch (cause) {
     const fix = `make ${stateDir} writable for you, or point BATON_HOME elsewhere`;
     return error('state', (cause as Error).message, fix);
   }
+}
+
+/** Casts that change files of a git repository work there. */
+function worktreesFinding(workspace: Workspace, env: NodeJS.ProcessEnv): Finding {
+  const folder = worktreesFolder(workspace, env);
+  try {
+    accessSync(nearestFolder(folder), constants.W_OK);
+    return ok('worktrees', folder);
+  } catch (cause) {
+    const fix = 'make it writable for you, or point XDG_STATE_HOME or BATON_HOME elsewhere; --in-place needs none';
+    return warning('worktrees', (cause as Error).message, fix);
+  }
+}
+
+function nearestFolder(path: string): string {
+  let at = path;
+  while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
+  return at;
 }
 
 /** The log's own times never go back, so a clock that was set back makes everything look as if it took no time. */

@@ -1,6 +1,6 @@
 // `baton cast --detach`: a background process starts the cast and drives it; this one answers as soon as it is started.
 import { spawn } from 'node:child_process';
-import { openSync } from 'node:fs';
+import { openSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -24,23 +24,23 @@ export function idToStart(): string {
   return promised ?? newCastId(Date.now());
 }
 
-export async function castBehind(call: Call, workspace: Workspace): Promise<number> {
+export async function castBehind(call: Call, workspace: Workspace, request: string): Promise<number> {
   makeStateFolder(workspace);
   const cast = newCastId(Date.now());
-  note(`cast ${cast}`);
-  return startedBehind(call, workspace, cast).catch((error: unknown) => {
+  return startedBehind(call, workspace, cast, request).catch((error: unknown) => {
     throw asDamage(error, workspace);
   });
 }
 
 /** Answers when the cast is in the log. */
-async function startedBehind(call: Call, workspace: Workspace, cast: string): Promise<number> {
-  const door = new LookingDoor(new SqliteLog(logFileIn(workspace.stateDir)));
+async function startedBehind(call: Call, workspace: Workspace, cast: string, request: string): Promise<number> {
+  const door = new LookingDoor(new SqliteLog(logFileIn(workspace.stateDir)), workspace.dir);
   try {
-    const driver = startBehind(call, workspace, cast);
+    const driver = startBehind(call, workspace, cast, request);
     while (driver.isRunning() && (await door.cast(cast)) === null) await sleep(LOOK_EVERY_MS);
     if ((await door.cast(cast)) === null)
       throw new Error(`the background process ended at once; ${driver.said} says why`);
+    note(`cast ${cast}`);
     if (call.json) outJson(await loadView(door, cast, flag(call.values, 'turns')));
     else out(`Cast ${cast} runs in the background. Follow it with: ${again(call)} watch ${cast}`);
     return EXIT.ok;
@@ -49,14 +49,14 @@ async function startedBehind(call: Call, workspace: Workspace, cast: string): Pr
   }
 }
 
-function startBehind(call: Call, workspace: Workspace, cast: string) {
+function startBehind(call: Call, workspace: Workspace, cast: string, request: string) {
   const baton = fileURLToPath(new URL('../../bin/baton', import.meta.url));
   const said = join(workspace.stateDir, `${cast}.out`);
   const sink = openSync(said, 'a', 0o600);
   const child = spawn(baton, argsFor(call, workspace), {
     env: { ...call.env, [PROMISED]: cast },
     detached: true,
-    stdio: ['ignore', sink, sink],
+    stdio: [inputOf(join(workspace.stateDir, `${cast}.request`), request), sink, sink],
   });
   let isOver = false;
   const end = () => {
@@ -68,8 +68,16 @@ function startBehind(call: Call, workspace: Workspace, cast: string) {
   return { said, isRunning: () => !isOver };
 }
 
+/** A request may be longer than an argument can be. The file has no name any more when the process reads it. */
+function inputOf(file: string, request: string): number {
+  writeFileSync(file, request, { mode: 0o600, flag: 'wx' });
+  const input = openSync(file, 'r');
+  rmSync(file);
+  return input;
+}
+
 /** The same call without `--detach`, with names of files that do not depend on where it is made. */
-function argsFor({ values, words, cwd }: Call, { dir }: Workspace): string[] {
+function argsFor({ values, cwd }: Call, { dir }: Workspace): string[] {
   const file = (name: string): string[] => {
     const given = text(values, name);
     return given === undefined ? [] : [`--${name}`, resolve(cwd, given)];
@@ -77,5 +85,5 @@ function argsFor({ values, words, cwd }: Call, { dir }: Workspace): string[] {
   const loadout = text(values, 'loadout');
   const which = loadout === undefined ? [] : ['--loadout', loadout];
   const where = flag(values, 'in-place') ? ['--in-place'] : [];
-  return ['-C', dir, 'cast', ...where, ...which, ...file('file'), ...file('agents'), '--', ...words];
+  return ['-C', dir, 'cast', ...where, ...which, ...file('file'), ...file('agents'), '-'];
 }

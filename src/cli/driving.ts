@@ -2,11 +2,12 @@
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { noteDriver } from '../access/first-driver.ts';
 import { revealing, revealingCheckers } from '../agents/hidden-texts.ts';
 import { runnersWith } from '../agents/index.ts';
 import { withoutKnownValues } from '../agents/known-values.ts';
 import type { Door } from '../engine/door.ts';
-import { Engine } from '../engine/drive.ts';
+import { Engine, LeaseLost } from '../engine/drive.ts';
 import { isSame, thisDriver } from '../engine/driver.ts';
 import { WorkerDoor } from '../engine/worker-door.ts';
 import { tellingUnapproved } from '../hooks/telling-unapproved.ts';
@@ -18,16 +19,19 @@ import type { Workspace } from '../workspace/locate.ts';
 import { witnessOf } from '../workspace/witness.ts';
 import { WorktreeError } from '../workspace/worktree/git.ts';
 import { bringIntoForce } from './bring-into-force.ts';
+import { keepQuarantine } from './carry-quarantine.ts';
 import { groundFor } from './cast-ground.ts';
 import { checkpointAtEnd } from './checkpoint-at-end.ts';
 import { checkpointWhileDriven } from './checkpoint-while-driven.ts';
 import { again, type Call, flag, Refused } from './command.ts';
 import { drivenBy } from './driven-by.ts';
 import { loadView, showEnd } from './ending.ts';
+import { holdingOutages } from './hold-outages.ts';
 import { wayOut } from './isolation.ts';
 import { progressFor } from './progress.ts';
 import { person } from './session.ts';
 import { asDamage, makeStateFolder } from './state-folder.ts';
+import { passesOf } from './submitted-work.ts';
 import { takeOver } from './take-over.ts';
 import { withinUserLimits } from './user-limits.ts';
 import { writeWorklogsOf } from './worklog.ts';
@@ -45,7 +49,7 @@ export async function withDriver<T>(workspace: Workspace, work: (door: Door) => 
   // A state folder that cannot be used is told in better words here than by whoever fails to open a file in it.
   makeStateFolder(workspace);
   try {
-    const door = await withCompileCache(() => WorkerDoor.open(logFileIn(workspace.stateDir)));
+    const door = await withCompileCache(() => WorkerDoor.open(logFileIn(workspace.stateDir), workspace.dir));
     try {
       await bringIntoForce(door, workspace);
       return await work(door);
@@ -72,33 +76,39 @@ function withCompileCache<T>(startThread: () => T): T {
   }
 }
 
-/**
- * Drives the cast to where it stands still, shows it, and answers the exit code. `begin` runs once it is ours to drive;
- * `says` is told right after the cast's id; what `refused` answers by the end is told with the result.
- */
+export type Drive = {
+  /** Runs once the cast is ours to drive. */
+  readonly begin: () => Promise<void>;
+  /** Printed right after the id of the cast. */
+  readonly says?: readonly string[];
+  /** A refusal that is shown with the result. */
+  readonly refused?: () => Denied | null;
+  /** The fence of a lease that ends now, even though its holder may live. */
+  readonly over?: number;
+};
+
+/** Drives the cast until it stops, shows it, and answers the exit code. */
 export async function driveAndShow(
   call: Call,
   workspace: Workspace,
   door: Door,
   cast: string,
-  begin: () => Promise<void>,
-  says: readonly string[] = [],
-  refused: () => Denied | null = () => null,
+  { begin, says = [], refused = () => null, over }: Drive,
 ): Promise<number> {
+  noteDriver(call.env);
   const me = thisDriver();
-  const driver = await door.takeCast(cast, me);
+  const driver = await door.takeCast(cast, me, over);
   if (!isSame(driver, me)) throw new Refused(drivenBy(cast, driver));
   if (driver.after) await takeOver(door, workspace.stateDir, cast, driver.after);
-  // Whoever has seen the id may interrupt: that it is listened for comes first.
+  // A person who has seen the id may interrupt, so listening for that comes first.
   let say: (line: string) => void = () => undefined;
   const interrupt = onInterrupt((signal) => {
     say(pausing(call));
     const reason = signal === 'SIGINT' ? 'interrupted from the keyboard' : `stopped by ${signal}`;
     return door.submit({ kind: 'cast.pause', cast, reason }, person());
   });
-  const progress = progressFor(call, cast);
+  const progress = progressFor(call, cast, says);
   say = (line) => progress.say(line);
-  for (const line of says) say(line);
   const signing = checkpointWhileDriven(workspace, call.env, (line) => say(line));
   try {
     progress.learn(await door.read({ after: 0, cast }));
@@ -112,12 +122,15 @@ export async function driveAndShow(
     const engine = new Engine({
       door,
       // What an agent handed on by tool call takes the place of its last words.
-      runners: withoutKnownValues(revealing(takingSubmissions(withinUserLimits(told, call.env))), call.env),
+      runners: withoutKnownValues(
+        revealing(takingSubmissions(holdingOutages(withinUserLimits(told, call.env), door))),
+        call.env,
+      ),
       cwd: dir,
       configDir: `${dir}/.baton`,
       stateDir,
       witness: revealingCheckers(
-        witnessOf(workspace, (line) => say(line)),
+        witnessOf(workspace, (line) => say(line), passesOf(workspace, call.env)),
         workspace.stateDir,
       ),
       groundOf: (id) => groundFor(workspace, door, id, (line) => say(line)),
@@ -132,6 +145,7 @@ export async function driveAndShow(
       for (const { seq } of change.entries.slice(-1)) signing.saw(seq);
     });
   } catch (error) {
+    if (error instanceof LeaseLost) throw new Refused(error.verdict);
     if (!(error instanceof WorktreeError)) throw error;
     // What is wrong with a worktree a person can mend: the cast stands still until then and loses nothing.
     await door.submit({ kind: 'cast.pause', cast, reason: error.message }, person());
@@ -143,6 +157,7 @@ export async function driveAndShow(
     await door.releaseCast(cast, me).catch(() => undefined);
   }
   await writeWorklogsOf(cast, door, workspace);
+  await keepQuarantine(door, workspace, call.env);
   await checkpointAtEnd(workspace, call.env);
   const view = await loadView(door, cast, flag(call.values, 'turns'), workspace.dir);
   const more = view.branch === undefined || call.json ? [] : await wayOut(call, workspace, cast);

@@ -4,6 +4,7 @@ import type { Door } from '../engine/door.ts';
 import { type CastView, viewOf } from '../engine/view.ts';
 import { elapsedOf } from '../kernel/cast/budget.ts';
 import { saidNow } from '../kernel/cast/expired.ts';
+import { itemsText } from '../kernel/cast/item-count.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Cast, CastStatus } from '../kernel/state.ts';
 import type { BoundaryRefusal } from '../kernel/turn/consolidation.ts';
@@ -12,7 +13,8 @@ import { branchOf } from '../workspace/worktree/branch.ts';
 import { again, type Call, EXIT, out, outJson, UsageError } from './command.ts';
 import { commandName } from './command-name.ts';
 import { counted } from './counted.ts';
-import { reportLines } from './report-lines.ts';
+import { notRunLines, reportLines } from './report-lines.ts';
+import { itemLines, resultLines } from './result-lines.ts';
 import { taskViews } from './task-view.ts';
 
 /** With `dir`, the project directory, what agents propose is held against the boundaries of its registry too. */
@@ -23,7 +25,7 @@ export async function loadView(door: Door, cast: string, withTurns: boolean, dir
   const view = viewOf(state, entries, await door.head(), withTurns, await boundariesFor(state, dir));
   // What runs goes on getting older while nothing is written down.
   const worktree = state.root === undefined ? {} : { branch: branchOf(cast), root: state.root };
-  const tasks = taskViews(cast, entries);
+  const tasks = taskViews(state, entries);
   const owned = tasks.length === 0 ? {} : { tasks };
   const suggested = await suggestionsLeft(door, entries);
   const memory = suggested === 0 ? {} : { memorySuggestions: suggested };
@@ -71,23 +73,43 @@ export function showEnd(
   refused: Denied | null = null,
 ): number {
   if (call.json) outJson(refused ? { ...view, refused } : view);
-  else for (const line of [...reportLines(view, again(call)), ...closing(view, again(call)), ...more]) out(line);
+  else for (const line of endLines(view, again(call), more)) out(line);
   return refused ? EXIT.denied : exitOf(view.status);
 }
 
-function closing({ cast, status, code, reason, path, accepted, usage }: CastView, baton: string): string[] {
+/** The results come first, then how the cast ended and the ways on. */
+function endLines(view: CastView, baton: string, more: readonly string[]): readonly string[] {
+  const [results, items] = [resultLines(view, baton), itemLines(view.tasks)];
+  const gap = results.length + items.length > 0 ? [''] : [];
+  return [
+    ...results,
+    ...reportLines(view, baton),
+    ...items,
+    ...notRunLines(view),
+    ...gap,
+    ...closing(view, baton),
+    ...more,
+  ];
+}
+
+function closing({ cast, status, code, reason, path, accepted, usage, items }: CastView, baton: string): string[] {
+  const done = items ? itemsText(items) : null;
+  const counts = done === null ? [] : [`Items: ${done}.`];
   const spent = `${counted(path.length, 'visit')}, ${counted(accepted, 'accepted handoff')}, ${counted(usage.tokens, 'token')}`;
   switch (status) {
     case 'completed':
-      return [`Cast ${cast} completed: ${spent}.`, `Look at it with: ${baton} show ${cast}`];
+      return [
+        `Cast ${cast} completed: ${done === null ? '' : `${done}, `}${spent}.`,
+        `Look at it with: ${baton} show ${cast}`,
+      ];
     case 'running':
-      return [`Cast ${cast} is running.`, `Follow it with: ${baton} watch ${cast}`];
+      return [`Cast ${cast} is running.`, ...counts, `Follow it with: ${baton} watch ${cast}`];
     case 'waiting':
-      return [`Cast ${cast} waits for a person (${code}): ${reason}`, `All ways on: ${baton} why ${cast}`];
+      return [`Cast ${cast} waits for a person (${code}): ${reason}`, ...counts, `All ways on: ${baton} why ${cast}`];
     case 'paused':
-      return [`Cast ${cast} is paused: ${reason}.`, `Carry on with: ${baton} continue ${cast}`];
+      return [`Cast ${cast} is paused: ${reason}.`, ...counts, `Carry on with: ${baton} continue ${cast}`];
     default:
-      return [`Cast ${cast} ${status}${code ? ` (${code})` : ''}: ${reason}`, ...wayOn(cast, code, baton)];
+      return [`Cast ${cast} ${status}${code ? ` (${code})` : ''}: ${reason}`, ...counts, ...wayOn(cast, code, baton)];
   }
 }
 

@@ -1,19 +1,22 @@
 // The verbs that carry a standing cast on, and which of them fits the state it is in.
 import { refuseErased } from '../audit/erased-needs.ts';
 import type { Door } from '../engine/door.ts';
+import { thisDriver } from '../engine/driver.ts';
 import { type CastSummary, summaries } from '../engine/summary.ts';
 import { isExpired } from '../kernel/cast/expired.ts';
 import type { CastStatus } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import { logFileIn } from '../log/sqlite.ts';
 import { ask } from './ask.ts';
-import { again, type Call, flag, note, outJson, Refused } from './command.ts';
+import { again, type Call, flag, note, outJson, Refused, UsageError } from './command.ts';
 import { commandName } from './command-name.ts';
-import { drivenBy } from './driven-by.ts';
+import { outlast } from './driven-by.ts';
 import { driveAndShow, withDriver } from './driving.ts';
 import { exitOf, loadView } from './ending.ts';
 import { workspaceOf } from './find-workspace.ts';
 import { nameCast, noCastYet } from './looking.ts';
+import { requirePerson } from './refuse-agents.ts';
+import { requireTrust } from './require-trust.ts';
 import { person } from './session.ts';
 import { hasLog } from './state-folder.ts';
 
@@ -30,27 +33,42 @@ const FITS: Readonly<Record<Exact, readonly CastStatus[]>> = {
 export async function goOn(call: Call, verb: Verb): Promise<number> {
   const workspace = workspaceOf(call);
   if (!hasLog(workspace)) throw noCastYet(workspace);
+  const isTakeOver = flag(call.values, 'take-over');
+  if (isTakeOver && call.words[0] === undefined) throw new UsageError('--take-over needs the id of the cast');
+  await requireTrust(call, workspace);
   return withDriver(workspace, async (door) => {
     const summary = await choose(door, call.words[0], verb);
     const { cast, status } = summary;
-    const driver = await door.driverOf(cast);
-    if (driver) throw new Refused(drivenBy(cast, driver));
+    if (verb === 'revive') requirePerson(call, cast);
+    const driving = await door.driverOf(cast);
+    const over = driving && (isTakeOver ? driving.fence : await outlast(door, cast, driving));
     const exact = verb === 'continue' ? await obvious(door, summary) : verb;
     // A blocked task is tried again when a person says so; an unknown outcome needs more than that.
     const isStuck =
       isExpired(summary, Date.now()) ||
       (verb === 'continue' && status === 'waiting' && summary.code !== 'OUTCOME_UNKNOWN');
-    if (exact === 'resume' && !isStuck && !FITS.resume.includes(status)) return standStill(call, door, summary);
+    if (exact === 'resume' && !isStuck && !FITS.resume.includes(status)) {
+      if (over !== null) await freeCast(door, cast, over);
+      return standStill(call, door, summary);
+    }
     // What certainly does not fit is refused before anything is driven: driving starts what a crashed cast is owed.
     if (!isStuck && !FITS[exact].includes(status)) await steer(door, cast, exact);
     const erased = refuseErased(logFileIn(workspace.stateDir), cast);
     if (erased) throw new Refused(erased);
     // A cast that was cut off runs already, and may have come to its end by the time anybody could say so.
     const isUnderWay = exact === 'resume' && status === 'running';
-    return driveAndShow(call, workspace, door, cast, async () => {
+    const begin = async () => {
       if (!isUnderWay) await steer(door, cast, exact);
-    });
+    };
+    return driveAndShow(call, workspace, door, cast, { begin, ...(over === null ? {} : { over }) });
   });
+}
+
+/** Ends the lease of a driver that is not to drive on, where there is nothing to drive now. */
+async function freeCast(door: Door, cast: string, over: number): Promise<void> {
+  const me = thisDriver();
+  await door.takeCast(cast, me, over);
+  await door.releaseCast(cast, me);
 }
 
 async function steer(door: Door, cast: string, verb: Exact): Promise<void> {

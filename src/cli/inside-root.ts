@@ -2,7 +2,10 @@
 // same file under another name, and one that does not is nobody's to lock.
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
+import { followLinks } from '../kernel/ledger/links.ts';
+import { normalPath } from '../kernel/ledger/path.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
+import { linksOnWay } from '../workspace/find-links.ts';
 
 /** The path inside the folder; null where it lies outside. Relative paths are left to the ledger's own rules. */
 export function insideRoot(folder: string, path: string): string | null {
@@ -10,6 +13,12 @@ export function insideRoot(folder: string, path: string): string | null {
   const below = relative(folder, resolve(path));
   if (below === '') return '.';
   return below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below) ? null : below;
+}
+
+/** The path with its links followed: where it lies below the folder, or absolute where it leads out of it. */
+export function realInRoot(folder: string, path: string): string {
+  const normal = normalPath(path);
+  return normal.ok ? followLinks(normal.path, linksOnWay(folder, [normal.path])) : path;
 }
 
 export type Placed =

@@ -23,7 +23,7 @@ function repository() {
   git('init', '-q');
   git('add', '-A');
   git('commit', '-q', '-m', 'one');
-  const call = { values: {}, cwd: dir } as unknown as Call;
+  const call = { values: {}, cwd: dir, env: { XDG_STATE_HOME: join(dir, 'state') } } as unknown as Call;
   return { dir, call, at: { dir, stateDir: join(dir, 'state'), configFile: join(dir, 'config.json') } };
 }
 
@@ -52,7 +52,13 @@ test('what lies in a worktree and no branch has is told before somebody is sent 
     },
     clear: async () => undefined,
   };
-  const record = await readyWorktree({ ...at, cast: 'c1', rules: null, steps });
+  const record = await readyWorktree({
+    ...at,
+    cast: 'c1',
+    cwd: join(at.stateDir, 'worktrees', 'c1'),
+    rules: null,
+    steps,
+  });
   expect(await wayOut(call, at, 'c1')).toEqual([expect.stringContaining('undo c1` clears its worktree away')]);
   execFileSync('git', ['init', '-q', 'x.log'], { cwd: record.cwd });
   writeFileSync(join(record.cwd, 'x.log/file'), 'f');

@@ -1,5 +1,6 @@
 // Where a cast is going to work: in a worktree of its own where it may change files and git can give it one, else in the
 // directory itself; and what to tell the person about it, at the start and at the end.
+import { join } from 'node:path';
 import { mayWrite } from '../kernel/cast/lock-scope.ts';
 import type { Rules } from '../kernel/graph/config.ts';
 import type { WorktreeRules } from '../kernel/graph/worktree.ts';
@@ -7,7 +8,7 @@ import { deny } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { branchOf } from '../workspace/worktree/branch.ts';
 import { tryGit, WorktreeError } from '../workspace/worktree/git.ts';
-import { placeFor } from '../workspace/worktree/make.ts';
+import { worktreesFolder } from '../workspace/worktree/place.ts';
 import { readRecord } from '../workspace/worktree/record.ts';
 import { apartOf } from '../workspace/worktree/repositories.ts';
 import { type Look, lookAt, type Repository } from '../workspace/worktree/repository.ts';
@@ -30,7 +31,7 @@ export async function isolationOf(call: Call, workspace: Workspace, rules: Rules
   if (flag(call.values, 'in-place') || rules.worktree === null || !mayWrite(rules)) return IN_PLACE;
   const look = await looked(workspace.dir);
   if (!look.ok) return look.why === null ? IN_PLACE : { says: [`works in the directory itself: ${look.why}`] };
-  const { cwd } = placeFor(workspace.stateDir, cast, look.repository.prefix);
+  const cwd = join(worktreesFolder(workspace, call.env), cast, look.repository.prefix);
   return { root: rootNamed(call, workspace, cwd), says: startOf(cast, look.repository, rules.worktree?.setup ?? []) };
 }
 

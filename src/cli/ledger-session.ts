@@ -3,7 +3,7 @@ import { isAbsolute, relative, resolve } from 'node:path';
 import type { Door } from '../engine/door.ts';
 import type { Log } from '../engine/ports.ts';
 import { type Beat, heardAt } from '../kernel/ledger/beat.ts';
-import { type Ledger, MAIN_ROOT, type Run, type Task, tasksOf } from '../kernel/ledger/state.ts';
+import { type Ledger, MAIN_ROOT, type Run, type Task, tasksOf, workRuns } from '../kernel/ledger/state.ts';
 import type { Heartbeats } from '../kernel/ledger/wire.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite.ts';
@@ -32,7 +32,7 @@ export async function withLedger<T>(
   if (begins) makeStateFolder(workspace);
   try {
     const log = new SqliteLog(logFileIn(workspace.stateDir));
-    const door = new LookingDoor(log);
+    const door = new LookingDoor(log, workspace.dir);
     try {
       return await work({ call, workspace, log, door });
     } finally {
@@ -131,9 +131,9 @@ export function onlyRun(call: Call, ledger: Ledger, named: string | undefined): 
     if (Object.values(ledger.runs).some(({ id }) => id === named)) return named;
     throw new UsageError(`there is no run ${named}; \`${again(call)} task list\` shows them`);
   }
-  const byHand = Object.values(ledger.runs).filter(({ cast }) => !cast);
+  const byHand = workRuns(ledger).filter(({ cast }) => !cast);
   // Where everything was done by casts, the newest of them with tasks is meant.
-  const newest = Object.values(ledger.runs).findLast(({ tasks }) => tasks.length > 0);
+  const newest = workRuns(ledger).findLast(({ tasks }) => tasks.length > 0);
   const runs = byHand.length === 0 && newest ? [newest] : byHand;
   const open = runs.filter((run) => run.open > 0);
   const [one, another] = open.length > 0 ? open : runs;

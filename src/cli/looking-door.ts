@@ -1,8 +1,10 @@
 // A door for commands that look. Reading goes straight to the log; the desk, with its rules and dialects, is loaded when
 // something is to be decided or followed, so that a short command starts fast.
 import type { Change, Door } from '../engine/door.ts';
-import type { Driver, Lessee } from '../engine/driver.ts';
+import type { Driver } from '../engine/driver.ts';
 import type { Sign } from '../engine/heartbeat.ts';
+import type { CastLease, Driving } from '../engine/lease.ts';
+import type { Outage } from '../engine/outage.ts';
 import type { Head, Log, Query } from '../engine/ports.ts';
 import type { Holder } from '../engine/slots.ts';
 import { missingEntry } from '../engine/storage-error.ts';
@@ -12,7 +14,7 @@ import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
 import type { Cast } from '../kernel/state.ts';
-import type { Verdict } from '../kernel/verdict.ts';
+import type { Denied, Verdict } from '../kernel/verdict.ts';
 import type { Standing } from './standing.ts';
 
 /** A log that can say whether one of its newer facts is missing. */
@@ -20,11 +22,14 @@ type WholeLog = Log & { firstGap(): Promise<number | null> };
 
 export class LookingDoor implements Door {
   readonly #log: WholeLog;
+  readonly #dir: string;
   #desk: Promise<Door> | null = null;
   #isWhole = false;
 
-  constructor(log: WholeLog) {
+  /** `dir` is the folder of the workspace. */
+  constructor(log: WholeLog, dir: string) {
     this.#log = log;
+    this.#dir = dir;
   }
 
   read(query: Query): Promise<readonly Entry[]> {
@@ -85,8 +90,8 @@ export class LookingDoor implements Door {
     return (await this.#atDesk()).follow(cast, withEntries, listener);
   }
 
-  async takeCast(cast: string, driver: Driver): Promise<Lessee> {
-    return (await this.#atDesk()).takeCast(cast, driver);
+  async takeCast(cast: string, driver: Driver, over?: number): Promise<CastLease> {
+    return (await this.#atDesk()).takeCast(cast, driver, over);
   }
 
   async beat(sign: Sign): Promise<boolean> {
@@ -97,9 +102,13 @@ export class LookingDoor implements Door {
     return (await this.#atDesk()).releaseCast(cast, driver);
   }
 
-  async driverOf(cast: string): Promise<Driver | null> {
-    const { driverIn } = await import('../engine/driver.ts');
-    return driverIn(this.#log, cast);
+  async driverOf(cast: string): Promise<Driving | null> {
+    const { drivingIn } = await import('../engine/lease.ts');
+    return drivingIn(this.#log, cast, Date.now());
+  }
+
+  async lostCast(cast: string): Promise<Denied | null> {
+    return (await this.#atDesk()).lostCast(cast);
   }
 
   async takeSlot(slot: Slot, holder: Holder, now: number, isForced: boolean): Promise<number> {
@@ -108,6 +117,20 @@ export class LookingDoor implements Door {
 
   async releaseSlot(slot: Slot, holder: Holder, now: number): Promise<void> {
     return (await this.#atDesk()).releaseSlot(slot, holder, now);
+  }
+
+  async admit(runner: string, holder: Holder, now: number): ReturnType<Door['admit']> {
+    return (await this.#atDesk()).admit(runner, holder, now);
+  }
+
+  async noteRunner(...args: Parameters<Door['noteRunner']>): Promise<void> {
+    return (await this.#atDesk()).noteRunner(...args);
+  }
+
+  /** The runners that are down. */
+  async outages(now: number): Promise<readonly Outage[]> {
+    const { OUTAGES, outageIn } = await import('../engine/outage.ts');
+    return (await this.#log.leases(OUTAGES)).flatMap(({ value }) => outageIn(value, now) ?? []);
   }
 
   async close(): Promise<void> {
@@ -124,16 +147,17 @@ export class LookingDoor implements Door {
   }
 
   #atDesk(): Promise<Door> {
-    this.#desk ??= openDesk(this.#log);
+    this.#desk ??= openDesk(this.#log, this.#dir);
     return this.#desk;
   }
 }
 
-async function openDesk(log: Log): Promise<Door> {
-  const [{ Desk }, { LocalDoor }, { dialects }] = await Promise.all([
+async function openDesk(log: Log, dir: string): Promise<Door> {
+  const [{ Desk }, { LocalDoor }, { dialects }, { findLinksBelow }] = await Promise.all([
     import('../engine/desk.ts'),
     import('../engine/door.ts'),
     import('../dialects/index.ts'),
+    import('../workspace/find-links.ts'),
   ]);
-  return new LocalDoor(await Desk.open(log, dialects));
+  return new LocalDoor(await Desk.open(log, dialects, { findLinks: findLinksBelow(dir) }));
 }

@@ -19,7 +19,7 @@ export async function withDoor<T>(
   const workspace = workspaceOf(call);
   if (!hasLog(workspace)) throw noCastYet(workspace);
   try {
-    const door = new LookingDoor(new SqliteLog(logFileIn(workspace.stateDir)));
+    const door = new LookingDoor(new SqliteLog(logFileIn(workspace.stateDir)), workspace.dir);
     try {
       return await work(door, workspace);
     } finally {

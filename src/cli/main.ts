@@ -1,6 +1,7 @@
 // The command line: finds the command, reads its options, and turns whatever comes out into an exit code.
 import { resolve } from 'node:path';
 import { onlyPeopleMay } from '../access/people-only.ts';
+import { shownToken } from '../access/shown-token.ts';
 import { StorageError } from '../engine/storage-error.ts';
 import { type Call, type Command, EXIT, exitOf, formOf, note, out, outJson, Refused, UsageError } from './command.ts';
 import { calledWith, commandName } from './command-name.ts';
@@ -101,14 +102,20 @@ async function notUnderstood(command: Command, rest: readonly string[], error: u
 /** Whoever acts for a token does what its role may. Who does not say so acts as himself, and is not held up by a look. */
 async function refuseLowRole(call: Call): Promise<void> {
   const { command, words, env } = call;
-  if (!env[ACTS_FOR]) return;
+  const shown = shownToken();
+  if (!env[ACTS_FOR] && shown === null) return;
   const { actOfForm, mayDo } = await import('../access/role.ts');
-  const { whoActs } = await import('../access/who-acts.ts');
+  const { NOBODY, whoActs } = await import('../access/who-acts.ts');
   const { role, by } = whoActs();
   // An agent has no role: what it may not do is another table.
   const form = typeof command.act === 'string' ? command.name : `${command.name} ${words[0] ?? ''}`.trim();
   const may = role === null ? null : mayDo(role, actOfForm(command.act, words[0]), `\`${form}\``);
   if (!may || may.allow) return;
+  if (by === NOBODY && shown !== null && !env[ACTS_FOR]) {
+    const { admitToken } = await import('../access/tokens.ts');
+    const admitted = admitToken(env, shown, Date.now());
+    if (!admitted.ok) throw new Refused(admitted.verdict);
+  }
   const { noteRefusal } = await import('./note-refusal.ts');
   await noteRefusal(call, may, { who: by });
   throw new Refused(may);

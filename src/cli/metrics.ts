@@ -2,6 +2,7 @@
 // all of them together. They are counted from the whole log: what is over long ago counts too.
 import type { Door } from '../engine/door.ts';
 import { type Metrics, metricsOf, type Objective, overallMetrics } from '../kernel/ledger/metrics.ts';
+import { workRuns } from '../kernel/ledger/state.ts';
 import { count, newTally, type Tally } from '../kernel/ledger/tally.ts';
 import { type Call, EXIT, out, outJson } from './command.ts';
 import { workspaceOf } from './find-workspace.ts';
@@ -28,7 +29,7 @@ export async function showMetrics(call: Call): Promise<number> {
 function measure(call: Call): Promise<{ runs: readonly Row[]; all: Metrics }> {
   return withLedger(call, async ({ door }) => {
     const { ledger, began } = await tallyOf(door);
-    const ids = Object.values(ledger.runs)
+    const ids = workRuns(ledger)
       .filter(({ tasks, counts }) => tasks.length > 0 || Object.keys(counts.denies).length > 0)
       .map(({ id }) => id);
     const runs = ids.flatMap((id): Row[] => {

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { always, graph } from '../../test/loadouts.ts';
+import { always, crew, graph, no, workflow, yes } from '../../test/loadouts.ts';
 import { play } from '../../test/play.ts';
 import { asBlock, reportOf } from '../../test/reports.ts';
 import type { Change } from '../engine/door.ts';
@@ -33,4 +33,50 @@ test('what its own loop holds goes on, and what breaks its contract is refused a
   const told = storyteller();
   const story = entries.map((entry) => [codeIn(entry.fact), told(entry)]);
   expect(story).toContainEqual(['LOOP_STATE_INCOMPLETE', `Socket-1 Spec goes on with its loop: ${why}`]);
+});
+
+test('a provider that is asked again for the same reason gets one line', () => {
+  const lines: string[] = [];
+  const screen = vi.spyOn(process.stderr, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
+  const progress = progressFor({ env: {}, json: true } as never, 'c');
+  for (const reason of ['server error', 'server error', 'server error', 'connection reset'])
+    progress.hear(1, { kind: 'waiting', forMs: 2_000, reason });
+  progress.stop();
+  screen.mockRestore();
+  expect(lines.filter((line) => line.includes('waits')).map((line) => line.split(': ')[1])).toEqual([
+    'server error\n',
+    'connection reset\n',
+  ]);
+});
+
+const reworked = (entries: Change['entries']) =>
+  linesOf(entries).flatMap((line) => /↺.*/.exec(line)?.[0].replace(/ {2,}/g, ' ') ?? []);
+
+test('rework is counted where the edge back is taken, with the number that is allowed', () => {
+  const config = workflow({ 'sockets.Socket-3.edges.1.maxTraversals': 3 });
+  const cast = play({ config, agents: crew({ Eval: [no('tests fail'), '$repeat'] }) });
+  const rounds = [1, 2, 3].map((round) => `↺ rework ${round} of 3 Socket-2 Build: tests fail`);
+  const last = '↺ not sent back again Socket-2 Build: tests fail';
+  expect(reworked(cast.entries)).toEqual([...rounds, last]);
+  cast.say({ kind: 'cast.revive', cast: 'c' });
+  const more = [4, 5, 6].map((round) => `↺ rework ${round} of 6 Socket-2 Build: tests fail`);
+  expect(reworked(cast.entries)).toEqual([...rounds, last, ...more, last]);
+});
+
+test('each item counts its own rework, and an edge without a limit names none', () => {
+  const cast = play({ config: workflow(), agents: crew({ Eval: [no('a'), no('b'), yes, no('c'), yes] }) });
+  expect(reworked(cast.entries)).toEqual([
+    '↺ rework 1 Socket-2 Build: a',
+    '↺ rework 2 Socket-2 Build: b',
+    '↺ rework 1 Socket-2 Build: c',
+  ]);
+});
+
+test('a skipped item is no rework', () => {
+  const config = workflow({
+    'sockets.Socket-3.advance': { cursor: 'workItemIndex', items: 'state.workItems', when: 'not_satisfied' },
+    'loops.main.exits.1': { id: 'x', from: 'Socket-3', condition: 'always', targetSocketId: 'Socket-5' },
+  });
+  const cast = play({ config, agents: crew({ Eval: [no('skip it'), yes] }) });
+  expect([cast.cast.status, reworked(cast.entries)]).toEqual(['completed', []]);
 });

@@ -2,9 +2,11 @@
 // output is no terminal; in a terminal the last line moves.
 import type { Change } from '../engine/door.ts';
 import type { LiveEvent } from '../engine/ports.ts';
-import type { AgentNote, Entry, Touched } from '../kernel/fact.ts';
+import { edgeKey, forgetItem, forgetItems, type ItemMemory } from '../kernel/cast/item-memory.ts';
+import type { TurnCheck } from '../kernel/cast/item-work.ts';
+import type { AgentNote, Entry, Fact, Touched } from '../kernel/fact.ts';
 import type { Rules } from '../kernel/graph/config.ts';
-import { toldOfChanges } from '../kernel/graph/write-scope.ts';
+import { hasOwnPaths, toldOfChanges } from '../kernel/graph/write-scope.ts';
 import type { Item, Usage } from '../kernel/state.ts';
 import { toldRefusal } from '../kernel/turn/loop-state.ts';
 import type { Call } from './command.ts';
@@ -28,14 +30,20 @@ type Seen = {
   cast: { readonly rules: Rules; readonly root?: string } | null;
   labels: Record<string, string>;
   turns: Map<number, { socket: string; item: Item | null; since: number }>;
-  rework: Map<string, number>;
+  /** How often edges that send work back were taken, by edge and item, and by how much revivals raised their limits. */
+  rounds: ItemMemory;
+  /** Why work was rejected last, by the same keys. */
+  rejected: Map<string, string>;
   used: Usage;
   /** What each turn is doing, as far as it was heard. */
   doing: Map<number, string>;
+  /** For what each turn was last said to wait, and when. */
+  waits: Map<number, { readonly reason: string; readonly at: number }>;
   readonly started: number;
 };
 
-export function progressFor(call: Call, cast: string): Progress {
+/** The id of the cast, and after it `says`, is printed once there is an entry of the cast: before that there is no cast. */
+export function progressFor(call: Call, cast: string, says: readonly string[] = []): Progress {
   const screen = process.stderr;
   // A dumb terminal is one that shows escape sequences instead of following them.
   const isScreen = screen.isTTY === true && call.env.TERM !== 'dumb';
@@ -46,9 +54,11 @@ export function progressFor(call: Call, cast: string): Progress {
     cast: null,
     labels: {},
     turns: new Map(),
-    rework: new Map(),
+    rounds: { traversals: {}, extended: {}, rework: {} },
+    rejected: new Map(),
     used: NOTHING,
     doing: new Map(),
+    waits: new Map(),
     started,
   };
   const print = (line: string) => screen.write(`${live ? '\r\x1b[2K' : ''}${line}\n`);
@@ -56,21 +66,29 @@ export function progressFor(call: Call, cast: string): Progress {
     if (live) screen.write(`\r\x1b[2K${statusLine(seen, paint, screen.columns || 80)}`);
   };
   // A moving line says it all the time; lines that stay say it where something ends.
-  const toldWith = (entry: Entry) => {
-    const lines = told(entry, seen, paint);
+  const toldWith = (entry: Entry, isTold: boolean) => {
+    const lines = told(entry, seen, paint, isTold);
     const [line, ...rest] = lines;
     if (live || line === undefined || !ENDS.has(entry.fact.kind)) return lines;
     return [`${line}${paint.dim(` · ${soFar(seen)}`)}`, ...rest];
   };
-  print(`${paint.dim('cast')} ${cast}`);
+  let isNamed = false;
+  const nameCast = (entries: readonly Entry[]) => {
+    if (isNamed || entries.length === 0) return;
+    isNamed = true;
+    for (const line of [`${paint.dim('cast')} ${cast}`, ...says]) print(line);
+  };
   const timer = live ? setInterval(redraw, 500) : null;
   timer?.unref();
   return {
     learn(entries) {
+      nameCast(entries);
       for (const entry of entries) told(entry, seen, paint);
     },
     take({ entries }) {
-      for (const entry of entries) for (const line of toldWith(entry)) print(line);
+      nameCast(entries);
+      const elsewhere = toldElsewhere(entries, call.json);
+      for (const entry of entries) for (const line of toldWith(entry, elsewhere.has(entry))) print(line);
       redraw();
     },
     hear(turn, event) {
@@ -95,6 +113,9 @@ function painter(colour: boolean): Paint {
 /** The end of what was said lately is enough for a line. */
 const DOING_CHARS_MAX = 200;
 
+/** A provider that is asked again and again for the same reason gets one line. */
+const REPEAT_AFTER_MS = 30_000;
+
 /** Words and tool calls move the last line only; a refusal or a pause is worth a line of its own. */
 function heard(turn: number, event: LiveEvent, seen: Seen, paint: Paint): string[] {
   switch (event.kind) {
@@ -108,6 +129,12 @@ function heard(turn: number, event: LiveEvent, seen: Seen, paint: Paint): string
       return [`    ${paint.warn('⊘ refused tool')} ${oneLine(event.name, 60)} ${paint.dim(where(turn, seen))}`];
     case 'waiting': {
       const seconds = event.forMs > 0 ? ` ${Math.ceil(event.forMs / 1000)} s` : '';
+      const before = seen.waits.get(turn);
+      if (before?.reason === event.reason && Date.now() - before.at < REPEAT_AFTER_MS) {
+        seen.doing.set(turn, `waits${seconds}: ${event.reason}`);
+        return [];
+      }
+      seen.waits.set(turn, { reason: event.reason, at: Date.now() });
       return [`    ${paint.warn(`… waits${seconds}`)} ${where(turn, seen)}: ${oneLine(event.reason, 200)}`];
     }
   }
@@ -122,8 +149,31 @@ const ENDS: ReadonlySet<string> = new Set([
   'attempt.failed',
 ]);
 
-/** What an entry is worth telling. */
-function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
+/**
+ * The entries whose reason another line gives: an attempt that made the cast fail, because the cast fails with its reason, and
+ * the last failure of the cast itself, because the closing lines give it. With `json` there are no closing lines.
+ */
+function toldElsewhere(entries: readonly Entry[], json: boolean): ReadonlySet<Entry> {
+  const found = new Set<Entry>();
+  for (const [index, { fact }] of entries.entries()) {
+    if (fact.kind !== 'cast.failed') continue;
+    const attempt = entries.slice(0, index).findLast((entry) => ENDS.has(entry.fact.kind));
+    const why = attempt ? reasonIn(attempt.fact) : null;
+    if (attempt && why !== null && fact.reason.includes(why)) found.add(attempt);
+  }
+  const last = entries.findLast(({ fact }) => fact.kind === 'cast.failed');
+  if (last && !json) found.add(last);
+  return found;
+}
+
+function reasonIn(fact: Entry['fact']): string | null {
+  if (fact.kind === 'attempt.refused') return toldRefusal(fact).reason;
+  return fact.kind === 'attempt.failed' || fact.kind === 'turn.blocked' ? fact.reason : null;
+}
+
+/** What an entry is worth telling. `isTold` leaves out a reason that another line gives. */
+function told({ fact }: Entry, seen: Seen, paint: Paint, isTold = false): string[] {
+  const why = (text: string, max?: number) => (isTold ? '' : `: ${oneLine(text, max)}`);
   switch (fact.kind) {
     case 'cast.started':
       seen.cast = fact;
@@ -147,8 +197,9 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
         typeof payload === 'object' && payload !== null && 'workItems' in payload ? payload.workItems : null;
       const made = Array.isArray(items) && items.length > 0 ? paint.dim(` ${counted(items.length, 'item')}`) : '';
       const cut = fact.truncated ? paint.warn(' (output cut at its limit)') : '';
-      const line = `  ${mark} ${where(fact.turn, seen)}${cut}${made}${by(fact.agent, paint)}`;
-      const lines = [line, ...beside(fact, seen, paint), ...warned(fact.agent, paint)];
+      const idle = changedNothing(fact, seen) ? paint.warn(' changed no file') : '';
+      const line = `  ${mark} ${where(fact.turn, seen)}${cut}${made}${idle}${by(fact.agent, paint)}`;
+      const lines = [line, ...red(fact.checks, paint), ...beside(fact, seen, paint), ...warned(fact.agent, paint)];
       seen.turns.delete(fact.turn);
       seen.doing.delete(fact.turn);
       return lines;
@@ -158,14 +209,14 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
       const { reason } = toldRefusal(fact);
       const next = fact.repair && !fact.loop ? paint.dim(' (one repair turn)') : '';
       const mark = fact.loop ? paint.warn('… goes on') : paint.bad('✗ refused');
-      const line = `  ${mark} ${where(fact.turn, seen)}: ${oneLine(reason)}${next}`;
+      const line = `  ${mark} ${where(fact.turn, seen)}${why(reason)}${next}`;
       return [line, ...beside(fact, seen, paint), ...warned(fact.agent, paint)];
     }
     case 'attempt.failed': {
       seen.used = more(seen.used, fact.usage);
       // What comes next is in the reason already where there is more to say than that.
       const next = fact.again && !fact.isUnknown && fact.cause === undefined ? paint.dim(' (tried once more)') : '';
-      return [`  ${paint.bad('✗ failed')} ${where(fact.turn, seen)}: ${oneLine(fact.reason)}${next}`];
+      return [`  ${paint.bad('✗ failed')} ${where(fact.turn, seen)}${why(fact.reason)}${next}`];
     }
     case 'attempt.spent':
       seen.used = more(seen.used, fact.usage);
@@ -175,7 +226,7 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
     case 'turn.blocked':
       seen.used = more(seen.used, fact.usage);
       return [
-        `  ${paint.bad('✗ blocked')} ${where(fact.turn, seen)}: ${fact.code}: ${oneLine(fact.reason)}`,
+        `  ${paint.bad('✗ blocked')} ${where(fact.turn, seen)}: ${fact.code}${why(fact.reason)}`,
         ...beside(fact, seen, paint),
       ];
     case 'turn.reported': {
@@ -198,21 +249,42 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
       return [`  ${paint.warn('… put off')} ${oneLine(fact.reason)}`];
     case 'lane.ended':
       seen.turns.delete(fact.turn);
+      if (fact.item !== null) forgetItem(seen.rounds, fact.item);
       return [];
     case 'rework.noted': {
-      const key = `${fact.note.target}@${fact.note.item ?? ''}`;
-      const round = (seen.rework.get(key) ?? 0) + 1;
-      seen.rework.set(key, round);
-      return [
-        `  ${paint.warn(`↺ rework ${round}`)} ${name(fact.note.target, seen)}: ${oneLine(fact.note.reason, 100)}`,
-      ];
+      const { from, target, item, reason } = fact.note;
+      seen.rejected.set(edgeKey(from, target, item), reason);
+      return [];
     }
+    case 'edge.taken': {
+      const lines = reworked(fact, seen, paint);
+      if (fact.settles) forgetItem(seen.rounds, fact.settles);
+      return lines;
+    }
+    case 'exit.taken':
+      if (fact.settles) forgetItem(seen.rounds, fact.settles);
+      return fact.empty ? [paint.warn('  ! nothing was planned: the list of work items is empty')] : [];
+    case 'cursor.reset':
+      for (const loop of seen.cast?.rules.graph.loops ?? []) if (loop.id === fact.loop) forgetItems(seen.rounds, loop);
+      return [];
+    case 'cast.recast': {
+      const { extended } = seen.rounds;
+      if (fact.extends) extended[fact.extends.key] = (extended[fact.extends.key] ?? 0) + fact.extends.by;
+      return [];
+    }
+    case 'merge.refused':
+      return [`  ${paint.warn('↺ not merged')} ${where(fact.turn, seen)}: ${oneLine(fact.reason, 100)}`];
     case 'budget.warned':
       return [paint.warn(`  ! ${fact.percent} % of the token budget is used`)];
     case 'cast.completed':
       return [paint.good('completed')];
-    case 'cast.failed':
-      return [paint.bad(`failed: ${fact.code}: ${oneLine(fact.reason)}`)];
+    case 'cast.failed': {
+      const failed = paint.bad(isTold ? 'failed' : `failed: ${fact.code}: ${oneLine(fact.reason)}`);
+      const rejected = seen.rejected.get(String(fact.details.key));
+      if (fact.code !== 'EDGE_BUDGET_EXHAUSTED' || rejected === undefined) return [failed];
+      const target = name(String(fact.details.to), seen);
+      return [`  ${paint.warn('↺ not sent back again')} ${target}: ${oneLine(rejected, 100)}`, failed];
+    }
     case 'cast.waiting':
       return [paint.warn(`waiting: ${oneLine(fact.reason)}`)];
     case 'cast.aborted':
@@ -223,16 +295,44 @@ function told({ fact }: Entry, seen: Seen, paint: Paint): string[] {
   }
 }
 
+/** An edge sends an item back with a reason. What is over is not sent back, whatever the condition of its edge. */
+function reworked(fact: Extract<Fact, { kind: 'edge.taken' }>, seen: Seen, paint: Paint): string[] {
+  const { from, to, when, item, settles } = fact;
+  if (when !== 'not_satisfied' || settles !== undefined) return [];
+  const key = edgeKey(from, to, item);
+  const { traversals, extended } = seen.rounds;
+  const round = (traversals[key] ?? 0) + 1;
+  traversals[key] = round;
+  const edges = seen.cast?.rules.graph.sockets[from]?.edges ?? [];
+  const limit = edges.find((edge) => edge.when === when && edge.to === to)?.maxTraversals ?? null;
+  const allowed = limit === null ? '' : ` of ${limit + (extended[key] ?? 0)}`;
+  const reason = oneLine(seen.rejected.get(key) ?? '', 100);
+  return [`  ${paint.warn(`↺ rework ${round}${allowed}`)} ${name(to, seen)}: ${reason}`];
+}
+
 /** The model that answered, where it said so. */
 function by(agent: AgentNote | undefined, paint: Paint): string {
   if (!agent?.model) return '';
   return paint.dim(` · ${oneLine(`${agent.runner ?? ''} ${agent.model}`, 60)}`);
 }
 
+/** Whether a turn that may change files changed none. */
+function changedNothing({ turn, touched = {} }: { turn: number; touched?: Touched }, { cast, turns }: Seen): boolean {
+  const socket = turns.get(turn)?.socket;
+  if (!cast || socket === undefined || Object.keys(touched).length > 0) return false;
+  return hasOwnPaths(cast.rules, socket);
+}
+
 /** The files that changed while it ran, where whose change it was cannot be told. */
 function beside({ turn, touched }: { turn: number; touched?: Touched }, { cast, turns }: Seen, paint: Paint): string[] {
   const told = cast && toldOfChanges(cast, turns.get(turn)?.socket ?? '', touched);
   return told ? [paint.warn(`    ! ${oneLine(told, 300)}`)] : [];
+}
+
+/** The checks that failed after the turn. */
+function red(checks: readonly TurnCheck[] = [], paint: Paint): string[] {
+  const failed = checks.filter(({ ok }) => !ok);
+  return failed.map(({ name, found }) => paint.warn(`    ! check ${oneLine(name, 60)} failed: ${oneLine(found, 200)}`));
 }
 
 function warned(agent: AgentNote | undefined, paint: Paint): string[] {

@@ -2,8 +2,8 @@
 import { validateReconcile } from '../dialects/operator/reconcile.ts';
 import { beats } from '../engine/heartbeat.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
+import { keyIn } from '../kernel/ledger/lock-tree.ts';
 import { conflictsAmong } from '../kernel/ledger/overlap.ts';
-import { pathKey } from '../kernel/ledger/path-key.ts';
 import { type Ledger, taskKey } from '../kernel/ledger/state.ts';
 import type { TaskStatus } from '../kernel/ledger/transition.ts';
 import { heldLocks, isNamedByContract, ledgerRows, lockRows } from '../kernel/ledger/wire.ts';
@@ -89,7 +89,7 @@ function overlapsBetweenRuns(ledger: Ledger): readonly JsonObject[] {
     const own = locks.filter((lock) => lock.root === root);
     const claims = own.map(({ run, task, path }) => ({
       holder: taskKey(run, task),
-      path: pathKey(path, ledger.locks.foldCase),
+      path: keyIn(ledger.locks, root)(path),
     }));
     return conflictsAmong(claims).pairs.flatMap(([first, second]) => {
       const [a, b] = [own[first], own[second]];

@@ -49,6 +49,14 @@ export function reportLines(
   ];
 }
 
+/** The commands that agents asked to run and that did not run. */
+export function notRunLines({ notRun = [] }: CastView): string[] {
+  return part(
+    'not run',
+    notRun.map(({ approval, command, outcome }) => `! ${outcome}: ${oneLine(command, 200)} (${approval})`),
+  );
+}
+
 /** The rest of what was found is there to be asked for. */
 function summaryLines({ summary, leftOut }: Consolidation, rest: string): string[] {
   const lines = linesIn(summary);

@@ -59,6 +59,7 @@ function lines(turn: TurnDetail): readonly string[] {
     ),
     ...part('evidence', report ? evidenceLines(report) : []),
     ...part('commands', commandLines(turn)),
+    ...part('checks', turn.checks.flatMap(checkLines)),
     ...part('context', turn.context.map(contextLine)),
     ...part('deposits', turn.deposits.map(depositLine)),
     ...part(
@@ -147,6 +148,14 @@ function commandLines({ commands }: TurnDetail): readonly string[] {
     `${counted(commands.ran.length, 'command')} ${commands.ran.length === 1 ? 'was' : 'were'} seen to run`,
     ...commands.notRun.map((command) => `! named in the report, and not run: ${oneLine(command, 300)}`),
     ...commands.unnamed.map((command) => `! run, and not named in the report: ${oneLine(command, 300)}`),
+  ];
+}
+
+function checkLines({ name, ok, found, output }: TurnDetail['checks'][number]): readonly string[] {
+  const said = (output ?? '').split('\n').filter((line) => line !== '');
+  return [
+    `${oneLine(name, 60)}  ${ok ? 'passed' : 'FAILED'}: ${oneLine(found, 300)}`,
+    ...said.map((line) => `  ${oneLine(line, 300)}`),
   ];
 }
 

@@ -1,14 +1,19 @@
 // The folder that holds the state of a workspace, before anything opens a file in it: whether it can be used at all, and
 // what to tell a person when it cannot.
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StorageError } from '../engine/storage-error.ts';
+import { gitFoldersOf } from '../git/git-folders.ts';
+import { networkShareAt } from '../log/network-share.ts';
 import { logFileIn } from '../log/sqlite.ts';
+import { isLink, refuseLinks } from '../log/sqlite-open.ts';
 import type { Workspace } from '../workspace/locate.ts';
 
 /** Whether a cast was ever started here. A state folder that cannot be looked into is a fault, not an absence. */
 export function hasLog({ stateDir }: Workspace): boolean {
   try {
+    refuseLink(stateDir);
+    refuseLinks(logFileIn(stateDir));
     if (statSync(logFileIn(stateDir), { throwIfNoEntry: false })) return true;
     const blocking = blockingFile(stateDir);
     if (blocking === null) return false;
@@ -36,7 +41,48 @@ export function makeStateFolder(workspace: Workspace): void {
       throw unusable(`${folder} cannot be made (${code}); make ${dirname(folder)} writable for you`);
     }
   }
+  const share = networkShareAt(workspace.stateDir);
+  if (share !== null)
+    throw unusable(
+      `${workspace.stateDir} is on a network share (${share}), where SQLite is not safe; use a folder of a local disk`,
+    );
+  for (const { name } of readdirSync(workspace.stateDir, { withFileTypes: true }).filter((one) => one.isSymbolicLink()))
+    refuseLink(join(workspace.stateDir, name));
   hideFromGit(workspace.stateDir);
+  keepFromCleaning(workspace);
+}
+
+/** A project could bring a link along in the place of what we write. */
+function refuseLink(path: string): void {
+  if (!isLink(path)) return;
+  if (!statSync(path, { throwIfNoEntry: false })) throw unusable(`${path} is a link that leads nowhere; remove it`);
+  throw unusable(`${path} is a link, and the state is never written through one; remove it`);
+}
+
+/** Written where nobody made a `.gitignore` for `.baton`; it is no file of the project. */
+export const IGNORES_ITSELF = 'state/\n/.gitignore\n';
+
+/**
+ * `git clean -fdx` takes everything away that git ignores, except what is a repository of its own. So the state folder is one,
+ * an empty one. Git then asks the folders above whether to ignore it, and they have to say so.
+ */
+function keepFromCleaning({ dir, stateDir }: Workspace): void {
+  if (stateDir !== join(dir, '.baton', 'state') || !gitFoldersOf(dir)) return;
+  try {
+    writeFileSync(join(dir, '.baton', '.gitignore'), IGNORES_ITSELF, { flag: 'wx' });
+  } catch {
+    // There is one already, which says what its owner wants.
+  }
+  if (existsSync(join(stateDir, '.git'))) return;
+  try {
+    const ready = join(stateDir, `.git.${process.pid}`);
+    for (const name of ['objects', 'refs']) mkdirSync(join(ready, name), { recursive: true, mode: 0o700 });
+    writeFileSync(join(ready, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = false\n');
+    writeFileSync(join(ready, 'HEAD'), 'ref: refs/heads/state\n');
+    renameSync(ready, join(stateDir, '.git'));
+  } catch {
+    // Another process was faster, or nothing can be written; whoever opens the log next says so.
+  }
 }
 
 /** Whatever is committed or checked out in the project, the state stays where it is: git does not look at it. */

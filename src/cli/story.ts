@@ -184,6 +184,10 @@ function ledgerTold(fact: Fact): string | null {
       return `${fact.task}: ${fact.by} notes: ${String(fact.entry.note ?? fact.entry.summary ?? fact.entry.status ?? '')}`;
     case 'deltas.applied':
       return `${counted(fact.deltas.length, 'delta')} of the ledger are applied`;
+    case 'ledger.linked': {
+      const links = Object.entries(fact.links).map(([link, target]) => `${link} leads to ${target}`);
+      return links.length === 0 ? `${fact.root} has no known links` : `in ${fact.root} ${links.join(', ')}`;
+    }
     case 'ledger.held':
     case 'ledger.unheld':
       return `${fact.by} ${fact.kind === 'ledger.held' ? 'holds' : 'releases'} the workspace: ${fact.reason}`;

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { userFolder } from '../access/user-folder.ts';
 import { patience } from '../agents/retry.ts';
 import { thisDriver } from '../engine/driver.ts';
+import { RENEW_MS } from '../engine/lease.ts';
 import type { AttemptResult, Place, Runner, Runners } from '../engine/ports.ts';
 import { grantSlot, type Holder, slotName, withoutHolder } from '../engine/slots.ts';
 import type { Packet, Slot } from '../kernel/cast/packet.ts';
@@ -95,9 +96,12 @@ function inPlace(runner: Runner, slot: Slot, folder: string): Runner {
       if (!isTold) place.onEvent?.({ kind: 'waiting', forMs: waitMs, reason });
       if (!(await patience(waitMs, signal))) return { kind: 'lost', mayHaveRun: false, reason: 'stopped' };
     }
+    // Asking again keeps the slot for a driver that cannot be looked at.
+    const renewing = setInterval(() => void take(folder, slot, holder, true).catch(() => undefined), RENEW_MS).unref();
     try {
       return await (isForced ? runner.recover(packet, place, signal) : runner.run(packet, place, signal));
     } finally {
+      clearInterval(renewing);
       // A place that cannot be given back is free when this process ends.
       await release(folder, slot, holder).catch(() => undefined);
     }
@@ -123,7 +127,7 @@ function release(folder: string, slot: Slot, holder: Holder): Promise<void> {
   return change(folder, slot, (value) => withoutHolder(value, holder, Date.now()));
 }
 
-/** Of a log only the register of leases is used. A folder for each machine: whose process it is can be asked there only. */
+/** Of a log only the register of leases is used. A folder for each machine: several must not share one SQLite file. */
 async function change(folder: string, slot: Slot, to: (value: string | null) => string): Promise<void> {
   const own = join(folder, 'limits', hostname());
   mkdirSync(own, { recursive: true, mode: 0o700 });

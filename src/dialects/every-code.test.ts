@@ -75,6 +75,7 @@ const MATERIA: readonly Row[] = [
   ['BAD_USAGE', 'materia', {}, { require: [] }],
   ['NOT_JSON', 'materia', 'no'],
   ['NOT_JSON', 'materia', `{"context":"${'x'.repeat(1_100_000)}"}`],
+  ['AMBIGUOUS_OUTPUT', 'materia', '{"satisfied":true} {"satisfied":false}'],
   ['CONTRACT_VIOLATION', 'materia', '[]'],
   ['CONTRACT_VIOLATION', 'materia', { passed: true }],
   ['OK', 'materia', {}],

@@ -22,12 +22,19 @@ const SPANS_MAX = 256;
 const FENCE = '```';
 const TAG = /json(?![A-Za-z0-9])/iy;
 
-export function findSpans(text: string): readonly Span[] {
+export type Spans = {
+  readonly spans: readonly Span[];
+  /** Whether the whole text was searched. False when a bound ended the search. */
+  readonly complete: boolean;
+};
+
+export function findSpans(text: string): Spans {
   const spans: Span[] = [];
   const marker = /```+|[{[]/g;
   let openFence = -1; // Where the content of the open fence starts.
   let proseOpeners = 0;
-  for (let mark = marker.exec(text); mark && spans.length < SPANS_MAX; mark = marker.exec(text)) {
+  for (let mark = marker.exec(text); mark; mark = marker.exec(text)) {
+    if (spans.length === SPANS_MAX) return { spans, complete: false };
     const at = mark.index;
     if (mark[0].startsWith(FENCE)) {
       const content = afterTag(text, marker.lastIndex);
@@ -47,10 +54,10 @@ export function findSpans(text: string): readonly Span[] {
       break;
     } else {
       proseOpeners += 1;
-      if (proseOpeners === PROSE_OPENERS_MAX) break;
+      if (proseOpeners === PROSE_OPENERS_MAX) return { spans, complete: false };
     }
   }
-  return spans;
+  return { spans, complete: true };
 }
 
 function markFenced(text: string, span: Span | undefined, contentStart: number, contentEnd: number): void {

@@ -79,23 +79,21 @@ test.each([
   ['an object before prose', '{"a":1}\nThat is all.', { a: 1 }],
   ['a fence with a tag and prose after it', `${FENCE}json\n{"a":1}\n${FENCE}\nDone.`, { a: 1 }],
   ['a fence without a tag', `Look:\n${FENCE}\n{"a":1}\n${FENCE}`, { a: 1 }],
-  ['a fence on one line', `Not {"a":0} but ${FENCE}JSON {"a":1}${FENCE}`, { a: 1 }],
+  ['a fence on one line', `So: ${FENCE}JSON {"a":1}${FENCE}`, { a: 1 }],
   ['an empty object in a fence', `Look:\n${FENCE}json\n{}\n${FENCE}`, {}],
   ['a fence that never closes', `Look:\n${FENCE}json\n{"a":1}`, { a: 1 }],
-  ['a fenced object before an earlier bare one', `Not {"a":0} but\n${FENCE}json\n{"a":1}\n${FENCE}`, { a: 1 }],
-  ['the first of two fenced objects', `${FENCE}\n{"a":1}\n${FENCE}\n${FENCE}\n{"a":2}\n${FENCE}`, { a: 1 }],
+  ['the same object twice', `{"a":1,"b":[2]} is\n${FENCE}json\n{"b":[2.0],"a":1}\n${FENCE}`, { a: 1, b: [2] }],
   ['the fence that holds an object', `${FENCE}\n[1]\n${FENCE}\n${FENCE}json\n{"a":2}\n${FENCE}`, { a: 2 }],
-  ['the fence that parses', `${FENCE}\n{"a":}\n${FENCE}\n${FENCE}json\n{"a":2}\n${FENCE}`, { a: 2 }],
-  ['a tagged fence after a stray one', `Use ${FENCE} marks, not {"a":0}.\n${FENCE}json\n{"a":1}\n${FENCE}`, { a: 1 }],
+  ['a tagged fence after a stray one', `Use ${FENCE} marks.\n${FENCE}json\n{"a":1}\n${FENCE}`, { a: 1 }],
   ['an object, not the fence in its string', `So: {"a":"${FENCE}{}${FENCE}","b":1}`, { a: `${FENCE}{}${FENCE}`, b: 1 }],
   ['the object after a bracketed note', '[note] {"a":1}', { a: 1 }],
   ['the object after an array', '[{"a":0}] {"a":1}', { a: 1 }],
-  ['the first of two objects', 'x {"a":1} {"a":2}', { a: 1 }],
   ['braces in strings', 'x {"a":"}","b":"\\"{"} y', { a: '}', b: '"{' }],
   ['an object after braces of prose', 'Fill in {name}: {"a":1}', { a: 1 }],
   ['an object after a brace that never closes', 'After `if (x) {` comes {"a":1}', { a: 1 }],
-  ['the first of two objects, though it is empty', '{} {"a":1}', {}],
-  ['the first of two objects, though it is empty, after prose', 'So: {} and {"a":1}', {}],
+  ['an object after an empty one', '{} {"a":1}', { a: 1 }],
+  ['an object before an empty one', 'So: {"a":1} and {}', { a: 1 }],
+  ['the same empty object twice', 'So: {} and {}', {}],
   ['an empty object when there is no other', 'Here you go: {}', {}],
 ])('an object is found: %s', (_, text, value) => {
   expect(extractObject(text)).toEqual({ ok: true, value });
@@ -111,9 +109,38 @@ test.each([
   ['an object with a key twice', '{"a":{"b":1},"a":1}', 'duplicate_key', 1, 14, '"a"'],
   ['an array with a poisoned object in it', '[{"__proto__":{}},{"a":1}]', 'forbidden_key', 1, 3, '__proto__'],
   ['a deep array with an object in it', `${'['.repeat(300)}{"a":1}${']'.repeat(300)}`, 'too_deep', 1, 201, '200'],
-  ['a fenced object with a key twice', `{"c":3}\n${FENCE}\n{"a":1,\n"a":2}\n${FENCE}`, 'duplicate_key', 4, 1, '"a"'],
-  ['a bare object with a key twice', 'x {"a":1,"a":2} {"b":1}', 'duplicate_key', 1, 10, '"a"'],
-  ['a broken object before a good one', 'x {"a":} {"longer":1}', 'syntax', 1, 8, 'expected a value'],
+  ['a fenced object with a key twice', `Hm\n${FENCE}\n{"a":1,\n"a":2}\n${FENCE}`, 'duplicate_key', 4, 1, '"a"'],
+  ['a bare object with a key twice', 'x {"a":1,"a":2} {}', 'duplicate_key', 1, 10, '"a"'],
+  ['a broken object before an empty one', 'x {"a":} {}', 'syntax', 1, 8, 'expected a value'],
+  ['two objects that differ', 'x {"a":1} {"a":2}', 'ambiguous', 1, 11, '2 objects that differ'],
+  [
+    'a bare object and a fenced one that differ',
+    `Not {"a":0} but\n${FENCE}json\n{"a":1}\n${FENCE}`,
+    'ambiguous',
+    3,
+    1,
+    'lines 1, 3',
+  ],
+  [
+    'two fenced objects that differ',
+    `${FENCE}\n{"a":1}\n${FENCE}\n${FENCE}\n{"a":2}\n${FENCE}`,
+    'ambiguous',
+    5,
+    1,
+    'lines 2, 5',
+  ],
+  [
+    'a good object after a broken one',
+    `${FENCE}\n{"a":}\n${FENCE}\n${FENCE}json\n{"a":2}\n${FENCE}`,
+    'ambiguous',
+    5,
+    1,
+    'differ',
+  ],
+  ['a good object before a truncated one', 'x {"a":1} {"b":', 'ambiguous', 1, 11, 'differ'],
+  ['a good object before one with a key twice', 'x {"a":1} {"b":1,"b":2}', 'ambiguous', 1, 11, 'differ'],
+  ['more objects than are looked at', `x ${'{"a":1} '.repeat(257)}`, 'ambiguous', 1, 3, 'too many'],
+  ['more open braces than are looked at', `x {"a":1} ${'{ '.repeat(16)} {"a":2}`, 'ambiguous', 1, 3, 'too many'],
   ['a truncated object', 'So: {"a":{"b":1},"c', 'syntax', 1, 18, 'string is not closed'],
   ['a truncated array of objects', 'So: [{"a":1},{"b":', 'syntax', 1, 19, 'ends before'],
   ['a broken array of objects', '[{"a":1},]', 'not_object', 1, 1, 'expected a JSON object at the top level'],
@@ -136,6 +163,61 @@ test.each([
   const reading = extractObject(text);
   expect(reading).toMatchObject({ ok: false, kind, line, column });
   expect(reading.ok ? '' : reading.message).toContain(words);
+});
+
+const VERDICT = { fields: () => ({ names: new Set(['satisfied', 'context']), any: false }) };
+const GOOD = '{"satisfied":true}';
+
+// Every text holds the same good answer; the other object decides whether it is the only candidate.
+test.each([
+  ['an object without a field of the answer', '{"name":"x"}', 'read'],
+  ['an empty object', '{}', 'read'],
+  ['a broken object without such a field', '{"name":}', 'read'],
+  ['a list of objects', '[{"satisfied":false}]', 'read'],
+  ['a name in braces', '{satisfied}', 'read'],
+  ['code that names the field', 'if (x) { return {satisfied: 0} }', 'read'],
+  ['another name that ends like the field', '{dissatisfied: 1}', 'read'],
+  ['the same answer', '{ "satisfied" : true }', 'read'],
+  ['another value', '{"satisfied":false}', 'ambiguous'],
+  ['another field of the answer', '{"context":"x"}', 'ambiguous'],
+  ['the same with more', '{"satisfied":true,"context":"x"}', 'ambiguous'],
+  ['a value of the wrong type', '{"satisfied":"no"}', 'ambiguous'],
+  ['an answer with an ellipsis', '{"satisfied": false, …}', 'ambiguous'],
+  ['an answer with a comma too many', '{"satisfied":false,}', 'ambiguous'],
+  ['an answer that was cut off', '{"satisfied":fal', 'ambiguous'],
+  ['an answer with a key twice', '{"satisfied":true,"satisfied":true}', 'ambiguous'],
+  ['an answer with a poisoned key', '{"__proto__":{"satisfied":false}}', 'ambiguous'],
+  ['an answer whose key is escaped', '{"\\u0073atisfied":false}', 'ambiguous'],
+  ['a broken answer whose key is escaped', '{"\\u0073atisfied":false,}', 'ambiguous'],
+  ['a field without quotes', '{ satisfied: false }', 'ambiguous'],
+  ['a field in single quotes', "{'satisfied': false}", 'ambiguous'],
+  ['an answer swallowed by braces with a stray quote', '{5" x} "{"satisfied": false, "a":"}"}', 'ambiguous'],
+  ['an answer in a list that is not JSON', '[2 of 3: {"satisfied": false}]', 'ambiguous'],
+])('of a good answer and %s (%s): %s', (_, other, outcome) => {
+  for (const text of [`First ${GOOD} then ${other}`, `First ${other}\nthen ${GOOD}`]) {
+    // What never closes swallows what comes after it.
+    if (text.includes('fal\n')) continue;
+    const reading = extractObject(text, VERDICT);
+    expect(reading, text).toMatchObject(
+      outcome === 'read' ? { ok: true, value: { satisfied: true } } : { ok: false, kind: outcome },
+    );
+  }
+});
+
+test.each([
+  ['one object without a field of the answer is read', 'So: {"name":"x"}', { ok: true, value: { name: 'x' } }],
+  ['two of them that differ are not', '{"name":"x"} {"name":"y"}', { ok: false, kind: 'ambiguous' }],
+  ['a broken answer is not passed over', '{"name":"x"} {"satisfied":}', { ok: false, kind: 'syntax', column: 27 }],
+])('%s', (_, text, reading) => {
+  expect(extractObject(text, VERDICT)).toMatchObject(reading);
+});
+
+test.each([
+  [' \n{"a":1}\n', true],
+  ['{"a":1} done', false],
+  [`${FENCE}\n{"a":1}\n${FENCE}`, false],
+])('strictly, %j is read: %s', (text, ok) => {
+  expect(extractObject(text, { strict: true })).toMatchObject(ok ? { ok } : { ok, kind: 'not_object' });
 });
 
 const MB = 1_048_576;

@@ -2,7 +2,7 @@
 // written twice, a key that poisons prototypes, a number that becomes infinite, nesting or size beyond a limit.
 // All of it takes time in proportion to the text, whatever the text.
 import { createRequire } from 'node:module';
-import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { isObject, isSameJson, type Json, type JsonObject } from '../kernel/json.ts';
 import { type Fault, type FaultKind, findFault } from './json-fault.ts';
 import { findSpans, type Span } from './json-spans.ts';
 
@@ -27,14 +27,13 @@ export type JsonReading =
   | Refused<FaultKind | 'too_large'>;
 export type ObjectReading =
   | { readonly ok: true; readonly value: JsonObject }
-  /** `list` is a list that is JSON; `not_object` is anything else that is no object. */
-  | Refused<FaultKind | 'too_large' | 'not_object' | 'list'>;
+  /** `list` is a list that is JSON; `not_object` is anything else that is no object; `ambiguous` is several that differ. */
+  | Refused<FaultKind | 'too_large' | 'not_object' | 'list' | 'ambiguous'>;
 
 export const TEXT_BYTES_MAX = 1_048_576;
 export const JSON_DEPTH_MAX = 200;
 
 const NOT_AN_OBJECT = 'expected a JSON object at the top level';
-const SPANS_PARSED_MAX = 64;
 
 /** What the plain parser said of the text, for callers who asked it already and must not pay twice. */
 export type Attempt = { readonly value: Json } | 'threw' | null;
@@ -47,11 +46,26 @@ export function parseJsonText(text: string, limits: TextLimits = {}, attempt: At
   return parsed.ok ? parsed : refuse(text, parsed.fault, parsed.fault.offset);
 }
 
+export type ObjectLimits = TextLimits & {
+  /** The members by which an object in a longer text is known as an answer. Called only where there is such a text. */
+  readonly fields?: () => AnswerFields;
+  /** Whether the object must be the whole text. */
+  readonly strict?: boolean;
+};
+export type AnswerFields = {
+  readonly names: ReadonlySet<string>;
+  /** Whether a member of any other name counts too. */
+  readonly any: boolean;
+};
+
+const ANY_FIELD: AnswerFields = { names: new Set(), any: true };
+
 /**
- * Finds the one JSON object an answer holds: the whole text, else the content of a fenced block, else the first object
- * standing in prose. A text that is JSON but no object is refused, as is the first object that parses but breaks a limit.
+ * Finds the one JSON object an answer holds. If the trimmed text is an object, that is the answer. Otherwise every outermost
+ * object with at least one field of the answer is a candidate, in a fence or in prose. Candidates that differ are refused:
+ * the reader never chooses between two answers. An object that is not JSON and names such a field differs from every other.
  */
-export function extractObject(text: string, limits: TextLimits = {}): ObjectReading {
+export function extractObject(text: string, limits: ObjectLimits = {}): ObjectReading {
   const size = faultOfSize(text, limits);
   if (size) return size;
   const trimmed = text.trim();
@@ -68,24 +82,98 @@ export function extractObject(text: string, limits: TextLimits = {}): ObjectRead
   if (whole.fault.kind !== 'syntax' && (whole.fault.kind !== 'too_deep' || opensJson)) {
     return refuse(text, whole.fault, lead + whole.fault.offset);
   }
-  const spans = meantOf(findSpans(text));
-  for (const span of byTrust(spans)) {
-    const parsed = parse(text.slice(span.start, span.end));
-    if (parsed.ok && isObject(parsed.value)) return { ok: true, value: parsed.value };
-    if (!parsed.ok && parsed.fault.kind !== 'syntax')
-      return refuse(text, parsed.fault, span.start + parsed.fault.offset);
+  if (limits.strict) {
+    const message = `the socket is strict and takes no text around its JSON object; ${whole.fault.message}`;
+    return refuse(text, { kind: 'not_object', message }, lead + whole.fault.offset);
   }
+  const { spans, complete } = findSpans(text);
+  const { objects, broken } = sort(text, spans, limits.fields?.() ?? ANY_FIELD);
+  return objects.length === 0
+    ? refuse(text, ...faultOf(text, spans, whole.fault, lead))
+    : choose(text, objects, broken, complete);
+}
+
+type Found = { readonly start: number; readonly value: JsonObject; readonly isNamed: boolean };
+type Broken = { readonly start: number; readonly fault: Fault };
+
+/** The objects in the text, and the places that look like an answer and are not JSON. */
+function sort(text: string, spans: readonly Span[], fields: AnswerFields) {
+  const objects: Found[] = [];
+  const broken: Broken[] = [];
+  for (const { start, end, kind, closed } of spans) {
+    const piece = text.slice(start, end);
+    const parsed = closed && kind !== 'braces' ? parse(piece) : null;
+    if (!parsed?.ok) {
+      if (looksMeant(piece, kind, fields)) broken.push({ start, fault: parsed?.fault ?? findFault(piece) ?? NOT_JSON });
+    } else if (isObject(parsed.value)) {
+      const names = Object.keys(parsed.value);
+      const isNamed = fields.any ? names.length > 0 : names.some((name) => fields.names.has(name));
+      objects.push({ start, value: parsed.value, isNamed });
+    }
+  }
+  return { objects, broken };
+}
+
+// A quote ends at most one name, so that both patterns take time in proportion to the text.
+const QUOTED_NAME = /"([^"\\]{1,200})"\s*:/g;
+const FIRST_NAME = /^\{\s*'?([A-Za-z_$][\w$]{0,199})'?\s*:/;
+
+/** Whether a text that is not JSON was meant as an answer. */
+function looksMeant(piece: string, kind: Span['kind'], { names, any }: AnswerFields): boolean {
+  if (kind === 'object' && (any || piece.includes('\\u'))) return true;
+  if (names.has(FIRST_NAME.exec(piece)?.[1] ?? '')) return true;
+  for (const [, name = ''] of piece.matchAll(QUOTED_NAME)) if (names.has(name)) return true;
+  return false;
+}
+
+function choose(text: string, objects: readonly Found[], broken: readonly Broken[], complete: boolean): ObjectReading {
+  const named = objects.filter(({ isNamed }) => isNamed);
+  const [onlyBroken] = named.length === 0 ? broken : [];
+  if (onlyBroken) return refuse(text, onlyBroken.fault, onlyBroken.start + onlyBroken.fault.offset);
+  const candidates = named.length === 0 ? objects : named;
+  const first = candidates[0] as Found;
+  const others = [...candidates.filter(({ value }) => !isSameJson(value, first.value)), ...broken];
+  if (others.length > 0) {
+    const lines = new Set([first, ...others].map(({ start }) => lineAt(text, start).line));
+    const count = others.length + 1;
+    const message = `the text holds ${count} objects that differ and may each be the answer (${listed([...lines])})`;
+    return refuse(text, { kind: 'ambiguous', message }, Math.max(first.start, others[0]?.start ?? 0));
+  }
+  if (!complete) return refuse(text, { kind: 'ambiguous', message: TOO_MANY }, first.start);
+  return { ok: true, value: first.value };
+}
+
+const TOO_MANY = 'the text holds too many braces and brackets to find out whether another object differs';
+const LINES_SHOWN_MAX = 8;
+
+function listed(lines: readonly number[]): string {
+  const shown = lines
+    .toSorted((a, b) => a - b)
+    .slice(0, LINES_SHOWN_MAX)
+    .join(', ');
+  return `${lines.length === 1 ? 'line' : 'lines'} ${shown}${lines.length > LINES_SHOWN_MAX ? ', …' : ''}`;
+}
+
+type FaultOfObject = { readonly kind: FaultKind | 'list' | 'not_object'; readonly message: string };
+
+/** What is wrong with a text that holds no object, and where. */
+function faultOf(
+  text: string,
+  spans: readonly Span[],
+  whole: Fault,
+  lead: number,
+): readonly [fault: FaultOfObject, offset: number] {
   const best = mostPlausible(spans);
   if (best?.kind === 'array' && best.closed) {
     const kind = parse(text.slice(best.start, best.end)).ok ? 'list' : 'not_object';
-    return refuse(text, { kind, message: NOT_AN_OBJECT }, best.start);
+    return [{ kind, message: NOT_AN_OBJECT }, best.start];
   }
   // An answer that was cut off is all of its text, whose fault is known.
-  const isAll = best?.start === lead && best.end === lead + trimmed.length;
-  const fault = best && (isAll ? whole.fault : findFault(text.slice(best.start, best.end)));
-  if (fault) return refuse(text, fault, best.start + fault.offset);
-  if (opensJson) return refuse(text, whole.fault, lead + whole.fault.offset);
-  return refuse(text, { kind: 'not_object', message: 'the text holds no JSON object' }, lead);
+  const isAll = best?.start === lead && best.end === text.trimEnd().length;
+  const fault = best && (isAll ? whole : findFault(text.slice(best.start, best.end)));
+  if (fault) return [fault, best.start + fault.offset];
+  if (text.startsWith('{', lead) || text.startsWith('[', lead)) return [whole, lead + whole.offset];
+  return [{ kind: 'not_object', message: 'the text holds no JSON object' }, lead];
 }
 
 type Parsed = Extract<JsonReading, { ok: true }> | { readonly ok: false; readonly fault: Fault };
@@ -191,28 +279,6 @@ function countKeys(value: Json): number {
   }
   for (const member of Object.values(value)) count += 1 + countKeys(member);
   return count;
-}
-
-/**
- * The places that count. Of several objects that stand bare in prose only the first does, and it does not pass the word on
- * when it is broken: a second one may be about something else, or take the first one back.
- */
-function meantOf(spans: readonly Span[]): readonly Span[] {
-  const first = spans.find((span) => !span.fenced && mayHold(span));
-  return spans.filter((span) => span.fenced || !mayHold(span) || span === first);
-}
-
-/** Fenced objects, then the bare one; each in order of the text. */
-function byTrust(spans: readonly Span[]): readonly Span[] {
-  const objects = spans.filter(mayHold);
-  return [
-    ...objects.filter(({ fenced }) => fenced).slice(0, SPANS_PARSED_MAX),
-    ...objects.filter(({ fenced }) => !fenced),
-  ];
-}
-
-function mayHold({ closed, kind }: Span): boolean {
-  return closed && (kind === 'object' || kind === 'empty');
 }
 
 /** Of the places that gave no object, the one that most looks like a meant answer: fenced, then object-like, then long. */

@@ -139,7 +139,7 @@ function notJsonCode(kind: string): Code {
 
 async function materiaValidator(): Promise<Validator> {
   const { readMateria } = await import('./materia/read.ts');
-  return (payload, { options = {} }) => {
+  return (payload, { options = {}, strict = false }) => {
     const fault = faultOfOptions(options);
     if (fault) return deny('BAD_USAGE', fault);
     if (!isUtf8(payload)) return notUtf8('NOT_JSON');
@@ -151,6 +151,7 @@ async function materiaValidator(): Promise<Validator> {
       requires: Array.isArray(options.requires) ? options.requires.filter(isString) : [],
       assign: isObject(options.assign) ? stringsOf(options.assign) : {},
       schema: isObject(options.schema) ? options.schema : null,
+      strict: strict || options.strict === true,
     });
     if (!reading.ok) return reading.verdict;
     return allow('the handoff keeps its contract', { handoff: reading.handoff.payload });

@@ -1,23 +1,31 @@
 // The worker's side of the worker door.
+import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { dialects } from '../dialects/index.ts';
 import { SqliteLog } from '../log/sqlite.ts';
+import { findLinksBelow } from '../workspace/find-links.ts';
 import { Desk } from './desk.ts';
 import { LocalDoor } from './door.ts';
 import { StorageError } from './storage-error.ts';
-import type { Call, Reply } from './worker-door.ts';
+import type { Call, Reply, WorkerData } from './worker-door.ts';
 
 const port = parentPort;
 if (!port) throw new Error('this file runs as a worker');
 
 let outbox: Reply[] = [];
 const follows = new Map<number, () => void>();
-const opening = open(String((workerData as { logFile: string }).logFile));
+const opening = open(workerData as WorkerData);
 // Every call waits for it and reports its failure; the failure itself is no fault of the worker.
 opening.catch(() => undefined);
 
-async function open(logFile: string): Promise<LocalDoor> {
-  return new LocalDoor(await Desk.open(new SqliteLog(logFile), dialects));
+async function open({ logFile, dir }: WorkerData): Promise<LocalDoor> {
+  const findLinks = dir === null ? undefined : findLinksBelow(dir);
+  return new LocalDoor(await Desk.open(new SqliteLog(logFile, { onBlocked: warn }), dialects, { findLinks }));
+}
+
+/** This thread waits for the lock and can send no message, so it writes by itself. */
+function warn(why: string): void {
+  writeSync(2, `${why}\n`);
 }
 
 port.on('message', (calls: Call[]) => {

@@ -11,15 +11,21 @@ import { isAhead } from '../kernel/ledger/beat.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
 import { pending } from '../kernel/pending.ts';
 import type { Cast, CastStatus } from '../kernel/state.ts';
-import type { Verdict } from '../kernel/verdict.ts';
+import type { Denied, Verdict } from '../kernel/verdict.ts';
 import { withHeartbeat, withLeases } from './claim-lease.ts';
+import { linksToLearn } from './claimed-links.ts';
+import { leaseName, refusalOfLost } from './lease.ts';
 import { OnceKeys } from './once-keys.ts';
-import type { Log, Snapshot } from './ports.ts';
+import type { Append, FindLinks, Held, Log, Snapshot } from './ports.ts';
+import { RunningTime } from './running-time.ts';
 import { factOf, takeSnapshot } from './snapshot.ts';
 import { StateAtHead } from './state-at-head.ts';
 import { StorageError } from './storage-error.ts';
 
 const BATCH_MAX = 256;
+/** How often a batch is decided again because links changed meanwhile. */
+const RELINKED_MAX = 5;
+const UNHEARD = { resolve: () => undefined, reject: () => undefined } as const;
 /** A snapshot is due after so many facts, and later the larger the state is, so that its cost per fact stays flat. */
 const SNAPSHOT_EVERY = 5_000;
 const SNAPSHOT_BYTES_PER_FACT = 50;
@@ -36,19 +42,30 @@ export type Owed = {
 type Waiting = {
   readonly request: Request;
   readonly by: string;
+  /** The fence of the lease under which a driver submits. */
+  readonly fence: number | null;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 };
 
-export type DeskOptions = { readonly now?: () => number; readonly snapshotEvery?: number };
+export type DeskOptions = {
+  readonly now?: () => number;
+  /** A clock that cannot be set, in milliseconds. */
+  readonly ticks?: (() => number) | undefined;
+  readonly snapshotEvery?: number;
+  /** How links on disk are found; without it paths are compared as they are written. */
+  readonly findLinks?: FindLinks | undefined;
+};
 
 export class Desk {
   readonly #log: Log;
   readonly #dialects: Dialects;
   readonly #now: () => number;
   readonly #snapshotEvery: number;
+  readonly #findLinks: FindLinks | null;
   readonly #listeners = new Set<(entries: readonly Entry[]) => void>();
   readonly #here: StateAtHead;
+  readonly #time: RunningTime;
   /** As far as the listeners know. */
   #told = 0;
   /** False while the state may hold facts that never reached the disk. */
@@ -63,9 +80,11 @@ export class Desk {
   private constructor(log: Log, dialects: Dialects, options: DeskOptions) {
     this.#log = log;
     this.#here = new StateAtHead(log);
+    this.#time = new RunningTime(options.ticks);
     this.#dialects = dialects;
     this.#now = options.now ?? Date.now;
     this.#snapshotEvery = options.snapshotEvery ?? SNAPSHOT_EVERY;
+    this.#findLinks = options.findLinks ?? null;
   }
 
   static async open(log: Log, dialects: Dialects, options: DeskOptions = {}): Promise<Desk> {
@@ -79,10 +98,23 @@ export class Desk {
     return this.#log;
   }
 
-  /** Decides an input. The answer comes when its facts are on disk. */
-  submit(request: Request, by: string): Promise<Answer> {
+  /** Measures how long casts run that are driven here. */
+  get time(): RunningTime {
+    return this.#time;
+  }
+
+  /** What the clock of the store says. */
+  now(): number {
+    return this.#now();
+  }
+
+  /**
+   * Decides an input. The answer comes when its facts are on disk. A driver names the fence of its lease; once another
+   * driver has the cast, the input is refused.
+   */
+  submit(request: Request, by: string, fence: number | null = null): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ request, by, resolve, reject });
+      this.#waiting.push({ request, by, fence, resolve, reject });
       this.#busy ??= this.#work();
     });
   }
@@ -98,6 +130,15 @@ export class Desk {
       await this.#catchUp();
       await this.#here.recall(id);
       return look(this.#here.cast(id) ?? null);
+    });
+  }
+
+  /** How long a cast has run, with what was measured here and is in no entry yet; null where there is no such cast. */
+  elapsedMs(id: string): Promise<number | null> {
+    return this.visit(id, (cast) => {
+      if (!cast) return null;
+      const isRunning = cast.clock.runningSince !== null;
+      return cast.clock.elapsedMs + (isRunning ? (this.#time.uncounted(id) ?? 0) : 0);
     });
   }
 
@@ -159,7 +200,7 @@ export class Desk {
     this.#busy = null;
   }
 
-  async #settle(batch: readonly Waiting[]): Promise<void> {
+  async #settle(batch: readonly Waiting[], relinked = 0): Promise<void> {
     try {
       if (!this.#sound) await this.#reload();
       await this.#loadCastsOf(batch);
@@ -172,6 +213,11 @@ export class Desk {
       }
       this.#sound = false;
       await this.#reload().catch(() => undefined);
+      if (error instanceof UnknownLinks && relinked < RELINKED_MAX) {
+        const first = error.requests.map((request): Waiting => ({ fence: null, request, by: 'engine', ...UNHEARD }));
+        await this.#settle([...first, ...batch], relinked + 1);
+        return;
+      }
       // One input that cannot be decided must not take its neighbours down with it. A fault of the storage is no input's.
       if (batch.length === 1 || error instanceof StorageError) for (const { reject } of batch) reject(error);
       else for (const waiting of batch) await this.#settle([waiting]);
@@ -195,30 +241,52 @@ export class Desk {
     const verdicts: Verdict[] = [];
     const counts: number[] = [];
     let tail: readonly Entry[] = [];
+    const time = this.#time.batch();
     const entries = await this.#log.commit(this.#here.seq, (unseen, used, held) => {
       const reopened = this.#here.reopenedBy(unseen);
       if (reopened.length > 0) throw new Reopened(reopened);
       tail = unseen;
       this.#here.take(unseen);
       const once = new OnceKeys(used, this.#here.seq);
-      return batch.flatMap(({ request, by }) => {
+      const appends = batch.flatMap(({ request, by, fence }) => {
+        const lost = fence === null ? null : lostLease(request, fence, held);
+        if (lost) {
+          verdicts.push(lost);
+          counts.push(0);
+          return [];
+        }
         const now = this.#now();
         const at = Math.max(now, this.#here.lastAt);
         this.#here.lastAt = at;
         // The log never goes back. Where another clock has put it far ahead, what is decided still goes by our own.
         const clock = isAhead(at, now) ? { clock: now } : {};
-        const { verdict, facts } = decide(this.#dialects, this.#here.state, {
+        const driven = fence === null ? null : (runNamed(request) ?? '');
+        const ran = driven === null ? null : time.own(driven);
+        const isRunning = driven !== null && this.#here.cast(driven)?.status === 'running';
+        const input = {
           ...withHeartbeat(request, this.#here.state.ledger, held, now),
           at,
           ...clock,
+          ...(ran === null ? {} : { ranMs: ran }),
           by,
           ...once.usedFor(request),
-        });
+        };
+        const decision = decide(this.#dialects, this.#here.state, input, (cast) => time.of(cast, held));
+        const { verdict, facts, ranMs } = decision;
+        // The time before a cast goes on counts for nothing.
+        if (driven !== null && ran !== null && (ranMs.size > 0 || !isRunning)) time.count(driven, ran);
         verdicts.push(verdict);
         counts.push(facts.length);
-        return facts.map((fact) => withLeases(once.withKeys({ fact, by, at, ...clock }), this.#here.state.ledger));
+        return facts.map((fact, index) => {
+          const counted = ranMs.get(index);
+          const append = { fact, by, at, ...clock, ...(counted === undefined ? {} : { ranMs: counted }) };
+          return withLeases(once.withKeys(append), this.#here.state.ledger);
+        });
       });
+      this.#refuseUnknownLinks(appends);
+      return appends;
     });
+    time.settle();
     this.#here.seq += entries.length;
     let from = 0;
     for (const [index, { resolve }] of batch.entries()) {
@@ -227,6 +295,14 @@ export class Desk {
       from = to;
     }
     this.#tell([...tail, ...entries]);
+  }
+
+  /** A claim that was decided without knowing of a link on its way is decided again with it. */
+  #refuseUnknownLinks(appends: readonly Append[]): void {
+    if (!this.#findLinks) return;
+    const facts = appends.map(({ fact }) => fact);
+    const requests = linksToLearn(facts, this.#here.state.ledger.locks, this.#findLinks);
+    if (requests.length > 0) throw new UnknownLinks(requests);
   }
 
   async #catchUp(): Promise<void> {
@@ -297,6 +373,21 @@ export class Desk {
     for (const id of new Set(batch.map(({ request }) => runNamed(request))))
       if (id !== null) await this.#here.recall(id);
   }
+}
+
+/** Links on the way of claimed paths that the ledger does not know, or knows otherwise. */
+class UnknownLinks extends Error {
+  readonly requests: readonly Request[];
+
+  constructor(requests: readonly Request[]) {
+    super('links in the way of claimed paths keep changing');
+    this.requests = requests;
+  }
+}
+
+function lostLease(request: Request, fence: number, held: Held): Denied | null {
+  const cast = runNamed(request) ?? '';
+  return refusalOfLost(held(leaseName(cast)), cast, fence);
 }
 
 /** Somebody else carried on what is not loaded here: it is read first, and the batch decided after that. */

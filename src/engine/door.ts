@@ -1,13 +1,26 @@
 // How the engine and the skins reach a workspace's desk, whether it sits in this thread or in a worker.
 import type { Slot } from '../kernel/cast/packet.ts';
 import type { Entry } from '../kernel/fact.ts';
-import type { Request } from '../kernel/input.ts';
+import { type Request, runNamed } from '../kernel/input.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
 import type { Cast, CastStatus } from '../kernel/state.ts';
-import type { Verdict } from '../kernel/verdict.ts';
+import type { Denied, Verdict } from '../kernel/verdict.ts';
 import type { Desk, Owed } from './desk.ts';
-import { type Driver, driverIn, isSame, type Lessee, leaseFor } from './driver.ts';
+import { type Driver, isSame } from './driver.ts';
 import { beat, type Sign } from './heartbeat.ts';
+import {
+  type CastLease,
+  type Driving,
+  drivingIn,
+  grantLease,
+  leaseIn,
+  leaseName,
+  leaseValue,
+  RENEW_MS,
+  refusalOfLost,
+  renewLease,
+} from './lease.ts';
+import { type Admission, admit, type Found, noted, OUTAGES, withdrawn } from './outage.ts';
 import type { Head, Query } from './ports.ts';
 import { grantSlot, type Holder, slotName, withoutHolder } from './slots.ts';
 
@@ -17,6 +30,8 @@ export type Change = {
   readonly status: CastStatus;
   readonly owed: readonly Owed[];
   readonly entries: readonly Entry[];
+  /** Who took the cast over, where this door drove it. */
+  readonly lost?: Denied;
 };
 
 export interface Door {
@@ -30,23 +45,33 @@ export interface Door {
   /** Calls back with the cast as it stands, and then after every change. `entries` are empty unless asked for. */
   follow(cast: string, withEntries: boolean, listener: (change: Change) => void): Promise<() => void>;
   /**
-   * Makes `driver` the one that drives the cast, unless a living one does; answers who drives it now, and after whom, where
-   * the one before is gone without having given it back.
+   * Makes `driver` the one that drives the cast, unless a living one does; answers the lease that holds now. From then on
+   * this door renews the lease, and submits about the cast under its fence. `over` is the fence of a lease that ends even
+   * though its holder may live.
    */
-  takeCast(cast: string, driver: Driver): Promise<Lessee>;
+  takeCast(cast: string, driver: Driver, over?: number): Promise<CastLease>;
   releaseCast(cast: string, driver: Driver): Promise<void>;
-  driverOf(cast: string): Promise<Driver | null>;
+  driverOf(cast: string): Promise<Driving | null>;
+  /** Why this door does not drive the cast any more; null while it does, and for a cast that it never took. */
+  lostCast(cast: string): Promise<Denied | null>;
   /** Notes that the owner of a claim was heard of; false when the claim is over. */
   beat(sign: Sign): Promise<boolean>;
   /** Asks for a place of a runner: 0 when it was given, else the milliseconds after which to ask again. */
   takeSlot(slot: Slot, holder: Holder, now: number, isForced: boolean): Promise<number>;
   releaseSlot(slot: Slot, holder: Holder, now: number): Promise<void>;
+  /** Whether a turn of the runner may start; else the milliseconds after which to ask again, and why. */
+  admit(runner: string, holder: Holder, now: number): Promise<Omit<Admission, 'value'>>;
+  /** What an attempt found out about its runner: down, well (null), or nothing, because it was stopped. */
+  noteRunner(runner: string, holder: Holder, found: Found | null | undefined, now: number): Promise<void>;
   close(): Promise<void>;
 }
 
 export class LocalDoor implements Door {
   readonly #desk: Desk;
   readonly #follows = new Map<string, Set<Follow>>();
+  /** The fences of the casts that are driven through this door. */
+  readonly #fences = new Map<string, number>();
+  #renewing: NodeJS.Timeout | null = null;
   #stop: (() => void) | null = null;
 
   constructor(desk: Desk) {
@@ -54,7 +79,8 @@ export class LocalDoor implements Door {
   }
 
   async submit(request: Request, by: string): Promise<Verdict> {
-    return (await this.#desk.submit(request, by)).verdict;
+    const fence = this.#fences.get(runNamed(request) ?? '') ?? null;
+    return (await this.#desk.submit(request, by, fence)).verdict;
   }
 
   cast(id: string): Promise<Cast | null> {
@@ -99,19 +125,56 @@ export class LocalDoor implements Door {
     return stop;
   }
 
-  async takeCast(cast: string, driver: Driver): Promise<Lessee> {
-    const value = await this.#desk.log.lease(`cast:${cast}`, (held) => leaseFor(held, driver));
-    return JSON.parse(value ?? 'null') as Lessee;
+  async takeCast(cast: string, driver: Driver, over?: number): Promise<CastLease> {
+    let granted: CastLease | null = null;
+    const elapsedMs = (await this.#desk.elapsedMs(cast)) ?? 0;
+    await this.#desk.log.changeLeases((held) => {
+      const { lease, changes } = grantLease(held, cast, driver, this.#desk.now(), over, elapsedMs);
+      granted = lease;
+      return changes;
+    });
+    const lease = granted as unknown as CastLease;
+    if (isSame(lease, driver)) {
+      if (!this.#fences.has(cast)) this.#desk.time.start(cast, (lease.elapsedMs ?? 0) - elapsedMs);
+      this.#fences.set(cast, lease.fence);
+      this.#renewing ??= setInterval(() => void this.renewLeases().catch(() => undefined), RENEW_MS).unref();
+    }
+    return lease;
   }
 
   async releaseCast(cast: string, driver: Driver): Promise<void> {
-    await this.#desk.log.lease(`cast:${cast}`, (held) =>
-      held !== null && isSame(JSON.parse(held) as Driver, driver) ? null : held,
-    );
+    const fence = this.#fences.get(cast);
+    this.#fences.delete(cast);
+    this.#desk.time.stop(cast);
+    await this.#desk.log.lease(leaseName(cast), (held) => {
+      const lease = leaseIn(held);
+      return lease && isSame(lease, driver) && lease.fence === (fence ?? lease.fence) ? null : held;
+    });
   }
 
-  driverOf(cast: string): Promise<Driver | null> {
-    return driverIn(this.#desk.log, cast);
+  driverOf(cast: string): Promise<Driving | null> {
+    return drivingIn(this.#desk.log, cast, this.#desk.now());
+  }
+
+  async lostCast(cast: string): Promise<Denied | null> {
+    const fence = this.#fences.get(cast);
+    return fence === undefined ? null : refusalOfLost(await leaseValue(this.#desk.log, cast), cast, fence);
+  }
+
+  /** Renews the leases of all casts that are driven through this door. The followers of a lost one hear who has it. */
+  async renewLeases(): Promise<void> {
+    if (this.#fences.size === 0) return;
+    const lost: Denied[] = [];
+    const elapsed = new Map<string, number | undefined>();
+    for (const cast of this.#fences.keys()) elapsed.set(cast, (await this.#desk.elapsedMs(cast)) ?? undefined);
+    await this.#desk.log.changeLeases((held) =>
+      [...this.#fences].flatMap(([cast, fence]) => {
+        const refusal = refusalOfLost(held(leaseName(cast)), cast, fence);
+        if (refusal) lost.push(refusal);
+        return renewLease(held, cast, fence, this.#desk.now(), elapsed.get(cast)) ?? [];
+      }),
+    );
+    for (const refusal of lost) this.#tellLost(String(refusal.details.cast), refusal);
   }
 
   async beat(sign: Sign): Promise<boolean> {
@@ -132,7 +195,24 @@ export class LocalDoor implements Door {
     await this.#desk.log.lease(slotName(slot), (held) => withoutHolder(held, holder, now));
   }
 
+  async admit(runner: string, holder: Holder, now: number): Promise<Omit<Admission, 'value'>> {
+    let found: Omit<Admission, 'value'> = { waitMs: 0, outage: null };
+    await this.#desk.log.lease(`${OUTAGES}${runner}`, (held) => {
+      const { value, ...admission } = admit(held, holder, now);
+      found = admission;
+      return value;
+    });
+    return found;
+  }
+
+  async noteRunner(runner: string, holder: Holder, found: Found | null | undefined, now: number): Promise<void> {
+    await this.#desk.log.lease(`${OUTAGES}${runner}`, (held) =>
+      found === undefined ? withdrawn(held, holder) : noted(held, runner, holder, found, now),
+    );
+  }
+
   async close(): Promise<void> {
+    if (this.#renewing) clearInterval(this.#renewing);
     this.#stop?.();
     await this.#desk.close();
   }
@@ -151,6 +231,11 @@ export class LocalDoor implements Door {
       if (!status) continue;
       for (const follow of this.#follows.get(id) ?? []) this.#announce(id, follow, status, own);
     }
+  }
+
+  #tellLost(cast: string, lost: Denied): void {
+    const status = this.#desk.statusOf(cast) ?? 'running';
+    for (const follow of this.#follows.get(cast) ?? []) follow.listener({ cast, status, owed: [], entries: [], lost });
   }
 
   #announce(id: string, follow: Follow, status: CastStatus, entries: readonly Entry[]): void {

@@ -17,10 +17,10 @@ import type { Request } from '../kernel/input.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite.ts';
 import { Desk } from './desk.ts';
 import { type Change, type Door, LocalDoor } from './door.ts';
-import { Engine, type Runners } from './drive.ts';
-import { thisDriver } from './driver.ts';
+import { Engine, LeaseLost, type Runners } from './drive.ts';
+import { type Driver, thisDriver } from './driver.ts';
 import { beats } from './heartbeat.ts';
-import type { AttemptResult, Runner } from './ports.ts';
+import { type AttemptResult, HANDED_OVER, type Runner } from './ports.ts';
 import { StorageError } from './storage-error.ts';
 import { WorkerDoor } from './worker-door.ts';
 
@@ -271,6 +271,7 @@ function scriptedDoor(early: readonly Change[]): { door: Door; tell(change: Chan
       return () => undefined;
     },
     submit: async () => ({ allow: true, code: 'OK', reason: '', details: {} }),
+    lostCast: async () => null,
   };
   return { door: door as unknown as Door, tell: (change) => listeners.forEach((listener) => void listener(change)) };
 }
@@ -292,9 +293,64 @@ test('only what ran before is recovered, not what starts while the door still an
   const driving = engineAt('.', door, its).drive('c', nothing);
   await expect.poll(() => calls, POLL).toEqual(['recover 1.1', 'run 2.1']);
   tell(owes(1, 2, 3));
+  await expect.poll(() => calls, POLL).toHaveLength(3);
   tell(owes());
   expect(await driving).toBe('completed');
   expect(calls.slice(0, 3)).toEqual(['recover 1.1', 'run 2.1', 'run 3.1']);
+});
+
+/** A runner that works until it is stopped, and notes the reason of the stop. */
+function patient() {
+  const noted: { runs: number[]; stops: unknown[]; forgotten: number } = { runs: [], stops: [], forgotten: 0 };
+  const runner: Runner = {
+    run: (packet, _place, signal) =>
+      new Promise((resolve) => {
+        noted.runs.push(packet.turn);
+        signal.addEventListener('abort', () => {
+          noted.stops.push(signal.reason);
+          resolve({ kind: 'lost', mayHaveRun: true, reason: 'stopped' });
+        });
+      }),
+    recover: async () => BUILT,
+    forget: async () => void noted.forgotten++,
+  };
+  return { noted, runners: { runnerFor: () => runner } satisfies Runners };
+}
+
+const near: Driver = { ...thisDriver(), pid: 4_000_000 };
+const far: Driver = { ...near, namespace: 'pid:[1]' };
+
+test.each([
+  ['elsewhere cannot reach its agents: they are ended', far, false],
+  ['that sees the same processes goes on with its agents: they are left to it', near, true],
+])('a new driver %s', LIMIT, async (_, next, isHandedOver) => {
+  const folder = newFolder();
+  const [{ door, log }, other] = [await openDoor(folder), await openDoor(folder)];
+  const { fence } = await door.takeCast('c', thisDriver());
+  const { noted: seen, runners: its } = patient();
+  const driving = engineAt(folder, door, its).drive('c', start(door, 'c'));
+  await expect.poll(() => seen.runs, POLL).toHaveLength(1);
+  await other.door.takeCast('c', next, fence);
+  const head = await log.head();
+  await (door as LocalDoor).renewLeases();
+  await expect(driving).rejects.toThrow(`process ${next.pid} on ${next.host} took over cast c`);
+  await expect(driving).rejects.toBeInstanceOf(LeaseLost);
+  expect(seen.stops.map((reason) => reason === HANDED_OVER)).toEqual([isHandedOver]);
+  expect([seen.forgotten, await log.head()]).toEqual([0, head]);
+});
+
+test('a driver that lost its cast starts nothing that the next driver made owed', LIMIT, async () => {
+  const folder = newFolder();
+  const [{ door }, other] = [await openDoor(folder), await openDoor(folder)];
+  const { fence } = await door.takeCast('c', thisDriver());
+  const { noted: seen, runners: its } = patient();
+  const driving = engineAt(folder, door, its).drive('c', start(door, 'c'));
+  await expect.poll(() => seen.runs, POLL).toHaveLength(1);
+  await other.door.takeCast('c', far, fence);
+  const output = { kind: 'attempt.output', cast: 'c', turn: 1, attempt: 1, output: 'Built.' } as const;
+  expect(await other.door.submit(output, 'engine')).toMatchObject({ allow: true });
+  await expect(driving).rejects.toBeInstanceOf(LeaseLost);
+  expect(seen.runs).toHaveLength(1);
 });
 
 test('a drive that fails starts nothing more', LIMIT, async () => {

@@ -9,17 +9,29 @@ import type { Request } from '../kernel/input.ts';
 import { type CastStatus, isOver } from '../kernel/state.ts';
 import type { Sighting } from '../kernel/trust/sighting.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';
-import type { Verdict } from '../kernel/verdict.ts';
+import type { Denied, Verdict } from '../kernel/verdict.ts';
 import type { Owed } from './desk.ts';
 import type { Change, Door } from './door.ts';
-import { thisDriver } from './driver.ts';
-import type { AttemptResult, Ground, LiveEvent, Place, Runners, Witness } from './ports.ts';
+import { type Driver, sharesProcesses, thisDriver } from './driver.ts';
+import { RENEW_MS } from './lease.ts';
+import {
+  type AttemptResult,
+  type Ground,
+  HANDED_OVER,
+  type LiveEvent,
+  type Place,
+  type Runners,
+  type Witness,
+} from './ports.ts';
 import type { Holder } from './slots.ts';
 import { Unseen } from './unseen.ts';
 
+type Dispatch = Extract<Effect, { kind: 'dispatch' }>;
+
 const ENGINE = 'engine';
-/** The longest a timer of Node can be set for. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
+/** A clock that is set forward is noticed after this time. */
+const LOOK_AGAIN_MS = 10_000;
+const RING_AGAIN_MS = 1_000;
 const TELL_EVERY_MS = 10_000;
 /** An outcome that came after its attempt was over: nothing of it was recorded. */
 const NOT_TAKEN: readonly string[] = ['STALE_ATTEMPT', 'UNKNOWN_TURN'] satisfies Code[];
@@ -33,6 +45,8 @@ export type EngineOptions = {
   readonly configDir: string;
   readonly stateDir: string;
   readonly now?: () => number;
+  /** A clock that cannot be set, in milliseconds. */
+  readonly ticks?: () => number;
   /** Without one, nothing but what the agents say is known of a turn. */
   readonly witness?: Witness;
   /** By cast, the folder in which it works. Without one, every cast works in `cwd`. */
@@ -54,6 +68,16 @@ export class Engine {
    */
   async drive(cast: string, begin: () => Promise<void>, watch?: (change: Change) => void): Promise<CastStatus> {
     return new Drive(this.#options, cast).run(begin, watch);
+  }
+}
+
+/** Another process drives the cast now. What ran here has ended, or belongs to that process. */
+export class LeaseLost extends Error {
+  readonly verdict: Denied;
+
+  constructor(verdict: Denied) {
+    super(verdict.reason);
+    this.verdict = verdict;
   }
 }
 
@@ -88,6 +112,7 @@ class Drive {
       // The first word is how the cast stands, and comes before `follow` answers; whatever comes later is ours.
       if (stands) for (const { key, effect } of change.owed) if (effect.kind === 'dispatch') this.#foreign.add(key);
       stands = false;
+      if (change.lost) return this.#lose(change.lost);
       watch?.(change);
       this.#reconcile(change);
     });
@@ -97,7 +122,7 @@ class Drive {
     this.#finishIfIdle();
     await finished;
     stop();
-    if (this.#failure) throw this.#failure;
+    if (this.#failure) throw (await this.#lostLease()) ?? this.#failure;
     if (isOver(this.#status)) await this.#options.witness?.forget(this.#cast);
     await this.#ground?.settle(this.#status === 'completed');
     return this.#status;
@@ -130,6 +155,31 @@ class Drive {
     for (const controller of this.#running.values()) controller.abort();
   }
 
+  /**
+   * Ends everything here. A new driver that sees the same processes goes on with the programs that run, so they are left to
+   * it; any other driver cannot reach them, so they are ended.
+   */
+  #lose(verdict: Denied): void {
+    this.#failure ??= new LeaseLost(verdict);
+    const holder = verdict.details.holder as Driver | null | undefined;
+    const isHandedOver = holder !== null && holder !== undefined && sharesProcesses(holder);
+    for (const controller of this.#running.values()) controller.abort(isHandedOver ? HANDED_OVER : undefined);
+    this.#finishIfIdle();
+  }
+
+  /** A fault here may only be the trace of the process that has the cast now. */
+  async #lostLease(): Promise<LeaseLost | null> {
+    const lost = await this.#options.door.lostCast(this.#cast).catch(() => null);
+    return lost && new LeaseLost(lost);
+  }
+
+  /** Whether another process has the cast by now: what is owed then is owed to that one. */
+  async #isLost(): Promise<boolean> {
+    const lost = await this.#options.door.lostCast(this.#cast);
+    if (lost) this.#lose(lost);
+    return lost !== null;
+  }
+
   #finishIfIdle(): void {
     if (!this.#begun || this.#running.size > 0) return;
     if (this.#status !== 'running' || this.#failure) this.#done?.();
@@ -137,66 +187,56 @@ class Drive {
 
   async #perform({ effect, key, packet, watch }: Owed, signal: AbortSignal): Promise<void> {
     const { witness } = this.#options;
+    // A driver that slept may see work that the next driver made owed.
+    if (effect.kind !== 'timer' && (await this.#isLost())) return;
     switch (effect.kind) {
       case 'prepare': {
         const { cast, turn, attempt } = effect;
         const slot = watch?.slot ?? null;
         if (slot && !(await this.#takeSlot(slot, turn, signal))) return;
-        const cwd = await this.#folder(signal, watch?.place);
-        if (watch) await this.#ground?.begin(watch);
-        const look =
-          watch?.looks && witness
-            ? await seen(async () => {
-                const seal = await witness.before(watch, cwd);
-                return { seal, ...(watch.isFresh ? {} : { orders: (await witness.orders?.(watch, cwd)) ?? {} }) };
-              })
-            : {};
-        const trust = watch?.trust ? await this.#attest(watch.trust) : undefined;
-        const verdict = signal.aborted
-          ? null
-          : await this.#submit(key, {
-              kind: 'turn.prepared',
-              cast,
-              turn,
-              attempt,
-              ...look,
-              ...(trust === undefined ? {} : { trust }),
-            });
-        // What was not dispatched after all needs no place.
-        if (slot && !verdict?.allow) await this.#releaseSlot(slot, turn);
+        let isDispatched = false;
+        try {
+          const cwd = await this.#folder(signal, watch?.place);
+          if (watch) await this.#ground?.begin(watch);
+          const look =
+            watch?.looks && witness
+              ? await seen(async () => {
+                  const seal = await witness.before(watch, cwd);
+                  return { seal, ...(watch.isFresh ? {} : { orders: (await witness.orders?.(watch, cwd)) ?? {} }) };
+                })
+              : {};
+          const trust = watch?.trust ? await this.#attest(watch.trust) : undefined;
+          const verdict = signal.aborted
+            ? null
+            : await this.#submit(key, {
+                kind: 'turn.prepared',
+                cast,
+                turn,
+                attempt,
+                ...look,
+                ...(trust === undefined ? {} : { trust }),
+              });
+          isDispatched = verdict?.allow === true;
+        } finally {
+          if (slot && !isDispatched) await this.#releaseSlot(slot, turn);
+        }
         return;
       }
       case 'dispatch': {
         if (!packet) throw new Error(`no packet came with ${key}`);
-        const runner = this.#options.runners.runnerFor(packet);
-        const isForeign = this.#foreign.delete(key);
-        const cwd = this.#ground ? await this.#folder(signal, packet.place) : this.#options.cwd;
-        const place = placeOf(this.#options, cwd, packet);
-        if (packet.slot && isForeign) await this.#takeSlot(packet.slot, packet.turn, signal, true);
-        const beating = this.#keepBeating(packet);
         try {
-          // What was stopped while its folder was made ready has not begun.
-          if (signal.aborted && !isForeign && this.#ground) return;
-          const result = await (isForeign ? runner.recover(packet, place, signal) : runner.run(packet, place, signal));
-          const verdict = signal.aborted ? null : await this.#submit(key, asInput(effect, result));
-          // Of what was stopped only what it used is told. A script is simply played again, and has asked nobody.
-          const isUntaken = !verdict || NOT_TAKEN.includes(verdict.code);
-          const spent = isUntaken && !packet.scripted ? spentBy(effect, result) : null;
-          // Where nothing can be written any more, its folder tells it to whoever carries the cast on.
-          if (spent && this.#failure) return;
-          if (spent) await this.#options.door.submit(spent, ENGINE);
+          await this.#dispatch(effect, key, packet, signal);
         } finally {
-          clearInterval(beating);
           if (packet.slot) await this.#releaseSlot(packet.slot, packet.turn);
         }
-        await runner.forget?.(place);
         return;
       }
       case 'verify': {
         const { cast, turn, attempt } = effect;
         const cwd = await this.#folder(signal, watch?.place);
         const nothing = { seal: '', changes: {}, checks: {} };
-        const found = watch && witness ? { ...nothing, ...(await seen(() => witness.after(watch, cwd))) } : nothing;
+        const found =
+          watch && witness ? { ...nothing, ...(await seen(() => witness.after(watch, cwd, signal))) } : nothing;
         if (signal.aborted) return;
         await this.#tidied(async () => {
           const verdict = await this.#submit(key, { kind: 'turn.verified', cast, turn, attempt, ...found });
@@ -216,8 +256,56 @@ class Drive {
         return;
       }
       case 'timer':
-        await until(effect.at, this.#options.now ?? Date.now, signal);
-        if (!signal.aborted) await this.#submit(key, { kind: 'clock.rang', cast: effect.cast });
+        await this.#ringAt(effect.at, signal);
+    }
+  }
+
+  async #dispatch(effect: Dispatch, key: string, packet: Packet, signal: AbortSignal): Promise<void> {
+    const runner = this.#options.runners.runnerFor(packet);
+    const isForeign = this.#foreign.delete(key);
+    const cwd = this.#ground ? await this.#folder(signal, packet.place) : this.#options.cwd;
+    const place = placeOf(this.#options, cwd, packet);
+    if (packet.slot && isForeign) await this.#takeSlot(packet.slot, packet.turn, signal, true);
+    const beating = this.#keepBeating(packet);
+    const renewing = this.#keepSlot(packet);
+    try {
+      // What was stopped while its folder was made ready has not begun.
+      if (signal.aborted && !isForeign) return;
+      const result = await (isForeign ? runner.recover(packet, place, signal) : runner.run(packet, place, signal));
+      const verdict = signal.aborted ? null : await this.#submit(key, asInput(effect, result));
+      // Of what was stopped only what it used is told. A script is simply played again, and has asked nobody.
+      const isUntaken = !verdict || NOT_TAKEN.includes(verdict.code);
+      const spent = isUntaken && !packet.scripted ? spentBy(effect, result) : null;
+      // Where nothing can be written any more, its folder tells it to whoever carries the cast on.
+      if (spent && this.#failure) return;
+      if (spent) await this.#options.door.submit(spent, ENGINE);
+    } finally {
+      clearInterval(beating);
+      clearInterval(renewing);
+    }
+    if (!(this.#failure instanceof LeaseLost)) await runner.forget?.(place);
+  }
+
+  /**
+   * Rings when the clock says so, and when as much time has passed as was left at first: the clock may be set in between.
+   * The rules say what is due; until then it rings again now and then.
+   */
+  async #ringAt(at: number, signal: AbortSignal): Promise<void> {
+    const { now = Date.now, ticks = () => performance.now() } = this.#options;
+    const dueAtTick = ticks() + (at - now());
+    for (const rung = { byClock: false, byTicks: false }; !signal.aborted; ) {
+      const left = [...(rung.byClock ? [] : [at - now()]), ...(rung.byTicks ? [] : [dueAtTick - ticks()])];
+      const next = left.length > 0 ? Math.min(...left) : RING_AGAIN_MS;
+      if (next > 0) {
+        await pause(Math.min(next, LOOK_AGAIN_MS), signal);
+        if (left.length > 0) continue;
+      }
+      if (signal.aborted) return;
+      rung.byClock ||= now() >= at;
+      rung.byTicks ||= ticks() >= dueAtTick;
+      const due = rung.byTicks ? { due: at } : {};
+      const verdict = await this.#options.door.submit({ kind: 'clock.rang', cast: this.#cast, ...due }, ENGINE);
+      if (!verdict.allow && verdict.code === 'LEASE_LOST') return this.#lose(verdict);
     }
   }
 
@@ -243,7 +331,9 @@ class Drive {
 
   async #submit(key: string, request: Request): Promise<Verdict> {
     this.#settling.add(key);
-    return this.#options.door.submit(request, ENGINE);
+    const verdict = await this.#options.door.submit(request, ENGINE);
+    if (!verdict.allow && verdict.code === 'LEASE_LOST') this.#lose(verdict);
+    return verdict;
   }
 
   /** While an attempt runs here its task is heard of; one that gives no sign of life itself is ended by its supervisor. */
@@ -267,9 +357,17 @@ class Drive {
         toldAt = now();
         onEvent?.(turn, { kind: 'waiting', forMs: waitMs, reason: `${slot.runner} is at its limit` });
       }
-      await until(now() + waitMs, now, signal);
+      await pause(waitMs, signal);
       if (signal.aborted) return false;
     }
+  }
+
+  /** Asks again for the slot that the attempt has, so that drivers elsewhere see it as taken. */
+  #keepSlot({ slot, turn }: Packet): NodeJS.Timeout | undefined {
+    if (!slot) return undefined;
+    const { door, now = Date.now } = this.#options;
+    const renew = () => void door.takeSlot(slot, this.#holder(turn), now(), true).catch(() => undefined);
+    return setInterval(renew, RENEW_MS).unref();
   }
 
   async #releaseSlot(slot: Slot, turn: number): Promise<void> {
@@ -319,8 +417,13 @@ function asInput({ cast, turn, attempt }: Extract<Effect, { turn: number }>, res
         ...(result.cutShort ? { cutShort: true } : {}),
       };
     case 'fault': {
-      const { fault, reason, code, retryAfterMs } = result;
-      const more = { ...(code ? { code } : {}), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+      const { fault, reason, code, retryAfterMs, said, tries } = result;
+      const more = {
+        ...(code ? { code } : {}),
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+        ...(said === undefined ? {} : { said }),
+        ...(tries === undefined ? {} : { tries }),
+      };
       return { kind: 'attempt.failed', ...common, fault, reason, ...told, ...more };
     }
   }
@@ -331,19 +434,15 @@ function spentBy({ cast, turn, attempt }: Extract<Effect, { turn: number }>, res
   return usage ? { kind: 'attempt.spent', cast, turn, attempt, usage, ...(agent ? { agent } : {}) } : null;
 }
 
-/** Resolves at the given time or when the signal comes, whichever is first. */
-function until(at: number, now: () => number, signal: AbortSignal): Promise<void> {
+function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const wait = () => {
-      const left = at - now();
-      if (left <= 0 || signal.aborted) return resolve();
-      timer = setTimeout(wait, Math.min(left, TIMER_MS_MAX));
-    };
-    let timer: NodeJS.Timeout | undefined;
-    signal.addEventListener('abort', () => {
+    const timer = setTimeout(done, Math.ceil(ms));
+    function done() {
       clearTimeout(timer);
+      signal.removeEventListener('abort', done);
       resolve();
-    });
-    wait();
+    }
+    if (signal.aborted) done();
+    else signal.addEventListener('abort', done);
   });
 }

@@ -1,40 +1,88 @@
-// Who drives a cast: one process on one machine. A process is known by its number and the moment it started, so that a
-// number that was given out again is not taken for it.
+// Who drives a cast: one process. It is known by its machine, the boot, the process namespace, its number and the moment it
+// started. The host name is only shown: it may change while the process runs.
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { isAlive, startTimeOf } from '../agents/process/process-identity.ts';
-import type { Log } from './ports.ts';
+import {
+  bootOf,
+  isAlive,
+  machineId,
+  ownIdentity,
+  processNamespace,
+  startTimeOf,
+} from '../agents/process/process-identity.ts';
 
-export type Driver = { readonly host: string; readonly pid: number; readonly startTime: string };
+export type Driver = {
+  readonly host: string;
+  readonly pid: number;
+  /** Begins with the id of the boot. */
+  readonly startTime: string;
+  /** Absent where the machine has no id that is certainly its own. */
+  readonly machine?: string;
+  /** Empty where it cannot be told; absent in records of earlier versions. */
+  readonly namespace?: string;
+};
 
-/** The holder of a lease, and the process it took the cast over from, where that one is gone without giving it back. */
-export type Lessee = Driver & { readonly after?: Driver };
+/** What can be told of a process from here. A process of another namespace or machine cannot be looked at. */
+export type Sight = 'runs' | 'gone' | 'unseen';
 
-/** What the lease says when `driver` asks for it: a living holder keeps it, a dead one is remembered. */
-export function leaseFor(held: string | null, driver: Driver): string {
-  const holder = held === null ? null : (JSON.parse(held) as Lessee);
-  if (holder && isRunning(holder)) return held ?? '';
-  if (!holder) return JSON.stringify(driver);
-  const { host, pid, startTime } = holder;
-  return JSON.stringify({ ...driver, after: { host, pid, startTime } });
-}
+let own: Driver | null = null;
 
 export function thisDriver(): Driver {
-  return { host: hostname(), pid: process.pid, startTime: startTimeOf(process.pid) ?? '' };
+  own ??= ownDriver();
+  return own;
 }
 
-/** A driver on another machine cannot be looked at from here and counts as running. */
+function ownDriver(): Driver {
+  const { pid, startTime } = ownIdentity();
+  const where = whereabouts();
+  // Where start times cannot be read, two processes of two sandboxes may have the same number.
+  const moment = where.namespace === '' ? `${startTime}-${randomUUID()}` : startTime;
+  return { host: hostname(), pid, startTime: moment, ...where };
+}
+
+/** Another process of this namespace, or null where there is none of this number. */
+export function driverWith(pid: number): Driver | null {
+  const startTime = startTimeOf(pid);
+  return startTime === null ? null : { host: hostname(), pid, startTime, ...whereabouts() };
+}
+
+function whereabouts(): Pick<Driver, 'machine' | 'namespace'> {
+  const machine = machineId();
+  return { ...(machine === null ? {} : { machine }), namespace: processNamespace() ?? '' };
+}
+
+/** Looks for a process. A stopped or suspended one runs. */
+export function sightOf(
+  driver: Driver,
+  me: Driver = thisDriver(),
+  isPresent: (driver: Driver) => boolean = isAlive,
+): Sight {
+  if (isSame(driver, me)) return 'runs';
+  if (driver.namespace === undefined) return sightOfEarlier(driver, me, isPresent);
+  const [boot, ownBoot] = [bootOf(driver), bootOf(me)];
+  if (boot === null || ownBoot === null) return 'unseen';
+  if (boot === ownBoot && sharesProcesses(driver, me)) return isPresent(driver) ? 'runs' : 'gone';
+  // Every process of an earlier boot has ended.
+  const isSameMachine = driver.machine !== undefined && driver.machine === me.machine;
+  return boot !== ownBoot && isSameMachine ? 'gone' : 'unseen';
+}
+
+/** Earlier versions wrote down the host name only. */
+function sightOfEarlier(driver: Driver, me: Driver, isPresent: (driver: Driver) => boolean): Sight {
+  if (isPresent(driver)) return 'runs';
+  return driver.host === me.host ? 'gone' : 'unseen';
+}
+
+/** Whether two processes see the same processes. */
+export function sharesProcesses(a: Driver, b: Driver = thisDriver()): boolean {
+  return Boolean(a.namespace) && a.namespace === b.namespace && bootOf(a) === bootOf(b);
+}
+
+/** A process without a lease that cannot be looked at counts as running. */
 export function isRunning(driver: Driver): boolean {
-  if (driver.host !== hostname()) return true;
-  return isAlive({ pid: driver.pid, startTime: driver.startTime });
-}
-
-/** The living process that drives a cast, as the register of leases names it. */
-export async function driverIn(log: Pick<Log, 'lease'>, cast: string): Promise<Driver | null> {
-  const value = await log.lease(`cast:${cast}`, (held) => held);
-  const driver = value === null ? null : (JSON.parse(value) as Driver);
-  return driver && isRunning(driver) ? driver : null;
+  return sightOf(driver) !== 'gone';
 }
 
 export function isSame(a: Driver, b: Driver): boolean {
-  return a.host === b.host && a.pid === b.pid && a.startTime === b.startTime;
+  return a.pid === b.pid && a.startTime === b.startTime && a.namespace === b.namespace;
 }

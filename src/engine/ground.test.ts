@@ -11,18 +11,27 @@ import { MemoryLog } from '../log/memory.ts';
 import { Desk } from './desk.ts';
 import { LocalDoor } from './door.ts';
 import { Engine } from './drive.ts';
+import { thisDriver } from './driver.ts';
 import type { AttemptResult, Ground, Witness } from './ports.ts';
 
 const TWO = graph({ 'Socket-1': { materia: 'Write', edges: [always('Socket-2')] }, 'Socket-2': { materia: 'Write' } });
+
+/** The runner has one place, so that each turn needs the place of the one before. */
+const RUNNER = 'claude';
+const ONE = { maxConcurrent: 1, perMinute: null };
 
 type Stage = {
   readonly config?: JsonObject;
   readonly said?: readonly AttemptResult[];
   readonly ready?: Ground['ready'];
   readonly root?: string;
+  /** What happens to the runner when it is started. */
+  readonly fails?: boolean;
+  /** What happens when an attempt is about to start. */
+  readonly onLook?: (door: LocalDoor) => Promise<unknown>;
 };
 
-async function driven({ config = TWO, said = [], ready = async () => '/tree', root }: Stage) {
+async function driven({ config = TWO, said = [], ready = async () => '/tree', root, fails, onLook }: Stage) {
   const door = new LocalDoor(await Desk.open(new MemoryLog(), dialects));
   const calls: string[] = [];
   const ground: Ground = {
@@ -48,6 +57,7 @@ async function driven({ config = TWO, said = [], ready = async () => '/tree', ro
   const witness: Witness = {
     async before({ turn }, folder) {
       calls.push(`look ${turn} ${folder}`);
+      await onLook?.(door);
       return 'seal';
     },
     after: async ({ turn, readsOnly }) => {
@@ -58,18 +68,22 @@ async function driven({ config = TWO, said = [], ready = async () => '/tree', ro
   let count = 0;
   const run = async (turn: number, folder: string): Promise<AttemptResult> => {
     calls.push(`run ${turn} ${folder}`);
+    if (fails) throw new Error('broken');
     return said[count++] ?? { kind: 'output', output: 'done' };
   };
   const runner = { run: asRunner(run), recover: asRunner(run) };
   const options = { door, runners: { runnerFor: () => runner }, cwd: '/main', configDir: '/', stateDir: '/', witness };
   const engine = new Engine({ ...options, groundOf: () => ground });
   const begin = async () => {
-    const rules = resolve(config, 'Flow');
+    const rules = { ...resolve(config, 'Flow'), runners: { [RUNNER]: ONE } };
     const start = { kind: 'cast.start', cast: 'c', request: 'x', loadout: 'Flow', rules, script: null } as const;
     await door.submit({ ...start, ...(root === undefined ? {} : { root }) }, 'test');
   };
   const end = await engine.drive('c', begin).catch((error: Error) => error.message);
+  const other = { driver: thisDriver(), key: 'another cast' };
+  const isFree = (await door.takeSlot({ runner: RUNNER, ...ONE }, other, Date.now(), false)) === 0;
   await door.close();
+  expect(isFree, 'the place of the runner is given back').toBe(true);
   return { end, calls };
 }
 
@@ -129,6 +143,31 @@ test('a folder that cannot be made ready lets nothing start', async () => {
   };
   expect(await driven({ ready })).toEqual({ end: 'no room', calls: [] });
 });
+
+test.each<[string, Stage, string, number]>([
+  ['an attempt', {}, 'completed', 2],
+  ['a runner that throws', { fails: true }, 'broken', 1],
+  [
+    'a refused dispatch',
+    { onLook: (door) => door.submit({ kind: 'cast.pause', cast: 'c', reason: 'test' }, 'test') },
+    'paused',
+    0,
+  ],
+  ['a look that fails', { onLook: () => Promise.reject(new Error('cannot look')) }, 'cannot look', 0],
+  ['a folder that is lost before the attempt', { ready: onceReady() }, 'no folder', 0],
+])('the place of a runner is given back after %s', async (_what, stage, end, runs) => {
+  const found = await driven(stage);
+  expect([found.end, found.calls.filter((call) => call.startsWith('run')).length]).toEqual([end, runs]);
+});
+
+/** A folder that is ready once and never again. */
+function onceReady(): NonNullable<Stage['ready']> {
+  let count = 0;
+  return async () => {
+    if (count++ > 0) throw new Error('no folder');
+    return '/tree';
+  };
+}
 
 test('items beside others have a folder each, and what depends on one begins when it is merged', async () => {
   const plan = envelope(

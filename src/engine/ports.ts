@@ -5,6 +5,7 @@ import type { Code } from '../kernel/codes.ts';
 import type { AgentNote, Entry, Fact, Fault, Touched } from '../kernel/fact.ts';
 import type { Seen } from '../kernel/gate/accept.ts';
 import type { MergeEnd } from '../kernel/input.ts';
+import type { Links } from '../kernel/ledger/links.ts';
 import type { Usage } from '../kernel/state.ts';
 import type { Sighting } from '../kernel/trust/sighting.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';
@@ -16,11 +17,19 @@ export type Append = {
   readonly at: number;
   /** What the clock says, where the log is far ahead of it. */
   readonly clock?: number;
+  /** How long the cast of the fact ran since its time was counted last. */
+  readonly ranMs?: number;
   /** Ids that no other fact of the log may use. They stand in the chain for good, so they are ids and never texts. */
   readonly once?: readonly string[];
   /** What changes in the register of leases together with the fact; null takes a lease away. */
-  readonly leases?: readonly { readonly name: string; readonly value: string | null }[];
+  readonly leases?: readonly LeaseChange[];
 };
+
+/** The links on the way of these paths below a root; each leads to another path below the root, or to an absolute one. */
+export type FindLinks = (root: string, paths: readonly string[]) => Links;
+
+/** A new value in the register of leases; null takes it away. */
+export type LeaseChange = { readonly name: string; readonly value: string | null };
 
 /** The value of a lease as it stands while a decision is made. */
 export type Held = (name: string) => string | null;
@@ -76,6 +85,8 @@ export interface Log {
   saveSnapshot(snapshot: Snapshot): Promise<void>;
   /** Liveness, outside the chain: a small value by name. `change` sees the present one and returns the new one, in one step. */
   lease(name: string, change: (held: string | null) => string | null): Promise<string | null>;
+  /** The same for several values in one step. `change` sees all of them and returns those that change. */
+  changeLeases(change: (held: Held) => readonly LeaseChange[]): Promise<void>;
   /** All such values whose names begin so, in the order of their names. */
   leases(prefix: string): Promise<readonly Lease[]>;
   close(): Promise<void>;
@@ -102,6 +113,10 @@ export type AttemptResult =
       /** How long the provider asks to be left alone. */
       readonly retryAfterMs?: number;
       readonly agent?: AgentNote;
+      /** The last words of the agent or of its program. */
+      readonly said?: string;
+      /** How often it asked its provider; once where it is not said. */
+      readonly tries?: number;
     }
   /** Cut off, by us or by a crash of ours; `mayHaveRun` is false when it certainly never began. */
   | {
@@ -112,6 +127,9 @@ export type AttemptResult =
       readonly usage?: Usage;
       readonly agent?: AgentNote;
     };
+
+/** The reason of an abort after which the attempt belongs to another driver: it is left running. */
+export const HANDED_OVER = 'the attempt is handed over';
 
 /** Carries out dispatches of one sort. It never reads contracts. */
 export interface Runner {
@@ -132,7 +150,8 @@ export interface Witness {
   orders?(watch: Watch, folder: string): Promise<Touched>;
   /** Establishes who the agent of a turn is, and what is handed to it under a new id. */
   attest?(watch: TrustWatch, handoffId: string, timestamp: string): Promise<Sighting>;
-  after(watch: Watch, folder: string): Promise<Seen & { readonly seal: string }>;
+  /** The signal ends the checkers that still run. */
+  after(watch: Watch, folder: string, signal?: AbortSignal): Promise<Seen & { readonly seal: string }>;
   /** The cast is over: what was seen before its turns is not needed any more. */
   forget(cast: string): Promise<void>;
 }

@@ -4,7 +4,8 @@ import { grantSlot, withoutHolder } from './slots.ts';
 
 const NOW = 1_800_000_000_000;
 const me = thisDriver();
-const gone = { ...me, pid: 999_999_999, startTime: 'long ago' };
+const gone = { ...me, pid: 999_999_999 };
+const unseen = { ...me, namespace: 'pid:[1]' };
 const holder = (key: string, driver = me) => ({ driver, key });
 const slot = (maxConcurrent: number | null, perMinute: number | null) => ({
   runner: 'claude',
@@ -58,4 +59,29 @@ test('what runs already has its place whatever the limits say', () => {
   expect(
     grantSlot(withoutHolder(forced.value, holder('a'), NOW), slot(1, null), holder('c'), NOW).waitMs,
   ).toBeGreaterThan(0);
+});
+
+test('a process that cannot be looked at keeps its place for as long as it asks again', () => {
+  const first = grantSlot(null, slot(1, null), holder('a', unseen), NOW).value;
+  expect(grantSlot(first, slot(1, null), holder('b'), NOW + 59_999).waitMs).toBeGreaterThan(0);
+  expect(grantSlot(first, slot(1, null), holder('b'), NOW + 60_000).waitMs).toBe(0);
+  const renewed = grantSlot(first, slot(1, null), holder('a', unseen), NOW + 15_000, true).value;
+  expect(grantSlot(renewed, slot(1, null), holder('b'), NOW + 60_000).waitMs).toBeGreaterThan(0);
+  expect(grantSlot(renewed, slot(1, null), holder('b'), NOW - 86_400_000).waitMs).toBe(0);
+});
+
+test('who finds no place looks again soon, not after a minute', () => {
+  const { value } = grantSlot(null, slot(1, null), holder('a'), NOW);
+  expect(grantSlot(value, slot(1, null), holder('b'), NOW).waitMs).toBe(1_000);
+});
+
+test('an attempt that only keeps its place does not count as begun', () => {
+  const { value } = grantSlot(null, slot(null, 1), holder('a'), NOW, true);
+  expect(grantSlot(value, slot(null, 1), holder('b'), NOW).waitMs).toBe(0);
+});
+
+test('a driver gives back its own place only, not that of another driver with the same turn', () => {
+  const { value } = grantSlot(null, slot(1, null), holder('a', unseen), NOW);
+  const left = withoutHolder(value, holder('a'), NOW);
+  expect(grantSlot(left, slot(1, null), holder('b'), NOW).waitMs).toBeGreaterThan(0);
 });

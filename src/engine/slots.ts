@@ -1,13 +1,15 @@
 // How many attempts a runner has at once in a workspace, and how many it began lately. Kept outside the chain, in one small
 // value by runner, because it is about who works now: the place of a process that has ended counts for nothing.
 import type { Slot } from '../kernel/cast/packet.ts';
-import { type Driver, isRunning, isSame } from './driver.ts';
+import { type Driver, isSame, sightOf } from './driver.ts';
+import { LEASE_MS } from './lease.ts';
 
 const MINUTE_MS = 60_000;
 /** Nobody tells when a place gets free, so it is looked for now and then. */
 const LOOK_AGAIN_MS = 1_000;
 
-export type Holder = { readonly driver: Driver; readonly key: string };
+/** `until` counts where the driver cannot be looked at; who holds a slot renews it by asking again. */
+export type Holder = { readonly driver: Driver; readonly key: string; readonly until?: number };
 
 type Taken = { readonly held: readonly Holder[]; readonly startedAt: readonly number[] };
 
@@ -33,7 +35,8 @@ export function grantSlot(value: string | null, slot: Slot, holder: Holder, now:
     return { value: JSON.stringify({ held: others, startedAt }), waitMs };
   }
   const begun = isForced ? startedAt : [...startedAt, now];
-  return { value: JSON.stringify({ held: [...others, holder], startedAt: begun }), waitMs: 0 };
+  const granted = { ...holder, until: now + LEASE_MS };
+  return { value: JSON.stringify({ held: [...others, granted], startedAt: begun }), waitMs: 0 };
 }
 
 export function withoutHolder(value: string | null, holder: Holder, now: number): string {
@@ -44,11 +47,17 @@ export function withoutHolder(value: string | null, holder: Holder, now: number)
 function takenIn(value: string | null, now: number): Taken {
   const { held, startedAt } = value === null ? { held: [], startedAt: [] } : (JSON.parse(value) as Taken);
   return {
-    held: held.filter(({ driver }) => isRunning(driver)),
+    held: held.filter((holder) => isHeld(holder, now)),
     // A little ahead of ours is who looked at the clock after us and was let in before us. Far ahead is what a clock wrote
     // that has been set back since.
     startedAt: startedAt.filter((at) => Math.abs(now - at) < MINUTE_MS).sort((a, b) => a - b),
   };
+}
+
+function isHeld({ driver, until = 0 }: Holder, now: number): boolean {
+  const sight = sightOf(driver);
+  // An end further ahead than a lease lasts was written by a clock that was set back since.
+  return sight === 'unseen' ? until > now && until <= now + 2 * LEASE_MS : sight === 'runs';
 }
 
 function isHeldBy(one: Holder, other: Holder): boolean {

@@ -12,6 +12,7 @@ import type { Fact } from '../kernel/fact.ts';
 import type { Knowledge } from '../kernel/knowledge/state.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
 import type { Cast } from '../kernel/state.ts';
+import type { Trust } from '../kernel/trust/state.ts';
 import { MemoryLog } from '../log/memory.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite.ts';
 import { Desk } from './desk.ts';
@@ -26,9 +27,10 @@ afterEach(() => {
 });
 
 const SHAPE = {
-  format: 9,
+  format: 12,
+  trust: 'cleared originals quarantine registry',
   cast: 'budget clock code cursors data extended guard heard id lanes lastAbout lastAgent lastIsJson lastJson lastOutput lists loadout peaks reason reports request rework rules runId script scripted stand status traversals turns turnsAccepted turnsStarted unpriced usage visits',
-  turn: 'answered asks attempt attestation brief briefBytesMax choice exchange excused faults fence handoff handoffId held id input item lane phase progress refusal repairs reserved script seal session socket startedAt task visit waits',
+  turn: 'answered asks attempt attestation brief briefBytesMax choice exchange excused faults fence handoff handoffId held id input item lane phase progress ranAtStart refusal repairs reserved script seal session socket startedAt task visit waits',
   ledger: 'created fence hold locks ready runs tasks waiting',
   run: 'cast counts deltas id open pastDeltas runId running serial tasks',
   knowledge: 'dropped memory open sections suggested',
@@ -122,11 +124,12 @@ test('a snapshot of another shape is not believed, though the log vouches for it
 
 test('a change of the shape of the state asks for a new format of snapshots', async () => {
   const memory = await withSnapshots();
-  const { format, casts, ledger, knowledge } = JSON.parse((await memory.snapshot())?.body ?? '') as {
+  const { format, casts, ledger, knowledge, trust } = JSON.parse((await memory.snapshot())?.body ?? '') as {
     format: number;
     casts: Record<string, Cast>;
     ledger: Ledger;
     knowledge: Knowledge;
+    trust: Trust;
   };
   const keys = (value: object | undefined) =>
     Object.keys(value ?? {})
@@ -141,6 +144,7 @@ test('a change of the shape of the state asks for a new format of snapshots', as
     ledger: keys(ledger),
     run: keys(Object.values(ledger.runs)[0]),
     knowledge: keys(knowledge),
+    trust: keys(trust),
   }).toEqual(SHAPE);
 });
 

@@ -1,6 +1,7 @@
 // One turn in full, told from its facts: what its agent was told, what it said in each attempt, whom it asked, on what
 // evidence, and what it wrote for others.
 import { isApprovalFact } from '../kernel/approval/fact.ts';
+import type { TurnCheck } from '../kernel/cast/item-work.ts';
 import type { AgentNote, Entry } from '../kernel/fact.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Deposit } from '../kernel/knowledge/evidence.ts';
@@ -82,6 +83,8 @@ export type TurnDetail = {
   readonly deposits: readonly DepositDetail[];
   readonly memory: readonly Suggestion[];
   readonly approvals: readonly ApprovalStep[];
+  /** What the project's checkers found, where it changed files and was accepted. */
+  readonly checks: readonly TurnCheck[];
   readonly usage: Usage;
   readonly models: readonly string[];
 };
@@ -125,6 +128,7 @@ export function turnDetailOf(
     deposits: own.flatMap(({ fact }) => depositIn(fact)),
     memory: own.flatMap(({ fact }) => suggestionIn(fact)),
     approvals: own.flatMap(approvalStep),
+    checks: own.flatMap(({ fact }) => (fact.kind === 'turn.accepted' ? (fact.checks ?? []) : [])),
     usage: attempts.reduce((sum, { usage }) => added(sum, usage), FREE),
     models: [...new Set(attempts.flatMap(({ agent }) => agent?.model ?? []))],
   };

@@ -1,12 +1,15 @@
 // A cast as people and scripts see it, told from its facts: where it went, what it holds, what it used.
+import { countItems, type ItemCounts } from '../kernel/cast/item-count.ts';
 import type { AgentNote, CastFact, Entry } from '../kernel/fact.ts';
 import { toldOfChanges } from '../kernel/graph/write-scope.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import type { Cast } from '../kernel/state.ts';
+import { type Cast, isOver } from '../kernel/state.ts';
 import { type BoundaryRefusal, type Consolidation, consolidate } from '../kernel/turn/consolidation.ts';
 import { toldRefusal } from '../kernel/turn/loop-state.ts';
+import { type NotRun, notRunOf } from './approval-outcomes.ts';
 import type { Head } from './ports.ts';
 import { differencesIn, type TurnDifferences } from './reported.ts';
+import { type CastResult, resultOf } from './result.ts';
 
 export type PathStep = { readonly socket: string; readonly visit: number; readonly item: string | null };
 
@@ -37,6 +40,12 @@ export type TaskView = {
   readonly code: string | null;
   readonly reason: string;
   readonly fence: number | null;
+  /** It is an item of a list, and not a turn of its own. */
+  readonly isItem?: true;
+  /** How many files its accepted turns changed; absent where none of them may write. */
+  readonly files?: number;
+  /** Its item was passed over by `advance.when: "not_satisfied"`. */
+  readonly skipped?: true;
 };
 
 export type CastView = {
@@ -48,6 +57,8 @@ export type CastView = {
   readonly request: string;
   readonly path: readonly PathStep[];
   readonly data: Json;
+  /** What it produced, and what the turn that stopped it said. */
+  readonly result: CastResult;
   readonly usage: {
     readonly input: number;
     readonly output: number;
@@ -61,6 +72,8 @@ export type CastView = {
   /** Whether all of its agents were attested against a registry. */
   readonly trust: 'on' | 'off';
   readonly accepted: number;
+  /** How many items came to what end, where it has any. */
+  readonly items?: ItemCounts;
   readonly elapsedMs: number;
   readonly log: { readonly head: number; readonly hash: string };
   /** Where it works in a worktree: the branch, and the folder as locks name it. */
@@ -73,6 +86,8 @@ export type CastView = {
   readonly report?: Consolidation;
   /** Where reports name other commands than were run. */
   readonly differences?: readonly TurnDifferences[];
+  /** Of a cast that is over: the commands its agents asked to run and that did not run. */
+  readonly notRun?: readonly NotRun[];
   /** How many notes its agents suggest to remember that nobody has decided about. */
   readonly memorySuggestions?: number;
 };
@@ -87,6 +102,8 @@ export function viewOf(
   const { input, output, cost, estimated } = cast.usage;
   const report = consolidate(cast, refusalOf);
   const differences = differencesIn(entries);
+  const items = countItems(cast, entries);
+  const notRun = isOver(cast.status) ? notRunOf(entries) : [];
   return {
     cast: cast.id,
     status: cast.status,
@@ -96,6 +113,7 @@ export function viewOf(
     request: cast.request,
     path: pathOf(entries),
     data: cast.data,
+    result: resultOf(cast, entries),
     usage: {
       ...{ input, output, tokens: input + output, cost },
       ...(estimated ? { estimated } : {}),
@@ -103,11 +121,13 @@ export function viewOf(
     },
     trust: trustIn(cast, entries),
     accepted: cast.turnsAccepted,
+    ...(items ? { items } : {}),
     elapsedMs: cast.clock.elapsedMs,
     log: { head: head.seq, hash: head.hash },
     ...(withTurns ? { turns: turnsOf(cast, entries) } : {}),
     ...(report ? { report } : {}),
     ...(differences.length > 0 ? { differences } : {}),
+    ...(notRun.length > 0 ? { notRun } : {}),
   };
 }
 

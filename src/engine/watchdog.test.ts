@@ -68,7 +68,7 @@ test('it sleeps until somebody can be silent for too long, and never longer than
 test('a process is seen as it is', () => {
   const own = thisDriver();
   expect(observeProcess(own)).toMatchObject({ isGone: false, told: expect.stringContaining(`process ${own.pid}`) });
-  expect(observeProcess({ ...own, startTime: 'another' })).toEqual({
+  expect(observeProcess({ ...own, startTime: `${own.startTime}0` })).toEqual({
     isGone: true,
     told: `process ${own.pid} is gone`,
   });

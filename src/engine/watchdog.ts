@@ -1,10 +1,9 @@
 // Finds the tasks whose owners have fallen silent, and says whether the owner is dead or only slow. Looking changes
 // nothing; what it finds is then asked of the ledger, which decides on the newest heartbeat.
-import { hostname } from 'node:os';
 import { processState, stateInWords } from '../agents/process/process-state.ts';
 import { type Beat, type BeatProcess, heardAt, isAhead, lastHeard } from '../kernel/ledger/beat.ts';
 import { type Ledger, runOf } from '../kernel/ledger/state.ts';
-import { isRunning } from './driver.ts';
+import { sightOf } from './driver.ts';
 
 /** No claim has a shorter limit: what is claimed after a look cannot be silent for too long before this is over. */
 export const LIMIT_MS_MIN = 30_000;
@@ -72,12 +71,12 @@ export function waitUntilNext({ next }: Look, now: number): number {
   return Math.max(100, Math.min(next ?? earliest, earliest) - now);
 }
 
-/** Whether a process is there, and what it does. One on another machine cannot be looked at. */
+/** Whether a process is there, and what it does. A process of another machine or namespace cannot be looked at. */
 export function observeProcess(worker: BeatProcess): Observed {
   const { pid, host } = worker;
-  if (host !== hostname())
-    return { isGone: false, told: `process ${pid} runs on ${host} and cannot be seen from here` };
-  if (!isRunning(worker)) return { isGone: true, told: `process ${pid} is gone` };
+  const sight = sightOf(worker);
+  if (sight === 'unseen') return { isGone: false, told: `process ${pid} runs on ${host} and cannot be seen from here` };
+  if (sight === 'gone') return { isGone: true, told: `process ${pid} is gone` };
   const seen = processState(pid);
   if (seen === null) return { isGone: false, told: `process ${pid} was not seen to end` };
   const state = stateInWords(seen.letter);

@@ -7,15 +7,17 @@ import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
 import type { Cast } from '../kernel/state.ts';
-import type { Verdict } from '../kernel/verdict.ts';
+import type { Denied, Verdict } from '../kernel/verdict.ts';
 import type { Change, Door } from './door.ts';
-import type { Driver, Lessee } from './driver.ts';
+import type { Driver } from './driver.ts';
 import type { Sign } from './heartbeat.ts';
+import type { CastLease, Driving } from './lease.ts';
 import type { Head, Query } from './ports.ts';
 import type { Holder } from './slots.ts';
 import { StorageError } from './storage-error.ts';
 
 export type Call = { readonly id: number; readonly method: string; readonly args: readonly unknown[] };
+export type WorkerData = { readonly logFile: string; readonly dir: string | null };
 export type Reply =
   | { readonly id: number; readonly value: unknown }
   | {
@@ -47,10 +49,11 @@ export class WorkerDoor implements Door {
     worker.on('exit', () => this.#fail(new Error('the desk stopped')));
   }
 
-  static async open(logFile: string): Promise<WorkerDoor> {
+  /** `dir` is the folder of the workspace, where links are looked at; null where there is none. */
+  static async open(logFile: string, dir: string | null = null): Promise<WorkerDoor> {
     const name = import.meta.url.endsWith('.ts') ? './desk-worker.ts' : './desk-worker.js';
     const worker = new Worker(new URL(name, import.meta.url), {
-      workerData: { logFile },
+      workerData: { logFile, dir } satisfies WorkerData,
       ...quickToLoad(),
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });
@@ -103,16 +106,20 @@ export class WorkerDoor implements Door {
     };
   }
 
-  takeCast(cast: string, driver: Driver): Promise<Lessee> {
-    return this.#call('takeCast', cast, driver);
+  takeCast(cast: string, driver: Driver, over?: number): Promise<CastLease> {
+    return this.#call('takeCast', cast, driver, over);
   }
 
   releaseCast(cast: string, driver: Driver): Promise<void> {
     return this.#call('releaseCast', cast, driver);
   }
 
-  driverOf(cast: string): Promise<Driver | null> {
+  driverOf(cast: string): Promise<Driving | null> {
     return this.#call('driverOf', cast);
+  }
+
+  lostCast(cast: string): Promise<Denied | null> {
+    return this.#call('lostCast', cast);
   }
 
   beat(sign: Sign): Promise<boolean> {
@@ -125,6 +132,14 @@ export class WorkerDoor implements Door {
 
   releaseSlot(slot: Slot, holder: Holder, now: number): Promise<void> {
     return this.#call('releaseSlot', slot, holder, now);
+  }
+
+  admit(runner: string, holder: Holder, now: number): ReturnType<Door['admit']> {
+    return this.#call('admit', runner, holder, now);
+  }
+
+  noteRunner(...args: Parameters<Door['noteRunner']>): Promise<void> {
+    return this.#call('noteRunner', ...args);
   }
 
   async close(): Promise<void> {

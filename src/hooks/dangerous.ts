@@ -1,38 +1,127 @@
-// Shell commands that no agent runs in a workspace where others work too: they wait instead of working, or they take away
-// what cannot be brought back.
-import type { Invocation } from './programs.ts';
+// Shell commands that lose work outside the project, lose history, or only wait. Each rule has a name, so that people can
+// switch it off or allow single commands in the configuration (`hooks.rules`). What a build does every day passes:
+// `rm -rf dist`, `rm -f tmp.txt`, `sleep 1`, `git push --force-with-lease`.
+import type { HookRule, HookRuleSettings } from '../kernel/graph/hook-rules.ts';
+import type { Invocation, Step } from './programs.ts';
+import type { Word } from './shell.ts';
+import { ShellFolder } from './written-paths.ts';
 
-/** Why the command is refused and what to do instead, or null. */
-export function dangerIn({ program, args }: Invocation): string | null {
-  const words = args.map(({ text }) => text);
-  switch (program) {
-    case 'sleep':
-      return 'sleep only waits; do not poll, go on with something else or end your turn';
-    case 'rm':
-      return isFlagged(words, 'rRf', ['--recursive', '--force'])
-        ? 'rm with -r or -f takes away more than can be seen; remove single files by name'
-        : null;
-    case 'find':
-      return words.includes('-delete')
-        ? 'find -delete takes away more than can be seen; remove single files by name'
-        : null;
-    case 'git':
-      return dangerInGit(words);
-    default:
-      return null;
+export type ProjectArea = {
+  readonly cwd: string;
+  readonly home: string | undefined;
+  /** Whether the path is the agent's own to remove: below the project, or a scratch file. */
+  isOwn(path: string): boolean;
+};
+
+export type Danger = { readonly rule: HookRule; readonly program: string; readonly reason: string };
+
+type Rule = {
+  readonly name: HookRule;
+  /** Why the command is refused and what to do instead, or null. */
+  refuses(run: Invocation, shell: ShellFolder, area: ProjectArea): string | null;
+};
+
+const RULES: readonly Rule[] = [
+  { name: 'remove', refuses: removal },
+  { name: 'git-discard', refuses: ({ program, args }) => inGit(program, args, discarding) },
+  { name: 'git-force-push', refuses: ({ program, args }) => inGit(program, args, forcing) },
+  { name: 'git-history', refuses: ({ program, args }) => inGit(program, args, forgetting) },
+  { name: 'sleep', refuses: waiting },
+];
+
+/** The first command of the line that a rule refuses. */
+export function dangerIn(steps: readonly Step[], area: ProjectArea, settings: HookRuleSettings = {}): Danger | null {
+  const shell = new ShellFolder(area.cwd, area.home);
+  for (const run of steps.flatMap(({ runs }) => runs)) {
+    shell.follow(run);
+    for (const { name, refuses } of RULES) {
+      const setting = settings[name] ?? true;
+      if (setting === false || (setting !== true && setting.allow.some((allowed) => isSameCommand(run, allowed))))
+        continue;
+      const reason = refuses(run, shell, area);
+      if (reason !== null) return { rule: name, program: run.program, reason };
+    }
   }
+  return null;
 }
 
-/** Options of git that stand before its command and take a value. */
+/** An allowed command is compared word by word. A star alone allows any one word. */
+function isSameCommand({ program, args }: Invocation, allowed: string): boolean {
+  const parts = allowed.trim().split(/\s+/);
+  const words = [program, ...args.map(({ text, isPlain }) => (isPlain ? text : null))];
+  return parts.length === words.length && parts.every((part, at) => part === words[at] || (part === '*' && words[at]));
+}
+
+function removal({ program, args }: Invocation, shell: ShellFolder, area: ProjectArea): string | null {
+  if (program === 'find') return foundAndRemoved(args, shell, area);
+  if (program !== 'rm') return null;
+  const words = args.map(({ text }) => text);
+  const isWhole = isFlagged(words, 'rR', ['--recursive']);
+  return refusedTarget(operandsOf(args), isWhole, shell, area);
+}
+
+/** What `find` removes lies below the folders that it is given. */
+function foundAndRemoved(args: readonly Word[], shell: ShellFolder, area: ProjectArea): string | null {
+  const end = args.findIndex(({ text }) => /^[-(!]/.test(text));
+  const isRemoving = args.some(
+    ({ text }, at) => text === '-delete' || (/^-(?:exec|ok)/.test(text) && args[at + 1]?.text.endsWith('rm')),
+  );
+  if (!isRemoving) return null;
+  const roots = args.slice(0, end === -1 ? undefined : end);
+  // It picks files by a condition. So the project itself may be its root, but nothing outside.
+  const outside = roots.find((word) => {
+    const place = shell.placeOf(word);
+    return place === null || !(area.isOwn(place) || (place === area.cwd && area.isOwn(`${place}/-`)));
+  });
+  return outside
+    ? `find would remove files at ${outside.text}, outside the project; name a folder of the project`
+    : null;
+}
+
+/** Without `-r` a word that only the shell knows may pass: it removes single files. */
+function refusedTarget(
+  targets: readonly Word[],
+  isWhole: boolean,
+  shell: ShellFolder,
+  area: ProjectArea,
+): string | null {
+  for (const word of targets) {
+    const place = shell.placeOf(word);
+    if (place === null) {
+      if (isWhole) return 'rm -r of something that only the shell knows; name the folder that is removed';
+    } else if (!(area.isOwn(place) || (!isWhole && word.isOpen && area.isOwn(`${place}/-`)))) {
+      return `rm would remove ${word.text}, which is not a part of the project that may be removed; remove your own files by name`;
+    }
+  }
+  return null;
+}
+
+function operandsOf(args: readonly Word[]): readonly Word[] {
+  const end = args.findIndex(({ text }) => text === '--');
+  const before = end === -1 ? args : args.slice(0, end);
+  return [...before.filter(({ text }) => !text.startsWith('-')), ...(end === -1 ? [] : args.slice(end + 1))];
+}
+
+/** Options of git that come before its command and take a value. */
 const GIT_VALUES = ['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--exec-path', '--config-env'];
 
-function dangerInGit(words: readonly string[]): string | null {
+function inGit(
+  program: string,
+  args: readonly Word[],
+  refuses: (command: string, rest: readonly string[]) => string | null,
+): string | null {
+  if (program !== 'git') return null;
+  const words = args.map(({ text }) => text);
   let at = 0;
   while (words[at]?.startsWith('-')) at += GIT_VALUES.includes(words[at] ?? '') ? 2 : 1;
-  const [command, ...rest] = words.slice(at);
+  const [command = '', ...rest] = words.slice(at);
+  return refuses(command, rest);
+}
+
+function discarding(command: string, rest: readonly string[]): string | null {
   switch (command) {
     case 'reset':
-      return hasLong(rest, '--hard') ? 'git reset --hard throws uncommitted work away; keep it, or commit it' : null;
+      return hasLong(rest, '--hard') ? 'git reset --hard discards uncommitted work; keep it, or commit it' : null;
     case 'clean':
       return isFlagged(rest, 'n', ['--dry-run']) ? null : 'git clean removes files of others; remove yours by name';
     case 'checkout':
@@ -40,32 +129,57 @@ function dangerInGit(words: readonly string[]): string | null {
       // What is only taken out of the index stays in the files.
       if (command === 'restore' && hasLong(rest, '--staged') && !hasLong(rest, '--worktree')) return null;
       return rest.some(isEverything) || isFlagged(rest, 'f', ['--force'])
-        ? `git ${command} of everything throws uncommitted work away; name your own files`
+        ? `git ${command} of everything discards uncommitted work; name your own files`
         : null;
     case 'switch':
       return isFlagged(rest, 'f', ['--force', '--discard-changes'])
-        ? 'git switch with force throws uncommitted work away'
+        ? 'git switch with force discards uncommitted work'
         : null;
-    case 'push':
-      return isForced(rest) ? 'a forced push takes commits of others away; pull and push without force' : null;
+    case 'stash':
+      return ['drop', 'clear'].includes(rest[0] ?? '') ? `git stash ${rest[0]} discards work of others` : null;
     default:
       return null;
   }
 }
 
-/** The folder one stands in, or the whole repository. */
+/** The current folder, or the whole repository. */
 function isEverything(word: string): boolean {
   return /^(?:\.\/*|:\/|:\(top\)|\*)$/.test(word);
 }
 
-function isForced(words: readonly string[]): boolean {
-  return (
-    isFlagged(words, 'f', ['--force', '--mirror']) ||
-    words.some((word) => word.startsWith('--force-') || /^\+\S/.test(word))
-  );
+function forcing(command: string, rest: readonly string[]): string | null {
+  if (command !== 'push') return null;
+  const isForced = isFlagged(rest, 'f', ['--force', '--mirror']) || rest.some((word) => /^\+\S/.test(word));
+  return isForced ? 'a forced push removes commits of others; use --force-with-lease, or pull first' : null;
 }
 
-/** Whether one of the letters stands in a bundle of short options, or one of the long options is given. */
+function forgetting(command: string, rest: readonly string[]): string | null {
+  const [first = ''] = rest;
+  const isLost =
+    (command === 'reflog' && ['expire', 'delete'].includes(first)) ||
+    (command === 'gc' && rest.some((word) => /^--prune=(?:now|all)$/.test(word))) ||
+    (command === 'prune' && !isFlagged(rest, 'n', ['--dry-run'])) ||
+    ['filter-branch', 'filter-repo'].includes(command) ||
+    (command === 'push' && (isFlagged(rest, 'd', ['--delete']) || rest.some((word) => /^:\S/.test(word))));
+  return isLost ? `git ${command} would remove commits for good; a person does that` : null;
+}
+
+const SLEEP_S_MAX = 60;
+const SECONDS: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3_600, d: 86_400 };
+
+function waiting({ program, args }: Invocation): string | null {
+  if (program !== 'sleep') return null;
+  const total = args.reduce((sum, { text }) => {
+    if (/^inf/i.test(text)) return Number.POSITIVE_INFINITY;
+    const [, amount = '0', unit = ''] = /^([0-9.]+)([smhd]?)$/.exec(text) ?? [];
+    return sum + Number(amount) * (SECONDS[unit] ?? 1);
+  }, 0);
+  return total > SLEEP_S_MAX
+    ? `sleep of more than ${SLEEP_S_MAX} s only waits; go on with something else, or end your turn`
+    : null;
+}
+
+/** Whether one of the letters is in a bundle of short options, or one of the long options is given. */
 export function isFlagged(words: readonly string[], letters: string, long: readonly string[]): boolean {
   const end = words.indexOf('--');
   const options = (end === -1 ? words : words.slice(0, end)).filter((word) => word.startsWith('-'));
@@ -75,7 +189,7 @@ export function isFlagged(words: readonly string[], letters: string, long: reado
   );
 }
 
-/** Long options may be shortened as long as they stay clear; three letters are enough for all that matter here. */
+/** Long options may be shortened as long as they are clear; three letters are enough for all that matter here. */
 function hasLong(words: readonly string[], name: string): boolean {
   return words.some((word) => word === name || (word.length >= 5 && name.startsWith(word)));
 }

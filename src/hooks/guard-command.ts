@@ -1,19 +1,20 @@
 // Whether a tool call may go on without anybody's approval: a shell command by what it does, a tool that writes files by where
 // it writes. What only reads, checks or simulates is seen at once; for the rest more is looked up.
-import { groundAt, rootFor } from '../approvals/ground.ts';
+import { groundAt } from '../approvals/ground.ts';
 import { readPolicy } from '../approvals/policy-file.ts';
 import { classify } from '../approvals/tier.ts';
 import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
 import { deny } from '../kernel/verdict.ts';
+import { workRoot } from '../workspace/worktree/record.ts';
 import type { Decision } from './decision.ts';
 import type { CommandScene } from './held-command.ts';
 
 /** Null where nothing stands in the way. */
 export async function decisionOn(line: string, cwd: string, scene: CommandScene): Promise<Decision | null> {
-  const { dir, stateDir, configFile } = scene.workspace;
+  const { configFile } = scene.workspace;
   const policy = readPolicy(configFile);
   if ('allow' in policy) return { kind: 'deny', verdict: policy };
-  const ground = groundAt(rootFor(cwd, dir, stateDir), cwd, scene.env.HOME);
+  const ground = groundAt(workRoot(cwd, scene.workspace), cwd, scene.env.HOME);
   const classified = classify(line, policy, ground);
   if (classified.tier !== 'T3' || isOff(policy, scene)) return null;
   const { holdBack } = await import('./held-command.ts');
@@ -27,11 +28,11 @@ export async function decisionOnFiles(
   scene: CommandScene,
 ): Promise<Decision | null> {
   if (paths.length === 0) return null;
-  const { dir, stateDir, configFile } = scene.workspace;
+  const { configFile } = scene.workspace;
   const policy = readPolicy(configFile);
   if ('allow' in policy) return { kind: 'deny', verdict: policy };
   if (isOff(policy, scene)) return null;
-  const ground = groundAt(rootFor(cwd, dir, stateDir), cwd, scene.env.HOME);
+  const ground = groundAt(workRoot(cwd, scene.workspace), cwd, scene.env.HOME);
   const foreign = paths.find((path) => !ground.isOwn(path));
   if (foreign === undefined) return null;
   const { modeFor } = await import('./held-command.ts');

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { refusalOfHold, refusalOfTools } from './guard-helper.ts';
 import type { HookSettings } from './settings.ts';
 
-const STRICT: HookSettings = { contract: 'operator', contractAt: ['SubagentStop'], worklog: false };
+const STRICT: HookSettings = { contract: 'operator', contractAt: ['SubagentStop'], worklog: false, rules: {} };
 
 function home(head: string): string {
   const dir = mkdtempSync(join(tmpdir(), 'baton-helper-'));

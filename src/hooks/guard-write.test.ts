@@ -1,8 +1,12 @@
 // Where an agent's tools may write when it works in a worktree of a cast, or of an item beside others.
-import { expect, test } from 'vitest';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { play } from '../../test/play.ts';
 import { envelope, TEAM } from '../../test/team.ts';
 import { MAIN_ROOT, type Task } from '../kernel/ledger/state.ts';
+import { workRoot, writeRecord } from '../workspace/worktree/record.ts';
 import { claimsOf } from './claims.ts';
 import { refusalOfGoverning, refusalOfOrders, refusalOfWrite } from './guard-write.ts';
 
@@ -42,6 +46,47 @@ test.each<[path: string, code: string | null]>([
   expect(refusalOfWrite(path, ledger, claims, workspace)?.code ?? null).toBe(code);
 });
 
+test.each<[below: string, code: string | null]>([
+  ['c/src/T-1.ts', null],
+  ['c.lane-1/src/T-1.ts', null],
+  ['c.lane-1/src/T-2.ts', 'LOCK_CONFLICT'],
+  ['c.lane-1/src/T-9.ts', 'SCOPE_VIOLATION'],
+  ['c.lane-1/lib', 'SCOPE_VIOLATION'],
+  ['c.lane-1/.baton/config.json', 'SCOPE_VIOLATION'],
+])('and so they do where the worktrees lie outside the project: %s', (below, code) => {
+  const top = realpathSync(mkdtempSync(join(tmpdir(), 'baton-guard-')));
+  onTestFinished(() => rmSync(top, { recursive: true, force: true }));
+  const trees = join(top, 'home', 'worktrees', 'proj-0123abcd');
+  const outside = { dir: join(top, 'proj'), stateDir: join(top, 'proj', '.baton', 'state'), configFile: '' };
+  for (const place of [null, 1, 2]) {
+    const folder = join(trees, place === null ? 'c' : `c.lane-${place}`);
+    const lane = place === null ? {} : { lane: { place, task: null, kept: null, conflicts: [] } };
+    const record = {
+      version: 1,
+      cast: 'c',
+      state: 'ready',
+      folder,
+      cwd: folder,
+      starts: {},
+      open: {},
+      ...lane,
+    } as const;
+    writeRecord(outside.stateDir, { ...record, workspace: outside.dir, top: outside.dir, branch: '', base: '' });
+  }
+  const plan = envelope({ id: 'T-1' }, { id: 'T-2' });
+  const agents = { Lead: [plan], Worker: ['x', '$repeat'], Sum: ['ok'] };
+  const cast = play({ config: TEAM, agents, hold: true, root: join(trees, 'c') });
+  cast.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt: 1, output: JSON.stringify(plan) });
+  const { ledger } = cast.state;
+  const path = join(trees, below);
+  const refusal =
+    refusalOfGoverning(path, outside) ??
+    refusalOfWrite(path, ledger, claimsOf(ledger, { fence: 1, names: [] }), outside);
+  expect(refusal?.code ?? null).toBe(code);
+  expect(workRoot(join(trees, 'c.lane-1', 'src'), outside)).toBe(join(trees, 'c.lane-1'));
+  expect(workRoot(join(top, 'elsewhere'), outside)).toBe(outside.dir);
+});
+
 test.each([
   [['.'], 'it may write in the whole folder. Leave the file alone'],
   [['src', 'docs/a.md'], 'it may write in "src", "docs/a.md". Leave the file alone'],
@@ -64,4 +109,19 @@ test.each<[path: string, scope: string[] | null, code: string | null]>([
 ])('what agent programs obey: %s under a claim of %j', (path, lockScope, code) => {
   const claims = lockScope === null ? [] : [{ root: MAIN_ROOT, lockScope } as unknown as Task];
   expect(refusalOfOrders(path, claims, workspace)?.code ?? null).toBe(code);
+});
+
+test.each<[what: string, target: string, path: string]>([
+  ['a link to the folder', '.claude', 'docs/settings.json'],
+  ['a link to the file', '.claude/settings.json', 'docs'],
+  ['a link to a file that is not there yet', '.claude/settings.local.json', 'docs'],
+  ['a link to the folder of the rules', '.baton', 'docs/config.json'],
+])('a link does not lead past the guard: %s', (_what, target, path) => {
+  const top = realpathSync(mkdtempSync(join(tmpdir(), 'baton-guard-')));
+  onTestFinished(() => rmSync(top, { recursive: true, force: true }));
+  for (const folder of ['.claude', '.baton/state']) mkdirSync(join(top, folder), { recursive: true });
+  symlinkSync(join(top, target), join(top, 'docs'));
+  const linked = { dir: top, stateDir: join(top, '.baton/state'), configFile: join(top, '.baton/config.json') };
+  const refusal = refusalOfGoverning(join(top, path), linked) ?? refusalOfOrders(join(top, path), [], linked);
+  expect(refusal).toMatchObject({ code: 'SCOPE_VIOLATION', details: { scope: target.split('/')[0] } });
 });

@@ -5,23 +5,23 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { isNamed, orderedBy } from '../kernel/gate/orders.ts';
+import { keyIn } from '../kernel/ledger/lock-tree.ts';
 import { overlaps } from '../kernel/ledger/overlap.ts';
 import { normalPath } from '../kernel/ledger/path.ts';
-import { pathKey } from '../kernel/ledger/path-key.ts';
 import { refusalOfChanges } from '../kernel/ledger/scope.ts';
 import { spokenPath, spokenPaths } from '../kernel/ledger/spoken-path.ts';
 import { type Ledger, MAIN_ROOT, type Task } from '../kernel/ledger/state.ts';
 import { type HeldLock, heldLocks } from '../kernel/ledger/wire.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
-import { asInCast, belowWorktree } from '../workspace/worktree/record.ts';
-import { realPlace } from './real-place.ts';
+import { realPlace } from '../workspace/real-place.ts';
+import { asInCast, belowWorktree, worktreeAround } from '../workspace/worktree/record.ts';
 
 /** The folder of the rules and the log belongs to no agent, whatever it has claimed. */
 export function refusalOfGoverning(path: string, { dir, stateDir }: Workspace): Denied | null {
   const governing = [join(dir, '.baton'), stateDir];
   const isInside = placesOf(path).some((place) => {
-    // A cast's worktree lies in the state folder, and is there to be worked in.
+    // Worktrees of earlier versions lie in the state folder, and are there to be worked in.
     const below = belowWorktree(stateDir, place);
     if (below !== null) return below.toLowerCase().split('/').includes('.baton');
     return governing.some((folder) => isWithin(folder.toLowerCase(), place.toLowerCase()));
@@ -76,7 +76,7 @@ function refusalOfScope(place: string, task: Task, ledger: Ledger, workspace: Wo
   const below = belowRoot(task.root, place, workspace) ?? place;
   // A folder that leads to what it may write has to be made where it is not there yet.
   if (task.lockScope.some((path) => path.startsWith(`${below}/`)) && !existsSync(place)) return null;
-  const refusal = refusalOfChanges(task, [below], ledger.locks.foldCase);
+  const refusal = refusalOfChanges(task, [below], ledger.locks);
   if (!refusal) return null;
   const { id, lockScope } = task;
   const where = lockScope.length === 0 ? 'it may write nowhere' : `it may write in ${spokenPaths(lockScope)}`;
@@ -88,7 +88,7 @@ function isInTheWay(lock: HeldLock, place: string, ledger: Ledger, workspace: Wo
   const below = belowRoot(lock.root, place, workspace);
   const normal = below === null ? null : normalPath(below);
   if (!normal?.ok) return false;
-  const key = (path: string) => pathKey(path, ledger.locks.foldCase);
+  const key = keyIn(ledger.locks, lock.root);
   return overlaps(key(normal.path), key(lock.path));
 }
 
@@ -100,7 +100,7 @@ function heldBy({ run, task, owner, path, mode, fence }: HeldLock, place: string
 
 /** Paths of a cast mean the same in the worktrees of its items as in its own. */
 function belowRoot(root: string, place: string, workspace: Workspace): string | null {
-  // A worktree lies inside the workspace and is no part of it.
+  // A worktree may lie inside the workspace, and is no part of it.
   if (root === MAIN_ROOT && belowWorktree(workspace.stateDir, place) !== null) return null;
   return within(folderOf(root, workspace), asInCast(workspace.stateDir, place));
 }
@@ -109,8 +109,8 @@ function folderOf(root: string, { dir }: Workspace): string {
   return root === MAIN_ROOT ? dir : resolve(dir, root);
 }
 
-function isScratch(place: string, { dir }: Workspace): boolean {
-  if (within(dir, place) !== null) return false;
+function isScratch(place: string, { dir, stateDir }: Workspace): boolean {
+  if (within(dir, place) !== null || worktreeAround(stateDir, place) !== null) return false;
   return ['/dev', tmpdir(), '/tmp'].some((folder) => isWithin(folder, place));
 }
 

@@ -102,10 +102,11 @@ async function asked(line: string, why: string, { cwd, policy, ground, scene }: 
   const key = openSealKey(env);
   if ('allow' in key) return key;
   return withDoor(async (door, log) => {
-    const { name: requester, from } = await requesterOf(env, workspace.stateDir, (id) => door.cast(id));
+    const { name: requester, from, handed } = await requesterOf(env, workspace.stateDir, (id) => door.cast(id));
     const request = { operation: 'a command that was held back', exact_content: line, rationale: why };
     const identity = logIdentity(workspace.stateDir);
-    const sealed = sealRequest(request, { requester, cwd, env, policy, key, now: now(), ground, log: identity });
+    const place = { requester, cwd, env, handed, ground, log: identity };
+    const sealed = sealRequest(request, { ...place, policy, key, now: now() });
     const gone = goneFrom(Object.values(await approvalsIn(log)));
     const verdict = await door.submit({ kind: 'approval.request', sealed, from, gone }, await scene.by());
     if (!verdict.allow) return verdict;

@@ -140,7 +140,7 @@ async function refusedOrAsked(input: HookInput, scene: HookScene): Promise<Decis
     const refused = await beforeHelper(input, settings, scene);
     return refused && { kind: 'deny', verdict: refused };
   }
-  const refusal = await beforeTool(input, scene);
+  const refusal = await beforeTool(input, settings, scene);
   if (refusal) return { kind: 'deny', verdict: refusal };
   const { command } = input.toolInput;
   const cwd = input.cwd ?? scene.workspace.dir;
@@ -150,9 +150,9 @@ async function refusedOrAsked(input: HookInput, scene: HookScene): Promise<Decis
   return 'paths' in found ? decisionOnFiles(found.paths, cwd, scene) : null;
 }
 
-async function beforeTool(input: HookInput, scene: HookScene): Promise<Denied | null> {
+async function beforeTool(input: HookInput, settings: HookSettings, scene: HookScene): Promise<Denied | null> {
   const cwd = input.cwd ?? scene.workspace.dir;
-  const found = input.tool === 'Bash' ? await inShell(input, cwd, scene) : await inFile(input, cwd);
+  const found = input.tool === 'Bash' ? await inShell(input, cwd, settings, scene) : await inFile(input, cwd);
   if ('allow' in found) return found;
   if (found.paths.length === 0) return null;
   const { refusalOfGoverning, refusalOfOrders, refusalOfWrite } = await import('./guard-write.ts');
@@ -200,20 +200,34 @@ async function inPatch(toolInput: JsonObject, cwd: string): Promise<Found> {
   return paths.length === 0 ? deny('BAD_USAGE', 'apply_patch does not say which file it writes') : { paths };
 }
 
-async function inShell({ toolInput }: HookInput, cwd: string, { env }: HookScene): Promise<Found> {
-  const [{ stepsOf }, { dangerIn }, { pathsWritten }, { pathsInPatch }] = await Promise.all([
-    import('./programs.ts'),
-    import('./dangerous.ts'),
-    import('./written-paths.ts'),
-    import('./patch-paths.ts'),
-  ]);
+async function inShell(
+  { toolInput }: HookInput,
+  cwd: string,
+  { rules }: HookSettings,
+  { env, workspace }: HookScene,
+): Promise<Found> {
+  const [{ stepsOf }, { dangerIn }, { groundAt }, { pathsWritten }, { pathsInPatch }, { workRoot }] = await Promise.all(
+    [
+      import('./programs.ts'),
+      import('./dangerous.ts'),
+      import('../approvals/ground.ts'),
+      import('./written-paths.ts'),
+      import('./patch-paths.ts'),
+      import('../workspace/worktree/record.ts'),
+    ],
+  );
   const { command } = toolInput;
   if (typeof command !== 'string') return deny('BAD_USAGE', 'Bash does not say which command it runs');
   const read = stepsOf(command);
   if (!read.ok) return deny('COMMAND_REFUSED', `the command cannot be looked through: ${read.why}; run it in parts`);
-  for (const run of read.steps.flatMap(({ runs }) => runs)) {
-    const danger = dangerIn(run);
-    if (danger !== null) return deny('COMMAND_REFUSED', danger, { program: run.program });
+  const ground = groundAt(workRoot(cwd, workspace), cwd, env.HOME);
+  const danger = dangerIn(read.steps, ground, rules);
+  if (danger) {
+    const { rule, program, reason } = danger;
+    return deny('COMMAND_REFUSED', `${reason} (a person can change the rule "${rule}" in hooks.rules)`, {
+      program,
+      rule,
+    });
   }
   return { paths: [...pathsWritten(read.steps, cwd, env.HOME), ...pathsInPatch(command, cwd)] };
 }

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { refusalOfMessage } from './contract.ts';
 import { readSettings } from './settings.ts';
 
-const NONE = { contract: null, contractAt: ['Stop', 'SubagentStop'], worklog: false };
+const NONE = { contract: null, contractAt: ['Stop', 'SubagentStop'], worklog: false, rules: {} };
 
 test.each<[string, unknown]>([
   ['{', { code: 'INVALID_CONFIG' }],
@@ -14,6 +14,11 @@ test.each<[string, unknown]>([
   ['{"hooks":{"contract":"giaa"}}', { code: 'INVALID_CONFIG' }],
   ['{"hooks":{"contractAt":["stop"]}}', { code: 'INVALID_CONFIG' }],
   ['{"hooks":{"worklog":"yes"}}', { code: 'INVALID_CONFIG' }],
+  ['{"hooks":{"rules":{"remov":false}}}', { code: 'INVALID_CONFIG' }],
+  ['{"hooks":{"rules":{"remove":"off"}}}', { code: 'INVALID_CONFIG' }],
+  ['{"hooks":{"rules":{"sleep":{"allow":["sleep *"],"x":1}}}}', { code: 'INVALID_CONFIG' }],
+  ['{"hooks":{"rules":{"sleep":{"allow":[7]}}}}', { code: 'INVALID_CONFIG' }],
+  ['{"hooks":{"rules":{"remove":false}}}', { ...NONE, rules: { remove: false } }],
   ['{}', NONE],
   ['{"hooks":{"contract":"gaia","worklog":true}}', { ...NONE, contract: 'gaia', worklog: true }],
   ['{"hooks":{"contract":"text","contractAt":["Stop"]}}', { ...NONE, contract: 'text', contractAt: ['Stop'] }],

@@ -1,6 +1,7 @@
 // The `hooks` section of the configuration: which contract the last words of an agent must keep, and what is written down.
 import { readFileSync } from 'node:fs';
 import { CONTRACTS, type ContractName } from '../kernel/graph/config.ts';
+import { HOOK_RULES_SHAPE, type HookRuleSettings, isHookRuleSettings } from '../kernel/graph/hook-rules.ts';
 import { isObject } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 
@@ -10,10 +11,12 @@ export type HookSettings = {
   readonly contractAt: readonly string[];
   /** Whether every tool use becomes an entry of the worklog. */
   readonly worklog: boolean;
+  /** The rules about shell commands that are switched off or narrowed. */
+  readonly rules: HookRuleSettings;
 };
 
 const STOPS = ['Stop', 'SubagentStop'];
-const NONE: HookSettings = { contract: null, contractAt: STOPS, worklog: false };
+const NONE: HookSettings = { contract: null, contractAt: STOPS, worklog: false, rules: {} };
 
 /** A section that cannot be understood is refused: a contract that is misspelt must not be no contract. */
 export function readSettings(configFile: string): HookSettings | Denied {
@@ -35,14 +38,15 @@ export function readSettings(configFile: string): HookSettings | Denied {
 function settingsIn(file: string, section: unknown): HookSettings | Denied {
   if (section === undefined || section === null) return NONE;
   if (!isObject(section)) return refuse(file, 'hooks must be an object');
-  const { contract = null, contractAt = STOPS, worklog = false } = section;
+  const { contract = null, contractAt = STOPS, worklog = false, rules = {} } = section;
   if (contract !== null && !isContract(contract))
     return refuse(file, `hooks.contract must be one of ${CONTRACTS.join(', ')}`);
   if (!Array.isArray(contractAt) || !contractAt.every((one) => STOPS.includes(String(one)))) {
     return refuse(file, `hooks.contractAt must be a list of ${STOPS.join(' and ')}`);
   }
   if (typeof worklog !== 'boolean') return refuse(file, 'hooks.worklog must be true or false');
-  return { contract, contractAt: contractAt.map(String), worklog };
+  if (!isHookRuleSettings(rules)) return refuse(file, `hooks.rules must be ${HOOK_RULES_SHAPE.wants}`);
+  return { contract, contractAt: contractAt.map(String), worklog, rules };
 }
 
 function isContract(name: unknown): name is ContractName {

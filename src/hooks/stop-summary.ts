@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { takeResult } from '../dialects/operator/intake.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { type Ledger, MAIN_ROOT, type Task } from '../kernel/ledger/state.ts';
+import { reportOf } from '../kernel/ledger/task-file.ts';
 import { readText } from '../workspace/load-config.ts';
 
 /** A helper that has ended: the name it claimed under, and how long it ran. */
@@ -22,7 +23,7 @@ const TEXT_CHARS_MAX = 300;
 export function summaryOf(helper: Helper, ledger: Ledger, dir: string, now: number): string | null {
   const told = Object.values(ledger.tasks)
     .filter(({ owner, root }) => owner === helper.name && root === MAIN_ROOT)
-    .flatMap((task) => reportOf(task, ledger, dir, now - Math.max(FRESH_MS, helper.ranMs)) ?? [])
+    .flatMap((task) => readReport(task, ledger, dir, now - Math.max(FRESH_MS, helper.ranMs)) ?? [])
     .sort((one, other) => other.writtenAt - one.writtenAt)
     .slice(0, REPORTS_MAX)
     .map(({ task, path, result }) => element(task, path, result));
@@ -40,7 +41,9 @@ type Report = {
   readonly writtenAt: number;
 };
 
-function reportOf({ id, run, reportPath: path }: Task, ledger: Ledger, dir: string, since: number): Report | null {
+function readReport(task: Task, ledger: Ledger, dir: string, since: number): Report | null {
+  const { id, run } = task;
+  const path = reportOf(task);
   if (path === null) return null;
   const file = join(dir, path);
   const stat = lstatSync(file, { throwIfNoEntry: false });

@@ -1,7 +1,7 @@
 // Of the commands that a program was seen to run in a turn, those that change state and that neither the hook nor `baton exec`
 // had in hand.
 import { dirname } from 'node:path';
-import { groundAt, rootFor } from '../approvals/ground.ts';
+import { groundAt } from '../approvals/ground.ts';
 import { letThroughIn } from '../approvals/let-through.ts';
 import { readPolicy } from '../approvals/policy-file.ts';
 import { plainWords } from '../approvals/shell-words.ts';
@@ -9,6 +9,7 @@ import { classify } from '../approvals/tier.ts';
 import type { Place } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { Workspace } from '../workspace/locate.ts';
+import { workRoot } from '../workspace/worktree/record.ts';
 import { isHeldBack } from './cast-guard.ts';
 import { execCall } from './exec-call.ts';
 
@@ -29,7 +30,7 @@ export function unapprovedIn(
   const policy = readPolicy(workspace.configFile);
   if ('allow' in policy) return [];
   const wasLetThrough = letThroughIn(attemptDir);
-  const ground = groundAt(rootFor(cwd, workspace.dir, workspace.stateDir), cwd, env.HOME);
+  const ground = groundAt(workRoot(cwd, workspace), cwd, env.HOME);
   const call = { cwd, path: `${env.PATH ?? ''}:${dirname(program)}`, program };
   return [...new Set(commands.map(unwrapped))].filter(
     (line) =>

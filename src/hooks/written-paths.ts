@@ -43,45 +43,71 @@ export type Written = {
 export function placesWritten(steps: readonly Step[], start: string, home: string | undefined): Written {
   const [paths, possible] = [new Set<string>(), new Set<string>()];
   let [isClear, count] = [true, 0];
-  /** Null once it cannot be seen any more where the shell stands. */
-  let cwd: string | null = start;
-  /** All folders it may stand in: a change of folder may fail, or be taken back. */
-  const folders = new Set([start]);
-  let isLost = false;
+  const shell = new ShellFolder(start, home);
   const add = (word: Word) => {
-    const path = placeOf(word, cwd, home);
+    const path = placeOf(word, shell.cwd, home);
     count += 1;
     if (path !== null) paths.add(path);
     const isAbsolute = word.isHome || word.text.startsWith('/');
-    if (path === null || word.isOpen || (isLost && !isAbsolute)) isClear = false;
+    if (path === null || word.isOpen || (shell.isLost && !isAbsolute)) isClear = false;
     guess(word);
   };
   const guess = (word: Word) => {
-    for (const folder of folders) {
-      const place = placeOf(word, folder, home);
-      if (place !== null) possible.add(place);
-    }
-  };
-  const move = (run: Invocation) => {
-    cwd = afterCd(run, cwd, home);
-    for (const folder of [...folders]) {
-      const place = afterCd(run, folder, home);
-      if (place === null || folders.size > FOLDERS_MAX) isLost = true;
-      else folders.add(place);
-    }
+    for (const place of shell.placesOf(word)) possible.add(place);
   };
   for (const { runs, writes } of steps) {
     for (const word of writes) add(word);
     for (const run of runs) {
-      if (run.program === 'cd' || run.program === 'pushd') move(run);
+      shell.follow(run);
       for (const word of argumentsWritten(run)) {
-        if (run.program === 'mkdir' && existsSync(placeOf(word, cwd, home) ?? '')) continue;
+        if (run.program === 'mkdir' && existsSync(placeOf(word, shell.cwd, home) ?? '')) continue;
         add(word);
       }
       for (const word of insideTarget(run)) guess(word);
     }
   }
-  return { paths: [...paths], possible: [...possible], isClear, folders: isLost ? null : [...folders], count };
+  return { paths: [...paths], possible: [...possible], isClear, folders: shell.folders, count };
+}
+
+/** The folder a shell is in while its line runs. A change of folder may fail, so several are possible. */
+export class ShellFolder {
+  readonly #home: string | undefined;
+  readonly #folders: Set<string>;
+  /** Null once it cannot be seen any more. */
+  cwd: string | null;
+  /** Whether there may be folders that are not known here. */
+  isLost = false;
+
+  constructor(start: string, home: string | undefined) {
+    this.#home = home;
+    this.#folders = new Set([start]);
+    this.cwd = start;
+  }
+
+  /** All folders it may be in; null where that cannot be seen. */
+  get folders(): readonly string[] | null {
+    return this.isLost ? null : [...this.#folders];
+  }
+
+  follow(run: Invocation): void {
+    if (run.program !== 'cd' && run.program !== 'pushd') return;
+    this.cwd = afterCd(run, this.cwd, this.#home);
+    for (const folder of [...this.#folders]) {
+      const place = afterCd(run, folder, this.#home);
+      if (place === null || this.#folders.size > FOLDERS_MAX) this.isLost = true;
+      else this.#folders.add(place);
+    }
+  }
+
+  /** The place that the word names if every change of folder went well; null where only the shell knows it. */
+  placeOf(word: Word): string | null {
+    return placeOf(word, this.cwd, this.#home);
+  }
+
+  /** Every known place that the word may name; none where only the shell knows it. */
+  placesOf(word: Word): readonly string[] {
+    return [...this.#folders].flatMap((folder) => placeOf(word, folder, this.#home) ?? []);
+  }
 }
 
 const FOLDERS_MAX = 24;

@@ -1,9 +1,10 @@
 // The bookkeeping: what a fact does to the state. No rules and no failure; replay and the browser run it too.
 // It updates the state in place, so that a fact costs the same in a long cast as in a short one.
 import { applyApproval } from './approval/apply.ts';
+import { noteOutcomes } from './approval/command-outcomes.ts';
 import { isApprovalFact } from './approval/fact.ts';
 import { noteUntold } from './approval/untold.ts';
-import { applyToCast } from './cast/apply.ts';
+import { applyToCast, countTime } from './cast/apply.ts';
 import { newCast } from './cast/new-cast.ts';
 import { extended } from './cast/task-list.ts';
 import { type CastFact, type Entry, type Fact, timeOf } from './fact.ts';
@@ -18,8 +19,9 @@ import { applyTrust } from './trust/apply.ts';
 import { isTrustFact } from './trust/fact.ts';
 
 /** `at` is the time of the entry, where it is known as a number already. */
-export function apply(state: State, entry: Pick<Entry, 'at' | 'clock' | 'fact'>, at = timeOf(entry)): State {
-  const { fact } = entry;
+export function apply(state: State, entry: Pick<Entry, 'at' | 'clock' | 'ranMs' | 'fact'>, at = timeOf(entry)): State {
+  const { fact, ranMs } = entry;
+  if (ranMs !== undefined && 'cast' in fact) countTime(state.casts[fact.cast ?? ''], ranMs, at);
   switch (fact.kind) {
     case 'workspace.opened':
     case 'snapshot.taken':
@@ -49,6 +51,7 @@ export function apply(state: State, entry: Pick<Entry, 'at' | 'clock' | 'fact'>,
       else if (isTrustFact(fact)) applyTrust(state.trust, fact, at);
       else if (isApprovalFact(fact)) {
         noteUntold(state, fact);
+        noteOutcomes(state, fact);
         applyApproval(state.approvals, fact, at);
       } else if (isKnowledgeFact(fact)) applyKnowledge(state.knowledge, fact, at);
       else {

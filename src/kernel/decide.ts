@@ -6,12 +6,12 @@ import { expireDue } from './approval/settle.ts';
 import { withdrawOver } from './approval/withdraw.ts';
 import { takeOutput, takeVerification } from './cast/answer.ts';
 import { takeAnswer, takeDecisions, waitIfAsked } from './cast/asked.ts';
-import { exhausted } from './cast/budget.ts';
+import { exhausted, leftToSpend } from './cast/budget.ts';
 import { dispatch, startReady } from './cast/dispatch.ts';
 import { startDue, startHeld } from './cast/held.ts';
 import { lose } from './cast/lose.ts';
 import { takeMerge } from './cast/merge-back.ts';
-import { type Dialects, fail, newPen, type Pen } from './cast/pen.ts';
+import { type Dialects, fail, newPen, type Pen, type RanOf, socketOf } from './cast/pen.ts';
 import { excuseOf, recover } from './cast/recover.ts';
 import { spend, spendUntaken, takeSpending } from './cast/spend.ts';
 import { startCast } from './cast/start.ts';
@@ -33,13 +33,26 @@ import { decideTrust } from './trust/decide.ts';
 import { isTrustRequest } from './trust/request.ts';
 import { allow, deny, type Verdict } from './verdict.ts';
 
-export type Decision = { readonly verdict: Verdict; readonly facts: readonly Fact[] };
+/** By the place of a fact, `ranMs` is the running time that its entry counts. */
+export type Decision = {
+  readonly verdict: Verdict;
+  readonly facts: readonly Fact[];
+  readonly ranMs: ReadonlyMap<number, number>;
+};
 
-export function decide(dialects: Dialects, state: State, input: Input): Decision {
-  const pen = newPen(state, input.at, dialects, input.clock);
+/** `ranOf` answers for casts that another process drives. */
+export function decide(dialects: Dialects, state: State, input: Input, ranOf: RanOf = () => null): Decision {
+  const { at, clock, ranMs } = input;
+  const driven = ranMs !== undefined && 'cast' in input ? input.cast : undefined;
+  const pen = newPen(state, at, dialects, {
+    clock,
+    driven,
+    due: input.kind === 'clock.rang' ? input.due : undefined,
+    ranOf: (cast) => (cast.id === driven ? (ranMs ?? null) : ranOf(cast)),
+  });
   const verdict = decideFor(pen, withCleanReason(input));
   followUp(pen);
-  return { verdict, facts: pen.facts };
+  return { verdict, facts: pen.facts, ranMs: pen.ranMs };
 }
 
 /** Why somebody does something is stored word for word, in a line that is never erased, so no credential may be among the words. */
@@ -183,8 +196,12 @@ function decideForAttempt(
     case 'attempt.output':
       return takeOutput(pen, cast, turn, input);
     case 'attempt.failed':
-      // What had no more time than the budget left it has spent the budget.
-      if (input.fault === 'timeout' && exhausted(cast, pen.at)) {
+      if (input.fault === 'timeout') {
+        const left = leftToSpend(cast, turn, socketOf(cast, turn.socket).limits.timeoutMs);
+        if (left !== null) pen.countAtLeast(cast, left);
+      }
+      // If the timeout came from the budget, the budget is exhausted.
+      if (input.fault === 'timeout' && exhausted(cast, pen.ranUntil(cast))) {
         spend(pen, cast, turn, input);
         return ring(pen, cast);
       }
@@ -198,7 +215,10 @@ function decideForAttempt(
         seal: input.seal,
         changes: input.changes ?? {},
         unkept: input.unkept ?? {},
+        ...(input.main ? { main: input.main } : {}),
         checks: input.checks ?? {},
+        ...(input.turnChecks ? { turnChecks: input.turnChecks } : {}),
+        ...(input.diff ? { diff: input.diff } : {}),
         approval: input.approval ?? null,
         artifacts: input.artifacts ?? {},
         ...(input.unseen === undefined ? {} : { unseen: input.unseen }),
@@ -207,7 +227,7 @@ function decideForAttempt(
 }
 
 function ring(pen: Pen, cast: Cast): Verdict {
-  const spent = cast.status === 'running' ? exhausted(cast, pen.at) : null;
+  const spent = cast.status === 'running' ? exhausted(cast, pen.ranUntil(cast)) : null;
   if (!spent) {
     if (cast.status === 'running') startDue(pen, cast);
     return allow(pen.facts.length > 0 ? 'what was put off is tried again' : 'nothing is due');

@@ -16,6 +16,8 @@ export type Contract = {
   readonly schema: JsonObject | null;
   /** How many bytes of UTF-8 are read, where that is not the usual mebibyte. */
   readonly maxBytes?: number;
+  /** Whether the answer must be the object alone, without text around it. */
+  readonly strict?: boolean;
   /** What the runtime told the agent for this turn, in dialects where the answer depends on it. */
   readonly turn?: {
     readonly agentId: string | null;

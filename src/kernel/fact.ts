@@ -1,6 +1,7 @@
 // What happened. Facts are stored and replayed; inputs are not. A kind, once released, keeps its meaning for ever.
 
 import type { ApprovalFact } from './approval/fact.ts';
+import type { ItemDiff, TurnCheck } from './cast/item-work.ts';
 import type { Judged } from './cast/recover.ts';
 import type { Code } from './codes.ts';
 import type { Handoff } from './dialect.ts';
@@ -36,6 +37,9 @@ export type WorkspaceFact =
       readonly from: readonly number[];
       readonly reason: string;
     };
+
+/** With the end of its running: how long the cast has run in all, where a driver measured it. */
+type Stopped = { readonly elapsedMs?: number };
 
 export type CastFact =
   | {
@@ -204,6 +208,10 @@ export type CastFact =
       readonly forgetsSession?: boolean;
       /** The next attempt is owed at this time and not before. */
       readonly until?: number;
+      /** The last words of the agent or of its program, without secrets. */
+      readonly said?: string;
+      /** How often the attempt asked its provider, where it asked more than once. */
+      readonly tries?: number;
     }
   /** The turn is a person's: it waits for `baton answer`. */
   | { readonly kind: 'turn.asked'; readonly cast: string; readonly turn: number; readonly attempt: number }
@@ -252,6 +260,10 @@ export type CastFact =
       readonly context?: string;
       readonly touched?: Touched;
       readonly agent?: AgentNote;
+      /** What the checkers of the configuration found, where the turn may write and changed files. */
+      readonly checks?: readonly TurnCheck[];
+      /** What was changed for its item so far. */
+      readonly diff?: ItemDiff;
     }
   /** What the item did beside others is merged into the cast's branch before the item is over. */
   | { readonly kind: 'merge.awaited'; readonly cast: string; readonly turn: number }
@@ -295,6 +307,8 @@ export type CastFact =
       readonly item: string | null;
       readonly counts?: string;
       readonly settles?: string;
+      /** The loop with lanes that is over, because the last item in it took this edge out of it. */
+      readonly leaves?: string;
     }
   | {
       readonly kind: 'exit.taken';
@@ -317,8 +331,8 @@ export type CastFact =
       readonly maxCost: number | null;
       readonly maxDurationMs: number | null;
     }
-  | { readonly kind: 'cast.completed'; readonly cast: string }
-  | {
+  | ({ readonly kind: 'cast.completed'; readonly cast: string } & Stopped)
+  | ({
       readonly kind: 'cast.failed';
       readonly cast: string;
       readonly code: string;
@@ -326,17 +340,17 @@ export type CastFact =
       readonly details: JsonObject;
       readonly turn: number | null;
       readonly stand: Stand | null;
-    }
-  | {
+    } & Stopped)
+  | ({
       readonly kind: 'cast.waiting';
       readonly cast: string;
       readonly code: string;
       readonly reason: string;
       /** The end of the permission it waits for. */
       readonly until?: number;
-    }
-  | { readonly kind: 'cast.aborted'; readonly cast: string; readonly reason: string }
-  | { readonly kind: 'cast.paused'; readonly cast: string; readonly reason: string }
+    } & Stopped)
+  | ({ readonly kind: 'cast.aborted'; readonly cast: string; readonly reason: string } & Stopped)
+  | ({ readonly kind: 'cast.paused'; readonly cast: string; readonly reason: string } & Stopped)
   | { readonly kind: 'cast.resumed'; readonly cast: string; readonly reason: string }
   /** The process that drove it is gone, and another has taken it over: what was in progress, and how it was judged. */
   | {
@@ -402,6 +416,11 @@ export type Entry = {
   readonly at: string;
   /** What the writer's own clock said, where some other clock had put the log far ahead of it; then what happens is dated by it. */
   readonly clock?: string;
+  /**
+   * How long the cast of the fact ran since the last entry of it with this member, in milliseconds. The driver measures it
+   * by a clock that cannot be set.
+   */
+  readonly ranMs?: number;
   /** The leaf hash of the entry before this one; sixty-four zeros for the first. */
   readonly prev: string;
   readonly by: string;

@@ -1,8 +1,10 @@
 // What reaches the kernel: a person's wish, an agent's answer, the passing of time. The caller brings the time, the
 // identity and every new id; the kernel makes none of them up.
 import type { ApprovalRequest, SealedRequest } from './approval/request.ts';
+import type { ItemDiff, TurnCheck } from './cast/item-work.ts';
 import type { Code } from './codes.ts';
 import type { AgentNote, Fault, Touched } from './fact.ts';
+import type { MainChanges } from './gate/accept.ts';
 import type { Rules, Script } from './graph/config.ts';
 import { isObject, isString, type JsonObject } from './json.ts';
 import type { Artifacts } from './knowledge/evidence.ts';
@@ -16,6 +18,8 @@ export type Input = {
   readonly at: number;
   /** What the clock says, where the log is far ahead of it: then things are judged and dated by it. */
   readonly clock?: number;
+  /** How long the cast ran since the last input of its driver that was recorded. Only a driver's inputs carry it. */
+  readonly ranMs?: number;
   readonly by: string;
   /** Of the ids the request wants to use for the only time: those that are used, and the entries that used them. */
   readonly used?: Readonly<Record<string, number>>;
@@ -80,6 +84,10 @@ export type CastRequest =
       /** How long the provider asks to be left alone. */
       readonly retryAfterMs?: number;
       readonly agent?: AgentNote;
+      /** The last words of the agent or of its program. */
+      readonly said?: string;
+      /** How often it asked its provider; once where it is not said. */
+      readonly tries?: number;
     }
   /** The attempt was cut off by a crash and left no answer. */
   | {
@@ -111,8 +119,13 @@ export type CastRequest =
       readonly changes?: Readonly<Record<string, string | null>>;
       /** By path, why what was left there can be in no commit. */
       readonly unkept?: Readonly<Record<string, string>>;
+      /** What was changed in the main checkout while the turn ran in a worktree. */
+      readonly main?: MainChanges;
       /** What the checkers found out, by criterion. */
       readonly checks?: Readonly<Record<string, Check>>;
+      /** What the checkers found that run after each turn that changes files, and the diff of its item. */
+      readonly turnChecks?: readonly TurnCheck[];
+      readonly diff?: ItemDiff;
       /** What the agent wants permission for, sealed. */
       readonly approval?: SealedRequest | null;
       /** The files that the report names as evidence, by their paths. */
@@ -137,7 +150,8 @@ export type CastRequest =
     }
   /** What a person says in a turn of theirs; without a turn, in the only one that waits. */
   | { readonly kind: 'turn.answer'; readonly cast: string; readonly turn?: number; readonly output: string }
-  | { readonly kind: 'clock.rang'; readonly cast: string }
+  /** `due` is the moment for which a timer was set and whose wait is over, whatever the clock says by now. */
+  | { readonly kind: 'clock.rang'; readonly cast: string; readonly due?: number }
   | { readonly kind: 'cast.abort'; readonly cast: string; readonly reason: string }
   | { readonly kind: 'cast.pause'; readonly cast: string; readonly reason: string }
   | { readonly kind: 'cast.resume'; readonly cast: string; readonly reason: string }

@@ -20,6 +20,19 @@ export function isPositiveInteger(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
+/** Whether two values have the same canonical JSON: the order of members does not matter. */
+export function isSameJson(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const [left, right] = [a as JsonObject, b as JsonObject];
+  const keys = Object.keys(left);
+  return (
+    keys.length === Object.keys(right).length &&
+    keys.every((key) => Object.hasOwn(right, key) && isSameJson(left[key], right[key]))
+  );
+}
+
 /** What a value is, in the words a person uses in an error message. */
 export function nameOfType(value: unknown): string {
   if (value === null) return 'null';

@@ -1,6 +1,7 @@
 // What holds for every cast, whatever the loadout, whatever the agents say, whoever interferes.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { hangingCasts } from '../../test/hanging-casts.ts';
 import { graph } from '../../test/loadouts.ts';
 import { answerFor, type Play, play, replayed } from '../../test/play.ts';
 import { config, data, script } from '../../test/random-casts.ts';
@@ -14,7 +15,7 @@ import { utf8Length } from './utf8-length.ts';
 
 const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 300) };
 /** Ample on a busy machine, and for more runs than usual. */
-const PATIENCE = { timeout: 30_000 + RUNS.numRuns * 100 };
+const PATIENCE = { timeout: 120_000 + RUNS.numRuns * 200 };
 
 /** What happens next: mostly an owed answer, sometimes an interference. */
 type Deed = { readonly kind: string; readonly turn: number; readonly attempt: number; readonly amount: number };
@@ -53,6 +54,7 @@ test('a cast keeps its promises whatever happens to it', PATIENCE, () => {
       cast.run();
       for (const verb of ['cast.resume', 'cast.recast', 'cast.revive'] as const) {
         cast.say({ kind: verb, cast: 'c', reason: 'carried on' } as Request);
+        hangsNot(cast);
         expect(cast.owed).toEqual([]);
       }
       holdsAtTheEnd(cast, config);
@@ -136,10 +138,15 @@ function requestOf(cast: Play, { kind, turn, attempt, amount }: Deed): Request {
   }
 }
 
+function hangsNot(cast: Play): void {
+  expect(hangingCasts(cast.state, Date.parse(cast.entries.at(-1)?.at ?? ''))).toEqual([]);
+}
+
 const MOVES: readonly Fact['kind'][] = ['turn.accepted', 'edge.taken', 'exit.taken', 'cursor.advanced', 'rework.noted'];
 
 function holdsAfter(cast: Play, before: { readonly facts: number; readonly data: JsonObject }): void {
   if (cast.cast.status !== 'running') expect(cast.owed).toEqual([]);
+  hangsNot(cast);
   const facts = cast.facts.slice(before.facts);
   const refused = facts.find((fact) => fact.kind === 'attempt.refused');
   if (!refused) return;
@@ -182,6 +189,7 @@ test('a cast that costs nothing still ends, or keeps finishing items', PATIENCE,
       for (let step = 0; step < 600 && cast.owed.length > 0; step++) {
         const facts = cast.entries.length;
         cast.tell(requestOf(cast, { kind: 'answer', turn: 0, attempt: 0, amount: 0 }));
+        hangsNot(cast);
         const news = cast.facts.slice(facts);
         if (news.some((fact) => fact.kind === 'cursor.advanced' && fact.item !== null)) turns = 0;
         turns += news.filter(({ kind }) => kind === 'turn.started').length;
@@ -209,7 +217,9 @@ test('without items the guard and the retry budgets end every cast, though nothi
       const sockets = Object.fromEntries(ids.map((id, index) => [id, { materia: 'Judge', edges: all[index] as Json }]));
       const turns = (outcomes: readonly boolean[]) => [...outcomes.map((satisfied) => ({ satisfied })), '$repeat'];
       const agents = Object.fromEntries(ids.map((id, index) => [id, turns(outcomes[index] ?? [])]));
-      const { code } = play({ config: graph(sockets), agents }).cast;
+      const cast = play({ config: graph(sockets), agents });
+      hangsNot(cast);
+      const { code } = cast.cast;
       expect(['NO_PROGRESS', 'EDGE_BUDGET_EXHAUSTED']).toContain(code);
     }),
     RUNS,

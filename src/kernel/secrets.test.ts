@@ -1,11 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Json } from './json.ts';
 import { findSecrets, scrub, scrubJson } from './secrets.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 // Assembled from pieces, so that no scanner takes this file for a leak.
 const join = (...parts: readonly string[]) => parts.join('');
 const A20 = 'a1B2c3D4e5F6g7H8i9J0';
+const BODY = 'MIIEowIBAAKCAQEAxJ0m'.repeat(3);
+const KEY_HEAD = join('-----BEGIN RSA ', 'PRIVATE KEY-----');
+const KEY_END = join('-----END RSA ', 'PRIVATE KEY-----');
 const HEX32 = '0123456789abcdef0123456789abcdef';
 
 test.each([
@@ -62,6 +66,38 @@ test.each([
 
 test.each([
   ['a longer key is hidden to its end', join('sk-', 'ant-', 'a1'.repeat(500)), '[secret:anthropic-key]'],
+  ['a quoted value of 300 characters', `password: "${A20.repeat(15)}" end`, 'password: "[secret:credential]" end'],
+  [
+    'a quoted value with blanks beyond the part that is judged',
+    `password: "${A20.repeat(14)} and ${A20}" end`,
+    'password: "[secret:credential]" end',
+  ],
+  ['a long quoted value without its end', `password: "${A20.repeat(15)}\nend`, 'password: "[secret:credential]\nend'],
+  ['a long value without quotes', `token=${A20.repeat(15)} end`, 'token=[secret:credential] end'],
+  ['a quoted value with an escaped quote', '"password": "ab\\"c1\\\\", 1', '"password": "[secret:credential]", 1'],
+  [
+    'an escaped quote in JSON inside a string',
+    '{\\"password\\": \\"a1\\\\\\"b2\\", \\"n\\": 1}',
+    '{\\"password\\": \\"[secret:credential]\\", \\"n\\": 1}',
+  ],
+  ['a bearer value of 300 characters', `bearer ${A20.repeat(15)} end`, 'bearer [secret:bearer-token] end'],
+  ['a long value that is only said', `the token is ${A20.repeat(15)} end`, 'the token is [secret:credential] end'],
+  [
+    'the body of a private key without its END line',
+    `${KEY_HEAD}\n${BODY}\n${BODY}==\nThen it stopped.`,
+    '[secret:private-key]\nThen it stopped.',
+  ],
+  ['such a body with escaped line breaks', `${KEY_HEAD}\\n${BODY}\\r\\n${BODY}\\n`, '[secret:private-key]\\n'],
+  [
+    'the body of a key whose END line is too far away',
+    `${KEY_HEAD}\n${BODY}\n${'x '.repeat(10_001)}${KEY_END}`,
+    `[secret:private-key]\n${'x '.repeat(10_001)}${KEY_END}`,
+  ],
+  [
+    'two keys, each to its own END line',
+    `${KEY_HEAD}\nshort\n${KEY_END} and ${KEY_HEAD}\nshort\n${KEY_END}.`,
+    '[secret:private-key] and [secret:private-key].',
+  ],
   ['a bearer value', `Authorization: Bearer ${A20}`, 'Authorization: Bearer [secret:bearer-token]'],
   ['a bearer value without its header', `curl with bearer ${A20}`, 'curl with bearer [secret:bearer-token]'],
   ['basic credentials', 'authorization: Basic dXNlcjpwYXNz', 'authorization: Basic [secret:bearer-token]'],
@@ -104,6 +140,9 @@ test.each([
   ],
   ['a bearer value of letters', 'Bearer abcdefghijklmnop', 'Bearer [secret:bearer-token]'],
   ['a bearer value of letters, both cases', 'bearer: AbCdEfGhIjKlMnOpQrStUv', 'bearer: [secret:bearer-token]'],
+  ['a long bearer value that ends like a word', 'bearer AbCdEfGhIjKlMnOpQrStUvtion', 'bearer [secret:bearer-token]'],
+  ['a known key inside a quoted value', `password="x-sk-${'ant'}-${A20}"`, 'password="[secret:anthropic-key]"'],
+  ['an assignment inside the password of an address', 'https://u:token=abc123@db/x', 'https://u:[secret:url-password]'],
   [
     'a header in a sentence',
     'Authorization: Bearer swordfish is used',
@@ -149,6 +188,8 @@ test.each([
   'const token = user.token;',
   'let password = PASSWORD',
   'token === other',
+  'secret => x1y2z3(secret)',
+  'token => a1b2c3d4',
   'tokens.map((token) => token.value)',
   'password: string',
   'apiKey: KeyObject',
@@ -184,6 +225,7 @@ test.each([
   'index 83db48f..bf2a1c9 100644, T-12, v1.2.3, 2026-02-11T00:45:02Z',
   'task-force-of-many-words and sk-fading-circle-container',
   'https://example.org:8080/a@b',
+  'postgres://user:password@localhost/db',
   'git@github.com:owner/name.git',
   '-----BEGIN PUBLIC KEY-----',
   'The header BEGIN RSA PRIVATE KEY is refused by the scanner',
@@ -253,6 +295,15 @@ test('values in a tree are scrubbed, keys too, and the value of a credential key
 test('two keys that become the same marker are both kept', () => {
   const [one, two] = [join('AKIA', 'IOSFODNN7EXAMPLE'), join('AKIA', 'IOSFODNN7EXAMPLF')];
   expect(scrubJson({ [one]: 1, [two]: 2 }).value).toEqual({ '[secret:aws-key]': 1, '[secret:aws-key] 2': 2 });
+});
+
+test('a value deeper than anything that is read is not handed on', () => {
+  let deep: Json = 'password=hunter2';
+  for (let level = 0; level < 500; level++) deep = [deep];
+  expect(JSON.stringify(scrubJson(deep).value)).toContain('[secret:credential]');
+  const { value, found } = scrubJson([deep]);
+  expect([JSON.stringify(value).includes('[secret:unseen]'), found[0]?.kind]).toEqual([true, 'unseen']);
+  expect(JSON.stringify(value)).not.toContain('hunter2');
 });
 
 test('a value without secrets is returned as it is', () => {

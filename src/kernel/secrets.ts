@@ -291,9 +291,9 @@ function valueAt(text: string, from: number, sign: string, behindColon: Place): 
   const quote = opening.at(-1);
   const head = text.slice(start, start + VALUE_JUDGED_MAX);
   if (quote) {
-    const inside = beforeQuote(head, quote);
-    if (!isCredential(inside, 'quoted', '')) return null;
-    return { start, end: inside.length < head.length ? start + inside.length : runEnd(text, start, /[^\s"'`\\]/) };
+    const closes = (within: string) => lengthBeforeQuote(within, quote, opening.length - 1);
+    if (!isCredential(head.slice(0, closes(head)), 'quoted', '')) return null;
+    return { start, end: start + closes(text.slice(start)) };
   }
   if (sign === '=>') return null; // Without quotes this is a function, not a hash.
   const bare = /^[^\s"'`\\,;&|<>]+/.exec(head)?.[0] ?? '';
@@ -304,12 +304,21 @@ function valueAt(text: string, from: number, sign: string, behindColon: Place): 
   return { start, end };
 }
 
-function beforeQuote(head: string, quote: string): string {
-  for (let at = 0; at < head.length; at++) {
-    if (head[at] === quote || head[at] === '\n') return head.slice(0, at);
-    if (head[at] === '\\' && (head[at + 1] === quote || head[at + 1] === '\\')) return head.slice(0, at);
+/**
+ * How much of a text comes before the quote that closes it, or before its line ends. The quote has as many backslashes before
+ * it as the one that opened the value, or fewer; with more it is a part of the value.
+ */
+function lengthBeforeQuote(text: string, quote: string, depth: number): number {
+  let backslashes = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '\n') return at;
+    // Two backslashes outside of JSON in a string are one character, and escape nothing.
+    if (text[at] === quote && (depth === 0 ? backslashes % 2 === 0 : backslashes <= depth)) {
+      return at - (depth === 0 ? 0 : backslashes);
+    }
+    backslashes = text[at] === '\\' ? backslashes + 1 : 0;
   }
-  return head;
+  return text.length;
 }
 
 /** Findings that touch become one, which keeps the most telling kind and hides all of their text. */

@@ -1,7 +1,9 @@
 // What is known of the open casts of a workspace. Plain JSON throughout, so that a snapshot is its canonical text.
 
+import type { CommandOutcomes } from './approval/command-outcomes.ts';
 import { type Approvals, noApprovals } from './approval/state.ts';
 import type { Untold } from './approval/untold.ts';
+import type { ItemWork } from './cast/item-work.ts';
 import type { Code } from './codes.ts';
 import type { Handoff } from './dialect.ts';
 import type { Answered } from './fact.ts';
@@ -58,6 +60,8 @@ export type Cast = {
   visits: Record<string, number>;
   /** Turns that are not over, by number; several may be in flight. */
   turns: Record<string, Turn>;
+  /** What was done for its items, by task; absent where there is nothing to say of any. */
+  work?: Record<string, ItemWork>;
   /** Turns whose work waits to be merged into the cast's branch, in the order in which it was accepted. */
   merges?: number[];
   turnsStarted: number;
@@ -179,6 +183,8 @@ export type Turn = {
   /** How often a COMPLETE was held because the agent's own loop was not finished; absent where never. */
   loops?: number;
   faults: number;
+  /** How often its attempts asked a provider again by themselves; absent where never. */
+  retries?: number;
   /** How often it was put off because a provider asked for patience. */
   waits: number;
   /** Which runner and model has the turn: 0 for the materia's own, then its fallbacks. */
@@ -194,6 +200,8 @@ export type Turn = {
   reserved: number;
   /** When the last attempt was started; 0 before the first. */
   startedAt: number;
+  /** How long the cast had run when the attempt started. */
+  ranAtStart: number;
   /** The seal of the workspace when the turn began; null where nothing outside has to be verified. */
   seal: string | null;
   /** Who speaks in the last attempt that was started; null where trust is off. */
@@ -216,6 +224,8 @@ export type Turn = {
   input: JsonObject | null;
   /** What was decided before its agent asked for it in a report, and it has not heard of yet. */
   untold?: readonly Untold[];
+  /** What became of the commands that its agent asked to run, as far as their approvals are over. */
+  commands?: CommandOutcomes;
   /** What its item did is part of the cast's branch. */
   merged?: true;
 };

@@ -24,12 +24,13 @@ export function leafHash(line: string): string {
 }
 
 /** Puts a fact at its place in the chain. */
-export function chain({ fact, by, at, clock, once }: Append, seq: number, prev: string, lastAt: string): Line {
+export function chain({ fact, by, at, clock, ranMs, once }: Append, seq: number, prev: string, lastAt: string): Line {
   const stamp = stampOf(at);
   const keys = once && once.length > 0 ? { once: onceKeys(once) } : {};
   // Time never runs backwards in the log, whatever the clock of one process says.
   const time = { at: stamp < lastAt ? lastAt : stamp, ...(clock === undefined ? {} : { clock: stampOf(clock) }) };
-  const entry: Entry = { v: FACT_VERSION, seq, ...time, prev, by, ...keys, fact };
+  const ran = ranMs === undefined ? {} : { ranMs };
+  const entry: Entry = { v: FACT_VERSION, seq, ...time, ...ran, prev, by, ...keys, fact };
   const blobs: Blob[] = [];
   const line = lineOf(entry, blobs);
   return { entry, line, leaf: leafHash(line), blobs };
@@ -51,20 +52,23 @@ export function usedTwice(key: string, seq: number): Error {
 
 /** The entry behind a line. `textOf` brings back what was stored by digest. */
 export function entryOf(line: string, textOf: TextOf): Entry {
-  const { v, seq, at, clock, prev, by, kind, cast, once, body } = JSON.parse(line) as JsonObject & { body: Json };
+  const { v, seq, at, clock, ranMs, prev, by, kind, cast, once, body } = JSON.parse(line) as JsonObject & {
+    body: Json;
+  };
   const fact = { kind, ...(cast === undefined ? {} : { cast }), ...(hydrate(body, textOf) as JsonObject) };
-  const time = clock === undefined ? { at } : { at, clock };
+  const time = { at, ...(clock === undefined ? {} : { clock }), ...(ranMs === undefined ? {} : { ranMs }) };
   return { v, seq, ...time, prev, by, ...(once === undefined ? {} : { once }), fact } as unknown as Entry;
 }
 
 /** Members in canonical order. */
-function lineOf({ v, seq, at, clock, prev, by, once, fact }: Entry, blobs: Blob[]): string {
+function lineOf({ v, seq, at, clock, ranMs, prev, by, once, fact }: Entry, blobs: Blob[]): string {
   const { kind, cast } = fact as Fact & { cast?: string };
   const body = dehydrate(fact as unknown as JsonObject, blobs, BESIDE_BODY);
   const ofCast = cast === undefined ? '' : `,"cast":${quoted(cast)}`;
   const said = clock === undefined ? '' : `,"clock":"${clock}"`;
   const keys = once === undefined ? '' : `,"once":[${once.map(quoted).join(',')}]`;
-  return `{"at":"${at}","body":${body},"by":${quoted(by)}${ofCast}${said},"kind":${quoted(kind)}${keys},"prev":"${prev}","seq":${seq},"v":${v}}`;
+  const ran = ranMs === undefined ? '' : `,"ranMs":${ranMs}`;
+  return `{"at":"${at}","body":${body},"by":${quoted(by)}${ofCast}${said},"kind":${quoted(kind)}${keys},"prev":"${prev}"${ran},"seq":${seq},"v":${v}}`;
 }
 
 function onceKeys(once: readonly string[]): readonly string[] {

@@ -1,6 +1,6 @@
 // The log in memory, for simulations and tests. It keeps lines, as the one on disk does, so that what is read back went
 // through the same form.
-import type { Append, Head, Held, Lease, Log, Query, Snapshot, Used } from '../engine/ports.ts';
+import type { Append, Head, Held, Lease, LeaseChange, Log, Query, Snapshot, Used } from '../engine/ports.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { fits } from './filed-under.ts';
 import { chain, entryOf, escaped, type Line, leafHash, NO_PREV, onceKey, usedTwice } from './line.ts';
@@ -79,6 +79,10 @@ export class MemoryLog implements Log {
     const value = change(this.#leases.get(name) ?? null);
     this.#setLease(name, value);
     return value;
+  }
+
+  async changeLeases(change: (held: Held) => readonly LeaseChange[]): Promise<void> {
+    for (const { name, value } of change((held) => this.#leases.get(held) ?? null)) this.#setLease(name, value);
   }
 
   async leases(prefix: string): Promise<readonly Lease[]> {

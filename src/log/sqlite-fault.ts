@@ -3,9 +3,11 @@ import { dirname } from 'node:path';
 import { StorageError } from '../engine/storage-error.ts';
 
 /** SQLite's primary result codes, as far as they are told apart. */
+const ERROR = 1;
 const BUSY = 5;
 const LOCKED = 6;
 const READONLY = 8;
+const IOERR = 10;
 const CORRUPT = 11;
 const FULL = 13;
 const CANTOPEN = 14;
@@ -18,10 +20,39 @@ export function asStorageError(error: unknown, file: string): unknown {
   if (error instanceof StorageError) return error;
   const { code, message } = error as { code?: string; message?: string };
   const primary = primaryCode(error);
-  // Errors of the system are called ENOSPC and the like; those of Node, ERR_…, are faults of a program.
-  if (primary === null && !/^E[A-Z0-9]+$/.test(code ?? '')) return error;
+  if (primary === null && !isOfSystem(error)) return error;
   const reason = `${file}: ${message}; ${wayOut(primary, code ?? '', file)}`;
   return new StorageError('STORAGE_FAILED', reason, { cause: error });
+}
+
+/** Whether a log could not be opened because nothing can be written where it is; what it holds was not looked at. */
+export function isUnwritable(error: unknown): boolean {
+  const primary = primaryCode(error);
+  return primary !== null && [READONLY, IOERR, FULL, CANTOPEN].includes(primary);
+}
+
+/** Whether the file itself is not what a log is. That it cannot be opened, or not read for want of space, is no damage. */
+export function isDamage(error: unknown): boolean {
+  if (error instanceof StorageError) return [CORRUPT, NOTADB].includes(primaryCode(error.cause ?? {}) ?? -1);
+  const primary = primaryCode(error);
+  if (primary === null) return !isOfSystem(error);
+  return [CORRUPT, NOTADB, ERROR, IOERR].includes(primary);
+}
+
+/** Errors of the system are called ENOSPC and the like; those of Node, ERR_…, are faults of a program. */
+function isOfSystem(error: unknown): boolean {
+  return /^E(?!RR_)[A-Z0-9]+$/.test((error as { code?: string }).code ?? '');
+}
+
+/** The log was taken away under whoever uses it. */
+export function logGone(file: string): StorageError {
+  const reason = `${file} was deleted or replaced while it was in use; nothing that was decided since is accepted, and the running agents are stopped. Put the file back from a copy, with its -wal, or begin with a new cast; \`git clean -ffdx\` and \`rm\` in the state folder do this`;
+  return new StorageError('STORAGE_FAILED', reason);
+}
+
+export function linkInPlace(file: string): StorageError {
+  const reason = `${file} is a link, and a log is never written through one; remove it, or point BATON_HOME to where the log shall be`;
+  return new StorageError('STORAGE_FAILED', reason);
 }
 
 export function isBusy(error: unknown): boolean {
@@ -38,7 +69,7 @@ export function damagedEntry(file: string, seq: number, cause: unknown): Storage
 }
 
 function primaryCode(error: unknown): number | null {
-  const { errcode } = error as { errcode?: number };
+  const { errcode } = (error ?? {}) as { errcode?: number };
   return errcode === undefined ? null : errcode & 0xff;
 }
 

@@ -1,9 +1,9 @@
 // Opening the file of the embedded log: its tables, and how it is written to disk.
-import { mkdirSync } from 'node:fs';
+import { chmodSync, closeSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { FACT_VERSION } from '../kernel/fact.ts';
-import { asStorageError, isBusy, newerLog } from './sqlite-fault.ts';
+import { asStorageError, isBusy, linkInPlace, newerLog } from './sqlite-fault.ts';
 
 const BUSY_TIMEOUT_MS = 30_000;
 const OPEN_AGAIN_MS = 10;
@@ -39,13 +39,54 @@ export function openDatabase(file: string): DatabaseSync {
   const deadline = Date.now() + BUSY_TIMEOUT_MS;
   for (;;) {
     try {
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      if (file !== MEMORY) readyFile(file);
       return prepared(new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS }), file);
     } catch (error) {
       // Several processes that make the file at the same moment get in each other's way without being made to wait.
       if (!isBusy(error) || Date.now() > deadline) throw asStorageError(error, file);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, OPEN_AGAIN_MS);
     }
+  }
+}
+
+const MEMORY = ':memory:';
+
+/** The log is for its owner alone, also in a folder that others can look into. A link in its place would write elsewhere. */
+function readyFile(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  refuseLinks(file);
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  for (const name of FILES) close(`${file}${name}`);
+}
+
+const FILES = ['', '-wal', '-shm'];
+
+export function refuseLinks(file: string): void {
+  for (const name of FILES) {
+    if (isLink(`${file}${name}`)) throw linkInPlace(`${file}${name}`);
+  }
+}
+
+/** Of a path that cannot be looked at, whoever opens it says why. */
+export function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}
+
+function close(file: string): void {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (!found || (found.mode & 0o077) === 0 || found.uid !== process.getuid?.()) return;
+  try {
+    chmodSync(file, found.mode & 0o700);
+  } catch {
+    // It lies where nothing can be changed; whoever writes next says so.
   }
 }
 

@@ -2,29 +2,50 @@
 // reads what others appended, decides and appends, so that two processes never decide on the same head; it is on disk
 // (WAL, synchronous=FULL) before anybody is answered. Texts lie beside their fact, in the order of the log: an append
 // touches the end of each table only, so that it costs the same in a long log as in a short one.
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Append, Head, Held, Lease, Log, Query, Snapshot, Used } from '../engine/ports.ts';
+import type { Append, Head, Held, Lease, LeaseChange, Log, Query, Snapshot, Used } from '../engine/ports.ts';
+import { StorageError } from '../engine/storage-error.ts';
 import { type Entry, FACT_VERSION } from '../kernel/fact.ts';
 import type { Blob } from './blob-text.ts';
 import { CastIndex, type Row } from './cast-index.ts';
 import { onFileEvent } from './file-event.ts';
 import { filedUnder, fits } from './filed-under.ts';
 import { chain, entryOf, escaped, type Line, leafHash, NO_PREV, onceKey, usedTwice } from './line.ts';
+import { blocked, blockedBy, lockHolder } from './lock-holder.ts';
 import { ManyRows } from './many-rows.ts';
-import { asStorageError, damagedEntry, newerLog } from './sqlite-fault.ts';
+import { asStorageError, damagedEntry, isBusy, isUnwritable, logGone, newerLog } from './sqlite-fault.ts';
 import { IS_LIFECYCLE, openDatabase } from './sqlite-open.ts';
+import { openForReading } from './sqlite-read.ts';
 
 /** Room for this many texts per fact in the key of a text. */
 const TEXTS_PER_FACT = 2 ** 20;
 const POLL_MS = 1000;
 const LOOK_AGAIN_MS = 5;
 const LIFECYCLE = 'cast.';
+/** How long a writer waits for the others. */
+const BUSY_MS_MAX = 30_000;
+/** After this time a writer that waits looks who holds the lock. */
+const BUSY_MS = 1_000;
+
+export type SqliteOptions = {
+  /**
+   * Called once with what blocks the writers, when a stopped process holds the lock. With it a commit waits on, as it is
+   * right for a driver; without it the commit fails at once.
+   */
+  readonly onBlocked?: (why: string) => void;
+};
 
 export class SqliteLog implements Log {
   readonly #file: string;
   readonly #db: DatabaseSync;
+  readonly #onBlocked: SqliteOptions['onBlocked'];
+  /** Which file was opened; null for one in memory. */
+  readonly #identity: string | null;
+  /** Which write-ahead file belongs to it, once something was written. */
+  #wal: string | null = null;
+  #isGone = false;
   readonly #select: Record<
     'tail' | 'tailLimited' | 'ofTask' | 'ofKind' | 'lifecycle' | 'texts' | 'once' | 'last' | 'version',
     StatementSync
@@ -35,10 +56,13 @@ export class SqliteLog implements Log {
   /** The head as this connection last saw it, so that a commit with nothing new to read hashes nothing twice. */
   #head: Head & { readonly at: string } = { seq: 0, hash: NO_PREV, at: '' };
 
-  constructor(file: string) {
+  constructor(file: string, { onBlocked }: SqliteOptions = {}) {
     this.#file = file;
-    this.#db = openDatabase(file);
+    this.#onBlocked = onBlocked;
+    this.#db = openLog(file);
+    this.#identity = identityOf(file);
     const db = this.#db;
+    db.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
     this.#select = {
       tail: db.prepare('SELECT seq, line FROM facts WHERE seq > ? ORDER BY seq'),
       tailLimited: db.prepare('SELECT seq, line FROM facts WHERE seq > ? ORDER BY seq LIMIT ?'),
@@ -157,6 +181,12 @@ export class SqliteLog implements Log {
       const value = change(held);
       if (value !== held) this.#setLease(name, value);
       return value;
+    });
+  }
+
+  async changeLeases(change: (held: Held) => readonly LeaseChange[]): Promise<void> {
+    this.#transaction(() => {
+      for (const { name, value } of change((held) => this.#leaseOf(held))) this.#setLease(name, value);
     });
   }
 
@@ -319,10 +349,13 @@ export class SqliteLog implements Log {
 
   #transaction<T>(work: () => T): T {
     return this.#guarded(() => {
-      this.#transact.begin.run();
+      this.#refuseGone();
+      this.#begin();
       try {
         const result = work();
+        this.#refuseGone();
         this.#transact.commit.run();
+        this.#refuseGone();
         return result;
       } catch (error) {
         if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
@@ -330,18 +363,72 @@ export class SqliteLog implements Log {
         this.#insert.facts.drop();
         this.#insert.texts.drop();
         this.#head = { seq: 0, hash: NO_PREV, at: '' };
-        throw error;
+        throw asStorageError(error, this.#file);
       }
     });
   }
 
-  #guarded<T>(work: () => T): T {
-    try {
-      return work();
-    } catch (error) {
-      throw asStorageError(error, this.#file);
+  /** What is written to a file that has no name any more is gone when the last process closes it. */
+  #refuseGone(): void {
+    if (this.#identity === null) return;
+    const wal = identityOf(`${this.#file}-wal`);
+    this.#wal ??= wal;
+    if (identityOf(this.#file) === this.#identity && wal === this.#wal) return;
+    this.#isGone = true;
+    throw logGone(this.#file);
+  }
+
+  /** Takes the write lock. A stopped process may keep it for ever, so its name is given. */
+  #begin(): void {
+    let isTold = false;
+    for (const deadline = performance.now() + BUSY_MS_MAX; ; ) {
+      try {
+        this.#transact.begin.run();
+        return;
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+        const holder = lockHolder(this.#file);
+        const isStopped = holder?.isStopped === true;
+        if (performance.now() > deadline || (isStopped && !this.#onBlocked)) throw blocked(this.#file, holder, error);
+        if (isStopped && !isTold) this.#onBlocked?.(blockedBy(this.#file, holder));
+        isTold ||= isStopped;
+      }
     }
   }
+
+  /** Reading waits only while another process puts the file in order after a crash. */
+  #guarded<T>(work: () => T): T {
+    if (this.#isGone) throw logGone(this.#file);
+    for (const deadline = performance.now() + BUSY_MS_MAX; ; ) {
+      try {
+        return work();
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > deadline) throw asStorageError(error, this.#file);
+      }
+    }
+  }
+}
+
+/** A log that cannot be written can still be read. */
+function openLog(file: string): DatabaseSync {
+  try {
+    return openDatabase(file);
+  } catch (error) {
+    const { cause } = error as StorageError;
+    const mayRead = error instanceof StorageError && (isUnwritable(cause) || isSystemFault(cause));
+    if (!mayRead || !existsSync(file) || !statSync(file).isFile()) throw error;
+    return openForReading(file);
+  }
+}
+
+function isSystemFault(error: unknown): boolean {
+  const { code = '' } = (error ?? {}) as NodeJS.ErrnoException;
+  return ['EROFS', 'EACCES', 'EPERM', 'ENOSPC', 'EDQUOT'].includes(code);
+}
+
+function identityOf(file: string): string | null {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found ? `${found.dev}:${found.ino}` : null;
 }
 
 export function logFileIn(stateDir: string): string {

@@ -25,7 +25,7 @@ export const CAST_TOOLS: readonly Tool[] = [
       'Start a cast: a team of agents works on the request, step by step. It runs in the background; details.cast is its id. Use cast_wait then.',
     input: args(
       {
-        request: { type: 'string', minLength: 1, description: 'what the cast shall do' },
+        request: { type: 'string', minLength: 1, maxLength: 1_048_576, description: 'what the cast shall do' },
         loadout: { type: 'string', minLength: 1, description: 'which loadout; else the active one of the workspace' },
         agents: { type: 'string', minLength: 1, description: 'a file with scripted turns, for a cast without a model' },
       },
@@ -37,7 +37,7 @@ export const CAST_TOOLS: readonly Tool[] = [
         ...(loadout === undefined ? [] : [`--loadout=${String(loadout)}`]),
         ...(agents === undefined ? [] : [`--agents=${String(agents)}`]),
       ];
-      const said = await baton(['cast', '--detach', ...which, '--', String(request)]);
+      const said = await baton(['cast', '--detach', ...which, '-'], { input: String(request) });
       const view = viewIn(said);
       return view ? allow(`cast ${String(view.cast)} was started`, view) : refusalOf(said);
     },

@@ -40,6 +40,11 @@ export type Program = {
 export function commandLine({ file, dir, env }: Program): CommandLine {
   return (args, { input = '', within, signal, leave, hear } = {}) =>
     new Promise((resolve) => {
+      if (args.some((arg) => arg.includes('\0'))) {
+        const refusal = deny('BAD_USAGE', 'an argument holds a NUL character; remove it');
+        resolve({ exit: 2, value: refusal, stderr: '' });
+        return;
+      }
       const asked = ['-C', dir, ...withOption(args, hear ? '--jsonl' : '--json')];
       const child = spawn(file, within === undefined ? asked : args, {
         cwd: within ?? dir,

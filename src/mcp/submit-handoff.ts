@@ -1,6 +1,8 @@
 // `submit_handoff`: an agent hands its work on while its turn still runs, and is told at once whether it keeps its contract,
 // so that it can mend it in the same conversation. What is read here is read again when the turn ends.
-import { isErrno } from '../agents/process/attempt-folder.ts';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isErrno, writeDurably } from '../agents/process/attempt-folder.ts';
 import { dialects } from '../dialects/index.ts';
 import { stepOf } from '../kernel/gate/status.ts';
 import { isString, type Json } from '../kernel/json.ts';
@@ -21,7 +23,7 @@ export const submitHandoff: Tool = {
     'a later submission replaces an earlier one.',
   input: args({ handoff: { description: 'the whole answer: a text, or the JSON itself' } }, ['handoff']),
   readOnly: false,
-  async call({ handoff = null }, scene) {
+  async call({ handoff = null }, scene, wire) {
     const { attempt } = scene;
     if (!attempt) return deny('NOT_ALLOWED_NOW', NO_ATTEMPT);
     const found = await turnOf(scene, attempt);
@@ -30,6 +32,8 @@ export const submitHandoff: Tool = {
     const output = textOf(found.cast, found.turn, handoff);
     const verdict = judge(found.cast, found.turn, output);
     if (!verdict.allow) return verdict;
+    const red = await redChecks(scene, found, attempt, verdict, wire.signal);
+    if (red) return red;
     return keep(attempt, output, verdict);
   },
 };
@@ -80,6 +84,42 @@ export function judge(cast: Cast, turn: Turn, output: string): Verdict {
   }
   const { code, reason, details } = reading.verdict;
   return deny(code, reason, { ...details, repair: dialect.repair(reading.verdict, output, contract) });
+}
+
+/** Clients give up on a tool after a minute. What takes longer is checked after the turn. */
+const CHECKS_MS_MAX = 45_000;
+/** An agent that does not get its checks green hands its work in all the same. */
+const ROUNDS_MAX = 5;
+const TOLD = 'checks-told.json';
+
+/** A refusal with what the project's checks found; null where they pass, or where the agent was told of the same before. */
+async function redChecks(
+  scene: Scene,
+  { cast, turn }: Found,
+  { dir }: Attempt,
+  { details: { outcome } }: Verdict,
+  signal: AbortSignal,
+): Promise<Denied | null> {
+  if (outcome !== 'done' || !scene.checkWork) return null;
+  const work = await scene.checkWork(cast, turn, AbortSignal.any([signal, AbortSignal.timeout(CHECKS_MS_MAX)]));
+  const red = work?.checks.filter(({ ok }) => !ok) ?? [];
+  if (!work || red.length === 0) return null;
+  const told = await toldIn(dir);
+  if (told.includes(work.about) || told.length >= ROUNDS_MAX) return null;
+  await writeDurably(dir, TOLD, JSON.stringify([...told, work.about])).catch(() => undefined);
+  const named = red.map(({ name, found }) => `${name} (${found})`).join('; ');
+  const reason = `the project's checks fail on your work: ${named}. Repair it and submit again; if it cannot be repaired, submit again without a change, and your work is taken as it is.`;
+  return deny('CHECKS_FAILED', reason, { checks: red.map((check) => ({ ...check })) });
+}
+
+async function toldIn(dir: string): Promise<readonly unknown[]> {
+  const text = await readFile(join(dir, TOLD), 'utf8').catch(() => '[]');
+  try {
+    const told: unknown = JSON.parse(text);
+    return Array.isArray(told) ? told : [];
+  } catch {
+    return [];
+  }
 }
 
 async function keep(attempt: Attempt, output: string, verdict: Verdict): Promise<Verdict> {

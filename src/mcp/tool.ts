@@ -1,8 +1,9 @@
 // What a tool is, and what it gets to work with. Every tool answers with a verdict: the caller reads one shape, and a
 // refusal tells it what to mend.
 import type { Role } from '../access/role.ts';
+import type { TurnCheck } from '../kernel/cast/item-work.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import type { Cast } from '../kernel/state.ts';
+import type { Cast, Turn } from '../kernel/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import type { Attempt } from './attempt.ts';
 import type { CommandLine } from './command-line.ts';
@@ -35,7 +36,12 @@ export type Scene = {
   /** Whether that attempt has really started us: its environment alone could be made up. */
   isOwn(attempt: Attempt): Promise<boolean>;
   cast(id: string): Promise<Cast | null>;
+  /** Runs the project's checks on what a turn has changed so far; null where there is nothing to check. */
+  checkWork?(cast: Cast, turn: Turn, signal: AbortSignal): Promise<SubmittedWork | null>;
 };
+
+/** `about` names the files as they were checked. */
+export type SubmittedWork = { readonly about: string; readonly checks: readonly TurnCheck[] };
 
 /** The one call that is being answered. */
 export type Wire = {

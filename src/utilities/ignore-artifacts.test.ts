@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -74,4 +75,52 @@ test('the built-in gives the same on top', async () => {
   const outcome = await ensureIgnored(input);
   expect(JSON.parse(outcome.ok ? outcome.output : 'null')).toMatchObject({ ok: true, root, added: ['a'] });
   expect(await ensureIgnored({ ...input, params: {} })).toMatchObject({ ok: false });
+});
+
+/** A real repository: git itself is asked. */
+function repository(files: Readonly<Record<string, string>>): string {
+  const root = folder();
+  git(root, 'init', '-q');
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
+    writeFileSync(path.join(root, name), text);
+  }
+  return root;
+}
+
+function git(cwd: string, ...args: readonly string[]): void {
+  const who = ['-c', 'user.name=n', '-c', 'user.email=e@example.com'];
+  execFileSync('git', [...who, ...args], { cwd, stdio: 'ignore' });
+}
+
+test.each<[string, Readonly<Record<string, string>>, string, boolean]>([
+  ['an ignore file further down', { '.baton/.gitignore': 'state/\n' }, '.baton/state/', true],
+  ['a rule that covers more', { '.gitignore': '.baton/\n' }, '.baton/state/', true],
+  ['the folder itself', { '.baton/state/.gitignore': '*\n' }, '.baton/state/', true],
+  ['the settings of the repository', { '.git/info/exclude': 'dist/\n' }, 'dist/', true],
+  ['the same wildcard elsewhere', { '.git/info/exclude': '*.log\n' }, '*.log', true],
+  ['another wildcard', { '.gitignore': '?.log\n' }, '*.log', false],
+  ['a rule for the root only', { '.gitignore': '/dist/\n' }, 'dist/', false],
+  ['a rule that is taken back', { '.gitignore': 'dist/*\n!dist/example\n' }, 'dist/', false],
+  ['no rule', {}, 'dist/', false],
+])('git ignores by %s', async (_name, files, pattern, isIgnored) => {
+  const root = repository(files);
+  const expected = isIgnored ? { added: [], unchanged: [pattern] } : { added: [pattern], unchanged: [] };
+  expect(await run(root, { patterns: [pattern] })).toMatchObject(expected);
+  expect(existsSync(path.join(root, '.gitignore'))).toBe(!isIgnored || files['.gitignore'] !== undefined);
+});
+
+test.each([
+  ['the workspace', ''],
+  ['a workspace below the root', 'sub'],
+])('in a worktree git is asked about the state of %s in the main working tree', async (_name, below) => {
+  const root = repository({ [path.join(below, 'a.txt')]: 'a' });
+  git(root, 'add', '.');
+  git(root, 'commit', '-qm', 'first');
+  mkdirSync(path.join(root, below, '.baton'), { recursive: true });
+  writeFileSync(path.join(root, below, '.baton/.gitignore'), 'state/\n');
+  const tree = path.join(base, `tree${below}`);
+  git(root, 'worktree', 'add', '-q', tree);
+  expect(await run(path.join(tree, below), { patterns: ['.baton/state/'] })).toMatchObject({ added: [] });
+  expect(await run(path.join(tree, below), { patterns: ['dist/'] })).toMatchObject({ added: ['dist/'] });
 });

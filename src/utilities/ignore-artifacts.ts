@@ -1,7 +1,9 @@
-// Ignore-Artifacts: adds patterns to the ignore file of a repository, each at most once.
+// Ignore-Artifacts: adds patterns to the ignore file of a repository, each at most once, and only where git does not ignore
+// what they match already.
 import { appendFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isText, type Json, type JsonObject } from '../kernel/json.ts';
+import { ignoredByGit } from './ignored-by-git.ts';
 import { repositoryOf } from './repository-root.ts';
 import { give, refuse, type ShippedInput, type UtilityOutcome } from './utility.ts';
 
@@ -25,21 +27,28 @@ export async function ensureIgnored(input: ShippedInput): Promise<UtilityOutcome
   return typeof done === 'string' ? refuse(done) : give(done);
 }
 
-/** Adds what is missing and tells what was. */
-export async function ignorePatterns(root: string, file: string, patterns: readonly string[]): Promise<Ignored> {
+/** Adds the patterns that are missing. `unchanged` names those that needed nothing. */
+export async function ignorePatterns(
+  root: string,
+  file: string,
+  patterns: readonly string[],
+  cwd = root,
+): Promise<Ignored> {
   const target = path.join(root, file);
   const before = await readFile(target, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw error;
   });
   const lines = before.split('\n').map((line) => line.trim());
-  const present = new Set(lines.filter((line) => line !== '' && !line.startsWith('#')));
-  const added = patterns.filter((pattern) => !present.has(pattern));
+  const written = new Set(lines.filter((line) => line !== '' && !line.startsWith('#')));
+  const unwritten = patterns.filter((pattern) => !written.has(pattern));
+  const ignored = unwritten.length === 0 ? new Set<string>() : await ignoredByGit(root, cwd, unwritten);
+  const added = unwritten.filter((pattern) => !ignored.has(pattern));
   if (added.length > 0) {
     const gap = before === '' || before.endsWith('\n') ? '' : '\n';
     await appendFile(target, `${gap}${added.join('\n')}\n`);
   }
-  return { ok: true, root, file, patterns, added, unchanged: patterns.filter((pattern) => present.has(pattern)) };
+  return { ok: true, root, file, patterns, added, unchanged: patterns.filter((pattern) => !added.includes(pattern)) };
 }
 
 async function ignoreByParams({ cwd, params }: ShippedInput): Promise<Ignored | string> {
@@ -51,7 +60,7 @@ async function ignoreByParams({ cwd, params }: ShippedInput): Promise<Ignored | 
   if (inside === '' || inside.startsWith('..') || path.isAbsolute(inside)) {
     return `params.file ${JSON.stringify(file)} does not name a file inside ${root}`;
   }
-  return await ignorePatterns(root, inside, patterns);
+  return await ignorePatterns(root, inside, patterns, cwd);
 }
 
 function fileIn(params: JsonObject): string {

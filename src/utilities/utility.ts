@@ -22,5 +22,5 @@ export function refuse(reason: string): UtilityOutcome {
 /** The title of the current work item on one line, or null when there is none. */
 export function titleOf({ item }: ShippedInput): string | null {
   const title = isObject(item) ? item.title : null;
-  return isText(title) ? title.replace(/\s+/g, ' ').trim() : null;
+  return isText(title) ? title.replace(/[\s\p{Cc}]+/gu, ' ').trim() : null;
 }

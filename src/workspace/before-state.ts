@@ -18,9 +18,12 @@ export type Before = (
 export type BeforeState = Readonly<Record<string, Before>>;
 
 /** Where a file differed from the last commit, or there was none, its content is known to nobody. */
-export function beforeOf({ git, files, orders }: Snapshot, path: string): Before {
+export function beforeOf({ git, files, orders, commands }: Snapshot, path: string): Before {
   if (Object.hasOwn(files, path)) return files[path]?.content == null ? { kind: 'absent' } : { kind: 'unknown' };
   if (orders && Object.hasOwn(orders, path)) return { kind: 'unknown' };
+  // What git keeps for itself is in no commit.
+  if (commands && path.startsWith('.git'))
+    return Object.hasOwn(commands, path) ? { kind: 'unknown' } : { kind: 'absent' };
   // In a commit it may be absent too; whoever looks there finds out.
   return git?.head ? { kind: 'commit', commit: git.head } : { kind: 'absent' };
 }

@@ -1,11 +1,10 @@
 // Asks git about a folder: without a shell, without locks, hooks or a watcher, and with the settings that held when the
 // folder was first looked at. What git leaves out when it is told to by its configuration is not left out here.
-import { execFile } from 'node:child_process';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { runGit } from '../git/run-git.ts';
 import { ChangesError } from './changes-mark.ts';
 
-const OUTPUT_BYTES_MAX = 512 * 1024 * 1024;
 const TIMEOUT_MS = 120_000;
 
 /** Settings on which it depends what git takes for a difference, with the values they have where nobody sets them. */
@@ -30,15 +29,8 @@ const DEFAULTS: Settings = {
   'core.attributesfile': join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'git', 'attributes'),
 };
 
-/** Nothing that git remembers of files, and no stand-in for an object, is believed. */
-const FIXED: readonly string[] = [
-  'core.fsmonitor=false',
-  'core.hooksPath=/dev/null',
-  'core.quotePath=false',
-  'core.untrackedCache=false',
-  'core.trustctime=true',
-  'core.checkStat=default',
-];
+/** Nothing that git remembers of files is believed. */
+const FIXED: readonly string[] = ['core.untrackedCache=false', 'core.trustctime=true', 'core.checkStat=default'];
 
 export async function settingsOf(root: string): Promise<Settings> {
   const names = Object.keys(DEFAULTS).map((name) => name.slice('core.'.length));
@@ -65,36 +57,19 @@ export async function ask(root: string, args: readonly string[], options: AskOpt
   throw new ChangesError(`git ${args[0]} failed in ${root}: ${error || `exit code ${code}`}`);
 }
 
-export function tryGit(root: string, args: readonly string[], options: AskOptions = {}): Promise<Answer> {
+export async function tryGit(root: string, args: readonly string[], options: AskOptions = {}): Promise<Answer> {
   const pinned = Object.entries(options.settings ?? {}).map(([name, value]) => `${name}=${value}`);
-  const settings = [...FIXED, ...pinned].flatMap((setting) => ['-c', setting]);
-  const env = { ...environment(), ...(options.index === undefined ? {} : { GIT_INDEX_FILE: options.index }) };
-  return new Promise((resolve) => {
-    const child = execFile(
-      'git',
-      [...settings, ...args],
-      { cwd: root, env, encoding: 'buffer', maxBuffer: OUTPUT_BYTES_MAX, timeout: TIMEOUT_MS },
-      (fault, stdout, stderr) => {
-        const code = fault === null ? 0 : typeof fault.code === 'number' ? fault.code : null;
-        resolve({ code, out: stdout, error: stderr.toString('utf8').trim().split('\n')[0] || (fault?.message ?? '') });
-      },
-    );
-    child.stdin?.on('error', () => undefined);
-    child.stdin?.end(options.input ?? '');
+  const { code, out, error } = await runGit(root, args, {
+    ...(options.input === undefined ? {} : { input: options.input }),
+    env: { ...ENVIRONMENT, ...(options.index === undefined ? {} : { GIT_INDEX_FILE: options.index }) },
+    settings: [...FIXED, ...pinned],
+    timeoutMs: TIMEOUT_MS,
   });
+  return { code, out, error: error.split('\n')[0] ?? '' };
 }
 
-/** Another repository, index or setting must not be slipped in by whoever started us. */
-function environment(): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));
-  return {
-    ...Object.fromEntries(own),
-    GIT_OPTIONAL_LOCKS: '0',
-    GIT_TERMINAL_PROMPT: '0',
-    GIT_NO_REPLACE_OBJECTS: '1',
-    LC_ALL: 'C',
-  };
-}
+/** Nothing is written, and no stand-in for an object is believed. */
+const ENVIRONMENT = { GIT_OPTIONAL_LOCKS: '0', GIT_NO_REPLACE_OBJECTS: '1' };
 
 /** What stands before each zero byte. */
 export function records(output: Buffer): Buffer[] {

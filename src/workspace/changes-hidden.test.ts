@@ -129,7 +129,7 @@ const HIDDEN: [string, (dir: string, top: string) => void, readonly string[]][] 
       git(top, 'config', 'core.excludesFile', join(top, '../other-rules'));
       put(dir, { out: 'o' });
     },
-    ['out'],
+    ['.git/config', 'out'],
   ],
   [
     'core.excludesFile of the worktree alone',
@@ -139,7 +139,7 @@ const HIDDEN: [string, (dir: string, top: string) => void, readonly string[]][] 
       git(top, 'config', '--worktree', 'core.excludesFile', join(top, '../other-rules'));
       put(dir, { out: 'o' });
     },
-    ['out'],
+    ['.git/config', '.git/config.worktree', 'out'],
   ],
   [
     'more rules where core.excludesFile leads',
@@ -179,14 +179,18 @@ const HIDDEN: [string, (dir: string, top: string) => void, readonly string[]][] 
     (dir) => put(dir, { '.claude/settings.local.json': '{}', '.claude/skills/x.log': 'x', 'swap/t': 't' }),
     ['.claude/settings.local.json', '.claude/skills/x.log'],
   ],
-  ['a sparse checkout', (_, top) => void git(top, 'sparse-checkout', 'set', '--no-cone', '/*', '!b.ts'), ['src/b.ts']],
+  [
+    'a sparse checkout',
+    (_, top) => void git(top, 'sparse-checkout', 'set', '--no-cone', '/*', '!b.ts'),
+    ['.git/config', '.git/config.worktree', '.git/info/sparse-checkout', 'src/b.ts'],
+  ],
   [
     'a mode that does not count',
     (dir) => {
       git(dir, 'config', 'core.fileMode', 'false');
       chmodSync(join(dir, 'src/a.ts'), 0o755);
     },
-    ['src/a.ts'],
+    ['.git/config', 'src/a.ts'],
   ],
   [
     'the same size and the same time, and no other number counts',
@@ -195,7 +199,7 @@ const HIDDEN: [string, (dir: string, top: string) => void, readonly string[]][] 
       git(dir, 'config', 'core.checkStat', 'minimal');
       swap(join(dir, 'src/a.ts'));
     },
-    ['src/a.ts'],
+    ['.git/config', 'src/a.ts'],
   ],
   [
     'another commit in the place of the last one',
@@ -215,7 +219,7 @@ const HIDDEN: [string, (dir: string, top: string) => void, readonly string[]][] 
       git(top, 'config', 'filter.same.clean', 'printf aa');
       swap(join(dir, 'src/a.ts'));
     },
-    ['src/a.ts'],
+    ['.git/config', 'src/a.ts'],
   ],
 ];
 

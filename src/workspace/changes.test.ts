@@ -257,7 +257,11 @@ test.each<[string, (dir: string) => void, readonly string[]]>([
     },
     ['inner/x'],
   ],
-  ['a hook', (dir) => put(dir, { '.git/hooks/post-index-change': '#!/bin/sh\ntouch ran\n' }), []],
+  [
+    'a hook',
+    (dir) => put(dir, { '.git/hooks/post-index-change': '#!/bin/sh\ntouch ran\n' }),
+    ['.git/hooks/post-index-change'],
+  ],
 ])('with git: %s', async (_, work, expected) => {
   const dir = repository();
   expect(await changed(dir, () => work(dir))).toEqual(expected);

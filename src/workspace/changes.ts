@@ -1,6 +1,7 @@
 // What was really changed in a folder between two moments, whatever anybody reports. In a git repository only what differs
 // from the last commit is looked at, and what was committed in between; elsewhere every file is. Ignored files, links'
 // targets and our own state are nobody's changes.
+import { type CommandFiles, commandFilesOf } from '../git/command-files.ts';
 import { type GitHead, gitSnapshot } from './changes-git.ts';
 import type { IgnoreRules } from './changes-ignored.ts';
 import { FileReader, type Mark } from './changes-mark.ts';
@@ -30,6 +31,8 @@ export type Snapshot = {
   readonly vacant?: readonly string[];
   /** Of git, the files by which agent programs take orders and that it does not track, ignored or not; missing in older ones. */
   readonly orders?: Orders;
+  /** Of git, its own files by which it runs commands; missing in older ones. */
+  readonly commands?: CommandFiles;
 };
 
 export type SnapshotOptions = {
@@ -52,7 +55,7 @@ export async function snapshotOf(root: string, options: SnapshotOptions = {}): P
   const reader = new FileReader(root, known);
   if (since === undefined || since.git !== null) {
     const found = await gitSnapshot(root, reader, skip, since ?? null);
-    if (found) return { taken, ...found, orders: await untrackedOrders(root, known) };
+    if (found) return { taken, ...found, orders: await untrackedOrders(root, known), commands: commandFilesOf(root) };
   }
   const files: Record<string, Mark> = {};
   await walkInto(files, reader, '', skip);
@@ -68,9 +71,18 @@ export function changesBetween(before: Snapshot, after: Snapshot): readonly Chan
     if (earlier) return earlier.content !== (later?.content ?? null);
     return later ? later.content !== null || before.git !== null : committed.has(path);
   });
-  return [...new Set([...changed, ...ordersChanged(before, after)])]
+  return [...new Set([...changed, ...ordersChanged(before, after), ...commandsChanged(before, after)])]
     .sort()
-    .map((path) => ({ path, digest: digestOf((markIn(after, path) ?? after.orders?.[path])?.content ?? null) }));
+    .map((path) => {
+      const content = (markIn(after, path) ?? after.orders?.[path])?.content ?? after.commands?.[path] ?? null;
+      return { path, digest: digestOf(content) };
+    });
+}
+
+function commandsChanged({ commands: earlier }: Snapshot, { commands: later }: Snapshot): readonly string[] {
+  if (!earlier || !later) return [];
+  const paths = [...new Set([...Object.keys(earlier), ...Object.keys(later)])];
+  return paths.filter((path) => earlier[path] !== later[path]);
 }
 
 function ordersChanged(before: Snapshot, after: Snapshot): readonly string[] {

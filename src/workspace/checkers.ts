@@ -3,17 +3,23 @@
 import { spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { isAbsolute, join, relative, sep } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
+import { isDeepStrictEqual, stripVTControlCharacters } from 'node:util';
 import { parseJsonText } from '../dialects/json-text.ts';
+import type { TurnCheck } from '../kernel/cast/item-work.ts';
 import { type Checker, readChecker } from '../kernel/graph/checker.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { knownValues, withoutValues } from '../kernel/known-values.ts';
 import { normalPath } from '../kernel/ledger/path.ts';
 import { coverOf } from '../kernel/ledger/path-key.ts';
 import type { Check } from '../kernel/ledger/request.ts';
 import { scrub } from '../kernel/secrets.ts';
+import type { Checked } from './check-passes.ts';
 
-/** Where a checker looks, and what was changed there. */
-export type Scene = { readonly root: string; readonly changes: readonly string[] };
+/** Where a checker looks, and what was changed there. The signal ends a program that runs. */
+export type Scene = { readonly root: string; readonly changes: readonly string[]; readonly signal?: AbortSignal };
+
+/** `output` is the end of what a program printed. */
+type Finding = Check & { readonly output?: string };
 
 const FILE_BYTES_MAX = 16 * 1024 * 1024;
 const OUTPUT_BYTES_KEPT = 8 * 1024;
@@ -39,11 +45,39 @@ export async function runCheckers(
 }
 
 export async function runChecker(checker: Checker, scene: Scene): Promise<Check> {
-  const check = await lookAt(checker, scene);
-  return { pass: check.pass, found: inOneLine(check.found) };
+  const { pass, found } = await lookAt(checker, scene);
+  return { pass, found: inOneLine(found) };
 }
 
-function lookAt(checker: Checker, scene: Scene): Check | Promise<Check> {
+/**
+ * Runs the named checkers of a project. A red one keeps the end of what its program printed; a command that passed on the same
+ * files is not run again. What the signal cut off is left out.
+ */
+export async function checkProject(
+  names: readonly string[],
+  declared: JsonObject,
+  scene: Scene,
+  checked: Checked | null = null,
+): Promise<readonly TurnCheck[]> {
+  const checks: TurnCheck[] = [];
+  for (const name of names) {
+    const checker = readChecker(declared[name]);
+    if (!checker || scene.signal?.aborted) continue;
+    const what = checked && checker.kind === 'command' ? JSON.stringify([checked.about, declared[name] ?? null]) : null;
+    if (what !== null && checked?.passes.has(what)) {
+      checks.push({ name, ok: true, found: 'passed before on the same files' });
+      continue;
+    }
+    const { pass, found, output = '' } = await lookAt(checker, scene);
+    if (scene.signal?.aborted) break;
+    if (pass && what !== null) checked?.passes.add(what);
+    const said = pass || output.trim() === '' ? {} : { output: printable(output) };
+    checks.push({ name, ok: pass, found: inOneLine(found), ...said });
+  }
+  return checks;
+}
+
+function lookAt(checker: Checker, scene: Scene): Finding | Promise<Finding> {
   switch (checker.kind) {
     case 'command':
       return runCommand(checker, scene);
@@ -58,7 +92,7 @@ function lookAt(checker: Checker, scene: Scene): Check | Promise<Check> {
 
 type Of<K extends Checker['kind']> = Extract<Checker, { kind: K }>;
 
-function runCommand({ command, exitCode, timeoutMs }: Of<'command'>, { root }: Scene): Promise<Check> {
+function runCommand({ command, exitCode, timeoutMs }: Of<'command'>, { root, signal }: Scene): Promise<Finding> {
   const [program = '', ...args] = command;
   return new Promise((resolve) => {
     const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
@@ -68,6 +102,7 @@ function runCommand({ command, exitCode, timeoutMs }: Of<'command'>, { root }: S
     const end = () => endGroup(child.pid);
     // It must not outlive whoever waits for it.
     process.once('exit', end);
+    signal?.addEventListener('abort', end);
     const keep = (chunk: Buffer) => {
       tail = Buffer.concat([tail, chunk]).subarray(-OUTPUT_BYTES_KEPT);
     };
@@ -80,22 +115,25 @@ function runCommand({ command, exitCode, timeoutMs }: Of<'command'>, { root }: S
     child.on('error', (error) => {
       clearTimeout(timer);
       process.off('exit', end);
+      signal?.removeEventListener('abort', end);
       resolve({ pass: false, found: `${program} could not be started: ${error.message}` });
     });
     // What the program started and left behind may still hold its output open; it ends with the program.
     child.on('exit', () => {
       clearTimeout(timer);
       process.off('exit', end);
+      signal?.removeEventListener('abort', end);
       end();
       pipes = setTimeout(() => child.stdout.destroy() && child.stderr.destroy(), PIPES_OPEN_MS_MAX);
     });
     child.on('close', (code, signal) => {
       clearTimeout(pipes);
-      const said = lastLine(tail.toString('utf8'));
+      const output = tail.toString('utf8');
+      const said = lastLine(output);
       const ending = code === null ? `it was ended by ${signal}` : `exit code ${code}`;
-      if (isLate) resolve({ pass: false, found: `${program} did not end within ${timeoutMs} ms${said}` });
+      if (isLate) resolve({ pass: false, found: `${program} did not end within ${timeoutMs} ms${said}`, output });
       else if (code === exitCode) resolve({ pass: true, found: ending });
-      else resolve({ pass: false, found: `${ending} instead of ${exitCode}${said}` });
+      else resolve({ pass: false, found: `${ending} instead of ${exitCode}${said}`, output });
     });
   });
 }
@@ -190,10 +228,22 @@ function lastLine(output: string): string {
   return line === undefined ? '' : `; it said: ${line}`;
 }
 
+/** Without secrets and without what would act on a terminal. */
+function printable(output: string): string {
+  return withoutSecrets(stripVTControlCharacters(output))
+    .replace(/\r\n?/g, '\n')
+    .replace(/[^\P{Cc}\n\t]/gu, '')
+    .trim();
+}
+
+export function withoutSecrets(text: string): string {
+  return scrub(withoutValues(text, knownValues(process.env))).text;
+}
+
 /** One line, bounded and without secrets: it goes into the log and back to the agent. */
 function inOneLine(found: string): string {
-  const line = scrub(found)
-    .text.replace(/[\s\p{Cc}]+/gu, ' ')
+  const line = withoutSecrets(found)
+    .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
   return line.length > FOUND_CHARS_MAX ? `${line.slice(0, FOUND_CHARS_MAX - 1)}…` : line;
 }

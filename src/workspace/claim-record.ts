@@ -15,9 +15,10 @@ import {
 import { isAbsolute, join, relative } from 'node:path';
 import type { Entry } from '../kernel/fact.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
-import { normalPath } from '../kernel/ledger/path.ts';
-import { coverOf, pathKey } from '../kernel/ledger/path-key.ts';
+import { keyIn } from '../kernel/ledger/lock-tree.ts';
+import { coverOf } from '../kernel/ledger/path-key.ts';
 import type { Ledger, Task } from '../kernel/ledger/state.ts';
+import { filesOf } from '../kernel/ledger/task-file.ts';
 import { heldLocks } from '../kernel/ledger/wire.ts';
 import { type Change, changesBetween, type Snapshot, snapshotOf } from './changes.ts';
 import { ChangesError } from './changes-mark.ts';
@@ -186,7 +187,7 @@ export async function changesOfTask(
   const { ledger, task, since } = about;
   if ('why' in record) throw new ChangesError(record.why);
   const after = await snapshotOf(root, { since: record.snapshot, skip: skipped(root, stateDir) });
-  const key = (path: string) => pathKey(path, ledger.locks.foldCase);
+  const key = keyIn(ledger.locks, task.root);
   const claimed = since.flatMap(({ fact }) => {
     if (fact.kind !== 'task.claimed' || (fact.run === task.run && fact.task === task.id)) return [];
     return fact.locks.filter(({ root: of, mode }) => of === task.root && mode === 'write').map(({ path }) => path);
@@ -235,11 +236,7 @@ function writtenIn(ledger: Ledger, root: string, but?: Pick<Task, 'run' | 'id'>)
 function reportsOfOthers(ledger: Ledger, { run, id, root }: Task): readonly string[] {
   return Object.values(ledger.tasks)
     .filter((other) => other.root === root && !(other.run === run && other.id === id))
-    .flatMap(({ worklogPath, reportPath }) => [worklogPath, reportPath ?? ''])
-    .flatMap((path) => {
-      const normal = normalPath(path);
-      return normal.ok ? [normal.path] : [];
-    });
+    .flatMap(filesOf);
 }
 
 /** The state folder may have been moved to another place below the root. */

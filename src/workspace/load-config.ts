@@ -1,11 +1,12 @@
 // Reads a configuration from disk: the JSON itself, and the prompt files it names. What is read here is what a cast
 // freezes; the files are not looked at again.
-import { readFileSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { parseJsonText } from '../dialects/json-text.ts';
 import { schemaFault } from '../dialects/user-schema.ts';
 import type { Issue } from '../kernel/graph/config.ts';
 import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
+import { readPlainFile } from './read-plain-file.ts';
 import { UsageError } from './usage-error.ts';
 
 const CONFIG_BYTES_MAX = 8 * 1024 * 1024;
@@ -32,7 +33,7 @@ export function readText(file: string): string {
 
 export function readBytesOf(file: string): Buffer {
   try {
-    return readFileSync(file);
+    return readPlainFile(file);
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     throw new UsageError(`${file}: ${UNREADABLE[code] ?? message}`);
@@ -118,7 +119,7 @@ function readBeside(baseDir: string, name: string): { ok: true; text: string } |
     if (!isBelow(projectOf(baseDir), realpathSync(file))) {
       return { ok: false, why: `${name} lies outside the project; move it into .baton/` };
     }
-    return { ok: true, text: readFileSync(file, 'utf8') };
+    return { ok: true, text: readPlainFile(file, CONFIG_BYTES_MAX).toString('utf8') };
   } catch {
     return { ok: false, why: `${name} cannot be read; create it beside the configuration` };
   }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { locate } from './locate.ts';
+import { linkWorkspace, locate } from './locate.ts';
 
 let dir = '';
 beforeEach(() => {
@@ -47,4 +47,21 @@ test.each<[string, string, Readonly<Record<string, unknown>> | null, 'main' | 'i
         : [start, join(start, '.baton', 'state')];
     expect([located?.dir, located?.stateDir]).toEqual(expected);
   }
+});
+
+test.each<[string, 'linked' | 'not linked', string, 'main' | 'itself']>([
+  ['the top of a worktree elsewhere', 'linked', '', 'main'],
+  ['a folder below it that has `.baton`', 'linked', 'sub', 'main'],
+  ['a worktree of the user’s own', 'not linked', '', 'itself'],
+])('from inside: %s', (_what, isLinked, below, found) => {
+  const tree = join(dir, 'trees', 'c1');
+  const start = join(tree, below);
+  mkdirSync(join(start, '.baton'), { recursive: true });
+  mkdirSync(join(dir, 'one', '.git', 'worktrees', 'c1'), { recursive: true });
+  writeFileSync(join(tree, '.git'), 'gitdir: ../../one/.git/worktrees/c1\n');
+  const workspace = { dir: join(dir, 'one'), stateDir: join(dir, 'home', 'one-12345678') };
+  if (isLinked === 'linked') linkWorkspace(tree, workspace);
+  const located = locate(undefined, {}, start);
+  const itself = { dir: start, stateDir: join(start, '.baton', 'state') };
+  expect(located).toMatchObject(found === 'main' ? workspace : itself);
 });

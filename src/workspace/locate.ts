@@ -1,5 +1,5 @@
 // Where a workspace is: its project directory, its `.baton` folder, and the folder that holds its state.
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 export type Workspace = {
@@ -9,8 +9,11 @@ export type Workspace = {
   readonly stateDir: string;
 };
 
-/** The folder, in a workspace's state, that holds the worktrees of its casts, each with its record beside it. */
+/** The folder in a workspace's state that holds the records of its casts' worktrees, and the folder that holds the worktrees. */
 export const WORKTREES = 'worktrees';
+
+/** In git's own folder of a worktree: the workspace that the worktree belongs to. */
+const WORKSPACE_LINK = 'baton.json';
 
 /** The workspace at `dir`, or, without one, that of the current directory or of the nearest one above that has `.baton`. */
 export function locate(dir: string | undefined, env: NodeJS.ProcessEnv, cwd: string): Workspace | null {
@@ -25,20 +28,61 @@ export function locate(dir: string | undefined, env: NodeJS.ProcessEnv, cwd: str
 /** The workspace whose cast works in the worktree that `start` lies in, or null. */
 function mainOf(start: string): Workspace | null {
   for (let at = start; dirname(at) !== at; at = dirname(at)) {
-    if (basename(dirname(at)) !== WORKTREES) continue;
-    const dir = workspaceIn(`${at}.json`);
-    if (dir === null || !existsSync(dir)) continue;
-    // The record lies in the state folder, wherever that is.
-    const stateDir = realpathSync(dirname(dirname(at)));
-    return { dir, configFile: join(dir, '.baton', 'config.json'), stateDir };
+    const found = linkedWorkspace(at) ?? workspaceBeside(at);
+    if (found === null || !existsSync(found.dir)) continue;
+    return { ...found, configFile: join(found.dir, '.baton', 'config.json') };
   }
   return null;
 }
 
-function workspaceIn(file: string): string | null {
+type Found = Pick<Workspace, 'dir' | 'stateDir'>;
+
+/** The workspace that is noted in git's own folder of a worktree. */
+function linkedWorkspace(folder: string): Found | null {
+  const gitDir = gitDirOf(folder);
+  const link = gitDir === null ? null : readLink(join(gitDir, WORKSPACE_LINK));
+  return link && typeof link.stateDir === 'string' ? { dir: link.workspace, stateDir: link.stateDir } : null;
+}
+
+/** Worktrees of earlier versions lie in the state folder, with their record next to them. */
+function workspaceBeside(folder: string): Found | null {
+  if (basename(dirname(folder)) !== WORKTREES) return null;
+  const record = readLink(`${folder}.json`);
+  return record && { dir: record.workspace, stateDir: realpathSync(dirname(dirname(folder))) };
+}
+
+/**
+ * Notes in git's own folder of a worktree which workspace it belongs to. It goes away with the worktree. Answers the file and
+ * its text.
+ */
+export function linkWorkspace(folder: string, { dir, stateDir }: Pick<Workspace, 'dir' | 'stateDir'>) {
+  const gitDir = gitDirOf(folder);
+  if (gitDir === null) return null;
+  const file = join(gitDir, WORKSPACE_LINK);
+  const text = `${JSON.stringify({ version: 1, workspace: dir, stateDir })}\n`;
+  writeFileSync(file, text, { mode: 0o600 });
+  return { file, text };
+}
+
+/** Git's own folder of a worktree, which a file `.git` names; null where there is no such file. */
+function gitDirOf(folder: string): string | null {
   try {
-    const record = JSON.parse(readFileSync(file, 'utf8')) as { version?: unknown; workspace?: unknown } | null;
-    return record?.version === 1 && typeof record.workspace === 'string' ? record.workspace : null;
+    const [, path] = /^gitdir: (.+)$/m.exec(readFileSync(join(folder, '.git'), 'utf8')) ?? [];
+    return path === undefined ? null : resolve(folder, path);
+  } catch {
+    return null;
+  }
+}
+
+function readLink(file: string): { readonly workspace: string; readonly stateDir?: unknown } | null {
+  try {
+    const link = JSON.parse(readFileSync(file, 'utf8')) as {
+      version?: unknown;
+      workspace?: unknown;
+      stateDir?: unknown;
+    } | null;
+    if (link?.version !== 1 || typeof link.workspace !== 'string') return null;
+    return { workspace: link.workspace, stateDir: link.stateDir };
   } catch {
     return null;
   }
@@ -61,7 +105,12 @@ function nearest(start: string, env: NodeJS.ProcessEnv): string {
 function stateDirOf(project: string, env: NodeJS.ProcessEnv): string {
   const own = join(project, '.baton', 'state');
   if (!env.BATON_HOME || resolve(env.BATON_HOME) === own) return own;
+  return join(resolve(env.BATON_HOME), workspaceName(project));
+}
+
+/** The name of a workspace's folder among those of others: readable, and unique by the path. */
+export function workspaceName(project: string): string {
   // Loaded where it is needed only: it takes as long to load as the rest of a short command.
   const { hash } = process.getBuiltinModule('node:crypto');
-  return join(resolve(env.BATON_HOME), `${basename(project) || 'root'}-${hash('sha256', project, 'hex').slice(0, 8)}`);
+  return `${basename(project) || 'root'}-${hash('sha256', project, 'hex').slice(0, 8)}`;
 }

@@ -14,7 +14,7 @@ test.each<[Json, string | null]>([
   [{ A: ['x', { $turn: null }] }, 'turn 2 of A: $turn is null; it must be an object'],
   [
     { A: [{ $turn: { toString: 1 } }] },
-    'turn 1 of A: $turn has no toString; it has output, delayMs, usage, fail, write, commands',
+    'turn 1 of A: $turn has no toString; it has output, delayMs, usage, fail, write, exec, commands',
   ],
   [{ A: [{ $turn: { delayMs: -1 } }] }, 'turn 1 of A: delayMs must be a number of milliseconds, 0 or above'],
   [{ A: [{ $turn: { usage: { tokens: 1 } } }] }, 'turn 1 of A: usage has no tokens; it has input, output, cost'],

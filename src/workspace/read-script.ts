@@ -28,6 +28,7 @@ const TURN: Readonly<Record<string, Member>> = {
     wants: `one of ${FAULTS.join(', ')}`,
   },
   write: { accepts: isObject, wants: 'an object from paths to texts' },
+  exec: { accepts: isTexts, wants: 'the words of a command that a person approved' },
   commands: { accepts: isTexts, wants: 'a list of commands that it is said to have run' },
 };
 

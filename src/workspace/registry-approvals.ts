@@ -1,6 +1,7 @@
 // What the agents of a configuration run with, by registry id: this is what a lock approves beside the prompts.
 import type { Approval } from '../dialects/governed/approval.ts';
 import { given, objectAt, stringAt, typeOfMateria } from '../kernel/graph/authored.ts';
+import { isToolScope } from '../kernel/graph/config.ts';
 import { isObject, isText, type Json } from '../kernel/json.ts';
 
 /** Of several materia with the same identity the first one counts. */
@@ -22,7 +23,7 @@ export function approvalsOf(config: Json): ReadonlyMap<string, Approval> {
 }
 
 function toolsOf(tools: Json | undefined): Json {
-  if (tools === 'readOnly' || tools === 'coding') return tools;
+  if (isToolScope(tools)) return tools;
   return isObject(tools) && tools.type === 'custom' && Array.isArray(tools.tools)
     ? { type: 'custom', tools: tools.tools }
     : 'none';

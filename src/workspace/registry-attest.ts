@@ -28,11 +28,16 @@ export function attesterOf(dir: string): Attester {
       return { origin: 'workspace', registry: loaded, ...more, ...attest(registry, lockHash, watch, given) };
     }
     const { registry, lockHash, loaded } = bundled();
-    // A prompt of one's own under a bundled name is nobody's business where there is no registry. But a cast is attested
-    // as a whole or not at all: nobody could tell from `trust: on` that some of its agents were let through unseen.
+    // A cast is attested as a whole or not at all: `trust: on` must not hide that some of its agents were let through.
     if (![...watch.team, { identity: watch.target, prompt: watch.prompt }].every(isPinnedIn(registry))) return NOWHERE;
     return { origin: 'bundled', registry: loaded, ...attest(registry, lockHash, watch, given) };
   };
+}
+
+/** Whether an agent, by its identity and its prompt, is one of those that come with the product. */
+export function bundledAgents(): (identity: string | null, prompt: string) => boolean {
+  const isPinned = isPinnedIn(keeperOf(dirname(BUNDLED))().registry);
+  return (identity, prompt) => isPinned({ identity, prompt });
 }
 
 function isPinnedIn({ agents }: Registry): (member: Member) => boolean {

@@ -15,7 +15,7 @@ const NOTHING_KNOWN: Boundaries = {
 };
 
 /**
- * Null where neither has a registry, nor ever had. Most have none, and then nothing is loaded to read one. `baseDir` is the
+ * Null where neither has a registry, nor ever had, and no agent asks for one. Then nothing is loaded to read one. `baseDir` is the
  * folder of the configuration.
  */
 export async function nearestBoundaries(
@@ -33,8 +33,11 @@ export async function nearestBoundaries(
   }
   if (namesAgents(config) && (await hadRegistry(workspace.stateDir)))
     return { ...NOTHING_KNOWN, unusable: 'it was taken away; restore .baton/versions', isInForce: true };
-  const boundaries = isBeside ? read?.boundariesIn(baseDir) : null;
-  return boundaries ? { ...boundaries, isInForce: false } : null;
+  const boundaries = (isBeside && read?.boundariesIn(baseDir)) || null;
+  // A registry beside the configuration says who may hand to whom, and is not in force here.
+  const known = { ...(boundaries ?? NOTHING_KNOWN), isInForce: false };
+  if (namesAgents(config)) return { ...known, isBundled: (await import('./registry-attest.ts')).bundledAgents() };
+  return boundaries && known;
 }
 
 /** Whether some agent is named after a registry. Only then is it worth the time to ask the log whether there was one. */

@@ -25,7 +25,8 @@ export async function unkeptIn(
   if (head === null) return found;
   const top = root.slice(0, root.length - prefix.length);
   for (const { path, digest } of changes) {
-    if (!mayBeLink(join(root, path), digest)) continue;
+    // Git's own files lie in no worktree.
+    if (path.startsWith('.git/') || !mayBeLink(join(root, path), digest)) continue;
     const fault = await faultOfLink(top, `${prefix}${path}`, head);
     if (fault !== null) found[path] = fault;
   }

@@ -6,22 +6,29 @@ import { join, relative } from 'node:path';
 import { sealForTurn } from '../approvals/seal-for-turn.ts';
 import type { Witness } from '../engine/ports.ts';
 import { Unseen } from '../engine/unseen.ts';
-import type { Watch } from '../kernel/cast/packet.ts';
+import type { ItemDiff } from '../kernel/cast/item-work.ts';
+import type { Watch, WorkWatch } from '../kernel/cast/packet.ts';
+import type { MainChanges } from '../kernel/gate/accept.ts';
 import { orderedBy } from '../kernel/gate/orders.ts';
 import { artifactsIn } from './artifacts.ts';
 import { noteBefore } from './before-state.ts';
 import { changesBetween, type Snapshot, snapshotOf } from './changes.ts';
 import { ChangesError } from './changes-mark.ts';
-import { runCheckers } from './checkers.ts';
+import { aboutTurn, type Passes } from './check-passes.ts';
+import { checkProject, runCheckers } from './checkers.ts';
+import { diffOfItem } from './item-diff.ts';
+import { beginWatch, type Checkout, endWatch } from './main-checkout.ts';
 import { attesterOf } from './registry-attest.ts';
 import { sealOf } from './seal.ts';
 import { unkeptIn } from './unkept.ts';
+import { readRecord } from './worktree/record.ts';
 import { mendRecords } from './worktree/record-hold.ts';
 
 /** `say` is told, once for a folder, that what changes there is not noted, and why. */
 export function witnessOf(
   { dir, stateDir }: { readonly dir: string; readonly stateDir: string },
   say: (line: string) => void = () => undefined,
+  passes: Passes | null = null,
 ): Witness {
   const folder = join(stateDir, 'turns');
   const below = relative(dir, stateDir);
@@ -48,9 +55,52 @@ export function witnessOf(
       return null;
     }
   }
+  /** Null where the turn is not held to a worktree. */
+  const checkoutOf = (watch: Watch, cwd: string): Checkout | null => {
+    const record = cwd !== dir && watch.mainCheckout ? readRecord(stateDir, watch.cast) : null;
+    return record && { top: record.top, dir };
+  };
+  /** A checkout that git cannot look at keeps no turn from working. It is reported once. */
+  async function lookAtMain<T>(checkout: Checkout | null, work: (checkout: Checkout) => Promise<T>): Promise<T | null> {
+    if (checkout === null) return null;
+    try {
+      return await work(checkout);
+    } catch (error) {
+      if (!(error instanceof ChangesError)) throw error;
+      if (!unseen.has(checkout.top)) say(`  ! changes in ${checkout.top} are not noticed: ${error.message}`);
+      unseen.add(checkout.top);
+      return null;
+    }
+  }
+  async function mainChanges(watch: Watch, cwd: string): Promise<MainChanges | null> {
+    const checkout = checkoutOf(watch, cwd);
+    const changes = await lookAtMain(checkout, (each) => endWatch(mainFileOf(folder, watch), each));
+    if (changes === null) return null;
+    if (watch.mainCheckout !== 'warn') return { dir, changes };
+    const [first, ...more] = Object.keys(changes);
+    const who = `in ${dir} while ${watch.socket} ran; it cannot be told who did it`;
+    if (first !== undefined) say(`  ! ${first}${more.length > 0 ? ` (and ${more.length} more)` : ''} changed ${who}`);
+    return null;
+  }
+  async function diffOfWork(
+    watch: Watch,
+    item: NonNullable<WorkWatch['item']>,
+    cwd: string,
+    since: Snapshot,
+    changed: readonly string[],
+  ): Promise<ItemDiff | null> {
+    const base = item.base ?? since.git?.head ?? null;
+    if (base === null) return null;
+    const paths = [...new Set([...item.files, ...changed])];
+    return diffOfItem({ cast: watch.cast, cwd, stateDir, inPlace: cwd === dir, base, paths });
+  }
   return {
     async before(watch, cwd) {
       const file = fileOf(folder, watch);
+      const looking = lookAtMain(checkoutOf(watch, cwd), (checkout) =>
+        beginWatch(mainFileOf(folder, watch), checkout, watch.isFresh),
+      );
+      looking.catch(() => undefined); // It is awaited below; what fails first is thrown.
       if (watch.files && (watch.isFresh || readSnapshot(file) === null)) {
         const earlier = known.get(cwd);
         const taken = await look(watch, cwd, () => snapshotOf(cwd, { skip, ...(earlier ? { known: earlier } : {}) }));
@@ -58,6 +108,7 @@ export function witnessOf(
         if (taken) keep(folder, file, taken);
         else rmSync(file, { force: true });
       }
+      await looking;
       breaches.set(file, mendRecords(stateDir, watch.cast));
       return sealFor(cwd);
     },
@@ -72,7 +123,9 @@ export function witnessOf(
     async attest(watch, handoffId, timestamp) {
       return attester(watch, handoffId, timestamp);
     },
-    async after(watch, cwd) {
+    async after(watch, cwd, signal) {
+      const looking = mainChanges(watch, cwd);
+      looking.catch(() => undefined);
       const seal = `${sealFor(cwd)}${isBreached(watch) ? '.changed' : ''}`;
       const file = fileOf(folder, watch);
       const since = watch.files ? readSnapshot(file) : null;
@@ -80,11 +133,19 @@ export function witnessOf(
       const changed = since && after ? changesBetween(since, after) : [];
       const changes = Object.fromEntries(changed.map(({ path, digest }) => [path, digest]));
       if (since && cwd === dir) noteBefore(stateDir, watch.cast, since, Object.keys(changes), watch.compares);
-      const scene = { root: cwd, changes: Object.keys(changes) };
+      const scene = { root: cwd, changes: Object.keys(changes), ...(signal ? { signal } : {}) };
+      const work = watch.work && changed.length > 0 ? watch.work : null;
+      // What the checkers leave behind is no part of the diff.
+      const diff = work?.item && since ? await diffOfWork(watch, work.item, cwd, since, scene.changes) : null;
       const checks = await runCheckers(watch.checks, watch.checkers, scene);
+      const checked = passes && { passes, about: aboutTurn(watch.cast, watch.turn, changes) };
+      const turnChecks = work ? await checkProject(work.checkers, watch.checkers, scene, checked) : [];
       const approval = watch.approval ? sealForTurn(watch.approval, { dir, stateDir }, cwd, process.env) : null;
       const unkept = since && after && cwd !== dir ? await unkeptIn(cwd, since, after, changed) : {};
-      return { seal, changes, unkept, checks, approval, artifacts: artifactsIn(cwd, watch.artifacts) };
+      const main = await looking;
+      const artifacts = artifactsIn(cwd, watch.artifacts);
+      const seen = { ...(turnChecks.length > 0 ? { turnChecks } : {}), ...(diff ? { diff } : {}) };
+      return { seal, changes, unkept, ...(main ? { main } : {}), checks, ...seen, approval, artifacts };
     },
     async forget(cast) {
       for (const name of namesIn(folder)) if (name.startsWith(`${cast}-`)) rmSync(join(folder, name), { force: true });
@@ -104,10 +165,32 @@ function fileOf(folder: string, { cast, turn }: Pick<Watch, 'cast' | 'turn'>): s
   return join(folder, `${cast}-${turn}.json`);
 }
 
+function mainFileOf(folder: string, { cast, turn }: Pick<Watch, 'cast' | 'turn'>): string {
+  return join(folder, `${cast}-${turn}.main.json`);
+}
+
 function keep(folder: string, file: string, snapshot: Snapshot): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(`${file}.new`, JSON.stringify(snapshot), { mode: 0o600 });
   renameSync(`${file}.new`, file);
+}
+
+/** What a turn has changed so far; null where it cannot be told. */
+export async function changedSoFar(
+  { dir, stateDir }: { readonly dir: string; readonly stateDir: string },
+  turn: Pick<Watch, 'cast' | 'turn'>,
+  cwd: string,
+): Promise<Readonly<Record<string, string | null>> | null> {
+  const since = readSnapshot(fileOf(join(stateDir, 'turns'), turn));
+  if (!since) return null;
+  const below = relative(dir, stateDir);
+  try {
+    const now = await snapshotOf(cwd, { since, skip: below.startsWith('..') ? [] : [below] });
+    return Object.fromEntries(changesBetween(since, now).map(({ path, digest }) => [path, digest]));
+  } catch (error) {
+    if (error instanceof ChangesError) return null;
+    throw error;
+  }
 }
 
 function readSnapshot(file: string): Snapshot | null {

@@ -22,7 +22,7 @@ import { NO_LINE, syncWorklog, type WorklogPlace, worklogLines } from './worklog
 const RUN = '3f56dc4d-35cf-4f97-925c-0b04a6fe8bf4';
 const AT = '2026-01-31T09:30:00.000Z';
 
-function place(path = 'logs/T-1.jsonl'): WorklogPlace {
+function place(path = 'worklogs/T-1.jsonl'): WorklogPlace {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'baton-worklog-')));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   return { root, path, stateDir: join(root, '.baton', 'state'), run: RUN, task: 'T-1' };
@@ -101,7 +101,7 @@ test('the last entry has a code of the contract, with the exact one beside it', 
 test('lines are appended as they come, and the same lines again change nothing', () => {
   const at = place();
   const [one = '', two = ''] = worklogLines([added('one'), added('two')]);
-  const file = join(at.root, 'logs/T-1.jsonl');
+  const file = join(at.root, 'worklogs/T-1.jsonl');
   expect(syncWorklog(at, [one])).toEqual({ file, outcome: 'appended', entries: 1, found: null });
   expect(syncWorklog(at, [one, two]).outcome).toBe('appended');
   expect(syncWorklog(at, [one, two]).outcome).toBe('same');
@@ -134,28 +134,40 @@ test.each<[string, (file: string) => void]>([
   expect(readFileSync(found ?? '', 'utf8')).toBe(changed);
 });
 
+const NAMED = 'worklogs/x.jsonl';
+
+function made(root: string): string {
+  mkdirSync(join(root, 'worklogs'));
+  return join(root, 'worklogs');
+}
+
 test.each<[string, string, (root: string) => void]>([
   ['outside', '../x.jsonl', () => undefined],
   ['absolute', '/tmp/baton-never-written.jsonl', () => undefined],
-  ['what governs the work', '.baton/config.json', () => undefined],
-  ['the insides of git', '.git/config', () => undefined],
-  ['through a link', 'logs/x.jsonl', (root) => symlinkSync('/tmp', join(root, 'logs'))],
-  ['a link', 'x.jsonl', (root) => symlinkSync('/tmp/baton-never-written', join(root, 'x.jsonl'))],
-  ['a folder', 'logs', (root) => mkdirSync(join(root, 'logs'))],
-  ['below a file', 'a/x.jsonl', (root) => writeFileSync(join(root, 'a'), '')],
-  ['a file of somebody else', 'src.ts', (root) => writeFileSync(join(root, 'src.ts'), 'export {};\n')],
+  ['what governs the work', '.baton/worklogs/x.jsonl', () => undefined],
+  ['the insides of git', '.git/worklogs/x.jsonl', () => undefined],
+  ['settings of a program', '.claude/settings.json', () => undefined],
+  ['settings at the top', '.mcp.json', () => undefined],
+  ['through a link', 'worklogs/x.jsonl', (root) => symlinkSync('/tmp', join(root, 'worklogs'))],
+  ['a link', NAMED, (root) => symlinkSync('/tmp/baton-never-written', join(made(root), 'x.jsonl'))],
+  ['a folder', NAMED, (root) => mkdirSync(join(made(root), 'x.jsonl'))],
+  ['below a file', 'worklogs/x.jsonl', (root) => writeFileSync(join(root, 'worklogs'), '')],
+  ['a file of somebody else', NAMED, (root) => writeFileSync(join(made(root), 'x.jsonl'), 'export {};\n')],
   [
     'a worklog of another task',
-    'x.jsonl',
+    NAMED,
     (root) =>
-      writeFileSync(join(root, 'x.jsonl'), `${JSON.stringify({ run_id: RUN, task_id: 'T-2', x_prev: NO_LINE })}\n`),
+      writeFileSync(
+        join(made(root), 'x.jsonl'),
+        `${JSON.stringify({ run_id: RUN, task_id: 'T-2', x_prev: NO_LINE })}\n`,
+      ),
   ],
   [
     'a second name of a file',
-    'x.jsonl',
+    NAMED,
     (root) => {
       writeFileSync(join(root, 'y'), '');
-      linkSync(join(root, 'y'), join(root, 'x.jsonl'));
+      linkSync(join(root, 'y'), join(made(root), 'x.jsonl'));
     },
   ],
 ])('a path that leads elsewhere is left alone: %s', (_, path, prepare) => {
@@ -166,6 +178,11 @@ test.each<[string, string, (root: string) => void]>([
   expect(file).toBe(join(at.stateDir, 'worklogs', RUN, 'T-1.jsonl'));
   expect(readFileSync(file, 'utf8')).toBe(`${lines[0]}\n`);
   expect(existsSync('/tmp/baton-never-written')).toBe(false);
+});
+
+test('members that an entry of an older version kept are left out of the file, extensions are not', () => {
+  const [line = ''] = worklogLines([added('one', { hooks: { PreToolUse: [] }, x_note: 1 })]);
+  expect(JSON.parse(line)).toEqual({ ...said('one'), x_note: 1, x_prev: NO_LINE });
 });
 
 /** Casts whose planner calls both runs the same. */

@@ -21,6 +21,8 @@ import type { Entry } from '../kernel/fact.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../kernel/json.ts';
 import { codeOnWire } from '../kernel/ledger/contract-code.ts';
 import { normalPath } from '../kernel/ledger/path.ts';
+import { isWorklogPath } from '../kernel/ledger/task-file.ts';
+import { withKnownMembers } from '../kernel/ledger/worklog-entry.ts';
 import { scrubJson } from '../kernel/secrets.ts';
 
 /** What the first line has for the hash of the line before it. */
@@ -51,7 +53,7 @@ export function worklogLines(entries: readonly Entry[], runId?: string): readonl
   let isClosed = false;
   let prev = NO_LINE;
   const add = (run: string, entry: JsonObject) => {
-    const { x_cast: _, ...said } = scrubJson(entry).value as JsonObject;
+    const { x_cast: _, ...said } = scrubJson(withKnownMembers(entry)).value as JsonObject;
     // Casts of the same plan call their runs the same; only this tells whose line it is.
     const cast = runId === undefined || runId === run ? {} : { x_cast: run };
     const line = JSON.stringify({ ...said, ...cast, x_prev: prev });
@@ -137,12 +139,11 @@ function fallbackOf({ stateDir, run, task }: WorklogPlace): string {
   return join(stateDir, 'worklogs', encodeURIComponent(run), `${encodeURIComponent(task)}.jsonl`);
 }
 
-/** The named file, if it lies inside the workspace, no link leads to it, and it is new or a worklog of such a task. */
+/** The named file, if a worklog may be there, no link leads to it, and it is new or a worklog of such a task. */
 function usableFile(place: WorklogPlace, firstLine: string): string | null {
   const normal = normalPath(place.path);
-  if (!normal.ok || normal.path === '.' || normal.path.startsWith('/')) return null;
+  if (!normal.ok || !isWorklogPath(normal.path)) return null;
   const segments = normal.path.split('/');
-  if (segments[0] === '.git' || segments[0] === '.baton') return null;
   try {
     const folder = realFolder(place.root, segments.slice(0, -1));
     const file = folder === null ? null : join(folder, segments.at(-1) ?? '');

@@ -1,6 +1,6 @@
 // What every agent promises, whoever stands behind it: the answer whole and once, what it cost, what went wrong under a
-// stable code, and nothing left running. Run against every runner there is; a promise that is not one's own to keep is
-// skipped with the reason.
+// stable code, and nothing left running. Run against every runner there is; a promise that a runner cannot keep is left
+// out, and `lacks` of the contender says why.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -170,12 +170,10 @@ export function agentPromises(contender: Contender): void {
   });
 }
 
-/** A row of the suite, or, where it does not apply, its name with the reason. */
+/** Adds a row to the suite, unless the runner says why it does not apply. */
 function promises({ lacks }: Contender) {
   return (promised: Promised, title: string, work: () => Promise<void>) => {
-    const why = lacks[promised];
-    if (why === undefined) test(title, work);
-    else test(`${title} (not applicable: ${why})`, ({ skip }) => skip(why));
+    if (lacks[promised] === undefined) test(title, work);
   };
 }
 

@@ -1,10 +1,12 @@
 // Everybody who must keep the promises of an agent: the model interfaces, the three programs from their pinned folder, any
 // command, a script and a person. Each is told where the model server is, has a home of its own, brings the one tool call
 // that writes a file, and says which promises are not his to keep, and why.
+
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
 import type { AgentSettings, Offer, Program } from '../../src/agents/agent-call.ts';
 import { anthropic } from '../../src/agents/anthropic.ts';
 import { apiRunner } from '../../src/agents/api-runner.ts';
@@ -101,6 +103,13 @@ export function homeFolder(): string {
   return realpathSync(mkdtempSync(join(existsSync('/var/tmp') ? '/var/tmp' : tmpdir(), 'baton-home-')));
 }
 
+/** For what programs keep for themselves: it is no part of a project. It goes with the test. */
+export function scratchFolder(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-tmp-')));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}
+
 export function packet(
   contender: Pick<Contender, 'model'> & { readonly name?: string },
   more: Partial<Packet> = {},
@@ -117,6 +126,8 @@ export function packet(
     task: null,
     timeoutMs: 60_000,
     maxOutputBytes: 10_000,
+    retriesMax: 4,
+    modelSilenceMs: 600_000,
     materia,
     ...more,
   } as unknown as Packet;

@@ -8,7 +8,7 @@ import { type Answer, type ModelRequest, modelServer } from '../../src/testing/i
 import { baton, json, put } from '../cli/baton.ts';
 import { commit, git, repository } from '../cli/repository.ts';
 import { asBlock, type PlanStatus, reportOf } from '../reports.ts';
-import { assertInstalled, CLI, homeFolder } from './contenders.ts';
+import { assertInstalled, CLI, homeFolder, scratchFolder } from './contenders.ts';
 import { REAL, type RealProgram } from './real-cast.ts';
 
 beforeAll(assertInstalled);
@@ -61,7 +61,8 @@ async function place(program: RealProgram, answers: (request: ModelRequest) => A
   });
   commit(dir, 'it can be counted');
   const PATH = `${join(CLI, 'node_modules', '.bin')}:${process.env.PATH}`;
-  const run = (...args: string[]) => baton(dir, args, { env: { ...env, HOME: home, PATH } as NodeJS.ProcessEnv });
+  const how = { env: { ...env, HOME: home, PATH, TMPDIR: scratchFolder() } as NodeJS.ProcessEnv };
+  const run = (...args: string[]) => baton(dir, args, how);
   const counted = (view: JsonObject) => git(dir, 'show', `${String(view.branch)}:runs.txt`);
   return { run, counted };
 }

@@ -1,16 +1,15 @@
-// A plain session of the real Claude Code with our hooks installed: a helper learns the name it claims under, and whoever
-// started it is told what its report says.
-import { mkdirSync, rmSync } from 'node:fs';
+// Plain sessions of the real Claude Code with our hooks installed.
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type ModelRequest, modelServer } from '../../src/testing/index.ts';
-import { BATON, baton, project } from '../cli/baton.ts';
+import { BATON, baton, json, project } from '../cli/baton.ts';
 import { create, result } from '../cli/ledger-story.ts';
 import { assertInstalled, CLI, homeFolder } from './contenders.ts';
 
 beforeAll(assertInstalled);
 
-const REPORT = '.agents/reports/T-1.json';
+const REPORT = 'reports/T-1.json';
 const wholeText = ({ messages }: ModelRequest) => messages.map(({ text }) => text).join('\n');
 const results = ({ messages }: ModelRequest) => messages.filter(({ role }) => role === 'tool').length;
 
@@ -51,4 +50,29 @@ test('claude: a helper claims under its own name, and its report is summed up fo
   expect(leader?.at(-1)).toContain('<subagent-result task_id="T-1" status="done"');
   // Nothing set the helper to work again.
   expect(helper?.filter((said) => !said.includes('LEADER'))).toHaveLength(2);
+});
+
+test('claude: --verify starts the program and tells a hook that refuses from one that is not there', async () => {
+  const dir = project();
+  const home = homeFolder();
+  onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
+  const server = await modelServer({
+    answers: (request) => {
+      const [, file_path = ''] = /file_path (\S+)/.exec(wholeText(request)) ?? [];
+      return results(request) > 0 ? 'done' : { toolCalls: [{ name: 'Write', input: { file_path, content: 'test' } }] };
+    },
+  });
+  onTestFinished(() => server.close());
+  const PATH = `${join(CLI, 'node_modules', '.bin')}:${process.env.PATH}`;
+  const env = { HOME: home, PATH, ANTHROPIC_API_KEY: 'key', ANTHROPIC_BASE_URL: server.url };
+  const verify = () => baton(dir, ['install', 'claude', '--verify', '--json'], { env });
+  const before = await verify();
+  expect([before.code, json(before)]).toMatchObject([1, { verified: false, reason: /did not refuse it/ }]);
+  expect((await baton(dir, ['install', 'claude', '--yes'])).code).toBe(0);
+  const after = await verify();
+  expect([after.code, json(after)]).toMatchObject([
+    0,
+    { agent: 'claude', verified: true, reason: /the hook refused it/ },
+  ]);
+  expect(readdirSync(join(dir, '.baton')).filter((name) => name.startsWith('hook-test'))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 // A small repository on which a real program works: planned, built, evaluated and maintained by the program itself, with a
 // model that says what a test tells it to say in each role.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { COMMANDS } from '../../src/cli/commands.ts';
@@ -15,6 +15,7 @@ import {
   type ToolCall,
 } from '../../src/testing/index.ts';
 import { baton, json, project, type Ran, type Started, start } from '../cli/baton.ts';
+import { worktreesOf } from '../cli/repository.ts';
 import { CLI, homeFolder } from './contenders.ts';
 
 /** Work in the folder itself, where casts of a repository would otherwise have one of their own. */
@@ -135,9 +136,7 @@ export async function studio(
   const dir = project({ 'README.md': '# Greeter\n', '.gitignore': '.baton/state/\n' });
   const home = homeFolder();
   const { worktree = false, sandbox = false } = planning;
-  const trees = join(dir, '.baton', 'state', 'worktrees');
-  // Beside it lie a file with what is known of it, and one that keeps git away.
-  const folder = () => (worktree ? join(trees, readdirSync(trees).find((name) => !name.includes('.')) ?? '') : dir);
+  const folder = () => (worktree ? (worktreesOf(dir)[0] ?? '') : dir);
   const where = worktree ? [] : IN_PLACE;
   const played = { ...wellDone(program, folder), ...parts(dir) };
   const server = await modelServer({

@@ -11,7 +11,7 @@ import { type Answer, type ModelRequest, modelServer } from '../../src/testing/i
 import { baton, CHECKOUT, json, type Ran, start } from '../cli/baton.ts';
 import { commit, repository } from '../cli/repository.ts';
 import { asBlock, type PlanStatus, reportOf } from '../reports.ts';
-import { assertInstalled, CLI, homeFolder } from './contenders.ts';
+import { assertInstalled, CLI, homeFolder, scratchFolder } from './contenders.ts';
 import { REAL, type RealProgram } from './real-cast.ts';
 
 beforeAll(assertInstalled);
@@ -146,7 +146,12 @@ async function relay() {
   }
   writeFileSync(file, JSON.stringify(config, null, 2));
   const PATH = `${join(CLI, 'node_modules', '.bin')}:${process.env.PATH}`;
-  const env = { ...Object.assign({}, ...set.map(([, { env }]) => env)), HOME: home, PATH } as NodeJS.ProcessEnv;
+  const env = {
+    ...Object.assign({}, ...set.map(([, { env }]) => env)),
+    HOME: home,
+    PATH,
+    TMPDIR: scratchFolder(),
+  } as NodeJS.ProcessEnv;
   const run = (...args: string[]): Promise<Ran> => baton(dir, args, { env });
   expect((await run('registry', 'lock', '--reason', 'models on loopback')).code).toBe(0);
   commit(dir, 'the service');

@@ -1,14 +1,13 @@
 // The three real programs in a sandbox: each works there with its own tools, and leaves nothing in its own folder.
-import { spawnSync } from 'node:child_process';
+
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { whyNoSandbox } from '../bubblewrap.ts';
 import { assertInstalled } from './contenders.ts';
 import { type Parts, REAL, type RealProgram, type Studio, studio } from './real-cast.ts';
 
-const probe = spawnSync('bwrap', ['--ro-bind', '/', '/', '--unshare-pid', 'true'], { encoding: 'utf8' });
-const canRun = probe.status === 0;
-if (!canRun) process.stderr.write(`bubblewrap cannot run here: ${probe.error?.message ?? probe.stderr.trim()}\n`);
+const canRun = whyNoSandbox() === null;
 
 beforeAll(assertInstalled);
 

@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     include: ['test/agents/**/*.agents.ts'],
     maxWorkers: 4,
+    expect: { requireAssertions: true },
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

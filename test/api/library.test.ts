@@ -4,7 +4,7 @@ import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { CHECKOUT, flow, project, put, start } from '../cli/baton.ts';
+import { CHECKOUT, flow, personToken, project, put, start } from '../cli/baton.ts';
 
 const INDEX = join(CHECKOUT, 'src', 'index.ts');
 const EXAMPLES = Array.from(
@@ -34,7 +34,8 @@ async function said(number: number): Promise<string[]> {
   const code = (EXAMPLES[number] ?? '').replace(`'baton'`, `'${pathToFileURL(INDEX).href}'`);
   const dir = project({ '.baton/config.json': config as never, 'greet.mjs': GREETER, 'example.mts': code });
   const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'example.mts'];
-  const { child, ended } = start(dir, [], { program });
+  // A program of a person that has no terminal answers with a token.
+  const { child, ended } = start(dir, [], { program, env: { BATON_TOKEN: personToken() } });
   child.stdout?.on('data', (text: string) => {
     if (text.includes('heard ')) put(dir, { '.baton/state/heard': '' });
   });

@@ -23,6 +23,7 @@ import { logIdentity } from '../../src/approvals/log-identity.ts';
 import { approvalsIn } from '../../src/approvals/open-approvals.ts';
 import { readPolicy } from '../../src/approvals/policy-file.ts';
 import { presentedAs } from '../../src/approvals/present.ts';
+import { sealDecision } from '../../src/approvals/seal-decision.ts';
 import { openSealKey } from '../../src/approvals/seal-key.ts';
 import { sealRequest } from '../../src/approvals/seal-request.ts';
 import { shellLine } from '../../src/approvals/shell-words.ts';
@@ -38,8 +39,23 @@ const dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-attack-')));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const at = (...names: string[]) => join(dir, ...names);
-const ENV = { PATH: `${at('tools')}:${process.env.PATH}`, HOME: dir, DEPLOY_ENV: 'blue', BATON_CONFIG: at('user') };
-const CONFIG = { materia: {}, loadouts: {}, approvals: { env: ['DEPLOY_ENV'], hook: 'deny' } };
+const ENV = {
+  ...{ PATH: `${at('tools')}:${process.env.PATH}`, HOME: dir, LANG: 'C.UTF-8', TERM: 'dumb', TZ: 'UTC' },
+  ...{ DEPLOY_ENV: 'blue', BATON_CONFIG: at('user') },
+};
+/** What brings other code or another target, and was never handed over. */
+const STRANGE = {
+  ...{ LD_PRELOAD: '', BASH_ENV: at('evil/deploy'), GIT_SSH_COMMAND: 'evil', TF_CLI_ARGS_apply: '-destroy' },
+  ...{
+    GIT_CONFIG_PARAMETERS: 'x',
+    XDG_CONFIG_HOME: at('other'),
+    AWS_PROFILE: 'production',
+    TAR_OPTIONS: '--to-command=x',
+  },
+  ...{ EDITOR: 'evil', AWS_ENDPOINT_URL_S3: 'http://evil', ALL_PROXY: 'http://evil', NODE_OPTIONS: '--import=evil' },
+  ...{ BATON_USER_NODE_OPTIONS: '--import=evil', 'BASH_FUNC_deploy%%': '() { evil; }' },
+};
+const CONFIG = { materia: {}, loadouts: {}, approvals: { env: ['DEPLOY_ENV', 'UNSET'], hook: 'deny' } };
 /** The accent is one character here and can be two; the file is read. */
 const ARGV = ['deploy', '--target', 'prod', '-r', 'caf\u00e9', 'config.json'];
 const LIST = ['deploy one', 'deploy two', 'deploy one'];
@@ -53,8 +69,16 @@ beforeAll(async () => {
   program('tools/real/deploy-1', 'the approved one');
   program('tools/real/deploy-2', 'another one');
   program('evil/deploy', 'an evil one');
+  put('tools/show-env', '#!/bin/sh\nexec /usr/bin/env\n');
+  chmodSync(at('tools/show-env'), 0o755);
   symlinkSync('real/deploy-1', at('tools/deploy'));
   symlinkSync('work', at('here'));
+  symlinkSync('/bin/sh', at('tools/interpreter'));
+  put('tools/script', '#!/usr/bin/env interpreter\necho "the script" >> ../ran.log\n');
+  chmodSync(at('tools/script'), 0o755);
+  put('work/Makefile', 'all:\n\techo all\ninclude rules.mk\n');
+  put('work/rules.mk', 'y:\n');
+  put('work/package.json', '{"scripts":{"x":"true"}}');
   put('work/config.json', '{"replicas": 3}');
   put('other/config.json', '{"replicas": 3}');
   await mintAll();
@@ -81,6 +105,7 @@ async function mintAll(): Promise<void> {
     requester,
     cwd: at('here'),
     env: ENV,
+    handed: [],
     policy,
     key,
     ground: null,
@@ -91,21 +116,41 @@ async function mintAll(): Promise<void> {
     expect((await desk.submit({ kind: 'approval.request', sealed, from: null }, 'agent')).verdict.code).toBe('OK');
     ids[name] = sealed.id;
   };
-  const decide = (name: string, choice: 'approve' | 'reject') =>
-    desk.submit({ kind: 'approval.decide', id: id(name), choice, reason: '', isAgent: false }, 'user:ann');
+  const decide = async (name: string, choice: 'approve' | 'reject') => {
+    const approval = (await approvalsIn(log))[id(name)];
+    const sealing = approval && sealDecision(approval, { choice }, { by: 'user:ann', now, key });
+    if (!sealing || 'allow' in sealing) throw new Error('no seal');
+    const input = { kind: 'approval.decide', id: id(name), choice, reason: '', isAgent: false, ...sealing } as const;
+    expect((await desk.submit(input, 'user:ann')).verdict.code).toBe('OK');
+  };
   const line = (more: string) => ({ exact_content: `${shellLine(ARGV)} ${more}` });
   await ask('expired', line('expired'));
   await ask('granted long ago', line('granted'));
   await decide('granted long ago', 'approve');
   now = Date.now() - 60_000;
   await ask('base', { exact_content: shellLine(ARGV) });
+  await ask('environment', { exact_content: 'show-env' });
+  await ask('script', { exact_content: 'script' });
+  await ask('make', { exact_content: 'make all' });
+  await ask('npm', { exact_content: 'npm run x' });
   await ask('pending', line('pending'));
   await ask('rejected', line('rejected'));
   await ask('crashed', line('crashed'));
   await ask('list', { command_set: LIST.map((command) => ({ command })) });
   await ask('shell', { exact_content: `${shellLine(ARGV)} | cat > out.txt` });
   await ask('look-alike of the program', { exact_content: 'deploy only' });
-  for (const name of ['base', 'crashed', 'list', 'shell', 'look-alike of the program']) await decide(name, 'approve');
+  for (const name of [
+    'base',
+    'environment',
+    'script',
+    'make',
+    'npm',
+    'crashed',
+    'list',
+    'shell',
+    'look-alike of the program',
+  ])
+    await decide(name, 'approve');
   await decide('rejected', 'reject');
   const crashed = (await approvalsIn(log))[id('crashed')];
   if (!crashed) throw new Error('not there');
@@ -137,6 +182,13 @@ function changed(name: string, text: string): () => () => void {
     const before = readFileSync(at(name));
     writeFileSync(at(name), text);
     return () => writeFileSync(at(name), before);
+  };
+}
+
+function added(name: string, text: string): () => () => void {
+  return () => {
+    writeFileSync(at(name), text);
+    return () => unlinkSync(at(name));
   };
 }
 
@@ -231,6 +283,46 @@ const ATTACKS: readonly (readonly [string, Attack, string, string?])[] = [
     'place',
   ],
   [
+    'another interpreter for its first line',
+    {
+      change: replaced('tools/interpreter', (path) => symlinkSync('/bin/cat', path)),
+      approval: 'script',
+      argv: ['script'],
+    },
+    MISMATCH,
+    'program interpreter',
+  ],
+  [
+    'another makefile',
+    { change: changed('work/Makefile', 'all:\n\tevil\n'), approval: 'make', argv: ['make', 'all'] },
+    MISMATCH,
+    'file',
+  ],
+  [
+    'another included makefile',
+    { change: changed('work/rules.mk', 'x:\n'), approval: 'make', argv: ['make', 'all'] },
+    MISMATCH,
+    'file',
+  ],
+  [
+    'a makefile that is read first',
+    { change: added('work/GNUmakefile', 'all:\n'), approval: 'make', argv: ['make', 'all'] },
+    MISMATCH,
+    'file',
+  ],
+  [
+    'another package.json',
+    { change: changed('work/package.json', '{"scripts":{"x":"evil"}}'), approval: 'npm', argv: ['npm', 'run', 'x'] },
+    MISMATCH,
+    'file',
+  ],
+  [
+    'settings of npm that name a shell',
+    { change: added('work/.npmrc', 'script-shell=evil\n'), approval: 'npm', argv: ['npm', 'run', 'x'] },
+    MISMATCH,
+    'file',
+  ],
+  [
     'a program that was edited',
     { change: changed('tools/real/deploy-1', '#!/bin/sh\necho x\n') },
     MISMATCH,
@@ -245,22 +337,32 @@ const ATTACKS: readonly (readonly [string, Attack, string, string?])[] = [
   ['a program that is gone', { change: replaced('tools/deploy', () => undefined) }, MISMATCH, 'program deploy'],
   ['another program first on the path', { env: { PATH: `${at('evil')}:${ENV.PATH}` } }, MISMATCH, 'program deploy'],
   ['a path without the program', { env: { PATH: process.env.PATH } }, MISMATCH, 'program deploy'],
-  ['another home', { env: { HOME: at('other') } }, MISMATCH, 'environment HOME'],
-  ['a library that is loaded before', { env: { LD_PRELOAD: '' } }, MISMATCH, 'environment LD_PRELOAD'],
-  ['code that every shell reads', { env: { BASH_ENV: at('evil/deploy') } }, MISMATCH, 'environment BASH_ENV'],
-  ['another way to other machines', { env: { GIT_SSH_COMMAND: 'evil' } }, MISMATCH, 'environment GIT_SSH_COMMAND'],
-  [
-    'arguments for one of its commands',
-    { env: { TF_CLI_ARGS_apply: '-destroy' } },
-    MISMATCH,
-    'environment TF_CLI_ARGS_apply',
-  ],
-  ['a setting of git', { env: { GIT_CONFIG_PARAMETERS: 'x' } }, MISMATCH, 'environment GIT_CONFIG_PARAMETERS'],
-  ['another place of settings', { env: { XDG_CONFIG_HOME: at('other') } }, MISMATCH, 'environment XDG_CONFIG_HOME'],
+  ['another home', { env: { HOME: at('other') } }, 'ENVIRONMENT_CHANGED', 'environment HOME'],
   ['a copy of the log', { env: { BATON_HOME: at('copy') }, change: copied }, MISMATCH, 'log'],
-  ['another account', { env: { AWS_PROFILE: 'production' } }, MISMATCH, 'environment AWS_PROFILE'],
-  ['a bound variable with another value', { env: { DEPLOY_ENV: 'green' } }, MISMATCH, 'environment DEPLOY_ENV'],
-  ['a bound variable that is not set', { env: { DEPLOY_ENV: undefined } }, MISMATCH, 'environment DEPLOY_ENV'],
+  [
+    'a variable that is handed over, with another value',
+    { env: { DEPLOY_ENV: 'green' } },
+    'ENVIRONMENT_CHANGED',
+    'environment DEPLOY_ENV',
+  ],
+  [
+    'a variable that is handed over and not set any more',
+    { env: { DEPLOY_ENV: undefined } },
+    'ENVIRONMENT_CHANGED',
+    'environment DEPLOY_ENV',
+  ],
+  [
+    'a variable that is handed over and was not set',
+    { env: { UNSET: 'x' } },
+    'ENVIRONMENT_CHANGED',
+    'environment UNSET',
+  ],
+  [
+    'another variable and another argument',
+    { env: { DEPLOY_ENV: 'green' }, argv: swapped(2, 'test') },
+    MISMATCH,
+    'argument 2',
+  ],
   ['another requester', { env: { BATON_OWNER: 'mallory' } }, MISMATCH, 'requester'],
   ['an agent of a cast', { env: { BATON_CAST: 'c1', BATON_ATTEMPT: '1.1' } }, MISMATCH, 'requester'],
   [
@@ -308,6 +410,21 @@ test.each(ROWS)('$name is refused', async ({ attack, code, difference }) => {
   } finally {
     undo();
   }
+});
+
+test('a command starts from an empty environment, with what was handed over and nothing else', async () => {
+  const env = { ...ENV, ...STRANGE, LANG: 'de_DE.UTF-8', TERM: 'xterm', TZ: 'Asia/Tokyo', LC_ALL: 'C' };
+  const done = await baton(at('here'), ['exec', '--approval', id('environment'), '--', 'show-env'], { env });
+  const seen = Object.fromEntries(
+    done.stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split(/=(.*)/s).slice(0, 2)),
+  );
+  // A shell makes the last ones by itself.
+  const { PWD: _pwd, OLDPWD: _old, SHLVL: _level, _: _last, ...given } = seen;
+  const { BATON_CONFIG: _config, ...expected } = ENV;
+  expect([done.code, given]).toEqual([0, expected]);
 });
 
 test('ids that are cut short, or written otherwise, name nothing', async () => {
@@ -466,8 +583,11 @@ test('every refusal is in the log, with the difference', async () => {
     ([, , code]) => code !== 'APPROVAL_NEEDED' && code.startsWith('APPROVAL_'),
   );
   expect(refused.length).toBeGreaterThanOrEqual(attacks.length);
-  for (const part of ['environment', 'line']) {
-    expect(refused.filter((entry) => entry.includes(`"part":"${part}"`)).length).toBeGreaterThan(8);
+  for (const [part, count] of [
+    ['environment', 4],
+    ['line', 9],
+  ] as const) {
+    expect(refused.filter((entry) => entry.includes(`"part":"${part}"`)).length).toBeGreaterThanOrEqual(count);
   }
 });
 

@@ -16,6 +16,8 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished, vi } from 'vitest';
+import { proofFor } from '../../src/access/people-only.ts';
+import { createToken } from '../../src/access/tokens.ts';
 import type { CastView } from '../../src/engine/view.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 
@@ -71,7 +73,8 @@ export function baton(dir: string, args: readonly string[], how: How = {}): Prom
 /** Starts `baton` and leaves it running. */
 export function start(dir: string, args: readonly string[], how: How = {}): Started {
   const [program = BATON, ...before] = how.program ?? [BATON];
-  const child = spawn(program, [...before, ...args], { cwd: dir, env: environment(dir, how.env), stdio: 'pipe' });
+  const env = { ...environment(dir, how.env), ...tokenFor(args, how) };
+  const child = spawn(program, [...before, ...args], { cwd: dir, env, stdio: 'pipe' });
   onTestFinished(() => void child.kill('SIGKILL'));
   let stdout = '';
   let stderr = '';
@@ -88,6 +91,17 @@ export function start(dir: string, args: readonly string[], how: How = {}): Star
     child.once('close', (code) => resolve({ code, stdout, stderr }));
   });
   return { child, ended, stderr: () => stderr };
+}
+
+/** Runs a module in every thread of baton before anything else. `bin/baton` keeps such variables away, so it is left out. */
+export function importing(module: string): How {
+  const node = join(CHECKOUT, 'node_modules/.bin/node');
+  const program = [node, '--disable-warning=ExperimentalWarning', join(CHECKOUT, 'bin/main.cjs')];
+  return { program, env: { NODE_OPTIONS: `--import=${module}` } };
+}
+
+export function injecting(code: string): How {
+  return importing(`data:text/javascript,${encodeURIComponent(code)}`);
 }
 
 /** The one JSON value on standard output. More than that fails to parse. */
@@ -161,12 +175,46 @@ export function supervisorIn(dir: string): Promise<number> {
 /** What a user has outside of his projects: the key that signs, and copies of what was signed. */
 const USER = realpathSync(mkdtempSync(join(tmpdir(), 'baton-user-')));
 process.on('exit', () => rmSync(USER, { recursive: true, force: true }));
+mkdirSync(join(USER, 'config'), { mode: 0o700 });
+// Tests set their own projects up: commands that such a project brings along may run.
+const TRUSTED = { [realpathSync(tmpdir())]: { at: new Date().toISOString() } };
+writeFileSync(join(USER, 'config/trusted-folders.json'), JSON.stringify(TRUSTED), { mode: 0o600 });
 
 // A temporary folder of its own, so that what a command leaves there goes with the test.
-function environment(dir: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+export function environment(dir: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const { PATH, HOME, LANG } = process.env;
-  const user = { BATON_CONFIG: join(USER, 'config'), BATON_CHECKPOINTS: join(USER, 'checkpoints') };
+  const user = {
+    BATON_CONFIG: join(USER, 'config'),
+    BATON_CHECKPOINTS: join(USER, 'checkpoints'),
+    XDG_STATE_HOME: join(USER, 'state'),
+  };
   return { PATH, HOME, LANG, TMPDIR: dir, ...user, ...more };
+}
+
+/** Tests have no terminal, so they decide with a token, as scripts of people do. */
+function tokenFor(args: readonly string[], how: How): NodeJS.ProcessEnv {
+  const [command = '', word = ''] = args.filter((arg, at) => !arg.startsWith('-') && args[at - 1] !== '-C');
+  const proof = proofFor(command) ?? proofFor(`${command} ${word}`);
+  return proof?.needsTerminal === true && !isSomebody(how.env ?? {})
+    ? { BATON_TOKEN: personToken(how.env?.BATON_CONFIG) }
+    : {};
+}
+
+/** Who is named already, or is to have no token at all. */
+function isSomebody(env: NodeJS.ProcessEnv): boolean {
+  return ['BATON_TOKEN', 'BATON_ACTS_FOR', 'BATON_ATTEMPT'].some((name) => Object.hasOwn(env, name));
+}
+
+const tokens = new Map<string, string>();
+
+/** The token of the person who runs the tests, in the given folder of the user. */
+export function personToken(config = join(USER, 'config')): string {
+  const known = tokens.get(config);
+  if (known !== undefined) return known;
+  const made = createToken({ BATON_CONFIG: config }, { role: 'admin', name: null, expires: null }, Date.now());
+  const secret = made.ok ? made.value.secret : '';
+  tokens.set(config, secret);
+  return secret;
 }
 
 /** Processes that work in the folder or carry its name in their command line or environment. */

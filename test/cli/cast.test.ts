@@ -47,6 +47,24 @@ const agents = {
 };
 const KEYS = ['cast', 'status', 'code', 'reason', 'path', 'data', 'usage', 'log'];
 
+test.each<[string, string[], { input?: string }, number, number | RegExp]>([
+  ['standard input', ['-'], { input: `${'word '.repeat(100_000)}\n` }, 0, 499_999],
+  ['a file', ['--request-file', 'long.md'], {}, 0, 600_000],
+  ['a file behind a detached cast', ['--detach', '--request-file', 'long.md'], {}, 0, 600_000],
+  ['a file and words', ['--request-file', 'long.md', 'more'], {}, 2, /not both/],
+  ['a file that is not there', ['--request-file', 'none.md'], {}, 2, /none\.md/],
+  ['an empty input', ['-'], { input: ' \n' }, 2, /say: baton cast/],
+  ['no words', [], {}, 2, /say: baton cast/],
+  ['a NUL', ['-'], { input: 'a\0b' }, 2, /NUL/],
+  ['more than can be taken', ['-'], { input: 'x'.repeat(1_048_577) }, 2, /at most 1048576/],
+])('a request from %s', async (_, args, how, code, expected) => {
+  const dir = project({ 'c.json': loop, 'a.json': agents, 'long.md': 'y'.repeat(600_000) });
+  const ran = await baton(dir, ['cast', '--file', 'c.json', '--agents', 'a.json', '--json', ...args], how);
+  expect(ran.code).toBe(code);
+  if (typeof expected === 'number') expect(json<CastView>(ran).request).toHaveLength(expected);
+  else expect(ran.stderr).toMatch(expected);
+});
+
 test('a completed cast: exit 0, one object, the id on stderr before anything runs', async () => {
   const dir = project({ 'c.json': loop, 'a.json': agents });
   const ran = await baton(dir, ['cast', '--file', 'c.json', '--agents', 'a.json', '--json', 'make', 'it']);
@@ -167,7 +185,7 @@ test('where nothing was cast, looking answers with nothing and creates nothing',
   expect(answers.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
   expect(answers.map((ran) => json(ran))).toEqual([
     [],
-    { workspace: dir, head: 0, hold: null, trust: 'off', open: [], ended: [], cutOff: [] },
+    { workspace: dir, head: 0, hold: null, trust: 'off', open: [], ended: [], cutOff: [], down: [] },
     [],
     [],
   ]);
@@ -226,4 +244,25 @@ test('the demo runs to its end without key and network, in a workspace of its ow
   const ran = await baton(dir, ['demo', '--fast', '--json']);
   expect([ran.code, json(ran)]).toEqual([0, expect.objectContaining({ status: 'completed', loadout: 'Full-Auto' })]);
   expect(existsSync(join(dir, '.baton/state'))).toBe(false);
+});
+
+test('the id of a cast is printed once its start is in the log, and not for a cast that could not be started', async () => {
+  const dir = project({
+    'c.json': flow({ A: agent }, { 'Socket-1': { materia: 'A', parse: 'text' } }),
+    'a.json': { A: ['x'] },
+  });
+  const args = ['cast', '--file', 'c.json', '--agents', 'a.json', 'x'];
+  const first = await baton(dir, args);
+  const id = /^cast (\S+)$/m.exec(first.stderr)?.[1] ?? '';
+  expect(first.stdout).toContain(`Cast ${id} completed`);
+  // A secret of the script is kept in a folder, which cannot be made: the start fails before it is in the log.
+  put(dir, { '.baton/state/hidden': '', 'a.json': { A: [`AKIA${'B'.repeat(16)}`] } });
+  const failed = await baton(dir, args);
+  expect(failed.code).not.toBe(0);
+  expect(failed.stderr).not.toMatch(/^cast /m);
+  put(dir, { 'a.json': { A: ['x'] } });
+  const behind = await baton(dir, [...args.slice(0, -1), '--detach', 'x']);
+  const other = /^cast (\S+)$/m.exec(behind.stderr)?.[1] ?? '';
+  const facts = await baton(dir, ['log', '--after', '0', '--json']);
+  expect(facts.stdout).toContain(other);
 });

@@ -1,8 +1,9 @@
 // One process whose clock is wrong writes into the log of others. The log never goes back in time, and what they do is still
 // judged and dated by their own clocks.
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CastView } from '../../src/engine/view.ts';
-import { baton, flow, json, project, start, untilWritten } from './baton.ts';
+import { baton, flow, type How, injecting, json, project, put, start, untilWritten } from './baton.ts';
 import { ask, create, later, RUN, rows } from './ledger-story.ts';
 
 const HOURS = 2 * 3600;
@@ -57,4 +58,63 @@ test('what was put off is put off for as long as was said, before and after the 
   expect((await ask(other, ['task', 'claim', 'T-1', '--owner', 'ann'])).code).toBe('NOT_ALLOWED_NOW');
   expect((await ask(other, ['task', 'claim', 'T-1', '--owner', 'ann'], later(60))).allow).toBe(true);
   expect(await rows(other)).toMatchObject([{ status: 'in_progress', owner: 'ann' }]);
+});
+
+/** Commands whose clock goes by as many milliseconds as the file says at that moment. */
+function settable(file: string): How {
+  const code = `import { readFileSync } from 'node:fs'; const now = Date.now;
+Date.now = () => { try { return now() + Number(readFileSync(${JSON.stringify(file)}, 'utf8')); } catch { return now(); } };`;
+  return injecting(code);
+}
+
+const DAY = 86_400_000;
+
+/** Two turns, of which the first works until it is told to go on. */
+function slow(maxDurationMs: number): string {
+  const first = 'echo up > up; while [ ! -e go ]; do sleep 0.05; done; echo done';
+  const worker = (script: string) => ({
+    prompt: 'Work.',
+    runner: 'command',
+    command: ['sh', '-c', script],
+    tools: 'none',
+  });
+  const config = flow(
+    { A: worker(first), B: worker('echo done') },
+    {
+      'Socket-1': { materia: 'A', parse: 'text', edges: [{ when: 'always', to: 'Socket-2' }] },
+      'Socket-2': { materia: 'B', parse: 'text' },
+    },
+  );
+  return project({ 'c.json': { ...config, budget: { maxDurationMs } } });
+}
+
+test('a clock that is set a day forward while a cast runs does not use up its hour', async () => {
+  const dir = slow(3_600_000);
+  const how = settable(join(dir, 'offset'));
+  const cast = start(dir, ['cast', '--file', 'c.json', '--in-place', '--json', 'x'], how);
+  await untilWritten(dir, 'up');
+  put(dir, { offset: String(DAY) });
+  put(dir, { go: '' });
+  const view = json<CastView>(await cast.ended);
+  expect([view.status, view.code, view.path.length]).toEqual(['completed', null, 2]);
+  expect(view.elapsedMs).toBeLessThan(3_600_000);
+  const entries = json<{ at: string }[]>(await baton(dir, ['log', '--after', '0', '--json'], how));
+  const span = Date.parse(entries.at(-1)?.at ?? '') - Date.parse(entries[0]?.at ?? '');
+  expect(span).toBeGreaterThan(DAY - 60_000);
+  const [listed] = json<CastView[]>(await baton(dir, ['casts', '--json'], how));
+  expect(listed?.elapsedMs).toBe(view.elapsedMs);
+});
+
+test('a clock that is set a day back while a cast runs does not make its budget endless', async () => {
+  const dir = slow(4_000);
+  const how = settable(join(dir, 'offset'));
+  const cast = start(dir, ['cast', '--file', 'c.json', '--in-place', '--json', 'x'], how);
+  await untilWritten(dir, 'up');
+  put(dir, { offset: String(-DAY) });
+  const view = json<CastView>(await cast.ended);
+  expect([view.status, view.code]).toEqual(['failed', 'BUDGET_EXHAUSTED']);
+  const entries = json<{ clock?: string }[]>(await baton(dir, ['log', '--after', '0', '--json'], how));
+  expect(entries.some(({ clock }) => clock !== undefined)).toBe(true);
+  expect(view.elapsedMs).toBeGreaterThanOrEqual(4_000);
+  expect(view.elapsedMs).toBeLessThan(60_000);
 });

@@ -111,6 +111,30 @@ test('a utility whose supervisor lives is waited for, not run again', async () =
   expect(pids.filter(isRunning)).toEqual([]);
 });
 
+test('abort ends the agents of a driver that is stopped, before it answers', async () => {
+  const dir = charging();
+  const running = start(dir, ['cast', '--file', 'c.json', 'x']);
+  const pids = JSON.parse(await untilWritten(dir, 'pids.json')) as number[];
+  running.child.kill('SIGSTOP');
+  const aborted = await baton(dir, ['abort', '--json']);
+  expect(pids.filter(isRunning)).toEqual([]);
+  expect(json(aborted)).toMatchObject({ allow: true });
+  expect(json<{ details: object }>(aborted).details).not.toHaveProperty('running');
+  running.child.kill('SIGCONT');
+  expect((await running.ended).code).toBe(1);
+});
+
+test('abort ends an agent whose supervisor is stopped', async () => {
+  const dir = charging();
+  const running = start(dir, ['cast', '--file', 'c.json', 'x']);
+  const pids = JSON.parse(await untilWritten(dir, 'pids.json')) as number[];
+  running.child.kill('SIGKILL');
+  await running.ended;
+  process.kill(await supervisorIn(dir), 'SIGSTOP');
+  expect(json(await baton(dir, ['abort', '--json']))).toMatchObject({ allow: true });
+  expect(pids.filter(isRunning)).toEqual([]);
+});
+
 test('without `once` a utility that was cut off runs again by itself', async () => {
   const dir = charging({ once: false });
   await killInMidRun(dir);

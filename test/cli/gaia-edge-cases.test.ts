@@ -59,7 +59,7 @@ test('consent is given to an id and not by words around it', async () => {
   for (const word of [
     `approve -- rm [${short}]`,
     `Approve -- rm [${short}]`,
-    short.toUpperCase(),
+    short.toLowerCase(),
     id.slice(0, 9),
     'P-',
   ])

@@ -7,21 +7,19 @@ import type { JsonObject } from '../../src/kernel/json.ts';
 import { BATON, baton, json, project, put, read } from './baton.ts';
 import { create, start } from './ledger-story.ts';
 
-const SETTINGS = '.claude/settings.json';
+const SETTINGS = '.claude/settings.local.json';
+const SHARED = '.claude/settings.json';
 
 test('nothing is written before it was shown and agreed to', async () => {
   const dir = project();
   const ran = await baton(dir, ['install', 'claude']);
   expect(ran.code).toBe(2);
-  expect(ran.stdout).toContain('.claude/settings.json (new)');
+  expect(ran.stdout).toContain('.claude/settings.local.json (new)');
   expect(ran.stdout).toContain('hook PreToolUse || exit 2');
   expect(ran.stderr).toContain('--yes');
   expect(existsSync(join(dir, '.claude'))).toBe(false);
   const asked = await baton(dir, ['install', 'claude', '--json']);
-  expect([asked.code, json(asked)]).toMatchObject([
-    2,
-    { agent: 'claude', files: [SETTINGS, '.mcp.json'], written: false },
-  ]);
+  expect([asked.code, json(asked)]).toMatchObject([2, { agent: 'claude', files: [SETTINGS], written: false }]);
 });
 
 test('what was there stays, and comes back byte for byte', async () => {
@@ -65,12 +63,34 @@ test('the written hooks work: a command of theirs, run as the host runs it', asy
     baton('/', ['-c', line], { program: ['/bin/sh'], input, env: { CLAUDE_PROJECT_DIR: dir, TMPDIR: dir } });
   const refused = await run(command);
   expect([refused.code, refused.stderr]).toMatchObject([2, expect.stringContaining('LOCK_CONFLICT')]);
-  const missing = await run(String(command).replace(BATON, '/nowhere/baton'));
-  expect(missing.code).toBe(2);
+  const gone = (line: string) => run(String(line).replaceAll(BATON, '/nowhere/baton'));
+  const missing = await gone(command);
+  expect([missing.code, missing.stderr]).toEqual([
+    2,
+    `baton is not installed here, so its hook refuses every tool call: install it, or remove its hooks from ${SETTINGS}\n`,
+  ]);
+  for (const event of ['UserPromptSubmit', 'Stop', 'SessionStart', 'PostToolUse']) {
+    const open = await gone(hooks[event][0].hooks[0].command);
+    expect([event, open.code, open.stderr]).toMatchObject([event, 1, /^baton is not installed here: /]);
+  }
   await baton(dir, ['install', 'claude', '--yes', '--report-only']);
   const [{ command: looking }] = JSON.parse(read(dir, SETTINGS)).hooks.PreToolUse[0].hooks;
   expect((await run(looking)).code).toBe(0);
   expect(read(dir, '.baton/state/hooks.jsonl')).toContain('LOCK_CONFLICT');
+});
+
+test('the settings of the team are written on request, and taken back with those of the person', async () => {
+  const mine = '{ "model": "x",\n    "permissions": {"deny": ["WebFetch"]} }';
+  const dir = project({ [SHARED]: mine });
+  expect((await baton(dir, ['install', 'claude', '--yes', '--shared'])).code).toBe(0);
+  expect(existsSync(join(dir, SETTINGS))).toBe(false);
+  expect(read(dir, SHARED)).toContain('"permissions": {"deny": ["WebFetch"]},\n');
+  expect(JSON.parse(read(dir, '.mcp.json'))).toMatchObject({ mcpServers: { baton: { args: ['mcp'] } } });
+  const both = await baton(dir, ['install', 'claude', '--yes']);
+  expect([both.code, both.stderr]).toMatchObject([1, expect.stringContaining('--shared')]);
+  expect((await baton(dir, ['install', 'claude', '--undo', '--yes'])).code).toBe(0);
+  expect([read(dir, SHARED), existsSync(join(dir, '.mcp.json'))]).toEqual([mine, false]);
+  expect((await baton(dir, ['install', 'codex', '--shared'])).code).toBe(2);
 });
 
 test('codex gets a block of its own in its settings', async () => {
@@ -102,7 +122,7 @@ test('pi gets an extension that blocks what the hook refuses, and everything whe
     return handlers.tool_call as Handler;
   };
   const ask = await load(file);
-  expect(await ask({ toolName: 'bash', input: { command: 'rm -rf x' } }, { cwd: dir })).toMatchObject({
+  expect(await ask({ toolName: 'bash', input: { command: 'rm -rf ..' } }, { cwd: dir })).toMatchObject({
     block: true,
     reason: expect.stringContaining('COMMAND_REFUSED'),
   });

@@ -1,6 +1,6 @@
 // Killed anywhere on the way from an accepted item to the cast's branch: carried on, every item is in the branch once.
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import type { CastView } from '../../src/engine/view.ts';
@@ -62,7 +62,7 @@ async function isWhole(dir: string, view: CastView, files: Readonly<Record<strin
   const branch = `baton/${view.cast}`;
   for (const [path, text] of Object.entries(files)) expect(git(dir, 'show', `${branch}:${path}`)).toBe(text);
   expect(git(dir, 'diff', '--name-only', `main..${branch}`).split('\n')).toEqual(Object.keys(files));
-  const own = join(dir, view.root ?? '');
+  const own = resolve(dir, view.root ?? '');
   expect([worktreesOf(dir), git(own, 'status', '--short')]).toEqual([[own], '']);
   const facts = await factsOf(dir);
   const done = facts.flatMap((fact) => (fact.kind === 'task.moved' && fact.to === 'done' ? [fact.task] : []));

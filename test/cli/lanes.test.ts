@@ -1,13 +1,13 @@
 // Items that run at the same time each have a worktree; what they did is merged one after the other, and what cannot be
 // merged goes back to the item it came from.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { CastView } from '../../src/engine/view.ts';
 import type { Fact } from '../../src/kernel/fact.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { envelope, result, TEAM } from '../team.ts';
-import { baton, cast, json, put, read } from './baton.ts';
+import { baton, cast, json, project, put, read, start, until, untilWritten } from './baton.ts';
 import { git, repository as plainRepository, worktreesOf } from './repository.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
@@ -53,10 +53,10 @@ test('two at once have a worktree each, one alone works in the cast’s own, and
   for (const commit of merged) expect(git(dir, 'branch', '--contains', String(commit))).toContain(branch);
   expect([1, 2, 3].map((n) => git(dir, 'show', `${branch}:src/T-${n}.ts`))).toEqual(['one', 'two', 'three']);
   expect([worktreesOf(dir), git(dir, 'branch', '--list', 'baton/*.lane-*')]).toEqual([
-    [join(dir, view.root ?? '')],
+    [resolve(dir, view.root ?? '')],
     '',
   ]);
-  expect(git(join(dir, view.root ?? ''), 'status', '--short')).toBe('');
+  expect(git(resolve(dir, view.root ?? ''), 'status', '--short')).toBe('');
   expect((await baton(dir, ['merge'])).code).toBe(0);
   expect([read(dir, 'src/T-2.ts'), git(dir, 'status', '--short'), worktreesOf(dir)]).toEqual(['two\n', '', []]);
 });
@@ -178,3 +178,59 @@ if (process.env.BATON_LANE === '2' && !existsSync(process.env.BATON_WORKSPACE + 
   const view = json<CastView>(await baton(dir, ['continue', '--json']));
   expect([view.status, git(dir, 'show', `baton/${view.cast}:src/T-2.ts`)]).toEqual(['completed', 'two']);
 });
+
+/** A cast that hangs is noticed sooner than by the limit of the others. */
+const IN_A_MINUTE = { timeout: 60_000 };
+
+/** The first time T-3 gives up, and the others work until they are ended. */
+const CROWDED = `import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+const [, task] = /"task_id": ?"(T-\\d)"/.exec(readFileSync(0, 'utf8'));
+const at = process.argv[2] + '/';
+const isFirst = !existsSync(at + 'recast');
+appendFileSync(at + (isFirst ? 'before.txt' : 'after.txt'), task + ' ');
+if (isFirst && task !== 'T-3') setInterval(() => undefined, 1000);
+else console.log(readFileSync(at + (isFirst ? 'gives-up-' : 'done-') + task + '.json', 'utf8'));
+`;
+
+test(
+  'a cast ends although all its places were taken by turns that give way to a task without a place',
+  IN_A_MINUTE,
+  async () => {
+    const wishes = [
+      { id: 'T-1', type: 'serial', lock_scope: ['src'], priority: 'low' },
+      { id: 'T-2', lock_scope: ['src'], priority: 'low' },
+      { id: 'T-3', lock_scope: ['src'], priority: 'critical' },
+      { id: 'T-4', lock_scope: ['docs'], priority: 'low' },
+      { id: 'T-5', lock_scope: ['test/y'], priority: 'high' },
+    ];
+    const runs = (...command: string[]) => ({ runner: 'command', command });
+    // What the workers note is no change of the project.
+    const notes = project({
+      'plan.json': envelope(...wishes),
+      'work.mjs': CROWDED,
+      ...Object.fromEntries(wishes.map(({ id }) => [`done-${id}.json`, result(id)])),
+      'gives-up-T-3.json': result('T-3', { status: 'blocked', acceptance_check: [] }),
+    });
+    const materia = {
+      Lead: { prompt: 'Assign it.', tools: 'readOnly', generator: true, ...runs('cat', join(notes, 'plan.json')) },
+      Worker: { prompt: 'Do it.', tools: 'coding', ...runs('node', join(notes, 'work.mjs'), notes) },
+      Sum: { prompt: 'Sum up.', tools: 'none', ...runs('echo', 'done') },
+    };
+    const dir = project({ 'c.json': { ...TEAM, materia } });
+    const first = start(dir, ['cast', '--file', 'c.json', '--in-place', '--json', 'x']);
+    const ran = async (when: string) => (await untilWritten(notes, `${when}.txt`)).trim().split(' ');
+    await ran('before');
+    await until('four workers', () => read(notes, 'before.txt').length === 'T-n '.length * 4);
+    expect((await ran('before')).toSorted()).toEqual(['T-2', 'T-3', 'T-4', 'T-5']);
+    expect((await baton(dir, ['abort', '--reason', 'enough'])).code).toBe(0);
+    expect(json(await first.ended)).toMatchObject({ status: 'aborted' });
+
+    put(notes, { recast: '' });
+    const view = json<CastView>(await baton(dir, ['recast', '--json']));
+    expect([view.status, view.reason]).toEqual(['completed', 'completed']);
+    const after = await ran('after');
+    expect([after[0], after.toSorted()]).toEqual(['T-1', ['T-1', 'T-2', 'T-3', 'T-4', 'T-5']]);
+    const tasks = json<{ status: string }[]>(await baton(dir, ['task', 'list', '--json', '--run', view.cast]));
+    expect(tasks.map(({ status }) => status)).toEqual(Array(5).fill('done'));
+  },
+);

@@ -1,11 +1,11 @@
 // What the commands of the ledger say to the tasks of casts, and what two casts of the same plan leave behind.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { envelope, RUN, result, TEAM } from '../team.ts';
 import { agent, baton, flow, json, project, put } from './baton.ts';
-import { ask } from './ledger-story.ts';
+import { ask, create } from './ledger-story.ts';
 
 const BLOCKED = result('T-1', { status: 'blocked', acceptance_check: [] });
 
@@ -35,6 +35,41 @@ test('a second cast of the same plan appends to the worklog of the first', async
   expect(lines).toHaveLength(2);
   expect(JSON.parse(lines[1] ?? '')).toMatchObject({ run_id: RUN, x_cast: cast });
   expect(await ask(dir, ['validate', 'operator/worklog', 'worklogs/T-1.jsonl'])).toMatchObject({ code: 'OK' });
+});
+
+test.each(['worklog_path', 'report_path'])(
+  'a planner does not choose a file that a program obeys by %s',
+  async (field) => {
+    const evil = envelope({ id: 'T-1', [field]: '.claude/settings.json' });
+    const dir = project({
+      'team.json': TEAM,
+      'agents.json': { Lead: [evil, evil], Worker: [BLOCKED, '$repeat'], Sum: ['ok'] },
+      'evil.json': evil,
+    });
+    expect(await castIn(dir)).toMatchObject({ status: 'failed', code: 'SCOPE_VIOLATION' });
+    const [packet] = (evil as JsonObject).assignments as JsonObject[];
+    put(dir, { 'packet.json': packet ?? null });
+    for (const words of [
+      ['create', 'packet.json'],
+      ['apply', 'evil.json'],
+    ]) {
+      const verdict = await ask(dir, ['task', ...words]);
+      expect([words, verdict.code, verdict.reason]).toEqual([words, 'SCOPE_VIOLATION', expect.stringContaining(field)]);
+    }
+    expect(existsSync(join(dir, '.claude'))).toBe(false);
+  },
+);
+
+test('an entry with a member that a program could obey is not written', async () => {
+  const dir = project();
+  await create(dir, 'T-1');
+  const entry = { timestamp: '2026-01-31T09:30:00Z', run_id: RUN, task_id: 'T-1', actor: 'ann', action: 'edit' };
+  const whole = { ...entry, files_touched: [], decision: 'd', result: 'ok', next_step: 'n' };
+  const add = (over: JsonObject) =>
+    ask(dir, ['worklog', 'add', 'T-1', '-'], { input: JSON.stringify({ ...whole, ...over }) });
+  expect(await add({ hooks: {} })).toMatchObject({ code: 'SCHEMA_INVALID', details: { unknown: ['hooks'] } });
+  expect((await add({ x_hooks: {} })).code).toBe('OK');
+  expect(readFileSync(join(dir, 'worklogs/T-1.jsonl'), 'utf8')).not.toContain('"hooks"');
 });
 
 test('a result, a delta or an envelope by the name that packets give to a cast does not reach its tasks', async () => {

@@ -5,7 +5,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { BATON, baton, type How, project, put } from './baton.ts';
+import { BATON, baton, type How, injecting, project, put } from './baton.ts';
 import { ask, claim, codesIn, create, finish, RUN, rows, start } from './ledger-story.ts';
 
 const NOTHING = { changes: [] };
@@ -113,7 +113,7 @@ function killedAt(call: string, name: RegExp): How {
       return own(file, ...rest);
     };
     syncBuiltinESMExports();`;
-  return { env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` } };
+  return injecting(code);
 }
 
 const MOMENTS: [string, How, string][] = [

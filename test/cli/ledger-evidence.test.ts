@@ -271,11 +271,11 @@ test('many writers at once tear no line and lose none', async () => {
 });
 
 test('a worklog that names somebody else’s file lies in the state folder', async () => {
-  const dir = project({ 'src/index.ts': 'export {};\n' });
-  await create(dir, 'T-1', { worklog_path: 'src/index.ts' });
+  const dir = project({ 'worklogs/x.jsonl': '{}\n' });
+  await create(dir, 'T-1', { worklog_path: 'worklogs/x.jsonl' });
   await start(dir, 'T-1');
   expect((await log(dir)).details.file).toBe(join(dir, '.baton/state/worklogs', RUN, 'T-1.jsonl'));
-  expect(read(dir, 'src/index.ts')).toBe('export {};\n');
+  expect(read(dir, 'worklogs/x.jsonl')).toBe('{}\n');
 });
 
 test('a root of its own: paths are locked, compared and logged there', async () => {

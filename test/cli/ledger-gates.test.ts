@@ -13,7 +13,7 @@ const assignment = {
   lock_scope: ['web/src'],
   forbidden_scope: [],
   acceptance_criteria: ['Lint clean'],
-  worklog_path: 'logs/T-1.jsonl',
+  worklog_path: 'worklogs/T-1.jsonl',
   timeout_seconds: 60,
   heartbeat_interval_seconds: 10,
 };
@@ -32,10 +32,10 @@ test.each<[string, string, unknown, string]>([
     { task_id: 'T-1', assignment, active_locks: [{ task_id: 'T-2', resource: 'web', active: true }] },
     'R-PD-003',
   ],
-  ['a change above the scope', 'post-execution', executed('web', 'logs/T-1.jsonl'), 'R-PO-002'],
+  ['a change above the scope', 'post-execution', executed('web', 'worklogs/T-1.jsonl'), 'R-PO-002'],
   ['a worklog that is a directory', 'post-execution', executed('web/src/x', 'logs'), 'R-PO-003'],
   ['a worklog that is not there', 'post-execution', executed('web/src/x', 'logs/none'), 'R-PO-003'],
-  ['a result inside', 'post-execution', executed('web/src/x', 'logs/T-1.jsonl'), 'OK'],
+  ['a result inside', 'post-execution', executed('web/src/x', 'worklogs/T-1.jsonl'), 'OK'],
   [
     'a completion',
     'pre-complete',
@@ -48,11 +48,11 @@ test.each<[string, string, unknown, string]>([
   ],
   ['a table of locks', 'lock-update', [{ task_id: 'T-1', resource: '//', active: true }], 'R-LK-001'],
 ])('%s at %s', async (_, name, payload, code) => {
-  const dir = project({ 'logs/T-1.jsonl': '{}\n' });
+  const dir = project({ 'worklogs/T-1.jsonl': '{}\n' });
   expect((await gate(dir, name, payload)).code).toBe(code);
 });
 
-const REPORT = 'out/task__one.md';
+const REPORT = 'outputs/task__one.md';
 const front = (over: JsonObject = {}) => {
   const fields = {
     schema_version: '1.0.0',

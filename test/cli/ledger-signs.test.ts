@@ -13,6 +13,7 @@ import {
   baton,
   CHECKOUT,
   flow,
+  injecting,
   isRunning,
   json,
   project,
@@ -34,7 +35,7 @@ function movable(file: string) {
   const code = `import { readFileSync } from 'node:fs';
     const now = Date.now;
     Date.now = () => now() + 1000 * Number(readFileSync(${JSON.stringify(file)}, 'utf8'));`;
-  return { env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` } };
+  return injecting(code);
 }
 
 test('a clock that jumps forward is reported and loses nobody a task; set right again, it has prolonged nothing', async () => {

@@ -1,7 +1,7 @@
 // What the tests of the ledger's commands share: payloads, short forms of the commands, and a clock that can be moved.
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { packet, RUN, result, type Wish } from '../../src/kernel/ledger/fixtures/book.ts';
-import { baton, type How, json, put, type Ran } from './baton.ts';
+import { baton, type How, injecting, json, put, type Ran } from './baton.ts';
 
 export { packet, RUN, result };
 
@@ -47,7 +47,7 @@ export function heartbeat(dir: string, id: string, fence: number, how: How = {},
 /** The same command so many seconds later. */
 export function later(seconds: number): How {
   const code = `const now=Date.now;Date.now=()=>now()+${seconds * 1000}`;
-  return { env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` } };
+  return injecting(code);
 }
 
 export async function rows(dir: string, ...more: string[]): Promise<readonly JsonObject[]> {

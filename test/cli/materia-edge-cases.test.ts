@@ -14,6 +14,9 @@ const ITEM = { title: 'feat: x', context: 'do x' };
 const GENERATOR = { generator: true, assign: { workItems: '$.workItems' } };
 const JUDGE = { requires: ['satisfied'] };
 
+const CONTRADICTION =
+  'You asked for something like {"satisfied": true}. But the tests fail: {"satisfied": false, "context": "red"}';
+
 type Row = readonly [what: string, raw: string, options: JsonObject, code: string, details: object];
 
 const says = (handoff: JsonObject) => ({ handoff });
@@ -35,6 +38,17 @@ const ANSWERS: readonly Row[] = [
     'OK',
     says({ satisfied: false, context: `run\n${FENCE}sh\nls\n${FENCE}` }),
   ],
+  ['a verdict alone', '{"satisfied": true}', JUDGE, 'OK', says({ satisfied: true })],
+  ['an example and a verdict', CONTRADICTION, JUDGE, 'AMBIGUOUS_OUTPUT', lacks('$', '2 objects that differ')],
+  ['the same verdict twice', 'So {"satisfied":true}, that is: {"satisfied": true}', JUDGE, 'OK', {}],
+  [
+    'a placeholder',
+    '{"satisfied":"<true or false>"}',
+    JUDGE,
+    'CONTRACT_VIOLATION',
+    lacks('$.satisfied', 'not a string'),
+  ],
+  ['prose where none may be', 'Yes: {"satisfied":true}', { ...JUDGE, strict: true }, 'NOT_JSON', lacks('$', 'strict')],
   ['a list', '[1,2]', {}, 'CONTRACT_VIOLATION', lacks('$', 'expected a JSON object at the top level')],
   ['null', 'null', {}, 'NOT_JSON', lacks('$', 'expected a JSON object at the top level')],
   ['nothing', '', {}, 'NOT_JSON', lacks('$', 'empty')],
@@ -157,16 +171,28 @@ test.each<[string, readonly Json[], string[], string | null]>([
   ['true goes over the guarded edge', [{ satisfied: true }], ['Socket-1', 'Socket-2'], null],
   ['false goes over the one that is always taken', [{ satisfied: false }], ['Socket-1', 'Socket-3'], null],
   ['no boolean is asked for again', [{}, { satisfied: true }], ['Socket-1', 'Socket-2'], null],
+  ['a contradiction is asked for again', [CONTRADICTION, { satisfied: false }], ['Socket-1', 'Socket-3'], null],
+  ['a contradiction for good goes over neither', [CONTRADICTION, CONTRADICTION], ['Socket-1'], 'CONTRACT_VIOLATION'],
   ['no boolean for good goes over neither', [{}, { passed: true }], ['Socket-1'], 'CONTRACT_VIOLATION'],
 ])('a guarded edge and one that is always taken: %s', async (_what, said, path, code) => {
   const view = await cast(project(), crossing, { Judge: [...said], Tell: ['told'] });
   expect([sockets(view), view.code]).toEqual([path, code]);
   const verdicts = view.turns?.map(({ verdict }) => verdict as JsonObject) ?? [];
   const refused = verdicts.filter(({ allow }) => allow === false);
-  for (const verdict of refused) {
-    expect(verdict).toMatchObject({ code: 'CONTRACT_VIOLATION', details: { issues: { 0: { path: '$.satisfied' } } } });
+  for (const [index, verdict] of refused.entries()) {
+    expect(verdict).toMatchObject(
+      said[index] === CONTRADICTION
+        ? { code: 'AMBIGUOUS_OUTPUT', details: { issues: { 0: { path: '$' } } } }
+        : { code: 'CONTRACT_VIOLATION', details: { issues: { 0: { path: '$.satisfied' } } } },
+    );
   }
   expect(refused).toHaveLength(said.length - (code === null ? 1 : 0));
+});
+
+test('a strict socket takes the object alone', async () => {
+  const config = flow({ Judge: agent }, { 'Socket-1': { materia: 'Judge', parse: 'json', strict: true } });
+  const view = await cast(project(), config, { Judge: ['Yes: {"context":"x"}', { context: 'x' }] });
+  expect(view.turns?.map(({ verdict }) => (verdict as JsonObject).code)).toEqual(['NOT_JSON', 'OK']);
 });
 
 test('a utility that sleeps beyond its time is ended, and what it had said of itself is kept', async () => {

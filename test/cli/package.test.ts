@@ -16,6 +16,9 @@ function isShipped(path: string): boolean {
 /** The machine's own folders of programs, without those that npm puts in front. */
 const MACHINE = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
 
+/** How this machine reaches the npm registry: its proxies and certificates. */
+const NETWORK = Object.fromEntries(Object.entries(process.env).filter(([name]) => /proxy|_CA_|CERT/i.test(name)));
+
 /** The machine's own Node, if it is older than the one we need. */
 const OLD_NODE = MACHINE.map((folder) => join(folder, 'node')).find((node) => {
   const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' });
@@ -61,7 +64,7 @@ test('it holds what it needs and nothing else, installs, and runs the demo; an o
   symlinkSync(process.execPath, join(dir, 'node24', 'node'));
   const PATH = [join(dir, 'node24'), ...MACHINE].join(delimiter);
   const run = (where: string, program: string, ...args: string[]) =>
-    baton(where, args, { program: [program], env: { PATH } });
+    baton(where, args, { program: [program], env: { ...NETWORK, PATH } });
 
   succeed(await run(copy, 'npm', 'pack', '--pack-destination', dir));
   const tarball = join(dir, readdirSync(dir).find((name) => name.endsWith('.tgz')) ?? 'none.tgz');

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { agent, baton, flow, project, put } from './baton.ts';
+import { agent, baton, flow, importing, project, put } from './baton.ts';
 
 const NOTED = 'loaded.txt';
 const NOTING = `
@@ -24,15 +24,18 @@ const config = flow(
 
 /** A workspace with a manifest in which a cast has ended. */
 async function workspace(): Promise<string> {
-  const dir = project({ '.baton/config.json': config, 'agents.json': { A: ['x'] }, 'noting.mjs': NOTING });
+  const before = flow({ A: agent }, { 'Socket-1': { materia: 'A', parse: 'text' } });
+  const dir = project({ '.baton/config.json': before, 'agents.json': { A: ['x'] }, 'noting.mjs': NOTING });
   expect((await baton(dir, ['cast', '--agents', 'agents.json', 'x'])).code).toBe(0);
-  put(dir, { '.baton/versions/prompt-manifest.json': { version: '1.0.0', domains: { plan: {} } } });
+  put(dir, {
+    '.baton/config.json': config,
+    '.baton/versions/prompt-manifest.json': { version: '1.0.0', domains: { plan: {} } },
+  });
   return dir;
 }
 
 async function loadedBy(dir: string, args: readonly string[]): Promise<readonly string[]> {
-  const env = { NODE_OPTIONS: `--import=${join(dir, 'noting.mjs')}` };
-  expect((await baton(dir, args, { env })).code).toBe(0);
+  expect((await baton(dir, args, importing(join(dir, 'noting.mjs')))).code).toBe(0);
   return readFileSync(join(dir, NOTED), 'utf8').split('\n');
 }
 
@@ -58,6 +61,6 @@ test.each<[readonly string[], string]>([
   [['--version'], 'none'],
 ])('of %j the compiled code is kept for %s', async (args, folder) => {
   const dir = project({ 'noting.mjs': NOTING_CACHE });
-  await baton(dir, args, { env: { NODE_OPTIONS: `--import=${join(dir, 'noting.mjs')}` } });
+  await baton(dir, args, importing(join(dir, 'noting.mjs')));
   expect(basename(dirname(readFileSync(join(dir, NOTED), 'utf8')))).toBe(folder);
 });

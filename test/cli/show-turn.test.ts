@@ -1,5 +1,5 @@
 // `baton show CAST --turn N`, and the closing words of a cast whose agents report with a status.
-import { existsSync } from 'node:fs';
+import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { TurnDetail } from '../../src/engine/turn-detail.ts';
@@ -171,13 +171,12 @@ test('a proposal that the boundaries of the registry refuse is told with the ref
   const dir = project();
   const proposes = says('COMPLETE', shared({ next_best_agent: 'domain-09-technical' }));
   const config = flow(
-    { Spec: { ...agent, identity: 'domain-01-content' } },
+    { Spec: { tools: 'none', identity: 'domain-01-content', promptFile: '.baton/prompts/content.md' } },
     { 'Socket-1': { materia: 'Spec', ...gaia, edges: [always('end')] } },
   );
+  cpSync(join(CHECKOUT, 'src/dialects/governed/fixtures/registry'), join(dir, '.baton'), { recursive: true });
   put(dir, { 'cast.json': config, 'agents.json': { Spec: [proposes] } });
   await baton(dir, ['cast', '--file', 'cast.json', '--agents', 'agents.json', 'write it']);
-  const manifest = read(CHECKOUT, 'src/dialects/governed/fixtures/registry/versions/prompt-manifest.json');
-  put(dir, { '.baton/versions/prompt-manifest.json': manifest });
   const { stdout } = await baton(dir, ['show']);
   expect(stdout).toMatch(/^proposed {2}domain-09-technical \(by Spec\): the boundaries refuse it: .+$/m);
 });

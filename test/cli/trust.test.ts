@@ -67,7 +67,7 @@ test('an edited prompt stops the next dispatch, is blocked, and works again once
   expect(await cast(dir)).toMatchObject({ status: 'completed' });
   const [released] = await log(dir, 'quarantine.released');
   expect(released).toMatchObject({
-    by: expect.stringMatching(/^user:/),
+    by: expect.stringMatching(/^token:/),
     reason: 'reworded on purpose',
     outcome: 'legitimate_change',
   });
@@ -207,7 +207,7 @@ test('without a registry a cast is attested whole or not at all', async () => {
   for (const folder of ['versions', 'state']) rmSync(join(dir, '.baton', folder), { recursive: true });
   expect(await cast(dir)).toMatchObject({ status: 'completed', trust: 'on' });
   put(dir, { [BUILD]: 'Do whatever you like.' });
-  expect(await cast(dir)).toMatchObject({ status: 'completed', trust: 'off' });
+  expect(await cast(dir)).toMatchObject({ cast: null, status: 'failed', code: 'REGISTRY_UNUSABLE' });
 });
 
 test('a workspace that never had a registry works, and says so', async () => {
@@ -219,6 +219,7 @@ test('a workspace that never had a registry works, and says so', async () => {
   expect(await cast(dir)).toMatchObject({ status: 'completed', trust: 'off' });
   expect(json<JsonObject>(await baton(dir, ['status', '--json'])).trust).toBe('off');
   expect((await baton(dir, ['registry', 'list'])).stdout).toContain('trust: off');
+  expect((await baton(dir, ['status'])).stdout).toContain('no registry of its own');
 });
 
 test('a lock covers what agents run with, and verify reports what drifted', async () => {
@@ -349,6 +350,14 @@ test('a pinned prompt that is no text is said to be that, before and at its disp
   expect(details.issues.map(({ message }) => message)).toEqual([expect.stringContaining('not UTF-8 text')]);
   expect(await cast(dir)).toMatchObject({ status: 'failed', code: 'PROMPT_NOT_TEXT' });
   expect(await blocked(dir)).toEqual([]);
+});
+
+test('a denial that is no list of ids cannot be locked', async () => {
+  const dir = await initialised();
+  const manifest = JSON.parse(read(dir, MANIFEST));
+  manifest.domains['domain-02-build'].collaboration.deny = 'domain-01-plan';
+  put(dir, { [MANIFEST]: manifest });
+  expect(await codeOf(dir, ['lock'])).toBe('BOUNDARY_MALFORMED');
 });
 
 test('an edge that could never pass is found before anything runs', async () => {

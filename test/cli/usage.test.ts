@@ -50,7 +50,7 @@ test.each<[args: readonly string[], words: readonly string[]]>([
   [['status', 'extra'], ['say: baton status']],
   [['show', 'one', 'two'], ['say: baton show [CAST]']],
   [['cast'], ['say: baton cast', 'REQUEST']],
-  [['cast', '  '], ['say what the cast shall do']],
+  [['cast', '  '], ['say: baton cast REQUEST']],
   [
     ['-C', 'nowhere', 'casts'],
     ['there is no folder', 'nowhere'],

@@ -15,7 +15,7 @@ const sh = (line: string, more: JsonObject = {}): JsonObject => ({
 const W = sh('echo w > w; echo k', { tools: 'coding' });
 const own = (email = 'x@y') => `git add -A; git -c user.name=x -c user.email=${email} commit -qm own`;
 /** What it committed itself is said to be accepted. */
-const FORGE = `sed -i "s/\\"accepted\\": .*/\\"accepted\\": \\"$(git rev-parse HEAD)\\",/" ../$BATON_CAST.json`;
+const FORGE = `sed -i "s/\\"accepted\\": .*/\\"accepted\\": \\"$(git rev-parse HEAD)\\",/" $BATON_HOME/worktrees/$BATON_CAST.json`;
 const READER = { tools: 'readOnly' };
 const SCOPED = { tools: 'coding', lockScope: ['docs'] };
 
@@ -46,6 +46,11 @@ test.each<[string, JsonObject, string]>([
   [
     'rewrites what is known of it',
     sh(`echo half > half; ${own()}; ${FORGE}; echo k`, { tools: 'coding' }),
+    'SCOPE_VIOLATION',
+  ],
+  [
+    'lets its folder belong to another workspace',
+    sh('echo {} > $(git rev-parse --git-dir)/baton.json; echo half > half; echo k', { tools: 'coding' }),
     'SCOPE_VIOLATION',
   ],
   ['rewrites it and fails', sh(`echo half > half; ${own()}; ${FORGE}; exit 3`, { tools: 'coding' }), 'AGENT_FAILED'],

@@ -1,10 +1,11 @@
 // A cast that may change files works in a worktree on a branch of its own, and what it did is looked at, merged or dropped.
-import { spawnSync } from 'node:child_process';
+
 import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CastView } from '../../src/engine/view.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import { whyNoSandbox } from '../bubblewrap.ts';
 import { agent, baton, CHECKOUT, cast, json, project, put, read, script } from './baton.ts';
 import { coder, commit, git, repository, row, worktreesOf, writes } from './repository.ts';
 
@@ -29,7 +30,7 @@ async function lines(dir: string, ...args: string[]) {
 test('the work of each accepted turn is a commit on the branch of the cast, and the directory stays as it was', async () => {
   const dir = repository();
   const { cast: id, branch, root } = await worked(dir);
-  expect([branch, root]).toEqual([`baton/${id}`, `.baton/state/worktrees/${id}`]);
+  expect([branch, root]).toEqual([`baton/${id}`, worktreesOf(dir)[0]]);
   expect([read(dir, 'a.txt'), existsSync(join(dir, 'new.txt')), git(dir, 'status', '--short')]).toEqual([
     'one\n',
     false,
@@ -120,7 +121,7 @@ test('a workspace below the top of its repository works at the same place of the
   const below = join(dir, 'packages/one');
   put(below, { '.baton/config.json': TWO, 'agents.json': WORK });
   const view = json<CastView>(await baton(below, ['cast', '--agents', 'agents.json', '--json', 'do it']));
-  expect([view.status, view.root]).toEqual(['completed', `.baton/state/worktrees/${view.cast}/packages/one`]);
+  expect([view.status, view.root]).toEqual(['completed', `${worktreesOf(dir)[0]}/packages/one`]);
   expect(git(dir, 'diff', '--name-only', `main..baton/${view.cast}`).split('\n')).toEqual([
     'packages/one/a.txt',
     'packages/one/new.txt',
@@ -140,7 +141,7 @@ test('the worktree is set up: ignored files are copied, programs run in it, and 
     ['git', 'rev-parse', 'HEAD'],
   ];
   const view = await cast(dir, { ...TWO, worktree: { setup, copy: ['.env', 'absent.log'] } }, WORK);
-  const tree = join(dir, view.root ?? '');
+  const tree = resolve(dir, view.root ?? '');
   expect([read(tree, '.env'), read(tree, 'set.log'), existsSync(join(tree, 'other.log'))]).toEqual([
     'KEY=1',
     dir,
@@ -190,7 +191,7 @@ test('what git would commit is not copied', async () => {
   put(dir, { 'secret.txt': 'x' });
   const view = await cast(dir, { ...TWO, worktree: { copy: ['secret.txt'] } }, WORK);
   expect([view.status, view.reason]).toEqual(['paused', expect.stringContaining('git does not ignore secret.txt')]);
-  expect(existsSync(join(dir, view.root ?? '', 'secret.txt'))).toBe(false);
+  expect(existsSync(resolve(dir, view.root ?? '', 'secret.txt'))).toBe(false);
 });
 
 test('diff shows the files and the patch, also after the merge; the patch applies', async () => {
@@ -234,6 +235,19 @@ test('merge brings the work into the current branch and clears worktree and bran
   expect((await baton(dir, ['casts'])).stdout).toContain(`[baton/${id}: merged]`);
   const again = await baton(dir, ['merge', id, '--json']);
   expect([again.code, json(again).code]).toEqual([1, 'NOT_ALLOWED_NOW']);
+});
+
+test('what merge locked in the project is no run: the bundle, the list and the figures are those of the cast', async () => {
+  const dir = repository();
+  const { cast: id } = await worked(dir);
+  const before = json(await baton(dir, ['bundle']));
+  expect((await baton(dir, ['merge', id])).code).toBe(0);
+  expect(json(await baton(dir, ['bundle']))).toMatchObject({ run_id: before.run_id, ledger: before.ledger });
+  const rows = json<JsonObject[]>(await baton(dir, ['task', 'list', '--json']));
+  expect(new Set(rows.map(({ run_id }) => run_id))).toEqual(new Set([id]));
+  const { runs } = json<{ runs: JsonObject[] }>(await baton(dir, ['status', '--metrics', '--json']));
+  expect(runs).toHaveLength(1);
+  expect((await baton(dir, ['task', 'list', '--run', `merge-${id}`])).stdout).toContain('T-1');
 });
 
 test('undo takes back all that was merged, as a commit of its own, unless work of the user would be lost', async () => {
@@ -350,7 +364,7 @@ test('a merge takes the locks of the directory itself, and gives them back', asy
       lock_scope: paths,
       forbidden_scope: [],
       acceptance_criteria: ['done'],
-      worklog_path: 'w.jsonl',
+      worklog_path: 'worklogs/w.jsonl',
       timeout_seconds: 600,
       heartbeat_interval_seconds: 60,
       priority: 'normal',
@@ -471,18 +485,19 @@ writeFileSync('rest.txt', 'rest'); console.log('{}');`,
   expect(view.status).toBe('completed');
   expect(git(dir, 'log', '--format=%s', `main..baton/${view.cast}`).split('\n')).toContain('my own');
   expect(git(dir, 'diff', '--name-only', `main..baton/${view.cast}`).split('\n')).toEqual(['own.txt', 'rest.txt']);
-  expect(git(join(dir, view.root ?? ''), 'symbolic-ref', '--short', 'HEAD')).toBe(`baton/${view.cast}`);
+  expect(git(resolve(dir, view.root ?? ''), 'symbolic-ref', '--short', 'HEAD')).toBe(`baton/${view.cast}`);
   const facts = json<JsonObject[]>(await baton(dir, ['log', '--json']));
   const digests = Object.values(facts.find(({ kind }) => kind === 'turn.accepted')?.touched ?? {});
   expect(digests).toEqual([expect.stringMatching(/^sha256:/), expect.stringMatching(/^sha256:/)]);
 });
 
 test('what governs the agents is sealed in the directory and in the worktree', async () => {
-  for (const where of ['.baton/prompts/x.md', '../../../prompts/x.md']) {
-    const dir = repository({
-      '.baton/prompts/x.md': 'as written',
-      'agent.mjs': `import { writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(where)}, 'mine');\nconsole.log('{}');`,
-    });
+  for (const isMain of [false, true]) {
+    const dir = repository({ '.baton/prompts/x.md': 'as written' });
+    const where = JSON.stringify(join(isMain ? dir : '', '.baton/prompts/x.md'));
+    const code = `import { writeFileSync } from 'node:fs';\nwriteFileSync(${where}, 'mine');\nconsole.log('{}');`;
+    put(dir, { 'agent.mjs': code });
+    commit(dir, 'agent');
     const view = await cast(dir, row({ Tool: { ...script('agent.mjs'), lockScope: ['.'] } }, ['Tool']), {});
     expect([view.status, view.code]).toEqual(['failed', 'SCOPE_VIOLATION']);
     expect(git(dir, 'rev-parse', `baton/${view.cast}`)).toBe(git(dir, 'rev-parse', 'main'));
@@ -504,7 +519,7 @@ console.log(JSON.stringify({ state: { casts, cwd: process.cwd(), cast: BATON_CAS
   const ran = await Promise.all([1, 2].map(() => baton(dir, ['cast', '--file', 'cast.json', '--json', 'x'], { env })));
   for (const each of ran) {
     const { status, data, cast: id, root } = json<CastView & { data: JsonObject }>(each);
-    expect([status, data.cwd, data.cast, data.beat]).toEqual(['completed', join(dir, root ?? ''), id, true]);
+    expect([status, data.cwd, data.cast, data.beat]).toEqual(['completed', resolve(dir, root ?? ''), id, true]);
     expect(data.casts).toContain(id);
     expect(each.stderr).not.toContain('put off');
   }
@@ -538,10 +553,7 @@ test('agents side by side have a worktree each: what they did is merged item by 
   expect([worktreesOf(dir).length, git(dir, 'branch', '--list', 'baton/*').split('\n').length]).toEqual([1, 1]);
 });
 
-const canConfine = spawnSync('bwrap', ['--ro-bind', '/', '/', '--unshare-pid', 'true']).status === 0;
-if (!canConfine) process.stderr.write('bubblewrap cannot run here, so a cast in a sandbox is not tested\n');
-
-test.skipIf(!canConfine)('in a sandbox a program changes its worktree and nothing else', async () => {
+test.skipIf(whyNoSandbox() !== null)('in a sandbox a program changes its worktree and nothing else', async () => {
   const dir = repository();
   const attempts = { [`${dir}/a.txt`]: 'main', 'a.txt': 'tree', [`${dir}/.baton/state/x`]: 'state' };
   put(dir, {

@@ -14,6 +14,8 @@ import { startOf } from './round.ts';
 const LIMIT = { timeout: 60_000 };
 /** Longer than a slow machine takes to pass a message on. */
 const POLL = { timeout: 30_000, interval: 5 };
+/** A driver in another process namespace: it cannot be looked at from here. */
+const elsewhere = (pid: number): Driver => ({ ...thisDriver(), host: 'elsewhere.invalid', pid, namespace: 'pid:[1]' });
 
 export function doorPromises(name: string, open: (folder: string) => Promise<Door>): void {
   describe(`the promises of a door: ${name}`, LIMIT, () => {
@@ -172,12 +174,12 @@ export function doorPromises(name: string, open: (folder: string) => Promise<Doo
     test('a cast has one driver at a time', async () => {
       const me = thisDriver();
       expect(await door.driverOf('c')).toBeNull();
-      expect(await door.takeCast('c', me)).toEqual(me);
-      expect(await door.driverOf('c')).toEqual(me);
+      expect(await door.takeCast('c', me)).toMatchObject({ ...me, fence: 1 });
+      expect(await door.driverOf('c')).toMatchObject({ ...me, sight: 'runs' });
       const parent: Driver = { ...me, pid: process.ppid, startTime: 'unknown' };
-      expect(await door.takeCast('c', parent)).toEqual(me);
+      expect(await door.takeCast('c', parent)).toMatchObject(me);
       await door.releaseCast('c', parent);
-      expect(await door.driverOf('c')).toEqual(me);
+      expect(await door.driverOf('c')).toMatchObject(me);
       await door.releaseCast('c', me);
       expect(await door.driverOf('c')).toBeNull();
       expect(await door.driverOf('other')).toBeNull();
@@ -185,9 +187,9 @@ export function doorPromises(name: string, open: (folder: string) => Promise<Doo
 
     test('of several who want a cast at the same moment one gets it', async () => {
       const doors = [door, await open(folder), await open(folder)];
-      const far = doors.map((_, index): Driver => ({ host: `far-${index}`, pid: 1, startTime: '1' }));
+      const far = doors.map((_, index): Driver => elsewhere(index + 1));
       const drivers = await Promise.all(doors.map((own, index) => own.takeCast('c', far[index] as Driver)));
-      expect(new Set(drivers.map(({ host }) => host)).size).toBe(1);
+      expect(new Set(drivers.map(({ pid }) => pid)).size).toBe(1);
       for (const own of doors.slice(1)) await own.close();
     });
 
@@ -197,18 +199,47 @@ export function doorPromises(name: string, open: (folder: string) => Promise<Doo
       const gone: Driver = { ...me, pid, startTime: me.startTime };
       const reused: Driver = { ...me, startTime: `${me.startTime}0` };
       for (const dead of [gone, reused]) {
-        expect(await door.takeCast('c', dead)).toEqual(dead);
+        expect(await door.takeCast('c', dead)).toMatchObject(dead);
         expect(await door.driverOf('c')).toBeNull();
-        expect(await door.takeCast('c', me)).toEqual({ ...me, after: dead });
+        expect(await door.takeCast('c', me)).toMatchObject({ ...me, after: dead });
         await door.releaseCast('c', me);
       }
     });
 
-    test('a driver on another machine counts as running', async () => {
-      const far: Driver = { host: 'elsewhere.invalid', pid: 1, startTime: '1' };
-      await door.takeCast('c', far);
-      expect(await door.takeCast('c', thisDriver())).toEqual(far);
-      expect(await door.driverOf('c')).toEqual(far);
+    test('a driver that cannot be looked at counts as running while its lease holds', async () => {
+      const far = elsewhere(1);
+      const { until, fence } = await door.takeCast('c', far);
+      expect(Number(until) - Date.now()).toBeGreaterThan(50_000);
+      expect(await door.takeCast('c', thisDriver())).toMatchObject(far);
+      expect(await door.driverOf('c')).toMatchObject({ ...far, sight: 'unseen' });
+      expect(await door.takeCast('c', thisDriver(), fence)).toMatchObject({ ...thisDriver(), after: far });
+    });
+
+    test('a driver that lost its cast can commit nothing more, and hears who has it', async () => {
+      await submit(startOf('c'));
+      const [me, next] = [thisDriver(), elsewhere(2)];
+      const { fence } = await door.takeCast('c', me);
+      expect([await door.lostCast('c'), await door.lostCast('other')]).toEqual([null, null]);
+      expect(await submit(startOf('mine'))).toMatchObject({ allow: true });
+      const other = await open(folder);
+      expect(await other.takeCast('c', next, fence)).toMatchObject({ ...next, fence: fence + 1 });
+      const lost = { code: 'LEASE_LOST', details: { cast: 'c', fence, holder: next } };
+      const before = await door.head();
+      expect(await submit(abort)).toMatchObject(lost);
+      expect(await door.lostCast('c')).toMatchObject(lost);
+      await door.releaseCast('c', me);
+      expect([await door.head(), await other.driverOf('c')]).toMatchObject([before, next]);
+      expect((await door.cast('c'))?.status).toBe('running');
+      expect(await submit(abort, other)).toMatchObject({ allow: true });
+      await other.close();
+    });
+
+    test('who drives no cast needs no lease: a person aborts a cast that another process drives', async () => {
+      await submit(startOf('c'));
+      await door.takeCast('c', elsewhere(1));
+      const other = await open(folder);
+      expect(await submit(abort, other)).toMatchObject({ allow: true });
+      await other.close();
     });
 
     test('a fault of the storage keeps its code', async () => {

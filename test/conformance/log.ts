@@ -442,6 +442,25 @@ export function logPromises(name: string, makeBed: () => Bed): void {
       for (const taker of takers) await taker.log.close();
     });
 
+    test('several leases are looked at and changed in one step, or not at all', async () => {
+      await log.lease('a', () => '1');
+      const seen: (string | null)[] = [];
+      await log.changeLeases((held) => {
+        seen.push(held('a'), held('b'));
+        return [
+          { name: 'a', value: null },
+          { name: 'b', value: '2' },
+        ];
+      });
+      expect(seen).toEqual(['1', null]);
+      expect(await log.leases('')).toEqual([{ name: 'b', value: '2' }]);
+      const broken = log.changeLeases(() => {
+        throw new Error('no');
+      });
+      await expect(broken).rejects.toThrow('no');
+      expect(await log.leases('')).toEqual([{ name: 'b', value: '2' }]);
+    });
+
     test('leases are listed by how their names begin', async () => {
       for (const name of ['beat:2', 'beat:10', 'beat', 'beat:', 'cast:c', 'beau', 'Beat:1', 'beat:é😀'])
         await log.lease(name, () => `of ${name}`);
@@ -522,7 +541,7 @@ export function logPromises(name: string, makeBed: () => Bed): void {
 
     test('closing twice does no harm', async () => {
       await log.close();
-      await log.close();
+      await expect(log.close()).resolves.toBeUndefined();
     });
   });
 }

@@ -1,5 +1,5 @@
 // A log that counts what is asked of it and fails when a test wants it to.
-import type { Append, Head, Held, Lease, Log, Query, Snapshot, Used } from '../../src/engine/ports.ts';
+import type { Append, Head, Held, Lease, LeaseChange, Log, Query, Snapshot, Used } from '../../src/engine/ports.ts';
 import type { Entry } from '../../src/kernel/fact.ts';
 
 export class ProbedLog implements Log {
@@ -75,6 +75,10 @@ export class ProbedLog implements Log {
 
   lease(name: string, change: (held: string | null) => string | null): Promise<string | null> {
     return this.#log.lease(name, change);
+  }
+
+  changeLeases(change: (held: Held) => readonly LeaseChange[]): Promise<void> {
+    return this.#log.changeLeases(change);
   }
 
   leases(prefix: string): Promise<readonly Lease[]> {

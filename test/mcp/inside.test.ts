@@ -1,11 +1,12 @@
 // An agent within its attempt: what it is offered, how its handoff is judged, and what it may not do.
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { ownIdentity } from '../../src/agents/process/process-identity.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { submittedHandoff } from '../../src/mcp/handoff-file.ts';
-import { agent, always, baton, flow, json, project } from '../cli/baton.ts';
+import { agent, always, baton, flow, json, project, until } from '../cli/baton.ts';
 import { type Connected, overStdio } from './client.ts';
 
 const config = flow(
@@ -20,12 +21,23 @@ const config = flow(
   },
 );
 
+const coding = (checkers: JsonObject): JsonObject => ({
+  ...flow({ A: { tools: 'coding', prompt: 'Build it.' } }, { 'Socket-1': { materia: 'A' } }),
+  checkers,
+});
+
 type Attempt = Connected & { readonly dir: string; readonly cast: string; readonly folder: string };
 
 /** A cast whose only turn is under way, and the server that its agent has started. */
-async function attempt(env: Readonly<Record<string, string>> = {}, claim: JsonObject = {}): Promise<Attempt> {
-  const agents: JsonObject = { A: [{ $turn: { output: '{"satisfied":true}', delayMs: 120_000 } }] };
-  const dir = project({ '.baton/config.json': config, 'agents.json': agents });
+async function attempt(
+  env: Readonly<Record<string, string>> = {},
+  claim: JsonObject = {},
+  loadout: JsonObject = config,
+  writes: JsonObject = {},
+): Promise<Attempt> {
+  const agents: JsonObject = { A: [{ $turn: { output: '{"satisfied":true}', delayMs: 120_000, ...writes } }] };
+  const dir = project({ '.baton/config.json': loadout, 'agents.json': agents });
+  if (loadout !== config) await baton(dir, ['trust']);
   const view = json(await baton(dir, ['cast', '--detach', '--json', '--agents', 'agents.json', 'do it']));
   const cast = String(view.cast);
   const folder = join(dir, '.baton/state/attempts', `${cast}-1.1`);
@@ -55,6 +67,35 @@ test('a broken handoff is given back with what to mend, and the mended one is ke
   expect(await ask('submit_handoff', { handoff: 'no' })).toMatchObject({ allow: false });
   expect(await submittedHandoff(folder, here)).toBe('{"satisfied": true}');
   expect(await submittedHandoff(folder, { ...here, attempt: 2 })).toBe(null);
+});
+
+test('a red check goes back to the agent in its session, once for the same work, and a pass is not run again', async () => {
+  const run = "const fs = require('node:fs'); fs.appendFileSync('.baton/state/count', 'x'); ";
+  const look =
+    "if (fs.readFileSync('work.txt', 'utf8') !== 'good') { console.log('work.txt is bad'); process.exit(1); }";
+  const loadout = coding({
+    look: { command: ['node', '-e', run + look] },
+    whole: { command: ['false'], when: 'merge' },
+  });
+  const { ask, cast, dir, folder } = await attempt({ BATON_FENCE: '1' }, {}, loadout, { write: { 'later.txt': 'x' } });
+  const here = { cast, turn: 1, attempt: 1 };
+  const submit = () => ask('submit_handoff', { handoff: 'done' });
+  await until('the turn began', () => existsSync(join(dir, '.baton/state/turns', `${cast}-1.json`)));
+  while ((await ask('read_context')).code === 'STALE_ATTEMPT') await pause(50);
+  writeFileSync(join(dir, 'work.txt'), 'bad');
+  const red = await submit();
+  expect(red).toMatchObject({ allow: false, code: 'CHECKS_FAILED' });
+  expect(red.details.checks).toMatchObject([{ name: 'look', ok: false, output: 'work.txt is bad' }]);
+  expect(await submittedHandoff(folder, here)).toBe(null);
+  // Submitted again without a change it is taken as it is.
+  expect(await submit()).toMatchObject({ allow: true });
+  expect(await submittedHandoff(folder, here)).toBe('done');
+  writeFileSync(join(dir, 'work.txt'), 'worse');
+  expect(await submit()).toMatchObject({ code: 'CHECKS_FAILED' });
+  writeFileSync(join(dir, 'work.txt'), 'good');
+  const count = () => readFileSync(join(dir, '.baton/state/count'), 'utf8').length;
+  expect([await submit(), count()]).toMatchObject([{ allow: true }, 4]);
+  expect([await submit(), count()]).toMatchObject([{ allow: true }, 4]);
 });
 
 test('only its own tools are offered, and those that steer are refused', async () => {

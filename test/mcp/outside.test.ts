@@ -21,9 +21,10 @@ test('any client may start a cast, wait for it in pieces, and fetch its result',
   const early = await ask('cast_wait', { cast, timeout_seconds: 1 });
   expect(early).toMatchObject({ allow: true, details: { status: 'running', stands: false } });
   const late = await ask('cast_wait', { cast, timeout_seconds: 60 });
-  expect(late).toMatchObject({ allow: true, details: { cast, status: 'completed', stands: true } });
+  const result = { last: { socket: 'Socket-1', text: '{"satisfied":true}' }, failure: null };
+  expect(late).toMatchObject({ allow: true, details: { cast, status: 'completed', stands: true, result } });
   const shown = await ask('cast_show', { cast, turns: true });
-  expect(shown.details).toMatchObject({ turns: [{ output: '{"satisfied":true}', verdict: { code: 'OK' } }] });
+  expect(shown.details).toMatchObject({ turns: [{ output: '{"satisfied":true}', verdict: { code: 'OK' } }], result });
   expect((await ask('cast_list')).details).toMatchObject({ casts: [{ cast, status: 'completed' }], count: 1 });
 });
 
@@ -80,6 +81,9 @@ test.each([
   ['a configuration that does not check', 'cast_start', { request: 'do it', loadout: 'Nobody' }, 'BAD_USAGE'],
   ['no cast yet', 'cast_show', { cast: 'latest' }, 'UNKNOWN_CAST'],
   ['a word that looks like an option', 'cast_show', { cast: '--help' }, 'UNKNOWN_CAST'],
+  ['a NUL in an argument', 'cast_show', { cast: 'a\0b' }, 'BAD_USAGE'],
+  ['a NUL in a request', 'cast_start', { request: 'a\0b' }, 'BAD_USAGE'],
+  ['a request that is too long', 'cast_start', { request: 'x'.repeat(1_048_577) }, 'BAD_USAGE'],
   ['an argument is missing', 'cast_start', {}, 'BAD_USAGE'],
   ['an argument is none', 'cast_start', { request: 'x', file: '/etc/passwd' }, 'BAD_USAGE'],
   ['an argument has the wrong type', 'task_claim', { task: 7, owner: 'ann' }, 'BAD_USAGE'],
@@ -90,6 +94,13 @@ test.each([
 ])('%s: %s is refused with a verdict', async (_, name, args, code) => {
   const { ask } = await overStdio(project({ '.baton/config.json': config }));
   expect(await ask(name, args)).toMatchObject({ allow: false, code });
+});
+
+test('a long request reaches the cast whole', async () => {
+  const { ask } = await overStdio(casting({ A: ['{"satisfied":true}'] }));
+  const request = 'word '.repeat(200_000).trim();
+  const { details } = await ask('cast_start', { request, agents: 'agents.json' });
+  expect((await ask('cast_show', { cast: details.cast ?? '' })).details.request).toBe(request);
 });
 
 test('a session in a workspace where nobody has begun is told how to begin', async () => {

@@ -182,6 +182,7 @@ const KINDS: Readonly<Record<string, readonly Fact['kind'][]>> = {
   'golden-3': KINDS_3,
   'golden-4': [...KINDS_3, 'attempt.spent' as const].toSorted(),
   'golden-5': [...KINDS_3, 'attempt.spent' as const].toSorted(),
+  'golden-6': [...KINDS_3, 'attempt.spent' as const, 'ledger.linked' as const].toSorted(),
 };
 
 type Stored = { readonly line: string; readonly texts: Readonly<Record<string, string>> };
@@ -226,6 +227,12 @@ test('there are old logs', () => {
 
 test('the newest log shows what a clock behind the log said', () => {
   expect(newest.filter(({ clock }) => clock !== undefined)).toMatchObject([{ fact: { kind: 'ledger.unheld' } }]);
+});
+
+test('the newest log shows how long casts ran, as their drivers measured it', () => {
+  const counted = newest.filter(({ ranMs }) => ranMs !== undefined);
+  expect(counted.length).toBeGreaterThan(0);
+  expect(counted.every(({ fact }) => 'cast' in fact && fact.cast !== undefined)).toBe(true);
 });
 
 test.each(Object.entries(FACT_FORMS))('the newest log shows %s, with all that it may have', (kind, members) => {

@@ -12,6 +12,7 @@ import { outcomeOf } from './outcome.ts';
 import { tellOfAgents } from './story/agents.ts';
 import { tellOfApprovals } from './story/approvals.ts';
 import { tellOfClocks } from './story/clocks.ts';
+import { tellOfDriver } from './story/driver.ts';
 import { tellOfErasure } from './story/erasure.ts';
 import { tellOfGraph } from './story/graph.ts';
 import { tellOfLedger } from './story/ledger.ts';
@@ -25,6 +26,7 @@ await tellOfLedger(stage);
 await tellOfAgents(stage);
 await tellOfReports(stage);
 await tellOfApprovals(stage);
+await tellOfDriver(stage);
 // From the first registry on every agent is looked at, so trust comes after those who need none.
 await tellOfTrust(stage);
 await tellOfErasure(stage);

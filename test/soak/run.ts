@@ -3,15 +3,19 @@
 import { spawnSync } from 'node:child_process';
 import { isDeepStrictEqual } from 'node:util';
 import { disturbedRun, type Quiet, quietRun } from '../crash/kill.ts';
+import { jumpClocks, renameHosts, type Soaked, splitNamespaces } from './drivers.ts';
 import { race as raceFor } from './race.ts';
+import { deletedLogs, readOnlyCopies } from './storage.ts';
 
 const KILLS = Number(process.env.KILL_SEEDS ?? 200);
 const FUZZ = process.env.FUZZ_RUNS ?? '100000';
 const RACE_ROUNDS = Number(process.env.RACE_ROUNDS ?? 10_000);
+const COPIES = Number(process.env.STORAGE_ROUNDS ?? 20);
+const DRIVER_ROUNDS = Number(process.env.DRIVER_ROUNDS ?? 20);
 const AT_ONCE = 2;
 const [only] = process.argv.slice(2);
 
-const GROUPS: Record<string, () => Promise<boolean>> = { kill, race, fuzz };
+const GROUPS: Record<string, () => Promise<boolean>> = { kill, race, renames, namespaces, clocks, storage, fuzz };
 
 let good = true;
 for (const [name, run] of Object.entries(GROUPS)) {
@@ -50,6 +54,38 @@ async function race(): Promise<boolean> {
   );
   for (const fault of faults) console.log(fault);
   return faults.length === 0 && lateRefused === zombies * 3;
+}
+
+async function storage(): Promise<boolean> {
+  const copies = readOnlyCopies(COPIES);
+  console.log(
+    `${COPIES} copies on a read-only medium, six looks at each; different from the original: ${copies.length}`,
+  );
+  const { noticed, late, faults } = await deletedLogs(COPIES, Date.now() % 1_000_000);
+  console.log(
+    `${COPIES} logs deleted under a cast: ${noticed} noticed, ${late} after its end; faults: ${faults.length}`,
+  );
+  for (const fault of [...copies, ...faults]) console.log(fault);
+  return copies.length + faults.length === 0 && noticed + late === COPIES;
+}
+
+async function renames(): Promise<boolean> {
+  return report('casts killed and resumed after the host got another name', await renameHosts(DRIVER_ROUNDS));
+}
+
+async function namespaces(): Promise<boolean> {
+  const rounds = await splitNamespaces(DRIVER_ROUNDS, { patientEvery: 5 });
+  return report('casts killed, then wanted by four drivers in process namespaces of their own', rounds);
+}
+
+async function clocks(): Promise<boolean> {
+  return report('casts while the clock is set forward and back by up to a day', await jumpClocks(DRIVER_ROUNDS));
+}
+
+function report(what: string, { rounds, faults, said }: Soaked): boolean {
+  console.log(`${rounds} ${what}; ${said}; faults: ${faults.length}`);
+  for (const fault of faults) console.log(fault);
+  return faults.length === 0;
 }
 
 async function oneSeed(seed: number, quiet: Quiet): Promise<{ same: boolean; kills: number }> {

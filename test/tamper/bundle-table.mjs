@@ -1,5 +1,5 @@
 // Everything that can be done to a bundle: each member, changed, deleted, doubled, exchanged, cut short; the file.
-import { HEAD, inFile, leafOf } from './tampering.mjs';
+import { HEAD, inFile, leafOf, nodeOf } from './tampering.mjs';
 
 /** Changes the bundle's value and writes it in canonical form, as somebody would who knows the format. */
 const inBundle = (change) =>
@@ -89,6 +89,16 @@ export const BUNDLE = [
     'facts.proof: it has a part twice',
     inBundle(({ facts }) => {
       facts[1].proof.push(facts[1].proof[0]);
+    }),
+    'PROOF_INVALID',
+    SECOND,
+  ],
+  [
+    'facts.leaf: the node above it is shown in its place',
+    inBundle(({ facts }) => {
+      const [{ seq, line, proof }, [right, ...above]] = [facts[1], facts[1].proof];
+      if (seq % 2 === 0 || proof.length < 2) throw new Error('it is not the left one of two leaves');
+      facts[1] = { seq, leaf: nodeOf(leafOf(line), right), proof: above };
     }),
     'PROOF_INVALID',
     SECOND,

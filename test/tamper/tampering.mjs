@@ -24,6 +24,11 @@ export const inFile = (name, change) => (folder) => {
   writeFileSync(file, after);
 };
 export const leafOf = (line) => createHash('sha256').update('\0').update(line).digest('hex');
+export const nodeOf = (left, right) =>
+  createHash('sha256')
+    .update('\x01')
+    .update(Buffer.from(left + right, 'hex'))
+    .digest('hex');
 export const lineAt = (db, seq) => db.prepare('SELECT line FROM facts WHERE seq = ?').get(seq).line;
 export const setLine = (db, seq, line) => db.prepare('UPDATE facts SET line = ? WHERE seq = ?').run(line, seq);
 

@@ -1,9 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import {
+  clearAttempt,
   parseClaim,
   parseExit,
   parsePacket,
@@ -99,4 +100,21 @@ test('a file is written whole under its name, and a missing one reads as nothing
   expect(readdirSync(dir)).toEqual(['exit.json']);
   await writeDurably(dir, 'stdin', new Uint8Array([0xff, 0]));
   expect([...readFileSync(path.join(dir, 'stdin'))]).toEqual([0xff, 0]);
+});
+
+test('a folder into which a supervisor still writes is cleared', async () => {
+  for (let round = 0; round < 20; round += 1) {
+    const dir = mkdtempSync(path.join(root, 'clear-'));
+    for (let file = 0; file < 20; file += 1) writeFileSync(path.join(dir, `spool-${file}`), '');
+    let writes = 0;
+    const writer = setInterval(() => {
+      try {
+        if (writes < 20) writeFileSync(path.join(dir, `late-${writes++}`), '');
+      } catch {
+        // The folder is gone.
+      }
+    }, 0);
+    await clearAttempt(dir).finally(() => clearInterval(writer));
+    expect(existsSync(dir)).toBe(false);
+  }
 });

@@ -81,6 +81,11 @@ export async function syncFolder(dir: string): Promise<void> {
   await withFile(dir, 'r', (folder) => folder.sync());
 }
 
+/** Removes the folder. A supervisor in another process namespace may still write its last file into it. */
+export async function clearAttempt(dir: string): Promise<void> {
+  await rm(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
+}
+
 export async function readClaim(dir: string): Promise<Claim | null> {
   return parseClaim(await readText(path.join(dir, 'claim')));
 }

@@ -311,7 +311,7 @@ test('recovery that takes the claim first keeps the supervisor from ever running
   const dir = newFolder();
   mkdirSync(dir);
   expect(await recoverAttempt(dir)).toBe('never-started');
-  await expect(startAttempt(dir, js('0'), '')).rejects.toThrow(/EEXIST/);
+  await expect(startAttempt(dir, js('0'), '')).rejects.toThrow(/another process runs this attempt/);
   const supervisor = fileURLToPath(new URL('./supervisor.ts', import.meta.url));
   const late = spawn(process.execPath, [supervisor, dir], { stdio: 'ignore' });
   await until('the end of the late supervisor', () => late.exitCode !== null);

@@ -5,7 +5,9 @@ import { once } from 'node:events';
 import { type FSWatcher, watch } from 'node:fs';
 import { mkdir, readFile, realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { HANDED_OVER } from '../../engine/ports.ts';
 import {
   type ExitRecord,
   isErrno,
@@ -18,8 +20,10 @@ import {
   unrun,
   writeDurably,
 } from './attempt-folder.ts';
-import { isAlive, killProcess } from './process-identity.ts';
-import { endTree } from './process-tree.ts';
+import { groupOf } from './cgroup.ts';
+import { noteFirstAttempt } from './first-attempt.ts';
+import { identityOfChild, isAlive, killProcess } from './process-identity.ts';
+import { endTree, membersOf } from './process-tree.ts';
 
 export type { ExitRecord, Packet } from './attempt-folder.ts';
 
@@ -44,13 +48,17 @@ const CLAIM_MS = 20_000;
  */
 export async function startAttempt(dir: string, packet: Packet, stdin: string | Uint8Array): Promise<void> {
   await mkdir(path.dirname(dir), { recursive: true, mode: 0o700 });
-  await mkdir(dir, { mode: 0o700 });
+  await mkdir(dir, { mode: 0o700 }).catch((error: unknown) => {
+    if (!isErrno(error, 'EEXIST')) throw error;
+    throw new Error(`${dir} is there already: another process runs this attempt`);
+  });
   await syncFolder(path.dirname(dir));
   await writeDurably(dir, 'stdin', stdin);
   await writeDurably(dir, 'packet.json', JSON.stringify(packet));
   const args = ['--disable-warning=ExperimentalWarning', SUPERVISOR, path.resolve(dir)];
   const supervisor = spawn(process.execPath, args, { detached: true, stdio: 'ignore', cwd: '/', env: supervisorEnv() });
   await once(supervisor, 'spawn');
+  if (supervisor.pid !== undefined) noteFirstAttempt(path.resolve(dir), identityOfChild(supervisor.pid));
   supervisor.unref();
 }
 
@@ -61,6 +69,7 @@ export async function awaitAttempt(dir: string, signal: AbortSignal): Promise<At
   let isTold = false;
   try {
     for (;;) {
+      if (signal.aborted && signal.reason === HANDED_OVER) return handedOver();
       const exit = await readExit(dir);
       if (exit !== null) return await withOutput(dir, exit, false);
       const claim = await readClaim(dir);
@@ -97,6 +106,25 @@ export async function recoverAttempt(dir: string): Promise<Recovered> {
   return 'lost';
 }
 
+/**
+ * Ends an attempt of any driver. A supervisor that does not react in time is killed, and then its processes.
+ * Answers the processes that still run; none where all is well.
+ */
+export async function endAttempt(dir: string, limitMs: number): Promise<readonly number[]> {
+  if ((await recoverAttempt(dir)) === 'running') {
+    const late = new AbortController();
+    const ended = awaitAttempt(dir, AbortSignal.abort()).then(() => true);
+    const isEnded = await Promise.race([ended, sleep(limitMs, false, { signal: late.signal })]);
+    late.abort();
+    const claim = isEnded ? null : await readClaim(dir);
+    if (claim !== null && killProcess(claim, 'SIGKILL')) await ended;
+  }
+  const folder = await realpath(dir).catch(() => null);
+  if (folder === null) return [];
+  const tree = { child: await readChild(dir), mark: folder, group: groupOf(folder), fresh: false };
+  return membersOf(tree).map(({ pid }) => pid);
+}
+
 const SUPERVISOR = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? './supervisor.ts' : './supervisor.js', import.meta.url),
 );
@@ -123,7 +151,8 @@ async function takeIfThere(dir: string): Promise<boolean> {
 }
 
 async function endLeftovers(dir: string): Promise<void> {
-  await endTree({ child: await readChild(dir), mark: await realpath(dir), fresh: false }, 0);
+  const folder = await realpath(dir);
+  await endTree({ child: await readChild(dir), mark: folder, group: groupOf(folder), fresh: false }, 0);
 }
 
 async function lose(dir: string, signal: AbortSignal): Promise<AttemptEnd> {
@@ -135,6 +164,10 @@ async function lose(dir: string, signal: AbortSignal): Promise<AttemptEnd> {
 function neverStarted(signal: AbortSignal): AttemptEnd {
   const why = signal.aborted ? { aborted: true } : { error: 'the supervisor did not start; the attempt never ran' };
   return { ...unrun(why), lost: false, stdout: '', stderr: '' };
+}
+
+function handedOver(): AttemptEnd {
+  return { ...unrun({ aborted: true }), lost: true, stdout: '', stderr: '' };
 }
 
 async function withOutput(dir: string, exit: ExitRecord, lost: boolean): Promise<AttemptEnd> {

@@ -1,7 +1,7 @@
 // Who a process is: its pid together with the moment it started, because a pid alone is given out again. A zombie has
 // ended and only waits to be reaped, so it counts as gone.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 export type Identity = { readonly pid: number; readonly startTime: string };
 
@@ -41,6 +41,15 @@ export function isOfThisBoot(identity: Identity): boolean {
   return identity.startTime.startsWith(`${bootId()}/`);
 }
 
+/** A number that orders the starts of one boot, in hundredths of a second; null for a text that is no start. */
+export function startOrder(startTime: string): number | null {
+  const text = startTime.slice(startTime.indexOf('/') + 1);
+  if (/^[0-9]+$/.test(text)) return Number(text);
+  // `ps` tells the start by the calendar, in whole seconds.
+  const at = Date.parse(`${text} UTC`);
+  return Number.isFinite(at) ? at / 10 : null;
+}
+
 /** Signals every process of a group. False when there is none left that could be signalled. */
 export function killGroup(pgid: number, signal: NodeJS.Signals): boolean {
   // Group 0 would be our own and 1 everybody's.
@@ -54,16 +63,18 @@ export function killProcess(identity: Identity, signal: NodeJS.Signals): boolean
 
 /** Every process that has not ended. */
 export function processTable(): ProcessRow[] {
+  if (isBlind()) return [];
   return (HAS_PROC ? tableFromProc() : tableFromPs()).filter((row) => !row.ended);
 }
 
 /** The processes above one, its parent first. On a system without `/proc` that takes a look at the whole table. */
 export function ancestorsOf(pid: number): readonly ProcessRow[] {
   const table = HAS_PROC ? null : new Map(processTable().map((row) => [row.pid, row]));
-  const rowAt = (at: number) => (table ? (table.get(at) ?? null) : rowOf(at));
+  const rowAt = (at: number) => (table ? (table.get(at) ?? null) : rowFromProc(at));
   const above: ProcessRow[] = [];
-  const seen = new Set([pid]);
-  for (let at = rowAt(pid)?.ppid ?? 0; at > 1 && !seen.has(at); ) {
+  const first = pid === process.pid ? ownNumber() : pid;
+  const seen = new Set([first]);
+  for (let at = rowAt(first)?.ppid ?? 0; at > 1 && !seen.has(at); ) {
     const row = rowAt(at);
     if (row === null) break;
     above.push(row);
@@ -71,6 +82,15 @@ export function ancestorsOf(pid: number): readonly ProcessRow[] {
     at = row.ppid;
   }
   return above;
+}
+
+/** The number of this process as `/proc` counts, which may belong to another namespace. */
+function ownNumber(): number {
+  try {
+    return HAS_PROC ? Number(readlinkSync('/proc/self')) : process.pid;
+  } catch {
+    return process.pid;
+  }
 }
 
 /** The command line of a process, its words parted by NUL where the system tells them apart; empty where it tells nothing. */
@@ -109,7 +129,18 @@ export function tableFromPs(selection: readonly string[] = ['-A']): ProcessRow[]
 
 function rowOf(pid: number): ProcessRow | null {
   if (!Number.isSafeInteger(pid) || pid <= 0) return null;
+  if (isBlind()) return rowBySignal(pid);
   return HAS_PROC ? rowFromProc(pid) : (tableFromPs(['-p', String(pid)])[0] ?? null);
+}
+
+/** Without a table of processes a signal tells whether there is one of this number. */
+function rowBySignal(pid: number): ProcessRow | null {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return null;
+  }
+  return { pid, ppid: 0, pgid: pid, session: null, startTime: `${bootId()}/unknown`, ended: false };
 }
 
 function rowFromProc(pid: number): ProcessRow | null {
@@ -135,6 +166,55 @@ function send(target: number, signal: NodeJS.Signals): boolean {
     return true;
   } catch {
     return false; // Gone already, or not ours to signal.
+  }
+}
+
+/** The boot of the machine that a start time belongs to; null where the system has no id for it. */
+export function bootOf({ startTime }: Pick<Identity, 'startTime'>): string | null {
+  const [boot = '', ticks] = startTime.split('/');
+  return boot === '' || ticks === undefined ? null : boot;
+}
+
+/** Linux gives this number to the process namespace that the machine starts with. */
+const FIRST_NAMESPACE = 'pid:[4026531836]';
+
+/**
+ * The namespace in which process ids are counted: a container or a sandbox has its own. Null where it cannot be told, and
+ * where `/proc` belongs to another namespace: then no process can be looked at.
+ */
+export function processNamespace(): string | null {
+  namespace ??= { value: readNamespace() };
+  return namespace.value;
+}
+
+let namespace: { readonly value: string | null } | null = null;
+
+/** Whether `/proc` shows the processes of another namespace: then a number here means another process there. */
+function isBlind(): boolean {
+  return HAS_PROC && processNamespace() === null;
+}
+
+function readNamespace(): string | null {
+  if (!HAS_PROC) return process.platform === 'linux' ? null : 'host';
+  try {
+    return readlinkSync('/proc/self') === String(process.pid) ? readlinkSync('/proc/self/ns/pid') : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * An id that a machine keeps when it starts again. Null in a container: containers of one image may share
+ * `/etc/machine-id`, and a restart there is found out by the lease.
+ */
+export function machineId(): string | null {
+  if (!HAS_PROC)
+    return /"IOPlatformUUID" = "([^"]+)"/.exec(ask('ioreg', ['-rd1', '-c', 'IOPlatformExpertDevice']))?.[1] ?? null;
+  if (processNamespace() !== FIRST_NAMESPACE) return null;
+  try {
+    return readFileSync('/etc/machine-id', 'latin1').trim() || null;
+  } catch {
+    return null;
   }
 }
 

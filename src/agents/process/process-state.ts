@@ -1,7 +1,12 @@
 // What a process is doing, as far as the system tells: its state in a word, and the processor time it has used.
 import { readFileSync } from 'node:fs';
 
-export type ProcessState = { readonly letter: string; readonly cpuS: number };
+export type ProcessState = {
+  readonly letter: string;
+  readonly cpuS: number;
+  /** What it has written to files. */
+  readonly fileBytes: number;
+};
 
 const TICKS_PER_SECOND = 100;
 
@@ -10,9 +15,19 @@ export function processState(pid: number): ProcessState | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { letter: fields[0] ?? '', cpuS: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND };
+    const cpuS = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+    return { letter: fields[0] ?? '', cpuS, fileBytes: fileBytesOf(pid) };
   } catch {
     return null;
+  }
+}
+
+/** 0 where the system does not tell. */
+function fileBytesOf(pid: number): number {
+  try {
+    return Number(/^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'latin1'))?.[1] ?? 0);
+  } catch {
+    return 0;
   }
 }
 

@@ -1,8 +1,9 @@
 // Everything a child has left running, and the ending of it. A child leads its own session and group, but a descendant
 // may have left both; it is then known by the attempt's folder in its environment, or by having been seen below the
-// child before. On a system without `/proc` only the group and what was seen is known.
+// child before, or by the control group of the attempt. On a system without `/proc` only the group and what was seen is known.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endGroup, membersOfGroup } from './cgroup.ts';
 import {
   HAS_PROC,
   type Identity,
@@ -22,6 +23,8 @@ export type Tree = {
   readonly child: Identity | null;
   /** The value of `MARK` in the child's environment. */
   readonly mark: string;
+  /** The control group of the attempt, where there is one. */
+  readonly group?: string | null;
   /** The child was ours until a moment ago, so that its group cannot be somebody else's by now. */
   readonly fresh: boolean;
 };
@@ -31,8 +34,14 @@ export function membersOf(tree: Tree, seen: readonly Identity[] = []): ProcessRo
   const rows = processTable().filter((row) => row.pid !== process.pid);
   const members = new Map<number, ProcessRow>();
   const isOurGroup = groupTest(tree, rows);
+  const contained = new Set(tree.group ? membersOfGroup(tree.group) : []);
   for (const row of rows) {
-    if (isOurGroup(row) || seen.some((one) => isSame(one, row)) || isMarked(row.pid, tree.mark))
+    if (
+      isOurGroup(row) ||
+      contained.has(row.pid) ||
+      seen.some((one) => isSame(one, row)) ||
+      isMarked(row.pid, tree.mark)
+    )
       members.set(row.pid, row);
   }
   // Children of members are members. A pass finds at least one more generation, and the last finds none.
@@ -45,6 +54,11 @@ export function membersOf(tree: Tree, seen: readonly Identity[] = []): ProcessRo
 
 /** Asks the whole tree to end, and after the grace makes it. False when something could not be ended. */
 export async function endTree(tree: Tree, graceMs: number): Promise<boolean> {
+  const isEnded = await endMembers(tree, graceMs);
+  return tree.group ? (await endGroup(tree.mark, tree.group)) && isEnded : isEnded;
+}
+
+async function endMembers(tree: Tree, graceMs: number): Promise<boolean> {
   let seen = membersOf(tree);
   if (seen.length === 0) return true;
   if (graceMs > 0) {

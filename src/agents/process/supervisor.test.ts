@@ -19,6 +19,7 @@ test('the supervisor loads nothing but Node and its own folder, because it is st
   expect(own.sort()).toEqual([
     './attempt-folder.ts',
     './attempt-key.ts',
+    './cgroup.ts',
     './process-identity.ts',
     './process-state.ts',
     './process-tree.ts',

@@ -27,6 +27,7 @@ import {
   writeDurably,
 } from './attempt-folder.ts';
 import { KEY, makeKey } from './attempt-key.ts';
+import { endGroup, makeGroup, startWithin } from './cgroup.ts';
 import { type Identity, identityOfChild } from './process-identity.ts';
 import { endTree, MARK } from './process-tree.ts';
 import { keepVigil } from './vigil.ts';
@@ -70,7 +71,7 @@ async function supervise(folder: string): Promise<ExitRecord> {
   const startedAt = Date.now();
   const timer = new AbortController();
   const timeout = sleep<Why>(Math.min(packet.timeoutMs, TIMER_MAX_MS), 'timedOut', { signal: timer.signal });
-  const tree = { child: run.identity, mark: folder, fresh: true };
+  const tree = { child: run.identity, mark: folder, group: run.group, fresh: true };
   const vigil = keepVigil(tree, () => run.stdout.bytes() + run.stderr.bytes(), packet.silentMs ?? null);
   const exited = run.exited.then((): Why => 'exited');
   const flooded = run.stdout.full.then((): Why => 'flooded');
@@ -107,6 +108,7 @@ async function supervise(folder: string): Promise<ExitRecord> {
 type Exit = { readonly code: number | null; readonly signal: string | null };
 type Run = {
   readonly identity: Identity;
+  readonly group: string | null;
   readonly exited: Promise<Exit>;
   readonly stdout: Spool;
   readonly stderr: Spool;
@@ -127,14 +129,18 @@ async function start(folder: string, { argv, cwd, env, ...limits }: Packet): Pro
       detached: true,
       shell: false,
     } as const;
-    const child = spawn(program, args, { ...options, stdio: [stdin, 'pipe', 'pipe'] });
-    if (child.pid === undefined) throw (await once(child, 'error'))[0];
+    const group = makeGroup(folder);
+    const child = startWithin(group, () => spawn(program, args, { ...options, stdio: [stdin, 'pipe', 'pipe'] }));
+    if (child.pid === undefined) {
+      if (group !== null) await endGroup(folder, group);
+      throw (await once(child, 'error'))[0];
+    }
     const exited = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
     stdout.fill(child.stdout);
     stderr.fill(child.stderr);
     const identity = identityOfChild(child.pid);
     record(path.join(folder, 'child.json'), identity);
-    return { identity, exited, stdout, stderr };
+    return { identity, group, exited, stdout, stderr };
   } catch (error) {
     return whyNotStarted(program, error);
   } finally {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { awaitAttempt, startAttempt } from './attempt.ts';
 import { identityOfChild } from './process-identity.ts';
-import { keepVigil } from './vigil.ts';
+import { keepVigil, type Sign } from './vigil.ts';
 
 const BOUNDS = { graceMs: 200, maxStdoutBytes: 1e6, maxStderrBytes: 1e6 };
 
@@ -66,4 +66,25 @@ test('a vigil that was stopped says nothing any more', async () => {
   vigil.stop();
   const first = await Promise.race([vigil.silent, new Promise((resolve) => setTimeout(resolve, 300, 'nothing'))]);
   expect(first).toBe('nothing');
+});
+
+test.each<[string, Partial<Sign>, boolean]>([
+  ['what an idle program uses of the processor', { cpuS: 0.002 }, false],
+  ['real work', { cpuS: 0.06 }, true],
+  ['a line that is printed', { bytes: 1 }, true],
+  ['a file that is written', { fileBytes: 4_096 }, true],
+])('a sign of life, also without a limit: %s', async (_what, each, isSign) => {
+  let looks = 0;
+  // At its start it works; then it does the same from one look to the next.
+  const look = (): Sign => {
+    looks += 1;
+    const total = (amount: number | null | undefined) => (amount ?? 0) * looks;
+    const { bytes, fileBytes, cpuS } = each;
+    return { bytes: total(bytes), fileBytes: total(fileBytes), cpuS: 2 + total(cpuS), state: 'waiting' };
+  };
+  const vigil = keepVigil({ child: null, mark: '/nowhere', fresh: true }, () => 0, null, look, 50);
+  onTestFinished(() => vigil.stop());
+  await new Promise((resolve) => setTimeout(resolve, 1_300));
+  const quietS = Number(/last sign of life (\d+) s before/.exec(vigil.told())?.[1]);
+  expect(quietS >= 1).toBe(!isSign);
 });

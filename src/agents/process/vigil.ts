@@ -1,18 +1,16 @@
-// Tells a slow child from a dead one. A child that writes or uses the processor is at work, however long it takes; one that
-// does neither for as long as its task allows is taken for dead. What was seen last is put into words for the log.
+// Tells a slow child from a dead one. A child that prints, changes files or uses the processor is at work, however long it
+// takes; one that does none of it for as long as its task allows is taken for dead. A program that only waits uses a little of
+// the processor too, which is no sign of life. What was seen last is put into words for the log.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processState, stateInWords } from './process-state.ts';
 import { membersOf, type Tree } from './process-tree.ts';
 
 /** Looked at this often at most, and at least a few times before the limit. */
-const LOOK_MS_MAX = 15_000;
+const LOOK_MS_MAX = 5_000;
 const LOOKS_PER_LIMIT = 4;
-/**
- * A program that only waits still wakes up now and then: so much from one look to the next is no work, and in a longer time
- * so large a part of it.
- */
+/** A program that only waits wakes up now and then: so much from one look to the next is no work, or so large a part of it. */
 const IDLE_CPU_S = 0.05;
-const IDLE_SHARE = 1 / 300;
+const IDLE_SHARE = 1 / 30;
 
 export type Vigil = {
   /** Resolves when the child has given no sign of life for as long as it may. */
@@ -22,13 +20,21 @@ export type Vigil = {
   stop(): void;
 };
 
-export type Sign = { readonly bytes: number; readonly cpuS: number | null; readonly state: string };
+export type Sign = {
+  /** What it printed. */
+  readonly bytes: number;
+  /** What it wrote to files; 0 where the system does not tell. */
+  readonly fileBytes?: number;
+  readonly cpuS: number | null;
+  readonly state: string;
+};
 
 export function keepVigil(
   tree: Tree,
   bytes: () => number,
   silentMs: number | null,
   look: (tree: Tree, bytes: number) => Sign = lookAt,
+  lookMsMax = LOOK_MS_MAX,
 ): Vigil {
   const ended = new AbortController();
   let last: Sign = { bytes: 0, cpuS: null, state: 'there' };
@@ -41,16 +47,18 @@ export function keepVigil(
     const now = { ...seen, cpuS: seen.cpuS ?? last.cpuS };
     const usedS = Math.abs((now.cpuS ?? 0) - (last.cpuS ?? 0));
     const worked = usedS > Math.max(IDLE_CPU_S, ((at - lookedAt) / 1000) * IDLE_SHARE);
-    if (now.bytes > last.bytes || worked) heardAt = at;
+    const changed = (now.fileBytes ?? 0) > (last.fileBytes ?? 0);
+    if (now.bytes > last.bytes || changed || worked) heardAt = at;
     last = now;
     lookedAt = at;
   };
   const wait = async (): Promise<'silent'> => {
-    if (silentMs === null) return new Promise(() => undefined);
+    // The last sign of life is recorded without a limit too, because a timeout reports it.
+    const limitMs = silentMs ?? Number.POSITIVE_INFINITY;
     for (;;) {
-      const left = heardAt + silentMs - performance.now();
+      const left = heardAt + limitMs - performance.now();
       if (left <= 0) return 'silent';
-      await sleep(Math.min(left, LOOK_MS_MAX, silentMs / LOOKS_PER_LIMIT), undefined, { signal: ended.signal });
+      await sleep(Math.min(left, lookMsMax, limitMs / LOOKS_PER_LIMIT), undefined, { signal: ended.signal });
       refresh();
     }
   };
@@ -73,5 +81,5 @@ function lookAt(tree: Tree, bytes: number): Sign {
   if (seen.length === 0) return { bytes, cpuS: null, state: 'there' };
   const cpuS = seen.reduce((sum, stat) => sum + stat.cpuS, 0);
   const letter = seen.some((stat) => stat.letter === 'R') ? 'R' : (seen[0]?.letter ?? 'S');
-  return { bytes, cpuS, state: stateInWords(letter) };
+  return { bytes, fileBytes: seen.reduce((sum, stat) => sum + stat.fileBytes, 0), cpuS, state: stateInWords(letter) };
 }

@@ -61,14 +61,16 @@ ${EXITS}`,
     name: 'resume',
     group: 'casts',
     act: 'steer',
-    args: '[CAST] [--turns]',
+    args: '[CAST] [--turns] [--take-over]',
     words: [0, 1],
     summary: 'carry on a cast after a crash or a pause',
     help: `Without CAST: the newest one that was cut off or paused.
+--take-over     take the cast from a process that still has it, one that is stopped or that cannot be seen from here;
+                that process can commit nothing more
 ${TURNS_HELP}
 ${EXITS}`,
     example: 'baton resume',
-    options: TURNS,
+    options: { ...TURNS, 'take-over': { type: 'boolean' } },
     load: () => import('../commands/resume.ts'),
   },
   {
@@ -222,13 +224,14 @@ Without CAST: the latest one. The patch can be given to \`git apply\`.`,
     name: 'merge',
     group: 'casts',
     act: 'decide',
-    args: '[CAST] [--yes]',
+    args: '[CAST] [--yes] [--unchecked]',
     words: [0, 1],
     summary: 'take what a cast did over into the current branch, and clear its worktree away',
     help: `--yes           also of a cast that is not completed: what was accepted so far, and its worktree stays
+--unchecked     without the checkers with "when": "merge", which run on the whole work first; a red one refuses the merge
 Without CAST: the latest one. Where git finds a conflict nothing is changed and the files are named. Exit: 0 merged, 1 not.`,
     example: 'baton merge latest',
-    options: { yes: { type: 'boolean' } },
+    options: { yes: { type: 'boolean' }, unchecked: { type: 'boolean' } },
     load: () => import('../commands/merge.ts'),
   },
   {

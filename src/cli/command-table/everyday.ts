@@ -19,8 +19,8 @@ export const EVERYDAY_COMMANDS: readonly Command[] = [
     name: 'cast',
     group: 'everyday',
     act: 'steer',
-    args: '[-l LOADOUT] [--file CONFIG] [--agents SCRIPT] [--in-place] [--detach] [--dry-run] [--turns] REQUEST…',
-    words: [1, MANY],
+    args: '[-l LOADOUT] [--file CONFIG] [--agents SCRIPT] [--in-place] [--detach] [--dry-run] [--turns] REQUEST… | - | --request-file FILE',
+    words: [0, MANY],
     summary: 'run a loadout on a request, with live progress',
     help: `--loadout, -l   which loadout (default: activeLoadout of the configuration)
 --file          a configuration file instead of .baton/config.json
@@ -29,6 +29,7 @@ export const EVERYDAY_COMMANDS: readonly Command[] = [
 --detach        give the cast to a background process and return
 --dry-run       show the first briefs and what would run, start nothing
 ${TURNS_HELP}
+--request-file  read the request from a file; - reads it from standard input (at most 1 MiB)
 The request follows -- when it begins with a dash. ${EXITS}`,
     example: 'baton cast -l Full-Auto "Add a --version flag"',
     options: {
@@ -38,6 +39,7 @@ The request follows -- when it begins with a dash. ${EXITS}`,
       'in-place': { type: 'boolean' },
       detach: { type: 'boolean' },
       'dry-run': { type: 'boolean' },
+      'request-file': { type: 'string' },
       ...TURNS,
     },
     load: () => import('../commands/cast.ts'),
@@ -84,6 +86,19 @@ ${EXITS}`,
     example: 'baton approve P-0c2f81d4',
     options: { reason: { type: 'string' }, again: { type: 'boolean' }, ...TURNS },
     load: () => import('../commands/approve.ts'),
+  },
+  {
+    name: 'trust',
+    group: 'try',
+    act: 'govern',
+    args: '',
+    words: [0, 0],
+    summary: 'let the commands run that this folder brings along',
+    help: `Set-up steps of worktrees, checkers, and filters and merge drivers of .git/config, run only in a folder that a person trusts. At
+a terminal \`cast\` asks; \`init\` trusts the folder too. Filters run only while .git/config and info/attributes stay as they are now.`,
+    example: 'baton trust',
+    options: {},
+    load: () => import('../commands/trust.ts'),
   },
   {
     name: 'demo',

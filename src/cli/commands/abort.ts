@@ -4,7 +4,7 @@ import { type CastSummary, summaries } from '../../engine/summary.ts';
 import { isOver } from '../../kernel/state.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { type Call, EXIT, flag, out, outJson, Refused, text, UsageError } from '../command.ts';
-import { endLeftovers } from '../leftovers.ts';
+import { endLeftovers, type Leftover } from '../leftovers.ts';
 import { nameCast, withDoor } from '../looking.ts';
 import { person } from '../session.ts';
 
@@ -18,12 +18,20 @@ export async function run(call: Call): Promise<number> {
       // Of all the open ones, one may have ended by itself in the meantime.
       if (!answer.allow && !flag(call.values, 'all')) throw new Refused(answer);
     }
-    for (const cast of casts) await endLeftovers(door, stateDir, cast);
-    return allow(casts.length === 0 ? 'nothing runs or waits' : `aborted: ${casts.join(', ')}`, { casts });
+    const running = (await Promise.all(casts.map((cast) => endLeftovers(door, stateDir, cast)))).flat();
+    const aborted = casts.length === 0 ? 'nothing runs or waits' : `aborted: ${casts.join(', ')}`;
+    return running.length === 0
+      ? allow(aborted, { casts })
+      : allow(`${aborted}; still running: ${running.map(inWords).join(', ')}`, { casts, running });
   });
   if (call.json) outJson(verdict);
   else out(verdict.reason);
   return EXIT.ok;
+}
+
+function inWords({ cast, attempt, pids, host }: Leftover): string {
+  if (attempt === null) return `the driver of ${cast} (process ${pids.join(', ')} on ${host})`;
+  return `attempt ${attempt} of ${cast} (process ${pids.join(', ')})`;
 }
 
 /** Without a name: the one cast that is open. Which of several is never guessed. */

@@ -9,6 +9,7 @@ import { driveAndShow, withDriver } from '../driving.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { nameCast, noCastYet } from '../looking.ts';
 import { readInput } from '../read-input.ts';
+import { requirePerson } from '../refuse-agents.ts';
 import { safe } from '../safe-text.ts';
 import { isNotTaken, sayingTo } from '../say-to-cast.ts';
 import { person } from '../session.ts';
@@ -23,6 +24,7 @@ export async function run(call: Call): Promise<number> {
   if (!hasLog(workspace)) throw noCastYet(workspace);
   return withDriver(workspace, async (door) => {
     const { cast } = await nameCast(door, castWord);
+    requirePerson(call, cast);
     const turn = await askedTurn(door, cast, number);
     const output = words.length > 0 ? words.join(' ') : await given(call, file, turn);
     if (output.trim() === '')
@@ -36,7 +38,7 @@ export async function run(call: Call): Promise<number> {
       const verdict = await saying.say(answer);
       if (!verdict.allow && !isNotTaken(verdict)) for (const line of issuesIn(verdict)) note(line);
     };
-    return driveAndShow(call, workspace, door, cast, begin, [], saying.refused);
+    return driveAndShow(call, workspace, door, cast, { begin, refused: saying.refused });
   });
 }
 

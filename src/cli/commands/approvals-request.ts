@@ -1,5 +1,5 @@
 // `baton approvals request`: the way for an agent to ask. What it asks for is sealed as whoever calls, and waits from then on.
-import { groundAt, rootFor } from '../../approvals/ground.ts';
+import { groundAt } from '../../approvals/ground.ts';
 import { logIdentity } from '../../approvals/log-identity.ts';
 import { approvalsIn, goneFrom } from '../../approvals/open-approvals.ts';
 import { readPolicy } from '../../approvals/policy-file.ts';
@@ -11,6 +11,7 @@ import { asDetails } from '../../dialects/gaia/finding.ts';
 import { parseJsonText } from '../../dialects/json-text.ts';
 import { isObject, isText } from '../../kernel/json.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
+import { workRoot } from '../../workspace/worktree/record.ts';
 import type { Call } from '../command.ts';
 import { answering, type LedgerSession, withLedger } from '../ledger-session.ts';
 import { readInput } from '../read-input.ts';
@@ -42,13 +43,14 @@ async function request({ call, workspace, door, log }: LedgerSession, text: stri
   if ('allow' in policy) return policy;
   const key = openSealKey(call.env);
   if ('allow' in key) return key;
-  const { name: requester, from } = await requesterOf(call.env, workspace.stateDir, (id) => door.cast(id));
+  const { name: requester, from, handed } = await requesterOf(call.env, workspace.stateDir, (id) => door.cast(id));
   const cwd = isText(asked.x_cwd) ? asked.x_cwd : call.cwd;
-  const ground = groundAt(rootFor(cwd, workspace.dir, workspace.stateDir), cwd, call.env.HOME);
+  const ground = groundAt(workRoot(cwd, workspace), cwd, call.env.HOME);
   const sealed = sealRequest(asked, {
     requester,
     cwd: call.cwd,
     env: call.env,
+    handed,
     policy,
     key,
     now: Date.now(),

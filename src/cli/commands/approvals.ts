@@ -1,8 +1,11 @@
 // `baton approvals`: what waits for a person or was granted and not used.
 import { type ApprovalView, approvalView, linesOf } from '../../approvals/approval-view.ts';
+import { marksOf } from '../../approvals/bound-variables.ts';
 import { approvalsIn, runningIn } from '../../approvals/open-approvals.ts';
+import { findSealKey, type SealKey } from '../../approvals/seal-key.ts';
 import type { Door } from '../../engine/door.ts';
 import type { Log } from '../../engine/ports.ts';
+import type { Approval } from '../../kernel/approval/state.ts';
 import { isTurnOver } from '../../kernel/approval/withdraw.ts';
 import { again, type Call, EXIT, out, outJson, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
@@ -23,7 +26,7 @@ async function list(call: Call): Promise<number> {
   const now = Date.now();
   const views = hasLog(workspaceOf(call))
     ? // Whoever looks notes nothing down, not even what is over.
-      await withLedger(call, ({ log, door }) => viewsIn(log, door, now))
+      await withLedger(call, ({ log, door }) => viewsIn(log, door, now, call.env))
     : [];
   if (call.json) outJson(views);
   else if (views.length === 0) out('Nothing waits for a person, and nothing that was approved is left.');
@@ -31,13 +34,22 @@ async function list(call: Call): Promise<number> {
   return EXIT.ok;
 }
 
-async function viewsIn(log: Log, door: Door, now: number): Promise<readonly ApprovalView[]> {
+async function viewsIn(log: Log, door: Door, now: number, env: Call['env']): Promise<readonly ApprovalView[]> {
   const open = Object.values(await approvalsIn(log)).toSorted((a, b) => a.since - b.since);
   const views: ApprovalView[] = [];
+  const key = open.length > 0 ? findSealKey(env) : null;
   for (const approval of open) {
     const cast = approval.from ? await door.cast(approval.from.cast) : null;
-    const around = { now, running: runningIn(approval), isTurnOver: isTurnOver(cast, approval) };
+    const envOther = otherHere(approval, env, key);
+    const around = { now, running: runningIn(approval), isTurnOver: isTurnOver(cast, approval), envOther };
     views.push(approvalView(approval, around));
   }
   return views;
+}
+
+/** Values are compared by their marks; under another key they cannot be. */
+function otherHere({ sealed }: Approval, env: Call['env'], key: SealKey | null): readonly string[] {
+  if (key?.id !== sealed.keyId) return [];
+  const here = marksOf(sealed.env, env, key);
+  return sealed.env.filter((name) => here[name] !== sealed.envMarks[name]);
 }

@@ -1,6 +1,9 @@
 // `baton audit`: whether the history is as it was written, proofs of single facts, and signed checkpoints.
 import { resolve } from 'node:path';
+import { sealedText } from '../../approvals/seal-decision.ts';
+import { findSealKey } from '../../approvals/seal-key.ts';
 import { checkpointFolders, notesFileIn } from '../../audit/checkpoint-files.ts';
+import type { DecisionKey } from '../../audit/decision-walk.ts';
 import { type Fault, tampered } from '../../audit/fault.ts';
 import { knownCheckpoints } from '../../audit/known-checkpoints.ts';
 import { makeCheckpoint } from '../../audit/make-checkpoint.ts';
@@ -34,12 +37,19 @@ function verify(call: Call): Verdict {
   const known = knownOf(call);
   if (!known.ok) return known.verdict;
   const { kept, keys } = known.value;
-  if (hasLog(workspace)) return verifyLog(logFileIn(workspace.stateDir), kept, keys);
+  const decisionKey = decisionKeyOf(call);
+  if (hasLog(workspace)) return verifyLog(logFileIn(workspace.stateDir), kept, keys, { decisionKey });
   const last = kept.flatMap(({ notes }) => notes.flatMap((note) => note?.checkpoint.size ?? [])).at(-1);
   if (last === undefined) throw noCastYet(workspace);
   return tampered([
     { kind: 'TRUNCATED', seq: 1, reason: `the log is gone; a checkpoint of ${last} entries was signed` },
   ]);
+}
+
+/** An auditor makes no key: where the user has none, decisions are not checked. */
+function decisionKeyOf({ env }: Call): DecisionKey | null {
+  const key = findSealKey(env);
+  return key && { id: key.id, macOf: (text) => sealedText(text, key).mac };
 }
 
 function prove(call: Call, [word, ...more]: readonly string[]): number {
@@ -100,12 +110,14 @@ function number(call: Call, name: string): number | null {
 }
 
 function summary({ reason, details }: Verdict): readonly string[] {
-  const { head, root, texts, erased, checkpoints, warnings } = details as Record<string, unknown>;
+  const { head, root, texts, erased, checkpoints, decisions, warnings } = details as Record<string, unknown>;
+  const { checked = 0 } = (decisions ?? {}) as Record<string, number>;
   const { inside, outside, unsigned } = checkpoints as Record<string, number>;
   return [
     reason,
     `texts         ${texts} as their digests say, ${erased} erased`,
     `checkpoints   ${inside} beside the log, ${outside} outside; ${unsigned} facts came after the last one`,
+    ...(checked === 0 ? [] : [`decisions     ${checked} sealed with the key of this user`]),
     `head          ${head}`,
     `root          ${root}`,
     ...(warnings as readonly Fault[]).map(({ kind, reason: why }) => `warning       ${kind}: ${why}`),

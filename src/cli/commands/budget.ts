@@ -2,6 +2,7 @@
 import type { Cast } from '../../kernel/state.ts';
 import { again, type Call, EXIT, out, outJson, Refused, text, UsageError } from '../command.ts';
 import { nameCast, withDoor } from '../looking.ts';
+import { requirePerson } from '../refuse-agents.ts';
 import { person } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
@@ -19,6 +20,7 @@ export async function run(call: Call): Promise<number> {
       else for (const line of lines(state)) out(line);
       return EXIT.ok;
     }
+    requirePerson(call, cast);
     const verdict = await door.submit(
       {
         kind: 'budget.change',

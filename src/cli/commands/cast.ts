@@ -6,18 +6,19 @@ import type { Issue } from '../../kernel/graph/config.ts';
 import { UTILITY_NAMES } from '../../utilities/names.ts';
 import type { Workspace } from '../../workspace/locate.ts';
 import { locateCast, type Plan } from '../../workspace/plan.ts';
-import { again, type Call, EXIT, flag, note, outJson, Refused, text, UsageError } from '../command.ts';
+import { type Call, EXIT, flag, note, outJson, Refused, text, UsageError } from '../command.ts';
 import { configureLocks } from '../configure-locks.ts';
 import { castBehind, idToStart } from '../detach.ts';
 import { driveAndShow, withDriver } from '../driving.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { isolationOf } from '../isolation.ts';
+import { readInput } from '../read-input.ts';
+import { commandsOf, requireTrust } from '../require-trust.ts';
 import { person } from '../session.ts';
 import { userLimits } from '../user-limits.ts';
 
 export async function run(call: Call): Promise<number> {
-  const request = call.words.join(' ').trim();
-  if (request === '') throw new UsageError(`say what the cast shall do: ${again(call)} cast "…"`);
+  const request = await requestOf(call);
   const workspace = workspaceOf(call);
   const plan = await locateCast({
     workspace,
@@ -31,6 +32,26 @@ export async function run(call: Call): Promise<number> {
   for (const { code, path, message } of plan.plan.warnings) note(`warning ${code} ${path}: ${message}`);
   if (flag(call.values, 'dry-run')) return (await import('../dry-run.ts')).dryRun(call, plan.plan, request);
   return start(call, workspace, plan.plan, request);
+}
+
+const REQUEST_BYTES_MAX = 1_048_576;
+
+/** The words of the call, a file, or standard input: arguments of a program cannot be long. */
+async function requestOf(call: Call): Promise<string> {
+  const file = text(call.values, 'request-file');
+  const words = call.words.join(' ');
+  if (file !== undefined && words !== '')
+    throw new UsageError('give the request as words or with --request-file, not both');
+  const source = file ?? (words === '-' ? '-' : undefined);
+  const request = (source === undefined ? words : await readInput(call, source)).trim();
+  if (request === '')
+    throw new UsageError('say: baton cast REQUEST (what it shall do, or - to read that from standard input)');
+  if (request.includes('\0')) throw new UsageError('the request holds a NUL character; remove it');
+  const bytes = Buffer.byteLength(request);
+  if (bytes <= REQUEST_BYTES_MAX) return request;
+  throw new UsageError(
+    `the request has ${bytes} bytes; at most ${REQUEST_BYTES_MAX} are allowed. Put the rest into files of the project`,
+  );
 }
 
 /** The same object as a cast that ran, so that scripts read one shape. */
@@ -61,7 +82,8 @@ async function start(call: Call, workspace: Workspace, plan: Plan, request: stri
   for (const name of plan.strangers) note(`warning: the script speaks for ${name}, which is no socket and no materia`);
   // A mistake in them stops every cast: it is told before an id is promised and a worktree made.
   userLimits(call.env);
-  if (flag(call.values, 'detach')) return castBehind(call, workspace);
+  await requireTrust(call, workspace, commandsOf(call, plan.rules));
+  if (flag(call.values, 'detach')) return castBehind(call, workspace, request);
   const cast = idToStart();
   const { loadout } = plan;
   const hidden = hideSecrets(plan.script, plan.rules);
@@ -78,6 +100,6 @@ async function start(call: Call, workspace: Workspace, plan: Plan, request: stri
       );
       if (!verdict.allow) throw new Refused(verdict);
     };
-    return driveAndShow(call, workspace, door, cast, begin, says);
+    return driveAndShow(call, workspace, door, cast, { begin, says });
   });
 }

@@ -6,6 +6,7 @@ import { again, type Call, Refused, text, UsageError } from '../command.ts';
 import { driveAndShow, withDriver } from '../driving.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { nameCast, noCastYet } from '../looking.ts';
+import { requirePerson } from '../refuse-agents.ts';
 import { isNotTaken, sayingTo } from '../say-to-cast.ts';
 import { person } from '../session.ts';
 import { hasLog } from '../state-folder.ts';
@@ -29,6 +30,7 @@ export async function run(call: Call): Promise<number> {
   if (!hasLog(workspace)) throw noCastYet(workspace);
   return withDriver(workspace, async (door) => {
     const { cast, status } = await nameCast(door, castWord);
+    requirePerson(call, cast);
     // Driving a cast that does not wait would start what it is owed before anybody looked at the answer.
     if (status !== 'waiting')
       throw new Refused(deny('NOT_ALLOWED_NOW', `cast ${cast} is ${status}; no turn of it waits`));
@@ -37,6 +39,6 @@ export async function run(call: Call): Promise<number> {
       const decision = { kind: 'turn.decide', cast, turn: Number(number), choice, ...said } as const;
       await saying.say(() => door.submit(decision, person()));
     };
-    return driveAndShow(call, workspace, door, cast, begin, [], saying.refused);
+    return driveAndShow(call, workspace, door, cast, { begin, refused: saying.refused });
   });
 }

@@ -33,12 +33,14 @@ export async function run(call: Call): Promise<number> {
   // What is told to be typed next must name this workspace.
   const there = { ...call, values: { ...call.values, directory: dir } };
   const code = await withDriver(workspace, (door) =>
-    driveAndShow(there, workspace, door, cast, async () => {
-      const { rules, loadout } = found.plan;
-      await door.submit(
-        { kind: 'cast.start', cast, request: REQUEST, loadout, rules, script, runId: randomUUID() },
-        person(),
-      );
+    driveAndShow(there, workspace, door, cast, {
+      begin: async () => {
+        const { rules, loadout } = found.plan;
+        await door.submit(
+          { kind: 'cast.start', cast, request: REQUEST, loadout, rules, script, runId: randomUUID() },
+          person(),
+        );
+      },
     }),
   );
   if (!call.json && code === EXIT.ok) conclude(dir);

@@ -1,6 +1,6 @@
 // `baton exec`: runs a command that a person approved, exactly as it was approved, once.
 
-import { withoutTaken } from '../../approvals/bound-variables.ts';
+import { environmentOf } from '../../approvals/bound-variables.ts';
 import { logIdentity } from '../../approvals/log-identity.ts';
 import { readPolicy } from '../../approvals/policy-file.ts';
 import { presentedAs } from '../../approvals/present.ts';
@@ -71,7 +71,7 @@ async function carryOut(call: Call, argv: readonly string[], { approval, index }
         file: program.path,
         argv,
         cwd: sealed.cwd,
-        env: withoutTaken({ ...call.env, PATH: sealed.path }),
+        env: environmentOf(sealed, call.env),
       })
     : { code: 127, exit: null, note: 'there is no such program' };
   const { exit, note: said, isCut } = ended;

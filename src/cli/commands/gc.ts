@@ -1,11 +1,12 @@
 // `baton gc`: erases old texts, without breaking the chain or any proof, and clears worktrees away that nobody needs.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { type Erasure, factOfErasure, type Plan, planErasures, type Wish } from '../../audit/retention.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
+import { overwriteErased } from '../../log/overwrite-erased.ts';
 import { logFileIn, SqliteLog } from '../../log/sqlite.ts';
+import { openForReading } from '../../log/sqlite-read.ts';
 import type { Workspace } from '../../workspace/locate.ts';
 import { refusing } from '../cast-work.ts';
 import { checkpointAtEnd } from '../checkpoint-at-end.ts';
@@ -129,7 +130,7 @@ function ageMs(age: string): number {
 }
 
 function planned(file: string, wish: Wish): Plan {
-  const db = new DatabaseSync(file, { readOnly: true });
+  const db = openForReading(file);
   try {
     return planErasures(db, wish);
   } finally {
@@ -159,20 +160,10 @@ async function erase(file: string, wish: Wish, reason: string): Promise<Plan> {
     }
   } finally {
     await log.close();
-    overwriteLeftovers(file);
+    overwriteErased(file);
   }
 }
 
 function appendOf(erasure: Erasure, reason: string) {
   return { fact: factOfErasure(erasure, reason), by: person(), at: Date.now() };
-}
-
-/** What was erased still lies in the journal of the file until that is written back and emptied. */
-function overwriteLeftovers(file: string): void {
-  const db = new DatabaseSync(file, { timeout: 5_000 });
-  try {
-    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  } finally {
-    db.close();
-  }
 }

@@ -23,6 +23,7 @@ import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { keeperOf } from '../../workspace/registry-kept.ts';
 import { hasRegistry } from '../../workspace/registry-lock.ts';
 import { bringIntoForce } from '../bring-into-force.ts';
+import { keepQuarantine } from '../carry-quarantine.ts';
 import { again, type Call, note, text, UsageError } from '../command.ts';
 import { answering, integer, type LedgerSession, withLedger } from '../ledger-session.ts';
 import { readBytes } from '../read-input.ts';
@@ -119,6 +120,7 @@ async function judge({ call, workspace, log, door }: LedgerSession, bytes: Buffe
     },
     person(),
   );
+  await keepQuarantine(door, workspace, call.env);
   const digest = isString(envelope_digest) ? envelope_digest : null;
   const [written] = (await log.read({ after: before, kindPrefix: 'handoff.' })).filter(
     ({ fact }) =>

@@ -65,12 +65,8 @@ async function claimOf({ door }: Pick<LedgerSession, 'door'>, { details }: Verdi
 }
 
 async function identityOf(pid: number) {
-  const [{ hostname }, { startTimeOf }] = await Promise.all([
-    import('node:os'),
-    import('../../agents/process/process-identity.ts'),
-  ]);
-  const startTime = startTimeOf(pid);
-  if (startTime === null)
-    throw new UsageError(`there is no process ${pid}; --pid names the one that works on the task`);
-  return { host: hostname(), pid, startTime };
+  const { driverWith } = await import('../../engine/driver.ts');
+  const worker = driverWith(pid);
+  if (worker === null) throw new UsageError(`there is no process ${pid}; --pid names the one that works on the task`);
+  return worker;
 }

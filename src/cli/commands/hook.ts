@@ -1,16 +1,18 @@
-// `baton hook`: decides one event of an agent's host. It fails closed: whatever goes wrong here is a refusal too, because a
-// host takes every exit but 2 for leave to go on.
+// `baton hook`: decides one event of an agent's host. Where a tool is about to act or an agent is about to stop, a fault of
+// its own is a refusal too, because a host takes every exit but 2 for leave to go on. Elsewhere a fault stops nobody.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Decision } from '../../hooks/decision.ts';
 import { type HookScene, runHook } from '../../hooks/run-hook.ts';
 import { deny } from '../../kernel/verdict.ts';
-import { type Call, flag, UsageError, type Values } from '../command.ts';
+import { type Call, EXIT, flag, UsageError, type Values } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 
 /** Hosts give up on a hook after a while, and then go on without it. */
 const DEADLINE_MS = 8_000;
+/** Nothing is checked at these events, so a fault must not block a prompt or a session. */
+const NEVER_REFUSED = ['UserPromptSubmit', 'SessionStart', 'SubagentStart', 'PostToolUse', 'PreCompact'];
 const PROGRAM = fileURLToPath(new URL('../../../bin/baton', import.meta.url));
 const INPUT_BYTES_MAX = 64 * 1_048_576;
 
@@ -18,6 +20,10 @@ export async function run(call: Call): Promise<number> {
   const [event = ''] = call.words;
   const decision = await within(DEADLINE_MS, () => decide(call, event));
   if (decision.kind !== 'allow' && isReportOnly(call.values)) return reported(call, event, decision);
+  if (decision.kind === 'deny' && decision.verdict.code === 'INTERNAL' && NEVER_REFUSED.includes(event)) {
+    await said(process.stderr, `baton: ${decision.verdict.reason}\n`);
+    process.exit(EXIT.denied);
+  }
   const { spoken } = await import('../../hooks/decision.ts');
   const { exit, stdout, stderr } = spoken(event, decision);
   // Left from here: on the way out another exit could be made of a refusal.
@@ -81,7 +87,7 @@ function sceneOf(call: Call): HookScene {
       ]);
       makeStateFolder(workspace);
       const log = new SqliteLog(logFileIn(workspace.stateDir));
-      const door = new LookingDoor(log);
+      const door = new LookingDoor(log, workspace.dir);
       try {
         return await work(door, log);
       } finally {

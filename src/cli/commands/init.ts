@@ -4,17 +4,21 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSyn
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Detected, detectAgents } from '../../agents/detect.ts';
 import { MANIFEST_PATH } from '../../dialects/governed/registry-json.ts';
+import { trustFolder } from '../../git/folder-trust.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { SCHEMA_NAME, schemaReference } from '../../workspace/config-schema-reference.ts';
+import { detectProject, type Project } from '../../workspace/detect-project.ts';
 import { BUNDLED } from '../../workspace/find-config.ts';
 import { readJsonFile } from '../../workspace/load-config.ts';
 import { approvalsOf } from '../../workspace/registry-approvals.ts';
 import { hasRegistry, writeRegistryLock } from '../../workspace/registry-lock.ts';
+import { type ProposedWorktree, proposedWorktree } from '../../workspace/worktree/propose.ts';
 import { ask } from '../ask.ts';
 import { bringIntoForce } from '../bring-into-force.ts';
 import { again, type Call, EXIT, flag, out, outJson, UsageError } from '../command.ts';
 import { workspaceAt } from '../find-workspace.ts';
 import { withLedger } from '../ledger-session.ts';
+import { IGNORES_ITSELF } from '../state-folder.ts';
 
 const PACKAGE = resolve(dirname(BUNDLED), '..', '..');
 
@@ -29,11 +33,14 @@ export async function run(call: Call): Promise<number> {
   }
   if (existsSync(home) && !statSync(home).isDirectory())
     throw new UsageError(`${home} is a file; move it away, so that a folder of that name can be made`);
+  const project = detectProject(dir);
+  const worktree = await proposedWorktree(dir, project);
+  const proposed = { ...checkersOf(project), ...worktree };
   const found = await detectAgents(call.env);
   const agent = await choose(found);
   mkdirSync(home, { recursive: true });
   const written = [
-    ...scaffoldConfig(home, config, agent),
+    ...scaffoldConfig(home, config, agent, proposed),
     ...scaffoldPrompts(home),
     ...scaffoldRegistry(home),
     ...writeOnce(home, '.gitignore', 'state/\n'),
@@ -41,10 +48,13 @@ export async function run(call: Call): Promise<number> {
     ...writeOnce(home, '.gitattributes', 'prompts/** -text\n'),
   ].map((name) => `.baton/${name}`);
   await withLedger(call, ({ door, workspace }) => bringIntoForce(door, workspace), { begins: true });
+  trustFolder(dir, call.env, new Date().toISOString());
   const runner = agent?.name ?? null;
-  if (call.json) outJson({ workspace: dir, written, runner, signedIn: agent !== null && agent.signedInBy !== null });
+  if (call.json)
+    outJson({ workspace: dir, written, runner, signedIn: agent !== null && agent.signedInBy !== null, ...proposed });
   else {
     for (const file of written) out(`wrote ${file}`);
+    for (const line of projectLines(project, worktree)) out(line);
     for (const line of nextSteps(agent, found, again(call))) out(line);
     if (agent !== null && agent.signedInBy !== null && (await ask('Run your first cast now?'))) return firstCast(call);
   }
@@ -101,12 +111,29 @@ function onRunner(materia: Json, agent: Detected | null): Json {
   return Object.fromEntries(named);
 }
 
-function scaffoldConfig(home: string, config: string, agent: Detected | null): string[] {
+/** What the project is checked by, as checkers of the configuration. */
+function checkersOf({ checks }: Project): { readonly checkers?: JsonObject } {
+  if (checks.length === 0) return {};
+  return { checkers: Object.fromEntries(checks.map(({ name, command, when }) => [name, { command, when }])) };
+}
+
+function projectLines({ checks, sorts }: Project, { worktree }: ProposedWorktree): string[] {
+  const named = checks.map(({ name, command }) => `${name} (${command.join(' ')})`).join(', ');
+  const ready = worktree && Object.entries(worktree).map(([field, value]) => `${field} ${JSON.stringify(value)}`);
+  return [
+    ...(checks.length > 0
+      ? [`Checks of this ${sorts.join(' and ')} project: ${named}; \`checkers\` changes them.`]
+      : []),
+    ...(ready ? [`Worktrees of casts are made ready by ${ready.join(', ')}; \`worktree\` changes that.`] : []),
+  ];
+}
+
+function scaffoldConfig(home: string, config: string, agent: Detected | null, project: JsonObject): string[] {
   const kept = existsSync(config) ? [keep(config)] : [];
   const { $schema, copied } = schemaReference(home, PACKAGE);
   const bundled = JSON.parse(readFileSync(BUNDLED, 'utf8')) as JsonObject;
   const materia = onRunner(bundled.materia ?? {}, agent);
-  writeFileSync(config, `${JSON.stringify({ ...bundled, $schema, materia }, null, 2)}\n`);
+  writeFileSync(config, `${JSON.stringify({ ...bundled, $schema, ...project, materia }, null, 2)}\n`);
   if (!copied) return [...kept, 'config.json'];
   copyFileSync(join(PACKAGE, 'schemas', SCHEMA_NAME), join(home, SCHEMA_NAME));
   return [...kept, 'config.json', SCHEMA_NAME];
@@ -133,7 +160,7 @@ function scaffoldRegistry(home: string): string[] {
 }
 
 function writeOnce(home: string, name: string, text: string): string[] {
-  if (existsSync(join(home, name))) return [];
+  if (existsSync(join(home, name)) && readFileSync(join(home, name), 'utf8') !== IGNORES_ITSELF) return [];
   writeFileSync(join(home, name), text);
   return [name];
 }

@@ -3,11 +3,13 @@
 import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { anyClaudeHost, claudeHost, isInShared, SETTINGS, sharedClaudeHost } from '../../hooks/install/claude.ts';
 import { diffOf } from '../../hooks/install/diff.ts';
 import type { Host } from '../../hooks/install/host.ts';
 import { isDenied } from '../../hooks/install/json-file.ts';
 import { readPlain, refusalOfPlace, writePlain } from '../../hooks/install/plain-file.ts';
 import { HOSTS, type Plan, planInstall, planUndo, recordIn, recordText } from '../../hooks/install/plan.ts';
+import { deny } from '../../kernel/verdict.ts';
 import { ask } from '../ask.ts';
 import { again, type Call, EXIT, flag, note, out, outJson, Refused, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
@@ -16,7 +18,12 @@ import { makeStateFolder } from '../state-folder.ts';
 export async function run(call: Call): Promise<number> {
   const host = await hostNamed(call);
   const { dir, stateDir } = workspaceOf(call);
-  const recordFile = join(stateDir, 'install', `${host.name.replace(' --', '-')}.json`);
+  if (flag(call.values, 'verify')) return verified(call, dir);
+  if (host === claudeHost && isInShared(readPlain(dir, SETTINGS))) {
+    const reason = `${SETTINGS} has the hooks for the whole team already. Say --shared to update them, or take them out first: ${again(call)} install claude --undo`;
+    throw new Refused(deny('NOT_ALLOWED_NOW', reason, { file: SETTINGS }));
+  }
+  const recordFile = join(stateDir, 'install', `${host.name.replace(' --shared', '').replace(' --', '-')}.json`);
   for (const file of host.files) {
     const refusal = refusalOfPlace(dir, file);
     if (refusal) throw new Refused(refusal);
@@ -39,10 +46,25 @@ async function hostNamed(call: Call): Promise<Host> {
   if (!host)
     throw new UsageError(`there is no ${name} to install into; there are: ${HOSTS.map((one) => one.name).join(', ')}`);
   if (isUndo(call) && flag(call.values, 'report-only')) throw new UsageError('say --undo or --report-only, not both');
-  if (!flag(call.values, 'skill')) return host;
+  const isShared = flag(call.values, 'shared');
+  for (const option of ['shared', 'verify']) {
+    if (flag(call.values, option) && host.name !== 'claude') throw new UsageError(`--${option} is for claude`);
+  }
+  if (!flag(call.values, 'skill'))
+    return host !== claudeHost ? host : isUndo(call) ? anyClaudeHost : isShared ? sharedClaudeHost : host;
   if (flag(call.values, 'report-only')) throw new UsageError('say --skill or --report-only, not both');
   if (host.name !== 'claude') throw new UsageError(`--skill is for claude; ${host.name} reads no skills`);
   return (await import('../../hooks/install/skill.ts')).skillHost;
+}
+
+/** Starts the real program and reports whether the hook refused it. */
+async function verified(call: Call, dir: string): Promise<number> {
+  note('Starting Claude Code with one forbidden write. This uses a few tokens …');
+  const { verifyClaude } = await import('../../hooks/install/verify-claude.ts');
+  const { isRefused, reason } = await verifyClaude(dir, call.env);
+  if (call.json) outJson({ agent: 'claude', verified: isRefused, reason });
+  else out(`${isRefused ? 'Verified' : 'Not verified'}: ${reason}.`);
+  return isRefused ? EXIT.ok : EXIT.denied;
 }
 
 function isUndo({ values }: Call): boolean {
@@ -80,10 +102,12 @@ async function agreed(call: Call, { changes }: Plan): Promise<boolean> {
   return flag(call.values, 'yes') || ask('Write this?');
 }
 
+/** Both places of the settings of Claude Code share one record. */
 function keep(file: string, { record }: Plan): void {
   if (Object.keys(record).length === 0) return;
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(file, recordText(record), { mode: 0o600 });
+  const before = recordIn(readPlain(dirname(file), basename(file)));
+  writeFileSync(file, recordText({ ...before, ...record }), { mode: 0o600 });
 }
 
 function told(call: Call, host: Host, { changes }: Plan, written: boolean): number {
@@ -101,7 +125,7 @@ function told(call: Call, host: Host, { changes }: Plan, written: boolean): numb
     return EXIT.ok;
   }
   if (!written) {
-    note(`Nothing was written. Say it again with --yes to write it: ${again(call)} install ${host.name} --yes`);
+    note(`Nothing was written. Repeat it with --yes to write it: ${again(call)} install ${host.name} --yes`);
     return EXIT.usage;
   }
   if (!call.json) {

@@ -3,9 +3,9 @@ import type { Subject } from '../../dialects/operator/intake.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 import { namingCast } from '../../kernel/ledger/holder.ts';
+import { keyIn } from '../../kernel/ledger/lock-tree.ts';
 import { overlaps } from '../../kernel/ledger/overlap.ts';
 import { normalPath, PATH_FAULTS } from '../../kernel/ledger/path.ts';
-import { pathKey } from '../../kernel/ledger/path-key.ts';
 import { spokenPath } from '../../kernel/ledger/spoken-path.ts';
 import type { Ledger } from '../../kernel/ledger/state.ts';
 import { heldLocks } from '../../kernel/ledger/wire.ts';
@@ -13,7 +13,7 @@ import { holderOf, mayWrite } from '../../kernel/ledger/write.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { again, type Call, EXIT, flag, out, outJson, text, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
-import { insideRoot } from '../inside-root.ts';
+import { insideRoot, realInRoot } from '../inside-root.ts';
 import {
   answering,
   folderOf,
@@ -93,7 +93,7 @@ async function check(call: Call, paths: readonly string[]): Promise<Verdict> {
     const ledger = await door.ledger();
     const root = rootNamed(call, workspace, text(call.values, 'root'));
     const folder = folderOf({ root }, workspace);
-    const inside = paths.map((path) => insideRoot(folder, path) ?? path);
+    const inside = paths.map((path) => realInRoot(folder, insideRoot(folder, path) ?? path));
     const found = fence === undefined ? inTheWay(ledger, root, inside) : mayWrite(ledger, fence, inside);
     if (found.allow) return found;
     const verdict = await namingCastOf(session, found);
@@ -127,7 +127,7 @@ const NOBODY: Subject = { run: '', task: '' };
 /** Every lock that a writer of these paths would have to wait for. */
 function inTheWay(ledger: Ledger, root: string, paths: readonly string[]): Verdict {
   const locks = heldLocks(ledger).filter((lock) => lock.root === root);
-  const key = (path: string) => pathKey(path, ledger.locks.foldCase);
+  const key = keyIn(ledger.locks, root);
   const conflicts: JsonObject[] = [];
   const wanted: string[] = [];
   for (const path of paths) {

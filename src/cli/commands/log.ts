@@ -38,8 +38,8 @@ export async function run(call: Call): Promise<number> {
 }
 
 /** An entry with its fact's members beside its own, as scripts like to filter them. */
-export function flat({ v, seq, at, clock, prev, by, fact }: Entry, leaf?: string) {
-  const time = clock === undefined ? { at } : { at, clock };
+export function flat({ v, seq, at, clock, ranMs, prev, by, fact }: Entry, leaf?: string) {
+  const time = { at, ...(clock === undefined ? {} : { clock }), ...(ranMs === undefined ? {} : { ranMs }) };
   return { seq, ...time, by, v, prev, ...(leaf === undefined ? {} : { leaf }), ...fact };
 }
 

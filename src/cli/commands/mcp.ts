@@ -2,6 +2,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isAgentAt } from '../../access/peer.ts';
+import { shownToken, TOKEN_VARIABLE } from '../../access/shown-token.ts';
 import { admitToken } from '../../access/tokens.ts';
 import { ACTS_FOR, NOBODY, whoActs } from '../../access/who-acts.ts';
 import { isAgentIn, sceneIn } from '../../api/scene.ts';
@@ -50,10 +51,14 @@ function sceneOf(call: Call, refusals: RefusalCount, caller?: Caller): Scene {
   // What the tools start must not know the token: it would be a way to steer.
   const { BATON_MCP_TOKEN: _token, [ACTS_FOR]: _other, ...own } = call.env;
   const name = caller?.name.startsWith(TOKEN_NAMES) ? caller.name.slice(TOKEN_NAMES.length) : null;
-  const env = name === null ? own : { ...own, [ACTS_FOR]: name };
+  const shown = shownToken();
+  const mine = shown === null ? own : { ...own, [TOKEN_VARIABLE]: shown };
+  const env = name === null ? mine : { ...own, [ACTS_FOR]: name };
   const scene = sceneIn(workspace, call.env, env);
   const onRefused = (verdict: Denied) => void refusals.add(verdict, refusedCaller(verdict, caller), Date.now());
-  return { ...scene, ...(caller ? { role: caller.role } : {}), onRefused };
+  const checkWork: Scene['checkWork'] = async (cast, turn, signal) =>
+    (await import('../submitted-work.ts')).checkSubmitted(workspace, call.env, cast, turn, signal);
+  return { ...scene, checkWork, ...(caller ? { role: caller.role } : {}), onRefused };
 }
 
 async function overHttp(

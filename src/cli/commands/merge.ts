@@ -1,8 +1,13 @@
 // `baton merge`: takes what a cast did over into the branch that is checked out, and clears its worktree away.
 import { existsSync } from 'node:fs';
+import { revealed } from '../../agents/hidden-texts.ts';
 import type { Door } from '../../engine/door.ts';
 import type { CastSummary } from '../../engine/summary.ts';
+import { checkersAt } from '../../kernel/graph/checker.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { commandRun } from '../../kernel/ledger/state.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
+import { checkProject } from '../../workspace/checkers.ts';
 import type { Workspace } from '../../workspace/locate.ts';
 import { acceptedTip } from '../../workspace/worktree/accepted.ts';
 import { filesBetween, fromWorkspace } from '../../workspace/worktree/diff.ts';
@@ -23,6 +28,8 @@ import { again, type Call, EXIT, flag, out, outJson, Refused } from '../command.
 import { counted } from '../counted.ts';
 import { nameCast, withDoor } from '../looking.ts';
 import { withMainLocks } from '../main-locks.ts';
+import { checkerCommands, requireTrust } from '../require-trust.ts';
+import { passesOf } from '../submitted-work.ts';
 
 export async function run(call: Call): Promise<number> {
   const verdict = await refusing(() =>
@@ -31,7 +38,9 @@ export async function run(call: Call): Promise<number> {
       await refuseWhileDriven(door, summary.cast);
       const record = mergeable(workspace, summary);
       await confirm(call, summary);
-      return merge(door, workspace, summary, record, call);
+      const checkers = flag(call.values, 'unchecked') ? {} : await checkersOf(door, workspace, summary.cast);
+      await requireTrust(call, workspace, checkerCommands(checkers, 'merge'));
+      return merge(door, workspace, summary, record, checkers, call);
     }),
   );
   if (!verdict.allow) throw new Refused(verdict);
@@ -66,6 +75,7 @@ async function merge(
   workspace: Workspace,
   { cast, status }: CastSummary,
   found: WorktreeRecord,
+  checkers: JsonObject,
   call: Call,
 ): Promise<Verdict> {
   const { dir, stateDir } = workspace;
@@ -79,9 +89,13 @@ async function merge(
   }
   const upTo = status === 'completed' ? await tipOf(record) : await acceptedOf(door, record);
   const files = await filesBetween(top, base, upTo);
+  if (isThere && files.length > 0) {
+    const changes = files.map(({ path }) => fromWorkspace(path, top, dir));
+    await refuseRed(call, workspace, record, upTo, changes, checkers);
+  }
   const paths = files.map(({ path }) => fromWorkspace(path, top, dir));
   const title = `merge ${branch}`;
-  const merged = await withMainLocks(door, { name: `merge-${cast}`, title, paths }, async () => {
+  const merged = await withMainLocks(door, { name: commandRun('merge', cast), title, paths }, async () => {
     const end = await mergeBranch(dir, branch, upTo);
     if (end.ok) return end;
     throw new Refused(deny(end.code, end.reason, { cast, branch, files: [...end.files] }));
@@ -113,6 +127,33 @@ async function merge(
   const ignored = behind.count > 0 ? { ignored: behind.count } : {};
   const without = `${behind.count > 0 ? `; ${saidOfLeftBehind(behind)}` : ''}${saidOfMoved(record)}`;
   return allow(`${what}; its worktree and branch are cleared away${without}`, { ...details, ...ignored });
+}
+
+/** The checkers of the cast, as people wrote them. */
+async function checkersOf(door: Door, { stateDir }: Workspace, cast: string): Promise<JsonObject> {
+  const rules = (await door.cast(cast))?.rules;
+  return (rules && revealed(rules.checkers, stateDir, cast)) ?? {};
+}
+
+/** The whole work is checked where it lies, before it becomes part of a branch of the user. */
+async function refuseRed(
+  call: Call,
+  workspace: Workspace,
+  { cast, cwd }: WorktreeRecord,
+  upTo: string,
+  changes: readonly string[],
+  checkers: JsonObject,
+): Promise<void> {
+  const checked = { about: `commit ${upTo}`, passes: passesOf(workspace, call.env) };
+  const checks = await checkProject(checkersAt(checkers, 'merge'), checkers, { root: cwd, changes }, checked);
+  const red = checks.filter(({ ok }) => !ok);
+  if (red.length === 0) return;
+  const named = red.map(({ name, found }) => `${name} (${found})`).join('; ');
+  const way = `look at it in ${cwd}, or merge it all the same with \`${again(call)} merge ${cast} --unchecked\``;
+  const details = { cast, checks: red.map((check) => ({ ...check })) };
+  throw new Refused(
+    deny('CHECKS_FAILED', `the project's checks fail on the work of cast ${cast}: ${named}; ${way}`, details),
+  );
 }
 
 /** What lies in the worktree alone after everything was merged, and what to do about it. */

@@ -1,12 +1,14 @@
 // `baton show`: one cast, as it stands, or one turn of it.
 
 import type { CastView, TaskView, TurnView } from '../../engine/view.ts';
+import { itemsText } from '../../kernel/cast/item-count.ts';
 import { again, type Call, EXIT, flag, out, outJson, text, UsageError } from '../command.ts';
 import { spentText } from '../cost-text.ts';
 import { counted } from '../counted.ts';
 import { loadView } from '../ending.ts';
 import { nameCast, withDoor } from '../looking.ts';
-import { reportLines } from '../report-lines.ts';
+import { notRunLines, reportLines } from '../report-lines.ts';
+import { filesText, resultLines } from '../result-lines.ts';
 import { oneLine } from '../safe-text.ts';
 
 export async function run(call: Call): Promise<number> {
@@ -29,7 +31,7 @@ async function showTurn(call: Call, word: string, withTurns: boolean): Promise<n
 }
 
 function lines(view: CastView, baton: string): string[] {
-  const { cast, status, code, reason, loadout, request, usage, accepted, trust, data, branch, root } = view;
+  const { cast, status, code, reason, loadout, request, usage, accepted, trust, data, branch, root, items } = view;
   const { turns = [], tasks = [] } = view;
   return [
     `cast      ${cast}`,
@@ -37,9 +39,12 @@ function lines(view: CastView, baton: string): string[] {
     `loadout   ${loadout}`,
     `request   ${request}`,
     ...(branch === undefined ? [] : [`branch    ${branch} in ${root}`]),
+    ...(items ? [`items     ${itemsText(items)}`] : []),
     `used      ${counted(usage.tokens, 'token')}${spentText(usage)}, ${counted(accepted, 'accepted handoff')}`,
     `trust     ${trust}`,
+    ...resultLines(view, baton),
     ...reportLines(view, baton, true),
+    ...notRunLines(view),
     ...(tasks.length === 0 ? [] : ['tasks', ...tasks.map(taskLine)]),
     'turns',
     ...turns.flatMap(({ turn, socket, materia, visit, title, attempt, verdict, warning }) => {
@@ -57,9 +62,10 @@ function lines(view: CastView, baton: string): string[] {
   ];
 }
 
-function taskLine({ task, title, status, code, reason }: TaskView): string {
+function taskLine({ task, title, status, code, reason, skipped, ...work }: TaskView): string {
   const why = code === null ? '' : `: ${code}: ${oneLine(reason, 120)}`;
-  return `  ${task}  ${oneLine(title, 60)}  ${status}${why}`;
+  const files = filesText(work);
+  return `  ${task}  ${oneLine(title, 60)}  ${skipped ? 'skipped' : status}${files === '' ? '' : `, ${files}`}${why}`;
 }
 
 function isLast(turns: readonly TurnView[], turn: number, attempt: number): boolean {

@@ -16,7 +16,16 @@ export async function run(call: Call): Promise<number> {
   const workspace = workspaceOf(call);
   if (!hasLog(workspace)) {
     if (call.json)
-      outJson({ workspace: workspace.dir, head: 0, hold: null, trust: 'off', open: [], ended: [], cutOff: [] });
+      outJson({
+        workspace: workspace.dir,
+        head: 0,
+        hold: null,
+        trust: 'off',
+        down: [],
+        open: [],
+        ended: [],
+        cutOff: [],
+      });
     else out(`${workspace.dir}: no cast was run here yet. Start one with: ${again(call)} cast "…"`);
     return EXIT.ok;
   }
@@ -48,6 +57,10 @@ export async function run(call: Call): Promise<number> {
       head: (await door.head()).seq,
       hold: hold === null ? null : { ...hold },
       trust: trust.registry === null ? 'off' : 'on',
+      down: (await door.outages(Date.now())).map(({ runner, code, reason, since, askAt }) => ({
+        ...{ runner, code, reason },
+        ...{ since: new Date(since).toISOString(), askAt: new Date(askAt).toISOString() },
+      })),
       open,
       ended: casts.filter((cast) => isOver(cast.status)).slice(-ENDED_SHOWN),
       cutOff: cutOff.map(({ id, from }) => ({ approval: id, cast: from?.cast ?? null })),
@@ -62,6 +75,8 @@ type Status = {
   workspace: string;
   hold: { readonly by: string; readonly reason: string } | null;
   trust: string;
+  /** Runners whose turns wait, because their provider or their sign-in is down. */
+  down: readonly { readonly runner: string; readonly reason: string; readonly since: string; readonly askAt: string }[];
   open: readonly {
     cast: string;
     status: string;
@@ -77,10 +92,15 @@ type Status = {
   cutOff: readonly { approval: string; cast: string | null }[];
 };
 
-function lines({ workspace, hold, trust, open, ended, cutOff }: Status, baton: string): string[] {
+function lines({ workspace, hold, trust, down, open, ended, cutOff }: Status, baton: string): string[] {
   return [
-    `${workspace}  (trust: ${trust})`,
+    // Whether a cast is trusted is said with the cast: a bundled loadout brings a registry of its own.
+    `${workspace}  (${trust === 'on' ? 'its registry is in force' : 'no registry of its own'})`,
     ...(hold ? [`  HELD by ${hold.by}: ${oneLine(hold.reason)}; nothing new starts until \`${baton} unhold\``] : []),
+    ...down.map(
+      ({ runner, reason, since, askAt }) =>
+        `  ${oneLine(runner, 80)} is down since ${since}; its turns wait, and it is asked again at ${askAt}: ${oneLine(reason, 200)}`,
+    ),
     ...open.map(
       ({ cast, status, request, reason, driver, usage, since, holds }) =>
         `  ${cast}  ${doing(status, driver, reason, baton)}${keeping(cast, since, holds, baton)}${used(usage)}  ${oneLine(request, 60)}`,

@@ -1,10 +1,12 @@
 // `baton trace`: what is behind a file, a result, a handoff or a text, and what came of it.
+
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { readStoredLine, type StoredLine } from '../../audit/stored-line.ts';
 import { TEXTS_PER_FACT } from '../../audit/text-walk.ts';
 import { aheadOf, behindFile, type TracedHandoff, type TracedTurn, tracedHandoff, turnsOf } from '../../audit/trace.ts';
 import { logFileIn } from '../../log/sqlite.ts';
+import { openForReading } from '../../log/sqlite-read.ts';
 import { type Call, EXIT, out, outJson, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { nameCast, noCastYet, withDoor } from '../looking.ts';
@@ -15,7 +17,7 @@ export async function run(call: Call): Promise<number> {
   const workspace = workspaceOf(call);
   if (!hasLog(workspace)) throw noCastYet(workspace);
   const word = call.words[0] ?? '';
-  const db = new DatabaseSync(logFileIn(workspace.stateDir), { readOnly: true });
+  const db = openForReading(logFileIn(workspace.stateDir));
   try {
     const { turns, handoffs } = await traced(call, db, workspace.dir, word);
     if (call.json) outJson([...turns, ...handoffs]);

@@ -2,6 +2,7 @@
 // of which it is known what they were.
 import type { Door } from '../../engine/door.ts';
 import type { CastSummary } from '../../engine/summary.ts';
+import { commandRun } from '../../kernel/ledger/state.ts';
 import { isOver } from '../../kernel/state.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { readBefore } from '../../workspace/before-state.ts';
@@ -25,6 +26,7 @@ import { counted } from '../counted.ts';
 import { endLeftovers } from '../leftovers.ts';
 import { nameCast, withDoor } from '../looking.ts';
 import { withMainLocks } from '../main-locks.ts';
+import { requireTrust } from '../require-trust.ts';
 import { oneLine } from '../safe-text.ts';
 import { person } from '../session.ts';
 
@@ -33,6 +35,7 @@ export async function run(call: Call): Promise<number> {
     withDoor(call, async (door, workspace) => {
       const summary = await nameCast(door, call.words[0]);
       await refuseWhileDriven(door, summary.cast);
+      await requireTrust(call, workspace);
       if (summary.root === undefined) return undoFiles(call, door, workspace, summary);
       return undoWorktree(call, door, workspace, summary);
     }),
@@ -95,7 +98,7 @@ async function takeMergesBack(
     const files = await filesBetween(top, merge.before, merge.after);
     const paths = files.map(({ path }) => fromWorkspace(path, top, dir));
     const title = `Take back what cast ${cast} did`;
-    await withMainLocks(door, { name: `undo-${cast}`, title, paths }, async () => {
+    await withMainLocks(door, { name: commandRun('undo', cast), title, paths }, async () => {
       const end = await takeBack(top, merge, title);
       if (!end.ok) throw new Refused(deny(end.code, `cast ${cast} was merged: ${end.reason}`, { cast, ...merge }));
       if (end.commit !== null) commits.push(end.commit);
@@ -143,7 +146,7 @@ async function undoFiles(call: Call, door: Door, workspace: Workspace, summary: 
     await stop(door, workspace, summary);
     const paths = able.map(({ path }) => path);
     const title = `undo cast ${cast}`;
-    await withMainLocks(door, { name: `undo-${cast}`, title, paths }, () => restoreFiles(dir, able));
+    await withMainLocks(door, { name: commandRun('undo', cast), title, paths }, () => restoreFiles(dir, able));
   }
   const named = (what: Restoring['what']) => plan.filter((each) => each.what === what).map(({ path }) => path);
   const details = { cast, restored: named('restore'), removed: named('remove'), left: named('leave') };

@@ -1,11 +1,11 @@
 // `baton verify`: whether an exported file is what was signed.
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { tampered } from '../../audit/fault.ts';
 import { readKeyLine } from '../../audit/note.ts';
 import { trustedKeys } from '../../audit/signing-key.ts';
 import { verifyBundle } from '../../audit/verify-bundle.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
+import { readPlainFile } from '../../workspace/read-plain-file.ts';
 import { type Call, text, UsageError } from '../command.ts';
 import { tell } from '../verdict-answer.ts';
 
@@ -38,7 +38,7 @@ const STRANGER =
 function contents(call: Call): string {
   const file = resolve(call.cwd, call.words[0] ?? '');
   try {
-    return readFileSync(file, 'utf8');
+    return readPlainFile(file).toString('utf8');
   } catch (error) {
     throw new UsageError(`${file} cannot be read: ${(error as Error).message}`);
   }

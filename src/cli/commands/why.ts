@@ -6,6 +6,7 @@ import { type Cast, isOver } from '../../kernel/state.ts';
 import type { Quarantine } from '../../kernel/trust/state.ts';
 import { again, type Call, EXIT, out, outJson, UsageError } from '../command.ts';
 import { nameCast, withDoor } from '../looking.ts';
+import { resultLines } from '../result-lines.ts';
 import { trustIn } from '../trust-in-log.ts';
 
 export async function run(call: Call): Promise<number> {
@@ -14,7 +15,7 @@ export async function run(call: Call): Promise<number> {
     return whyOf(await look(door, cast, again(call), stateDir));
   });
   if (call.json) outJson(why);
-  else for (const line of lines(why)) out(line);
+  else for (const line of lines(why, again(call))) out(line);
   return EXIT.ok;
 }
 
@@ -52,6 +53,12 @@ async function blockedAgents(door: Door, { rules }: Cast): Promise<readonly Quar
   return Object.values(quarantine).filter(({ agent }) => agent === null || agents.includes(agent));
 }
 
-function lines({ sentences, commands }: Why): readonly string[] {
-  return [...sentences, ...commands.flatMap(({ does, command }) => ['', `To ${does}:`, `  ${command}`])];
+function lines(why: Why, baton: string): readonly string[] {
+  const { sentences, commands } = why;
+  const results = resultLines(why, baton, false);
+  return [
+    ...sentences,
+    ...(results.length > 0 ? ['', ...results] : []),
+    ...commands.flatMap(({ does, command }) => ['', `To ${does}:`, `  ${command}`]),
+  ];
 }

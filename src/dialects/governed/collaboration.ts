@@ -1,7 +1,7 @@
 // What an agent declares about whom it may hand to. What is not understood permits nothing: a broken `allow` is dropped,
-// a broken `deny` denies everybody.
+// a broken `deny` denies everybody and is a fault of its agent.
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
-import { type Diagnostic, warning } from './diagnostic.ts';
+import { type Diagnostic, faulty, warning } from './diagnostic.ts';
 import { REQUEST_TYPES, type RequestType } from './schema.ts';
 
 export type AllowEdge = {
@@ -27,8 +27,13 @@ export const NO_COLLABORATION: Collaboration = { allow: [], deny: [], redirect: 
 export function readCollaboration(agent: string, json: Json | undefined): [Collaboration, readonly Diagnostic[]] {
   if (json === undefined) return [NO_COLLABORATION, []];
   const malformed = (what: string) => warning(agent, 'BOUNDARY_MALFORMED', `${what} is not understood`);
+  const broken = (what: string, form: string) =>
+    faulty(agent, 'BOUNDARY_MALFORMED', `${what} is not understood, so this agent hands to nobody; write ${form}`);
   if (!isObject(json)) {
-    return [{ ...NO_COLLABORATION, deny: 'everybody' }, [malformed('collaboration')]];
+    return [
+      { ...NO_COLLABORATION, deny: 'everybody' },
+      [broken('collaboration', 'an object such as {"allow": [{"target": ID}], "deny": [ID]}')],
+    ];
   }
   const found: Diagnostic[] = [];
   const allow = list(json.allow).flatMap((item, index) => {
@@ -39,7 +44,7 @@ export function readCollaboration(agent: string, json: Json | undefined): [Colla
   if (json.allow !== undefined && !Array.isArray(json.allow)) found.push(malformed('collaboration.allow'));
   const denied = json.deny === undefined ? [] : json.deny;
   const deny = Array.isArray(denied) && denied.every(isString) ? denied : 'everybody';
-  if (deny === 'everybody') found.push(malformed('collaboration.deny'));
+  if (deny === 'everybody') found.push(broken('collaboration.deny', 'a list of ids, such as ["domain-03-release"]'));
   const redirect = list(json.redirect).flatMap((item) =>
     isObject(item) && isString(item.scope) && isString(item.target) ? { scope: item.scope, target: item.target } : [],
   );

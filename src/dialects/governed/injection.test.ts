@@ -138,6 +138,9 @@ test.each([
   ['a [/INST] b', 'INJECTION_TOKEN'] as const,
   ['a <|x|> b', 'INJECTION_TOKEN'] as const,
   ['a\u007fb', 'INJECTION_CONTROL'] as const,
+  // In canonical text both are printable characters behind a backslash.
+  ['a\u0007b', 'INJECTION_CONTROL'] as const,
+  ['a\bb', 'INJECTION_CONTROL'] as const,
   ['expected_output system prompt', EXFIL] as const,
 ])('%j is found whether the canonical text is known or not: %s', (text, code) => {
   for (const data of [{ note: text }, { [text]: 1 }, { expected_output: text }]) {

@@ -123,7 +123,6 @@ test.each<[string, Change, string]>([
     { agents: { [A]: { collaboration: { allow: [{ target: B, mode: 'maybe' }] } } } },
     `BOUNDARY_MALFORMED ${A}`,
   ],
-  ['collaboration that is a text', { agents: { [A]: { collaboration: 'all' } } }, `BOUNDARY_MALFORMED ${A}`],
   [
     'a share that hardly leads',
     { agents: { 'page-smith': { composition: { [A]: 90, [B]: 10 } } } },
@@ -134,6 +133,20 @@ test.each<[string, Change, string]>([
   const registry = world(change);
   expect(registry.usable).toBe(true);
   expect(found(registry, 'warning')).toContain(warning);
+});
+
+test.each<[string, Change, string]>([
+  ['collaboration that is a text', { agents: { [A]: { collaboration: 'all' } } }, `BOUNDARY_MALFORMED ${A}`],
+  ['a denial that is a text', { agents: { [A]: { collaboration: { deny: B } } } }, `BOUNDARY_MALFORMED ${A}`],
+  [
+    'a denial of an object',
+    { agents: { [A]: { collaboration: { deny: [{ target: B }] } } } },
+    `BOUNDARY_MALFORMED ${A}`,
+  ],
+])('%s is an error, and its agent hands to nobody', (_name, change, fault) => {
+  const registry = world(change);
+  expect(found(registry, 'agent')).toContain(fault);
+  expect(registry.agents.get(A)?.collaboration.deny).toBe('everybody');
 });
 
 test('prompt and manifest that name other partners have drifted apart', () => {

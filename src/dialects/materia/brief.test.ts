@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Contract } from '../../kernel/dialect.ts';
+import { isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { deny } from '../../kernel/verdict.ts';
-import { extractObject } from '../json-text.ts';
 import { materia } from './index.ts';
 
 function contract(parts: Partial<Contract> = {}): Contract {
@@ -35,22 +35,73 @@ const MATRIX = REQUIRES.flatMap((requires) =>
   ),
 );
 
-/** An agent that has read nothing but the text it was sent, and returns the example in it. */
-function answerTo(text: string): string {
-  const found = extractObject(text.slice(text.lastIndexOf('Final answer format')));
-  if (!found.ok) throw new Error(found.message);
-  return JSON.stringify(found.value);
+const AGENTS = MATRIX.filter(({ utility }) => !utility);
+
+/** The example in a text that was sent to an agent. */
+function exampleIn(text: string): JsonObject {
+  const line = text
+    .slice(text.lastIndexOf('Final answer format'))
+    .split('\n')
+    .find((each) => each.startsWith('{'));
+  return JSON.parse(line ?? 'none');
 }
 
-test(`the example of a brief keeps the contract, for ${MATRIX.length} contracts`, () => {
-  for (const each of MATRIX) {
+/** An agent that has read nothing but the example, and writes a value in place of every placeholder. */
+function answerTo(text: string): string {
+  return JSON.stringify(exampleIn(text), (_, value) => (isString(value) ? filled(value) : value)).replace(
+    '"<name of a field>"',
+    '"field"',
+  );
+}
+
+function filled(placeholder: string): Json {
+  const [, sample] = /^<(?:text|number), such as (.+)>$/.exec(placeholder) ?? [];
+  if (sample !== undefined) return JSON.parse(sample);
+  return placeholder === '<true or false>' ? true : 'mine';
+}
+
+test(`the example of a brief shows how to keep the contract, for ${AGENTS.length} contracts`, () => {
+  for (const each of AGENTS) {
     expect(materia.read(answerTo(materia.brief(each)), each), JSON.stringify(each)).toMatchObject({ ok: true });
   }
 });
 
-test('the example of a repair keeps the contract, whatever the bad output was', () => {
+test(`the example itself is no answer, nor is a part of it that was left, for ${AGENTS.length} contracts`, () => {
+  for (const each of AGENTS) {
+    const example = exampleIn(materia.brief(each));
+    const answer = JSON.parse(answerTo(materia.brief(each)));
+    for (const [field, value] of Object.entries(example)) {
+      if (!Object.hasOwn(answer, field)) continue;
+      const reading = materia.read(JSON.stringify({ ...answer, [field]: value }), each);
+      const path = expect.stringMatching(new RegExp(`^\\$\\.${field}(?:\\.|$)`));
+      expect(reading, `${field} in ${JSON.stringify(each)}`).toMatchObject({
+        ok: false,
+        verdict: {
+          code: 'CONTRACT_VIOLATION',
+          details: { issues: expect.arrayContaining([expect.objectContaining({ path })]) },
+        },
+      });
+    }
+    expect(materia.read(JSON.stringify(example), each)).toMatchObject({ verdict: { code: 'CONTRACT_VIOLATION' } });
+  }
+});
+
+test.each([
+  ['{"satisfied":true,"context":"<what the next agent needs to know>"}', ['$.context']],
+  ['{"satisfied":true,"context":" \\u003Cwhat the next agent needs to know\\u003e "}', ['$.context']],
+  ['{"satisfied":"<true or false>","context":"x"}', ['$.satisfied']],
+  ['{"satisfied":true,"context":"see <what the next agent needs to know>"}', []],
+  ['{"satisfied":true,"context":"<true or false>"}', ['$.context']],
+  ['{"satisfied":true,"context":"<b>fine</b>"}', []],
+])('the placeholders left in %s are at %j', (raw, paths) => {
+  const reading = materia.read(raw, contract({ requires: ['satisfied', 'context'] }));
+  const issues = reading.ok ? [] : (reading.verdict.details.issues as { path: string }[]);
+  expect(issues.map(({ path }) => path)).toEqual(paths);
+});
+
+test('the example of a repair shows how to keep the contract, whatever the bad output was', () => {
   for (const raw of ['oops', '{"satisfied":"yes"}', '{"x":1}\n{"satisfied":false}', 'Final answer format\n{"y":']) {
-    for (const each of MATRIX) {
+    for (const each of AGENTS) {
       const reading = materia.read(raw, each);
       if (reading.ok) continue;
       expect(materia.read(answerTo(materia.repair(reading.verdict, raw, each)), each)).toMatchObject({ ok: true });
@@ -85,6 +136,7 @@ test('a path that is assigned twice is asked for once', () => {
 
 test.each([
   ['NOT_JSON', 'malformed syntax'],
+  ['AMBIGUOUS_OUTPUT', 'ambiguous answer'],
   ['CONTRACT_VIOLATION', 'contract violation'],
 ] as const)('a repair names the category of %s', (code, words) => {
   const refusal = deny(code, 'r', { issues: [{ path: '$', message: 'm', line: 3, column: 4 }] });

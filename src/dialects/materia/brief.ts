@@ -2,10 +2,8 @@
 import type { Contract } from '../../kernel/dialect.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Denied } from '../../kernel/verdict.ts';
-import { readWithSchema } from '../user-schema.ts';
 import { type Terms, termsOf } from './contract.ts';
-import { exampleOf } from './example.ts';
-import { schemaExample } from './schema-example.ts';
+import { exampleFor } from './example.ts';
 
 const ISSUES_SHOWN_MAX = 8;
 const ISSUE_LENGTH_MAX = 240;
@@ -22,7 +20,7 @@ export function brief(contract: Contract): string {
     ONLY_JSON,
     ...(fields.length === 0 ? [] : ['Fields:', ...fields]),
     furtherFields(contract, terms),
-    ...exampleLines(contract, terms),
+    ...exampleLines(contract),
     ...(contract.schema === null ? [] : ['The object must also fit this JSON Schema:', cutSchema(contract.schema)]),
   ].join('\n');
 }
@@ -32,15 +30,10 @@ function furtherFields({ schema }: Contract, { takesAll }: Terms): string {
   return takesAll ? 'Further fields are yours to choose; the whole object is handed on.' : 'Use no other field.';
 }
 
-/** An example that the contract itself would refuse helps nobody: without one that passes, the schema has to do. */
-function exampleLines(contract: Contract, terms: Terms): readonly string[] {
-  const example = { ...exampleOf(terms), ...schemaExample(contract.schema) };
-  const { schema } = contract;
-  if (schema !== null) {
-    const reading = readWithSchema(schema, example);
-    if (!reading.usable || reading.problems.length > 0) return [];
-  }
-  return ['A minimal example of the shape; the values are placeholders:', JSON.stringify(example)];
+function exampleLines(contract: Contract): readonly string[] {
+  const example = exampleFor(contract);
+  if (example === null) return [];
+  return ['An example of the shape. Replace every <placeholder> with your own value:', JSON.stringify(example)];
 }
 
 function cutSchema(schema: JsonObject): string {
@@ -48,12 +41,14 @@ function cutSchema(schema: JsonObject): string {
   return text.length <= SCHEMA_LENGTH_MAX ? text : `${text.slice(0, SCHEMA_LENGTH_MAX)}… (cut)`;
 }
 
+const CATEGORIES: Readonly<Record<string, string>> = {
+  NOT_JSON: 'malformed syntax (no JSON object could be read)',
+  AMBIGUOUS_OUTPUT: 'ambiguous answer (several JSON objects that differ; only one may be in the answer)',
+};
+
 /** The message of a repair turn. What the agent wrote is quoted line by line, so that it cannot pass for ours. */
 export function repair(refusal: Denied, raw: string, contract: Contract): string {
-  const category =
-    refusal.code === 'NOT_JSON'
-      ? 'malformed syntax (no JSON object could be read)'
-      : 'contract violation (the JSON object lacks the promised shape)';
+  const category = CATEGORIES[refusal.code] ?? 'contract violation (the JSON object lacks the promised shape)';
   return [
     'Your previous final JSON was invalid, and nothing of it was used.',
     `Category: ${category}.`,

@@ -1,6 +1,8 @@
 // What one socket's contract asks of a payload, worked out once for the reader and the brief: which fields must be there,
 // which payload paths `assign` reads, and which extra fields that makes welcome.
 import type { Contract } from '../../kernel/dialect.ts';
+import { isObject, isString } from '../../kernel/json.ts';
+import type { AnswerFields } from '../json-text.ts';
 
 export type Terms = {
   /** Fields that must be present, in a fixed order: control fields first. */
@@ -38,4 +40,19 @@ export function termsOf(contract: Contract): Terms {
 /** Whether a payload takes the field `text`: the socket must assign exactly that. */
 export function takesText(terms: Terms): boolean {
   return terms.required.includes('text') || terms.paths.some((path) => path.source === '$.text');
+}
+
+/** The members by which an object in a longer text is known as an answer to this contract. */
+export function fieldsOf(contract: Contract): AnswerFields {
+  const terms = termsOf(contract);
+  const { properties, required } = contract.schema ?? {};
+  const ofSchema = [
+    ...(isObject(properties) ? Object.keys(properties) : []),
+    ...(Array.isArray(required) ? required.filter(isString) : []),
+  ];
+  const own = ['satisfied', 'workItems', 'context', 'event', ...(contract.utility ? ['state'] : [])];
+  return {
+    names: new Set([...own, ...terms.named, ...ofSchema]),
+    any: terms.takesAll && ofSchema.length === 0,
+  };
 }

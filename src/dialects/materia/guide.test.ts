@@ -46,14 +46,9 @@ test.each([
   expect(issues.map(({ path }) => path)).toEqual(paths);
 });
 
-test('the brief shows the example of the schema, and it passes', () => {
-  const wanted = contract({ schema, requires: ['satisfied'] });
-  const line =
-    materia
-      .brief(wanted)
-      .split('\n')
-      .find((text) => text.startsWith('{')) ?? '';
-  expect(materia.read(line, wanted)).toMatchObject({ ok: true });
+test('the brief shows the example of the schema with a placeholder for every value', () => {
+  const words = materia.brief(contract({ schema, requires: ['satisfied'] }));
+  expect(words.split('\n')).toContain('{"satisfied":"<true or false>","score":"<number, such as 7>"}');
 });
 
 test.each([
@@ -75,14 +70,17 @@ test.each([
     },
   },
   { type: 'object', properties: { free: { type: 'string' } } },
-])('an answerer that copies the example passes the schema %j', (schema) => {
+])('an answerer that fills in the example passes the schema %j', (schema) => {
   const wanted = contract({ schema, requires: ['satisfied'] });
-  const line =
-    materia
-      .brief(wanted)
-      .split('\n')
-      .find((text) => text.startsWith('{')) ?? '';
-  expect(materia.read(line, wanted)).toMatchObject({ ok: true });
+  const line = materia
+    .brief(wanted)
+    .split('\n')
+    .find((text) => text.startsWith('{'));
+  const filled = (line ?? '')
+    .replaceAll('"<true or false>"', 'true')
+    .replace(/"<(?:text|number), such as ((?:\\.|[^>])*)>"/g, (_, sample: string) => sample.replaceAll('\\"', '"'));
+  expect(materia.read(line ?? '', wanted)).toMatchObject({ ok: false });
+  expect(materia.read(filled, wanted)).toMatchObject({ ok: true });
 });
 
 test('where no example can be made, none is shown', () => {

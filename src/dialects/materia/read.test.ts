@@ -73,6 +73,50 @@ test.each([
   expect(told).toContain(code === 'NOT_JSON' ? 'malformed syntax' : 'contract violation');
 });
 
+const JUDGE = { requires: ['satisfied'] };
+const SCHEMA = { type: 'object', properties: { score: { type: 'integer' } } };
+
+test.each([
+  ['an example and a verdict', JUDGE, 'You asked for something like {"satisfied": true}. But: {"satisfied": false}'],
+  ['the same, cut short', JUDGE, 'You asked for something like {"satisfied": true}. But: {"satisfied": false, …}'],
+  ['a verdict that is taken back', JUDGE, '{"satisfied": false}\nNo, wait:\n{"satisfied": true}'],
+  ['a verdict and a context', JUDGE, '{"satisfied": true} {"context": "x"}'],
+  ['an invalid verdict and a good one', JUDGE, '{"satisfied": "no"} {"satisfied": true}'],
+  ['two values of an assigned field', { assign: { s: '$.report.score' } }, '{"report":{"score":1}} {"report":{}}'],
+  ['two values where all is assigned', { assign: { all: '$' } }, '{"x":1} {"y":1}'],
+  ['two values of a field of the schema', { schema: SCHEMA }, '{"score":1} {"score":2}'],
+  ['two states of a utility', UTILITY, 'log {"state":{"a":1}}\nlog {"state":{"a":2}}'],
+  ['two events', {}, '{"event":[]} {"event":[{"type":"a"}]}'],
+])('an answer that contradicts itself is refused as ambiguous: %s', (_, parts, raw) => {
+  const reading = materia.read(raw, contract(parts));
+  expect(reading).toMatchObject({
+    ok: false,
+    verdict: { code: 'AMBIGUOUS_OUTPUT', details: { issues: [{ path: '$', line: expect.any(Number) }] } },
+  });
+  const repair = materia.repair(reading.ok ? deny('INTERNAL', '') : reading.verdict, raw, contract(parts));
+  expect(repair).toContain('objects that differ');
+});
+
+test.each([
+  ['a verdict and an object about something else', JUDGE, 'package.json: {"name":"x"}\n{"satisfied": true}'],
+  ['the same verdict twice', JUDGE, '{"satisfied": true} and again ```{ "satisfied" : true }```'],
+  ['a log line of a utility and its answer', UTILITY, '{"level":"info"}\n{"satisfied":true}'],
+  ['an object that the schema does not know', { schema: SCHEMA, ...JUDGE }, '{"x":1}\n{"satisfied":true}'],
+])('the one answer is read: %s', (_, parts, raw) => {
+  expect(materia.read(raw, contract(parts))).toMatchObject({ ok: true, handoff: { payload: { satisfied: true } } });
+});
+
+test.each([
+  ['{"satisfied":true}', 'OK'],
+  [' {"satisfied":true}\n', 'OK'],
+  ['Yes: {"satisfied":true}', 'NOT_JSON'],
+  [`${FENCE}json\n{"satisfied":true}\n${FENCE}`, 'NOT_JSON'],
+  ['[1] ', 'CONTRACT_VIOLATION'],
+])('on a strict socket %j is %s', (raw, code) => {
+  const reading = materia.read(raw, contract({ ...JUDGE, strict: true }));
+  expect(reading.ok ? 'OK' : reading.verdict.code).toBe(code);
+});
+
 test('an output over the limit is not read', () => {
   const raw = JSON.stringify({ context: 'x'.repeat(100) });
   expect(readMateria(raw, contract({ maxBytes: 100 }))).toMatchObject({ ok: false, verdict: { code: 'NOT_JSON' } });

@@ -1,13 +1,15 @@
 // Reads what an agent or a utility returned against its socket's contract. Every issue is collected, so that one repair
 // turn can mend them all; nothing invalid is corrected, guessed or dropped.
+import type { Code } from '../../kernel/codes.ts';
 import type { Contract, Reading } from '../../kernel/dialect.ts';
 import { isObject, isText, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
 import { deny } from '../../kernel/verdict.ts';
 import { extractObject, TEXT_BYTES_MAX } from '../json-text.ts';
 import { readWithSchema } from '../user-schema.ts';
-import { type Path, type Terms, takesText, termsOf } from './contract.ts';
+import { fieldsOf, type Path, type Terms, takesText, termsOf } from './contract.ts';
 import { checkEvents, checkSatisfied, checkString, checkWorkItems, messageForUnexpected } from './fields.ts';
 import { at, Issues } from './issues.ts';
+import { checkPlaceholders, mayHoldPlaceholder } from './placeholder.ts';
 
 /** A reading of this dialect, with the events that came along when there were any. */
 export type MateriaReading = Reading & { readonly events?: readonly JsonObject[] };
@@ -15,26 +17,31 @@ export type MateriaReading = Reading & { readonly events?: readonly JsonObject[]
 const CONTRACT_FIELDS: ReadonlySet<string> = new Set(['workItems', 'satisfied', 'context', 'text']);
 
 export function readMateria(raw: string, contract: Contract): MateriaReading {
-  const found = extractObject(raw, { maxBytes: contract.maxBytes ?? TEXT_BYTES_MAX });
+  const found = extractObject(raw, {
+    maxBytes: contract.maxBytes ?? TEXT_BYTES_MAX,
+    strict: contract.strict ?? false,
+    fields: () => fieldsOf(contract),
+  });
   if (!found.ok) {
     const { kind, message, line, column } = found;
-    // A list is JSON, and not what was asked for; anything else that is no object was not meant as a handoff at all.
     const reason = `The output is not one JSON object: ${message} (line ${line}, column ${column}).`;
-    return {
-      ok: false,
-      verdict: deny(kind === 'list' ? 'CONTRACT_VIOLATION' : 'NOT_JSON', reason, {
-        issues: [{ path: '$', message, line, column }],
-      }),
-    };
+    return { ok: false, verdict: deny(codeFor(kind), reason, { issues: [{ path: '$', message, line, column }] }) };
   }
   const issues = new Issues();
   const events = Object.hasOwn(found.value, 'event') ? checkEvents(found.value.event ?? null, issues) : [];
   const payload = withoutEvents(found.value);
   checkPayload(payload, contract, issues);
+  if (mayHoldPlaceholder(raw)) checkPlaceholders(payload, contract, issues);
   if (issues.count > 0) return { ok: false, verdict: deny('CONTRACT_VIOLATION', summarize(issues), issues.details()) };
   const satisfied = typeof payload.satisfied === 'boolean' ? payload.satisfied : null;
   const handoff = { outcome: satisfied === false ? 'rework' : 'done', satisfied, payload } as const;
   return events.length === 0 ? { ok: true, handoff } : { ok: true, handoff, events };
+}
+
+/** A list is JSON, and not what was asked for. Anything else that is no object was not meant as a handoff at all. */
+function codeFor(kind: Exclude<ReturnType<typeof extractObject>, { ok: true }>['kind']): Code {
+  if (kind === 'ambiguous') return 'AMBIGUOUS_OUTPUT';
+  return kind === 'list' ? 'CONTRACT_VIOLATION' : 'NOT_JSON';
 }
 
 function checkPayload(payload: JsonObject, contract: Contract, issues: Issues): void {

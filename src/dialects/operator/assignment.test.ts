@@ -221,6 +221,18 @@ test.each<[string, JsonObject, boolean, string]>([
   if (!verdict.allow) expect(verdict.details.path).toBe(path);
 });
 
+test.each([
+  ['a worklog in its place', {}, []],
+  ['settings as a worklog', { worklog_path: '.claude/settings.json' }, ['task.worklog_path']],
+  ['settings as a report', { report_path: '.mcp.json' }, ['task.report_path']],
+  ['a report inside the scope', { lock_scope: ['lib'], report_path: 'lib/x.txt' }, []],
+])('a packet that keeps its contract is warned about files that the ledger refuses: %s', (_, over, fields) => {
+  const verdict = validateAssignment(task(over));
+  expect(verdict.code).toBe('OK');
+  const warned = (verdict.details.warnings ?? []) as string[];
+  expect(warned.map((words) => /ledger does not take this task: (\S+)/.exec(words)?.[1])).toEqual(fields);
+});
+
 test('absent fields are all named, in the order of the contract', () => {
   expect(validateAssignment({ run_id: 'x', task: {} }).details.missing).toEqual([
     'schema_version',

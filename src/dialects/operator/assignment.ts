@@ -1,6 +1,7 @@
 // The assignment packet: what an orchestrator gives a subagent to do, on which paths, and how it is told when it is done.
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import { conflictsAmong, PathIndex } from '../../kernel/ledger/overlap.ts';
+import { refusalOfTaskFiles } from '../../kernel/ledger/task-file.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import {
   ASSIGNMENT,
@@ -89,6 +90,7 @@ function checkTask(found: Findings, task: JsonObject): void {
   checkScopeShape(found, task.forbidden_scope, 'task.forbidden_scope', 0);
   checkCriteria(found, task.acceptance_criteria);
   checkWorklogPath(found, task.worklog_path, 'task.worklog_path');
+  warnOfFiles(found, task);
   checkTimes(found, task, 'task');
 }
 
@@ -126,6 +128,17 @@ export function checkWorklogPath(found: Findings, value: Json | undefined, path:
   const required = { blank: 'MISSING_REQUIRED_INPUT', mistyped: 'MISSING_REQUIRED_INPUT' } as const;
   checkText(found, value, path, { ...required, max: WORKLOG_PATH_CHARS_MAX });
   if (isText(value)) checkResource(found, value, path);
+}
+
+/** The contract takes any path. The ledger is more careful with files that are written outside of the task's paths. */
+function warnOfFiles(found: Findings, task: JsonObject): void {
+  const { worklog_path: worklog, report_path: report } = task;
+  const refusal = refusalOfTaskFiles(String(task.task_id), {
+    worklogPath: isText(worklog) ? worklog : '',
+    reportPath: isText(report) ? report : null,
+    lockScope: normalPaths(task.lock_scope),
+  });
+  if (refusal) found.warn(`the ledger does not take this task: ${refusal.reason}`);
 }
 
 /** The time limit of a task, and a heartbeat that comes at least once before it is over. */

@@ -1,6 +1,7 @@
 // The vocabulary of the operator contract: the fields of every object, in the order in which they are asked for, and
 // the limits and closed sets of their values. Validators, schemas and briefs read it and never restate it.
 import type { OperatorCode } from '../../kernel/codes/operator.ts';
+import { WORKLOG_FIELDS } from '../../kernel/ledger/worklog-entry.ts';
 
 export const SCHEMA_VERSION = '1.0.0';
 export const MAJOR_VERSION = '1';
@@ -66,10 +67,7 @@ export const DELTA = fields(
 );
 export const BLOCKER = fields(['task_id', 'code', 'reason'], ['details']);
 
-export const WORKLOG_ENTRY = fields(
-  ['timestamp', 'run_id', 'task_id', 'actor', 'action', 'files_touched', 'decision', 'result', 'next_step'],
-  ['schema_version', 'generated_at', 'code', 'evidence'],
-);
+export const WORKLOG_ENTRY: Fields = WORKLOG_FIELDS;
 
 export const BUNDLE = fields(
   [

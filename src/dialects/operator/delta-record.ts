@@ -42,19 +42,6 @@ export function isCreateIntent(delta: JsonObject): boolean {
   return delta.status === 'todo' && (delta.x_create === true || isText(delta.title));
 }
 
-/** Two deltas with one id must be the same delta; the order of members does not matter. */
-export function isSameJson(a: Json | undefined, b: Json | undefined): boolean {
-  if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const [left, right] = [a as JsonObject, b as JsonObject];
-  const keys = Object.keys(left);
-  return (
-    keys.length === Object.keys(right).length &&
-    keys.every((key) => Object.hasOwn(right, key) && isSameJson(left[key], right[key]))
-  );
-}
-
 function checkDelta(found: Findings, delta: JsonObject, path: string, index: number): void {
   checkTaskId(found, delta.task_id, `${path}.task_id`, { index });
   checkOneOf(found, delta.status, `${path}.status`, TASK_STATUSES, { index });

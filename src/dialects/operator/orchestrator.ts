@@ -1,11 +1,11 @@
 // The orchestrator's envelope: how the ledger changes, what is assigned now, what is locked, what stands still and why.
 import { OPERATOR_CODES } from '../../kernel/codes/operator.ts';
-import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
+import { isObject, isSameJson, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { validateAssignment } from './assignment.ts';
 import { checkBlockers } from './blocker.ts';
 import { ENVELOPE, type Options } from './contract.ts';
-import { checkDeltas, type Delta, deltasOf, isSameJson } from './delta-record.ts';
+import { checkDeltas, type Delta, deltasOf } from './delta-record.ts';
 import { checkExtensions } from './extension.ts';
 import { checkPresence, checkStrings, listOf, objectsOf } from './field.ts';
 import { Findings } from './findings.ts';

@@ -3,7 +3,8 @@
 import type { Contract, Handoff, Reading } from '../../kernel/dialect.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 import { type Denied, deny } from '../../kernel/verdict.ts';
-import { extractObject, parseJsonText, TEXT_BYTES_MAX } from '../json-text.ts';
+import { type AnswerFields, extractObject, parseJsonText, TEXT_BYTES_MAX } from '../json-text.ts';
+import { ENVELOPE, RESULT } from './contract.ts';
 import { objectsOf } from './field.ts';
 import { validateOrchestrator, workItemsOf } from './orchestrator.ts';
 import { resultFromReport } from './report.ts';
@@ -20,7 +21,11 @@ export function read(raw: string, contract: Contract): Reading {
   const report = contract.generator ? null : resultFromReport(raw);
   const found = report
     ? { ok: true as const, value: report }
-    : extractObject(raw, { maxBytes: contract.maxBytes ?? TEXT_BYTES_MAX });
+    : extractObject(raw, {
+        maxBytes: contract.maxBytes ?? TEXT_BYTES_MAX,
+        strict: contract.strict ?? false,
+        fields: () => fieldsOf(contract),
+      });
   if (!found.ok) return { ok: false, verdict: notAnObject(found.message, found.line, found.column) };
   const payload = found.value;
   const verdict = contract.generator ? validateOrchestrator(payload) : validateResult(payload);
@@ -28,6 +33,11 @@ export function read(raw: string, contract: Contract): Reading {
   const handoff = contract.generator ? handoffOfEnvelope(payload) : handoffOfResult(payload);
   const unmet = handoff.outcome === 'done' ? checkSocket(payload, contract).refusal() : null;
   return unmet ? { ok: false, verdict: unmet } : { ok: true, handoff };
+}
+
+function fieldsOf({ generator }: Contract): AnswerFields {
+  const { required, optional } = generator ? ENVELOPE : RESULT;
+  return { names: new Set([...required, ...optional]), any: false };
 }
 
 /** Reads a text that is one JSON object and nothing else. */

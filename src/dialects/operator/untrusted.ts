@@ -36,12 +36,20 @@ function inspectBlob(text: string, path: string): ReturnType<typeof inspectText>
   if (!/^\s*[[{]/.test(text)) return report;
   const parsed = parseJsonText(text);
   if (!parsed.ok) return report;
-  const { structural } = inspectJson(parsed.value, path);
-  const known = new Set(report.structural.map(({ kind, what }) => `${kind} ${what}`));
+  const inside = inspectJson(parsed.value, path);
   return {
-    ...report,
-    structural: [...report.structural, ...structural.filter(({ kind, what }) => !known.has(`${kind} ${what}`))],
+    structural: together(report.structural, inside.structural),
+    flags: together(report.flags, inside.flags),
   };
+}
+
+/** All findings, each once, wherever in the text it is. */
+function together<T extends { readonly kind: string; readonly what: string }>(
+  some: readonly T[],
+  more: readonly T[],
+): readonly T[] {
+  const known = new Set(some.map(({ kind, what }) => `${kind} ${what}`));
+  return [...some, ...more.filter(({ kind, what }) => !known.has(`${kind} ${what}`))];
 }
 
 /** Says what kind of secret it is and where, never the secret. */

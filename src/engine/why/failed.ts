@@ -44,6 +44,13 @@ function special(standing: Standing, code: string, details: JsonObject): Special
       const sentences = ['To run it on lets the socket before the edge work once more; the edge itself stays spent.'];
       return { ...PLAIN, sentences, after: [revive] };
     }
+    case 'ITEMS_LEFT': {
+      const sentences = [
+        'To run it on gives that socket another turn; where its own item is done, the next item begins.',
+        'Its edges stay as they are: with other edges it has to be cast anew.',
+      ];
+      return { ...PLAIN, sentences, after: [{ does: 'see each way out of the loop', command: `${baton} check` }] };
+    }
     case 'BUDGET_EXHAUSTED':
       return budget(standing);
     case 'AGENT_FAILED':

@@ -77,7 +77,7 @@ function putOff(standing: Standing, what: string, held: Held, turn?: Turn): Told
     const sentences = [`${what} is put off: ${by} holds the workspace (${said(why)}), and nothing new starts.`];
     return { code, sentences, commands: [{ does: 'hand out work again', command: `${baton} unhold` }] };
   }
-  if (until !== null) {
+  if (until !== null && code !== 'LOCK_CONFLICT') {
     const isPast = until <= now;
     const when = isPast ? 'and its time has come' : `and starts by itself at ${moment(until, now)}`;
     return { code, sentences: [`${what} is put off (${code}), ${when}: ${sentence(reason)}`], commands: [] };

@@ -9,6 +9,7 @@ import type { Cast, CastStatus, Turn } from '../../kernel/state.ts';
 import type { Quarantine } from '../../kernel/trust/state.ts';
 import type { Driver } from '../driver.ts';
 import type { LastSign } from '../ports.ts';
+import type { CastResult } from '../result.ts';
 
 export type Standing = {
   readonly cast: Cast;
@@ -47,6 +48,8 @@ export type Why = Told & {
   readonly means: string | null;
   /** Since when it stands so. */
   readonly since: string;
+  /** What it produced, and what the turn that stopped it said. */
+  readonly result: CastResult;
 };
 
 /** The socket of a turn as people know it, with the item where there is one. */

@@ -2,9 +2,13 @@
 // carry it on. Whoever asks has looked at log, driver and registry before; nothing is looked at here. How a status is told is
 // loaded when a cast has it, for a person asks about one cast and wants to know at once.
 import { saidNow } from '../../kernel/cast/expired.ts';
+import { countItems, itemsText } from '../../kernel/cast/item-count.ts';
 import type { Code } from '../../kernel/codes.ts';
-import type { CastStatus } from '../../kernel/state.ts';
-import { moment, nameOf, type Standing, sentence, type Told, type Way, type Why } from './standing.ts';
+import type { Fact } from '../../kernel/fact.ts';
+import { type CastStatus, isOver } from '../../kernel/state.ts';
+import { notRunOf } from '../approval-outcomes.ts';
+import { resultOf } from '../result.ts';
+import { moment, nameOf, type Standing, said, sentence, type Told, type Way, type Why } from './standing.ts';
 import { unknownUses } from './unknown-use.ts';
 
 export type { Standing, Way, Why } from './standing.ts';
@@ -12,7 +16,7 @@ export type { Standing, Way, Why } from './standing.ts';
 export async function whyOf(standing: Standing): Promise<Why> {
   const { cast, driver, now } = standing;
   const since = sinceWhen(standing);
-  const stood = joined(await TELL[cast.status](standing), unknownUses(standing));
+  const stood = joined(joined(await TELL[cast.status](standing), unknownUses(standing)), notRun(standing));
   const held = await holdings(standing);
   const told = {
     ...stood,
@@ -28,9 +32,20 @@ export async function whyOf(standing: Standing): Promise<Why> {
     means,
     since: new Date(since).toISOString(),
     driver: driver ? { pid: driver.pid, host: driver.host } : null,
-    sentences: [first, ...told.sentences, ...(means === null ? [] : [`${told.code} means: ${means}.`])],
+    sentences: [
+      first,
+      ...counted(standing),
+      ...told.sentences,
+      ...(means === null ? [] : [`${told.code} means: ${means}.`]),
+    ],
     commands: unique(told.commands),
+    result: resultOf(cast, standing.entries),
   };
+}
+
+function counted({ cast, entries }: Standing): readonly string[] {
+  const items = countItems(cast, entries);
+  return items ? [sentence(itemsText(items))] : [];
 }
 
 async function meaningOf(code: string | null): Promise<string | null> {
@@ -119,6 +134,13 @@ async function holdings({ cast, ledger, baton }: Standing): Promise<Told> {
   };
 }
 
+/** What the agents of a cast that is over asked to run, and what did not run. */
+function notRun({ cast, entries }: Standing): Told {
+  const left = isOver(cast.status) ? notRunOf(entries) : [];
+  const sentences = left.map(({ approval, command, outcome }) => `${approval} is ${outcome}: ${said(command, 80)}.`);
+  return { code: null, sentences, commands: [] };
+}
+
 function aborted({ cast, entries, baton }: Standing): Told {
   const by = entries.findLast(({ fact }) => fact.kind === 'cast.aborted')?.by;
   const who = by === undefined ? [] : [`${by} stopped it${cast.reason === '' ? '' : `: ${sentence(cast.reason)}`}`];
@@ -126,11 +148,12 @@ function aborted({ cast, entries, baton }: Standing): Told {
   return { code: 'ABORTED', sentences: who.map(sentence), commands: [recast] };
 }
 
-async function completed({ cast, baton }: Standing): Promise<Told> {
+async function completed({ cast, baton, entries }: Standing): Promise<Told> {
   const { consolidate } = await import('../../kernel/turn/consolidation.ts');
   const summary = consolidate(cast)?.summary ?? '';
+  const hasChanged = entries.some(({ fact }) => changesFiles(fact));
   const work =
-    cast.root === undefined
+    cast.root === undefined || !hasChanged
       ? []
       : [
           { does: 'see what it changed', command: `${baton} diff ${cast.id}` },
@@ -138,9 +161,18 @@ async function completed({ cast, baton }: Standing): Promise<Told> {
         ];
   return {
     code: null,
-    sentences: ['There is nothing left to do.', ...summary.split('\n').filter((line) => line !== '')],
+    sentences: [
+      'There is nothing left to do.',
+      ...(cast.root === undefined || hasChanged ? [] : ['It changed no file.']),
+      ...summary.split('\n').filter((line) => line !== ''),
+    ],
     commands: [...work, { does: 'look at it', command: `${baton} show ${cast.id}` }],
   };
+}
+
+function changesFiles(fact: Fact): boolean {
+  if (fact.kind === 'turn.merged') return fact.commit !== null;
+  return fact.kind === 'turn.accepted' && Object.keys(fact.touched ?? {}).length > 0;
 }
 
 function unique(ways: readonly Way[]): readonly Way[] {

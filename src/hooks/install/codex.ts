@@ -39,7 +39,10 @@ export const codexHost: Host = {
 };
 
 function withOurHooks(text: string | null, how: How): string | Denied {
-  return changeJson(HOOKS, text, (object) => withHooks(object, HOOKS, HOOKED, how, quoted(how.dir))) ?? '';
+  return (
+    changeJson(HOOKS, text, (object) => withHooks(object, HOOKS, HOOKED, { ...how, file: HOOKS }, quoted(how.dir))) ??
+    ''
+  );
 }
 
 function withServer(file: string, text: string | null, { program, dir }: How): string | Denied {

@@ -58,10 +58,19 @@ export function quoted(word: string): string {
   return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The folder is named: an agent that walks elsewhere takes its hooks with it. A program that cannot be started refuses. */
-function commandFor(event: string, { program, reportOnly }: How, dir: string): string {
-  const call = `${quoted(program)} -C ${dir} hook ${event}`;
-  return reportOnly ? `${call} --report-only || true` : `${call} || exit 2`;
+/** The events at which a tool is about to act. Only there a program that cannot be started refuses. */
+const ACTING = ['PreToolUse'];
+
+/** The folder is named, so that the hooks work wherever the agent changes its folder to. */
+function commandFor(event: string, { program, reportOnly, file }: How, dir: string): string {
+  const [name, call] = [quoted(program), `${quoted(program)} -C ${dir} hook ${event}`];
+  if (reportOnly) return `${call} --report-only || true`;
+  const isActing = ACTING.includes(event);
+  const closed = isActing ? `${call} || exit 2` : call;
+  if (file === undefined) return closed;
+  const words = `baton is not installed here${isActing ? ', so its hook refuses every tool call' : ''}: install it, or remove its hooks from ${file}`;
+  const missing = `command -v ${name} >/dev/null || { echo ${quoted(words)} >&2; exit ${isActing ? 2 : 1}; }`;
+  return `${missing}; ${closed}`;
 }
 
 /** The same call without a shell, before a tool is used. */

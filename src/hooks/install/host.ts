@@ -8,6 +8,8 @@ export type How = {
   /** The workspace. */
   readonly dir: string;
   readonly reportOnly: boolean;
+  /** The settings file that holds the hooks, which the message of a missing program names. */
+  readonly file?: string;
 };
 
 export interface Host {

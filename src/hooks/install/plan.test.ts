@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Denied } from '../../kernel/verdict.ts';
+import { anyClaudeHost, isInShared, sharedClaudeHost } from './claude.ts';
 import { diffOf } from './diff.ts';
 import { isDenied } from './json-file.ts';
 import { HOSTS, type InstallRecord, type Plan, planInstall, planUndo, recordIn, recordText } from './plan.ts';
@@ -10,8 +11,10 @@ const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 const how = { program: '/opt/my baton/bin/baton', dir: '/w', reportOnly: false };
 type Files = Record<string, string | null>;
 
+const ALL_HOSTS = [...HOSTS, sharedClaudeHost];
+
 function hostNamed(name: string) {
-  const host = HOSTS.find((one) => one.name === name);
+  const host = ALL_HOSTS.find((one) => one.name === name);
   if (!host) throw new Error(`there is no ${name}`);
   return host;
 }
@@ -39,16 +42,19 @@ function undone(name: string, files: Files, record: InstallRecord): Files {
 }
 
 const SETTINGS = '.claude/settings.json';
+const LOCAL = '.claude/settings.local.json';
 const odd = '{"model": "x",\n\t"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}';
 
 test.each<[string, string, Files]>([
   ['claude', 'nothing', {}],
+  ['claude', 'settings in a style of their own', { [LOCAL]: odd }],
+  ['claude --shared', 'nothing', {}],
   [
-    'claude',
+    'claude --shared',
     'settings in a style of their own',
     { [SETTINGS]: odd, '.mcp.json': '{"mcpServers":{"other":{"command":"x"}}}' },
   ],
-  ['claude', 'settings that are empty', { [SETTINGS]: '', '.mcp.json': '{}' }],
+  ['claude --shared', 'settings that are empty', { [SETTINGS]: '', '.mcp.json': '{}' }],
   ['codex', 'nothing', {}],
   ['codex', 'settings without an end of line', { '.codex/config.toml': 'model = "x"' }],
   [
@@ -72,31 +78,47 @@ test.each<[string, string, Files]>([
 });
 
 test('settings that keep every hook from running are pointed out', () => {
-  const { warnings } = hostNamed('claude');
+  const { warnings } = hostNamed('claude --shared');
   expect(warnings?.(SETTINGS, '{"disableAllHooks": true}')).toHaveLength(1);
   expect(warnings?.(SETTINGS, '{"disableAllHooks": false}')).toEqual([]);
 });
 
+test('a file keeps its form: only what is added is new', () => {
+  const before = '{ "model": "x",\n    "permissions": {"deny": ["WebFetch"]} }\n';
+  const { files } = installed('claude', { [LOCAL]: before });
+  expect(
+    files[LOCAL]?.startsWith('{ "model": "x",\n    "permissions": {"deny": ["WebFetch"]},\n    "hooks": {\n'),
+  ).toBe(true);
+});
+
+test('Baton is taken out of the settings of the person and of the team', () => {
+  const local = installed('claude', { [LOCAL]: odd });
+  const both = installed('claude --shared', { ...local.files, [SETTINGS]: odd });
+  expect([isInShared(both.files[SETTINGS] ?? null), isInShared(odd), isInShared(null)]).toEqual([true, false, false]);
+  const plan = planUndo(anyClaudeHost, (file) => both.files[file] ?? null, {});
+  expect(carriedOut(both.files, plan)).toEqual({ [LOCAL]: odd, [SETTINGS]: odd, '.mcp.json': null });
+});
+
 test('what was there stays, also what came later', () => {
-  const { files, record } = installed('claude', { [SETTINGS]: odd });
+  const { files, record } = installed('claude --shared', { [SETTINGS]: odd });
   const settings = JSON.parse(files[SETTINGS] ?? '');
   expect(settings).toMatchObject({ model: 'x', hooks: { Stop: [{ hooks: [{ command: 'say done' }] }, {}] } });
   settings.model = 'y';
   settings.hooks.Stop.push({ hooks: [{ type: 'command', command: 'later' }] });
   const changed = { ...files, [SETTINGS]: JSON.stringify(settings) };
-  const again = installed('claude', changed, record);
-  const after = undone('claude', again.files, again.record);
+  const again = installed('claude --shared', changed, record);
+  const after = undone('claude --shared', again.files, again.record);
   expect(JSON.parse(after[SETTINGS] ?? '')).toEqual({
     model: 'y',
     hooks: {
       Stop: [{ hooks: [{ type: 'command', command: 'say done' }] }, { hooks: [{ type: 'command', command: 'later' }] }],
     },
   });
-  expect(JSON.parse(undone('claude', changed, {})[SETTINGS] ?? '').hooks.Stop).toHaveLength(2);
+  expect(JSON.parse(undone('claude --shared', changed, {})[SETTINGS] ?? '').hooks.Stop).toHaveLength(2);
 });
 
-test('hooks name the folder of the session and refuse when baton cannot be started', () => {
-  const { files } = installed('claude', {});
+test('hooks name the folder of the session; before a tool they refuse when baton cannot be started', () => {
+  const { files } = installed('claude --shared', {});
   const { hooks } = JSON.parse(files[SETTINGS] ?? '');
   expect(Object.keys(hooks)).toEqual([
     'PreToolUse',
@@ -109,12 +131,18 @@ test('hooks name the folder of the session and refuse when baton cannot be start
   ]);
   expect(hooks.PreToolUse[0]).toMatchObject({ matcher: 'Write|Edit|MultiEdit|NotebookEdit|Bash|Task|Agent' });
   expect(hooks.PostToolUse[0]).toMatchObject({ matcher: 'Write|Edit|MultiEdit|NotebookEdit|Bash|Task|Agent' });
-  const command = `'/opt/my baton/bin/baton' -C "$CLAUDE_PROJECT_DIR" hook PreToolUse || exit 2`;
+  const missing = `command -v '/opt/my baton/bin/baton' >/dev/null || { echo 'baton is not installed here, so its hook refuses every tool call: install it, or remove its hooks from .claude/settings.json' >&2; exit 2; }`;
+  const command = `${missing}; '/opt/my baton/bin/baton' -C "$CLAUDE_PROJECT_DIR" hook PreToolUse || exit 2`;
   expect(hooks.PreToolUse[0].hooks).toEqual([{ type: 'command', command, timeout: 15 }]);
+  // Only before a tool acts a missing program refuses: a prompt or the end of a turn is not blocked.
+  const others = Object.entries<JsonObject[]>(hooks).filter(([event]) => event !== 'PreToolUse');
+  for (const [event, [group]] of others) {
+    expect(JSON.stringify(group)).toMatch(new RegExp(`exit 1; }; .* hook ${event}"`));
+  }
   expect(JSON.parse(files['.mcp.json'] ?? '')).toEqual({
     mcpServers: { baton: { command: how.program, args: ['mcp'] } },
   });
-  const { files: looking } = installed('claude', files, {}, { reportOnly: true });
+  const { files: looking } = installed('claude --shared', files, {}, { reportOnly: true });
   expect(looking[SETTINGS]).toContain('hook PreToolUse --report-only || true');
   expect(looking[SETTINGS]).not.toContain('exit 2');
 });
@@ -130,21 +158,21 @@ test('codex gets the same hooks, for the tools by which it writes, and the works
     'SubagentStop',
     'SessionStart',
   ]);
-  const command = `'/opt/my baton/bin/baton' -C '/w'\\''s' hook PreToolUse || exit 2`;
+  const command = expect.stringMatching(/; '\/opt\/my baton\/bin\/baton' -C '\/w'\\''s' hook PreToolUse \|\| exit 2$/);
   expect(hooks.PreToolUse).toEqual([
     { matcher: 'Bash|apply_patch|Edit|Write', hooks: [{ type: 'command', command, timeout: 15 }] },
   ]);
   expect(hooks.Stop).toHaveLength(2);
-  expect(undone('codex', files, {})['.codex/hooks.json']).toBe(`${JSON.stringify(JSON.parse(odd), null, '\t')}\n`);
+  expect(undone('codex', files, {})['.codex/hooks.json']).toBe(odd);
 });
 
 test.each<[string, Files, string]>([
-  ['claude', { [SETTINGS]: '// mine\n{}' }, 'INVALID_CONFIG'],
-  ['claude', { [SETTINGS]: '[]' }, 'INVALID_CONFIG'],
-  ['claude', { [SETTINGS]: '{"hooks":[]}' }, 'INVALID_CONFIG'],
-  ['claude', { [SETTINGS]: '{"hooks":{"Stop":{}}}' }, 'INVALID_CONFIG'],
-  ['claude', { '.mcp.json': '{"mcpServers":{"baton":{"command":"other"}}}' }, 'NOT_ALLOWED_NOW'],
-  ['claude', { '.mcp.json': '{"mcpServers":[]}' }, 'INVALID_CONFIG'],
+  ['claude --shared', { [SETTINGS]: '// mine\n{}' }, 'INVALID_CONFIG'],
+  ['claude --shared', { [SETTINGS]: '[]' }, 'INVALID_CONFIG'],
+  ['claude --shared', { [SETTINGS]: '{"hooks":[]}' }, 'INVALID_CONFIG'],
+  ['claude --shared', { [SETTINGS]: '{"hooks":{"Stop":{}}}' }, 'INVALID_CONFIG'],
+  ['claude --shared', { '.mcp.json': '{"mcpServers":{"baton":{"command":"other"}}}' }, 'NOT_ALLOWED_NOW'],
+  ['claude --shared', { '.mcp.json': '{"mcpServers":[]}' }, 'INVALID_CONFIG'],
   ['codex', { '.codex/config.toml': '[mcp_servers.baton]\ncommand = "x"\n' }, 'NOT_ALLOWED_NOW'],
   ...[
     '[mcp_servers]\nbaton = { command = "z" }',
@@ -197,11 +225,9 @@ test('whatever the settings are, taking Baton out again leaves them as they were
   fc.assert(
     fc.property(settings, fc.constantFrom(undefined, 2, '\t'), (value, indent) => {
       const before = { [SETTINGS]: JSON.stringify(value, null, indent) };
-      const { files, record } = installed('claude', before);
-      expect(undone('claude', files, record)[SETTINGS]).toBe(before[SETTINGS]);
-      expect(JSON.parse(undone('claude', files, {})[SETTINGS] ?? '')).toEqual(
-        JSON.parse(before[SETTINGS]) as JsonObject,
-      );
+      const { files, record } = installed('claude --shared', before);
+      expect(undone('claude --shared', files, record)[SETTINGS]).toBe(before[SETTINGS]);
+      expect(undone('claude --shared', files, {})[SETTINGS]).toBe(before[SETTINGS]);
     }),
     { numRuns: Math.ceil(RUNS / 4) },
   );
@@ -210,7 +236,7 @@ test('whatever the settings are, taking Baton out again leaves them as they were
 test('whatever stands in a file or a record, the answer is a plan or a refusal', () => {
   const text = fc.oneof(fc.string(), fc.json(), fc.constant('# >>> baton'), fc.constant(null));
   fc.assert(
-    fc.property(fc.constantFrom(...HOSTS), text, text, (host, content, record) => {
+    fc.property(fc.constantFrom(...ALL_HOSTS), text, text, (host, content, record) => {
       for (const plan of [
         planInstall(host, () => content, recordIn(record), how),
         planUndo(host, () => content, recordIn(record)),

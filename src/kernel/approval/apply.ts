@@ -1,6 +1,6 @@
 // The bookkeeping of approvals: what a fact does to them. No rules and no failure.
 import type { ApprovalFact } from './fact.ts';
-import { type Approvals, approvalOf, isSpent } from './state.ts';
+import { type Approvals, approvalOf, isSpent, lastRounds } from './state.ts';
 
 export function applyApproval(approvals: Approvals, fact: ApprovalFact, at: number): void {
   if (fact.kind === 'approval.requested') {
@@ -17,8 +17,11 @@ export function applyApproval(approvals: Approvals, fact: ApprovalFact, at: numb
       if (fact.words) approval.sealed = { ...approval.sealed, ...fact.words };
       return;
     case 'approval.approved': {
-      const { by, until, reason } = fact;
-      approval.grant = { by, at: fact.relayed ? (approval.grant?.at ?? at) : at, until, reason };
+      const { by, until, reason, mac } = fact;
+      const before = fact.relayed ? approval.grant : null;
+      const again = fact.relayed ? before?.again : fact.again && lastRounds(approval, fact.again);
+      const sealing = { ...(mac === undefined ? {} : { mac }), ...(again ? { again } : {}) };
+      approval.grant = { by, at: before?.at ?? at, until, reason, ...sealing };
       for (const index of fact.again ?? []) {
         const use = approval.uses[index];
         if (use) use.phase = 'again';

@@ -1,21 +1,24 @@
 // Approvals in the kernel: from the request over a person's decision to the one use, and everything that is refused.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { withSeals } from '../../../test/seal-requests.ts';
 import { dialects } from '../../dialects/index.ts';
 import { apply } from '../apply.ts';
 import { newPen } from '../cast/pen.ts';
+import type { Code } from '../codes.ts';
 import { decide } from '../decide.ts';
 import type { Fact } from '../fact.ts';
 import type { Input, Request } from '../input.ts';
 import { emptyState, type State } from '../state.ts';
 import type { Verdict } from '../verdict.ts';
 import { requestApproval } from './decide.ts';
-import { isApprovalFact } from './fact.ts';
+import { type Difference, isApprovalFact } from './fact.ts';
 import { approvalKeysUsedBy, approvalKeysWanted } from './once.ts';
 import type { Executor, Presented, SealedCommand, SealedRequest } from './request.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 const MINUTE = 60_000;
+const CHANGED = 'ENVIRONMENT_CHANGED';
 const T0 = Date.parse('2026-01-01T00:00:00Z');
 
 function command(name: string, over: Partial<SealedCommand> = {}): SealedCommand {
@@ -57,7 +60,7 @@ function sealed(id: string, over: Partial<SealedRequest> = {}): SealedRequest {
 function presented(name = 'deploy prod', over: Partial<Presented> = {}): Presented {
   const { argv, marks, seal, programs, places, files } = command(name);
   const scene = { cwd: '/w', envMarks: { HOME: 'h', LD_PRELOAD: null }, policy: 'policy', log: 'log', keyId: 'key' };
-  return { argv, marks, seal, programs, places, files, ...scene, ...over };
+  return { argv, marks, seal, programs, places, files, ...scene, decision: null, ...over };
 }
 
 const executor = { host: 'h', pid: 7, startTime: 's' };
@@ -76,7 +79,8 @@ function play() {
   const submit = (request: Request): Verdict => {
     const wanted = approvalKeysWanted(request).filter((key) => Object.hasOwn(used, key));
     const known = Object.fromEntries(wanted.map((key) => [key, used[key] ?? 0]));
-    const input = { ...request, at, by: 'user:ann', used: known } as Input;
+    const sealed = withSeals(state.approvals, request, 'user:ann', at);
+    const input = { ...sealed, at, by: 'user:ann', used: known } as Input;
     const decided = decide(dialects, state, input);
     for (const fact of decided.facts) {
       facts.push(fact);
@@ -112,7 +116,16 @@ function play() {
     use: (
       id: string,
       what: Presented | null = presented(),
-      { running, ...more }: { requester?: string; running?: number[]; dry?: boolean; executor?: Executor } = {},
+      {
+        running,
+        ...more
+      }: {
+        requester?: string;
+        running?: number[];
+        dry?: boolean;
+        executor?: Executor;
+        around?: readonly Difference[];
+      } = {},
     ) =>
       submit({ kind: 'approval.use', id, requester: 'a1', presented: what, executor, gone: goneBut(running), ...more }),
     finish: (id: string, index = 0, by = executor) =>
@@ -196,7 +209,7 @@ test.each<[string, (log: ReturnType<typeof play>) => Verdict, string]>([
   expect(story(approved()).code).toBe(code);
 });
 
-test.each<[string, Presented]>([
+test.each<[string, Presented, Code?]>([
   ['argument 1', presented('deploy test')],
   ['argument 2', presented('deploy prod now')],
   ['folder cwd', presented('deploy prod', { cwd: '/other', seal: 'x' })],
@@ -206,20 +219,32 @@ test.each<[string, Presented]>([
   ['place /w/f', presented('deploy prod', { places: { '/w/f': '/etc/f' } })],
   ['file /w/f', presented('deploy prod', { files: { '/w/f': 'sha256:9' } })],
   ['file /w/f', presented('deploy prod', { files: {} })],
-  ['environment HOME', presented('deploy prod', { envMarks: { HOME: 'other', LD_PRELOAD: null } })],
-  ['environment HOME', presented('deploy prod', { envMarks: { LD_PRELOAD: null } })],
-  ['environment LD_PRELOAD', presented('deploy prod', { envMarks: { HOME: 'h', LD_PRELOAD: 'x' } })],
+  ['environment HOME', presented('deploy prod', { envMarks: { HOME: 'other', LD_PRELOAD: null } }), CHANGED],
+  ['environment HOME', presented('deploy prod', { envMarks: { LD_PRELOAD: null } }), CHANGED],
+  ['environment LD_PRELOAD', presented('deploy prod', { envMarks: { HOME: 'h', LD_PRELOAD: 'x' } }), CHANGED],
   ['policy policy', presented('deploy prod', { policy: 'other' })],
   ['seal key', presented('deploy prod', { keyId: 'other' })],
   ['seal seal', presented('deploy prod', { seal: 'forged' })],
-])('%s differs, and is told', (name, what) => {
+])('%s differs, and is told', (name, what, code = 'APPROVAL_MISMATCH') => {
   const log = approved();
   const verdict = log.use('P-1', what);
-  expect(verdict.code).toBe('APPROVAL_MISMATCH');
+  expect(verdict.code).toBe(code);
   const last = log.facts.at(-1);
-  expect(last).toMatchObject({ kind: 'approval.refused', code: 'APPROVAL_MISMATCH' });
+  expect(last).toMatchObject({ kind: 'approval.refused', code });
   const told = last?.kind === 'approval.refused' ? last.differences.map((one) => `${one.part} ${one.name}`) : [];
   expect(told).toEqual([name]);
+  expect(log.use('P-1').code).toBe('OK');
+});
+
+test('a call with something around it is refused with that, and uses nothing up', () => {
+  const log = approved();
+  const around = [{ part: 'line', name: 'after', approved: 'nothing', given: '; rm x' }] as const;
+  for (const what of [null, presented()]) {
+    expect(log.use('P-1', what, { around })).toMatchObject({
+      code: 'APPROVAL_MISMATCH',
+      details: { differences: around },
+    });
+  }
   expect(log.use('P-1').code).toBe('OK');
 });
 

@@ -122,8 +122,9 @@ export function requestApproval(pen: Pen, sealed: SealedRequest, from: Origin | 
   }
   if (from && open.grant) {
     // A person was faster than the report: the turn that begins to wait hears of the decision all the same.
-    const { by, reason, until } = open.grant;
-    pen.write({ kind: 'approval.approved', id: open.id, ...turnOf(from), by, reason, until, relayed: true });
+    const { by, reason, until, mac } = open.grant;
+    const sealed = mac === undefined ? {} : { mac };
+    pen.write({ kind: 'approval.approved', id: open.id, ...turnOf(from), by, reason, until, ...sealed, relayed: true });
   }
   return asked(open.id, open.grant ? 'approved' : 'pending');
 }

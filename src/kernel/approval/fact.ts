@@ -43,6 +43,8 @@ export type ApprovalFact =
       readonly by: string;
       readonly reason: string;
       readonly until: number;
+      /** The seal of the decision, made with the user's key. */
+      readonly mac?: string;
       /** The commands that may run once more although they may have run. */
       readonly again?: readonly number[];
       /** Said once more, for a turn that began to wait after the decision. */
@@ -52,6 +54,8 @@ export type ApprovalFact =
       readonly kind: 'approval.rejected';
       readonly by: string;
       readonly reason: string;
+      /** The seal of the decision, made with the user's key. */
+      readonly mac?: string;
       /** Said once more, for a turn that began to wait after the decision. */
       readonly relayed?: true;
     })

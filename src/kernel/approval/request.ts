@@ -2,6 +2,7 @@
 // looked up outside (digests, seals, who is alive) comes with the request.
 import { isObject, isText, type Json } from '../json.ts';
 import type { Denied } from '../verdict.ts';
+import type { SealedDecision } from './decision.ts';
 import type { Difference } from './fact.ts';
 
 export const TIERS = ['T0', 'T1', 'T2', 'T3'] as const;
@@ -41,10 +42,12 @@ export type SealedRequest = {
   readonly commands: readonly SealedCommand[];
   /** The real path of the folder in which the commands run. */
   readonly cwd: string;
-  /** Names of the variables that are bound and set. */
+  /** Names of the variables that are handed to the commands and set. */
   readonly env: readonly string[];
-  /** All variables that are bound: the mark of the value, or null where it is not set. */
+  /** All variables that are handed to the commands: the mark of the value, or null where it is not set. */
   readonly envMarks: Readonly<Record<string, string | null>>;
+  /** Language, terminal and time zone. The commands run with them, whatever they are by then. Older requests have none. */
+  readonly plainEnv?: Readonly<Record<string, string>>;
   /** Where programs are looked for. The commands run with it, whatever it is by then. */
   readonly path: string;
   /** The files of all commands. */
@@ -97,7 +100,13 @@ export type Words = Partial<Pick<SealedRequest, 'operation' | 'scope' | 'rollbac
 export type Origin = { readonly cast: string; readonly turn: number; readonly attempt: number };
 
 /** The process that carries a command out. */
-export type Executor = { readonly host: string; readonly pid: number; readonly startTime: string };
+export type Executor = {
+  readonly host: string;
+  readonly pid: number;
+  readonly startTime: string;
+  readonly machine?: string;
+  readonly namespace?: string;
+};
 
 /**
  * The executors that were looked for and are not there any more. Any other is taken to run: one may have begun since
@@ -119,6 +128,8 @@ export type Presented = {
   readonly policy: string;
   readonly log: string;
   readonly keyId: string;
+  /** The decision under which it is to run, sealed with the key that is here. Null where nobody has decided. */
+  readonly decision: SealedDecision | null;
 };
 
 export type ApprovalRequest =
@@ -137,6 +148,10 @@ export type ApprovalRequest =
       /** What may have run before a crash may run once more. */
       readonly again?: boolean;
       readonly gone?: Gone;
+      /** Until when a yes holds, and the seal of the decision. */
+      readonly sealing?: { readonly until: number; readonly decision: SealedDecision };
+      /** The yes that is there carries no seal, or another one: it counts for nothing and may be given again. */
+      readonly isUnsealed?: boolean;
     }
   | {
       readonly kind: 'approval.use';

@@ -2,8 +2,9 @@
 import type { Pen } from '../cast/pen.ts';
 import type { Input } from '../input.ts';
 import { allow, type Denied, type Details, deny, type Verdict } from '../verdict.ts';
+import { decisionText } from './decision.ts';
 import { type Past, pastOf } from './once.ts';
-import { type Approval, approvalOf, isDue, lostUses, turnOf, unsettledUses } from './state.ts';
+import { type Approval, approvalOf, isDue, lastRounds, lostUses, turnOf, unsettledUses } from './state.ts';
 import { isTurnOver } from './withdraw.ts';
 
 type Decision = Extract<Input, { kind: 'approval.decide' }>;
@@ -79,16 +80,12 @@ export function refuse(pen: Pen, id: string, approval: Pick<Approval, 'from'> | 
   return refusal;
 }
 
-function approve(pen: Pen, approval: Approval, { again = false, gone, reason, ...input }: Decision): Verdict {
-  const { id, sealed, grant, from } = approval;
+function approve(pen: Pen, approval: Approval, input: Decision): Verdict {
+  const { id, grant, from } = approval;
+  const { again = false, gone, isUnsealed = false } = input;
   const open = unsettledUses(approval);
   const lost = lostUses(approval, gone);
-  const until = pen.at + sealed.grantMs;
-  const granted = { kind: 'approval.approved', id, ...turnOf(from), by: input.by, reason, until } as const;
-  if (!grant) {
-    pen.write(granted);
-    return allow(`${id} is approved until ${new Date(until).toISOString()}`, { approval: id, until });
-  }
+  if (!grant || (isUnsealed && open.length === 0)) return grantUse(pen, approval, input, null);
   if (lost.length === 0) {
     const why = open.length > 0 ? 'it runs at this moment' : 'it is approved already';
     return deny('NOT_ALLOWED_NOW', `${id}: ${why}`, { approval: id });
@@ -102,8 +99,30 @@ function approve(pen: Pen, approval: Approval, { again = false, gone, reason, ..
     return deny('NOT_ALLOWED_NOW', why, { approval: id });
   }
   noteUnknown(pen, approval, lost);
-  pen.write({ ...granted, again: lost });
-  return allow(`${id} may run once more until ${new Date(until).toISOString()}`, { approval: id, until, again: lost });
+  return grantUse(pen, approval, input, lost);
+}
+
+/** Writes the yes down, with its seal. `again` are the commands that may run once more; null for a first yes. */
+function grantUse(
+  pen: Pen,
+  approval: Approval,
+  { by, reason, sealing }: Decision,
+  again: readonly number[] | null,
+): Verdict {
+  const { id, sealed, from } = approval;
+  const latest = pen.at + sealed.grantMs;
+  const until = sealing?.until ?? latest;
+  const rounds = again ? { again: lastRounds(approval, again) } : {};
+  const text = decisionText(approval, { verdict: 'approved', by, until, ...rounds });
+  if (until <= pen.at || until > latest || (sealing && sealing.decision.text !== text)) {
+    const why = `${id} changed while it was decided; look at it and decide again`;
+    return deny('NOT_ALLOWED_NOW', why, { approval: id });
+  }
+  const more = { ...(sealing ? { mac: sealing.decision.mac } : {}), ...(again ? { again } : {}) };
+  pen.write({ kind: 'approval.approved', id, ...turnOf(from), by, reason, until, ...more });
+  const what = again ? 'may run once more' : 'is approved';
+  const details = { approval: id, until, ...(again ? { again } : {}) };
+  return allow(`${id} ${what} until ${new Date(until).toISOString()}`, details);
 }
 
 /** Writes down, once, that nobody knows how these commands ended. */
@@ -133,7 +152,7 @@ export function runsNow(id: string): Denied {
 }
 
 /** What is approved and not used can be taken back; what nobody knows the end of is left at that. */
-function reject(pen: Pen, approval: Approval, { by, reason, gone }: Decision): Verdict {
+function reject(pen: Pen, approval: Approval, { by, reason, gone, sealing }: Decision): Verdict {
   const { id, from, uses } = approval;
   const lost = lostUses(approval, gone);
   const running = unsettledUses(approval).find((index) => !lost.includes(index));
@@ -143,6 +162,9 @@ function reject(pen: Pen, approval: Approval, { by, reason, gone }: Decision): V
     const why = `${id}: it runs at this moment, and saying no does not stop it; to stop it ${stop}. Say no when it has ended`;
     return deny('NOT_ALLOWED_NOW', why, { approval: id });
   }
-  pen.write({ kind: 'approval.rejected', id, ...turnOf(from), by, reason });
+  // A no runs nothing, so it counts without a seal too: somebody whose key is gone must be able to say it.
+  const text = decisionText(approval, { verdict: 'rejected', by, until: null });
+  const mac = sealing?.decision.text === text ? { mac: sealing.decision.mac } : {};
+  pen.write({ kind: 'approval.rejected', id, ...turnOf(from), by, reason, ...mac });
   return allow(`${id} is rejected`, { approval: id });
 }

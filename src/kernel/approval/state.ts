@@ -15,7 +15,16 @@ export type Approval = {
   uses: Record<string, Use>;
 };
 
-export type Grant = { readonly by: string; readonly at: number; readonly until: number; readonly reason: string };
+export type Grant = {
+  readonly by: string;
+  readonly at: number;
+  readonly until: number;
+  readonly reason: string;
+  /** The seal of the decision. A grant without one was written by an older version, or not by us; nothing runs under it. */
+  readonly mac?: string;
+  /** The commands that the decision lets run once more, each with the round it had come to. */
+  readonly again?: readonly (readonly [index: number, round: number])[];
+};
 
 export type Use = {
   readonly at: number;
@@ -43,6 +52,11 @@ export function unsettledUses({ uses }: Approval): readonly number[] {
   return Object.entries(uses).flatMap(([index, { phase }]) =>
     phase === 'started' || phase === 'unknown' ? [Number(index)] : [],
   );
+}
+
+/** The commands with these places, each with the round it has come to. */
+export function lastRounds({ uses }: Approval, places: readonly number[] = []): readonly (readonly [number, number])[] {
+  return places.map((index) => [index, uses[index]?.round ?? 0]);
 }
 
 /** Those of them whose executors are gone. */

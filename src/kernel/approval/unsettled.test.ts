@@ -31,7 +31,7 @@ const uses = (id: string, name = 'deploy'): Request => ({
   ...{ kind: 'approval.use', id, requester: 'a1', executor, gone: [executor] },
   presented: {
     ...{ argv: [name], marks: [`0:${name}`], seal: 's', cwd: '/w', programs: {}, places: {}, files: {} },
-    ...{ envMarks: {}, policy: 'p', log: 'l', keyId: 'k' },
+    ...{ envMarks: {}, policy: 'p', log: 'l', keyId: 'k', decision: null },
   },
 });
 const says = (choice: 'approve' | 'reject', again = false, gone = [executor]): Request => ({
@@ -134,6 +134,15 @@ test('what of a list has not begun when its turn is over does not begin any more
   });
   expect(cast.tell(says('reject')).code).toBe('OK');
   expect(cast.state.approvals).toEqual({});
+});
+
+test('what a person allowed again does not begin either once its turn is over', () => {
+  const cast = begun([command('deploy'), command('look')]);
+  const other = { host: 'h', pid: 8, startTime: 't' };
+  expect(cast.tell({ ...uses('P-1', 'look'), executor: other } as Request).code).toBe('OK');
+  expect(cast.tell(says('approve', true)).details.again).toEqual([0]);
+  cast.tell({ kind: 'cast.abort', cast: 'c', reason: 'enough' });
+  expect(cast.tell(uses('P-1')).code).toBe('APPROVAL_WITHDRAWN');
 });
 
 test.each<[string, Request, RegExp]>([

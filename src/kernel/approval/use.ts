@@ -3,6 +3,7 @@
 import type { Pen } from '../cast/pen.ts';
 import type { Input } from '../input.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { isGrantSealed } from './decision.ts';
 import { differencesOf, isSameCommand, nearestCommand, spoken } from './difference.ts';
 import type { Difference } from './fact.ts';
 import { pastOf } from './once.ts';
@@ -42,10 +43,11 @@ export function use(pen: Pen, input: Wish, expired: ReadonlySet<string>): Verdic
     return mismatch(pen, approval, differencesAt(approval, nearestCommand(sealed, presented), presented));
   const index = matching.find((at) => isFree(approval, at));
   if (index === undefined) return refusalOfRepeat(pen, approval, matching, input.gone);
-  const over = overFor(pen, approval, index);
+  const over = overFor(pen, approval);
   if (over) return refuse(pen, id, approval, refusalOfClosed(id, over));
   const differences = differencesAt(approval, index, presented);
   if (differences.length > 0) return mismatch(pen, approval, differences);
+  if (!isGrantSealed(approval, presented.decision)) return refuse(pen, id, approval, unsealed(id));
   return input.dry ? allow(`${id} allows it`, { approval: id, index }) : begin(pen, approval, index, input);
 }
 
@@ -56,10 +58,14 @@ function begin(pen: Pen, { id, from, uses }: Approval, index: number, { requeste
   return allow(`${id} is used`, { approval: id, index });
 }
 
+function unsealed(id: string): Denied {
+  const reason = `the yes to ${id} in the log is not sealed with the key of this user: it was given to an older version, or a person did not give it. A person looks at it and says \`baton approve ${id}\` again; an agent reports APPROVAL_REQUEST with this approval_id and ends its turn`;
+  return deny('DECISION_UNSEALED', reason, { approval: id });
+}
+
 /** A list stays open for the command whose end nobody knows, and for that one only: the others are over in their time. */
-function overFor({ state, at }: Pen, approval: Approval, index: number): 'expired' | 'withdrawn' | null {
+function overFor({ state, at }: Pen, approval: Approval): 'expired' | 'withdrawn' | null {
   if (isPast(approval, at)) return 'expired';
-  if (approval.uses[index]) return null;
   return isTurnOver(state.casts[approval.from?.cast ?? ''], approval) ? 'withdrawn' : null;
 }
 
@@ -83,22 +89,15 @@ function refusalOfRepeat(pen: Pen, approval: Approval, matching: readonly number
 
 function differencesAt({ sealed }: Approval, index: number, presented: Presented): readonly Difference[] {
   const command = sealed.commands[index];
-  if (!command) {
-    const none = {
-      part: 'argument',
-      name: '0',
-      approved: 'no command at all',
-      given: presented.argv?.[0] ?? 'one that is not shown',
-    };
-    return [none as Difference];
-  }
-  return differencesOf(sealed, command, presented);
+  return command ? differencesOf(sealed, command, presented) : [];
 }
 
 function mismatch(pen: Pen, { id, from }: Approval, differences: readonly Difference[]): Denied {
   const reason = `what is to be run is not what was approved as ${id}; ${differences.map(spoken).join('; ')}. Run exactly what was approved, or ask anew`;
-  pen.write({ kind: 'approval.refused', id, ...turnOf(from), code: 'APPROVAL_MISMATCH', reason, differences });
-  return deny('APPROVAL_MISMATCH', reason, { approval: id, differences });
+  const isEnvironment = differences.length > 0 && differences.every(({ part }) => part === 'environment');
+  const code = isEnvironment ? 'ENVIRONMENT_CHANGED' : 'APPROVAL_MISMATCH';
+  pen.write({ kind: 'approval.refused', id, ...turnOf(from), code, reason, differences });
+  return deny(code, reason, { approval: id, differences });
 }
 
 export function finish(pen: Pen, input: Extract<Input, { kind: 'approval.finish' }>): Verdict {

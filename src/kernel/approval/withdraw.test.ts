@@ -26,7 +26,7 @@ const uses = (id: string): Request => ({
   ...{ kind: 'approval.use', id, requester: 'a1', executor: { host: 'h', pid: 7, startTime: 's' } },
   presented: {
     ...{ argv: ['deploy'], marks: ['0:deploy'], seal: 's', cwd: '/w', programs: {}, places: {}, files: {} },
-    ...{ envMarks: {}, policy: 'p', log: 'l', keyId: 'k' },
+    ...{ envMarks: {}, policy: 'p', log: 'l', keyId: 'k', decision: null },
   },
 });
 

@@ -16,6 +16,7 @@ import { cleanNote } from './agent-note.ts';
 import { chosenMateria } from './choice.ts';
 import { changesOf, contextLine } from './commit.ts';
 import { infrastructureFailure } from './infrastructure-failure.ts';
+import { recordedWork } from './item-work.ts';
 import { continued, fillLanes } from './lanes.ts';
 import { lose } from './lose.ts';
 import { fail, materiaOf, type Pen, socketOf } from './pen.ts';
@@ -192,6 +193,7 @@ function accept(
     ...(context ? { context } : {}),
     ...touchedIn(seen),
     ...(agent ? { agent } : {}),
+    ...recordedWork(seen),
   });
   learn(pen, cast, turn, handoff, seen.artifacts);
   if (!turn.item) finish(pen, taskOfTurn(pen.state, cast, turn), turn, 'its turn was accepted');

@@ -1,12 +1,15 @@
 // The bookkeeping of one cast: what a fact does to it, in place. No rules and no failure.
+
 import type { CastFact } from '../fact.ts';
 import type { Cast, ReworkNote, Turn } from '../state.ts';
 import { withReport } from '../turn/consolidation.ts';
 import { SET_TO_WORK } from '../turn/transition.ts';
+import { elapsedOf } from './budget.ts';
 import { withSaid } from './exchange.ts';
 import { NO_ROUNDS, tracked } from './guard.ts';
 import { withoutList, withoutNoted } from './heard.ts';
 import { forgetItem, forgetItems, noteKey } from './item-memory.ts';
+import { noteOver } from './item-work.ts';
 import { newTurn } from './new-cast.ts';
 import { accepted, failed, refused, reported, settle, stopped } from './outcome.ts';
 import { REWORK_NOTES_MAX } from './rework.ts';
@@ -78,6 +81,7 @@ export function applyToCast(
         script: fact.script,
         reserved: fact.reserved,
         startedAt: at,
+        ranAtStart: elapsedOf(cast, at),
         attestation: fact.attestation ?? null,
         handoffId: fact.envelope?.handoff_id ?? null,
         input: fact.input ?? null,
@@ -134,6 +138,7 @@ export function applyToCast(
     case 'turn.reopened':
       mergeEnded(cast, fact.turn);
       delete cast.turns[fact.turn]?.loops;
+      delete cast.turns[fact.turn]?.retries;
       update(cast, fact.turn, {
         phase: 'owed',
         repairs: 0,
@@ -158,6 +163,7 @@ export function applyToCast(
       return;
     case 'cursor.advanced':
       cast.cursors[fact.cursor] = fact.to;
+      if (fact.item !== null) noteOver(cast, cast.turns[fact.turn]);
       if (fact.item !== null) cast.guard = NO_ROUNDS;
       return;
     case 'cursor.reset':
@@ -169,6 +175,7 @@ export function applyToCast(
     case 'edge.taken':
       if (fact.counts) cast.traversals[fact.counts] = (cast.traversals[fact.counts] ?? 0) + 1;
       if (fact.settles) forgetItem(cast, fact.settles);
+      if (fact.leaves !== undefined) delete cast.lanes[fact.leaves];
       delete cast.turns[fact.turn];
       return;
     case 'exit.taken':
@@ -208,21 +215,21 @@ export function applyToCast(
       };
       return;
     case 'cast.completed':
-      ended(cast, 'completed', null, 'completed', at);
+      ended(cast, 'completed', null, 'completed', at, fact.elapsedMs);
       return;
     case 'cast.failed':
-      ended(cast, 'failed', fact.code, fact.reason, at);
+      ended(cast, 'failed', fact.code, fact.reason, at, fact.elapsedMs);
       cast.stand = fact.stand;
       return;
     case 'cast.aborted':
-      ended(cast, 'aborted', 'ABORTED', fact.reason, at);
+      ended(cast, 'aborted', 'ABORTED', fact.reason, at, fact.elapsedMs);
       return;
     case 'cast.waiting':
-      ended(cast, 'waiting', fact.code, fact.reason, at);
+      ended(cast, 'waiting', fact.code, fact.reason, at, fact.elapsedMs);
       if (fact.until !== undefined) cast.until = fact.until;
       return;
     case 'cast.paused':
-      ended(cast, 'paused', null, fact.reason, at);
+      ended(cast, 'paused', null, fact.reason, at, fact.elapsedMs);
       for (const turn of Object.values(cast.turns)) {
         if (turn.phase === 'running') Object.assign(turn, { phase: 'owed', reserved: 0, brief: null });
       }
@@ -275,9 +282,25 @@ function update(cast: Cast, id: number, values: Partial<Turn>): void {
   if (turn) Object.assign(turn, values);
 }
 
-function ended(cast: Cast, status: Cast['status'], code: string | null, reason: string, at: number): void {
+/** Counts time that a driver measured. The time after it is counted from here. */
+export function countTime(cast: Cast | undefined, ranMs: number, at: number): void {
+  if (!cast || cast.clock.runningSince === null) return;
+  cast.clock.elapsedMs += ranMs;
+  cast.clock.runningSince = at;
+}
+
+/** Without a measured time the time between two entries counts. */
+function ended(
+  cast: Cast,
+  status: Cast['status'],
+  code: string | null,
+  reason: string,
+  at: number,
+  elapsedMs?: number,
+): void {
   const { clock } = cast;
-  if (clock.runningSince !== null) clock.elapsedMs += Math.max(0, at - clock.runningSince);
+  if (elapsedMs !== undefined) clock.elapsedMs = elapsedMs;
+  else if (clock.runningSince !== null) clock.elapsedMs += Math.max(0, at - clock.runningSince);
   clock.runningSince = null;
   delete cast.until;
   Object.assign(cast, { status, code, reason, since: at });

@@ -55,10 +55,20 @@ export function reservationFor(cast: Cast, socket: string): number {
 }
 
 /** How long the attempt that a turn is at may take: its socket's own limit, or what was left of the budget when it began. */
-export function timeoutOf(cast: Cast, turn: Pick<Turn, 'startedAt'>, limitMs: number): number {
+export function timeoutOf(cast: Cast, turn: Pick<Turn, 'ranAtStart'>, limitMs: number): number {
   const { maxDurationMs } = cast.budget;
   if (maxDurationMs === null) return limitMs;
-  return Math.max(1, Math.min(limitMs, maxDurationMs - elapsedOf(cast, turn.startedAt)));
+  return Math.max(1, Math.min(limitMs, maxDurationMs - turn.ranAtStart));
+}
+
+/**
+ * The time that is left of the budget, where the budget and not the socket limits the attempt; else null. An attempt that
+ * ran out of time used it up, also while the cast had no driver to measure it.
+ */
+export function leftToSpend(cast: Cast, turn: Pick<Turn, 'ranAtStart'>, limitMs: number): number | null {
+  const { maxDurationMs } = cast.budget;
+  if (maxDurationMs === null || maxDurationMs - turn.ranAtStart >= limitMs) return null;
+  return Math.max(0, maxDurationMs - cast.clock.elapsedMs);
 }
 
 function isInFlight({ phase }: Turn): boolean {

@@ -8,7 +8,7 @@ import { materiaOf } from './pen.ts';
 /** What says that a runner, or its model, cannot be had now, however often it is asked. */
 const UNAVAILABLE: readonly Code[] = ['AGENT_UNAVAILABLE', 'MODEL_UNAVAILABLE', 'RATE_LIMITED', 'AUTH_REQUIRED'];
 /** What may pass at once, and says the same as the ones above when it does not. */
-const LASTING: readonly Code[] = ['PROVIDER_ERROR', 'PROVIDER_UNREACHABLE'];
+const LASTING: readonly Code[] = ['PROVIDER_ERROR', 'PROVIDER_UNREACHABLE', 'MODEL_SILENT'];
 /** What holds for every model of the same runner. */
 const WHOLE_RUNNER: readonly Code[] = ['AGENT_UNAVAILABLE', 'AUTH_REQUIRED'];
 /** Programs that have a model of their own when none is named. */
@@ -33,6 +33,11 @@ export function chosenMateria(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>)
   if (choice.runner !== materia.runner) return { ...rest, ...choice };
   const own = { ...(baseUrl ? { baseUrl } : {}), ...(wire ? { wire } : {}), ...(keyVariable ? { keyVariable } : {}) };
   return { ...rest, ...(args ? { args } : {}), ...(choice.baseUrl ? {} : own), ...choice };
+}
+
+/** The variables that an agent of this materia is handed by name. */
+export function variablesOf(materia: Materia): readonly string[] {
+  return materia.type === 'agent' ? (materia.env ?? []) : [];
 }
 
 /** The conversation that the turn's next attempt continues: another runner knows nothing of it. */

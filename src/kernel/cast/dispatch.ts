@@ -20,6 +20,7 @@ import { isPersons } from './asked.ts';
 import { briefFor } from './brief.ts';
 import { reservationFor } from './budget.ts';
 import { chosenMateria } from './choice.ts';
+import { refillPlaces } from './held.ts';
 import { isBound } from './lock-scope.ts';
 import { fail, type Pen } from './pen.ts';
 import { isScripted, nextScripted, scriptedTurn } from './script.ts';
@@ -61,14 +62,20 @@ export function isWatched(state: Pick<State, 'ledger'>, cast: Cast, turn: Turn):
 
 /** Starts every owed turn that has nothing to wait for, in the decision that made it owed: it saves a sync to disk. */
 export function startReady(pen: Pen, cast: Cast): void {
-  for (const turn of Object.values(cast.turns)) {
-    if (cast.status !== 'running') return;
-    if (turn.phase === 'owed' && !needsPreparing(pen, cast, turn)) startAttempt(pen, cast, turn);
+  const tried = new Set<number>();
+  const isReady = (turn: Turn) => turn.phase === 'owed' && !tried.has(turn.id) && !needsPreparing(pen, cast, turn);
+  // One that is put off may make room for another.
+  for (let turn = next(); turn; turn = next()) {
+    tried.add(turn.id);
+    startAttempt(pen, cast, turn);
+  }
+  function next(): Turn | undefined {
+    return cast.status === 'running' ? Object.values(cast.turns).find(isReady) : undefined;
   }
 }
 
 function startAttempt(pen: Pen, cast: Cast, turn: Turn, { seal, trust }: Prepared = {}): Verdict {
-  const refusal = refusedBeforeDispatch(pen.state, cast, pen.at);
+  const refusal = refusedBeforeDispatch(pen.state, cast, pen.at, pen.ranUntil(cast));
   if (refusal) return putOff(pen, cast, turn, refusal);
   const untrusted = refusalOfTrust(pen, cast, turn, trust);
   if (untrusted) return putOff(pen, cast, turn, untrusted);
@@ -128,7 +135,10 @@ function wayOut({ verdict, blocks }: Refusal): string {
 
 /** What time can lift keeps the turn owed; anything else ends the cast. */
 function putOff(pen: Pen, cast: Cast, turn: Turn, refusal: Denied): Verdict {
-  if (isLiftedByTime(refusal)) pen.write({ kind: 'turn.held', cast: cast.id, turn: turn.id, ...heldBy(refusal) });
-  else fail(pen, cast, refusal, turn.id);
+  if (!isLiftedByTime(refusal)) fail(pen, cast, refusal, turn.id);
+  else {
+    pen.write({ kind: 'turn.held', cast: cast.id, turn: turn.id, ...heldBy(refusal) });
+    if (turn.lane !== null) refillPlaces(pen, cast, turn.lane);
+  }
   return refusal;
 }

@@ -82,7 +82,7 @@ test.each(STEERING)('%s notes at its time that the permission is over, and not b
 const EXECUTOR = { host: 'h', pid: 1, startTime: '1' };
 const PRESENTED = {
   ...{ argv: ['deploy'], marks: [], seal: 's', cwd: '/w', programs: {}, places: {}, files: {}, envMarks: {} },
-  ...{ policy: 'p', log: 'l', keyId: 'k' },
+  ...{ policy: 'p', log: 'l', keyId: 'k', decision: null },
 };
 const ALONE: [string, Request, string][] = [
   ['a change of the budget', { kind: 'budget.change', cast: 'c', maxTokens: 1_000_000 }, 'OK'],

@@ -5,6 +5,7 @@ import { resolve } from '../graph/resolve.ts';
 import { taskOf } from '../ledger/state.ts';
 import { heldLocks } from '../ledger/wire.ts';
 import { pending } from '../pending.ts';
+import type { Cast } from '../state.ts';
 
 const WRITER = graph({ 'Socket-1': { materia: 'Write' } });
 const SCRIPT = { Write: ['x', '$repeat'] };
@@ -110,6 +111,19 @@ test('a lock scope may name the item, and one that leads out of the workspace fa
   expect([bad.cast.status, bad.cast.code]).toEqual(['failed', 'SCOPE_VIOLATION']);
 });
 
+test.each([
+  ['an item that names settings of a program', ['{{item}}'], '.claude/settings.json', 'SCOPE_VIOLATION'],
+  ['a part of the path that does', ['docs/{{item}}'], 'x/.mcp.json', 'SCOPE_VIOLATION'],
+  ['settings that a person names as well', ['{{item}}', '.claude/skills'], '.claude/skills/a', null],
+  ['other settings than those', ['{{item}}', '.claude/skills'], '.claude/hooks', 'SCOPE_VIOLATION'],
+  ['an ordinary file', ['{{item}}'], 'src/a.ts', null],
+])('a lock scope with a slot and %s', (_, lockScope, item, code) => {
+  const config = graph({
+    'Socket-1': { materia: 'Write', foreach: { items: 'state.files', cursor: 'i' }, lockScope },
+  });
+  expect(play({ config, data: { files: [item] }, agents: SCRIPT, hold: true }).cast.code).toBe(code);
+});
+
 test('a task of a cast is not handed out or finished by hand', () => {
   const { cast } = rivals();
   for (const request of [
@@ -119,4 +133,35 @@ test('a task of a cast is not handed out or finished by hand', () => {
   ] as const) {
     expect(cast.tell(request)).toMatchObject({ allow: false, code: 'NOT_ALLOWED_NOW' });
   }
+});
+
+test('who gives way to a task that stopped asking knows until when, and goes on then', () => {
+  const scoped = (...lockScope: string[]) => graph({ 'Socket-1': { materia: 'Write', lockScope } });
+  const cast = play({ config: scoped('src'), agents: SCRIPT, hold: true });
+  const begin = (id: string, path: string) => {
+    const rules = resolve(scoped(path), 'Flow');
+    cast.tell({ kind: 'cast.start', cast: id, request: 'x', loadout: 'Flow', rules, script: SCRIPT });
+  };
+  const answer = (id: string) => cast.tell({ kind: 'attempt.output', cast: id, turn: 1, attempt: 1, output: 'x' });
+  begin('large', '.');
+  for (const id of ['s1', 's2']) {
+    begin(id, 'docs');
+    answer(id);
+  }
+  // It was refused three times, so others stay off its paths; and then a person stops it.
+  cast.tell({ kind: 'cast.pause', cast: 'large', reason: 'later' });
+  begin('other', 'src');
+  begin('small', 'docs');
+  // What the other one waits for is given back, and it gives way as well.
+  answer('c');
+  const other = cast.state.casts.other as never as Cast;
+  expect(other.turns[1]?.held?.reason).toContain('goes first');
+  expect(pending(other)).toMatchObject([{ kind: 'timer', cast: 'other' }]);
+  const small = () => cast.state.casts.small as never as Cast;
+  expect(small().turns[1]).toMatchObject({ phase: 'held', held: { code: 'LOCK_CONFLICT' } });
+  expect(small().turns[1]?.held?.reason).toContain('goes first');
+  const [timer] = pending(small());
+  expect(timer).toMatchObject({ kind: 'timer', cast: 'small' });
+  cast.tell({ kind: 'clock.rang', cast: 'small' }, timer?.kind === 'timer' ? timer.at : 0);
+  expect(small().turns[1]?.phase).toBe('running');
 });

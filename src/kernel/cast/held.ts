@@ -1,13 +1,14 @@
 // Starts that were put off: a lock was held, a task was not done, a person held the workspace. They are tried again in the
 // decision that lifts what stood in their way, in the order in which tasks are owed their turn.
 import type { Fact } from '../fact.ts';
+import { heldBy } from '../gate/dispatch.ts';
 import { isWorthNoting, refusalOfClaim } from '../ledger/claim.ts';
 import { refuseTask } from '../ledger/pen.ts';
 import type { Task } from '../ledger/state.ts';
 import { compareRank } from '../ledger/waiting.ts';
 import type { Cast, Turn } from '../state.ts';
 import { startReady } from './dispatch.ts';
-import { fillAllLanes } from './lanes.ts';
+import { fillAllLanes, fillLanes, refusalOfPlace } from './lanes.ts';
 import type { Pen } from './pen.ts';
 import { ownerOf, taskOfTurn } from './task.ts';
 
@@ -47,12 +48,26 @@ function rank(a: Task | null, b: Task | null, at: number): number {
   return compareRank(a, b, at);
 }
 
+/** A lock may be given back before the time at which a turn that waits for it is tried again at the latest. */
+function isTooEarly({ held }: Turn, at: number): boolean {
+  return held !== null && held.code !== 'LOCK_CONFLICT' && (held.until ?? 0) > at;
+}
+
+/** A turn of a loop was put off and takes no place any more: one that waits for a place, or the next item, may have it. */
+export function refillPlaces(pen: Pen, cast: Cast, lane: string): void {
+  for (const turn of Object.values(cast.turns)) {
+    if (turn.lane === lane && turn.held?.code === 'NOT_ALLOWED_NOW') tryAgain(pen, cast, turn);
+  }
+  fillLanes(pen, cast, lane);
+}
+
 function tryAgain(pen: Pen, cast: Cast, turn: Turn): void {
-  if (pen.ledger.hold || (turn.held?.until ?? 0) > pen.at) return;
+  if (pen.ledger.hold || isTooEarly(turn, pen.due) || refusalOfPlace(cast, turn)) return;
   const task = taskOfTurn(pen.state, cast, turn);
   const refusal = task?.status === 'todo' ? refusalOfClaim(pen.ledger, task, ownerOf(cast, turn.socket), pen.at) : null;
-  if (!refusal) pen.write({ kind: 'turn.freed', cast: cast.id, turn: turn.id });
-  else if (task && refusal.code === 'LOCK_CONFLICT' && isWorthNoting(task, pen.at)) {
-    refuseTask(pen, 'claim', task, refusal);
-  }
+  const common = { cast: cast.id, turn: turn.id };
+  if (!refusal || !task) return pen.write({ kind: 'turn.freed', ...common });
+  if (refusal.code === 'LOCK_CONFLICT' && isWorthNoting(task, pen.at)) refuseTask(pen, 'claim', task, refusal);
+  const held = heldBy(refusal);
+  if (held.until !== turn.held?.until) pen.write({ kind: 'turn.held', ...common, ...held });
 }

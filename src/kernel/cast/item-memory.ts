@@ -3,6 +3,8 @@
 import type { Loop } from '../graph/config.ts';
 import type { Cast } from '../state.ts';
 
+export type ItemMemory = Pick<Cast, 'traversals' | 'extended' | 'rework'>;
+
 /** The counter of an edge for one item; outside loops there is one for the whole cast. */
 export function edgeKey(from: string, to: string, item: string | null): string {
   return `${from}->${to}@${item ?? ''}`;
@@ -14,7 +16,7 @@ export function noteKey(target: string, item: string | null): string {
 }
 
 /** A finished item takes its counters and its notes with it. */
-export function forgetItem(cast: Cast, item: string): void {
+export function forgetItem(cast: ItemMemory, item: string): void {
   for (const counts of [cast.traversals, cast.extended]) {
     for (const key of Object.keys(counts)) if (key.endsWith(`@${item}`)) delete counts[key];
   }
@@ -22,7 +24,7 @@ export function forgetItem(cast: Cast, item: string): void {
 }
 
 /** A new list makes the places in the old one meaningless. */
-export function forgetItems(cast: Cast, loop: Loop): void {
+export function forgetItems(cast: ItemMemory, loop: Loop): void {
   for (const counts of [cast.traversals, cast.extended]) {
     for (const key of Object.keys(counts)) if (isInside(key, loop)) delete counts[key];
   }

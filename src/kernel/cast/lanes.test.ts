@@ -83,6 +83,66 @@ test('no more are in progress than the loop allows', () => {
   expect(inFlight(cast)).toEqual(['T-1', 'T-2', 'T-4', 'T-5']);
 });
 
+/** Five tasks for four places. The serial one is refused three times before the cast is stopped. */
+const crowd = (): Wish[] => [
+  { id: 'T-1', type: 'serial', lock_scope: ['src'], priority: 'low' },
+  { id: 'T-2', lock_scope: ['src'], priority: 'low' },
+  { id: 'T-3', lock_scope: ['src'], priority: 'critical' },
+  { id: 'T-4', lock_scope: ['docs'], priority: 'low' },
+  { id: 'T-5', lock_scope: ['test/y'], priority: 'high' },
+];
+
+test('turns that are put off take no place: the task that goes first gets one', () => {
+  const cast = planned(...crowd());
+  answer(cast, 'T-3', { status: 'blocked', acceptance_check: [] });
+  expect(inFlight(cast)).toEqual(['T-5', 'T-4', 'T-2']);
+  cast.tell({ kind: 'cast.abort', cast: 'c', reason: 'enough' });
+  cast.tell({ kind: 'cast.recast', cast: 'c' });
+  // Four turns are open again, and all of them give way to T-1, which was passed over three times and has no turn yet.
+  expect(inFlight(cast)).toEqual(['T-1']);
+  expect(Object.values(cast.cast.turns).map(({ task, phase }) => [task, phase])).toEqual([
+    ...['T-3', 'T-5', 'T-4', 'T-2'].map((task) => [task, 'held']),
+    ['T-1', 'running'],
+  ]);
+  for (let [next] = inFlight(cast); next; [next] = inFlight(cast)) answer(cast, next);
+  cast.run();
+  expect(cast.cast.status).toBe('completed');
+  expect(replayed(cast.entries)).toEqual(cast.state);
+});
+
+test('turns that are opened again take no more places than there are', () => {
+  const cast = planned(...Array.from({ length: 6 }, (_, index) => ({ id: `T-${index + 1}` })));
+  for (const id of ['T-1', 'T-2']) answer(cast, id, { status: 'blocked', acceptance_check: [] });
+  expect(inFlight(cast)).toEqual(['T-3', 'T-4', 'T-5', 'T-6']);
+  cast.tell({ kind: 'task.move', run: 'c', task: 'T-1', to: 'todo', reason: 'put right' });
+  cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 2, attempt: 2 });
+  expect(inFlight(cast)).toEqual(['T-3', 'T-4', 'T-5', 'T-6']);
+  expect(Object.values(cast.cast.turns).find(({ task }) => task === 'T-1')).toMatchObject({
+    phase: 'held',
+    held: { code: 'NOT_ALLOWED_NOW', reason: expect.stringContaining('4 places') },
+  });
+  cast.tell({ kind: 'cast.abort', cast: 'c', reason: 'enough' });
+  cast.tell({ kind: 'cast.recast', cast: 'c' });
+  expect(inFlight(cast)).toHaveLength(4);
+  answer(cast, 'T-1');
+  expect(inFlight(cast)).toHaveLength(4);
+  for (let [next] = inFlight(cast); next; [next] = inFlight(cast)) answer(cast, next);
+  cast.run();
+  expect([cast.cast.status, Object.values(statuses(cast))]).toEqual(['completed', Array(6).fill('done')]);
+});
+
+test('a blocked task that a person moved to todo while the cast was paused is worked on again', () => {
+  const cast = planned({ id: 'T-1' }, { id: 'T-2' });
+  answer(cast, 'T-1', { status: 'blocked', acceptance_check: [] });
+  cast.tell({ kind: 'cast.pause', cast: 'c', reason: 'lunch' });
+  cast.tell({ kind: 'task.move', run: 'c', task: 'T-1', to: 'todo', reason: 'put right' });
+  cast.tell({ kind: 'cast.resume', cast: 'c', reason: 'back' });
+  expect(inFlight(cast)).toEqual(['T-1', 'T-2']);
+  for (const id of ['T-2', 'T-1']) answer(cast, id);
+  cast.run();
+  expect(cast.cast.status).toBe('completed');
+});
+
 test('a blocked report blocks its task, the others go on, and then the cast waits for a person', () => {
   const cast = planned({ id: 'T-1' }, { id: 'T-2' }, { id: 'T-3', dependencies: ['T-1'] });
   answer(cast, 'T-1', { status: 'blocked', notes_for_orchestrator: ['the key is missing'], acceptance_check: [] });
@@ -106,6 +166,18 @@ test.each<[string, Partial<Cast>, string, string]>([
   ['what an agent left in its worktree', { root: 'c' }, 'SCOPE_VIOLATION', 'what lies in its worktree is put aside'],
 ])('a person is told to put right only what a person can: %s', (_what, more, code, said) => {
   expect(continued({ id: 'c', ...more } as Cast, 'it is wrong.', code)).toContain(said);
+});
+
+test.each<[string, JsonObject, string]>([
+  ['another task of the run', { task_id: 'T-2' }, 'SCHEMA_INVALID'],
+  ['a task that is not there', { task_id: 'T-9' }, 'SCHEMA_INVALID'],
+  ['the same task of another run', { run_id: RUN.replaceAll('3', '4') }, 'SCHEMA_INVALID'],
+  ['a run that is not there', { run_id: '00000000-0000-4000-8000-000000000000' }, 'SCHEMA_INVALID'],
+  ['its own task', {}, 'OK'],
+])('a result about %s: %s', (_, over, code) => {
+  const cast = planned({ id: 'T-1' }, { id: 'T-2' });
+  expect(answer(cast, 'T-1', over).code).toBe(code);
+  expect(statuses(cast)).toEqual({ 'T-1': code === 'OK' ? 'done' : 'in_progress', 'T-2': 'in_progress' });
 });
 
 test('a claim that names another task, or misses a criterion, goes back for repair, and then blocks its task alone', () => {
@@ -140,10 +212,26 @@ test.each<[what: string, wishes: Wish[], code: string]>([
   ],
   ['a dependency nobody assigned', [{ id: 'T-1', dependencies: ['T-9'] }], 'LEDGER_INCONSISTENT'],
   ['a checker nobody declared', [{ id: 'T-1', x_checkers: { 'it works': 'unit' } }], 'MISSING_VALIDATOR'],
+  ['settings of a program as a worklog', [{ id: 'T-1', worklog_path: '.claude/settings.json' }], 'SCOPE_VIOLATION'],
+  ['settings of a program as a report', [{ id: 'T-1', report_path: '.mcp.json' }], 'SCOPE_VIOLATION'],
+  ['settings of a program in a scope', [{ id: 'T-1', lock_scope: ['x/../.claude/hooks'] }], 'SCOPE_VIOLATION'],
+  ['the folder of a program as a scope', [{ id: 'T-1', lock_scope: ['src', '.codex'] }], 'SCOPE_VIOLATION'],
 ])('a plan with %s is given back whole', (_, wishes, code) => {
   const cast = planned(...wishes);
   expect(cast.all('attempt.refused')).toMatchObject([{ repair: true, verdict: { code } }]);
   expect(cast.state.ledger.tasks).toEqual({});
+});
+
+test('a plan may name the settings of a program where a person names them in a lockScope', () => {
+  const wish = { id: 'T-1', lock_scope: ['.claude/skills'] };
+  const { materia, ...rest } = TEAM as { materia: JsonObject };
+  const config = {
+    ...rest,
+    materia: { ...materia, Worker: { ...(materia.Worker as JsonObject), lockScope: '.claude/skills' } },
+  };
+  const cast = play({ config, agents: { Lead: [envelope(wish)], Worker: ['x', '$repeat'], Sum: ['ok'] }, hold: true });
+  cast.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt: 1, output: JSON.stringify(envelope(wish)) });
+  expect(taskOf(cast.state.ledger, 'c', 'T-1')?.lockScope).toEqual(['.claude/skills']);
 });
 
 test('a silent agent’s task is handed out again under a new fence, and then the cast says so', () => {

@@ -9,12 +9,13 @@ import { refusalOfInconsistency } from '../ledger/inconsistency.ts';
 import { type Task, taskOf } from '../ledger/state.ts';
 import { isTerminal } from '../ledger/transition.ts';
 import type { Cast, Item, Turn } from '../state.ts';
-import type { Denied } from '../verdict.ts';
+import { type Denied, deny } from '../verdict.ts';
+import { reopenTurn } from './blocked.ts';
 import { itemAt, listOf } from './item.ts';
 import { openTurn } from './open-turn.ts';
 import type { Pen } from './pen.ts';
 import { leaveLoop } from './start.ts';
-import { ownerOf } from './task.ts';
+import { ownerOf, taskOfTurn } from './task.ts';
 import { idsIn } from './task-list.ts';
 
 /** Whether the items of a loop are assigned tasks: then they say themselves what may run beside what. */
@@ -26,6 +27,13 @@ export function hasLanes(cast: Cast, loop: Loop | null): loop is Loop {
 export function enterLanes(pen: Pen, cast: Cast, loop: Loop, entry: string): void {
   pen.write({ kind: 'lanes.opened', cast: cast.id, loop: loop.id, entry });
   fillLanes(pen, cast, loop.id);
+}
+
+/** Whether items of loops with lanes are still to be done. */
+export function hasOpenLanes(pen: Pen, cast: Cast): boolean {
+  return cast.rules.graph.loops.some(
+    (loop) => cast.lanes[loop.id] && tasksOfLoop(pen, cast, loop).some(({ status }) => !isTerminal(status)),
+  );
 }
 
 /** Starts whatever may start now in all loops of a cast that have lanes open. */
@@ -41,8 +49,9 @@ export function fillLanes(pen: Pen, cast: Cast, loopId: string): void {
   const loop = cast.rules.graph.loops.find(({ id }) => id === loopId);
   const lanes = cast.lanes[loopId];
   if (!loop?.iterator || !lanes || cast.status !== 'running') return;
+  reopenMoved(pen, cast, loopId);
   const running = inProgress(cast, loopId).length;
-  const claimed = claimFree(pen, cast, loop, lanes.entry, loop.maxConcurrency - running);
+  const claimed = claimFree(pen, cast, loop, lanes.entry, loop.maxConcurrency - placesTaken(cast, loopId));
   const isBeside = cast.root !== undefined && running + claimed.length > 1;
   for (const task of claimed) {
     if (cast.status !== 'running') return;
@@ -53,6 +62,14 @@ export function fillLanes(pen: Pen, cast: Cast, loopId: string): void {
   const tasks = tasksOfLoop(pen, cast, loop);
   if (tasks.length > 0 && tasks.every(({ status }) => isTerminal(status))) leaveLoop(pen, cast, loop, lanes.entry);
   else stall(pen, cast, loop);
+}
+
+/** A person may move a blocked task back to todo while nothing of its cast runs; then its turn is opened again. */
+function reopenMoved(pen: Pen, cast: Cast, loop: string): void {
+  for (const turn of Object.values(cast.turns)) {
+    if (turn.lane !== loop || turn.phase !== 'blocked') continue;
+    if (taskOfTurn(pen.state, cast, turn)?.status === 'todo') reopenTurn(pen, cast, turn);
+  }
 }
 
 function claimFree(pen: Pen, cast: Cast, loop: Loop, entry: string, countMax: number): readonly Task[] {
@@ -77,6 +94,32 @@ function freePlace({ lanes }: Cast): number {
 
 function inProgress(cast: Cast, loop: string): readonly Turn[] {
   return Object.values(cast.turns).filter(({ lane, phase }) => lane === loop && phase !== 'blocked');
+}
+
+/** A turn that is put off takes no place: it may wait for a task that still needs one. */
+function placesTaken(cast: Cast, loop: string): number {
+  return inProgress(cast, loop).filter(({ phase }) => phase !== 'held').length;
+}
+
+/** Why a turn that is put off may not be tried again yet, though its paths may be free: every place is taken. */
+export function refusalOfPlace(cast: Cast, { lane }: Turn): Denied | null {
+  const loop = cast.rules.graph.loops.find(({ id }) => id === lane);
+  return loop && placesTaken(cast, loop.id) >= loop.maxConcurrency ? noPlace(loop) : null;
+}
+
+/** Why a turn may not claim its task: as many items of its loop are in progress already as may be. */
+export function refusalOfCrowd({ ledger }: Pen, cast: Cast, turn: Turn): Denied | null {
+  const loop = cast.rules.graph.loops.find(({ id }) => id === turn.lane);
+  if (!loop) return null;
+  const atWork = inProgress(cast, loop.id).filter(
+    ({ id, task }) => id !== turn.id && task !== null && taskOf(ledger, cast.id, task)?.status === 'in_progress',
+  );
+  return atWork.length >= loop.maxConcurrency ? noPlace(loop) : null;
+}
+
+function noPlace({ id, maxConcurrency }: Loop): Denied {
+  const reason = `all ${maxConcurrency} places of ${id} are taken`;
+  return deny('NOT_ALLOWED_NOW', reason, { loop: id, maxConcurrency });
 }
 
 /** Tasks to be done whose item walks nowhere: one whose turn was put off has its turn already. */
@@ -120,7 +163,8 @@ function stall(pen: Pen, cast: Cast, loop: Loop): void {
 
 function hold(pen: Pen, cast: Cast, loop: Loop, refusal: Denied): void {
   const held = heldBy(namingCast(refusal, pen.standing));
-  if (cast.lanes[loop.id]?.held?.reason === held.reason) return;
+  const before = cast.lanes[loop.id]?.held;
+  if (before?.reason === held.reason && before.until === held.until) return;
   pen.write({ kind: 'lanes.held', cast: cast.id, loop: loop.id, ...held });
 }
 

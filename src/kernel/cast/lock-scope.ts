@@ -1,12 +1,12 @@
 // Which paths a turn may change, and whether what changes while it runs is held against it: a utility is bound only where its
 // scope is written down, and in the directory itself, where people write as well, nobody is who has no paths of its own.
-import { orderedBy } from '../gate/orders.ts';
+import { isNamed, orderedBy } from '../gate/orders.ts';
 import type { Materia, Rules, Socket } from '../graph/config.ts';
 import { render } from '../graph/path.ts';
 import { type Bystander, bystanderAt, scopeIn } from '../graph/write-scope.ts';
 import { PATH_CHARS_MAX } from '../ledger/create.ts';
 import { normalPath, PATH_FAULTS } from '../ledger/path.ts';
-import { coverOf } from '../ledger/path-key.ts';
+import { coverOf, pathKey } from '../ledger/path-key.ts';
 import { refusalOfGoverning } from '../ledger/scope.ts';
 import { type Cast, type Item, type Turn, walkOf } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
@@ -32,8 +32,10 @@ export function lockScopeOf(cast: Cast, sockets: readonly string[], item: Item |
         const reason = `the lockScope of ${id}, ${JSON.stringify(written)}, ${fault}`;
         return { ok: false, refusal: deny('SCOPE_VIOLATION', reason, { socket: id, template, written }) };
       }
-      const governing = refusalOfGoverning(id, [normal.path], false);
-      if (governing) return { ok: false, refusal: governing };
+      const refusal =
+        refusalOfGoverning(id, [normal.path], (path) => pathKey(path, false)) ??
+        (hasSlot(template) ? refusalOfChosenOrders(cast, id, [normal.path]) : null);
+      if (refusal) return { ok: false, refusal };
       paths.add(normal.path);
     }
   }
@@ -56,9 +58,21 @@ export function readsOnly(cast: Cast, socket: string): string | null {
   return isWritten || materia.type === 'utility' ? 'its lockScope is empty' : `its tools are ${String(materia.tools)}`;
 }
 
+/** Whether files that the turn changes in its worktree are put back: it has a shell to run checks with and no paths. */
+export function isPutBack(cast: Cast, turn: Turn): boolean {
+  const materia = materiaOf(cast, turn.socket);
+  const runs = materia.type === 'agent' && materia.tools === 'readAndRun';
+  return runs && readsOnly(cast, turn.socket) !== null && !worksInPlace(cast, turn);
+}
+
 /** Whether the turn works in the directory itself, where people write as well. */
 export function worksInPlace(cast: Cast, turn: Turn): boolean {
   return cast.root === undefined && walkOf(cast, turn)?.place === undefined;
+}
+
+/** Whether the turn works in a worktree and must change nothing outside of it: an agent, or a utility with a written scope. */
+export function isHeldToFolder(cast: Cast, turn: Turn): boolean {
+  return !worksInPlace(cast, turn) && scopeIn(socketOf(cast, turn.socket), materiaOf(cast, turn.socket)) !== null;
 }
 
 /** What the turn is where nobody can tell who changed a file meanwhile; null where what changes is held against it. */
@@ -76,7 +90,24 @@ export function mayWrite({ graph, materia }: Rules): boolean {
 
 /** Whether a scope depends on the item. */
 export function isTemplated(cast: Cast, sockets: readonly string[]): boolean {
-  return sockets.some((id) => templatesOf(cast, id).some((path) => path.includes('{{')));
+  return sockets.some((id) => templatesOf(cast, id).some(hasSlot));
+}
+
+function hasSlot(template: string): boolean {
+  return template.includes('{{');
+}
+
+/**
+ * Paths that an agent chose, in a plan or in the value of a slot, do not reach the files that configure agent programs. Only a
+ * lockScope that a person wrote without a slot does.
+ */
+export function refusalOfChosenOrders(cast: Cast, who: string, paths: readonly string[]): Denied | null {
+  const written = Object.keys(cast.rules.graph.sockets).flatMap((id) => templatesOf(cast, id));
+  const byPerson = written.filter((template) => !hasSlot(template));
+  const path = paths.find((one) => orderedBy(one) !== null && !isNamed(one, byPerson));
+  if (path === undefined) return null;
+  const reason = `${who} wants ${JSON.stringify(path)}, which configures agent programs, and no agent chooses that; name it in the lockScope of the socket, without a slot, if its turns are meant to change it.`;
+  return deny('SCOPE_VIOLATION', reason, { resource: path });
 }
 
 function templatesOf(cast: Cast, socket: string): readonly string[] {

@@ -69,6 +69,7 @@ export function newTurn(fact: Extract<CastFact, { kind: 'turn.started' }>): Turn
     script: fact.script ?? null,
     reserved: 0,
     startedAt: 0,
+    ranAtStart: 0,
     handoff: null,
     seal: null,
     attestation: null,

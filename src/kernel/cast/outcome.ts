@@ -9,6 +9,7 @@ import { SET_TO_WORK } from '../turn/transition.ts';
 import { committed } from './committed.ts';
 import { withSaid } from './exchange.ts';
 import { aboutOf, withLine } from './heard.ts';
+import { noteAccepted, noteUsage } from './item-work.ts';
 
 export function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted' }>): void {
   const turn = settle(cast, fact);
@@ -21,6 +22,7 @@ export function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted'
     walk.said = { output: fact.output, json: isJson ? fact.handoff.payload : (walk.said?.json ?? null), isJson };
   }
   if (turn) noteSpeaker(cast, turn);
+  if (turn) noteAccepted(cast, turn, fact);
   cast.lastOutput = fact.output;
   cast.lastIsJson = typeof fact.handoff.payload !== 'string';
   if (cast.lastIsJson) cast.lastJson = fact.handoff.payload;
@@ -36,6 +38,7 @@ export function reported(cast: Cast, fact: Extract<CastFact, { kind: 'turn.repor
   const { outcome, note, approval = null, until } = fact;
   const ends = until === undefined ? {} : { until };
   Object.assign(turn, { progress: fact.progress, repairs: 0, faults: 0, refusal: null, answered: null });
+  delete turn.retries;
   // What it changed so far was looked at; what changes while a person is waited for is not the agent's.
   turn.seal = null;
   turn.session = fact.agent?.session ?? null;
@@ -84,6 +87,7 @@ export function failed(cast: Cast, fact: Extract<CastFact, { kind: 'attempt.fail
     turn.phase = 'held';
     turn.held = { code: fact.cause ?? 'AGENT_FAILED', reason: fact.reason, until };
   }
+  if (fact.tries !== undefined) turn.retries = (turn.retries ?? 0) + fact.tries - 1;
   const isOther = choice !== undefined || briefBytesMax !== undefined || forgetsSession || until !== undefined;
   if (!isOther) turn.faults += 1;
 }
@@ -119,6 +123,7 @@ function count(cast: Cast, turn: Turn | undefined, { usage, agent }: Settled): v
     ...(cast.usage.estimated || usage.estimated ? { estimated: true } : {}),
   };
   if (!turn) return;
+  noteUsage(cast, turn, usage);
   const peak = cast.peaks[turn.socket] ?? { tokens: 0, cost: 0 };
   const tokens = Math.max(peak.tokens, usage.input + usage.output);
   if (tokens > 0 || usage.cost > 0) cast.peaks[turn.socket] = { tokens, cost: Math.max(peak.cost, usage.cost) };

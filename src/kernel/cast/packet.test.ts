@@ -91,6 +91,20 @@ test.each<[string, JsonObject, boolean]>([
   expect(watchOf(state, { ...cast, root: '/w' }, turn).compares).toBe(true);
 });
 
+test.each<[string, JsonObject, JsonObject, string | undefined, string | null]>([
+  ['a program that may write', { ...writer, ...command }, {}, '/w', 'refuse'],
+  ['a program that may only read', { ...reader, ...command }, {}, '/w', 'refuse'],
+  ['a utility with paths', { type: 'utility', command: ['x'], lockScope: ['notes'] }, {}, '/w', 'refuse'],
+  ['a utility of which nothing is said', { type: 'utility', command: ['x'] }, {}, '/w', null],
+  ['a model that is asked directly', { ...reader, ...model, runner: 'openai' }, {}, '/w', null],
+  ['a workspace that says so', { ...writer, ...command }, { worktree: { mainCheckout: 'warn' } }, '/w', 'warn'],
+  ['the directory itself', { ...writer, ...command }, {}, undefined, null],
+])('with %s: what becomes of changes in the main checkout', (_who, M, more, root, mainCheckout) => {
+  const config = { ...graph({ 'Socket-1': { materia: 'M' } }, { materia: { M } }), ...more };
+  const { state, cast, turn } = play({ config });
+  expect(watchOf(state, { ...cast, ...(root ? { root } : {}) }, turn).mainCheckout).toBe(mainCheckout);
+});
+
 test('in a worktree nobody else writes, so that every program is looked at', () => {
   const M = { ...reader, runner: 'claude' };
   const { state, cast, turn } = play({ config: graph({ 'Socket-1': { materia: 'M' } }, { materia: { M } }) });

@@ -1,23 +1,29 @@
 // Everything a runner needs to carry out one dispatch, and nothing it has to ask back for.
 
 import { reportsStatus } from '../gate/status.ts';
-import type { Materia, Price, RunnerLimits } from '../graph/config.ts';
+import { checkersAt } from '../graph/checker.ts';
+import { DEFAULTS, type Materia, type Price, type RunnerLimits } from '../graph/config.ts';
+import type { MainCheckout } from '../graph/worktree.ts';
+import { hasOwnPaths } from '../graph/write-scope.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
+import { realIn } from '../ledger/lock-tree.ts';
 import type { Ledger, Task } from '../ledger/state.ts';
 import { type Cast, type Item, type Session, type State, type Turn, walkOf } from '../state.ts';
 import { withPinnedPrompt } from '../trust/pinned.ts';
 import { type TrustWatch, trustWatchOf } from '../trust/watch.ts';
 import { agentIdOfTurn } from '../turn/contract-for.ts';
 import { timeoutOf } from './budget.ts';
-import { choicesOf, chosenMateria, continuedSession } from './choice.ts';
+import { choicesOf, chosenMateria, continuedSession, variablesOf } from './choice.ts';
 import { isWatched } from './dispatch.ts';
 import { cursorName, scopeOf } from './item.ts';
-import { bystanderIn, isBound, readsOnly, worksInPlace } from './lock-scope.ts';
+import { workOf } from './item-work.ts';
+import { bystanderIn, isBound, isHeldToFolder, isPutBack, readsOnly, worksInPlace } from './lock-scope.ts';
 import { offersTools } from './offer.ts';
 import { materiaOf, socketOf } from './pen.ts';
-import { artifactsOf } from './report.ts';
+import { artifactsOf, unfinished } from './report.ts';
 import { notesFor } from './rework.ts';
 import { isScripted, scriptedTurn } from './script.ts';
+import { retriesLeft } from './second-try.ts';
 import { taskOfTurn } from './task.ts';
 import { runsOnce } from './unknown.ts';
 
@@ -33,6 +39,10 @@ export type Packet = {
   readonly brief: string;
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
+  /** How often the attempt may ask its provider again by itself. */
+  readonly retriesMax: number;
+  /** How long a model that was asked may say nothing. */
+  readonly modelSilenceMs: number;
   /** The conversation to continue. */
   readonly session: Session | null;
   /** The scripted turn to play; `{}` when the script has nothing (more) for this socket, null when it is not scripted. */
@@ -79,6 +89,8 @@ export type Watch = {
   readonly beside: readonly string[] | null;
   /** Whether it may change no file, whatever paths its task has. */
   readonly readsOnly: boolean;
+  /** Whether a refused attempt is put back: it has a shell, and the next one must not find what it left. */
+  readonly putsBack: boolean;
   /** Whether the turn begins anew; else what was seen before its first attempt still counts. */
   readonly isFresh: boolean;
   /** Whether anything beside its answer is to be seen at all. */
@@ -89,9 +101,13 @@ export type Watch = {
   readonly files: boolean;
   /** Whether they are held against it as well, so that it cannot go on where they cannot be seen. */
   readonly compares: boolean;
+  /** Whether changes of the main checkout are refused, or only reported; null where the turn is not held to its folder. */
+  readonly mainCheckout: MainCheckout | null;
   /** By criterion, the name of the checker that verifies it; and the checkers by name. */
   readonly checks: Readonly<Record<string, string>>;
   readonly checkers: JsonObject;
+  /** What is looked at where the turn changed files; null where it may change none or is not finished. */
+  readonly work: WorkWatch | null;
   /** What its agent wants permission for; null where it wants none. */
   readonly approval: {
     readonly request: JsonObject;
@@ -103,6 +119,13 @@ export type Watch = {
   readonly artifacts: readonly string[];
   /** The runner of the turn, where people set limits for it. */
   readonly slot: Slot | null;
+};
+
+export type WorkWatch = {
+  /** The names of the checkers that run after the turn. */
+  readonly checkers: readonly string[];
+  /** Of the item it works on: the files changed so far and the commit before the first change. Null without an item. */
+  readonly item: { readonly files: readonly string[]; readonly base: string | null } | null;
 };
 
 /** How many attempts a runner may have at once in the workspace, and how many may start within a minute. */
@@ -122,6 +145,7 @@ export type UtilityInput = {
 export function watchOf({ ledger, trust }: Pick<State, 'ledger' | 'trust'>, cast: Cast, turn: Turn): Watch {
   const task = taskOfTurn({ ledger }, cast, turn);
   const isDone = turn.answered?.handoff.outcome === 'done';
+  const files = mayTouch(cast, turn, task);
   return {
     cast: cast.id,
     turn: turn.id,
@@ -132,19 +156,31 @@ export function watchOf({ ledger, trust }: Pick<State, 'ledger' | 'trust'>, cast
     label: materiaOf(cast, turn.socket).label,
     title: turn.item?.label ?? null,
     begins: turn.attempt === 0 ? 'first' : beginsOver(cast, turn) ? 'over' : 'on',
-    beside: turn.lane === null ? null : (task?.lockScope ?? []),
+    beside: turn.lane === null ? null : (task?.lockScope ?? []).map(realIn(ledger.locks, task?.root ?? '')),
     readsOnly: readsOnly(cast, turn.socket) !== null,
+    putsBack: isPutBack(cast, turn),
     isFresh: turn.seal === null,
     looks: isWatched({ ledger }, cast, turn),
     trust: trustWatchOf(trust, cast, turn),
-    files: mayTouch(cast, turn, task),
+    files,
     compares: bystanderIn(cast, turn) === null,
+    mainCheckout: files && isHeldToFolder(cast, turn) ? (cast.rules.worktree?.mainCheckout ?? 'refuse') : null,
     checks: task && isDone && isChecked(cast, turn.socket) ? task.checkers : {},
     checkers: cast.rules.checkers,
+    work: workWatchOf(cast, turn),
     approval: approvalOf(cast, turn),
     artifacts: turn.answered ? artifactsOf(cast, turn, turn.answered.handoff) : [],
     slot: slotOf(cast, turn),
   };
+}
+
+function workWatchOf(cast: Cast, turn: Turn): WorkWatch | null {
+  const handoff = turn.answered?.handoff;
+  if (!handoff || handoff.outcome === 'blocked' || unfinished(handoff)) return null;
+  if (!hasOwnPaths(cast.rules, turn.socket)) return null;
+  const work = workOf(cast, turn.task);
+  const item = turn.item ? { files: [...(work?.files ?? [])], base: work?.diff?.base ?? null } : null;
+  return { checkers: checkersAt(cast.rules.checkers, 'turn'), item };
 }
 
 /** A model that is asked directly has no hands. */
@@ -183,8 +219,7 @@ function approvalOf(cast: Cast, turn: Turn): Watch['approval'] {
   const handoff = turn.answered?.handoff;
   if (handoff?.outcome !== 'approval' || !isObject(handoff.payload)) return null;
   const { approval_request: request } = handoff.payload;
-  const materia = chosenMateria(cast, turn);
-  const env = materia.type === 'agent' ? (materia.env ?? []) : [];
+  const env = variablesOf(chosenMateria(cast, turn));
   return { request: isObject(request) ? request : {}, requester: agentIdOfTurn(cast, turn), env };
 }
 
@@ -217,6 +252,8 @@ export function packetOf(cast: Cast, turn: Turn, ledger?: Ledger): Packet {
     brief: turn.brief ?? '',
     timeoutMs: timeoutOf(cast, turn, socket.limits.timeoutMs),
     maxOutputBytes: socket.limits.maxOutputBytes,
+    retriesMax: retriesLeft(turn),
+    modelSilenceMs: cast.rules.limits.modelSilenceMs ?? DEFAULTS.modelSilenceMs,
     session: continuedSession(cast, turn),
     scripted: scripted(cast, turn),
     utility: materia.type === 'utility' ? utilityInput(cast, turn.socket, turn.item) : null,

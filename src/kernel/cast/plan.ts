@@ -8,9 +8,10 @@ import { refusalOfUnknownDependencies } from '../ledger/dependency.ts';
 import { draftFor } from '../ledger/draft.ts';
 import type { LedgerFact } from '../ledger/fact.ts';
 import { refusalOfInconsistency } from '../ledger/inconsistency.ts';
+import { normalPath } from '../ledger/path.ts';
 import type { Cast, Turn } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
-import { FORBIDDEN } from './lock-scope.ts';
+import { FORBIDDEN, refusalOfChosenOrders } from './lock-scope.ts';
 import { materiaOf, type Pen, socketOf } from './pen.ts';
 
 export type PlanReading =
@@ -42,7 +43,7 @@ export function planIn(pen: Pen, cast: Cast, turn: Turn, { outcome, payload }: H
     if (!verdict.allow) return { ok: false, refusal: verdict };
   }
   for (const packet of assignments) {
-    const refusal = refusalOfCheckers(cast, packet) ?? refusalOfAbsolute(packet);
+    const refusal = refusalOfCheckers(cast, packet) ?? refusalOfAbsolute(packet) ?? refusalOfOrdersIn(cast, packet);
     if (refusal) return { ok: false, refusal };
     const request = { kind: 'task.create', packet: { ...packet, run_id: cast.id }, forbidden: FORBIDDEN } as const;
     const root = cast.root === undefined ? {} : { root: cast.root };
@@ -92,6 +93,15 @@ function refusalOfAbsolute(packet: JsonObject): Denied | null {
   if (absolute === undefined) return null;
   const reason = `${taskIdIn(packet)} wants ${JSON.stringify(absolute)}; write paths relative to the workspace.`;
   return deny('SCOPE_VIOLATION', reason, { task: taskIdIn(packet), resource: absolute });
+}
+
+function refusalOfOrdersIn(cast: Cast, packet: JsonObject): Denied | null {
+  const { lock_scope: scope } = isObject(packet.task) ? packet.task : {};
+  const paths = (Array.isArray(scope) ? scope.filter(isString) : []).flatMap((path) => {
+    const normal = normalPath(path);
+    return normal.ok ? [normal.path] : [];
+  });
+  return refusalOfChosenOrders(cast, taskIdIn(packet), paths);
 }
 
 function taskIdIn({ task }: JsonObject): string {

@@ -10,6 +10,7 @@ import { deny } from '../verdict.ts';
 import { exhausted } from './budget.ts';
 import { itemKey, listOf } from './item.ts';
 import { edgeKey } from './item-memory.ts';
+import { isLeftFor, itemsLeft, leaveRest, leaveWith, loopOfItem, stopWithItemsLeft } from './items-left.ts';
 import { fillLanes } from './lanes.ts';
 import { isToMerge } from './merge-due.ts';
 import { fail, materiaOf, type Pen, socketOf } from './pen.ts';
@@ -25,17 +26,25 @@ import { idAt, idsIn } from './task-list.ts';
 export function route(pen: Pen, cast: Cast, turn: Turn, isNoted = false): void {
   const { handoff } = turn;
   if (!handoff) return;
-  const spent = exhausted(cast, pen.at);
+  const spent = exhausted(cast, pen.ranUntil(cast));
   if (spent) return fail(pen, cast, spent, turn.id, { at: 'route', turn: turn.id });
   clearMended(pen, cast, turn, handoff);
   const step = nextStep(pen, cast, turn, handoff);
+  const found = firstEdge(socketOf(cast, turn.socket), handoff.satisfied);
+  const loop = loopOfItem(cast, turn);
+  const isAtEnd = !found || found.edge.to === END;
+  const isOnward = turn.lane === null ? !step?.exhausted : !step;
+  const isAdvanced = step?.cursor === loop?.iterator?.cursorKey;
+  if (loop && isAtEnd && isOnward && itemsLeft(pen, cast, loop, isAdvanced ? step?.to : undefined) > 0) {
+    writeStep(pen, cast, turn, step);
+    return stopWithItemsLeft(pen, cast, turn, loop, isAdvanced);
+  }
   if (isToMerge(cast, turn, step !== null)) return pen.write({ kind: 'merge.awaited', cast: cast.id, turn: turn.id });
   if (turn.lane !== null && step && !step.exhausted) return endWalk(pen, cast, turn, step);
   if (step?.exhausted) {
     writeStep(pen, cast, turn, step);
     return leaveLoop(pen, cast, turn, exitTarget(cast.rules.graph, turn.socket, handoff.satisfied));
   }
-  const found = firstEdge(socketOf(cast, turn.socket), handoff.satisfied);
   if (found) return takeEdge(pen, cast, turn, handoff, found.edge, step, isNoted);
   writeStep(pen, cast, turn, step);
   leaveLoop(pen, cast, turn, null);
@@ -70,16 +79,15 @@ function nextStep(pen: Pen, cast: Cast, turn: Turn, handoff: Handoff): Step | nu
   return { cursor, to: from + 1, item, exhausted: from + 1 >= length };
 }
 
-/** An item that walks on its own is over where it advances, or where no edge leads on; the last one empties the loop. */
+/** An item that walks on its own is over where it advances; the last one empties the loop. */
 function walkStep(pen: Pen, cast: Cast, turn: Turn, handoff: Handoff): Step | null {
   const { item } = turn;
   const socket = socketOf(cast, turn.socket);
   const advances = socket.advance && (socket.advance.when === null || matches(socket.advance.when, handoff.satisfied));
-  if (!item || !(advances || !firstEdge(socket, handoff.satisfied))) return null;
+  if (!item || !advances) return null;
   const others = idsIn(cast.lists[item.cursorKey]).filter((id) => id !== turn.task);
-  const isOver = (id: string) => isTerminal(taskOf(pen.ledger, cast.id, id)?.status ?? 'done');
   const to = (cast.cursors[item.cursorKey] ?? 0) + 1;
-  return { cursor: item.cursorKey, to, item: item.key, exhausted: others.every(isOver) };
+  return { cursor: item.cursorKey, to, item: item.key, exhausted: others.every((id) => isOver(pen, cast, id)) };
 }
 
 function endWalk(pen: Pen, cast: Cast, turn: Turn, step: Step): void {
@@ -92,7 +100,9 @@ function writeStep(pen: Pen, cast: Cast, turn: Turn, step: Step | null): void {
   if (!step) return;
   pen.write({ kind: 'cursor.advanced', cast: cast.id, turn: turn.id, ...step });
   const id = turn.lane === null ? idAt(cast.lists[step.cursor], step.to - 1) : turn.task;
-  if (id) finish(pen, taskOf(pen.ledger, cast.id, id), turn, 'its item is finished');
+  const isSkipped = socketOf(cast, turn.socket).advance?.when === 'not_satisfied';
+  const reason = isSkipped ? 'its item was skipped' : 'its item is finished';
+  if (id) finish(pen, taskOf(pen.ledger, cast.id, id), turn, reason);
 }
 
 /** The name written on a socket means the cursor of the walk it takes part in, where that walk goes by this name. */
@@ -108,7 +118,7 @@ function leaveLoop(pen: Pen, cast: Cast, turn: Turn, exit: ReturnType<typeof exi
     kind: 'exit.taken',
     cast: cast.id,
     turn: turn.id,
-    loop: exit?.loop.id ?? null,
+    loop: exit?.loop.id ?? turn.lane,
     route: exit?.route.id ?? null,
     from: turn.socket,
     to,
@@ -129,8 +139,9 @@ function takeEdge(
 ): void {
   const socket = socketOf(cast, turn.socket);
   const item = turn.item?.key ?? null;
-  // The reason is kept even where the edge is spent, so that a later revival can still hand it on.
-  if (edge.when === 'not_satisfied' && !isNoted) {
+  // The reason is kept even where the edge is spent, so that a later revival can still hand it on. An item that advances
+  // here is over: nobody works on it again.
+  if (edge.when === 'not_satisfied' && !isNoted && !step) {
     pen.write({
       kind: 'rework.noted',
       cast: cast.id,
@@ -149,6 +160,15 @@ function takeEdge(
   }
   // Only now does the cursor move: a cast that fails here has not finished its item.
   writeStep(pen, cast, turn, step);
+  const loop = loopOfItem(cast, turn);
+  const isLeaving = loop !== null && !loop.sockets.includes(edge.to);
+  const isLeavingLane = isLeaving && turn.lane !== null;
+  if (isLeavingLane) {
+    leaveWith(pen, cast, turn);
+    pen.write({ kind: 'lane.ended', cast: cast.id, turn: turn.id, item });
+  }
+  const isLast =
+    isLeavingLane && idsIn(cast.lists[loop.iterator?.cursorKey ?? '']).every((id) => isOver(pen, cast, id));
   pen.write({
     kind: 'edge.taken',
     cast: cast.id,
@@ -158,9 +178,16 @@ function takeEdge(
     when: edge.when,
     item,
     ...(edge.maxTraversals === null ? {} : { counts: key }),
-    ...(step && item !== null ? { settles: item } : {}),
+    ...((step || isLeavingLane) && item !== null ? { settles: item } : {}),
+    ...(isLast ? { leaves: loop.id } : {}),
   });
+  if (isLeaving && !isLeavingLane && isLeftFor(cast, loop, edge.to)) leaveRest(pen, cast, loop);
   startSocket(pen, cast, edge.to, edge.maxTraversals !== null, turn);
+  if (isLeavingLane) fillLanes(pen, cast, loop.id);
+}
+
+function isOver({ ledger }: Pen, cast: Cast, id: string): boolean {
+  return isTerminal(taskOf(ledger, cast.id, id)?.status ?? 'done');
 }
 
 function times(count: number): string {

@@ -34,6 +34,21 @@ test('a secret in an accepted output is taken out of the output, the data and ev
   expect(accepted.map(({ scrubbed }) => scrubbed)).toEqual([['anthropic-key'], ['anthropic-key']]);
 });
 
+test('a secret in the reason and the details of a refused handoff is taken out of both, and of the repair brief', () => {
+  const strict = {
+    ...config,
+    loadouts: { Two: { ...config.loadouts.Two, sockets: { 'Socket-1': { materia: 'Ask', parse: 'json' } } } },
+  };
+  const cast = play({ config: strict, agents: { Ask: [{ [KEY]: 1 }, { [KEY]: 1 }], Tell: [] } });
+  const [refused] = cast.all('attempt.refused');
+  expect(refused?.verdict).toMatchObject({
+    code: 'CONTRACT_VIOLATION',
+    reason: expect.stringContaining('$.[secret:anthropic-key]'),
+    details: { issues: [{ path: '$.[secret:anthropic-key]' }] },
+  });
+  expect(stored(cast)).not.toContain(KEY.slice(0, 30));
+});
+
 test('a secret in a refused output, a fault or the request is not stored either', () => {
   const agents = { Ask: [`no json, but ${KEY}`, `again ${KEY}`], Tell: [] };
   const refused = play({ config, agents, request: `log in with ${KEY}` });

@@ -7,6 +7,7 @@ import type { AgentNote, Fault } from '../fact.ts';
 import type { AgentMateria } from '../graph/config.ts';
 import type { JsonObject } from '../json.ts';
 import { chosenMateria } from './choice.ts';
+import { packetOf } from './packet.ts';
 
 const NOW = Date.parse('2026-01-01T10:00:00.000Z');
 
@@ -90,6 +91,38 @@ test('patience has an end', () => {
   }
   expect(fails(cast, 'RATE_LIMITED', 'transport')).toMatchObject({ again: false });
   expect(cast.cast.code).toBe('AGENT_FAILED');
+});
+
+test.each<[string, Fault, Code, readonly number[], number]>([
+  ['a program that used all of it by itself', 'transport', 'PROVIDER_ERROR', [5], 5],
+  ['an adapter that left one', 'transport', 'PROVIDER_ERROR', [4, 1], 5],
+  ['nothing but attempts', 'transport', 'PROVIDER_UNREACHABLE', [1, 1], 2],
+  ['a crash after a few', 'crash', 'AGENT_CRASHED', [3, 2], 5],
+  ['a key that is refused', 'refused', 'AUTH_REQUIRED', [1], 1],
+])('a turn has one budget of retries: %s', (_what, fault, code, attempts, requests) => {
+  const cast = asking({ model: 'a' });
+  let asked = 0;
+  for (const [index, tries] of attempts.entries()) {
+    expect(packetOf(cast.cast, cast.turn).retriesMax).toBe(Math.max(0, 4 - asked));
+    const failed = fails(cast, code, fault, { tries });
+    expect(failed).toMatchObject({ again: index + 1 < attempts.length, ...(tries > 1 ? { tries } : {}) });
+    asked += tries;
+    if (index + 1 < attempts.length) prepare(cast);
+  }
+  expect(asked).toBe(requests);
+  expect(cast.cast.code).toBe('AGENT_FAILED');
+  expect(replayed(cast.entries)).toEqual(cast.state);
+});
+
+test('a fallback has what is left of the budget, and a recast the whole of it', () => {
+  const cast = asking({ model: 'a', fallbacks: [{ runner: 'codex' }] });
+  fails(cast, 'PROVIDER_ERROR', 'transport', { tries: 5 });
+  prepare(cast);
+  expect(packetOf(cast.cast, cast.turn)).toMatchObject({ retriesMax: 0, materia: { runner: 'codex' } });
+  expect(fails(cast, 'PROVIDER_ERROR', 'transport')).toMatchObject({ again: false });
+  cast.tell({ kind: 'cast.recast', cast: 'c' }, NOW);
+  prepare(cast);
+  expect(packetOf(cast.cast, cast.turn).retriesMax).toBe(4);
 });
 
 test('every choice is tried once, and the packet names the one that has the turn', () => {

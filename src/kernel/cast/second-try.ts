@@ -11,6 +11,8 @@ import { materiaOf, type Pen } from './pen.ts';
 
 /** A crash or a dropped connection is tried once more. */
 const FAULT_RETRIES_MAX = 1;
+/** How often a turn asks again in all: its programs and adapters within an attempt, and the engine with another attempt. */
+const RETRIES_MAX = 4;
 const WAITS_MAX = 3;
 /** Providers that name no time get this long. */
 const WAIT_MS = 60_000;
@@ -31,6 +33,11 @@ export type SecondTry = { readonly next: Next; readonly told: string };
 
 const NONE: SecondTry = { next: { again: false }, told: '' };
 
+/** How often the next attempt of the turn may ask its provider again by itself. */
+export function retriesLeft({ faults, retries = 0 }: Pick<Turn, 'faults' | 'retries'>): number {
+  return Math.max(0, RETRIES_MAX - faults - retries);
+}
+
 export function secondTry(
   pen: Pen,
   cast: Cast,
@@ -39,16 +46,26 @@ export function secondTry(
     fault,
     code: cause,
     retryAfterMs,
-  }: Pick<Extract<Input, { kind: 'attempt.failed' }>, 'fault' | 'code' | 'retryAfterMs'>,
+    tries = 1,
+  }: Pick<Extract<Input, { kind: 'attempt.failed' }>, 'fault' | 'code' | 'retryAfterMs' | 'tries'>,
 ): SecondTry {
-  const found = cause === undefined ? null : byCause(pen, cast, turn, cause, retryAfterMs);
+  const mayRepeat = turn.faults < FAULT_RETRIES_MAX && retriesLeft(turn) >= tries;
+  const found = cause === undefined ? null : byCause(pen, cast, turn, cause, retryAfterMs, mayRepeat);
   if (found) return found;
   if (fault !== 'crash' && fault !== 'transport') return NONE;
-  return turn.faults < FAULT_RETRIES_MAX ? { next: { again: true }, told: 'tried once more' } : NONE;
+  if (mayRepeat) return { next: { again: true }, told: 'tried once more' };
+  return tries > 1 ? { ...NONE, told: `tried ${tries} times` } : NONE;
 }
 
-function byCause(pen: Pen, cast: Cast, turn: Turn, cause: Code, retryAfterMs: number | undefined): SecondTry | null {
-  const other = otherChoice(cast, turn, cause);
+function byCause(
+  pen: Pen,
+  cast: Cast,
+  turn: Turn,
+  cause: Code,
+  retryAfterMs: number | undefined,
+  mayRepeat: boolean,
+): SecondTry | null {
+  const other = otherChoice(cast, turn, cause, mayRepeat);
   if (other) return other;
   switch (cause) {
     case 'SESSION_LOST':
@@ -63,10 +80,10 @@ function byCause(pen: Pen, cast: Cast, turn: Turn, cause: Code, retryAfterMs: nu
   }
 }
 
-function otherChoice(cast: Cast, turn: Turn, cause: Code): SecondTry | null {
+function otherChoice(cast: Cast, turn: Turn, cause: Code, mayRepeat: boolean): SecondTry | null {
   const materia = materiaOf(cast, turn.socket);
   if (materia.type === 'utility') return null;
-  const choice = nextChoice(materia, turn.choice, cause, turn.faults >= FAULT_RETRIES_MAX);
+  const choice = nextChoice(materia, turn.choice, cause, !mayRepeat);
   const named = choice === null ? undefined : choicesOf(materia)[choice];
   if (choice === null || !named) return null;
   const told = named.runner === 'person' ? 'a person is asked instead' : `${choiceName(named)} is tried instead`;

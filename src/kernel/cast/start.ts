@@ -7,7 +7,8 @@ import { scrub } from '../secrets.ts';
 import type { Cast, Item, Turn } from '../state.ts';
 import { allow, deny, type Verdict } from '../verdict.ts';
 import { listOf, selectItem } from './item.ts';
-import { enterLanes, hasLanes } from './lanes.ts';
+import { leaveAll } from './items-left.ts';
+import { enterLanes, fillAllLanes, hasLanes, hasOpenLanes } from './lanes.ts';
 import { openTurn } from './open-turn.ts';
 import { fail, type Pen } from './pen.ts';
 import { taskIdOf } from './task.ts';
@@ -115,6 +116,9 @@ function exitOfRest({ ledger }: Pen, cast: Cast, { iterator, exits }: Loop): Exi
   return exits.find(({ condition }) => condition === 'satisfied') ?? null;
 }
 
+/** Where items are still open beside the one that came to the end, they go on, or the cast waits for a person. */
 function completeIfDone(pen: Pen, cast: Cast): void {
-  if (Object.keys(cast.turns).length === 0) pen.write({ kind: 'cast.completed', cast: cast.id });
+  if (Object.keys(cast.turns).length > 0 || hasOpenLanes(pen, cast)) return fillAllLanes(pen, cast);
+  leaveAll(pen, cast);
+  pen.write({ kind: 'cast.completed', cast: cast.id });
 }

@@ -14,7 +14,7 @@ import { carriesOn } from './merge-back.ts';
 import { fail, materiaOf, type Pen } from './pen.ts';
 import { route } from './route.ts';
 import { startSocket } from './start.ts';
-import { reclaim, taskOfTurn } from './task.ts';
+import { claimFor, reclaim, taskOfTurn } from './task.ts';
 import { isLeftOut, leaveOut } from './task-by-hand.ts';
 import { markUnknown, waitIfUnknown } from './unknown.ts';
 
@@ -100,7 +100,11 @@ function goOn(pen: Pen, cast: Cast, stand: Cast['stand'], takesEdge: boolean): V
     if (turn.phase === 'unknown' || (turn.phase === 'merging' && carriesOn(pen, cast, turn))) continue;
     if (turn.phase !== 'accepted') reopenTurn(pen, cast, turn);
     else if (isAtEdge && !takesEdge) restart(pen, cast, turn);
-    else route(pen, cast, turn, isAtEdge);
+    else {
+      // What was accepted is done, also where its claim ended with the cast.
+      claimFor(pen, cast, turn);
+      route(pen, cast, turn, isAtEdge);
+    }
     if (cast.status !== 'running') return allow(`cast ${cast.id} went on and is ${cast.status}`);
   }
   fillAllLanes(pen, cast);
@@ -186,7 +190,7 @@ export function changeBudget(pen: Pen, cast: Cast, input: Extract<Input, { kind:
   const refusal =
     tooSmall(input.maxTokens, tokensOf(cast), 'tokens') ??
     tooSmall(input.maxCost, cast.usage.cost, 'cost') ??
-    tooSmall(input.maxDurationMs, elapsedOf(cast, pen.at), 'ms');
+    tooSmall(input.maxDurationMs, elapsedOf(cast, pen.ranUntil(cast)), 'ms');
   if (refusal) return refusal;
   const limits = {
     maxTokens: input.maxTokens ?? cast.budget.maxTokens,

@@ -7,6 +7,7 @@ import { scrub } from '../secrets.ts';
 import { type Cast, FREE, type Turn } from '../state.ts';
 import { allow, deny, type Verdict } from '../verdict.ts';
 import { cleanNote } from './agent-note.ts';
+import { newest, wellFormed } from './cut.ts';
 import { fail, materiaOf, type Pen } from './pen.ts';
 import { isScripted, scriptedTurn } from './script.ts';
 import { secondTry } from './second-try.ts';
@@ -21,6 +22,7 @@ export function takeFault(
   input: Extract<Input, { kind: 'attempt.failed' }>,
 ): Verdict {
   const { fault, code: cause } = input;
+  const tries = Number.isSafeInteger(input.tries) ? Math.max(1, input.tries ?? 1) : 1;
   const isAgent = materiaOf(cast, turn.socket).type === 'agent';
   const task = taskOfTurn(pen.state, cast, turn);
   const isUnknown = runsOnce(cast, turn) && mayHaveWorked(input);
@@ -29,7 +31,7 @@ export function takeFault(
     : fault === 'timeout'
       ? { next: { again: isAgent && mayTryAgain(cast, turn, task) }, told: '' }
       : isAgent || isScripted(cast, turn.socket)
-        ? secondTry(pen, cast, turn, input)
+        ? secondTry(pen, cast, turn, { ...input, tries })
         : { next: { again: false }, told: '' };
   const { again } = next;
   const usage = input.usage ?? FREE;
@@ -42,6 +44,8 @@ export function takeFault(
     ...{ kind: 'attempt.failed', cast: cast.id, turn: id, attempt, fault, code, reason, usage, ...next },
     ...(cause === undefined ? {} : { cause }),
     ...(agent ? { agent } : {}),
+    ...lastWords(input.said),
+    ...(tries > 1 ? { tries } : {}),
   });
   warn(pen, cast);
   if (isUnknown) {
@@ -55,6 +59,14 @@ export function takeFault(
   const verdict = deny(code, `${turn.socket}: ${reason}`, details);
   fail(pen, cast, verdict, id);
   return verdict;
+}
+
+const SAID_CHARS_MAX = 4_000;
+
+/** The end of what it said, because the end says what went wrong. A secret is found whole before anything is cut. */
+function lastWords(said = ''): { readonly said?: string } {
+  const words = newest(wellFormed(scrub(said).text).trim(), SAID_CHARS_MAX);
+  return words === '' ? {} : { said: words };
 }
 
 /** Cut off in the middle: nobody knows what it did before. A program that ended by itself, or never began, is another matter. */

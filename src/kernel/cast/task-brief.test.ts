@@ -31,6 +31,6 @@ test.each<[string, JsonObject, boolean, string | null]>([
 
 test('a report is asked for where the packet names its path', () => {
   const worker = { tools: 'coding', runner: 'command', command: ['x'] };
-  expect(briefOf(worker, { report_path: 'out/T-1.md' })).toContain('to report_path as well');
+  expect(briefOf(worker, { report_path: 'reports/T-1.md' })).toContain('to report_path as well');
   expect(briefOf(worker)).not.toContain('to report_path as well');
 });

@@ -33,5 +33,6 @@ function byCommand(id: string): string {
 function hasShell(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>): boolean {
   const materia = chosenMateria(cast, turn);
   if (materia.type === 'utility' || isScripted(cast, turn.socket)) return false;
-  return materia.tools === 'coding' && WITH_SHELL.includes(materia.runner) && materia.sandbox === undefined;
+  const runs = materia.tools === 'coding' || materia.tools === 'readAndRun';
+  return runs && WITH_SHELL.includes(materia.runner) && materia.sandbox === undefined;
 }

@@ -84,7 +84,7 @@ function endWalk(pen: Pen, cast: Cast, turn: Turn): void {
 }
 
 /** Where the next item begins: where the loop is entered from outside. A socket that walks over a list of its own goes on itself. */
-function entryOf(cast: Cast, socket: string): string {
+export function entryOf(cast: Cast, socket: string): string {
   const { graph } = cast.rules;
   const loop = socketOf(cast, socket).foreach ? null : loopOf(graph, socket);
   if (!loop) return socket;

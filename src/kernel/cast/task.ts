@@ -12,6 +12,7 @@ import type { Cast, Item, State, Turn } from '../state.ts';
 import { agentIdOf } from '../turn/agent-id.ts';
 import { type Denied, deny } from '../verdict.ts';
 import { itemAt, listOf } from './item.ts';
+import { refusalOfCrowd } from './lanes.ts';
 import { FORBIDDEN, isBound, isTemplated, lockScopeOf } from './lock-scope.ts';
 import { materiaOf, type Pen, socketOf } from './pen.ts';
 import { idAt, lengthOf, numbered } from './task-list.ts';
@@ -146,6 +147,8 @@ export function claimFor(pen: Pen, cast: Cast, turn: Turn): Denied | null {
   if (hold) return deny('NOT_ALLOWED_NOW', `${hold.by} holds the workspace: ${hold.reason}`, { hold: { ...hold } });
   const task = taskOfTurn(pen.state, cast, turn);
   if (!task || task.status === 'in_progress' || isTerminal(task.status)) return null;
+  const crowded = refusalOfCrowd(pen, cast, turn);
+  if (crowded) return crowded;
   reopen(pen, task, 'the cast goes on');
   const verdict = claimTask(pen, task, ownerOf(cast, turn.socket));
   return verdict.allow ? null : verdict;

@@ -51,10 +51,17 @@ export const AGENT_CODES = {
     cause: 'its servers were overloaded or answered with a status of 500 or more, several times in a row',
     fix: 'recast later, or list a fallback with another provider',
   },
+  MODEL_SILENT: {
+    http: 504,
+    retry: 'later',
+    means: 'a model that was asked said nothing for too long',
+    cause: 'its provider hangs, or the model thinks for longer than `limits.modelSilenceMs` without a word',
+    fix: 'recast later, list a fallback with another provider, or raise `limits.modelSilenceMs`',
+  },
   PROVIDER_UNREACHABLE: {
     http: 503,
     retry: 'later',
-    means: 'the provider of a model could not be reached, or fell silent',
+    means: 'the provider of a model could not be reached',
     cause: 'there is no network, a proxy or baseUrl is wrong, or the connection was cut in the middle of an answer',
     fix: 'check the network and the baseUrl of the materia, then recast',
   },

@@ -52,6 +52,29 @@ export const APPROVAL_CODES = {
       'an argument, the folder, a program, a file, a variable, the policy or the requester differs; details.differences names each',
     fix: 'run it exactly as it was approved, or ask for an approval of what it is now',
   },
+  ENVIRONMENT_CHANGED: {
+    http: 409,
+    retry: 'repaired',
+    means: 'a variable that the command is handed has another value than when it was asked for',
+    cause:
+      'HOME, a variable in `env` of the materia or one in approvals.env was set, changed or taken away; details.differences names each',
+    fix: 'set the variable to the value it had, or ask for an approval with the value it has now',
+  },
+  DECISION_UNSEALED: {
+    http: 403,
+    retry: 'person',
+    means: 'the yes in the log is not sealed with the key of this user',
+    cause:
+      'it was given to a version that did not seal decisions, was sealed with another key, or was written into the log by somebody else',
+    fix: 'a person looks at the command and says `baton approve ID` again; `baton audit verify` shows whether the yes was forged',
+  },
+  APPROVAL_NOT_RUN: {
+    http: 422,
+    retry: 'repaired',
+    means: 'a report says that a command ran which never ran under its approval',
+    cause: 'evidence_report.commands_run names a command whose approval was refused, expired, or given and not used',
+    fix: 'run it with `baton exec --approval ID -- …` while the approval holds, or report what was really done',
+  },
   APPROVAL_IN_WORDS: {
     http: 409,
     retry: 'repaired',

@@ -88,6 +88,13 @@ export const GRAPH_CODES = {
       'the agent answered in prose, cut its answer off, wrote something that only looks like JSON, or more than is read',
     fix: 'return one JSON object and nothing else',
   },
+  AMBIGUOUS_OUTPUT: {
+    http: 422,
+    retry: 'repaired',
+    means: 'the output holds several JSON objects that differ, and each may be the answer',
+    cause: 'the agent quoted an example or an earlier answer, or took back one answer with another',
+    fix: 'return one JSON object and nothing else',
+  },
   NO_BLOCK: {
     http: 422,
     retry: 'repaired',
@@ -117,6 +124,20 @@ export const GRAPH_CODES = {
     means: 'an edge was taken as often as its maxTraversals allows for this item',
     cause: 'the same rejection was routed back for rework again and again and the work never passed',
     fix: 'look at the last rejection; raise maxTraversals or change the work, then recast',
+  },
+  ITEMS_LEFT: {
+    http: 409,
+    retry: 'person',
+    means: 'a loop would have ended while items of it were not done',
+    cause: 'a socket inside the loop has no edge for its outcome, or its edge leads to `end`',
+    fix: 'let the socket lead back into the loop (`baton check` names each way out of it) and cast again; or `baton recast`, which gives that socket another turn or goes on with the next item; where items go side by side: `baton continue`',
+  },
+  LEFT_EARLY: {
+    http: 409,
+    retry: 'never',
+    means: 'an item was not done when an edge led out of its loop',
+    cause: 'an edge of a socket inside the loop leads to a socket outside it, and nothing led back to the item',
+    fix: 'nothing where that is meant; otherwise let the edge lead to a socket of the loop, and cast again',
   },
   NO_PROGRESS: {
     http: 409,
@@ -201,6 +222,14 @@ export const GRAPH_CODES = {
     means: 'an answer came for an attempt that is over',
     cause: 'an agent that had been given up on answered after its work was dispatched again',
     fix: 'nothing: the attempt that replaced it counts',
+  },
+  LEASE_LOST: {
+    http: 409,
+    retry: 'never',
+    means: 'another process drives the cast now',
+    cause:
+      'this process was stopped or slept until its lease ended, or a person gave the cast to another one with `baton resume --take-over`',
+    fix: 'nothing: the process that the reason names goes on; `baton watch` follows it',
   },
   NEWER_LOG: {
     http: 500,

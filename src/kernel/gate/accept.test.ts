@@ -71,6 +71,24 @@ test('a turn that cannot be looked at and has to be ends with a code and the way
   expect(cast.cast).toMatchObject({ status: 'failed', code: 'MISSING_VALIDATOR' });
 });
 
+test.each<[string, Record<string, string | null>, string]>([
+  ['nothing changed there', {}, 'OK'],
+  ['a file changed there', { 'src/x.js': 'sha256:1', '../top.js': null }, 'SCOPE_VIOLATION'],
+  ['a task there has locked it', { 'docs/a.md': 'sha256:1' }, 'OK'],
+  ['only one of them is locked', { 'docs/a.md': 'sha256:1', 'src/x.js': 'sha256:1' }, 'SCOPE_VIOLATION'],
+])('the checkout of the user around a worktree: %s', (_what, changes, code) => {
+  const { cast } = answered(program('coding'), '/trees/c');
+  addLock(cast.state.ledger.locks, { root: MAIN_ROOT, path: 'docs', mode: 'write', task: 'another' });
+  const main = { dir: '/home/ada/project', changes };
+  const verdict = cast.tell({ kind: 'turn.verified', cast: 'c', turn: 1, attempt: 1, seal: 's', main });
+  expect(verdict.code).toBe(code);
+  if (code === 'OK') return;
+  const outside = Object.keys(changes).filter((path) => path !== 'docs/a.md');
+  expect(verdict.details).toMatchObject({ checkout: main.dir, outside, count: outside.length });
+  expect(verdict.reason).toContain(`"src/x.js"${outside.length > 1 ? ' (and 1 more)' : ''} changed in ${main.dir}`);
+  expect(cast.all('attempt.refused')).toMatchObject([{ repair: true }]);
+});
+
 test('what no commit of the branch can hold is given back with what can be done about it', () => {
   const { cast } = answered(program('coding'), 'trees/c');
   const unkept = { sub: 'sub is a repository; remove sub/.git' };

@@ -1,7 +1,9 @@
 // The second door: what must hold before a handoff that was read is accepted. The gates stand in their order; the first
 // refusal counts.
+import { notRunIn, refusalOfUnrun } from '../approval/command-outcomes.ts';
 import type { SealedRequest } from '../approval/request.ts';
-import { bystanderIn, isBound, readsOnly } from '../cast/lock-scope.ts';
+import type { SeenWork } from '../cast/item-work.ts';
+import { bystanderIn, isBound, isPutBack, readsOnly } from '../cast/lock-scope.ts';
 import { taskOfTurn } from '../cast/task.ts';
 import { isUnstated } from '../cast/task-words.ts';
 import type { Handoff } from '../dialect.ts';
@@ -15,7 +17,9 @@ import { normalPath } from '../ledger/path.ts';
 import type { Check } from '../ledger/request.ts';
 import { refusalOfAnyChange, refusalOfChanges } from '../ledger/scope.ts';
 import { keyOf, MAIN_ROOT, type Task, tasksOf } from '../ledger/state.ts';
+import { filesOf } from '../ledger/task-file.ts';
 import { type Cast, type State, type Turn, walkOf } from '../state.ts';
+import { statusOf } from '../turn/plan-status.ts';
 import { type Denied, deny } from '../verdict.ts';
 import { isNamed, orderedBy, refusalOfOrders } from './orders.ts';
 import { reportsStatus, stepOf } from './status.ts';
@@ -28,6 +32,8 @@ export type Seen = {
   readonly changes: Readonly<Record<string, string | null>>;
   /** By path, why what was left there can be in no commit and would be lost. */
   readonly unkept?: Readonly<Record<string, string>>;
+  /** Absent where the turn works in the checkout itself, or is not held to its folder. */
+  readonly main?: MainChanges;
   /** By criterion. */
   readonly checks: Readonly<Record<string, Check>>;
   /** What the agent wants permission for, sealed; absent or null where it wants none or nothing could be sealed. */
@@ -36,6 +42,13 @@ export type Seen = {
   readonly artifacts?: Artifacts;
   /** Why what changed cannot be told, where it had to be. */
   readonly unseen?: string;
+} & SeenWork;
+
+/** What changed in the main checkout while a turn ran in a worktree. */
+export type MainChanges = {
+  readonly dir: string;
+  /** By path from `dir`, the digest; null where it is gone. */
+  readonly changes: Readonly<Record<string, string | null>>;
 };
 
 export function refusedBeforeAccept(state: State, cast: Cast, turn: Turn, handoff: Handoff, seen: Seen): Denied | null {
@@ -44,10 +57,18 @@ export function refusedBeforeAccept(state: State, cast: Cast, turn: Turn, handof
     refusalOfSeal(turn, seen.seal) ??
     refusalOfOrdersIn(state, cast, turn, seen.changes) ??
     refusalOfScope(state, cast, turn, task, seen.changes) ??
+    refusalOfMain(state, turn, seen.main) ??
     refusalOfUnkept(state, cast, turn, task, seen.unkept ?? {}) ??
     stepOf(cast, turn, handoff).refusal ??
+    refusalOfClaims(state, cast, turn, handoff) ??
     (task && refusalOfResult(cast, turn, task, handoff, seen.checks))
   );
+}
+
+/** An agent that reports COMPLETE does not name a command as run that never ran under its approval. */
+function refusalOfClaims(state: State, cast: Cast, turn: Turn, { outcome, payload }: Handoff): Denied | null {
+  if (!reportsStatus(cast, turn.socket) || statusOf(outcome) !== 'COMPLETE' || !isObject(payload)) return null;
+  return refusalOfUnrun(notRunIn(state, cast.id, turn), payload);
 }
 
 /** No turn may change what governs it. */
@@ -94,9 +115,37 @@ function refusalOfScope(
 ): Denied | null {
   if (Object.keys(changes).length === 0 || bystanderIn(cast, turn) !== null) return null;
   const why = readsOnly(cast, turn.socket);
-  if (why !== null) return refusalOfAnyChange(turn.socket, ownChanges(state, cast, turn, task, changes), why, WAY);
+  if (why !== null) {
+    const own = ownChanges(state, cast, turn, task, changes);
+    return refusalOfAnyChange(turn.socket, own, why, WAY, isPutBack(cast, turn));
+  }
   if (!task || !isBound(cast, turn.socket)) return null;
-  return refusalOfChanges(task, ownChanges(state, cast, turn, task, changes), state.ledger.locks.foldCase);
+  return refusalOfChanges(task, ownChanges(state, cast, turn, task, changes), state.ledger.locks);
+}
+
+/**
+ * A turn in a worktree does not write into the user's own checkout. A path that a task there has locked is that task's, and a
+ * worklog or report is written by Baton.
+ */
+function refusalOfMain({ ledger }: State, turn: Turn, main: MainChanges | undefined): Denied | null {
+  if (!main) return null;
+  const reports = new Set(Object.values(ledger.tasks).flatMap(filesOf));
+  const isLocked = (path: string) =>
+    normalPath(path).ok && rivalOf(ledger.locks, { root: MAIN_ROOT, path, mode: 'write', task: '' })?.mode === 'write';
+  const outside = Object.keys(main.changes).filter((path) => !reports.has(path) && !isLocked(path));
+  const [first] = outside;
+  if (first === undefined) return null;
+  const more = outside.length > 1 ? ` (and ${outside.length - 1} more)` : '';
+  const what = `${JSON.stringify(first)}${more} changed in ${main.dir}, the user's own checkout, while ${turn.socket} ran in a worktree`;
+  const way = `An agent that changed it makes the change in the folder it works in, and puts back in ${main.dir} exactly what was there before`;
+  const reason = `${what}. ${way}. If a person changed it, \`baton continue\` goes on; "worktree": {"mainCheckout": "warn"} only reports such changes.`;
+  const details = {
+    socket: turn.socket,
+    checkout: main.dir,
+    outside: outside.slice(0, LISTED_MAX),
+    count: outside.length,
+  };
+  return deny('SCOPE_VIOLATION', reason, details);
 }
 
 /** What is accepted is on the branch; what cannot be there would be accepted and lost. */
@@ -129,7 +178,7 @@ function ownChanges(
   task: Task | null,
   changes: Seen['changes'],
 ): readonly string[] {
-  const reports = new Set(tasksOf(state.ledger, cast.id).flatMap(reportsOf));
+  const reports = new Set(tasksOf(state.ledger, cast.id).flatMap(filesOf));
   const anothers = anothersIn(state, cast, turn, task, changes);
   return Object.keys(changes).filter((path) => !reports.has(path) && anothers(path) === null);
 }
@@ -144,13 +193,6 @@ function anothersIn({ ledger }: State, cast: Cast, turn: Turn, task: Task | null
     const rival = rivalOf(ledger.locks, { root, path, mode: 'write', task: key });
     return rival?.mode === 'write' ? rival : null;
   };
-}
-
-function reportsOf({ worklogPath, reportPath }: Task): readonly string[] {
-  return [worklogPath, reportPath ?? ''].flatMap((written) => {
-    const normal = normalPath(written);
-    return normal.ok ? [normal.path] : [];
-  });
 }
 
 /** A task that was assigned is done when its result is about it, claims every criterion, and what was checked agrees. */

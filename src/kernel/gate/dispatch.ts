@@ -3,8 +3,9 @@ import { mayDispatch, mayDispatchToday } from '../cast/budget.ts';
 import type { Cast, Held, State } from '../state.ts';
 import type { Denied } from '../verdict.ts';
 
-export function refusedBeforeDispatch(state: State, cast: Cast, at: number): Denied | null {
-  return mayDispatch(cast, at) ?? mayDispatchToday(state.day, cast, at);
+/** `ranUntil` is the moment up to which the cast ran, as its running time is counted. */
+export function refusedBeforeDispatch(state: State, cast: Cast, at: number, ranUntil = at): Denied | null {
+  return mayDispatch(cast, ranUntil) ?? mayDispatchToday(state.day, cast, at);
 }
 
 const LIFTED_BY_TIME = ['LOCK_CONFLICT', 'DEPENDENCY_NOT_MET', 'NOT_ALLOWED_NOW', 'DAILY_CAP_REACHED'];

@@ -19,6 +19,14 @@ test.each<[path: string, by: string | null]>([
   ['.codex/rules/default.rules', '.codex'],
   ['.pi/settings.json', '.pi'],
   ['.pi/extensions/x.ts', '.pi'],
+  ['.git/hooks/pre-commit', '.git'],
+  ['.git/config', '.git'],
+  ['.git/info/attributes', '.git'],
+  ['.git/worktrees/c/config.worktree', '.git'],
+  ['.git/modules/m/hooks/x', '.git'],
+  ['.git', '.git'],
+  ['.git/HEAD', null],
+  ['.github/hooks/x', null],
   ['CLAUDE.md', null],
   ['.claude/CLAUDE.md', null],
   ['.claude/plans/p.md', null],
@@ -31,8 +39,25 @@ test.each<[path: string, by: string | null]>([
   expect(orderedBy(path)).toBe(by);
 });
 
-test('each entry of the table gives orders', () => {
-  for (const path of ORDERS) expect(orderedBy(path)).not.toBe(null);
+test('these are all of them in one folder', () => {
+  expect([...ORDERS].sort()).toEqual([
+    '.claude/agents',
+    '.claude/commands',
+    '.claude/hooks',
+    '.claude/scheduled_tasks.json',
+    '.claude/settings.json',
+    '.claude/settings.local.json',
+    '.claude/skills',
+    '.claude/workflows',
+    '.codex/agents',
+    '.codex/config.toml',
+    '.codex/hooks',
+    '.codex/hooks.json',
+    '.codex/rules',
+    '.mcp.json',
+    '.pi/extensions',
+    '.pi/settings.json',
+  ]);
 });
 
 test.each<[path: string, scope: string[], isNamed: boolean]>([
@@ -47,6 +72,8 @@ test.each<[path: string, scope: string[], isNamed: boolean]>([
   ['a/.claude/settings.json', ['.claude'], false],
   ['a/.claude/settings.json', ['a/.claude'], true],
   ['.mcp.json', ['.mcp.json'], true],
+  ['.git/hooks/pre-commit', ['.git'], false],
+  ['.git/config', ['.git/config'], false],
   ['src/a.ts', ['src'], false],
 ])('%s is named by %j: %s', (path, scope, expected) => {
   expect(isNamed(path, scope)).toBe(expected);

@@ -17,8 +17,9 @@ export function refusedByTrust(
   sighting: Sighting | undefined,
 ): Refusal | null {
   if (!isAttested(trust, materia)) return null;
-  // Trust is off where there never was a registry. Once there was one, nothing but a registry will do.
-  if (trust.registry === null && (!sighting || sighting.origin === 'none')) return null;
+  if (trust.registry === null && !sighting) return null;
+  // An agent with an identity asks for a registry. Without one, nothing shows that it is that agent.
+  if (trust.registry === null && sighting?.origin === 'none') return absent(materia.identity ?? '');
   if (!sighting || (trust.registry !== null && sighting.origin !== 'workspace')) return missing();
   const { refusal, attestation } = sighting;
   if (refusal && refusal.stage <= STAGE.agents) return refusal;
@@ -28,6 +29,14 @@ export function refusedByTrust(
   if (blocking) return { stage: STAGE.quarantine, verdict: quarantined(blocking), blocks: refusal?.blocks ?? null };
   if (refusal) return refusal;
   return attestation ? null : missing();
+}
+
+function absent(identity: string): Refusal {
+  const reason =
+    `this agent has the identity ${identity}, and there is no registry; ` +
+    'restore .baton/versions, import one with `baton registry import DIR`, or take `identity` out of the materia';
+  const details = { stage: STAGE.registry, identity };
+  return { stage: STAGE.registry, verdict: deny('REGISTRY_UNUSABLE', reason, details), blocks: null };
 }
 
 function missing(): Refusal {

@@ -37,6 +37,29 @@ const found = (value: JsonObject, options = {}) =>
     .filter(({ code, path }) => code === 'BOUNDARY_REFUSED' || path.endsWith('.prompt'))
     .map(({ level, code, path }) => `${level} ${code} ${path}`);
 
+test.each([
+  ['nobody comes with the product', () => false, ['REGISTRY_UNUSABLE', 'REGISTRY_UNUSABLE']],
+  ['one does not', (identity: string | null) => identity === 'plan', ['REGISTRY_UNUSABLE', 'REGISTRY_UNUSABLE']],
+  ['all of them do', () => true, []],
+])('without a registry, %s', (_, isBundled, codes) => {
+  const absent = { knows: () => false, unfit: () => null, refusal: () => null, mediated: () => null, isBundled };
+  const config = {
+    materia: { A: agent('plan'), B: agent('build'), C: { runner: 'person', prompt: 'Say.' } },
+    loadouts: {
+      L: {
+        entry: 'Socket-1',
+        sockets: Object.fromEntries(
+          ['A', 'B', 'C'].map((materia, at) => [`Socket-${at + 1}`, { materia, parse: 'text', edges: [] }]),
+        ),
+      },
+    },
+  };
+  const issues = check(config, { boundaries: absent }).filter(({ code }) => code === 'REGISTRY_UNUSABLE');
+  expect(issues.map(({ code }) => code)).toEqual(codes);
+  for (const { level, path } of issues)
+    expect([level, path]).toEqual(['error', expect.stringMatching(/^loadouts\.L\.sockets\.Socket-[12]\.materia$/)]);
+});
+
 test.each<[string, JsonObject, string[]]>([
   ['neighbours', config({ A: agent('plan'), B: agent('build') }, { 'Socket-1': ['Socket-2'] }), []],
   [

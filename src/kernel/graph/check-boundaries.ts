@@ -1,7 +1,17 @@
 // Checks of a loadout against a registry: an edge that joins two agents whose boundaries never let it pass, an identity that
 // nobody has, and a pinned prompt with slots. Utilities are passed through: the agent before them hands to the agent after.
 import type { JsonObject } from '../json.ts';
-import { draftOf, edgesOf, given, listAt, materiaOf, objectAt, stringAt, typeOfMateria } from './authored.ts';
+import {
+  type Draft,
+  draftOf,
+  edgesOf,
+  given,
+  listAt,
+  materiaOf,
+  objectAt,
+  stringAt,
+  typeOfMateria,
+} from './authored.ts';
 import { END } from './config.ts';
 import { error, type Findings, shown, warning } from './issue.ts';
 
@@ -18,6 +28,11 @@ export type Boundaries = {
   readonly isInForce?: boolean;
   /** Why the registry cannot be used, so that nobody can be dispatched; null where it can. */
   readonly unusable?: string | null;
+  /**
+   * Set where the workspace has no registry: whether an agent is one that comes with the product, word for word. A loadout
+   * all of whose agents are needs no registry of its own.
+   */
+  isBundled?(identity: string | null, prompt: string): boolean;
   /** Whether a text is another one than an agent is pinned to. */
   otherPrompt?(identity: string, prompt: string): boolean;
 };
@@ -41,6 +56,8 @@ export function* checkIdentity(id: string, materia: JsonObject, boundaries: Boun
     yield warning('BOUNDARY_REFUSED', path, `${message} Give it the canonical id of an agent in the manifest.`);
     return;
   }
+  // Without a registry that is all there is to say, and the loadout says it.
+  if (boundaries.isBundled && !boundaries.knows(identity)) return;
   const unfit = boundaries.unfit(identity);
   if (unfit !== null) yield warning('BOUNDARY_REFUSED', `${path}.identity`, `No turn of it can start: ${unfit}.`);
   const prompt = stringAt(materia, 'prompt');
@@ -80,6 +97,7 @@ export function* checkBoundaries(config: JsonObject, name: string, boundaries: B
     const identity = identityOf(socket);
     return identity !== null && boundaries.knows(identity) ? identity : null;
   };
+  yield* checkAbsence(draft, boundaries);
   const hands = draft.socketIds.flatMap((from): Hand[] => {
     const source = known(from);
     if (source === null) return [];
@@ -99,6 +117,24 @@ export function* checkBoundaries(config: JsonObject, name: string, boundaries: B
     if (why === undefined) continue;
     const message = `${from} hands to ${socket}, which can never pass: ${why}.`;
     yield warning('BOUNDARY_REFUSED', `${draft.path}.${path}`, message);
+  }
+}
+
+/** Agents that name an identity where no registry says who has it. */
+function* checkAbsence(draft: Draft, { isBundled }: Boundaries): Findings {
+  if (!isBundled) return;
+  const team = draft.socketIds.flatMap((socket) => {
+    const materia = materiaOf(draft, objectAt(draft.sockets, socket)) ?? {};
+    const [identity, prompt] = [stringAt(materia, 'identity'), stringAt(materia, 'prompt') ?? ''];
+    const isPerson = identity === null && stringAt(materia, 'runner') === 'person';
+    return typeOfMateria(materia) === 'agent' && !isPerson ? [{ socket, identity, prompt }] : [];
+  });
+  if (team.every(({ identity, prompt }) => isBundled(identity, prompt))) return;
+  for (const { socket, identity } of team) {
+    if (identity === null) continue;
+    const message = `No turn of it can start: it has the identity ${shown(identity)}, and there is no registry.`;
+    const path = `${draft.path}.sockets.${socket}.materia`;
+    yield error('REGISTRY_UNUSABLE', path, `${message} Restore .baton/versions, or take the identity out.`);
   }
 }
 

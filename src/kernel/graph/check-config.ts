@@ -7,6 +7,7 @@ import { given, objectAt } from './authored.ts';
 import { checkCompaction } from './check-compaction.ts';
 import { checkCheckers } from './checker.ts';
 import { CONTRACTS, RUNNERS } from './config.ts';
+import { HOOK_RULES_SHAPE } from './hook-rules.ts';
 import { error, type Findings, listed, shown } from './issue.ts';
 import {
   AMOUNT,
@@ -52,7 +53,12 @@ const SECTIONS: Readonly<Record<string, Shapes>> = {
     maxTokensPerDay: COUNT,
     maxCostPerDay: AMOUNT,
   },
-  limits: { maxNoAdvanceCycles: POSITIVE_INTEGER, repairTurnsMax: COUNT, maxBriefBytes: POSITIVE_INTEGER },
+  limits: {
+    maxNoAdvanceCycles: POSITIVE_INTEGER,
+    repairTurnsMax: COUNT,
+    maxBriefBytes: POSITIVE_INTEGER,
+    modelSilenceMs: POSITIVE_INTEGER,
+  },
   parallelism: { maxConcurrency: POSITIVE_INTEGER },
   locks: { caseInsensitive: BOOLEAN },
   checkpointEvery: { minutes: POSITIVE_INTEGER, facts: POSITIVE_INTEGER },
@@ -66,6 +72,7 @@ const SECTIONS: Readonly<Record<string, Shapes>> = {
       wants: 'a list of Stop and SubagentStop',
     },
     worklog: BOOLEAN,
+    rules: HOOK_RULES_SHAPE,
   },
 };
 /** Fields without a shape of their own here: others look at them. */

@@ -2,13 +2,13 @@
 // and generators whose items nobody wants.
 import { type Draft, isGeneratorSocket } from './authored.ts';
 import { cyclesIn } from './components.ts';
-import { END, type Graph, type Socket } from './config.ts';
+import { END, type Graph, type Loop, type Socket } from './config.ts';
 import { readsSatisfied } from './contract.ts';
 import { type Findings, listed, shown, warning } from './issue.ts';
 import { GENERATED } from './loop-region.ts';
 import { slotOf } from './path-syntax.ts';
 import { reachedFrom } from './reach.ts';
-import { exitTarget, firstEdge, matches } from './route.ts';
+import { exitTarget, firstEdge, loopOf, matches } from './route.ts';
 
 /** One way on from a socket. A budgeted one can be taken only so often. */
 type Way = { readonly to: string; readonly budgeted: boolean };
@@ -23,6 +23,57 @@ export function* checkFlow(draft: Draft, graph: Graph): Findings {
   yield* checkCycles(draft, graph, reached);
   yield* checkGenerators(draft, graph);
   yield* checkAdvances(draft, graph);
+  yield* checkWaysOut(draft, graph, reached);
+}
+
+/** Every way out of the middle of a loop: items that are not done would be left behind. */
+function* checkWaysOut(draft: Draft, graph: Graph, reached: ReadonlySet<string>): Findings {
+  for (const socket of Object.values(graph.sockets)) {
+    const loop = socket.foreach || !reached.has(socket.id) ? null : loopOf(graph, socket.id);
+    if (!loop) continue;
+    const path = `${draft.path}.sockets.${socket.id}.edges`;
+    const outcomes = outcomesOf(socket).filter((satisfied) => satisfied !== false || mayBeFalse(socket));
+    const found = new Map(outcomes.map((satisfied) => [firstEdge(socket, satisfied)?.index ?? null, satisfied]));
+    for (const [index, satisfied] of found) {
+      const to = index === null ? END : (socket.edges[index]?.to ?? END);
+      if (loop.sockets.includes(to) || (to !== END && alwaysReturns(graph, to, loop))) continue;
+      const fix = `Lead to a socket of the loop (${listed(loop.sockets)}); its exits are taken by themselves when the list is used up.`;
+      if (index === null) {
+        const message = `${socket.id} has no edge ${WHEN[String(satisfied)]}, so a cast stops there while items of ${loop.id} are not done. ${fix}`;
+        yield warning('ITEMS_LEFT', path, message);
+      } else if (to === END) {
+        const message = `This edge leads to the end from the middle of ${loop.id}, so a cast stops there while items are not done. ${fix}`;
+        yield warning('ITEMS_LEFT', `${path}[${index}]`, message);
+      } else {
+        const message = `This edge leads out of the middle of ${loop.id}; items that are not done then are given up. ${fix}`;
+        yield warning('LEFT_EARLY', `${path}[${index}]`, message);
+      }
+    }
+  }
+}
+
+const WHEN: Readonly<Record<string, string>> = {
+  true: 'for satisfied: true',
+  false: 'for satisfied: false',
+  null: 'that is always taken',
+};
+
+/** Agents that report with a status are blocked, and not accepted as unsatisfied, where no edge asks for that. */
+function mayBeFalse({ contract, edges }: Socket): boolean {
+  const isReport = contract === 'gaia' || contract === 'operator';
+  return !isReport || edges.some(({ when }) => when === 'not_satisfied');
+}
+
+/** Whether every way on from a socket comes back to the loop: a planner that plans anew, or a detour. */
+function alwaysReturns(graph: Graph, from: string, loop: Loop): boolean {
+  const seen = new Set([from]);
+  for (const id of seen) {
+    for (const { to } of waysFrom(graph, id)) {
+      if (to === END) return false;
+      if (!loop.sockets.includes(to)) seen.add(to);
+    }
+  }
+  return true;
 }
 
 /** A socket that moves another cursor than that of its walk leaves the walk where it is, or ends it early. */

@@ -210,7 +210,7 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
   [
     'the opposite condition is enough',
     { ...exit(), 'sockets.Socket-4.edges': [{ when: 'not_satisfied', to: 'Socket-2' }] },
-    [],
+    ['ITEMS_LEFT sockets.Socket-4.edges'],
   ],
   ['a legacy exit is an object', { [`${MAIN}.exit`]: 'end' }, [`INVALID_LOOP ${MAIN}.exit`]],
 
@@ -236,7 +236,7 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
   [
     'an iterator needs no generator',
     { 'loops.other': { sockets: ['Socket-5'], iterator: { items: 'state.workItems' } } },
-    [],
+    ['ITEMS_LEFT sockets.Socket-5.edges'],
   ],
 
   ['`parallel` of a loop is an object', { [`${MAIN}.parallel`]: true }, [`INVALID_LOOP ${MAIN}.parallel`]],

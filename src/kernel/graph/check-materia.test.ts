@@ -90,6 +90,7 @@ const rows: [rule: string, materia: Json, issues: string[]][] = [
   ],
   ['`system` is a text', agent({ system: ' ' }), ['INVALID_MATERIA .system']],
   ['`env` lists names, not values', agent({ env: ['A=1'] }), ['INVALID_MATERIA .env']],
+  ['a utility may list them too', { type: 'utility', command: ['x'], env: ['MY_KEY'] }, []],
   ['`args` is a list', agent({ args: '--x' }), ['INVALID_MATERIA .args']],
   ['`baseUrl` is an address', agent({ baseUrl: 'localhost:11434' }), ['INVALID_MATERIA .baseUrl']],
   [
@@ -162,6 +163,8 @@ const rows: [rule: string, materia: Json, issues: string[]][] = [
   ],
   ['`params` is an object', utility({ params: [] }), ['INVALID_MATERIA .params']],
   ['`once` is a boolean', utility({ once: 1 }), ['INVALID_MATERIA .once']],
+  ['`writes` is a list of files', utility({ writes: [1] }), ['INVALID_MATERIA .writes']],
+  ['`writes` may name files', utility({ writes: ['.gitignore'] }), []],
 
   ['a generator returns JSON', agent({ generator: true, parse: 'text' }), ['INVALID_GENERATOR .parse']],
   ['a generator does not speak gaia', agent({ generator: true, contract: 'gaia' }), ['INVALID_GENERATOR .contract']],
@@ -179,9 +182,13 @@ test.each(rows)('%s', (_rule, materia, issues) => {
   expect(found.map(({ code, path }) => `${code} ${path.replace('materia.X', '')}`)).toEqual(issues);
 });
 
-test('an unknown field is only a warning', () => {
-  const [issue] = check(software({ 'materia.X': agent({ promt: 'x' }) }));
-  expect(issue?.level).toBe('warning');
+test.each([
+  ['promt', 'error', 'Did you mean prompt?'],
+  ['edge', 'warning', 'Correct its name'],
+  ['comment', 'warning', 'Correct its name'],
+])('the unknown field %s is found: %s', (field, level, fix) => {
+  const [issue] = check(software({ 'materia.X': agent({ [field]: 'x' }) }));
+  expect([issue?.level, issue?.message]).toEqual([level, expect.stringContaining(fix)]);
 });
 
 test.each(['', '__proto__'])('%j is no id of a materia', (id) => {

@@ -4,7 +4,7 @@ import { given, isGenerator, namedContract, namedParse, parseFor, typeOfMateria 
 import { checkAddresses } from './check-address.ts';
 import { checkAssign } from './check-assign.ts';
 import { checkRunner } from './check-runner.ts';
-import { RUNNERS, WIRES } from './config.ts';
+import { isToolScope, RUNNERS, TOOL_SCOPES, WIRES } from './config.ts';
 import { FOLDER_BELOW } from './folder-below.ts';
 import { error, type Findings, listed, shown } from './issue.ts';
 import { isForbidden } from './path-syntax.ts';
@@ -79,7 +79,7 @@ const SCRIPT: Shape = {
 };
 const TOOLS: Shape = {
   accepts: (value) => isToolScope(value) || isCustomTools(value),
-  wants: 'none, readOnly, coding or {"type": "custom", "tools": [names]}',
+  wants: `${TOOL_SCOPES.join(', ')} or {"type": "custom", "tools": [names]}`,
 };
 // A blank value keeps whatever the runner would use anyway.
 const THINKING_LEVEL: Shape = {
@@ -135,7 +135,9 @@ const UTILITY: Shapes = {
   command: COMMAND,
   script: SCRIPT,
   params: OBJECT,
+  env: NAMES,
   once: BOOLEAN,
+  writes: TEXTS,
   identity: TEXT,
   assign: ANYTHING,
 };
@@ -261,10 +263,6 @@ function isFallback(value: Json): boolean {
     if (said !== undefined && !shape.accepts(said)) return false;
   }
   return isRunner && (model === undefined || isText(model)) && (runner ?? model) !== undefined && others.length === 0;
-}
-
-function isToolScope(value: Json): boolean {
-  return value === 'none' || value === 'readOnly' || value === 'coding';
 }
 
 function isCustomTools(value: Json): boolean {

@@ -12,6 +12,10 @@ export function* checkRunner(materia: JsonObject, path: string): Findings {
     const fix = 'Name one in model.';
     yield error('INVALID_MATERIA', `${path}.model`, `The runner ${runner} has no model of its own. ${fix}`);
   }
+  if (runner === 'command' && given(materia, 'tools') === 'readAndRun') {
+    const fix = 'Write readOnly or coding, or use claude, codex or pi.';
+    yield warning('INVALID_MATERIA', `${path}.tools`, `The tools of a command cannot be limited to readAndRun. ${fix}`);
+  }
   yield* checkFallbacks(materia, runner, path);
   if (runner === 'command') yield* checkSlots(listAt(materia, 'command'), path);
   for (const field of MEANINGLESS[String(runner)] ?? []) {

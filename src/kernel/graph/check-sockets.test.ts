@@ -31,11 +31,7 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
     { 'sockets.Socket-3.edges.0.to': 'Build' },
     ['INVALID_SOCKET_ID sockets.Socket-3.edges[0].to'],
   ],
-  [
-    'an edge may lead to `end`',
-    { 'sockets.Socket-3.edges.0.to': 'end', 'sockets.Socket-2.edges.0.to': 'Socket-4' },
-    ['UNREACHABLE_SOCKET sockets.Socket-3'],
-  ],
+  ['an edge may lead to `end`', { 'sockets.Socket-5.edges': [{ when: 'always', to: 'end' }] }, []],
   [
     'the target of an edge exists',
     { 'sockets.Socket-3.edges.1.to': 'Socket-9' },
@@ -236,6 +232,14 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
     ['(INVALID_CONFIG) sockets.Socket-5.assign.part'],
   ],
 
+  ['a socket of JSON may be strict', { 'sockets.Socket-3.strict': true }, []],
+  ['strict is a boolean', { 'sockets.Socket-3.strict': 'yes' }, ['INVALID_CONFIG sockets.Socket-3.strict']],
+  ['plain text cannot be strict', { 'sockets.Socket-2.strict': true }, ['INVALID_CONFIG sockets.Socket-2.strict']],
+  [
+    'a report with a fenced block cannot be strict',
+    { 'sockets.Socket-5': { materia: 'Sum', contract: 'gaia', strict: true } },
+    ['INVALID_CONFIG sockets.Socket-5.strict'],
+  ],
   ['limits are an object', { 'sockets.Socket-5.limits': 3 }, ['INVALID_CONFIG sockets.Socket-5.limits']],
   [
     'limits are positive whole numbers',
@@ -251,7 +255,7 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
     ['INVALID_CONFIG sockets.Socket-5.limits.maxOutputBytes'],
   ],
   [
-    'unknown fields are pointed out, wherever they stand',
+    'unknown fields are pointed out, wherever they stand; those that look like a known one are errors',
     {
       'sockets.Socket-5.pars': 'json',
       'sockets.Socket-5.x_note': 'mine',
@@ -261,9 +265,9 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
       'sockets.Socket-5.foreach': { items: 'state.workItems', each: 'x' },
     },
     [
-      '(INVALID_CONFIG) sockets.Socket-3.edges[1].maxTraversal',
+      'INVALID_CONFIG sockets.Socket-3.edges[1].maxTraversal',
+      'INVALID_CONFIG sockets.Socket-5.pars',
       '(INVALID_CONFIG) sockets.Socket-4.advance.until',
-      '(INVALID_CONFIG) sockets.Socket-5.pars',
       '(INVALID_CONFIG) sockets.Socket-5.limits.maxBytes',
       '(INVALID_CONFIG) sockets.Socket-5.foreach.each',
     ],

@@ -46,6 +46,7 @@ const SOCKET: Shapes = {
   limits: OBJECT,
   contract: CONTRACT,
   schema: SCHEMA,
+  strict: BOOLEAN,
   lockScope: TEXTS,
   label: STRING,
   description: STRING,
@@ -133,6 +134,10 @@ function* checkOutput(draft: Draft, socket: JsonObject, path: string): Findings 
   if (contract !== null && parse !== null && parseFor(contract) !== parse) {
     const fix = 'Remove parse, or choose another contract on this socket.';
     yield error('INVALID_CONFIG', `${path}.parse`, `The contract ${contract} cannot be read as ${parse}. ${fix}`);
+  }
+  if (given(socket, 'strict') === true && (contract === 'gaia' || knownParse(draft, socket) === 'text')) {
+    const fix = 'Remove strict, or choose a contract that is one JSON object.';
+    yield error('INVALID_CONFIG', `${path}.strict`, `The answer of this socket is not one JSON object. ${fix}`);
   }
   if (knownParse(draft, socket) !== 'text') return;
   yield* checkTextAssign(given(socket, 'assign'), path);

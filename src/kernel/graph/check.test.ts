@@ -16,15 +16,17 @@ test('all issues of all loadouts and materia are found, errors first', () => {
     'budget.maxTokens': -1,
     'materia.Sum.tools': 'all',
     'materia.Eval.promt': 'misspelt',
+    'materia.Eval.mood': 'good',
     'loadouts.Flow.entry': 'Socket-9',
     'loadouts.Other': { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'Nobody' } } },
   });
   expect(check(config).map(({ code, level, path }) => [code, level, path])).toEqual([
     ['INVALID_CONFIG', 'error', 'budget.maxTokens'],
+    ['INVALID_CONFIG', 'error', 'materia.Eval.promt'],
     ['INVALID_MATERIA', 'error', 'materia.Sum.tools'],
     ['UNKNOWN_ENDPOINT', 'error', 'loadouts.Flow.entry'],
     ['UNKNOWN_MATERIA', 'error', 'loadouts.Other.sockets.Socket-1.materia'],
-    ['INVALID_CONFIG', 'warning', 'materia.Eval.promt'],
+    ['INVALID_CONFIG', 'warning', 'materia.Eval.mood'],
   ]);
 });
 

@@ -17,6 +17,7 @@ test.each<[string, Json, readonly string[]]>([
   ['a command with a number', { a: { command: ['x', 5] } }, ['error checkers.a.command']],
   ['an exit code that is none', { a: { command: ['x'], exitCode: 256 } }, ['error checkers.a.exitCode']],
   ['no time at all', { a: { command: ['x'], timeoutMs: 0 } }, ['error checkers.a.timeoutMs']],
+  ['a time that is none', { a: { command: ['x'], when: 'always' } }, ['error checkers.a.when']],
   ['a word nobody reads', { a: { command: ['x'], shell: true } }, ['warning checkers.a.shell']],
   ['a file outside', { a: { file: '../x' } }, ['error checkers.a.file']],
   ['an absolute file', { a: { file: '/etc/passwd' } }, ['error checkers.a.file']],
@@ -34,8 +35,8 @@ test.each<[string, Json, readonly string[]]>([
   [
     'good ones',
     {
-      a: { command: ['npm', 'test'] },
-      b: { file: 'x' },
+      a: { command: ['npm', 'test'], when: 'turn' },
+      b: { file: 'x', when: 'merge' },
       c: { json: 'x', path: 'a', equals: null },
       d: { diff: ['src'] },
       e: null,

@@ -61,16 +61,33 @@ const STEPS: Shape = {
 const POINTER: Shape = { accepts: (value) => isString(value) && /^(?:\/|$)/.test(value), wants: 'a JSON pointer' };
 const ANY: Shape = { accepts: () => true, wants: 'a value' };
 
+/** After each turn that writes code, or for the whole work before it is merged. */
+export const CHECKER_TIMES = ['turn', 'merge'] as const;
+export type CheckerTime = (typeof CHECKER_TIMES)[number];
+const WHEN: Shape = {
+  accepts: (value) => value === 'turn' || value === 'merge',
+  wants: '"turn" (quick, after each turn) or "merge" (the whole work)',
+};
+
+/** The names of the declared checkers that run at this time, in their order; without `when`, after each turn. */
+export function checkersAt(declared: JsonObject, time: CheckerTime): readonly string[] {
+  return Object.entries(declared).flatMap(([name, definition]) => {
+    if (!isObject(definition) || readChecker(definition) === null) return [];
+    return (definition.when === 'merge' ? 'merge' : 'turn') === time ? [name] : [];
+  });
+}
+
 /** What may stand beside the member that says of which sort a checker is. */
 const SORTS: Readonly<Record<string, Shapes>> = {
   command: {
     command: { accepts: isCommand, wants: 'a list: the program and its arguments, which no shell sees' },
     exitCode: EXIT_CODE,
     timeoutMs: POSITIVE_INTEGER,
+    when: WHEN,
   },
-  file: { file: PATH, exists: BOOLEAN, contains: TEXT },
-  json: { json: PATH, pointer: POINTER, path: STEPS, equals: ANY },
-  diff: { diff: { accepts: isPaths, wants: 'a list of paths inside the workspace, at least one' } },
+  file: { file: PATH, exists: BOOLEAN, contains: TEXT, when: WHEN },
+  json: { json: PATH, pointer: POINTER, path: STEPS, equals: ANY, when: WHEN },
+  diff: { diff: { accepts: isPaths, wants: 'a list of paths inside the workspace, at least one' }, when: WHEN },
 };
 
 export function* checkCheckers(checkers: Json | undefined): Findings {

@@ -1,10 +1,14 @@
 // The configuration as a JSON Schema, for editors. It knows the shape of every field; what needs the whole graph to be
 // seen is `check`'s.
+
 import { HOOK_MODES } from '../approval/policy.ts';
 import { TIERS } from '../approval/request.ts';
 import type { JsonObject } from '../json.ts';
-import { CONDITIONS, CONTRACTS, OUTPUT_BYTES_MAX, RUNNERS, WIRES } from './config.ts';
+import { CHECKER_TIMES } from './checker.ts';
+import { CONDITIONS, CONTRACTS, OUTPUT_BYTES_MAX, RUNNERS, TOOL_SCOPES, WIRES } from './config.ts';
 import { FOLDER_BELOW } from './folder-below.ts';
+import { HOOK_RULES } from './hook-rules.ts';
+import { MAIN_CHECKOUT } from './worktree.ts';
 
 const text = { type: 'string', minLength: 1 };
 const count = { type: 'integer', minimum: 1 };
@@ -42,6 +46,7 @@ const socket: JsonObject = {
       properties: { maxOutputBytes: { ...count, maximum: OUTPUT_BYTES_MAX }, timeoutMs: count },
     },
     schema: { type: ['object', 'string'] },
+    strict: { type: 'boolean' },
   },
 };
 
@@ -87,7 +92,7 @@ const materia: JsonObject = {
     promptFile: text,
     tools: {
       anyOf: [
-        { enum: ['none', 'readOnly', 'coding'] },
+        { enum: [...TOOL_SCOPES] },
         {
           type: 'object',
           required: ['type', 'tools'],
@@ -131,9 +136,11 @@ const materia: JsonObject = {
     },
     params: { type: 'object' },
     once: { type: 'boolean' },
+    writes: { type: 'array', items: text },
   },
 };
 
+const when: JsonObject = { enum: [...CHECKER_TIMES] };
 const checker: JsonObject = {
   anyOf: [
     {
@@ -143,19 +150,20 @@ const checker: JsonObject = {
         command: { type: 'array', minItems: 1, items: { type: 'string' } },
         exitCode: { type: 'integer', minimum: 0, maximum: 255 },
         timeoutMs: count,
+        when,
       },
     },
     {
       type: 'object',
       required: ['file'],
-      properties: { file: text, exists: { type: 'boolean' }, contains: text },
+      properties: { file: text, exists: { type: 'boolean' }, contains: text, when },
     },
     {
       type: 'object',
       required: ['json', 'equals'],
-      properties: { json: text, pointer: { type: 'string', pattern: '^(/|$)' }, path: text, equals: {} },
+      properties: { json: text, pointer: { type: 'string', pattern: '^(/|$)' }, path: text, equals: {}, when },
     },
-    { type: 'object', required: ['diff'], properties: { diff: { type: 'array', minItems: 1, items: text } } },
+    { type: 'object', required: ['diff'], properties: { diff: { type: 'array', minItems: 1, items: text }, when } },
     { type: 'null' },
   ],
 };
@@ -204,7 +212,7 @@ export const CONFIG_SCHEMA: JsonObject = {
     },
     limits: {
       type: 'object',
-      properties: { maxNoAdvanceCycles: amount, repairTurnsMax: amount, maxBriefBytes: count },
+      properties: { maxNoAdvanceCycles: amount, repairTurnsMax: amount, maxBriefBytes: count, modelSilenceMs: count },
     },
     runners: {
       type: 'object',
@@ -236,6 +244,21 @@ export const CONFIG_SCHEMA: JsonObject = {
         contract: { enum: [...CONTRACTS] },
         contractAt: { type: 'array', items: { enum: ['Stop', 'SubagentStop'] } },
         worklog: { type: 'boolean' },
+        rules: {
+          type: 'object',
+          propertyNames: { enum: [...HOOK_RULES] },
+          additionalProperties: {
+            anyOf: [
+              { type: 'boolean' },
+              {
+                type: 'object',
+                required: ['allow'],
+                properties: { allow: { type: 'array', items: text } },
+                additionalProperties: false,
+              },
+            ],
+          },
+        },
       },
     },
     approvals: {
@@ -263,6 +286,8 @@ export const CONFIG_SCHEMA: JsonObject = {
               ],
             },
             copy: { type: 'array', items: text },
+            link: { type: 'array', items: text },
+            mainCheckout: { enum: [...MAIN_CHECKOUT] },
             timeoutMs: count,
           },
         },

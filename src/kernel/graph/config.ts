@@ -42,6 +42,8 @@ export type Socket = {
   readonly foreach: Iterator | null;
   readonly limits: { readonly maxOutputBytes: number; readonly timeoutMs: number };
   readonly schema: JsonObject | null;
+  /** Its answer is one JSON object without text around it. */
+  readonly strict?: true;
   /** The paths its turns may change, as templates; null where the materia says. */
   readonly lockScope: readonly string[] | null;
 };
@@ -65,7 +67,14 @@ export type Graph = {
   readonly loops: readonly Loop[];
 };
 
-export type Tools = 'none' | 'readOnly' | 'coding' | { readonly type: 'custom'; readonly tools: readonly string[] };
+/** From nothing to everything. `readAndRun` has a shell to run checks with, and no tool that edits files. */
+export const TOOL_SCOPES = ['none', 'readOnly', 'readAndRun', 'coding'] as const;
+export type ToolScope = (typeof TOOL_SCOPES)[number];
+export type Tools = ToolScope | { readonly type: 'custom'; readonly tools: readonly string[] };
+
+export function isToolScope(value: unknown): value is ToolScope {
+  return TOOL_SCOPES.some((scope) => scope === value);
+}
 
 export type AgentMateria = {
   readonly type: 'agent';
@@ -139,8 +148,12 @@ export type UtilityMateria = {
   readonly command: readonly string[] | null;
   readonly script: string | null;
   readonly params: JsonObject;
+  /** Names of the variables that it gets from our environment besides the usual ones; without it, it gets all. */
+  readonly env?: readonly string[];
   /** Must not run twice: after a crash that leaves its outcome unknown it waits for a person. */
   readonly once: boolean;
+  /** Files that it is known to change. They take no lock; a change of one while it runs is its own. */
+  readonly writes?: readonly string[];
   /** What its program runs in. */
   readonly sandbox?: 'bwrap';
   /** The folder in which it works, below that of the cast; absent for that one itself. */
@@ -164,6 +177,8 @@ export type Limits = {
   readonly maxNoAdvanceCycles: number;
   readonly repairTurnsMax: number;
   readonly maxBriefBytes: number;
+  /** How long a model that was asked may say nothing; the usual time where it is not said. */
+  readonly modelSilenceMs?: number;
 };
 
 /** Everything a cast needs to know, frozen when it starts. */
@@ -189,6 +204,7 @@ export const DEFAULTS = {
   maxNoAdvanceCycles: 3,
   repairTurnsMax: 1,
   maxBriefBytes: 65_536,
+  modelSilenceMs: 600_000,
   warnAtPercent: 75,
   maxConcurrency: 4,
 } as const;

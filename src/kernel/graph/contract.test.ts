@@ -91,6 +91,15 @@ test.each([
   expect(contract({ materia: 'X', limits }).maxBytes).toBe(maxBytes);
 });
 
+test.each([
+  [true, true],
+  [false, undefined],
+  [undefined, undefined],
+])('a socket with strict %s asks for the object alone: %s', (written, strict) => {
+  const socket = written === undefined ? {} : { strict: written };
+  expect(contract({ materia: 'X', ...socket }).strict).toBe(strict);
+});
+
 test('a socket that is not there is a fault of the caller', () => {
   expect(() => contractOf(resolve(software(), 'Flow'), 'Socket-9')).toThrow();
 });

@@ -18,6 +18,7 @@ export function contractOf(rules: Rules, socketId: string): Contract {
     assign,
     schema: socket.schema,
     ...sizeOf(socket),
+    ...(socket.strict ? { strict: true } : {}),
   };
 }
 

@@ -102,6 +102,7 @@ function socketFor(draft: Draft, id: string, derived: Advance | null, cursors: S
     foreach: walk && iteratorFor(walk, id, cursors),
     limits: limitsOf(objectAt(socket, 'limits'), materia),
     schema: schemaOf(socket) ?? schemaOf(materia),
+    ...(given(socket, 'strict') === true ? { strict: true } : {}),
     lockScope: lockScopeOf(socket),
   };
 }

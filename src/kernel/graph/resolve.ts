@@ -9,6 +9,7 @@ import {
   type Choice,
   type CommandTemplate,
   DEFAULTS,
+  isToolScope,
   type Limits,
   type Materia,
   type Price,
@@ -69,6 +70,8 @@ function materiaFor(draft: Draft, id: string, mcp: Json | undefined): Materia {
       params: objectAt(written, 'params'),
       once: given(written, 'once') === true,
       lockScope: lockScopeOf(written),
+      ...(given(written, 'writes') === undefined ? {} : { writes: listAt(written, 'writes').filter(isString) }),
+      ...(given(written, 'env') === undefined ? {} : { env: listAt(written, 'env').filter(isString) }),
     };
   }
   return {
@@ -162,7 +165,7 @@ function pricesOf(prices: JsonObject): Pick<Rules, 'prices'> {
 
 function toolsOf(materia: JsonObject): Tools {
   const tools = given(materia, 'tools');
-  if (tools === 'readOnly' || tools === 'coding') return tools;
+  if (isToolScope(tools)) return tools;
   const custom = objectAt(materia, 'tools');
   if (given(custom, 'type') !== 'custom') return 'none';
   return { type: 'custom', tools: [...new Set(listAt(custom, 'tools').filter(isString))] };
@@ -193,6 +196,7 @@ function limitsOf(limits: JsonObject): Limits {
     maxNoAdvanceCycles: positive('maxNoAdvanceCycles'),
     repairTurnsMax: numberAt(limits, 'repairTurnsMax') ?? DEFAULTS.repairTurnsMax,
     maxBriefBytes: positive('maxBriefBytes'),
+    ...(isPositiveInteger(limits.modelSilenceMs) ? { modelSilenceMs: limits.modelSilenceMs } : {}),
   };
 }
 

@@ -51,13 +51,17 @@ export function* checkShapes(object: JsonObject, shapes: Shapes, path: string, c
   }
 }
 
-/** Points out fields that nothing reads: most of them are misspelt. */
+/** People write remarks under these names. They are near to `command`, and no slip of the pen. */
+const REMARKS = ['comment', 'comments'];
+
+/** Points out fields that nothing reads. One that looks like a known field is misspelt, so it is an error. */
 export function* checkUnknown(object: JsonObject, known: readonly string[], path: string, what: string): Findings {
   for (const field of Object.keys(object)) {
     if (known.includes(field) || field.startsWith('x_')) continue;
-    const meant = nearestName(field, known);
+    const meant = REMARKS.includes(field) ? null : nearestName(field, known);
     const fix = `${meant === null ? '' : `Did you mean ${meant}? `}Correct its name, remove it, or let it start with x_.`;
-    yield warning(
+    const found = meant === null ? warning : error;
+    yield found(
       'INVALID_CONFIG',
       path === '' ? field || 'config' : `${path}.${field}`,
       `${shown(field)} is not a field of ${what}, and nothing reads it. ${fix} Known: ${listed(known)}.`,

@@ -38,7 +38,14 @@ test.each<[Json, string | null]>([
   [{ copy: ['.'] }, 'worktree.copy[0]'],
   [{ copy: ['.git/config'] }, 'worktree.copy[0]'],
   [{ copy: ['.baton/state'] }, 'worktree.copy[0]'],
+  [{ link: ['node_modules', 'web/node_modules'] }, null],
+  [{ link: [] }, null],
+  [{ link: 'node_modules' }, 'worktree.link'],
+  [{ link: ['../node_modules'] }, 'worktree.link[0]'],
   [{ timeoutMs: 0 }, 'worktree.timeoutMs'],
+  [{ mainCheckout: 'refuse' }, null],
+  [{ mainCheckout: 'warn' }, null],
+  [{ mainCheckout: 'ignore' }, 'worktree.mainCheckout'],
 ])('%j: %s', (worktree, path) => {
   const issues = check(config(worktree)).filter(({ level }) => level === 'error');
   expect(issues.map((issue) => [issue.code, issue.path])).toEqual(path === null ? [] : [['INVALID_CONFIG', path]]);
@@ -46,7 +53,7 @@ test.each<[Json, string | null]>([
 
 test('a name that nothing reads is pointed out', () => {
   const [issue] = check(config({ setUp: ['npm', 'ci'] }));
-  expect([issue?.level, issue?.message]).toEqual(['warning', expect.stringContaining('Did you mean setup?')]);
+  expect([issue?.level, issue?.message]).toEqual(['error', expect.stringContaining('Did you mean setup?')]);
 });
 
 test('the rules of a cast keep how its worktree is set up, and that it has none', () => {
@@ -55,6 +62,8 @@ test('the rules of a cast keep how its worktree is set up, and that it has none'
     copy: [],
     timeoutMs: SETUP_TIMEOUT_MS,
   });
+  const shared = { link: ['node_modules'], mainCheckout: 'warn' };
+  expect(resolve(config(shared), 'L').worktree).toMatchObject(shared);
   expect(resolve(config(false), 'L').worktree).toBeNull();
   expect(resolve(config(true), 'L')).not.toHaveProperty('worktree');
   expect(worktreeOf({})).toEqual({ setup: [], copy: [], timeoutMs: SETUP_TIMEOUT_MS });
@@ -64,7 +73,7 @@ test('whatever is written, it is read without a fault, and what passes its check
   const words = fc.constantFrom<Json>('npm', '', ' ', '.env', '../x', '/x', 7, null, 'a/../b', '\u0000');
   const lists = fc.array(fc.oneof(words, fc.array(words, { maxLength: 3 })), { maxLength: 3 });
   const field = fc.oneof(words, lists, fc.jsonValue() as fc.Arbitrary<Json>);
-  const written = fc.record({ setup: field, copy: field, timeoutMs: field }, { requiredKeys: [] });
+  const written = fc.record({ setup: field, copy: field, link: field, timeoutMs: field }, { requiredKeys: [] });
   const anything = fc.oneof(written, fc.jsonValue() as fc.Arbitrary<Json>);
   fc.assert(
     fc.property(anything, (value) => {
@@ -76,6 +85,7 @@ test('whatever is written, it is read without a fault, and what passes its check
       expect(
         rules === null || rules.setup.every((step) => step.length > 0 && step.every((word) => word !== null)),
       ).toBe(true);
+      expect((rules?.link ?? []).every((name) => !name.startsWith('..') && !name.startsWith('/'))).toBe(true);
       expect(rules?.copy.every((name) => !name.startsWith('..') && !name.startsWith('/')) ?? true).toBe(true);
     }),
     { numRuns: Number(process.env.FUZZ_RUNS ?? 2000) },

@@ -1,12 +1,19 @@
 // What a socket may change by its rules alone: what it says itself, else its materia, else everything for an agent that writes
-// code and nothing for one that only reads. A person's own command, a utility, has no tools that could say so.
-import type { Materia, Rules, Socket } from './config.ts';
+// code and nothing for one that only reads and runs. A person's own command, a utility, has no tools that could say so.
+import { isToolScope, type Materia, type Rules, type Socket } from './config.ts';
 
 const EVERYTHING: readonly string[] = ['.'];
 
 /** The paths as they are written; null where nothing says what may be changed. */
 export function scopeIn({ lockScope }: Socket, materia: Materia): readonly string[] | null {
   return lockScope ?? materia.lockScope ?? byTools(materia);
+}
+
+/** Whether turns of the socket may change files, so that what changes meanwhile is looked at and is theirs. */
+export function hasOwnPaths({ graph, materia }: Rules, id: string): boolean {
+  const socket = graph.sockets[id];
+  const its = socket && materia[socket.materia];
+  return socket !== undefined && its !== undefined && (scopeIn(socket, its) ?? []).length > 0;
 }
 
 /**
@@ -34,10 +41,16 @@ export function toldOfChanges(
   socket: string,
   touched: Readonly<Record<string, unknown>> = {},
 ): string | null {
-  const [first, ...more] = Object.keys(touched);
+  const [first, ...more] = Object.keys(touched).filter((path) => !isKnownToWrite(rules, socket, path));
   const who = bystanderAt(rules, root, socket);
   if (first === undefined || who === null) return null;
   return `${first}${more.length > 0 ? ` (and ${more.length} more)` : ''} ${remarkOn(who, socket)}`;
+}
+
+/** Whether the socket holds a utility that is known to change this file, so that the change is its own. */
+export function isKnownToWrite({ graph, materia }: Rules, socket: string, path: string): boolean {
+  const its = materia[graph.sockets[socket]?.materia ?? ''];
+  return its?.type === 'utility' && (its.writes ?? []).includes(path);
 }
 
 export function remarkOn(who: Bystander, socket: string): string {
@@ -47,5 +60,5 @@ export function remarkOn(who: Bystander, socket: string): string {
 
 function byTools(materia: Materia): readonly string[] | null {
   if (materia.type === 'utility') return null;
-  return materia.tools === 'none' || materia.tools === 'readOnly' ? [] : EVERYTHING;
+  return isToolScope(materia.tools) && materia.tools !== 'coding' ? [] : EVERYTHING;
 }

@@ -4,7 +4,7 @@ import { isString } from '../json.ts';
 import { canonicalJson } from './canonical-json.ts';
 import type { LedgerFact } from './fact.ts';
 import { put } from './large-record.ts';
-import { addLock, refolded, removeLocks } from './lock-tree.ts';
+import { addLock, compared, removeLocks, withLinks } from './lock-tree.ts';
 import {
   type Counts,
   keyOf,
@@ -36,7 +36,10 @@ export function applyLedger(ledger: Ledger, fact: LedgerFact, atMs: number): Led
       forgetTexts(runOf(ledger, fact.run));
       return ledger;
     case 'ledger.configured':
-      ledger.locks = refolded(ledger.locks, fact.foldCase);
+      ledger.locks = compared(ledger.locks, { foldCase: fact.foldCase });
+      return ledger;
+    case 'ledger.linked':
+      ledger.locks = compared(ledger.locks, { links: withLinks(ledger.locks.links, fact.root, fact.links) });
       return ledger;
     case 'ledger.held':
       ledger.hold = { by: fact.by, reason: fact.reason };

@@ -18,7 +18,13 @@ export type Beat = {
   readonly worker?: BeatProcess;
 };
 
-export type BeatProcess = { readonly host: string; readonly pid: number; readonly startTime: string };
+export type BeatProcess = {
+  readonly host: string;
+  readonly pid: number;
+  readonly startTime: string;
+  readonly machine?: string;
+  readonly namespace?: string;
+};
 
 /** A change to the records of life that goes with a fact: a new record, or the end of one. */
 export type BeatChange = { readonly name: string; readonly value: string | null };

@@ -5,7 +5,8 @@ import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { isStructural } from './blocking.ts';
 import { refusalOfDependencies } from './dependency.ts';
 import { refusalOfInconsistency } from './inconsistency.ts';
-import { type Lock, rivalOf } from './lock-tree.ts';
+import { refusalOfLinkOut } from './links.ts';
+import { keyIn, type Lock, linksIn, rivalOf } from './lock-tree.ts';
 import { type LedgerPen, refuse, refuseTask } from './pen.ts';
 import type { RequestOf } from './request.ts';
 import { refusalOfGoverning } from './scope.ts';
@@ -28,6 +29,7 @@ import {
   compareRank,
   isOwed,
   owedBefore,
+  owedUntil,
   PASSED_OVER_MAX,
   type Soundness,
   soundnessOf,
@@ -136,7 +138,8 @@ export function refusalOfClaim(
     refusalOfVersion(task, expectedVersion) ??
     refusalOfStart(task) ??
     refusalOfUnassigned(task) ??
-    refusalOfGoverning(task.id, task.lockScope, ledger.locks.foldCase) ??
+    refusalOfGoverning(task.id, task.lockScope, keyIn(ledger.locks, task.root)) ??
+    refusalOfLinkOut(task.id, task.lockScope, linksIn(ledger.locks.links, task.root)) ??
     refusalOfTime(task, at) ??
     refusalOfDependencies(ledger, task) ??
     refusalOfSerial(ledger, task) ??
@@ -250,7 +253,8 @@ function refusalOfTurn(ledger: Ledger, task: Task, at: number, isSound: Soundnes
   if (!waiter) return null;
   const reason = `${waiter.id} was passed over ${waiter.passedOver} times and goes first; ${task.id} wants what it waits for.`;
   const reservedFor = { run: waiter.run, task: waiter.id, priority: waiter.priority, passed_over: waiter.passedOver };
-  return deny('LOCK_CONFLICT', reason, { task: task.id, reservedFor });
+  // It may have stopped asking. Then nothing happens that would wake the task, so the time is named.
+  return deny('LOCK_CONFLICT', reason, { task: task.id, reservedFor, notBefore: owedUntil(waiter) + 1 });
 }
 
 /** A task that is owed its turn need not be told so each time, only often enough that it is not taken to have given up. */

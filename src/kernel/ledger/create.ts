@@ -3,11 +3,13 @@ import { cut } from '../cast/cut.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { refusalOfCycle } from './dependency.ts';
+import { keyIn } from './lock-tree.ts';
 import { normalPath, PATH_FAULTS } from './path.ts';
 import { type LedgerPen, refuse } from './pen.ts';
 import type { RequestOf } from './request.ts';
 import { refusalOfGoverning } from './scope.ts';
 import { type Ledger, MAIN_ROOT, PRIORITIES, runOf, type Task, type TaskSpec, taskOf, UNASSIGNED } from './state.ts';
+import { refusalOfTaskFiles } from './task-file.ts';
 
 export const RETRIES_MAX = 1;
 /** No real path is longer or deeper; the tree of locks is as deep as the deepest path. */
@@ -28,7 +30,8 @@ export function createTask(pen: LedgerPen, request: RequestOf<'task.create'>): V
   if (!read.ok) return refuse(pen, 'create', { run, task: id }, read.refusal);
   const { spec } = read;
   const refusal =
-    refusalOfGoverning(id, spec.lockScope, pen.ledger.locks.foldCase) ??
+    refusalOfGoverning(id, spec.lockScope, keyIn(pen.ledger.locks, spec.root)) ??
+    refusalOfTaskFiles(id, spec) ??
     refusalOfCycle(pen.ledger, run, id, spec.dependencies);
   if (refusal) return refuse(pen, 'create', { run, task: id }, refusal);
   const row = { owner: UNASSIGNED, reason: 'assigned', notBefore: null };

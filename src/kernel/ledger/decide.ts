@@ -7,6 +7,7 @@ import { applyDeltas } from './deltas.ts';
 import { finishTask } from './finish.ts';
 import { hearTask } from './heartbeat.ts';
 import { holdLedger, unholdLedger } from './hold.ts';
+import { linkLedger } from './links.ts';
 import { expireTask, moveTask } from './move.ts';
 import { type LedgerPen, refuse } from './pen.ts';
 import type { LedgerRequest } from './request.ts';
@@ -36,6 +37,8 @@ export function decideLedger(pen: LedgerPen, request: LedgerRequest): Verdict {
       return addWorklog(pen, request);
     case 'ledger.configure':
       return configureLedger(pen, request);
+    case 'ledger.link':
+      return linkLedger(pen, request);
     case 'ledger.hold':
       return holdLedger(pen, request);
     case 'ledger.unhold':

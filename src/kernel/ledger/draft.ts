@@ -33,7 +33,7 @@ function draftOf(ledger: Ledger, name: string, touched: ReadonlySet<string>): Le
     const task = ledger.tasks[key];
     if (task) tasks[key] = touched.has(key) ? { ...task } : task;
   }
-  const locks = newLockTree(ledger.locks.foldCase);
+  const locks = newLockTree(ledger.locks.foldCase, ledger.locks.links);
   for (const key of touched) for (const lock of locksOf(ledger.locks, key)) addLock(locks, { ...lock, task: key });
   for (const rival of rivals) addLock(locks, rival);
   const copied = run && {

@@ -1,6 +1,7 @@
 // What happened to tasks and locks. A kind, once released, keeps its meaning for ever.
 import type { Code } from '../codes.ts';
 import type { JsonObject } from '../json.ts';
+import type { Links } from './links.ts';
 import type { Lock } from './lock-tree.ts';
 import type { TaskSpec } from './state.ts';
 import type { TaskStatus } from './transition.ts';
@@ -81,6 +82,8 @@ export type LedgerFact =
     }
   | { readonly kind: 'deltas.applied'; readonly run: string; readonly deltas: readonly JsonObject[] }
   | { readonly kind: 'ledger.configured'; readonly foldCase: boolean }
+  /** The links that lead elsewhere on the way of claimed paths; they replace those known of this root. */
+  | { readonly kind: 'ledger.linked'; readonly root: string; readonly links: Links }
   | { readonly kind: 'ledger.held'; readonly by: string; readonly reason: string }
   | { readonly kind: 'ledger.unheld'; readonly by: string; readonly reason: string };
 

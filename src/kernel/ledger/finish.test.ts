@@ -124,10 +124,14 @@ test.each([
   ['src', 'docs', 'src\\a.ts', 'OK'],
   ['src', 'docs', 'worklogs/T-1.jsonl', 'OK'],
   ['src', 'worklogs', 'worklogs/T-1.jsonl', 'SCOPE_VIOLATION'],
-  ['src', 'docs', 'out/report.md', 'OK'],
+  ['src', 'docs', 'reports/report.md', 'OK'],
   ['caf\u00e9', 'docs', 'cafe\u0301/x', 'OK'],
 ])('within %s and apart from %s, a change of %s: %s', (scope, forbidden, change, code) => {
-  const { book, fence } = atWork({ lock_scope: [scope], forbidden_scope: [forbidden], report_path: 'out/report.md' });
+  const { book, fence } = atWork({
+    lock_scope: [scope],
+    forbidden_scope: [forbidden],
+    report_path: 'reports/report.md',
+  });
   expect(book.ask(finish(fence, { changes: [] }, { changes: [change] })).code).toBe(code);
 });
 

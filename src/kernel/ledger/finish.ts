@@ -29,7 +29,7 @@ export function finishTask(pen: LedgerPen, request: RequestOf<'task.finish'>): V
   const isDone = to === 'done';
   const changes = [...changesOf(result), ...(request.changes ?? [])];
   const refusal =
-    refusalOfChanges(task, changes, pen.ledger.locks.foldCase) ??
+    refusalOfChanges(task, changes, pen.ledger.locks) ??
     (isDone ? refusalOfAcceptance(task, result, request.checks ?? {}) : null);
   if (refusal) return refuseTask(pen, 'finish', task, refusal);
   const evidence: Record<string, Json> = { result };

@@ -7,6 +7,7 @@
 // node are chained to each other; the keys of a large object cannot be listed in parts. It is all plain JSON. Keys begin
 // with a slash, or hold one, so that none is mistaken for a member that every object has.
 import { put } from './large-record.ts';
+import { followLinks, type Links } from './links.ts';
 import { pathKey } from './path-key.ts';
 
 export type LockMode = 'write' | 'read';
@@ -16,6 +17,8 @@ export type TaskLock = Lock & { readonly task: string };
 
 export type LockTree = {
   readonly foldCase: boolean;
+  /** By root, the links that were found on the way of a claimed path. */
+  readonly links: Readonly<Record<string, Links>>;
   readonly write: Node;
   readonly read: Node;
   /** The locks of each holder, so that a release needs no search. */
@@ -28,20 +31,43 @@ type Link<T> = { previous: string | null; next: string | null; readonly value: T
 type Found = { readonly task: string; readonly path: string };
 
 /** With `foldCase`, `Src` and `src` are the same path, as they are on the disks of most laptops. */
-export function newLockTree(foldCase = false): LockTree {
-  return { foldCase, write: newNode(), read: newNode(), held: {} };
+export function newLockTree(foldCase = false, links: LockTree['links'] = {}): LockTree {
+  return { foldCase, links, write: newNode(), read: newNode(), held: {} };
 }
 
-/** The same locks with capitals told apart, or not. */
-export function refolded(tree: LockTree, foldCase: boolean): LockTree {
-  const other = newLockTree(foldCase);
+/** The same locks, compared another way. */
+export function compared(tree: LockTree, how: Partial<Pick<LockTree, 'foldCase' | 'links'>>): LockTree {
+  const { foldCase, links } = { ...tree, ...how };
+  const other = newLockTree(foldCase, links);
   for (const [task, locks] of Object.entries(tree.held)) for (const lock of locks) addLock(other, { ...lock, task });
   return other;
 }
 
+/** How paths below a root are compared: equal keys are the same file. */
+export function keyIn({ foldCase, links }: Pick<LockTree, 'foldCase' | 'links'>, root: string) {
+  const its = linksIn(links, root);
+  return (path: string): string => pathKey(path, foldCase, its);
+}
+
+/** Where a path below a root leads, with its capitals as they are written. */
+export function realIn({ links }: Pick<LockTree, 'links'>, root: string): (path: string) => string {
+  const its = linksIn(links, root);
+  return (path) => followLinks(path, its);
+}
+
+export function linksIn(links: LockTree['links'], root: string): Links | undefined {
+  return Object.hasOwn(links, `/${root}`) ? links[`/${root}`] : undefined;
+}
+
+/** The table with the links of one root replaced. */
+export function withLinks(table: LockTree['links'], root: string, links: Links): LockTree['links'] {
+  const { [`/${root}`]: _before, ...others } = table;
+  return Object.keys(links).length === 0 ? others : { ...others, [`/${root}`]: links };
+}
+
 /** A lock of another task that stands in the way of the wanted one, or null. The locks of `ignored` tasks do not count. */
 export function rivalOf(tree: LockTree, wanted: TaskLock, ignored?: { has(task: string): boolean }): TaskLock | null {
-  const keys = keysOf(wanted, tree.foldCase);
+  const keys = keysOf(wanted, tree);
   const counts = (task: string) => task !== wanted.task && !ignored?.has(task);
   const { root } = wanted;
   const writer = rivalIn(tree.write, keys, counts);
@@ -53,7 +79,7 @@ export function rivalOf(tree: LockTree, wanted: TaskLock, ignored?: { has(task: 
 /** Books a lock. Whether it may be had is asked before. */
 export function addLock(tree: LockTree, { task, root, path, mode }: TaskLock): void {
   let node = tree[mode];
-  for (const key of keysOf({ root, path }, tree.foldCase)) {
+  for (const key of keysOf({ root, path }, tree)) {
     node.below ??= newChain();
     let link = node.below.links[key];
     if (!link) link = insert(node.below, key, newNode());
@@ -68,7 +94,7 @@ export function addLock(tree: LockTree, { task, root, path, mode }: TaskLock): v
 
 /** Takes away every lock of a task. */
 export function removeLocks(tree: LockTree, task: string): void {
-  for (const lock of tree.held[task] ?? []) removeLock(tree[lock.mode], keysOf(lock, tree.foldCase), task);
+  for (const lock of tree.held[task] ?? []) removeLock(tree[lock.mode], keysOf(lock, tree), task);
   delete tree.held[task];
 }
 
@@ -137,10 +163,10 @@ function removeLock(top: Node, keys: readonly string[], task: string): void {
 }
 
 /** From the root of the locks down; relative paths lie below `.`, absolute ones below an empty name. */
-function keysOf({ root, path }: { readonly root: string; readonly path: string }, foldCase: boolean): string[] {
+function keysOf({ root, path }: Pick<Lock, 'root' | 'path'>, tree: LockTree): string[] {
   const keys = [`/${root}`];
   if (path === '/') return keys;
-  const folded = pathKey(path, foldCase);
+  const folded = keyIn(tree, root)(path);
   if (!folded.startsWith('/')) keys.push('/.');
   if (folded !== '.') for (const segment of folded.split('/')) keys.push(`/${segment}`);
   return keys;

@@ -36,6 +36,7 @@ const FAMILIES: Readonly<Record<Family, readonly string[]>> = {
     'MISSING_REQUIRED_INPUT',
     'UNKNOWN_SCHEMA_VERSION',
     'NOT_JSON',
+    'AMBIGUOUS_OUTPUT',
     'NO_BLOCK',
     'CONTRACT_VIOLATION',
   ],

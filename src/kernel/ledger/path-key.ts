@@ -1,9 +1,10 @@
 // What makes two normal paths the same file: composed and decomposed letters always are; capitals are told apart only
-// where the disk does so.
+// where the disk does so; a path through a link is the path it leads to.
+import { followLinks, type Links } from './links.ts';
 import { covers } from './overlap.ts';
 
-export function pathKey(path: string, foldCase: boolean): string {
-  const composed = path.normalize('NFC');
+export function pathKey(path: string, foldCase: boolean, links?: Links): string {
+  const composed = followLinks(path, links).normalize('NFC');
   return foldCase ? composed.toLowerCase().normalize('NFC') : composed;
 }
 

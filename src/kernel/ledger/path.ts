@@ -1,5 +1,6 @@
 // A resource is a path, compared only in its normal form: forward slashes, no empty or `.` segments, `..` resolved.
-// Letter case, globs and links are taken literally; an absolute path and a relative one are never unified.
+// Letter case, globs and links are taken literally here (`pathKey` follows links); an absolute path and a relative one are
+// never unified.
 
 export type PathFault = 'empty' | 'escapes' | 'nul';
 export type NormalPath =

@@ -1,6 +1,7 @@
 // The ledger told alone is the ledger of the whole state, after every fact.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { hangingCasts } from '../../../test/hanging-casts.ts';
 import { crew, plan, workflow } from '../../../test/loadouts.ts';
 import { play } from '../../../test/play.ts';
 import { envelope, result, TEAM } from '../../../test/team.ts';
@@ -37,6 +38,7 @@ test('a team, with whatever its workers report and a person who interferes', () 
       const cast = play({ config: TEAM, agents: { Lead, Worker, Sum: ['ok', '$repeat'] } });
       if (isHeld) cast.say({ kind: 'ledger.hold', reason: 'wait' });
       agree(cast.entries);
+      expect(hangingCasts(cast.state, Date.parse(cast.entries.at(-1)?.at ?? ''))).toEqual([]);
     }),
     RUNS,
   );

@@ -3,6 +3,7 @@ import type { Code } from '../codes.ts';
 import type { JsonObject } from '../json.ts';
 import type { Denied } from '../verdict.ts';
 import type { Asked } from './fact.ts';
+import type { Links } from './links.ts';
 import type { TaskStatus } from './transition.ts';
 
 /** Who moves a task by hand. Without a word about it, a move with a fence is an agent's and one without a person's. */
@@ -109,6 +110,8 @@ export type LedgerRequest =
     }
   /** Whether paths that differ in capitals only are the same, as on the disks of most laptops. */
   | { readonly kind: 'ledger.configure'; readonly foldCase: boolean }
+  /** The links below a root that were found on the way of claimed paths, all of them. */
+  | { readonly kind: 'ledger.link'; readonly root: string; readonly links: Links }
   | { readonly kind: 'ledger.hold'; readonly by: string; readonly reason: string }
   | { readonly kind: 'ledger.unhold'; readonly by: string; readonly reason: string };
 

@@ -2,10 +2,12 @@
 // from below. Its own worklog and report are always inside. The folder that governs the work is never inside: whoever
 // claims everything does not claim the rules, and nobody can claim them by name.
 import { type Denied, deny } from '../verdict.ts';
+import { keyIn, type LockTree } from './lock-tree.ts';
 import { PathIndex } from './overlap.ts';
 import { normalPath } from './path.ts';
-import { coverOf, pathKey } from './path-key.ts';
+import { coverOf } from './path-key.ts';
 import type { Task } from './state.ts';
+import { filesOf } from './task-file.ts';
 
 const LISTED_MAX = 20;
 
@@ -15,14 +17,12 @@ export type Tense = 'changed' | 'would change';
 export function refusalOfChanges(
   task: Task,
   changes: readonly string[],
-  foldCase: boolean,
+  locks: LockTree,
   tense: Tense = 'changed',
 ): Denied | null {
-  const keyed = (paths: readonly string[]) => paths.map((path) => pathKey(path, foldCase));
-  const own = [task.worklogPath, task.reportPath ?? ''].flatMap((path) => {
-    const normal = normalPath(path);
-    return normal.ok ? [pathKey(normal.path, foldCase)] : [];
-  });
+  const keyOf = keyIn(locks, task.root);
+  const keyed = (paths: readonly string[]) => paths.map(keyOf);
+  const own = keyed(filesOf(task));
   const covers = coverOf(keyed(task.lockScope));
   const isInside = (key: string) => !isGoverning(key) && covers(key);
   const forbidden = new PathIndex(keyed(task.forbidden));
@@ -30,7 +30,7 @@ export function refusalOfChanges(
   const touching: string[] = [];
   for (const change of new Set(changes)) {
     const normal = normalPath(change);
-    const key = normal.ok ? pathKey(normal.path, foldCase) : null;
+    const key = normal.ok ? keyOf(normal.path) : null;
     if (key === null || !(isInside(key) || own.includes(key))) outside.push(change);
     else if (forbidden.firstOverlap(key) !== null) touching.push(change);
   }
@@ -56,18 +56,23 @@ export function refusalOfAnyChange(
   changes: readonly string[],
   why: string,
   way: string,
+  isPutBack = false,
 ): Denied | null {
   const [first] = changes;
   if (first === undefined) return null;
   const more = changes.length > 1 ? ` (and ${changes.length - 1} more)` : '';
-  const reason = `${socket} changed ${JSON.stringify(first)}${more} and may change no file, because ${why}; take back what it changed and nothing else. ${way}`;
+  const reason = `${socket} changed ${JSON.stringify(first)}${more} and may change no file, because ${why}; ${isPutBack ? 'it is put back' : 'take back what it changed and nothing else'}. ${way}`;
   const outside = changes.slice(0, LISTED_MAX);
   return deny('SCOPE_VIOLATION', reason, { socket, outside, forbidden: [], count: changes.length, lock_scope: [] });
 }
 
 /** What governs the work is nobody's to lock. A scope that merely lies above it does not reach it. */
-export function refusalOfGoverning(id: string, lockScope: readonly string[], foldCase: boolean): Denied | null {
-  const governing = lockScope.find((path) => isGoverning(pathKey(path, foldCase)));
+export function refusalOfGoverning(
+  id: string,
+  lockScope: readonly string[],
+  keyOf: (path: string) => string,
+): Denied | null {
+  const governing = lockScope.find((path) => isGoverning(keyOf(path)));
   if (governing === undefined) return null;
   const reason = `${id} wants ${JSON.stringify(governing)}, and what governs the work is no task's to change; take it out of lock_scope.`;
   return deny('SCOPE_VIOLATION', reason, { task: id, resource: governing });

@@ -165,12 +165,24 @@ export function wantedLocks({ root, lockScope, readScope }: TaskSpec): readonly 
   ];
 }
 
+const COMMAND_RUN = /^(?:merge|undo)-/;
+
+/** The run under which `merge` or `undo` locks paths in the project itself, for one cast. */
+export function commandRun(command: 'merge' | 'undo', cast: string): string {
+  return `${command}-${cast}`;
+}
+
+/** The runs that people and casts work on. Runs that only hold the locks of a command are left out. */
+export function workRuns(ledger: Ledger): readonly Run[] {
+  return Object.values(ledger.runs).filter(({ id, cast }) => cast || !COMMAND_RUN.test(id));
+}
+
 export type Named = { readonly run?: string; readonly task: string };
 export type Lookup = { readonly ok: true; readonly task: Task } | { readonly ok: false; readonly refusal: Denied };
 
 /** Finds a task by its id, in the run that is named or in the only run in which it can be meant. */
 export function findTask(ledger: Ledger, { run, task: id }: Named): Lookup {
-  const runs = run === undefined ? Object.values(ledger.runs).map((each) => each.id) : [run];
+  const runs = run === undefined ? workRuns(ledger).map((each) => each.id) : [run];
   const found = runs.flatMap((each) => taskOf(ledger, each, id) ?? []).sort((a, b) => a.order - b.order);
   const open = found.filter(({ status }) => !isTerminal(status));
   const [task, another] = open.length > 0 ? open : found;

@@ -2,15 +2,20 @@
 // times is owed its turn: while it keeps asking, tasks that do not rank before it stay off its paths. Ranks are a total
 // order, so two tasks that are both owed their turn never wait for each other.
 import { inconsistencies } from './inconsistency.ts';
+import { keyIn } from './lock-tree.ts';
 import { overlaps } from './overlap.ts';
-import { pathKey } from './path-key.ts';
 import { type Ledger, PRIORITIES, type Task, wantedLocks } from './state.ts';
 
 export const PASSED_OVER_MAX = 3;
 
 /** Whether it was passed over too often; one that has not asked for as long as its own time limit has given up. */
-export function isOwed({ passedOver, refusedAt, timeoutS }: Task, at: number): boolean {
-  return passedOver >= PASSED_OVER_MAX && refusedAt !== null && at - refusedAt <= timeoutS * 1000;
+export function isOwed(task: Task, at: number): boolean {
+  return task.passedOver >= PASSED_OVER_MAX && task.refusedAt !== null && at <= owedUntil(task);
+}
+
+/** Until when others stay off the paths of a task that was passed over, if it asks no more. */
+export function owedUntil({ refusedAt, timeoutS }: Pick<Task, 'refusedAt' | 'timeoutS'>): number {
+  return (refusedAt ?? 0) + timeoutS * 1000;
 }
 
 /**
@@ -62,7 +67,7 @@ export function owedBefore(
 export function areInTheWay(ledger: Ledger, a: Task, b: Task): boolean {
   if (a.run === b.run && (a.type === 'serial' || b.type === 'serial')) return true;
   if (a.root !== b.root) return false;
-  const key = (path: string) => pathKey(path, ledger.locks.foldCase);
+  const key = keyIn(ledger.locks, a.root);
   const others = wantedLocks(b).map((lock) => ({ ...lock, key: key(lock.path) }));
   return wantedLocks(a).some(({ path, mode }) => {
     const own = key(path);

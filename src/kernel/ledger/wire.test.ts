@@ -15,7 +15,7 @@ function busy(): Book {
   const book = openBook();
   book.create('T-1');
   book.ask({ kind: 'task.finish', task: 'T-1', fence: book.start('T-1'), result: result('T-1') });
-  book.create('T-2', { lock_scope: ['src', 'test'], x_read_scope: ['docs'], report_path: 'out/T-2.md' });
+  book.create('T-2', { lock_scope: ['src', 'test'], x_read_scope: ['docs'], report_path: 'reports/T-2.md' });
   book.start('T-2', 'bob');
   book.create('T-3');
   book.move('T-3', 'blocked');

@@ -3,11 +3,25 @@ import type { JsonObject } from '../json.ts';
 import { openBook, RUN } from './fixtures/book.ts';
 import type { LedgerRequest } from './request.ts';
 import { runOf } from './state.ts';
+import { WORKLOG_FIELDS } from './worklog-entry.ts';
 
 type Add = Extract<LedgerRequest, { kind: 'worklog.add' }>;
 const add = (entry: JsonObject = {}, over: Partial<Add> = {}): Add => {
   return { kind: 'worklog.add', task: 'T-1', by: 'ann', entry: { run_id: RUN, task_id: 'T-1', ...entry }, ...over };
 };
+
+const KNOWN = [...WORKLOG_FIELDS.required, ...WORKLOG_FIELDS.optional];
+const WHOLE = { ...Object.fromEntries(KNOWN.map((name) => [name, 'x'])), run_id: RUN, task_id: 'T-1' };
+
+test('a refused entry names its unknown members', () => {
+  const book = openBook();
+  book.create('T-1');
+  expect(book.ask(add({ mcpServers: {}, x_fine: 1, hooks: [] }))).toMatchObject({
+    code: 'SCHEMA_INVALID',
+    reason: expect.stringContaining('"mcpServers"'),
+    details: { unknown: ['mcpServers', 'hooks'] },
+  });
+});
 
 /** Each row breaks its own rule and those below it. */
 test.each<[string, string, Add]>([
@@ -15,6 +29,8 @@ test.each<[string, string, Add]>([
   ['a claim that is over', 'CONCURRENCY_CONFLICT', add({ task_id: 'T-2' }, { fence: 7 })],
   ['an entry of another task', 'SCHEMA_INVALID', add({ task_id: 'T-2' }, { fence: 1 })],
   ['an entry of another run', 'SCHEMA_INVALID', add({ run_id: 'x' })],
+  ['a member that a program could obey', 'SCHEMA_INVALID', add({ hooks: {} }, { fence: 1 })],
+  ['an extension and every known member', 'OK', add({ ...WHOLE, x_hooks: {} }, { fence: 1 })],
   ['its own, under its claim', 'OK', add({}, { fence: 1 })],
   ['an agent without the token of its claim', 'MISSING_REQUIRED_INPUT', add({ task_id: 'T-2' }, { actor: 'agent' })],
   ['its own', 'OK', add()],

@@ -6,6 +6,7 @@ import { refusalOfFence } from './move.ts';
 import { type LedgerPen, refuse, refuseTask } from './pen.ts';
 import type { RequestOf } from './request.ts';
 import { findTask, runOf, type Task } from './state.ts';
+import { unknownMembers } from './worklog-entry.ts';
 
 export function addWorklog(pen: LedgerPen, request: RequestOf<'worklog.add'>): Verdict {
   const found = findTask(pen.ledger, request);
@@ -22,6 +23,8 @@ export function addWorklog(pen: LedgerPen, request: RequestOf<'worklog.add'>): V
     const reason = `The entry is one of task ${String(other.task)} in run ${String(other.run)}, not of ${id} in run ${runId}.`;
     return refuseTask(pen, 'worklog', task, deny('SCHEMA_INVALID', reason, { run, task: id, entry: other }));
   }
+  const unknown = refusalOfUnknown(task, entry);
+  if (unknown) return refuseTask(pen, 'worklog', task, unknown);
   const buried = refusalOfBurying(task, entry);
   if (buried) return refuseTask(pen, 'worklog', task, buried);
   pen.write({ kind: 'worklog.added', run, task: id, by, entry });
@@ -34,6 +37,17 @@ function refusalOfUnfenced({ id, status }: Task, actor: RequestOf<'worklog.add'>
   const reason = `${id} is in progress, and an agent writes its worklog under its claim; give the fence of the claim.`;
   return deny('MISSING_REQUIRED_INPUT', reason, { task: id, missing: ['fence'] });
 }
+
+function refusalOfUnknown({ id }: Task, entry: JsonObject): Denied | null {
+  const unknown = unknownMembers(entry);
+  if (unknown.length === 0) return null;
+  const shown = JSON.stringify(unknown[0]?.slice(0, NAME_SHOWN_MAX));
+  const reason = `The entry of ${id} has the member ${shown}, which is not part of the contract; leave it out, or start its name with x_.`;
+  return deny('SCHEMA_INVALID', reason, { task: id, unknown: unknown.slice(0, UNKNOWN_LISTED_MAX) });
+}
+
+const NAME_SHOWN_MAX = 60;
+const UNKNOWN_LISTED_MAX = 20;
 
 /** What a blocked or failed task has for its last words says why and what comes next, and stays that way. */
 function refusalOfBurying({ id, status }: Task, { code, next_step }: JsonObject): Denied | null {

@@ -4,7 +4,7 @@ import { holderOf, mayWrite } from './write.ts';
 
 function atWork() {
   const book = openBook();
-  book.create('T-1', { lock_scope: ['src'], forbidden_scope: ['src/gen'], worklog_path: 'logs/T-1.jsonl' });
+  book.create('T-1', { lock_scope: ['src'], forbidden_scope: ['src/gen'], worklog_path: 'worklogs/T-1.jsonl' });
   book.create('T-2', { lock_scope: ['.'] });
   book.start('T-1');
   return book;
@@ -15,7 +15,7 @@ test.each<[string, number, readonly string[], string]>([
   ['outside', 1, ['src/a', 'srcs/a'], 'SCOPE_VIOLATION'],
   ['forbidden', 1, ['src/gen/a'], 'SCOPE_VIOLATION'],
   ['inside', 1, ['src/a', 'src/b/c'], 'OK'],
-  ['its worklog', 1, ['logs/T-1.jsonl'], 'OK'],
+  ['its worklog', 1, ['worklogs/T-1.jsonl'], 'OK'],
 ])('writing with %s: fence %i, %j: %s', (_, fence, paths, code) => {
   expect(mayWrite(atWork().ledger, fence, paths).code).toBe(code);
 });

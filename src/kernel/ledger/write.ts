@@ -12,7 +12,7 @@ export function mayWrite(ledger: Ledger, fence: number, paths: readonly string[]
   }
   const { run, id, owner } = task;
   return (
-    refusalOfChanges(task, paths, ledger.locks.foldCase, 'would change') ??
+    refusalOfChanges(task, paths, ledger.locks, 'would change') ??
     allow(`${id} may write there`, { run, task: id, owner, fence, paths })
   );
 }

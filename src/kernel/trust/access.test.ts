@@ -40,6 +40,18 @@ test.each([
   expect(fact && keysUsedBy(fact)).toEqual(keysWanted(other));
 });
 
+test('no secret is stored in the reason', () => {
+  const secret = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789';
+  const told = {
+    ...request,
+    verdict: deny('TOKEN_REVOKED', `the token ${secret} was revoked`),
+    at: 0,
+    by: 'x',
+  } as Input;
+  const { facts } = decide(dialects, emptyState(), told);
+  expect(facts).toMatchObject([{ kind: 'access.refused', reason: 'the token [secret:github-token] was revoked' }]);
+});
+
 test('the next one is none', () => {
   expect(asked(Object.fromEntries(keysWanted(request).map((key) => [key, 3])))).toEqual([]);
 });

@@ -6,6 +6,10 @@ export function applyTrust(trust: Trust, fact: TrustFact, at: number): void {
   switch (fact.kind) {
     case 'registry.loaded':
       trust.registry = fact.registry;
+      for (const [agent, { version, hash }] of Object.entries(fact.registry.agents)) {
+        const known = Object.hasOwn(trust.originals, agent) ? trust.originals[agent] : undefined;
+        if (!known || !Object.hasOwn(known, version)) trust.originals[agent] = { ...known, [version]: hash };
+      }
       return;
     case 'quarantine.opened': {
       const { key, blocks, code, reason, pin } = fact;

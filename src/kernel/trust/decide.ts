@@ -4,7 +4,7 @@ import type { Input } from '../input.ts';
 import { scrub } from '../secrets.ts';
 import { allow, type Verdict } from '../verdict.ts';
 import { judge } from './judge.ts';
-import { release } from './quarantine.ts';
+import { carryOver, release } from './quarantine.ts';
 import type { TrustRequest } from './request.ts';
 import type { LoadedRegistry, RegistryTexts } from './state.ts';
 
@@ -13,6 +13,8 @@ export function decideTrust(pen: Pen, input: Extract<Input, { kind: TrustRequest
     case 'registry.load':
       load(pen, input.registry, input.texts, input.reason);
       return allow(`the registry ${input.registry.digest.slice(0, 12)} is in force`);
+    case 'quarantine.carry':
+      return carryOver(pen, input.blocked);
     case 'quarantine.release':
       return release(pen, input);
     case 'handoff.judge':

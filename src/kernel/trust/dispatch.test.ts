@@ -1,6 +1,6 @@
 // Trust in a cast: who hands to whom, what is recorded with a dispatch, and what a refusal leaves behind.
 import { expect, test } from 'vitest';
-import { always, graph } from '../../../test/loadouts.ts';
+import { always, exit, graph } from '../../../test/loadouts.ts';
 import { play, replayed } from '../../../test/play.ts';
 import { envelope, result, TEAM } from '../../../test/team.ts';
 import { packetOf, watchOf } from '../cast/packet.ts';
@@ -219,11 +219,87 @@ test('side by side, each item is handed to by the agent before it on its own way
   expect(watched(cast, 4)).toMatchObject({ source: 'worker', origin: 'lead', parent: id(3) });
 });
 
-test('a payload too deep for an envelope is handed on as text', () => {
-  const deep = `{"satisfied":true,"context":${'{"a":'.repeat(40)}1${'}'.repeat(40)}}`;
-  const cast = play({ config: LINE, agents: AGENTS, hold: true });
+const nested = (levels: number): Json => (levels === 0 ? 1 : { a: nested(levels - 1) });
+const LONG = 'x'.repeat(16_384);
+
+test.each<[string, string, Json | undefined]>([
+  ['a payload as deep as is carried along', JSON.stringify(nested(16)), nested(16)],
+  ['one that is deeper, as text', JSON.stringify(nested(17)), JSON.stringify(nested(17))],
+  ['one that is as long', JSON.stringify({ a: LONG.slice(8) }), { a: LONG.slice(8) }],
+  ['one that is longer, as text that is cut', JSON.stringify({ a: LONG }), expect.stringMatching(/^\{"a":"x{100}/)],
+])('what is handed on in an envelope: %s', (_, output, handoff) => {
+  const { 'Socket-2': tidy, ...sockets } = (LINE.loadouts as { Flow: { sockets: JsonObject } }).Flow.sockets;
+  const flow = { entry: 'Socket-1', sockets: { ...sockets, 'Socket-2': { ...(tidy as JsonObject), parse: 'json' } } };
+  const cast = play({ config: { ...LINE, loadouts: { Flow: flow } }, agents: AGENTS, hold: true });
   prepare(cast, 1, seen('plan', 1));
-  say(cast, 1, deep);
-  say(cast, 2, deep);
-  expect(watched(cast, 3)?.request.input_data).toMatchObject({ handoff: expect.any(String) });
+  say(cast, 1, 'a plan');
+  say(cast, 2, output);
+  const input = watched(cast, 3)?.request.input_data as JsonObject;
+  expect(input.handoff).toEqual(handoff);
+  expect(JSON.stringify(input.handoff).length).toBeLessThan(20_000);
+});
+
+test('where nobody has said anything, nothing is handed on', () => {
+  const cast = play({ config: LINE, agents: AGENTS, hold: true });
+  expect(watched(cast, 1)?.request.input_data).toEqual({ socket: 'Socket-1', item: null });
+});
+
+test('the team has every agent that is used, and a person only under an id of its own', () => {
+  const person = { prompt: 'Look.', tools: 'none', runner: 'person' };
+  const config = graph(
+    {
+      'Socket-1': { materia: 'Plan', edges: [always('Socket-2')] },
+      'Socket-2': { materia: 'Look', edges: [always('Socket-3')] },
+      'Socket-3': { materia: 'Sign', edges: [always('Socket-4')] },
+      'Socket-4': { materia: 'Build' },
+    },
+    {
+      materia: {
+        Plan: { prompt: 'Plan.', tools: 'none', identity: 'plan' },
+        Look: person,
+        Sign: { ...person, identity: 'boss' },
+        Build: { prompt: 'Build.', tools: 'none' },
+        Unused: { prompt: 'No.', tools: 'none', identity: 'unused' },
+      },
+    },
+  );
+  const cast = play({ config, hold: true });
+  expect(watched(cast, 1)?.team.map(({ identity }) => identity)).toEqual(['plan', 'boss', null]);
+});
+
+test('an item that has been with an agent is handed on by that agent, whatever others did meanwhile', () => {
+  const materia = TEAM.materia as Record<string, JsonObject>;
+  const sockets = (TEAM.loadouts as { Flow: { sockets: Record<string, JsonObject> } }).Flow.sockets;
+  const loops = (TEAM.loadouts as { Flow: { loops: { work: JsonObject } } }).Flow.loops;
+  const { advance, edges, ...worker } = sockets['Socket-2'] ?? {};
+  const flow = {
+    entry: 'Socket-1',
+    sockets: {
+      ...sockets,
+      'Socket-2': { ...worker, edges: [always('Socket-4')] },
+      'Socket-4': { ...worker, materia: 'Review', advance: advance ?? null, edges: edges ?? [] },
+    },
+    loops: {
+      work: { ...loops.work, sockets: ['Socket-2', 'Socket-4'], exits: [exit('Socket-4', 'always', 'Socket-3')] },
+    },
+  };
+  const all = { ...materia, Review: materia.Worker ?? {} };
+  const named = Object.fromEntries(
+    Object.entries(all).map(([name, one]) => [name, { ...one, tools: 'none', identity: name.toLowerCase() }]),
+  );
+  const plan = envelope({ id: 'T-1' }, { id: 'T-2' });
+  const cast = play({
+    config: { ...TEAM, materia: named, loadouts: { Flow: flow } },
+    agents: { Lead: [plan], Worker: ['x', '$repeat'], Review: ['x', '$repeat'], Sum: ['ok'] },
+    hold: true,
+  });
+  prepare(cast, 1, seen('lead', 1, { envelope: null }));
+  say(cast, 1, JSON.stringify(plan));
+  for (const turn of [2, 3]) prepare(cast, turn, seen('worker', turn));
+  say(cast, 2, JSON.stringify(result('T-1')));
+  say(cast, 3, JSON.stringify(result('T-2')));
+  expect([4, 5].map((turn) => watched(cast, turn))).toMatchObject([
+    { source: 'worker', target: 'review', origin: 'lead', parent: id(2) },
+    { source: 'worker', target: 'review', origin: 'lead', parent: id(3) },
+  ]);
 });

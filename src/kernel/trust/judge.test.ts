@@ -92,6 +92,29 @@ test('no secret of a foreign envelope is stored', () => {
   expect(JSON.stringify(facts)).not.toContain(secret);
 });
 
+test('no secret of a verdict is stored, neither in its reason nor in its details', () => {
+  const secret = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789';
+  for (const verdict of [deny('PARSE', `found ${secret}`), deny('PARSE', 'no', { problems: [{ message: secret }] })]) {
+    const { facts } = judged(emptyState(), handoff({ verdict, refusal: { stage: 2, verdict, blocks: null } }));
+    expect(facts).toMatchObject([{ kind: 'handoff.judged', code: 'PARSE' }]);
+    expect(JSON.stringify(facts)).not.toContain(secret);
+  }
+});
+
+test('a copy of a handoff that was at fault blocks nothing a second time', () => {
+  const state = emptyState();
+  const wrong = refused(11, 'HASH_MISMATCH', { agent: 'analysis', hash: WRONG, context: null });
+  expect(judged(state, handoff({ ...wrong, ...USED })).verdict.code).toBe('REPLAY');
+  expect(state.trust.quarantine).toEqual({});
+});
+
+test('of a blocked agent, what is refused before its block is looked at keeps its code', () => {
+  const state = emptyState();
+  judged(state, handoff(refused(11, 'PROMPT_BYTES_MISMATCH', { agent: 'analysis', hash: null, context: null })));
+  expect(judged(state, handoff(refused(8, 'AGENT_UNKNOWN'))).verdict.code).toBe('AGENT_UNKNOWN');
+  expect(judged(state, handoff(refused(10, 'VERSION_MISMATCH'))).verdict.code).toBe('QUARANTINED');
+});
+
 test('ids are the same in any case', () => {
   expect(keysWanted(handoff({ handoff: ID.toUpperCase() }))).toEqual(keysWanted(handoff()));
 });
@@ -158,6 +181,16 @@ test('a registry that is not in force is kept word for word with the verdict; th
   expect(judged(state, handoff({ registry, registryTexts })).facts).toMatchObject([{ registryTexts }]);
   state.trust.registry = registry;
   expect(judged(state, handoff({ registry, registryTexts })).facts[0]).not.toHaveProperty('registryTexts');
+});
+
+test('a registry is noted once, and again when its lock alone is another one', () => {
+  const pen = newPen(emptyState(), 1, {} as never);
+  const load = (digest: string, lock: string) => {
+    const registry = { digest, lock, version: '1.0.0', agents: {} };
+    decideTrust(pen, { kind: 'registry.load', registry, at: 1, by: 'user:ann' });
+    return pen.facts.length;
+  };
+  expect([load('d', 'l'), load('d', 'l'), load('d', 'm'), load('e', 'm')]).toEqual([1, 1, 2, 3]);
 });
 
 test('manifest and lock are kept word for word with the fact that a registry is in force', () => {

@@ -79,6 +79,22 @@ test.each<[string, Partial<Release>, string]>([
   ]);
 });
 
+test.each<[string, readonly [string, string], readonly [string, string], string]>([
+  ['the lock was changed under the same version, and put back', ['1.0.0', NEW], ['1.0.0', OLD], 'OK'],
+  ['the lock was changed under a higher version, and put back', ['1.1.0', NEW], ['1.0.0', OLD], 'OK'],
+  ['the changed lock stays, and the prompt was made to fit it', ['1.0.0', NEW], ['1.0.0', NEW], 'VERSION_MISMATCH'],
+])('%s', (_, changed, now, code) => {
+  const state = emptyState();
+  const pen = newPen(state, 0, {} as never);
+  for (const loaded of [registry('1.0.0', OLD), registry(...changed)])
+    decideTrust(pen, { kind: 'registry.load', at: 0, by: 'user:ann', registry: loaded });
+  const blocks = { agent: 'build', hash: null, context: null };
+  block(pen, { stage: 11, verdict: deny('PROMPT_BYTES_MISMATCH', 'x'), blocks }, {});
+  const { verdict, facts } = say(state, wish({ registry: registry(...now) }));
+  expect(verdict.code).toBe(code);
+  expect(facts).toMatchObject(code === 'OK' ? [{ outcome: 'checkout_artifact' }] : []);
+});
+
 test('the same event again is counted and opens nothing new', () => {
   const state = blocked();
   const pen = newPen(state, 5, {} as never);

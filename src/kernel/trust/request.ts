@@ -2,9 +2,14 @@
 import type { Denied, Verdict } from '../verdict.ts';
 import type { Outcome } from './fact.ts';
 import type { Refusal } from './sighting.ts';
-import type { LoadedRegistry, RegistryTexts } from './state.ts';
+import type { LoadedRegistry, Quarantine, RegistryTexts } from './state.ts';
+
+/** A block as it is kept outside of the state folder. */
+export type CarriedBlock = Omit<Quarantine, 'since' | 'times'>;
 
 export type TrustRequest =
+  /** What was blocked in this workspace, and is not in this log: the state folder is another one than it was. */
+  | { readonly kind: 'quarantine.carry'; readonly blocked: readonly CarriedBlock[] }
   /** A registry comes into force, because a person locked it or found it in order. */
   | {
       readonly kind: 'registry.load';

@@ -7,6 +7,11 @@ export type Trust = {
   registry: LoadedRegistry | null;
   /** By key: an agent, an agent with one claimed prompt, or one context. */
   quarantine: Record<string, Quarantine>;
+  /**
+   * By agent and version, the first prompt that was in force under that version. A version whose prompt changed later was
+   * tampered with, so this is what an agent is put back to.
+   */
+  originals: Record<string, Record<string, string>>;
   /** Digests of contexts that a person has read and let pass. */
   cleared: Record<string, true>;
 };
@@ -36,7 +41,7 @@ export type Quarantine = {
   readonly context: string | null;
   readonly code: Code;
   readonly reason: string;
-  /** How the agent was pinned when it was blocked. */
+  /** How the agent was pinned before it was blocked: the version in force, with its first prompt. */
   readonly pin: Pin | null;
   readonly since: number;
   times: number;
@@ -45,7 +50,7 @@ export type Quarantine = {
 export type Blocked = Pick<Quarantine, 'agent' | 'hash' | 'context'>;
 
 export function noTrust(): Trust {
-  return { registry: null, quarantine: {}, cleared: {} };
+  return { registry: null, quarantine: {}, originals: {}, cleared: {} };
 }
 
 export function keyOfBlocked({ agent, hash, context }: Blocked): string {

@@ -1,8 +1,7 @@
-// Asks git, without a shell. Nobody's hooks, watchers or signatures run for it, and no repository, index or setting is
-// slipped in by whoever started us.
-import { execFile } from 'node:child_process';
+// Git, as far as the worktrees of casts need it.
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { runGit } from '../../git/run-git.ts';
 import type { Code } from '../../kernel/codes.ts';
 
 /** What was asked of a worktree cannot be done, and why. */
@@ -30,19 +29,7 @@ export type GitOptions = {
   readonly timeoutMs?: number;
 };
 
-const OUTPUT_BYTES_MAX = 512 * 1024 * 1024;
-const TIMEOUT_MS = 600_000;
-
-export const SETTINGS: readonly string[] = [
-  ...['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'core.quotePath=false', 'commit.gpgSign=false'],
-  ...[
-    'gc.auto=0',
-    'maintenance.auto=false',
-    'advice.detachedHead=false',
-    'submodule.recurse=false',
-    'diff.ignoreSubmodules=dirty',
-  ],
-].flatMap((setting) => ['-c', setting]);
+const SETTINGS = ['advice.detachedHead=false', 'submodule.recurse=false', 'diff.ignoreSubmodules=dirty'];
 
 /** Who commits for a cast. */
 export const AUTHOR: Readonly<Record<string, string>> = {
@@ -53,29 +40,9 @@ export const AUTHOR: Readonly<Record<string, string>> = {
 };
 
 /** Git's answer, whatever it is. */
-export function tryGit(folder: string, args: readonly string[], options: GitOptions = {}): Promise<GitAnswer> {
-  const { input, env = {}, timeoutMs = TIMEOUT_MS } = options;
-  return new Promise((answer) => {
-    const child = execFile(
-      'git',
-      [...SETTINGS, ...args],
-      {
-        cwd: folder,
-        env: { ...gitEnvironment(), ...env },
-        encoding: 'buffer',
-        maxBuffer: OUTPUT_BYTES_MAX,
-        timeout: timeoutMs,
-      },
-      (fault, stdout, stderr) => {
-        const code = fault === null ? 0 : typeof fault.code === 'number' ? fault.code : null;
-        const said = stderr.toString('utf8').trim();
-        const error = said || (fault?.message ?? '');
-        answer({ code, bytes: stdout, out: stdout.toString('utf8'), error });
-      },
-    );
-    child.stdin?.on('error', () => undefined); // Git may have answered without reading all of it.
-    child.stdin?.end(input ?? '');
-  });
+export async function tryGit(folder: string, args: readonly string[], options: GitOptions = {}): Promise<GitAnswer> {
+  const { code, out, error } = await runGit(folder, args, { ...options, settings: SETTINGS });
+  return { code, bytes: out, out: out.toString('utf8'), error };
 }
 
 /** What git answers without its last line end; where it refuses, an error with git's own reason. */
@@ -99,13 +66,6 @@ export async function dropStaleLock(folder: string): Promise<void> {
 /** The parts of an answer that was asked for with `-z`. */
 export function records(out: string): readonly string[] {
   return out.split('\0').filter((part) => part !== '');
-}
-
-export function gitEnvironment(): Record<string, string> {
-  const own = Object.entries(process.env).filter(
-    (pair): pair is [string, string] => pair[1] !== undefined && !pair[0].startsWith('GIT_'),
-  );
-  return { ...Object.fromEntries(own), GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
 }
 
 export function lastLines(error: string): string {

@@ -55,7 +55,8 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 function wanted() {
   const rules = { setup: [['touch', 'set.log']], copy: [], timeoutMs: 10_000 };
-  return { dir, stateDir: stateDir(), cast: 'c1', rules, steps: runs };
+  const cwd = join(dir, 'state', 'home', 'worktrees', 'p-0123abcd', 'c1');
+  return { dir, stateDir: stateDir(), cast: 'c1', cwd, rules, steps: runs };
 }
 
 function stateDir(): string {
@@ -138,7 +139,11 @@ test.each<[string, unknown]>([
   writeFileSync(join(stateDir(), 'worktrees', 'c1.lane-1.json'), JSON.stringify(record));
   const found = readLane(stateDir(), 'c1', 1);
   if (wrong === null) return expect(found).toBeNull();
-  expect([found?.branch, found?.folder, found?.lane.place]).toEqual(['baton/c1.lane-1', lane(1).folder, 1]);
+  expect([found?.branch, found?.folder, found?.lane.place]).toEqual([
+    'baton/c1.lane-1',
+    join(stateDir(), 'worktrees', 'c1.lane-1'),
+    1,
+  ]);
   const isFit = what === 'another place';
   expect([found?.lane.task, found?.lane.conflicts]).toEqual(isFit ? ['T-1', ['a.txt']] : [null, []]);
 });

@@ -1,15 +1,22 @@
 // Makes the worktree of a cast, or of an item that walks beside others, finds it again, and takes it away. It is made in steps that may be cut off anywhere: until
 // the record says that it is ready it holds nobody's work, and is made again from the beginning.
-import { constants, cpSync, existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { constants, cpSync, existsSync, mkdirSync, realpathSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { gitArguments, gitEnvironment } from '../../git/run-git.ts';
 import type { WorktreeRules } from '../../kernel/graph/worktree.ts';
+import { knownValues, withoutValues } from '../../kernel/known-values.ts';
+import { scrub } from '../../kernel/secrets.ts';
+import { linkWorkspace } from '../locate.ts';
 import { acceptedPart } from './accepted.ts';
 import { branchOf, worktreeName } from './branch.ts';
-import { commitOf, git, gitEnvironment, SETTINGS, tryGit, WorktreeError } from './git.ts';
+import { commitOf, git, tryGit, WorktreeError } from './git.ts';
 import { ignoredIn } from './ignored.ts';
-import { type LaneRecord, readLane, readRecord, type WorktreeRecord, worktreesIn, writeRecord } from './record.ts';
+import { isWorktreePlace } from './place.ts';
+import { type LaneRecord, readLane, readRecord, type WorktreeRecord, writeRecord } from './record.ts';
+import { noteRecord } from './record-hold.ts';
 import { refuseApart, standsIn, strangersIn } from './repositories.ts';
 import { lookAt, type Repository } from './repository.ts';
+import { packageFolders, sharePackages } from './share-packages.ts';
 import { branchTip, refuseGone, tipOf } from './tip.ts';
 
 export type Step = {
@@ -31,6 +38,8 @@ export type Wanted = {
   readonly dir: string;
   readonly stateDir: string;
   readonly cast: string;
+  /** The folder of the workspace in the cast's worktree, as the cast was started with it. */
+  readonly cwd: string;
   /** How it is set up: as the cast was started with, and as the workspace says now. */
   readonly rules: WorktreeRules | null;
   readonly now?: WorktreeRules | null;
@@ -45,21 +54,15 @@ const ADD_TIMEOUT_MS = 600_000;
 /** What is beyond is told when the worktree is cleared away, and no harm is done. */
 const IGNORED_MAX = 5_000;
 
-/** Where a worktree of a cast will lie, and the folder in it that is the workspace's. */
-export function placeFor(stateDir: string, cast: string, prefix: string, place: number | null = null) {
-  const folder = join(worktreesIn(stateDir), worktreeName(cast, place));
-  return { folder, cwd: join(folder, prefix) };
-}
-
 /** The worktree of a cast, ready to be worked in. */
 export async function readyWorktree(wanted: Wanted): Promise<WorktreeRecord> {
   const record = readRecord(wanted.stateDir, wanted.cast);
   if (record === null || record.state === 'making') {
     const look = await looked(wanted.dir);
     const base = (record && (await commitOf(look.top, record.base))) ?? look.head;
-    return makeWorktree(wanted, look, base, record, {});
+    return makeWorktree(wanted, look, wanted.cwd, base, record, {});
   }
-  if (record.state === 'ready') return foundWorktree(record);
+  if (record.state === 'ready') return foundWorktree(wanted, record);
   const what = record.state === 'merged' ? 'merged' : 'taken back';
   throw new WorktreeError(`the work of cast ${record.cast} was ${what}, and its worktree is gone; start a new cast`);
 }
@@ -67,13 +70,13 @@ export async function readyWorktree(wanted: Wanted): Promise<WorktreeRecord> {
 /** The worktree of an item beside others, by its place; a new one begins from the cast's branch as it is now. */
 export async function readyLane(wanted: Wanted, own: WorktreeRecord, place: number): Promise<LaneRecord> {
   const record = readLane(wanted.stateDir, wanted.cast, place);
-  if (record?.state === 'ready') return foundWorktree(record);
+  if (record?.state === 'ready') return foundWorktree(wanted, record);
   const base = acceptedPart(own, await tipOf(own));
   const lane = { place, task: null, kept: null, conflicts: [] };
   const rules = own.mended ?? wanted.rules;
-  return makeWorktree({ ...wanted, rules }, { top: own.top, prefix: relative(own.folder, own.cwd) }, base, record, {
-    lane,
-  });
+  const prefix = relative(own.folder, own.cwd);
+  const cwd = join(dirname(own.folder), worktreeName(wanted.cast, place), prefix);
+  return makeWorktree({ ...wanted, rules }, { top: own.top, prefix }, cwd, base, record, { lane });
 }
 
 async function looked(dir: string): Promise<Repository> {
@@ -85,6 +88,7 @@ async function looked(dir: string): Promise<Repository> {
 async function makeWorktree<T extends Pick<WorktreeRecord, 'lane'>>(
   wanted: Wanted,
   { top, prefix }: Pick<Repository, 'top' | 'prefix'>,
+  cwd: string,
   base: string,
   before: WorktreeRecord | null,
   more: T,
@@ -104,20 +108,54 @@ async function makeWorktree<T extends Pick<WorktreeRecord, 'lane'>>(
     open: {},
   } as const;
   const making = { state: 'making', ...noted } as const;
-  const record: WorktreeRecord & T = { ...common, ...placeFor(stateDir, cast, prefix, at), ...making, ...more };
+  const folder = prefix === '' ? cwd : cwd.slice(0, -`/${prefix}`.length);
+  const record: WorktreeRecord & T = { ...common, folder, cwd, ...making, ...more };
+  makePlace(folder);
   writeRecord(stateDir, record);
-  const { folder, cwd, branch } = record;
+  const { branch } = record;
   // Git clears away what it takes for left over, which one that is being made at the same moment looks like.
   const { inTurn = (work) => work() } = wanted;
   const added = await inTurn(async () => {
     await clearAway(record);
-    const argv = ['git', ...SETTINGS, 'worktree', 'add', '-q', '--no-track', '-b', branch, folder, base];
+    const argv = [
+      'git',
+      ...(await gitArguments(top)),
+      'worktree',
+      'add',
+      '-q',
+      '--no-track',
+      '-b',
+      branch,
+      folder,
+      base,
+    ];
     return steps.run({ argv, cwd: top, env: gitEnvironment(), timeoutMs: ADD_TIMEOUT_MS });
   });
   if (!added.ok) throw new WorktreeError(`git could not make the worktree ${folder}: ${added.why}`);
+  noteLink(wanted, folder);
+  const shared = await shareInto(record, rules, warn);
   for (const name of rules?.copy ?? []) await copyInto(cwd, dir, name, warn);
   for (const argv of rules?.setup ?? []) await setUp(wanted, record, argv, rules?.timeoutMs ?? ADD_TIMEOUT_MS);
-  return writeRecord(stateDir, { ...record, state: 'ready', ...(await leftBySetUp(record, rules)) });
+  return writeRecord(stateDir, { ...record, state: 'ready', ...(await leftBySetUp(record, rules, shared)) });
+}
+
+/** An agent that changes the link is noticed like one that changes a record. */
+function noteLink(wanted: Wanted, folder: string): void {
+  const link = linkWorkspace(folder, wanted);
+  if (link) noteRecord(wanted.stateDir, wanted.cast, link.file, link.text);
+}
+
+/** A project around the folder, such as a home that git keeps, does not get worktrees as its files. */
+function makePlace(folder: string): void {
+  if (!isWorktreePlace(folder, basename(folder))) return;
+  const all = dirname(dirname(folder));
+  try {
+    mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
+    writeFileSync(join(all, '.gitignore'), '*\n');
+  } catch (error) {
+    const fix = 'make it writable, or set XDG_STATE_HOME or BATON_HOME to another folder and start a new cast';
+    throw new WorktreeError(`worktrees cannot be made in ${all}: ${(error as Error).message}; ${fix}`);
+  }
 }
 
 /**
@@ -132,8 +170,8 @@ function rulesFor({ rules, now }: Wanted, before: WorktreeRecord | null) {
 }
 
 /** What lies there now and is no part of the branch is nobody's work; a repository cannot become part of it. */
-async function leftBySetUp({ folder }: WorktreeRecord, rules: WorktreeRules | null) {
-  if (!rules || rules.setup.length + rules.copy.length === 0) return { ignored: [] };
+async function leftBySetUp({ folder }: WorktreeRecord, rules: WorktreeRules | null, shared: number) {
+  if (shared + (rules?.setup.length ?? 0) + (rules?.copy.length ?? 0) === 0) return { ignored: [] };
   const [stranger] = await strangersIn(folder);
   if (stranger !== undefined) {
     const fix = `let git ignore it, or make it a submodule; ${CARRY_ON}`;
@@ -154,10 +192,44 @@ async function setUp(
   const env = { ...(process.env as Record<string, string>), ...named };
   const end = await steps.run({ argv, cwd, env, timeoutMs });
   if (end.ok) return;
-  throw new WorktreeError(`the set-up step ${argv.join(' ')} of the worktree failed: ${end.why}; ${CARRY_ON}`);
+  const why = scrub(withoutValues(end.why, knownValues(env))).text;
+  throw new WorktreeError(`the set-up step ${argv.join(' ')} of the worktree failed: ${why}; ${CARRY_ON}`);
 }
 
 const CARRY_ON = 'mend it, or worktree in the configuration, then carry on';
+
+/**
+ * Shares installed packages: those that the rules name, or those that are found where nothing else sets the worktree up.
+ * Answers how many folders.
+ */
+async function shareInto(
+  { workspace, top, folder, cwd }: WorktreeRecord,
+  rules: WorktreeRules | null,
+  warn: (line: string) => void,
+): Promise<number> {
+  const isFound = rules?.link === undefined;
+  const hasSetup = (rules?.setup.length ?? 0) > 0;
+  const names = rules?.link ?? (hasSetup ? [] : await packageFolders(top));
+  const [from, to] = isFound ? [top, folder] : [workspace, cwd];
+  let count = 0;
+  for (const name of names) {
+    if (existsSync(join(to, name))) continue;
+    if (!existsSync(join(from, name))) {
+      warn(`there is no ${name} in ${from} to share with the worktree (worktree.link); install the packages there`);
+      continue;
+    }
+    sharePackages(join(from, name), join(to, name));
+    count += 1;
+    if ((await tryGit(to, ['check-ignore', '-q', '--', name])).code === 0) continue;
+    rmSync(join(to, name), { recursive: true, force: true });
+    count -= 1;
+    const fix = `add it to .gitignore and commit that${isFound ? '' : ', or take it out of worktree.link'}`;
+    const why = `git does not ignore ${name}, so packages shared there would be committed; ${fix}`;
+    if (!isFound) throw new WorktreeError(why);
+    warn(why);
+  }
+  return count;
+}
 
 /** What git would not ignore would end up in a commit; what it has already is in the worktree as it was committed. */
 async function copyInto(cwd: string, dir: string, name: string, warn: (line: string) => void): Promise<void> {
@@ -177,7 +249,7 @@ async function copyInto(cwd: string, dir: string, name: string, warn: (line: str
   throw new WorktreeError(`git does not ignore ${name}, so a copy of it would be committed; ${fix}`);
 }
 
-async function foundWorktree<T extends WorktreeRecord>(record: T): Promise<T> {
+async function foundWorktree<T extends WorktreeRecord>(wanted: Wanted, record: T): Promise<T> {
   const { cast, folder, cwd, branch, top } = record;
   const tip = await branchTip(record);
   if (!existsSync(folder)) {
@@ -195,6 +267,7 @@ async function foundWorktree<T extends WorktreeRecord>(record: T): Promise<T> {
     const fix = `clear it away and bring it back with \`git -C ${top} worktree add -f ${folder} ${branch}\`, or drop the cast with \`baton undo ${cast}\``;
     throw new WorktreeError(`git does not know the worktree ${folder} any more; ${fix}`);
   }
+  noteLink(wanted, folder);
   if (existsSync(cwd)) return record;
   throw new WorktreeError(`${cwd} is gone from the worktree of cast ${cast}; bring it back from git, then carry on`);
 }
@@ -221,5 +294,16 @@ export async function clearAway({
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   await tryGit(top, ['worktree', 'unlock', folder]);
   await tryGit(top, ['worktree', 'prune']);
+  dropEmpty(folder);
   if ((await commitOf(top, `refs/heads/${branch}`)) !== null) await git(top, ['branch', '-q', '-D', branch]);
+}
+
+/** The folder of the workspace goes with its last worktree. */
+function dropEmpty(folder: string): void {
+  if (!isWorktreePlace(folder, basename(folder))) return;
+  try {
+    rmdirSync(dirname(folder));
+  } catch {
+    // Others are still in it.
+  }
 }

@@ -1,7 +1,7 @@
 // The records of a cast's worktrees as the process that drives the cast wrote them. They say what was accepted, and while a
 // cast is driven nobody else has to write them: what an agent makes of them is put back, and held against who ran meanwhile.
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { WORKTREES } from '../locate.ts';
 import { namedBy } from './branch.ts';
 
@@ -31,7 +31,8 @@ export function mendRecords(stateDir: string, cast: string): number {
   const hold = holds.get(keyOf(stateDir, cast));
   if (!hold) return 0;
   const foreign = filesOf(stateDir, cast).filter((file) => !hold.texts.has(file));
-  const changed = [...hold.texts].filter(([file, text]) => textOf(file) !== text);
+  // The link of a worktree goes with its folder.
+  const changed = [...hold.texts].filter(([file, text]) => textOf(file) !== text && existsSync(dirname(file)));
   for (const file of foreign) rmSync(file, { recursive: true, force: true });
   for (const [file, text] of changed) {
     rmSync(file, { recursive: true, force: true });

@@ -1,11 +1,11 @@
-// The record of a worktree: whose it is, where it lies and how far it has come. It stands beside the worktree, so that
-// whoever is inside one finds the workspace it belongs to.
+// The record of a worktree: whose it is, where it lies and how far it has come. It is kept in the state folder.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { isAbsolute, join, relative } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import type { WorktreeRules } from '../../kernel/graph/worktree.ts';
 import { isObject, isString } from '../../kernel/json.ts';
-import { WORKTREES } from '../locate.ts';
+import { WORKTREES, type Workspace } from '../locate.ts';
 import { branchOf, namedBy, worktreeName } from './branch.ts';
+import { isWorktreePlace } from './place.ts';
 import { noteRecord } from './record-hold.ts';
 import type { Stands } from './repositories.ts';
 
@@ -109,13 +109,14 @@ function recordNamed(stateDir: string, cast: string, place: number | null): Work
 }
 
 /**
- * A worktree lies where it is made, and its branch is named after its cast: a record that says something else must not
- * lead anybody, who clears it away, to other folders and branches.
+ * A worktree lies where its record says, and its branch is named after its cast. A record with a place of another form must
+ * not lead a command that clears the worktree away to other folders: then it is looked for in the state folder.
  */
 function placed(stateDir: string, cast: string, place: number | null, record: WorktreeRecord): WorktreeRecord | null {
-  const folder = join(worktreesIn(stateDir), worktreeName(cast, place));
+  const name = worktreeName(cast, place);
   const below = isString(record.folder) && isString(record.cwd) ? relative(record.folder, record.cwd) : '..';
   if (below.startsWith('..') || isAbsolute(below)) return null;
+  const folder = isWorktreePlace(record.folder, name) ? record.folder : join(worktreesIn(stateDir), name);
   return { ...record, cast, folder, cwd: join(folder, below), branch: branchOf(cast, place) };
 }
 
@@ -162,17 +163,39 @@ export function nameOf({ cast, lane }: Pick<WorktreeRecord, 'cast' | 'lane'>): s
   return worktreeName(cast, lane?.place ?? null);
 }
 
+/** The worktree of the workspace that a path lies in; null where it is in none. */
+export function worktreeAround(stateDir: string, path: string): string | null {
+  // Everything in a folder of the state folder's own is a worktree, with a record or without.
+  const [name = '..', ...rest] = relative(worktreesIn(stateDir), path).split('/');
+  const isFile = rest.length === 0 && (name.endsWith('.json') || name === '');
+  if (name !== '..' && !isAbsolute(name) && !isFile) return join(worktreesIn(stateDir), name);
+  for (let at = path; dirname(at) !== at; at = dirname(at)) {
+    const called = basename(at);
+    if (!isWorktreePlace(at, called)) continue;
+    const { cast, place } = namedBy(called);
+    if (recordNamed(stateDir, cast, place)?.folder === at) return at;
+  }
+  return null;
+}
+
+/** The folder of an agent's work: the worktree around `cwd`, else the project. */
+export function workRoot(cwd: string, { dir, stateDir }: Pick<Workspace, 'dir' | 'stateDir'>): string {
+  return worktreeAround(stateDir, cwd) ?? dir;
+}
+
 /** The path of a file below the worktree that it is in; null where it is in none. */
 export function belowWorktree(stateDir: string, path: string): string | null {
-  const [name = '..', ...below] = relative(worktreesIn(stateDir), path).split('/');
-  return name === '..' || below.length === 0 ? null : below.join('/');
+  const folder = worktreeAround(stateDir, path);
+  const below = folder === null ? '' : relative(folder, path);
+  return below === '' ? null : below;
 }
 
 /** The path that a file in the worktree of an item has in that of its cast; any other path as it is. */
 export function asInCast(stateDir: string, path: string): string {
-  const [name = '', ...below] = relative(worktreesIn(stateDir), path).split('/');
-  const { cast, place } = namedBy(name);
-  return place === null ? path : join(worktreesIn(stateDir), cast, ...below);
+  const folder = worktreeAround(stateDir, path);
+  if (folder === null) return path;
+  const { cast, place } = namedBy(basename(folder));
+  return place === null ? path : join(dirname(folder), cast, relative(folder, path));
 }
 
 function fileOf(stateDir: string, name: string): string {

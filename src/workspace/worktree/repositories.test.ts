@@ -81,8 +81,23 @@ function make({ dir, stateDir }: Made, more: Partial<Wanted> = {}): Promise<Work
     },
     clear: async () => undefined,
   };
-  return readyWorktree({ dir, stateDir, cast: 'c1', rules: RULES, steps, ...more });
+  const cwd = join(stateDir, 'worktrees', 'c1');
+  return readyWorktree({ dir, stateDir, cast: 'c1', cwd, rules: RULES, steps, ...more });
 }
+
+test('a worktree of an earlier version lies in the project, and what is written above it is noticed', async () => {
+  const made = workspace();
+  const record = await make(made);
+  expect(record.folder).toBe(join(made.stateDir, 'worktrees', 'c1'));
+  const witness = witnessOf(made);
+  const held = { ...watch(1), isFresh: true, mainCheckout: 'refuse' } as const;
+  await witness.before(held, record.cwd);
+  writeFileSync(join(record.cwd, '../../../stray.txt'), 'stray');
+  expect((await witness.after(held, record.cwd)).main).toEqual({
+    dir: made.dir,
+    changes: { 'stray.txt': expect.stringMatching(/^sha256:/) },
+  });
+});
 
 const CHECKED_OUT: WorktreeRules = {
   ...RULES,

@@ -70,7 +70,7 @@ async function ignoredOf(cwd: string, paths: readonly string[], env: Env) {
 export async function keepable(cwd: string, paths: readonly string[]): Promise<readonly string[]> {
   if (paths.length === 0) return paths;
   const folders = ['.git', ...(await linksIn(cwd))].map((path) => `${path}/`);
-  return paths.filter((path) => !folders.some((folder) => path.startsWith(folder)));
+  return paths.filter((path) => path !== '.git' && !folders.some((folder) => path.startsWith(folder)));
 }
 
 function isOpenRule(source: string): boolean {

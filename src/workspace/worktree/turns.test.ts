@@ -10,7 +10,7 @@ import { readyWorktree, type Step } from './make.ts';
 import { readRecord, type WorktreeRecord } from './record.ts';
 import { holdRecords, letRecordsGo, mendRecords } from './record-hold.ts';
 import { branchTip, tipOf } from './tip.ts';
-import { beginTurn, dropStrays, keepTurn, uncommittedOf } from './turns.ts';
+import { beginTurn, dropStrays, keepTurn, message, subjectOf, trailersOf, uncommittedOf } from './turns.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -32,7 +32,14 @@ beforeEach(async () => {
     },
     clear: async () => undefined,
   };
-  record = await readyWorktree({ dir, stateDir: stateDir(), cast: 'c1', rules: null, steps });
+  record = await readyWorktree({
+    dir,
+    stateDir: stateDir(),
+    cast: 'c1',
+    cwd: join(stateDir(), 'worktrees', 'c1'),
+    rules: null,
+    steps,
+  });
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -396,3 +403,21 @@ test('an edit of the same length in the same second is seen', async () => {
     expect(git(dir, 'show', `${await treeOfWork(stateDir(), record)}:a/one.txt`)).toBe(String(round));
   }
 });
+
+test.each(['\n\n', '\r\n\r\n', '\n \n', '\u2028\u2028', '\u0085\u0085', '\0'])(
+  'a title or label with %j in it adds no trailer to the commit',
+  (gap) => {
+    const text = `Greet${gap}Signed-off-by: Mallory <m@x>`;
+    for (const name of [
+      { label: 'item 1', title: text },
+      { label: text, title: null },
+      { label: text, title: text },
+    ]) {
+      const turn = { turn: 3, socket: 'Socket-1', ...name };
+      const said = message(subjectOf(turn), trailersOf('c1', turn));
+      const parsed = execFileSync('git', ['interpret-trailers', '--parse'], { input: said, encoding: 'utf8' });
+      expect(parsed).toBe('Baton-Cast: c1\nBaton-Turn: 3\nBaton-Socket: Socket-1\n');
+      expect(said.split('\n')).toHaveLength(6);
+    }
+  },
+);

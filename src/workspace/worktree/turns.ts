@@ -109,11 +109,11 @@ async function keepPaths<T extends WorktreeRecord>(
 }
 
 /**
- * Takes away what a turn beside others wrote where no turn may: alone, it would begin over from its first state anyway.
- * What lies in the paths of an open turn is that turn's.
+ * Takes away what a turn beside others, or one that only runs checks, wrote where no turn may. Any other turn that is alone
+ * begins over from its first state anyway. What lies in the paths of an open turn is that turn's.
  */
 export async function dropStrays(stateDir: string, record: WorktreeRecord, watch: Watch): Promise<PutAside | null> {
-  if (watch.beside === null) return null;
+  if (watch.beside === null && !watch.putsBack) return null;
   const { folder } = record;
   const prefix = prefixOf(record);
   const { [watch.turn]: own = [], ...others } = record.open;

@@ -40,7 +40,15 @@ export async function tellOfAgents(stage: Stage): Promise<void> {
 }
 
 async function live(stage: Stage): Promise<void> {
-  const fails = async (code: Code, more: { readonly retryAfterMs?: number; readonly agent?: AgentNote } = {}) => {
+  const fails = async (
+    code: Code,
+    more: {
+      readonly retryAfterMs?: number;
+      readonly agent?: AgentNote;
+      readonly said?: string;
+      readonly tries?: number;
+    } = {},
+  ) => {
     const at = await stage.turn('live');
     const told = { fault: 'refused', reason: 'the program says so', code, ...more } as const;
     await stage.tell({ kind: 'attempt.failed', ...at, ...told });
@@ -54,7 +62,7 @@ async function live(stage: Stage): Promise<void> {
   stage.wait(5_000);
   await stage.tell({ kind: 'clock.rang', cast: 'live' });
   await prepare();
-  await fails('CONTEXT_OVERFLOW');
+  await fails('CONTEXT_OVERFLOW', { said: 'I have read too much.', tries: 2 });
   await prepare();
   await stage.say(await stage.turn('live'), 'No JSON at all.', { agent: NOTE }, 'NOT_JSON');
   await prepare();
@@ -63,7 +71,14 @@ async function live(stage: Stage): Promise<void> {
   const usage = { input: 100, output: 20, cost: 0.01, cached: 60, estimated: true } as const;
   const asked = await stage.turn('live');
   await stage.say(asked, { ...yes, context: `It was ${SECRET}.` }, { agent: NOTE, usage });
-  await stage.verify(asked, { changes: { 'notes.md': 'sha256:0', 'old.md': null } });
+  await stage.verify(asked, {
+    changes: { 'notes.md': 'sha256:0', 'old.md': null },
+    turnChecks: [
+      { name: 'test', ok: false, found: 'exit code 1 instead of 0', output: '1 of 2 tests failed' },
+      { name: 'lint', ok: true, found: 'exit code 0' },
+    ],
+    diff: { base: '0'.repeat(40), text: 'diff --git a/notes.md b/notes.md\n+a note' },
+  });
 
   await prepare();
   const printed = await stage.turn('live');

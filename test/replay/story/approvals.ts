@@ -8,6 +8,7 @@ import {
   type SealedRequest,
 } from '../../../src/kernel/approval/request.ts';
 import type { Code } from '../../../src/kernel/codes.ts';
+import type { Request } from '../../../src/kernel/input.ts';
 import { deny } from '../../../src/kernel/verdict.ts';
 import { graph } from '../../loadouts.ts';
 import { says } from './reports.ts';
@@ -22,7 +23,7 @@ const SCENE = {
   ...{ policy: 'policy', log: 'log', keyId: 'key' },
 } as const;
 
-const EXECUTOR = { host: 'golden', pid: 7, startTime: 'then' };
+const EXECUTOR = { host: 'golden', pid: 7, startTime: 'boot/then', machine: 'm-1', namespace: 'pid:[7]' };
 
 function command(name: string): SealedCommand {
   const argv = name.split(' ');
@@ -36,7 +37,7 @@ function command(name: string): SealedCommand {
 
 function presented(name: string): Presented {
   const { argv, marks, seal, programs, places, files } = command(name);
-  return { argv, marks, seal, programs, places, files, ...SCENE };
+  return { argv, marks, seal, programs, places, files, ...SCENE, decision: null };
 }
 
 /** The desk of approvals: each wish is about a command of its own, named after its number. */
@@ -71,7 +72,7 @@ class Permissions {
 
   async decide(number: number, choice: 'approve' | 'reject', again = false): Promise<void> {
     const decision = { id: idOf(number), choice, reason: `${choice} it`, isAgent: false, gone: [EXECUTOR] };
-    await this.#stage.tell({ kind: 'approval.decide', ...decision, ...(again ? { again } : {}) });
+    await this.#tell({ kind: 'approval.decide', ...decision, ...(again ? { again } : {}) });
   }
 
   async use(number: number, code: Code | 'OK' = 'OK', name = `deploy ${number}`): Promise<void> {
@@ -82,7 +83,11 @@ class Permissions {
       executor: EXECUTOR,
       gone: [EXECUTOR],
     };
-    await this.#stage.tell({ kind: 'approval.use', ...what }, code);
+    await this.#tell({ kind: 'approval.use', ...what }, code);
+  }
+
+  async #tell(request: Request, code: Code | 'OK' = 'OK'): Promise<void> {
+    await this.#stage.tell(await this.#stage.sealed(request), code);
   }
 
   async finish(number: number, exit: number, note?: string): Promise<void> {

@@ -2,7 +2,7 @@
 // that is gone, and the ledger by hand.
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import { result as handedIn, OTHER_RUN, packet, RUN } from '../../../src/kernel/ledger/fixtures/book.ts';
-import { graph } from '../../loadouts.ts';
+import { always, graph, notSatisfied, satisfied } from '../../loadouts.ts';
 import { envelope, result, TEAM } from '../../team.ts';
 import { SEAL, type Stage } from './stage.ts';
 
@@ -16,8 +16,51 @@ export async function tellOfLedger(stage: Stage): Promise<void> {
   await cutOff(stage);
   await merged(stage);
   await strayed(stage);
+  await leftEarly(stage);
   await byHand(stage);
 }
+
+/** One item finds no way on and is judged again; the other one leaves the loop by an edge, as the last that is in it. */
+async function leftEarly(stage: Stage): Promise<void> {
+  const edges = [satisfied('Socket-2'), notSatisfied('Socket-3', 1)];
+  const judge = { materia: 'Judge', parse: 'json', edges, advance: WALK };
+  const sockets = {
+    'Socket-1': { materia: 'Lead', contract: 'operator', edges: [always('Socket-2')] },
+    'Socket-2': { ...judge, edges: [satisfied('Socket-4')], advance: { ...WALK, when: 'not_satisfied' } },
+    'Socket-3': { materia: 'Sum' },
+    'Socket-4': judge,
+  };
+  const loops = { work: { sockets: ['Socket-2', 'Socket-4'], consumes: { from: 'Socket-1', output: 'workItems' } } };
+  const none = { tools: 'none', prompt: 'Do it.' };
+  const config = graph(sockets, { loops, materia: { Lead: { ...none, generator: true }, Sum: none } });
+  const [yes, no] = [{ satisfied: true }, { satisfied: false, context: 'not worth it' }];
+  const script = {
+    Lead: [envelope({ id: 'T-1' }, { id: 'T-2' })],
+    'Socket-2': [no, yes],
+    'Socket-4': [no],
+    Sum: ['One was left.'],
+  };
+  await stage.start('left', { config, request: 'golden left', script });
+  await stage.play('left');
+
+  const open = graph(
+    { ...sockets, 'Socket-2': { ...judge, edges: [satisfied('Socket-2')] }, 'Socket-4': { materia: 'Sum' } },
+    {
+      loops: { work: { ...loops.work, sockets: ['Socket-2'] } },
+      materia: { Lead: { ...none, generator: true }, Sum: none },
+    },
+  );
+  await stage.start('again', {
+    config: open,
+    request: 'golden again',
+    script: { ...script, 'Socket-2': [no, yes, yes] },
+  });
+  await stage.play('again');
+  await stage.tell({ kind: 'cast.resume', cast: 'again', reason: 'judge it again' });
+  await stage.play('again');
+}
+
+const WALK = { cursor: 'workItemIndex', items: 'state.workItems', when: 'satisfied' };
 
 /** One task is blocked, a person holds the workspace, lets go and carries on. */
 async function besideOneAnother(stage: Stage): Promise<void> {
@@ -109,8 +152,9 @@ async function strayed(stage: Stage): Promise<void> {
 async function byHand(stage: Stage): Promise<void> {
   const task = { run: RUN, task: 'T-1' };
   await stage.tell({ kind: 'ledger.configure', foldCase: true });
+  await stage.tell({ kind: 'ledger.link', root: 'main', links: { lnk: 'src' } });
   await stage.tell({ kind: 'task.create', packet: packet('T-1', { lock_scope: ['Src'] }) });
-  await stage.tell({ kind: 'task.create', packet: packet('T-2', { lock_scope: ['src/a'] }) });
+  await stage.tell({ kind: 'task.create', packet: packet('T-2', { lock_scope: ['lnk/a'] }) });
   await stage.tell({ kind: 'task.claim', ...task, owner: 'ann' });
   await stage.tell({ kind: 'task.claim', ...task, task: 'T-2', owner: 'bob' }, 'LOCK_CONFLICT');
   const entry = { run_id: RUN, task_id: 'T-1', actor: 'ann', action: 'edit', result: 'half done' };

@@ -1,7 +1,9 @@
 // Where the story of a golden log is played: a desk on a log in memory, a clock of its own, and agents who say what their
 // script has for them. Every step is decided by the kernel; a step that is not answered as the story expects ends it.
+import { approvalsIn } from '../../../src/approvals/open-approvals.ts';
 import { dialects } from '../../../src/dialects/index.ts';
 import { Desk } from '../../../src/engine/desk.ts';
+import { grantLease } from '../../../src/engine/lease.ts';
 import type { Packet } from '../../../src/kernel/cast/packet.ts';
 import type { Code } from '../../../src/kernel/codes.ts';
 import type { Effect } from '../../../src/kernel/effect.ts';
@@ -9,11 +11,12 @@ import type { Entry, Fact } from '../../../src/kernel/fact.ts';
 import { check } from '../../../src/kernel/graph/check.ts';
 import type { Script } from '../../../src/kernel/graph/config.ts';
 import { resolve } from '../../../src/kernel/graph/resolve.ts';
-import type { Request } from '../../../src/kernel/input.ts';
+import { type Request, runNamed } from '../../../src/kernel/input.ts';
 import { isObject, type Json, type JsonObject } from '../../../src/kernel/json.ts';
 import type { Usage } from '../../../src/kernel/state.ts';
 import type { Verdict } from '../../../src/kernel/verdict.ts';
 import { MemoryLog } from '../../../src/log/memory.ts';
+import { withSeals } from '../../seal-requests.ts';
 
 const WHO = 'user:golden';
 const START = Date.parse('2026-01-01T00:00:00.000Z');
@@ -42,6 +45,7 @@ export class Stage {
   #desk: Desk | null = null;
   #now = START;
   readonly #stamps = new Map<string, number>();
+  readonly #fences = new Map<string, number>();
 
   static async open(): Promise<Stage> {
     const stage = new Stage();
@@ -50,7 +54,7 @@ export class Stage {
       stage.#now += TICK_MS;
       return stage.#now;
     };
-    stage.#desk = await Desk.open(stage.log, dialects, { now, snapshotEvery: SNAPSHOT_EVERY });
+    stage.#desk = await Desk.open(stage.log, dialects, { now, ticks: () => stage.#now, snapshotEvery: SNAPSHOT_EVERY });
     return stage;
   }
 
@@ -68,14 +72,30 @@ export class Stage {
     await this.log.commit(seq, () => [{ fact, by: WHO, at: this.#now }]);
   }
 
+  /** The request with the seals of decisions. */
+  async sealed(request: Request): Promise<Request> {
+    return withSeals(await approvalsIn(this.log), request, WHO, this.#now);
+  }
+
   async entries(): Promise<readonly Entry[]> {
     return this.log.read({ after: 0 });
   }
 
   async submit(request: Request): Promise<Verdict> {
-    const { verdict } = await this.#open.submit(request, WHO);
+    const { verdict } = await this.#open.submit(request, WHO, this.#fences.get(runNamed(request) ?? '') ?? null);
     console.log(request.kind, verdict.code, verdict.reason);
     return verdict;
+  }
+
+  /** What is submitted about the cast from now on comes from its driver. */
+  async drive(cast: string): Promise<void> {
+    const driver = { host: 'golden', pid: 8, startTime: 'boot/then', namespace: 'pid:[7]' };
+    await this.log.changeLeases((held) => {
+      const { lease, changes } = grantLease(held, cast, driver, this.#now);
+      this.#fences.set(cast, lease.fence);
+      return changes;
+    });
+    this.#open.time.start(cast, 0);
   }
 
   /** Submits what has to be answered with this code. */

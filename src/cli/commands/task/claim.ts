@@ -1,7 +1,6 @@
 // `baton task claim` and `baton task next`: a task and all its locks go to one owner, who gets a fence. What the folder
 // looks like is kept, so that it can be told later what was changed.
-import { hostname } from 'node:os';
-import { startTimeOf } from '../../../agents/process/process-identity.ts';
+import { driverWith } from '../../../engine/driver.ts';
 import type { BeatProcess } from '../../../kernel/ledger/beat.ts';
 import { type Call, UsageError } from '../../command.ts';
 import { configureLocks } from '../../configure-locks.ts';
@@ -35,8 +34,7 @@ export async function run(call: Call): Promise<number> {
 function workerNamed(call: Call): BeatProcess | undefined {
   const pid = integer(call, 'pid');
   if (pid === undefined) return undefined;
-  const startTime = startTimeOf(pid);
-  if (startTime === null)
-    throw new UsageError(`there is no process ${pid}; --pid names the one that works on the task`);
-  return { host: hostname(), pid, startTime };
+  const worker = driverWith(pid);
+  if (worker === null) throw new UsageError(`there is no process ${pid}; --pid names the one that works on the task`);
+  return worker;
 }

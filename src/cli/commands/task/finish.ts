@@ -81,7 +81,7 @@ async function lookAt(
   }
   if (result.status !== 'done' || Object.keys(task.checkers).length === 0) return { found: { changes } };
   // What changed outside is refused whatever a checker would say; nothing is started for it.
-  if (refusalOfChanges(task, changes, ledger.locks.foldCase)) return { found: { changes } };
+  if (refusalOfChanges(task, changes, ledger.locks)) return { found: { changes } };
   const alive = keepAlive(session, task, fence);
   // A checker runs in a group of its own, which ends when this process ends in an orderly way.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(EXIT.fault));

@@ -1,6 +1,7 @@
 // `baton task list`: the rows of the ledger, as a table for people and as an array for scripts.
 import { beats } from '../../../engine/heartbeat.ts';
 import { isText, type JsonObject } from '../../../kernel/json.ts';
+import { workRuns } from '../../../kernel/ledger/state.ts';
 import { isTaskStatus, isTerminal, TASK_STATUSES } from '../../../kernel/ledger/transition.ts';
 import { ledgerRows } from '../../../kernel/ledger/wire.ts';
 import { again, type Call, EXIT, out, outJson, text, UsageError } from '../../command.ts';
@@ -36,7 +37,7 @@ function rowsFor(rows: readonly JsonObject[]): readonly string[] {
 function read(call: Call): Promise<readonly JsonObject[]> {
   return withLedger(call, async (session) => {
     const [{ ledger, run }, heard] = [await ledgerFor(session), await beats(session.log)];
-    const runs = Object.values(ledger.runs).filter(({ id }) => run === undefined || id === run);
+    const runs = run === undefined ? workRuns(ledger) : Object.values(ledger.runs).filter(({ id }) => id === run);
     if (run !== undefined && runs.length === 0) throw new UsageError(`there is no run ${run}`);
     return runs.flatMap(({ id }) =>
       ledgerRows(ledger, id, heardIn(id, heard)).map((row): JsonObject => ({ run_id: id, ...row })),

@@ -1,0 +1,104 @@
+// Whether a decision comes from a person: from a terminal that was there before the agents of the cast, and not from a
+// process that one of them has left behind. A token is the other way, for scripts; see who-acts.ts.
+
+import { existsSync, readFileSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { type FirstAttempt, firstAttemptOf } from '../agents/process/first-attempt.ts';
+import { processNamespace } from '../agents/process/process-identity.ts';
+import type { Rules } from '../kernel/graph/config.ts';
+import { CastIndex } from '../log/cast-index.ts';
+import { logFileIn } from '../log/sqlite.ts';
+import { openForReading } from '../log/sqlite-read.ts';
+import { firstDriverOf } from './first-driver.ts';
+import { processView } from './process-view.ts';
+import { isFromOlderTerminal } from './terminal-origin.ts';
+
+export type Decision = {
+  readonly stateDir: string;
+  /** The cast that is decided about; null for what concerns the whole workspace. */
+  readonly cast: string | null;
+  /** The user's folder, for what concerns all workspaces of the user; null for anything else. */
+  readonly user: string | null;
+  /** Whether an older session without a terminal is not enough. */
+  readonly needsTerminal: boolean;
+};
+
+export function isFromPerson({ stateDir, cast, user, needsTerminal }: Decision, pid = process.pid): boolean {
+  const first = firstAttemptOf(stateDir, cast) ?? (cast === null ? null : firstInLog(stateDir, cast));
+  const driver = user === null ? null : firstDriverOf(user);
+  const known = [first, driver].filter((one) => one !== null);
+  const before = Math.min(Number.POSITIVE_INFINITY, ...known.map(({ start }) => start));
+  const here = processNamespace();
+  const isSameNamespace = here !== null && known.every(({ namespace }) => namespace === here);
+  return isFromOlderTerminal({ pid, before, needsTerminal, isSameNamespace }, processView());
+}
+
+/** For people: what to do instead, word for word. */
+export function howPeopleDecide(baton: string): string {
+  return (
+    'decide in a terminal that was open before the first agent of the cast started (a new tab or pane of it is fine), ' +
+    'in a new login (`ssh localhost`, or `su - $USER`), ' +
+    `or with a token of yours: \`export BATON_TOKEN=$(${baton} token create --role approver)\`, made in such a terminal`
+  );
+}
+
+type Entry = {
+  readonly at?: string;
+  /** What the clock said, where the log did not take it. */
+  readonly clock?: string;
+  readonly kind?: string;
+  readonly body?: {
+    readonly script?: unknown;
+    readonly turn?: number;
+    readonly socket?: string;
+    readonly rules?: Pick<Rules, 'graph' | 'materia'>;
+  };
+};
+
+const KINDS = /"kind":"(?:cast|turn|attempt)\.started"/;
+
+/**
+ * The first attempt by the clock of the log, where the record of it is missing. A scripted attempt has no process, and a
+ * person's has none. The clock is turned into the time since boot, in which the starts of processes are counted.
+ */
+function firstInLog(stateDir: string, cast: string): FirstAttempt | null {
+  const file = logFileIn(stateDir);
+  const bootAt = bootTime();
+  if (bootAt === null || !existsSync(file)) return null;
+  let db: DatabaseSync | null = null;
+  try {
+    db = openForReading(file);
+    const sockets = new Map<number, string>();
+    let isPerson: (socket: string) => boolean = () => false;
+    for (const { line } of new CastIndex(db).read(cast, 0, -1)) {
+      if (!KINDS.test(line)) continue;
+      const { at, clock, kind, body = {} } = JSON.parse(line) as Entry;
+      const { turn = 0, socket = '', rules } = body;
+      if (kind === 'cast.started' && rules) isPerson = (one) => isPersonAt(one, rules);
+      if (kind === 'turn.started') sockets.set(turn, socket);
+      if (kind !== 'attempt.started' || body.script !== null || isPerson(sockets.get(turn) ?? '')) continue;
+      const start = (Date.parse(clock ?? at ?? '') - bootAt) / 10;
+      if (start > 0) return { start, namespace: null };
+    }
+    return null;
+  } catch {
+    return null; // The log cannot be read now; the command that writes to it says why.
+  } finally {
+    if (db?.isOpen) db.close();
+  }
+}
+
+function isPersonAt(socket: string, { graph, materia }: Pick<Rules, 'graph' | 'materia'>): boolean {
+  const found = materia[graph.sockets[socket]?.materia ?? ''];
+  return found?.type === 'agent' && found.runner === 'person' && (found.fallbacks ?? []).length === 0;
+}
+
+/** When the machine was booted, in milliseconds since 1970 by the clock of now; null where the system does not tell. */
+function bootTime(): number | null {
+  try {
+    const seconds = Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]);
+    return Number.isFinite(seconds) ? Date.now() - seconds * 1000 : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,115 @@
+// Whether a process comes from a terminal that was there before an agent. An agent can start a process that outlives its
+// attempt, empty its environment, give it a session and even a pseudo-terminal. It cannot do these things:
+//
+// - enter a session that exists already. A session that is older than the first attempt has no process of an attempt.
+// - become the child of a running program. A process whose parent has ended becomes a child of a reaper: the first process,
+//   or the one of the user's login (`systemd --user`). Being their child proves nothing, however old they are. Being the
+//   child of any other older program (a terminal, a multiplexer, `sshd`) proves that this program started it.
+// - pass a login. A `sshd`, `login` or `su` that runs as root, above a process of another user, has checked who it is.
+//
+// A scheduler (`cron`, `at`) is an older program too, and runs what an agent asks for. It gives no terminal, so the process
+// that made the terminal must be the older program itself, or its child. What the rule cannot see is in docs/trust.md.
+
+/** One process, as the rule needs it. */
+export type OriginProcess = {
+  readonly pid: number;
+  readonly ppid: number;
+  /** The effective user. */
+  readonly uid: number;
+  readonly name: string;
+  /** The process that leads the session. */
+  readonly session: number;
+  /** Names the controlling terminal; null without one. */
+  readonly terminal: string | null;
+  /** As `startOrder` gives it. */
+  readonly start: number;
+  /** Whether it takes in the children of programs that have ended. */
+  readonly isReaper: boolean;
+};
+
+export type ProcessView = {
+  process(pid: number): OriginProcess | null;
+  /** Whether a process holds the other end of a pseudo-terminal; null where that cannot be seen, or it is none. */
+  holdsTerminal(pid: number, terminal: string): boolean | null;
+  /** The programs that prove a login when they run as root. */
+  readonly logins: readonly string[];
+};
+
+export type Question = {
+  readonly pid: number;
+  /** The start of the first attempt; infinite where there was none. */
+  readonly before: number;
+  /** Whether a session without a terminal does not count, however old it is. */
+  readonly needsTerminal: boolean;
+  /** Whether the attempts ran in the process namespace in which we look. */
+  readonly isSameNamespace: boolean;
+};
+
+/**
+ * The session of the first process of a namespace, and of all it starts without a session of their own: build servers and
+ * containers run commands so. Attempts have sessions of their own, so no process of theirs is in it. In a namespace that an
+ * attempt made itself, the attempt is in session 0; that is not the namespace in which the attempts ran.
+ */
+const NO_LEADER = 0;
+
+/** Programs between a login or a terminal and its shell, which start nothing on request of others. */
+const LOGIN_PROGRAMS = ['sshd', 'sshd-session', 'login', 'su'];
+
+export function isFromOlderTerminal({ pid, before, needsTerminal, isSameNamespace }: Question, view: ProcessView) {
+  const isOlder = (one: OriginProcess | null) => one !== null && one.start < before;
+  const own = view.process(pid);
+  if (own === null) return false;
+  if (!needsTerminal && (isOlder(view.process(own.session)) || (own.session === NO_LEADER && isSameNamespace)))
+    return true;
+  // Without any attempt there is no orphan of one.
+  if (before === Number.POSITIVE_INFINITY) return !needsTerminal || own.terminal !== null;
+  if (own.terminal === null) return false;
+  return [own, ...parentsOf(own, view)].some((one) => {
+    if (isLogin(one, own, view)) return true;
+    if (one.terminal === null) return false;
+    // In a container, whatever has no parent was started from outside.
+    if (one.ppid === 0 && one.pid !== 1 && isSameNamespace) return true;
+    const leader = view.process(one.session);
+    return isOlder(leader) || (leader !== null && isGivenByOlder(leader, isOlder, view));
+  });
+}
+
+/** Whether the terminal of a session was made by an older program, or by a program that an older one has started. */
+function isGivenByOlder(leader: OriginProcess, isOlder: (one: OriginProcess) => boolean, view: ProcessView): boolean {
+  const terminal = leader.terminal;
+  if (terminal === null) return false;
+  const between: OriginProcess[] = [];
+  for (const parent of parentsOf(leader, view)) {
+    const programs = between.filter(({ name }) => !LOGIN_PROGRAMS.includes(name));
+    if (isOlder(parent)) {
+      if (programs.length === 0) return holdsAny([...between, parent]) !== false;
+      return programs.length === 1 && holdsAny(programs) === true;
+    }
+    between.push(parent);
+  }
+  return false;
+
+  function holdsAny(programs: readonly OriginProcess[]): boolean | null {
+    const seen = programs.map(({ pid }) => view.holdsTerminal(pid, terminal ?? ''));
+    return seen.includes(true) || (seen.includes(null) ? null : false);
+  }
+}
+
+/** Root proves nothing to root: an agent that runs as root can start such a program itself. */
+function isLogin(one: OriginProcess, { uid }: OriginProcess, { logins }: ProcessView): boolean {
+  return uid !== 0 && one.uid === 0 && logins.includes(one.name);
+}
+
+/** The processes above, the parent first, up to the one that a reaper has for a child. */
+function parentsOf(one: OriginProcess, view: ProcessView): readonly OriginProcess[] {
+  const above: OriginProcess[] = [];
+  const seen = new Set([one.pid]);
+  for (let at = one.ppid; at > 1 && !seen.has(at); ) {
+    const parent = view.process(at);
+    if (parent === null || parent.isReaper) break;
+    above.push(parent);
+    seen.add(at);
+    at = parent.ppid;
+  }
+  return above;
+}

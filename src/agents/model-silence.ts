@@ -1,0 +1,51 @@
+// Notices a model call that hangs. What a model says comes in pieces, so that a long silence means that nothing comes any more.
+// A silence is reported from time to time. At its own limit, shorter than that of the turn, it ends the call.
+import type { LiveEvent } from '../engine/ports.ts';
+import { waitInWords } from './retry.ts';
+
+const TELL_EVERY_MS = 30_000;
+const LOOKS_PER_LIMIT = 10;
+const LOOK_MS_MAX = 5_000;
+
+export type SilenceListener = {
+  /** Whether it is the model that is waited for, and not a tool. */
+  isAsked(): boolean;
+  /** Called every 30 seconds of silence. */
+  tell(silentMs: number): void;
+  /** Called once, at the limit. */
+  giveUp(): void;
+};
+
+export function modelSilence(limitMs: number, { isAsked, tell, giveUp }: SilenceListener) {
+  let heardAt = performance.now();
+  let toldAt = heardAt;
+  const stop = () => clearInterval(timer);
+  const look = () => {
+    const now = performance.now();
+    if (!isAsked()) heardAt = now;
+    if (now - heardAt >= limitMs) {
+      stop();
+      giveUp();
+    } else if (now - Math.max(heardAt, toldAt) >= TELL_EVERY_MS) {
+      toldAt = now;
+      tell(now - heardAt);
+    }
+  };
+  const timer = setInterval(look, Math.max(10, Math.min(LOOK_MS_MAX, limitMs / LOOKS_PER_LIMIT)));
+  timer.unref();
+  return {
+    /** Something came. */
+    heard() {
+      heardAt = performance.now();
+    },
+    stop,
+  };
+}
+
+export function silenceEvent(program: string, silentMs: number): LiveEvent {
+  return {
+    kind: 'waiting',
+    forMs: 0,
+    reason: `${program} has heard nothing from its model for ${waitInWords(silentMs)}`,
+  };
+}

@@ -1,0 +1,107 @@
+// The files that build tools read without naming them: a makefile and what it includes, a package.json and the settings of
+// its package manager. What is approved is what they say, so they are bound with the command.
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import type { Invocation } from '../hooks/programs.ts';
+import { matchesOf } from './patterns.ts';
+
+const INCLUDED_MAX = 64;
+const PARENTS_MAX = 64;
+const MAKEFILE_BYTES_MAX = 1_048_576;
+
+export type FilesRead = {
+  readonly paths: readonly string[];
+  /** False where there are more than can be followed. */
+  readonly isWhole: boolean;
+};
+
+type Reader = (folder: string, run: Invocation, home: string | undefined) => FilesRead;
+
+const MAKEFILES = ['GNUmakefile', 'makefile', 'Makefile'];
+const PACKAGE = 'package.json';
+/** Settings beside the package.json or in the home: some of them name a shell or other code. */
+const SETTINGS = ['.npmrc', '.yarnrc', '.yarnrc.yml', 'pnpm-workspace.yaml', '.pnpmfile.cjs', 'bunfig.toml'];
+const HOME_SETTINGS = ['.npmrc', '.yarnrc', '.yarnrc.yml', '.bunfig.toml'];
+
+const READERS: Readonly<Record<string, Reader>> = {
+  make: makefiles,
+  gmake: makefiles,
+  npm: packageFiles,
+  npx: packageFiles,
+  pnpm: packageFiles,
+  yarn: packageFiles,
+  bun: packageFiles,
+};
+
+/** What the programs of a command read in the folders that it may stand in. */
+export function filesRead(
+  runs: readonly Invocation[],
+  folders: readonly string[],
+  home: string | undefined,
+): FilesRead {
+  const found = runs.flatMap((run) => {
+    const reader = Object.hasOwn(READERS, run.program) ? READERS[run.program] : undefined;
+    return reader ? folders.map((folder) => reader(folder, run, home)) : [];
+  });
+  return { paths: [...new Set(found.flatMap(({ paths }) => paths))], isWhole: found.every(({ isWhole }) => isWhole) };
+}
+
+/** That a makefile is not there counts too: one that is put there would be read instead. */
+function makefiles(folder: string, { args }: Invocation): FilesRead {
+  const named = args.flatMap(({ text }, at) => {
+    if (/^(?:-f|--file|--makefile)$/.test(text)) return args[at + 1]?.text ?? [];
+    return /^(?:-f|--file=|--makefile=)(.+)$/.exec(text)?.[1] ?? [];
+  });
+  const begin = [...MAKEFILES, ...named].map((name) => resolve(folder, name));
+  const paths = new Set(begin);
+  for (const file of paths) {
+    for (const included of includedBy(file, folder)) paths.add(included);
+    if (paths.size > INCLUDED_MAX + begin.length) return { paths: [...paths], isWhole: false };
+  }
+  return { paths: [...paths], isWhole: true };
+}
+
+/** The files of `include` lines. A name that make works out by itself cannot be seen. */
+function includedBy(file: string, folder: string): readonly string[] {
+  const lines = textOf(file).matchAll(/^ *(?:-|s)?include[ \t]+([^#\n]+)/gm);
+  const words = [...lines].flatMap(([, names = '']) => names.trim().split(/\s+/));
+  const paths = words.filter((word) => word !== '' && !word.includes('$')).map((word) => resolve(folder, word));
+  return paths.flatMap((path) => [path, ...(matchesOf(path) ?? [])]);
+}
+
+/** Up to the nearest package.json: one that is put into a folder on the way would be read instead. */
+function packageFiles(folder: string, { args }: Invocation, home: string | undefined): FilesRead {
+  const moved = args.flatMap(({ text }, at) => {
+    if (/^(?:--prefix|--cwd|--dir|-C)$/.test(text)) return args[at + 1]?.text ?? [];
+    return /^(?:--prefix|--cwd|--dir)=(.+)$/.exec(text)?.[1] ?? [];
+  });
+  const starts = [folder, ...moved.map((path) => resolve(folder, path))];
+  const settings = home !== undefined && isAbsolute(home) ? HOME_SETTINGS.map((name) => join(home, name)) : [];
+  const above = starts.flatMap(foldersToPackage);
+  return {
+    paths: [...above.flatMap((at) => [PACKAGE, ...SETTINGS].map((name) => join(at, name))), ...settings],
+    isWhole: true,
+  };
+}
+
+function foldersToPackage(folder: string): readonly string[] {
+  const folders = [folder];
+  for (let at = folder; folders.length < PARENTS_MAX && !isFile(join(at, PACKAGE)); at = dirname(at)) {
+    if (dirname(at) === at) break;
+    folders.push(dirname(at));
+  }
+  return folders;
+}
+
+function textOf(file: string): string {
+  try {
+    const found = statSync(file);
+    return found.isFile() && found.size <= MAKEFILE_BYTES_MAX ? readFileSync(file, 'utf8') : '';
+  } catch {
+    return '';
+  }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}

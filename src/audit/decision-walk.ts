@@ -1,0 +1,85 @@
+// Checks the decisions of people in a log: each carries a seal that only the user's key makes. A line that somebody appended
+// is chained like any other and has no such seal. Without the key this cannot be checked, and that is said.
+import { applyApproval } from '../kernel/approval/apply.ts';
+import { factText } from '../kernel/approval/decision.ts';
+import type { ApprovalFact } from '../kernel/approval/fact.ts';
+import { approvalOf, noApprovals } from '../kernel/approval/state.ts';
+import { POLICY } from '../kernel/approval/untold.ts';
+import type { Fault } from './fault.ts';
+import type { StoredLine } from './stored-line.ts';
+
+/** The key that seals the decisions of this user. */
+export type DecisionKey = { readonly id: string; macOf(text: string): string };
+
+type Decided = Extract<ApprovalFact, { kind: 'approval.approved' | 'approval.rejected' }>;
+/** Why a decision is not known to be a person's. */
+type Doubt = 'forged' | 'without a seal' | 'under another key';
+
+export class DecisionWalk {
+  readonly #report: (fault: Fault) => void;
+  readonly #key: DecisionKey | null;
+  readonly #approvals = noApprovals();
+  readonly #unchecked: Record<Exclude<Doubt, 'forged'>, number[]> = { 'without a seal': [], 'under another key': [] };
+  /** Whether the log has come to a version that seals decisions: from there on a yes without a seal is none. */
+  #areSealed = false;
+  #checked = 0;
+
+  constructor(key: DecisionKey | null, report: (fault: Fault) => void) {
+    this.#key = key;
+    this.#report = report;
+  }
+
+  take(seq: number, line: StoredLine | null): void {
+    if (!line?.kind.startsWith('approval.')) return;
+    const fact = line.fact as unknown as ApprovalFact;
+    try {
+      if (fact.kind === 'approval.requested' && fact.sealed.plainEnv) this.#areSealed = true;
+      if (fact.kind === 'approval.approved' || fact.kind === 'approval.rejected') this.#decided(seq, fact);
+      applyApproval(this.#approvals, fact, Date.parse(line.at));
+    } catch {
+      this.#report({ kind: 'DECISION_FORGED', seq, reason: 'what it says about an approval cannot be read' });
+    }
+  }
+
+  get checked(): number {
+    return this.#checked;
+  }
+
+  /** What could not be checked, once for each reason, at the first entry of the kind. */
+  warnings(): readonly Fault[] {
+    const why = {
+      'without a seal': 'carry no seal: they are older than sealed decisions, and nothing runs under them any more',
+      'under another key': 'could not be checked: the key that sealed them is not here',
+    };
+    return Object.entries(this.#unchecked).flatMap(([doubt, [seq, ...more]]) => {
+      if (seq === undefined) return [];
+      const reason = `decisions from here on ${why[doubt as keyof typeof why]} (${more.length + 1})`;
+      return [{ kind: 'DECISION_UNCHECKED', seq, reason }];
+    });
+  }
+
+  #decided(seq: number, fact: Decided): void {
+    const doubt = this.#doubtAbout(fact);
+    if (fact.mac !== undefined) this.#areSealed = true;
+    if (doubt === 'forged') {
+      const said = fact.kind === 'approval.approved' ? 'yes' : 'no';
+      const reason = `the ${said} to ${fact.id} is not sealed with the key of the user: no person gave it to baton`;
+      this.#report({ kind: 'DECISION_FORGED', seq, reason });
+    } else if (doubt) this.#unchecked[doubt].push(seq);
+    else this.#checked += 1;
+  }
+
+  #doubtAbout(fact: Decided): Doubt | null {
+    const approval = approvalOf(this.#approvals, fact.id);
+    // Relayed to a turn after the approval was over: it changes nothing any more.
+    if (!approval && fact.kind === 'approval.rejected' && fact.relayed) return null;
+    if (!this.#key) return 'under another key';
+    if (!approval) return 'forged';
+    if (fact.by === POLICY && fact.kind === 'approval.rejected') return approval.sealed.refusal ? null : 'forged';
+    if (fact.mac === undefined) {
+      return this.#areSealed && fact.kind === 'approval.approved' ? 'forged' : 'without a seal';
+    }
+    if (approval.sealed.keyId !== this.#key.id) return 'under another key';
+    return this.#key.macOf(factText(approval, fact)) === fact.mac ? null : 'forged';
+  }
+}

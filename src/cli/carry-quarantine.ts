@@ -1,0 +1,51 @@
+// Keeps what is blocked in a workspace outside of its state folder, and brings it back where a log does not know of it.
+import { type KeptBlock, keepBlocks, keptBlocks } from '../audit/kept-quarantine.ts';
+import type { Door } from '../engine/door.ts';
+import { timeOf } from '../kernel/fact.ts';
+import { applyTrust } from '../kernel/trust/apply.ts';
+import { isTrustFact } from '../kernel/trust/fact.ts';
+import { noTrust } from '../kernel/trust/state.ts';
+import type { Workspace } from '../workspace/locate.ts';
+import { note } from './command.ts';
+
+type Reading = Pick<Door, 'read' | 'submit'>;
+
+/** Before anything is dispatched or judged: what is blocked elsewhere is blocked here. */
+export async function carryQuarantine(door: Reading, { dir }: Workspace, env: NodeJS.ProcessEnv): Promise<void> {
+  const kept = keptBlocks(dir, env);
+  if (kept.length === 0) return;
+  const missing = missingIn(await blocksIn(door), kept);
+  if (missing.length > 0) await door.submit({ kind: 'quarantine.carry', blocked: missing }, 'engine');
+}
+
+/** After something may have been blocked or released. That it cannot be kept is said, and changes nothing else. */
+export async function keepQuarantine(door: Reading, { dir }: Workspace, env: NodeJS.ProcessEnv): Promise<void> {
+  try {
+    const kept = keptBlocks(dir, env);
+    const found = await blocksIn(door);
+    if (kept.length > 0 || found.open.size > 0)
+      keepBlocks(dir, env, [...found.open.values(), ...missingIn(found, kept)]);
+  } catch (error) {
+    note(`What is blocked was not kept outside of the state folder: ${(error as Error).message}`);
+  }
+}
+
+/** The blocks that are kept, and that this log neither has open nor has released since. */
+function missingIn({ open, releasedAt }: Found, kept: readonly KeptBlock[]): readonly KeptBlock[] {
+  return kept.filter(({ key, since }) => !open.has(key) && (releasedAt.get(key) ?? 0) < since);
+}
+
+type Found = { readonly open: ReadonlyMap<string, KeptBlock>; readonly releasedAt: ReadonlyMap<string, number> };
+
+/** What the log has open, and when each key was last released. */
+export async function blocksIn(door: Pick<Door, 'read'>): Promise<Found> {
+  const trust = noTrust();
+  const releasedAt = new Map<string, number>();
+  for (const entry of await door.read({ after: 0, kindPrefix: 'quarantine.' })) {
+    if (!isTrustFact(entry.fact)) continue;
+    applyTrust(trust, entry.fact, timeOf(entry));
+    if (entry.fact.kind === 'quarantine.released') releasedAt.set(entry.fact.key, timeOf(entry));
+  }
+  const open = Object.values(trust.quarantine).map(({ times: _, ...block }): [string, KeptBlock] => [block.key, block]);
+  return { open: new Map(open), releasedAt };
+}

@@ -1,0 +1,66 @@
+// What a cast produced, as lines for a terminal: its last text first, then its items, then what a failed turn really said.
+import type { CastResult, Failure, LastText } from '../engine/result.ts';
+import type { TaskView } from '../engine/view.ts';
+import { counted } from './counted.ts';
+import { oneLine, safe } from './safe-text.ts';
+import { table } from './table.ts';
+
+const LINES_MAX = 40;
+const LINE_CHARS_MAX = 2_000;
+
+export type ShownResult = {
+  readonly cast: string;
+  readonly result?: CastResult;
+  /** The reports of its agents, which say more than the last of them. */
+  readonly report?: unknown;
+};
+
+/** The text and the failure. `baton` is how the program is called. `withIssues` is false where they are listed already. */
+export function resultLines({ cast, result, report }: ShownResult, baton: string, withIssues = true): string[] {
+  if (!result) return [];
+  const { last, failure, nothingPlanned } = result;
+  return [
+    ...(nothingPlanned ? ['Nothing was planned: the list of work items is empty.'] : []),
+    ...(last && !report ? textLines(last, `${oneLine(last.materia, 60)}:`, cast, baton) : []),
+    ...(failure ? failureLines(withIssues ? failure : { ...failure, issues: [] }, cast, baton) : []),
+  ];
+}
+
+/** Each work item with its outcome and how many files it changed. */
+export function itemLines(tasks: readonly TaskView[] = []): string[] {
+  const items = tasks.filter(({ isItem }) => isItem);
+  if (items.length === 0) return [];
+  const rows = items.map((task) => [task.title, outcomeOf(task), filesText(task)]);
+  return table(rows, ['item', 'outcome', 'files']);
+}
+
+/** What became of an item: in the ledger a skipped one is done, and one that was left early is canceled. */
+function outcomeOf({ status, skipped, code }: TaskView): string {
+  if (code === 'LEFT_EARLY') return 'left early';
+  return skipped ? 'skipped' : status;
+}
+
+/** How many files the turns of a task changed; empty where none of them may write. */
+export function filesText({ files }: Pick<TaskView, 'files'>): string {
+  if (files === undefined) return '';
+  return files === 0 ? 'changed no file' : counted(files, 'file');
+}
+
+function failureLines(failure: Failure, cast: string, baton: string): string[] {
+  const { text, issues, materia } = failure;
+  const wrong = issues.map(({ path, message }) => `  at ${oneLine(path, 200) || '$'}: ${oneLine(message, 400)}`);
+  const said = text === '' ? [] : textLines(failure, `What ${oneLine(materia, 60)} said:`, cast, baton);
+  return [...said, ...(wrong.length === 0 ? [] : ['What is wrong with it:', ...wrong])];
+}
+
+function textLines({ text, isCut, turn }: LastText, heading: string, cast: string, baton: string): string[] {
+  const all = safe(text).split('\n');
+  const shown = all.slice(0, LINES_MAX).map((line) => `  ${cutLine(line)}`.trimEnd());
+  const left = all.length - shown.length;
+  const more = left > 0 || isCut ? [`  … all of it: ${baton} show ${cast} --turn ${turn}`] : [];
+  return [heading, ...shown, ...more];
+}
+
+function cutLine(line: string): string {
+  return line.length <= LINE_CHARS_MAX ? line : `${line.slice(0, LINE_CHARS_MAX)}…`;
+}

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { always, graph, plan, workflow, yes } from '../../test/loadouts.ts';
+import { type Play, play } from '../../test/play.ts';
+import type { Json } from '../kernel/json.ts';
+import { resultOf } from './result.ts';
+
+const result = ({ cast, entries }: Play) => resultOf(cast, entries);
+
+const row = (...materia: readonly string[]) =>
+  graph(
+    Object.fromEntries(
+      materia.map((name, index) => {
+        const next = index + 1 < materia.length ? { edges: [always(`Socket-${index + 2}`)] } : {};
+        return [`Socket-${index + 1}`, { materia: name, ...next }];
+      }),
+    ),
+    { materia: { Note: { tools: 'none', prompt: 'Note it.', parse: 'text' } } },
+  );
+
+test.each<[string, readonly string[], Record<string, readonly Json[]>, string | null]>([
+  ['the last text', ['Note', 'Note'], { Note: ['first', 'second'] }, 'second'],
+  ['prose before an object that came later', ['Note', 'Judge'], { Note: ['prose'], Judge: [yes] }, 'prose'],
+  ['an object where there is no prose', ['Judge'], { Judge: [yes] }, JSON.stringify(yes)],
+  ['no output of a utility beside agents', ['Note', 'Tool'], { Note: ['prose'], Tool: [yes] }, 'prose'],
+  ['the output of a utility without agents', ['Tool'], { Tool: [{ satisfied: true }] }, '{"satisfied":true}'],
+  ['no blank text', ['Note', 'Note'], { Note: ['said', ' \n'] }, 'said'],
+])('the last text is %s', (_name, materia, agents, text) => {
+  expect(result(play({ config: row(...materia), agents })).last?.text ?? null).toBe(text);
+});
+
+test('a long text is cut, and says so', () => {
+  const { last } = result(play({ config: row('Note'), agents: { Note: ['x'.repeat(20_000)] } }));
+  expect([last?.text.length, last?.isCut]).toEqual([16_000, true]);
+});
+
+test('a turn that was repaired is no failure; the turn that stopped the cast is', () => {
+  const repaired = play({ config: row('Judge'), agents: { Judge: ['no', yes] } });
+  expect(result(repaired).failure).toBeNull();
+  const failed = play({ config: row('Note', 'Judge'), agents: { Note: ['said'], Judge: ['no', 'never'] } });
+  expect(result(failed)).toMatchObject({
+    last: { text: 'said', turn: 1 },
+    failure: { turn: 2, socket: 'Socket-2', materia: 'Judge', attempt: 2, code: 'NOT_JSON', text: 'never' },
+  });
+});
+
+test('of a failed attempt the last words are kept, at most so many and without secrets', () => {
+  const key = `AKIA${'B'.repeat(16)}`;
+  const crashed = play({ config: row('Note') });
+  const at = { cast: 'c', turn: 1 };
+  crashed.tell({ kind: 'turn.prepared', ...at, attempt: 1 });
+  const said = `${'x'.repeat(9_000)} ${key} end`;
+  crashed.tell({ kind: 'attempt.failed', ...at, attempt: 1, fault: 'refused', reason: 'broken', said });
+  const { failure } = result(crashed);
+  expect(failure?.text).toMatch(/x.* end$/);
+  expect(failure?.text).not.toContain('BBBB');
+  expect(failure?.text.length).toBe(4_000);
+});
+
+test('that nothing was planned is known', () => {
+  const idle = play({ config: workflow(), agents: { 'Socket-1': [plan(0)] } });
+  expect(result(idle)).toMatchObject({ nothingPlanned: true, failure: null });
+  const busy = play({ config: row('Note'), agents: { Note: ['said'] } });
+  expect(result(busy)).not.toHaveProperty('nothingPlanned');
+});

@@ -1,0 +1,111 @@
+// What a cast produced, made from its facts: the last text, what the turn that stopped it really said, and whether there was
+// anything to do. Everything that shows a cast shows this. Texts are bounded; they are not made safe for a terminal here.
+import { cut } from '../kernel/cast/cut.ts';
+import type { Entry } from '../kernel/fact.ts';
+import { isObject, isString, type Json } from '../kernel/json.ts';
+import type { Cast } from '../kernel/state.ts';
+
+/** Who said it. `materia` is the label that people know. */
+type Speaker = { readonly turn: number; readonly socket: string; readonly materia: string };
+
+type Words = {
+  readonly text: string;
+  /** The text is longer than this. */
+  readonly isCut?: true;
+};
+
+export type LastText = Speaker & Words;
+
+export type Issue = { readonly path: string; readonly message: string };
+
+/** The last attempt of the turn that stopped the cast. An empty text means that nothing of it was kept. */
+export type Failure = Speaker &
+  Words & {
+    readonly attempt: number;
+    readonly code: string;
+    readonly reason: string;
+    readonly issues: readonly Issue[];
+  };
+
+export type CastResult = {
+  readonly last: LastText | null;
+  readonly failure: Failure | null;
+  /** The list of work items was empty. */
+  readonly nothingPlanned?: true;
+};
+
+const TEXT_CHARS_MAX = 16_000;
+const ISSUES_MAX = 20;
+
+export function resultOf(cast: Pick<Cast, 'rules' | 'status'>, entries: readonly Entry[]): CastResult {
+  const turns = new Map<number, Speaker>();
+  let [last, isText, isEmpty]: [LastText | null, boolean, boolean] = [null, false, false];
+  const failures = new Map<number, Failure>();
+  for (const { fact } of entries) {
+    if (fact.kind === 'turn.started') turns.set(fact.turn, speakerAt(cast, fact));
+    if (fact.kind === 'exit.taken' && fact.empty) isEmpty = true;
+    const speaker = 'turn' in fact && typeof fact.turn === 'number' ? turns.get(fact.turn) : undefined;
+    if (!speaker) continue;
+    const failure = failureIn(fact, speaker);
+    if (failure) failures.set(speaker.turn, failure);
+    if (fact.kind !== 'turn.accepted') continue;
+    failures.delete(speaker.turn);
+    if (!isAnswer(cast, speaker, fact.output)) continue;
+    // An answer in prose is for people. An object is shown only where no agent wrote any prose.
+    const isProse = isString(fact.handoff.payload);
+    if (isProse || !isText) last = { ...speaker, ...bounded(fact.output) };
+    isText ||= isProse;
+  }
+  const isStopped = cast.status === 'failed' || cast.status === 'waiting';
+  return {
+    last,
+    failure: isStopped ? ([...failures.values()].at(-1) ?? null) : null,
+    ...(isEmpty ? { nothingPlanned: true } : {}),
+  };
+}
+
+/** A utility prepares things. Its output is an answer only where the loadout has no agent. */
+function isAnswer({ rules }: Pick<Cast, 'rules'>, { socket }: Speaker, output: string): boolean {
+  if (output.trim() === '') return false;
+  const used = Object.values(rules.graph.sockets).map(({ materia }) => rules.materia[materia]?.type);
+  const own = rules.materia[rules.graph.sockets[socket]?.materia ?? '']?.type;
+  return own === 'agent' || !used.includes('agent');
+}
+
+function speakerAt({ rules }: Pick<Cast, 'rules'>, { turn, socket }: { turn: number; socket: string }): Speaker {
+  const id = rules.graph.sockets[socket]?.materia ?? socket;
+  return { turn, socket, materia: rules.materia[id]?.label ?? id };
+}
+
+function failureIn(fact: Entry['fact'], { turn, socket, materia }: Speaker): Failure | null {
+  const speaker = { turn, socket, materia };
+  switch (fact.kind) {
+    case 'attempt.refused': {
+      const { code, reason, details } = fact.verdict;
+      const issues = issuesIn(details.issues);
+      return { ...speaker, attempt: fact.attempt, code, reason, issues, ...bounded(fact.output) };
+    }
+    case 'attempt.failed': {
+      const { attempt, code, cause, reason, said = '' } = fact;
+      return { ...speaker, attempt, code: cause ?? code, reason, issues: [], ...bounded(said) };
+    }
+    case 'turn.blocked': {
+      const { attempt, code, reason, output } = fact;
+      return { ...speaker, attempt, code, reason, issues: [], ...bounded(output) };
+    }
+    default:
+      return null;
+  }
+}
+
+function issuesIn(issues: Json | undefined): readonly Issue[] {
+  const list = Array.isArray(issues) ? issues.filter(isObject) : [];
+  return list.slice(0, ISSUES_MAX).flatMap(({ path, message }) => {
+    return isString(message) ? [{ path: isString(path) ? path : '', message }] : [];
+  });
+}
+
+function bounded(text: string): Words {
+  const whole = text.trim();
+  return whole.length <= TEXT_CHARS_MAX ? { text: whole } : { text: cut(whole, TEXT_CHARS_MAX), isCut: true };
+}

@@ -1,0 +1,100 @@
+// The files of a repository by which git runs commands or takes other files for unchanged: hooks, configuration, attributes
+// and the like. No commit shows them, so they are looked at by name before and after a turn.
+import { hash } from 'node:crypto';
+import { lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { type GitFolders, gitFoldersOf } from './git-folders.ts';
+import { withoutBranches } from './local-config.ts';
+
+/** By name, as if `.git` were a folder of the project: a digest of what the file holds. */
+export type CommandFiles = Readonly<Record<string, string>>;
+
+const FILES_MAX = 2_000;
+const BYTES_MAX = 16 * 1024 * 1024;
+const DEPTH_MAX = 6;
+
+export function commandFilesOf(folder: string): CommandFiles {
+  const folders = gitFoldersOf(folder);
+  if (!folders) return {};
+  const found: Record<string, string> = {};
+  const add = (file: string) => {
+    if (Object.keys(found).length >= FILES_MAX) return;
+    const digest = digestOf(file);
+    if (digest !== null) found[nameOf(file, folders)] = digest;
+  };
+  // A worktree has a file in the place of the folder, which says where the repository is.
+  if (!lstatSync(folders.entry).isDirectory()) add(folders.entry);
+  for (const name of ['commondir', 'gitdir']) add(join(folders.own, name));
+  for (const place of repositoriesIn(folders)) {
+    for (const name of ['config', 'config.worktree']) add(join(place, name));
+    // Git runs no sample.
+    for (const file of filesBelow(join(place, 'hooks'))) if (!file.endsWith('.sample')) add(file);
+    // Git itself writes others there when it packs.
+    for (const name of ['attributes', 'exclude', 'grafts', 'sparse-checkout']) add(join(place, 'info', name));
+    add(join(place, 'objects/info/alternates'));
+  }
+  return found;
+}
+
+/** The repository itself, this worktree of it and its submodules. Other worktrees come and go with other casts. */
+function repositoriesIn({ own, common }: GitFolders): readonly string[] {
+  const modules: string[] = [];
+  const open = [{ at: join(common, 'modules'), depth: 0 }];
+  for (let next = open.pop(); next && modules.length < FILES_MAX; next = open.pop()) {
+    const { at, depth } = next;
+    if (lstatSync(join(at, 'HEAD'), { throwIfNoEntry: false })) modules.push(at);
+    const below = modules.includes(at) ? [join(at, 'modules')] : foldersIn(at);
+    if (depth < DEPTH_MAX) open.push(...below.map((folder) => ({ at: folder, depth: depth + 1 })));
+  }
+  return [...new Set([common, own]), ...modules];
+}
+
+function nameOf(file: string, { common, entry }: GitFolders): string {
+  return file === entry ? '.git' : `.git/${relative(common, file)}`;
+}
+
+function filesBelow(folder: string, depth = 0): readonly string[] {
+  return entriesIn(folder).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return depth < DEPTH_MAX ? filesBelow(path, depth + 1) : [];
+    return [path];
+  });
+}
+
+function foldersIn(folder: string): readonly string[] {
+  return entriesIn(folder).flatMap((entry) => (entry.isDirectory() ? [join(folder, entry.name)] : []));
+}
+
+function entriesIn(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return []; // It is not there, or it is no folder.
+  }
+}
+
+function digestOf(file: string): string | null {
+  try {
+    const found = lstatSync(file);
+    if (found.isSymbolicLink()) return `link:${readlinkSync(file)}:${contentOf(file)}`;
+    if (!found.isFile()) return found.isDirectory() ? null : 'special';
+    const run = (found.mode & 0o111) === 0 ? '' : 'run-';
+    return `${run}${contentOf(file)}`;
+  } catch {
+    return null;
+  }
+}
+
+/** What a link leads to counts as well: git follows it. */
+function contentOf(file: string): string {
+  try {
+    const found = statSync(file);
+    if (!found.isFile()) return 'special';
+    if (found.size > BYTES_MAX) return `large:${found.size}:${found.mtimeMs}`;
+    const text = readFileSync(file, 'latin1');
+    const plain = /\/config(?:\.worktree)?$/.test(file) ? withoutBranches(text) : text;
+    return `sha256:${hash('sha256', plain, 'hex')}`;
+  } catch {
+    return 'unreadable';
+  }
+}

@@ -1,0 +1,58 @@
+// Which folders a person trusts: what such a folder brings along may run commands. The record is the user's own and lies
+// outside of every project. A folder counts by its real path, with all below it; the git configuration of a repository
+// counts only as it was when the person said so.
+import { mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { userFolder, whyOpen } from '../access/user-folder.ts';
+import { isObject, isString } from '../kernel/json.ts';
+import { gitFoldersOf } from './git-folders.ts';
+import { localConfigOf } from './local-config.ts';
+
+export type Trusted = {
+  readonly at: string;
+  /** The repository that the folder lies in, and the digest of its configuration. */
+  readonly git?: { readonly folder: string; readonly config: string };
+};
+
+type Folders = Readonly<Record<string, Trusted>>;
+
+const FILE = 'trusted-folders.json';
+
+export function trustFolder(dir: string, env: NodeJS.ProcessEnv, at: string): void {
+  const folders = gitFoldersOf(dir);
+  const git = folders && { folder: folders.common, config: localConfigOf(folders).digest };
+  const all = { ...readTrusted(env), [realpathSync(dir)]: { at, ...(git ? { git } : {}) } };
+  const folder = userFolder(env);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = join(folder, FILE);
+  writeFileSync(`${file}.${process.pid}.new`, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.${process.pid}.new`, file);
+}
+
+/** Whether the folder, or one above it, is trusted. */
+export function isTrusted(dir: string, env: NodeJS.ProcessEnv): boolean {
+  const trusted = readTrusted(env);
+  for (let at = realpathSync(dir); ; at = dirname(at)) {
+    if (Object.hasOwn(trusted, at)) return true;
+    if (dirname(at) === at) return false;
+  }
+}
+
+/** Whether the configuration of this repository is as it was when a person trusted a folder in it. */
+export function isConfigTrusted(common: string, digest: string, env: NodeJS.ProcessEnv): boolean {
+  return Object.values(readTrusted(env)).some(({ git }) => git?.folder === common && git.config === digest);
+}
+
+/** A record that others could have written is not believed. */
+function readTrusted(env: NodeJS.ProcessEnv): Folders {
+  const file = join(userFolder(env), FILE);
+  try {
+    if (whyOpen(statSync(file), 0o022) !== null) return {};
+    const read = JSON.parse(readFileSync(file, 'utf8')) as unknown;
+    if (!isObject(read)) return {};
+    const sound = Object.entries(read).filter(([, one]) => isObject(one) && isString(one.at));
+    return Object.fromEntries(sound) as unknown as Folders;
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,129 @@
+// What was done for an item so far: the files that its turns changed, the diff since its first change, what the checkers found,
+// and what it cost. The turns that follow on the same item judge by it. When the item is over only a summary is kept.
+import type { CastFact } from '../fact.ts';
+import { hasOwnPaths } from '../graph/write-scope.ts';
+import { taskKey } from '../ledger/state.ts';
+import { scrub } from '../secrets.ts';
+import type { Cast, Turn, Usage } from '../state.ts';
+import { firstBytes, newest } from './cut.ts';
+
+/** What a checker found after a turn that changed files. */
+export type TurnCheck = {
+  readonly name: string;
+  readonly ok: boolean;
+  /** One line. */
+  readonly found: string;
+  /** The end of what its program printed, where it is red. */
+  readonly output?: string;
+};
+
+/** What was changed for an item since its first change. */
+export type ItemDiff = {
+  /** The commit before the first change; absent where the item is not worked on in a worktree. */
+  readonly base?: string;
+  readonly text: string;
+};
+
+/** What is seen of a turn that changed files. */
+export type SeenWork = { readonly turnChecks?: readonly TurnCheck[]; readonly diff?: ItemDiff };
+
+export type ItemWork = {
+  files: string[];
+  /** How many more files were changed than are named. */
+  filesMore: number;
+  checks: readonly TurnCheck[];
+  usage: Usage;
+  /** While the item is worked on. */
+  diff?: ItemDiff;
+  /** The turn with which the item was over. */
+  endedBy?: number;
+  /** It was passed over by `advance.when: "not_satisfied"`. */
+  skipped?: true;
+};
+
+const FILES_MAX = 200;
+const FILES_KEPT_MAX = 20;
+/** So many items that are over are remembered; what a cast remembers does not grow with its lists. */
+export const ITEMS_KEPT_MAX = 100;
+export const CHECKS_MAX = 20;
+export const CHECK_OUTPUT_CHARS_MAX = 4_000;
+export const DIFF_BYTES_MAX = 24 * 1024;
+
+export function workOf({ id, work }: Pick<Cast, 'id' | 'work'>, task: string | null): ItemWork | null {
+  return (task !== null && work?.[taskKey(id, task)]) || null;
+}
+
+/** Bounded and without secrets, as it is recorded with the turn. */
+export function recordedWork({ turnChecks = [], diff }: SeenWork): { checks?: readonly TurnCheck[]; diff?: ItemDiff } {
+  const checks = turnChecks.slice(0, CHECKS_MAX).map(({ name, ok, found, output }) => {
+    const said = output === undefined ? {} : { output: newest(scrub(output).text, CHECK_OUTPUT_CHARS_MAX) };
+    return { name, ok, found: scrub(found).text, ...said };
+  });
+  const { base } = diff ?? {};
+  // The note about what was left out is the last line, so some room is left for it.
+  const text = diff ? firstBytes(scrub(diff.text).text, DIFF_BYTES_MAX + 1_024) : '';
+  return {
+    ...(checks.length > 0 ? { checks } : {}),
+    ...(diff ? { diff: { ...(base === undefined ? {} : { base }), text } } : {}),
+  };
+}
+
+/** An accepted turn of an item changed files. */
+export function noteAccepted(cast: Cast, turn: Turn, fact: Extract<CastFact, { kind: 'turn.accepted' }>): void {
+  const { touched = {}, checks, diff } = fact;
+  const paths = Object.keys(touched);
+  if (paths.length === 0 || !hasOwnPaths(cast.rules, turn.socket)) return;
+  const work = openWork(cast, turn);
+  if (!work) return;
+  const known = new Set(work.files);
+  for (const path of paths) {
+    if (known.has(path)) continue;
+    if (work.files.length < FILES_MAX) work.files.push(path);
+    else work.filesMore += 1;
+  }
+  work.checks = checks ?? [];
+  if (diff) work.diff = diff;
+}
+
+/** What an attempt for an item used, whatever became of it. */
+export function noteUsage(cast: Cast, turn: Turn, { input, output, cost }: Usage): void {
+  if (input === 0 && output === 0 && cost === 0) return;
+  const work = openWork(cast, turn);
+  if (!work) return;
+  work.usage = {
+    input: work.usage.input + input,
+    output: work.usage.output + output,
+    cost: work.usage.cost + cost,
+  };
+}
+
+/** The item of the turn is over. */
+export function noteOver(cast: Cast, turn: Turn | undefined): void {
+  if (!turn) return;
+  const isSkipped = cast.rules.graph.sockets[turn.socket]?.advance?.when === 'not_satisfied';
+  const work = isSkipped ? openWork(cast, turn) : workOf(cast, turn.task);
+  if (!work) return;
+  if (isSkipped) work.skipped = true;
+  delete work.diff;
+  work.checks = work.checks.map(({ name, ok, found }) => ({ name, ok, found }));
+  work.filesMore += Math.max(0, work.files.length - FILES_KEPT_MAX);
+  work.files = work.files.slice(0, FILES_KEPT_MAX);
+  work.endedBy = turn.id;
+  forgetOldest(cast);
+}
+
+function forgetOldest({ work = {} }: Cast): void {
+  const over = Object.entries(work).filter(([, { endedBy }]) => endedBy !== undefined);
+  if (over.length <= ITEMS_KEPT_MAX) return;
+  const [oldest] = over.sort(([, a], [, b]) => (a.endedBy ?? 0) - (b.endedBy ?? 0));
+  if (oldest) delete work[oldest[0]];
+}
+
+/** Only items are remembered, and only those of which there is something to say. */
+function openWork(cast: Cast, { item, task }: Turn): ItemWork | null {
+  if (item === null || task === null) return null;
+  cast.work ??= {};
+  const key = taskKey(cast.id, task);
+  cast.work[key] ??= { files: [], filesMore: 0, checks: [], usage: { input: 0, output: 0, cost: 0 } };
+  return cast.work[key] ?? null;
+}

@@ -1,0 +1,122 @@
+// The whole bundled team on the real programs, with a model that plays an honest evaluator: it sees the diff, runs the
+// project's checks, rejects what is broken and approves what works.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { CastView } from '../../src/engine/view.ts';
+import type { JsonObject } from '../../src/kernel/json.ts';
+import { type Answer, type ModelRequest, modelServer } from '../../src/testing/index.ts';
+import { baton, CHECKOUT, json, project, put } from '../cli/baton.ts';
+import { worktreesOf } from '../cli/repository.ts';
+import { assertInstalled, CLI, homeFolder, scratchFolder } from './contenders.ts';
+import { REAL, type RealProgram } from './real-cast.ts';
+
+const BUNDLED = join(CHECKOUT, 'src', 'bundled');
+/** How the prompt of each role begins. */
+const ROLES = {
+  plan: 'You plan software work',
+  build: 'You build one work item',
+  evaluate: 'You check one work item',
+  maintain: 'The current work item was built',
+  narrate: 'All work items are done',
+};
+type Role = keyof typeof ROLES;
+
+const CHECK = `for name in greet bye; do
+  if [ -e $name.txt ] && [ "$(cat $name.txt)" != "$name well" ]; then echo "FAIL: $name.txt is wrong"; exit 1; fi
+done
+echo PASS`;
+const ITEMS = ['greet', 'bye'].map((name) => ({ title: `Write ${name}`, context: `${name}.txt says: ${name} well` }));
+
+function roleOf({ body }: ModelRequest): Role {
+  const text = JSON.stringify(body);
+  const found = Object.entries(ROLES).map(([role, words]) => [role, text.lastIndexOf(words)] as const);
+  return (found.sort(([, one], [, other]) => other - one)[0]?.[0] ?? 'plan') as Role;
+}
+
+/** The first greeting is wrong; what is sent back is corrected. */
+function answerTo(program: RealProgram, folder: () => string) {
+  let greetings = 0;
+  return (request: ModelRequest): Answer => {
+    const results = request.messages.filter(({ role }) => role === 'tool').map(({ text }) => text);
+    const brief = request.messages.map(({ text }) => text).join('\n');
+    switch (roleOf(request)) {
+      case 'plan':
+        return JSON.stringify({ workItems: ITEMS });
+      case 'build': {
+        if (results.length > 0) return 'It is written.';
+        const isBye = /Current item[^\n]*Write bye/.test(brief);
+        if (isBye) return { toolCalls: [program.write(folder(), 'bye.txt', 'bye well')] };
+        greetings += 1;
+        return { toolCalls: [program.write(folder(), 'greet.txt', greetings === 1 ? 'greet badly' : 'greet well')] };
+      }
+      case 'evaluate': {
+        if (results.length === 0) return { toolCalls: [program.shell('sh check.sh')] };
+        const isGood = results.at(-1)?.includes('PASS') === true;
+        return JSON.stringify(isGood ? { satisfied: true } : { satisfied: false, context: 'check.sh fails' });
+      }
+      case 'maintain':
+        return '{"satisfied":true}';
+      default:
+        return 'Both files are there.';
+    }
+  };
+}
+
+function configFor(program: RealProgram, own: JsonObject): JsonObject {
+  const config = JSON.parse(readFileSync(join(BUNDLED, 'config.json'), 'utf8'));
+  for (const materia of Object.values<JsonObject & { identity?: string; promptFile?: string }>(config.materia)) {
+    if (materia.promptFile === undefined) continue;
+    const prompt = readFileSync(join(BUNDLED, materia.promptFile), 'utf8');
+    delete materia.promptFile;
+    delete materia.identity;
+    Object.assign(materia, own, { prompt, runner: program.name });
+  }
+  const { $schema: _, ...rest } = config;
+  return { ...rest, checkers: { test: { command: ['sh', 'check.sh'] } } };
+}
+
+describe.each(REAL.map((program) => [program.name, program] as const))('%s', (_name, program) => {
+  beforeAll(assertInstalled);
+
+  test('the default team rejects what is broken and approves what works', { timeout: 300_000 }, async () => {
+    const home = homeFolder();
+    const dir = project({ 'README.md': '# Words\n', 'check.sh': CHECK });
+    const folder = () => worktreesOf(dir)[0] ?? '';
+    const server = await modelServer({ answers: answerTo(program, folder) });
+    onTestFinished(() => server.close());
+    const { materia, env } = program.setUp(server.url, home);
+    const config = configFor(program, materia);
+    for (const args of [
+      ['init', '-q'],
+      ['add', '-A'],
+      ['commit', '-qm', 'begin'],
+    ]) {
+      const who = ['-c', 'user.name=Test', '-c', 'user.email=test@example.com'];
+      execFileSync('git', ['-C', dir, ...who, ...args], { stdio: 'ignore' });
+    }
+    put(dir, { '.baton/config.json': config });
+    const PATH = `${join(CLI, 'node_modules', '.bin')}:${process.env.PATH}`;
+    const ran = await baton(dir, ['cast', '--json', '--turns', 'write the words'], {
+      env: { ...env, HOME: home, PATH, TMPDIR: scratchFolder() },
+    });
+    const view = json<CastView>(ran);
+    expect([view.status, view.code, view.items]).toMatchObject(['completed', null, { total: 2, done: 2 }]);
+    const path = view.path.map(({ socket, item }) => `${socket.replace('Socket-', '')}${item ? `:${item}` : ''}`);
+    expect(path.join(' ')).toBe('1 2 3 4:WI-1 5:WI-1 4:WI-1 5:WI-1 6:WI-1 4:WI-2 5:WI-2 6:WI-2 7');
+    const judged = (view.turns ?? []).filter(({ socket }) => socket === 'Socket-5');
+    expect(judged).toHaveLength(3);
+    // The brief holds the diff and what the checks found; the checks ran as well in the evaluator's own shell.
+    expect(judged[0]?.brief).toContain('greet badly');
+    expect(judged[0]?.brief).toContain('FAIL: greet.txt is wrong');
+    expect(judged[1]?.brief).toContain('greet well');
+    const told = (view.turns ?? []).find(({ socket }) => socket === 'Socket-7');
+    expect(told?.brief).toContain('Write bye');
+    expect((await baton(dir, ['merge', view.cast ?? 'latest'], { env: { HOME: home } })).code).toBe(0);
+    expect([readFileSync(join(dir, 'greet.txt'), 'utf8'), readFileSync(join(dir, 'bye.txt'), 'utf8')]).toEqual([
+      'greet well',
+      'bye well',
+    ]);
+  });
+});

@@ -1,0 +1,107 @@
+// A cast works in a worktree outside the project. What it writes into the user's own checkout is noticed and refused; what a
+// person does there in ordinary ways is not.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { expect, test } from 'vitest';
+import type { CastView } from '../../src/engine/view.ts';
+import type { JsonObject } from '../../src/kernel/json.ts';
+import { BATON, baton, json, put, read } from './baton.ts';
+import { git, repository, row, worktreesOf } from './repository.ts';
+
+const sh = (line: string, more: JsonObject = {}): JsonObject => ({
+  ...{ prompt: 'Do it.', tools: 'coding', runner: 'command', command: ['sh', '-c', line] },
+  ...more,
+});
+
+async function run(dir: string, config: JsonObject, ...more: string[]): Promise<CastView> {
+  put(dir, { 'cast.json': config });
+  return json<CastView>(await baton(dir, ['cast', '--file', 'cast.json', '--json', '--turns', ...more, 'hi']));
+}
+
+const FILES = { 'src/x.js': 'x\n', 'src/y.js': 'y\n' };
+const RELATIVE = `$(node -p 'require("path").relative(process.cwd(), process.argv[1])' `;
+
+test('a worktree lies outside the project, and baton inside of it acts on the workspace', async () => {
+  const dir = repository();
+  const view = await run(dir, row({ W: sh('pwd > where.txt; echo k') }, ['W']));
+  const [tree = ''] = worktreesOf(dir);
+  expect([view.status, view.root, git(dir, 'show', `baton/${view.cast}:where.txt`)]).toEqual(['completed', tree, tree]);
+  expect(relative(dir, tree).startsWith('../')).toBe(true);
+  expect([existsSync(join(tree, 'a.txt')), existsSync(join(dir, '.baton/state/worktrees', view.cast))]).toEqual([
+    true,
+    false,
+  ]);
+  const [inside, below] = [await baton(tree, ['casts', '--json']), await baton(join(tree, '.git', '..'), ['show'])];
+  expect([inside.stdout, below.stdout]).toEqual([
+    (await baton(dir, ['casts', '--json'])).stdout,
+    expect.stringContaining(view.cast ?? ''),
+  ]);
+  expect((await baton(tree, ['merge'])).code).toBe(0);
+  expect([worktreesOf(dir), existsSync(tree), existsSync(dirname(tree))]).toEqual([[], false, false]);
+});
+
+test('an agent that changes the checkout of the user is refused, and the files are named', async () => {
+  const dir = repository(FILES);
+  put(dir, { 'src/y.js': 'half done\n' });
+  const line = `echo w > w; echo z > ${RELATIVE}${dir})/src/x.js; echo z > ${dir}/src/y.js; echo k`;
+  const view = await run(dir, row({ W: sh(line) }, ['W']));
+  expect([view.status, view.code]).toEqual(['failed', 'SCOPE_VIOLATION']);
+  expect(view.reason).toContain(`"src/x.js" (and 1 more) changed in ${dir}`);
+  const facts = json<JsonObject[]>(await baton(dir, ['log', '--json']));
+  const refused = facts.filter(({ kind }) => kind === 'attempt.refused');
+  const details = { outside: ['src/x.js', 'src/y.js'], checkout: dir };
+  expect(refused).toMatchObject([
+    { repair: true, verdict: { details } },
+    { repair: false, verdict: { details } },
+  ]);
+  expect(git(dir, 'diff', '--name-only', `main..baton/${view.cast}`)).toBe('');
+});
+
+test('an agent that commits what it changed in the checkout of the user is refused too', async () => {
+  const dir = repository(FILES);
+  const commit = `git -C ${dir} -c user.name=x -c user.email=x@y commit -qam theirs`;
+  const view = await run(dir, row({ W: sh(`echo w > w; echo z$$ > ${dir}/src/x.js; ${commit}; echo k`) }, ['W']));
+  expect([view.status, view.code, git(dir, 'status', '--short', '-uno')]).toEqual(['failed', 'SCOPE_VIOLATION', '']);
+  expect(view.reason).toContain(`"src/x.js" changed in ${dir}`);
+});
+
+test('a commit in the checkout of what was there before is not mentioned', async () => {
+  const dir = repository(FILES);
+  put(dir, { 'src/y.js': 'half done\n' });
+  const commit = `git -C ${dir} -c user.name=x -c user.email=x@y commit -qam mine`;
+  put(dir, { 'cast.json': row({ W: sh(`echo w > w; ${commit}; echo k`) }, ['W']) });
+  const { code, stderr } = await baton(dir, ['cast', '--file', 'cast.json', 'hi']);
+  expect([code, git(dir, 'log', '-1', '--format=%s')]).toEqual([0, 'mine']);
+  expect(stderr).not.toContain(`in ${dir} while`);
+  expect(stderr).not.toContain('last commit');
+});
+
+test('an agent that puts back what it changed is accepted', async () => {
+  const dir = repository(FILES);
+  const line = `if [ -e w ]; then echo x > ${dir}/src/x.js; else echo w > w; echo z > ${dir}/src/x.js; fi; echo k`;
+  const view = await run(dir, row({ W: sh(line) }, ['W']));
+  expect([view.status, git(dir, 'status', '--short')]).toEqual(['completed', '']);
+});
+
+test('where changes of the checkout are only reported, the turn is accepted', async () => {
+  const dir = repository(FILES);
+  const worktree = { mainCheckout: 'warn' };
+  put(dir, { 'cast.json': row({ W: sh(`echo w > w; echo z > ${dir}/src/x.js; echo k`) }, ['W'], { worktree }) });
+  const { code, stderr } = await baton(dir, ['cast', '--file', 'cast.json', 'hi']);
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringContaining(`src/x.js changed in ${dir} while Socket-1 ran; it cannot be told who did it`),
+  ]);
+});
+
+test('the output of the command itself may be written into a file of the checkout', () => {
+  const dir = repository();
+  put(dir, { 'cast.json': row({ W: sh('echo w > w; echo k') }, ['W']) });
+  const state = join(dir, '..', `${relative(dirname(dir), dir)}-state`);
+  const env = { ...process.env, XDG_STATE_HOME: state, BATON_CONFIG: join(state, 'config') };
+  const line = `${BATON} cast --file cast.json hi > out.txt 2>&1`;
+  const ran = spawnSync('sh', ['-c', line], { cwd: dir, env, encoding: 'utf8' });
+  expect([ran.status, read(dir, 'out.txt')]).toEqual([0, expect.stringContaining('completed')]);
+  spawnSync('rm', ['-rf', state]);
+});

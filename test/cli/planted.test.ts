@@ -1,0 +1,70 @@
+// What a turn plants in `.git` is noticed and refused, and runs in none of our own calls of git.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../src/kernel/json.ts';
+import { baton, cast, put } from './baton.ts';
+import { repository, row } from './repository.ts';
+
+const PLANT = `
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+const git = (...args) => execFileSync('git', args, { encoding: 'utf8' }).trim();
+const own = resolve(git('rev-parse', '--git-dir'));
+const common = resolve(git('rev-parse', '--git-common-dir'));
+const put = (file, text) => { mkdirSync(dirname(file), { recursive: true }); writeFileSync(file, text); chmodSync(file, 0o755); };
+const RUN = '#!/bin/sh\\ntouch "$RAN"\\ncat\\n';
+writeFileSync('work.txt', 'work');
+`;
+
+/** A repository with a utility that runs this code in its turn, after the helpers above. */
+async function plants(
+  code: string,
+  more: JsonObject = {},
+): Promise<{ dir: string; seen: Awaited<ReturnType<typeof cast>> }> {
+  const dir = repository();
+  const ran = join(dir, 'ran.log');
+  put(dir, { 'plant.mjs': `${PLANT.replaceAll('$RAN', ran)}${code}\nconsole.log('{}');` });
+  const utility = { type: 'utility', command: ['node', join(dir, 'plant.mjs')], parse: 'json', lockScope: ['.'] };
+  const config = row({ a: utility }, ['a'], more);
+  return { dir, seen: await cast(dir, config, {}) };
+}
+
+test.each<[what: string, code: string, file: string]>([
+  ['a hook', `put(common + '/hooks/pre-commit', RUN);`, '.git/hooks/pre-commit'],
+  ['a watcher', `put(own + '/../fs.sh', RUN); git('config', 'core.fsmonitor', own + '/../fs.sh');`, '.git/config'],
+  [
+    'a filter',
+    `put(common + '/clean.sh', RUN); git('config', 'filter.x.clean', common + '/clean.sh'); put(common + '/info/attributes', '* filter=x\\n');`,
+    '.git/info/attributes',
+  ],
+  [
+    'a rule of what to ignore',
+    `put(common + '/info/exclude', 'secret\\n'); writeFileSync('secret', 'x');`,
+    '.git/info/exclude',
+  ],
+  [
+    'a configuration of its worktree',
+    `put(own + '/config.worktree', '[core]\\n\\tfsmonitor = evil\\n');`,
+    'config.worktree',
+  ],
+  ['another place of hooks', `git('config', 'core.hooksPath', 'evil');`, '.git/config'],
+  ['an include', `git('config', 'include.path', '../evil');`, '.git/config'],
+  ['a command in a branch section', `git('config', 'branch.x.mergeOptions', '--strategy=evil');`, '.git/config'],
+  ['another repository', `writeFileSync('.git', 'gitdir: ' + common + '\\n');`, '".git"'],
+])('%s is refused', async (_, code, file) => {
+  const { dir, seen } = await plants(code);
+  expect([seen.status, seen.code, seen.reason]).toEqual(['failed', 'SCOPE_VIOLATION', expect.stringContaining(file)]);
+  expect(seen.reason).toMatch(/remove what was planted|put \.git back/);
+  await baton(dir, ['diff', String(seen.cast)]);
+  await baton(dir, ['doctor']);
+  expect(existsSync(join(dir, 'ran.log'))).toBe(false);
+});
+
+test('what git notes about branches, and its samples of hooks, are no plants', async () => {
+  const code = `git('config', 'branch.feature.remote', 'origin'); git('config', 'branch.feature.merge', 'refs/heads/feature');
+    put(common + '/hooks/x.sample', RUN); git('gc', '-q');`;
+  const { seen } = await plants(code);
+  expect([seen.status, seen.reason]).toEqual(['completed', 'completed']);
+});

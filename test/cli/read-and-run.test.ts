@@ -1,0 +1,48 @@
+// An evaluator that may run things and edit nothing: what it changes is put back and its turn refused, caches stay.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { CastView } from '../../src/engine/view.ts';
+import type { JsonObject } from '../../src/kernel/json.ts';
+import { baton, json, put } from './baton.ts';
+import { coder, git, repository, row } from './repository.ts';
+
+/** Runs a line of shell as the evaluator. */
+function judged(line: string): JsonObject {
+  const build = { ...coder, runner: 'command', command: ['sh', '-c', 'echo two > a.txt; echo built'] };
+  const judge = { tools: 'readAndRun', prompt: 'Judge.', runner: 'command', command: ['sh', '-c', line] };
+  return row({ Build: build, Judge: judge }, ['Build', 'Judge']);
+}
+
+async function cast(dir: string, config: JsonObject): Promise<CastView> {
+  put(dir, { 'cast.json': config });
+  return json<CastView>(await baton(dir, ['cast', '--file', 'cast.json', '--json', '--turns', 'do it']));
+}
+
+test('what a check writes into ignored files may change', async () => {
+  const view = await cast(repository(), judged('echo cached > cache.log; cat a.txt'));
+  expect([view.status, view.turns?.at(-1)?.output]).toEqual(['completed', 'two\n']);
+});
+
+test('a tracked and a new file that it changes are put back, and the turn is refused once', async () => {
+  const dir = repository();
+  const spoil =
+    'if [ -e seen.log ]; then cat a.txt; ls new.txt 2>&1; else touch seen.log; echo bad > a.txt; echo x > new.txt; fi';
+  const view = await cast(dir, judged(`${spoil}; echo fine`));
+  expect(view.status).toBe('completed');
+  const [, refused, accepted] = view.turns ?? [];
+  expect(refused?.verdict).toMatchObject({
+    code: 'SCOPE_VIOLATION',
+    reason: expect.stringContaining('its tools are readAndRun; it is put back'),
+  });
+  expect(accepted?.output).toMatch(/^two\n.*new\.txt.*\nfine\n$/);
+  expect(git(dir, 'show', `baton/${view.cast}:a.txt`)).toBe('two');
+  expect(existsSync(join(dir, 'new.txt'))).toBe(false);
+});
+
+test('one that never stops editing ends the cast, and nothing of it is on the branch', async () => {
+  const dir = repository();
+  const view = await cast(dir, judged('echo bad > a.txt; echo fine'));
+  expect([view.status, view.code]).toEqual(['failed', 'SCOPE_VIOLATION']);
+  expect(git(dir, 'show', `baton/${view.cast}:a.txt`)).toBe('two');
+});

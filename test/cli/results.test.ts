@@ -1,0 +1,125 @@
+// What a cast produced is what its end shows: the last text, each item with the files it changed, and what a failed turn said.
+import { expect, test } from 'vitest';
+import type { CastView } from '../../src/engine/view.ts';
+import type { Json, JsonObject } from '../../src/kernel/json.ts';
+import { baton, json, put, type Ran } from './baton.ts';
+import { git, repository } from './repository.ts';
+
+const YES: Json = { satisfied: true };
+const PLAN: Json = { workItems: ['One', 'Two'].map((title) => ({ title, context: `do ${title}` })) };
+const IDLE = 'There was nothing to do.';
+
+/** The default team in a repository of which `init` was run and nothing was committed since. */
+async function withTeam(agents: JsonObject): Promise<string> {
+  const dir = repository({ '.gitignore': '*.log\n' });
+  await baton(dir, ['init']);
+  put(dir, { '.baton/script.json': agents });
+  return dir;
+}
+
+const castIn = (dir: string, ...more: readonly string[]): Promise<Ran> =>
+  baton(dir, ['cast', '--agents', '.baton/script.json', ...more, 'do it']);
+
+test('a team that does nothing says so for each item, proposes no merge, and can be cleared away', async () => {
+  const [said, ...judged] = [
+    [IDLE, '$repeat'],
+    [YES, '$repeat'],
+    [YES, '$repeat'],
+  ];
+  const dir = await withTeam({
+    ...{ 'Socket-3': [PLAN], 'Socket-4': said ?? [], 'Socket-5': judged[0] ?? [], 'Socket-6': judged[1] ?? [] },
+    'Socket-7': ['The plan had two items.\n\nNo file was changed.'],
+  });
+  const { code, stdout, stderr } = await castIn(dir);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^Narrate:\n {2}The plan had two items\.\n\n {2}No file was changed\.\n/);
+  expect(stdout).toMatch(/^One +done +changed no file$/m);
+  expect(stdout).toMatch(/^Two +done +changed no file$/m);
+  expect(stdout).toMatch(/^It changed no file; `.* undo /m);
+  expect(stdout).not.toMatch(/\bmerge\b|commit/);
+  expect(stderr).toMatch(/✓ accepted Socket-4 Build · 1\/2 One changed no file/);
+  expect(stderr).not.toContain('cannot be told');
+  const [show, why] = await Promise.all([baton(dir, ['show']), baton(dir, ['why'])]);
+  expect(show.stdout).toContain('The plan had two items.');
+  expect(show.stdout).toMatch(/T-1 {2}One {2}done, changed no file$/m);
+  expect(why.stdout).toContain('The plan had two items.');
+  expect(why.stdout).toContain('It changed no file.');
+  expect(why.stdout).not.toMatch(/\bmerge\b/);
+  expect(json<CastView>(await baton(dir, ['show', '--json'])).result).toEqual({
+    last: expect.objectContaining({
+      ...{ socket: 'Socket-7', materia: 'Narrate', text: 'The plan had two items.\n\nNo file was changed.' },
+    }),
+    failure: null,
+  });
+  expect((await baton(dir, ['gc', '--worktrees'])).stdout).toContain('Cleared 1 worktree away');
+  expect(git(dir, 'branch', '--list', 'baton/*')).toBe('');
+});
+
+test('an empty plan says that nothing was planned', async () => {
+  const dir = await withTeam({ 'Socket-3': [{ workItems: [] }], 'Socket-7': ['Nothing.'] });
+  const { stdout, stderr } = await castIn(dir);
+  expect(stdout).toMatch(/^Nothing was planned: the list of work items is empty\.$/m);
+  expect(stderr).toContain('nothing was planned');
+  expect((await baton(dir, ['why'])).stdout).toContain('Nothing was planned');
+});
+
+test('what changed files is counted, and offered to be merged', async () => {
+  const writes = { $turn: { output: 'Wrote it.', write: { 'b.txt': 'two\n' } } };
+  const dir = await withTeam({
+    ...{ 'Socket-3': [PLAN], 'Socket-4': [writes, IDLE], 'Socket-5': [YES, '$repeat'], 'Socket-6': [YES, '$repeat'] },
+    'Socket-7': ['Done.'],
+  });
+  const { stdout } = await castIn(dir);
+  expect(stdout).toMatch(/^One +done +1 file$/m);
+  expect(stdout).toMatch(/^Two +done +changed no file$/m);
+  expect(stdout).toMatch(/^ {2}take it over .* merge /m);
+  expect((await baton(dir, ['why'])).stdout).toMatch(/\bmerge\b/);
+});
+
+test('a refused output is shown with its issues, safely, and the reason is given once', async () => {
+  const dir = await withTeam({ 'Socket-3': [{ workItems: [{ title: 'One' }] }, 'I cannot \u001b[31mplan this.'] });
+  const { code, stdout, stderr } = await castIn(dir);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^What Auto-Plan said:\n {2}I cannot .\[31mplan this\.\nWhat is wrong with it:\n {2}at \$: /);
+  expect(stdout).not.toContain('\u001b');
+  const reason = /the text holds no JSON object \(line 1/g;
+  expect(`${stderr}${stdout}`.match(reason)).toHaveLength(1);
+  expect(stderr).toMatch(/✗ refused Socket-3 Auto-Plan: .*at \$\.workItems\.0\.context.*\(one repair turn\)/);
+  expect(stderr).toMatch(/✗ refused Socket-3 Auto-Plan · /);
+  for (const look of ['show', 'why', 'watch']) {
+    expect((await baton(dir, [look])).stdout, look).toMatch(/What Auto-Plan said:\n {2}I cannot/);
+  }
+  expect(json<CastView>(await baton(dir, ['watch', '--json'])).result.failure).toMatchObject({
+    ...{
+      socket: 'Socket-3',
+      materia: 'Auto-Plan',
+      attempt: 2,
+      code: 'NOT_JSON',
+      text: 'I cannot \u001b[31mplan this.',
+    },
+    issues: [{ path: '$', message: 'the text holds no JSON object' }],
+  });
+});
+
+test('the last words of a program that failed are kept without secrets and shown', async () => {
+  const key = `AKIA${'B'.repeat(16)}`;
+  const crash = { $turn: { fail: 'crash', output: `The disk is full.\nKey ${key}` } };
+  const dir = await withTeam({ 'Socket-3': [crash, crash] });
+  const { stdout, stderr } = await castIn(dir, '--json');
+  expect(json<CastView>({ code: 1, stdout, stderr }).result.failure).toMatchObject({
+    code: 'AGENT_FAILED',
+    attempt: 2,
+  });
+  // Without closing lines the reason is on the line of the cast.
+  expect(stderr).toMatch(/^failed: AGENT_FAILED: /m);
+  const { stdout: shown } = await baton(dir, ['show']);
+  expect(shown).toContain('What Auto-Plan said:\n  The disk is full.');
+  expect(shown).not.toContain(key);
+});
+
+test('the demo warns of nothing', async () => {
+  const dir = repository();
+  const { code, stderr } = await baton(dir, ['demo', '--fast']);
+  expect(code).toBe(0);
+  expect(stderr).not.toMatch(/^ *! /m);
+});

@@ -1,0 +1,65 @@
+// What is in the place of the state and of files that are read: links are not followed, pipes and devices not waited for, and the
+// log is for its owner alone.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { agent, BATON, baton, flow, json, project } from './baton.ts';
+
+const config = flow({ A: agent }, { 'Socket-1': { materia: 'A', parse: 'text' } });
+const files = { 'good.json': config, 'agents.json': { A: ['x', '$repeat'] } };
+const CAST = ['cast', '--file', 'good.json', '--agents', 'agents.json', 'x'];
+
+test.each([
+  ['.baton/state', 'elsewhere'],
+  ['.baton/state/log.sqlite', '../../elsewhere/precious'],
+  ['.baton/state/log.sqlite-wal', '../../elsewhere/precious'],
+  ['.baton/state/attempts', '../../elsewhere'],
+])('a link in the place of %s is refused, and nothing is written where it leads', async (name, target) => {
+  const dir = project(files);
+  mkdirSync(join(dir, 'elsewhere'));
+  writeFileSync(join(dir, 'elsewhere/precious'), '');
+  if (name !== '.baton/state') mkdirSync(join(dir, '.baton/state'));
+  symlinkSync(name === '.baton/state' ? join(dir, target) : target, join(dir, name));
+  const ran = await baton(dir, [...CAST, '--json']);
+  expect([ran.code, json(ran).code, ran.stderr]).toEqual([
+    3,
+    'STORAGE_FAILED',
+    expect.stringContaining(`${name} is a link`),
+  ]);
+  expect(readFileSync(join(dir, 'elsewhere/precious'), 'utf8')).toBe('');
+  expect(execFileSync('ls', ['-A', join(dir, 'elsewhere')], { encoding: 'utf8' })).toBe('precious\n');
+  if (name.startsWith('.baton/state/log')) expect((await baton(dir, ['status'])).code).toBe(3);
+});
+
+test('in a folder that others may look into, the log is for its owner alone; one that was open is closed', async () => {
+  const dir = project(files);
+  mkdirSync(join(dir, '.baton/state'), { mode: 0o755 });
+  const log = join(dir, '.baton/state/log.sqlite');
+  await baton(dir, CAST);
+  expect(statSync(log).mode & 0o777).toBe(0o600);
+  chmodSync(log, 0o644);
+  await baton(dir, ['casts']);
+  expect(statSync(log).mode & 0o777).toBe(0o600);
+});
+
+test.each([
+  ['check', (dir: string) => ['check', join(dir, 'pipe')]],
+  ['check of a device', () => ['check', '/dev/zero']],
+  ['cast', () => ['cast', '--file', '/dev/zero', 'x']],
+  ['a script', (dir: string) => ['cast', '--file', 'good.json', '--agents', join(dir, 'pipe'), 'x']],
+  ['validate', (dir: string) => ['validate', 'materia', join(dir, 'pipe')]],
+  ['task create', (dir: string) => ['task', 'create', join(dir, 'pipe')]],
+  ['verify', () => ['verify', '/dev/zero']],
+])('%s does not wait for a pipe or read a device without end', async (_, args) => {
+  const dir = project(files);
+  execFileSync('mkfifo', [join(dir, 'pipe')]);
+  const ran = await baton(dir, args(dir));
+  expect([ran.code, ran.stdout + ran.stderr]).toEqual([2, expect.stringContaining('no plain file')]);
+});
+
+test('what a shell hands over by a pipe is read', async () => {
+  const dir = project(files);
+  const ran = await baton(dir, ['-c', '"$0" check <(cat good.json)', BATON], { program: ['/bin/bash'] });
+  expect(ran.code).toBe(0);
+});
