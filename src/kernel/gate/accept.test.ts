@@ -2,9 +2,12 @@
 import { expect, test } from 'vitest';
 import { always, graph } from '../../../test/loadouts.ts';
 import { play } from '../../../test/play.ts';
+import { asBlock, reportOf } from '../../../test/reports.ts';
+import { envelope, TEAM } from '../../../test/team.ts';
 import type { JsonObject } from '../json.ts';
 import { addLock } from '../ledger/lock-tree.ts';
 import { keyOf, MAIN_ROOT, type Task } from '../ledger/state.ts';
+import { agentIdOfTurn } from '../turn/contract-for.ts';
 
 const program = (tools: string, more: JsonObject = {}): JsonObject => ({
   ...{ prompt: 'Do it.', runner: 'command', command: ['x'], tools },
@@ -174,4 +177,64 @@ test('no attempt is begun under orders that the one before it changed', () => {
     expect(cast.turn).toMatchObject({ phase: 'owed', attempt: 1 });
     expect(cast.tell({ kind: 'turn.prepared', ...at, attempt: 2, seal: 's', orders: ORDER }).code).toBe(code);
   }
+});
+
+test('a changed seal names what may not change', () => {
+  const { cast } = answered(program('coding'));
+  const verdict = cast.tell({ kind: 'turn.verified', cast: 'c', turn: 1, attempt: 1, seal: 'other' });
+  expect(verdict).toMatchObject({ code: 'SCOPE_VIOLATION', details: { socket: 'Socket-1', scope: '.baton' } });
+});
+
+test('a refusal lists twenty paths', () => {
+  const paths = Array.from({ length: 25 }, (_, index) => `src/f${index}`);
+  const at = { cast: 'c', turn: 1, attempt: 1, seal: 's' } as const;
+  const changes = Object.fromEntries(paths.map((path) => [path, 'sha256:1']));
+  const unkept = Object.fromEntries(paths.map((path) => [path, 'no commit holds it']));
+  for (const [seen, member] of [
+    [{ main: { dir: '/home/ada', changes } }, 'outside'],
+    [{ changes, unkept }, 'unkept'],
+  ] as const) {
+    const verdict = answered(program('coding'), 'trees/c').cast.tell({ kind: 'turn.verified', ...at, ...seen });
+    expect(verdict.details[member]).toEqual(paths.slice(0, 20));
+  }
+});
+
+test('a lock of another that only reads does not own a change', () => {
+  const { cast, see } = answered(program('readOnly', { lockScope: ['b.txt'] }));
+  addLock(cast.state.ledger.locks, {
+    task: keyOf({ run: 'r', id: 'T-9' } as Task),
+    root: MAIN_ROOT,
+    path: 'a.txt',
+    mode: 'read',
+  });
+  expect(see(CHANGED).code).toBe('SCOPE_VIOLATION');
+});
+
+test('orders that another turn was seen to change are not held against this one', () => {
+  const { cast, see } = answered(program('none'));
+  Object.assign(cast.turn.excused, ORDER);
+  expect(see(ORDER).code).toBe('OK');
+});
+
+type Team = { loadouts: { Flow: { sockets: { 'Socket-2': JsonObject } } } } & JsonObject;
+const reporting = structuredClone(TEAM);
+Object.assign(reporting, { checkers: { test: { command: ['npm', 'test'] } } });
+Object.assign((reporting as Team).loadouts.Flow.sockets['Socket-2'], { contract: 'gaia', parse: 'json' });
+
+test.each([
+  ['nothing was checked', {}, 'MISSING_VALIDATOR'],
+  ['the checker found otherwise', { 'it works': { pass: false, found: 'exit 1' } }, 'ACCEPTANCE_FAILED'],
+  ['the checker agrees', { 'it works': { pass: true, found: 'exit 0' } }, 'OK'],
+])('an agent reports COMPLETE for a task with a checker, and %s', (_what, checks, code) => {
+  const cast = play({ config: reporting });
+  const say = (output: string) => {
+    const at = { cast: 'c', turn: cast.turn.id, attempt: 1 } as const;
+    cast.tell({ kind: 'turn.prepared', ...at, seal: 's' });
+    cast.tell({ kind: 'attempt.output', ...at, output });
+    return at;
+  };
+  const planned = say(JSON.stringify(envelope({ id: 'T-1', x_checkers: { 'it works': 'test' } })));
+  cast.tell({ kind: 'turn.verified', ...planned, seal: 's' });
+  const at = say(asBlock(reportOf('COMPLETE', { agent_id: agentIdOfTurn(cast.cast, cast.turn) })));
+  expect(cast.tell({ kind: 'turn.verified', ...at, seal: 's', checks }).code).toBe(code);
 });

@@ -1,6 +1,7 @@
 // Which files of a project give orders to agent programs, and who may change them.
 import { expect, test } from 'vitest';
-import { isNamed, ORDERS, orderedBy, refusalOfOrders } from './orders.ts';
+import { deny } from '../verdict.ts';
+import { isNamed, isOfRules, ORDERS, orderedBy, refusalOfOrders } from './orders.ts';
 
 test.each<[path: string, by: string | null]>([
   ['.claude/settings.json', '.claude'],
@@ -72,6 +73,8 @@ test.each<[path: string, scope: string[], isNamed: boolean]>([
   ['a/.claude/settings.json', ['.claude'], false],
   ['a/.claude/settings.json', ['a/.claude'], true],
   ['.mcp.json', ['.mcp.json'], true],
+  ['.Claude/Settings.json', ['.claude'], true],
+  ['.gitlab/.mcp.json', ['.gitlab/.mcp.json'], true],
   ['.git/hooks/pre-commit', ['.git'], false],
   ['.git/config', ['.git/config'], false],
   ['src/a.ts', ['src'], false],
@@ -87,4 +90,29 @@ test('the refusal names the file, how many more there are, and the way out', () 
   expect(refusal?.details).toMatchObject({ scope: '.pi', outside: ['.pi/settings.json'], count: 1 });
   expect(refusalOfOrders('Socket-1', ['.pi/settings.json', '.mcp.json'], ['.'])?.reason).toContain('(and 1 more)');
   expect(refusalOfOrders('Socket-1', ['a.txt', 'CLAUDE.md'], ['.'])).toBe(null);
+});
+
+test('files of git have a refusal of their own, which names five of them', () => {
+  const hooks = [1, 2, 3, 4, 5, 6].map((n) => `.git/hooks/h${n}`);
+  const refusal = refusalOfOrders('Socket-1', [...hooks, '.mcp.json'], ['.', '.git']);
+  expect(refusal?.reason).toContain('Socket-1 changed ".git/hooks/h1", ');
+  expect(refusal?.reason).toContain('".git/hooks/h5" and 1 more, by which git runs commands');
+  expect(refusal?.details).toEqual({ socket: 'Socket-1', scope: '.git', outside: hooks, count: 6 });
+  const five = refusalOfOrders('Socket-1', hooks.slice(0, 5), ['.']);
+  expect(five?.reason).toContain('".git/hooks/h5", by which git');
+  expect(refusalOfOrders('Socket-1', ['.gitlab/.mcp.json'], ['.'])?.reason).toContain('by which agent programs');
+});
+
+test('a refusal lists twenty paths and counts all', () => {
+  for (const folder of ['.claude/hooks', '.git/hooks']) {
+    const paths = Array.from({ length: 25 }, (_, index) => `${folder}/h${index}`);
+    const refusal = refusalOfOrders('Socket-1', paths, []);
+    expect(refusal?.details).toMatchObject({ outside: paths.slice(0, 20), count: 25 });
+  }
+});
+
+test('only a change of rules or orders keeps the next attempt from beginning', () => {
+  expect(isOfRules(deny('SCOPE_VIOLATION', 'no', { scope: '.claude' }))).toBe(true);
+  expect(isOfRules(deny('SCOPE_VIOLATION', 'no', { outside: ['a'] }))).toBe(false);
+  expect(isOfRules(deny('LOCK_CONFLICT', 'no', { scope: '.claude' }))).toBe(false);
 });

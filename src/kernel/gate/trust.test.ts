@@ -3,7 +3,7 @@ import type { AgentMateria, Materia } from '../graph/config.ts';
 import type { Attestation, Refusal, Sighting } from '../trust/sighting.ts';
 import { keyOfBlocked, type LoadedRegistry, noTrust, type Trust } from '../trust/state.ts';
 import { deny } from '../verdict.ts';
-import { refusedByTrust } from './trust.ts';
+import { quarantined, refusedByTrust } from './trust.ts';
 
 const HASH = 'a'.repeat(64);
 const REGISTRY: LoadedRegistry = {
@@ -151,4 +151,33 @@ test('who is blocked is told how a person lets it go', () => {
   const found = refusedByTrust(on({ agent: 'build' }), agent(), null, sighting());
   expect(found?.verdict.reason).toContain('baton registry release build --reason');
   expect(found?.verdict.details).toMatchObject({ key: 'build', cause: 'PROMPT_BYTES_MISMATCH', security_flag: true });
+});
+
+test('a refusal names the check, and an agent without a registry its identity', () => {
+  const none = sighting({ origin: 'none', attestation: null });
+  expect(refusedByTrust(noTrust(), agent(), null, none)?.verdict).toMatchObject({
+    reason: expect.stringContaining('has the identity build, and there is no registry'),
+    details: { stage: 1, identity: 'build' },
+  });
+  expect(refusedByTrust(on(), agent(), null, none)?.verdict).toMatchObject({
+    reason: expect.stringContaining('this workspace has a registry'),
+    details: { stage: 1 },
+  });
+});
+
+test('an agent that is blocked and refused keeps what the refusal would block', () => {
+  const blocks = { agent: 'build', hash: HASH, context: null };
+  const seen = sighting({ refusal: { ...refusal(11, 'PROMPT_BYTES_MISMATCH'), blocks } });
+  expect(refusedByTrust(on({ agent: 'build' }), agent(), null, seen)?.blocks).toBe(blocks);
+});
+
+test('an agent without an identity is not blocked by what blocks others', () => {
+  expect(refusedByTrust(on({ agent: 'build' }), agent(null), null, sighting())).toBeNull();
+});
+
+test('a blocked context has no agent to name', () => {
+  const blocks = { agent: null, hash: null, context: 'c'.repeat(64) };
+  const cause = { code: 'INJECTION_TOKEN', reason: 'it gives orders', pin: null, since: 0, times: 1 } as const;
+  const verdict = quarantined({ key: keyOfBlocked(blocks), ...blocks, ...cause });
+  expect(verdict.reason).toMatch(/^this context is blocked \(INJECTION_TOKEN: it gives orders\)/);
 });
