@@ -18,7 +18,8 @@ export type ShownResult = {
 /** The text and the failure. `baton` is how the program is called. `withIssues` is false where they are listed already. */
 export function resultLines({ cast, result, report }: ShownResult, baton: string, withIssues = true): string[] {
   if (!result) return [];
-  const { last, failure, nothingPlanned } = result;
+  const { failure, nothingPlanned } = result;
+  const last = result.last?.turn === failure?.turn ? null : result.last;
   return [
     ...(nothingPlanned ? ['Nothing was planned: the list of work items is empty.'] : []),
     ...(last && !report ? textLines(last, `${oneLine(last.materia, 60)}:`, cast, baton) : []),

@@ -101,6 +101,17 @@ test('a refused output is shown with its issues, safely, and the reason is given
   });
 });
 
+test('the words that rejected the work are shown where it is not sent back again', async () => {
+  const red: Json = { satisfied: false, context: '3 of 14 tests fail' };
+  const dir = await withTeam({ 'Socket-3': [PLAN], 'Socket-4': ['Built.', '$repeat'], 'Socket-5': [red, '$repeat'] });
+  const { code, stdout } = await castIn(dir);
+  expect(code).toBe(1);
+  const said = /^What Auto-Eval said:\n {2}.*"context":"3 of 14 tests fail"/m;
+  expect(stdout).toMatch(said);
+  expect(stdout).toContain('failed (EDGE_BUDGET_EXHAUSTED)');
+  for (const look of ['show', 'why', 'watch']) expect((await baton(dir, [look])).stdout, look).toMatch(said);
+});
+
 test('the last words of a program that failed are kept without secrets and shown', async () => {
   const key = `AKIA${'B'.repeat(16)}`;
   const crash = { $turn: { fail: 'crash', output: `The disk is full.\nKey ${key}` } };
