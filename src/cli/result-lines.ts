@@ -7,6 +7,8 @@ import { table } from './table.ts';
 
 const LINES_MAX = 40;
 const LINE_CHARS_MAX = 2_000;
+const TITLE_CHARS_MIN = 16;
+const INDENT = '  ';
 
 export type ShownResult = {
   readonly cast: string;
@@ -27,12 +29,18 @@ export function resultLines({ cast, result, report }: ShownResult, baton: string
   ];
 }
 
-/** Each work item with its outcome and how many files it changed. */
-export function itemLines(tasks: readonly TaskView[] = []): string[] {
+/** Each work item with its outcome and how many files it changed. Titles are cut so that a row fits the terminal. */
+export function itemLines(tasks: readonly TaskView[] = [], columns = process.stdout.columns): string[] {
   const items = tasks.filter(({ isItem }) => isItem);
   if (items.length === 0) return [];
-  const rows = items.map((task) => [task.title, outcomeOf(task), filesText(task)]);
-  return table(rows, ['item', 'outcome', 'files']);
+  const ends = items.map((task) => [outcomeOf(task), filesText(task)]);
+  const taken = [0, 1].map((column) => Math.max(7, ...ends.map((end) => end[column]?.length ?? 0)) + 2);
+  const room = columns === undefined ? undefined : columns - taken.reduce((sum, width) => sum + width);
+  const titles = items.map(({ title }) => oneLine(title, room && Math.max(TITLE_CHARS_MIN, room)));
+  return table(
+    ends.map((end, index) => [titles[index] ?? '', ...end]),
+    ['item', 'outcome', 'files'],
+  );
 }
 
 /** What became of an item: in the ledger a skipped one is done, and one that was left early is canceled. */
@@ -56,12 +64,28 @@ function failureLines(failure: Failure, cast: string, baton: string): string[] {
 
 function textLines({ text, isCut, turn }: LastText, heading: string, cast: string, baton: string): string[] {
   const all = safe(text).split('\n');
-  const shown = all.slice(0, LINES_MAX).map((line) => `  ${cutLine(line)}`.trimEnd());
-  const left = all.length - shown.length;
-  const more = left > 0 || isCut ? [`  … all of it: ${baton} show ${cast} --turn ${turn}`] : [];
+  const kept = all.slice(0, LINES_MAX);
+  const width = (process.stdout.columns ?? Number.POSITIVE_INFINITY) - INDENT.length;
+  const shown = kept.flatMap((line) => wrapped(cutLine(line), width)).map((line) => `${INDENT}${line}`.trimEnd());
+  const left = all.length - kept.length;
+  const more = left > 0 || isCut ? [`${INDENT}… all of it: ${baton} show ${cast} --turn ${turn}`] : [];
   return [heading, ...shown, ...more];
 }
 
 function cutLine(line: string): string {
   return line.length <= LINE_CHARS_MAX ? line : `${line.slice(0, LINE_CHARS_MAX)}…`;
+}
+
+/** The line in pieces of at most `width` characters, cut between words where there are any. */
+export function wrapped(line: string, width: number): string[] {
+  const pieces: string[] = [];
+  let rest = line;
+  while (rest.length > width && width > 0) {
+    const space = rest.lastIndexOf(' ', width);
+    const isIndent = rest.slice(0, space + 1).trim() === '';
+    const end = isIndent ? width : space;
+    pieces.push(rest.slice(0, end));
+    rest = rest.slice(isIndent ? end : end + 1);
+  }
+  return [...pieces, rest];
 }

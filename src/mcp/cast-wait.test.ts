@@ -27,6 +27,14 @@ const left = AbortSignal.abort();
 
 test.each<[string, Printed, AbortSignal | undefined, boolean, string, boolean | undefined]>([
   ['a cast that stands', { watch: [fact, said, over], show: runs }, undefined, true, 'is completed', true],
+  [
+    'one with items',
+    { watch: [{ ...over, items: { total: 3, done: 1, skipped: 1, leftEarly: 0, leftOut: 0, open: 1 } }], show: runs },
+    undefined,
+    true,
+    'is completed; 1 of 3 items done, 1 skipped, 1 open',
+    true,
+  ],
   ['one that nobody drives', { watch: [runs], show: runs, exit: 1 }, undefined, false, 'nobody drives', false],
   ['one that was left', { watch: [fact], show: runs, exit: null }, left, true, 'is running', false],
   [
