@@ -35,6 +35,17 @@ test.each<[string, Printed, AbortSignal | undefined, boolean, string, boolean | 
     'is completed; 1 of 3 items done, 1 skipped, 1 open',
     true,
   ],
+  [
+    'one without an approved command',
+    {
+      watch: [{ ...over, notRun: [{ approval: 'P-1', command: 'deploy', outcome: 'approved and not run' }] }],
+      show: runs,
+    },
+    undefined,
+    true,
+    'is completed; approved and not run: deploy',
+    true,
+  ],
   ['one that nobody drives', { watch: [runs], show: runs, exit: 1 }, undefined, false, 'nobody drives', false],
   ['one that was left', { watch: [fact], show: runs, exit: null }, left, true, 'is running', false],
   [

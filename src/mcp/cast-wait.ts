@@ -3,7 +3,7 @@
 import type { LiveEvent } from '../engine/ports.ts';
 import { type ItemCounts, itemsText } from '../kernel/cast/item-count.ts';
 import type { Entry, Fact } from '../kernel/fact.ts';
-import { isObject, isString, type JsonObject } from '../kernel/json.ts';
+import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
 import { type CommandLine, refusalOf, type Said } from './command-line.ts';
 
@@ -61,7 +61,13 @@ export function shown(view: JsonObject): Verdict {
   const why = isString(view.code) ? ` (${view.code}): ${String(view.reason)}` : '';
   const items = isObject(view.items) ? `; ${itemsText(view.items as ItemCounts)}` : '';
   const details = { result: view.result ?? null, ...view, stands: view.status !== 'running' };
-  return allow(`cast ${String(view.cast)} is ${String(view.status)}${why}${items}`, details);
+  return allow(`cast ${String(view.cast)} is ${String(view.status)}${why}${items}${notRun(view.notRun)}`, details);
+}
+
+/** The commands that agents asked to run and that did not run. */
+function notRun(list: Json | undefined): string {
+  const told = (Array.isArray(list) ? list.filter(isObject) : []).map((one) => `${one.outcome}: ${one.command}`);
+  return told.map((each) => `; ${each}`).join('');
 }
 
 function newsIn(line: JsonObject): CastNews | null {
