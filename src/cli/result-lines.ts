@@ -13,18 +13,16 @@ const INDENT = '  ';
 export type ShownResult = {
   readonly cast: string;
   readonly result?: CastResult;
-  /** The reports of its agents, which say more than the last of them. */
-  readonly report?: unknown;
 };
 
 /** The text and the failure. `baton` is how the program is called. `withIssues` is false where they are listed already. */
-export function resultLines({ cast, result, report }: ShownResult, baton: string, withIssues = true): string[] {
+export function resultLines({ cast, result }: ShownResult, baton: string, withIssues = true): string[] {
   if (!result) return [];
   const { failure, nothingPlanned } = result;
   const last = result.last?.turn === failure?.turn ? null : result.last;
   return [
     ...(nothingPlanned ? ['Nothing was planned: the list of work items is empty.'] : []),
-    ...(last && !report ? textLines(last, `${oneLine(last.materia, 60)}:`, cast, baton) : []),
+    ...(last && !last.isReport ? textLines(last, `${oneLine(last.materia, 60)}:`, cast, baton) : []),
     ...(failure ? failureLines(withIssues ? failure : { ...failure, issues: [] }, cast, baton) : []),
   ];
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { always, crew, graph, no, notSatisfied, plan, satisfied, workflow, yes } from '../../test/loadouts.ts';
 import { type Play, play } from '../../test/play.ts';
 import { asBlock, reportOf } from '../../test/reports.ts';
-import type { Json } from '../kernel/json.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
 import { resultOf } from './result.ts';
 
 const result = ({ cast, entries }: Play) => resultOf(cast, entries);
@@ -83,6 +83,18 @@ test('a failure that was put right is not told again with the next one', () => {
   cast.say({ kind: 'cast.recast', cast: 'c' });
   expect(cast.cast.code).toBe('EDGE_BUDGET_EXHAUSTED');
   expect(result(cast).failure).toMatchObject({ socket: 'Socket-3', text: expect.stringContaining('red') });
+});
+
+test('a report with a status is known as one, and the prose of another agent is shown before it', () => {
+  const sockets = (edges: JsonObject[]) => ({
+    'Socket-1': { materia: 'Spec', parse: 'json', contract: 'gaia', edges },
+    'Socket-2': { materia: 'Sum' },
+  });
+  const materia = { Spec: { tools: 'none', prompt: 'Find it.' }, Sum: { tools: 'none', prompt: 'Sum up.' } };
+  const agents = { Spec: [asBlock(reportOf('COMPLETE'))], Sum: ['all of it'] };
+  const made = (to: string) => play({ config: graph(sockets([always(to)]), { materia }), agents });
+  expect(result(made('end')).last).toMatchObject({ socket: 'Socket-1', isReport: true });
+  expect(result(made('Socket-2')).last).toEqual({ turn: 2, socket: 'Socket-2', materia: 'Sum', text: 'all of it' });
 });
 
 test('a question that follows a refused report is no failure', () => {

@@ -2,6 +2,7 @@
 // anything to do. Everything that shows a cast shows this. Texts are bounded; they are not made safe for a terminal here.
 import { cut } from '../kernel/cast/cut.ts';
 import type { Entry } from '../kernel/fact.ts';
+import { reportsStatus } from '../kernel/gate/status.ts';
 import { isObject, isString, type Json } from '../kernel/json.ts';
 import type { Cast } from '../kernel/state.ts';
 
@@ -14,7 +15,11 @@ type Words = {
   readonly isCut?: true;
 };
 
-export type LastText = Speaker & Words;
+export type LastText = Speaker &
+  Words & {
+    /** It is a report with a status, whose parts are told on their own. */
+    readonly isReport?: true;
+  };
 
 export type Issue = { readonly path: string; readonly message: string };
 
@@ -65,7 +70,8 @@ export function resultOf(cast: CastEnd, entries: readonly Entry[]): CastResult {
     if (!isAnswer(cast, speaker, output)) continue;
     // An answer in prose is for people. An object is shown only where no agent wrote any prose.
     const isProse = isString(handoff.payload);
-    if (isProse || !isText) last = { ...speaker, ...bounded(output) };
+    const report = reportsStatus(cast, speaker.socket) ? ({ isReport: true } as const) : {};
+    if (isProse || !isText) last = { ...speaker, ...bounded(output), ...report };
     isText ||= isProse;
   }
   return {
