@@ -23,7 +23,7 @@ export function resultLines({ cast, result }: ShownResult, baton: string, withIs
   return [
     ...(nothingPlanned ? ['Nothing was planned: the list of work items is empty.'] : []),
     ...(last && !last.isReport ? textLines(last, `${oneLine(last.materia, 60)}:`, cast, baton) : []),
-    ...(failure ? failureLines(withIssues ? failure : { ...failure, issues: [] }, cast, baton) : []),
+    ...(failure ? failureLines(failure, cast, baton, withIssues) : []),
   ];
 }
 
@@ -53,21 +53,29 @@ export function filesText({ files }: Pick<TaskView, 'files'>): string {
   return files === 0 ? 'changed no file' : counted(files, 'file');
 }
 
-function failureLines(failure: Failure, cast: string, baton: string): string[] {
+function failureLines(failure: Failure, cast: string, baton: string, withIssues: boolean): string[] {
   const { text, issues, materia } = failure;
   const wrong = issues.map(({ path, message }) => `  at ${oneLine(path, 200) || '$'}: ${oneLine(message, 400)}`);
-  const said = text === '' ? [] : textLines(failure, `What ${oneLine(materia, 60)} said:`, cast, baton);
-  return [...said, ...(wrong.length === 0 ? [] : ['What is wrong with it:', ...wrong])];
+  const part = issues.length === 0 ? 'end' : 'start';
+  const said = text === '' ? [] : textLines(failure, `What ${oneLine(materia, 60)} said:`, cast, baton, part);
+  return [...said, ...(wrong.length === 0 || !withIssues ? [] : ['What is wrong with it:', ...wrong])];
 }
 
-function textLines({ text, isCut, turn }: LastText, heading: string, cast: string, baton: string): string[] {
+/** The beginning of a long text, or its end where that says what went wrong. */
+function textLines(
+  { text, isCut, turn }: LastText,
+  heading: string,
+  cast: string,
+  baton: string,
+  part: 'start' | 'end' = 'start',
+): string[] {
   const all = safe(text).split('\n');
-  const kept = all.slice(0, LINES_MAX);
+  const kept = part === 'start' ? all.slice(0, LINES_MAX) : all.slice(-LINES_MAX);
   const width = (process.stdout.columns ?? Number.POSITIVE_INFINITY) - INDENT.length;
   const shown = kept.flatMap((line) => wrapped(cutLine(line), width)).map((line) => `${INDENT}${line}`.trimEnd());
-  const left = all.length - kept.length;
-  const more = left > 0 || isCut ? [`${INDENT}… all of it: ${baton} show ${cast} --turn ${turn}`] : [];
-  return [heading, ...shown, ...more];
+  const isWhole = kept.length === all.length && !isCut;
+  const more = isWhole ? [] : [`${INDENT}… all of it: ${baton} show ${cast} --turn ${turn}`];
+  return part === 'start' ? [heading, ...shown, ...more] : [heading, ...more, ...shown];
 }
 
 function cutLine(line: string): string {

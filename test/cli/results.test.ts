@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { CastView } from '../../src/engine/view.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
-import { baton, json, put, type Ran } from './baton.ts';
+import { baton, flow, json, put, type Ran } from './baton.ts';
 import { git, repository } from './repository.ts';
 
 const YES: Json = { satisfied: true };
@@ -126,6 +126,21 @@ test('the last words of a program that failed are kept without secrets and shown
   const { stdout: shown } = await baton(dir, ['show']);
   expect(shown).toContain('What Auto-Plan said:\n  The disk is full.');
   expect(shown).not.toContain(key);
+});
+
+test('what a failed utility printed is shown, and all of it with its turn', async () => {
+  const dir = repository();
+  const command = [
+    process.execPath,
+    '-e',
+    'for (let n = 1; n < 60; n++) console.log("test " + n + " is red"); process.exit(1)',
+  ];
+  put(dir, { 'cast.json': flow({ Test: { type: 'utility', command } }, { 'Socket-1': { materia: 'Test' } }) });
+  const { stdout } = await baton(dir, ['cast', '--file', 'cast.json', 'do it']);
+  // The end says what went wrong.
+  expect(stdout).toMatch(/^What Test said:\n {2}… all of it: .* show \S+ --turn 1\n {2}test 20 is red\n/);
+  expect(stdout).toContain('  test 59 is red\n');
+  expect((await baton(dir, ['show', '--turn', '1'])).stdout).toContain('test 1 is red');
 });
 
 test('the demo warns of nothing', async () => {
