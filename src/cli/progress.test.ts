@@ -14,10 +14,10 @@ const inLoop = (metric: number) =>
   asBlock(reportOf('COMPLETE', { more: { loop_state: { iteration: 1, max_iterations: 2, metric, threshold: 0.9 } } }));
 
 /** What is told of a cast while it runs. */
-function linesOf(entries: Change['entries']): readonly string[] {
+function linesOf(entries: Change['entries'], json = true): readonly string[] {
   const lines: string[] = [];
   const screen = vi.spyOn(process.stderr, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
-  const progress = progressFor({ env: {}, json: true } as never, 'c');
+  const progress = progressFor({ env: {}, json } as never, 'c');
   progress.take({ entries } as Change);
   progress.stop();
   screen.mockRestore();
@@ -79,4 +79,17 @@ test('a skipped item is no rework', () => {
   });
   const cast = play({ config, agents: crew({ Eval: [no('skip it'), yes] }) });
   expect([cast.cast.status, reworked(cast.entries)]).toEqual(['completed', []]);
+});
+
+test.each([
+  [true, 1],
+  [false, 0],
+])('where a cast waits, its reason is left to the closing lines, which --json (%s) does not have', (json, times) => {
+  const { cast, entries } = play({ config: CONFIG, agents: { Spec: [asBlock(reportOf('BLOCKED'))] } });
+  expect(cast.status).toBe('waiting');
+  const lines = linesOf(entries, json).filter((line) => /✗ blocked|waiting/.test(line));
+  expect(lines).toHaveLength(2);
+  const reason = entries.flatMap(({ fact }) => (fact.kind === 'turn.blocked' ? [fact.reason] : []))[0] ?? 'none';
+  // The line of the turn leaves it to the line of the cast.
+  expect(lines.filter((line) => line.includes(reason))).toHaveLength(times);
 });

@@ -150,20 +150,24 @@ const ENDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The entries whose reason another line gives: an attempt that made the cast fail, because the cast fails with its reason, and
- * the last failure of the cast itself, because the closing lines give it. With `json` there are no closing lines.
+ * The entries whose reason another line gives: an attempt that stopped the cast, because the cast stops with its reason, and
+ * the last stop of the cast itself, because the closing lines give it. With `json` there are no closing lines.
  */
 function toldElsewhere(entries: readonly Entry[], json: boolean): ReadonlySet<Entry> {
   const found = new Set<Entry>();
   for (const [index, { fact }] of entries.entries()) {
-    if (fact.kind !== 'cast.failed') continue;
+    if (!isStop(fact)) continue;
     const attempt = entries.slice(0, index).findLast((entry) => ENDS.has(entry.fact.kind));
     const why = attempt ? reasonIn(attempt.fact) : null;
     if (attempt && why !== null && fact.reason.includes(why)) found.add(attempt);
   }
-  const last = entries.findLast(({ fact }) => fact.kind === 'cast.failed');
+  const last = entries.findLast(({ fact }) => isStop(fact));
   if (last && !json) found.add(last);
   return found;
+}
+
+function isStop(fact: Entry['fact']): fact is Extract<Fact, { kind: 'cast.failed' | 'cast.waiting' }> {
+  return fact.kind === 'cast.failed' || fact.kind === 'cast.waiting';
 }
 
 function reasonIn(fact: Entry['fact']): string | null {
@@ -286,7 +290,7 @@ function told({ fact }: Entry, seen: Seen, paint: Paint, isTold = false): string
       return [`  ${paint.warn('↺ not sent back again')} ${target}: ${oneLine(rejected, 100)}`, failed];
     }
     case 'cast.waiting':
-      return [paint.warn(`waiting: ${oneLine(fact.reason)}`)];
+      return [paint.warn(`waiting${why(fact.reason)}`)];
     case 'cast.aborted':
     case 'cast.paused':
       return [paint.warn(`${fact.kind.slice(5)}: ${oneLine(fact.reason)}`)];
