@@ -93,3 +93,17 @@ test.each([
   // The line of the turn leaves it to the line of the cast.
   expect(lines.filter((line) => line.includes(reason))).toHaveLength(times);
 });
+
+test('a turn that is blocked after it was accepted keeps its name, and so does its next attempt', () => {
+  const { entries } = play({ config: workflow(), agents: crew() });
+  const judged = entries.find(({ fact }) => fact.kind === 'turn.started' && fact.socket === 'Socket-3');
+  const turn = judged?.fact.kind === 'turn.started' ? judged.fact.turn : 0;
+  const started = entries.filter(({ fact }) => fact.kind === 'attempt.started' && fact.turn === turn);
+  const usage = { input: 0, output: 0, cost: 0 };
+  const why = { code: 'ITEMS_LEFT', reason: 'no edge' };
+  const blocked = { kind: 'turn.blocked', cast: 'c', turn, attempt: 1, output: '', usage, ...why } as const;
+  const again = [...entries, { ...entries[0], fact: blocked }, ...started] as Change['entries'];
+  const lines = linesOf(again).slice(-2).join('');
+  expect(lines).toContain('✗ blocked Socket-3 Eval · 1/2 Item 1: ITEMS_LEFT: no edge');
+  expect(lines).toContain('▸ Socket-3 Eval · 1/2 Item 1');
+});

@@ -25,11 +25,16 @@ export type Progress = {
   stop(): void;
 };
 
+type KnownTurn = { readonly socket: string; readonly item: Item | null };
+
 type Seen = {
   /** By what rules the cast runs and where; null before its beginning was heard of. */
   cast: { readonly rules: Rules; readonly root?: string } | null;
   labels: Record<string, string>;
-  turns: Map<number, { socket: string; item: Item | null; since: number }>;
+  /** The turns that are not over. */
+  turns: Map<number, KnownTurn>;
+  /** All turns. One that was accepted may still be blocked, and be opened again. */
+  known: Map<number, KnownTurn>;
   /** How often edges that send work back were taken, by edge and item, and by how much revivals raised their limits. */
   rounds: ItemMemory;
   /** Why work was rejected last, by the same keys. */
@@ -54,6 +59,7 @@ export function progressFor(call: Call, cast: string, says: readonly string[] = 
     cast: null,
     labels: {},
     turns: new Map(),
+    known: new Map(),
     rounds: { traversals: {}, extended: {}, rework: {} },
     rejected: new Map(),
     used: NOTHING,
@@ -186,13 +192,17 @@ function told({ fact }: Entry, seen: Seen, paint: Paint, isTold = false): string
       }
       return [];
     case 'turn.started':
-      seen.turns.set(fact.turn, { socket: fact.socket, item: fact.item, since: Date.now() });
+      seen.known.set(fact.turn, fact);
+      seen.turns.set(fact.turn, fact);
       return [];
-    case 'attempt.started':
+    case 'attempt.started': {
+      const known = seen.known.get(fact.turn);
+      if (known) seen.turns.set(fact.turn, known);
       seen.doing.delete(fact.turn);
       return [
         `  ${paint.dim('▸')} ${where(fact.turn, seen)}${fact.attempt > 1 ? paint.warn(` attempt ${fact.attempt}`) : ''}`,
       ];
+    }
     case 'turn.accepted': {
       seen.used = more(seen.used, fact.usage);
       const { satisfied, payload } = fact.handoff;
@@ -348,7 +358,7 @@ function name(socket: string, seen: Seen): string {
 }
 
 function where(turn: number, seen: Seen): string {
-  const known = seen.turns.get(turn);
+  const known = seen.known.get(turn);
   if (!known) return `turn ${turn}`;
   const { socket, item } = known;
   return item
