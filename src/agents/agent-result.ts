@@ -49,7 +49,11 @@ const SAID_CHARS_MAX = 16_000;
 
 /** What the agent said before it failed; else what its program wrote. An error of the provider is in the reason. */
 function lastWords({ report, stderr = '' }: Settled): { readonly said?: string } {
-  const words = report.text.trim() || (report.error ? '' : withoutTrace(stderr).trim());
+  return endOfWords(report.text.trim() || (report.error ? '' : withoutTrace(stderr)));
+}
+
+export function endOfWords(text: string): { readonly said?: string } {
+  const words = text.trim();
   return words === '' ? {} : { said: words.slice(-SAID_CHARS_MAX) };
 }
 

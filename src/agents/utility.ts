@@ -5,6 +5,7 @@ import type { AttemptResult, Place, Runner } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { UtilityMateria } from '../kernel/graph/config.ts';
 import { runBuiltin, shippedCommand } from '../utilities/index.ts';
+import { endOfWords } from './agent-result.ts';
 import { only, USUAL, userVariables } from './environment.ts';
 import { awaitAttempt, recoverAttempt, startAttempt } from './process/attempt.ts';
 import { clearAttempt } from './process/attempt-folder.ts';
@@ -68,7 +69,8 @@ async function collect(packet: Packet, place: Place, signal: AbortSignal): Promi
   const result = readUtility(end, packet.timeoutMs);
   // A signal that is not ours cut it off in the middle; an exit is its own word about how it ended.
   const fault = end.timedOut ? 'timeout' : end.signal !== null ? 'crash' : 'utility';
-  if (!result.ok) return { kind: 'fault', fault, reason: result.reason };
+  // The reason holds the end of what it wrote to standard error; many programs say on standard output what went wrong.
+  if (!result.ok) return { kind: 'fault', fault, reason: result.reason, ...endOfWords(end.stdout) };
   return { kind: 'output', output: result.output, ...(result.truncated ? { truncated: true } : {}) };
 }
 

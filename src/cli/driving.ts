@@ -77,8 +77,8 @@ function withCompileCache<T>(startThread: () => T): T {
 }
 
 export type Drive = {
-  /** Runs once the cast is ours to drive. */
-  readonly begin: () => Promise<void>;
+  /** Runs once the cast is ours to drive. What it says goes through `say`, because the last line of a terminal moves by then. */
+  readonly begin: (say: (line: string) => void) => Promise<void>;
   /** Printed right after the id of the cast. */
   readonly says?: readonly string[];
   /** A refusal that is shown with the result. */
@@ -137,7 +137,7 @@ export async function driveAndShow(
       onEvent: (turn, event) => progress.hear(turn, event),
     });
     const started = async () => {
-      await begin();
+      await begin(say);
       await interrupt.catchUp();
     };
     await engine.drive(cast, started, (change) => {

@@ -14,10 +14,10 @@ const inLoop = (metric: number) =>
   asBlock(reportOf('COMPLETE', { more: { loop_state: { iteration: 1, max_iterations: 2, metric, threshold: 0.9 } } }));
 
 /** What is told of a cast while it runs. */
-function linesOf(entries: Change['entries']): readonly string[] {
+function linesOf(entries: Change['entries'], json = true): readonly string[] {
   const lines: string[] = [];
   const screen = vi.spyOn(process.stderr, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
-  const progress = progressFor({ env: {}, json: true } as never, 'c');
+  const progress = progressFor({ env: {}, json } as never, 'c');
   progress.take({ entries } as Change);
   progress.stop();
   screen.mockRestore();
@@ -79,4 +79,31 @@ test('a skipped item is no rework', () => {
   });
   const cast = play({ config, agents: crew({ Eval: [no('skip it'), yes] }) });
   expect([cast.cast.status, reworked(cast.entries)]).toEqual(['completed', []]);
+});
+
+test.each([
+  [true, 1],
+  [false, 0],
+])('where a cast waits, its reason is left to the closing lines, which --json (%s) does not have', (json, times) => {
+  const { cast, entries } = play({ config: CONFIG, agents: { Spec: [asBlock(reportOf('BLOCKED'))] } });
+  expect(cast.status).toBe('waiting');
+  const lines = linesOf(entries, json).filter((line) => /✗ blocked|waiting/.test(line));
+  expect(lines).toHaveLength(2);
+  const reason = entries.flatMap(({ fact }) => (fact.kind === 'turn.blocked' ? [fact.reason] : []))[0] ?? 'none';
+  // The line of the turn leaves it to the line of the cast.
+  expect(lines.filter((line) => line.includes(reason))).toHaveLength(times);
+});
+
+test('a turn that is blocked after it was accepted keeps its name, and so does its next attempt', () => {
+  const { entries } = play({ config: workflow(), agents: crew() });
+  const judged = entries.find(({ fact }) => fact.kind === 'turn.started' && fact.socket === 'Socket-3');
+  const turn = judged?.fact.kind === 'turn.started' ? judged.fact.turn : 0;
+  const started = entries.filter(({ fact }) => fact.kind === 'attempt.started' && fact.turn === turn);
+  const usage = { input: 0, output: 0, cost: 0 };
+  const why = { code: 'ITEMS_LEFT', reason: 'no edge' };
+  const blocked = { kind: 'turn.blocked', cast: 'c', turn, attempt: 1, output: '', usage, ...why } as const;
+  const again = [...entries, { ...entries[0], fact: blocked }, ...started] as Change['entries'];
+  const lines = linesOf(again).slice(-2).join('');
+  expect(lines).toContain('✗ blocked Socket-3 Eval · 1/2 Item 1: ITEMS_LEFT: no edge');
+  expect(lines).toContain('▸ Socket-3 Eval · 1/2 Item 1');
 });

@@ -25,11 +25,16 @@ export type Progress = {
   stop(): void;
 };
 
+type KnownTurn = { readonly socket: string; readonly item: Item | null };
+
 type Seen = {
   /** By what rules the cast runs and where; null before its beginning was heard of. */
   cast: { readonly rules: Rules; readonly root?: string } | null;
   labels: Record<string, string>;
-  turns: Map<number, { socket: string; item: Item | null; since: number }>;
+  /** The turns that are not over. */
+  turns: Map<number, KnownTurn>;
+  /** All turns. One that was accepted may still be blocked, and be opened again. */
+  known: Map<number, KnownTurn>;
   /** How often edges that send work back were taken, by edge and item, and by how much revivals raised their limits. */
   rounds: ItemMemory;
   /** Why work was rejected last, by the same keys. */
@@ -54,6 +59,7 @@ export function progressFor(call: Call, cast: string, says: readonly string[] = 
     cast: null,
     labels: {},
     turns: new Map(),
+    known: new Map(),
     rounds: { traversals: {}, extended: {}, rework: {} },
     rejected: new Map(),
     used: NOTHING,
@@ -150,20 +156,24 @@ const ENDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The entries whose reason another line gives: an attempt that made the cast fail, because the cast fails with its reason, and
- * the last failure of the cast itself, because the closing lines give it. With `json` there are no closing lines.
+ * The entries whose reason another line gives: an attempt that stopped the cast, because the cast stops with its reason, and
+ * the last stop of the cast itself, because the closing lines give it. With `json` there are no closing lines.
  */
 function toldElsewhere(entries: readonly Entry[], json: boolean): ReadonlySet<Entry> {
   const found = new Set<Entry>();
   for (const [index, { fact }] of entries.entries()) {
-    if (fact.kind !== 'cast.failed') continue;
+    if (!isStop(fact)) continue;
     const attempt = entries.slice(0, index).findLast((entry) => ENDS.has(entry.fact.kind));
     const why = attempt ? reasonIn(attempt.fact) : null;
     if (attempt && why !== null && fact.reason.includes(why)) found.add(attempt);
   }
-  const last = entries.findLast(({ fact }) => fact.kind === 'cast.failed');
+  const last = entries.findLast(({ fact }) => isStop(fact));
   if (last && !json) found.add(last);
   return found;
+}
+
+function isStop(fact: Entry['fact']): fact is Extract<Fact, { kind: 'cast.failed' | 'cast.waiting' }> {
+  return fact.kind === 'cast.failed' || fact.kind === 'cast.waiting';
 }
 
 function reasonIn(fact: Entry['fact']): string | null {
@@ -182,13 +192,17 @@ function told({ fact }: Entry, seen: Seen, paint: Paint, isTold = false): string
       }
       return [];
     case 'turn.started':
-      seen.turns.set(fact.turn, { socket: fact.socket, item: fact.item, since: Date.now() });
+      seen.known.set(fact.turn, fact);
+      seen.turns.set(fact.turn, fact);
       return [];
-    case 'attempt.started':
+    case 'attempt.started': {
+      const known = seen.known.get(fact.turn);
+      if (known) seen.turns.set(fact.turn, known);
       seen.doing.delete(fact.turn);
       return [
         `  ${paint.dim('▸')} ${where(fact.turn, seen)}${fact.attempt > 1 ? paint.warn(` attempt ${fact.attempt}`) : ''}`,
       ];
+    }
     case 'turn.accepted': {
       seen.used = more(seen.used, fact.usage);
       const { satisfied, payload } = fact.handoff;
@@ -286,7 +300,7 @@ function told({ fact }: Entry, seen: Seen, paint: Paint, isTold = false): string
       return [`  ${paint.warn('↺ not sent back again')} ${target}: ${oneLine(rejected, 100)}`, failed];
     }
     case 'cast.waiting':
-      return [paint.warn(`waiting: ${oneLine(fact.reason)}`)];
+      return [paint.warn(`waiting${why(fact.reason)}`)];
     case 'cast.aborted':
     case 'cast.paused':
       return [paint.warn(`${fact.kind.slice(5)}: ${oneLine(fact.reason)}`)];
@@ -344,7 +358,7 @@ function name(socket: string, seen: Seen): string {
 }
 
 function where(turn: number, seen: Seen): string {
-  const known = seen.turns.get(turn);
+  const known = seen.known.get(turn);
   if (!known) return `turn ${turn}`;
   const { socket, item } = known;
   return item

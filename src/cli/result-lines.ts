@@ -7,31 +7,38 @@ import { table } from './table.ts';
 
 const LINES_MAX = 40;
 const LINE_CHARS_MAX = 2_000;
+const TITLE_CHARS_MIN = 16;
+const INDENT = '  ';
 
 export type ShownResult = {
   readonly cast: string;
   readonly result?: CastResult;
-  /** The reports of its agents, which say more than the last of them. */
-  readonly report?: unknown;
 };
 
 /** The text and the failure. `baton` is how the program is called. `withIssues` is false where they are listed already. */
-export function resultLines({ cast, result, report }: ShownResult, baton: string, withIssues = true): string[] {
+export function resultLines({ cast, result }: ShownResult, baton: string, withIssues = true): string[] {
   if (!result) return [];
-  const { last, failure, nothingPlanned } = result;
+  const { failure, nothingPlanned } = result;
+  const last = result.last?.turn === failure?.turn ? null : result.last;
   return [
     ...(nothingPlanned ? ['Nothing was planned: the list of work items is empty.'] : []),
-    ...(last && !report ? textLines(last, `${oneLine(last.materia, 60)}:`, cast, baton) : []),
-    ...(failure ? failureLines(withIssues ? failure : { ...failure, issues: [] }, cast, baton) : []),
+    ...(last && !last.isReport ? textLines(last, `${oneLine(last.materia, 60)}:`, cast, baton) : []),
+    ...(failure ? failureLines(failure, cast, baton, withIssues) : []),
   ];
 }
 
-/** Each work item with its outcome and how many files it changed. */
-export function itemLines(tasks: readonly TaskView[] = []): string[] {
+/** Each work item with its outcome and how many files it changed. Titles are cut so that a row fits the terminal. */
+export function itemLines(tasks: readonly TaskView[] = [], columns = process.stdout.columns): string[] {
   const items = tasks.filter(({ isItem }) => isItem);
   if (items.length === 0) return [];
-  const rows = items.map((task) => [task.title, outcomeOf(task), filesText(task)]);
-  return table(rows, ['item', 'outcome', 'files']);
+  const ends = items.map((task) => [outcomeOf(task), filesText(task)]);
+  const taken = [0, 1].map((column) => Math.max(7, ...ends.map((end) => end[column]?.length ?? 0)) + 2);
+  const room = columns === undefined ? undefined : columns - taken.reduce((sum, width) => sum + width);
+  const titles = items.map(({ title }) => oneLine(title, room && Math.max(TITLE_CHARS_MIN, room)));
+  return table(
+    ends.map((end, index) => [titles[index] ?? '', ...end]),
+    ['item', 'outcome', 'files'],
+  );
 }
 
 /** What became of an item: in the ledger a skipped one is done, and one that was left early is canceled. */
@@ -46,21 +53,45 @@ export function filesText({ files }: Pick<TaskView, 'files'>): string {
   return files === 0 ? 'changed no file' : counted(files, 'file');
 }
 
-function failureLines(failure: Failure, cast: string, baton: string): string[] {
+function failureLines(failure: Failure, cast: string, baton: string, withIssues: boolean): string[] {
   const { text, issues, materia } = failure;
   const wrong = issues.map(({ path, message }) => `  at ${oneLine(path, 200) || '$'}: ${oneLine(message, 400)}`);
-  const said = text === '' ? [] : textLines(failure, `What ${oneLine(materia, 60)} said:`, cast, baton);
-  return [...said, ...(wrong.length === 0 ? [] : ['What is wrong with it:', ...wrong])];
+  const part = issues.length === 0 ? 'end' : 'start';
+  const said = text === '' ? [] : textLines(failure, `What ${oneLine(materia, 60)} said:`, cast, baton, part);
+  return [...said, ...(wrong.length === 0 || !withIssues ? [] : ['What is wrong with it:', ...wrong])];
 }
 
-function textLines({ text, isCut, turn }: LastText, heading: string, cast: string, baton: string): string[] {
+/** The beginning of a long text, or its end where that says what went wrong. */
+function textLines(
+  { text, isCut, turn }: LastText,
+  heading: string,
+  cast: string,
+  baton: string,
+  part: 'start' | 'end' = 'start',
+): string[] {
   const all = safe(text).split('\n');
-  const shown = all.slice(0, LINES_MAX).map((line) => `  ${cutLine(line)}`.trimEnd());
-  const left = all.length - shown.length;
-  const more = left > 0 || isCut ? [`  … all of it: ${baton} show ${cast} --turn ${turn}`] : [];
-  return [heading, ...shown, ...more];
+  const kept = part === 'start' ? all.slice(0, LINES_MAX) : all.slice(-LINES_MAX);
+  const width = (process.stdout.columns ?? Number.POSITIVE_INFINITY) - INDENT.length;
+  const shown = kept.flatMap((line) => wrapped(cutLine(line), width)).map((line) => `${INDENT}${line}`.trimEnd());
+  const isWhole = kept.length === all.length && !isCut;
+  const more = isWhole ? [] : [`${INDENT}… all of it: ${baton} show ${cast} --turn ${turn}`];
+  return part === 'start' ? [heading, ...shown, ...more] : [heading, ...more, ...shown];
 }
 
 function cutLine(line: string): string {
   return line.length <= LINE_CHARS_MAX ? line : `${line.slice(0, LINE_CHARS_MAX)}…`;
+}
+
+/** The line in pieces of at most `width` characters, cut between words where there are any. */
+export function wrapped(line: string, width: number): string[] {
+  const pieces: string[] = [];
+  let rest = line;
+  while (rest.length > width && width > 0) {
+    const space = rest.lastIndexOf(' ', width);
+    const isIndent = rest.slice(0, space + 1).trim() === '';
+    const end = isIndent ? width : space;
+    pieces.push(rest.slice(0, end));
+    rest = rest.slice(isIndent ? end : end + 1);
+  }
+  return [...pieces, rest];
 }

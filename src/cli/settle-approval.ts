@@ -6,7 +6,7 @@ import type { Door } from '../engine/door.ts';
 import type { ApprovalRequest } from '../kernel/approval/request.ts';
 import type { Approval } from '../kernel/approval/state.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
-import { type Call, EXIT, note, out, outJson, Refused } from './command.ts';
+import { type Call, EXIT, out, outJson, Refused } from './command.ts';
 import { driveAndShow, withDriver } from './driving.ts';
 import { workspaceOf } from './find-workspace.ts';
 import { withLedger } from './ledger-session.ts';
@@ -48,9 +48,9 @@ export async function settleApproval(call: Call, choice: Choice): Promise<number
     // Whoever drives the cast goes on by itself as soon as the decision is in the log.
     if (await door.driverOf(cast)) return told(call, await decide());
     const saying = sayingTo(door, cast, () => true);
-    const begin = async () => {
+    const begin = async (say: (line: string) => void) => {
       const verdict = await saying.say(decide);
-      if (verdict.allow) note(verdict.reason);
+      if (verdict.allow) say(verdict.reason);
     };
     return driveAndShow(call, workspace, door, cast, { begin, refused: saying.refused });
   });

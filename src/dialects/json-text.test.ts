@@ -186,6 +186,7 @@ test.each([
   ['an answer with a comma too many', '{"satisfied":false,}', 'ambiguous'],
   ['an answer that was cut off', '{"satisfied":fal', 'ambiguous'],
   ['an answer with a key twice', '{"satisfied":true,"satisfied":true}', 'ambiguous'],
+  ['an answer in single quotes', "{'why': 'it\\'s red', 'satisfied': False}", 'ambiguous'],
   ['an answer with a poisoned key', '{"__proto__":{"satisfied":false}}', 'ambiguous'],
   ['an answer whose key is escaped', '{"\\u0073atisfied":false}', 'ambiguous'],
   ['a broken answer whose key is escaped', '{"\\u0073atisfied":false,}', 'ambiguous'],

@@ -115,7 +115,7 @@ function sort(text: string, spans: readonly Span[], fields: AnswerFields) {
 }
 
 // A quote ends at most one name, so that both patterns take time in proportion to the text.
-const QUOTED_NAME = /"([^"\\]{1,200})"\s*:/g;
+const QUOTED_NAME = /["']([^"'\\]{1,200})["']\s*:/g;
 const FIRST_NAME = /^\{\s*'?([A-Za-z_$][\w$]{0,199})'?\s*:/;
 
 /** Whether a text that is not JSON was meant as an answer. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { always, graph, plan, workflow, yes } from '../../test/loadouts.ts';
+import { always, crew, graph, no, notSatisfied, plan, satisfied, workflow, yes } from '../../test/loadouts.ts';
 import { type Play, play } from '../../test/play.ts';
-import type { Json } from '../kernel/json.ts';
+import { asBlock, reportOf } from '../../test/reports.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
 import { resultOf } from './result.ts';
 
 const result = ({ cast, entries }: Play) => resultOf(cast, entries);
@@ -41,6 +42,69 @@ test('a turn that was repaired is no failure; the turn that stopped the cast is'
     last: { text: 'said', turn: 1 },
     failure: { turn: 2, socket: 'Socket-2', materia: 'Judge', attempt: 2, code: 'NOT_JSON', text: 'never' },
   });
+});
+
+test.each<[code: string, cast: () => Play]>([
+  [
+    'EDGE_BUDGET_EXHAUSTED',
+    () =>
+      play({
+        config: workflow({ 'sockets.Socket-3.edges': [satisfied('Socket-4'), notSatisfied('Socket-2', 1)] }),
+        agents: crew({ Eval: [no('red once'), no('red twice')] }),
+      }),
+  ],
+  [
+    'ITEMS_LEFT',
+    () =>
+      play({
+        config: workflow({ 'sockets.Socket-3.edges': [satisfied('Socket-4')] }),
+        agents: crew({ Eval: [no('red twice')] }),
+      }),
+  ],
+  ['NO_PROGRESS', () => play({ config: workflow(), agents: crew({ Eval: [no('red twice'), '$repeat'] }) })],
+])('what the turn said that rejected the work is shown where it stops the cast: %s', (code, made) => {
+  const cast = made();
+  expect([cast.cast.status, cast.cast.code]).toEqual(['failed', code]);
+  expect(result(cast)).toMatchObject({
+    last: { text: 'built' },
+    failure: { socket: 'Socket-3', code, text: expect.stringContaining('red twice'), issues: [] },
+  });
+});
+
+test('a failure that was put right is not told again with the next one', () => {
+  const config = workflow({ 'sockets.Socket-3.edges': [satisfied('Socket-4'), notSatisfied('Socket-2', 1)] });
+  const agents = crew({
+    Build: ['', '', 'built', '$repeat'],
+    Plan: ['bad', 'worse', plan(1)],
+    Eval: [no('red'), '$repeat'],
+  });
+  const cast = play({ config, agents });
+  expect(result(cast).failure).toMatchObject({ socket: 'Socket-1', text: 'worse' });
+  cast.say({ kind: 'cast.recast', cast: 'c' });
+  expect(cast.cast.code).toBe('EDGE_BUDGET_EXHAUSTED');
+  expect(result(cast).failure).toMatchObject({ socket: 'Socket-3', text: expect.stringContaining('red') });
+});
+
+test('a report with a status is known as one, and the prose of another agent is shown before it', () => {
+  const sockets = (edges: JsonObject[]) => ({
+    'Socket-1': { materia: 'Spec', parse: 'json', contract: 'gaia', edges },
+    'Socket-2': { materia: 'Sum' },
+  });
+  const materia = { Spec: { tools: 'none', prompt: 'Find it.' }, Sum: { tools: 'none', prompt: 'Sum up.' } };
+  const agents = { Spec: [asBlock(reportOf('COMPLETE'))], Sum: ['all of it'] };
+  const made = (to: string) => play({ config: graph(sockets([always(to)]), { materia }), agents });
+  expect(result(made('end')).last).toMatchObject({ socket: 'Socket-1', isReport: true });
+  expect(result(made('Socket-2')).last).toEqual({ turn: 2, socket: 'Socket-2', materia: 'Sum', text: 'all of it' });
+});
+
+test('a question that follows a refused report is no failure', () => {
+  const config = graph(
+    { 'Socket-1': { materia: 'Spec', parse: 'json', contract: 'gaia', edges: [always('end')] } },
+    { materia: { Spec: { tools: 'none', prompt: 'Find it.' } } },
+  );
+  const asks = asBlock(reportOf('NEEDS_INPUT', { next_action: 'ask', more: { consolidation_report: null } }));
+  const cast = play({ config, agents: { Spec: ['no report', asks] } });
+  expect([cast.cast.status, result(cast).failure]).toEqual(['waiting', null]);
 });
 
 test('of a failed attempt the last words are kept, at most so many and without secrets', () => {

@@ -2,6 +2,7 @@
 // anything to do. Everything that shows a cast shows this. Texts are bounded; they are not made safe for a terminal here.
 import { cut } from '../kernel/cast/cut.ts';
 import type { Entry } from '../kernel/fact.ts';
+import { reportsStatus } from '../kernel/gate/status.ts';
 import { isObject, isString, type Json } from '../kernel/json.ts';
 import type { Cast } from '../kernel/state.ts';
 
@@ -14,11 +15,18 @@ type Words = {
   readonly isCut?: true;
 };
 
-export type LastText = Speaker & Words;
+export type LastText = Speaker &
+  Words & {
+    /** It is a report with a status, whose parts are told on their own. */
+    readonly isReport?: true;
+  };
 
 export type Issue = { readonly path: string; readonly message: string };
 
-/** The last attempt of the turn that stopped the cast. An empty text means that nothing of it was kept. */
+/**
+ * The last attempt of the turn that stopped the cast: it failed, or it rejected work that cannot be sent back again. An empty
+ * text means that nothing of it was kept.
+ */
 export type Failure = Speaker &
   Words & {
     readonly attempt: number;
@@ -37,31 +45,66 @@ export type CastResult = {
 const TEXT_CHARS_MAX = 16_000;
 const ISSUES_MAX = 20;
 
-export function resultOf(cast: Pick<Cast, 'rules' | 'status'>, entries: readonly Entry[]): CastResult {
+type CastEnd = Pick<Cast, 'rules' | 'status' | 'reason' | 'turns'>;
+
+export function resultOf(cast: CastEnd, entries: readonly Entry[]): CastResult {
   const turns = new Map<number, Speaker>();
   let [last, isText, isEmpty]: [LastText | null, boolean, boolean] = [null, false, false];
+  let [end, acceptedLast]: [CastFailure | null, number | null] = [null, null];
   const failures = new Map<number, Failure>();
+  const rejections = new Map<number, Rejection>();
   for (const { fact } of entries) {
     if (fact.kind === 'turn.started') turns.set(fact.turn, speakerAt(cast, fact));
     if (fact.kind === 'exit.taken' && fact.empty) isEmpty = true;
+    // A loop that goes round without progress stops before another turn is opened.
+    if (fact.kind === 'cast.failed') end = { ...fact, turn: fact.turn ?? (fact.stand ? acceptedLast : null) };
     const speaker = 'turn' in fact && typeof fact.turn === 'number' ? turns.get(fact.turn) : undefined;
     if (!speaker) continue;
-    const failure = failureIn(fact, speaker);
+    if (SUPERSEDES.has(fact.kind)) failures.delete(speaker.turn);
+    const failure = failureIn(fact, speaker, rejections.get(speaker.turn));
     if (failure) failures.set(speaker.turn, failure);
     if (fact.kind !== 'turn.accepted') continue;
-    failures.delete(speaker.turn);
-    if (!isAnswer(cast, speaker, fact.output)) continue;
+    const { output, attempt, handoff } = fact;
+    acceptedLast = speaker.turn;
+    if (handoff.satisfied === false) rejections.set(speaker.turn, { ...speaker, attempt, ...bounded(output) });
+    if (!isAnswer(cast, speaker, output)) continue;
     // An answer in prose is for people. An object is shown only where no agent wrote any prose.
-    const isProse = isString(fact.handoff.payload);
-    if (isProse || !isText) last = { ...speaker, ...bounded(fact.output) };
+    const isProse = isString(handoff.payload);
+    const report = reportsStatus(cast, speaker.socket) ? ({ isReport: true } as const) : {};
+    if (isProse || !isText) last = { ...speaker, ...bounded(output), ...report };
     isText ||= isProse;
   }
-  const isStopped = cast.status === 'failed' || cast.status === 'waiting';
   return {
     last,
-    failure: isStopped ? ([...failures.values()].at(-1) ?? null) : null,
+    failure: cast.status === 'waiting' ? blockedBy(cast, failures) : stoppedBy(cast, end, failures, rejections),
     ...(isEmpty ? { nothingPlanned: true } : {}),
   };
+}
+
+type CastFailure = Extract<Entry['fact'], { kind: 'cast.failed' }>;
+type Rejection = Speaker & Words & { readonly attempt: number };
+
+/** After these an earlier attempt of the turn is no longer what the turn said last. */
+const SUPERSEDES: ReadonlySet<string> = new Set([
+  ...['attempt.started', 'turn.accepted', 'turn.reported', 'turn.dropped', 'turn.reopened'],
+]);
+
+function stoppedBy(
+  { status }: CastEnd,
+  end: CastFailure | null,
+  failures: ReadonlyMap<number, Failure>,
+  rejections: ReadonlyMap<number, Rejection>,
+): Failure | null {
+  if (status !== 'failed' || !end || end.turn === null) return null;
+  const { code, reason, turn } = end;
+  const rejection = rejections.get(turn);
+  return failures.get(turn) ?? (rejection ? { ...rejection, code, reason, issues: [] } : null);
+}
+
+/** Of several turns that are blocked, the one that the reason of the cast is about. */
+function blockedBy({ reason, turns }: CastEnd, failures: ReadonlyMap<number, Failure>): Failure | null {
+  const open = [...failures.values()].filter(({ turn }) => turns[turn] !== undefined);
+  return open.find((failure) => failure.reason !== '' && reason.includes(failure.reason)) ?? open.at(-1) ?? null;
 }
 
 /** A utility prepares things. Its output is an answer only where the loadout has no agent. */
@@ -77,8 +120,7 @@ function speakerAt({ rules }: Pick<Cast, 'rules'>, { turn, socket }: { turn: num
   return { turn, socket, materia: rules.materia[id]?.label ?? id };
 }
 
-function failureIn(fact: Entry['fact'], { turn, socket, materia }: Speaker): Failure | null {
-  const speaker = { turn, socket, materia };
+function failureIn(fact: Entry['fact'], speaker: Speaker, rejection: Rejection | undefined): Failure | null {
   switch (fact.kind) {
     case 'attempt.refused': {
       const { code, reason, details } = fact.verdict;
@@ -91,7 +133,9 @@ function failureIn(fact: Entry['fact'], { turn, socket, materia }: Speaker): Fai
     }
     case 'turn.blocked': {
       const { attempt, code, reason, output } = fact;
-      return { ...speaker, attempt, code, reason, issues: [], ...bounded(output) };
+      // A turn that is blocked after it was accepted says nothing new.
+      const said = output === '' && rejection ? rejection : bounded(output);
+      return { ...speaker, ...said, attempt, code, reason, issues: [] };
     }
     default:
       return null;

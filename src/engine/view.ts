@@ -231,7 +231,10 @@ function verdictOf(fact: Entry['fact']): { output?: string; verdict?: Json; trun
     case 'attempt.refused':
       return { output: fact.output, verdict: toldRefusal(fact) };
     case 'attempt.failed':
-      return { verdict: { allow: false, code: fact.code, reason: fact.reason, details: detailsOf(fact) } };
+      return {
+        ...(fact.said === undefined ? {} : { output: fact.said }),
+        verdict: { allow: false, code: fact.code, reason: fact.reason, details: detailsOf(fact) },
+      };
     case 'turn.asked':
       return { verdict: { allow: false, code: 'ANSWER_NEEDED', reason: 'waits for a person', details: {} } };
     case 'attempt.lost':

@@ -62,6 +62,8 @@ export type Cast = {
   turns: Record<string, Turn>;
   /** What was done for its items, by task; absent where there is nothing to say of any. */
   work?: Record<string, ItemWork>;
+  /** What became of the commands that its agents asked to run, as far as their approvals are over. */
+  commands?: CommandOutcomes;
   /** Turns whose work waits to be merged into the cast's branch, in the order in which it was accepted. */
   merges?: number[];
   turnsStarted: number;
@@ -224,8 +226,6 @@ export type Turn = {
   input: JsonObject | null;
   /** What was decided before its agent asked for it in a report, and it has not heard of yet. */
   untold?: readonly Untold[];
-  /** What became of the commands that its agent asked to run, as far as their approvals are over. */
-  commands?: CommandOutcomes;
   /** What its item did is part of the cast's branch. */
   merged?: true;
 };

@@ -27,6 +27,25 @@ const left = AbortSignal.abort();
 
 test.each<[string, Printed, AbortSignal | undefined, boolean, string, boolean | undefined]>([
   ['a cast that stands', { watch: [fact, said, over], show: runs }, undefined, true, 'is completed', true],
+  [
+    'one with items',
+    { watch: [{ ...over, items: { total: 3, done: 1, skipped: 1, leftEarly: 0, leftOut: 0, open: 1 } }], show: runs },
+    undefined,
+    true,
+    'is completed; 1 of 3 items done, 1 skipped, 1 open',
+    true,
+  ],
+  [
+    'one without an approved command',
+    {
+      watch: [{ ...over, notRun: [{ approval: 'P-1', command: 'deploy', outcome: 'approved and not run' }] }],
+      show: runs,
+    },
+    undefined,
+    true,
+    'is completed; approved and not run: deploy',
+    true,
+  ],
   ['one that nobody drives', { watch: [runs], show: runs, exit: 1 }, undefined, false, 'nobody drives', false],
   ['one that was left', { watch: [fact], show: runs, exit: null }, left, true, 'is running', false],
   [

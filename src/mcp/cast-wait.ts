@@ -1,8 +1,9 @@
 // Waiting for a cast that a background process drives, and hearing meanwhile what happens in it: `baton watch`, read line by
 // line. Who waits may leave at any time and come back; nothing is lost but what the agents said meanwhile.
 import type { LiveEvent } from '../engine/ports.ts';
+import { type ItemCounts, itemsText } from '../kernel/cast/item-count.ts';
 import type { Entry, Fact } from '../kernel/fact.ts';
-import { isObject, isString, type JsonObject } from '../kernel/json.ts';
+import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
 import { type CommandLine, refusalOf, type Said } from './command-line.ts';
 
@@ -55,10 +56,18 @@ export function viewIn({ value }: Said): JsonObject | null {
   return isObject(value) && isString(value.cast) && isString(value.status) && value.seq === undefined ? value : null;
 }
 
+/** What the cast produced comes first in the details. */
 export function shown(view: JsonObject): Verdict {
   const why = isString(view.code) ? ` (${view.code}): ${String(view.reason)}` : '';
-  const details = { ...view, stands: view.status !== 'running' };
-  return allow(`cast ${String(view.cast)} is ${String(view.status)}${why}`, details);
+  const items = isObject(view.items) ? `; ${itemsText(view.items as ItemCounts)}` : '';
+  const details = { result: view.result ?? null, ...view, stands: view.status !== 'running' };
+  return allow(`cast ${String(view.cast)} is ${String(view.status)}${why}${items}${notRun(view.notRun)}`, details);
+}
+
+/** The commands that agents asked to run and that did not run. */
+function notRun(list: Json | undefined): string {
+  const told = (Array.isArray(list) ? list.filter(isObject) : []).map((one) => `${one.outcome}: ${one.command}`);
+  return told.map((each) => `; ${each}`).join('');
 }
 
 function newsIn(line: JsonObject): CastNews | null {

@@ -622,3 +622,21 @@ test('a report that names as run what never ran is refused', async () => {
   expect(log).toContain('APPROVAL_NOT_RUN');
   expect(log).toContain(`${id} is approved and not run`);
 });
+
+test('a later agent that names as run what was refused is refused, too', async () => {
+  const dir = project();
+  const [asks, lies, honest] = [
+    asBlock(reportOf('APPROVAL_REQUEST', { more: { approval_request: wish } })),
+    asBlock(reportOf('COMPLETE', { commands_run: ['touch made -> ok'] })),
+    asBlock(reportOf('COMPLETE')),
+  ];
+  const checks = { ...gaia, materia: 'Check' };
+  const sockets = { 'Socket-1': { ...gaia, edges: [{ when: 'satisfied', to: 'Socket-2' }] }, 'Socket-2': checks };
+  const materia = { Ops: { tools: 'coding', prompt: 'Do it.' }, Check: { tools: 'none', prompt: 'Check it.' } };
+  put(dir, { 'cast.json': flow(materia, sockets), 'agents.json': { Ops: [asks, honest], Check: [lies, honest] } });
+  await baton(dir, ['cast', '--file', 'cast.json', '--agents', 'agents.json', '--in-place', '--json', 'do it']);
+  const id = (await open(dir))[0]?.id ?? '';
+  const done = await baton(dir, ['reject', id, '--reason', 'no']);
+  expect(done.stderr).toContain(`✗ refused Socket-2 Check: commands_run names touch made, which did not run: ${id}`);
+  expect(done.stdout).toContain(`refused: touch made (${id})`);
+});

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { CastView } from '../../src/engine/view.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
-import { baton, json, put, type Ran } from './baton.ts';
+import { baton, flow, json, put, type Ran } from './baton.ts';
 import { git, repository } from './repository.ts';
 
 const YES: Json = { satisfied: true };
@@ -101,6 +101,17 @@ test('a refused output is shown with its issues, safely, and the reason is given
   });
 });
 
+test('the words that rejected the work are shown where it is not sent back again', async () => {
+  const red: Json = { satisfied: false, context: '3 of 14 tests fail' };
+  const dir = await withTeam({ 'Socket-3': [PLAN], 'Socket-4': ['Built.', '$repeat'], 'Socket-5': [red, '$repeat'] });
+  const { code, stdout } = await castIn(dir);
+  expect(code).toBe(1);
+  const said = /^What Auto-Eval said:\n {2}.*"context":"3 of 14 tests fail"/m;
+  expect(stdout).toMatch(said);
+  expect(stdout).toContain('failed (EDGE_BUDGET_EXHAUSTED)');
+  for (const look of ['show', 'why', 'watch']) expect((await baton(dir, [look])).stdout, look).toMatch(said);
+});
+
 test('the last words of a program that failed are kept without secrets and shown', async () => {
   const key = `AKIA${'B'.repeat(16)}`;
   const crash = { $turn: { fail: 'crash', output: `The disk is full.\nKey ${key}` } };
@@ -115,6 +126,21 @@ test('the last words of a program that failed are kept without secrets and shown
   const { stdout: shown } = await baton(dir, ['show']);
   expect(shown).toContain('What Auto-Plan said:\n  The disk is full.');
   expect(shown).not.toContain(key);
+});
+
+test('what a failed utility printed is shown, and all of it with its turn', async () => {
+  const dir = repository();
+  const command = [
+    process.execPath,
+    '-e',
+    'for (let n = 1; n < 60; n++) console.log("test " + n + " is red"); process.exit(1)',
+  ];
+  put(dir, { 'cast.json': flow({ Test: { type: 'utility', command } }, { 'Socket-1': { materia: 'Test' } }) });
+  const { stdout } = await baton(dir, ['cast', '--file', 'cast.json', 'do it']);
+  // The end says what went wrong.
+  expect(stdout).toMatch(/^What Test said:\n {2}… all of it: .* show \S+ --turn 1\n {2}test 20 is red\n/);
+  expect(stdout).toContain('  test 59 is red\n');
+  expect((await baton(dir, ['show', '--turn', '1'])).stdout).toContain('test 1 is red');
 });
 
 test('the demo warns of nothing', async () => {

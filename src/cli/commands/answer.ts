@@ -33,10 +33,10 @@ export async function run(call: Call): Promise<number> {
     // Whoever drives the cast goes on by itself as soon as the answer is in the log.
     if (await door.driverOf(cast)) return told(call, await answer());
     const saying = sayingTo(door, cast, isNotTaken);
-    const begin = async () => {
+    const begin = async (say: (line: string) => void) => {
       // A refusal of the answer itself is in the log, and the cast asks again; any other ends the command.
       const verdict = await saying.say(answer);
-      if (!verdict.allow && !isNotTaken(verdict)) for (const line of issuesIn(verdict)) note(line);
+      if (!verdict.allow && !isNotTaken(verdict)) for (const line of issuesIn(verdict)) say(line);
     };
     return driveAndShow(call, workspace, door, cast, { begin, refused: saying.refused });
   });

@@ -1,7 +1,7 @@
-// What became of the commands that the agent of a turn asked to run. It is kept with the turn, because an approval that is
-// over is not in the state any more and its agent may still report that the command ran.
+// What became of the commands that the agents of a cast asked to run. It is kept with the cast, because an approval that is
+// over is not in the state any more, and its agent or a later one may still report that the command ran.
 import type { JsonObject } from '../json.ts';
-import type { State, Turn } from '../state.ts';
+import type { Cast, State, Turn } from '../state.ts';
 import { claimedCommands } from '../turn/claimed-commands.ts';
 import { compareCommands } from '../turn/commands-compared.ts';
 import { type Denied, deny } from '../verdict.ts';
@@ -22,20 +22,25 @@ export type CommandOutcome = {
     | 'expired'
     | 'approved and not run'
     | 'not decided';
+  /** It can still be run. */
+  readonly isOpen?: true;
 };
+
+/** So many are remembered; the oldest is forgotten first. */
+const COMMANDS_KEPT_MAX = 200;
 
 /** Looks at the approval as it is before the fact. */
 export function noteOutcomes({ casts, approvals }: State, fact: ApprovalFact): void {
   const approval = approvalOf(approvals, fact.id);
-  const turn = approval?.from ? casts[approval.from.cast]?.turns[approval.from.turn] : undefined;
-  if (!approval || !turn) return;
+  const cast = approval?.from ? casts[approval.from.cast] : undefined;
+  if (!approval || !cast) return;
   if (fact.kind === 'approval.finished') {
     // Without an exit code it was ended by a signal, or never began.
-    if (fact.exit !== null) note(turn, approval, [fact.index], 'ran');
+    if (fact.exit !== null) note(cast, approval, [fact.index], 'ran');
     return;
   }
   const outcome = outcomeOf(fact);
-  if (outcome) note(turn, approval, unusedIn(approval), outcome);
+  if (outcome) note(cast, approval, unusedIn(approval), outcome);
 }
 
 function outcomeOf(fact: ApprovalFact): Exclude<CommandOutcome['outcome'], 'ran'> | null {
@@ -52,38 +57,42 @@ function outcomeOf(fact: ApprovalFact): Exclude<CommandOutcome['outcome'], 'ran'
 }
 
 function note(
-  turn: Turn,
+  cast: Cast,
   { id, sealed }: Approval,
   places: readonly number[],
   outcome: CommandOutcome['outcome'],
 ): void {
-  const before = turn.commands ?? {};
+  const before = cast.commands ?? {};
   const added = places.flatMap((index) => {
     const command = sealed.commands[index];
     return command && before[command.digest]?.outcome !== 'ran'
       ? [[command.digest, { id, command: command.display, outcome }] as const]
       : [];
   });
-  if (added.length > 0) turn.commands = { ...before, ...Object.fromEntries(added) };
+  if (added.length === 0) return;
+  const kept = Object.entries({ ...before, ...Object.fromEntries(added) }).slice(-COMMANDS_KEPT_MAX);
+  cast.commands = Object.fromEntries(kept);
 }
 
 function unusedIn({ sealed, uses }: Approval): readonly number[] {
   return [...sealed.commands.keys()].filter((index) => uses[index]?.phase !== 'finished');
 }
 
-/** The commands of the turn that did not run, by what became of them. */
-export function notRunIn({ approvals }: State, cast: string, turn: Turn): readonly CommandOutcome[] {
-  const past = turn.commands ?? {};
-  const own = Object.values(approvals).filter(({ from }) => from?.cast === cast && from.turn === turn.id);
+/** The commands that did not run, by what became of them: those of the turn itself, and those of the cast that are over. */
+export function notRunIn({ approvals }: State, cast: Cast, turn: Turn): readonly CommandOutcome[] {
+  const past = Object.values(cast.commands ?? {});
+  // It may have run under another approval, in another worktree.
+  const ran = new Set(past.filter(({ outcome }) => outcome === 'ran').map(({ command }) => command));
+  const own = Object.values(approvals).filter(({ from }) => from?.cast === cast.id && from.turn === turn.id);
   const open = own.flatMap((approval) =>
     unusedIn(approval).flatMap((index): readonly CommandOutcome[] => {
       const command = approval.sealed.commands[index];
-      if (!command || past[command.digest]?.outcome === 'ran' || approval.uses[index]) return [];
+      if (!command || approval.uses[index]) return [];
       const outcome = approval.grant ? 'approved and not run' : 'not decided';
-      return [{ id: approval.id, command: command.display, outcome }];
+      return [{ id: approval.id, command: command.display, outcome, ...(approval.grant ? { isOpen: true } : {}) }];
     }),
   );
-  return [...Object.values(past).filter(({ outcome }) => outcome !== 'ran'), ...open];
+  return [...past, ...open].filter(({ command }) => !ran.has(command));
 }
 
 /** Refuses a report that names a command as run which did not run under its approval. */
@@ -94,12 +103,11 @@ export function refusalOfUnrun(notRun: readonly CommandOutcome[], report: JsonOb
       claims.some((claim) => claim.includes(id)) || compareCommands(claims, [command]).unnamed.length === 0,
   );
   if (!cited) return null;
-  const { id, command, outcome } = cited;
+  const { id, command, outcome, isOpen } = cited;
   const message = `commands_run names ${command}, which did not run: ${id} is ${outcome}`;
-  const way =
-    outcome === 'approved and not run'
-      ? 'run it with baton exec, or report what was really done'
-      : 'report what was really done, without it';
+  const way = isOpen
+    ? 'run it with baton exec, or report what was really done'
+    : 'report what was really done, without it';
   const issues = [{ path: 'evidence_report.commands_run', message: `${message}; ${way}` }];
   return deny('APPROVAL_NOT_RUN', `${message}; ${way}`, { approval: id, outcome, issues });
 }

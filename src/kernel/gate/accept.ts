@@ -68,7 +68,7 @@ export function refusedBeforeAccept(state: State, cast: Cast, turn: Turn, handof
 /** An agent that reports COMPLETE does not name a command as run that never ran under its approval. */
 function refusalOfClaims(state: State, cast: Cast, turn: Turn, { outcome, payload }: Handoff): Denied | null {
   if (!reportsStatus(cast, turn.socket) || statusOf(outcome) !== 'COMPLETE' || !isObject(payload)) return null;
-  return refusalOfUnrun(notRunIn(state, cast.id, turn), payload);
+  return refusalOfUnrun(notRunIn(state, cast, turn), payload);
 }
 
 /** No turn may change what governs it. */
