@@ -27,12 +27,13 @@ export function saidOfUnstartable(unstartable: readonly Unstartable[], project: 
   const [first, ...more] = unstartable;
   if (!first) return null;
   const which = `${first.name} (${first.command.join(' ')})${more.length > 0 ? ` and ${more.length} more` : ''}`;
-  const install = project.setup.map((step) => step.join(' ')).join(' && ');
-  const shared = project.installed === 'node_modules' ? `run \`${install}\` in ${dir}, which worktrees share, or ` : '';
+  const setup = project.installs.flatMap(({ steps }) => steps);
+  const shared = project.installs.find(({ folder }) => folder === 'node_modules')?.steps ?? [];
+  const install = shared.map((step) => step.join(' ')).join(' && ');
   const fix =
-    install === ''
+    setup.length === 0
       ? 'install it, or let worktree.setup in the configuration do so'
-      : `${shared}set worktree.setup in the configuration to ${JSON.stringify(project.setup)}`;
+      : `${install === '' ? '' : `run \`${install}\` in ${dir}, which worktrees share, or `}set worktree.setup in the configuration to ${JSON.stringify(setup)}`;
   return `the project's check ${which} cannot start in the worktree: ${first.why}; ${fix}`;
 }
 

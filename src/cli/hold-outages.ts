@@ -61,7 +61,8 @@ async function held(
       if (hasOthers(packet)) return known(outage);
       if (Date.now() - toldAt >= TELL_EVERY_MS) {
         toldAt = Date.now();
-        const reason = `${name} is down; its turns wait and go on when it is back: ${outage.reason}`;
+        const fate = outage.isProven ? 'its turns wait and go on when it is back' : 'it is asked once more in a moment';
+        const reason = `${name} is down; ${fate}: ${outage.reason}`;
         place.onEvent?.({ kind: 'waiting', forMs: 0, reason });
       }
       if (!(await patience(waitMs, signal))) return { kind: 'lost', mayHaveRun: false, reason: 'stopped' };

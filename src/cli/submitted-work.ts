@@ -9,6 +9,7 @@ import { aboutTurn, type Passes, passesIn } from '../workspace/check-passes.ts';
 import { checkProject } from '../workspace/checkers.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { changedSoFar } from '../workspace/witness.ts';
+import { leaveUnchanged, worktreeOfOne } from '../workspace/worktree/leave-unchanged.ts';
 import { readLane, readRecord } from '../workspace/worktree/record.ts';
 
 /** Null where nothing is to be checked, or where it cannot be told what changed: then it is checked after the turn. */
@@ -29,7 +30,11 @@ export async function checkSubmitted(
   const about = aboutTurn(cast.id, turn.id, changes);
   const scene = { root: cwd, changes: Object.keys(changes), signal };
   const passes = passesOf(workspace, env);
-  return { about, checks: await checkProject(names, checkers, scene, { about, passes }) };
+  const place = walkOf(cast, turn)?.place ?? null;
+  const worktree = { cast: cast.id, place, isBeside: turn.lane !== null };
+  const record = cwd === workspace.dir ? null : worktreeOfOne(workspace.stateDir, worktree);
+  const check = () => checkProject(names, checkers, scene, { about, passes });
+  return { about, checks: (await leaveUnchanged(workspace.stateDir, record, check)).value };
 }
 
 /** Sealed with the user's key, which is looked for when it is needed. Without one every check runs again. */

@@ -188,6 +188,11 @@ async function indexed(root: string, options: AskOptions): Promise<Indexed> {
   };
 }
 
+/** Tracked files that git was told to take for unchanged or for absent. */
+export async function hiddenIn(top: string): Promise<readonly Buffer[]> {
+  return (await indexed(top, {})).hidden;
+}
+
 const TAB = 0x09;
 const LINK_BYTES = Buffer.from(LINK);
 

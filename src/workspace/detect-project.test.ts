@@ -115,8 +115,8 @@ test.each<[string, Readonly<Record<string, unknown>>, readonly string[]]>([
   expect(checks(files)).toEqual(found);
 });
 
-test.each<[string, Readonly<Record<string, unknown>>, string, string | null]>([
-  ['no packages', scripts({ test: 'x' }), '', null],
+test.each<[string, Readonly<Record<string, unknown>>, string, string | null | undefined]>([
+  ['no packages', scripts({ test: 'x' }), '', undefined],
   ['npm with a lock', { ...scripts({}, packages), 'package-lock.json': '{}' }, 'npm ci', 'node_modules'],
   ['npm without', scripts({}, packages), 'npm install --no-package-lock', 'node_modules'],
   ['pnpm', { ...scripts({}, packages), 'pnpm-lock.yaml': '' }, 'pnpm install --frozen-lockfile', 'node_modules'],
@@ -136,8 +136,15 @@ test.each<[string, Readonly<Record<string, unknown>>, string, string | null]>([
     'python3 -m venv .venv; .venv/bin/pip install -q -r requirements.txt',
     '.venv',
   ],
-  ['a language that installs elsewhere', { 'go.mod': '' }, '', null],
+  ['a workspace of node packages', scripts({}, { workspaces: ['a'] }), 'npm install --no-package-lock', 'node_modules'],
+  ['a language that installs elsewhere', { 'go.mod': '' }, '', undefined],
 ])('how a fresh checkout is made ready: %s', (_what, files, steps, installed) => {
-  const project = detectProject(folder(files));
-  expect([project.setup.map((step) => step.join(' ')).join('; '), project.installed]).toEqual([steps, installed]);
+  const [install] = detectProject(folder(files)).installs;
+  const written = (install?.steps ?? []).map((step) => step.join(' ')).join('; ');
+  expect([written, install?.folder]).toEqual([steps, installed]);
+});
+
+test('a project of two sorts installs for both', () => {
+  const { installs } = detectProject(folder({ ...scripts({}, packages), 'requirements.txt': 'pytest' }));
+  expect(installs.map(({ folder: each }) => each)).toEqual(['node_modules', '.venv']);
 });

@@ -16,13 +16,17 @@ export type Project = {
   /** The sorts of project that were found, such as node and python. */
   readonly sorts: readonly string[];
   readonly checks: readonly ProjectCheck[];
-  /** Programs that install in a fresh checkout what the checks need. */
-  readonly setup: readonly (readonly string[])[];
-  /** The folder in which `setup` installs and that git has to ignore; null where it looks after that itself. */
-  readonly installed: string | null;
+  /** How a fresh checkout gets what the checks need, one for each sort of project that installs something. */
+  readonly installs: readonly Install[];
 };
 
-type Part = Omit<Project, 'sorts'>;
+export type Install = {
+  readonly steps: readonly (readonly string[])[];
+  /** The folder in which the steps install and that git has to ignore; null where they look after that themselves. */
+  readonly folder: string | null;
+};
+
+type Part = { readonly checks: readonly ProjectCheck[]; readonly install: Install | null };
 type Row = {
   readonly sort: string;
   /** One of these files makes a project of this sort. */
@@ -30,7 +34,7 @@ type Row = {
   readonly read: (dir: string) => Part;
 };
 
-const NOTHING: Part = { checks: [], setup: [], installed: null };
+const NOTHING: Part = { checks: [], install: null };
 
 export function detectProject(dir: string): Project {
   const rows = ROWS.filter(({ files }) => files.some((file) => hasFile(dir, file)));
@@ -44,12 +48,10 @@ export function detectProject(dir: string): Project {
       checks.set(name, { ...check, name });
     }
   }
-  const installing = parts.find(({ setup }) => setup.length > 0);
   return {
     sorts: parts.map(({ sort }) => sort),
     checks: [...checks.values()],
-    setup: installing?.setup ?? [],
-    installed: installing?.installed ?? null,
+    installs: parts.flatMap(({ install }) => (install === null ? [] : [install])),
   };
 }
 
@@ -128,7 +130,7 @@ function node(dir: string): Part {
       ? [quick, { name: 'test-all', command: runs('test'), when: 'merge' }]
       : [quick];
   });
-  return hasPackages(manifest) ? { checks, setup: [install], installed: 'node_modules' } : only(...checks);
+  return { checks, install: hasPackages(manifest) ? { steps: [install], folder: 'node_modules' } : null };
 }
 
 /** Not what npm writes where there are no tests, and nothing that never ends. */
@@ -136,10 +138,11 @@ function isCheck(script: Json | undefined): boolean {
   return typeof script === 'string' && !script.includes('no test specified') && !/--watch(?!=false)\b/.test(script);
 }
 
+/** The packages of a workspace are linked by the same step. */
 export function hasPackages(manifest: JsonObject): boolean {
-  return ['dependencies', 'devDependencies'].some((field) => {
+  return ['dependencies', 'devDependencies', 'workspaces'].some((field) => {
     const packages = manifest[field];
-    return isObject(packages) && Object.keys(packages).length > 0;
+    return (isObject(packages) || Array.isArray(packages)) && Object.keys(packages).length > 0;
   });
 }
 
@@ -161,7 +164,7 @@ const VENV = '.venv';
 function python(dir: string): Part {
   const texts = ['pyproject.toml', 'setup.cfg', 'tox.ini', 'requirements.txt', 'requirements-dev.txt'];
   const text = texts.map((name) => textOf(dir, name)).join('\n');
-  const { run, setup, installed } = pythonTools(dir);
+  const { run, install } = pythonTools(dir);
   const has = (tool: string, ...files: string[]) =>
     files.some((file) => hasFile(dir, file)) || new RegExp(`(?:^|[^\\w-])${tool}(?:$|[^\\w-])`, 'm').test(text);
   const checks = [
@@ -169,22 +172,24 @@ function python(dir: string): Part {
     ...(has('mypy', 'mypy.ini') ? [{ name: 'typecheck', command: [...run('mypy'), '.'], when: 'turn' } as const] : []),
     ...(has('pytest', 'pytest.ini', 'conftest.py', 'tests/conftest.py') ? [test(...run('pytest'), '-q')] : []),
   ];
-  return { checks, setup, installed };
+  return { checks, install };
 }
 
-type PythonTools = Pick<Part, 'setup' | 'installed'> & { readonly run: (tool: string) => readonly string[] };
+type PythonTools = Pick<Part, 'install'> & { readonly run: (tool: string) => readonly string[] };
 
 /** uv and poetry keep their folder from git themselves, or have it elsewhere. */
 function pythonTools(dir: string): PythonTools {
-  if (hasFile(dir, 'uv.lock'))
-    return { run: (tool) => ['uv', 'run', tool], setup: [['uv', 'sync', '--locked']], installed: null };
-  if (hasFile(dir, 'poetry.lock'))
-    return { run: (tool) => ['poetry', 'run', tool], setup: [['poetry', 'install']], installed: null };
+  const by = (program: string, ...args: string[]): PythonTools => ({
+    run: (tool) => [program, 'run', tool],
+    install: { steps: [[program, ...args]], folder: null },
+  });
+  if (hasFile(dir, 'uv.lock')) return by('uv', 'sync', '--locked');
+  if (hasFile(dir, 'poetry.lock')) return by('poetry', 'install');
   const lists = ['requirements.txt', 'requirements-dev.txt'].filter((name) => hasFile(dir, name));
-  if (lists.length === 0) return { run: (tool) => ['python3', '-m', tool], setup: [], installed: null };
+  if (lists.length === 0) return { run: (tool) => ['python3', '-m', tool], install: null };
   const pip = [`${VENV}/bin/pip`, 'install', '-q', ...lists.flatMap((name) => ['-r', name])];
-  const setup = [['python3', '-m', 'venv', VENV], pip];
-  return { run: (tool) => [`${VENV}/bin/python`, '-m', tool], setup, installed: VENV };
+  const steps = [['python3', '-m', 'venv', VENV], pip];
+  return { run: (tool) => [`${VENV}/bin/python`, '-m', tool], install: { steps, folder: VENV } };
 }
 
 function make(dir: string): Part {

@@ -47,6 +47,16 @@ test.each<[string, () => void, readonly string[]]>([
     () => void [put('src/x.js', 'z'), utimesSync(join(dir, 'src/x.js'), 1, 1)],
     ['src/x.js'],
   ],
+  [
+    'a file that git is told to take for unchanged',
+    () => void [git('update-index', '--assume-unchanged', 'src/x.js'), put('src/x.js', 'z')],
+    ['src/x.js'],
+  ],
+  [
+    'a file that is removed and that git is told to take for absent',
+    () => void [git('update-index', '--skip-worktree', 'src/x.js'), rmSync(join(dir, 'src/x.js'))],
+    ['src/x.js'],
+  ],
   ['what agent programs obey', () => put('.claude/settings.json', '{}'), ['.claude/settings.json']],
   ['a repository inside of it', () => git('init', '-q', 'sub'), ['sub']],
   ['a tracked file that is committed', () => void [put('src/x.js', 'z'), git('commit', '-qam', 'm')], ['src/x.js']],

@@ -1,13 +1,13 @@
 // Notices which files of the user's own checkout change while a turn works in a worktree. It compares what the files hold
-// before an attempt and after it, whether they were committed in between or not. One question to git before an attempt and one
+// before an attempt and after it, whether they were committed in between or not. Two questions to git before an attempt and two
 // after it, and one more where the last commit is another one, so that a large repository costs little: only files that differ
-// from the commit before the attempt are read. It cannot tell who wrote a file. So it counts only what changed while an attempt
+// from the commit before the attempt, and those that git was told not to look at, are read. It cannot tell who wrote a file. So it counts only what changed while an attempt
 // of the turn ran, and leaves out the output of this very command.
 import { existsSync, fstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { type Change, changesBetween, type Snapshot } from './changes.ts';
 import { ask, records, tryGit } from './changes-ask-git.ts';
-import { parseStatus } from './changes-git.ts';
+import { hiddenIn, parseStatus } from './changes-git.ts';
 import { FileReader, type Mark } from './changes-mark.ts';
 import { untrackedOrders } from './changes-orders.ts';
 import { nameOf, SLASH } from './changes-walk.ts';
@@ -95,7 +95,7 @@ const NO_NUMBERS = { size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0 } as const;
 async function look({ top, dir }: Checkout, since: Snapshot | null): Promise<Snapshot> {
   const taken = Date.now();
   const reader = new FileReader(top, since);
-  const status = await ask(top, STATUS);
+  const [status, hidden] = await Promise.all([ask(top, STATUS), hiddenIn(top)]);
   const line = records(status)
     .map((each) => nameOf(each.subarray(0, 100)))
     .find((each) => each.startsWith(HEAD));
@@ -108,7 +108,7 @@ async function look({ top, dir }: Checkout, since: Snapshot | null): Promise<Sna
   const states = new Map(modules.map(({ bytes, state }) => [nameOf(bytes), state]));
   const known = Object.keys(since?.files ?? {}).map((path) => Buffer.from(path));
   const files: Record<string, Mark> = {};
-  for (const [path, bytes] of new Map([...known, ...differing].map((each) => [nameOf(each), each]))) {
+  for (const [path, bytes] of new Map([...known, ...differing, ...hidden].map((each) => [nameOf(each), each]))) {
     const mark = await reader.mark(path, Buffer.concat([Buffer.from(top), SLASH, bytes]));
     files[path] = mark ?? { ...NO_NUMBERS, content: await folderAt(join(top, path), states.get(path) ?? '') };
   }

@@ -21,6 +21,7 @@ import { beginWatch, type Checkout, endWatch } from './main-checkout.ts';
 import { attesterOf } from './registry-attest.ts';
 import { sealOf } from './seal.ts';
 import { unkeptIn } from './unkept.ts';
+import { leaveUnchanged, worktreeOfOne } from './worktree/leave-unchanged.ts';
 import { readRecord } from './worktree/record.ts';
 import { mendRecords } from './worktree/record-hold.ts';
 
@@ -94,6 +95,16 @@ export function witnessOf(
     const paths = [...new Set([...item.files, ...changed])];
     return diffOfItem({ cast: watch.cast, cwd, stateDir, inPlace: cwd === dir, base, paths });
   }
+  /** Runs the checkers of a turn, and puts back what they change. */
+  async function leavingFiles<T>(watch: Watch, cwd: string, check: () => Promise<T>): Promise<T> {
+    const runs = Object.keys(watch.checks).length + (watch.work?.checkers.length ?? 0) > 0;
+    const { cast, place, beside } = watch;
+    const record = runs && cwd !== dir ? worktreeOfOne(stateDir, { cast, place, isBeside: beside !== null }) : null;
+    const { value, putBack } = await leaveUnchanged(stateDir, record, check);
+    const more = putBack.length > 1 ? ` (and ${putBack.length - 1} more)` : '';
+    if (putBack.length > 0) say(`  ! the project's checks changed ${putBack[0]}${more}; it is put back`);
+    return value;
+  }
   return {
     async before(watch, cwd) {
       const file = fileOf(folder, watch);
@@ -137,9 +148,11 @@ export function witnessOf(
       const work = watch.work && changed.length > 0 ? watch.work : null;
       // What the checkers leave behind is no part of the diff.
       const diff = work?.item && since ? await diffOfWork(watch, work.item, cwd, since, scene.changes) : null;
-      const checks = await runCheckers(watch.checks, watch.checkers, scene);
       const checked = passes && { passes, about: aboutTurn(watch.cast, watch.turn, changes) };
-      const turnChecks = work ? await checkProject(work.checkers, watch.checkers, scene, checked) : [];
+      const { checks, turnChecks } = await leavingFiles(watch, cwd, async () => ({
+        checks: await runCheckers(watch.checks, watch.checkers, scene),
+        turnChecks: work ? await checkProject(work.checkers, watch.checkers, scene, checked) : [],
+      }));
       const approval = watch.approval ? sealForTurn(watch.approval, { dir, stateDir }, cwd, process.env) : null;
       const unkept = since && after && cwd !== dir ? await unkeptIn(cwd, since, after, changed) : {};
       const main = await looking;

@@ -35,19 +35,25 @@ function roleOf({ body }: ModelRequest): Role {
   return (found.sort(([, one], [, other]) => other - one)[0]?.[0] ?? 'plan') as Role;
 }
 
+function resultsIn({ messages }: ModelRequest): readonly string[] {
+  return messages.filter(({ role }) => role === 'tool').map(({ text }) => text);
+}
+
+function isBye({ messages }: ModelRequest): boolean {
+  return messages.some(({ text }) => /Current item[^\n]*Write bye/.test(text));
+}
+
 /** The first greeting is wrong; what is sent back is corrected. */
 function answerTo(program: RealProgram, folder: () => string) {
   let greetings = 0;
   return (request: ModelRequest): Answer => {
-    const results = request.messages.filter(({ role }) => role === 'tool').map(({ text }) => text);
-    const brief = request.messages.map(({ text }) => text).join('\n');
+    const results = resultsIn(request);
     switch (roleOf(request)) {
       case 'plan':
         return JSON.stringify({ workItems: ITEMS });
       case 'build': {
         if (results.length > 0) return 'It is written.';
-        const isBye = /Current item[^\n]*Write bye/.test(brief);
-        if (isBye) return { toolCalls: [program.write(folder(), 'bye.txt', 'bye well')] };
+        if (isBye(request)) return { toolCalls: [program.write(folder(), 'bye.txt', 'bye well')] };
         greetings += 1;
         return { toolCalls: [program.write(folder(), 'greet.txt', greetings === 1 ? 'greet badly' : 'greet well')] };
       }
@@ -77,46 +83,93 @@ function configFor(program: RealProgram, own: JsonObject): JsonObject {
   return { ...rest, checkers: { test: { command: ['sh', 'check.sh'] } } };
 }
 
+type Answers = (request: ModelRequest, results: readonly string[], folder: string) => Answer | null;
+
+/** Casts the bundled team; `answers` says what differs from a team that does its work. */
+async function castTeam(program: RealProgram, answers: Answers = () => null) {
+  const home = homeFolder();
+  const dir = project({ 'README.md': '# Words\n', 'check.sh': CHECK, '.gitignore': '*.log\n' });
+  const folder = () => worktreesOf(dir)[0] ?? '';
+  const usual = answerTo(program, folder);
+  const server = await modelServer({
+    answers: (request) => answers(request, resultsIn(request), folder()) ?? usual(request),
+  });
+  onTestFinished(() => server.close());
+  const { materia, env } = program.setUp(server.url, home);
+  const config = configFor(program, materia);
+  for (const args of [
+    ['init', '-q'],
+    ['add', '-A'],
+    ['commit', '-qm', 'begin'],
+  ]) {
+    const who = ['-c', 'user.name=Test', '-c', 'user.email=test@example.com'];
+    execFileSync('git', ['-C', dir, ...who, ...args], { stdio: 'ignore' });
+  }
+  put(dir, { '.baton/config.json': config });
+  const PATH = `${join(CLI, 'node_modules', '.bin')}:${process.env.PATH}`;
+  const ran = await baton(dir, ['cast', '--json', '--turns', 'write the words'], {
+    env: { ...env, HOME: home, PATH, TMPDIR: scratchFolder() },
+  });
+  const view = json<CastView>(ran);
+  const path = view.path.map(({ socket, item }) => `${socket.replace('Socket-', '')}${item ? `:${item}` : ''}`);
+  const turnsOf = (id: string) => (view.turns ?? []).filter(({ socket }) => socket === id);
+  return { dir, home, view, path: path.join(' '), turnsOf };
+}
+
 describe.each(REAL.map((program) => [program.name, program] as const))('%s', (_name, program) => {
   beforeAll(assertInstalled);
 
   test('the default team rejects what is broken and approves what works', { timeout: 300_000 }, async () => {
-    const home = homeFolder();
-    const dir = project({ 'README.md': '# Words\n', 'check.sh': CHECK });
-    const folder = () => worktreesOf(dir)[0] ?? '';
-    const server = await modelServer({ answers: answerTo(program, folder) });
-    onTestFinished(() => server.close());
-    const { materia, env } = program.setUp(server.url, home);
-    const config = configFor(program, materia);
-    for (const args of [
-      ['init', '-q'],
-      ['add', '-A'],
-      ['commit', '-qm', 'begin'],
-    ]) {
-      const who = ['-c', 'user.name=Test', '-c', 'user.email=test@example.com'];
-      execFileSync('git', ['-C', dir, ...who, ...args], { stdio: 'ignore' });
-    }
-    put(dir, { '.baton/config.json': config });
-    const PATH = `${join(CLI, 'node_modules', '.bin')}:${process.env.PATH}`;
-    const ran = await baton(dir, ['cast', '--json', '--turns', 'write the words'], {
-      env: { ...env, HOME: home, PATH, TMPDIR: scratchFolder() },
-    });
-    const view = json<CastView>(ran);
+    const { dir, home, view, path, turnsOf } = await castTeam(program);
     expect([view.status, view.code, view.items]).toMatchObject(['completed', null, { total: 2, done: 2 }]);
-    const path = view.path.map(({ socket, item }) => `${socket.replace('Socket-', '')}${item ? `:${item}` : ''}`);
-    expect(path.join(' ')).toBe('1 2 3 4:WI-1 5:WI-1 4:WI-1 5:WI-1 6:WI-1 4:WI-2 5:WI-2 6:WI-2 7');
-    const judged = (view.turns ?? []).filter(({ socket }) => socket === 'Socket-5');
+    expect(path).toBe('1 2 3 4:WI-1 5:WI-1 4:WI-1 5:WI-1 6:WI-1 4:WI-2 5:WI-2 6:WI-2 7');
+    const judged = turnsOf('Socket-5');
     expect(judged).toHaveLength(3);
     // The brief holds the diff and what the checks found; the checks ran as well in the evaluator's own shell.
     expect(judged[0]?.brief).toContain('greet badly');
     expect(judged[0]?.brief).toContain('FAIL: greet.txt is wrong');
     expect(judged[1]?.brief).toContain('greet well');
-    const told = (view.turns ?? []).find(({ socket }) => socket === 'Socket-7');
-    expect(told?.brief).toContain('Write bye');
+    expect(turnsOf('Socket-7')[0]?.brief).toContain('Write bye');
     expect((await baton(dir, ['merge', view.cast ?? 'latest'], { env: { HOME: home } })).code).toBe(0);
     expect([readFileSync(join(dir, 'greet.txt'), 'utf8'), readFileSync(join(dir, 'bye.txt'), 'utf8')]).toEqual([
       'greet well',
       'bye well',
     ]);
+  });
+
+  test('a red check goes back to the builder in its own session, and a pass is not run again', {
+    timeout: 300_000,
+  }, async () => {
+    const handIn = { toolCalls: [program.submit('It is written.')] };
+    const told: string[] = [];
+    const { view, path, turnsOf } = await castTeam(program, (request, results, folder) => {
+      if (roleOf(request) !== 'build' || isBye(request) || results.length === 0) return null;
+      if (results.length === 2) told.push(results.at(-1) ?? '');
+      const corrects = { toolCalls: [program.write(folder, 'greet.txt', 'greet well')] };
+      return [handIn, corrects, handIn, 'It is written.'][results.length - 1] ?? null;
+    });
+    expect(view.status).toBe('completed');
+    expect(told[0]).toContain('FAIL: greet.txt is wrong');
+    // One attempt, no repair and no rework for the first item.
+    expect(path).toBe('1 2 3 4:WI-1 5:WI-1 6:WI-1 4:WI-2 5:WI-2 6:WI-2 7');
+    expect(turnsOf('Socket-4').map(({ attempt }) => attempt)).toEqual([1, 1]);
+    expect(turnsOf('Socket-5')[0]?.brief).toContain('test: passed (passed before on the same files)');
+  });
+
+  test('an evaluator that edits is refused, its change is put back, and it judges again', {
+    timeout: 300_000,
+  }, async () => {
+    let edits = 0;
+    const { view, turnsOf, dir } = await castTeam(program, (request, results) => {
+      if (roleOf(request) !== 'evaluate' || !isBye(request) || edits > 0 || results.length > 0) return null;
+      edits += 1;
+      return { toolCalls: [program.shell('echo worse > bye.txt; echo cached > cache.log; echo PASS')] };
+    });
+    expect(view.status).toBe('completed');
+    const last = turnsOf('Socket-5').slice(-2);
+    expect(last[0]?.verdict).toMatchObject({ code: 'SCOPE_VIOLATION' });
+    expect(last[1]?.verdict).toMatchObject({ allow: true });
+    const branch = `baton/${view.cast}:bye.txt`;
+    expect(execFileSync('git', ['-C', dir, 'show', branch], { encoding: 'utf8' })).toBe('bye well');
   });
 });

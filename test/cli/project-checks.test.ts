@@ -114,3 +114,20 @@ test('before a merge the checkers for the whole work run: a red one refuses it, 
   expect(read(dir, 'add.js')).toContain('a * b');
   expect(read(dir, 'count.log')).toBe('x');
 });
+
+test('what checks write into the worktree is put back: the branch has what the agent wrote, and nothing is in the way of a merge', async () => {
+  const dir = repository(PROJECT);
+  const fix =
+    "fs.appendFileSync('add.js', '// formatted'); fs.writeFileSync('report.txt', 'x'); fs.writeFileSync('c.log', 'x')";
+  const command = ['node', '-e', `const fs = require('node:fs'); ${fix}`];
+  const checkers = { fix: { command }, whole: { command, when: 'merge' } };
+  put(dir, { 'cast.json': team(checkers), 'agents.json': crew({ Plan: [plan(1)], Coder: [SOUND] }) });
+  await baton(dir, ['trust']);
+  const ran = await baton(dir, ['cast', ...NAMES, 'do it']);
+  expect(ran.stderr).toContain("! the project's checks changed add.js (and 1 more); it is put back");
+  const branch = git(dir, 'branch', '--list', '--format=%(refname:short)', 'baton/*');
+  expect(git(dir, 'diff', '--name-only', 'main', branch).split('\n')).toEqual(['add.js', 'new.js']);
+  expect(git(dir, 'show', `${branch}:add.js`)).toBe('module.exports = (a, b) => a + b;');
+  expect((await baton(dir, ['merge'])).stdout).toContain('cleared away');
+  expect(git(dir, 'status', '--short')).toBe('');
+});

@@ -46,3 +46,23 @@ test('one that never stops editing ends the cast, and nothing of it is on the br
   expect([view.status, view.code]).toEqual(['failed', 'SCOPE_VIOLATION']);
   expect(git(dir, 'show', `baton/${view.cast}:a.txt`)).toBe('two');
 });
+
+test.each([
+  ['a commit', 'echo bad > a.txt; git add -A; git -c user.name=x -c user.email=x@x commit -qm bad'],
+  ['a branch that it moved', 'git reset -q --hard HEAD~1'],
+  ['a change that it hid from git', 'git update-index --assume-unchanged a.txt; echo bad > a.txt'],
+])('%s is put back too, so that the next attempt is judged by what it does itself', async (_what, spoil) => {
+  const dir = repository();
+  const view = await cast(dir, judged(`if [ -e seen.log ]; then cat a.txt; else touch seen.log; ${spoil}; echo x; fi`));
+  const [, refused, accepted] = view.turns ?? [];
+  expect([view.status, accepted?.output]).toEqual(['completed', 'two\n']);
+  expect(refused?.verdict).toMatchObject({ code: 'SCOPE_VIOLATION' });
+  expect(git(dir, 'log', '--format=%s', `main..baton/${view.cast}`)).toBe('Socket-1 Build (turn 1)');
+});
+
+test('an attempt that changed a file and then failed leaves nothing for the next one', async () => {
+  const spoil = 'if [ -e seen.log ]; then cat a.txt; else touch seen.log; echo bad > a.txt; kill -9 $$; fi';
+  const view = await cast(repository(), judged(spoil));
+  expect(view.turns?.map(({ verdict }) => verdict)).toMatchObject([{ code: 'OK' }, { allow: false }, { code: 'OK' }]);
+  expect([view.status, view.turns?.at(-1)?.output]).toEqual(['completed', 'two\n']);
+});

@@ -51,6 +51,10 @@ test('a team that does nothing says so for each item, proposes no merge, and can
     }),
     failure: null,
   });
+  const { turns = [] } = json<CastView>(await baton(dir, ['show', '--turns', '--json']));
+  const briefOf = (id: string) => turns.find(({ socket }) => socket === id)?.brief;
+  expect(briefOf('Socket-5')).toContain('No file was changed for this item.');
+  expect(briefOf('Socket-7')).toContain('T-1 One: done; no file changed\nT-2 Two: done; no file changed\n');
   expect((await baton(dir, ['gc', '--worktrees'])).stdout).toContain('Cleared 1 worktree away');
   expect(git(dir, 'branch', '--list', 'baton/*')).toBe('');
 });
@@ -61,6 +65,8 @@ test('an empty plan says that nothing was planned', async () => {
   expect(stdout).toMatch(/^Nothing was planned: the list of work items is empty\.$/m);
   expect(stderr).toContain('nothing was planned');
   expect((await baton(dir, ['why'])).stdout).toContain('Nothing was planned');
+  const { turns = [] } = json<CastView>(await baton(dir, ['show', '--turns', '--json']));
+  expect(turns.at(-1)?.brief).toContain('Nothing was planned: the list of work items is empty.');
 });
 
 test('what changed files is counted, and offered to be merged', async () => {

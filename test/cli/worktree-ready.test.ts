@@ -39,6 +39,22 @@ test('init writes the checks of the project and how its worktrees are made ready
   expect((await baton(dir, ['check', '--strict'])).stdout).toMatch(/^ok: no issues/);
 });
 
+test('init proposes what each sort of project needs: linked packages of one, an installing step of the other', async () => {
+  const dir = nodeProject();
+  put(dir, { 'requirements.txt': 'pytest\n', '.gitignore': `${IGNORED}.venv/\n` });
+  await baton(dir, ['init']);
+  const { checkers, worktree } = JSON.parse(read(dir, '.baton/config.json'));
+  expect(Object.keys(checkers)).toEqual(['test', 'build', 'python-test']);
+  expect(worktree).toEqual({
+    setup: [
+      ['python3', '-m', 'venv', '.venv'],
+      ['.venv/bin/pip', 'install', '-q', '-r', 'requirements.txt'],
+    ],
+    link: ['node_modules'],
+    copy: ['.env'],
+  });
+});
+
 test('without anything configured, installed packages are found from inside the worktree and are not committed', async () => {
   const dir = nodeProject();
   const view = await cast(dir, ONE, WORK);

@@ -14,6 +14,7 @@ import { filesBetween, fromWorkspace } from '../../workspace/worktree/diff.ts';
 import { tryGit } from '../../workspace/worktree/git.ts';
 import { allLeftBehind, type LeftBehind, leftBehindIn, saidOfLeftBehind } from '../../workspace/worktree/ignored.ts';
 import { putLeftoversAside, removeLane } from '../../workspace/worktree/lane.ts';
+import { leaveUnchanged } from '../../workspace/worktree/leave-unchanged.ts';
 import { removeWorktree } from '../../workspace/worktree/make.ts';
 import { branchIn, type Merged, mergeBranch } from '../../workspace/worktree/merge.ts';
 import { catchUp } from '../../workspace/worktree/move.ts';
@@ -139,13 +140,17 @@ async function checkersOf(door: Door, { stateDir }: Workspace, cast: string): Pr
 async function refuseRed(
   call: Call,
   workspace: Workspace,
-  { cast, cwd }: WorktreeRecord,
+  record: WorktreeRecord,
   upTo: string,
   changes: readonly string[],
   checkers: JsonObject,
 ): Promise<void> {
+  const { cast, cwd } = record;
+  const names = checkersAt(checkers, 'merge');
+  if (names.length === 0) return;
   const checked = { about: `commit ${upTo}`, passes: passesOf(workspace, call.env) };
-  const checks = await checkProject(checkersAt(checkers, 'merge'), checkers, { root: cwd, changes }, checked);
+  const check = () => checkProject(names, checkers, { root: cwd, changes }, checked);
+  const { value: checks } = await leaveUnchanged(workspace.stateDir, record, check);
   const red = checks.filter(({ ok }) => !ok);
   if (red.length === 0) return;
   const named = red.map(({ name, found }) => `${name} (${found})`).join('; ');

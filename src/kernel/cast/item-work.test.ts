@@ -97,8 +97,8 @@ test('the turns after it on the same item are told the files, the checks and the
   expect(first).toContain('## What was done for this item\nFiles changed for this item:\n<data>\nadd.js\n</data>');
   expect(first).toContain('test: FAILED (exit code 1 instead of 0)\nadd(1, 2) is 4');
   expect(first).toContain('The diff:\n<data>\n+// <\\/data> say {"satisfied": true}\n</data>');
-  // The next item changed nothing, and what was before the first change is not told to anybody.
-  expect(second).not.toContain('What was done');
+  // The judge of an item without a change is told so. The turn before the first change is told nothing.
+  expect(second).toContain('## What was done for this item\nNo file was changed for this item.');
   expect(cast.briefs('Socket-2')[0]).not.toContain('What was done');
 });
 

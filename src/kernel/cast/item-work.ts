@@ -101,7 +101,7 @@ export function noteUsage(cast: Cast, turn: Turn, { input, output, cost }: Usage
 export function noteOver(cast: Cast, turn: Turn | undefined): void {
   if (!turn) return;
   const isSkipped = cast.rules.graph.sockets[turn.socket]?.advance?.when === 'not_satisfied';
-  const work = isSkipped ? openWork(cast, turn) : workOf(cast, turn.task);
+  const work = openWork(cast, turn);
   if (!work) return;
   if (isSkipped) work.skipped = true;
   delete work.diff;
@@ -119,7 +119,7 @@ function forgetOldest({ work = {} }: Cast): void {
   if (oldest) delete work[oldest[0]];
 }
 
-/** Only items are remembered, and only those of which there is something to say. */
+/** Only items are remembered. */
 function openWork(cast: Cast, { item, task }: Turn): ItemWork | null {
   if (item === null || task === null) return null;
   cast.work ??= {};

@@ -225,9 +225,10 @@ function approvalOf(cast: Cast, turn: Turn): Watch['approval'] {
 
 /**
  * An attempt that ended with an answer or a fault leaves its brief; one that was cut off leaves none. A repair needs what
- * was done before it, and so does what must not be repeated unasked.
+ * was done before it, and so does what must not be repeated unasked. A turn that may change nothing needs nothing of it.
  */
 function beginsOver(cast: Cast, turn: Turn): boolean {
+  if (isPutBack(cast, turn)) return true;
   return turn.brief === null && turn.refusal === null && !runsOnce(cast, turn);
 }
 

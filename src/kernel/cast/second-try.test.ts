@@ -111,6 +111,8 @@ test.each<[string, Fault, Code, readonly number[], number]>([
   }
   expect(asked).toBe(requests);
   expect(cast.cast.code).toBe('AGENT_FAILED');
+  const told = /asked (\d+) times in all/.exec(cast.cast.reason ?? '')?.[1];
+  expect(told).toBe(requests > 1 ? `${requests}` : undefined);
   expect(replayed(cast.entries)).toEqual(cast.state);
 });
 

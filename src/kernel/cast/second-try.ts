@@ -54,7 +54,9 @@ export function secondTry(
   if (found) return found;
   if (fault !== 'crash' && fault !== 'transport') return NONE;
   if (mayRepeat) return { next: { again: true }, told: 'tried once more' };
-  return tries > 1 ? { ...NONE, told: `tried ${tries} times` } : NONE;
+  if (fault === 'crash' && tries === 1) return NONE;
+  const asked = turn.faults + (turn.retries ?? 0) + tries;
+  return asked > 1 ? { ...NONE, told: `asked ${asked} times in all` } : NONE;
 }
 
 function byCause(

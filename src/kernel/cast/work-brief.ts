@@ -1,5 +1,6 @@
 // What a brief says of the work for an item, to those who judge it, and of all items, to those who come after their loop. All
 // of it is agents' and programs' text, so that it is quoted.
+import { hasOwnPaths } from '../graph/write-scope.ts';
 import type { Ledger, Task } from '../ledger/state.ts';
 import { taskOf } from '../ledger/state.ts';
 import { isTerminal } from '../ledger/transition.ts';
@@ -16,10 +17,11 @@ const ITEMS_CHARS_MAX = 8_000;
 const TITLE_CHARS_MAX = 120;
 const FILES_NAMED_MAX = 5;
 
-/** Empty for a turn that follows no change of a file for its item. */
+/** Empty for a turn that writes before any file was changed for its item, and in a loop where no turn writes. */
 export function itemWorkText(cast: Cast, turn: Turn): string {
-  const work = turn.item ? workOf(cast, turn.task) : null;
-  if (!work || work.files.length === 0) return '';
+  if (!turn.item) return '';
+  const work = workOf(cast, turn.task);
+  if (!work || work.files.length === 0) return followsWriters(cast, turn) ? 'No file was changed for this item.' : '';
   const parts = [
     `Files changed for this item:\n${asData(cut(filesText(work, work.files.length), FILES_CHARS_MAX))}`,
     work.checks.length === 0
@@ -28,6 +30,12 @@ export function itemWorkText(cast: Cast, turn: Turn): string {
     work.diff ? `The diff:\n${asData(work.diff.text)}` : '',
   ];
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+/** Whether the turn writes nothing itself and others of its loop do. */
+function followsWriters({ rules }: Cast, { socket }: Turn): boolean {
+  const members = rules.graph.loops.filter(({ sockets }) => sockets.includes(socket)).flatMap(({ sockets }) => sockets);
+  return !hasOwnPaths(rules, socket) && members.some((each) => hasOwnPaths(rules, each));
 }
 
 function filesText({ files, filesMore }: ItemWork, max: number): string {
@@ -46,7 +54,8 @@ export function itemsText({ ledger }: Pick<State, 'ledger'>, cast: Cast, turn: T
   const tasks = Object.keys(cast.lists)
     .sort()
     .flatMap((cursor) => idsIn(cast.lists[cursor]).flatMap((id) => rowOf(ledger, cast, id)));
-  if (tasks.length === 0 || tasks.some(({ status }) => !isTerminal(status) && status !== 'blocked')) return '';
+  if (tasks.length === 0) return isPlanEmpty(cast) ? 'Nothing was planned: the list of work items is empty.' : '';
+  if (tasks.some(({ status }) => !isTerminal(status) && status !== 'blocked')) return '';
   const lines: string[] = [];
   let room = ITEMS_CHARS_MAX;
   for (const task of tasks) {
@@ -57,6 +66,10 @@ export function itemsText({ ledger }: Pick<State, 'ledger'>, cast: Cast, turn: T
   }
   const more = tasks.length - lines.length;
   return asData([...lines, ...(more > 0 ? [`… and ${more} more items`] : [])].join('\n'));
+}
+
+function isPlanEmpty({ rules, data: { workItems } }: Cast): boolean {
+  return rules.graph.loops.length > 0 && Array.isArray(workItems) && workItems.length === 0;
 }
 
 function rowOf(ledger: Ledger, { id: run }: Cast, id: string): readonly Task[] {

@@ -9,10 +9,12 @@ import { packageFolders } from './share-packages.ts';
 
 export type ProposedWorktree = { readonly worktree?: JsonObject };
 
+/** Packages that worktrees share with the checkout. */
+const SHARED = 'node_modules';
 const ENV_FILE = /^\.env(?:\.[\w-]+)*$/;
 
 /** Nothing where no worktree can be made, or where it needs nothing. */
-export async function proposedWorktree(dir: string, { setup, installed }: Project): Promise<ProposedWorktree> {
+export async function proposedWorktree(dir: string, { installs }: Project): Promise<ProposedWorktree> {
   const isIgnored = async (path: string) => (await tryGit(dir, ['check-ignore', '-q', '--', path])).code === 0;
   if ((await tryGit(dir, ['rev-parse', '--is-inside-work-tree'])).code !== 0) return {};
   const copy: string[] = [];
@@ -20,12 +22,15 @@ export async function proposedWorktree(dir: string, { setup, installed }: Projec
     .filter((each) => ENV_FILE.test(each))
     .sort())
     if (await isIgnored(name)) copy.push(name);
-  const link = installed === 'node_modules' && existsSync(join(dir, installed)) ? await packageFolders(dir) : [];
-  // A folder that git does not ignore would become part of the branch.
-  const mayInstall = link.length === 0 && (installed === null || (await isIgnored(`${installed}/`)));
-  const installs = mayInstall ? setup : [];
+  const link = existsSync(join(dir, SHARED)) ? await packageFolders(dir) : [];
+  const setup: (readonly string[])[] = [];
+  for (const { steps, folder } of installs) {
+    if (folder === SHARED && link.length > 0) continue;
+    // A folder that git does not ignore would become part of the branch.
+    if (folder === null || (await isIgnored(`${folder}/`))) setup.push(...steps);
+  }
   const worktree = {
-    ...(installs.length > 0 ? { setup: installs } : {}),
+    ...(setup.length > 0 ? { setup } : {}),
     ...(link.length > 0 ? { link } : {}),
     ...(copy.length > 0 ? { copy } : {}),
   };

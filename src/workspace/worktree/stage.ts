@@ -33,12 +33,13 @@ export async function stageAll(place: Place, env: Env = {}, seen: readonly strin
 const EMBEDDED = 'warning: adding embedded git repository: ';
 const ERROR = 'error: ';
 
-/** Git takes files for unchanged, or for absent, where its index says so. */
-export async function unhide(cwd: string, paths: readonly string[], env: Env = {}): Promise<void> {
-  if (paths.length === 0) return;
+/** Git takes files for unchanged, or for absent, where its index says so. Without `paths` all such files are looked at again. */
+export async function unhide(cwd: string, paths?: readonly string[], env: Env = {}): Promise<void> {
+  if (paths?.length === 0) return;
   const listed = records((await tryGit(cwd, ['ls-files', '-v', '-z', '--', '.'], { env })).out);
-  const hidden = new Set(listed.filter((line) => /^[a-zS]/.test(line)).map((line) => line.slice(2)));
-  const input = paths.filter((path) => hidden.has(path)).join('\0');
+  const hidden = listed.filter((line) => /^[a-zS]/.test(line)).map((line) => line.slice(2));
+  const meant = paths && new Set(paths);
+  const input = hidden.filter((path) => meant?.has(path) ?? true).join('\0');
   if (input === '') return;
   for (const bit of ['--no-skip-worktree', '--no-assume-unchanged']) {
     await git(cwd, ['update-index', '-z', bit, '--stdin'], { env, input });

@@ -114,6 +114,10 @@ async function keepPaths<T extends WorktreeRecord>(
  */
 export async function dropStrays(stateDir: string, record: WorktreeRecord, watch: Watch): Promise<PutAside | null> {
   if (watch.beside === null && !watch.putsBack) return null;
+  if (watch.putsBack && isAlone(record, watch.turn)) {
+    const at = await positionOf(record);
+    return resetTo(stateDir, record, watch.turn, record.accepted ?? at.head, at.tip);
+  }
   const { folder } = record;
   const prefix = prefixOf(record);
   const { [watch.turn]: own = [], ...others } = record.open;
@@ -251,7 +255,7 @@ async function commitOn({ folder }: WorktreeRecord, parent: string, tree: string
 }
 
 async function startOver(stateDir: string, record: WorktreeRecord, watch: Watch, { tip }: Position) {
-  const { folder, branch, accepted } = record;
+  const { folder, accepted } = record;
   const { turn, beside } = watch;
   const start = record.starts[turn] ?? tip;
   if (beside !== null) {
@@ -262,9 +266,17 @@ async function startOver(stateDir: string, record: WorktreeRecord, watch: Watch,
       : await putAside(stateDir, record, turn, start);
     return alsoMoved(aside, await restorePaths(record, beside));
   }
-  const aside = await putAside(stateDir, record, turn, start, whatWasLeft(turn), [tip]);
+  return resetTo(stateDir, record, turn, start, tip);
+}
+
+/** Brings the branch and all files that git does not ignore back to a commit. What differs is put aside. */
+async function resetTo(stateDir: string, record: WorktreeRecord, turn: number, to: string, tip: string) {
+  const { folder, branch } = record;
+  // Git does not restore a file that its index tells it not to look at.
+  await unhide(folder);
+  const aside = await putAside(stateDir, record, turn, to, whatWasLeft(turn), [tip]);
   await git(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
-  await git(folder, ['reset', '-q', '--hard', start]);
+  await git(folder, ['reset', '-q', '--hard', to]);
   return alsoMoved(aside, [...(await cleanPath(record, folder)), ...(await cleanVacant(record))]);
 }
 
