@@ -89,7 +89,8 @@ export function isForTimers(form: string): boolean {
   return Object.hasOwn(PEOPLE_ONLY, form) && PEOPLE_ONLY[form]?.isForTimers === true;
 }
 
-export const STARTED_BY_AGENT = 'this process was started by an agent of a cast';
+export const STARTED_BY_AGENT =
+  'this process was started by an agent of a cast, or by a checker or set-up step of another baton command';
 
 /** The one answer to an agent that tries it. */
 export function refusalToAgent(may: string, details: Denied['details'], why = STARTED_BY_AGENT): Denied {

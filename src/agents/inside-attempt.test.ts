@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { afterEach, expect, test } from 'vitest';
-import { isInsideAttempt } from './inside-attempt.ts';
+import { isInsideAttempt, runsProjectCode } from './inside-attempt.ts';
 import { HAS_PROC, processTable } from './process/process-identity.ts';
 
 let child: ChildProcess | null = null;
@@ -22,4 +22,19 @@ test.skipIf(!HAS_PROC)('a process that took its mark off is known by the one abo
   const { pid = 0 } = below() ?? {};
   expect(isInsideAttempt({}, pid)).toBe(true);
   process.kill(pid, 'SIGKILL');
+});
+
+test.each([
+  ['/n/bin/node\0--disable-warning=ExperimentalWarning\0/b/bin/main.cjs\0cast\0do it\0', true],
+  ['node\0--no-warnings\0bin/main.cjs\0-C\0/mcp\0merge\0', true],
+  ['node\0/b/bin/main.cjs\0-C\0mcp\0task\0finish\0', true],
+  ['node /my b/bin/main.cjs cast mcp', true],
+  ['node\0/b/bin/main.cjs\0', true],
+  ['node\0/b/bin/main.cjs\0-C\0/w\0mcp\0--http\0', false],
+  ['node\0/b/bin/main.cjs\0cast\0--detach\0x\0', false],
+  ['node\0/b/bin/other.cjs\0cast\0', false],
+  ['vi\0/b/bin/main.cjs\0', false],
+  ['node\0/b/run.js\0/b/bin/main.cjs\0cast\0', false],
+])('a command of ours that may run code of the project: %j is %s', (command, isOne) => {
+  expect(runsProjectCode(command)).toBe(isOne);
 });

@@ -1,6 +1,7 @@
 // Whether this process was started by an agent or by something an agent started. Every attempt marks its environment, and a
 // mark that was taken off here is still found in a process above; where it was taken off there too, the supervisor of the
-// attempt is left, which no agent can change.
+// attempt is left, which no agent can change. Checkers and set-up steps run code that agents may have written, below a
+// command of ours and in no attempt, so what such a command starts counts as well.
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -12,8 +13,27 @@ const MARKS = [MARK, 'BATON_ATTEMPT'];
 
 export function isInsideAttempt(env: Readonly<Record<string, string | undefined>>, pid = process.pid): boolean {
   if (MARKS.some((name) => (env[name] ?? '') !== '')) return true;
-  return ancestorsOf(pid).some((above) => isMarked(above.pid) || supervisedFolder(commandOf(above.pid)) !== null);
+  return ancestorsOf(pid).some((above) => {
+    if (isMarked(above.pid)) return true;
+    const command = commandOf(above.pid);
+    return supervisedFolder(command) !== null || runsProjectCode(command);
+  });
 }
+
+/**
+ * Whether a command line is one of ours that may run code of the project. The MCP server starts only commands of ours for its
+ * client, and `--detach` only the cast.
+ */
+export function runsProjectCode(command: string): boolean {
+  const [, rest] = OWN_PROGRAM.exec(command.slice(0, 8_192)) ?? [];
+  if (rest === undefined) return false;
+  const words = rest.split(command.includes('\0') ? '\0' : ' ');
+  const name = words.find((word, at) => word !== '' && !word.startsWith('-') && words[at - 1] !== '-C');
+  return name !== 'mcp' && !(name === 'cast' && words.includes('--detach'));
+}
+
+/** Node, options of Node, `bin/main.cjs` of a checkout or a package, and then the arguments. */
+const OWN_PROGRAM = /^[^\0 ]*node[^\0 ]*[\0 ](?:--[^\0 ]+[\0 ])*(?:[^\0]*?\/)?bin\/main\.cjs(?:[\0 ]|$)(.*)$/s;
 
 /** The folder of the attempt that a supervisor was started on, as its command line says; null for any other program. */
 export function supervisedFolder(command: string): string | null {

@@ -28,6 +28,16 @@ put('web/a/b/c.txt', '');
 put('web/other/package.json', '{}');
 for (let n = 0; n < 80; n++) put(`chain/${n === 0 ? 'Makefile' : `${n}.mk`}`, `include ${n + 1}.mk\n`);
 
+put('long/Makefile', 'include \\\n  far.mk \\\n  near.mk\nall:\n');
+put('long/inc/far.mk', '');
+put('mono/package.json', JSON.stringify({ workspaces: ['pkgs/*', '!pkgs/none', 'tool'] }));
+put('mono/pkgs/a/package.json', '{}');
+put('yarn/package.json', JSON.stringify({ workspaces: { packages: ['pkgs/*'] } }));
+put('yarn/pkgs/a/package.json', '{}');
+put('pnpm/package.json', '{}');
+put('pnpm/pnpm-workspace.yaml', "packages:\n  - 'pkgs/*'\n");
+put('pnpm/pkgs/a/package.json', '{}');
+
 const read = (folder: string, ...argv: string[]) => namedBy(argv, join(dir, folder), dir, []);
 
 test.each<[string, readonly string[], readonly string[]]>([
@@ -46,6 +56,17 @@ test.each<[string, readonly string[], readonly string[]]>([
   ['web', ['bun', 'run', 'x'], ['package.json', 'bunfig.toml', '../.bunfig.toml']],
   ['web/a', ['npm', '--prefix', '../other', 'run', 'x'], ['../other/package.json', '../package.json']],
   ['web/a', ['yarn', '--cwd=../other', 'x'], ['../other/package.json']],
+  ['make', ['make', '-kf', 'own.mk'], ['e.mk']],
+  ['long', ['make'], ['far.mk', 'near.mk']],
+  ['long', ['make', '-I', 'inc', '--include-dir=more'], ['far.mk', 'inc/far.mk', 'inc/near.mk', 'more/near.mk']],
+  ['mono', ['npm', 'run', 'x', '-w', 'a'], ['pkgs/a/package.json', 'tool/package.json', 'pkgs/*/package.json']],
+  ['mono', ['npm', 'run', 'x', '--workspace=pkgs/a'], ['pkgs/a/package.json']],
+  ['mono', ['npm', '-ws', 'run', 'x'], ['pkgs/a/package.json']],
+  ['mono', ['npm', 'run', 'x', '--workspaces'], ['pkgs/a/package.json']],
+  ['mono/pkgs', ['npm', 'run', 'x', '-w', 'a'], ['a/package.json']],
+  ['yarn', ['yarn', 'workspace', 'a', 'x'], ['pkgs/a/package.json']],
+  ['pnpm', ['pnpm', '--filter', 'a', 'x'], ['pkgs/a/package.json']],
+  ['pnpm', ['pnpm', '-r', 'x'], ['pkgs/a/package.json']],
 ])('in %s %j reads %j', (folder, argv, names) => {
   const { inputs, isWhole } = read(folder, ...argv);
   expect(inputs).toEqual(expect.arrayContaining(names.map((name) => join(dir, folder, name))));

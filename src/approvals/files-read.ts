@@ -48,40 +48,76 @@ export function filesRead(
 
 /** That a makefile is not there counts too: one that is put there would be read instead. */
 function makefiles(folder: string, { args }: Invocation): FilesRead {
-  const named = args.flatMap(({ text }, at) => {
-    if (/^(?:-f|--file|--makefile)$/.test(text)) return args[at + 1]?.text ?? [];
-    return /^(?:-f|--file=|--makefile=)(.+)$/.exec(text)?.[1] ?? [];
-  });
+  const named = valuesOf(args, /^(?:-[a-zA-Z]*f|--file|--makefile)$/, /^(?:-f|--file=|--makefile=)(.+)$/);
+  const looked = valuesOf(args, /^(?:-[a-zA-Z]*I|--include-dir)$/, /^(?:-I|--include-dir=)(.+)$/);
   const begin = [...MAKEFILES, ...named].map((name) => resolve(folder, name));
+  const folders = [folder, ...looked.map((name) => resolve(folder, name))];
   const paths = new Set(begin);
   for (const file of paths) {
-    for (const included of includedBy(file, folder)) paths.add(included);
+    for (const included of includedBy(file, folders)) paths.add(included);
     if (paths.size > INCLUDED_MAX + begin.length) return { paths: [...paths], isWhole: false };
   }
   return { paths: [...paths], isWhole: true };
 }
 
+/** The values of an option: the word behind `alone`, or the part of a word that `joined` finds. */
+function valuesOf(args: Invocation['args'], alone: RegExp, joined: RegExp): readonly string[] {
+  return args.flatMap(({ text }, at) => (alone.test(text) ? args[at + 1]?.text : joined.exec(text)?.[1]) ?? []);
+}
+
 /** The files of `include` lines. A name that make works out by itself cannot be seen. */
-function includedBy(file: string, folder: string): readonly string[] {
-  const lines = textOf(file).matchAll(/^ *(?:-|s)?include[ \t]+([^#\n]+)/gm);
+function includedBy(file: string, folders: readonly string[]): readonly string[] {
+  const text = textOf(file).replace(/\\\r?\n/g, ' ');
+  const lines = text.matchAll(/^ *(?:-|s)?include[ \t]+([^#\n]+)/gm);
   const words = [...lines].flatMap(([, names = '']) => names.trim().split(/\s+/));
-  const paths = words.filter((word) => word !== '' && !word.includes('$')).map((word) => resolve(folder, word));
+  const names = words.filter((word) => word !== '' && !word.includes('$'));
+  const paths = names.flatMap((name) => folders.map((folder) => resolve(folder, name)));
   return paths.flatMap((path) => [path, ...(matchesOf(path) ?? [])]);
 }
 
 /** Up to the nearest package.json: one that is put into a folder on the way would be read instead. */
 function packageFiles(folder: string, { args }: Invocation, home: string | undefined): FilesRead {
-  const moved = args.flatMap(({ text }, at) => {
-    if (/^(?:--prefix|--cwd|--dir|-C)$/.test(text)) return args[at + 1]?.text ?? [];
-    return /^(?:--prefix|--cwd|--dir)=(.+)$/.exec(text)?.[1] ?? [];
-  });
+  const moved = valuesOf(args, /^(?:--prefix|--cwd|--dir|-C)$/, /^(?:--prefix|--cwd|--dir)=(.+)$/);
   const starts = [folder, ...moved.map((path) => resolve(folder, path))];
   const settings = home !== undefined && isAbsolute(home) ? HOME_SETTINGS.map((name) => join(home, name)) : [];
   const above = starts.flatMap(foldersToPackage);
+  const inside = args.some(({ text }) => IN_WORKSPACES.test(text)) ? above.flatMap(workspacesIn) : [];
+  const found = inside.flatMap((pattern) => [pattern, ...(matchesOf(pattern) ?? [])]);
   return {
-    paths: [...above.flatMap((at) => [PACKAGE, ...SETTINGS].map((name) => join(at, name))), ...settings],
-    isWhole: true,
+    paths: [...above.flatMap((at) => [PACKAGE, ...SETTINGS].map((name) => join(at, name))), ...settings, ...found],
+    isWhole: inside.every((pattern) => !isPattern(pattern) || matchesOf(pattern) !== null),
   };
+}
+
+/** The words by which a package manager runs something in other packages of the project. */
+const IN_WORKSPACES = /^(?:-w|-ws|-F|-r|--recursive|workspaces?|--?(?:w|F|workspaces?|filter(?:-prod)?)(?:=.*)?)$/;
+
+/** The package.json of each workspace of a project, as the patterns by which it names them. */
+function workspacesIn(folder: string): readonly string[] {
+  const patterns = [
+    ...inPackage(textOf(join(folder, PACKAGE))),
+    ...inYaml(textOf(join(folder, 'pnpm-workspace.yaml'))),
+  ];
+  return patterns.filter((one) => !one.startsWith('!')).map((one) => join(resolve(folder, one), PACKAGE));
+}
+
+function inPackage(text: string): readonly string[] {
+  try {
+    const { workspaces } = JSON.parse(text) as { workspaces?: unknown };
+    const listed = (workspaces as { packages?: unknown } | undefined)?.packages ?? workspaces;
+    return Array.isArray(listed) ? listed.filter((one) => typeof one === 'string') : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Items of any list are taken: one too many costs a question. */
+function inYaml(text: string): readonly string[] {
+  return [...text.matchAll(/^[ \t]*-[ \t]+(['"]?)([^'"#\n]+)\1/gm)].map(([, , item = '']) => item.trim());
+}
+
+function isPattern(path: string): boolean {
+  return /[*?[{]/.test(path);
 }
 
 function foldersToPackage(folder: string): readonly string[] {

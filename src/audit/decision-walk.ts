@@ -19,6 +19,7 @@ export class DecisionWalk {
   readonly #report: (fault: Fault) => void;
   readonly #key: DecisionKey | null;
   readonly #approvals = noApprovals();
+  readonly #known = new Set<string>();
   readonly #unchecked: Record<Exclude<Doubt, 'forged'>, number[]> = { 'without a seal': [], 'under another key': [] };
   /** Whether the log has come to a version that seals decisions: from there on a yes without a seal is none. */
   #areSealed = false;
@@ -33,7 +34,7 @@ export class DecisionWalk {
     if (!line?.kind.startsWith('approval.')) return;
     const fact = line.fact as unknown as ApprovalFact;
     try {
-      if (fact.kind === 'approval.requested' && fact.sealed.plainEnv) this.#areSealed = true;
+      if (fact.kind === 'approval.requested') this.#requested(seq, fact);
       if (fact.kind === 'approval.approved' || fact.kind === 'approval.rejected') this.#decided(seq, fact);
       applyApproval(this.#approvals, fact, Date.parse(line.at));
     } catch {
@@ -56,6 +57,16 @@ export class DecisionWalk {
       const reason = `decisions from here on ${why[doubt as keyof typeof why]} (${more.length + 1})`;
       return [{ kind: 'DECISION_UNCHECKED', seq, reason }];
     });
+  }
+
+  /** A request that is there twice would bring back a yes that a person took back, seal and all. */
+  #requested(seq: number, { id, sealed }: Extract<ApprovalFact, { kind: 'approval.requested' }>): void {
+    if (sealed.plainEnv) this.#areSealed = true;
+    if (this.#known.has(id)) {
+      const reason = `${id} was asked for already, and no id is given twice: baton did not write this`;
+      this.#report({ kind: 'DECISION_FORGED', seq, reason });
+    }
+    this.#known.add(id);
   }
 
   #decided(seq: number, fact: Decided): void {

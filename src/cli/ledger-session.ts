@@ -8,6 +8,7 @@ import type { Heartbeats } from '../kernel/ledger/wire.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite.ts';
 import type { Workspace } from '../workspace/locate.ts';
+import { realPlace } from '../workspace/real-place.ts';
 import { again, type Call, exitOf, outJson, Refused, text, UsageError } from './command.ts';
 import { workspaceOf } from './find-workspace.ts';
 import { nameCast } from './looking.ts';
@@ -169,12 +170,12 @@ export function neededInteger(call: Call, name: string): number {
   return integer(call, name) ?? 0;
 }
 
-/** The name of the root that a folder is: the workspace itself, or the folder's path. */
+/** The name of the root that a folder is, with its links followed: the workspace itself, or the folder's path. */
 export function rootNamed(call: Call, { dir }: Workspace, word: string | undefined): string {
   if (word === undefined || word === MAIN_ROOT) return MAIN_ROOT;
-  const folder = resolve(call.cwd, word);
-  if (folder === dir) return MAIN_ROOT;
-  const below = relative(dir, folder);
+  const folder = realPlace(resolve(call.cwd, word));
+  const below = relative(realPlace(dir), folder);
+  if (below === '') return MAIN_ROOT;
   return below.startsWith('..') || isAbsolute(below) ? folder : below;
 }
 

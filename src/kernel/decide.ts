@@ -24,6 +24,7 @@ import type { Fact } from './fact.ts';
 import type { Input } from './input.ts';
 import { decideKnowledge } from './knowledge/decide.ts';
 import { isKnowledgeRequest } from './knowledge/request.ts';
+import { refuseAgent } from './ledger/asked-by-agent.ts';
 import { knownCode } from './ledger/blocking.ts';
 import { decideLedger } from './ledger/decide.ts';
 import { findTask } from './ledger/state.ts';
@@ -66,7 +67,11 @@ function decideFor(pen: Pen, input: Input): Verdict {
   if (isTrustRequest(input)) return decideTrust(pen, input);
   if (isApprovalRequest(input)) return decideApproval(pen, input);
   if (isKnowledgeRequest(input)) return decideKnowledge(pen, input);
-  if (!('cast' in input)) return refusalOfResting(pen, input) ?? refusalOfMove(pen, input) ?? decideLedger(pen, input);
+  if (!('cast' in input)) {
+    return (
+      refusalOfResting(pen, input) ?? refusalOfMove(pen, input) ?? refuseAgent(pen, input) ?? decideLedger(pen, input)
+    );
+  }
   const verdict = input.kind === 'cast.start' ? startCast(pen, input) : decideForCast(pen, input);
   // What is over is noted by whoever carries the cast on or ends it; it comes after what they said, which may be about that
   // very turn.

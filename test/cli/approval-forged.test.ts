@@ -83,6 +83,40 @@ test('a yes that a script appends runs nothing, and the audit says where it is',
   expect(existsSync(join(dir, 'stranger/approval-key'))).toBe(false);
 });
 
+/** Numbers of texts that the log keeps for each entry. */
+const TEXTS_EACH = 2 ** 20;
+
+/** Appends the first entry of each kind once more, with everything that is kept about it; answers the number of the first. */
+function repeat(dir: string, ...kinds: string[]): number {
+  const db = new DatabaseSync(join(dir, '.baton/state/log.sqlite'));
+  const head = lastOf(db).entry.seq;
+  for (const kind of kinds) {
+    const row = db.prepare('SELECT * FROM facts WHERE kind = ? ORDER BY seq LIMIT 1').get(kind) ?? {};
+    const { line, entry } = lastOf(db);
+    const { once: _once, ...first } = JSON.parse(String(row.line)) as JsonObject;
+    const [seq, { at = null }] = [entry.seq + 1, entry];
+    const copy = { ...row, seq, line: canonicalJson({ ...first, seq, at, prev: leafOf(line) }) };
+    const names = Object.keys(copy);
+    const insert = `INSERT INTO facts (${names.join()}) VALUES (${names.map(() => '?').join()})`;
+    db.prepare(insert).run(...Object.values(copy));
+    const texts = 'INSERT INTO texts SELECT id + ?, digest, body FROM texts WHERE id BETWEEN ? AND ?';
+    const [from, to] = [Number(row.seq) * TEXTS_EACH, (Number(row.seq) + 1) * TEXTS_EACH - 1];
+    db.prepare(texts).run((seq - Number(row.seq)) * TEXTS_EACH, from, to);
+  }
+  db.close();
+  return head + 1;
+}
+
+test('a yes that a person took back does not come back when request and yes are appended again', async () => {
+  const dir = project();
+  const id = await ask(dir, 'touch made');
+  for (const word of ['approve', 'reject']) expect((await baton(dir, [word, id])).code).toBe(0);
+  const seq = repeat(dir, 'approval.requested', 'approval.approved');
+  const done = await exec(dir, id, 'made');
+  expect([done.code, json(done).code, existsSync(join(dir, 'made'))]).toEqual([1, 'APPROVAL_REJECTED', false]);
+  expect(await audit(dir)).toMatchObject({ code: 'TAMPERED', details: { kind: 'DECISION_FORGED', seq } });
+});
+
 test('a yes from before decisions were sealed is asked for again in plain words, and then runs', async () => {
   const dir = project();
   const id = await ask(dir, 'touch made');

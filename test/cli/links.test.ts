@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CastView } from '../../src/engine/view.ts';
 import { baton, cast, json, project, put } from './baton.ts';
-import { ask, claim, create, finish, RUN, start } from './ledger-story.ts';
+import { ask, claim, create, finish, packet, RUN, start } from './ledger-story.ts';
 import { coder, commit, repository, row, writes } from './repository.ts';
 
 function linked(): string {
@@ -26,6 +26,30 @@ test.each([
   for (const path of ['src/new/file', 'lnk/new/file', join(dir, 'lnk/new/file')]) {
     expect((await ask(dir, ['lock', 'check', path])).allow).toBe(held !== 'lnk');
   }
+});
+
+test('the folder of a task is compared with its links followed', async () => {
+  const dir = linked();
+  const alias = join(dir, 'here');
+  symlinkSync('.', alias);
+  symlinkSync('.baton', join(dir, 'rules'));
+  put(dir, {
+    'one.json': packet('T-1', { lock_scope: ['src/a'] }),
+    'two.json': packet('T-2', { lock_scope: ['src/a'] }),
+  });
+  put(dir, { 'three.json': packet('T-3', { lock_scope: ['a'] }), 'four.json': packet('T-4', { lock_scope: ['a'] }) });
+  const made = (file: string, root: string) => ask(dir, ['task', 'create', file, '--root', root]);
+  for (const [file, root] of [
+    ['one.json', '.'],
+    ['two.json', alias],
+    ['three.json', 'src'],
+    ['four.json', 'lnk'],
+  ] as const)
+    expect((await made(file, root)).code).toBe('OK');
+  await start(dir, 'T-1');
+  await start(dir, 'T-3');
+  for (const id of ['T-2', 'T-4']) expect((await claim(dir, id, 'bob')).code).toBe('LOCK_CONFLICT');
+  expect((await made('four.json', 'rules')).code).toBe('SCOPE_VIOLATION');
 });
 
 test('a task that works through a link is held to where the link leads', async () => {

@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import type { CastView } from '../../src/engine/view.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { BATON, baton, json, put, read } from './baton.ts';
+import { packet, RUN } from './ledger-story.ts';
 import { git, repository, row, worktreesOf } from './repository.ts';
 
 const sh = (line: string, more: JsonObject = {}): JsonObject => ({
@@ -105,3 +106,36 @@ test('the output of the command itself may be written into a file of the checkou
   expect([ran.status, read(dir, 'out.txt')]).toEqual([0, expect.stringContaining('completed')]);
   spawnSync('rm', ['-rf', state]);
 });
+
+test.each<[what: string, path: string, more: readonly string[]]>([
+  ['the checkout of the user', 'src/x.js', []],
+  ['a file that programs obey', '.mcp.json', ['--in-place']],
+  ['a file outside its paths', 'docs/x.md', ['--in-place']],
+])('an agent does not excuse what it changes by a task that it claims itself: %s', async (_, path, more) => {
+  const dir = repository({ ...FILES, '.baton/packet.json': packet('T-9', { lock_scope: [path] }) });
+  const started = packet('T-8', { lock_scope: [path] });
+  put(dir, { '.baton/other.json': started, 'deltas.json': [{ ...DELTA, delta_id: 'd-1' }] });
+  for (const file of ['packet.json', 'other.json']) {
+    expect((await baton(dir, ['task', 'create', `.baton/${file}`])).code).toBe(0);
+  }
+  const ledger = [
+    ['task', 'claim', 'T-9', '--owner', 'bob'],
+    ['task', 'next', '--owner', 'bob'],
+    ['task', 'move', 'T-9', 'in_progress', '--owner', 'bob', '--reason', 'x'],
+    ['task', 'apply', `${dir}/deltas.json`, '--run', RUN],
+  ];
+  const asks = ledger.map((words) => `${BATON} ${words.join(' ')} >> ${dir}/.baton/state/said`);
+  const act = `mkdir -p ${dir}/docs; echo z > ${dir}/${path}`;
+  const agent = sh([...asks, act, 'echo k'].join('; '), { lockScope: ['src/y.js'] });
+  const view = await run(dir, row({ W: agent }, ['W']), ...more);
+  expect([view.status, view.code]).toEqual(['failed', 'SCOPE_VIOLATION']);
+  expect(view.reason).toContain(path);
+  const answers = read(dir, '.baton/state/said').trim().split('\n').slice(0, ledger.length);
+  expect(answers.map((line) => [JSON.parse(line).allow, JSON.parse(line).code])).toEqual(
+    ledger.map(() => [false, 'NOT_ALLOWED_NOW']),
+  );
+  const rows = json<JsonObject[]>(await baton(dir, ['task', 'list', '--json', '--run', RUN]));
+  expect(rows.map(({ status }) => status)).toEqual(['todo', 'todo']);
+});
+
+const DELTA = { task_id: 'T-8', status: 'in_progress', owner: 'bob', reason: 'x' };

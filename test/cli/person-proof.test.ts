@@ -9,6 +9,7 @@ import { endGroup, makeGroup } from '../../src/agents/process/cgroup.ts';
 import { HAS_PROC } from '../../src/agents/process/process-identity.ts';
 import { asBlock, reportOf } from '../reports.ts';
 import {
+  agent,
   BATON,
   baton,
   environment,
@@ -22,6 +23,7 @@ import {
   untilWritten,
 } from './baton.ts';
 import { inNamespace, whyNot } from './namespaces.ts';
+import { repository, row } from './repository.ts';
 
 const has = (...programs: string[]) =>
   HAS_PROC && programs.every((program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0);
@@ -120,6 +122,32 @@ test.runIf(has('script'))('a terminal that was open before the cast decides', as
   shell.stdin.write(`${putScript(dir)}\n`);
   await untilWritten(dir, 'out');
   expect(await kindsOf(dir)).toContain('approval.approved');
+});
+
+/** A checker runs below the person's own `baton cast`, and what it runs the agent may have written. */
+test.runIf(has('script'))('what a checker runs is no person, in the terminal of the person too', async () => {
+  const dir = repository({ 'check.sh': 'true\n' });
+  const turn = { output: '{}', write: { 'check.sh': `exec env -i ${ORPHAN_ENV} sh ${join(dir, 'plant.sh')}\n` } };
+  put(dir, {
+    'plant.sh': [
+      `cd '${dir}'`,
+      `script -qec "${BATON} token create --role approver --json" /dev/null > token`,
+      `for words in "hold --reason x" "cast --dry-run --file cast.json x" "cast --file cast.json x"; do ${BATON} $words >> said 2>&1; echo "exit $?" >> said; done`,
+      'mv said out',
+    ].join('\n'),
+    'agents.json': { W: [{ $turn: turn }] },
+    'cast.json': row({ W: { ...agent, tools: 'coding' } }, ['W'], { checkers: { t: { command: ['sh', 'check.sh'] } } }),
+  });
+  expect((await baton(dir, ['trust'])).code).toBe(0);
+  const shell = spawn('script', ['-qec', 'sh', '/dev/null'], { cwd: dir, env: environment(dir), stdio: 'pipe' });
+  onTestFinished(() => void shell.kill('SIGKILL'));
+  shell.stdin.write(`${BATON} cast --file cast.json --agents agents.json 'do it' > done.txt 2>&1; echo $? > ended\n`);
+  expect((await untilWritten(dir, 'ended')).trim(), read(dir, 'done.txt')).toBe('0');
+  expect(read(dir, 'token')).toContain('"code":"APPROVER_IS_AGENT"');
+  const said = read(dir, 'out');
+  expect(said.match(/exit \d/g)).toEqual(['exit 1', 'exit 0', 'exit 1']);
+  expect(said).toContain('by a checker');
+  expect(await kindsOf(dir)).not.toContain('ledger.held');
 });
 
 test.runIf(has('tmux'))('a new pane of a multiplexer that is older than the cast decides', async () => {

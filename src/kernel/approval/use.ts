@@ -21,6 +21,9 @@ export function use(pen: Pen, input: Wish, expired: ReadonlySet<string>): Verdic
     const past = expired.has(id) ? 'expired' : pastOf(id, input.used);
     return refuse(pen, id, approval, refusalOfClosed(id, past));
   }
+  // What is over stays over, also where a script appends its request and its yes to the log a second time.
+  const past = pastOf(id, input.used);
+  if (past !== 'used' && past !== 'unknown') return refuse(pen, id, approval, refusalOfClosed(id, past));
   if (!approval.grant) {
     const reason = `${id} waits for a person; \`baton approve ${id}\` is theirs to say. Report APPROVAL_REQUEST with this approval_id and end your turn`;
     return refuse(pen, id, approval, deny('APPROVAL_PENDING', reason, { approval: id }));
