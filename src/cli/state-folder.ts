@@ -6,14 +6,14 @@ import { StorageError } from '../engine/storage-error.ts';
 import { gitFoldersOf } from '../git/git-folders.ts';
 import { networkShareAt } from '../log/network-share.ts';
 import { logFileIn } from '../log/sqlite.ts';
-import { isLink, refuseLinks } from '../log/sqlite-open.ts';
+import { isLink, refuseStrange } from '../log/sqlite-open.ts';
 import type { Workspace } from '../workspace/locate.ts';
 
 /** Whether a cast was ever started here. A state folder that cannot be looked into is a fault, not an absence. */
 export function hasLog({ stateDir }: Workspace): boolean {
   try {
     refuseLink(stateDir);
-    refuseLinks(logFileIn(stateDir));
+    refuseStrange(logFileIn(stateDir));
     if (statSync(logFileIn(stateDir), { throwIfNoEntry: false })) return true;
     const blocking = blockingFile(stateDir);
     if (blocking === null) return false;
@@ -46,13 +46,24 @@ export function makeStateFolder(workspace: Workspace): void {
     throw unusable(
       `${workspace.stateDir} is on a network share (${share}), where SQLite is not safe; use a folder of a local disk`,
     );
-  for (const { name } of readdirSync(workspace.stateDir, { withFileTypes: true }).filter((one) => one.isSymbolicLink()))
-    refuseLink(join(workspace.stateDir, name));
+  for (const folder of FIXED_NAMES.map((name) => join(workspace.stateDir, name))) refuseStrangers(folder);
   hideFromGit(workspace.stateDir);
   keepFromCleaning(workspace);
 }
 
-/** A project could bring a link along in the place of what we write. */
+/** The folders in which we write under names that are known before. Others have the ids of casts in their names. */
+const FIXED_NAMES = ['.', 'checkpoints'];
+
+/** A project could bring a link along in the place of what we write, or a pipe in the place of what we read. */
+function refuseStrangers(folder: string): void {
+  if (!existsSync(folder)) return;
+  for (const one of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, one.name);
+    refuseLink(path);
+    if (!one.isFile() && !one.isDirectory()) throw unusable(`${path} is no plain file; move it away`);
+  }
+}
+
 function refuseLink(path: string): void {
   if (!isLink(path)) return;
   if (!statSync(path, { throwIfNoEntry: false })) throw unusable(`${path} is a link that leads nowhere; remove it`);
