@@ -1,6 +1,6 @@
 // The folder that holds the state of a workspace, before anything opens a file in it: whether it can be used at all, and
 // what to tell a person when it cannot.
-import { existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StorageError } from '../engine/storage-error.ts';
 import { gitFoldersOf } from '../git/git-folders.ts';
@@ -73,19 +73,24 @@ function refuseLink(path: string): void {
 /** Written where nobody made a `.gitignore` for `.baton`; it is no file of the project. */
 export const IGNORES_ITSELF = 'state/\n/.gitignore\n';
 
+const IGNORES_STATE = /^\/?(?:state\/?|\*)\s*$/m;
+
 /**
  * `git clean -fdx` takes everything away that git ignores, except what is a repository of its own. So the state folder is one,
  * an empty one. Git then asks the folders above whether to ignore it, and they have to say so.
  */
 function keepFromCleaning({ dir, stateDir }: Workspace): void {
   if (stateDir !== join(dir, '.baton', 'state') || !gitFoldersOf(dir)) return;
+  const rules = join(dir, '.baton', '.gitignore');
   try {
-    writeFileSync(join(dir, '.baton', '.gitignore'), IGNORES_ITSELF, { flag: 'wx' });
+    writeFileSync(rules, IGNORES_ITSELF, { flag: 'wx' });
   } catch {
     // There is one already, which says what its owner wants.
   }
   if (existsSync(join(stateDir, '.git'))) return;
   try {
+    // Where git does not ignore an empty repository, `git add` fails because of it.
+    if (!IGNORES_STATE.test(readFileSync(rules, 'utf8'))) return;
     const ready = join(stateDir, `.git.${process.pid}`);
     for (const name of ['objects', 'refs']) mkdirSync(join(ready, name), { recursive: true, mode: 0o700 });
     writeFileSync(join(ready, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = false\n');
