@@ -10,7 +10,7 @@
 //   text        {"$blob": "sha256:…"} in a body stands for a text beside the line, unless a later `blob.erased` names both
 //   index       the columns and tables that entries are found by say what the lines say
 import { createHash, createPublicKey, verify as isSignature } from 'node:crypto';
-import { accessSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { accessSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -288,7 +288,7 @@ function asked() {
 }
 
 /** Without --key, the keys beside each file of checkpoints are used: they prove that it was one signer, not which one. */
-const textIn = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+const textIn = (file) => (statSync(file, { throwIfNoEntry: false })?.isFile() ? readFileSync(file, 'utf8') : '');
 const keysFor = (file, key) => (key ?? textIn(join(dirname(file), 'keys.txt'))).split('\n').flatMap(readKey);
 
 function check({ bundle, log, key, checkpoint }) {

@@ -4,7 +4,18 @@
 // A checkpoint is written inside first. So whatever is outside is inside too, whenever the program is stopped; what is
 // missing inside was taken away.
 import { hash } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { isHash } from './merkle.ts';
@@ -14,6 +25,7 @@ export type Place = { readonly dir: string; readonly stateDir: string };
 export type Folders = { readonly inside: string; readonly outside: string; readonly origin: string };
 export type KeptFrontier = { readonly size: number; readonly peaks: readonly string[] };
 
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
 const NOTES_FILE = 'checkpoints.txt';
 const KEYS_FILE = 'keys.txt';
 const FRONTIER_FILE = 'frontier.json';
@@ -48,8 +60,8 @@ export function notesIn(folder: string): readonly (Note | null)[] {
 export function keepNote(folder: string, note: string, key: PublicKey): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const keys = textOf(join(folder, KEYS_FILE));
-  if (!keys.split('\n').includes(keyLine(key))) append(join(folder, KEYS_FILE), `${keyLine(key)}\n`);
-  append(join(folder, NOTES_FILE), `${note}\n`);
+  if (!keys.split('\n').includes(keyLine(key))) write(join(folder, KEYS_FILE), `${keyLine(key)}\n`, O_APPEND);
+  write(join(folder, NOTES_FILE), `${note}\n`, O_APPEND);
 }
 
 export function keptFrontier(folder: string): KeptFrontier | null {
@@ -64,21 +76,26 @@ export function keptFrontier(folder: string): KeptFrontier | null {
 /** A cache: it is believed where it leads to a signed root, and made anew where it does not. */
 export function keepFrontier(folder: string, frontier: KeptFrontier): void {
   const file = join(folder, FRONTIER_FILE);
-  writeFileSync(`${file}.new`, JSON.stringify(frontier), { mode: 0o600 });
+  write(`${file}.new`, JSON.stringify(frontier), O_TRUNC);
   renameSync(`${file}.new`, file);
 }
 
 function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
-  }
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (!found) return '';
+  if (found.isSymbolicLink()) throw new Error(`${file} is a link; remove it`);
+  return textOfPlain(file);
 }
 
-function append(file: string, text: string): void {
-  const descriptor = openSync(file, 'a', 0o600);
+/** The text of a file that somebody named. A pipe would never answer, and a device never end. */
+export function textOfPlain(file: string): string {
+  if (!statSync(file).isFile()) throw new Error(`${file} is no plain file`);
+  return readFileSync(file, 'utf8');
+}
+
+/** Not through a link. */
+function write(file: string, text: string, how: typeof O_APPEND | typeof O_TRUNC): void {
+  const descriptor = openSync(file, O_CREAT | O_NOFOLLOW | O_WRONLY | how, 0o600);
   try {
     writeSync(descriptor, text);
     fsyncSync(descriptor);

@@ -1,7 +1,6 @@
 // Every checkpoint of a workspace that is known on this machine, and the keys that may have signed it.
-import { readFileSync } from 'node:fs';
 import type { Kept } from './checkpoint-check.ts';
-import { checkpointFolders, notesIn, type Place } from './checkpoint-files.ts';
+import { checkpointFolders, notesIn, type Place, textOfPlain } from './checkpoint-files.ts';
 import { type PublicKey, readKeyLine, readNotes } from './note.ts';
 import { type Found, trustedKeys } from './signing-key.ts';
 
@@ -27,6 +26,6 @@ export function knownCheckpoints(
 
 /** A single note may stand without the empty line that separates it from others. */
 function givenNotes(file: string): Kept['notes'] {
-  const text = readFileSync(file, 'utf8');
+  const text = textOfPlain(file);
   return readNotes(text.endsWith('\n\n') ? text : `${text}\n`);
 }

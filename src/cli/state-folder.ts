@@ -1,19 +1,19 @@
 // The folder that holds the state of a workspace, before anything opens a file in it: whether it can be used at all, and
 // what to tell a person when it cannot.
-import { existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StorageError } from '../engine/storage-error.ts';
 import { gitFoldersOf } from '../git/git-folders.ts';
 import { networkShareAt } from '../log/network-share.ts';
 import { logFileIn } from '../log/sqlite.ts';
-import { isLink, refuseLinks } from '../log/sqlite-open.ts';
+import { isLink, refuseStrange } from '../log/sqlite-open.ts';
 import type { Workspace } from '../workspace/locate.ts';
 
 /** Whether a cast was ever started here. A state folder that cannot be looked into is a fault, not an absence. */
 export function hasLog({ stateDir }: Workspace): boolean {
   try {
     refuseLink(stateDir);
-    refuseLinks(logFileIn(stateDir));
+    refuseStrange(logFileIn(stateDir));
     if (statSync(logFileIn(stateDir), { throwIfNoEntry: false })) return true;
     const blocking = blockingFile(stateDir);
     if (blocking === null) return false;
@@ -46,13 +46,24 @@ export function makeStateFolder(workspace: Workspace): void {
     throw unusable(
       `${workspace.stateDir} is on a network share (${share}), where SQLite is not safe; use a folder of a local disk`,
     );
-  for (const { name } of readdirSync(workspace.stateDir, { withFileTypes: true }).filter((one) => one.isSymbolicLink()))
-    refuseLink(join(workspace.stateDir, name));
+  for (const folder of FIXED_NAMES.map((name) => join(workspace.stateDir, name))) refuseStrangers(folder);
   hideFromGit(workspace.stateDir);
   keepFromCleaning(workspace);
 }
 
-/** A project could bring a link along in the place of what we write. */
+/** The folders in which we write under names that are known before. Others have the ids of casts in their names. */
+const FIXED_NAMES = ['.', 'checkpoints'];
+
+/** A project could bring a link along in the place of what we write, or a pipe in the place of what we read. */
+function refuseStrangers(folder: string): void {
+  if (!existsSync(folder)) return;
+  for (const one of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, one.name);
+    refuseLink(path);
+    if (!one.isFile() && !one.isDirectory()) throw unusable(`${path} is no plain file; move it away`);
+  }
+}
+
 function refuseLink(path: string): void {
   if (!isLink(path)) return;
   if (!statSync(path, { throwIfNoEntry: false })) throw unusable(`${path} is a link that leads nowhere; remove it`);
@@ -62,19 +73,24 @@ function refuseLink(path: string): void {
 /** Written where nobody made a `.gitignore` for `.baton`; it is no file of the project. */
 export const IGNORES_ITSELF = 'state/\n/.gitignore\n';
 
+const IGNORES_STATE = /^\/?(?:state\/?|\*)\s*$/m;
+
 /**
  * `git clean -fdx` takes everything away that git ignores, except what is a repository of its own. So the state folder is one,
  * an empty one. Git then asks the folders above whether to ignore it, and they have to say so.
  */
 function keepFromCleaning({ dir, stateDir }: Workspace): void {
   if (stateDir !== join(dir, '.baton', 'state') || !gitFoldersOf(dir)) return;
+  const rules = join(dir, '.baton', '.gitignore');
   try {
-    writeFileSync(join(dir, '.baton', '.gitignore'), IGNORES_ITSELF, { flag: 'wx' });
+    writeFileSync(rules, IGNORES_ITSELF, { flag: 'wx' });
   } catch {
     // There is one already, which says what its owner wants.
   }
   if (existsSync(join(stateDir, '.git'))) return;
   try {
+    // Where git does not ignore an empty repository, `git add` fails because of it.
+    if (!IGNORES_STATE.test(readFileSync(rules, 'utf8'))) return;
     const ready = join(stateDir, `.git.${process.pid}`);
     for (const name of ['objects', 'refs']) mkdirSync(join(ready, name), { recursive: true, mode: 0o700 });
     writeFileSync(join(ready, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = false\n');

@@ -6,7 +6,7 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Words that name a credential wherever they are in a name, and short ones that must be a part of their own. */
 const SECRET_NAME =
-  /TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|API_?KEY|(?:^|_)(?:KEY|PASS|PWD|AUTH|PAT)(?:_|$)/i;
+  /TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|(?:API|ACCESS|PRIVATE|SIGNING)_?KEY|(?<!BY|COM)PASS(?:_|$)|(?:^|_)(?:KEY|PWD|AUTH|PAT)(?:_|$)/i;
 /** Names that say where a credential is, or something about it, and the folders that a shell keeps. */
 const NO_SECRET_NAME = /_(?:FILE|PATH|DIR|HOME|SOCK|URL|URI|HOST|PORT|NAME|TYPE|TTL|TIMEOUT)$|^(?:OLD)?PWD$/i;
 /** A region or a path is handed on like a key; only what nobody would say by chance is taken for one. */

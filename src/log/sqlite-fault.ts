@@ -1,4 +1,5 @@
 // What can go wrong with the file, and what a person does about it.
+import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StorageError } from '../engine/storage-error.ts';
 
@@ -53,6 +54,13 @@ export function logGone(file: string): StorageError {
 export function linkInPlace(file: string): StorageError {
   const reason = `${file} is a link, and a log is never written through one; remove it, or point BATON_HOME to where the log shall be`;
   return new StorageError('STORAGE_FAILED', reason);
+}
+
+/** A pipe in the place of a log would keep whoever opens it waiting for ever. */
+export function refuseNoFile(file: string): void {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found || found.isFile()) return;
+  throw new StorageError('STORAGE_FAILED', `${file} is no plain file; move it away, or point BATON_HOME elsewhere`);
 }
 
 export function isBusy(error: unknown): boolean {

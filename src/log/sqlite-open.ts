@@ -3,7 +3,7 @@ import { chmodSync, closeSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { FACT_VERSION } from '../kernel/fact.ts';
-import { asStorageError, isBusy, linkInPlace, newerLog } from './sqlite-fault.ts';
+import { asStorageError, isBusy, linkInPlace, newerLog, refuseNoFile } from './sqlite-fault.ts';
 
 const BUSY_TIMEOUT_MS = 30_000;
 const OPEN_AGAIN_MS = 10;
@@ -54,7 +54,7 @@ const MEMORY = ':memory:';
 /** The log is for its owner alone, also in a folder that others can look into. A link in its place would write elsewhere. */
 function readyFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  refuseLinks(file);
+  refuseStrange(file);
   try {
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
@@ -65,9 +65,11 @@ function readyFile(file: string): void {
 
 const FILES = ['', '-wal', '-shm'];
 
-export function refuseLinks(file: string): void {
-  for (const name of FILES) {
-    if (isLink(`${file}${name}`)) throw linkInPlace(`${file}${name}`);
+/** Refuses what is in the place of the log and no plain file: a link leads elsewhere, and a pipe never answers. */
+export function refuseStrange(file: string): void {
+  for (const path of FILES.map((name) => `${file}${name}`)) {
+    if (isLink(path)) throw linkInPlace(path);
+    refuseNoFile(path);
   }
 }
 

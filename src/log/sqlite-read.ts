@@ -8,13 +8,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { StorageError } from '../engine/storage-error.ts';
-import { asStorageError, isUnwritable } from './sqlite-fault.ts';
+import { asStorageError, isUnwritable, refuseNoFile } from './sqlite-fault.ts';
 
 const TIMEOUT_MS = 5_000;
 
 /** Throws a `StorageError` where the file cannot be opened; that says nothing about what it holds. */
 export function openForReading(file: string): DatabaseSync {
   try {
+    refuseNoFile(file);
     return opened(new DatabaseSync(file, { readOnly: true, timeout: TIMEOUT_MS }));
   } catch (error) {
     if (!isUnwritable(error) || !statSync(file, { throwIfNoEntry: false })) throw asStorageError(error, file);

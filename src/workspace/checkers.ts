@@ -8,7 +8,7 @@ import { parseJsonText } from '../dialects/json-text.ts';
 import type { TurnCheck } from '../kernel/cast/item-work.ts';
 import { type Checker, readChecker } from '../kernel/graph/checker.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
-import { knownValues, withoutValues } from '../kernel/known-values.ts';
+import { knownValues, ValueFilter, withoutValues } from '../kernel/known-values.ts';
 import { normalPath } from '../kernel/ledger/path.ts';
 import { coverOf } from '../kernel/ledger/path-key.ts';
 import type { Check } from '../kernel/ledger/request.ts';
@@ -103,11 +103,16 @@ function runCommand({ command, exitCode, timeoutMs }: Of<'command'>, { root, sig
     // It must not outlive whoever waits for it.
     process.once('exit', end);
     signal?.addEventListener('abort', end);
-    const keep = (chunk: Buffer) => {
-      tail = Buffer.concat([tail, chunk]).subarray(-OUTPUT_BYTES_KEPT);
+    const keep = (text: string) => {
+      tail = Buffer.concat([tail, Buffer.from(text, 'latin1')]).subarray(-OUTPUT_BYTES_KEPT);
     };
-    child.stdout.on('data', keep);
-    child.stderr.on('data', keep);
+    // Secrets are taken out before the output is cut: half of one would not be found.
+    const secrets = knownValues(process.env).map((value) => Buffer.from(value).toString('latin1'));
+    const filters = [child.stdout, child.stderr].map((stream) => {
+      const filter = new ValueFilter(secrets);
+      stream.on('data', (chunk: Buffer) => keep(filter.take(chunk.toString('latin1'))));
+      return filter;
+    });
     const timer = setTimeout(() => {
       isLate = true;
       end();
@@ -128,6 +133,7 @@ function runCommand({ command, exitCode, timeoutMs }: Of<'command'>, { root, sig
     });
     child.on('close', (code, signal) => {
       clearTimeout(pipes);
+      for (const filter of filters) keep(filter.end());
       const output = tail.toString('utf8');
       const said = lastLine(output);
       const ending = code === null ? `it was ended by ${signal}` : `exit code ${code}`;

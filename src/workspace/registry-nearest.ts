@@ -1,6 +1,6 @@
 // Whose boundaries hold for a configuration that is checked: the workspace's own registry, else one beside the configuration.
 // Of its own registry a workspace is also told everything for which no turn could start, as a dispatch would find it out.
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { given, objectAt } from '../kernel/graph/authored.ts';
 import type { Boundaries } from '../kernel/graph/check-boundaries.ts';
@@ -49,7 +49,7 @@ function namesAgents(config: Json): boolean {
 /** Once there was a registry, there has to be one. */
 async function hadRegistry(stateDir: string): Promise<boolean> {
   const file = join(stateDir, 'log.sqlite');
-  if (!existsSync(file)) return false;
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return false;
   const { DatabaseSync } = await import('node:sqlite');
   try {
     const db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });

@@ -3,7 +3,7 @@ import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CastView } from '../../src/engine/view.ts';
-import { baton, flow, json, project, put } from './baton.ts';
+import { baton, flow, json, project, put, start as startBaton, untilWritten } from './baton.ts';
 import { ask, create, result, start } from './ledger-story.ts';
 import { coder, repository, row } from './repository.ts';
 
@@ -72,6 +72,44 @@ test('a utility that lists names gets those variables, the usual ones and no oth
     code: 'INVALID_MATERIA',
     details: { issues: [{ path: 'materia.Print.env' }] },
   });
+});
+
+test('a secret that the end of an error cuts in two is hidden whole', async () => {
+  // Of what a utility said last, 800 characters are told.
+  const line = 'printf %s "$MY_TOKEN" >&2; head -c 790 /dev/zero | tr "\\0" z >&2; exit 3';
+  const dir = project({ 'c.json': flow({ Fail: shell(line) }, { 'Socket-1': { materia: 'Fail', parse: 'text' } }) });
+  const ran = await baton(dir, ['cast', '--file', 'c.json', '--json', 'x'], { env });
+  expect(json<CastView>(ran).reason).toContain('zzz');
+  for (const text of [ran.stdout, ran.stderr]) expect(text).not.toContain(env.MY_TOKEN.slice(-10));
+  const checked = project({
+    '.baton/config.json': {
+      ...{ materia: {}, loadouts: {} },
+      checkers: {
+        t: { command: ['sh', '-c', 'echo; printf %s "$MY_TOKEN"; head -c 8182 /dev/zero | tr "\\0" z; exit 1'] },
+      },
+    },
+  });
+  await create(checked, 'T-1', { x_checkers: { 'It works': 't' } });
+  const fence = await start(checked, 'T-1');
+  const input = JSON.stringify(result('T-1'));
+  const refused = await ask(checked, ['task', 'finish', '-', '--fence', String(fence)], { input, env });
+  expect([refused.code, JSON.stringify(refused)]).toEqual(['ACCEPTANCE_FAILED', expect.stringContaining('zzz')]);
+  expect(JSON.stringify(refused)).not.toContain(env.MY_TOKEN.slice(-10));
+});
+
+test('a utility that another process takes over prints nothing of the environment it was started in', async () => {
+  const wait = 'echo up > up; while [ ! -e go ]; do sleep 0.05; done; ';
+  const dir = project({
+    'c.json': flow({ Print: shell(`${wait}${PRINT}`) }, { 'Socket-1': { materia: 'Print', parse: 'text' } }),
+  });
+  const first = startBaton(dir, ['cast', '--file', 'c.json', 'x'], { env });
+  await untilWritten(dir, 'up');
+  first.child.kill('SIGKILL');
+  await first.ended;
+  put(dir, { go: '' });
+  const resumed = await baton(dir, ['resume', '--json', '--turns']);
+  expect(json<CastView>(resumed).turns?.[0]?.output).toBe('[secret:env] [secret:env] plain-text\n');
+  expect(leaksIn(dir)).toEqual([]);
 });
 
 test('what a checker and a set-up step print is stored without them', async () => {

@@ -66,3 +66,12 @@ test('git clean -fdx leaves the log alone, and git does not see the state folder
   expect((await baton(dir, ['merge', 'latest'])).code).toBe(0);
   expect((await baton(dir, ['audit', 'verify'])).code).toBe(0);
 });
+
+test('a .gitignore of its owner that does not name the state folder: git add still works', async () => {
+  const dir = repository();
+  put(dir, { '.gitignore': '', '.baton/.gitignore': 'drafts/\n' });
+  put(dir, { '.git/cast.json': row({ a: coder }, ['a']), '.git/agents.json': { a: [writes({ b: 'x' })] } });
+  expect((await baton(dir, ['cast', '--file', '.git/cast.json', '--agents', '.git/agents.json', 'x'])).code).toBe(0);
+  git(dir, 'add', '-A');
+  expect(git(dir, 'status', '--short').split('\n')).toEqual(['A  .baton/.gitignore', 'M  .gitignore']);
+});

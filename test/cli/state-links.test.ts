@@ -2,9 +2,9 @@
 // log is for its owner alone.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { agent, BATON, baton, flow, json, project } from './baton.ts';
+import { agent, BATON, baton, CHECKOUT, flow, json, project } from './baton.ts';
 
 const config = flow({ A: agent }, { 'Socket-1': { materia: 'A', parse: 'text' } });
 const files = { 'good.json': config, 'agents.json': { A: ['x', '$repeat'] } };
@@ -15,11 +15,13 @@ test.each([
   ['.baton/state/log.sqlite', '../../elsewhere/precious'],
   ['.baton/state/log.sqlite-wal', '../../elsewhere/precious'],
   ['.baton/state/attempts', '../../elsewhere'],
+  ['.baton/state/checkpoints/checkpoints.txt', '../../../elsewhere/precious'],
+  ['.baton/state/checkpoints/frontier.json.new', '../../../elsewhere/precious'],
 ])('a link in the place of %s is refused, and nothing is written where it leads', async (name, target) => {
   const dir = project(files);
   mkdirSync(join(dir, 'elsewhere'));
   writeFileSync(join(dir, 'elsewhere/precious'), '');
-  if (name !== '.baton/state') mkdirSync(join(dir, '.baton/state'));
+  if (name !== '.baton/state') mkdirSync(join(dir, dirname(name)), { recursive: true });
   symlinkSync(name === '.baton/state' ? join(dir, target) : target, join(dir, name));
   const ran = await baton(dir, [...CAST, '--json']);
   expect([ran.code, json(ran).code, ran.stderr]).toEqual([
@@ -31,6 +33,28 @@ test.each([
   expect(execFileSync('ls', ['-A', join(dir, 'elsewhere')], { encoding: 'utf8' })).toBe('precious\n');
   if (name.startsWith('.baton/state/log')) expect((await baton(dir, ['status'])).code).toBe(3);
 });
+
+test.each(['log.sqlite', 'checkpoints/checkpoints.txt'])(
+  'a pipe in the place of %s is named, and nothing waits for it',
+  async (name) => {
+    const dir = project(files);
+    const pipe = join(dir, '.baton/state', name);
+    mkdirSync(dirname(pipe), { recursive: true });
+    execFileSync('mkfifo', [pipe]);
+    const ran = await baton(dir, CAST);
+    expect([ran.code, ran.stderr]).toEqual([3, expect.stringContaining(`${name} is no plain file`)]);
+    const audit = await baton(dir, ['audit', 'verify']);
+    expect([audit.code === 0, audit.stdout + audit.stderr]).toEqual([
+      false,
+      expect.stringContaining(`${name} is no plain file`),
+    ]);
+    expect(audit.stdout + audit.stderr).not.toContain('TAMPERED');
+    // It asks the log whether there was a registry.
+    expect((await baton(dir, ['check'])).code).toBe(0);
+    const verifier = [join(CHECKOUT, 'verifier/verify.mjs'), '--log', '.baton/state/log.sqlite'];
+    expect((await baton(dir, verifier, { program: [process.execPath] })).code).not.toBe(0);
+  },
+);
 
 test('in a folder that others may look into, the log is for its owner alone; one that was open is closed', async () => {
   const dir = project(files);
@@ -51,6 +75,7 @@ test.each([
   ['validate', (dir: string) => ['validate', 'materia', join(dir, 'pipe')]],
   ['task create', (dir: string) => ['task', 'create', join(dir, 'pipe')]],
   ['verify', () => ['verify', '/dev/zero']],
+  ['audit verify', (dir: string) => ['audit', 'verify', '--checkpoint', join(dir, 'pipe')]],
 ])('%s does not wait for a pipe or read a device without end', async (_, args) => {
   const dir = project(files);
   execFileSync('mkfifo', [join(dir, 'pipe')]);

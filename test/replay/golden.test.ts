@@ -241,6 +241,28 @@ test.each(Object.entries(FACT_FORMS))('the newest log shows %s, with all that it
   expect(Object.keys(members).filter((member) => !facts.some((fact) => member in fact))).toEqual([]);
 });
 
+/** What may be missing deeper inside of facts: the rules that a cast is frozen with, and what is sealed. */
+test.each([
+  ['cast.started', 'rules.limits.modelSilenceMs'],
+  ['cast.started', 'rules.worktree.link'],
+  ['cast.started', 'rules.worktree.mainCheckout'],
+  ['cast.started', 'rules.checkers.*.when'],
+  ['cast.started', 'rules.materia.*.env'],
+  ['cast.started', 'rules.materia.*.writes'],
+  ['cast.started', 'rules.graph.sockets.*.strict'],
+  ['approval.requested', 'sealed.plainEnv'],
+  ['approval.used', 'executor.machine'],
+  ['approval.used', 'executor.namespace'],
+])('the newest log shows %s with %s', (kind, path) => {
+  const facts = newest.filter(({ fact }) => fact.kind === kind).map(({ fact }) => fact as unknown);
+  const within = (values: readonly unknown[], step: string) =>
+    values.flatMap((value) => {
+      if (typeof value !== 'object' || value === null) return [];
+      return step === '*' ? Object.values(value) : step in value ? [(value as Record<string, unknown>)[step]] : [];
+    });
+  expect(path.split('.').reduce(within, facts)).not.toEqual([]);
+});
+
 describe.each(names)('%s', (name) => {
   const { stored, expected } = load(name);
   const entries = entriesOf(stored);

@@ -9,6 +9,8 @@ export type Packet = {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Secrets of the environment, which are taken out of everything that is kept of the output. */
+  readonly hides?: readonly string[];
   readonly timeoutMs: number;
   /** How long the child may neither write nor use the processor; null or absent where only the time limit counts. */
   readonly silentMs?: number | null;
@@ -131,11 +133,11 @@ export function parsePacket(text: string): Packet | null {
   const { argv, cwd, env } = value;
   const numbers = [value.timeoutMs, value.graceMs, value.maxStdoutBytes, value.maxStderrBytes];
   const whole =
-    Array.isArray(argv) &&
+    isTexts(argv) &&
     argv.length > 0 &&
-    argv.every((one) => typeof one === 'string') &&
     typeof cwd === 'string' &&
     (value.endsWhenFull === undefined || typeof value.endsWhenFull === 'boolean') &&
+    (value.hides === undefined || isTexts(value.hides)) &&
     isPlainObject(env) &&
     Object.values(env).every((one) => typeof one === 'string') &&
     numbers.every((one) => typeof one === 'number' && Number.isFinite(one) && one >= 0);
@@ -159,6 +161,10 @@ function parseObject(text: string): Record<string, unknown> | null {
   } catch {
     return null;
   }
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {

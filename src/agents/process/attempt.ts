@@ -8,6 +8,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { HANDED_OVER } from '../../engine/ports.ts';
+import { knownValues } from '../../kernel/known-values.ts';
+import { USUAL } from '../environment.ts';
 import {
   type ExitRecord,
   isErrno,
@@ -54,12 +56,20 @@ export async function startAttempt(dir: string, packet: Packet, stdin: string | 
   });
   await syncFolder(path.dirname(dir));
   await writeDurably(dir, 'stdin', stdin);
-  await writeDurably(dir, 'packet.json', JSON.stringify(packet));
+  await writeDurably(dir, 'packet.json', JSON.stringify({ ...packet, hides: secretsOf(packet) }));
   const args = ['--disable-warning=ExperimentalWarning', SUPERVISOR, path.resolve(dir)];
   const supervisor = spawn(process.execPath, args, { detached: true, stdio: 'ignore', cwd: '/', env: supervisorEnv() });
   await once(supervisor, 'spawn');
   if (supervisor.pid !== undefined) noteFirstAttempt(path.resolve(dir), identityOfChild(supervisor.pid));
   supervisor.unref();
+}
+
+/** What every program gets is no secret, and is in many texts. */
+function secretsOf({ env }: Packet): readonly string[] {
+  return knownValues(
+    env,
+    Object.keys(env).filter((name) => !USUAL.includes(name)),
+  );
 }
 
 /** Waits until the attempt has ended, and after an abort makes it end. Works for attempts of other engines too. */

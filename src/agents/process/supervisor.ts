@@ -1,6 +1,6 @@
 // Runs one attempt to its end: `node supervisor.ts DIR`. It belongs to nobody: the engine that started it may die, and
-// the child still gets its input, its limits and an exit record. It imports nothing but this folder and Node itself,
-// because it is started for every turn.
+// the child still gets its input, its limits and an exit record. At its start it imports nothing but this folder and Node
+// itself, because it is started for every turn.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -115,11 +115,11 @@ type Run = {
 };
 
 /** Starts the child, or says why it cannot be. */
-async function start(folder: string, { argv, cwd, env, ...limits }: Packet): Promise<Run | string> {
+async function start(folder: string, { argv, cwd, env, hides = [], ...limits }: Packet): Promise<Run | string> {
   const [program = '', ...args] = argv;
   if (!existsSync(cwd)) return `the working directory ${cwd} does not exist`;
-  const stdout = openSpool(path.join(folder, 'stdout'), limits.maxStdoutBytes);
-  const stderr = openSpool(path.join(folder, 'stderr'), limits.maxStderrBytes);
+  const stdout = openSpool(path.join(folder, 'stdout'), limits.maxStdoutBytes, await filterFor(hides));
+  const stderr = openSpool(path.join(folder, 'stderr'), limits.maxStderrBytes, await filterFor(hides));
   const stdin = openSync(path.join(folder, 'stdin'), 'r');
   try {
     // Leading a session of its own, the child and all it starts can be ended together.
@@ -174,17 +174,37 @@ type Spool = {
   finish(): { readonly bytes: number; readonly truncated: boolean; readonly error: string | null };
 };
 
+/** What of a stream may be kept; at its end, what was held back. */
+type Filter = { take(chunk: Buffer): Buffer; end(): Buffer };
+
+/** Only what has secrets to hide loads the code for it. */
+async function filterFor(hides: readonly string[]): Promise<Filter> {
+  if (hides.length === 0) return { take: (chunk) => chunk, end: () => Buffer.alloc(0) };
+  const { ValueFilter } = await import('../../kernel/known-values.ts');
+  // One character for each byte, so that a character that is cut in two stays whole.
+  const filter = new ValueFilter(hides.map((value) => Buffer.from(value).toString('latin1')));
+  return {
+    take: (chunk) => Buffer.from(filter.take(chunk.toString('latin1')), 'latin1'),
+    end: () => Buffer.from(filter.end(), 'latin1'),
+  };
+}
+
 /** Keeps the first `maxBytes` of a stream and reads the rest away, so that the child never waits for us. */
-function openSpool(file: string, maxBytes: number): Spool {
+function openSpool(file: string, maxBytes: number, filter: Filter): Spool {
   const target = openSync(file, 'w', 0o600);
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();
   const { promise: full, resolve: overflow } = Promise.withResolvers<void>();
   let bytes = 0;
+  let passed = 0;
   let error: string | null = null;
   const keep = (chunk: Buffer) => {
-    const kept = error === null ? chunk.subarray(0, Math.max(0, maxBytes - bytes)) : chunk.subarray(0, 0);
     bytes += chunk.length;
-    if (bytes > maxBytes) overflow();
+    write(filter.take(chunk));
+  };
+  const write = (chunk: Buffer) => {
+    const kept = error === null ? chunk.subarray(0, Math.max(0, maxBytes - passed)) : chunk.subarray(0, 0);
+    passed += chunk.length;
+    if (passed > maxBytes) overflow();
     try {
       for (let at = 0; at < kept.length; ) at += writeSync(target, kept, at);
     } catch (cause) {
@@ -203,9 +223,10 @@ function openSpool(file: string, maxBytes: number): Spool {
     // An unknown process may still write; its bytes must not meet a descriptor that is used again.
     source?.off('data', keep);
     source?.destroy();
+    write(filter.end());
     fsyncSync(target);
     closeSync(target);
-    return { bytes, truncated: bytes > maxBytes, error };
+    return { bytes, truncated: passed > maxBytes, error };
   };
   return { closed, full, bytes: () => bytes, fill, finish };
 }

@@ -17,7 +17,7 @@ const LIVE = graph(
         ...{ tools: 'coding', prompt: 'Ask about it. '.repeat(160), parse: 'json' },
         ...{ runner: 'claude', model: 'golden-1', fallbacks: [{ model: 'golden-2' }] },
       },
-      Print: { type: 'utility', command: ['print'] },
+      Print: { type: 'utility', command: ['print'], env: ['LANG'], writes: ['printed.txt'] },
       Decide: { tools: 'none', prompt: 'Decide it.', parse: 'json', runner: 'person' },
     },
   },

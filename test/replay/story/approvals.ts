@@ -51,6 +51,7 @@ class Permissions {
   sealed(number: number, over: Partial<SealedRequest> = {}): SealedRequest {
     return {
       ...{ id: idOf(number), commands: [command(`deploy ${number}`)], env: ['HOME'], path: '/opt/golden', files: {} },
+      ...{ plainEnv: { LANG: 'C.UTF-8' } },
       ...{ ...SCENE, requester: 'a1', operation: 'deploy', scope: 'prod', riskLevel: 'HIGH', rationale: 'it is due' },
       ...{ rollback: 'deploy the last one', verification: 'look at it', relays: null, refusal: null },
       ...{ expiresAt: this.#stage.now + 60 * MINUTE, grantMs: 10 * MINUTE, fingerprint: `print of ${number}` },

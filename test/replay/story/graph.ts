@@ -5,13 +5,16 @@ import type { Stage } from './stage.ts';
 const config: JsonObject = {
   activeLoadout: 'Work',
   budget: { maxTokens: 1_000, warnAtPercent: 50 },
+  limits: { modelSilenceMs: 600_000 },
+  worktree: { link: ['node_modules'], mainCheckout: 'warn' },
+  checkers: { tests: { command: ['npm', 'test'], when: 'merge' } },
   materia: {
     Plan: { tools: 'none', prompt: 'Plan it.', generator: true },
     Build: { tools: 'none', prompt: 'Build {{item.title}}.' },
     Stamp: { type: 'utility', command: ['stamp'], parse: 'json', once: true },
     Eval: { tools: 'none', prompt: 'Evaluate it.' },
     Maintain: { tools: 'none', prompt: 'Tidy up.' },
-    Review: { tools: 'none', prompt: 'Is the whole thing right?' },
+    Review: { tools: 'readAndRun', prompt: 'Is the whole thing right?' },
   },
   loadouts: {
     Work: {
@@ -23,6 +26,7 @@ const config: JsonObject = {
         'Socket-4': {
           materia: 'Eval',
           parse: 'json',
+          strict: true,
           edges: [
             { when: 'satisfied', to: 'Socket-5' },
             { when: 'not_satisfied', to: 'Socket-2', maxTraversals: 2 },
