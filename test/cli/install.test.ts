@@ -1,4 +1,5 @@
 // `baton install`: what it writes, what it shows first, and that it can be taken back.
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -85,12 +86,26 @@ test('the settings of the team are written on request, and taken back with those
   expect((await baton(dir, ['install', 'claude', '--yes', '--shared'])).code).toBe(0);
   expect(existsSync(join(dir, SETTINGS))).toBe(false);
   expect(read(dir, SHARED)).toContain('"permissions": {"deny": ["WebFetch"]},\n');
-  expect(JSON.parse(read(dir, '.mcp.json'))).toMatchObject({ mcpServers: { baton: { args: ['mcp'] } } });
+  expect(JSON.parse(read(dir, '.mcp.json'))).toMatchObject({
+    mcpServers: { baton: { command: 'baton', args: ['mcp'] } },
+  });
+  expect([read(dir, SHARED).includes(BATON), read(dir, SHARED).includes('command -v baton ')]).toEqual([false, true]);
   const both = await baton(dir, ['install', 'claude', '--yes']);
   expect([both.code, both.stderr]).toMatchObject([1, expect.stringContaining('--shared')]);
   expect((await baton(dir, ['install', 'claude', '--undo', '--yes'])).code).toBe(0);
   expect([read(dir, SHARED), existsSync(join(dir, '.mcp.json'))]).toEqual([mine, false]);
   expect((await baton(dir, ['install', 'codex', '--shared'])).code).toBe(2);
+});
+
+test.each<[string, readonly string[], string, string | null]>([
+  ['your own settings that git would commit', [], '', 'git does not ignore .claude/settings.local.json'],
+  ['your own settings that git ignores', [], 'settings.local.json\n', null],
+  ['settings of the team, without the program on PATH', ['--shared'], '', '`baton` on your PATH is missing'],
+])('%s: a warning says what would stop teammates', async (_name, options, ignored, warning) => {
+  const dir = project({ '.gitignore': ignored });
+  execFileSync('git', ['init', '-q', dir]);
+  const { warnings } = json(await baton(dir, ['install', 'claude', '--yes', '--json', ...options]));
+  expect(warnings).toEqual(warning === null ? [] : [expect.stringContaining(warning)]);
 });
 
 test('codex gets a block of its own in its settings', async () => {
