@@ -97,15 +97,27 @@ test('the settings of the team are written on request, and taken back with those
   expect((await baton(dir, ['install', 'codex', '--shared'])).code).toBe(2);
 });
 
-test.each<[string, readonly string[], string, string | null]>([
-  ['your own settings that git would commit', [], '', 'git does not ignore .claude/settings.local.json'],
-  ['your own settings that git ignores', [], 'settings.local.json\n', null],
-  ['settings of the team, without the program on PATH', ['--shared'], '', '`baton` on your PATH is missing'],
-])('%s: a warning says what would stop teammates', async (_name, options, ignored, warning) => {
+test.each<[string, readonly string[], string, readonly string[]]>([
+  ['your own settings that git would commit', ['claude'], '', [`git does not ignore ${SETTINGS}`]],
+  ['your own settings that git ignores', ['claude'], 'settings.local.json\n', []],
+  [
+    'settings of the team, without the program on PATH',
+    ['claude', '--shared'],
+    '',
+    ['`baton` on your PATH is missing'],
+  ],
+  ['an extension of pi that git would commit', ['pi'], '', ['git does not ignore .pi/extensions/baton.ts']],
+  [
+    'settings of codex, one of which git ignores',
+    ['codex'],
+    'hooks.json\n',
+    ['git does not ignore .codex/config.toml'],
+  ],
+])('%s: a warning says what would stop teammates', async (_name, options, ignored, told) => {
   const dir = project({ '.gitignore': ignored });
   execFileSync('git', ['init', '-q', dir]);
-  const { warnings } = json(await baton(dir, ['install', 'claude', '--yes', '--json', ...options]));
-  expect(warnings).toEqual(warning === null ? [] : [expect.stringContaining(warning)]);
+  const { warnings } = json(await baton(dir, ['install', '--yes', '--json', ...options]));
+  expect(warnings).toEqual(told.map((warning) => expect.stringContaining(warning)));
 });
 
 test('codex gets a block of its own in its settings', async () => {
@@ -146,7 +158,10 @@ test('pi gets an extension that blocks what the hook refuses, and everything whe
   expect(await ask({ toolName: 'read', input: { path: 'a' } }, { cwd: dir })).toBe(undefined);
   put(dir, { 'gone.ts': read(dir, '.pi/extensions/baton.ts').replace(BATON, '/nowhere/baton') });
   const gone = await load(join(dir, 'gone.ts'));
-  expect(await gone({ toolName: 'edit', input: { path: 'a' } }, { cwd: dir })).toMatchObject({ block: true });
+  expect(await gone({ toolName: 'edit', input: { path: 'a' } }, { cwd: dir })).toMatchObject({
+    block: true,
+    reason: expect.stringContaining('install it, or remove the extension'),
+  });
   expect((await baton(dir, ['install', 'pi', '--undo', '--yes'])).code).toBe(0);
   expect(existsSync(join(dir, '.pi'))).toBe(false);
 });

@@ -4,14 +4,7 @@ import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node
 import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runGit } from '../../git/run-git.ts';
-import {
-  anyClaudeHost,
-  claudeHost,
-  isInShared,
-  LOCAL_SETTINGS,
-  SETTINGS,
-  sharedClaudeHost,
-} from '../../hooks/install/claude.ts';
+import { anyClaudeHost, claudeHost, isInShared, SETTINGS, sharedClaudeHost } from '../../hooks/install/claude.ts';
 import { diffOf } from '../../hooks/install/diff.ts';
 import type { Host } from '../../hooks/install/host.ts';
 import { isDenied } from '../../hooks/install/json-file.ts';
@@ -109,9 +102,10 @@ async function warningsOf(call: Call, host: Host): Promise<readonly string[]> {
   if (host === sharedClaudeHost && ownProgram(call.env) !== NAME) {
     found.push('`baton` on your PATH is missing or another program. The hooks of the team call it by that name.');
   }
-  if (host === claudeHost && (await runGit(dir, ['check-ignore', '-q', '--', LOCAL_SETTINGS])).code === 1) {
+  for (const file of HOSTS.includes(host) ? host.files : []) {
+    if ((await runGit(dir, ['check-ignore', '-q', '--', file])).code !== 1) continue;
     found.push(
-      `git does not ignore ${LOCAL_SETTINGS}. Add it to .gitignore, or a commit gives your hooks to teammates.`,
+      `git does not ignore ${file}. Add it to .gitignore: it is made for this machine and can stop teammates.`,
     );
   }
   return found;
