@@ -11,6 +11,7 @@ import { awaitAttempt, startAttempt } from '../agents/process/attempt.ts';
 import { attemptNamed } from '../agents/process/attempt-name.ts';
 import { HAS_PROC } from '../agents/process/process-identity.ts';
 import { attemptAbove } from './attempt-above.ts';
+import { createToken } from './tokens.ts';
 import { lookUp } from './who-acts.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
@@ -94,6 +95,16 @@ test('nobody acts for a token that is not there, or without a server that asked 
   const env = { BATON_CONFIG: join(state, 'user'), BATON_ACTS_FOR: 'ci' };
   expect(lookUp(env, process.pid, 0, () => true)).toEqual({ by: 'token:unknown', role: 'viewer' });
   expect(lookUp(env, process.pid, 0)).toEqual({ by: 'token:unknown', role: 'viewer' });
+});
+
+test('whoever shows a token acts under its name, also where nobody asked for one', () => {
+  const env = { BATON_CONFIG: join(state, 'shown') };
+  const made = createToken(env, { role: 'operator', name: 'ci', expires: null }, 0);
+  const secret = made.ok ? made.value.secret : '';
+  const shown = (word: string | null) => lookUp(env, process.pid, 0, () => false, word);
+  expect(shown(secret)).toEqual({ by: 'token:ci', role: 'operator' });
+  expect(shown(`${secret}x`)).toEqual({ by: 'token:unknown', role: 'viewer' });
+  expect(shown(null)).toMatchObject({ by: expect.stringMatching(/^user:/), role: 'admin' });
 });
 
 test.each([

@@ -243,6 +243,11 @@ test('where no terminal is needed, the own session has to be older, and no other
 test('without any attempt a terminal is enough, and where none is needed nothing is', () => {
   const before = Number.POSITIVE_INFINITY;
   expect(ask([baton, shell(150)], { before })).toBe(true);
+  // The shell that led its session has ended.
+  const view = viewOf([baton, shell(150)]);
+  const alone = { ...view, process: (pid: number) => (pid === 11 ? null : view.process(pid)) };
+  const question = { pid: 10, before, needsTerminal: true, isSameNamespace: true };
+  expect(isFromOlderTerminal(question, alone)).toBe(true);
   expect(ask([{ name: 'baton', start: 200, leads: true }], { before })).toBe(false);
   expect(ask([{ name: 'baton', start: 200, leads: true }], { before, needsTerminal: false })).toBe(true);
 });

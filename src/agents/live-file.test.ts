@@ -91,17 +91,30 @@ test('whatever stands in the file, only events come out', () => {
     fc
       .record({
         kind: fc.constantFrom('text', 'tool', 'denied', 'waiting', 'x'),
-        text: fc.jsonValue(),
-        name: fc.jsonValue(),
+        text: fc.oneof(fc.string(), fc.jsonValue()),
+        name: fc.oneof(fc.string(), fc.jsonValue()),
+        reason: fc.oneof(fc.string(), fc.jsonValue()),
+        forMs: fc.oneof(fc.nat(), fc.jsonValue()),
       })
       .map((one) => JSON.stringify(one)),
   );
+  const shapes: readonly object[] = [
+    { kind: 'text', text: expect.any(String) },
+    { kind: 'tool', name: expect.any(String) },
+    { kind: 'denied', name: expect.any(String) },
+    { kind: 'waiting', forMs: expect.any(Number), reason: expect.any(String) },
+  ];
+  let many = 0;
   fc.assert(
     fc.property(fc.array(line), (lines) => {
-      for (const event of liveReader().push(`${lines.join('\n')}\n`)) {
+      const events = liveReader().push(`${lines.join('\n')}\n`);
+      if (events.length > 0) many += 1;
+      for (const event of events) {
+        expect(event).toEqual(shapes.find((shape) => 'kind' in shape && shape.kind === event.kind));
         expect(liveReader().push(`${JSON.stringify(event)}\n`)).toEqual([event]);
       }
     }),
     { numRuns: RUNS },
   );
+  expect(many).toBeGreaterThan(RUNS / 10);
 });

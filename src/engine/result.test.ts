@@ -107,6 +107,13 @@ test('a question that follows a refused report is no failure', () => {
   expect([cast.cast.status, result(cast).failure]).toEqual(['waiting', null]);
 });
 
+test('a cast that was stopped by its budget does not show a failure that was repaired before', () => {
+  const config = { ...row('Judge', 'Note'), budget: { maxTokens: 5 } };
+  const stopped = play({ config, agents: { Judge: ['no', { $turn: { output: yes, usage: { input: 9 } } }] } });
+  expect(stopped.cast).toMatchObject({ status: 'failed', code: 'BUDGET_EXHAUSTED' });
+  expect(result(stopped).failure).toBeNull();
+});
+
 test('of a failed attempt the last words are kept, at most so many and without secrets', () => {
   const key = `AKIA${'B'.repeat(16)}`;
   const crashed = play({ config: row('Note') });

@@ -103,6 +103,21 @@ test('the next driver counts what the one before it measured and did not record,
   expect(await elapsed()).toBe(32_000);
 });
 
+test('who gave a cast up counts its time no more', async () => {
+  const { clock, door, other, submit, elapsed } = await driven();
+  await door.takeCast('c', thisDriver());
+  await submit(startOf('c'));
+  clock.pass(2_000);
+  await submit({ kind: 'budget.change', cast: 'c', maxTokens: 9 });
+  await door.releaseCast('c', thisDriver());
+  clock.pass(HOUR);
+  await other.takeCast('c', thisDriver());
+  clock.pass(1_000);
+  await other.renewLeases();
+  await submit(abort);
+  expect(await elapsed()).toBe(3_000);
+});
+
 /** An engine whose only agent never answers, on a cast that may run for this long. */
 async function waiting(maxDurationMs: number) {
   const log = new MemoryLog();

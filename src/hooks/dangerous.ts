@@ -52,16 +52,20 @@ function isSameCommand({ program, args }: Invocation, allowed: string): boolean 
   return parts.length === words.length && parts.every((part, at) => part === words[at] || (part === '*' && words[at]));
 }
 
+/** Programs that remove the files they are given, or what is in them. */
+const REMOVERS = ['rm', 'unlink', 'shred'];
+
 function removal({ program, args }: Invocation, shell: ShellFolder, area: ProjectArea): string | null {
   if (program === 'find') return foundAndRemoved(args, shell, area);
-  if (program !== 'rm') return null;
+  if (!REMOVERS.includes(program)) return null;
   const words = args.map(({ text }) => text);
-  const isWhole = isFlagged(words, 'rR', ['--recursive']);
-  return refusedTarget(operandsOf(args), isWhole, shell, area);
+  const isWhole = program === 'rm' && isFlagged(words, 'rR', ['--recursive']);
+  return refusedTarget(program, operandsOf(args), isWhole, shell, area);
 }
 
-/** What `find` removes lies below the folders that it is given. */
-function foundAndRemoved(args: readonly Word[], shell: ShellFolder, area: ProjectArea): string | null {
+/** What `find` removes lies below the folders that it is given. Its options about links come before them. */
+function foundAndRemoved(words: readonly Word[], shell: ShellFolder, area: ProjectArea): string | null {
+  const args = words.slice(words.findIndex(({ text }) => !/^-(?:[HLP]|O\d?)$/.test(text)));
   const end = args.findIndex(({ text }) => /^[-(!]/.test(text));
   const isRemoving = args.some(
     ({ text }, at) => text === '-delete' || (/^-(?:exec|ok)/.test(text) && args[at + 1]?.text.endsWith('rm')),
@@ -80,6 +84,7 @@ function foundAndRemoved(args: readonly Word[], shell: ShellFolder, area: Projec
 
 /** Without `-r` a word that only the shell knows may pass: it removes single files. */
 function refusedTarget(
+  program: string,
   targets: readonly Word[],
   isWhole: boolean,
   shell: ShellFolder,
@@ -90,7 +95,7 @@ function refusedTarget(
     if (place === null) {
       if (isWhole) return 'rm -r of something that only the shell knows; name the folder that is removed';
     } else if (!(area.isOwn(place) || (!isWhole && word.isOpen && area.isOwn(`${place}/-`)))) {
-      return `rm would remove ${word.text}, which is not a part of the project that may be removed; remove your own files by name`;
+      return `${program} would remove ${word.text}, which is not a part of the project that may be removed; remove your own files by name`;
     }
   }
   return null;
@@ -123,11 +128,19 @@ function discarding(command: string, rest: readonly string[]): string | null {
     case 'reset':
       return hasLong(rest, '--hard') ? 'git reset --hard discards uncommitted work; keep it, or commit it' : null;
     case 'clean':
-      return isFlagged(rest, 'n', ['--dry-run']) ? null : 'git clean removes files of others; remove yours by name';
+      // In `-enode_modules` the letters are a pattern.
+      return isFlagged(
+        rest.filter((word) => !/^-[a-z]*e/.test(word)),
+        'n',
+        ['--dry-run'],
+      )
+        ? null
+        : 'git clean removes files of others; remove yours by name';
     case 'checkout':
     case 'restore':
       // What is only taken out of the index stays in the files.
-      if (command === 'restore' && hasLong(rest, '--staged') && !hasLong(rest, '--worktree')) return null;
+      if (command === 'restore' && isFlagged(rest, 'S', ['--staged']) && !isFlagged(rest, 'W', ['--worktree']))
+        return null;
       return rest.some(isEverything) || isFlagged(rest, 'f', ['--force'])
         ? `git ${command} of everything discards uncommitted work; name your own files`
         : null;

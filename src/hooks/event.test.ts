@@ -62,6 +62,7 @@ test.each<[string, Decision, number, object | null]>([
   ['SubagentStop', deny, 2, { decision: 'block' }],
   ['SessionStart', deny, 2, null],
   ['Nonsense', deny, 2, null],
+  ['PreToolUse', { kind: 'ask', verdict }, 0, { hookSpecificOutput: { permissionDecision: 'ask' } }],
   ['Stop', { kind: 'end', verdict }, 0, { continue: false, stopReason: 'baton: LOCK_CONFLICT: held' }],
 ])('%s, %j: exit %i', (event, decision, exit, form) => {
   const said = spoken(event, decision);

@@ -53,6 +53,23 @@ test.each<[string, readonly object[]]>([
   expect(call?.kind === 'changed' && call.differencesTo(approval)).toEqual(differences);
 });
 
+test.each<[string, string]>([
+  ['./baton exec --approval P-1 -- deploy one', 'alone'],
+  ['./baton exec --approval=P-1 -- deploy one', 'alone'],
+  ['./baton exec --json --approval P-1 -- deploy one', 'alone'],
+  ['./baton exec --approval= -- deploy one', 'unclear'],
+  ['./baton exec --approval P-1 --cwd=/x -- deploy one', 'changed'],
+  ['./other exec --approval P-1 -- deploy one', 'none'],
+])('%s is %s', (line, kind) => {
+  const cwd = mkdtempSync(join(tmpdir(), 'baton-call-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true }));
+  symlinkSync(SELF, join(cwd, 'baton'));
+  const call = execCall(line, { ...HERE, cwd });
+  expect(call?.kind ?? 'none').toBe(kind);
+  const argv = call?.kind === 'alone' ? [call.id, ...call.argv] : null;
+  expect(argv).toEqual(kind === 'alone' ? ['P-1', 'deploy', 'one'] : null);
+});
+
 test('of several calls each names its approval', () => {
   const line = `${E} && ./baton exec --approval=P-2 -- x; ${E}`;
   expect(execCall(line, HERE)).toMatchObject({ kind: 'changed', ids: ['P-1', 'P-2'] });

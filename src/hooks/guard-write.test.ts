@@ -87,6 +87,24 @@ test.each<[below: string, code: string | null]>([
   expect(workRoot(join(top, 'elsewhere'), outside)).toBe(outside.dir);
 });
 
+test.each<[what: string, path: string, code: string | null]>([
+  ['a scratch file', join(tmpdir(), 'scratch.txt'), null],
+  ['a device', '/dev/null', null],
+  ['a file of the machine', '/etc/x', 'SCOPE_VIOLATION'],
+])('under a claim %s: %s', (_what, path, code) => {
+  const task = { id: 'T-1', root: MAIN_ROOT, lockScope: ['src'], forbidden: [], worklogPath: '', reportPath: null };
+  const { ledger } = play({ config: TEAM, hold: true }).state;
+  expect(refusalOfWrite(path, ledger, [{ ...task, fence: 1 } as never], workspace)?.code ?? null).toBe(code);
+});
+
+test('a lock on the whole project does not reach into a worktree that lies in it', () => {
+  const plan = envelope({ id: 'T-1', lock_scope: ['.'] });
+  const cast = play({ config: TEAM, agents: { Lead: [plan], Worker: ['x'], Sum: ['ok'] }, hold: true });
+  cast.tell({ kind: 'attempt.output', cast: 'c', turn: 1, attempt: 1, output: JSON.stringify(plan) });
+  const codeAt = (path: string) => refusalOfWrite(path, cast.state.ledger, [], workspace)?.code ?? null;
+  expect([codeAt('/proj/src/x.ts'), codeAt(`${TREE}/src/x.ts`)]).toEqual(['LOCK_CONFLICT', null]);
+});
+
 test.each([
   [['.'], 'it may write in the whole folder. Leave the file alone'],
   [['src', 'docs/a.md'], 'it may write in "src", "docs/a.md". Leave the file alone'],

@@ -36,6 +36,18 @@ test('whatever a command prints becomes a verdict', () => {
   );
 });
 
+test.each([
+  ['a NUL character', 'a\0b', 'an argument holds a NUL character; remove it'],
+  [
+    'more bytes than a program may be given',
+    'é'.repeat(65_536),
+    'an argument has 131072 bytes; at most 131071 are allowed',
+  ],
+])('an argument with %s is wrong usage, and nothing is started', async (_name, argument, reason) => {
+  const run = commandLine({ file: '/nowhere/baton', dir: '/', env: {} });
+  expect(verdictOf(await run(['show', argument]))).toMatchObject({ code: 'BAD_USAGE', reason });
+});
+
 /** A program that prints its arguments and its input. */
 function printing(): string {
   return program(

@@ -36,12 +36,24 @@ export type Program = {
   readonly env: NodeJS.ProcessEnv;
 };
 
+/** One argument of a program may have 128 KiB on Linux. */
+const ARGUMENT_BYTES_MAX = 131_071;
+
+/** Why no program can be started with these arguments, or null. */
+function refusalOfArguments(args: readonly string[]): Denied | null {
+  if (args.some((arg) => arg.includes('\0'))) return deny('BAD_USAGE', 'an argument holds a NUL character; remove it');
+  const long = args.find((arg) => Buffer.byteLength(arg) > ARGUMENT_BYTES_MAX);
+  if (long === undefined) return null;
+  const reason = `an argument has ${Buffer.byteLength(long)} bytes; at most ${ARGUMENT_BYTES_MAX} are allowed`;
+  return deny('BAD_USAGE', reason);
+}
+
 /** Runs commands of the program with `--json`. What is printed before the end or the leave counts for nothing. */
 export function commandLine({ file, dir, env }: Program): CommandLine {
   return (args, { input = '', within, signal, leave, hear } = {}) =>
     new Promise((resolve) => {
-      if (args.some((arg) => arg.includes('\0'))) {
-        const refusal = deny('BAD_USAGE', 'an argument holds a NUL character; remove it');
+      const refusal = refusalOfArguments(args);
+      if (refusal) {
         resolve({ exit: 2, value: refusal, stderr: '' });
         return;
       }

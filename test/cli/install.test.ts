@@ -1,4 +1,5 @@
 // `baton install`: what it writes, what it shows first, and that it can be taken back.
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -85,12 +86,38 @@ test('the settings of the team are written on request, and taken back with those
   expect((await baton(dir, ['install', 'claude', '--yes', '--shared'])).code).toBe(0);
   expect(existsSync(join(dir, SETTINGS))).toBe(false);
   expect(read(dir, SHARED)).toContain('"permissions": {"deny": ["WebFetch"]},\n');
-  expect(JSON.parse(read(dir, '.mcp.json'))).toMatchObject({ mcpServers: { baton: { args: ['mcp'] } } });
+  expect(JSON.parse(read(dir, '.mcp.json'))).toMatchObject({
+    mcpServers: { baton: { command: 'baton', args: ['mcp'] } },
+  });
+  expect([read(dir, SHARED).includes(BATON), read(dir, SHARED).includes('command -v baton ')]).toEqual([false, true]);
   const both = await baton(dir, ['install', 'claude', '--yes']);
   expect([both.code, both.stderr]).toMatchObject([1, expect.stringContaining('--shared')]);
   expect((await baton(dir, ['install', 'claude', '--undo', '--yes'])).code).toBe(0);
   expect([read(dir, SHARED), existsSync(join(dir, '.mcp.json'))]).toEqual([mine, false]);
   expect((await baton(dir, ['install', 'codex', '--shared'])).code).toBe(2);
+});
+
+test.each<[string, readonly string[], string, readonly string[]]>([
+  ['your own settings that git would commit', ['claude'], '', [`git does not ignore ${SETTINGS}`]],
+  ['your own settings that git ignores', ['claude'], 'settings.local.json\n', []],
+  [
+    'settings of the team, without the program on PATH',
+    ['claude', '--shared'],
+    '',
+    ['`baton` on your PATH is missing'],
+  ],
+  ['an extension of pi that git would commit', ['pi'], '', ['git does not ignore .pi/extensions/baton.ts']],
+  [
+    'settings of codex, one of which git ignores',
+    ['codex'],
+    'hooks.json\n',
+    ['git does not ignore .codex/config.toml'],
+  ],
+])('%s: a warning says what would stop teammates', async (_name, options, ignored, told) => {
+  const dir = project({ '.gitignore': ignored });
+  execFileSync('git', ['init', '-q', dir]);
+  const { warnings } = json(await baton(dir, ['install', '--yes', '--json', ...options]));
+  expect(warnings).toEqual(told.map((warning) => expect.stringContaining(warning)));
 });
 
 test('codex gets a block of its own in its settings', async () => {
@@ -131,7 +158,10 @@ test('pi gets an extension that blocks what the hook refuses, and everything whe
   expect(await ask({ toolName: 'read', input: { path: 'a' } }, { cwd: dir })).toBe(undefined);
   put(dir, { 'gone.ts': read(dir, '.pi/extensions/baton.ts').replace(BATON, '/nowhere/baton') });
   const gone = await load(join(dir, 'gone.ts'));
-  expect(await gone({ toolName: 'edit', input: { path: 'a' } }, { cwd: dir })).toMatchObject({ block: true });
+  expect(await gone({ toolName: 'edit', input: { path: 'a' } }, { cwd: dir })).toMatchObject({
+    block: true,
+    reason: expect.stringContaining('install it, or remove the extension'),
+  });
   expect((await baton(dir, ['install', 'pi', '--undo', '--yes'])).code).toBe(0);
   expect(existsSync(join(dir, '.pi'))).toBe(false);
 });

@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runGit } from '../../git/run-git.ts';
 import { anyClaudeHost, claudeHost, isInShared, SETTINGS, sharedClaudeHost } from '../../hooks/install/claude.ts';
 import { diffOf } from '../../hooks/install/diff.ts';
 import type { Host } from '../../hooks/install/host.ts';
@@ -74,26 +75,40 @@ function isUndo({ values }: Call): boolean {
 function planFor(call: Call, host: Host, dir: string, recordFile: string): Plan {
   const read = (file: string) => readPlain(dir, file);
   const record = recordIn(readPlain(dirname(recordFile), basename(recordFile)));
-  const how = { program: ownProgram(call.env), dir, reportOnly: flag(call.values, 'report-only') };
+  // A place on this machine means nothing to teammates.
+  const program = host === sharedClaudeHost ? NAME : ownProgram(call.env);
+  const how = { program, dir, reportOnly: flag(call.values, 'report-only') };
   const plan = isUndo(call) ? planUndo(host, read, record) : planInstall(host, read, record, how);
   if (isDenied(plan)) throw new Refused(plan);
   return plan;
 }
 
-/** The bare name where it leads to this very program, so that settings can be shared; else the place of the file. */
+const NAME = 'baton';
+
+/** The bare name where it leads to this very program; else the place of the file. */
 function ownProgram({ PATH = '' }: NodeJS.ProcessEnv): string {
   const own = fileURLToPath(new URL('../../../bin/baton', import.meta.url));
   for (const folder of PATH.split(delimiter)) {
-    const found = join(folder, 'baton');
-    if (folder !== '' && existsSync(found)) return realpathSync(found) === realpathSync(own) ? 'baton' : own;
+    const found = join(folder, NAME);
+    if (folder !== '' && existsSync(found)) return realpathSync(found) === realpathSync(own) ? NAME : own;
   }
   return own;
 }
 
 /** What stands in the files as they are now. */
-function warningsOf(call: Call, host: Host): readonly string[] {
+async function warningsOf(call: Call, host: Host): Promise<readonly string[]> {
   const { dir } = workspaceOf(call);
-  return host.files.flatMap((file) => host.warnings?.(file, readPlain(dir, file) ?? '') ?? []);
+  const found = host.files.flatMap((file) => host.warnings?.(file, readPlain(dir, file) ?? '') ?? []);
+  if (host === sharedClaudeHost && ownProgram(call.env) !== NAME) {
+    found.push('`baton` on your PATH is missing or another program. The hooks of the team call it by that name.');
+  }
+  for (const file of HOSTS.includes(host) ? host.files : []) {
+    if ((await runGit(dir, ['check-ignore', '-q', '--', file])).code !== 1) continue;
+    found.push(
+      `git does not ignore ${file}. Add it to .gitignore: it is made for this machine and can stop teammates.`,
+    );
+  }
+  return found;
 }
 
 async function agreed(call: Call, { changes }: Plan): Promise<boolean> {
@@ -110,9 +125,9 @@ function keep(file: string, { record }: Plan): void {
   writeFileSync(file, recordText({ ...before, ...record }), { mode: 0o600 });
 }
 
-function told(call: Call, host: Host, { changes }: Plan, written: boolean): number {
+async function told(call: Call, host: Host, { changes }: Plan, written: boolean): Promise<number> {
   const files = changes.map(({ file }) => file);
-  const warnings = isUndo(call) ? [] : warningsOf(call, host);
+  const warnings = isUndo(call) ? [] : await warningsOf(call, host);
   if (call.json) outJson({ agent: call.words[0], undo: isUndo(call), files, written, warnings });
   for (const warning of warnings) note(`Warning: ${warning}`);
   if (files.length === 0) {

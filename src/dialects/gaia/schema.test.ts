@@ -46,7 +46,12 @@ test.each(MISFITS)('%s does not fit', (_name, report) => {
 });
 
 test('whatever fits the schema is accepted without a warning', patient, () => {
-  const replace = (values: Record<string, fc.Arbitrary<Json>>) => fc.record(values, { requiredKeys: [] });
+  // Mostly nothing is replaced, so that enough of the reports fit.
+  const replace = (values: Record<string, fc.Arbitrary<Json>>) =>
+    fc.oneof(
+      { weight: 2, arbitrary: fc.constant({}) },
+      { weight: 1, arbitrary: fc.record(values, { requiredKeys: [] }) },
+    );
   const list = fc.array(fc.jsonValue() as fc.Arbitrary<Json>, { maxLength: 2 });
   const report = fc
     .tuple(
@@ -74,9 +79,11 @@ test('whatever fits the schema is accepted without a warning', patient, () => {
           }),
         ),
     );
+  let fitting = 0;
   fc.assert(
     fc.property(report, (given: JsonObject) => {
       if (!fits(given)) return;
+      fitting += 1;
       const injectedContext = { surface_routing: { multi_surface: given.consolidation_report !== null } };
       expect(judgeReport(given, { injectedContext })).toMatchObject({
         allow: true,
@@ -85,4 +92,5 @@ test('whatever fits the schema is accepted without a warning', patient, () => {
     }),
     { numRuns: runs },
   );
+  expect(fitting).toBeGreaterThan(runs / 10);
 });

@@ -119,11 +119,15 @@ test('any text is taken or refused, and what was taken is taken again', () => {
     fc.constantFrom('---\n', '{', '}', '[', '"', '\n', ...texts),
     fc.constantFrom(...texts).chain((whole) => fc.nat(whole.length).map((end) => whole.slice(0, end))),
   );
+  const pieces = fc.array(piece, { maxLength: 3 }).map((some) => some.join(''));
+  const around = fc.tuple(fc.constantFrom('', 'Here it is:\n', '```json\n'), fc.constantFrom(...texts));
+  const whole = around.map(([before, one]) => before + one + (before.startsWith('`') ? '\n```' : ''));
+  let many = 0;
   fc.assert(
-    fc.property(fc.array(piece, { maxLength: 3 }), (pieces) => {
-      const given = pieces.join('');
+    fc.property(fc.oneof(pieces, whole), (given) => {
       for (const take of [takeAssignment, takeResult, takeWorklogEntry]) {
         const taken = take(given);
+        if (taken.ok) many += 1;
         if (taken.ok) expect(take(text(taken.payload)).ok).toBe(true);
         else expect(taken.refusal.allow).toBe(false);
       }
@@ -132,4 +136,5 @@ test('any text is taken or refused, and what was taken is taken again', () => {
     }),
     { numRuns: RUNS },
   );
+  expect(many).toBeGreaterThan(RUNS / 10);
 });

@@ -45,7 +45,9 @@ function refusal({ program, args, isReportOnly = false }: Asked, event: object):
       said += text;
     });
     child.stdin.on('error', () => undefined);
-    child.once('error', (error) => refuse(`baton could not be asked: ${error.message}`));
+    child.once('error', (error) =>
+      refuse(`baton could not be asked (${error.message}): install it, or remove the extension that asks it`),
+    );
     child.once('close', (code) =>
       code === 0 ? resolve(undefined) : refuse(said.trim() || `baton ended with ${code}`),
     );
