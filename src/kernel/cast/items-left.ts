@@ -31,7 +31,7 @@ export function stopWithItemsLeft(pen: Pen, cast: Cast, turn: Turn, loop: Loop, 
   const left = itemsLeft(pen, cast, loop);
   const hasEdge = socketOf(cast, turn.socket).edges.length > 0;
   const how = hasEdge ? 'has no edge back into its loop for this outcome' : 'has no edge';
-  const what = turn.lane === null ? `${left} of ${total} items are` : 'its item is';
+  const what = turn.lane === null ? `${left} of ${total} items ${left === 1 ? 'is' : 'are'}` : 'its item is';
   const reason = `${turn.socket} ${how}, and ${what} not done`;
   const refusal = deny('ITEMS_LEFT', reason, { loop: loop.id, socket: turn.socket, total, left });
   const common = { cast: cast.id, turn: turn.id };
