@@ -22,6 +22,7 @@ import { attesterOf } from './registry-attest.ts';
 import { sealOf } from './seal.ts';
 import { unkeptIn } from './unkept.ts';
 import { leaveUnchanged, worktreeOfOne } from './worktree/leave-unchanged.ts';
+import { changedOutside } from './worktree/outside-workspace.ts';
 import { readRecord } from './worktree/record.ts';
 import { mendRecords } from './worktree/record-hold.ts';
 
@@ -95,11 +96,21 @@ export function witnessOf(
     const paths = [...new Set([...item.files, ...changed])];
     return diffOfItem({ cast: watch.cast, cwd, stateDir, inPlace: cwd === dir, base, paths });
   }
+  const aloneIn = ({ cast, place, beside }: Watch) =>
+    worktreeOfOne(stateDir, { cast, place, isBeside: beside !== null });
+  async function outside(watch: Watch): Promise<Readonly<Record<string, string>>> {
+    const record = watch.mainCheckout === null ? null : aloneIn(watch);
+    const changes = record ? await changedOutside(record, watch.turn) : {};
+    if (watch.mainCheckout !== 'warn') return changes;
+    const [first] = Object.keys(changes);
+    if (first !== undefined)
+      say(`  ! ${watch.socket} changed ${first}, which lies outside the folder of the workspace`);
+    return {};
+  }
   /** Runs the checkers of a turn, and puts back what they change. */
   async function leavingFiles<T>(watch: Watch, cwd: string, check: () => Promise<T>): Promise<T> {
     const runs = Object.keys(watch.checks).length + (watch.work?.checkers.length ?? 0) > 0;
-    const { cast, place, beside } = watch;
-    const record = runs && cwd !== dir ? worktreeOfOne(stateDir, { cast, place, isBeside: beside !== null }) : null;
+    const record = runs && cwd !== dir ? aloneIn(watch) : null;
     const { value, putBack } = await leaveUnchanged(stateDir, record, check);
     const more = putBack.length > 1 ? ` (and ${putBack.length - 1} more)` : '';
     if (putBack.length > 0) say(`  ! the project's checks changed ${putBack[0]}${more}; it is put back`);
@@ -154,7 +165,10 @@ export function witnessOf(
         turnChecks: work ? await checkProject(work.checkers, watch.checkers, scene, checked) : [],
       }));
       const approval = watch.approval ? sealForTurn(watch.approval, { dir, stateDir }, cwd, process.env) : null;
-      const unkept = since && after && cwd !== dir ? await unkeptIn(cwd, since, after, changed) : {};
+      const unkept =
+        since && after && cwd !== dir
+          ? { ...(await outside(watch)), ...(await unkeptIn(cwd, since, after, changed)) }
+          : {};
       const main = await looking;
       const artifacts = artifactsIn(cwd, watch.artifacts);
       const seen = { ...(turnChecks.length > 0 ? { turnChecks } : {}), ...(diff ? { diff } : {}) };

@@ -139,3 +139,25 @@ test.each<[what: string, path: string, more: readonly string[]]>([
 });
 
 const DELTA = { task_id: 'T-8', status: 'in_progress', owner: 'bob', reason: 'x' };
+
+test.each([
+  ['one that writes', 'coding', 'echo z > ../../top.txt'],
+  [
+    'one that adds a file and commits it',
+    'coding',
+    'echo z > ../new.txt; git add -A; git -c user.name=x -c user.email=x@x commit -qm m',
+  ],
+  ['one that only runs checks', 'readAndRun', 'echo z > ../../top.txt'],
+])('below the top of a repository, an agent is held to the folder of the workspace: %s', async (_who, tools, line) => {
+  const dir = repository({ 'top.txt': 'top\n', 'packages/one/x.txt': 'x\n' });
+  const below = join(dir, 'packages/one');
+  const W = { ...sh(`if [ -e seen.log ]; then cat ../../top.txt; else touch seen.log; ${line}; echo k; fi`), tools };
+  put(below, { '.baton/.gitignore': 'state/\n', 'cast.json': row({ B: sh('echo b > b.txt; echo k'), W }, ['B', 'W']) });
+  const view = json<CastView>(await baton(below, ['cast', '--file', 'cast.json', '--json', '--turns', 'hi']));
+  expect(view.turns?.[1]?.verdict).toMatchObject({ code: 'SCOPE_VIOLATION' });
+  // What an evaluator changed is put back, so that it can go on. One that writes has to take it back itself.
+  expect([view.status, view.turns?.at(-1)?.output]).toEqual(
+    tools === 'readAndRun' ? ['completed', 'top\n'] : ['failed', expect.anything()],
+  );
+  expect(git(dir, 'diff', '--name-only', `main..baton/${view.cast}`)).toBe('packages/one/b.txt');
+});
