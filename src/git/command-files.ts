@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { type GitFolders, gitFoldersOf } from './git-folders.ts';
+import { type GitFolders, gitFoldersOf, textOf } from './git-folders.ts';
 import { withoutBranches } from './local-config.ts';
 
 /** By name, as if `.git` were a folder of the project: a digest of what the file holds. */
@@ -32,11 +32,42 @@ export function commandFilesOf(folder: string): CommandFiles {
     // Git itself writes others there when it packs.
     for (const name of ['attributes', 'exclude', 'grafts', 'sparse-checkout']) add(join(place, 'info', name));
     add(join(place, 'objects/info/alternates'));
+    // Remotes as older versions wrote them; git still reads them.
+    for (const name of ['remotes', 'branches']) for (const file of filesBelow(join(place, name))) add(file);
+    Object.assign(found, replacementsIn(place, folders));
   }
+  for (const file of otherWorktrees(folders)) add(file);
   return found;
 }
 
-/** The repository itself, this worktree of it and its submodules. Other worktrees come and go with other casts. */
+/** By `refs/replace`, git shows another object in the place of one. */
+function replacementsIn(place: string, folders: GitFolders): CommandFiles {
+  const packed = (textOf(join(place, 'packed-refs')) ?? '').matchAll(/^([0-9a-f]+) (refs\/replace\/\S+)$/gm);
+  const named = [...packed].map(([, digest = '', ref = '']): [string, string] => [join(place, ref), digest]);
+  const loose = filesBelow(join(place, 'refs/replace')).map((file): [string, string] => [
+    file,
+    (textOf(file) ?? '').trim(),
+  ]);
+  return Object.fromEntries([...named, ...loose].map(([file, digest]) => [nameOf(file, folders), digest]));
+}
+
+/**
+ * What leads git to another configuration in another worktree. Worktrees come and go with other casts, so what every new one
+ * has is left out: the usual `commondir`, and a copy of our own `config.worktree`.
+ */
+function otherWorktrees({ own, common }: GitFolders): readonly string[] {
+  const usual = textOf(join(common, 'config.worktree'));
+  return foldersIn(join(common, 'worktrees')).flatMap((folder) => {
+    if (folder === own) return [];
+    const [way, config] = [textOf(join(folder, 'commondir')), textOf(join(folder, 'config.worktree'))];
+    return [
+      ...(way === null || way.trim() === '../..' ? [] : [join(folder, 'commondir')]),
+      ...(config === null || config === usual ? [] : [join(folder, 'config.worktree')]),
+    ];
+  });
+}
+
+/** The repository itself, this worktree of it and its submodules. */
 function repositoriesIn({ own, common }: GitFolders): readonly string[] {
   const modules: string[] = [];
   const open = [{ at: join(common, 'modules'), depth: 0 }];

@@ -39,16 +39,23 @@ function includedIn(text: string, folder: string): readonly string[] {
 const BRANCH = /^\[branch "[^"\\]*"\]$/;
 const BRANCH_SETTING = /^\s*(?!mergeoptions)[a-z][a-z0-9-]*\s*=\s*[^"\\#;[\]]*$/i;
 
+const REMOTE_SETTING = /^\s*(?:push)?remote\s*=\s*(.*?)\s*$/i;
+
 /**
  * The text without what git notes about branches when somebody pushes or checks out: nothing is run by it. Only lines that can
- * mean nothing else are left out.
+ * mean nothing else are left out. A remote that is not configured is a path or an address, and a push to a folder runs its hooks.
  */
 export function withoutBranches(text: string): string {
+  const remotes = new Set(['.', ...Array.from(text.matchAll(/^\[remote "([^"\\]+)"\]$/gm), ([, name]) => name)]);
+  const isKnown = (line: string) => {
+    const [, remote] = REMOTE_SETTING.exec(line) ?? [];
+    return remote === undefined || remotes.has(remote);
+  };
   let isBranch = false;
   return text
     .split('\n')
     .filter((line) => {
-      isBranch = BRANCH.test(line) || (isBranch && BRANCH_SETTING.test(line));
+      isBranch = BRANCH.test(line) || (isBranch && BRANCH_SETTING.test(line) && isKnown(line));
       return !isBranch;
     })
     .join('\n');

@@ -9,12 +9,13 @@ import { repository, row } from './repository.ts';
 const PLANT = `
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 const git = (...args) => execFileSync('git', args, { encoding: 'utf8' }).trim();
 const own = resolve(git('rev-parse', '--git-dir'));
 const common = resolve(git('rev-parse', '--git-common-dir'));
 const put = (file, text) => { mkdirSync(dirname(file), { recursive: true }); writeFileSync(file, text); chmodSync(file, 0o755); };
 const RUN = '#!/bin/sh\\ntouch "$RAN"\\ncat\\n';
+const EVIL = () => git('-c', 'user.name=x', '-c', 'user.email=x@y', 'commit-tree', 'HEAD^{tree}', '-m', 'evil');
 writeFileSync('work.txt', 'work');
 `;
 
@@ -52,6 +53,20 @@ test.each<[what: string, code: string, file: string]>([
   ['another place of hooks', `git('config', 'core.hooksPath', 'evil');`, '.git/config'],
   ['an include', `git('config', 'include.path', '../evil');`, '.git/config'],
   ['a command in a branch section', `git('config', 'branch.x.mergeOptions', '--strategy=evil');`, '.git/config'],
+  ['another object in the place of one', `git('replace', 'HEAD', EVIL());`, '.git/refs/replace/'],
+  ['the same in the packed list', `git('replace', 'HEAD', EVIL()); git('pack-refs', '--all');`, '.git/refs/replace/'],
+  ['a remote of the old form', `put(common + '/remotes/evil', 'URL: /tmp/evil\\n');`, '.git/remotes/evil'],
+  ['a push to a folder', `git('config', 'branch.main.pushRemote', 'evil');`, '.git/config'],
+  [
+    'a configuration of another worktree',
+    `git('worktree', 'add', '-q', '--detach', own + '-other'); put(common + '/worktrees/' + basename(own) + '-other/config.worktree', '[core]\\n\\tfsmonitor = evil\\n');`,
+    '-other/config.worktree',
+  ],
+  [
+    'another repository for another worktree',
+    `put(common + '/worktrees/evil/commondir', '/tmp/evil\\n');`,
+    '.git/worktrees/evil/commondir',
+  ],
   ['another repository', `writeFileSync('.git', 'gitdir: ' + common + '\\n');`, '".git"'],
 ])('%s is refused', async (_, code, file) => {
   const { dir, seen } = await plants(code);
@@ -63,7 +78,7 @@ test.each<[what: string, code: string, file: string]>([
 });
 
 test('what git notes about branches, and its samples of hooks, are no plants', async () => {
-  const code = `git('config', 'branch.feature.remote', 'origin'); git('config', 'branch.feature.merge', 'refs/heads/feature');
+  const code = `git('config', 'branch.feature.remote', '.'); git('config', 'branch.feature.merge', 'refs/heads/feature');
     put(common + '/hooks/x.sample', RUN); git('gc', '-q');`;
   const { seen } = await plants(code);
   expect([seen.status, seen.reason]).toEqual(['completed', 'completed']);

@@ -1,8 +1,9 @@
 // What an agent declares about whom it may hand to. What is not understood permits nothing: a broken `allow` is dropped,
 // a broken `deny` denies everybody and is a fault of its agent.
+import { nearestName } from '../../kernel/graph/nearest-name.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { type Diagnostic, faulty, warning } from './diagnostic.ts';
-import { REQUEST_TYPES, type RequestType } from './schema.ts';
+import { ID_LENGTH_MAX, ID_PATTERN, REQUEST_TYPES, type RequestType } from './schema.ts';
 
 export type AllowEdge = {
   readonly target: string;
@@ -21,6 +22,9 @@ export type Collaboration = {
   /** Read only to suggest a target. */
   readonly redirect: readonly Redirect[];
 };
+
+const MEMBERS = ['allow', 'deny', 'redirect'];
+const ID = new RegExp(ID_PATTERN);
 
 export const NO_COLLABORATION: Collaboration = { allow: [], deny: [], redirect: [] };
 
@@ -43,8 +47,18 @@ export function readCollaboration(agent: string, json: Json | undefined): [Colla
   });
   if (json.allow !== undefined && !Array.isArray(json.allow)) found.push(malformed('collaboration.allow'));
   const denied = json.deny === undefined ? [] : json.deny;
-  const deny = Array.isArray(denied) && denied.every(isString) ? denied : 'everybody';
-  if (deny === 'everybody') found.push(broken('collaboration.deny', 'a list of ids, such as ["domain-03-release"]'));
+  const strangers = Object.keys(json).filter((member) => !MEMBERS.includes(member));
+  const misspelt = strangers.find((member) => /^den/i.test(member) || nearestName(member, MEMBERS) === 'deny');
+  const isRead = Array.isArray(denied) && denied.every(isId) && misspelt === undefined;
+  const deny = isRead ? denied.filter(isString) : 'everybody';
+  if (!isRead) {
+    const what = misspelt === undefined ? 'collaboration.deny' : `collaboration.${misspelt.slice(0, 64)}`;
+    found.push(broken(what, '"deny" with a list of ids, such as ["domain-03-release"]'));
+  }
+  for (const member of strangers) {
+    if (member !== misspelt)
+      found.push(warning(agent, 'UNKNOWN_MEMBER', `${JSON.stringify(member.slice(0, 64))} is not read`));
+  }
   const redirect = list(json.redirect).flatMap((item) =>
     isObject(item) && isString(item.scope) && isString(item.target) ? { scope: item.scope, target: item.target } : [],
   );
@@ -78,6 +92,11 @@ function readEdge(item: Json): AllowEdge | null {
   if (scopes !== null && !(Array.isArray(scopes) && scopes.every(isString))) return null;
   if (types !== null && !(Array.isArray(types) && types.every(isRequestType))) return null;
   return { target, mode, scopes, types, note: isString(note) ? note : null };
+}
+
+/** No agent has another name than an id: `*`, or an id with a blank behind it, would deny nobody. */
+function isId(value: Json): boolean {
+  return isString(value) && value.length <= ID_LENGTH_MAX && ID.test(value);
 }
 
 function isRequestType(value: Json): value is RequestType {

@@ -118,6 +118,7 @@ test.each<[string, Change, string]>([
     `BOUNDARY_UNKNOWN_TARGET ${A}`,
   ],
   ['a denial of nobody', { agents: { [A]: { collaboration: { deny: ['nobody'] } } } }, `BOUNDARY_UNKNOWN_TARGET ${A}`],
+  ['an unknown member of a boundary', { agents: { [A]: { collaboration: { colour: 1 } } } }, `UNKNOWN_MEMBER ${A}`],
   [
     'an edge of unknown mode',
     { agents: { [A]: { collaboration: { allow: [{ target: B, mode: 'maybe' }] } } } },
@@ -143,6 +144,16 @@ test.each<[string, Change, string]>([
     { agents: { [A]: { collaboration: { deny: [{ target: B }] } } } },
     `BOUNDARY_MALFORMED ${A}`,
   ],
+  ...['*', '', `${B} `, B.toUpperCase()].map((id): [string, Change, string] => [
+    `a denial of ${JSON.stringify(id)}, which is no id,`,
+    { agents: { [A]: { collaboration: { deny: [B, id] } } } },
+    `BOUNDARY_MALFORMED ${A}`,
+  ]),
+  ...['Deny', 'denies', 'denied', 'dent'].map((member): [string, Change, string] => [
+    `a denial that is spelt ${member}`,
+    { agents: { [A]: { collaboration: { [member]: [B] } } } },
+    `BOUNDARY_MALFORMED ${A}`,
+  ]),
 ])('%s is an error, and its agent hands to nobody', (_name, change, fault) => {
   const registry = world(change);
   expect(found(registry, 'agent')).toContain(fault);

@@ -20,7 +20,10 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   '.pi': ['settings.json', 'extensions'],
 };
 /** Git runs commands by these, also for the person who uses it next. No task can be given them. */
-const GIT = ['hooks', 'config', 'config.worktree', 'info', 'objects', 'modules', 'worktrees', 'commondir', 'gitdir'];
+const GIT = [
+  ...['hooks', 'config', 'config.worktree', 'info', 'objects', 'modules', 'worktrees', 'commondir', 'gitdir'],
+  ...['remotes', 'branches', 'refs'],
+];
 const FILES: readonly string[] = ['.mcp.json'];
 
 /** All of them, as they lie in one folder. */
