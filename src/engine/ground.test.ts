@@ -54,6 +54,7 @@ async function driven({ config = TWO, said = [], ready = async () => '/tree', ro
       calls.push(isCompleted ? 'clear' : 'settle');
     },
   };
+  const forgotten: string[] = [];
   const witness: Witness = {
     async before({ turn }, folder) {
       calls.push(`look ${turn} ${folder}`);
@@ -63,7 +64,7 @@ async function driven({ config = TWO, said = [], ready = async () => '/tree', ro
     after: async ({ turn, readsOnly }) => {
       return { seal: 'seal', changes: readsOnly ? {} : { [`${turn}.txt`]: 'sha256:0' }, checks: {} };
     },
-    forget: async () => undefined,
+    forget: async (cast) => void forgotten.push(cast),
   };
   let count = 0;
   const run = async (turn: number, folder: string): Promise<AttemptResult> => {
@@ -84,6 +85,8 @@ async function driven({ config = TWO, said = [], ready = async () => '/tree', ro
   const isFree = (await door.takeSlot({ runner: RUNNER, ...ONE }, other, Date.now(), false)) === 0;
   await door.close();
   expect(isFree, 'the place of the runner is given back').toBe(true);
+  // What was seen of a cast is needed for as long as it can go on.
+  expect(forgotten).toEqual(['completed', 'failed', 'aborted'].includes(end) ? ['c'] : []);
   return { end, calls };
 }
 

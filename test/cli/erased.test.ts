@@ -1,7 +1,10 @@
 // A cast whose texts were erased is not carried on with holes in it.
 import { hash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import { logFileIn, SqliteLog } from '../../src/log/sqlite.ts';
 import { agent, always, baton, flow, json, project, script } from './baton.ts';
 import type { Answer } from './ledger-story.ts';
 
@@ -47,6 +50,24 @@ test.each(['recast', 'continue'])(
     );
   },
 );
+
+test('an erased text is in no byte of the log, also where an old snapshot held it', async () => {
+  const dir = await failed();
+  const stateDir = join(dir, '.baton/state');
+  const bytes = () =>
+    Buffer.concat(
+      readdirSync(stateDir, { withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ name }) => readFileSync(join(stateDir, name))),
+    );
+  // The page of a snapshot that was replaced is free, and keeps its bytes.
+  const log = new SqliteLog(logFileIn(stateDir));
+  for (const text of [SAID.repeat(30), '']) await log.saveSnapshot({ through: 1, digest: 'd', body: `"${text}"` });
+  await log.close();
+  expect(bytes().includes(SAID)).toBe(true);
+  expect(await erase(dir, '--older-than', '0m', '--stopped')).toBeGreaterThan(0);
+  expect([bytes().includes(SAID), bytes().includes(LONG)]).toEqual([false, false]);
+});
 
 test('a cast that could be revived is refused likewise, and nothing is appended', async () => {
   const config = flow(

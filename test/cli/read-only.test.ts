@@ -1,5 +1,5 @@
 // A log on a read-only medium or a full disk is read like any other, and never called tampered with.
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
@@ -66,8 +66,12 @@ test.skipIf(CANNOT_MOUNT)(
   'what only the write-ahead file holds is read too, or it is said that it cannot be',
   async () => {
     const { dir, facts } = await withOpenWal();
-    const entries = json<unknown[]>(await run(dir, readOnly(dir), ['log', '--after', '0', '--json']));
+    const scratch = project({});
+    const before = readdirSync(scratch);
+    const entries = json<unknown[]>(await run(dir, readOnly(dir), ['log', '--after', '0', '--json'], scratch));
     expect(entries).toHaveLength(facts);
+    // No copy of the log stays behind.
+    expect(readdirSync(scratch)).toEqual(before);
     expect(json(await run(dir, readOnly(dir), ['audit', 'verify', '--json']))).toMatchObject({
       allow: true,
       details: { facts },

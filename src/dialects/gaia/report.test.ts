@@ -1,9 +1,28 @@
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { exampleReport } from './brief.ts';
-import { CONSOLIDATION_KEYS, EVIDENCE_KEYS, PLAN_STATUSES } from './contract.ts';
 import { mergeContracts } from './merge.ts';
 import { judgeReport } from './report.ts';
+
+// The names of the contract, written out: a name that is lost there is missed here.
+const PLAN_STATUSES = ['IN_PROGRESS', 'APPROVAL_REQUEST', 'COMPLETE', 'BLOCKED', 'NEEDS_INPUT'] as const;
+const EVIDENCE_KEYS = [
+  'patterns_checked',
+  'files_checked',
+  'commands_run',
+  'key_outputs',
+  'verbatim_outputs',
+  'cross_layer_impacts',
+  'open_gaps',
+] as const;
+const CONSOLIDATION_KEYS = [
+  'ownership_assessment',
+  'confirmed_findings',
+  'suspected_findings',
+  'conflicts',
+  'open_gaps',
+  'next_best_agent',
+] as const;
 
 const COMPLETE = exampleReport({}) as {
   agent_status: JsonObject;
