@@ -52,7 +52,7 @@ export function makeStateFolder(workspace: Workspace): void {
 }
 
 /** The folders in which we write under names that are known before. Others have the ids of casts in their names. */
-const FIXED_NAMES = ['.', 'checkpoints'];
+const FIXED_NAMES = ['.', 'checkpoints', 'install'];
 
 /** A project could bring a link along in the place of what we write, or a pipe in the place of what we read. */
 function refuseStrangers(folder: string): void {

@@ -18,8 +18,9 @@ type Folders = Readonly<Record<string, Trusted>>;
 
 const FILE = 'trusted-folders.json';
 
-export function trustFolder(dir: string, env: NodeJS.ProcessEnv, at: string): void {
-  const folders = gitFoldersOf(dir);
+/** `withGit` says that the person has seen the commands of the git configuration too, where it has any. */
+export function trustFolder(dir: string, env: NodeJS.ProcessEnv, at: string, withGit = true): void {
+  const folders = withGit ? gitFoldersOf(dir) : null;
   const git = folders && { folder: folders.common, config: localConfigOf(folders).digest };
   const all = { ...readTrusted(env), [realpathSync(dir)]: { at, ...(git ? { git } : {}) } };
   const folder = userFolder(env);

@@ -230,6 +230,18 @@ test.each<[string, string, (results: string[]) => readonly string[]]>([
   expect(validateWorklogText(readFileSync(file, 'utf8')).code).toBe('OK');
 });
 
+test('a file that has to be written anew is not written through a link', () => {
+  const at = place();
+  const lines = worklogLines([added('one')]);
+  const { file } = syncWorklog(at, lines);
+  const precious = join(at.root, 'precious');
+  writeFileSync(precious, 'precious');
+  symlinkSync(precious, `${file}.new`);
+  appendFileSync(file, '{"forged":true}\n');
+  expect(syncWorklog(at, lines).outcome).toBe('rewritten');
+  expect([readFileSync(precious, 'utf8'), readFileSync(file, 'utf8')]).toEqual(['precious', `${lines.join('\n')}\n`]);
+});
+
 test('a file that has to be written anew keeps the lines of other runs', () => {
   const at = place();
   const one = { ...at, run: ONE };

@@ -13,7 +13,7 @@ import {
   openSync,
   readFileSync,
   renameSync,
-  writeFileSync,
+  rmSync,
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -107,11 +107,13 @@ export function syncWorklog(place: WorklogPlace, lines: readonly string[]): Writ
   }
   const found = own.replace(/\.jsonl$/, '.found.jsonl');
   mkdirSync(dirname(found), { recursive: true, mode: 0o700 });
-  copyFileSync(file, found);
+  // Whoever works in the folder could have put a link in the place of either file.
+  for (const path of [found, `${file}.new`]) rmSync(path, { force: true });
+  copyFileSync(file, found, constants.COPYFILE_EXCL);
   const kept = readPresent(file)
     .split('\n')
     .filter((line) => isOfAnotherRun(line, place));
-  writeFileSync(`${file}.new`, textOf([...kept, ...lines]), { mode: 0o644 });
+  append(`${file}.new`, textOf([...kept, ...lines]));
   renameSync(`${file}.new`, file);
   return { file, outcome: 'rewritten', entries, found };
 }

@@ -104,3 +104,14 @@ test('what .git/config includes counts as a part of it', async () => {
   const { details } = json(await baton(dir, CAST, stranger(dir))) as { details: JsonObject };
   expect(details.drivers).toEqual(['filter.x.clean', 'filter.x.smudge', 'filter.y.clean']);
 });
+
+test('`init` does not trust filters that nobody has seen', async () => {
+  const dir = repository();
+  git(dir, 'config', 'filter.f.clean', `sh -c "echo ran >> '${join(dir, 'ran.log')}'; cat"`);
+  put(dir, { '.gitattributes': '*.txt filter=f\n' });
+  expect((await baton(dir, ['init'], stranger(dir))).code).toBe(0);
+  put(dir, { 'cast.json': row({ a: coder }, ['a']), 'agents.json': { a: ['x'] } });
+  const refused = await baton(dir, CAST, stranger(dir));
+  expect(json(refused)).toMatchObject({ code: 'FOLDER_UNTRUSTED', details: { drivers: ['filter.f.clean'] } });
+  expect(existsSync(join(dir, 'ran.log'))).toBe(false);
+});

@@ -1,7 +1,7 @@
 // The short forms of `npm run soak -- renames`, `namespaces` and `clocks`.
 import { expect, test } from 'vitest';
 import { whyNot } from '../cli/namespaces.ts';
-import { jumpClocks, renameHosts, splitNamespaces } from './drivers.ts';
+import { jumpClocks, jumpLeases, jumpWaits, renameHosts, splitNamespaces } from './drivers.ts';
 
 const LIMIT = { timeout: 300_000 };
 const NONE = Number.POSITIVE_INFINITY;
@@ -21,3 +21,15 @@ test.skipIf(whyNot('--pid', '--fork', '--mount-proc') !== null)(
 test('a cast completes while its clock is set forward and back', LIMIT, async () => {
   expect(await jumpClocks(2)).toMatchObject({ rounds: 2, faults: [] });
 });
+
+test('a waiting turn goes on and a claim with heartbeats is kept while the clock is set', LIMIT, async () => {
+  expect(await jumpWaits(2)).toMatchObject({ rounds: 2, faults: [] });
+});
+
+test.skipIf(whyNot('--pid', '--fork', '--mount-proc') !== null)(
+  'a lease neither lasts for ever nor makes two drivers when the clock is set',
+  LIMIT,
+  async () => {
+    expect(await jumpLeases(3, { patientEvery: NONE })).toMatchObject({ rounds: 3, faults: [] });
+  },
+);

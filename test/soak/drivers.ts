@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { packet } from '../../src/kernel/ledger/fixtures/book.ts';
+import { modelServer } from '../../src/testing/index.ts';
 import { inNamespace, onHost } from '../cli/namespaces.ts';
 
 export type Soaked = { readonly rounds: number; readonly faults: readonly string[]; readonly said: string };
@@ -71,6 +73,8 @@ class Round {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#children.push(child);
+    // What never ends is a fault, and not the end of the whole run.
+    setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS).unref();
     const [out, err]: [string[], string[]] = [[], []];
     child.stdout.setEncoding('utf8').on('data', (text: string) => out.push(text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => err.push(text));
@@ -175,10 +179,7 @@ export async function jumpClocks(rounds: number): Promise<Soaked> {
   const faults = await each(
     rounds,
     async (round, number) => {
-      const offset = join(round.dir, 'offset');
-      const code = `import { readFileSync } from 'node:fs'; const now = Date.now;
-Date.now = () => { try { return now() + Number(readFileSync(${JSON.stringify(offset)}, 'utf8')); } catch { return now(); } };`;
-      const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
+      const env = settable(round);
       const began = performance.now();
       const driver = round.start(['cast', '--file', 'c.json', '--json', 'x'], BARE, env);
       for (let turn = 1; turn <= turns; turn++) {
@@ -204,6 +205,106 @@ Date.now = () => { try { return now() + Number(readFileSync(${JSON.stringify(off
     turns,
   );
   return { rounds, faults, said: `${jumps} jumps` };
+}
+
+/** The clock of a program with these variables goes by as many milliseconds as the file `offset` says at that moment. */
+function settable(round: Round): NodeJS.ProcessEnv {
+  const code = `import { readFileSync } from 'node:fs'; const now = Date.now;
+Date.now = () => { try { return now() + Number(readFileSync(${JSON.stringify(join(round.dir, 'offset'))}, 'utf8')); } catch { return now(); } };`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
+}
+
+/**
+ * The clock is set by a day while a turn waits because its provider asked for patience, and while a claim lives on its
+ * heartbeats under a watchdog. The turn goes on, and the claim is kept.
+ */
+export async function jumpWaits(rounds: number): Promise<Soaked> {
+  let jumps = 0;
+  const faults = await each(rounds, async (round, number) => {
+    // Longer than the attempt may take, so that the engine waits and not the attempt.
+    const model = await modelServer({ answers: [{ status: 429, retryAfterSeconds: 4 }, 'done'] });
+    try {
+      const agent = {
+        prompt: 'Do it.',
+        tools: 'none',
+        runner: 'anthropic',
+        model: 'm',
+        baseUrl: model.url,
+        timeoutMs: 3_000,
+      };
+      const sockets = { 'Socket-1': { materia: 'Ask', parse: 'text' } };
+      round.put('c.json', JSON.stringify({ materia: { Ask: agent }, loadouts: { L: { entry: 'Socket-1', sockets } } }));
+      round.put('task.json', JSON.stringify(packet('T-1')));
+      const env = { ...settable(round), ANTHROPIC_API_KEY: 'key' };
+      const run = (...args: string[]) => round.start(args, BARE, env);
+      await run('task', 'create', 'task.json').ended;
+      const claimed = await run('task', 'claim', 'T-1', '--owner', 'ann', '--json').ended;
+      const { fence } = JSON.parse(claimed.stdout).details;
+      const watchdog = run('watchdog', '--follow', '--json');
+      const driver = run('cast', '--file', 'c.json', '--json', 'x');
+      await until(() => round.kinds('attempt.failed') > 0);
+      const beats: Ended[] = [];
+      for (const sign of number % 2 === 0 ? [1, -1] : [-1, 1]) {
+        // The last jump is the one that the waiting turn has to live with.
+        round.put('offset', String(sign * DAY_MS));
+        jumps++;
+        const beat = ['heartbeat', 'T-1', '--owner', 'ann', '--fence', String(fence), '--json'];
+        beats.push(await run(...beat).ended, await run('watchdog', '--json').ended);
+      }
+      const { code, stdout, stderr } = await driver.ended;
+      watchdog.child.kill('SIGTERM');
+      const watched = await watchdog.ended;
+      return [
+        ...(code === 0 ? [] : [`exit ${code}: ${stdout} ${stderr}`]),
+        ...(model.requests.length === 2 ? [] : [`${model.requests.length} requests instead of 2`]),
+        ...beats.flatMap((end) => (end.code === 0 ? [] : [`heartbeat or watchdog: ${end.stdout} ${end.stderr}`])),
+        ...(watched.stdout.includes('"allow":false') ? [`the watchdog said ${watched.stdout}`] : []),
+        ...acceptedOnce(round, 1),
+      ];
+    } finally {
+      await model.close();
+    }
+  });
+  return { rounds, faults, said: `${jumps} jumps` };
+}
+
+/**
+ * The clock of the whole machine is set by a day while a driver in a process namespace of its own has the cast, and another
+ * one wants it. Forward ends the lease: the other one gets the cast. Back makes the lease look endless: a driver that lives
+ * keeps the cast, and one that was killed loses it after the time of a lease.
+ */
+export async function jumpLeases(rounds: number, { patientEvery }: { readonly patientEvery: number }): Promise<Soaked> {
+  const waits = { killed: 0 };
+  const faults = await each(rounds, async (round, number) => {
+    const env = settable(round);
+    const [isForward, isPatient] = [number % 2 === 1, number % patientEvery === 0];
+    const isKilled = isPatient || number % 4 === 1;
+    const program = [...inNamespace().slice(0, -1), ...BARE];
+    const first = round.start(['cast', '--file', 'c.json', 'x'], program, env);
+    await until(() => round.runs() === 1);
+    if (isKilled) {
+      first.child.kill('SIGKILL');
+      await first.ended;
+    }
+    if (isKilled && !isForward) waits.killed++;
+    round.put('offset', String(isForward ? DAY_MS : -DAY_MS));
+    const takesOver = isForward || isKilled;
+    const second = round.start(['resume', round.cast(), '--json'], BARE, env);
+    if (takesOver) await until(() => round.runs() === 2);
+    else await second.ended;
+    // A driver that lives finds out at its next renewal.
+    const lost = takesOver && !isKilled ? await first.ended : null;
+    round.put('go', '');
+    const [one, two] = [await first.ended, await second.ended];
+    const winner = takesOver ? two : one;
+    return [
+      ...(winner.code === 0 ? [] : [`the driver of the cast ended with ${winner.code}: ${winner.stderr}`]),
+      ...(takesOver || two.code === 1 ? [] : [`a driver that lives was not refused to another one: ${two.stdout}`]),
+      ...(lost && !lost.stderr.includes('took over cast') ? [`the loser said: ${lost.stderr}`] : []),
+      ...acceptedOnce(round, 1),
+    ];
+  });
+  return { rounds, faults, said: `${waits.killed} of them waited for the time of a lease` };
 }
 
 function acceptedOnce(round: Round, turns: number): readonly string[] {

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { isDeepStrictEqual } from 'node:util';
 import { disturbedRun, type Quiet, quietRun } from '../crash/kill.ts';
-import { jumpClocks, renameHosts, type Soaked, splitNamespaces } from './drivers.ts';
+import { jumpClocks, jumpLeases, jumpWaits, renameHosts, type Soaked, splitNamespaces } from './drivers.ts';
 import { race as raceFor } from './race.ts';
 import { deletedLogs, readOnlyCopies } from './storage.ts';
 
@@ -79,7 +79,12 @@ async function namespaces(): Promise<boolean> {
 }
 
 async function clocks(): Promise<boolean> {
-  return report('casts while the clock is set forward and back by up to a day', await jumpClocks(DRIVER_ROUNDS));
+  const passed = [
+    report('casts while the clock is set forward and back by up to a day', await jumpClocks(DRIVER_ROUNDS)),
+    report('turns that wait, and claims with heartbeats, under such a clock', await jumpWaits(DRIVER_ROUNDS)),
+    report('leases under such a clock', await jumpLeases(DRIVER_ROUNDS, { patientEvery: 4 })),
+  ];
+  return !passed.includes(false);
 }
 
 function report(what: string, { rounds, faults, said }: Soaked): boolean {

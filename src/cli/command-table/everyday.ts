@@ -95,7 +95,7 @@ ${EXITS}`,
     words: [0, 0],
     summary: 'let the commands run that this folder brings along',
     help: `Set-up steps of worktrees, checkers, and filters and merge drivers of .git/config, run only in a folder that a person trusts. At
-a terminal \`cast\` asks; \`init\` trusts the folder too. Filters run only while .git/config and info/attributes stay as they are now.`,
+a terminal \`cast\` asks; \`init\` trusts the folder too, but not its filters. Filters run only while .git/config and info/attributes stay as they are now.`,
     example: 'baton trust',
     options: {},
     load: () => import('../commands/trust.ts'),

@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { type Detected, detectAgents } from '../../agents/detect.ts';
 import { MANIFEST_PATH } from '../../dialects/governed/registry-json.ts';
 import { trustFolder } from '../../git/folder-trust.ts';
+import { untrustedDrivers } from '../../git/run-git.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { SCHEMA_NAME, schemaReference } from '../../workspace/config-schema-reference.ts';
 import { detectProject, type Project } from '../../workspace/detect-project.ts';
@@ -48,7 +49,9 @@ export async function run(call: Call): Promise<number> {
     ...writeOnce(home, '.gitattributes', 'prompts/** -text\n'),
   ].map((name) => `.baton/${name}`);
   await withLedger(call, ({ door, workspace }) => bringIntoForce(door, workspace), { begins: true });
-  trustFolder(dir, call.env, new Date().toISOString());
+  // What it wrote itself is known; nobody has looked at the filters that git brings along.
+  const drivers = await untrustedDrivers(dir);
+  trustFolder(dir, call.env, new Date().toISOString(), drivers.length === 0);
   const runner = agent?.name ?? null;
   if (call.json)
     outJson({ workspace: dir, written, runner, signedIn: agent !== null && agent.signedInBy !== null, ...proposed });
