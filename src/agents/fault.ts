@@ -118,6 +118,11 @@ export function faultOf(program: string, end: ProcessEnd, stderr: string, report
   return fault(code ?? 'AGENT_CRASHED', `${program} ended with ${how}${said === '' ? '' : `: ${said}`}`);
 }
 
+/** Its supervisor ended without a word about it. */
+export function faultOfKill(program: string): AgentFault {
+  return fault('AGENT_CRASHED', `${program} was killed together with its supervisor`);
+}
+
 /** A model that was asked and said nothing for so long. */
 export function faultOfSilence(program: string, silentMs: number): AgentFault {
   return fault('MODEL_SILENT', `${program} heard nothing from its model for ${waitInWords(silentMs)}`);

@@ -17,7 +17,7 @@ import {
 } from './agent-call.ts';
 import { answered, failed, lost, type Settled, usedBy } from './agent-result.ts';
 import { agentEnvironment } from './environment.ts';
-import { type AgentFault, faultOf, faultOfError, faultOfSilence } from './fault.ts';
+import { type AgentFault, faultOf, faultOfError, faultOfKill, faultOfSilence } from './fault.ts';
 import { follow } from './follow.ts';
 import { modelSilence, silenceEvent } from './model-silence.ts';
 import { type AttemptEnd, awaitAttempt, recoverAttempt, startAttempt } from './process/attempt.ts';
@@ -86,8 +86,9 @@ export function programRunner(
       );
       const settled = await settledBy(program, packet, place, run, made, end.stdout);
       const { report } = settled;
-      if (end.lost) return lost('its supervisor was killed', settled);
       if (signal.aborted || (end.aborted && !gaveUp)) return lost('stopped', settled);
+      // Seen to be killed is a crash, which is tried once more. Nobody would stop what begins again for ever.
+      if (end.lost) return failed(faultOfKill(program.name), { ...settled, stderr: end.stderr, tries: 1 });
       const fault = gaveUp ?? faultOf(program.name, end, end.stderr, report);
       if (!fault) return answered(settled);
       const leftMs = packet.timeoutMs - (performance.now() - begun);

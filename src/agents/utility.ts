@@ -63,9 +63,9 @@ export const utility: Runner = {
 
 async function collect(packet: Packet, place: Place, signal: AbortSignal): Promise<AttemptResult> {
   const end = await awaitAttempt(place.attemptDir, signal);
-  if (end.lost) return { kind: 'lost', mayHaveRun: true, reason: 'its supervisor was killed' };
   // An engine stopped it, which says nothing about the work. It may be the driver that lost the cast to this one.
   if (end.aborted) return { kind: 'lost', mayHaveRun: true, reason: 'it was stopped' };
+  if (end.lost) return { kind: 'fault', fault: 'crash', reason: 'it was killed together with its supervisor' };
   const result = readUtility(end, packet.timeoutMs);
   // A signal that is not ours cut it off in the middle; an exit is its own word about how it ended.
   const fault = end.timedOut ? 'timeout' : end.signal !== null ? 'crash' : 'utility';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { always, graph } from '../../test/loadouts.ts';
 import { play } from '../../test/play.ts';
 import type { Entry, Fact } from '../kernel/fact.ts';
-import { pathOf, viewOf } from './view.ts';
+import { type CastView, pathOf, viewOf } from './view.ts';
 
 const LINE = graph(
   { 'Socket-1': { materia: 'First', edges: [always('Socket-2')] }, 'Socket-2': { materia: 'Then' } },
@@ -10,7 +10,7 @@ const LINE = graph(
 );
 
 /** The trust of a cast of two agents, of which those with these numbers were attested. */
-function trustOf(attested: readonly number[]): string {
+function trustOf(attested: readonly number[]): CastView['trust'] {
   const { cast, facts } = play({ config: LINE, agents: { First: ['one'], Then: ['two'] } });
   const entries = facts.map((fact, index) => {
     const isOn = fact.kind === 'attempt.started' && attested.includes(fact.turn);
@@ -33,6 +33,11 @@ test.each([
   [[1, 2], 'on'],
 ])('of two agents %j were attested: trust is %s', (attested, trust) => {
   expect(trustOf(attested)).toBe(trust);
+});
+
+test('before an agent was dispatched nothing is said of trust', () => {
+  const { cast, entries } = play({ config: LINE, hold: true });
+  expect(viewOf(cast, entries, { seq: 0, hash: '' }, false).trust).toBeNull();
 });
 
 test('of visits that begin together, the path does not tell which one was ready first', () => {

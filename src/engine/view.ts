@@ -69,8 +69,8 @@ export type CastView = {
     /** Tokens that are missing in the cost, because their agents told no price. */
     readonly unpricedTokens?: number;
   };
-  /** Whether all of its agents were attested against a registry. */
-  readonly trust: 'on' | 'off';
+  /** Whether all of its agents were attested against a registry; null before the first of them is dispatched. */
+  readonly trust: 'on' | 'off' | null;
   readonly accepted: number;
   /** How many items came to what end, where it has any. */
   readonly items?: ItemCounts;
@@ -132,7 +132,7 @@ export function viewOf(
 }
 
 /** On where every agent that was dispatched was attested; one that was not leaves nothing to rely on. */
-function trustIn({ rules }: Cast, entries: readonly Entry[]): 'on' | 'off' {
+function trustIn({ rules }: Cast, entries: readonly Entry[]): CastView['trust'] {
   const agents = new Map<number, boolean>();
   let isOn = false;
   for (const entry of entries) {
@@ -144,7 +144,7 @@ function trustIn({ rules }: Cast, entries: readonly Entry[]): 'on' | 'off' {
     if (isAttested(entry) || isRefusedByTrust(entry)) isOn = true;
     else if (fact.kind === 'attempt.started' && agents.get(fact.turn)) return 'off';
   }
-  return isOn ? 'on' : 'off';
+  return isOn ? 'on' : null;
 }
 
 /** A cast whose first agent was turned away had nobody attested, and trust was on all the same. */

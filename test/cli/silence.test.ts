@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { CastView } from '../../src/engine/view.ts';
 import { modelServer } from '../../src/testing/index.ts';
-import { agent, baton, flow, json, project } from './baton.ts';
+import { agent, baton, flow, json, project, read } from './baton.ts';
 
 test('a model call that hangs ends at its own limit, with its own cause', async () => {
   const server = await modelServer({ answers: () => ({ stall: 'during', text: 'let me think' }) });
@@ -23,4 +23,17 @@ test('the processor time of a program that only waits is no sign of life', async
   const dir = project({ '.baton/config.json': flow({ Wait }, { 'Socket-1': { materia: 'Wait' } }) });
   const { reason } = json<CastView>(await baton(dir, ['cast', '--json', 'do it']));
   expect(Number(/gave its last sign of life (\d+) s before/.exec(reason)?.[1])).toBeGreaterThanOrEqual(5);
+});
+
+test.each([
+  ['an agent, which runs twice', { ...agent, runner: 'command' }, 'AGENT_FAILED', 'x\nx\n'],
+  ['a utility, which runs once', { type: 'utility' }, 'UTILITY_FAILED', 'x\n'],
+])('who is killed with its supervisor each time does not begin again for ever: %s', async (_, who, code, runs) => {
+  const kill = 'echo x >> runs; kill -9 $PPID; sleep 9';
+  const config = flow({ M: { ...who, command: ['sh', '-c', kill] } }, { 'Socket-1': { materia: 'M' } });
+  const dir = project({ '.baton/config.json': config });
+  const view = json<CastView>(await baton(dir, ['cast', '--json', '--in-place', 'do it']));
+  expect(view).toMatchObject({ status: 'failed', code });
+  expect(view.reason).toContain('killed together with its supervisor');
+  expect(read(dir, 'runs')).toBe(runs);
 });

@@ -41,7 +41,7 @@ function lines(view: CastView, baton: string): string[] {
     ...(branch === undefined ? [] : [`branch    ${branch} in ${root}`]),
     ...(items ? [`items     ${itemsText(items)}`] : []),
     `used      ${counted(usage.tokens, 'token')}${spentText(usage)}, ${counted(accepted, 'accepted handoff')}`,
-    `trust     ${trust}`,
+    ...(trust === null ? [] : [`trust     ${trust}`]),
     ...resultLines(view, baton),
     ...reportLines(view, baton, true),
     ...notRunLines(view),
