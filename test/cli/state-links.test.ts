@@ -41,13 +41,11 @@ test.each(['log.sqlite', 'checkpoints/checkpoints.txt'])(
     const pipe = join(dir, '.baton/state', name);
     mkdirSync(dirname(pipe), { recursive: true });
     execFileSync('mkfifo', [pipe]);
+    const said = expect.stringMatching(`${name}(?:: it)? is no plain file`);
     const ran = await baton(dir, CAST);
-    expect([ran.code, ran.stderr]).toEqual([3, expect.stringContaining(`${name} is no plain file`)]);
+    expect([ran.code, ran.stderr]).toEqual([3, said]);
     const audit = await baton(dir, ['audit', 'verify']);
-    expect([audit.code === 0, audit.stdout + audit.stderr]).toEqual([
-      false,
-      expect.stringContaining(`${name} is no plain file`),
-    ]);
+    expect([audit.code === 0, audit.stdout + audit.stderr]).toEqual([false, said]);
     expect(audit.stdout + audit.stderr).not.toContain('TAMPERED');
     // It asks the log whether there was a registry.
     expect((await baton(dir, ['check'])).code).toBe(0);
