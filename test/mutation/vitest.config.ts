@@ -15,6 +15,6 @@ export default defineConfig({
     isolate: false,
     testTimeout: 120_000,
     // Few random cases: a mutant that survives costs one run of all tests that reach it.
-    env: { FUZZ_RUNS: '10', FUZZ_SEED: '1' },
+    env: { FUZZ_RUNS: '30', FUZZ_SEED: '20260101' },
   },
 });
