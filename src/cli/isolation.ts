@@ -52,8 +52,9 @@ function startOf(
   const from = `${head.slice(0, 7)}${branch === null ? '' : ` of ${branch}`}`;
   const lines = [`works in a worktree of its own, on branch ${branchOf(cast)} from ${from}`];
   if (uncommitted > 0) {
-    const what = `${counted(uncommitted, 'uncommitted file')} of yours ${uncommitted === 1 ? 'is' : 'are'} not in it`;
-    lines.push(`${what}; commit first, or cast with --in-place, if the agents need them`);
+    const [is, it] = uncommitted === 1 ? ['is', 'it'] : ['are', 'them'];
+    const what = `${counted(uncommitted, 'uncommitted file')} of yours ${is} not in it`;
+    lines.push(`${what}; if the agents need ${it}, commit first, or cast with --in-place`);
   }
   if (hasSubmodules && !setup.some((step) => step.some((word) => word.includes('submodule')))) {
     lines.push(
