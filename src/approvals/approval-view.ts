@@ -97,7 +97,7 @@ function commandView(
   }
   if (isPast(approval, now)) return { ...common, status: 'expired' };
   // A list whose turn is over stays for what began, and only for that.
-  if (phase === undefined && isTurnOver) return { ...common, status: 'withdrawn' };
+  if (isTurnOver) return { ...common, status: 'withdrawn' };
   return { ...common, status: grant ? 'may run' : 'waits' };
 }
 

@@ -117,7 +117,7 @@ export function requestApproval(pen: Pen, sealed: SealedRequest, from: Origin | 
     pen.write({ kind: 'approval.linked', id: open.id, ...from, ...(words ? { words } : {}) });
   }
   if (cutOff) {
-    if (from) noteUnknown(pen, cutOff, unsettledUses(cutOff));
+    noteUnknown(pen, cutOff, unsettledUses(cutOff));
     return asked(cutOff.id, 'unknown');
   }
   if (from && open.grant) {
