@@ -1,7 +1,7 @@
 // The tree is the one of RFC 6962: the published roots and paths come out, and proofs hold for what is true only.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { EMPTY_ROOT, Frontier, leafOf, nodeOf, provesConsistency, provesInclusion, Tree } from './merkle.ts';
+import { EMPTY_ROOT, Frontier, isHash, leafOf, nodeOf, provesConsistency, provesInclusion, Tree } from './merkle.ts';
 
 const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 2000) };
 
@@ -62,13 +62,64 @@ test.each<[number, number, string[]]>([
   expect(provesConsistency(first, ROOTS[first] ?? '', size, ROOTS[size] ?? '', path)).toBe(true);
 });
 
-test('an empty tree has the hash of nothing, and what is no hash proves nothing', () => {
+const R1 = ROOTS[1] ?? '';
+const R2 = ROOTS[2] ?? '';
+const R3 = ROOTS[3] ?? '';
+const R4 = ROOTS[4] ?? '';
+const R8 = ROOTS[8] ?? '';
+
+test.each<[string, Parameters<typeof provesInclusion>]>([
+  ['a leaf that is no hash', ['', 0, 1, [], '']],
+  ['a place before the first', [R1, -1, 1, [], R1]],
+  ['a place after the last', [R1, 1, 1, [], R1]],
+  ['a place that is no number', [R1, Number.NaN, 1, [], R1]],
+  ['a path with a text that is no hash', [R1, 0, 2, ['zz'], R2]],
+  ['a path with a hash in capitals', [R1, 0, 2, [A.toUpperCase()], R2]],
+  ['a path that is too short', [R1, 0, 4, [A], R2]],
+  ['a path that is too long', [R1, 0, 1, [A], nodeOf(A, R1)]],
+])('no leaf is proved by %s', (_, claim) => {
+  expect(provesInclusion(...claim)).toBe(false);
+});
+
+// The hashes in these add up: only the number of leaves or the form of the path is wrong.
+test.each<[string, Parameters<typeof provesConsistency>]>([
+  ['fewer leaves than none', [-1, R1, 1, R1, [R1]]],
+  ['more leaves than the later tree has', [2, R1, 1, R1, []]],
+  ['a number of leaves that is none', [Number.NaN, R1, 2, R2, [R1, A]]],
+  ['a path with a hash in capitals', [1, R1, 2, R2, [A.toUpperCase()]]],
+  ['a path between trees of one size', [1, R1, 1, R1, [A]]],
+  ['another root of the same size', [1, R1, 1, A, []]],
+  ['a path from the empty tree', [0, EMPTY_ROOT, 8, R8, [A]]],
+  ['a root that the empty tree does not have', [0, R1, 8, R8, []]],
+  ['no path', [3, R3, 8, R8, []]],
+  ['a path that is too short', [1, R1, 8, R2, [A]]],
+  ['a path that is too long', [3, nodeOf(A, R3), 4, nodeOf(A, R4), [leaves[2] ?? '', leaves[3] ?? '', R2, A]]],
+])('no tree is proved to extend another by %s', (_, claim) => {
+  expect(provesConsistency(...claim)).toBe(false);
+});
+
+test.each<[string, unknown, boolean]>([
+  ['64 hexadecimal digits', A, true],
+  ['one digit more after them', `${A}0`, false],
+  ['one digit more before them', `0${A}`, false],
+  ['capitals', A.toUpperCase(), false],
+  ['a list that reads like one', [A], false],
+])('a hash is spelled in one way: %s', (_, value, is) => {
+  expect(isHash(value)).toBe(is);
+});
+
+test('an empty tree has the hash of nothing', () => {
   expect(new Frontier().root()).toBe(EMPTY_ROOT);
-  expect(provesInclusion('', 0, 1, [], '')).toBe(false);
-  expect(provesInclusion(leaves[0] ?? '', 0, 2, ['zz'], ROOTS[2] ?? '')).toBe(false);
-  expect(provesInclusion(leaves[0] ?? '', 1, 1, [], ROOTS[1] ?? '')).toBe(false);
-  expect(provesConsistency(3, ROOTS[3] ?? '', 8, ROOTS[8] ?? '', [])).toBe(false);
-  expect(provesConsistency(9, ROOTS[8] ?? '', 8, ROOTS[8] ?? '', [])).toBe(false);
+  expect(new Tree().root()).toBe(EMPTY_ROOT);
+});
+
+test.each([-1, 8, Number.NaN])('a tree of 8 leaves has no leaf %d', (index) => {
+  expect(() => treeOf(leaves).leaf(index)).toThrow(`there is no hash ${index} among 8`);
+});
+
+test('bytes are hashed as they are, and a text as its UTF-8', () => {
+  expect(leafOf(Uint8Array.of(0xff))).toBe('06eb7d6a69ee19e5fbdf749018d3d2abfa04bcbd1365db312eb86dc7169389b8');
+  expect(leafOf('ü')).toBe('fcf14630be82302ee9b5959950bcefb57b9e7c9a956f4d73cbe1619cb3dafb61');
 });
 
 test('a frontier that was put away goes on where it stood, and one with the wrong number of peaks is none', () => {

@@ -59,7 +59,7 @@ export class Frontier {
 
 /** The whole tree, for proofs: every complete subtree's root, level by level. */
 export class Tree {
-  readonly #levels: HashList[] = [new HashList()];
+  readonly #levels: HashList[] = [];
 
   get size(): number {
     return this.#at(0).length;
@@ -117,10 +117,11 @@ export class Tree {
     return path.reverse();
   }
 
+  /** `from` is a multiple of the smallest power of two that `to - from` fits into. */
   #range(from: number, to: number): string {
     const size = to - from;
     const level = Math.log2(size);
-    if (Number.isInteger(level) && from % size === 0) return this.#at(level).get(from / size);
+    if (Number.isInteger(level)) return this.#at(level).get(from / size);
     const middle = from + splitOf(size);
     return nodeOf(this.#range(from, middle), this.#range(middle, to));
   }
@@ -146,10 +147,10 @@ export function provesInclusion(
   if (!isHash(leaf) || !(index >= 0 && index < size)) return false;
   let [at, last, node] = [index, size - 1, leaf];
   for (const other of path) {
-    if (last === 0 || !isHash(other)) return false;
+    if (last === 0 || !isHash(other)) return false; // So `at` is not 0 where it equals `last`.
     if (at % 2 === 1 || at === last) {
       node = nodeOf(other, node);
-      while (at % 2 === 0 && at !== 0) [at, last] = [half(at), half(last)];
+      while (at % 2 === 0) [at, last] = [half(at), half(last)];
     } else node = nodeOf(node, other);
     [at, last] = [half(at), half(last)];
   }
@@ -164,7 +165,7 @@ export function provesConsistency(
   root: string,
   path: readonly string[],
 ): boolean {
-  if (first < 0 || first > size || !path.every(isHash)) return false;
+  if (!(first >= 0 && first <= size) || !path.every(isHash)) return false;
   if (first === size) return path.length === 0 && firstRoot === root;
   if (first === 0) return path.length === 0 && firstRoot === EMPTY_ROOT;
   const [start, ...rest] = Number.isInteger(Math.log2(first)) ? [firstRoot, ...path] : path;
@@ -173,11 +174,11 @@ export function provesConsistency(
   while (at % 2 === 1) [at, last] = [half(at), half(last)];
   let [before, after] = [start, start];
   for (const other of rest) {
-    if (last === 0) return false;
+    if (last === 0) return false; // So `at` is not 0 where it equals `last`.
     if (at % 2 === 1 || at === last) {
       before = nodeOf(other, before);
       after = nodeOf(other, after);
-      while (at % 2 === 0 && at !== 0) [at, last] = [half(at), half(last)];
+      while (at % 2 === 0) [at, last] = [half(at), half(last)];
     } else after = nodeOf(after, other);
     [at, last] = [half(at), half(last)];
   }

@@ -20,6 +20,7 @@ export function activeLoadout(config: JsonObject): string | null {
 function namedById(config: JsonObject): string | null {
   const loadouts = objectAt(config, 'loadouts');
   const id = stringAt(config, 'activeLoadoutId');
+  if (id === null) return null; // Else it would name a loadout that has no id.
   return Object.keys(loadouts).find((name) => stringAt(objectAt(loadouts, name), 'id') === id) ?? null;
 }
 
@@ -31,9 +32,10 @@ function isFound(config: JsonObject, field: string): boolean {
   return Object.hasOwn(objectAt(config, 'loadouts'), stringAt(config, 'activeLoadout') ?? '');
 }
 
+/** For a configuration with at least one loadout. */
 export function* checkActive(config: JsonObject): Findings {
   const names = Object.keys(objectAt(config, 'loadouts'));
-  if (names.length === 0 || activeLoadout(config) !== null) return;
+  if (activeLoadout(config) !== null) return;
   const fix = `one of: ${listed(names)}; a cast can name one with -l`;
   const field = ACTIVE_FIELDS.find((each) => given(config, each) !== undefined && !isFound(config, each));
   if (field === undefined && ACTIVE_FIELDS.every((each) => given(config, each) !== undefined)) {

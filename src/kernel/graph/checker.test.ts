@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../json.ts';
-import { checkCheckers, checkerNames, readChecker } from './checker.ts';
+import { type CheckerTime, checkCheckers, checkerNames, checkersAt, readChecker } from './checker.ts';
 
 test.each<[string, Json, readonly string[]]>([
   ['no checkers', null, []],
@@ -15,6 +15,8 @@ test.each<[string, Json, readonly string[]]>([
   ],
   ['an empty command', { a: { command: [] } }, ['error checkers.a.command']],
   ['a command with a number', { a: { command: ['x', 5] } }, ['error checkers.a.command']],
+  ['an exit code below all', { a: { command: ['x'], exitCode: -1 } }, ['error checkers.a.exitCode']],
+  ['half an exit code', { a: { command: ['x'], exitCode: 1.5 } }, ['error checkers.a.exitCode']],
   ['an exit code that is none', { a: { command: ['x'], exitCode: 256 } }, ['error checkers.a.exitCode']],
   ['no time at all', { a: { command: ['x'], timeoutMs: 0 } }, ['error checkers.a.timeoutMs']],
   ['a time that is none', { a: { command: ['x'], when: 'always' } }, ['error checkers.a.when']],
@@ -32,6 +34,7 @@ test.each<[string, Json, readonly string[]]>([
   ['a path with a gap', { a: { json: 'x', path: 'a..b', equals: 1 } }, ['error checkers.a.path']],
   ['nothing to compare with', { a: { json: 'x', path: 'a' } }, ['error checkers.a.equals']],
   ['no paths', { a: { diff: [] } }, ['error checkers.a.diff']],
+  ['one path of two outside', { a: { diff: ['src', '../x'] } }, ['error checkers.a.diff']],
   [
     'good ones',
     {
@@ -40,6 +43,11 @@ test.each<[string, Json, readonly string[]]>([
       c: { json: 'x', path: 'a', equals: null },
       d: { diff: ['src'] },
       e: null,
+      f: { command: ['x'], exitCode: 0 },
+      g: { command: ['x'], exitCode: 255 },
+      h: { file: 'x', exists: false },
+      i: { file: 'x', contains: 'y' },
+      j: { json: 'x', pointer: '', equals: {} },
     },
     [],
   ],
@@ -50,6 +58,18 @@ test.each<[string, Json, readonly string[]]>([
 
 test.each<[Json, unknown]>([
   [{ command: ['npm', 'test'] }, { kind: 'command', command: ['npm', 'test'], exitCode: 0, timeoutMs: 300_000 }],
+  [
+    { command: ['x'], exitCode: 3, timeoutMs: 5 },
+    { kind: 'command', command: ['x'], exitCode: 3, timeoutMs: 5 },
+  ],
+  [
+    { file: 'a', exists: false },
+    { kind: 'file', file: 'a', exists: false, contains: null },
+  ],
+  [
+    { file: 'a', contains: 'b' },
+    { kind: 'file', file: 'a', exists: true, contains: 'b' },
+  ],
   [{ file: 'a' }, { kind: 'file', file: 'a', exists: true, contains: null }],
   [
     { json: 'a', pointer: '/x~1y/0/~0', equals: 1 },
@@ -63,7 +83,12 @@ test.each<[Json, unknown]>([
     { json: 'a', path: 'x.0', equals: 1 },
     { kind: 'json', file: 'a', at: ['x', '0'], equals: 1 },
   ],
+  [
+    { json: 'a', equals: 1 },
+    { kind: 'json', file: 'a', at: [], equals: 1 },
+  ],
   [{ diff: ['src'] }, { kind: 'diff', paths: ['src'] }],
+  [{ diff: ['src', '../x'] }, null],
   [{ command: 'npm test' }, null],
   [null, null],
 ])('%j is read as %j', (definition, checker) => {
@@ -73,4 +98,28 @@ test.each<[Json, unknown]>([
 test('only what can be run has a name', () => {
   expect(checkerNames({ checkers: { a: { command: ['x'] }, b: { command: 'x' }, c: null } })).toEqual(['a']);
   expect(checkerNames({})).toEqual([]);
+});
+
+test.each<[Json, string]>([
+  ['npm test', 'A checker is an object, not "npm test".'],
+  [{}, 'this one has none.'],
+  [{ command: ['x'], file: 'y' }, 'this one has command and file.'],
+])('of the checker %j it is said: %s', (definition, words) => {
+  expect([...checkCheckers({ a: definition })].map(({ message }) => message)).toEqual([expect.stringContaining(words)]);
+});
+
+const declared = {
+  quick: { command: ['x'] },
+  slow: { command: ['x'], when: 'merge' },
+  named: { file: 'x', when: 'turn' },
+  shell: { command: 'x' },
+  late: { command: 'x', when: 'merge' },
+  gone: null,
+};
+
+test.each<[CheckerTime, readonly string[]]>([
+  ['turn', ['quick', 'named']],
+  ['merge', ['slow']],
+])('at the time of a %s those run that can be run and are meant for it', (time, names) => {
+  expect(checkersAt(declared, time)).toEqual(names);
 });
