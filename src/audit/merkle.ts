@@ -147,10 +147,10 @@ export function provesInclusion(
   if (!isHash(leaf) || !(index >= 0 && index < size)) return false;
   let [at, last, node] = [index, size - 1, leaf];
   for (const other of path) {
-    if (last === 0 || !isHash(other)) return false; // So `at` is not 0 where it equals `last`.
+    if (last === 0 || !isHash(other)) return false;
     if (at % 2 === 1 || at === last) {
       node = nodeOf(other, node);
-      while (at % 2 === 0) [at, last] = [half(at), half(last)];
+      while (at % 2 === 0 && at !== 0) [at, last] = [half(at), half(last)];
     } else node = nodeOf(node, other);
     [at, last] = [half(at), half(last)];
   }
@@ -174,11 +174,11 @@ export function provesConsistency(
   while (at % 2 === 1) [at, last] = [half(at), half(last)];
   let [before, after] = [start, start];
   for (const other of rest) {
-    if (last === 0) return false; // So `at` is not 0 where it equals `last`.
+    if (last === 0) return false;
     if (at % 2 === 1 || at === last) {
       before = nodeOf(other, before);
       after = nodeOf(other, after);
-      while (at % 2 === 0) [at, last] = [half(at), half(last)];
+      while (at % 2 === 0 && at !== 0) [at, last] = [half(at), half(last)];
     } else after = nodeOf(after, other);
     [at, last] = [half(at), half(last)];
   }
