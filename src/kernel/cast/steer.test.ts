@@ -343,10 +343,33 @@ test('where the item at work was left out of an aborted cast, the recast begins 
 const decide = (choice: 'rerun' | 'accept' | 'fail', turn = 1) =>
   ({ kind: 'turn.decide', cast: 'c', turn, choice, reason: 'no trace' }) as const;
 
-test('the source of a spent edge works once more under the budget of that edge', () => {
-  const cast = spent([...rejections(4)]);
+test.each<[string, () => Play, object]>([
+  ['the source of a spent edge', () => spent(rejections(4)), { socket: 'Socket-3', budgeted: true }],
+  ['a socket that the guard kept from starting', circling, { socket: 'Socket-2', budgeted: false }],
+])('%s is started by a recast; only the first is left out of the count of rounds', (_what, begin, started) => {
+  const cast = begin();
+  const before = cast.all('turn.started').length;
   cast.tell(recast);
-  expect(cast.all('turn.started').at(-1)).toMatchObject({ socket: 'Socket-3', budgeted: true });
+  expect(cast.all('turn.started').slice(before)).toMatchObject([started]);
+});
+
+/** A cast that went round too often. */
+function circling(): Play {
+  const config = { ...workflow(), limits: { maxNoAdvanceCycles: 1 } };
+  const cast = play({ config, agents: crew({ Eval: [no(), '$repeat'] }) });
+  expect(cast.cast.code).toBe('NO_PROGRESS');
+  return cast;
+}
+
+test('a step of the graph is never left out: its question stays open, though its task was canceled', () => {
+  const Spec = { tools: 'coding', prompt: 'Do.' };
+  const socket = { materia: 'Spec', contract: 'gaia', parse: 'json', edges: [always('end')] };
+  const agents = { Spec: [said('BLOCKED'), said('NEEDS_INPUT')] };
+  const cast = aborted(play({ config: graph({ 'Socket-1': socket }, { materia: { Spec } }), agents }));
+  expect(move(cast, 'T-1', 'canceled').code).toBe('OK');
+  cast.say(recast);
+  expect([cast.cast.code, cast.turn.task]).toEqual(['ANSWER_NEEDED', 'T-1']);
+  expect(cast.tell(resume).code).toBe('NOT_ALLOWED_NOW');
 });
 
 test("a person's own turn is answered, not decided", () => {
