@@ -1,11 +1,12 @@
 // What people do to a cast: stop it, carry it on, give it more, decide for a turn whose end nobody knows.
 import { expect, test } from 'vitest';
 import { always, costing, crew, failing, graph, no, plan, workflow, yes } from '../../../test/loadouts.ts';
-import { type Play, play } from '../../../test/play.ts';
+import { type Play, play, replayed } from '../../../test/play.ts';
 import { asBlock, type PlanStatus, reportOf } from '../../../test/reports.ts';
 import { envelope, result, TEAM } from '../../../test/team.ts';
 import { asks, opsTeam, sealed } from '../../../test/wishes.ts';
 import type { Json, JsonObject } from '../json.ts';
+import { heldLocks } from '../ledger/wire.ts';
 
 const recast = { kind: 'cast.recast', cast: 'c' } as const;
 const revive = { kind: 'cast.revive', cast: 'c' } as const;
@@ -361,15 +362,24 @@ function circling(): Play {
   return cast;
 }
 
-test('a step of the graph is never left out: its question stays open, though its task was canceled', () => {
-  const Spec = { tools: 'coding', prompt: 'Do.' };
+test('a step of the graph is never left out: where its task was canceled, a recast gives it a new one, with its locks', () => {
+  const cast = after(abort);
+  const held = () => heldLocks(cast.state.ledger).map(({ task, path }) => [task, path]);
+  expect([move(cast, 'T-1', 'canceled').code, held()]).toEqual(['OK', []]);
+  cast.tell(recast);
+  expect([cast.turn.socket, cast.turn.task, held()]).toEqual(['Socket-1', 'T-2', [['T-2', '.']]]);
+  cast.run();
+  expect(cast.cast.status).toBe('completed');
+  expect(replayed(cast.entries)).toEqual(cast.state);
+});
+
+test('a step whose row in the ledger was closed by an abort still asks after a recast, and is not resumed', () => {
+  const Spec = { tools: 'none', prompt: 'Do.' };
   const socket = { materia: 'Spec', contract: 'gaia', parse: 'json', edges: [always('end')] };
   const agents = { Spec: [said('BLOCKED'), said('NEEDS_INPUT')] };
   const cast = aborted(play({ config: graph({ 'Socket-1': socket }, { materia: { Spec } }), agents }));
-  expect(move(cast, 'T-1', 'canceled').code).toBe('OK');
   cast.say(recast);
-  expect([cast.cast.code, cast.turn.task]).toEqual(['ANSWER_NEEDED', 'T-1']);
-  expect(cast.tell(resume).code).toBe('NOT_ALLOWED_NOW');
+  expect([cast.cast.code, cast.tell(resume).code]).toEqual(['ANSWER_NEEDED', 'NOT_ALLOWED_NOW']);
 });
 
 test("a person's own turn is answered, not decided", () => {
