@@ -10,6 +10,7 @@ import { elapsedOf, exhausted, refilled, tokensOf } from './budget.ts';
 import { refusalOfLate } from './expired.ts';
 import { startDue } from './held.ts';
 import { fillAllLanes } from './lanes.ts';
+import { isBound } from './lock-scope.ts';
 import { carriesOn } from './merge-back.ts';
 import { fail, materiaOf, type Pen } from './pen.ts';
 import { route } from './route.ts';
@@ -98,8 +99,11 @@ function goOn(pen: Pen, cast: Cast, stand: Cast['stand'], takesEdge: boolean): V
     if (!cast.turns[turn.id]) continue;
     const isAtEdge = stand?.at === 'edge' && stand.turn === turn.id;
     if (turn.phase === 'unknown' || (turn.phase === 'merging' && carriesOn(pen, cast, turn))) continue;
-    if (turn.phase !== 'accepted') reopenTurn(pen, cast, turn);
-    else if (isAtEdge && !takesEdge) restart(pen, cast, turn);
+    // A canceled task cannot be claimed any more. A step of the graph needs a new one, or it would run without its locks.
+    const isStep = turn.item === null && isBound(cast, turn.socket);
+    const isOut = isStep && isLeftOut(taskOfTurn(pen.state, cast, turn));
+    if (turn.phase === 'accepted' ? isAtEdge && !takesEdge : isOut) restart(pen, cast, turn);
+    else if (turn.phase !== 'accepted') reopenTurn(pen, cast, turn);
     else {
       // What was accepted is done, also where its claim ended with the cast.
       claimFor(pen, cast, turn);
@@ -113,7 +117,7 @@ function goOn(pen: Pen, cast: Cast, stand: Cast['stand'], takesEdge: boolean): V
   return allow(`cast ${cast.id} runs again`);
 }
 
-/** The edge stays closed: its source works once more instead. */
+/** Begins a step once more in a new turn, such as the source of an edge that stays closed. */
 function restart(pen: Pen, cast: Cast, turn: Turn): void {
   pen.write({ kind: 'turn.dropped', cast: cast.id, turn: turn.id });
   startSocket(pen, cast, turn.socket, true);
