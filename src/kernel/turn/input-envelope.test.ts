@@ -58,6 +58,14 @@ const ROUTE_ROWS: [string, Partial<InputParts>, string, string, string, boolean]
   ['another surface', { activeSurfaces: ['web'] }, 'single_surface', 'web', 'adjacent', true],
   ['two surfaces, its own second', { activeSurfaces: ['web', 'api'] }, 'parallel', 'api', 'primary', true],
   ['two surfaces with planning', { activeSurfaces: ['api', 'planning_specs'] }, 'sequential', 'api', 'primary', true],
+  [
+    'the second of its two surfaces',
+    { surfaces: { api: surface('backend'), db: surface('backend') }, activeSurfaces: ['db'] },
+    'single_surface',
+    'db',
+    'primary',
+    false,
+  ],
   ['a surface of another, without its own', { agent: 'guest' }, 'single_surface', 'api', 'adjacent', false],
 ];
 
@@ -97,11 +105,6 @@ const ROUTING_ROWS: [string, Partial<InputParts>, Partial<SurfaceRouting>][] = [
     'no surface and no scout',
     { agent: 'guest', activeSurfaces: [], reconnaissanceAgent: '' },
     { recommended_agents: [] },
-  ],
-  [
-    'the second of its two surfaces',
-    { surfaces: { api: surface('backend'), db: surface('backend') }, activeSurfaces: ['db'] },
-    { primary_surface: 'db', recommended_agents: ['backend'] },
   ],
 ];
 
