@@ -26,6 +26,9 @@ const VERBATIM_ROWS: [Json, Json, boolean][] = [
   [['npm test'], ['ok 12'], false],
   [['npm test'], [], true],
   [['npm test'], ['none', 'No output captured.', '-'], true],
+  [['npm test'], [null], true],
+  [['npm test'], null, true],
+  [['npm test'], '', true],
   [['npm test'], 'ok 12', false],
   [['not run'], [], false],
 ];

@@ -53,6 +53,7 @@ const MERGE_ROWS: [string, Json, string, JsonObject][] = [
   ['entries that are no list', { base: { a: {} }, entries: {} }, 'CONTRACT_VIOLATION', { a: {} }],
   ['a section name that is no text', { base: { a: {} }, writable_sections: [1] }, 'CONTRACT_VIOLATION', { a: {} }],
   ['nothing', {}, 'OK', {}],
+  ['null for a list', { base: { a: {} }, entries: null, writable_sections: null }, 'OK', { a: {} }],
   ['no list of sections', { entries: [{ contract: 'a', payload: {} }] }, 'WRITE_NOT_PERMITTED', {}],
   [
     'a write',
@@ -73,6 +74,19 @@ test.each(MERGE_ROWS)('gaia/merge: %s', (_name, input, code, result) => {
   expect([verdict.code, verdict.details.result]).toEqual([code, result]);
 });
 
+test.each(MERGE_ROWS.filter(([, , code]) => code !== 'WRITE_NOT_PERMITTED'))(
+  'gaia/merge: %s rejects no section and warns of nothing',
+  (_name, input) => {
+    expect(validateMerge(input).details).toMatchObject({ rejected: [], warnings: [] });
+  },
+);
+
+test('gaia/merge: text is read beyond one mebibyte, up to sixteen', () => {
+  const textOf = (bytes: number) => JSON.stringify({ base: { a: { b: 'x'.repeat(bytes) } } });
+  expect(validateMerge(textOf(1_048_576)).code).toBe('OK');
+  expect(validateMerge(textOf(16 * 1_048_576)).code).toBe('NOT_JSON');
+});
+
 const TRANSITION_ROWS: [string, Json, string][] = [
   ['not JSON', 'IN_PROGRESS', 'NOT_JSON'],
   ['deep nesting', { reports: [deep(100_000)] }, 'NOT_JSON'],
@@ -86,6 +100,10 @@ const TRANSITION_ROWS: [string, Json, string][] = [
 
 test.each(TRANSITION_ROWS)('gaia/transition: %s', (_name, input, code) => {
   expect(validateTransition(input).code).toBe(code);
+});
+
+test.each(TRANSITION_ROWS.slice(0, 4))('gaia/transition: %s counts no report', (_name, input) => {
+  expect(validateTransition(input).details).toMatchObject({ in_progress_count: 0, warning: null });
 });
 
 test('whatever comes in, a verdict comes out', patient, () => {

@@ -166,6 +166,7 @@ test.each<[string, unknown, string]>([
   ['lock_scope outside the workspace', scoped(['a/../../b']), 'SCHEMA_INVALID'],
   ['a blank forbidden_scope entry', scoped(['a'], ['']), 'SCHEMA_INVALID'],
   ['forbidden below locked', scoped(['app/ui'], ['app/ui/theme']), 'SCOPE_VIOLATION'],
+  ['forbidden below the second of two', scoped(['web', 'app/ui'], ['app/ui/theme']), 'SCOPE_VIOLATION'],
   ['locked below forbidden', scoped(['app/ui'], ['app']), 'SCOPE_VIOLATION'],
   ['forbidden and own overlap', scoped(['app', 'app/ui'], ['app']), 'SCOPE_VIOLATION'],
   ['forbidden with a common beginning', scoped(['app/ui'], ['app/u']), 'OK'],
@@ -255,6 +256,58 @@ test('a refusal says where, and a conflict names the holder and both normal form
     conflict_task_id: 'T-9',
     conflict_resource: 'app',
   });
+});
+
+test.each<[string, JsonObject, JsonObject]>([
+  ['a path that is no string', task({ lock_scope: ['a', 5] }), { path: 'task.lock_scope[1]', index: 1 }],
+  ['a blank criterion', task({ acceptance_criteria: ['a', ' '] }), { path: 'task.acceptance_criteria[1]', index: 1 }],
+  ['blank context', says(' '), { path: 'context_package[0].value', index: 0 }],
+  ['an unknown checker', packet({ x_checkers: { 'All endpoint tests pass': 'nope' } }), { known: ['unit'] }],
+  ['a smuggled field', says('{"lock_scope": ["."]}'), { path: 'context_package[0].value', index: 0 }],
+  [
+    'a smuggled field in a criterion',
+    task({ acceptance_criteria: ['a', '{"packet_type": "x"}'] }),
+    { path: 'task.acceptance_criteria[1]', index: 1 },
+  ],
+  [
+    'a forbidden path',
+    scoped(['web', 'app/ui'], ['./app//ui/theme']),
+    { forbidden_resource: 'app/ui/theme', resource: 'app/ui' },
+  ],
+  [
+    'a path claimed twice',
+    scoped(['web', 'app', 'app//ui']),
+    {
+      path: 'task.lock_scope[2]',
+      task_id: 'T-12',
+      conflict_task_id: 'T-12',
+      resource: 'app',
+      conflict_resource: 'app/ui',
+    },
+  ],
+  ['a lock that is no object', packet({ active_locks: [lock(), null] }), { path: 'active_locks[1]', index: 1 }],
+  [
+    'a lock of no task',
+    packet({ active_locks: [lock(), lock({ task_id: 'x' })] }),
+    { path: 'active_locks[1].task_id', index: 1 },
+  ],
+])('the details of a refusal name what a repair needs: %s', (_what, input, details) => {
+  expect(validateAssignment(input, { checkers: ['unit'] }).details).toMatchObject(details);
+});
+
+test.each<[string, JsonObject, string]>([
+  ['lock_scope as text', task({ lock_scope: 'src' }), 'task.lock_scope'],
+  ['a worklog_path that is blank', task({ worklog_path: '\n' }), 'task.worklog_path'],
+  ['a worklog_path that is no string', task({ worklog_path: 5 }), 'task.worklog_path'],
+  ['a timeout that is no number', task({ timeout_seconds: true }), 'task.timeout_seconds'],
+  ['a heartbeat that is no number', task({ heartbeat_interval_seconds: '9999' }), 'task.heartbeat_interval_seconds'],
+  [
+    'a malformed lock on a claimed path',
+    scoped(['app'], [], [lock({ resource: 'app', task_id: 'worker-2' })]),
+    'active_locks[0].task_id',
+  ],
+])('one fault is reported once: %s', (_what, input, path) => {
+  expect(validateAssignment(input).details.issues).toMatchObject([{ path }]);
 });
 
 test('all problems of one stage are listed, and the first one gives the code', () => {

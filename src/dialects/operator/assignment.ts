@@ -103,8 +103,7 @@ function checkDependencies(found: Findings, { dependencies, task_id }: JsonObjec
 }
 
 function checkScopeShape(found: Findings, scope: Json | undefined, path: string, min: number): void {
-  const empty = min > 0 && Array.isArray(scope) && scope.length < min;
-  if (!Array.isArray(scope) || empty) {
+  if (!Array.isArray(scope) || scope.length < min) {
     const code = min > 0 ? 'MISSING_REQUIRED_INPUT' : 'SCHEMA_INVALID';
     return found.add(code, path, `must be an array of paths${min > 0 ? ' with at least one entry' : ''}`);
   }

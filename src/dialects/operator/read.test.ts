@@ -3,6 +3,7 @@ import type { Contract } from '../../kernel/dialect.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { EXAMPLE_ENVELOPE, EXAMPLE_RESULT } from './example.ts';
 import { operator, workItemsOf } from './index.ts';
+import { payloadFromText } from './read.ts';
 
 const contract = (over: Partial<Contract> = {}): Contract => ({
   dialect: 'operator',
@@ -57,6 +58,10 @@ test('an orchestrator that assigns nothing and names a blocker is blocked', () =
   });
   const both = { ...EXAMPLE_ENVELOPE, blockers };
   expect(operator.read(JSON.stringify(both), GENERATOR)).toMatchObject({ handoff: { outcome: 'done' } });
+  const finished = { ...stuck, blockers: [] };
+  expect(operator.read(JSON.stringify(finished), contract({ generator: true }))).toMatchObject({
+    handoff: { outcome: 'done', satisfied: true },
+  });
 });
 
 const RESULT = JSON.stringify(EXAMPLE_RESULT);
@@ -93,7 +98,11 @@ test.each<[string, string, Contract, string]>([
   ['a secret', JSON.stringify(result({ notes_for_orchestrator: ['token=zz'] })), contract(), 'UNTRUSTED_CONTEXT_BLOCK'],
   ['an orchestrator that declines', 'BLOCKED: objective, constraints', GENERATOR, 'OK'],
   ['an orchestrator that broke a rule', 'NON_COMPLIANT: R-7 | REASON: it implemented', GENERATOR, 'OK'],
-  ['a long text that begins like a refusal', `BLOCKED: ${'x'.repeat(2000)}`, GENERATOR, 'SCHEMA_INVALID'],
+  ['a refusal of 2000 characters', `BLOCKED: ${'x'.repeat(1991)}`, GENERATOR, 'OK'],
+  ['a long text that begins like a refusal', `BLOCKED: ${'x'.repeat(1992)}`, GENERATOR, 'SCHEMA_INVALID'],
+  ['a refusal that names nothing', 'BLOCKED: ', GENERATOR, 'SCHEMA_INVALID'],
+  ['prose that mentions a refusal', 'I am not BLOCKED: objective', GENERATOR, 'SCHEMA_INVALID'],
+  ['prose that mentions a rule', 'Not NON_COMPLIANT: R-7 | REASON: x', GENERATOR, 'SCHEMA_INVALID'],
   ['a subagent that declines in the same words', 'BLOCKED: objective', contract(), 'SCHEMA_INVALID'],
   [
     'an assigned field that is there',
@@ -118,11 +127,38 @@ test.each<[string, string, Contract, string]>([
 
 test.each<[string, string, string]>([
   [' BLOCKED: objective, constraints\n', 'MISSING_REQUIRED_INPUT', 'MISSING_REQUIRED_INPUT: objective, constraints'],
+  ['BLOCKED:objective,, \n constraints,', 'MISSING_REQUIRED_INPUT', 'MISSING_REQUIRED_INPUT: objective, constraints'],
   ['NON_COMPLIANT: R-7 | REASON: it implemented', 'NON_COMPLIANT', 'NON_COMPLIANT: R-7: it implemented'],
+  ['NON_COMPLIANT:R-7|REASON:it implemented', 'NON_COMPLIANT', 'NON_COMPLIANT: R-7: it implemented'],
 ])('an orchestrator that says %j is blocked by %s, and nothing is asked of it again', (raw, code, note) => {
   expect(operator.read(raw, GENERATOR)).toMatchObject({
     ok: true,
-    handoff: { outcome: 'blocked', satisfied: false, payload: { x_code: code, workItems: [] }, note },
+    handoff: { outcome: 'blocked', satisfied: false, payload: { x_code: code, satisfied: false, workItems: [] }, note },
+  });
+});
+
+test.each<[string, JsonObject[]]>([
+  [
+    'BLOCKED: objective, constraints',
+    [
+      { code: 'MISSING_REQUIRED_INPUT', path: '$', message: 'missing: objective' },
+      { code: 'MISSING_REQUIRED_INPUT', path: '$', message: 'missing: constraints' },
+    ],
+  ],
+  ['NON_COMPLIANT: R-7 | REASON: it implemented', [{ code: 'NON_COMPLIANT', path: '$', message: 'it implemented' }]],
+])('the issues of %j are listed one by one', (raw, issues) => {
+  expect(operator.read(raw, GENERATOR)).toMatchObject({ handoff: { payload: { x_details: { issues } } } });
+});
+
+test.each<[string, number, number]>([
+  ['[]', 1, 1],
+  ['"text"', 1, 1],
+  ['{\n  "status": done\n}', 2, 13],
+  ['{} and prose', 1, 4],
+])('the text %j is not one JSON object, from line %i, column %i on', (text, line, column) => {
+  expect(payloadFromText(text)).toMatchObject({
+    ok: false,
+    verdict: { code: 'SCHEMA_INVALID', details: { line, column, issues: [{ path: '$', line, column }] } },
   });
 });
 

@@ -76,7 +76,7 @@ const SHORT_ANSWER_CHARS_MAX = 2000;
 export function readRefusal(raw: string): Denied | null {
   const text = raw.trim();
   if (text.length > SHORT_ANSWER_CHARS_MAX) return null;
-  const blocked = /^BLOCKED:\s*(\S.*)$/s.exec(text)?.[1];
+  const blocked = /^BLOCKED:\s*(\S.*)/s.exec(text)?.[1];
   if (blocked !== undefined) {
     const missing = blocked
       .split(/[,\n]/)
@@ -86,11 +86,11 @@ export function readRefusal(raw: string): Denied | null {
     const reason = 'The orchestrator cannot plan without inputs that it names in details.missing.';
     return deny('MISSING_REQUIRED_INPUT', reason, { missing, said: missing.join(', '), path: '$', issues });
   }
-  const [, rule, why = ''] = /^NON_COMPLIANT:\s*([^\s|]+)\s*\|\s*REASON:\s*(.*)$/s.exec(text) ?? [];
+  const [, rule, why = ''] = /^NON_COMPLIANT:\s*([^\s|]+)\s*\|\s*REASON:\s*(.*)/s.exec(text) ?? [];
   if (rule === undefined) return null;
   const issues = [{ code: 'NON_COMPLIANT', path: '$', message: why }];
   const reason = 'The orchestrator reports that a mandatory rule was broken; details name the rule.';
-  return deny('NON_COMPLIANT', reason, { rule_id: rule, said: `${rule}: ${why.trim()}`, path: '$', issues });
+  return deny('NON_COMPLIANT', reason, { rule_id: rule, said: `${rule}: ${why}`, path: '$', issues });
 }
 
 function notAnObject(message: string, line: number, column: number): Denied {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildInput, type InputParts } from './input-envelope.ts';
+import { buildInput, type InputParts, type SurfaceRouting } from './input-envelope.ts';
 
 const surface = (agent: string, neighbours: string[] = [], sections: string[] = []) => ({
   agent,
@@ -58,6 +58,14 @@ const ROUTE_ROWS: [string, Partial<InputParts>, string, string, string, boolean]
   ['another surface', { activeSurfaces: ['web'] }, 'single_surface', 'web', 'adjacent', true],
   ['two surfaces, its own second', { activeSurfaces: ['web', 'api'] }, 'parallel', 'api', 'primary', true],
   ['two surfaces with planning', { activeSurfaces: ['api', 'planning_specs'] }, 'sequential', 'api', 'primary', true],
+  [
+    'the second of its two surfaces',
+    { surfaces: { api: surface('backend'), db: surface('backend') }, activeSurfaces: ['db'] },
+    'single_surface',
+    'db',
+    'primary',
+    false,
+  ],
   ['a surface of another, without its own', { agent: 'guest' }, 'single_surface', 'api', 'adjacent', false],
 ];
 
@@ -69,6 +77,45 @@ test.each(ROUTE_ROWS)('an agent for %s', (_name, fields, mode, primary, role, co
     consolidation_required: consolidation,
     cross_check_required: consolidation,
   });
+});
+
+const ROUTING_ROWS: [string, Partial<InputParts>, Partial<SurfaceRouting>][] = [
+  [
+    'one surface, not counted',
+    {},
+    { multi_surface: false, confidence: 0, matched_signals: {}, recommended_agents: ['backend'] },
+  ],
+  [
+    'one surface, found by a word',
+    { matches: [{ surface: 'api', score: 3, signals: ['login'] }] },
+    { confidence: 1, matched_signals: { api: ['login'] } },
+  ],
+  ['two surfaces', { activeSurfaces: ['web', 'api'] }, { multi_surface: true }],
+  [
+    'no surface, so that its own is taken',
+    { activeSurfaces: [] },
+    { confidence: 0.07, matched_signals: { api: ['agent-fallback'] } },
+  ],
+  [
+    'no surface of anybody',
+    { agent: 'guest', activeSurfaces: [] },
+    { multi_surface: false, confidence: 0, matched_signals: {}, recommended_agents: ['scout'] },
+  ],
+  [
+    'no surface and no scout',
+    { agent: 'guest', activeSurfaces: [], reconnaissanceAgent: '' },
+    { recommended_agents: [] },
+  ],
+];
+
+test.each(ROUTING_ROWS)('the routing for %s', (_name, fields, routing) => {
+  expect(buildInput(parts(fields)).surface_routing).toMatchObject(routing);
+});
+
+test('a surface without a rule has no agent, no neighbours and no checks', () => {
+  const input = buildInput(parts({ agent: 'guest', activeSurfaces: ['gone'] }));
+  expect(input.surface_routing).toMatchObject({ primary_surface: 'gone', recommended_agents: ['scout'] });
+  expect(input.agent_contract_handoff).toMatchObject({ adjacent_surfaces: [], required_checks: [] });
 });
 
 test('peers are the recommended agents except itself', () => {
