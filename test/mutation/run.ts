@@ -50,7 +50,8 @@ function tell({ files: reported }: Report): void {
   for (const [path, { source, mutants }] of Object.entries(reported)) {
     const lines = source.split('\n');
     for (const { status: outcome, mutatorName, replacement = '', location } of mutants) {
-      if (outcome === 'Ignored' || outcome === 'CompileError') continue;
+      // Of a mutant that the runner itself failed on nothing is known.
+      if (['Ignored', 'CompileError', 'RuntimeError'].includes(outcome)) continue;
       count.all++;
       if (outcome === 'Killed' || outcome === 'Timeout') count.noticed++;
       else {

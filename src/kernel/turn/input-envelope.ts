@@ -7,8 +7,7 @@ import { CONSOLIDATION_KEYS, EVIDENCE_KEYS } from './report-keys.ts';
 import { confidenceOf, fallbackTo, type Match } from './surface-routing.ts';
 
 export type DispatchMode = 'reconnaissance' | 'single_surface' | 'sequential' | 'parallel';
-/** The contract also knows `cross_check`. It is not used here: an active surface of the agent is always its primary one. */
-export type AgentRole = 'primary' | 'adjacent' | 'reconnaissance';
+export type AgentRole = 'primary' | 'cross_check' | 'adjacent' | 'reconnaissance';
 
 export type SurfaceRouting = {
   readonly active_surfaces: readonly string[];
@@ -176,7 +175,8 @@ function briefOf(parts: InputParts, routing: SurfaceRouting, knowledge: readonly
 
 function roleOf(own: string | null, routing: SurfaceRouting): AgentRole {
   if (routing.active_surfaces.length === 0) return 'reconnaissance';
-  return own === routing.primary_surface ? 'primary' : 'adjacent';
+  if (own === routing.primary_surface) return 'primary';
+  return own !== null && routing.active_surfaces.includes(own) ? 'cross_check' : 'adjacent';
 }
 
 function unique(words: readonly string[]): string[] {
