@@ -7,6 +7,7 @@ const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 test.each([
   ['pkg\\core\\io.ts', 'pkg/core/io.ts'],
   ['a//b///c/', 'a/b/c'],
+  ['a/b//', 'a/b'],
   ['./pkg/./core', 'pkg/core'],
   ['  src/api.ts\n', 'src/api.ts'],
   ['.', '.'],
