@@ -97,7 +97,7 @@ test('nobody acts for a token that is not there, or without a server that asked 
   expect(lookUp(env, process.pid, 0)).toEqual({ by: 'token:unknown', role: 'viewer' });
 });
 
-test('whoever shows a token acts under its name, also where nobody asked for one', () => {
+test('a process that shows a token acts under the name of the token, also where none is required', () => {
   const env = { BATON_CONFIG: join(state, 'shown') };
   const made = createToken(env, { role: 'operator', name: 'ci', expires: null }, 0);
   const secret = made.ok ? made.value.secret : '';

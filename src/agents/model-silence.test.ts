@@ -16,7 +16,7 @@ function listening(limitMs: number) {
   return { silence, told, state };
 }
 
-test('a silence is told every 30 s, and ends once at its limit', () => {
+test('a silence is reported every 30 s, and ends the call at its limit', () => {
   const { told, state } = listening(100_000);
   vi.advanceTimersByTime(99_000);
   expect([told, state.ended]).toEqual([[30, 60, 90], 0]);
@@ -39,6 +39,6 @@ test('what is heard, and a tool that works, begin the silence from the start', (
   expect(state.ended).toBe(0);
 });
 
-test('it is told in words', () => {
+test('a message says how long the silence is', () => {
   expect(silenceEvent('claude', 61_000)).toMatchObject({ reason: 'claude has heard nothing from its model for 61 s' });
 });

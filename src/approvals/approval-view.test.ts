@@ -86,7 +86,7 @@ test('a permission in words has no lines for what it does not have', () => {
 
 test.each<[ApprovalView['status'], string | null, string]>([
   ['expired', null, '  its time is over: it has to be asked for again'],
-  ['expired', 'c', '  its time is over: the agent is told with baton continue c'],
+  ['expired', 'c', '  its time is over: baton continue c lets the agent know'],
   ['pending', 'c', ask],
   ['approved', 'c', '  approved by   user:ann'],
 ])('the last line of what is %s (cast: %s)', (status, cast, line) => {

@@ -134,7 +134,7 @@ export function linesOf(view: ApprovalView, baton: string): readonly string[] {
 
 function waysOn({ id, status, cast, turnOver }: ApprovalView, baton: string): readonly string[] {
   if (status === 'expired') {
-    const told = cast === null ? 'it has to be asked for again' : `the agent is told with ${baton} continue ${cast}`;
+    const told = cast === null ? 'it has to be asked for again' : `${baton} continue ${cast} lets the agent know`;
     return [`  its time is over: ${told}`];
   }
   if (status === 'unknown') {

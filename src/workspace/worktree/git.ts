@@ -1,7 +1,7 @@
 // Git, as far as the worktrees of casts need it.
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { runGit } from '../../git/run-git.ts';
+import { type RunGit, runGit } from '../../git/run-git.ts';
 import type { Code } from '../../kernel/codes.ts';
 
 /** What was asked of a worktree cannot be done, and why. */
@@ -22,12 +22,7 @@ export type GitAnswer = {
   readonly error: string;
 };
 
-export type GitOptions = {
-  readonly input?: string | Buffer;
-  /** Variables of git, such as the index to use. */
-  readonly env?: Readonly<Record<string, string>>;
-  readonly timeoutMs?: number;
-};
+export type GitOptions = Omit<RunGit, 'settings'>;
 
 const SETTINGS = ['advice.detachedHead=false', 'submodule.recurse=false', 'diff.ignoreSubmodules=dirty'];
 
