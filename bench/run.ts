@@ -39,6 +39,13 @@ const GROUPS: Record<string, () => Promise<void>> = {
     const { attestTimes } = await import('./attest.ts');
     print('Trust per dispatch, without the disk', attestTimes());
   },
+  async flat() {
+    const { castCommands, decidedClaims, decidedTurns, listTurns, taskCommands } = await import('./flat.ts');
+    print('Flat: the rules alone', [...decidedTurns(), ...decidedClaims()]);
+    print('Flat: a turn of a long list', await listTurns());
+    print('Flat: commands by open tasks', await taskCommands());
+    print('Flat: commands by casts in the log', await castCommands());
+  },
   async start() {
     print('Starting a short command', startTimes());
   },

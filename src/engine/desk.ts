@@ -269,7 +269,7 @@ export class Desk {
           ...clock,
           ...(ran === null ? {} : { ranMs: ran }),
           by,
-          ...once.usedFor(request),
+          ...once.usedFor(request, this.#here.state.approvals),
         };
         const decision = decide(this.#dialects, this.#here.state, input, (cast) => time.of(cast, held));
         const { verdict, facts, ranMs } = decision;

@@ -27,12 +27,12 @@ afterEach(() => {
 });
 
 const SHAPE = {
-  format: 13,
+  format: 14,
   trust: 'cleared originals quarantine registry',
   cast: 'budget clock code cursors data extended guard heard id lanes lastAbout lastAgent lastIsJson lastJson lastOutput lists loadout peaks reason reports request rework rules runId script scripted stand status traversals turns turnsAccepted turnsStarted unpriced usage visits',
   turn: 'answered asks attempt attestation brief briefBytesMax choice exchange excused faults fence handoff handoffId held id input item lane phase progress ranAtStart refusal repairs reserved script seal session socket startedAt task visit waits',
-  ledger: 'created fence hold locks ready runs tasks waiting',
-  run: 'cast counts deltas id open pastDeltas runId running serial tasks',
+  ledger: 'created fence fences hold locks ready runs tasks waiting',
+  run: 'cast counts deltas id index open pastDeltas runId running serial tasks',
   knowledge: 'dropped memory open sections suggested',
 };
 

@@ -6,7 +6,7 @@ import { isOver, type State } from '../kernel/state.ts';
 import type { Log, Snapshot } from './ports.ts';
 
 /** To be raised whenever the shape of the state changes: a snapshot of another shape is not believed either. */
-const FORMAT = 13;
+const FORMAT = 14;
 
 export type Restored = { readonly state: State; readonly through: number; readonly bytes: number };
 

@@ -99,7 +99,10 @@ export type Cast = {
 };
 
 /** Task ids in the order of a list: those that were numbered in a row need not be kept one by one. */
-export type TaskList = { readonly first: number; readonly count: number } | { readonly ids: readonly string[] };
+export type TaskList =
+  | { readonly first: number; readonly count: number }
+  /** `places` says where each id stands. */
+  | { readonly ids: readonly string[]; readonly places: Readonly<Record<string, number>> };
 
 export type Lanes = {
   readonly entry: string;

@@ -6,8 +6,7 @@ import type { Loop } from '../graph/config.ts';
 import { claimBest, refusalOfClaim } from '../ledger/claim.ts';
 import { namingCast } from '../ledger/holder.ts';
 import { refusalOfInconsistency } from '../ledger/inconsistency.ts';
-import { type Task, taskOf } from '../ledger/state.ts';
-import { isTerminal } from '../ledger/transition.ts';
+import { runOf, type Task, taskOf } from '../ledger/state.ts';
 import type { Cast, Item, Turn } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
 import { reopenTurn } from './blocked.ts';
@@ -16,7 +15,7 @@ import { openTurn } from './open-turn.ts';
 import type { Pen } from './pen.ts';
 import { leaveLoop } from './start.ts';
 import { ownerOf, taskOfTurn } from './task.ts';
-import { idsIn } from './task-list.ts';
+import { hasOpen, idsIn, lengthOf, placeOf } from './task-list.ts';
 
 /** Whether the items of a loop are assigned tasks: then they say themselves what may run beside what. */
 export function hasLanes(cast: Cast, loop: Loop | null): loop is Loop {
@@ -32,7 +31,7 @@ export function enterLanes(pen: Pen, cast: Cast, loop: Loop, entry: string): voi
 /** Whether items of loops with lanes are still to be done. */
 export function hasOpenLanes(pen: Pen, cast: Cast): boolean {
   return cast.rules.graph.loops.some(
-    (loop) => cast.lanes[loop.id] && tasksOfLoop(pen, cast, loop).some(({ status }) => !isTerminal(status)),
+    ({ id, iterator }) => cast.lanes[id] && hasOpen(pen.ledger, cast.id, cast.lists[iterator?.cursorKey ?? '']),
   );
 }
 
@@ -59,8 +58,8 @@ export function fillLanes(pen: Pen, cast: Cast, loopId: string): void {
     openTurn(pen, cast, lanes.entry, itemOf(cast, loop, task), false, loopId, place);
   }
   if (cast.status !== 'running' || inProgress(cast, loopId).length > 0) return;
-  const tasks = tasksOfLoop(pen, cast, loop);
-  if (tasks.length > 0 && tasks.every(({ status }) => isTerminal(status))) leaveLoop(pen, cast, loop, lanes.entry);
+  const list = cast.lists[loop.iterator.cursorKey];
+  if (lengthOf(list) > 0 && !hasOpen(pen.ledger, cast.id, list)) leaveLoop(pen, cast, loop, lanes.entry);
   else stall(pen, cast, loop);
 }
 
@@ -76,8 +75,12 @@ function claimFree(pen: Pen, cast: Cast, loop: Loop, entry: string, countMax: nu
   const claimed: Task[] = [];
   // A round of assignments: on top of a mistake nothing is handed out.
   if (refusalOfInconsistency(pen.ledger, cast.id)) return claimed;
+  const run = runOf(pen.ledger, cast.id);
+  const list = cast.lists[loop.iterator?.cursorKey ?? ''];
+  const walking = tasksWalking(cast);
+  const search = { runs: run ? [run] : [], has: ({ id }: Task) => placeOf(list, id) !== null && !walking.has(id) };
   while (claimed.length < countMax && !pen.ledger.hold) {
-    const { task } = claimBest(pen, unstarted(cast, tasksOfLoop(pen, cast, loop)), ownerOf(cast, entry));
+    const { task } = claimBest(pen, search, ownerOf(cast, entry));
     if (!task) break;
     claimed.push(task);
   }
@@ -124,8 +127,12 @@ function noPlace({ id, maxConcurrency }: Loop): Denied {
 
 /** Tasks to be done whose item walks nowhere: one whose turn was put off has its turn already. */
 function unstarted(cast: Cast, tasks: readonly Task[]): readonly Task[] {
-  const open = new Set(Object.values(cast.turns).map(({ task }) => task));
-  return tasks.filter(({ id, status }) => status === 'todo' && !open.has(id));
+  const walking = tasksWalking(cast);
+  return tasks.filter(({ id, status }) => status === 'todo' && !walking.has(id));
+}
+
+function tasksWalking({ turns }: Cast): ReadonlySet<string | null> {
+  return new Set(Object.values(turns).map(({ task }) => task));
 }
 
 function tasksOfLoop({ ledger }: Pen, cast: Cast, { iterator }: Loop): readonly Task[] {
@@ -134,7 +141,7 @@ function tasksOfLoop({ ledger }: Pen, cast: Cast, { iterator }: Loop): readonly 
 
 function itemOf(cast: Cast, { iterator }: Loop, { id }: Task): Item | null {
   if (!iterator) return null;
-  const index = idsIn(cast.lists[iterator.cursorKey]).indexOf(id);
+  const index = placeOf(cast.lists[iterator.cursorKey], id) ?? -1;
   return itemAt(iterator, listOf(cast, iterator.items), index);
 }
 

@@ -4,7 +4,6 @@ import type { Handoff } from '../dialect.ts';
 import { type Edge, END } from '../graph/config.ts';
 import { exitTarget, firstEdge, matches } from '../graph/route.ts';
 import { taskOf } from '../ledger/state.ts';
-import { isTerminal } from '../ledger/transition.ts';
 import type { Cast, Turn } from '../state.ts';
 import { deny } from '../verdict.ts';
 import { exhausted } from './budget.ts';
@@ -17,7 +16,7 @@ import { fail, materiaOf, type Pen, socketOf } from './pen.ts';
 import { noteFor } from './rework.ts';
 import { startSocket } from './start.ts';
 import { finish } from './task.ts';
-import { idAt, idsIn } from './task-list.ts';
+import { hasOpen, idAt } from './task-list.ts';
 
 /**
  * Carries an accepted turn on. Its handoff stays until an edge or an exit has taken it over. A turn that already stood
@@ -85,9 +84,9 @@ function walkStep(pen: Pen, cast: Cast, turn: Turn, handoff: Handoff): Step | nu
   const socket = socketOf(cast, turn.socket);
   const advances = socket.advance && (socket.advance.when === null || matches(socket.advance.when, handoff.satisfied));
   if (!item || !advances) return null;
-  const others = idsIn(cast.lists[item.cursorKey]).filter((id) => id !== turn.task);
+  const isLast = !hasOpen(pen.ledger, cast.id, cast.lists[item.cursorKey], turn.task);
   const to = (cast.cursors[item.cursorKey] ?? 0) + 1;
-  return { cursor: item.cursorKey, to, item: item.key, exhausted: others.every((id) => isOver(pen, cast, id)) };
+  return { cursor: item.cursorKey, to, item: item.key, exhausted: isLast };
 }
 
 function endWalk(pen: Pen, cast: Cast, turn: Turn, step: Step): void {
@@ -167,8 +166,7 @@ function takeEdge(
     leaveWith(pen, cast, turn);
     pen.write({ kind: 'lane.ended', cast: cast.id, turn: turn.id, item });
   }
-  const isLast =
-    isLeavingLane && idsIn(cast.lists[loop.iterator?.cursorKey ?? '']).every((id) => isOver(pen, cast, id));
+  const isLast = isLeavingLane && !hasOpen(pen.ledger, cast.id, cast.lists[loop.iterator?.cursorKey ?? '']);
   pen.write({
     kind: 'edge.taken',
     cast: cast.id,
@@ -184,10 +182,6 @@ function takeEdge(
   if (isLeaving && !isLeavingLane && isLeftFor(cast, loop, edge.to)) leaveRest(pen, cast, loop);
   startSocket(pen, cast, edge.to, edge.maxTraversals !== null, turn);
   if (isLeavingLane) fillLanes(pen, cast, loop.id);
-}
-
-function isOver({ ledger }: Pen, cast: Cast, id: string): boolean {
-  return isTerminal(taskOf(ledger, cast.id, id)?.status ?? 'done');
 }
 
 function times(count: number): string {

@@ -1,8 +1,10 @@
 // The tasks of a list, by place. Numbered in a row they are known by the first number and how many there are, so that what
 // a cast remembers does not grow with its lists.
+import { inOrder } from '../ledger/order-tree.ts';
+import { type Ledger, nameKey, runOf } from '../ledger/state.ts';
 import type { TaskList } from '../state.ts';
 
-const EMPTY: TaskList = { ids: [] };
+const EMPTY: TaskList = { ids: [], places: {} };
 
 export function numbered(number: number): string {
   return `T-${number}`;
@@ -19,6 +21,26 @@ export function idsIn(list: TaskList | undefined): readonly string[] {
   return 'ids' in list ? list.ids : Array.from({ length: list.count }, (_, index) => numbered(list.first + index));
 }
 
+/** Where a task stands in the list; null where it is not in it. */
+export function placeOf(list: TaskList | undefined, id: string): number | null {
+  if (!list) return null;
+  if ('ids' in list) return list.places[nameKey(id)] ?? null;
+  const index = Number(id.slice(2)) - list.first;
+  return idAt(list, index) === id ? index : null;
+}
+
+/** Whether a task of the list is not over. */
+export function hasOpen(
+  ledger: Ledger,
+  run: string,
+  list: TaskList | undefined,
+  except: string | null = null,
+): boolean {
+  const open = runOf(ledger, run)?.index.open ?? {};
+  for (const { id } of inOrder(open)) if (id !== except && placeOf(list, id) !== null) return true;
+  return false;
+}
+
 export function lengthOf(list: TaskList | undefined): number {
   if (!list) return 0;
   return 'ids' in list ? list.ids.length : list.count;
@@ -31,5 +53,6 @@ export function extended(list: TaskList = EMPTY, tasks: readonly string[]): Task
   const isRow = 'first' in list || lengthOf(list) === 0;
   const from = first + count - tasks.length;
   if (isRow && tasks.every((id, index) => id === numbered(from + index))) return { first, count };
-  return { ids: [...idsIn(list), ...tasks] };
+  const ids = [...idsIn(list), ...tasks];
+  return { ids, places: Object.fromEntries(ids.map((id, index) => [nameKey(id), index] as const).reverse()) };
 }

@@ -15,9 +15,9 @@ import { refusalOfOtherWorklog } from '../ledger/finish.ts';
 import { rivalOf, type TaskLock } from '../ledger/lock-tree.ts';
 import { normalPath } from '../ledger/path.ts';
 import type { Check } from '../ledger/request.ts';
+import { isTaskFile } from '../ledger/run-index.ts';
 import { refusalOfAnyChange, refusalOfChanges } from '../ledger/scope.ts';
-import { keyOf, MAIN_ROOT, type Task, tasksOf } from '../ledger/state.ts';
-import { filesOf } from '../ledger/task-file.ts';
+import { keyOf, MAIN_ROOT, runOf, type Task } from '../ledger/state.ts';
 import { type Cast, type State, type Turn, walkOf } from '../state.ts';
 import { statusOf } from '../turn/plan-status.ts';
 import { type Denied, deny } from '../verdict.ts';
@@ -129,10 +129,11 @@ function refusalOfScope(
  */
 function refusalOfMain({ ledger }: State, turn: Turn, main: MainChanges | undefined): Denied | null {
   if (!main) return null;
-  const reports = new Set(Object.values(ledger.tasks).flatMap(filesOf));
   const isLocked = (path: string) =>
     normalPath(path).ok && rivalOf(ledger.locks, { root: MAIN_ROOT, path, mode: 'write', task: '' })?.mode === 'write';
-  const outside = Object.keys(main.changes).filter((path) => !reports.has(path) && !isLocked(path));
+  const runs = Object.values(ledger.runs);
+  const isReport = (path: string) => runs.some((run) => isTaskFile(run, path));
+  const outside = Object.keys(main.changes).filter((path) => !isReport(path) && !isLocked(path));
   const [first] = outside;
   if (first === undefined) return null;
   const more = outside.length > 1 ? ` (and ${outside.length - 1} more)` : '';
@@ -178,9 +179,9 @@ function ownChanges(
   task: Task | null,
   changes: Seen['changes'],
 ): readonly string[] {
-  const reports = new Set(tasksOf(state.ledger, cast.id).flatMap(filesOf));
+  const run = runOf(state.ledger, cast.id);
   const anothers = anothersIn(state, cast, turn, task, changes);
-  return Object.keys(changes).filter((path) => !reports.has(path) && anothers(path) === null);
+  return Object.keys(changes).filter((path) => !(run && isTaskFile(run, path)) && anothers(path) === null);
 }
 
 /** Whose a change is that is not the turn's: the lock it lies in, or that another turn was seen to make it. */

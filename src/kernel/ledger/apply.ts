@@ -4,7 +4,18 @@ import { isString } from '../json.ts';
 import { canonicalJson } from './canonical-json.ts';
 import type { LedgerFact } from './fact.ts';
 import { put } from './large-record.ts';
-import { addLock, compared, removeLocks, withLinks } from './lock-tree.ts';
+import { addLock, compared, type LockTree, removeLocks, withLinks } from './lock-tree.ts';
+import {
+  dependenciesMet,
+  fenceKey,
+  indexFiles,
+  indexTask,
+  newRunIndex,
+  noteDependencies,
+  unrank,
+  watchHolder,
+  watchTask,
+} from './run-index.ts';
 import {
   type Counts,
   keyOf,
@@ -36,10 +47,10 @@ export function applyLedger(ledger: Ledger, fact: LedgerFact, atMs: number): Led
       forgetTexts(runOf(ledger, fact.run));
       return ledger;
     case 'ledger.configured':
-      ledger.locks = compared(ledger.locks, { foldCase: fact.foldCase });
+      compareAnew(ledger, { foldCase: fact.foldCase });
       return ledger;
     case 'ledger.linked':
-      ledger.locks = compared(ledger.locks, { links: withLinks(ledger.locks.links, fact.root, fact.links) });
+      compareAnew(ledger, { links: withLinks(ledger.locks.links, fact.root, fact.links) });
       return ledger;
     case 'ledger.held':
       ledger.hold = { by: fact.by, reason: fact.reason };
@@ -54,6 +65,12 @@ export function applyLedger(ledger: Ledger, fact: LedgerFact, atMs: number): Led
       return ledger;
     }
   }
+}
+
+/** Locks that did not meet before may meet now. */
+function compareAnew(ledger: Ledger, how: Partial<Pick<LockTree, 'foldCase' | 'links'>>): void {
+  ledger.locks = compared(ledger.locks, how);
+  for (const key of Object.keys(ledger.locks.held)) watchHolder(ledger, key);
 }
 
 /** A cast's run is there from its start, and knows that it is a cast's. */
@@ -85,8 +102,11 @@ function created(ledger: Ledger, { run: name, task: id, spec, ...row }: Of<'task
   }
   if (spec.assigned) run.counts.packets += 1;
   const existing = taskOf(ledger, name, id);
-  if (existing) Object.assign(existing, spec);
-  else {
+  if (existing) {
+    indexFiles(run, existing, -1);
+    unrank(run, existing);
+    Object.assign(existing, spec);
+  } else {
     ledger.created += 1;
     run.tasks.push(id);
     run.open += 1;
@@ -99,7 +119,12 @@ function created(ledger: Ledger, { run: name, task: id, spec, ...row }: Of<'task
       notBefore: row.notBefore,
     });
   }
-  index(ledger, taskOf(ledger, name, id));
+  const task = taskOf(ledger, name, id);
+  if (!task) return;
+  indexFiles(run, task, 1);
+  noteDependencies(ledger, run, task);
+  index(ledger, run, task);
+  watchTask(ledger, run, task);
 }
 
 function refused(ledger: Ledger, { run: name, task: id, asked, code }: Of<'task.refused'>, at: number): void {
@@ -116,7 +141,7 @@ function refused(ledger: Ledger, { run: name, task: id, asked, code }: Of<'task.
     waitingSince: task.waitingSince ?? at,
     refusedAt: at,
   });
-  index(ledger, task);
+  index(ledger, run, task);
 }
 
 function applyToTask(
@@ -146,6 +171,8 @@ function claimed(ledger: Ledger, run: Run, task: Task, fact: Of<'task.claimed'>,
   removeLocks(ledger.locks, key);
   for (const lock of fact.locks) addLock(ledger.locks, { ...lock, task: key });
   ledger.fence = Math.max(ledger.fence, fact.fence);
+  forgetFence(ledger, task);
+  put(ledger.fences, fenceKey(fact.fence), key);
   if (task.status !== 'in_progress') run.running += 1;
   if (task.type === 'serial') run.serial = task.id;
   run.counts.dispatches += 1;
@@ -163,7 +190,8 @@ function claimed(ledger: Ledger, run: Run, task: Task, fact: Of<'task.claimed'>,
     worklog: { entries: task.worklog.entries, code: null },
     ...NOT_WAITING,
   } satisfies Partial<Task>);
-  index(ledger, task);
+  index(ledger, run, task);
+  watchHolder(ledger, key);
 }
 
 function moved(ledger: Ledger, run: Run, task: Task, fact: Of<'task.moved'>, at: number): void {
@@ -172,12 +200,19 @@ function moved(ledger: Ledger, run: Run, task: Task, fact: Of<'task.moved'>, at:
   if (fact.releases) removeLocks(ledger.locks, keyOf(task));
   if (isMove && task.status === 'in_progress') left(run, task, fact, at);
   Object.assign(task, { owner, code, reason, retries, notBefore, version: task.version + 1 } satisfies Partial<Task>);
+  if (isMove) forgetFence(ledger, task);
   if (isMove) Object.assign(task, { status: to, fence: null, claimedAt: null, ...NOT_WAITING } satisfies Partial<Task>);
-  index(ledger, task);
+  index(ledger, run, task);
+  watchTask(ledger, run, task);
+  if (isMove && to === 'done') dependenciesMet(ledger, run, task);
   if (isMove && isTerminal(to)) {
     run.open -= 1;
     forgetTexts(run);
   }
+}
+
+function forgetFence(ledger: Ledger, { fence }: Task): void {
+  if (fence !== null) delete ledger.fences[fenceKey(fence)];
 }
 
 /** The task is no longer in progress. */
@@ -202,13 +237,13 @@ function forgetTexts(run: Run | undefined): void {
   run.deltas = {};
 }
 
-function index(ledger: Ledger, task: Task | undefined): void {
-  if (!task) return;
+function index(ledger: Ledger, run: Run, task: Task): void {
   const key = keyOf(task);
   if (task.status === 'todo' && task.assigned) put(ledger.ready, key, true);
   else delete ledger.ready[key];
   if (task.passedOver > 0) put(ledger.waiting, key, true);
   else delete ledger.waiting[key];
+  indexTask(ledger, run, task);
 }
 
 const NOT_WAITING = { passedOver: 0, waitingSince: null, refusedAt: null } as const;
@@ -240,6 +275,7 @@ function newRun(id: string, { runId, cast }: Pick<Run, 'runId' | 'cast'>): Run {
     serial: null,
     deltas: {},
     pastDeltas: {},
+    index: newRunIndex(),
     counts: newCounts(),
   };
 }

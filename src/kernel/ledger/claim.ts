@@ -7,7 +7,9 @@ import { refusalOfDependencies } from './dependency.ts';
 import { refusalOfInconsistency } from './inconsistency.ts';
 import { refusalOfLinkOut } from './links.ts';
 import { keyIn, type Lock, linksIn, rivalOf } from './lock-tree.ts';
+import { inOrder, oldest } from './order-tree.ts';
 import { type LedgerPen, refuse, refuseTask } from './pen.ts';
+import { hasRanked, overtakenBy, ranked } from './ranked.ts';
 import type { RequestOf } from './request.ts';
 import { refusalOfGoverning } from './scope.ts';
 import { spokenPath } from './spoken-path.ts';
@@ -15,28 +17,23 @@ import {
   findTask,
   keyOf,
   type Ledger,
+  type Run,
   runOf,
   type Task,
   taskKey,
   taskOf,
-  tasksOf,
   UNASSIGNED,
   wantedLocks,
 } from './state.ts';
 import { mayMove } from './transition.ts';
-import {
-  areInTheWay,
-  compareRank,
-  isOwed,
-  owedBefore,
-  owedUntil,
-  PASSED_OVER_MAX,
-  type Soundness,
-  soundnessOf,
-} from './waiting.ts';
+import { inTheWayOf, isOwed, owedBefore, owedUntil, PASSED_OVER_MAX, type Soundness, soundnessOf } from './waiting.ts';
 
 /** At most so many tasks that a search passed over are written down, the first in rank. */
 export const PASSED_OVER_NOTED_MAX = 16;
+/** So many tasks behind the one taken are looked at. */
+export const OVERTAKEN_LOOKED_AT_MAX = 64;
+/** So many tasks are named in the answer to a search in vain. */
+const TRIED_TOLD_MAX = 10;
 
 export function claim(pen: LedgerPen, request: RequestOf<'task.claim'>): Verdict {
   const found = findTask(pen.ledger, request);
@@ -61,61 +58,81 @@ export function claimNext(pen: LedgerPen, { run, owner }: RequestOf<'task.next'>
     refuse(pen, 'next', { ...(run === undefined ? {} : { run }), task }, refusal);
   const refused = refusalOfOwner(owner) ?? refusalOfHold(ledger);
   if (refused) return vain(refused);
-  const ready = Object.keys(ledger.ready)
-    .flatMap((key) => ledger.tasks[key] ?? [])
-    .filter((task) => (run === undefined || task.run === run) && !runOf(ledger, task.run)?.cast);
-  const unsound = new Map<string, Denied>();
-  for (const id of new Set(ready.map((task) => task.run))) {
-    const refusal = refusalOfInconsistency(ledger, id);
-    if (refusal) unsound.set(id, refusal);
-  }
-  const sound = ready.filter((task) => !unsound.has(task.run));
-  const [[id, first] = []] = unsound;
-  if (sound.length === 0 && first) return refuse(pen, 'next', { run: id ?? '', task: '' }, first);
-  const { task, closest, verdict } = claimBest(pen, sound, owner);
+  const unsound = new Map<string, Denied | null>();
+  const isSound = (id: string) => {
+    const refusal = unsound.get(id) ?? refusalOfInconsistency(ledger, id);
+    unsound.set(id, refusal);
+    return refusal === null;
+  };
+  const byHand = Object.values(ledger.runs).filter(({ id, cast }) => !cast && (run === undefined || id === run));
+  const runs = byHand.filter(({ index }) => hasRanked(index));
+  const sound = runs.filter(({ id }) => isSound(id));
+  const [first] = runs;
+  const mistake = first && unsound.get(first.id);
+  if (sound.length === 0 && mistake) return refuse(pen, 'next', { run: first.id, task: '' }, mistake);
+  const { task, closest, verdict } = claimBest(pen, { runs: sound, has: () => true }, owner);
   if (task || verdict.allow) return verdict;
   if (closest) return refuseTask(pen, 'next', closest, verdict);
-  return vain(noneReady([], unassigned(ledger, run)));
+  return vain(noneReady([], unassigned(byHand)));
 }
 
-/** The first of these tasks in rank that can start now goes to the owner. `closest` is the first of a search in vain. */
+/** Where a task is looked for: in runs, and there among those in todo that it has. */
+export type Search = { readonly runs: readonly Run[]; has(task: Task): boolean };
+
+/** The first task in rank that can start now goes to the owner. `closest` is the first of a search in vain. */
 export function claimBest(
   pen: LedgerPen,
-  candidates: readonly Task[],
+  search: Search,
   owner: string,
 ): { readonly task: Task | null; readonly closest: Task | null; readonly verdict: Verdict } {
   const { ledger, at } = pen;
-  const ready = candidates.toSorted((a, b) => compareRank(a, b, at));
-  const passed: { readonly task: Task; readonly refusal: Denied }[] = [];
+  const passed = new Map<Task, Denied>();
   const isSound = soundnessOf(ledger);
-  for (const [index, task] of ready.entries()) {
-    const refusal = refusalOfClaim(ledger, task, owner, at, undefined, isSound);
+  const refusalOf = (task: Task) => refusalOfClaim(ledger, task, owner, at, undefined, isSound);
+  for (const task of ranked(ledger, search, at, ['startable'])) {
+    const refusal = refusalOf(task);
     if (refusal) {
-      passed.push({ task, refusal });
+      passed.set(task, refusal);
       continue;
     }
-    const noted = passed.filter(({ task, refusal }) => refusal.code === 'LOCK_CONFLICT' && isWorthNoting(task, at));
-    for (const { task, refusal } of noted.slice(0, PASSED_OVER_NOTED_MAX)) refuseTask(pen, 'claim', task, refusal);
+    const noted = [...passed].filter(([task, refusal]) => refusal.code === 'LOCK_CONFLICT' && isWorthNoting(task, at));
+    const wasOwed = isOwed(task, at);
+    for (const [task, refusal] of noted.slice(0, PASSED_OVER_NOTED_MAX)) refuseTask(pen, 'claim', task, refusal);
     const verdict = take(pen, task, owner);
-    noteOvertaken(pen, task, ready.slice(index + 1), owner);
+    noteOvertaken(pen, task, wasOwed, search, passed, owner);
     return { task, closest: null, verdict };
   }
-  return { task: null, closest: passed[0]?.task ?? null, verdict: noneReady(passed) };
+  const tried: { readonly task: Task; readonly refusal: Denied }[] = [];
+  for (const task of ranked(ledger, search, at, ['startable', 'unmet'])) {
+    const refusal = passed.get(task) ?? refusalOf(task);
+    if (refusal) tried.push({ task, refusal });
+    if (tried.length === TRIED_TOLD_MAX) break;
+  }
+  return { task: null, closest: tried[0]?.task ?? null, verdict: noneReady(tried) };
 }
 
 /**
  * An older task that ranks after the one taken, could have started, and now cannot because of it, was passed over as well:
  * without that, the more urgent ones that keep coming would keep it waiting for ever. One round counts once, however many it
- * hands out.
+ * hands out. Only the first in rank are looked at: the others wait for those before them in any case.
  */
-function noteOvertaken(pen: LedgerPen, taken: Task, behind: readonly Task[], owner: string): void {
+function noteOvertaken(
+  pen: LedgerPen,
+  taken: Task,
+  wasOwed: boolean,
+  search: Search,
+  passed: ReadonlyMap<Task, Denied>,
+  owner: string,
+): void {
   const { ledger, at } = pen;
   const isSound = soundnessOf(ledger);
-  let noted = 0;
-  for (const task of behind) {
-    if (noted === PASSED_OVER_NOTED_MAX) return;
-    if (task.order > taken.order || task.refusedAt === at || !isWorthNoting(task, at)) continue;
-    if (!areInTheWay(ledger, task, taken)) continue;
+  const isInTheWay = inTheWayOf(ledger, taken);
+  let [noted, lookedAt] = [0, 0];
+  for (const task of overtakenBy(ledger, taken, wasOwed, search, at)) {
+    if (noted === PASSED_OVER_NOTED_MAX || lookedAt === OVERTAKEN_LOOKED_AT_MAX) return;
+    lookedAt += 1;
+    if (passed.has(task) || task.refusedAt === at || !isWorthNoting(task, at)) continue;
+    if (!isInTheWay(task)) continue;
     const refusal = refusalOfClaim(ledger, task, owner, at, undefined, isSound);
     if (refusal?.code !== 'LOCK_CONFLICT') continue;
     refuseTask(pen, 'claim', task, refusal);
@@ -218,9 +235,7 @@ function refusalOfSerial(ledger: Ledger, task: Task): Denied | null {
   const run = runOf(ledger, task.run);
   if (!run || run.running === 0 || (run.serial === null && task.type !== 'serial')) return null;
   const holder =
-    run.serial === null
-      ? tasksOf(ledger, run.id).find(({ status }) => status === 'in_progress')
-      : taskOf(ledger, run.id, run.serial);
+    run.serial === null ? taskOf(ledger, run.id, oldest(run.index.atWork) ?? '') : taskOf(ledger, run.id, run.serial);
   const name = holder?.id ?? '';
   const why =
     run.serial === null ? `${task.id} is serial and ${name} is in progress` : `${name} is serial and in progress`;
@@ -273,20 +288,19 @@ function noneReady(
   if (!best && first !== undefined) {
     const more = announced.length > 1 ? ` (and ${announced.length - 1} more)` : '';
     const reason = `No task is ready: ${first}${more} has no assignment yet; create it from a packet.`;
-    return deny('NOT_ALLOWED_NOW', reason, { tried: [], unassigned: announced.slice(0, 10) });
+    return deny('NOT_ALLOWED_NOW', reason, { tried: [], unassigned: announced.slice(0, TRIED_TOLD_MAX) });
   }
   if (!best) return deny('NOT_ALLOWED_NOW', 'No task is ready: none is left in todo.', { tried: [] });
-  const tried = passed.slice(0, 10).map(({ task, refusal }) => ({ run: task.run, task: task.id, code: refusal.code }));
+  const tried = passed
+    .slice(0, TRIED_TOLD_MAX)
+    .map(({ task, refusal }) => ({ run: task.run, task: task.id, code: refusal.code }));
   const { code, reason, details } = best.refusal;
   return deny(code, `No task can start now. ${reason}`, { ...details, tried });
 }
 
 /** The rows in todo that no packet has filled in. */
-function unassigned(ledger: Ledger, run: string | undefined): readonly string[] {
-  const runs = Object.values(ledger.runs).filter(({ id, cast }) => !cast && (run === undefined || id === run));
-  return runs.flatMap(({ id }) =>
-    tasksOf(ledger, id).flatMap(({ id, status, assigned }) => (status === 'todo' && !assigned ? [id] : [])),
-  );
+function unassigned(runs: readonly Run[]): readonly string[] {
+  return runs.flatMap(({ index }) => Array.from(inOrder(index.unassigned), ({ id }) => id));
 }
 
 function placeOf({ root, path }: Lock): string {

@@ -1,7 +1,7 @@
 // Tasks that wait for other tasks of their run: whether the others are done, and whether the waiting could ever end.
 import type { Json } from '../json.ts';
 import { type Denied, deny } from '../verdict.ts';
-import { type Ledger, type Task, taskOf, tasksOf } from './state.ts';
+import { type Ledger, nameKey, runOf, type Task, taskOf } from './state.ts';
 import { isTerminal } from './transition.ts';
 
 /** Whether everything the task depends on is done. A dependency that can never be done is named as such. */
@@ -40,8 +40,12 @@ export function unknownDependencies(
   ledger: Ledger,
   run: string,
 ): readonly { readonly task: string; readonly depends_on: string }[] {
-  return tasksOf(ledger, run)
+  const { missing = {}, dependents = {} } = runOf(ledger, run)?.index ?? {};
+  const waiting = Object.keys(missing).flatMap((key) => Object.values(dependents[key] ?? {}));
+  return [...new Set(waiting)]
+    .flatMap((id) => taskOf(ledger, run, id) ?? [])
     .filter(({ status }) => !isTerminal(status))
+    .sort((a, b) => a.order - b.order)
     .flatMap(({ id, dependencies }) =>
       dependencies.filter((other) => !taskOf(ledger, run, other)).map((other) => ({ task: id, depends_on: other })),
     );
@@ -54,6 +58,9 @@ export function refusalOfCycle(
   id: string,
   dependencies: readonly string[],
 ): Denied | null {
+  // A round comes back through a task that waits for this one.
+  const waiting = Object.values(runOf(ledger, run)?.index.dependents[nameKey(id)] ?? {});
+  if (waiting.length === 0 && !dependencies.includes(id)) return null;
   const cameFrom = new Map<string, string>();
   const queue = [...dependencies];
   for (const other of dependencies) cameFrom.set(other, id);

@@ -4,7 +4,17 @@ import { applyLedger } from './apply.ts';
 import type { LedgerFact } from './fact.ts';
 import { addLock, locksOf, newLockTree, rivalOf, type TaskLock } from './lock-tree.ts';
 import type { LedgerPen } from './pen.ts';
-import { keyOf, type Ledger, nameKey, runOf, type Task, taskKey, tasksOf, wantedLocks } from './state.ts';
+import {
+  keyOf,
+  type Ledger,
+  nameKey,
+  type RunIndex,
+  runOf,
+  type Task,
+  taskKey,
+  tasksOf,
+  wantedLocks,
+} from './state.ts';
 import { soundnessOf } from './waiting.ts';
 
 export type DraftPen = LedgerPen & { readonly facts: readonly LedgerFact[] };
@@ -41,6 +51,7 @@ function draftOf(ledger: Ledger, name: string, touched: ReadonlySet<string>): Le
     tasks: [...run.tasks],
     deltas: {},
     pastDeltas: {},
+    index: JSON.parse(JSON.stringify(run.index)) as RunIndex,
     counts: { ...run.counts, denies: {} },
   };
   return {
@@ -49,6 +60,7 @@ function draftOf(ledger: Ledger, name: string, touched: ReadonlySet<string>): Le
     runs: copied ? { [nameKey(name)]: copied } : {},
     locks,
     ready: {},
+    fences: {},
     waiting: { ...ledger.waiting },
   };
 }

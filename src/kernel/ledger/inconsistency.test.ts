@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { applyLedger, planTasks } from './apply.ts';
 import { bareSpec } from './create.ts';
+import type { LedgerFact } from './fact.ts';
 import { inconsistencies, refusalOfInconsistency } from './inconsistency.ts';
-import { addLock, removeLocks } from './lock-tree.ts';
-import { emptyLedger, keyOf, type Ledger, MAIN_ROOT, runOf, type Task, taskOf } from './state.ts';
+import { addLock, type Lock, removeLocks } from './lock-tree.ts';
+import { emptyLedger, keyOf, type Ledger, MAIN_ROOT, runOf, type Task, type TaskSpec, taskOf } from './state.ts';
+import type { TaskStatus } from './transition.ts';
 
 const AT = 1_000;
 
@@ -49,18 +51,59 @@ test.each<[what: string, spoil: (ledger: Ledger) => void, said: string]>([
     'which it depends on, is todo',
   ],
   [
-    'a dependency that nobody has created',
-    (of) => Object.assign(at(of, 'T-2'), { dependencies: ['T-9'] }),
-    'T-2 depends on T-9, which is not in the ledger',
-  ],
-  [
     'a wrong count',
     (of) => Object.assign(runOf(of, 'r') ?? {}, { running: 3 }),
     '1 tasks are in progress, and 3 were counted',
   ],
-])('%s is found', (_, spoil, said) => {
+])('%s is found by a walk over the run', (_, spoil, said) => {
   const spoilt = ledger();
   spoil(spoilt);
   expect(inconsistencies(spoilt, 'r').map(({ message }) => message)).toContainEqual(expect.stringContaining(said));
+});
+
+const SRC = { root: MAIN_ROOT, path: 'src', mode: 'write' } as const;
+const DOCS = { ...SRC, path: 'docs' } as const;
+const claimed = (task: string, locks: readonly Lock[], owner = 'b'): LedgerFact => {
+  return { kind: 'task.claimed', run: 'r', task, owner, fence: 2, locks };
+};
+const moved = (task: string, to: TaskStatus, releases: boolean): LedgerFact => {
+  const rest = { retries: 0, owner: 'a', code: null, reason: '', notBefore: null, evidence: null };
+  return { kind: 'task.moved', run: 'r', task, from: 'in_progress', to, replay: false, releases, ...rest };
+};
+const created = (task: string, spec: Partial<TaskSpec>): LedgerFact => {
+  const row = { owner: 'unassigned', reason: '', notBefore: null };
+  return { kind: 'task.created', run: 'r', task, ...row, spec: { ...bareSpec('x'), assigned: true, ...spec } };
+};
+
+test.each<[what: string, facts: readonly LedgerFact[], said: string]>([
+  ['a task that left and kept its lock', [moved('T-1', 'blocked', false)], 'T-1 is blocked and still holds "src"'],
+  ['a claim without its locks', [moved('T-1', 'done', true), claimed('T-2', [])], 'T-2 is in progress and lacks locks'],
+  ['a claim of nobody', [moved('T-1', 'done', true), claimed('T-2', [DOCS], '')], 'T-2 is in progress and belongs to'],
+  ['a claim before its dependency is done', [claimed('T-2', [DOCS])], 'T-1, which it depends on, is in_progress'],
+  ['a claim of a held path', [created('T-3', { lockScope: ['src'] }), claimed('T-3', [SRC])], 'T-3 and T-1 both hold'],
+  ['paths that are one by a link', [claimed('T-2', [DOCS]), linked({ docs: 'src' })], 'T-1 and T-2 both hold'],
+  [
+    'a scope that grew under its claim',
+    [created('T-1', { lockScope: ['src', 'lib'] })],
+    'T-1 is in progress and lacks',
+  ],
+  ['a dependency that nobody has created', [created('T-3', { dependencies: ['T-9'] })], 'T-3 depends on T-9'],
+])('%s is noticed by the fact, and nothing is handed out', (_, facts, said) => {
+  const spoilt = facts.reduce((of, fact) => applyLedger(of, fact, AT), ledger());
+  expect(inconsistencies(spoilt, 'r').map(({ message }) => message)).toContainEqual(expect.stringContaining(said));
   expect(refusalOfInconsistency(spoilt, 'r')?.code).toBe('LEDGER_INCONSISTENT');
 });
+
+test.each<[what: string, facts: readonly LedgerFact[]]>([
+  ['the dependency is created', [created('T-3', { dependencies: ['T-9'] }), created('T-9', {})]],
+  ['the task that wants it is canceled', [created('T-3', { dependencies: ['T-9'] }), moved('T-3', 'canceled', false)]],
+  ['the lock is given back', [moved('T-1', 'blocked', false), moved('T-1', 'canceled', true)]],
+  ['a holder of the same path is over', [claimed('T-2', [DOCS]), linked({ docs: 'src' }), moved('T-1', 'done', true)]],
+])('a run holds together again when %s', (_, facts) => {
+  const mended = facts.reduce((of, fact) => applyLedger(of, fact, AT), ledger());
+  expect([inconsistencies(mended, 'r'), refusalOfInconsistency(mended, 'r')]).toEqual([[], null]);
+});
+
+function linked(links: Record<string, string>): LedgerFact {
+  return { kind: 'ledger.linked', root: MAIN_ROOT, links };
+}

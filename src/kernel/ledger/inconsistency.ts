@@ -9,7 +9,10 @@ import { keyOf, type Ledger, runOf, type Task, taskOf, tasksOf, wantedLocks } fr
 
 const LISTED_MAX = 100;
 
+/** A run of which nothing is suspect is not walked through. */
 export function refusalOfInconsistency(ledger: Ledger, run: string): Denied | null {
+  const { suspects = {}, missing = {} } = runOf(ledger, run)?.index ?? {};
+  if (isEmpty(suspects) && isEmpty(missing)) return null;
   const issues = inconsistencies(ledger, run);
   const [first] = issues;
   if (!first) return null;
@@ -35,7 +38,8 @@ export function inconsistencies(ledger: Ledger, run: string): readonly JsonObjec
   ];
 }
 
-function wrongWith(ledger: Ledger, task: Task): readonly string[] {
+/** What does not fit the status of a task, its claim and its locks. */
+export function wrongWith(ledger: Ledger, task: Task): readonly string[] {
   const { id, run, status, fence, owner } = task;
   const held = locksOf(ledger.locks, keyOf(task));
   if (status !== 'in_progress') {
@@ -57,4 +61,9 @@ function wrongWith(ledger: Ledger, task: Task): readonly string[] {
     if (other !== 'done') found.push(`${id} is in progress, and ${dependency}, which it depends on, is ${other}`);
   }
   return found;
+}
+
+function isEmpty(record: object): boolean {
+  for (const _ in record) return false;
+  return true;
 }

@@ -76,6 +76,16 @@ export function rivalOf(tree: LockTree, wanted: TaskLock, ignored?: { has(task: 
   return reader && { root, mode: 'read', ...reader };
 }
 
+/** All locks of other tasks that stand in the way of the wanted one, one after the other. */
+export function* rivalsOf(tree: LockTree, wanted: TaskLock): Generator<TaskLock> {
+  const keys = keysOf(wanted, tree);
+  for (const mode of wanted.mode === 'write' ? (['write', 'read'] as const) : (['write'] as const)) {
+    for (const found of holdersAlong(tree[mode], keys)) {
+      if (found.task !== wanted.task) yield { root: wanted.root, mode, ...found };
+    }
+  }
+}
+
 /** Books a lock. Whether it may be had is asked before. */
 export function addLock(tree: LockTree, { task, root, path, mode }: TaskLock): void {
   let node = tree[mode];
@@ -103,29 +113,34 @@ export function locksOf(tree: LockTree, task: string): readonly Lock[] {
 }
 
 function rivalIn(top: Node, keys: readonly string[], counts: (task: string) => boolean): Found | null {
-  let node = top;
-  for (const key of keys) {
-    const above = holderAt(node, counts);
-    if (above) return above;
-    const link = node.below?.links[key];
-    if (!link) return null;
-    node = link.value;
-  }
-  return holderAt(node, counts) ?? holderBelow(node, counts);
-}
-
-function holderAt({ holders }: Node, counts: (task: string) => boolean): Found | null {
-  if (!holders) return null;
-  for (let task = holders.first; task !== null; ) {
-    const link: Link<string> = linkOf(holders, task);
-    if (counts(task)) return { task, path: link.value };
-    task = link.next;
-  }
+  for (const found of holdersAlong(top, keys)) if (counts(found.task)) return found;
   return null;
 }
 
+/** The holders above a path, at it, and below it. */
+function* holdersAlong(top: Node, keys: readonly string[]): Generator<Found> {
+  let node = top;
+  for (const key of keys) {
+    yield* holdersAt(node);
+    const link = node.below?.links[key];
+    if (!link) return;
+    node = link.value;
+  }
+  yield* holdersAt(node);
+  yield* holdersBelow(node);
+}
+
+function* holdersAt({ holders }: Node): Generator<Found> {
+  if (!holders) return;
+  for (let task = holders.first; task !== null; ) {
+    const link: Link<string> = linkOf(holders, task);
+    yield { task, path: link.value };
+    task = link.next;
+  }
+}
+
 /** Goes down, one child at a time; without a loop of its own, because a path may be deeper than the stack. */
-function holderBelow(top: Node, counts: (task: string) => boolean): Found | null {
+function* holdersBelow(top: Node): Generator<Found> {
   const trail: { readonly chain: Chain<Node>; at: string | null }[] = [];
   if (top.below) trail.push({ chain: top.below, at: top.below.first });
   for (let step = trail.at(-1); step; step = trail.at(-1)) {
@@ -135,11 +150,9 @@ function holderBelow(top: Node, counts: (task: string) => boolean): Found | null
     }
     const { value: node, next } = linkOf(step.chain, step.at);
     step.at = next;
-    const found = holderAt(node, counts);
-    if (found) return found;
+    yield* holdersAt(node);
     if (node.below) trail.push({ chain: node.below, at: node.below.first });
   }
-  return null;
 }
 
 function removeLock(top: Node, keys: readonly string[], task: string): void {

@@ -5,6 +5,7 @@ import type { Code } from '../codes.ts';
 import type { JsonObject } from '../json.ts';
 import { type Denied, deny } from '../verdict.ts';
 import { type Lock, type LockTree, newLockTree } from './lock-tree.ts';
+import type { OrderTree } from './order-tree.ts';
 import { isTerminal, type TaskStatus } from './transition.ts';
 
 export const PRIORITIES = ['low', 'normal', 'high', 'critical'] as const;
@@ -28,6 +29,8 @@ export type Ledger = {
   /** The tasks that may be handed out, and those that were refused their locks and have not had them since. */
   readonly ready: Record<string, true>;
   readonly waiting: Record<string, true>;
+  /** By token, the task in progress under it. */
+  readonly fences: Record<string, string>;
 };
 
 export type Hold = { readonly by: string; readonly reason: string };
@@ -101,8 +104,31 @@ export type Run = {
   /** The canonical text of each delta that was applied, by its id; of a run without open tasks only the ids are kept. */
   deltas: Record<string, string>;
   readonly pastDeltas: Record<string, true>;
+  readonly index: RunIndex;
   readonly counts: Counts;
 };
+
+/** What answers questions about a run without a walk over its tasks. `apply` keeps it; see `run-index.ts`. */
+export type RunIndex = {
+  /** Tasks that are not over, and those of them in progress. */
+  readonly open: OrderTree;
+  readonly atWork: OrderTree;
+  /** Assigned tasks in todo: those whose dependencies are done, and those that wait for one. */
+  readonly startable: RankTree;
+  readonly unmet: RankTree;
+  /** Rows in todo that no packet has filled in. */
+  readonly unassigned: OrderTree;
+  /** By task, those that came to depend on it before it was done. */
+  readonly dependents: Record<string, Record<string, string>>;
+  /** The tasks among them that nobody has created. */
+  readonly missing: Record<string, string>;
+  /** Tasks that did not hold together with the rest when they, or locks in their way, changed last. */
+  readonly suspects: Record<string, string>;
+  /** How many tasks name a path as their worklog or report. */
+  readonly files: Record<string, number>;
+};
+
+export type RankTree = Readonly<Record<Priority, OrderTree>>;
 
 export type Counts = {
   packets: number;
@@ -129,6 +155,7 @@ export function emptyLedger(foldCase = false): Ledger {
     hold: null,
     ready: {},
     waiting: {},
+    fences: {},
   };
 }
 

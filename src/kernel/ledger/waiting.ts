@@ -1,7 +1,7 @@
 // Whose turn it is. Small claims could keep a large one waiting for ever, so a task that was refused its locks several
 // times is owed its turn: while it keeps asking, tasks that do not rank before it stay off its paths. Ranks are a total
 // order, so two tasks that are both owed their turn never wait for each other.
-import { inconsistencies } from './inconsistency.ts';
+import { refusalOfInconsistency } from './inconsistency.ts';
 import { keyIn } from './lock-tree.ts';
 import { overlaps } from './overlap.ts';
 import { type Ledger, PRIORITIES, type Task, wantedLocks } from './state.ts';
@@ -37,7 +37,7 @@ export type Soundness = (run: string) => boolean;
 export function soundnessOf(ledger: Ledger): Soundness {
   const known = new Map<string, boolean>();
   return (run) => {
-    const isSound = known.get(run) ?? inconsistencies(ledger, run).length === 0;
+    const isSound = known.get(run) ?? refusalOfInconsistency(ledger, run) === null;
     known.set(run, isSound);
     return isSound;
   };
@@ -54,23 +54,26 @@ export function owedBefore(
   isSound: Soundness = soundnessOf(ledger),
 ): Task | null {
   let first: Task | null = null;
+  const isInTheWay = inTheWayOf(ledger, claimant);
   for (const key of Object.keys(ledger.waiting)) {
     const waiter = ledger.tasks[key];
     if (!waiter || waiter === claimant || !isOwed(waiter, at)) continue;
     if (compareRank(waiter, claimant, at) > 0 || (first && compareRank(waiter, first, at) > 0)) continue;
-    if (areInTheWay(ledger, waiter, claimant) && isSound(waiter.run)) first = waiter;
+    if (isInTheWay(waiter) && isSound(waiter.run)) first = waiter;
   }
   return first;
 }
 
-/** Whether the two could not be in progress together. */
-export function areInTheWay(ledger: Ledger, a: Task, b: Task): boolean {
-  if (a.run === b.run && (a.type === 'serial' || b.type === 'serial')) return true;
-  if (a.root !== b.root) return false;
-  const key = keyIn(ledger.locks, a.root);
-  const others = wantedLocks(b).map((lock) => ({ ...lock, key: key(lock.path) }));
-  return wantedLocks(a).some(({ path, mode }) => {
-    const own = key(path);
-    return others.some((other) => (mode === 'write' || other.mode === 'write') && overlaps(own, other.key));
-  });
+/** Whether another task could not be in progress together with this one. */
+export function inTheWayOf({ locks }: Ledger, task: Task): (other: Task) => boolean {
+  const key = keyIn(locks, task.root);
+  const own = wantedLocks(task).map(({ path, mode }) => ({ mode, key: key(path) }));
+  return (other) => {
+    if (other.run === task.run && (other.type === 'serial' || task.type === 'serial')) return true;
+    if (other.root !== task.root) return false;
+    return wantedLocks(other).some(({ path, mode }) => {
+      const its = key(path);
+      return own.some((lock) => (mode === 'write' || lock.mode === 'write') && overlaps(its, lock.key));
+    });
+  };
 }

@@ -3,8 +3,9 @@
 import type { Json, JsonObject } from '../json.ts';
 import { codeOnWire } from './contract-code.ts';
 import { locksOf } from './lock-tree.ts';
+import { inOrder } from './order-tree.ts';
 import { forbiddenOnWire } from './scope.ts';
-import { type Ledger, MAIN_ROOT, runOf, type Task, tasksOf } from './state.ts';
+import { type Ledger, MAIN_ROOT, runOf, type Task, taskOf, tasksOf } from './state.ts';
 import { isTerminal } from './transition.ts';
 
 const SCHEMA_VERSION = '1.0.0';
@@ -65,13 +66,19 @@ export type HeldLock = {
 
 /** Every lock that is held, by age of the tasks and in the order of their scopes. */
 export function heldLocks(ledger: Ledger, run?: string): HeldLock[] {
-  return Object.keys(ledger.locks.held)
-    .flatMap((key) => ledger.tasks[key] ?? [])
-    .filter((task) => run === undefined || task.run === run)
+  return holders(ledger, run)
     .sort((a, b) => a.order - b.order)
     .flatMap(({ run, id, owner, fence, claimedAt }) =>
       locksOf(ledger.locks, `${run}/${id}`).map((lock) => ({ run, task: id, owner, fence, ...lock, since: claimedAt })),
     );
+}
+
+/** Of one run, tasks in progress hold locks, and such with which something is wrong. */
+function holders(ledger: Ledger, run: string | undefined): Task[] {
+  if (run === undefined) return Object.keys(ledger.locks.held).flatMap((key) => ledger.tasks[key] ?? []);
+  const { atWork = {}, suspects = {} } = runOf(ledger, run)?.index ?? {};
+  const ids = new Set([...Array.from(inOrder(atWork), ({ id }) => id), ...Object.values(suspects)]);
+  return [...ids].flatMap((id) => taskOf(ledger, run, id) ?? []);
 }
 
 /** The packet by which the task was assigned, with the locks that others of its run hold now. */

@@ -1,6 +1,7 @@
 // Whether a claim allows a write right now: its token must be the present one, and the path must lie where the task may
 // write. Who asks before each write finds out that it has lost its claim before it does harm.
 import { allow, deny, type Verdict } from '../verdict.ts';
+import { fenceKey } from './run-index.ts';
 import { refusalOfChanges } from './scope.ts';
 import type { Ledger, Task } from './state.ts';
 
@@ -19,5 +20,5 @@ export function mayWrite(ledger: Ledger, fence: number, paths: readonly string[]
 
 /** The task in progress under this token. */
 export function holderOf(ledger: Ledger, fence: number): Task | undefined {
-  return Object.values(ledger.tasks).find((task) => task.fence === fence);
+  return ledger.tasks[ledger.fences[fenceKey(fence)] ?? ''];
 }
