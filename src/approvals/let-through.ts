@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { attemptIn } from '../mcp/attempt.ts';
+import { attemptIn } from '../access/attempt.ts';
 import type { Variables } from './bound-variables.ts';
 
 const FILE = 'let-through';

@@ -1,6 +1,8 @@
 // Who asks for an approval and who uses it: the agent of a turn under the name that the runtime gave it, else the owner that
 // was named for the session, else the user. Which turn it is comes from the processes above. Where there is no such process,
 // an environment may name it, and is believed only with the secret of an attempt that runs at this moment.
+
+import { attemptIn } from '../access/attempt.ts';
 import { attemptAbove } from '../access/attempt-above.ts';
 import { isVouchedFor } from '../access/vouched-attempt.ts';
 import { whoActs } from '../access/who-acts.ts';
@@ -8,7 +10,6 @@ import type { Origin } from '../kernel/approval/request.ts';
 import { chosenMateria, variablesOf } from '../kernel/cast/choice.ts';
 import type { Cast } from '../kernel/state.ts';
 import { agentIdOfTurn } from '../kernel/turn/contract-for.ts';
-import { attemptIn } from '../mcp/attempt.ts';
 import type { Variables } from './bound-variables.ts';
 
 export type Requester = {

@@ -114,15 +114,36 @@ function sort(text: string, spans: readonly Span[], fields: AnswerFields) {
   return { objects, broken };
 }
 
-// A quote ends at most one name, so that both patterns take time in proportion to the text.
+// A quote ends at most one name, so that the pattern takes time in proportion to the text.
 const QUOTED_NAME = /["']([^"'\\]{1,200})["']\s*:/g;
-const FIRST_NAME = /^\{\s*'?([A-Za-z_$][\w$]{0,199})'?\s*:/;
+const BARE_NAME = /([A-Za-z_$][\w$]{0,199})\s*:/y;
 
 /** Whether a text that is not JSON was meant as an answer. */
 function looksMeant(piece: string, kind: Span['kind'], { names, any }: AnswerFields): boolean {
   if (kind === 'object' && (any || piece.includes('\\u'))) return true;
-  if (names.has(FIRST_NAME.exec(piece)?.[1] ?? '')) return true;
   for (const [, name = ''] of piece.matchAll(QUOTED_NAME)) if (names.has(name)) return true;
+  return namesBare(piece, names);
+}
+
+/** Whether outermost braces name one of these without quotes, as in `{reason: 1, satisfied: false}`. */
+function namesBare(piece: string, names: ReadonlySet<string>): boolean {
+  if (!piece.startsWith('{')) return false;
+  let depth = 0;
+  let mayBegin = false;
+  for (let at = 0; at < piece.length; at++) {
+    const char = piece[at] as string;
+    if (char === '"') {
+      at = endOfString(piece, at);
+      if (at < 0) return false;
+    }
+    if (char === '{') depth++;
+    else if (char === '}') depth--;
+    if (mayBegin && depth === 1) {
+      BARE_NAME.lastIndex = at;
+      if (names.has(BARE_NAME.exec(piece)?.[1] ?? '')) return true;
+    }
+    mayBegin = '{,;\n'.includes(char) || (mayBegin && char.trim() === '');
+  }
   return false;
 }
 

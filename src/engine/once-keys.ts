@@ -1,6 +1,7 @@
 // Ids that may be used once in the whole log, while a batch is decided: the log knows those of earlier commits, and this
 // remembers those of the inputs before, which are not in the log yet.
-import { approvalKeysUsedBy, approvalKeysWanted } from '../kernel/approval/once.ts';
+import { approvalKeysUsedBy, approvalKeysWanted, isOfEnd } from '../kernel/approval/once.ts';
+import type { Approvals } from '../kernel/approval/state.ts';
 import type { Input, Request } from '../kernel/input.ts';
 import { keysUsedBy, keysWanted } from '../kernel/trust/once.ts';
 import type { Append, Used } from './ports.ts';
@@ -17,10 +18,10 @@ export class OnceKeys {
   }
 
   /** Of the ids a request wants to use, those that are used. */
-  usedFor(request: Request): Pick<Input, 'used'> {
-    const wanted = [...keysWanted(request), ...approvalKeysWanted(request)];
+  usedFor(request: Request, approvals: Approvals): Pick<Input, 'used'> {
+    const wanted = [...keysWanted(request), ...approvalKeysWanted(request, approvals)];
     const found = wanted.flatMap((key): [string, number][] => {
-      const seq = this.#batch.get(key) ?? this.#used(key);
+      const seq = this.#usedBy(key);
       return seq === null ? [] : [[key, seq]];
     });
     return found.length === 0 ? {} : { used: Object.fromEntries(found) };
@@ -29,8 +30,13 @@ export class OnceKeys {
   /** The next fact of the batch, with the ids it uses up. */
   withKeys(append: Append): Append {
     this.#seq += 1;
-    const keys = [...keysUsedBy(append.fact), ...approvalKeysUsedBy(append.fact)];
+    const all = [...keysUsedBy(append.fact), ...approvalKeysUsedBy(append.fact)];
+    const keys = all.filter((key) => !isOfEnd(key) || this.#usedBy(key) === null);
     for (const key of keys) this.#batch.set(key, this.#seq);
     return keys.length === 0 ? append : { ...append, once: [...(append.once ?? []), ...keys] };
+  }
+
+  #usedBy(key: string): number | null {
+    return this.#batch.get(key) ?? this.#used(key);
   }
 }

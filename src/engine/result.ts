@@ -142,6 +142,15 @@ function failureIn(fact: Entry['fact'], speaker: Speaker, rejection: Rejection |
   }
 }
 
+/** The issues that the reason does not say already: of a refusal with a single one, none is left. */
+export function issuesBeyond<T extends { readonly message?: Json }>(
+  reason: string,
+  issues: readonly T[],
+): readonly T[] {
+  const only = issues.length === 1 ? issues[0]?.message : undefined;
+  return isString(only) && reason.includes(only) ? [] : issues;
+}
+
 function issuesIn(issues: Json | undefined): readonly Issue[] {
   const list = Array.isArray(issues) ? issues.filter(isObject) : [];
   return list.slice(0, ISSUES_MAX).flatMap(({ path, message }) => {

@@ -146,8 +146,8 @@ class Reader {
       this.#heredocs.push({ end: word.text, isIndented: operator === '<<-', isQuoted: word.isQuoted, of: draft });
     } else if (operator === '<<<') draft.input = word.text;
     else if (operator === '<' && word.text !== '') draft.reads.push(word);
-    // `2>&1` and `>&-` name channels, not files.
-    else if (operator.includes('>') && !(operator.endsWith('&') && /^(?:\d+-?|-?)$/.test(word.text))) {
+    // `2>&1` and `>&-` name channels, not files. What the shell puts in may be a file.
+    else if (operator.includes('>') && !(operator.endsWith('&') && word.isPlain && /^(?:\d+-?|-?)$/.test(word.text))) {
       if ((word.text !== '' || !word.isPlain) && operator !== '>&-') draft.writes.push(word);
     }
   }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { readChecker } from '../kernel/graph/checker.ts';
 import type { Json } from '../kernel/json.ts';
-import { runChecker, runCheckers } from './checkers.ts';
+import { checkProject, runChecker, runCheckers } from './checkers.ts';
 
 function scene(files: Readonly<Record<string, string>> = {}, changes: readonly string[] = []) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'baton-checkers-')));
@@ -25,7 +25,7 @@ const node = (code: string, more: Record<string, Json> = {}): Json => ({
 async function run(definition: Json, files: Readonly<Record<string, string>> = {}, changes: readonly string[] = []) {
   const checker = readChecker(definition);
   if (!checker) throw new Error('no checker');
-  return runChecker(checker, scene(files, changes));
+  return runChecker('test', checker, scene(files, changes));
 }
 
 test.each<[string, Json, boolean, RegExp]>([
@@ -56,7 +56,7 @@ test.each<[string, Json, boolean, RegExp]>([
 test('no shell looks at a command', async () => {
   const at = scene();
   const checker = readChecker({ command: [process.execPath, '-e', '0', '; touch pwned', '$(touch pwned)'] });
-  expect(checker && (await runChecker(checker, at)).pass).toBe(true);
+  expect(checker && (await runChecker('test', checker, at)).pass).toBe(true);
   expect(() => readFileSync(join(at.root, 'pwned'))).toThrow();
 });
 
@@ -73,7 +73,7 @@ test.each([
   const child = 'require("fs").writeFileSync("pid",String(process.pid));setTimeout(()=>{},60000)';
   const code = `const c=require("child_process").spawn(process.execPath,["-e",${JSON.stringify(child)}],{stdio:"inherit"});const t=setInterval(()=>{if(require("fs").existsSync("pid")){clearInterval(t);${end}}},20)`;
   const checker = readChecker(node(code, { timeoutMs }));
-  if (checker) await runChecker(checker, at);
+  if (checker) await runChecker('test', checker, at);
   const pid = Number(readFileSync(join(at.root, 'pid'), 'utf8'));
   for (let tries = 0; tries < 100 && isThere(pid); tries++) await sleep(20);
   expect(isThere(pid)).toBe(false);
@@ -116,7 +116,7 @@ test('a link does not lead a checker out of the workspace', async () => {
   const at = scene();
   symlinkSync('/etc/hosts', join(at.root, 'hosts'));
   const checker = readChecker({ file: 'hosts' });
-  expect(checker && (await runChecker(checker, at))).toEqual({
+  expect(checker && (await runChecker('test', checker, at))).toEqual({
     pass: false,
     found: 'hosts leads out of the workspace',
   });
@@ -142,4 +142,18 @@ test('each criterion is checked by the checker of its name, and a name that is n
     ['D', false],
   ]);
   expect(checks.C?.found).toContain('no checker "gone" is declared');
+});
+
+test('the start and the end of each checker are told, with its outcome and how long it ran', async () => {
+  const declared = { good: node(''), 'bad\n\u001b[1m': node('process.exit(1)') };
+  const lines: string[] = [];
+  const at = { ...scene(), say: (line: string) => void lines.push(line.replace(/[\d.]+ s$/, '0.0 s')) };
+  const expected = (name: string, outcome: string) => [
+    `  check ${name} starts`,
+    `  check ${name} ${outcome} after 0.0 s`,
+  ];
+  await checkProject(Object.keys(declared), declared, at);
+  expect(lines).toEqual([...expected('good', 'passed'), ...expected('bad [1m', 'failed')]);
+  await runCheckers({ one: 'good', two: 'good' }, declared, at);
+  expect(lines.slice(4)).toEqual(expected('good', 'passed'));
 });

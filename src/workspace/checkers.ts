@@ -15,8 +15,15 @@ import type { Check } from '../kernel/ledger/request.ts';
 import { scrub } from '../kernel/secrets.ts';
 import type { Checked } from './check-passes.ts';
 
-/** Where a checker looks, and what was changed there. The signal ends a program that runs. */
-export type Scene = { readonly root: string; readonly changes: readonly string[]; readonly signal?: AbortSignal };
+/** Where a checker looks, and what was changed there. */
+export type Scene = {
+  readonly root: string;
+  readonly changes: readonly string[];
+  /** Ends a program that runs. */
+  readonly signal?: AbortSignal;
+  /** Called with a line when a checker starts and when it ends. */
+  readonly say?: (line: string) => void;
+};
 
 /** `output` is the end of what a program printed. */
 type Finding = Check & { readonly output?: string };
@@ -37,15 +44,15 @@ export async function runCheckers(
   for (const [criterion, name] of Object.entries(wanted)) {
     const checker = readChecker(Object.hasOwn(declared, name) ? declared[name] : undefined);
     const undeclared = { pass: false, found: `no checker ${JSON.stringify(name)} is declared in config.json` };
-    const check = done.get(name) ?? (checker ? await runChecker(checker, scene) : undeclared);
+    const check = done.get(name) ?? (checker ? await runChecker(name, checker, scene) : undeclared);
     done.set(name, check);
     checks[criterion] = check;
   }
   return checks;
 }
 
-export async function runChecker(checker: Checker, scene: Scene): Promise<Check> {
-  const { pass, found } = await lookAt(checker, scene);
+export async function runChecker(name: string, checker: Checker, scene: Scene): Promise<Check> {
+  const { pass, found } = await lookAndSay(name, checker, scene);
   return { pass, found: inOneLine(found) };
 }
 
@@ -68,13 +75,23 @@ export async function checkProject(
       checks.push({ name, ok: true, found: 'passed before on the same files' });
       continue;
     }
-    const { pass, found, output = '' } = await lookAt(checker, scene);
+    const { pass, found, output = '' } = await lookAndSay(name, checker, scene);
     if (scene.signal?.aborted) break;
     if (pass && what !== null) checked?.passes.add(what);
     const said = pass || output.trim() === '' ? {} : { output: printable(output) };
     checks.push({ name, ok: pass, found: inOneLine(found), ...said });
   }
   return checks;
+}
+
+/** A checker may run for minutes, so its start and its end are told. */
+async function lookAndSay(name: string, checker: Checker, scene: Scene): Promise<Finding> {
+  const [label, begun] = [inOneLine(name), performance.now()];
+  scene.say?.(`  check ${label} starts`);
+  const finding = await lookAt(checker, scene);
+  const outcome = scene.signal?.aborted ? 'stopped' : finding.pass ? 'passed' : 'failed';
+  scene.say?.(`  check ${label} ${outcome} after ${((performance.now() - begun) / 1000).toFixed(1)} s`);
+  return finding;
 }
 
 function lookAt(checker: Checker, scene: Scene): Finding | Promise<Finding> {

@@ -69,6 +69,20 @@ test.each<[string, () => void, object, RegExp]>([
   expect(issues[0]).toMatch(told);
 });
 
+test.each(['deny', 'denies'])('a malformed %s of an agent is an error, used or not', async (member) => {
+  const manifest = JSON.parse(readFileSync(at(MANIFEST), 'utf8'));
+  for (const id of ['domain-01-plan', 'domain-02-build'])
+    manifest.domains[id].collaboration = { ...manifest.domains[id].collaboration, [member]: 'domain-03-release' };
+  writeFileSync(at(MANIFEST), JSON.stringify(manifest));
+  const given = config({});
+  const boundaries = await nearestBoundaries({ dir, stateDir: join(dir, 'state') }, join(dir, '.baton'), given);
+  const errors = check(given, boundaries ? { boundaries } : {}).filter(({ level }) => level === 'error');
+  expect(errors.map(({ code, path }) => `${code} ${path}`)).toEqual([
+    'BOUNDARY_MALFORMED registry.domain-01-plan',
+    'BOUNDARY_MALFORMED materia.Build.identity',
+  ]);
+});
+
 test('a registry that was in force and is gone is missed', async () => {
   rmSync(at('versions'), { recursive: true });
   expect(await found()).toEqual([]);

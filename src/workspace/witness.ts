@@ -155,7 +155,7 @@ export function witnessOf(
       const changed = since && after ? changesBetween(since, after) : [];
       const changes = Object.fromEntries(changed.map(({ path, digest }) => [path, digest]));
       if (since && cwd === dir) noteBefore(stateDir, watch.cast, since, Object.keys(changes), watch.compares);
-      const scene = { root: cwd, changes: Object.keys(changes), ...(signal ? { signal } : {}) };
+      const scene = { root: cwd, changes: Object.keys(changes), say, ...(signal ? { signal } : {}) };
       const work = watch.work && changed.length > 0 ? watch.work : null;
       // What the checkers leave behind is no part of the diff.
       const diff = work?.item && since ? await diffOfWork(watch, work.item, cwd, since, scene.changes) : null;

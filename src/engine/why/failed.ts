@@ -3,6 +3,7 @@ import { elapsedOf, refilled } from '../../kernel/cast/budget.ts';
 import { CODES, type Code } from '../../kernel/codes.ts';
 import type { CastFact } from '../../kernel/fact.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
+import { issuesBeyond } from '../result.ts';
 import { lookAt, type Standing, sentence, type Told, type Way } from './standing.ts';
 
 type Failure = Extract<CastFact, { kind: 'cast.failed' }>;
@@ -38,7 +39,7 @@ function special(standing: Standing, code: string, details: JsonObject): Special
   switch (code) {
     case 'CONTRACT_VIOLATION':
     case 'ILLEGAL_TRANSITION':
-      return { ...PLAIN, sentences: issuesIn(details) };
+      return { ...PLAIN, sentences: issuesIn(details, cast.reason) };
     case 'EDGE_BUDGET_EXHAUSTED': {
       const revive = { does: 'take the spent edge again, as often as at first', command: `${baton} revive ${cast.id}` };
       const sentences = ['To run it on lets the socket before the edge work once more; the edge itself stays spent.'];
@@ -67,8 +68,9 @@ function special(standing: Standing, code: string, details: JsonObject): Special
 
 const ISSUES_MAX = 10;
 
-function issuesIn({ issues, allowed }: JsonObject): readonly string[] {
-  const list = Array.isArray(issues) ? issues.filter(isObject).filter(({ kind }) => kind !== 'warning') : [];
+function issuesIn({ issues, allowed }: JsonObject, reason: string): readonly string[] {
+  const all = Array.isArray(issues) ? issues.filter(isObject).filter(({ kind }) => kind !== 'warning') : [];
+  const list = issuesBeyond(reason, all);
   const told = list
     .slice(0, ISSUES_MAX)
     .map(({ path, message }) => `At ${textOf(path) || '$'}: ${sentence(textOf(message))}`);

@@ -26,6 +26,12 @@ test.each<[string, unknown]>([
   ["a = '''\n[b]\n'\\'''''\nd = 1", { a: 1, d: 1 }],
   ['a = 1979-05-27T07:32:00Z\nb = 1979-05-27 07:32:00.5\nc = 07:32:00', { a: 1, b: 1, c: 1 }],
   ['a = [0xff, -1_000, 6.2e-3, +inf, nan, 0]', { a: 1 }],
+  // Up to two quotes may stand right before the end of a long text.
+  ['a = """x"""""\nb = 1', { a: 1, b: 1 }],
+  // The text goes on in the next line.
+  ['a = """\\ \t\nb\\\n"""\nc = 1', { a: 1, c: 1 }],
+  ['"\\t\\x41\\u0001\\U0010ffff" = 1', { '\tA\u0001\u{10ffff}': 1 }],
+  [`a = ${'['.repeat(100)}${']'.repeat(100)}`, { a: 1 }],
   ['__proto__ = 1', JSON.parse('{"__proto__": 1}')],
 ])('%j has its keys', (text, expected) => {
   const keys = tomlKeys(text);
@@ -56,6 +62,17 @@ test.each([
   ['a = """b\nc"', 'line 2: """ is missing'],
   ['a = "\\q"', 'line 1: a \\ stands for nothing'],
   ['a = "\\ud800"', 'line 1: no character is d800'],
+  ['a = "\\udfff"', 'line 1: no character is dfff'],
+  ['a = "\\U00110000"', 'line 1: no character is 00110000'],
+  ['a = "\\u00g0"', 'line 1: no character is 00g0'],
+  ['a = "\\u41', 'line 1: no character is 41'],
+  ['"""a = 1', 'line 1: = is missing'],
+  ['a = """\\ b"""', 'line 1: a \\ stands for nothing'],
+  ['a = """x""""""', 'line 1: the line goes on where it should end'],
+  ['a = "b""', 'line 1: the line goes on where it should end'],
+  ['a = 1\n[a.b]', 'line 2: a is no table that can be added to'],
+  [`a = ${'['.repeat(102)}`, 'line 1: too deep'],
+  [`a = ${'{ a = '.repeat(102)}`, 'line 1: too deep'],
   ['a = 1\nb = "\u0000"', 'line 2: a character that no text has'],
   [`a = ${'['.repeat(10_000)}`, 'line 1: too deep'],
 ])('%j is no TOML: %s', (text, why) => {

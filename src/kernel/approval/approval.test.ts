@@ -77,7 +77,7 @@ function play() {
   const used: Record<string, number> = {};
   let at = T0;
   const submit = (request: Request): Verdict => {
-    const wanted = approvalKeysWanted(request).filter((key) => Object.hasOwn(used, key));
+    const wanted = approvalKeysWanted(request, state.approvals).filter((key) => Object.hasOwn(used, key));
     const known = Object.fromEntries(wanted.map((key) => [key, used[key] ?? 0]));
     const sealed = withSeals(state.approvals, request, 'user:ann', at);
     const input = { ...sealed, at, by: 'user:ann', used: known } as Input;

@@ -2,6 +2,7 @@
 // which ones a fact uses up.
 import type { Fact } from '../fact.ts';
 import type { Request } from '../input.ts';
+import { type Approval, type Approvals, approvalOf } from './state.ts';
 
 const KEYS = {
   known: (id: string) => `approval:${id}`,
@@ -20,17 +21,44 @@ export function pastOf(id: string, used: Readonly<Record<string, number>> = {}):
   return Object.hasOwn(used, KEYS.known(id)) ? 'used' : 'unknown';
 }
 
-export function approvalKeysWanted(request: Request): readonly string[] {
+/** Whether the next run of a command stands in the log already: then its request was appended a second time. */
+export function hasRun(approval: Approval, index: number, used: Readonly<Record<string, number>> = {}): boolean {
+  return Object.hasOwn(used, useKey(approval.id, index, nextRound(approval, index)));
+}
+
+export function nextRound({ uses }: Approval, index: number): number {
+  const last = uses[index];
+  return last ? last.round + 1 : 0;
+}
+
+function useKey(id: string, index: number, round: number): string {
+  return `approval-used:${id}:${index}${round === 0 ? '' : `:${round}`}`;
+}
+
+/** Whether a key only says how an approval ended: one that is over may end again, where a script has appended it anew. */
+export function isOfEnd(key: string): boolean {
+  return /^approval-(?:rejected|expired|withdrawn):/.test(key);
+}
+
+export function approvalKeysWanted(request: Request, approvals: Approvals): readonly string[] {
   switch (request.kind) {
     case 'approval.request':
       return [KEYS.known(request.sealed.id)];
     case 'approval.decide':
-    case 'approval.use':
     case 'approval.finish':
-      return [KEYS.known, KEYS.rejected, KEYS.expired, KEYS.withdrawn].map((keyOf) => keyOf(request.id));
+      return keysOfPast(request.id);
+    case 'approval.use': {
+      const approval = approvalOf(approvals, request.id);
+      const runs = approval?.sealed.commands.map((_, index) => useKey(request.id, index, nextRound(approval, index)));
+      return [...keysOfPast(request.id), ...(runs ?? [])];
+    }
     default:
       return [];
   }
+}
+
+function keysOfPast(id: string): readonly string[] {
+  return [KEYS.known, KEYS.rejected, KEYS.expired, KEYS.withdrawn].map((keyOf) => keyOf(id));
 }
 
 export function approvalKeysUsedBy(fact: Fact): readonly string[] {
@@ -44,7 +72,7 @@ export function approvalKeysUsedBy(fact: Fact): readonly string[] {
     case 'approval.withdrawn':
       return [KEYS.withdrawn(fact.id)];
     case 'approval.used':
-      return [`approval-used:${fact.id}:${fact.index}${fact.round === 0 ? '' : `:${fact.round}`}`];
+      return [useKey(fact.id, fact.index, fact.round)];
     default:
       return [];
   }

@@ -6,7 +6,7 @@ import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { isGrantSealed } from './decision.ts';
 import { differencesOf, isSameCommand, nearestCommand, spoken } from './difference.ts';
 import type { Difference } from './fact.ts';
-import { pastOf } from './once.ts';
+import { hasRun, nextRound, pastOf } from './once.ts';
 import type { Gone, Presented } from './request.ts';
 import { noteUnknown, outcomeUnknown, refusalOfClosed, refuse, runsNow } from './settle.ts';
 import { type Approval, approvalOf, isPast, isSameExecutor, lostUses, turnOf, unsettledUses } from './state.ts';
@@ -44,7 +44,7 @@ export function use(pen: Pen, input: Wish, expired: ReadonlySet<string>): Verdic
   });
   if (matching.length === 0)
     return mismatch(pen, approval, differencesAt(approval, nearestCommand(sealed, presented), presented));
-  const index = matching.find((at) => isFree(approval, at));
+  const index = matching.find((at) => isFree(approval, at) && !hasRun(approval, at, input.used));
   if (index === undefined) return refusalOfRepeat(pen, approval, matching, input.gone);
   const over = overFor(pen, approval);
   if (over) return refuse(pen, id, approval, refusalOfClosed(id, over));
@@ -54,9 +54,9 @@ export function use(pen: Pen, input: Wish, expired: ReadonlySet<string>): Verdic
   return input.dry ? allow(`${id} allows it`, { approval: id, index }) : begin(pen, approval, index, input);
 }
 
-function begin(pen: Pen, { id, from, uses }: Approval, index: number, { requester, executor }: Wish): Verdict {
-  const last = uses[index];
-  const round = last ? last.round + 1 : 0;
+function begin(pen: Pen, approval: Approval, index: number, { requester, executor }: Wish): Verdict {
+  const { id, from } = approval;
+  const round = nextRound(approval, index);
   pen.write({ kind: 'approval.used', id, ...turnOf(from), index, round, requester, executor });
   return allow(`${id} is used`, { approval: id, index });
 }

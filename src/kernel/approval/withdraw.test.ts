@@ -83,7 +83,7 @@ test('a late decision is answered with a code and why, and so is a late use', ()
   const keys = cast.facts.flatMap((fact: Fact) => approvalKeysUsedBy(fact));
   for (const request of [approve, { ...approve, choice: 'reject' as const }, uses('P-1')]) {
     const used = Object.fromEntries(
-      approvalKeysWanted(request).flatMap((key) => (keys.includes(key) ? [[key, 1]] : [])),
+      approvalKeysWanted(request, cast.state.approvals).flatMap((key) => (keys.includes(key) ? [[key, 1]] : [])),
     );
     const verdict = cast.tell(Object.assign({ used }, request));
     expect(verdict).toMatchObject({ code: 'APPROVAL_WITHDRAWN', reason: expect.stringContaining('ended, or went on') });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../json.ts';
-import { check } from './check.ts';
+import { check, issuesOf } from './check.ts';
 import type { Boundaries } from './check-boundaries.ts';
+import type { Issue } from './config.ts';
 
 /** A line of agents may hand to its right neighbour; `plan` denies `judge`, also through `build`; `old` is retired. */
 const boundaries: Boundaries = {
@@ -126,6 +127,19 @@ test('beside the registry of the workspace an agent needs an identity, and a per
   const inForce = { boundaries: { ...boundaries, isInForce: true } };
   expect(found(value, inForce)).toEqual(['warning BOUNDARY_REFUSED materia.A']);
   expect(found(value)).toEqual([]);
+});
+
+test('a boundary that is not understood is an error, and of no concern to a loadout without that agent', () => {
+  const value = config({ A: agent('plan'), B: agent('build') }, { 'Socket-1': ['Socket-2'] });
+  const malformed = ['plan', 'judge'].map((id) => ({ agent: id, message: 'deny is not understood' }));
+  const issues = check(value, { boundaries: { ...boundaries, malformed } });
+  const told = ({ level, code, path }: Issue) => `${level} ${code} ${path}`;
+  expect(issues.filter(({ code }) => code === 'BOUNDARY_MALFORMED').map(told)).toEqual([
+    'error BOUNDARY_MALFORMED materia.A.identity',
+    'error BOUNDARY_MALFORMED registry.judge',
+  ]);
+  const mine = issuesOf(issues, 'Main', value).filter(({ code }) => code === 'BOUNDARY_MALFORMED');
+  expect(mine.map(told)).toEqual(['error BOUNDARY_MALFORMED materia.A.identity']);
 });
 
 test('under strict checking a boundary is an error, and without a registry nobody asks', () => {

@@ -24,6 +24,8 @@ export type Boundaries = {
   refusal(source: string, target: string): string | null;
   /** Why one agent can never hand on to another what `origin` has handed to it; null where it can. */
   mediated(origin: string, source: string, target: string): string | null;
+  /** Agents whose boundary is not understood, and why. Such a registry is not locked. */
+  readonly malformed?: readonly { readonly agent: string; readonly message: string }[];
   /** Whether it is the workspace's own: then every agent has to be in it. */
   readonly isInForce?: boolean;
   /** Why the registry cannot be used, so that nobody can be dispatched; null where it can. */
@@ -82,6 +84,19 @@ export function* checkIdentity(id: string, materia: JsonObject, boundaries: Boun
     yield error('INVALID_MATERIA', `${path}.prompt`, message);
   }
 }
+
+/** A boundary that is not understood, told at every materia that has it; else at the registry, where it keeps no loadout from casting. */
+export function* checkMalformed(config: JsonObject, { malformed = [] }: Boundaries): Findings {
+  const materia = objectAt(config, 'materia');
+  for (const { agent, message } of malformed) {
+    const users = Object.keys(materia).filter((id) => stringAt(objectAt(materia, id), 'identity') === agent);
+    const paths = users.length > 0 ? users.map((id) => `materia.${id}.identity`) : [`${REGISTRY}${agent}`];
+    for (const path of paths) yield error('BOUNDARY_MALFORMED', path, `${agent}: ${message}.`);
+  }
+}
+
+/** What the path of an issue begins with that concerns the registry, and no materia. */
+export const REGISTRY = 'registry.';
 
 export function* checkBoundaries(config: JsonObject, name: string, boundaries: Boundaries): Findings {
   const draft = draftOf(config, name);

@@ -3,7 +3,7 @@
 import { isObject, type Json } from '../json.ts';
 import { ACTIVE_FIELDS } from './active-loadout.ts';
 import { draftOf, objectAt, stringAt } from './authored.ts';
-import { type Boundaries, checkBoundaries, checkIdentity } from './check-boundaries.ts';
+import { type Boundaries, checkBoundaries, checkIdentity, checkMalformed, REGISTRY } from './check-boundaries.ts';
 import { checkConfig } from './check-config.ts';
 import { checkHeldBack } from './check-held-back.ts';
 import { checkLoadout } from './check-loadout.ts';
@@ -39,6 +39,7 @@ export function issuesOf(issues: readonly Issue[], loadoutName: string, config: 
   const used = draft.socketIds.map((id) => stringAt(objectAt(draft.sockets, id), 'materia'));
   const owners = [draft.path, ...new Set(used.filter((id) => id !== null).map((id) => `materia.${id}`))];
   return issues.filter(({ path }) => {
+    if (path.startsWith(REGISTRY)) return false;
     if (!path.startsWith('loadouts.') && !path.startsWith('materia.')) return !ACTIVE_FIELDS.includes(path);
     // A name may hold dots itself, and then a path may fit two names: it counts for both.
     return owners.some((owner) => path === owner || path.startsWith(`${owner}.`));
@@ -58,6 +59,7 @@ function* checkAll(config: Json, utilities: UtilityNames | undefined, boundaries
     if (utilities) yield* checkUtilityName(id, materia, utilities);
     if (boundaries && isObject(materia)) yield* checkIdentity(id, materia, boundaries);
   }
+  if (boundaries) yield* checkMalformed(config, boundaries);
   for (const [name, loadout] of Object.entries(objectAt(config, 'loadouts'))) {
     yield* checkLoadout(config, name, loadout, utilities);
     yield* checkHeldBack(draftOf(config, name), config);
