@@ -27,7 +27,7 @@ const BORDERS: Readonly<Record<string, Border>> = {
   /** Sealed permissions: they read lines of shell as the hooks do, and who asks as the log names him. */
   approvals: {
     src: [
-      ...['kernel', 'engine', 'access', 'agents/environment.ts', 'mcp/attempt.ts'],
+      ...['kernel', 'engine', 'access', 'agents/environment.ts'],
       ...[
         'hooks/shell.ts',
         'hooks/programs.ts',
@@ -41,21 +41,23 @@ const BORDERS: Readonly<Record<string, Border>> = {
   },
   workspace: { src: ['kernel', 'dialects', 'git', 'approvals/seal-for-turn.ts', ...PORTS], npm: ['ajv'], node: true },
   server: { src: ['kernel', 'dialects', 'engine', 'log', 'agents', 'utilities', 'workspace'], npm: [], node: true },
-  mcp: {
+  /** The use cases: who may, what was given, and what is done. No arguments, no output, no exit codes. */
+  app: {
     src: [
-      'kernel',
-      'dialects',
-      ...PORTS,
-      'agents/process/attempt-folder.ts',
-      'access/role.ts',
-      'access/people-only.ts',
+      ...['kernel', 'dialects', 'engine', 'log', 'agents', 'utilities', 'git', 'workspace', 'access', 'audit'],
+      ...['approvals', 'hooks'],
     ],
+    npm: [],
+    node: true,
+  },
+  mcp: {
+    src: ['kernel', 'dialects', 'app', ...PORTS, 'agents/process/attempt-folder.ts', 'access'],
     npm: ['@modelcontextprotocol/sdk'],
     node: true,
   },
   /** For programs that use the library: a workspace as the tools see it, and those tools as functions. */
   api: {
-    src: ['kernel', 'engine', 'log', 'agents/inside-attempt.ts', 'workspace/locate.ts', 'mcp'],
+    src: ['kernel', 'engine', 'log', 'agents/inside-attempt.ts', 'workspace/locate.ts', 'access', 'app', 'mcp'],
     npm: [],
     node: true,
   },

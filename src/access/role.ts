@@ -18,29 +18,8 @@ const NEEDS = {
 } as const satisfies Record<string, Role>;
 export type Act = keyof typeof NEEDS;
 
-/** What each tool of the server does. A tool that is not listed and changes something is for administrators only. */
-const TOOL_ACTS: Readonly<Record<string, Act>> = {
-  read_context: 'look',
-  task_list: 'look',
-  lock_check: 'look',
-  cast_wait: 'look',
-  cast_show: 'look',
-  cast_list: 'look',
-  cast_start: 'steer',
-  task_claim: 'steer',
-  task_next: 'steer',
-  task_finish: 'steer',
-  heartbeat: 'steer',
-  worklog_add: 'steer',
-  cast_answer: 'decide',
-};
-
 export function isRole(word: unknown): word is Role {
   return (ROLES as readonly unknown[]).includes(word);
-}
-
-export function actOf({ name, readOnly }: { readonly name: string; readonly readOnly: boolean }): Act {
-  return (Object.hasOwn(TOOL_ACTS, name) ? TOOL_ACTS[name] : undefined) ?? (readOnly ? 'look' : 'govern');
 }
 
 /** The least role that may. */

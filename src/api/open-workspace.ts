@@ -1,5 +1,9 @@
 // A workspace for programs: each function does what the command or the tool of the same name does, by the same code, and
 // answers with its verdict. Nothing throws, and nothing is held open in between: casts run in processes of their own.
+
+import type { OperationName } from '../app/operations/table.ts';
+import { answer, type Given } from '../app/perform.ts';
+import { Workspace } from '../app/workspace.ts';
 import type { CastSummary } from '../engine/summary.ts';
 import type { CastView } from '../engine/view.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
@@ -7,7 +11,7 @@ import type { TaskStatus } from '../kernel/ledger/transition.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import { callTool, keptFrom, toolNamed } from '../mcp/call-tool.ts';
 import { castWait } from '../mcp/cast-wait.ts';
-import { type Said, verdictOf } from '../mcp/command-line.ts';
+import type { Said } from '../mcp/command-line.ts';
 import type { Scene } from '../mcp/tool.ts';
 import { locate } from '../workspace/locate.ts';
 import { type CastEvent, castEvents } from './cast-events.ts';
@@ -85,12 +89,17 @@ export function openWorkspace(
   const within = (signal: AbortSignal | undefined) =>
     signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
 
+  let open: Workspace | null = null;
   /** Looked for anew each time: the folder may come and go. */
   const scene = (): Scene | Denied => {
     if (closing.signal.aborted) return deny('NOT_ALLOWED_NOW', 'this workspace was closed; open it again');
-    const workspace = locate(dir, env, process.cwd());
-    if (!workspace) return deny('BAD_USAGE', `there is no folder ${dir}; open an existing one`, { dir });
-    const found = sceneIn(workspace, env);
+    const located = locate(dir, env, process.cwd());
+    if (!located) return deny('BAD_USAGE', `there is no folder ${dir}; open an existing one`, { dir });
+    if (open?.stateDir !== located.stateDir) {
+      void open?.close().catch(() => undefined);
+      open = new Workspace(located, { env });
+    }
+    const found = sceneIn(open);
     return { ...found, baton: (args, how) => track(found.baton(args, how)) };
   };
   const tool = async <D>(name: string, given: Readonly<Record<string, Json | undefined>>): Promise<Answer<D>> => {
@@ -99,7 +108,13 @@ export function openWorkspace(
     if ('code' in at) return at;
     if (!called) return deny('INTERNAL', `there is no tool ${name}`);
     const wire = { signal: closing.signal, progress: async () => undefined };
-    return (await callTool(at, called, without(given), wire)) as Answer<D>;
+    return (await track(callTool(at, called, without(given), wire))) as Answer<D>;
+  };
+  const operation = async <D>(name: OperationName, given: Given): Promise<Answer<D>> => {
+    const at = scene();
+    if ('code' in at) return at;
+    const context = { actor: at.actor, signal: closing.signal, onEvent: () => undefined };
+    return (await track(answer(at.workspace, name, given, context))) as Answer<D>;
   };
   const following = (): Scene | Denied => {
     const at = scene();
@@ -109,8 +124,8 @@ export function openWorkspace(
 
   return {
     cast: (request, how = {}) => tool('cast_start', { request, ...how }),
-    casts: (how = {}) => tool('cast_list', { ...how }),
-    show: (cast, how = {}) => tool('cast_show', { cast, ...how }),
+    casts: (how = {}) => operation('cast.list', { limit: 20, ...how }),
+    show: (cast, how = {}) => operation('cast.show', { cast, ...how }),
     answer: (cast, text, how = {}) => tool('cast_answer', { cast, answer: text, ...how }),
     async wait(cast, { signal, timeoutMs } = {}) {
       const at = following();
@@ -128,21 +143,19 @@ export function openWorkspace(
       return 'code' in at ? only(at) : castEvents(at.baton, cast, within(signal));
     },
     task: {
-      async create(packet) {
-        const at = scene();
-        if ('code' in at) return at;
-        return verdictOf(await at.baton(['task', 'create', '-'], { input: JSON.stringify(packet) }));
+      create(packet) {
+        return operation('task.create', { packet });
       },
-      list: (which = {}) => tool('task_list', { ...which }),
-      claim: (task, by) => tool('task_claim', { task, ...by }),
-      next: (by) => tool('task_next', { ...by }),
-      heartbeat: (claim) => tool('heartbeat', { ...named(claim), owner: claim?.owner }),
+      list: (which = {}) => operation('task.list', { ...which }),
+      claim: (task, by) => operation('task.claim', { task, ...by }),
+      next: (by) => operation('task.next', { ...by }),
+      heartbeat: (claim) => operation('heartbeat', { ...named(claim), owner: claim?.owner }),
       worklog: (entry, claim) =>
-        tool('worklog_add', {
+        operation('worklog.add', {
           ...named(claim),
           entry: without({ run_id: claim?.run, actor: claim?.owner, ...entry }),
         }),
-      finish: (result, { fence }) => tool('task_finish', { result, fence }),
+      finish: (result, { fence }) => operation('task.finish', { result, fence }),
     },
     async command(args, how = {}) {
       const at = scene();
@@ -153,6 +166,7 @@ export function openWorkspace(
     async close() {
       closing.abort();
       await Promise.allSettled(busy);
+      await open?.close();
     },
   };
 }

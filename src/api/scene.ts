@@ -2,22 +2,29 @@
 // attempt of a cast is an agent here too.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Actor } from '../access/actor.ts';
+import { actorHere } from '../access/actor-here.ts';
+import { attemptIn } from '../access/attempt.ts';
+import { TOKEN_VARIABLE } from '../access/shown-token.ts';
 import { isInsideAttempt, isStartedByAttempt } from '../agents/inside-attempt.ts';
+import type { Workspace } from '../app/workspace.ts';
 import { missingEntry } from '../engine/storage-error.ts';
 import { apply } from '../kernel/apply.ts';
 import { type Cast, emptyState } from '../kernel/state.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite.ts';
-import { attemptIn } from '../mcp/attempt.ts';
 import { commandLine } from '../mcp/command-line.ts';
 import type { Scene } from '../mcp/tool.ts';
-import type { Workspace } from '../workspace/locate.ts';
 
 /** The program itself: the tools act through its commands. */
 const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
 
-/** `commandEnv` is what the commands get, where that is not all we have. */
-export function sceneIn(workspace: Workspace, env: NodeJS.ProcessEnv, commandEnv = env): Scene {
+/** `commandEnv` is what the commands get, where that is not all we have; `actor` is who calls. */
+export function sceneIn(workspace: Workspace, commandEnv = workspace.env, actor?: Actor): Scene {
+  const { env } = workspace;
   return {
+    workspace,
+    // The token stays in the environment: commands that are started for the caller show it, too.
+    actor: actor ?? actorHere(workspace, env[TOKEN_VARIABLE] || null),
     attempt: attemptIn(env, workspace.stateDir),
     isAgent: isAgentIn(env),
     baton: commandLine({ file: BATON, dir: workspace.dir, env: commandEnv }),

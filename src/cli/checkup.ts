@@ -3,6 +3,7 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { type Detected, detectAgents } from '../agents/detect.ts';
+import { hasLog } from '../app/state-folder.ts';
 import { runGit } from '../git/run-git.ts';
 import { check } from '../kernel/graph/check.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite.ts';
@@ -15,7 +16,6 @@ import { uncastableIn } from '../workspace/uncastable.ts';
 import { worktreesFolder } from '../workspace/worktree/place.ts';
 import { runnerFindings, runnersIn, signedInRunnersIn } from './configured-runners.ts';
 import { counted } from './counted.ts';
-import { hasLog } from './state-folder.ts';
 import { userLimits } from './user-limits.ts';
 
 export type Finding = {

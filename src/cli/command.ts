@@ -1,10 +1,11 @@
 // What a command is, and what it gets to work with.
 import type { ParseArgsConfig } from 'node:util';
 import type { Act } from '../access/role.ts';
-import type { Denied, Verdict } from '../kernel/verdict.ts';
+import type { Verdict } from '../kernel/verdict.ts';
 import { commandName } from './command-name.ts';
 import { safe } from './safe-text.ts';
 
+export { Refused } from '../app/refused.ts';
 export { UsageError } from '../workspace/usage-error.ts';
 
 export type Options = NonNullable<ParseArgsConfig['options']>;
@@ -49,15 +50,6 @@ export const EXIT = { ok: 0, denied: 1, usage: 2, fault: 3, waiting: 4 } as cons
 export function exitOf({ allow, code }: Verdict): number {
   if (allow) return EXIT.ok;
   return code === 'BAD_USAGE' ? EXIT.usage : EXIT.denied;
-}
-
-/** A rule said no. It ends the command: the reason for people, the verdict for scripts, its exit. */
-export class Refused extends Error {
-  readonly verdict: Denied;
-  constructor(verdict: Denied) {
-    super(verdict.reason);
-    this.verdict = verdict;
-  }
 }
 
 export function text(values: Values, name: string): string | undefined {

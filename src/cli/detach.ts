@@ -4,13 +4,13 @@ import { openSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { loadView } from '../app/load-view.ts';
+import { asDamage, makeStateFolder } from '../app/state-folder.ts';
+import { Store } from '../app/store.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite.ts';
 import { newCastId } from '../workspace/cast-id.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { again, type Call, EXIT, flag, note, out, outJson, text } from './command.ts';
-import { loadView } from './ending.ts';
-import { LookingDoor } from './looking-door.ts';
-import { asDamage, makeStateFolder } from './state-folder.ts';
 
 const LOOK_EVERY_MS = 20;
 /** Tells the background process the id that was promised to the person. */
@@ -34,7 +34,7 @@ export async function castBehind(call: Call, workspace: Workspace, request: stri
 
 /** Answers when the cast is in the log. */
 async function startedBehind(call: Call, workspace: Workspace, cast: string, request: string): Promise<number> {
-  const door = new LookingDoor(new SqliteLog(logFileIn(workspace.stateDir)), workspace.dir);
+  const door = new Store(new SqliteLog(logFileIn(workspace.stateDir)), workspace.dir);
   try {
     const driver = startBehind(call, workspace, cast, request);
     while (driver.isRunning() && (await door.cast(cast)) === null) await sleep(LOOK_EVERY_MS);

@@ -6,6 +6,9 @@ import { noteDriver } from '../access/first-driver.ts';
 import { revealing, revealingCheckers } from '../agents/hidden-texts.ts';
 import { runnersWith } from '../agents/index.ts';
 import { withoutKnownValues } from '../agents/known-values.ts';
+import { loadView } from '../app/load-view.ts';
+import { asDamage, makeStateFolder } from '../app/state-folder.ts';
+import { writeWorklogsOf } from '../app/worklog.ts';
 import type { Door } from '../engine/door.ts';
 import { Engine, LeaseLost } from '../engine/drive.ts';
 import { isSame, thisDriver } from '../engine/driver.ts';
@@ -23,18 +26,16 @@ import { keepQuarantine } from './carry-quarantine.ts';
 import { groundFor } from './cast-ground.ts';
 import { checkpointAtEnd } from './checkpoint-at-end.ts';
 import { checkpointWhileDriven } from './checkpoint-while-driven.ts';
-import { again, type Call, flag, Refused } from './command.ts';
+import { again, type Call, flag, note, Refused } from './command.ts';
 import { drivenBy } from './driven-by.ts';
-import { loadView, showEnd } from './ending.ts';
+import { showEnd } from './ending.ts';
 import { holdingOutages } from './hold-outages.ts';
 import { wayOut } from './isolation.ts';
 import { progressFor } from './progress.ts';
 import { person } from './session.ts';
-import { asDamage, makeStateFolder } from './state-folder.ts';
 import { passesOf } from './submitted-work.ts';
 import { takeOver } from './take-over.ts';
 import { withinUserLimits } from './user-limits.ts';
-import { writeWorklogsOf } from './worklog.ts';
 
 /** The program itself, for those who are to call it. */
 const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
@@ -156,7 +157,7 @@ export async function driveAndShow(
     // The lease of a process that has ended counts for nothing, so a door that is broken by now does no harm.
     await door.releaseCast(cast, me).catch(() => undefined);
   }
-  await writeWorklogsOf(cast, door, workspace);
+  await writeWorklogsOf(cast, door, workspace, note);
   await keepQuarantine(door, workspace, call.env);
   await checkpointAtEnd(workspace, call.env);
   const view = await loadView(door, cast, flag(call.values, 'turns'), workspace.dir);

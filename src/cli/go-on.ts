@@ -1,4 +1,7 @@
 // The verbs that carry a standing cast on, and which of them fits the state it is in.
+
+import { loadView } from '../app/load-view.ts';
+import { hasLog } from '../app/state-folder.ts';
 import { refuseErased } from '../audit/erased-needs.ts';
 import type { Door } from '../engine/door.ts';
 import { thisDriver } from '../engine/driver.ts';
@@ -12,13 +15,12 @@ import { again, type Call, flag, note, outJson, Refused, UsageError } from './co
 import { commandName } from './command-name.ts';
 import { outlast } from './driven-by.ts';
 import { driveAndShow, withDriver } from './driving.ts';
-import { exitOf, loadView } from './ending.ts';
+import { exitOf } from './ending.ts';
 import { workspaceOf } from './find-workspace.ts';
 import { nameCast, noCastYet } from './looking.ts';
 import { requirePerson } from './refuse-agents.ts';
 import { requireTrust } from './require-trust.ts';
 import { person } from './session.ts';
-import { hasLog } from './state-folder.ts';
 
 export type Verb = 'resume' | 'recast' | 'revive' | 'continue';
 type Exact = Exclude<Verb, 'continue'>;

@@ -1,6 +1,7 @@
 // Where a cast is going to work: in a worktree of its own where it may change files and git can give it one, else in the
 // directory itself; and what to tell the person about it, at the start and at the end.
 import { join } from 'node:path';
+import { rootNamed } from '../app/ledger-session.ts';
 import { mayWrite } from '../kernel/cast/lock-scope.ts';
 import type { Rules } from '../kernel/graph/config.ts';
 import type { WorktreeRules } from '../kernel/graph/worktree.ts';
@@ -17,7 +18,6 @@ import { uncommittedOf } from '../workspace/worktree/turns.ts';
 import { saidOf, unmergedLanes } from './cast-work.ts';
 import { again, type Call, flag, Refused } from './command.ts';
 import { counted } from './counted.ts';
-import { rootNamed } from './ledger-session.ts';
 
 export type Isolation = {
   /** The name of the worktree in locks; without one the cast works in the directory itself. */
@@ -32,7 +32,10 @@ export async function isolationOf(call: Call, workspace: Workspace, rules: Rules
   const look = await looked(workspace.dir);
   if (!look.ok) return look.why === null ? IN_PLACE : { says: [`works in the directory itself: ${look.why}`] };
   const cwd = join(worktreesFolder(workspace, call.env), cast, look.repository.prefix);
-  return { root: rootNamed(call, workspace, cwd), says: startOf(cast, look.repository, rules.worktree?.setup ?? []) };
+  return {
+    root: rootNamed({ dir: workspace.dir, cwd: call.cwd }, cwd),
+    says: startOf(cast, look.repository, rules.worktree?.setup ?? []),
+  };
 }
 
 async function looked(dir: string): Promise<Look> {

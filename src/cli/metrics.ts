@@ -1,5 +1,7 @@
 // How the runs of the ledger went, in numbers: each run for itself, oldest first, so that one sees where things go, and
 // all of them together. They are counted from the whole log: what is over long ago counts too.
+
+import { hasLog } from '../app/state-folder.ts';
 import type { Door } from '../engine/door.ts';
 import { type Metrics, metricsOf, type Objective, overallMetrics } from '../kernel/ledger/metrics.ts';
 import { workRuns } from '../kernel/ledger/state.ts';
@@ -7,7 +9,6 @@ import { count, newTally, type Tally } from '../kernel/ledger/tally.ts';
 import { type Call, EXIT, out, outJson } from './command.ts';
 import { workspaceOf } from './find-workspace.ts';
 import { withLedger } from './ledger-session.ts';
-import { hasLog } from './state-folder.ts';
 import { table } from './table.ts';
 
 const RUNS_SHOWN = 20;

@@ -1,5 +1,7 @@
 // A call of `baton exec` that is not understood and names approvals: it is refused like any other that is not what was
 // approved, and that is in the log. Nothing runs, and nothing is used up.
+
+import { hasLog } from '../app/state-folder.ts';
 import { requesterOf } from '../approvals/requester.ts';
 import { shellLine } from '../approvals/shell-words.ts';
 import { refuseChanged } from '../approvals/use-approval.ts';
@@ -11,7 +13,6 @@ import { workspaceOf } from './find-workspace.ts';
 import { withLedger } from './ledger-session.ts';
 import { atHome } from './own-workspace.ts';
 import { person } from './session.ts';
-import { hasLog } from './state-folder.ts';
 
 const NOT_UNDERSTOOD: Difference = {
   part: 'line',

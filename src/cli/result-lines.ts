@@ -1,5 +1,5 @@
 // What a cast produced, as lines for a terminal: its last text first, then its items, then what a failed turn really said.
-import type { CastResult, Failure, LastText } from '../engine/result.ts';
+import { type CastResult, type Failure, type Issue, issuesBeyond, type LastText } from '../engine/result.ts';
 import type { TaskView } from '../engine/view.ts';
 import { counted } from './counted.ts';
 import { oneLine, safe } from './safe-text.ts';
@@ -12,18 +12,20 @@ const INDENT = '  ';
 
 export type ShownResult = {
   readonly cast: string;
+  /** The reason of the cast, where it is shown next to the result. */
+  readonly reason?: string;
   readonly result?: CastResult;
 };
 
 /** The text and the failure. `baton` is how the program is called. `withIssues` is false where they are listed already. */
-export function resultLines({ cast, result }: ShownResult, baton: string, withIssues = true): string[] {
+export function resultLines({ cast, reason = '', result }: ShownResult, baton: string, withIssues = true): string[] {
   if (!result) return [];
   const { failure, nothingPlanned } = result;
   const last = result.last?.turn === failure?.turn ? null : result.last;
   return [
     ...(nothingPlanned ? ['Nothing was planned: the list of work items is empty.'] : []),
     ...(last && !last.isReport ? textLines(last, `${oneLine(last.materia, 60)}:`, cast, baton) : []),
-    ...(failure ? failureLines(failure, cast, baton, withIssues) : []),
+    ...(failure ? failureLines(failure, cast, baton, withIssues ? issuesBeyond(reason, failure.issues) : []) : []),
   ];
 }
 
@@ -53,12 +55,12 @@ export function filesText({ files }: Pick<TaskView, 'files'>): string {
   return files === 0 ? 'changed no file' : counted(files, 'file');
 }
 
-function failureLines(failure: Failure, cast: string, baton: string, withIssues: boolean): string[] {
-  const { text, issues, materia } = failure;
+function failureLines(failure: Failure, cast: string, baton: string, issues: readonly Issue[]): string[] {
+  const { text, materia } = failure;
   const wrong = issues.map(({ path, message }) => `  at ${oneLine(path, 200) || '$'}: ${oneLine(message, 400)}`);
-  const part = issues.length === 0 ? 'end' : 'start';
+  const part = failure.issues.length === 0 ? 'end' : 'start';
   const said = text === '' ? [] : textLines(failure, `What ${oneLine(materia, 60)} said:`, cast, baton, part);
-  return [...said, ...(wrong.length === 0 || !withIssues ? [] : ['What is wrong with it:', ...wrong])];
+  return [...said, ...(wrong.length === 0 ? [] : ['What is wrong with it:', ...wrong])];
 }
 
 /** The beginning of a long text, or its end where that says what went wrong. */

@@ -1,4 +1,6 @@
 // A person's yes or no to what an agent asks for; then the cast that was waiting for it is carried on.
+
+import { hasLog } from '../app/state-folder.ts';
 import { approvalNamed, approvalsIn, goneFrom } from '../approvals/open-approvals.ts';
 import { sealDecision } from '../approvals/seal-decision.ts';
 import { openSealKey } from '../approvals/seal-key.ts';
@@ -13,7 +15,6 @@ import { withLedger } from './ledger-session.ts';
 import { whyNotPerson } from './refuse-agents.ts';
 import { sayingTo } from './say-to-cast.ts';
 import { person } from './session.ts';
-import { hasLog } from './state-folder.ts';
 
 type Choice = Pick<Extract<ApprovalRequest, { kind: 'approval.decide' }>, 'choice' | 'reason' | 'again'>;
 

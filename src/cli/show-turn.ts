@@ -1,5 +1,6 @@
 // `baton show CAST --turn N`: one turn in full, for people and for scripts.
 import type { Door } from '../engine/door.ts';
+import { issuesBeyond } from '../engine/result.ts';
 import {
   type AttemptDetail,
   type ReadReport,
@@ -113,7 +114,8 @@ function verdictText(verdict: Json): string {
 
 function issueLines(verdict: Json): readonly string[] {
   const details = isObject(verdict) && isObject(verdict.details) ? verdict.details : {};
-  const issues = Array.isArray(details.issues) ? details.issues.filter(isObject) : [];
+  const all = Array.isArray(details.issues) ? details.issues.filter(isObject) : [];
+  const issues = issuesBeyond(verdictText(verdict), all);
   return part(
     'issues',
     issues.map(({ path, message }) => `${textOf(path ?? '')}: ${oneLine(textOf(message ?? ''), 300)}`),

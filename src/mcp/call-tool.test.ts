@@ -1,5 +1,9 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { Workspace } from '../app/workspace.ts';
 import { CODES } from '../kernel/codes.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { callTool, TOOLS, toolsFor } from './call-tool.ts';
@@ -8,10 +12,17 @@ import type { Scene, Wire } from './tool.ts';
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 const wire: Wire = { signal: new AbortController().signal, progress: async () => undefined };
 
-/** A workspace in which every command prints the same. */
+const dir = mkdtempSync(join(tmpdir(), 'baton-tools-'));
+const located = { dir, configFile: join(dir, 'config.json'), stateDir: join(dir, 'state') };
+const workspace = new Workspace(located, { env: {} });
+
+/** A workspace in which nobody has begun, and in which every command prints the same. */
 function scene(printed: Json | undefined, isAgent: boolean, asked: string[][] = []): Scene {
+  const attempt = isAgent ? { cast: 'C', turn: 1, attempt: 1, fence: null, task: null, dir: '/nowhere' } : null;
   return {
-    attempt: isAgent ? { cast: 'C', turn: 1, attempt: 1, fence: null, dir: '/nowhere' } : null,
+    workspace,
+    actor: { name: isAgent ? 'agent:a@C-1.1' : 'user:ann', kind: isAgent ? 'agent' : 'person', role: null, attempt },
+    attempt,
     isAgent,
     async baton(args) {
       asked.push([...args]);

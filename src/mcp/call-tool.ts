@@ -1,17 +1,17 @@
 // The tools, which of them a caller may use, and one call of one. Within an attempt only an agent's own are offered, outside
 // everything that steers. A tool that is kept from the caller is refused in words, not hidden behind an error.
 import { onlyPeopleMay, refusalToAgent } from '../access/people-only.ts';
-import { actOf, mayDo } from '../access/role.ts';
+import { mayDo } from '../access/role.ts';
 import { readWithSchema } from '../dialects/user-schema.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import { CAST_TOOLS } from './cast-tools.ts';
 import { CONTEXT_TOOLS } from './context-tools.ts';
-import { LEDGER_TOOLS } from './ledger-tools.ts';
+import { OPERATION_TOOLS } from './operation-tools.ts';
 import { submitHandoff } from './submit-handoff.ts';
 import type { Scene, Tool, Wire } from './tool.ts';
 
-export const TOOLS: readonly Tool[] = [submitHandoff, ...CONTEXT_TOOLS, ...LEDGER_TOOLS, ...CAST_TOOLS];
+export const TOOLS: readonly Tool[] = [submitHandoff, ...CONTEXT_TOOLS, ...OPERATION_TOOLS, ...CAST_TOOLS];
 
 export function toolsFor(scene: Pick<Scene, 'isAgent' | 'role'>, tools: readonly Tool[] = TOOLS): readonly Tool[] {
   return tools.filter((tool) => keptFrom(scene, tool) === null);
@@ -45,12 +45,12 @@ export function keptFrom({ isAgent, role }: Pick<Scene, 'isAgent' | 'role'>, too
   const { name, audience, command = '' } = tool;
   // Beyond what a command refuses, an agent is not even shown other casts by tool: it may have no other way to look.
   if (audience === 'person' && isAgent) {
-    return refusalToAgent(onlyPeopleMay(command) ?? 'look at casts from outside', { tool: name });
+    return refusalToAgent(tool.peopleOnly ?? onlyPeopleMay(command) ?? 'look at casts from outside', { tool: name });
   }
   if (audience === 'agent' && !isAgent) {
     const reason = `${name} is for an agent within a cast, and no cast has started this server`;
     return deny('NOT_ALLOWED_NOW', reason, { tool: name });
   }
-  const may = role === undefined ? allow() : mayDo(role, actOf(tool), name);
+  const may = role === undefined ? allow() : mayDo(role, tool.act, name);
   return may.allow ? null : may;
 }

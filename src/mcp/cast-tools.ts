@@ -14,7 +14,6 @@ const CAST = {
 const WAIT_SECONDS = 45;
 const WAIT_SECONDS_MAX = 600;
 const TELL_EVERY_MS = 5_000;
-const LISTED = 20;
 
 export const CAST_TOOLS: readonly Tool[] = [
   {
@@ -31,7 +30,7 @@ export const CAST_TOOLS: readonly Tool[] = [
       },
       ['request'],
     ),
-    readOnly: false,
+    act: 'steer',
     async call({ request, loadout, agents }, { baton }) {
       const which = [
         ...(loadout === undefined ? [] : [`--loadout=${String(loadout)}`]),
@@ -51,7 +50,7 @@ export const CAST_TOOLS: readonly Tool[] = [
       cast: CAST,
       timeout_seconds: { type: 'integer', minimum: 1, maximum: WAIT_SECONDS_MAX, default: WAIT_SECONDS },
     }),
-    readOnly: true,
+    act: 'look',
     call: ({ cast, timeout_seconds: seconds }, scene, wire) =>
       wait(scene, wire, named(cast), (typeof seconds === 'number' ? seconds : WAIT_SECONDS) * 1000),
   },
@@ -69,36 +68,10 @@ export const CAST_TOOLS: readonly Tool[] = [
       },
       ['cast', 'answer'],
     ),
-    readOnly: false,
+    act: 'decide',
     call: ({ cast, answer, turn }, { baton }) => {
       const which = turn === undefined ? [] : [`--turn=${String(turn)}`];
       return answered(baton, named(cast), ['answer', ...which, '--file=-', '--', named(cast)], String(answer));
-    },
-  },
-  {
-    name: 'cast_show',
-    audience: 'person',
-    command: 'show',
-    description: `Look at a cast: its status, where it went, its data and what it used; with turns also what each attempt was told and said. ${FOREIGN}`,
-    input: args({ cast: CAST, turns: { type: 'boolean', default: false } }),
-    readOnly: true,
-    async call({ cast, turns }, { baton }) {
-      const said = await baton(['show', ...(turns === true ? ['--turns'] : []), '--', named(cast)]);
-      return standing(said) ?? refusalOf(said);
-    },
-  },
-  {
-    name: 'cast_list',
-    audience: 'person',
-    command: 'casts',
-    description: `List the casts of the workspace, newest first. ${FOREIGN}`,
-    input: args({ limit: { type: 'integer', minimum: 1, maximum: 1000, default: LISTED } }),
-    readOnly: true,
-    async call({ limit }, { baton }) {
-      const said = await baton(['casts']);
-      if (!Array.isArray(said.value)) return refusalOf(said);
-      const casts = said.value.slice(0, typeof limit === 'number' ? limit : LISTED);
-      return allow(`${casts.length} of ${said.value.length} casts`, { casts, count: said.value.length });
     },
   },
 ];

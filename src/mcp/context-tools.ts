@@ -32,7 +32,7 @@ export const CONTEXT_TOOLS: readonly Tool[] = [
       },
       run: { type: 'string', minLength: 1, description: 'outside a cast: the run that is meant' },
     }),
-    readOnly: true,
+    act: 'look',
     call: ({ path, section, run }, scene) => (scene.attempt ? ofAttempt(scene, path, section) : ofRun(scene, run)),
   },
   {
@@ -53,7 +53,7 @@ export const CONTEXT_TOOLS: readonly Tool[] = [
       },
       ['operation', 'reason', 'command', 'rollback', 'verification'],
     ),
-    readOnly: false,
+    act: 'steer',
     call: ({ reason, command, folder, ...said }, scene) => {
       const wish = { ...said, rationale: reason ?? '', exact_content: command ?? '', x_cwd: folder ?? process.cwd() };
       return askForApproval(wish, scene);
@@ -77,7 +77,7 @@ export const CONTEXT_TOOLS: readonly Tool[] = [
       },
       ['approval', 'argv'],
     ),
-    readOnly: false,
+    act: 'steer',
     call: ({ approval, argv, folder }, scene) => {
       const words = Array.isArray(argv) ? argv.map(String) : [];
       return runApproved(String(approval), words, isString(folder) ? folder : process.cwd(), scene);

@@ -70,9 +70,9 @@ function instructionsFor({ isAgent }: Scene): string {
     : 'Baton runs teams of agents and keeps what passes between them to its contracts. Start a cast with cast_start, follow it with cast_wait, read it with cast_show. Tasks and locks of this workspace: task_list, task_claim, lock_check.';
 }
 
-function asListed({ name, description, input, readOnly }: Tool) {
+function asListed({ name, description, input, act }: Tool) {
   const inputSchema = input as { type: 'object' };
-  return { name, description, inputSchema, annotations: { readOnlyHint: readOnly, openWorldHint: false } };
+  return { name, description, inputSchema, annotations: { readOnlyHint: act === 'look', openWorldHint: false } };
 }
 
 /** The same verdict twice: as text for a model, as a value for a program. */

@@ -2,6 +2,7 @@
 // so that it can mend it in the same conversation. What is read here is read again when the turn ends.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Attempt } from '../access/attempt.ts';
 import { isErrno, writeDurably } from '../agents/process/attempt-folder.ts';
 import { dialects } from '../dialects/index.ts';
 import { stepOf } from '../kernel/gate/status.ts';
@@ -10,7 +11,6 @@ import type { Cast, Turn } from '../kernel/state.ts';
 import { contractFor } from '../kernel/turn/contract-for.ts';
 import { utf8Length } from '../kernel/utf8-length.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
-import type { Attempt } from './attempt.ts';
 import { keepHandoff } from './handoff-file.ts';
 import { args, type Scene, type Tool } from './tool.ts';
 
@@ -22,7 +22,7 @@ export const submitHandoff: Tool = {
     'A refusal says exactly what to mend; mend it and call again. What is accepted counts as your answer, whatever you say last; ' +
     'a later submission replaces an earlier one.',
   input: args({ handoff: { description: 'the whole answer: a text, or the JSON itself' } }, ['handoff']),
-  readOnly: false,
+  act: 'steer',
   async call({ handoff = null }, scene, wire) {
     const { attempt } = scene;
     if (!attempt) return deny('NOT_ALLOWED_NOW', NO_ATTEMPT);

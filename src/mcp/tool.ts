@@ -1,11 +1,14 @@
 // What a tool is, and what it gets to work with. Every tool answers with a verdict: the caller reads one shape, and a
 // refusal tells it what to mend.
-import type { Role } from '../access/role.ts';
+
+import type { Actor } from '../access/actor.ts';
+import type { Attempt } from '../access/attempt.ts';
+import type { Act, Role } from '../access/role.ts';
+import type { Workspace } from '../app/workspace.ts';
 import type { TurnCheck } from '../kernel/cast/item-work.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Cast, Turn } from '../kernel/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
-import type { Attempt } from './attempt.ts';
 import type { CommandLine } from './command-line.ts';
 
 /** Who may use a tool: an agent within its attempt, whoever looks at casts and steers them from outside, or both. */
@@ -16,15 +19,21 @@ export type Tool = {
   readonly audience: Audience;
   /** The command that a tool for people runs; what only a person may do by it, only a person may do by the tool. */
   readonly command?: string;
+  /** The kind of thing it does; the least role that may use it follows from that. */
+  readonly act: Act;
+  /** For people, as the second half of "only a person may …". */
+  readonly peopleOnly?: string;
   readonly description: string;
   /** The JSON Schema of its arguments; what does not fit never reaches `call`. */
   readonly input: JsonObject;
-  readonly readOnly: boolean;
   call(args: JsonObject, scene: Scene, wire: Wire): Promise<Verdict>;
 };
 
 /** The workspace as the tools see it. */
 export type Scene = {
+  /** The workspace in this process, and who calls. */
+  readonly workspace: Workspace;
+  readonly actor: Actor;
   readonly attempt: Attempt | null;
   /** Whether an attempt is among those that started us, even where it is not known which one. */
   readonly isAgent: boolean;

@@ -1,7 +1,7 @@
 // A yes that no person gave: a script appends it to the file of the log, well chained. Nothing runs under it, and the audit
 // of whoever has the key finds it. A yes from before decisions were sealed is asked for again.
 import { hash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
@@ -115,6 +115,31 @@ test('a yes that a person took back does not come back when request and yes are 
   const done = await exec(dir, id, 'made');
   expect([done.code, json(done).code, existsSync(join(dir, 'made'))]).toEqual([1, 'APPROVAL_REJECTED', false]);
   expect(await audit(dir)).toMatchObject({ code: 'TAMPERED', details: { kind: 'DECISION_FORGED', seq } });
+});
+
+test.each([
+  ['request and yes', ['approval.requested', 'approval.approved']],
+  ['request, yes and use', ['approval.requested', 'approval.approved', 'approval.used']],
+])('a used approval does not run again when its %s are appended again', async (_, kinds) => {
+  const dir = project();
+  const id = await ask(dir, 'touch made');
+  expect((await baton(dir, ['approve', id])).code).toBe(0);
+  expect((await exec(dir, id, 'made')).code).toBe(0);
+  rmSync(join(dir, 'made'));
+  const seq = repeat(dir, ...kinds);
+  const done = await exec(dir, id, 'made');
+  expect([done.code, json(done).code]).toEqual([1, expect.stringMatching(/^(?:APPROVAL_USED|OUTCOME_UNKNOWN)$/)]);
+  expect(existsSync(join(dir, 'made'))).toBe(false);
+  expect(await audit(dir)).toMatchObject({ code: 'TAMPERED', details: { kind: 'DECISION_FORGED', seq } });
+});
+
+test('an approval that ended and is appended again can be ended again', async () => {
+  const dir = project();
+  const id = await ask(dir, 'touch made');
+  expect((await baton(dir, ['reject', id])).code).toBe(0);
+  repeat(dir, 'approval.requested');
+  const again = await baton(dir, ['reject', '--json', id]);
+  expect([again.code, json(again).code]).toEqual([0, 'OK']);
 });
 
 test('a yes from before decisions were sealed is asked for again in plain words, and then runs', async () => {

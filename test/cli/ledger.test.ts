@@ -239,7 +239,7 @@ test('`task` alone says what there is', async () => {
 });
 
 test.each<[readonly string[], string]>([
-  [['task', 'frobnicate'], 'there are: create, claim'],
+  [['task', 'frobnicate'], 'there are: create FILE, claim TASK'],
   [['task', 'claim', 'T-1'], 'say --owner'],
   [['task', 'claim', '--owner', 'x'], 'claim TASK --owner NAME'],
   [['task', 'claim', 'T-1', '--owner', 'x', '--fence', '1'], 'has no --fence'],
@@ -252,9 +252,9 @@ test.each<[readonly string[], string]>([
   [['task', 'list', '--status', 'x'], 'x is no status'],
   [['heartbeat', 'T-1', '--fence', '1'], 'say --owner'],
   [['heartbeat', 'T-1', '--owner', 'x'], 'say --fence'],
-  [['lock', 'steal'], 'lock check PATH'],
+  [['lock', 'steal'], 'check PATH'],
   [['worklog', 'add'], 'say: '],
-  [['worklog', 'drop', 'T-1'], 'worklog show TASK'],
+  [['worklog', 'drop', 'T-1'], 'show TASK'],
   [['hold'], 'say --reason'],
   [['gate', 'open'], 'there are: pre-dispatch'],
 ])('%j is wrong usage: %s', async (args, words) => {

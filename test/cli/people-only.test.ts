@@ -1,10 +1,13 @@
 // The command line and the tools keep the same things from agents: every command that changes something is for people only,
 // or is named here with the reason why an agent may use it.
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { PEOPLE_ONLY } from '../../src/access/people-only.ts';
 import { actOfForm } from '../../src/access/role.ts';
+import { Workspace } from '../../src/app/workspace.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { keptFrom, TOOLS } from '../../src/mcp/call-tool.ts';
+import { project } from './baton.ts';
 
 /** What changes something and is open to agents: the work of a turn, or what the log itself decides about them. */
 const AGENTS_MAY: Readonly<Record<string, string>> = {
@@ -20,7 +23,12 @@ const AGENTS_MAY: Readonly<Record<string, string>> = {
   handoff: 'judges an envelope and decides nothing about a cast',
   hook: 'is what holds an agent',
   mcp: 'serves an agent with its own tools',
-  task: 'the ledger is worked on by agents, under their fences',
+  'task create': 'the ledger is worked on by agents, under their fences',
+  'task claim': 'the ledger is worked on by agents, under their fences',
+  'task next': 'the ledger is worked on by agents, under their fences',
+  'task finish': 'the ledger is worked on by agents, under their fences',
+  'task move': 'the ledger is worked on by agents, under their fences',
+  'task apply': 'the ledger is worked on by agents, under their fences',
   heartbeat: 'says that an agent lives',
   watchdog: 'frees tasks of owners that are silent, by the rules',
   'worklog add': 'is what an agent did',
@@ -44,11 +52,11 @@ test('every command that changes something is for people only, or says why it is
 
 test('what a tool is refused for is refused by its command, unless it only looks', () => {
   const kept = TOOLS.filter((tool) => keptFrom({ isAgent: true }, tool) !== null);
-  expect(kept.map(({ name }) => name)).toEqual(['cast_start', 'cast_wait', 'cast_answer', 'cast_show', 'cast_list']);
+  expect(kept.map(({ name }) => name)).toEqual(['cast_list', 'cast_show', 'cast_start', 'cast_wait', 'cast_answer']);
   for (const tool of kept) {
-    const { name, command = '', readOnly } = tool;
-    expect([name, FORMS.find(([form]) => form === command)?.[1] === 'look']).toEqual([name, readOnly]);
-    expect([name, command in PEOPLE_ONLY]).toEqual([name, !readOnly]);
+    const { name, command = '', act } = tool;
+    expect([name, FORMS.find(([form]) => form === command)?.[1] ?? act]).toEqual([name, act]);
+    expect([name, command in PEOPLE_ONLY]).toEqual([name, act !== 'look']);
     const may = PEOPLE_ONLY[command]?.may ?? 'look at casts from outside';
     expect(keptFrom({ isAgent: true }, tool)?.reason).toContain(`only a person may ${may};`);
   }
@@ -57,11 +65,16 @@ test('what a tool is refused for is refused by its command, unless it only looks
 test('a tool that agents may use runs nothing that is for people only', async () => {
   const asked = new Set<string>();
   const open = TOOLS.filter((tool) => keptFrom({ isAgent: true }, tool) === null);
+  expect(open.filter(({ peopleOnly }) => peopleOnly !== undefined)).toEqual([]);
+  const dir = project();
+  const located = { dir, configFile: join(dir, '.baton/config.json'), stateDir: join(dir, '.baton/state') };
   const given = { task: 'T', owner: 'o', fence: 1, run: 'R', paths: ['a'], result: {}, entry: {}, handoff: '{}' };
   for (const tool of open) {
     await tool.call(
       { ...given, operation: 'x', reason: 'y', command: 'z' },
       {
+        workspace: new Workspace(located, { env: {} }),
+        actor: { name: 'agent:a@C-1.1', kind: 'agent', role: null, attempt: null },
         attempt: null,
         isAgent: true,
         async baton([command = '', word = '']) {
@@ -74,6 +87,6 @@ test('a tool that agents may use runs nothing that is for people only', async ()
       { signal: new AbortController().signal, progress: async () => undefined },
     );
   }
-  expect(asked.size).toBeGreaterThan(4);
+  expect(asked.size).toBeGreaterThan(0);
   expect([...asked].filter((form) => form in PEOPLE_ONLY)).toEqual([]);
 });

@@ -43,6 +43,7 @@ test('each coding turn is checked where it worked; the judge sees files, diff an
   const ran = await baton(dir, ['cast', ...NAMES, 'do it'], { env });
   expect(ran.code, ran.stderr).toBe(0);
   expect(ran.stderr).toContain('! check test failed: exit code 1 instead of 0; it said: add(1, 2) is 2, not 3');
+  expect(ran.stderr).toMatch(/^ {2}check test starts\n {2}check test failed after [\d.]+ s$/m);
   const { turns = [] } = json<CastView>(await baton(dir, ['show', 'latest', '--turns', '--json']));
   const [first = '', second = ''] = turns.filter(({ socket }) => socket === 'Socket-3').map(({ brief }) => brief);
   expect(first).toContain('Files changed for this item:\n<data>\nadd.js\n</data>');

@@ -44,7 +44,7 @@ const DECIDING = /\/(?:engine\/desk|kernel\/decide|access\/who-acts)\.ts$|\/dial
 test.each<[string, readonly string[], RegExp, RegExp]>([
   ['check', ['check'], /registry-boundaries\.ts$/, /node:crypto|node:sqlite|\/(?:ajv|canonicalize)\/|\/engine\/desk/],
   ['casts', ['casts'], /\/log\/sqlite\.ts$/, DECIDING],
-  ['status', ['status'], /\/cli\/standing\.ts$/, DECIDING],
+  ['status', ['status'], /\/app\/standing\.ts$/, DECIDING],
   ['show', ['show', 'latest'], /\/kernel\/apply\.ts$/, DECIDING],
   ['log', ['log'], /\/log\/sqlite\.ts$/, DECIDING],
   ['approvals', ['approvals'], /open-approvals\.ts$/, /\/approvals\/(?:seal-request|tier)\.ts$|\/hooks\//],

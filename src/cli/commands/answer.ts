@@ -1,5 +1,8 @@
 // `baton answer`: what a person says in a turn of theirs, or to an agent that asks or is blocked; then the cast is carried on.
+
+import { hasLog } from '../../app/state-folder.ts';
 import type { Door } from '../../engine/door.ts';
+import { issuesBeyond } from '../../engine/result.ts';
 import { answerable } from '../../kernel/cast/asked.ts';
 import { isObject } from '../../kernel/json.ts';
 import type { Turn } from '../../kernel/state.ts';
@@ -13,7 +16,6 @@ import { requirePerson } from '../refuse-agents.ts';
 import { safe } from '../safe-text.ts';
 import { isNotTaken, sayingTo } from '../say-to-cast.ts';
 import { person } from '../session.ts';
-import { hasLog } from '../state-folder.ts';
 
 export async function run(call: Call): Promise<number> {
   const [castWord, ...words] = call.words;
@@ -81,5 +83,8 @@ function told(call: Call, verdict: Verdict): number {
 
 function issuesIn({ reason, details }: Denied): string[] {
   const issues = Array.isArray(details.issues) ? details.issues.filter(isObject) : [];
-  return [`refused: ${reason}`, ...issues.map(({ path, message }) => `  ${String(path)}: ${String(message)}`)];
+  return [
+    `refused: ${reason}`,
+    ...issuesBeyond(reason, issues).map(({ path, message }) => `  ${String(path)}: ${String(message)}`),
+  ];
 }

@@ -1,4 +1,6 @@
 // `baton approvals`: what waits for a person or was granted and not used.
+
+import { hasLog } from '../../app/state-folder.ts';
 import { type ApprovalView, approvalView, linesOf } from '../../approvals/approval-view.ts';
 import { marksOf } from '../../approvals/bound-variables.ts';
 import { approvalsIn, runningIn } from '../../approvals/open-approvals.ts';
@@ -10,7 +12,6 @@ import { isTurnOver } from '../../kernel/approval/withdraw.ts';
 import { again, type Call, EXIT, out, outJson, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { withLedger } from '../ledger-session.ts';
-import { hasLog } from '../state-folder.ts';
 
 export async function run(call: Call): Promise<number> {
   const [verb, file] = call.words;

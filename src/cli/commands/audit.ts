@@ -1,5 +1,6 @@
 // `baton audit`: whether the history is as it was written, proofs of single facts, and signed checkpoints.
 import { resolve } from 'node:path';
+import { hasLog } from '../../app/state-folder.ts';
 import { sealedText } from '../../approvals/seal-decision.ts';
 import { findSealKey } from '../../approvals/seal-key.ts';
 import { checkpointFolders, notesFileIn } from '../../audit/checkpoint-files.ts';
@@ -16,7 +17,6 @@ import { logFileIn } from '../../log/sqlite.ts';
 import { again, type Call, text, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { noCastYet } from '../looking.ts';
-import { hasLog } from '../state-folder.ts';
 import { tell } from '../verdict-answer.ts';
 
 export async function run(call: Call): Promise<number> {

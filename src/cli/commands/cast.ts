@@ -2,12 +2,12 @@
 
 import { randomUUID } from 'node:crypto';
 import { hideSecrets, keepHidden } from '../../agents/hidden-texts.ts';
+import { configureLocks } from '../../app/configure-locks.ts';
 import type { Issue } from '../../kernel/graph/config.ts';
 import { UTILITY_NAMES } from '../../utilities/names.ts';
 import type { Workspace } from '../../workspace/locate.ts';
 import { locateCast, type Plan } from '../../workspace/plan.ts';
 import { type Call, EXIT, flag, note, outJson, Refused, text, UsageError } from '../command.ts';
-import { configureLocks } from '../configure-locks.ts';
 import { castBehind, idToStart } from '../detach.ts';
 import { driveAndShow, withDriver } from '../driving.ts';
 import { workspaceOf } from '../find-workspace.ts';
@@ -92,7 +92,7 @@ async function start(call: Call, workspace: Workspace, plan: Plan, request: stri
   const where = root === undefined ? {} : { root };
   return withDriver(workspace, (door) => {
     const begin = async () => {
-      await configureLocks(door, workspace);
+      await configureLocks(door, workspace, person());
       keepHidden(workspace.stateDir, cast, hidden);
       const verdict = await door.submit(
         { kind: 'cast.start', cast, request, loadout, rules, script, runId: randomUUID(), ...where },

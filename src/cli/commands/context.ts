@@ -1,4 +1,6 @@
 // `baton context`: what the workspace knows, section by section: to look at it, to see how it came to be, and to set it right.
+
+import { hasLog } from '../../app/state-folder.ts';
 import { parseJsonText } from '../../dialects/json-text.ts';
 import { isObject, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
 import { type Change, inText, type ValueChange, valuesOf } from '../../kernel/knowledge/diff.ts';
@@ -17,7 +19,6 @@ import { type LedgerSession, neededInteger, withLedger } from '../ledger-session
 import { readInput } from '../read-input.ts';
 import { isByAgent, noteAgents } from '../refuse-agents.ts';
 import { person } from '../session.ts';
-import { hasLog } from '../state-folder.ts';
 import { table } from '../table.ts';
 import { tell } from '../verdict-answer.ts';
 

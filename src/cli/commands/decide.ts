@@ -1,5 +1,6 @@
 // `baton decide`: a person's answer for one attempt whose outcome is unknown; then the cast is carried on.
 import { resolve } from 'node:path';
+import { hasLog } from '../../app/state-folder.ts';
 import { deny } from '../../kernel/verdict.ts';
 import { readText } from '../../workspace/load-config.ts';
 import { again, type Call, Refused, text, UsageError } from '../command.ts';
@@ -9,7 +10,6 @@ import { nameCast, noCastYet } from '../looking.ts';
 import { requirePerson } from '../refuse-agents.ts';
 import { isNotTaken, sayingTo } from '../say-to-cast.ts';
 import { person } from '../session.ts';
-import { hasLog } from '../state-folder.ts';
 
 const CHOICES = ['rerun', 'accept', 'fail'] as const;
 

@@ -1,5 +1,6 @@
 // `baton exec`: runs a command that a person approved, exactly as it was approved, once.
 
+import { hasLog } from '../../app/state-folder.ts';
 import { environmentOf } from '../../approvals/bound-variables.ts';
 import { logIdentity } from '../../approvals/log-identity.ts';
 import { readPolicy } from '../../approvals/policy-file.ts';
@@ -16,7 +17,6 @@ import { workspaceOf } from '../find-workspace.ts';
 import { type LedgerSession, needed, withLedger } from '../ledger-session.ts';
 import { atHome } from '../own-workspace.ts';
 import { person } from '../session.ts';
-import { hasLog } from '../state-folder.ts';
 
 export async function run(call: Call): Promise<number> {
   const word = needed(call, 'approval');

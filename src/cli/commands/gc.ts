@@ -1,6 +1,7 @@
 // `baton gc`: erases old texts, without breaking the chain or any proof, and clears worktrees away that nobody needs.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { asDamage, hasLog } from '../../app/state-folder.ts';
 import { type Erasure, factOfErasure, type Plan, planErasures, type Wish } from '../../audit/retention.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
@@ -16,7 +17,6 @@ import { workspaceOf } from '../find-workspace.ts';
 import { type Swept, sweepWorktrees } from '../gc-worktrees.ts';
 import { noCastYet, withDoor } from '../looking.ts';
 import { person } from '../session.ts';
-import { asDamage, hasLog } from '../state-folder.ts';
 import { tell } from '../verdict-answer.ts';
 
 const DEFAULT_AGE = '30d';

@@ -2,6 +2,7 @@
 // so that of any number of copies exactly one is judged.
 import { existsSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { trustIn } from '../../app/trust-in-log.ts';
 import { checkpointFolders } from '../../audit/checkpoint-files.ts';
 import { handoffIdOf, refusal } from '../../dialects/governed/answer.ts';
 import { asRefusal } from '../../dialects/governed/attest.ts';
@@ -28,7 +29,6 @@ import { again, type Call, note, text, UsageError } from '../command.ts';
 import { answering, integer, type LedgerSession, withLedger } from '../ledger-session.ts';
 import { readBytes } from '../read-input.ts';
 import { person } from '../session.ts';
-import { trustIn } from '../trust-in-log.ts';
 
 const NAME_CHARS_MAX = 128;
 

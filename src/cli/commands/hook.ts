@@ -80,14 +80,14 @@ function sceneOf(call: Call): HookScene {
     isReportOnly: isReportOnly(call.values),
     by: async () => (await import('../session.ts')).person(),
     async withDoor(work) {
-      const [{ logFileIn, SqliteLog }, { makeStateFolder }, { LookingDoor }] = await Promise.all([
+      const [{ logFileIn, SqliteLog }, { makeStateFolder }, { Store }] = await Promise.all([
         import('../../log/sqlite.ts'),
-        import('../state-folder.ts'),
-        import('../looking-door.ts'),
+        import('../../app/state-folder.ts'),
+        import('../../app/store.ts'),
       ]);
       makeStateFolder(workspace);
       const log = new SqliteLog(logFileIn(workspace.stateDir));
-      const door = new LookingDoor(log, workspace.dir);
+      const door = new Store(log, workspace.dir);
       try {
         return await work(door, log);
       } finally {
@@ -98,7 +98,7 @@ function sceneOf(call: Call): HookScene {
       if (!existsSync(workspace.stateDir)) return none;
       const [{ logFileIn, SqliteLog }, { hasLog }] = await Promise.all([
         import('../../log/sqlite.ts'),
-        import('../state-folder.ts'),
+        import('../../app/state-folder.ts'),
       ]);
       if (!hasLog(workspace)) return none;
       const log = new SqliteLog(logFileIn(workspace.stateDir));
@@ -120,7 +120,7 @@ async function reported(call: Call, event: string, decision: Exclude<Decision, {
   try {
     const [{ reportDenial }, { makeStateFolder }] = await Promise.all([
       import('../../hooks/report.ts'),
-      import('../state-folder.ts'),
+      import('../../app/state-folder.ts'),
     ]);
     const workspace = workspaceOf(call);
     if (existsSync(join(workspace.dir, '.baton'))) {

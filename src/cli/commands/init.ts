@@ -3,6 +3,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Detected, detectAgents } from '../../agents/detect.ts';
+import { IGNORES_ITSELF } from '../../app/state-folder.ts';
 import { MANIFEST_PATH } from '../../dialects/governed/registry-json.ts';
 import { trustFolder } from '../../git/folder-trust.ts';
 import { untrustedDrivers } from '../../git/run-git.ts';
@@ -19,7 +20,6 @@ import { bringIntoForce } from '../bring-into-force.ts';
 import { again, type Call, EXIT, flag, out, outJson, UsageError } from '../command.ts';
 import { workspaceAt } from '../find-workspace.ts';
 import { withLedger } from '../ledger-session.ts';
-import { IGNORES_ITSELF } from '../state-folder.ts';
 
 const PACKAGE = resolve(dirname(BUNDLED), '..', '..');
 

@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeStateFolder } from '../../app/state-folder.ts';
 import { runGit } from '../../git/run-git.ts';
 import { anyClaudeHost, claudeHost, isInShared, SETTINGS, sharedClaudeHost } from '../../hooks/install/claude.ts';
 import { diffOf } from '../../hooks/install/diff.ts';
@@ -14,7 +15,6 @@ import { deny } from '../../kernel/verdict.ts';
 import { ask } from '../ask.ts';
 import { again, type Call, EXIT, flag, note, out, outJson, Refused, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
-import { makeStateFolder } from '../state-folder.ts';
 
 export async function run(call: Call): Promise<number> {
   const host = await hostNamed(call);

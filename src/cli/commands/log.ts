@@ -1,12 +1,13 @@
 // `baton log`: the log, entry by entry.
+
+import { hasLog } from '../../app/state-folder.ts';
+import type { Store } from '../../app/store.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import { leafHash } from '../../log/line.ts';
 import { type Call, EXIT, out, outJson, text, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { nameCast, withDoor } from '../looking.ts';
-import type { LookingDoor } from '../looking-door.ts';
 import { oneLine } from '../safe-text.ts';
-import { hasLog } from '../state-folder.ts';
 import { codeIn, storyteller } from '../story.ts';
 
 const SHOWN_BY_DEFAULT = 50;
@@ -46,7 +47,7 @@ export function flat({ v, seq, at, clock, ranMs, prev, by, fact }: Entry, leaf?:
 const LINES_AT_ONCE = 1_000;
 
 /** The hash of each entry's own line, which the entry after it holds as `prev`. */
-async function leavesOf(door: LookingDoor, entries: readonly Entry[]): Promise<ReadonlyMap<number, string>> {
+async function leavesOf(door: Store, entries: readonly Entry[]): Promise<ReadonlyMap<number, string>> {
   const leaves = new Map<number, string>();
   for (let at = 0; at < entries.length; ) {
     const first = entries[at]?.seq ?? 0;

@@ -1,18 +1,22 @@
 // `baton mcp`: an MCP server for agents within a cast and for clients outside, on standard input and output or over HTTP.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { Actor } from '../../access/actor.ts';
+import { actorHere } from '../../access/actor-here.ts';
 import { isAgentAt } from '../../access/peer.ts';
 import { shownToken, TOKEN_VARIABLE } from '../../access/shown-token.ts';
 import { admitToken } from '../../access/tokens.ts';
 import { ACTS_FOR, NOBODY, whoActs } from '../../access/who-acts.ts';
 import { isAgentIn, sceneIn } from '../../api/scene.ts';
+import { RefusalCount, type TurnedAway } from '../../app/note-refusal.ts';
+import type { Workspace } from '../../app/workspace.ts';
 import type { Denied } from '../../kernel/verdict.ts';
 import type { Caller } from '../../mcp/http.ts';
 import type { Extension } from '../../mcp/server.ts';
 import type { Scene } from '../../mcp/tool.ts';
 import { type Call, EXIT, note, outJson, text, UsageError } from '../command.ts';
-import { workspaceOf } from '../find-workspace.ts';
-import { noteRefusal, RefusalCount, type TurnedAway } from '../note-refusal.ts';
+import { noteRefusal } from '../note-refusal.ts';
+import { withWorkspace } from '../open-workspace.ts';
 import { person } from '../session.ts';
 
 /** A short token can be guessed by whoever may try often enough. */
@@ -25,11 +29,20 @@ export function run(call: Call): Promise<number> {
 }
 
 /** The server of the command, and whatever else it is to offer. */
-export async function serve(call: Call, extension: Extension | null): Promise<number> {
+export function serve(call: Call, extension: Extension | null): Promise<number> {
   const port = portOf(call);
+  return withWorkspace(call, (workspace) => serveIn(workspace, call, port, extension));
+}
+
+async function serveIn(
+  workspace: Workspace,
+  call: Call,
+  port: number | null,
+  extension: Extension | null,
+): Promise<number> {
   const { serverFor } = await import('../../mcp/server.ts');
   const refusals = new RefusalCount((verdict, turned) => noteRefusal(call, verdict, turned));
-  const newServer = (caller?: Caller) => serverFor(sceneOf(call, refusals, caller), version(), extension);
+  const newServer = (caller?: Caller) => serverFor(sceneOf(call, workspace, refusals, caller), version(), extension);
   if (port !== null) return overHttp(call, port, refusals, newServer);
   if (call.json) throw new UsageError('standard output belongs to the protocol; --json goes with --http');
   const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
@@ -46,19 +59,25 @@ export async function serve(call: Call, extension: Extension | null): Promise<nu
 }
 
 /** The workspace as whoever started the server sees it, or, over HTTP, as a caller does. */
-function sceneOf(call: Call, refusals: RefusalCount, caller?: Caller): Scene {
-  const workspace = workspaceOf(call);
+function sceneOf(call: Call, workspace: Workspace, refusals: RefusalCount, caller?: Caller): Scene {
   // What the tools start must not know the token: it would be a way to steer.
   const { BATON_MCP_TOKEN: _token, [ACTS_FOR]: _other, ...own } = call.env;
   const name = caller?.name.startsWith(TOKEN_NAMES) ? caller.name.slice(TOKEN_NAMES.length) : null;
   const shown = shownToken();
   const mine = shown === null ? own : { ...own, [TOKEN_VARIABLE]: shown };
   const env = name === null ? mine : { ...own, [ACTS_FOR]: name };
-  const scene = sceneIn(workspace, call.env, env);
+  const actor = caller ? actorOf(caller, workspace) : actorHere(workspace);
+  const scene = sceneIn(workspace, env, actor);
   const onRefused = (verdict: Denied) => void refusals.add(verdict, refusedCaller(verdict, caller), Date.now());
   const checkWork: Scene['checkWork'] = async (cast, turn, signal) =>
     (await import('../submitted-work.ts')).checkSubmitted(workspace, call.env, cast, turn, signal);
   return { ...scene, checkWork, ...(caller ? { role: caller.role } : {}), onRefused };
+}
+
+/** Whoever shows a token acts under its name; where an agent started the server, that agent acts. */
+function actorOf({ name, role }: Caller, workspace: Workspace): Actor {
+  const here = actorHere(workspace);
+  return here.kind === 'agent' ? here : { name, kind: 'person', role, attempt: null };
 }
 
 async function overHttp(

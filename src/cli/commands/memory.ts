@@ -1,4 +1,6 @@
 // `baton memory`: what agents suggest to remember, for a person to accept or to drop.
+
+import { hasLog } from '../../app/state-folder.ts';
 import type { Request } from '../../kernel/input.ts';
 import { noKnowledge, numberOf, type Remembered, type Suggested } from '../../kernel/knowledge/state.ts';
 import { deny } from '../../kernel/verdict.ts';
@@ -10,7 +12,6 @@ import { withLedger } from '../ledger-session.ts';
 import { isByAgent, noteAgents } from '../refuse-agents.ts';
 import { oneLine } from '../safe-text.ts';
 import { person } from '../session.ts';
-import { hasLog } from '../state-folder.ts';
 import { table } from '../table.ts';
 import { tell } from '../verdict-answer.ts';
 

@@ -25,7 +25,7 @@ import { positionOf, tipOf } from '../../workspace/worktree/tip.ts';
 import { commitAll, uncommittedOf } from '../../workspace/worktree/turns.ts';
 import { ask } from '../ask.ts';
 import { leftBy, recordOf, refuseWhileDriven, refusing, unmergedLanes } from '../cast-work.ts';
-import { again, type Call, EXIT, flag, out, outJson, Refused } from '../command.ts';
+import { again, type Call, EXIT, flag, note, out, outJson, Refused } from '../command.ts';
 import { counted } from '../counted.ts';
 import { nameCast, withDoor } from '../looking.ts';
 import { withMainLocks } from '../main-locks.ts';
@@ -149,7 +149,7 @@ async function refuseRed(
   const names = checkersAt(checkers, 'merge');
   if (names.length === 0) return;
   const checked = { about: `commit ${upTo}`, passes: passesOf(workspace, call.env) };
-  const check = () => checkProject(names, checkers, { root: cwd, changes }, checked);
+  const check = () => checkProject(names, checkers, { root: cwd, changes, say: note }, checked);
   const { value: checks } = await leaveUnchanged(workspace.stateDir, record, check);
   const red = checks.filter(({ ok }) => !ok);
   if (red.length === 0) return;

@@ -1,5 +1,7 @@
 // `baton registry list`: every agent, how it is pinned, and what it may do.
 import { join } from 'node:path';
+import { hasLog } from '../../app/state-folder.ts';
+import { trustIn } from '../../app/trust-in-log.ts';
 import type { Registry } from '../../dialects/governed/registry.ts';
 import { noTrust, quarantineOf } from '../../kernel/trust/state.ts';
 import { type Denied, deny } from '../../kernel/verdict.ts';
@@ -9,9 +11,7 @@ import { rowsOf } from '../../workspace/registry-review.ts';
 import { type Call, EXIT, out, outJson, Refused } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { withLedger } from '../ledger-session.ts';
-import { hasLog } from '../state-folder.ts';
 import { table } from '../table.ts';
-import { trustIn } from '../trust-in-log.ts';
 
 export async function run(call: Call): Promise<number> {
   const workspace = workspaceOf(call);

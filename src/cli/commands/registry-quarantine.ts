@@ -1,11 +1,12 @@
 // `baton registry quarantine`: what is blocked, since when and why.
+
+import { hasLog } from '../../app/state-folder.ts';
+import { trustIn } from '../../app/trust-in-log.ts';
 import { keptBlocks } from '../../audit/kept-quarantine.ts';
 import { type Call, EXIT, out, outJson } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { withLedger } from '../ledger-session.ts';
-import { hasLog } from '../state-folder.ts';
 import { table } from '../table.ts';
-import { trustIn } from '../trust-in-log.ts';
 
 export async function run(call: Call): Promise<number> {
   const workspace = workspaceOf(call);

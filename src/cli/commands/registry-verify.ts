@@ -1,5 +1,7 @@
 // `baton registry verify`: whether manifest, lock and prompts agree, and where what runs differs from what was approved.
 import { join } from 'node:path';
+import { hasLog } from '../../app/state-folder.ts';
+import { trustIn } from '../../app/trust-in-log.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { loadFor } from '../../workspace/find-config.ts';
 import { keeperOf } from '../../workspace/registry-kept.ts';
@@ -8,8 +10,6 @@ import { type Call, exitOf, flag, out, outJson } from '../command.ts';
 import { counted } from '../counted.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { withLedger } from '../ledger-session.ts';
-import { hasLog } from '../state-folder.ts';
-import { trustIn } from '../trust-in-log.ts';
 
 export async function run(call: Call): Promise<number> {
   const workspace = workspaceOf(call);

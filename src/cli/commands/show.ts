@@ -5,19 +5,20 @@ import { itemsText } from '../../kernel/cast/item-count.ts';
 import { again, type Call, EXIT, flag, out, outJson, text, UsageError } from '../command.ts';
 import { spentText } from '../cost-text.ts';
 import { counted } from '../counted.ts';
-import { loadView } from '../ending.ts';
 import { nameCast, withDoor } from '../looking.ts';
 import { notRunLines, reportLines } from '../report-lines.ts';
 import { filesText, resultLines } from '../result-lines.ts';
 import { oneLine } from '../safe-text.ts';
+import { allowed } from '../show-operation.ts';
 
 export async function run(call: Call): Promise<number> {
   const withTurns = flag(call.values, 'turns');
   const number = text(call.values, 'turn');
   if (number !== undefined) return showTurn(call, number, withTurns);
-  const view = await withDoor(call, async (door, { dir }) =>
-    loadView(door, (await nameCast(door, call.words[0])).cast, withTurns || !call.json, dir),
-  );
+  const [cast] = call.words;
+  const given = { ...(cast === undefined ? {} : { cast }), turns: withTurns || !call.json };
+  const { stands: _stands, ...details } = await allowed(call, 'cast.show', given);
+  const view = details as unknown as CastView;
   if (call.json) outJson(view);
   else for (const line of lines(view, again(call))) out(line);
   return EXIT.ok;

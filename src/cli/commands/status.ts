@@ -1,13 +1,14 @@
 // `baton status`: what runs or waits, and what ended last.
+
+import { listCasts } from '../../app/cast-list.ts';
+import { hasLog } from '../../app/state-folder.ts';
 import { heldLocks } from '../../kernel/ledger/wire.ts';
 import { isOver, type Usage } from '../../kernel/state.ts';
-import { listCasts } from '../cast-list.ts';
 import { again, type Call, EXIT, flag, out, outJson } from '../command.ts';
 import { costText } from '../cost-text.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { withDoor } from '../looking.ts';
 import { oneLine } from '../safe-text.ts';
-import { hasLog } from '../state-folder.ts';
 
 const ENDED_SHOWN = 3;
 

@@ -2,6 +2,7 @@
 
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { hasLog } from '../../app/state-folder.ts';
 import { readStoredLine, type StoredLine } from '../../audit/stored-line.ts';
 import { TEXTS_PER_FACT } from '../../audit/text-walk.ts';
 import { aheadOf, behindFile, type TracedHandoff, type TracedTurn, tracedHandoff, turnsOf } from '../../audit/trace.ts';
@@ -10,7 +11,6 @@ import { openForReading } from '../../log/sqlite-read.ts';
 import { type Call, EXIT, out, outJson, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { nameCast, noCastYet, withDoor } from '../looking.ts';
-import { hasLog } from '../state-folder.ts';
 import { table } from '../table.ts';
 
 export async function run(call: Call): Promise<number> {

@@ -1,12 +1,13 @@
 // `baton watch`: follows a cast until it stands, and listens to its agents while they work.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveWatch, liveWatch } from '../../agents/live-watch.ts';
+import { loadView } from '../../app/load-view.ts';
 import type { Change, Door } from '../../engine/door.ts';
 import { apply } from '../../kernel/apply.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import { emptyState } from '../../kernel/state.ts';
 import { again, type Call, EXIT, flag, note, outJson, outJsonLine, UsageError } from '../command.ts';
-import { exitOf, loadView, showEnd } from '../ending.ts';
+import { exitOf, showEnd } from '../ending.ts';
 import { nameCast, withDoor } from '../looking.ts';
 import { type Progress, progressFor } from '../progress.ts';
 import { flat } from './log.ts';

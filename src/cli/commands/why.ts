@@ -1,4 +1,6 @@
 // `baton why`: in plain sentences what a cast waits for or failed on, and the commands that carry it on.
+
+import { trustIn } from '../../app/trust-in-log.ts';
 import type { Door } from '../../engine/door.ts';
 import type { LastSign } from '../../engine/ports.ts';
 import { type Standing, type Why, whyOf } from '../../engine/why/why.ts';
@@ -7,7 +9,6 @@ import type { Quarantine } from '../../kernel/trust/state.ts';
 import { again, type Call, EXIT, out, outJson, UsageError } from '../command.ts';
 import { nameCast, withDoor } from '../looking.ts';
 import { resultLines } from '../result-lines.ts';
-import { trustIn } from '../trust-in-log.ts';
 
 export async function run(call: Call): Promise<number> {
   const why = await withDoor(call, async (door, { stateDir }) => {

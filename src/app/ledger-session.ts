@@ -1,0 +1,147 @@
+// What the operations of the ledger share: its store, naming a run, and where a task's paths lie.
+import { isAbsolute, relative, resolve } from 'node:path';
+import type { Actor } from '../access/actor.ts';
+import { type Beat, heardAt } from '../kernel/ledger/beat.ts';
+import { type Ledger, MAIN_ROOT, type Run, type Task, tasksOf, workRuns } from '../kernel/ledger/state.ts';
+import type { Heartbeats } from '../kernel/ledger/wire.ts';
+import { deny } from '../kernel/verdict.ts';
+import type { Workspace as Located } from '../workspace/locate.ts';
+import { realPlace } from '../workspace/real-place.ts';
+import { UsageError } from '../workspace/usage-error.ts';
+import { nameCast } from './name-cast.ts';
+import type { Context } from './operation.ts';
+import { Refused } from './refused.ts';
+import type { Store } from './store.ts';
+import type { Workspace } from './workspace.ts';
+
+export type LedgerSession = {
+  readonly workspace: Workspace;
+  readonly store: Store;
+  readonly actor: Actor;
+  /** Says a line to people. */
+  readonly note: (line: string) => void;
+};
+
+/** The ledger of the workspace, for the caller. One is begun only where `begins` says so. */
+export function ledgerSession(
+  workspace: Workspace,
+  { actor, onEvent }: Pick<Context, 'actor' | 'onEvent'>,
+  how: { readonly begins?: boolean } = {},
+): LedgerSession {
+  const note = (text: string) => onEvent({ kind: 'note', text });
+  return { workspace, store: workspace.ledgerStore(how), actor, note };
+}
+
+/**
+ * The run that a word names: its id, the id by which its payloads call it, or a beginning of either that only one run has;
+ * `latest` is the newest cast. A word that fits nothing is taken as it is.
+ */
+export async function runWanted(
+  { store, actor }: LedgerSession,
+  word: string | undefined,
+): Promise<string | undefined> {
+  if (word === undefined || word === '') return word;
+  if (word === 'latest') return (await nameCast(store, 'latest')).cast;
+  const ledger = await store.ledger();
+  const known = runCalled(ledger, word, actor.attempt?.cast) ?? onlyFitting(word, Object.values(ledger.runs));
+  if (known !== undefined) return known;
+  // What is over is not kept at hand, and is known by its whole id; for anything less the facts are searched.
+  if (Object.values((await store.ledger(word)).runs).some(({ id }) => id === word)) return word;
+  return onlyFitting(word, await pastRuns(store)) ?? word;
+}
+
+type RunName = Pick<Run, 'id' | 'runId'>;
+
+function onlyFitting(word: string, runs: readonly RunName[]): string | undefined {
+  const fitting = new Set(
+    runs.filter((run) => run.id.startsWith(word) || run.runId.startsWith(word)).map(({ id }) => id),
+  );
+  if (fitting.size <= 1) return [...fitting][0];
+  throw new UsageError(`${word} fits ${fitting.size} runs: ${[...fitting].slice(0, 10).join(', ')}`);
+}
+
+async function pastRuns(store: Pick<Store, 'lifecycle' | 'read'>): Promise<readonly RunName[]> {
+  const casts = (await store.lifecycle()).flatMap(({ fact }) =>
+    fact.kind === 'cast.started' ? [{ id: fact.cast, runId: fact.runId ?? fact.cast }] : [],
+  );
+  const named = (await store.read({ after: 0, kindPrefix: 'run.named' })).flatMap(({ fact }) =>
+    fact.kind === 'run.named' ? [{ id: fact.cast, runId: fact.runId }] : [],
+  );
+  const byHand = (await store.read({ after: 0, kindPrefix: 'task.created' })).flatMap(({ fact }) =>
+    fact.kind === 'task.created' ? [{ id: fact.run, runId: fact.run }] : [],
+  );
+  return [...casts, ...named, ...byHand];
+}
+
+/**
+ * The run with this id: its own, or the one by which its payloads call it. Several casts may be called the same by their
+ * planners: then an agent means the one it works for, and anybody else the newest that is open.
+ */
+export function runCalled(ledger: Ledger, id: string, ownCast?: string): string | undefined {
+  const runs = Object.values(ledger.runs);
+  const named = runs.filter((run) => run.runId === id);
+  const own = named.find((run) => run.id === ownCast) ?? runs.find((run) => run.id === id);
+  if (own) return own.id;
+  const open = named.filter((run) => run.open > 0);
+  const age = (run: Run) => Math.max(0, ...tasksOf(ledger, run.id).map(({ order }) => order));
+  return (open.length > 0 ? open : named).toSorted((a, b) => age(b) - age(a))[0]?.id;
+}
+
+/** The ledger, with the named run loaded. */
+export async function ledgerFor(
+  session: LedgerSession,
+  word: string | undefined,
+): Promise<{ ledger: Ledger; run: string | undefined }> {
+  const { store } = session;
+  const [ledger, run] = [await store.ledger(), await runWanted(session, word)];
+  if (run === undefined || Object.values(ledger.runs).some(({ id }) => id === run)) return { ledger, run };
+  return { ledger: await store.ledger(run), run };
+}
+
+/** The run that is meant where none is named: the only one that is open, or the only one there is. */
+export function onlyRun({ program }: Workspace, ledger: Ledger, named: string | undefined): string {
+  if (named !== undefined) {
+    if (Object.values(ledger.runs).some(({ id }) => id === named)) return named;
+    throw new UsageError(`there is no run ${named}; \`${program} task list\` shows them`);
+  }
+  const byHand = workRuns(ledger).filter(({ cast }) => !cast);
+  // Where everything was done by casts, the newest of them with tasks is meant.
+  const newest = workRuns(ledger).findLast(({ tasks }) => tasks.length > 0);
+  const runs = byHand.length === 0 && newest ? [newest] : byHand;
+  const open = runs.filter((run) => run.open > 0);
+  const [one, another] = open.length > 0 ? open : runs;
+  if (!one)
+    throw new Refused(
+      deny('LEDGER_INCONSISTENT', 'The ledger holds no run yet; create a task first.', { empty: true }),
+    );
+  if (!another) return one.id;
+  const names = (open.length > 0 ? open : runs).map(({ id }) => id);
+  throw new UsageError(
+    `${names.length} runs come into question: ${names.slice(0, 10).join(', ')}; name one with --run`,
+  );
+}
+
+/** The name of the root that a folder is, with its links followed: the workspace itself, or the folder's path. */
+export function rootNamed({ dir, cwd }: Pick<Workspace, 'dir' | 'cwd'>, word: string | undefined): string {
+  if (word === undefined || word === MAIN_ROOT) return MAIN_ROOT;
+  const folder = realPlace(resolve(cwd, word));
+  const below = relative(realPlace(dir), folder);
+  if (below === '') return MAIN_ROOT;
+  return below.startsWith('..') || isAbsolute(below) ? folder : below;
+}
+
+/** Where the paths of a task lie on disk. */
+export function folderOf({ root }: Pick<Task, 'root'>, { dir }: Pick<Located, 'dir'>): string {
+  return root === MAIN_ROOT ? dir : resolve(dir, root);
+}
+
+/** When the tasks of a run were last heard of, by task id. */
+export function heardIn(run: string, beats: ReadonlyMap<number, Beat>): Heartbeats {
+  const own = [...beats.values()].filter((beat) => beat.run === run);
+  return Object.fromEntries(own.map((beat) => [beat.task, heardAt(beat, Date.now())]));
+}
+
+/** A JSON value as its text; a text is taken as it is. */
+export function textOf(given: unknown): string {
+  return typeof given === 'string' ? given : JSON.stringify(given);
+}

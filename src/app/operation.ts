@@ -1,0 +1,54 @@
+// What an operation is: an entry of the table, which is plain data, and a function that is loaded when it is called.
+import type { Actor } from '../access/actor.ts';
+import type { Act } from '../access/role.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
+import type { Verdict } from '../kernel/verdict.ts';
+import type { Fields, InputOf } from './fields.ts';
+import type { Workspace } from './workspace.ts';
+
+export type Entry = {
+  /** Its words, joined by dots: `task.claim`. */
+  readonly name: string;
+  readonly group: 'casts' | 'ledger' | 'contracts' | 'history';
+  /** The kind of thing it does; the least role that may do it follows from that. */
+  readonly act: Act;
+  /** For people, as the second half of "only a person may …"; missing where agents may, too. */
+  readonly peopleOnly?: string;
+  /** One sentence: what it does. */
+  readonly means: string;
+  readonly example: string;
+  readonly fields: Fields;
+  /** It may go on until the signal ends it; that is then its good end. */
+  readonly endsBySignal?: true;
+  /** Its name on the command line where that is not its words, or why it is left out there. */
+  readonly cli?: string | LeftOut;
+  /** Its name as a tool, who it is offered to and what is said of it; or why it is left out there. */
+  readonly mcp: McpForm | LeftOut;
+};
+
+export type LeftOut = { readonly leftOut: string };
+
+export type McpForm = {
+  readonly name: string;
+  /** An agent within its attempt, whoever steers casts from outside, or both. */
+  readonly audience: 'agent' | 'person' | 'anyone';
+  readonly description: string;
+  /** Fields that the command line has and a tool has not. */
+  readonly without?: readonly string[];
+  /** What a tool takes for a field that is not said. */
+  readonly defaults?: JsonObject;
+};
+
+/** Who calls, how to stop, and whom to tell meanwhile. */
+export type Context = {
+  readonly actor: Actor;
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: OperationEvent) => void;
+};
+
+/** `note` is a line for people; `value` is one of several answers of an operation that goes on. */
+export type OperationEvent =
+  | { readonly kind: 'note'; readonly text: string }
+  | { readonly kind: 'value'; readonly value: Json };
+
+export type Run<F extends Fields> = (workspace: Workspace, input: InputOf<F>, context: Context) => Promise<Verdict>;

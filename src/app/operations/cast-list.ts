@@ -1,0 +1,39 @@
+// All casts of the workspace, newest first.
+import { allow } from '../../kernel/verdict.ts';
+import { branchOf } from '../../workspace/worktree/branch.ts';
+import { worktreeStates } from '../../workspace/worktree/record.ts';
+import { type Listed, listCasts } from '../cast-list.ts';
+import type { Run } from '../operation.ts';
+import type { Store } from '../store.ts';
+import type { FieldsOf } from './table.ts';
+
+export const run: Run<FieldsOf<'cast.list'>> = async (workspace, { limit }) => {
+  const listed = workspace.hasLog() ? await driven(workspace.castStore()) : [];
+  const casts = withBranches(limit === undefined ? listed : listed.slice(0, limit), workspace.stateDir);
+  const details = { casts: casts.map((cast) => ({ ...cast })), count: listed.length };
+  return allow(`${casts.length} of ${listed.length} casts`, details);
+};
+
+/** Newest first. Whether somebody drives it is told of those that should be driven. */
+async function driven(store: Store): Promise<readonly Driven[]> {
+  const casts = await Promise.all(
+    (await listCasts(store, Date.now())).map(async (cast): Promise<Driven> => {
+      if (cast.status !== 'running') return cast;
+      return { ...cast, driven: (await store.driverOf(cast.cast)) !== null };
+    }),
+  );
+  return casts.reverse();
+}
+
+type Driven = Listed & { readonly driven?: boolean };
+export type Shown = Driven & { readonly worktree?: { readonly branch: string; readonly state: string } };
+
+/** A cast that works on a branch of its own is shown with it, and with what became of it. */
+function withBranches(casts: readonly Driven[], stateDir: string): readonly Shown[] {
+  if (casts.every(({ root }) => root === undefined)) return casts;
+  const states = worktreeStates(stateDir);
+  return casts.map((cast) => {
+    if (cast.root === undefined) return cast;
+    return { ...cast, worktree: { branch: branchOf(cast.cast), state: states.get(cast.cast) ?? 'making' } };
+  });
+}

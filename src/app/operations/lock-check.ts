@@ -1,0 +1,87 @@
+// Who would be in the way of a writer, or whether a claim may write right now.
+import type { Subject } from '../../dialects/operator/intake.ts';
+import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
+import { namingCast } from '../../kernel/ledger/holder.ts';
+import { keyIn } from '../../kernel/ledger/lock-tree.ts';
+import { overlaps } from '../../kernel/ledger/overlap.ts';
+import { normalPath, PATH_FAULTS } from '../../kernel/ledger/path.ts';
+import { spokenPath } from '../../kernel/ledger/spoken-path.ts';
+import type { Ledger } from '../../kernel/ledger/state.ts';
+import { heldLocks } from '../../kernel/ledger/wire.ts';
+import { holderOf, mayWrite } from '../../kernel/ledger/write.ts';
+import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
+import { insideRoot, realInRoot } from '../inside-root.ts';
+import { folderOf, type LedgerSession, ledgerSession, rootNamed } from '../ledger-session.ts';
+import type { Run } from '../operation.ts';
+import { refuseAtDoor } from '../refused-payload.ts';
+import type { FieldsOf } from './table.ts';
+
+export const run: Run<FieldsOf<'lock.check'>> = async (workspace, { paths, root, fence }, context) => {
+  const token = fence ?? context.actor.attempt?.fence ?? undefined;
+  if (token === undefined && !workspace.hasLog()) return allow('nobody is in the way', { paths });
+  return checkLocks(ledgerSession(workspace, context), paths, rootNamed(workspace, root), token);
+};
+
+/** Without a fence: who holds these paths. With one: whether its claim may write there. */
+export async function checkLocks(
+  session: LedgerSession,
+  paths: readonly string[],
+  root: string,
+  fence: number | undefined,
+): Promise<Verdict> {
+  const { store, workspace } = session;
+  const ledger = await store.ledger();
+  const folder = folderOf({ root }, workspace);
+  const inside = paths.map((path) => realInRoot(folder, insideRoot(folder, path) ?? path));
+  const found = fence === undefined ? inTheWay(ledger, root, inside) : mayWrite(ledger, fence, inside);
+  if (found.allow) return found;
+  const verdict = await namingCastOf(session, found);
+  const subject = fence === undefined ? NOBODY : await subjectOf(session, ledger, fence);
+  return refuseAtDoor(session, 'write', { ok: false, refusal: verdict, subject });
+}
+
+/** Whoever is in the way may be a cast of which nothing runs; then it is said what frees its paths. */
+async function namingCastOf({ store }: LedgerSession, refusal: Denied): Promise<Denied> {
+  const { holder } = refusal.details;
+  const run = isObject(holder) && isString(holder.run) ? holder.run : null;
+  const cast = run === null ? null : await store.cast(run);
+  if (!cast || cast.status === 'running') return refusal;
+  return namingCast(refusal, () => ({ status: cast.status, since: cast.since ?? null }));
+}
+
+/** The task that has the fence, or had it before it was claimed again or came to its end. */
+async function subjectOf({ store }: LedgerSession, ledger: Ledger, fence: number): Promise<Subject> {
+  const holder = holderOf(ledger, fence);
+  if (holder) return { run: holder.run, task: holder.id };
+  for (const { fact } of await store.read({ after: 0, kindPrefix: 'task.claimed' })) {
+    if (fact.kind === 'task.claimed' && fact.fence === fence) return { run: fact.run, task: fact.task };
+  }
+  return NOBODY;
+}
+
+/** Whoever only asks speaks for no task. */
+const NOBODY: Subject = { run: '', task: '' };
+
+/** Every lock that a writer of these paths would have to wait for. */
+function inTheWay(ledger: Ledger, root: string, paths: readonly string[]): Verdict {
+  const locks = heldLocks(ledger).filter((lock) => lock.root === root);
+  const key = keyIn(ledger.locks, root);
+  const conflicts: JsonObject[] = [];
+  const wanted: string[] = [];
+  for (const path of paths) {
+    const normal = normalPath(path);
+    if (!normal.ok) return deny('SCHEMA_INVALID', `${JSON.stringify(path)} ${PATH_FAULTS[normal.fault]}.`, { path });
+    wanted.push(normal.path);
+    for (const { run, task, owner, fence, path: held, mode } of locks) {
+      if (!overlaps(key(normal.path), key(held))) continue;
+      conflicts.push({ path: normal.path, holder: { run, task, owner, fence, path: held, mode } });
+    }
+  }
+  const [first] = conflicts;
+  if (!first) return allow('nobody is in the way', { paths: wanted });
+  const { task, owner, path } = first.holder as { task: string; owner: string; path: string };
+  const more = conflicts.length === 1 ? '' : ` (and ${conflicts.length - 1} more)`;
+  return deny('LOCK_CONFLICT', `${task} (${owner}) holds ${spokenPath(path)}${more}.`, {
+    ...{ paths: wanted, conflicts, holder: first.holder ?? null },
+  });
+}

@@ -1,0 +1,98 @@
+// Deltas of an orchestrator, or its whole envelope, change the ledger. The deltas are applied all or nothing; then each
+// assignment gets its row; then the ledger is reconciled. Applying the same again changes nothing.
+import { takeStream } from '../../dialects/operator/intake.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import { canonicalJson } from '../../kernel/ledger/canonical-json.ts';
+import { type Ledger, MAIN_ROOT, runOf, taskOf } from '../../kernel/ledger/state.ts';
+import { assignmentOf } from '../../kernel/ledger/wire.ts';
+import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
+import type { Wish } from '../../workspace/claim-record.ts';
+import { configureLocks } from '../configure-locks.ts';
+import { declaredCheckers } from '../declared-checkers.ts';
+import { claiming } from '../keep-claim.ts';
+import { type LedgerSession, ledgerSession, runCalled, runWanted, textOf } from '../ledger-session.ts';
+import type { Run } from '../operation.ts';
+import { reconcile } from '../reconcile-ledger.ts';
+import { refuseAtDoor } from '../refused-payload.ts';
+import type { FieldsOf } from './table.ts';
+
+export const run: Run<FieldsOf<'task.apply'>> = async (workspace, input, context) => {
+  const session = ledgerSession(workspace, context, { begins: true });
+  const { store, actor } = session;
+  const wanted = await runWanted(session, input.run);
+  const steered = wanted === undefined ? null : await refusalOfSteered(session, wanted);
+  if (steered) return steered;
+  const taken = takeStream(textOf(input.stream), wanted, { checkers: declaredCheckers(workspace).names });
+  if (!taken.ok) return refuseAtDoor(session, 'deltas', taken);
+  // An envelope calls its run as packets do, and that may be a cast at work.
+  const ledger = await store.ledger();
+  const called = runCalled(ledger, taken.payload.run, actor.attempt?.cast);
+  const isOpen = called !== undefined && (runOf(ledger, called)?.open ?? 0) > 0;
+  const planned = isOpen ? await refusalOfSteered(session, called) : null;
+  if (planned) return planned;
+  const { run, deltas, baseVersions, blockers, assignments } = taken.payload;
+  await configureLocks(store, workspace, actor.name);
+  const before = await store.ledger(run);
+  const applied = await claiming(session, before, startedBy(before, run, deltas), () =>
+    store.submit({ kind: 'deltas.apply', run, stream: deltas, baseVersions, blockers }, actor.name),
+  );
+  if (!applied.allow) return applied;
+  const unsound = await reconcile(session, await store.ledger(run), [run]);
+  if (!unsound.allow) {
+    const reason = `The deltas are applied, and nothing is assigned before the ledger agrees with itself: ${unsound.reason}`;
+    const none = { assigned: [], kept: [], refused: [] };
+    return deny(unsound.code, reason, { ...applied.details, ...none, reconcile: { ...unsound } });
+  }
+  const created = await assign(session, run, assignments);
+  const reconciled = await reconcile(session, await store.ledger(run), [run]);
+  const details = { ...applied.details, ...created.details, reconcile: { ...reconciled } };
+  for (const verdict of [created, reconciled]) if (!verdict.allow) return deny(verdict.code, verdict.reason, details);
+  return allow(applied.reason, details);
+};
+
+/** The deltas of a cast come from its own planner: nobody else changes its rows. */
+async function refusalOfSteered(session: LedgerSession, id: string): Promise<Verdict | null> {
+  const { store, workspace } = session;
+  if (!runOf(await store.ledger(id), id)?.cast) return null;
+  const reason = `The tasks of cast ${id} are its own, and no delta from outside changes them; steer the cast, or move a task with \`${workspace.program} task move TASK STATUS --run ${id} --reason …\`.`;
+  const refusal = deny('NOT_ALLOWED_NOW', reason, { cast: id });
+  return refuseAtDoor(session, 'deltas', { ok: false, refusal, subject: { run: id, task: '' } });
+}
+
+/** A delta that starts a task is a claim like any other. */
+function startedBy(ledger: Ledger, run: string, deltas: readonly JsonObject[]): readonly Wish[] {
+  const started = deltas.filter(({ status }) => status === 'in_progress');
+  const roots = started.map(({ task_id }) => taskOf(ledger, run, String(task_id))?.root ?? MAIN_ROOT);
+  return [...new Set(roots)].map((root) => ({ root }));
+}
+
+/** A row for each assignment. One that is there already, just as it is assigned now, is left as it is. */
+async function assign(session: LedgerSession, run: string, packets: readonly JsonObject[]): Promise<Verdict> {
+  const { store, actor } = session;
+  const ledger = await store.ledger(run);
+  const assigned: Json[] = [];
+  const kept: Json[] = [];
+  const refused: JsonObject[] = [];
+  for (const packet of packets) {
+    const id = String((packet.task as JsonObject).task_id);
+    if (isAssigned(ledger, run, id, packet)) {
+      kept.push(id);
+      continue;
+    }
+    const verdict = await store.submit({ kind: 'task.create', packet }, actor.name);
+    if (verdict.allow) assigned.push(id);
+    else refused.push({ task: id, code: verdict.code, reason: verdict.reason });
+  }
+  const [first] = refused;
+  const details = { assigned, kept, refused };
+  if (!first) return allow('assigned', details);
+  return deny(first.code as 'LEDGER_INCONSISTENT', String(first.reason), details);
+}
+
+function isAssigned(ledger: Ledger, run: string, id: string, packet: JsonObject): boolean {
+  const task = taskOf(ledger, run, id);
+  if (!task?.assigned) return false;
+  const present = assignmentOf(ledger, task);
+  const wish = (one: JsonObject) => canonicalJson({ ...(one.task as JsonObject), priority: task.priority });
+  return wish(present) === wish(packet) && present.global_objective === packet.global_objective;
+}

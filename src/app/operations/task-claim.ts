@@ -1,0 +1,22 @@
+// A task and all its locks go to one owner, who gets a fence. What the folder looks like is kept, so that it can be told
+// later what was changed.
+import { configureLocks } from '../configure-locks.ts';
+import { claiming, wishFor } from '../keep-claim.ts';
+import { ledgerSession, runWanted } from '../ledger-session.ts';
+import type { Run } from '../operation.ts';
+import { workerNamed } from '../worker-named.ts';
+import type { FieldsOf } from './table.ts';
+
+export const run: Run<FieldsOf<'task.claim'>> = async (workspace, input, context) => {
+  const { task, owner, expectedVersion } = input;
+  const worker = workerNamed(input.pid);
+  const session = ledgerSession(workspace, context);
+  const { store, actor } = session;
+  await configureLocks(store, workspace, actor.name);
+  const run = await runWanted(session, input.run);
+  const ledger = await store.ledger(run);
+  const which = { task, owner, ...(run === undefined ? {} : { run }) };
+  const version = expectedVersion === undefined ? {} : { expectedVersion };
+  const ask = () => store.submit({ kind: 'task.claim', ...which, ...version }, actor.name);
+  return claiming(session, ledger, wishFor(ledger, which, owner, expectedVersion), ask, worker);
+};

@@ -1,0 +1,27 @@
+// One assignment packet becomes a row of the ledger.
+import { takeAssignment } from '../../dialects/operator/intake.ts';
+import { isGoverning } from '../../kernel/ledger/scope.ts';
+import { allow, deny } from '../../kernel/verdict.ts';
+import { declaredCheckers } from '../declared-checkers.ts';
+import { placedIn } from '../inside-root.ts';
+import { folderOf, ledgerSession, rootNamed, textOf } from '../ledger-session.ts';
+import type { Run } from '../operation.ts';
+import { refuseAtDoor } from '../refused-payload.ts';
+import type { FieldsOf } from './table.ts';
+
+export const run: Run<FieldsOf<'task.create'>> = async (workspace, input, context) => {
+  const session = ledgerSession(workspace, context, { begins: true });
+  const taken = takeAssignment(textOf(input.packet), { checkers: declaredCheckers(workspace).names });
+  if (!taken.ok) return refuseAtDoor(session, 'create', taken);
+  const root = rootNamed(workspace, input.root);
+  // Below the state lie the worktrees of casts, which are folders to work in.
+  if (isGoverning(root) && !root.startsWith('.baton/state/'))
+    return deny('SCOPE_VIOLATION', `${root} governs the work; no task can have it for its folder.`, { root });
+  const placed = placedIn(folderOf({ root }, workspace), taken.payload);
+  if (!placed.ok) return placed.refusal;
+  const { packet } = placed;
+  const retries = input.retries === undefined ? {} : { retriesMax: input.retries };
+  const verdict = await session.store.submit({ kind: 'task.create', packet, root, ...retries }, session.actor.name);
+  if (!verdict.allow || taken.warnings.length === 0) return verdict;
+  return allow(verdict.reason, { ...verdict.details, warnings: taken.warnings });
+};

@@ -1,0 +1,63 @@
+// A task is moved by hand. A person needs no fence; whoever gives one speaks as the owner.
+import { knownCode } from '../../kernel/ledger/blocking.ts';
+import { findTask, runOf } from '../../kernel/ledger/state.ts';
+import { allow, type Verdict } from '../../kernel/verdict.ts';
+import { dropClaim, dropStray } from '../../workspace/claim-record.ts';
+import { UsageError } from '../../workspace/usage-error.ts';
+import { claiming, wishFor } from '../keep-claim.ts';
+import { type LedgerSession, ledgerFor, ledgerSession } from '../ledger-session.ts';
+import type { Run } from '../operation.ts';
+import { writeWorklog } from '../worklog.ts';
+import type { FieldsOf } from './table.ts';
+
+export const run: Run<FieldsOf<'task.move'>> = async (workspace, input, context) => {
+  const { task, status: to, reason, owner, fence, expectedVersion } = input;
+  const code = knownCode(input.code);
+  if (input.code !== undefined && code === null)
+    throw new UsageError(`${input.code} is no code; \`${workspace.program} explain\` lists them`);
+  const session = ledgerSession(workspace, context);
+  const { store, actor } = session;
+  const { ledger, run } = await ledgerFor(session, input.run);
+  const before = findTask(ledger, { task, ...(run === undefined ? {} : { run }) });
+  const isAgent = actor.kind === 'agent';
+  const ask = () =>
+    store.submit(
+      {
+        kind: 'task.move',
+        task,
+        to,
+        reason,
+        ...(run === undefined ? {} : { run }),
+        ...(code === null ? {} : { code }),
+        ...(owner === undefined ? {} : { owner }),
+        ...(fence === undefined ? {} : { fence }),
+        ...(expectedVersion === undefined ? {} : { expectedVersion }),
+        // A process that an agent started does not become a person by leaving the fence out.
+        ...(isAgent ? { actor: 'agent' } : {}),
+      },
+      actor.name,
+    );
+  const starts = before.ok && to === 'in_progress' ? before.task : null;
+  const wishes = starts ? wishFor(ledger, { run: starts.run, task }, owner ?? starts.owner, expectedVersion) : [];
+  const verdict = await claiming(session, ledger, wishes, ask);
+  if (!verdict.allow || !before.ok) return verdict;
+  const cast = runOf(ledger, before.task.run);
+  if (fence === undefined && !isAgent) dropStray(workspace.stateDir, before.task);
+  if (to === 'in_progress') return verdict;
+  if (to === 'blocked' || to === 'failed' || before.task.status === 'in_progress')
+    await writeWorklog({ ...session, log: store.log }, before.task, cast?.runId);
+  if (before.task.fence !== null) dropClaim(workspace.stateDir, before.task.fence);
+  return cast?.cast ? withWayOn(session, cast.id, verdict) : verdict;
+};
+
+/** A stopped cast goes on only when somebody carries it on. */
+async function withWayOn(
+  { store, workspace }: LedgerSession,
+  id: string,
+  { reason, details }: Verdict,
+): Promise<Verdict> {
+  const status = (await store.cast(id))?.status;
+  const verbs: Partial<Record<string, string>> = { failed: 'recast', aborted: 'recast', running: 'watch' };
+  const carryOn = `${workspace.program} ${verbs[status ?? ''] ?? 'continue'} ${id}`;
+  return allow(`${reason}; cast ${id} is ${status}: ${carryOn}`, { ...details, cast: id, carry_on: carryOn });
+}

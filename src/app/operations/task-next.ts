@@ -1,0 +1,19 @@
+// The best task that can start now is found and claimed in one step.
+import { configureLocks } from '../configure-locks.ts';
+import { claiming, wishesFor } from '../keep-claim.ts';
+import { ledgerSession, runWanted } from '../ledger-session.ts';
+import type { Run } from '../operation.ts';
+import { workerNamed } from '../worker-named.ts';
+import type { FieldsOf } from './table.ts';
+
+export const run: Run<FieldsOf<'task.next'>> = async (workspace, { owner, ...input }, context) => {
+  const worker = workerNamed(input.pid);
+  const session = ledgerSession(workspace, context);
+  const { store, actor } = session;
+  await configureLocks(store, workspace, actor.name);
+  const run = await runWanted(session, input.run);
+  const ledger = await store.ledger(run);
+  const which = { owner, ...(run === undefined ? {} : { run }) };
+  const ask = () => store.submit({ kind: 'task.next', ...which }, actor.name);
+  return claiming(session, ledger, wishesFor(ledger, run, owner), ask, worker);
+};
