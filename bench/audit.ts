@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCheckpoint } from '../src/audit/make-checkpoint.ts';
 import { verifyLog } from '../src/audit/verify-log.ts';
-import { SqliteLog } from '../src/log/sqlite.ts';
+import { SqliteLog } from '../src/log/sqlite/log.ts';
 import { makeLongLog } from './long-log.ts';
 import type { Row } from './row.ts';
 

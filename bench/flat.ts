@@ -19,7 +19,7 @@ import { mayWrite } from '../src/kernel/ledger/write.ts';
 import { pending } from '../src/kernel/pending.ts';
 import { emptyState, type State } from '../src/kernel/state.ts';
 import type { Verdict } from '../src/kernel/verdict.ts';
-import { logFileIn, SqliteLog } from '../src/log/sqlite.ts';
+import { logFileIn, SqliteLog } from '../src/log/sqlite/log.ts';
 import { scratch } from './casts.ts';
 import { floorMicros } from './floor.ts';
 import { median, type Row } from './row.ts';

@@ -1,6 +1,6 @@
 // A log of any length, made as fast as the log itself can: large commits, each with one sync.
 import type { Append } from '../src/engine/ports.ts';
-import { SqliteLog } from '../src/log/sqlite.ts';
+import { SqliteLog } from '../src/log/sqlite/log.ts';
 
 const BATCH = 20_000;
 const CASTS = 1_000;

@@ -23,7 +23,7 @@ export { type CastSummary, summaries } from './engine/summary.ts';
 export { type CastView, viewOf } from './engine/view.ts';
 export { WorkerDoor } from './engine/worker-door.ts';
 export { MemoryLog } from './log/memory.ts';
-export { SqliteLog } from './log/sqlite.ts';
+export { SqliteLog } from './log/sqlite/log.ts';
 export { loadConfig } from './workspace/load-config.ts';
 export { locate, type Workspace } from './workspace/locate.ts';
 export { locateCast, type Plan } from './workspace/plan.ts';

@@ -81,7 +81,7 @@ const CROSSINGS: Readonly<Record<string, string>> = {
   'dialects/user-schema.ts imports node:module': 'loads the validator library when the first schema is used',
   'dialects/user-schema.ts imports node:vm': 'runs the patterns of a schema where they can be stopped',
   'engine/desk-worker.ts imports dialects/index.ts': 'the program of the worker thread: it puts the parts together',
-  'engine/desk-worker.ts imports log/sqlite.ts': 'the program of the worker thread: it puts the parts together',
+  'engine/desk-worker.ts imports log/sqlite/log.ts': 'the program of the worker thread: it puts the parts together',
   'engine/desk-worker.ts imports workspace/find-links.ts':
     'the program of the worker thread: it puts the parts together',
   'engine/driver.ts imports agents/process/process-identity.ts':
@@ -277,8 +277,8 @@ test.each<[string, string, string, string[]]>([
   [
     'the engine sees no adapter',
     'engine/a.ts',
-    `import a from '../log/sqlite.ts'; import b from '../agents/index.ts';`,
-    ['imports log/sqlite.ts', 'imports agents/index.ts'],
+    `import a from '../log/sqlite/log.ts'; import b from '../agents/index.ts';`,
+    ['imports log/sqlite/log.ts', 'imports agents/index.ts'],
   ],
   ['an adapter sees the ports', 'log/a.ts', `import a from '../engine/ports.ts'; import b from './b.ts';`, []],
   [

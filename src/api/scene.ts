@@ -11,7 +11,7 @@ import type { Workspace } from '../app/workspace.ts';
 import { missingEntry } from '../engine/storage-error.ts';
 import { apply } from '../kernel/apply.ts';
 import { type Cast, emptyState } from '../kernel/state.ts';
-import { logFileIn, SqliteLog } from '../log/sqlite.ts';
+import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
 import { commandLine } from '../mcp/command-line.ts';
 import type { Scene } from '../mcp/tool.ts';
 

@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync,
 import { dirname, join } from 'node:path';
 import { StorageError } from '../engine/storage-error.ts';
 import { gitFoldersOf } from '../git/git-folders.ts';
-import { networkShareAt } from '../log/network-share.ts';
-import { logFileIn } from '../log/sqlite.ts';
-import { isLink, refuseStrange } from '../log/sqlite-open.ts';
+import { logFileIn } from '../log/sqlite/log.ts';
+import { networkShareAt } from '../log/sqlite/network-share.ts';
+import { isLink, refuseStrange } from '../log/sqlite/open.ts';
 import type { Workspace } from '../workspace/locate.ts';
 
 /** Whether a cast was ever started here. A state folder that cannot be looked into is a fault, not an absence. */

@@ -4,7 +4,7 @@ import type { Door } from '../engine/door.ts';
 import type { Log } from '../engine/ports.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { runOf, type Task, tasksOf } from '../kernel/ledger/state.ts';
-import { logFileIn, SqliteLog } from '../log/sqlite.ts';
+import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { syncWorklog, type Written, worklogLines } from '../workspace/worklog-file.ts';
 import { folderOf } from './ledger-session.ts';

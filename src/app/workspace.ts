@@ -2,7 +2,7 @@
 // actors, can be open at once; none knows of another.
 import { statSync } from 'node:fs';
 import { deny } from '../kernel/verdict.ts';
-import { logFileIn, SqliteLog } from '../log/sqlite.ts';
+import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
 import type { Workspace as Located } from '../workspace/locate.ts';
 import { UsageError } from '../workspace/usage-error.ts';
 import { Refused } from './refused.ts';

@@ -2,8 +2,8 @@
 // the public key. The file is the RFC 8785 form of one JSON object and a newline, so that every byte of it counts.
 import { hash } from 'node:crypto';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { canonical, type StoredLine } from '../log/stored-line.ts';
 import type { Signer } from './note.ts';
-import { canonical, type StoredLine } from './stored-line.ts';
 
 export const BUNDLE_FORMAT = 'baton.bundle/1';
 

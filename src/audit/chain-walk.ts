@@ -1,8 +1,9 @@
 // Walks the lines of a log in order and finds what is wrong with them: canonical form, numbers, chain, time. It sees one
 // line at a time, so that a log of any length is checked in the same room.
+
+import { readStoredLine, type StoredLine } from '../log/stored-line.ts';
 import type { Fault, FaultKind } from './fault.ts';
 import { leafOf } from './merkle.ts';
-import { readStoredLine, type StoredLine } from './stored-line.ts';
 
 const NO_PREV = '0'.repeat(64);
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

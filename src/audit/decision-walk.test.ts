@@ -4,9 +4,9 @@ import { sealed } from '../../test/wishes.ts';
 import { factText } from '../kernel/approval/decision.ts';
 import type { ApprovalFact } from '../kernel/approval/fact.ts';
 import { deny } from '../kernel/verdict.ts';
+import type { StoredLine } from '../log/stored-line.ts';
 import { type DecisionKey, DecisionWalk } from './decision-walk.ts';
 import type { Fault } from './fault.ts';
-import type { StoredLine } from './stored-line.ts';
 
 const KEY: DecisionKey = { id: 'k', macOf: (text) => `mac of ${text}` };
 const requested = (id: string, over = {}): ApprovalFact => ({

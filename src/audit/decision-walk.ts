@@ -5,8 +5,8 @@ import { factText } from '../kernel/approval/decision.ts';
 import type { ApprovalFact } from '../kernel/approval/fact.ts';
 import { approvalOf, noApprovals } from '../kernel/approval/state.ts';
 import { POLICY } from '../kernel/approval/untold.ts';
+import type { StoredLine } from '../log/stored-line.ts';
 import type { Fault } from './fault.ts';
-import type { StoredLine } from './stored-line.ts';
 
 /** The key that seals the decisions of this user. */
 export type DecisionKey = { readonly id: string; macOf(text: string): string };

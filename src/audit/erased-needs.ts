@@ -6,10 +6,10 @@ import { apply } from '../kernel/apply.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { emptyState } from '../kernel/state.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
-import { CastIndex, type Row } from '../log/cast-index.ts';
 import { entryOf } from '../log/line.ts';
-import { openForReading } from '../log/sqlite-read.ts';
-import { readStoredLine } from './stored-line.ts';
+import { CastIndex, type Row } from '../log/sqlite/cast-index.ts';
+import { openForReading } from '../log/sqlite/open-to-read.ts';
+import { readStoredLine } from '../log/stored-line.ts';
 import { TEXTS_PER_FACT } from './text-walk.ts';
 
 /** A text that is gone: which one, where it stood, and, where the log says so, when it was erased and by whom. */

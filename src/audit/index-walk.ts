@@ -5,10 +5,10 @@ import { hash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Fact as StoredFact } from '../kernel/fact.ts';
 import { isObject } from '../kernel/json.ts';
-import { BLOCK, placesIn } from '../log/cast-index.ts';
 import { filedUnder } from '../log/filed-under.ts';
+import { BLOCK, placesIn } from '../log/sqlite/cast-index.ts';
+import type { StoredLine } from '../log/stored-line.ts';
 import type { Fault } from './fault.ts';
-import type { StoredLine } from './stored-line.ts';
 import { filedCasts } from './stored-rows.ts';
 
 export class IndexWalk {

@@ -4,12 +4,12 @@ import type { DatabaseSync } from 'node:sqlite';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { findSecrets, scrubJson } from '../kernel/secrets.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
-import { openForReading } from '../log/sqlite-read.ts';
+import { openForReading } from '../log/sqlite/open-to-read.ts';
+import { readStoredLine, type StoredLine } from '../log/stored-line.ts';
 import { BUNDLE_FORMAT, type Bundle, type BundledFact, erasedBy, signedBundle } from './bundle.ts';
 import type { Known } from './known-checkpoints.ts';
 import { Tree } from './merkle.ts';
 import { keyLine, type Signer, signedNote } from './note.ts';
-import { readStoredLine, type StoredLine } from './stored-line.ts';
 import { TEXTS_PER_FACT } from './text-walk.ts';
 import { verifyLog } from './verify-log.ts';
 

@@ -4,7 +4,7 @@
 // All of it happens under the write lock of the log, so that two processes never sign side by side.
 import type { DatabaseSync } from 'node:sqlite';
 import { allow, type Denied, type Verdict } from '../kernel/verdict.ts';
-import { openDatabase } from '../log/sqlite-open.ts';
+import { openDatabase } from '../log/sqlite/open.ts';
 import { ChainWalk } from './chain-walk.ts';
 import { type Signed, signedCheckpoints } from './checkpoint-check.ts';
 import {

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Fact } from '../kernel/fact.ts';
 import { digestOf } from '../log/blob-text.ts';
-import { SqliteLog } from '../log/sqlite.ts';
+import { SqliteLog } from '../log/sqlite/log.ts';
 import { planErasures, type Wish } from './retention.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'baton-retention-'));

@@ -6,7 +6,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Fact } from '../kernel/fact.ts';
 import { isKnowledgeFact } from '../kernel/knowledge/fact.ts';
 import { isTaskStatus, isTerminal } from '../kernel/ledger/transition.ts';
-import { readStoredLine } from './stored-line.ts';
+import { readStoredLine } from '../log/stored-line.ts';
 import { TEXTS_PER_FACT } from './text-walk.ts';
 
 export type Wish = {

@@ -2,8 +2,8 @@
 // was erased, and nowhere else.
 import { hash } from 'node:crypto';
 import type { Json } from '../kernel/json.ts';
+import type { StoredLine } from '../log/stored-line.ts';
 import { FAULTS_MAX, type Fault, placeOfErased } from './fault.ts';
-import type { StoredLine } from './stored-line.ts';
 
 export type TextRow = readonly [id: number, digest: string, body: string];
 

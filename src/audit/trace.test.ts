@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Fact } from '../kernel/fact.ts';
 import { digestOf } from '../log/blob-text.ts';
 import { chain, NO_PREV } from '../log/line.ts';
-import { readStoredLine, type StoredLine } from './stored-line.ts';
+import { readStoredLine, type StoredLine } from '../log/stored-line.ts';
 import { aheadOf, behindFile, turnsOf } from './trace.ts';
 
 const LONG = `Build it. ${'x'.repeat(300)}`;

@@ -3,8 +3,8 @@
 import type { Rules } from '../kernel/graph/config.ts';
 import { bystanderAt, remarkOn } from '../kernel/graph/write-scope.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import type { StoredLine } from '../log/stored-line.ts';
 import { digestOfText, isDecision, promptsIn } from './bundle.ts';
-import type { StoredLine } from './stored-line.ts';
 
 export type TracedTurn = {
   readonly cast: string;

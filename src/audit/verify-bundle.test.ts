@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Append } from '../engine/ports.ts';
 import type { Fact } from '../kernel/fact.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { SqliteLog } from '../log/sqlite.ts';
+import { SqliteLog } from '../log/sqlite/log.ts';
 import { digestOfText } from './bundle.ts';
 import { checkpointFolders } from './checkpoint-files.ts';
 import { knownCheckpoints } from './known-checkpoints.ts';

@@ -3,11 +3,11 @@
 import { hash } from 'node:crypto';
 import { isObject, type Json } from '../kernel/json.ts';
 import { allow, type Verdict } from '../kernel/verdict.ts';
+import { canonical, readStoredLine, type StoredLine } from '../log/stored-line.ts';
 import { aboutOf, BUNDLE_FORMAT, BUNDLE_MEMBERS, type Bundle, erasedBy, type SignedBundle } from './bundle.ts';
 import { FAULTS_MAX, type Fault, type FaultKind, inOrder, placeOfErased, tampered } from './fault.ts';
 import { isHash, leafOf, provesInclusion } from './merkle.ts';
 import { isSignature, isSignedBy, keyLine, type Note, type PublicKey, readKeyLine, readNotes } from './note.ts';
-import { canonical, readStoredLine, type StoredLine } from './stored-line.ts';
 
 type Report = (kind: FaultKind, seq: number, reason: string) => void;
 type Shown = { readonly seq: number; readonly leaf: string; readonly line: StoredLine | null };

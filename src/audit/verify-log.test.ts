@@ -9,7 +9,7 @@ import type { Append } from '../engine/ports.ts';
 import type { Fact } from '../kernel/fact.ts';
 import { digestOf } from '../log/blob-text.ts';
 import { leafHash } from '../log/line.ts';
-import { SqliteLog } from '../log/sqlite.ts';
+import { SqliteLog } from '../log/sqlite/log.ts';
 import type { Kept } from './checkpoint-check.ts';
 import { Frontier, leafOf } from './merkle.ts';
 import { readNotes, type Signer, signedNote, signerOf } from './note.ts';

@@ -3,9 +3,10 @@
 import { hash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { allow, type Verdict } from '../kernel/verdict.ts';
-import { asStorageError, isDamage } from '../log/sqlite-fault.ts';
-import { openDatabase } from '../log/sqlite-open.ts';
-import { openForReading } from '../log/sqlite-read.ts';
+import { asStorageError, isDamage } from '../log/sqlite/fault.ts';
+import { openDatabase } from '../log/sqlite/open.ts';
+import { openForReading } from '../log/sqlite/open-to-read.ts';
+import { readStoredLine } from '../log/stored-line.ts';
 import { ChainWalk } from './chain-walk.ts';
 import { type Kept, missingOutside, RootCheck, signedCheckpoints } from './checkpoint-check.ts';
 import { type DecisionKey, DecisionWalk } from './decision-walk.ts';
@@ -13,7 +14,6 @@ import { FAULTS_MAX, type Fault, inOrder, tampered } from './fault.ts';
 import { IndexWalk } from './index-walk.ts';
 import { EMPTY_ROOT, Frontier } from './merkle.ts';
 import type { PublicKey } from './note.ts';
-import { readStoredLine } from './stored-line.ts';
 import { factPortions, textRows } from './stored-rows.ts';
 import { TEXTS_PER_FACT, TextWalk } from './text-walk.ts';
 

@@ -1,6 +1,6 @@
 // The log is signed whenever a cast stands still, so that whatever is done to it afterwards is found out. That it could not
 // be signed is told, and changes nothing about how the cast ended.
-import { logFileIn } from '../log/sqlite.ts';
+import { logFileIn } from '../log/sqlite/log.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { note } from './command.ts';
 import { commandName } from './command-name.ts';

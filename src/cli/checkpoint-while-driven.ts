@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { checkpointAside, EVERY_DEFAULT, type Every, PeriodicCheckpoint } from '../audit/periodic-checkpoint.ts';
 import { isObject, type Json } from '../kernel/json.ts';
-import { logFileIn } from '../log/sqlite.ts';
+import { logFileIn } from '../log/sqlite/log.ts';
 import { readJsonFile } from '../workspace/load-config.ts';
 import type { Workspace } from '../workspace/locate.ts';
 

@@ -6,7 +6,7 @@ import { type Detected, detectAgents } from '../agents/detect.ts';
 import { hasLog } from '../app/state-folder.ts';
 import { runGit } from '../git/run-git.ts';
 import { check } from '../kernel/graph/check.ts';
-import { logFileIn, SqliteLog } from '../log/sqlite.ts';
+import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
 import { UTILITY_NAMES } from '../utilities/names.ts';
 import { hasTooManyFiles } from '../workspace/changes-count.ts';
 import { FILES_MAX } from '../workspace/changes-mark.ts';

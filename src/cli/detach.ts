@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { loadView } from '../app/load-view.ts';
 import { asDamage, makeStateFolder } from '../app/state-folder.ts';
 import { Store } from '../app/store.ts';
-import { logFileIn, SqliteLog } from '../log/sqlite.ts';
+import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
 import { newCastId } from '../workspace/cast-id.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { again, type Call, EXIT, flag, note, out, outJson, text } from './command.ts';

@@ -15,7 +15,7 @@ import { isSame, thisDriver } from '../engine/driver.ts';
 import { WorkerDoor } from '../engine/worker-door.ts';
 import { tellingUnapproved } from '../hooks/telling-unapproved.ts';
 import type { Denied } from '../kernel/verdict.ts';
-import { logFileIn } from '../log/sqlite.ts';
+import { logFileIn } from '../log/sqlite/log.ts';
 import { takingSubmissions } from '../mcp/handoff-file.ts';
 import { offeredServer } from '../mcp/offer.ts';
 import type { Workspace } from '../workspace/locate.ts';

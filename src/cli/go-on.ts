@@ -9,7 +9,7 @@ import { type CastSummary, summaries } from '../engine/summary.ts';
 import { isExpired } from '../kernel/cast/expired.ts';
 import type { CastStatus } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
-import { logFileIn } from '../log/sqlite.ts';
+import { logFileIn } from '../log/sqlite/log.ts';
 import { ask } from './ask.ts';
 import { again, type Call, flag, note, outJson, Refused, UsageError } from './command.ts';
 import { commandName } from './command-name.ts';

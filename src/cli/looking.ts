@@ -6,7 +6,7 @@ import { asDamage, hasLog } from '../app/state-folder.ts';
 import { Store } from '../app/store.ts';
 import type { Door } from '../engine/door.ts';
 import type { CastSummary } from '../engine/summary.ts';
-import { logFileIn, SqliteLog } from '../log/sqlite.ts';
+import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { type Call, UsageError } from './command.ts';
 import { commandName } from './command-name.ts';

@@ -13,7 +13,7 @@ import { grantSlot, type Holder, slotName, withoutHolder } from '../engine/slots
 import type { Packet, Slot } from '../kernel/cast/packet.ts';
 import { check } from '../kernel/graph/check.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
-import { logFileIn, SqliteLog } from '../log/sqlite.ts';
+import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
 import { UsageError } from './command.ts';
 
 /** Runners of which no more attempts are under way, in all workspaces, than the user's own configuration allows. */

@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { dialects } from '../dialects/index.ts';
-import { SqliteLog } from '../log/sqlite.ts';
+import { SqliteLog } from '../log/sqlite/log.ts';
 import { findLinksBelow } from '../workspace/find-links.ts';
 import { Desk } from './desk.ts';
 import { LocalDoor } from './door.ts';

@@ -11,7 +11,7 @@ import { EXAMPLE_ASSIGNMENT } from '../dialects/operator/example.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
 import type { Request } from '../kernel/input.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { logFileIn, SqliteLog } from '../log/sqlite.ts';
+import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
 import { Desk } from './desk.ts';
 import { LocalDoor } from './door.ts';
 import { StorageError } from './storage-error.ts';

@@ -14,7 +14,7 @@ import type { Packet } from '../kernel/cast/packet.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
 import type { Request } from '../kernel/input.ts';
-import { logFileIn, SqliteLog } from '../log/sqlite.ts';
+import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
 import { Desk } from './desk.ts';
 import { type Change, type Door, LocalDoor } from './door.ts';
 import { Engine, LeaseLost, type Runners } from './drive.ts';

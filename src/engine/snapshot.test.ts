@@ -14,7 +14,7 @@ import type { Ledger } from '../kernel/ledger/state.ts';
 import type { Cast } from '../kernel/state.ts';
 import type { Trust } from '../kernel/trust/state.ts';
 import { MemoryLog } from '../log/memory.ts';
-import { logFileIn, SqliteLog } from '../log/sqlite.ts';
+import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
 import { Desk } from './desk.ts';
 import type { Log } from './ports.ts';
 import { StorageError } from './storage-error.ts';

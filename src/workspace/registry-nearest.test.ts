@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Fact } from '../kernel/fact.ts';
 import { check } from '../kernel/graph/check.ts';
-import { SqliteLog } from '../log/sqlite.ts';
+import { SqliteLog } from '../log/sqlite/log.ts';
 import { BUNDLED } from './find-config.ts';
 import { nearestBoundaries } from './registry-nearest.ts';
 

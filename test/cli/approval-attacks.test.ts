@@ -30,7 +30,7 @@ import { shellLine } from '../../src/approvals/shell-words.ts';
 import { dialects } from '../../src/dialects/index.ts';
 import { Desk } from '../../src/engine/desk.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
-import { logFileIn, SqliteLog } from '../../src/log/sqlite.ts';
+import { logFileIn, SqliteLog } from '../../src/log/sqlite/log.ts';
 import { asBlock, reportOf } from '../reports.ts';
 import { BATON, baton, flow, json, project, put as putIn, type Ran, read, untilWritten } from './baton.ts';
 

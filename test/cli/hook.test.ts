@@ -318,7 +318,7 @@ test('a hook loads no more than it needs', async () => {
   expect(plain.filter((url) => url.includes('/src/hooks/')).length).toBeGreaterThan(3);
   expect(plain.filter((url) => /\/src\/(?:dialects|engine|log|mcp|agents)\/(?!storage-error)/.test(url))).toEqual([]);
   const writing = await loadedFor(dir, write('a'));
-  expect(writing.some((url) => url.includes('/src/log/sqlite.ts'))).toBe(true);
+  expect(writing.some((url) => url.includes('/src/log/sqlite/log.ts'))).toBe(true);
   expect(
     writing.filter((url) => /\/src\/(?:dialects|mcp|agents)\/|node_modules\/(?:ajv|@modelcontextprotocol)/.test(url)),
   ).toEqual([]);

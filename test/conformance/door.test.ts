@@ -9,7 +9,7 @@ import { Desk } from '../../src/engine/desk.ts';
 import { LocalDoor } from '../../src/engine/door.ts';
 import { WorkerDoor } from '../../src/engine/worker-door.ts';
 import type { Request } from '../../src/kernel/input.ts';
-import { logFileIn, SqliteLog } from '../../src/log/sqlite.ts';
+import { logFileIn, SqliteLog } from '../../src/log/sqlite/log.ts';
 import { doorPromises } from './door.ts';
 import { startProgram } from './program.ts';
 import { startOf } from './round.ts';

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Append } from '../../src/engine/ports.ts';
 import { StorageError } from '../../src/engine/storage-error.ts';
-import { logFileIn, SqliteLog } from '../../src/log/sqlite.ts';
+import { logFileIn, SqliteLog } from '../../src/log/sqlite/log.ts';
 import { faultsOf } from './chain.ts';
 import { startProgram } from './program.ts';
 

@@ -14,7 +14,7 @@ import { thisDriver } from '../../src/engine/driver.ts';
 import type { Append, Log } from '../../src/engine/ports.ts';
 import { StorageError } from '../../src/engine/storage-error.ts';
 import { WorkerDoor } from '../../src/engine/worker-door.ts';
-import { SqliteLog } from '../../src/log/sqlite.ts';
+import { SqliteLog } from '../../src/log/sqlite/log.ts';
 import { startOf } from './round.ts';
 
 const [file = '', mode = '', name = '', count = '0', writers = '1'] = process.argv.slice(2);

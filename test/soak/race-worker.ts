@@ -9,7 +9,7 @@ import { beat } from '../../src/engine/heartbeat.ts';
 import type { Request } from '../../src/kernel/input.ts';
 import { mayWrite } from '../../src/kernel/ledger/write.ts';
 import { allow, deny, type Verdict } from '../../src/kernel/verdict.ts';
-import { SqliteLog } from '../../src/log/sqlite.ts';
+import { SqliteLog } from '../../src/log/sqlite/log.ts';
 
 export type Order =
   | { readonly id: number; readonly do: 'submit'; readonly request: Request }

@@ -17,7 +17,7 @@ import { verifyLog } from '../../src/audit/verify-log.ts';
 import type { Append } from '../../src/engine/ports.ts';
 import type { Fact } from '../../src/kernel/fact.ts';
 import type { Verdict } from '../../src/kernel/verdict.ts';
-import { SqliteLog } from '../../src/log/sqlite.ts';
+import { SqliteLog } from '../../src/log/sqlite/log.ts';
 
 type Row = readonly [what: string, tamper: (folder: string) => void, kind: string | null, seq: number | null];
 

@@ -13,7 +13,7 @@ import { proveConsistency, proveInclusion } from '../../audit/prove.ts';
 import { openSigner } from '../../audit/signing-key.ts';
 import { verifyLog } from '../../audit/verify-log.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
-import { logFileIn } from '../../log/sqlite.ts';
+import { logFileIn } from '../../log/sqlite/log.ts';
 import { again, type Call, text, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { noCastYet } from '../looking.ts';

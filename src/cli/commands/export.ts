@@ -7,7 +7,7 @@ import { makeBundle } from '../../audit/make-bundle.ts';
 import { makeCheckpoint } from '../../audit/make-checkpoint.ts';
 import { openSigner } from '../../audit/signing-key.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
-import { logFileIn } from '../../log/sqlite.ts';
+import { logFileIn } from '../../log/sqlite/log.ts';
 import { type Call, text, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { nameCast, withDoor } from '../looking.ts';

@@ -81,7 +81,7 @@ function sceneOf(call: Call): HookScene {
     by: async () => (await import('../session.ts')).person(),
     async withDoor(work) {
       const [{ logFileIn, SqliteLog }, { makeStateFolder }, { Store }] = await Promise.all([
-        import('../../log/sqlite.ts'),
+        import('../../log/sqlite/log.ts'),
         import('../../app/state-folder.ts'),
         import('../../app/store.ts'),
       ]);
@@ -97,7 +97,7 @@ function sceneOf(call: Call): HookScene {
     async withLog(work, none) {
       if (!existsSync(workspace.stateDir)) return none;
       const [{ logFileIn, SqliteLog }, { hasLog }] = await Promise.all([
-        import('../../log/sqlite.ts'),
+        import('../../log/sqlite/log.ts'),
         import('../../app/state-folder.ts'),
       ]);
       if (!hasLog(workspace)) return none;

@@ -3,11 +3,11 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { hasLog } from '../../app/state-folder.ts';
-import { readStoredLine, type StoredLine } from '../../audit/stored-line.ts';
 import { TEXTS_PER_FACT } from '../../audit/text-walk.ts';
 import { aheadOf, behindFile, type TracedHandoff, type TracedTurn, tracedHandoff, turnsOf } from '../../audit/trace.ts';
-import { logFileIn } from '../../log/sqlite.ts';
-import { openForReading } from '../../log/sqlite-read.ts';
+import { logFileIn } from '../../log/sqlite/log.ts';
+import { openForReading } from '../../log/sqlite/open-to-read.ts';
+import { readStoredLine, type StoredLine } from '../../log/stored-line.ts';
 import { type Call, EXIT, out, outJson, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { nameCast, noCastYet, withDoor } from '../looking.ts';

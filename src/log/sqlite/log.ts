@@ -5,19 +5,19 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Append, Head, Held, Lease, LeaseChange, Log, Query, Snapshot, Used } from '../engine/ports.ts';
-import { StorageError } from '../engine/storage-error.ts';
-import { type Entry, FACT_VERSION } from '../kernel/fact.ts';
-import type { Blob } from './blob-text.ts';
+import type { Append, Head, Held, Lease, LeaseChange, Log, Query, Snapshot, Used } from '../../engine/ports.ts';
+import { StorageError } from '../../engine/storage-error.ts';
+import { type Entry, FACT_VERSION } from '../../kernel/fact.ts';
+import type { Blob } from '../blob-text.ts';
+import { filedUnder, fits } from '../filed-under.ts';
+import { chain, entryOf, escaped, type Line, leafHash, NO_PREV, onceKey, usedTwice } from '../line.ts';
 import { CastIndex, type Row } from './cast-index.ts';
+import { asStorageError, damagedEntry, isBusy, isUnwritable, logGone, newerLog } from './fault.ts';
 import { onFileEvent } from './file-event.ts';
-import { filedUnder, fits } from './filed-under.ts';
-import { chain, entryOf, escaped, type Line, leafHash, NO_PREV, onceKey, usedTwice } from './line.ts';
 import { blocked, blockedBy, lockHolder } from './lock-holder.ts';
 import { ManyRows } from './many-rows.ts';
-import { asStorageError, damagedEntry, isBusy, isUnwritable, logGone, newerLog } from './sqlite-fault.ts';
-import { IS_LIFECYCLE, openDatabase } from './sqlite-open.ts';
-import { openForReading } from './sqlite-read.ts';
+import { IS_LIFECYCLE, openDatabase } from './open.ts';
+import { openForReading } from './open-to-read.ts';
 
 /** Room for this many texts per fact in the key of a text. */
 const TEXTS_PER_FACT = 2 ** 20;

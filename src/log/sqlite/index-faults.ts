@@ -1,11 +1,11 @@
 // Compares everything that facts are found by with the lines themselves. The lines are the truth: where the two differ,
 // somebody wrote to the file beside the program, and a fact could be hidden although the chain is whole.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Entry } from '../kernel/fact.ts';
-import { digestOf } from './blob-text.ts';
+import type { Entry } from '../../kernel/fact.ts';
+import { digestOf } from '../blob-text.ts';
+import { filedUnder } from '../filed-under.ts';
+import { entryOf } from '../line.ts';
 import { BLOCK, blocksIn, placesIn } from './cast-index.ts';
-import { filedUnder } from './filed-under.ts';
-import { entryOf } from './line.ts';
 
 type Filed = { seq: number; kind: string; cast_id: string | null; task_id: string | null; line: string };
 

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Append } from '../engine/ports.ts';
-import type { Fact } from '../kernel/fact.ts';
+import type { Append } from '../../engine/ports.ts';
+import type { Fact } from '../../kernel/fact.ts';
 import { BLOCK } from './cast-index.ts';
-import { SqliteLog } from './sqlite.ts';
+import { SqliteLog } from './log.ts';
 
 const LONG_ID = 'T-'.repeat(300);
 

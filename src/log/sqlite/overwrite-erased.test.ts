@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Fact } from '../kernel/fact.ts';
-import { digestOf } from './blob-text.ts';
+import type { Fact } from '../../kernel/fact.ts';
+import { digestOf } from '../blob-text.ts';
+import { SqliteLog } from './log.ts';
 import { overwriteErased } from './overwrite-erased.ts';
-import { SqliteLog } from './sqlite.ts';
 
 const MARK = 'erase-me ';
 const TEXT = MARK.repeat(100);

@@ -1,7 +1,7 @@
 // What can go wrong with the file, and what a person does about it.
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { StorageError } from '../engine/storage-error.ts';
+import { StorageError } from '../../engine/storage-error.ts';
 
 /** SQLite's primary result codes, as far as they are told apart. */
 const ERROR = 1;

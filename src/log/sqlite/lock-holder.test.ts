@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { writerIn } from './lock-holder.ts';
-import { SqliteLog } from './sqlite.ts';
+import { SqliteLog } from './log.ts';
 
 test.each([
   ['1: POSIX  ADVISORY  WRITE 4711 fe:00:99 120 120', 4711],

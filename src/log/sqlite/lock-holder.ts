@@ -1,7 +1,7 @@
 // Which process holds the write lock of the log. A process that is stopped in the middle of a commit keeps the lock, and
 // every other writer waits; only a person can continue it or end it.
 import { readFileSync, statSync } from 'node:fs';
-import { StorageError } from '../engine/storage-error.ts';
+import { StorageError } from '../../engine/storage-error.ts';
 
 export type LockHolder = { readonly pid: number; readonly isStopped: boolean };
 

@@ -2,8 +2,8 @@
 import { chmodSync, closeSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { FACT_VERSION } from '../kernel/fact.ts';
-import { asStorageError, isBusy, linkInPlace, newerLog, refuseNoFile } from './sqlite-fault.ts';
+import { FACT_VERSION } from '../../kernel/fact.ts';
+import { asStorageError, isBusy, linkInPlace, newerLog, refuseNoFile } from './fault.ts';
 
 const BUSY_TIMEOUT_MS = 30_000;
 const OPEN_AGAIN_MS = 10;

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { StorageError } from '../engine/storage-error.ts';
-import { asStorageError, isUnwritable, refuseNoFile } from './sqlite-fault.ts';
+import { StorageError } from '../../engine/storage-error.ts';
+import { asStorageError, isUnwritable, refuseNoFile } from './fault.ts';
 
 const TIMEOUT_MS = 5_000;
 
