@@ -13,6 +13,8 @@ type Common = {
   readonly short?: string;
   /** What the help shows in the place of the option's value. */
   readonly value?: string;
+  /** The command line has no option for it: it fills it in by itself. */
+  readonly hidden?: true;
 };
 
 export type Field = Common &
@@ -33,6 +35,8 @@ export type Field = Common &
         readonly schema?: JsonObject;
         /** The command line reads it from standard input, without a word for it. */
         readonly isStandardInput?: true;
+        /** The command line reads it from standard input where its word is not said. */
+        readonly orStandardInput?: true;
       }
   );
 

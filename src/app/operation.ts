@@ -9,11 +9,13 @@ import type { Workspace } from './workspace.ts';
 export type Entry = {
   /** Its words, joined by dots: `task.claim`. */
   readonly name: string;
-  readonly group: 'casts' | 'ledger' | 'contracts' | 'history';
+  readonly group: 'casts' | 'ledger' | 'contracts' | 'history' | 'project' | 'work';
   /** The kind of thing it does; the least role that may do it follows from that. */
   readonly act: Act;
   /** For people, as the second half of "only a person may …"; missing where agents may, too. */
   readonly peopleOnly?: string;
+  /** Timers do it at night: what the system started while an agent works is not taken for that agent's. */
+  readonly timersToo?: true;
   /** One sentence: what it does. */
   readonly means: string;
   readonly example: string;

@@ -4,56 +4,75 @@ import type { Act } from '../access/role.ts';
 import type { Field, Fields } from '../app/fields.ts';
 import type { Entry } from '../app/operation.ts';
 import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
+import type { Given } from '../app/perform.ts';
 import type { Json } from '../kernel/json.ts';
 import { again, type Call, type Command, EXIT, type Options, out, outJson, UsageError } from './command.ts';
 import { MANY } from './command-table/shared-options.ts';
 
-type About = Pick<Command, 'name' | 'summary'> & { readonly note?: string };
+type About = Pick<Command, 'name' | 'summary'> & {
+  readonly note?: string;
+  /** Where the help lists it; the group of its operation where it is not said. */
+  readonly group?: Command['group'];
+  /** For a command that does more than show the answer: it asks a person, or reads a stream. */
+  readonly shownBy?: () => Promise<{ run(call: Call, given: Given, name: OperationName): Promise<number> }>;
+};
 
 /** A command of one operation, or of several that are told apart by its first word. */
-export function operationCommand({ name, summary, note }: About, names: readonly OperationName[]): Command {
+export function operationCommand(about: About, names: readonly OperationName[]): Command {
+  const { name, summary, note } = about;
   const entries = names.map((each): Entry => OPERATIONS[each]);
   const [only] = entries;
   if (!only) throw new Error(`${name} has no operation`);
   const isOne = names.length === 1 && wordOf(only) === null;
   const options: Options = Object.assign({}, ...entries.map((entry) => optionsOf(entry.fields)));
   const acts = Object.fromEntries(entries.map((entry) => [wordOf(entry) ?? '', entry.act])) as Record<string, Act>;
+  const forms = entries.map((entry) => `${wordOf(entry) ?? ''} ${wordOf(entry) === null ? argsOf(entry.fields) : ''}`);
   return {
     name,
-    group: 'ledger',
+    group: about.group ?? groupOf(only),
     summary,
     // Without a word of its own it tells which forms there are.
     act: isOne ? only.act : { '': 'look', ...acts },
-    args: isOne ? argsOf(only.fields) : entries.map((entry) => wordOf(entry)).join(' | '),
+    args: isOne ? argsOf(only.fields) : forms.map((form) => form.trim() || 'no word').join(' | '),
     words: isOne ? wordCounts(only.fields) : [0, MANY],
     help: [...entries.map((entry) => helpOf(name, entry, isOne)), note].filter(Boolean).join('\n\n'),
     example: (isOne ? only : (entries.find(({ name: own }) => own.endsWith('claim')) ?? only)).example,
     options,
-    load: async () => ({ run: (call) => (isOne ? runEntry(call, only, call.words) : runForm(call, entries)) }),
+    load: async () => ({
+      run: (call) => (isOne ? runEntry(call, about, only, call.words) : runForm(call, about, entries)),
+    }),
   };
 }
 
-/** The word that tells the forms of a command apart; null for a command of its own. */
-function wordOf({ name }: Entry): string | null {
-  const at = name.indexOf('.');
-  return at === -1 ? null : name.slice(at + 1);
+function groupOf({ name, group }: Entry): Command['group'] {
+  if (group !== 'project' && group !== 'work') return group;
+  throw new Error(`${name} says no group of the help`);
 }
 
-async function runForm(call: Call, entries: readonly Entry[]): Promise<number> {
+/** The word that tells the forms of a command apart; null for a form without one, and for a command of its own. */
+function wordOf({ name, cli }: Entry): string | null {
+  const words = typeof cli === 'string' ? cli : name.replace('.', ' ');
+  const at = words.indexOf(' ');
+  return at === -1 ? null : words.slice(at + 1);
+}
+
+async function runForm(call: Call, about: About, entries: readonly Entry[]): Promise<number> {
   const [word, ...words] = call.words;
   const program = `${again(call)} ${call.command.name}`;
-  if (word === undefined) return overview(call, program, entries);
-  const entry = entries.find((each) => wordOf(each) === word);
+  const wordless = entries.find((each) => wordOf(each) === null);
+  if (word === undefined && !wordless) return overview(call, program, entries);
+  const entry = word === undefined ? wordless : entries.find((each) => wordOf(each) === word);
   if (!entry) {
-    const forms = entries.map((each) => [wordOf(each), ...wordsOf(each.fields)].join(' '));
+    const forms = entries.map((each) => [wordOf(each) ?? program, ...wordsOf(each.fields)].join(' '));
     throw new UsageError(`there is no ${program} ${word}; there are: ${forms.join(', ')}`);
   }
-  const say = `say: ${program} ${word} ${argsOf(entry.fields)}`.trimEnd();
+  const form = word === undefined ? program : `${program} ${word}`;
+  const say = `say: ${form} ${argsOf(entry.fields)}`.trimEnd();
   const odd = Object.keys(call.values).find((name) => !EVERYWHERE.includes(name) && !isOption(entry.fields, name));
-  if (odd !== undefined) throw new UsageError(`${program} ${word} has no --${odd}; ${say}`);
+  if (odd !== undefined) throw new UsageError(`${form} has no --${odd}; ${say}`);
   const [min, max] = wordCounts(entry.fields);
   if (words.length < min || words.length > max) throw new UsageError(say);
-  return runEntry(call, entry, words);
+  return runEntry(call, about, entry, words);
 }
 
 const EVERYWHERE = ['json', 'help', 'directory'];
@@ -65,10 +84,12 @@ function overview(call: Call, program: string, entries: readonly Entry[]): numbe
   return EXIT.ok;
 }
 
-async function runEntry(call: Call, entry: Entry, words: readonly string[]): Promise<number> {
+async function runEntry(call: Call, { shownBy }: About, entry: Entry, words: readonly string[]): Promise<number> {
+  const name = entry.name as OperationName;
   const given = await givenTo(call, entry.fields, words);
+  if (shownBy) return (await shownBy()).run(call, given, name);
   const { showOperation } = await import('./show-operation.ts');
-  return showOperation(call, entry.name as OperationName, given);
+  return showOperation(call, name, given);
 }
 
 /** The input of an operation, from the words and options of a call. */
@@ -80,10 +101,11 @@ async function givenTo(call: Call, fields: Fields, words: readonly string[]): Pr
   for (const [name, field] of all.filter(([, each]) => hasOption(each))) {
     const value = call.values[optionName(name)];
     if (value === undefined && field.required) throw missing(call, name);
-    if (value !== undefined) given[name] = optionValue(call, name, field, value as string | boolean);
+    if (value !== undefined) given[name] = optionValue(call, name, field, value);
   }
-  for (const [name, field] of all.filter(([, each]) => !hasOption(each))) {
-    if (isStandardInput(field)) given[name] = await (await import('./read-input.ts')).readInput(call, '-');
+  for (const [name, field] of all.filter(([, each]) => !hasOption(each) && each.hidden !== true)) {
+    const isUnsaid = left.length === 0 && field.type === 'json' && field.orStandardInput === true;
+    if (isStandardInput(field) || isUnsaid) given[name] = await (await import('./read-input.ts')).readInput(call, '-');
     else if (field.type === 'list') given[name] = left.splice(0);
     else if (left.length > 0) given[name] = await wordValue(call, field, left.shift() ?? '');
   }
@@ -96,21 +118,31 @@ function isStandardInput(field: Field): boolean {
 
 /** Whether the command line has an option for the field. */
 function hasOption(field: Field): boolean {
-  return field.word === undefined && !isStandardInput(field);
+  return field.word === undefined && field.hidden !== true && !isStandardInput(field);
 }
 
 async function wordValue(call: Call, field: Field, word: string): Promise<Json> {
   if (field.type === 'json') return (await import('./read-input.ts')).readInput(call, word);
   if (field.type === 'choice') return chosen(field, word);
+  if (field.type === 'count') return countIn(field.word ?? '', word);
   return word;
 }
 
-function optionValue(call: Call, name: string, field: Field, value: string | boolean): Json {
-  if (field.type === 'flag') return value;
+function countIn(name: string, text: string): number {
+  if (/^[0-9]+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  throw new UsageError(`${name} must be a whole number, 0 or above, not ${text}`);
+}
+
+type OptionValue = Exclude<Call['values'][string], undefined>;
+
+function optionValue(call: Call, name: string, field: Field, value: OptionValue): Json {
+  if (field.type === 'flag') return value === true;
+  if (field.type === 'list') return [value].flat().map(String);
   const text = String(value);
-  if (field.type === 'count') {
-    if (/^[0-9]+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-    throw new UsageError(`--${optionName(name)} must be a whole number, 0 or above, not ${text}`);
+  if (field.type === 'count') return countIn(`--${optionName(name)}`, text);
+  if (field.type === 'number') {
+    if (text.trim() !== '' && Number.isFinite(Number(text))) return Number(text);
+    throw new UsageError(`--${optionName(name)} must be a number, not ${text}`);
   }
   if (field.type === 'choice') return chosen(field, text);
   if (field.required && text.trim() === '') throw missing(call, name);
@@ -139,7 +171,8 @@ function optionsOf(fields: Fields): Options {
     Object.entries(fields).flatMap(([name, field]) => {
       if (!hasOption(field)) return [];
       const short = field.short === undefined ? {} : { short: field.short };
-      return [[optionName(name), { type: field.type === 'flag' ? 'boolean' : 'string', ...short } as const]];
+      const many = field.type === 'list' ? { multiple: true } : {};
+      return [[optionName(name), { type: field.type === 'flag' ? 'boolean' : 'string', ...short, ...many } as const]];
     }),
   );
 }
@@ -147,7 +180,13 @@ function optionsOf(fields: Fields): Options {
 function wordCounts(fields: Fields): readonly [number, number] {
   const words = Object.values(fields).filter(({ word }) => word !== undefined);
   const isMany = words.some(({ type }) => type === 'list');
-  return [words.filter(({ required }) => required !== undefined).length, isMany ? MANY : words.length];
+  const needed = words.filter((field) => isNeeded(field));
+  return [needed.length, isMany ? MANY : words.length];
+}
+
+/** Whether the word of a field must be said. */
+function isNeeded(field: Field): boolean {
+  return field.required !== undefined && !(field.type === 'json' && field.orStandardInput === true);
 }
 
 /** `TASK --owner NAME [--run ID]` */
@@ -160,8 +199,8 @@ function argsOf(fields: Fields): string {
 }
 
 function wordsOf(fields: Fields): string[] {
-  return Object.values(fields).flatMap(({ word, required }) =>
-    word === undefined ? [] : [required ? word : `[${word}]`],
+  return Object.values(fields).flatMap((field) =>
+    field.word === undefined ? [] : [isNeeded(field) ? field.word : `[${field.word}]`],
   );
 }
 
@@ -169,18 +208,20 @@ const PLACEHOLDERS = { count: 'N', number: 'N', path: 'DIR', text: 'TEXT', choic
 
 function optionText(name: string, field: Field): string {
   const value = field.type === 'flag' ? '' : ` ${field.value ?? PLACEHOLDERS[field.type]}`;
-  return `--${optionName(name)}${value}`;
+  return `--${optionName(name)}${value}${field.type === 'list' ? ' …' : ''}`;
 }
 
 function helpOf(command: string, entry: Entry, isOne: boolean): string {
   const rows = Object.entries(entry.fields)
-    .filter(([, field]) => !isStandardInput(field))
+    .filter(([, field]) => !isStandardInput(field) && field.hidden !== true)
     .map(([name, { word, short, means }]) => {
       const shown = word ?? `--${optionName(name)}${short === undefined ? '' : `, -${short}`}`;
       return `${isOne ? '' : '  '}${shown.padEnd(isOne ? 16 : 20)}${shown.length < (isOne ? 16 : 20) ? '' : ' '}${means}`;
     });
-  const isFile = Object.values(entry.fields).some(({ word }) => word === 'FILE');
-  if (isFile) rows.push(`${isOne ? '' : '  '}FILE may be -, for standard input.`);
+  const file = Object.values(entry.fields).find(({ word, type }) => word === 'FILE' && type === 'json');
+  const unsaid = file?.type === 'json' && file.orStandardInput ? 'Without FILE, or with -: standard input.' : null;
+  if (file) rows.push(`${isOne ? '' : '  '}${unsaid ?? 'FILE may be -, for standard input.'}`);
   if (isOne) return rows.join('\n');
-  return [`${`${command} ${wordOf(entry)} ${argsOf(entry.fields)}`.trimEnd()}\n  ${entry.means}`, ...rows].join('\n');
+  const form = [command, wordOf(entry), argsOf(entry.fields)].filter(Boolean).join(' ');
+  return [`${form}\n  ${entry.means}`, ...rows].join('\n');
 }

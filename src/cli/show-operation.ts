@@ -2,46 +2,41 @@
 
 import { type Actor, lookerWith } from '../access/actor.ts';
 import { attemptIn } from '../access/attempt.ts';
+import { Asks } from '../app/asks.ts';
 import type { Entry, OperationEvent } from '../app/operation.ts';
 import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import { type Given, perform, verdictOf } from '../app/perform.ts';
 import { Refused } from '../app/refused.ts';
 import type { Workspace } from '../app/workspace.ts';
-import { isObject, isText, type Json, type JsonObject } from '../kernel/json.ts';
-import { isTaskStatus, isTerminal } from '../kernel/ledger/transition.ts';
+import type { JsonObject } from '../kernel/json.ts';
 import type { Verdict } from '../kernel/verdict.ts';
-import { again, type Call, EXIT, exitOf, note, out, outJson, outJsonLine } from './command.ts';
+import { type Call, EXIT, exitOf, note, out, outJson, outJsonLine } from './command.ts';
 import { withWorkspace } from './open-workspace.ts';
-import { table } from './table.ts';
+import type { Form, Forms } from './show/form.ts';
 
-/** How the answer of an operation is shown where it is not shown as a verdict. */
-type Form = {
-  /** The member of `details` that is the answer for scripts. */
-  readonly value: string;
-  /** The answer for people; without it they get the value, too. */
-  readonly lines?: (value: Json, call: Call, given: Given) => readonly string[];
-};
-
-const FORMS: Partial<Record<OperationName, Form>> = {
-  'task.list': { value: 'tasks', lines: taskLines },
-  'lock.list': { value: 'locks', lines: lockLines },
-  'worklog.show': { value: 'entries', lines: (value) => rowsIn(value).map(worklogLine) },
-  bundle: { value: 'bundle' },
+/** The forms of each group; a group without any answers with verdicts. */
+const FORMS: Partial<Record<Entry['group'], () => Promise<{ readonly forms: Forms }>>> = {
+  ledger: () => import('./show/ledger.ts'),
 };
 
 export async function showOperation(call: Call, name: OperationName, given: Given): Promise<number> {
-  const form = FORMS[name];
   const verdict = await ended(call, name, given);
   // What goes on tells its finds one by one; its end is no find.
   if (verdict.allow && given.follow === true) return EXIT.ok;
-  const value = verdict.allow && form ? verdict.details[form.value] : undefined;
-  if (value === undefined || !form) {
-    outJson(verdict);
-    return exitOf(verdict);
-  }
-  if (call.json || !form.lines) outJson(value);
-  else for (const line of form.lines(value, call, given)) out(line);
-  return EXIT.ok;
+  const { forms } = (await FORMS[OPERATIONS[name].group]?.()) ?? { forms: {} };
+  const form = Object.hasOwn(forms, name) ? forms[name] : undefined;
+  const details = verdict.details as JsonObject;
+  if (!verdict.allow && form?.refusal === 'fault') throw new Refused(verdict);
+  if (!verdict.allow && form?.refusal === 'lines' && !call.json)
+    for (const line of (await import('./verdict-answer.ts')).refusalLines(verdict)) note(line);
+  else if (verdict.allow && form?.lines && !call.json)
+    for (const line of form.lines(details, call, given, verdict)) out(line);
+  else outJson((verdict.allow ? valueOf(form, details, call) : undefined) ?? verdict);
+  return verdict.allow && form?.isBad?.(details) ? EXIT.denied : exitOf(verdict);
+}
+
+function valueOf({ value }: Form = {}, details: JsonObject, call: Call): unknown {
+  return typeof value === 'function' ? value(details, call) : value === undefined ? undefined : details[value];
 }
 
 /** The details of an operation that a command shows in its own way. Throws a refusal. */
@@ -64,55 +59,35 @@ async function ended(call: Call, name: OperationName, given: Given): Promise<Ver
       return perform(workspace, name, given, { actor, signal: stop.signal, onEvent: show });
     });
   } catch (error) {
+    if (error instanceof Asks && (await isAgreed(call, error))) {
+      const { agreed } = error;
+      return ended(call, name, 'flag' in agreed ? { ...given, [agreed.flag]: true } : given);
+    }
     if (error instanceof Refused) return verdictOf(error);
     throw error;
   }
 }
 
-async function actorFor({ act, peopleOnly }: Entry, workspace: Workspace): Promise<Actor> {
-  if (act === 'look' && peopleOnly === undefined) return lookerWith(attemptIn(workspace.env, workspace.stateDir));
-  return (await import('../access/actor-here.ts')).actorHere(workspace);
+/** Whether the person at the terminal agrees; without one nobody does. */
+async function isAgreed({ env }: Call, { question, agreed }: Asks): Promise<boolean> {
+  if (!(await (await import('./ask.ts')).ask(question))) return false;
+  if ('trust' in agreed) {
+    const { trustFolder } = await import('../git/folder-trust.ts');
+    trustFolder(agreed.trust, env, new Date().toISOString());
+  }
+  return true;
+}
+
+async function actorFor({ act, peopleOnly, timersToo }: Entry, workspace: Workspace): Promise<Actor> {
+  const { env, stateDir } = workspace;
+  const attempt = attemptIn(env, stateDir);
+  if (act === 'look' && peopleOnly === undefined) return lookerWith(attempt);
+  const actor = (await import('../access/actor-here.ts')).actorHere(workspace);
+  if (!timersToo || (await import('../agents/inside-attempt.ts')).isInsideAttempt(env)) return actor;
+  return { name: actor.name, kind: 'person', role: actor.role, attempt };
 }
 
 function show(event: OperationEvent): void {
   if (event.kind === 'note') note(event.text);
   else outJsonLine(event.value);
-}
-
-function rowsIn(value: Json): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-function taskLines(value: Json, call: Call, { status }: Given): readonly string[] {
-  const rows = rowsIn(value);
-  if (rows.length === 0)
-    return [`No task${status ? ` is ${String(status)}` : ' yet'}. Create one with: ${again(call)} task create FILE`];
-  const titles = ['task', 'status', 'owner', 'priority', 'title', 'why'];
-  // Tasks of several runs may have the same id; then the run is shown, too.
-  if (new Set(rows.map(({ run_id }) => run_id)).size < 2) return table(rows.map(taskCells), titles);
-  return table(
-    rows.map((row) => [String(row.run_id), ...taskCells(row)]),
-    ['run', ...titles],
-  );
-}
-
-/** How a task ended, or why it stands; that a person ended it without evidence is to be seen here. */
-function taskCells({ task_id, status, owner, priority, title, code, reason }: JsonObject): readonly string[] {
-  const isToldOf = isTaskStatus(status) && (isTerminal(status) || code !== null);
-  const why = [code, isToldOf ? reason : null].filter((part) => isText(part)).join(': ');
-  return [task_id, status, owner, priority, title, why].map(String);
-}
-
-function lockLines(value: Json): readonly string[] {
-  const rows = rowsIn(value);
-  if (rows.length === 0) return ['No path is locked.'];
-  const cells = rows.map(({ path, mode, task, owner, fence, since, until }) =>
-    [path, mode, task, owner, fence, since, until ?? ''].map(String),
-  );
-  return table(cells, ['path', 'mode', 'task', 'owner', 'fence', 'since', 'until']);
-}
-
-function worklogLine({ timestamp, actor, action, result, code, next_step: next }: JsonObject): string {
-  const why = code === undefined ? '' : ` (${String(code)})`;
-  return `${String(timestamp)}  ${String(actor)}  ${String(action)}: ${String(result)}${why}. Next: ${String(next)}`;
 }

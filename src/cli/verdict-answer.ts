@@ -7,11 +7,12 @@ const FINDINGS_SHOWN = 10;
 export function tell(call: Call, verdict: Verdict, shown: (verdict: Verdict) => readonly string[]): number {
   if (call.json) outJson(verdict);
   else if (verdict.allow) for (const line of shown(verdict)) out(line);
-  else for (const line of refusal(verdict)) note(line);
+  else for (const line of refusalLines(verdict)) note(line);
   return exitOf(verdict);
 }
 
-function refusal({ code, reason, details }: Verdict): readonly string[] {
+/** A refusal for people, with its findings. */
+export function refusalLines({ code, reason, details }: Verdict): readonly string[] {
   const faults = Array.isArray(details.faults)
     ? (details.faults as { seq: number; kind: string; reason: string }[])
     : [];

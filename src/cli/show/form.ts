@@ -1,0 +1,22 @@
+// How the answer of an operation is shown where it is not shown as a verdict.
+import type { Given } from '../../app/perform.ts';
+import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import type { Verdict } from '../../kernel/verdict.ts';
+import type { Call } from '../command.ts';
+
+export type Form = {
+  /** What scripts get: a member of `details`, or what is made of them; without it the verdict. */
+  readonly value?: string | ((details: JsonObject, call: Call) => unknown);
+  /** What people get; without it the same as scripts. */
+  readonly lines?: (details: JsonObject, call: Call, given: Given, verdict: Verdict) => readonly string[];
+  /** How people see a refusal: `lines` with its findings, or like a fault of the command; else as a verdict. */
+  readonly refusal?: 'lines' | 'fault';
+  /** For a value that is bad news and no refusal. */
+  readonly isBad?: (details: JsonObject) => boolean;
+};
+
+export type Forms = Readonly<Record<string, Form>>;
+
+export function rowsIn(value: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
