@@ -31,11 +31,11 @@ export async function showOperation(call: Call, name: OperationName, given: Give
     for (const line of (await import('./verdict-answer.ts')).refusalLines(verdict)) note(line);
   else if (verdict.allow && form?.lines && !call.json)
     for (const line of form.lines(details, call, given, verdict)) out(line);
-  else outJson((verdict.allow ? valueOf(form, details, call) : undefined) ?? verdict);
+  else outJson((verdict.allow ? scriptValue(form, details, call) : undefined) ?? verdict);
   return verdict.allow && form?.isBad?.(details) ? EXIT.denied : exitOf(verdict);
 }
 
-function valueOf({ value }: Form = {}, details: JsonObject, call: Call): unknown {
+function scriptValue({ value }: Form = {}, details: JsonObject, call: Call): unknown {
   return typeof value === 'function' ? value(details, call) : value === undefined ? undefined : details[value];
 }
 
