@@ -10,8 +10,9 @@ import { isLink, refuseStrange } from '../log/sqlite/open.ts';
 import type { Workspace } from '../workspace/locate.ts';
 
 /** Whether a cast was ever started here. A state folder that cannot be looked into is a fault, not an absence. */
-export function hasLog({ stateDir }: Workspace): boolean {
+export function hasLog({ dir, stateDir }: Workspace): boolean {
   try {
+    if (stateDir === join(dir, '.baton', 'state')) refuseLink(join(dir, '.baton'));
     refuseLink(stateDir);
     refuseStrange(logFileIn(stateDir));
     if (statSync(logFileIn(stateDir), { throwIfNoEntry: false })) return true;

@@ -1,7 +1,7 @@
 // What is in the place of the state and of files that are read: links are not followed, pipes and devices not waited for, and the
 // log is for its owner alone.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { agent, BATON, baton, CHECKOUT, flow, json, project } from './baton.ts';
@@ -11,6 +11,7 @@ const files = { 'good.json': config, 'agents.json': { A: ['x', '$repeat'] } };
 const CAST = ['cast', '--file', 'good.json', '--agents', 'agents.json', 'x'];
 
 test.each([
+  ['.baton', 'elsewhere'],
   ['.baton/state', 'elsewhere'],
   ['.baton/state/log.sqlite', '../../elsewhere/precious'],
   ['.baton/state/log.sqlite-wal', '../../elsewhere/precious'],
@@ -21,8 +22,9 @@ test.each([
   const dir = project(files);
   mkdirSync(join(dir, 'elsewhere'));
   writeFileSync(join(dir, 'elsewhere/precious'), '');
-  if (name !== '.baton/state') mkdirSync(join(dir, dirname(name)), { recursive: true });
-  symlinkSync(name === '.baton/state' ? join(dir, target) : target, join(dir, name));
+  if (name === '.baton') rmSync(join(dir, name), { recursive: true });
+  else mkdirSync(join(dir, dirname(name)), { recursive: true });
+  symlinkSync(target === 'elsewhere' ? join(dir, target) : target, join(dir, name));
   const ran = await baton(dir, [...CAST, '--json']);
   expect([ran.code, json(ran).code, ran.stderr]).toEqual([
     3,
