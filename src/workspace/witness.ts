@@ -86,14 +86,14 @@ export function witnessOf(
   }
   async function diffOfWork(
     watch: Watch,
-    item: NonNullable<WorkWatch['item']>,
+    work: WorkWatch,
     cwd: string,
     since: Snapshot,
     changed: readonly string[],
   ): Promise<ItemDiff | null> {
-    const base = item.base ?? since.git?.head ?? null;
+    const base = work.base ?? since.git?.head ?? null;
     if (base === null) return null;
-    const paths = [...new Set([...item.files, ...changed])];
+    const paths = [...new Set([...work.files, ...changed])];
     return diffOfItem({ cast: watch.cast, cwd, stateDir, inPlace: cwd === dir, base, paths });
   }
   const aloneIn = ({ cast, place, beside }: Watch) =>
@@ -158,7 +158,7 @@ export function witnessOf(
       const scene = { root: cwd, changes: Object.keys(changes), say, ...(signal ? { signal } : {}) };
       const work = watch.work && changed.length > 0 ? watch.work : null;
       // What the checkers leave behind is no part of the diff.
-      const diff = work?.item && since ? await diffOfWork(watch, work.item, cwd, since, scene.changes) : null;
+      const diff = work && since ? await diffOfWork(watch, work, cwd, since, scene.changes) : null;
       const checked = passes && { passes, about: aboutTurn(watch.cast, watch.turn, changes) };
       const { checks, turnChecks } = await leavingFiles(watch, cwd, async () => ({
         checks: await runCheckers(watch.checks, watch.checkers, scene),

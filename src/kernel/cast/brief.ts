@@ -21,7 +21,7 @@ import { inputText, othersReported, soFar } from './report-brief.ts';
 import { collapse, isNoted, notesFor, renderRework } from './rework.ts';
 import { getsPacket, taskOfTurn } from './task.ts';
 import { recordsToKeep } from './task-brief.ts';
-import { itemsText, itemWorkText } from './work-brief.ts';
+import { itemsText, workText } from './work-brief.ts';
 
 const SLOT_CHARS_MAX = 16_384;
 const EARLIER_CHARS_MAX = 4_000;
@@ -97,7 +97,7 @@ function sectionsOf(
     must(block('This turn so far', soFar(turn, false))),
     may(turn.input ? block('What others reported on this goal', othersReported(cast, agentIdOfTurn(cast, turn))) : ''),
     may(materia.generator ? upstreamItems(cast) : ''),
-    may(block('What was done for this item', itemWorkText(cast, turn))),
+    may(block(turn.item ? 'What was done for this item' : 'What was done so far', workText(cast, turn))),
     may(block('The items and what became of them', itemsText(state, cast, turn))),
     may(earlierContext(cast, turn)),
     may(resultBefore(cast, turn)),

@@ -1,6 +1,6 @@
 // What a cast remembers of the work for an item, and what the turns that judge it and the turn after the loop are told of it.
 import { expect, test } from 'vitest';
-import { exit, no, notSatisfied, plan, satisfied, workflow, yes } from '../../../test/loadouts.ts';
+import { always, exit, graph, no, notSatisfied, plan, satisfied, workflow, yes } from '../../../test/loadouts.ts';
 import { play, replayed } from '../../../test/play.ts';
 import type { Request } from '../input.ts';
 import type { Json, JsonObject } from '../json.ts';
@@ -21,8 +21,8 @@ function worked(
   says: Readonly<Record<string, readonly Json[]>>,
   seen: readonly Change[],
   edits: Readonly<Record<string, Json>> = {},
+  config = workflow({ ...CODING, ...edits }),
 ) {
-  const config = workflow({ ...CODING, ...edits });
   const materia = { ...(config.materia as JsonObject), Coder: { tools: 'coding', prompt: 'Build.', parse: 'text' } };
   const cast = play({ config: { ...config, materia, checkers: CHECKERS }, root: 'tree' });
   const said: Record<string, number> = {};
@@ -75,10 +75,10 @@ test('after a turn that may write, the checkers of that time are asked for, and 
   ]);
   const checkers = ['lint', 'test'];
   expect(watches.map(({ socket, work }) => [socket, work])).toEqual([
-    ['Socket-2', { checkers, item: { files: [], base: null } }],
-    ['Socket-2', { checkers, item: { files: ['add.js'], base: 'c0ffee' } }],
+    ['Socket-2', { checkers, files: [], base: null }],
+    ['Socket-2', { checkers, files: ['add.js'], base: 'c0ffee' }],
     // The maintainer of this loadout writes, too; planner and judge do not.
-    ['Socket-4', { checkers, item: { files: ['add.js', 'b.js'], base: 'c0ffee' } }],
+    ['Socket-4', { checkers, files: ['add.js', 'b.js'], base: 'c0ffee' }],
   ]);
 });
 
@@ -158,4 +158,38 @@ test('a long list of items is cut, and what a cast remembers of them does not gr
   expect(works.filter(({ diff }) => diff !== undefined)).toEqual([]);
   expect(cast.briefs('Socket-5')[0]).toMatch(/… and \d+ more items\n<\/data>/);
   expect(replayed(cast.entries)).toEqual(cast.state);
+});
+
+/** Build (2), then judge (3), without a loop; a rejection leads back to the builder. */
+const STRAIGHT = graph({
+  'Socket-1': { materia: 'Judge', parse: 'text', edges: [always('Socket-2')] },
+  'Socket-2': { materia: 'Coder', edges: [always('Socket-3')] },
+  'Socket-3': { materia: 'Judge', edges: [satisfied('end'), notSatisfied('Socket-2', 2)] },
+});
+
+test('a judge outside of a loop sees what was done before it, by all turns, from the first change on', () => {
+  const changes = [
+    { files: ['add.js'], checks: [RED], diff: DIFF },
+    { files: ['b.js'], checks: [GREEN], diff: { base: 'c0ffee', text: '+both' } },
+  ];
+  const { cast, watches } = worked({ 'Socket-1': ['go'], 'Socket-3': [no('red'), yes] }, changes, {}, STRAIGHT);
+  expect(cast.cast.status).toBe('completed');
+  const [first, second] = cast.briefs('Socket-3');
+  expect(first).toContain('## What was done so far\nFiles changed so far:\n<data>\nadd.js\n</data>');
+  expect(first).toContain('test: FAILED');
+  expect(first).toContain('return a * b');
+  expect(second).toContain('<data>\nadd.js\nb.js\n</data>');
+  expect(second).toContain('+both');
+  expect(watches.map(({ work }) => [work?.files, work?.base])).toEqual([
+    [[], null],
+    [['add.js'], 'c0ffee'],
+  ]);
+  expect(cast.briefs('Socket-1')[0]).not.toContain('What was done');
+  expect(replayed(cast.entries)).toEqual(cast.state);
+});
+
+test('a judge outside of a loop learns that nothing was changed', () => {
+  const { cast } = worked({ 'Socket-1': ['go'], 'Socket-3': [yes] }, [], {}, STRAIGHT);
+  expect(cast.briefs('Socket-3')[0]).toContain('## What was done so far\nNo file was changed so far.');
+  expect(cast.briefs('Socket-1')[0]).not.toContain('What was done');
 });

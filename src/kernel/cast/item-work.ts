@@ -1,5 +1,6 @@
 // What was done for an item so far: the files that its turns changed, the diff since its first change, what the checkers found,
-// and what it cost. The turns that follow on the same item judge by it. When the item is over only a summary is kept.
+// and what it cost. The turns that follow on the same item judge by it. When the item is over only a summary is kept. Turns
+// without an item share one such record, so that a judge outside of a loop sees what was done before it.
 import type { CastFact } from '../fact.ts';
 import { hasOwnPaths } from '../graph/write-scope.ts';
 import { taskKey } from '../ledger/state.ts';
@@ -53,6 +54,14 @@ export function workOf({ id, work }: Pick<Cast, 'id' | 'work'>, task: string | n
   return (task !== null && work?.[taskKey(id, task)]) || null;
 }
 
+/** No task has this id: the record of all turns without an item. */
+const WITHOUT_ITEM = '';
+
+/** What was done for the item of the turn; for a turn without an item, by all such turns. */
+export function workBefore(cast: Pick<Cast, 'id' | 'work'>, { item, task }: Pick<Turn, 'item' | 'task'>) {
+  return item === null ? (cast.work?.[taskKey(cast.id, WITHOUT_ITEM)] ?? null) : workOf(cast, task);
+}
+
 /** Bounded and without secrets, as it is recorded with the turn. */
 export function recordedWork({ turnChecks = [], diff }: SeenWork): { checks?: readonly TurnCheck[]; diff?: ItemDiff } {
   const checks = turnChecks.slice(0, CHECKS_MAX).map(({ name, ok, found, output }) => {
@@ -68,7 +77,7 @@ export function recordedWork({ turnChecks = [], diff }: SeenWork): { checks?: re
   };
 }
 
-/** An accepted turn of an item changed files. */
+/** An accepted turn changed files. */
 export function noteAccepted(cast: Cast, turn: Turn, fact: Extract<CastFact, { kind: 'turn.accepted' }>): void {
   const { touched = {}, checks, diff } = fact;
   const paths = Object.keys(touched);
@@ -87,7 +96,7 @@ export function noteAccepted(cast: Cast, turn: Turn, fact: Extract<CastFact, { k
 
 /** What an attempt for an item used, whatever became of it. */
 export function noteUsage(cast: Cast, turn: Turn, { input, output, cost }: Usage): void {
-  if (input === 0 && output === 0 && cost === 0) return;
+  if (turn.item === null || (input === 0 && output === 0 && cost === 0)) return;
   const work = openWork(cast, turn);
   if (!work) return;
   work.usage = {
@@ -99,7 +108,7 @@ export function noteUsage(cast: Cast, turn: Turn, { input, output, cost }: Usage
 
 /** The item of the turn is over. */
 export function noteOver(cast: Cast, turn: Turn | undefined): void {
-  if (!turn) return;
+  if (!turn?.item) return;
   const isSkipped = cast.rules.graph.sockets[turn.socket]?.advance?.when === 'not_satisfied';
   const work = openWork(cast, turn);
   if (!work) return;
@@ -119,11 +128,11 @@ function forgetOldest({ work = {} }: Cast): void {
   if (oldest) delete work[oldest[0]];
 }
 
-/** Only items are remembered. */
 function openWork(cast: Cast, { item, task }: Turn): ItemWork | null {
-  if (item === null || task === null) return null;
+  const id = item === null ? WITHOUT_ITEM : task;
+  if (id === null) return null;
   cast.work ??= {};
-  const key = taskKey(cast.id, task);
+  const key = taskKey(cast.id, id);
   cast.work[key] ??= { files: [], filesMore: 0, checks: [], usage: { input: 0, output: 0, cost: 0 } };
   return cast.work[key] ?? null;
 }

@@ -16,7 +16,7 @@ import { timeoutOf } from './budget.ts';
 import { choicesOf, chosenMateria, continuedSession, variablesOf } from './choice.ts';
 import { isWatched } from './dispatch.ts';
 import { cursorName, scopeOf } from './item.ts';
-import { workOf } from './item-work.ts';
+import { workBefore } from './item-work.ts';
 import { bystanderIn, isBound, isHeldToFolder, isPutBack, readsOnly, worksInPlace } from './lock-scope.ts';
 import { offersTools } from './offer.ts';
 import { materiaOf, socketOf } from './pen.ts';
@@ -124,8 +124,10 @@ export type Watch = {
 export type WorkWatch = {
   /** The names of the checkers that run after the turn. */
   readonly checkers: readonly string[];
-  /** Of the item it works on: the files changed so far and the commit before the first change. Null without an item. */
-  readonly item: { readonly files: readonly string[]; readonly base: string | null } | null;
+  /** The files changed so far for its item, or by all turns without one. */
+  readonly files: readonly string[];
+  /** The commit before the first of these changes; null where there was none. */
+  readonly base: string | null;
 };
 
 /** How many attempts a runner may have at once in the workspace, and how many may start within a minute. */
@@ -178,9 +180,12 @@ function workWatchOf(cast: Cast, turn: Turn): WorkWatch | null {
   const handoff = turn.answered?.handoff;
   if (!handoff || handoff.outcome === 'blocked' || unfinished(handoff)) return null;
   if (!hasOwnPaths(cast.rules, turn.socket)) return null;
-  const work = workOf(cast, turn.task);
-  const item = turn.item ? { files: [...(work?.files ?? [])], base: work?.diff?.base ?? null } : null;
-  return { checkers: checkersAt(cast.rules.checkers, 'turn'), item };
+  const before = workBefore(cast, turn);
+  return {
+    checkers: checkersAt(cast.rules.checkers, 'turn'),
+    files: [...(before?.files ?? [])],
+    base: before?.diff?.base ?? null,
+  };
 }
 
 /** A model that is asked directly has no hands. */

@@ -7,7 +7,7 @@ import { isTerminal } from '../ledger/transition.ts';
 import type { Cast, State, Turn } from '../state.ts';
 import { asData } from '../trust/as-data.ts';
 import { cut } from './cut.ts';
-import { type ItemWork, type TurnCheck, workOf } from './item-work.ts';
+import { type ItemWork, type TurnCheck, workBefore, workOf } from './item-work.ts';
 import { collapse } from './rework.ts';
 import { idsIn } from './task-list.ts';
 
@@ -17,13 +17,13 @@ const ITEMS_CHARS_MAX = 8_000;
 const TITLE_CHARS_MAX = 120;
 const FILES_NAMED_MAX = 5;
 
-/** Empty for a turn that writes before any file was changed for its item, and in a loop where no turn writes. */
-export function itemWorkText(cast: Cast, turn: Turn): string {
-  if (!turn.item) return '';
-  const work = workOf(cast, turn.task);
-  if (!work || work.files.length === 0) return followsWriters(cast, turn) ? 'No file was changed for this item.' : '';
+/** Empty for a turn that writes before any file was changed, and where no turn before it writes. */
+export function workText(cast: Cast, turn: Turn): string {
+  const about = turn.item ? 'for this item' : 'so far';
+  const work = workBefore(cast, turn);
+  if (!work || work.files.length === 0) return followsWriters(cast, turn) ? `No file was changed ${about}.` : '';
   const parts = [
-    `Files changed for this item:\n${asData(cut(filesText(work, work.files.length), FILES_CHARS_MAX))}`,
+    `Files changed ${about}:\n${asData(cut(filesText(work, work.files.length), FILES_CHARS_MAX))}`,
     work.checks.length === 0
       ? ''
       : `What the project's checks found after the last change:\n${asData(cut(work.checks.map(checkText).join('\n'), CHECKS_CHARS_MAX))}`,
@@ -32,10 +32,14 @@ export function itemWorkText(cast: Cast, turn: Turn): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-/** Whether the turn writes nothing itself and others of its loop do. */
-function followsWriters({ rules }: Cast, { socket }: Turn): boolean {
-  const members = rules.graph.loops.filter(({ sockets }) => sockets.includes(socket)).flatMap(({ sockets }) => sockets);
-  return !hasOwnPaths(rules, socket) && members.some((each) => hasOwnPaths(rules, each));
+/** Whether the turn writes nothing itself and others do: of its loop, or, without an item, those that ran outside of loops. */
+function followsWriters({ rules, visits }: Cast, { item, socket }: Turn): boolean {
+  if (hasOwnPaths(rules, socket)) return false;
+  const { loops, sockets } = rules.graph;
+  const writers = Object.keys(sockets).filter((each) => hasOwnPaths(rules, each));
+  const loopsOf = (each: string) => loops.filter((loop) => loop.sockets.includes(each));
+  if (item) return writers.some((each) => loopsOf(socket).some((loop) => loop.sockets.includes(each)));
+  return writers.some((each) => loopsOf(each).length === 0 && (visits[each] ?? 0) > 0);
 }
 
 function filesText({ files, filesMore }: ItemWork, max: number): string {
