@@ -3,10 +3,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Attempt } from '../access/attempt.ts';
+import { valuesOf } from '../agents/known-values.ts';
 import { isErrno, writeDurably } from '../agents/process/attempt-folder.ts';
 import { dialects } from '../dialects/index.ts';
+import { materiaOf } from '../kernel/cast/pen.ts';
 import { stepOf } from '../kernel/gate/status.ts';
 import { isString, type Json } from '../kernel/json.ts';
+import { withoutValues } from '../kernel/known-values.ts';
 import type { Cast, Turn } from '../kernel/state.ts';
 import { contractFor } from '../kernel/turn/contract-for.ts';
 import { utf8Length } from '../kernel/utf8-length.ts';
@@ -29,7 +32,9 @@ export const submitHandoff: Tool = {
     const found = await turnOf(scene, attempt);
     if (!('turn' in found)) return found;
     if (!(await scene.isOwn(attempt))) return deny('NOT_ALLOWED_NOW', notOwn(attempt), { attempt: attempt.attempt });
-    const output = textOf(found.cast, found.turn, handoff);
+    // The file outlives this process, and another driver may lack the variables of this environment.
+    const secrets = valuesOf(materiaOf(found.cast, found.turn.socket), scene.workspace.env);
+    const output = withoutValues(textOf(found.cast, found.turn, handoff), secrets);
     const verdict = judge(found.cast, found.turn, output);
     if (!verdict.allow) return verdict;
     const red = await redChecks(scene, found, attempt, verdict, wire.signal);

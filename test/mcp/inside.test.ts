@@ -48,6 +48,16 @@ async function attempt(
   return { ...(await overStdio(dir, known)), dir, cast, folder };
 }
 
+test('what an agent submits is kept without the secrets of its environment', async () => {
+  const secret = 'correct-horse-battery';
+  const loadout = flow({ A: { ...agent, env: ['DEPLOY_TOKEN'] } }, { 'Socket-1': { materia: 'A', parse: 'text' } });
+  const { ask, folder } = await attempt({ DEPLOY_TOKEN: secret }, {}, loadout);
+  expect(await ask('submit_handoff', { handoff: `deployed with ${secret}` })).toMatchObject({ allow: true });
+  const kept = readFileSync(join(folder, 'handoff.json'), 'utf8');
+  expect(kept).toContain('deployed with [secret:env]');
+  expect(kept).not.toContain(secret);
+});
+
 test('a broken handoff is given back with what to mend, and the mended one is kept for the engine', async () => {
   const { ask, cast, folder } = await attempt();
   const broken = await ask('submit_handoff', { handoff: 'I am done!' });
