@@ -1,30 +1,58 @@
 // Who acts in this process, as a value for the operations. It takes longer to find out than a short command takes, so it is
 // found out when it is first asked for.
-import type { Actor } from './actor.ts';
+import { isInsideAttempt } from '../agents/inside-attempt.ts';
+import type { Actor, PersonProof } from './actor.ts';
 import { attemptIn } from './attempt.ts';
 import { isAgent } from './is-agent.ts';
-import { isServed } from './served-by.ts';
+import { isForTimers, proofFor, STARTED_BY_AGENT } from './people-only.ts';
+import { howPeopleDecide, isFromPerson } from './person-proof.ts';
+import type { Role } from './role.ts';
+import { isServed, serverAbove } from './served-by.ts';
 import { shownToken } from './shown-token.ts';
-import { lookUp, NOBODY } from './who-acts.ts';
+import { userFolder } from './user-folder.ts';
+import { type Identity, lookUp, NOBODY } from './who-acts.ts';
 
 type Where = { readonly env: NodeJS.ProcessEnv; readonly stateDir: string };
 
-/** `shown` is the token that the process was given, if any. */
-export function actorHere({ env, stateDir }: Where, shown: string | null = shownToken()): Actor {
-  let name: string | null = null;
+type How = {
+  /** The token that the process was given, if any. */
+  readonly shown?: string | null;
+  /** This process is a server: its clients have no terminal, and its own age counts. */
+  readonly isServer?: true;
+};
+
+export function actorHere({ env, stateDir }: Where, { shown = shownToken(), isServer }: How = {}): Actor {
+  let identity: Identity | null = null;
   let kind: Actor['kind'] | null = null;
+  const known = () => {
+    identity ??= lookUp(env, process.pid, Date.now(), isServed, shown);
+    return identity;
+  };
+  const proof: PersonProof = (form, cast, program) => {
+    if (isForTimers(form)) return isInsideAttempt(env) ? STARTED_BY_AGENT : null;
+    if (actor.kind === 'agent') return STARTED_BY_AGENT;
+    const needed = proofFor(form);
+    if (needed === null || isHolder(actor.name)) return null;
+    const user = /^token\b/.test(form) ? userFolder(env) : null;
+    // The client of a server of ours has no terminal there. It counts as a person where the server is older than the agents.
+    const server = isServer ? process.pid : serverAbove();
+    const decision = { stateDir, cast, user, needsTerminal: needed.needsTerminal && server === null };
+    if (isFromPerson(decision, server ?? process.pid)) return null;
+    return `nothing shows that a person does it here; ${howPeopleDecide(program)}`;
+  };
   const actor: Actor = {
-    get name() {
-      name ??= lookUp(env, process.pid, Date.now(), isServed, shown).by;
-      return name;
+    get name(): string {
+      return known().name;
     },
-    get kind() {
+    get kind(): Actor['kind'] {
       kind ??= kindOf(actor.name, env, stateDir);
       return kind;
     },
-    // What the role of a shown token may do is asked where the token is shown.
-    role: null,
+    get role(): Role | null {
+      return known().role;
+    },
     attempt: attemptIn(env, stateDir),
+    proof,
   };
   return actor;
 }
@@ -32,6 +60,10 @@ export function actorHere({ env, stateDir }: Where, shown: string | null = shown
 /** The holder of a token is the person that the token was made for. */
 function kindOf(name: string, env: NodeJS.ProcessEnv, stateDir: string): Actor['kind'] {
   if (name.startsWith('agent:')) return 'agent';
-  if (name.startsWith('token:') && name !== NOBODY) return 'person';
+  if (isHolder(name)) return 'person';
   return isAgent(env, stateDir) ? 'agent' : 'person';
+}
+
+function isHolder(name: string): boolean {
+  return name.startsWith('token:') && name !== NOBODY;
 }

@@ -54,7 +54,7 @@ test.runIf(HAS_PROC)(
     children.push(supervisor);
     const { pid, startTime } = identityOfChild(supervisor.pid ?? 0);
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, 'claim'), JSON.stringify({ by: 'supervisor', pid, startTime }));
+    writeFileSync(join(folder, 'claim'), JSON.stringify({ name: 'supervisor', pid, startTime }));
     await new Promise((resolve) => setTimeout(resolve, 50));
     const orphan = await left('setsid ');
     const ofOurSession = await left('');
@@ -72,7 +72,7 @@ test.runIf(HAS_PROC)(
       expect(isAgent({}, state, orphan)).toBe(isInits);
       // No attempt reaches a session that was there before it.
       expect(isLeftBehind(here, ofOurSession)).toBe(false);
-      expect(lookUp(process.env, orphan, 0).by).toBe(isInits ? 'agent:unknown' : lookUp({}, process.pid, 0).by);
+      expect(lookUp(process.env, orphan, 0).name).toBe(isInits ? 'agent:unknown' : lookUp({}, process.pid, 0).name);
       supervisor.kill('SIGKILL');
       await new Promise((resolve) => supervisor.once('exit', resolve));
       expect(isLeftBehind(here, orphan)).toBe(false);

@@ -10,11 +10,10 @@ import { isObject, type Json } from '../kernel/json.ts';
 import { CastIndex } from '../log/sqlite/cast-index.ts';
 import { logFileIn } from '../log/sqlite/log.ts';
 import { openForReading } from '../log/sqlite/open-to-read.ts';
+import type { Actor } from './actor.ts';
 import { type AttemptAbove, attemptAbove } from './attempt-above.ts';
 import { isAgent } from './is-agent.ts';
-import type { Role } from './role.ts';
 import { isServed } from './served-by.ts';
-import { shownToken } from './shown-token.ts';
 import { admitToken, type Token, tokenNamed, whyUnusable } from './tokens.ts';
 
 /** Names the token for which the server started this process. Only its name: what a token proves was proved to the server. */
@@ -23,20 +22,7 @@ export const ACTS_FOR = 'BATON_ACTS_FOR';
 /** Whoever says that he acts for a token and has shown none. */
 export const NOBODY = 'token:unknown';
 
-export type Actor = {
-  /** As facts name him. */
-  readonly by: string;
-  /** Null for an agent, who has the rights of its attempt and no role. */
-  readonly role: Role | null;
-};
-
-/** A process does not change its parents' names while it runs, so one look is enough. */
-let known: Actor | null = null;
-
-export function whoActs(): Actor {
-  known ??= lookUp(process.env, process.pid, Date.now(), isServed, shownToken());
-  return known;
-}
+export type Identity = Pick<Actor, 'name' | 'role'>;
 
 export function lookUp(
   env: NodeJS.ProcessEnv,
@@ -44,29 +30,29 @@ export function lookUp(
   now: number,
   served = isServed,
   shown: string | null = null,
-): Actor {
+): Identity {
   const attempt = attemptAbove(pid);
-  if (attempt) return { by: `agent:${socketOf(attempt) ?? 'unknown'}@${nameOf(attempt)}`, role: null };
+  if (attempt) return { name: `agent:${socketOf(attempt) ?? 'unknown'}@${nameOf(attempt)}`, role: null };
   const name = env[ACTS_FOR];
   const isNamed = name !== undefined && name !== '';
   // Something says that an agent is behind it, and which one cannot be established. What a server does for whoever showed
   // it a token is not held against that server's age.
   if (isNamed || shown !== null ? isInsideAttempt(env, pid) : isAgent(env, null, pid))
-    return { by: 'agent:unknown', role: null };
+    return { name: 'agent:unknown', role: null };
   if (!isNamed && shown !== null) {
     const admitted = admitToken(env, shown, now);
-    return admitted.ok ? holder(admitted.value) : { by: NOBODY, role: 'viewer' };
+    return admitted.ok ? holder(admitted.value) : { name: NOBODY, role: 'viewer' };
   }
-  if (!isNamed) return { by: osUser(), role: 'admin' };
+  if (!isNamed) return { name: osUser(), role: 'admin' };
   // Whoever says it and was not started by a server has shown no token.
   const token = served(pid) ? tokenNamed(env, name) : null;
   // Nobody acts for a token that does not exist; what it was started for is then the least that anybody may do.
-  if (!token || whyUnusable(token, now)) return { by: NOBODY, role: 'viewer' };
+  if (!token || whyUnusable(token, now)) return { name: NOBODY, role: 'viewer' };
   return holder(token);
 }
 
-function holder({ name, role }: Token): Actor {
-  return { by: `token:${name}`, role };
+function holder({ name, role }: Token): Identity {
+  return { name: `token:${name}`, role };
 }
 
 /** The user as the operating system knows him; by number where it knows no name. */

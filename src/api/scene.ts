@@ -24,7 +24,7 @@ export function sceneIn(workspace: Workspace, commandEnv = workspace.env, actor?
   return {
     workspace,
     // The token stays in the environment: commands that are started for the caller show it, too.
-    actor: actor ?? actorHere(workspace, env[TOKEN_VARIABLE] || null),
+    actor: actor ?? actorHere(workspace, { shown: env[TOKEN_VARIABLE] || null }),
     attempt: attemptIn(env, workspace.stateDir),
     isAgent: isAgentIn(env),
     baton: commandLine({ file: BATON, dir: workspace.dir, env: commandEnv }),

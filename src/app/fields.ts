@@ -27,7 +27,13 @@ export type Field = Common &
     | { readonly type: 'count'; readonly example?: number }
     | { readonly type: 'number'; readonly example?: number }
     | { readonly type: 'choice'; readonly of: readonly string[]; readonly example?: string; readonly noun?: string }
-    | { readonly type: 'list'; readonly example?: readonly string[]; readonly itemsMax?: number }
+    | {
+        readonly type: 'list';
+        readonly example?: readonly string[];
+        readonly itemsMax?: number;
+        /** Texts in it may be empty: words of a command. */
+        readonly hasEmpty?: true;
+      }
     /** A value, or the text of one; the command line reads it from a file or from standard input. */
     | {
         readonly type: 'json';
@@ -35,6 +41,8 @@ export type Field = Common &
         readonly schema?: JsonObject;
         /** The command line reads it from standard input, without a word for it. */
         readonly isStandardInput?: true;
+        /** Its bytes count: the command line hands on what is no UTF-8 as `{"base64": "…"}`. */
+        readonly isBytes?: true;
         /** The command line reads it from standard input where its word is not said. */
         readonly orStandardInput?: true;
       }
@@ -131,7 +139,7 @@ function faultOfText(field: Extract<Field, { type: 'text' | 'path' }>, value: un
 
 function faultOfList(field: Extract<Field, { type: 'list' }>, value: unknown): string | null {
   const max = field.itemsMax ?? LIST_ITEMS_MAX;
-  const isList = Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== '');
+  const isList = Array.isArray(value) && value.every((item) => typeof item === 'string' && (field.hasEmpty === true || item !== ''));
   if (!isList) return 'must be a list of texts';
   if (value.length === 0) return 'must not be empty';
   if (value.some((item: string) => item.includes('\0'))) return 'must not hold a NUL character';
@@ -171,7 +179,7 @@ function shapeOf(field: Field): JsonObject {
     case 'list':
       return {
         type: 'array',
-        items: { type: 'string', minLength: 1 },
+        items: { type: 'string', ...(field.hasEmpty ? {} : { minLength: 1 }) },
         minItems: 1,
         maxItems: field.itemsMax ?? LIST_ITEMS_MAX,
       };

@@ -1,10 +1,12 @@
 // One call of one operation: who may, what was given, and the function. A skin calls this and shows the answer.
+import { whyNotPerson } from '../access/actor.ts';
 import { refusalToAgent } from '../access/people-only.ts';
 import { mayDo } from '../access/role.ts';
 import { StorageError } from '../engine/storage-error.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import { UsageError } from '../workspace/usage-error.ts';
+import { formOf } from './decision.ts';
 import { readInput } from './fields.ts';
 import { noteRefusal } from './note-refusal.ts';
 import type { Context, Entry } from './operation.ts';
@@ -27,7 +29,7 @@ export async function perform(
   context: Context,
 ): Promise<Verdict> {
   const entry: Entry = OPERATIONS[name];
-  const kept = keptFrom(entry, context);
+  const kept = keptFrom(workspace, entry, context);
   if (kept) return turnAway(workspace, entry, kept, context);
   const reading = readInput(entry.fields, given, context.actor.attempt !== null);
   if (!reading.ok) {
@@ -69,8 +71,10 @@ export function verdictOf(error: unknown): Denied {
 }
 
 /** Why the actor may not do it, or null. */
-function keptFrom({ name, act, peopleOnly }: Entry, { actor }: Context): Denied | null {
-  if (peopleOnly !== undefined && actor.kind === 'agent') return refusalToAgent(peopleOnly, { operation: name });
+function keptFrom({ program }: Workspace, entry: Entry, { actor }: Context): Denied | null {
+  const { name, act, peopleOnly } = entry;
+  const why = peopleOnly === undefined ? null : whyNotPerson(actor, formOf(entry), null, program);
+  if (why !== null) return refusalToAgent(peopleOnly ?? '', { operation: name }, why);
   if (actor.role === null) return null;
   const may = mayDo(actor.role, act, name);
   return may.allow ? null : may;

@@ -2,10 +2,10 @@
 // was named for the session, else the user. Which turn it is comes from the processes above. Where there is no such process,
 // an environment may name it, and is believed only with the secret of an attempt that runs at this moment.
 
+import type { Actor } from '../access/actor.ts';
 import { attemptIn } from '../access/attempt.ts';
 import { attemptAbove } from '../access/attempt-above.ts';
 import { isVouchedFor } from '../access/vouched-attempt.ts';
-import { whoActs } from '../access/who-acts.ts';
 import type { Origin } from '../kernel/approval/request.ts';
 import { chosenMateria, variablesOf } from '../kernel/cast/choice.ts';
 import type { Cast } from '../kernel/state.ts';
@@ -27,11 +27,12 @@ export async function requesterOf(
   env: Variables,
   stateDir: string,
   castOf: (id: string) => Promise<Cast | null>,
+  actor: Pick<Actor, 'name'>,
 ): Promise<Requester> {
   const above = attemptAbove();
   const named = above === null ? attemptIn(env, stateDir) : null;
   const found = above ?? named;
-  if (!found) return { name: env.BATON_OWNER ? `owner:${env.BATON_OWNER}` : whoActs().by, ...NOTHING, isProven: true };
+  if (!found) return { name: env.BATON_OWNER ? `owner:${env.BATON_OWNER}` : actor.name, ...NOTHING, isProven: true };
   const { cast, turn, attempt } = found;
   const state = await castOf(cast);
   const open = state?.turns[turn];

@@ -105,8 +105,8 @@ async function refuseLowRole(call: Call): Promise<void> {
   const shown = shownToken();
   if (!env[ACTS_FOR] && shown === null) return;
   const { actOfForm, mayDo } = await import('../access/role.ts');
-  const { NOBODY, whoActs } = await import('../access/who-acts.ts');
-  const { role, by } = whoActs();
+  const { NOBODY, lookUp } = await import('../access/who-acts.ts');
+  const { role, name: by } = lookUp(env, process.pid, Date.now(), undefined, shown);
   // An agent has no role: what it may not do is another table.
   const form = typeof command.act === 'string' ? command.name : `${command.name} ${words[0] ?? ''}`.trim();
   const may = role === null ? null : mayDo(role, actOfForm(command.act, words[0]), `\`${form}\``);

@@ -12,7 +12,6 @@ import { type Call, note, UsageError } from './command.ts';
 import { workspaceOf } from './find-workspace.ts';
 import { withLedger } from './ledger-session.ts';
 import { atHome } from './own-workspace.ts';
-import { person } from './session.ts';
 
 const NOT_UNDERSTOOD: Difference = {
   part: 'line',
@@ -29,13 +28,13 @@ export async function noteMisused(given: Call, words: readonly string[]): Promis
   const line = shellLine(['baton', 'exec', ...withoutJson(words)]);
   try {
     if (!hasLog(workspaceOf(call))) return;
-    await withLedger(call, async ({ workspace, door, log }) => {
-      const { name: requester } = await requesterOf(call.env, workspace.stateDir, (id) => door.cast(id));
+    await withLedger(call, async ({ workspace, door, log, actor }) => {
+      const { name: requester } = await requesterOf(call.env, workspace.stateDir, (id) => door.cast(id), actor);
       const differencesTo = (approval: Approval) => {
         const told = around(line, 'baton', approval);
         return told.length > 0 ? told : [NOT_UNDERSTOOD];
       };
-      await refuseChanged({ door, log }, ids, differencesTo, { requester, by: person() });
+      await refuseChanged({ door, log }, ids, differencesTo, { requester, by: actor.name });
     });
   } catch (error) {
     // It is refused all the same. Where there is no workspace, that is what the person is told.

@@ -1,6 +1,11 @@
-// Who acts, as the log names him. Finding that out takes longer than looking, so only commands that act ask it.
-import { whoActs } from '../access/who-acts.ts';
+// Who acts, as the log names him, for commands that are not made from operations yet.
+import { isServed } from '../access/served-by.ts';
+import { shownToken } from '../access/shown-token.ts';
+import { type Identity, lookUp } from '../access/who-acts.ts';
+
+let known: Identity | null = null;
 
 export function person(): string {
-  return whoActs().by;
+  known ??= lookUp(process.env, process.pid, Date.now(), isServed, shownToken());
+  return known.name;
 }

@@ -1,5 +1,6 @@
 // A command that changes state is held back: it is sealed and waits for a person. What a person approved runs through
 // `baton exec`, and is let through only if it is exactly that.
+import type { Actor } from '../access/actor.ts';
 import { logIdentity } from '../approvals/log-identity.ts';
 import { approvalsIn, goneFrom } from '../approvals/open-approvals.ts';
 import { requesterOf } from '../approvals/requester.ts';
@@ -26,8 +27,8 @@ export type CommandScene = {
   /** Whether a refusal is only written down: then nothing is asked of anybody. */
   readonly isReportOnly: boolean;
   withDoor<T>(work: (door: Door, log: Log) => Promise<T>): Promise<T>;
-  /** Who the log says asks. */
-  by(): Promise<string>;
+  /** Who acts; it takes its time to find out. */
+  actor(): Promise<Actor>;
 };
 
 export type Held = {
@@ -64,9 +65,10 @@ export async function modeFor({ hook }: ApprovalPolicy, scene: CommandScene): Pr
 }
 
 /** Within a turn that can ask for approvals they are asked for. */
-async function modeInCast({ env, workspace, withDoor }: CommandScene): Promise<HookMode> {
+async function modeInCast(scene: CommandScene): Promise<HookMode> {
+  const { env, workspace, withDoor } = scene;
   return withDoor(async (door) => {
-    const { from, isProven } = await requesterOf(env, workspace.stateDir, (id) => door.cast(id));
+    const { from, isProven } = await requesterOf(env, workspace.stateDir, (id) => door.cast(id), await scene.actor());
     // Who says that he belongs to a turn and cannot show it is held to what holds in the strictest one.
     if (!isProven) return 'deny';
     const cast = from ? await door.cast(from.cast) : null;
@@ -81,8 +83,8 @@ async function checked(call: ExecCall, { cwd, policy, scene }: Held): Promise<De
   if ('allow' in key) return { kind: 'deny', verdict: key };
   const { env, workspace, withDoor } = scene;
   const verdict = await withDoor(async (door, log) => {
-    const { name: requester } = await requesterOf(env, workspace.stateDir, (cast) => door.cast(cast));
-    const who = { requester, by: await scene.by() };
+    const { name: requester } = await requesterOf(env, workspace.stateDir, (cast) => door.cast(cast), await scene.actor());
+    const who = { requester, by: (await scene.actor()).name };
     if (call.kind === 'changed') return refuseChanged({ door, log }, call.ids, call.differencesTo, who);
     const exec = { cwd, env, policy, key, requester, log: logIdentity(workspace.stateDir) };
     return (await useApproval({ door, log }, call.id, call.argv, exec, { by: who.by, dry: true })).verdict;
@@ -102,13 +104,13 @@ async function asked(line: string, why: string, { cwd, policy, ground, scene }: 
   const key = openSealKey(env);
   if ('allow' in key) return key;
   return withDoor(async (door, log) => {
-    const { name: requester, from, handed } = await requesterOf(env, workspace.stateDir, (id) => door.cast(id));
+    const { name: requester, from, handed } = await requesterOf(env, workspace.stateDir, (id) => door.cast(id), await scene.actor());
     const request = { operation: 'a command that was held back', exact_content: line, rationale: why };
     const identity = logIdentity(workspace.stateDir);
     const place = { requester, cwd, env, handed, ground, log: identity };
     const sealed = sealRequest(request, { ...place, policy, key, now: now() });
     const gone = goneFrom(Object.values(await approvalsIn(log)));
-    const verdict = await door.submit({ kind: 'approval.request', sealed, from, gone }, await scene.by());
+    const verdict = await door.submit({ kind: 'approval.request', sealed, from, gone }, (await scene.actor()).name);
     if (!verdict.allow) return verdict;
     const { approval, status } = verdict.details;
     const id = String(approval);

@@ -1,5 +1,6 @@
 // One event of the host, decided. What is needed for an event is loaded for that event only: a hook stands before every tool
 // call of an agent, and its agent waits.
+import type { Actor } from '../access/actor.ts';
 import type { Door } from '../engine/door.ts';
 import type { Log } from '../engine/ports.ts';
 import { isString, type JsonObject } from '../kernel/json.ts';
@@ -25,8 +26,8 @@ export type HookScene = {
   withLog<T>(work: (log: Log) => Promise<T>, none: T): Promise<T>;
   /** Runs `work` where something may be decided; begins a log where there is none. */
   withDoor<T>(work: (door: Door, log: Log) => Promise<T>): Promise<T>;
-  /** Who acts, as the log names him. */
-  by(): Promise<string>;
+  /** Who acts; it takes its time to find out. */
+  actor(): Promise<Actor>;
   /** Runs a command of baton that answers with a verdict. */
   baton(args: readonly string[], input: string): Promise<Verdict>;
 };

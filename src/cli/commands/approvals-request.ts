@@ -15,7 +15,6 @@ import { workRoot } from '../../workspace/worktree/record.ts';
 import type { Call } from '../command.ts';
 import { answering, type LedgerSession, withLedger } from '../ledger-session.ts';
 import { readInput } from '../read-input.ts';
-import { person } from '../session.ts';
 
 const REQUEST_BYTES_MAX = 1_048_576;
 
@@ -24,7 +23,7 @@ export async function run(call: Call, file: string): Promise<number> {
   return answering(() => withLedger(call, (session) => request(session, text), { begins: true }));
 }
 
-async function request({ call, workspace, door, log }: LedgerSession, text: string): Promise<Verdict> {
+async function request({ call, workspace, door, log, actor }: LedgerSession, text: string): Promise<Verdict> {
   const parsed = parseJsonText(text, { maxBytes: REQUEST_BYTES_MAX });
   if (!parsed.ok || !isObject(parsed.value)) {
     return deny(
@@ -43,7 +42,7 @@ async function request({ call, workspace, door, log }: LedgerSession, text: stri
   if ('allow' in policy) return policy;
   const key = openSealKey(call.env);
   if ('allow' in key) return key;
-  const { name: requester, from, handed } = await requesterOf(call.env, workspace.stateDir, (id) => door.cast(id));
+  const { name: requester, from, handed } = await requesterOf(call.env, workspace.stateDir, (id) => door.cast(id), actor);
   const cwd = isText(asked.x_cwd) ? asked.x_cwd : call.cwd;
   const ground = groundAt(workRoot(cwd, workspace), cwd, call.env.HOME);
   const sealed = sealRequest(asked, {
@@ -58,5 +57,5 @@ async function request({ call, workspace, door, log }: LedgerSession, text: stri
     log: logIdentity(workspace.stateDir),
   });
   const gone = goneFrom(Object.values(await approvalsIn(log)));
-  return door.submit({ kind: 'approval.request', sealed, from, gone }, person());
+  return door.submit({ kind: 'approval.request', sealed, from, gone }, actor.name);
 }

@@ -16,7 +16,6 @@ import { type Call, EXIT, note, outJson, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { type LedgerSession, needed, withLedger } from '../ledger-session.ts';
 import { atHome } from '../own-workspace.ts';
-import { person } from '../session.ts';
 
 export async function run(call: Call): Promise<number> {
   const word = needed(call, 'approval');
@@ -33,7 +32,7 @@ type Granted = { readonly approval: Approval; readonly index: number; readonly r
 
 /** Compares, and uses the approval up; what comes back may run. */
 async function granting(
-  { call, workspace, door, log }: LedgerSession,
+  { call, workspace, door, log, actor }: LedgerSession,
   cwd: string,
   word: string,
   argv: readonly string[],
@@ -42,9 +41,9 @@ async function granting(
   if ('allow' in policy) return policy;
   const key = openSealKey(call.env);
   if ('allow' in key) return key;
-  const { name: requester } = await requesterOf(call.env, workspace.stateDir, (id) => door.cast(id));
+  const { name: requester } = await requesterOf(call.env, workspace.stateDir, (id) => door.cast(id), actor);
   const scene = { cwd, env: call.env, policy, key, requester, log: logIdentity(workspace.stateDir) };
-  const { verdict, approval } = await useApproval({ door, log }, word, argv, scene, { by: person(), dry: false });
+  const { verdict, approval } = await useApproval({ door, log }, word, argv, scene, { by: actor.name, dry: false });
   if (!verdict.allow) return verdict;
   const index = Number(verdict.details.index);
   if (!approval) return deny('INTERNAL', 'the approval was used and cannot be found');
@@ -53,7 +52,7 @@ async function granting(
   const { programs } = presentedAs(approval, argv, scene);
   await door.submit(
     { kind: 'approval.finish', id: approval.id, index, executor: thisDriver(), exit: null, note: CHANGED },
-    person(),
+    actor.name,
   );
   return deny('APPROVAL_MISMATCH', `${approval.id}: ${CHANGED}; nothing was run, and the approval is used up`, {
     approval: approval.id,
@@ -83,7 +82,7 @@ async function carryOut(call: Call, argv: readonly string[], { approval, index }
   const told = { exit, ...(said === undefined ? {} : { note: said }) };
   const finish = { kind: 'approval.finish', id, index, executor: thisDriver(), ...told } as const;
   try {
-    const verdict = await withLedger(call, ({ door }) => door.submit(finish, person()));
+    const verdict = await withLedger(call, ({ door, actor }) => door.submit(finish, actor.name));
     if (!verdict.allow) note(`baton: ${verdict.code}: ${verdict.reason}`);
   } catch (error) {
     // It ran; that this could not be written down leaves the approval unknown, and a person looks into it.

@@ -6,7 +6,7 @@ import { actorHere } from '../../access/actor-here.ts';
 import { isAgentAt } from '../../access/peer.ts';
 import { shownToken, TOKEN_VARIABLE } from '../../access/shown-token.ts';
 import { admitToken } from '../../access/tokens.ts';
-import { ACTS_FOR, NOBODY, whoActs } from '../../access/who-acts.ts';
+import { ACTS_FOR, NOBODY } from '../../access/who-acts.ts';
 import { isAgentIn, sceneIn } from '../../api/scene.ts';
 import { RefusalCount, type TurnedAway } from '../../app/note-refusal.ts';
 import type { Workspace } from '../../app/workspace.ts';
@@ -17,7 +17,6 @@ import type { Scene } from '../../mcp/tool.ts';
 import { type Call, EXIT, note, outJson, text, UsageError } from '../command.ts';
 import { noteRefusal } from '../note-refusal.ts';
 import { withWorkspace } from '../open-workspace.ts';
-import { person } from '../session.ts';
 
 /** A short token can be guessed by whoever may try often enough. */
 const TOKEN_CHARS_MIN = 16;
@@ -42,8 +41,10 @@ async function serveIn(
 ): Promise<number> {
   const { serverFor } = await import('../../mcp/server.ts');
   const refusals = new RefusalCount((verdict, turned) => noteRefusal(call, verdict, turned));
-  const newServer = (caller?: Caller) => serverFor(sceneOf(call, workspace, refusals, caller), version(), extension);
-  if (port !== null) return overHttp(call, port, refusals, newServer);
+  const here = actorHere(workspace, { isServer: true });
+  const newServer = (caller?: Caller) =>
+    serverFor(sceneOf(call, workspace, { here, refusals, ...(caller ? { caller } : {}) }), version(), extension);
+  if (port !== null) return overHttp(call, port, { here, refusals }, newServer);
   if (call.json) throw new UsageError('standard output belongs to the protocol; --json goes with --http');
   const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
   const server = newServer();
@@ -58,32 +59,38 @@ async function serveIn(
   return EXIT.ok;
 }
 
+type Serving = {
+  /** Who started the server. */
+  readonly here: Actor;
+  readonly refusals: RefusalCount;
+  readonly caller?: Caller;
+};
+
 /** The workspace as whoever started the server sees it, or, over HTTP, as a caller does. */
-function sceneOf(call: Call, workspace: Workspace, refusals: RefusalCount, caller?: Caller): Scene {
+function sceneOf(call: Call, workspace: Workspace, { here, refusals, caller }: Serving): Scene {
   // What the tools start must not know the token: it would be a way to steer.
   const { BATON_MCP_TOKEN: _token, [ACTS_FOR]: _other, ...own } = call.env;
   const name = caller?.name.startsWith(TOKEN_NAMES) ? caller.name.slice(TOKEN_NAMES.length) : null;
   const shown = shownToken();
   const mine = shown === null ? own : { ...own, [TOKEN_VARIABLE]: shown };
   const env = name === null ? mine : { ...own, [ACTS_FOR]: name };
-  const actor = caller ? actorOf(caller, workspace) : actorHere(workspace);
+  const actor = caller ? actorOf(caller, here) : here;
   const scene = sceneIn(workspace, env, actor);
-  const onRefused = (verdict: Denied) => void refusals.add(verdict, refusedCaller(verdict, caller), Date.now());
+  const onRefused = (verdict: Denied) => void refusals.add(verdict, refusedCaller(verdict, actor), Date.now());
   const checkWork: Scene['checkWork'] = async (cast, turn, signal) =>
     (await import('../submitted-work.ts')).checkSubmitted(workspace, call.env, cast, turn, signal);
   return { ...scene, checkWork, ...(caller ? { role: caller.role } : {}), onRefused };
 }
 
 /** Whoever shows a token acts under its name; where an agent started the server, that agent acts. */
-function actorOf({ name, role }: Caller, workspace: Workspace): Actor {
-  const here = actorHere(workspace);
-  return here.kind === 'agent' ? here : { name, kind: 'person', role, attempt: null };
+function actorOf({ name, role }: Caller, here: Actor): Actor {
+  return here.kind === 'agent' || here.name === name ? here : { name, kind: 'person', role, attempt: null };
 }
 
 async function overHttp(
   call: Call,
   port: number,
-  refusals: RefusalCount,
+  { here, refusals }: Serving,
   newServer: (caller: Caller) => ReturnType<ServerFor>,
 ): Promise<number> {
   const { serveHttp } = await import('../../mcp/http.ts');
@@ -93,7 +100,7 @@ async function overHttp(
       `BATON_MCP_TOKEN is shorter than ${TOKEN_CHARS_MIN} characters; choose a longer one, or leave it out`,
     );
   const token = given ?? randomBytes(32).toString('base64url');
-  const admit = (shown: string) => callerFor(call, token, shown);
+  const admit = (shown: string) => callerFor(call, here, token, shown);
   // Started by an agent, it serves that agent, with an agent's tools.
   const guard = isAgentIn(call.env) ? {} : { isAgentAt };
   const onRefused = (verdict: Denied) => void refusals.add(verdict, { who: refusedName(verdict) }, Date.now());
@@ -116,19 +123,18 @@ async function overHttp(
 }
 
 /** Who shows a token: the one who started the server, with the server's own token, or whoever a token was made for. */
-function callerFor({ env }: Call, own: string, shown: string): Caller | Denied {
+function callerFor({ env }: Call, here: Actor, own: string, shown: string): Caller | Denied {
   const digest = (text: string) => hash('sha256', text, 'buffer');
   // Takes as long for a wrong token as for the right one.
-  if (timingSafeEqual(digest(shown), digest(own))) return { name: person(), role: 'admin' };
+  if (timingSafeEqual(digest(shown), digest(own))) return { name: here.name, role: 'admin' };
   const admitted = admitToken(env, shown, Date.now());
   if (!admitted.ok) return admitted.verdict;
   return { name: `${TOKEN_NAMES}${admitted.value.name}`, role: admitted.value.role };
 }
 
 /** Whoever wanted a tool that is kept from him; of an agent, also which tool it was. */
-function refusedCaller({ code, details }: Denied, caller: Caller | undefined): TurnedAway {
-  if (code !== 'APPROVER_IS_AGENT') return { who: caller?.name ?? person() };
-  const who = whoActs().by;
+function refusedCaller({ code, details }: Denied, { name: who }: Actor): TurnedAway {
+  if (code !== 'APPROVER_IS_AGENT') return { who };
   const what = typeof details.tool === 'string' ? { what: details.tool } : {};
   return { who: who.startsWith('agent:') ? who : 'agent:unknown', ...what };
 }
