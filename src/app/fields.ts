@@ -139,7 +139,8 @@ function faultOfText(field: Extract<Field, { type: 'text' | 'path' }>, value: un
 
 function faultOfList(field: Extract<Field, { type: 'list' }>, value: unknown): string | null {
   const max = field.itemsMax ?? LIST_ITEMS_MAX;
-  const isList = Array.isArray(value) && value.every((item) => typeof item === 'string' && (field.hasEmpty === true || item !== ''));
+  const isList =
+    Array.isArray(value) && value.every((item) => typeof item === 'string' && (field.hasEmpty === true || item !== ''));
   if (!isList) return 'must be a list of texts';
   if (value.length === 0) return 'must not be empty';
   if (value.some((item: string) => item.includes('\0'))) return 'must not hold a NUL character';

@@ -83,7 +83,12 @@ async function checked(call: ExecCall, { cwd, policy, scene }: Held): Promise<De
   if ('allow' in key) return { kind: 'deny', verdict: key };
   const { env, workspace, withDoor } = scene;
   const verdict = await withDoor(async (door, log) => {
-    const { name: requester } = await requesterOf(env, workspace.stateDir, (cast) => door.cast(cast), await scene.actor());
+    const { name: requester } = await requesterOf(
+      env,
+      workspace.stateDir,
+      (cast) => door.cast(cast),
+      await scene.actor(),
+    );
     const who = { requester, by: (await scene.actor()).name };
     if (call.kind === 'changed') return refuseChanged({ door, log }, call.ids, call.differencesTo, who);
     const exec = { cwd, env, policy, key, requester, log: logIdentity(workspace.stateDir) };
@@ -104,7 +109,11 @@ async function asked(line: string, why: string, { cwd, policy, ground, scene }: 
   const key = openSealKey(env);
   if ('allow' in key) return key;
   return withDoor(async (door, log) => {
-    const { name: requester, from, handed } = await requesterOf(env, workspace.stateDir, (id) => door.cast(id), await scene.actor());
+    const {
+      name: requester,
+      from,
+      handed,
+    } = await requesterOf(env, workspace.stateDir, (id) => door.cast(id), await scene.actor());
     const request = { operation: 'a command that was held back', exact_content: line, rationale: why };
     const identity = logIdentity(workspace.stateDir);
     const place = { requester, cwd, env, handed, ground, log: identity };

@@ -42,7 +42,11 @@ async function request({ call, workspace, door, log, actor }: LedgerSession, tex
   if ('allow' in policy) return policy;
   const key = openSealKey(call.env);
   if ('allow' in key) return key;
-  const { name: requester, from, handed } = await requesterOf(call.env, workspace.stateDir, (id) => door.cast(id), actor);
+  const {
+    name: requester,
+    from,
+    handed,
+  } = await requesterOf(call.env, workspace.stateDir, (id) => door.cast(id), actor);
   const cwd = isText(asked.x_cwd) ? asked.x_cwd : call.cwd;
   const ground = groundAt(workRoot(cwd, workspace), cwd, call.env.HOME);
   const sealed = sealRequest(asked, {

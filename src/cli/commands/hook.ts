@@ -78,7 +78,8 @@ function sceneOf(call: Call): HookScene {
     now: Date.now,
     program: PROGRAM,
     isReportOnly: isReportOnly(call.values),
-    actor: async () => (await import('../../access/actor-here.ts')).actorHere({ env: call.env, stateDir: workspace.stateDir }),
+    actor: async () =>
+      (await import('../../access/actor-here.ts')).actorHere({ env: call.env, stateDir: workspace.stateDir }),
     async withDoor(work) {
       const [{ logFileIn, SqliteLog }, { makeStateFolder }, { Store }] = await Promise.all([
         import('../../log/sqlite/log.ts'),
