@@ -1,7 +1,8 @@
 // A workspace for programs: each function does what the command or the tool of the same name does, by the same code, and
 // answers with its verdict. Nothing throws, and nothing is held open in between: casts run in processes of their own.
 
-import type { OperationName } from '../app/operations/table.ts';
+import type { InputOf } from '../app/fields.ts';
+import type { FieldsOf, OperationName } from '../app/operations/table.ts';
 import { answer, type Given } from '../app/perform.ts';
 import { Workspace } from '../app/workspace.ts';
 import type { CastSummary } from '../engine/summary.ts';
@@ -69,6 +70,12 @@ export type OpenWorkspace = {
   /** Gives the answer of a turn that a person takes. */
   answer(cast: string, text: string, how?: { readonly turn?: number }): Promise<Answer<StandingCast>>;
   readonly task: TaskCalls;
+  /** Any operation of the table by its name, typed by its fields: `perform('registry.verify', { strict: true })`. */
+  perform<N extends OperationName>(
+    name: N,
+    input: InputOf<FieldsOf<N>>,
+    how?: { readonly signal?: AbortSignal },
+  ): Promise<Verdict>;
   /** Any other command, with `--json`: its exit code and the value it printed. */
   command(args: readonly string[], how?: { readonly input?: string; readonly signal?: AbortSignal }): Promise<Said>;
   /** Ends the waiting of this program. Casts go on. */
@@ -110,10 +117,10 @@ export function openWorkspace(
     const wire = { signal: closing.signal, progress: async () => undefined };
     return (await track(callTool(at, called, without(given), wire))) as Answer<D>;
   };
-  const operation = async <D>(name: OperationName, given: Given): Promise<Answer<D>> => {
+  const operation = async <D>(name: OperationName, given: Given, signal?: AbortSignal): Promise<Answer<D>> => {
     const at = scene();
     if ('code' in at) return at;
-    const context = { actor: at.actor, signal: closing.signal, onEvent: () => undefined };
+    const context = { actor: at.actor, signal: within(signal), onEvent: () => undefined };
     return (await track(answer(at.workspace, name, given, context))) as Answer<D>;
   };
   const following = (): Scene | Denied => {
@@ -157,6 +164,7 @@ export function openWorkspace(
         }),
       finish: (result, { fence }) => operation('task.finish', { result, fence }),
     },
+    perform: (name, input, { signal } = {}) => operation(name, input as Given, signal),
     async command(args, how = {}) {
       const at = scene();
       if (!('code' in at)) return at.baton(args, { ...how, signal: within(how.signal) });
