@@ -54,7 +54,7 @@ test.runIf(HAS_PROC)(
     children.push(supervisor);
     const { pid, startTime } = identityOfChild(supervisor.pid ?? 0);
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, 'claim'), JSON.stringify({ name: 'supervisor', pid, startTime }));
+    writeFileSync(join(folder, 'claim'), JSON.stringify({ by: 'supervisor', pid, startTime }));
     await new Promise((resolve) => setTimeout(resolve, 50));
     const orphan = await left('setsid ');
     const ofOurSession = await left('');
