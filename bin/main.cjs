@@ -43,5 +43,8 @@ function keptForUser({ XDG_CACHE_HOME, HOME }) {
 function commandIn(argv) {
   const word = argv.find((each, index) => !each.startsWith('-') && !['-C', '--directory'].includes(argv[index - 1]));
   if (word === undefined || !/^[a-z]+$/.test(word)) return undefined;
-  return existsSync(join(dirname(entry), 'commands', `${word}${extname(entry)}`)) ? word : undefined;
+  const folders = ['commands', '../app/operations'];
+  return folders.some((folder) => existsSync(join(dirname(entry), folder, `${word}${extname(entry)}`)))
+    ? word
+    : undefined;
 }

@@ -8,8 +8,9 @@ import type { ContractName } from './kernel/graph/config.ts';
 import { isObject, isString, type JsonObject } from './kernel/json.ts';
 import { type Denied, deny } from './kernel/verdict.ts';
 
-export { KINDS, type Payload, type ValidateOptions, validate } from './dialects/validate.ts';
+export { type Payload, type ValidateOptions, validate } from './dialects/validate.ts';
 export { ANSWERS as CODES, type Code } from './kernel/codes.ts';
+export { KINDS } from './kernel/contract-kinds.ts';
 export type { Contract, Handoff, Reading } from './kernel/dialect.ts';
 export type { Allowed, Denied, Verdict } from './kernel/verdict.ts';
 

@@ -23,8 +23,8 @@ export type Field = Common &
     /** The name of a file or folder, relative to where the caller is. */
     | { readonly type: 'path'; readonly example?: string }
     | { readonly type: 'flag' }
-    /** A whole number, 0 or above. */
-    | { readonly type: 'count'; readonly example?: number }
+    /** A whole number, 0 or above where no `min` is said; `noun` names it in messages. */
+    | { readonly type: 'count'; readonly example?: number; readonly min?: number; readonly noun?: string }
     | { readonly type: 'number'; readonly example?: number }
     | { readonly type: 'choice'; readonly of: readonly string[]; readonly example?: string; readonly noun?: string }
     | {
@@ -45,6 +45,8 @@ export type Field = Common &
         readonly isBytes?: true;
         /** The command line reads it from standard input where its word is not said. */
         readonly orStandardInput?: true;
+        /** The field that gets the bytes, as base64, of what is no UTF-8. */
+        readonly bytesField?: string;
       }
   );
 
@@ -114,7 +116,7 @@ export function faultOf(field: Field, value: unknown): string | null {
     case 'flag':
       return typeof value === 'boolean' ? null : 'must be true or false';
     case 'count':
-      return Number.isSafeInteger(value) && (value as number) >= 0 ? null : 'must be a whole number, 0 or above';
+      return faultOfCount(field, value);
     case 'number':
       return Number.isFinite(value) ? null : 'must be a number';
     case 'choice': {
@@ -126,6 +128,13 @@ export function faultOf(field: Field, value: unknown): string | null {
     case 'json':
       return null;
   }
+}
+
+function faultOfCount(
+  { min = 0, noun = `whole number, ${min} or above` }: Extract<Field, { type: 'count' }>,
+  value: unknown,
+) {
+  return Number.isSafeInteger(value) && (value as number) >= min ? null : `must be a ${noun}`;
 }
 
 function faultOfText(field: Extract<Field, { type: 'text' | 'path' }>, value: unknown): string | null {
@@ -172,7 +181,7 @@ function shapeOf(field: Field): JsonObject {
     case 'flag':
       return { type: 'boolean' };
     case 'count':
-      return { type: 'integer', minimum: 0 };
+      return { type: 'integer', minimum: field.min ?? 0 };
     case 'number':
       return { type: 'number' };
     case 'choice':

@@ -14,8 +14,6 @@ export type Entry = {
   readonly act: Act;
   /** For people, as the second half of "only a person may …"; missing where agents may, too. */
   readonly peopleOnly?: string;
-  /** Timers do it at night: what the system started while an agent works is not taken for that agent's. */
-  readonly timersToo?: true;
   /** One sentence: what it does. */
   readonly means: string;
   readonly example: string;

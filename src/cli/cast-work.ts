@@ -1,6 +1,7 @@
 // What a cast has done to files, for the commands that show it, take it over or take it back.
 import type { Door } from '../engine/door.ts';
 import type { CastSummary } from '../engine/summary.ts';
+import { counted } from '../kernel/counted.ts';
 import type { Fact, Touched } from '../kernel/fact.ts';
 import { bystanderAt, isKnownToWrite, remarkOn } from '../kernel/graph/write-scope.ts';
 import { deny } from '../kernel/verdict.ts';
@@ -11,7 +12,6 @@ import { leftoversOf } from '../workspace/worktree/lane.ts';
 import { lanesOf, readRecord, type WorktreeRecord } from '../workspace/worktree/record.ts';
 import { tipOf } from '../workspace/worktree/tip.ts';
 import { Refused } from './command.ts';
-import { counted } from './counted.ts';
 import { drivenBy } from './driven-by.ts';
 
 /** The record of the cast's worktree; null where it works in the directory itself. */

@@ -5,6 +5,7 @@ import { dirname, relative } from 'node:path';
 import { type Detected, detectAgents } from '../agents/detect.ts';
 import { hasLog } from '../app/state-folder.ts';
 import { runGit } from '../git/run-git.ts';
+import { counted } from '../kernel/counted.ts';
 import { check } from '../kernel/graph/check.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
 import { UTILITY_NAMES } from '../utilities/names.ts';
@@ -15,7 +16,6 @@ import type { Workspace } from '../workspace/locate.ts';
 import { uncastableIn } from '../workspace/uncastable.ts';
 import { worktreesFolder } from '../workspace/worktree/place.ts';
 import { runnerFindings, runnersIn, signedInRunnersIn } from './configured-runners.ts';
-import { counted } from './counted.ts';
 import { userLimits } from './user-limits.ts';
 
 export type Finding = {

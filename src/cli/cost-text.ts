@@ -1,5 +1,5 @@
 // A cost as people read it; what was worked out from a table of prices, and not told by the agent, has a mark in front.
-import { counted } from './counted.ts';
+import { counted } from '../kernel/counted.ts';
 
 export function costText({ cost, estimated }: { readonly cost: number; readonly estimated?: true }): string {
   return `${estimated ? '~' : ''}${cost.toFixed(4)}`;

@@ -1,10 +1,10 @@
 // How a cast is shown when it stands still: the object for scripts, the closing lines for people, the exit code.
 import type { CastView } from '../engine/view.ts';
 import { itemsText } from '../kernel/cast/item-count.ts';
+import { counted } from '../kernel/counted.ts';
 import type { CastStatus } from '../kernel/state.ts';
 import type { Denied } from '../kernel/verdict.ts';
 import { again, type Call, EXIT, out, outJson } from './command.ts';
-import { counted } from './counted.ts';
 import { notRunLines, reportLines } from './report-lines.ts';
 import { itemLines, resultLines } from './result-lines.ts';
 

@@ -2,6 +2,7 @@
 // it may go.
 import type { Door } from '../engine/door.ts';
 import { type CastSummary, summaries } from '../engine/summary.ts';
+import { counted } from '../kernel/counted.ts';
 import { isOver } from '../kernel/state.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { dropAside } from '../workspace/worktree/aside.ts';
@@ -14,7 +15,6 @@ import { castsWithWorktrees, lanesOf, readRecord, type WorktreeRecord } from '..
 import { apartIn, saidOfApart } from '../workspace/worktree/repositories.ts';
 import { branchTip } from '../workspace/worktree/tip.ts';
 import { uncommittedOf } from '../workspace/worktree/turns.ts';
-import { counted } from './counted.ts';
 
 export type WorktreeWish = {
   /** Of casts that ended before this time; null for all that are over. */

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { rootNamed } from '../app/ledger-session.ts';
 import { mayWrite } from '../kernel/cast/lock-scope.ts';
+import { counted } from '../kernel/counted.ts';
 import type { Rules } from '../kernel/graph/config.ts';
 import type { WorktreeRules } from '../kernel/graph/worktree.ts';
 import { deny } from '../kernel/verdict.ts';
@@ -17,7 +18,6 @@ import { branchTip } from '../workspace/worktree/tip.ts';
 import { uncommittedOf } from '../workspace/worktree/turns.ts';
 import { saidOf, unmergedLanes } from './cast-work.ts';
 import { again, type Call, flag, Refused } from './command.ts';
-import { counted } from './counted.ts';
 
 export type Isolation = {
   /** The name of the worktree in locks; without one the cast works in the directory itself. */

@@ -1,7 +1,7 @@
 // Commands made from operations: the words, options and help come from the fields of an entry. By hand there is only how an
 // answer is shown.
 import type { Act } from '../access/role.ts';
-import type { Field, Fields } from '../app/fields.ts';
+import { type Field, type Fields, faultOf } from '../app/fields.ts';
 import type { Entry } from '../app/operation.ts';
 import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import type { Given } from '../app/perform.ts';
@@ -9,12 +9,17 @@ import type { Json } from '../kernel/json.ts';
 import { again, type Call, type Command, EXIT, type Options, out, outJson, UsageError } from './command.ts';
 import { MANY } from './command-table/shared-options.ts';
 
+/** The input of the operation, read when it is asked for; `isStream` leaves the payload on standard input. */
+export type Giving = (how?: { readonly isStream: true }) => Promise<Given>;
+
 type About = Pick<Command, 'name' | 'summary'> & {
   readonly note?: string;
   /** Where the help lists it; the group of its operation where it is not said. */
   readonly group?: Command['group'];
+  /** Options of the command line itself, which are no fields. */
+  readonly options?: Options;
   /** For a command that does more than show the answer: it asks a person, or reads a stream. */
-  readonly shownBy?: () => Promise<{ run(call: Call, given: Given, name: OperationName): Promise<number> }>;
+  readonly shownBy?: () => Promise<{ run(call: Call, given: Giving): Promise<number> }>;
 };
 
 /** A command of one operation, or of several that are told apart by its first word. */
@@ -24,7 +29,7 @@ export function operationCommand(about: About, names: readonly OperationName[]):
   const [only] = entries;
   if (!only) throw new Error(`${name} has no operation`);
   const isOne = names.length === 1 && wordOf(only) === null;
-  const options: Options = Object.assign({}, ...entries.map((entry) => optionsOf(entry.fields)));
+  const options: Options = Object.assign({ ...about.options }, ...entries.map((entry) => optionsOf(entry.fields)));
   const acts = Object.fromEntries(entries.map((entry) => [wordOf(entry) ?? '', entry.act])) as Record<string, Act>;
   const forms = entries.map((entry) => `${wordOf(entry) ?? ''} ${wordOf(entry) === null ? argsOf(entry.fields) : ''}`);
   return {
@@ -68,7 +73,8 @@ async function runForm(call: Call, about: About, entries: readonly Entry[]): Pro
   }
   const form = word === undefined ? program : `${program} ${word}`;
   const say = `say: ${form} ${argsOf(entry.fields)}`.trimEnd();
-  const odd = Object.keys(call.values).find((name) => !EVERYWHERE.includes(name) && !isOption(entry.fields, name));
+  const known = [...EVERYWHERE, ...Object.keys(about.options ?? {})];
+  const odd = Object.keys(call.values).find((name) => !known.includes(name) && !isOption(entry.fields, name));
   if (odd !== undefined) throw new UsageError(`${form} has no --${odd}; ${say}`);
   const [min, max] = wordCounts(entry.fields);
   if (words.length < min || words.length > max) throw new UsageError(say);
@@ -85,15 +91,19 @@ function overview(call: Call, program: string, entries: readonly Entry[]): numbe
 }
 
 async function runEntry(call: Call, { shownBy }: About, entry: Entry, words: readonly string[]): Promise<number> {
-  const name = entry.name as OperationName;
-  const given = await givenTo(call, entry.fields, words);
-  if (shownBy) return (await shownBy()).run(call, given, name);
+  const given: Giving = (how) => givenTo(call, entry.fields, words, how?.isStream);
+  if (shownBy) return (await shownBy()).run(call, given);
   const { showOperation } = await import('./show-operation.ts');
-  return showOperation(call, name, given);
+  return showOperation(call, entry.name as OperationName, await given());
 }
 
 /** The input of an operation, from the words and options of a call. */
-async function givenTo(call: Call, fields: Fields, words: readonly string[]): Promise<Record<string, Json>> {
+async function givenTo(
+  call: Call,
+  fields: Fields,
+  words: readonly string[],
+  isStream = false,
+): Promise<Record<string, Json>> {
   const given: Record<string, Json> = {};
   const left = [...words];
   const all = Object.entries(fields);
@@ -104,10 +114,10 @@ async function givenTo(call: Call, fields: Fields, words: readonly string[]): Pr
     if (value !== undefined) given[name] = optionValue(call, name, field, value);
   }
   for (const [name, field] of all.filter(([, each]) => !hasOption(each) && each.hidden !== true)) {
-    const isUnsaid = left.length === 0 && field.type === 'json' && field.orStandardInput === true;
-    if (isStandardInput(field) || isUnsaid) given[name] = await (await import('./read-input.ts')).readInput(call, '-');
-    else if (field.type === 'list') given[name] = left.splice(0);
-    else if (left.length > 0) given[name] = await wordValue(call, field, left.shift() ?? '');
+    const isUnsaid = !isStream && left.length === 0 && field.type === 'json' && field.orStandardInput === true;
+    if (field.type === 'list') given[name] = left.splice(0);
+    else if (isStandardInput(field) || isUnsaid) Object.assign(given, await payloadOf(call, name, field, '-'));
+    else if (left.length > 0) Object.assign(given, await wordValue(call, name, field, left.shift() ?? ''));
   }
   return given;
 }
@@ -121,16 +131,25 @@ function hasOption(field: Field): boolean {
   return field.word === undefined && field.hidden !== true && !isStandardInput(field);
 }
 
-async function wordValue(call: Call, field: Field, word: string): Promise<Json> {
-  if (field.type === 'json') return (await import('./read-input.ts')).readInput(call, word);
-  if (field.type === 'choice') return chosen(field, word);
-  if (field.type === 'count') return countIn(field.word ?? '', word);
-  return word;
+async function wordValue(call: Call, name: string, field: Field, word: string): Promise<Record<string, Json>> {
+  if (field.type === 'json') return payloadOf(call, name, field, word);
+  if (field.type === 'choice') return { [name]: chosen(field, word) };
+  return { [name]: field.type === 'count' ? countIn(field.word ?? '', field, word) : word };
 }
 
-function countIn(name: string, text: string): number {
-  if (/^[0-9]+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-  throw new UsageError(`${name} must be a whole number, 0 or above, not ${text}`);
+/** The text of a payload; and its bytes where those are no text and the field can take them. */
+async function payloadOf(call: Call, name: string, field: Field, file: string): Promise<Record<string, Json>> {
+  const { readBytes, readInput } = await import('./read-input.ts');
+  if (field.type !== 'json' || field.bytesField === undefined) return { [name]: await readInput(call, file) };
+  const bytes = await readBytes(call, file);
+  const text = bytes.toString('utf8');
+  return { [name]: text, ...(text.includes('\uFFFD') ? { [field.bytesField]: bytes.toString('base64') } : {}) };
+}
+
+function countIn(name: string, field: Extract<Field, { type: 'count' }>, text: string): number {
+  const value = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;
+  if (faultOf(field, value) === null) return value;
+  throw new UsageError(`${name} ${faultOf(field, Number.NaN)}, not ${text}`);
 }
 
 type OptionValue = Exclude<Call['values'][string], undefined>;
@@ -139,7 +158,7 @@ function optionValue(call: Call, name: string, field: Field, value: OptionValue)
   if (field.type === 'flag') return value === true;
   if (field.type === 'list') return [value].flat().map(String);
   const text = String(value);
-  if (field.type === 'count') return countIn(`--${optionName(name)}`, text);
+  if (field.type === 'count') return countIn(`--${optionName(name)}`, field, text);
   if (field.type === 'number') {
     if (text.trim() !== '' && Number.isFinite(Number(text))) return Number(text);
     throw new UsageError(`--${optionName(name)} must be a number, not ${text}`);
@@ -151,7 +170,7 @@ function optionValue(call: Call, name: string, field: Field, value: OptionValue)
 
 function chosen({ of, noun = 'choice' }: Extract<Field, { type: 'choice' }>, word: string): string {
   if (of.includes(word)) return word;
-  throw new UsageError(`${word} is no ${noun}; there are: ${of.join(', ')}`);
+  throw new UsageError(`there is no ${noun} ${word}; there are: ${of.join(', ')}`);
 }
 
 function missing(call: Call, name: string): UsageError {

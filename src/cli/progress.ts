@@ -4,6 +4,7 @@ import type { Change } from '../engine/door.ts';
 import type { LiveEvent } from '../engine/ports.ts';
 import { edgeKey, forgetItem, forgetItems, type ItemMemory } from '../kernel/cast/item-memory.ts';
 import type { TurnCheck } from '../kernel/cast/item-work.ts';
+import { counted } from '../kernel/counted.ts';
 import type { AgentNote, Entry, Fact, Touched } from '../kernel/fact.ts';
 import type { Rules } from '../kernel/graph/config.ts';
 import { hasOwnPaths, toldOfChanges } from '../kernel/graph/write-scope.ts';
@@ -11,7 +12,6 @@ import type { Item, Usage } from '../kernel/state.ts';
 import { toldRefusal } from '../kernel/turn/loop-state.ts';
 import type { Call } from './command.ts';
 import { costText } from './cost-text.ts';
-import { counted } from './counted.ts';
 import { oneLine } from './safe-text.ts';
 
 export type Progress = {

@@ -1,8 +1,8 @@
 // What agents reported about the goal of a cast, for the person who asked: the summary first, then what has to be known
 // beside it, whether it was asked for or not.
 import type { CastView } from '../engine/view.ts';
+import { counted } from '../kernel/counted.ts';
 import type { Consolidation, Consumption, Proposal, Said } from '../kernel/turn/consolidation.ts';
-import { counted } from './counted.ts';
 import { oneLine, safe } from './safe-text.ts';
 
 /** Nothing where no agent reported with a status. `isWhole` leaves nothing out of what was found. */

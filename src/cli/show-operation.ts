@@ -16,6 +16,7 @@ import type { Form, Forms } from './show/form.ts';
 
 /** The forms of each group; a group without any answers with verdicts. */
 const FORMS: Partial<Record<Entry['group'], () => Promise<{ readonly forms: Forms }>>> = {
+  contracts: () => import('./show/contracts.ts'),
   ledger: () => import('./show/ledger.ts'),
 };
 
@@ -29,7 +30,7 @@ export async function showOperation(call: Call, name: OperationName, given: Give
   if (!verdict.allow && form?.refusal === 'fault') throw new Refused(verdict);
   if (!verdict.allow && form?.refusal === 'lines' && !call.json)
     for (const line of (await import('./verdict-answer.ts')).refusalLines(verdict)) note(line);
-  else if (verdict.allow && form?.lines && !call.json)
+  else if ((verdict.allow || form?.refusal === 'same') && form?.lines && !call.json)
     for (const line of form.lines(details, call, given, verdict)) out(line);
   else outJson((verdict.allow ? scriptValue(form, details, call) : undefined) ?? verdict);
   return verdict.allow && form?.isBad?.(details) ? EXIT.denied : exitOf(verdict);
@@ -48,16 +49,8 @@ export async function allowed(call: Call, name: OperationName, given: Given): Pr
 
 /** The verdict of the operation. A refusal that ended it early is one, too. */
 async function ended(call: Call, name: OperationName, given: Given): Promise<Verdict> {
-  const stop = new AbortController();
-  const entry: Entry = OPERATIONS[name];
-  // What an operation has started ends with this process, if that ends in an orderly way.
-  const onSignal = () => (entry.endsBySignal ? stop.abort() : process.exit(EXIT.fault));
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal);
   try {
-    return await withWorkspace(call, async (workspace) => {
-      const actor = await actorFor(entry, workspace);
-      return perform(workspace, name, given, { actor, signal: stop.signal, onEvent: show });
-    });
+    return await performing(call, name, (each) => each(given));
   } catch (error) {
     if (error instanceof Asks && (await isAgreed(call, error))) {
       const { agreed } = error;
@@ -66,6 +59,23 @@ async function ended(call: Call, name: OperationName, given: Given): Promise<Ver
     if (error instanceof Refused) return verdictOf(error);
     throw error;
   }
+}
+
+/** Runs `work`, which may call the operation several times. What it tells meanwhile is shown at once. */
+export async function performing<T>(
+  call: Call,
+  name: OperationName,
+  work: (each: (given: Given) => Promise<Verdict>) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  const entry: Entry = OPERATIONS[name];
+  // What an operation has started ends with this process, if that ends in an orderly way.
+  const onSignal = () => (entry.endsBySignal ? stop.abort() : process.exit(EXIT.fault));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal);
+  return withWorkspace(call, async (workspace) => {
+    const actor = await actorFor(entry, workspace);
+    return work((given) => perform(workspace, name, given, { actor, signal: stop.signal, onEvent: show }));
+  });
 }
 
 /** Whether the person at the terminal agrees; without one nobody does. */
@@ -78,13 +88,9 @@ async function isAgreed({ env }: Call, { question, agreed }: Asks): Promise<bool
   return true;
 }
 
-async function actorFor({ act, peopleOnly, timersToo }: Entry, workspace: Workspace): Promise<Actor> {
-  const { env, stateDir } = workspace;
-  const attempt = attemptIn(env, stateDir);
-  if (act === 'look' && peopleOnly === undefined) return lookerWith(attempt);
-  const actor = (await import('../access/actor-here.ts')).actorHere(workspace);
-  if (!timersToo || (await import('../agents/inside-attempt.ts')).isInsideAttempt(env)) return actor;
-  return { name: actor.name, kind: 'person', role: actor.role, attempt };
+async function actorFor({ act, peopleOnly }: Entry, workspace: Workspace): Promise<Actor> {
+  if (act === 'look' && peopleOnly === undefined) return lookerWith(attemptIn(workspace.env, workspace.stateDir));
+  return (await import('../access/actor-here.ts')).actorHere(workspace);
 }
 
 function show(event: OperationEvent): void {

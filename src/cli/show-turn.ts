@@ -8,13 +8,13 @@ import {
   type TurnDetail,
   turnDetailOf,
 } from '../engine/turn-detail.ts';
+import { counted } from '../kernel/counted.ts';
 import { contractOf } from '../kernel/graph/contract.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import type { Cast } from '../kernel/state.ts';
 import { type Call, EXIT, out, outJson, UsageError } from './command.ts';
 import { commandName } from './command-name.ts';
 import { spentText } from './cost-text.ts';
-import { counted } from './counted.ts';
 import { oneLine } from './safe-text.ts';
 
 export function turnNumber(word: string): number {

@@ -1,13 +1,13 @@
 // The log as people read it: each entry as one plain sentence. Everything a fact holds is in `baton log --json`; here stands
 // what a reader wants to know of it, so that the story can be followed without anything else.
 import type { Words } from '../kernel/approval/request.ts';
+import { counted } from '../kernel/counted.ts';
 import type { CastFact, Entry, Fact, Touched } from '../kernel/fact.ts';
 import type { Rules } from '../kernel/graph/config.ts';
 import { toldOfChanges } from '../kernel/graph/write-scope.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import type { Item, Usage } from '../kernel/state.ts';
 import { toldRefusal } from '../kernel/turn/loop-state.ts';
-import { counted } from './counted.ts';
 import { oneLine } from './safe-text.ts';
 
 const WORDS_MAX = 220;

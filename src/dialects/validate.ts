@@ -1,6 +1,7 @@
 // Every kind of payload that can be checked on its own, by name. A kind's validator is loaded when it is asked for, so
 // that checking one kind does not pay for the others.
 import type { Code } from '../kernel/codes.ts';
+import { KINDS, OPERATOR_KINDS } from '../kernel/contract-kinds.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import { parseJsonText } from './json-text.ts';
@@ -23,41 +24,20 @@ export type ValidateOptions = {
 
 export type Validator = (payload: Payload, given: ValidateOptions) => Verdict;
 
-const OPERATOR = [
-  'assignment',
-  'result',
-  'orchestrator',
-  'worklog',
-  'bundle',
-  'locks',
-  'deltas',
-  'reconcile',
-  'watchdog',
-];
-
-export const KINDS: readonly string[] = [
-  'materia',
-  'gaia',
-  'gaia/merge',
-  'gaia/transition',
-  ...OPERATOR.map((name) => `operator/${name}`),
-  'governed/handoff',
-];
-
 /** The options of each kind, beside those that any may be given. */
 const OPTIONS: Readonly<Record<string, readonly string[]>> = {
   materia: ['generator', 'utility', 'requires', 'assign', 'schema'],
   gaia: ['injected_context', 'task_agent_id'],
   'gaia/merge': [],
   'gaia/transition': [],
-  ...Object.fromEntries(OPERATOR.map((name) => [`operator/${name}`, ['checkers', 'previous', 'outcome']])),
+  ...Object.fromEntries(OPERATOR_KINDS.map((name) => [`operator/${name}`, ['checkers', 'previous', 'outcome']])),
   'governed/handoff': ['registry', 'seen_handoff_ids', 'max_age_s', 'max_skew_s'],
 };
 const ANY_OPTIONS: readonly string[] = ['strict', 'now'];
 
 /** The validator of a kind, or null for a name that is none. */
 export async function validatorFor(kind: string): Promise<Validator | null> {
-  if (!KINDS.includes(kind)) return null;
+  if (!(KINDS as readonly string[]).includes(kind)) return null;
   const known = [...(OPTIONS[kind] ?? []), ...ANY_OPTIONS];
   const validator = await load(kind);
   return (payload, given) => {

@@ -43,10 +43,10 @@ const DECIDING = /\/(?:engine\/desk|kernel\/decide|access\/who-acts)\.ts$|\/dial
 
 test.each<[string, readonly string[], RegExp, RegExp]>([
   ['check', ['check'], /registry-boundaries\.ts$/, /node:crypto|node:sqlite|\/(?:ajv|canonicalize)\/|\/engine\/desk/],
-  ['casts', ['casts'], /\/log\/sqlite\.ts$/, DECIDING],
+  ['casts', ['casts'], /\/log\/sqlite\/log\.ts$/, DECIDING],
   ['status', ['status'], /\/app\/standing\.ts$/, DECIDING],
   ['show', ['show', 'latest'], /\/kernel\/apply\.ts$/, DECIDING],
-  ['log', ['log'], /\/log\/sqlite\.ts$/, DECIDING],
+  ['log', ['log'], /\/log\/sqlite\/log\.ts$/, DECIDING],
   ['approvals', ['approvals'], /open-approvals\.ts$/, /\/approvals\/(?:seal-request|tier)\.ts$|\/hooks\//],
 ])('`baton %s` loads what it needs and no more', async (_, args, needed, needless) => {
   const loaded = await loadedBy(await workspace(), args);

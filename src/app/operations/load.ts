@@ -24,4 +24,7 @@ export const LOAD: { readonly [N in OperationName]: () => Promise<{ readonly run
   gate: () => import('./gate.ts'),
   hold: () => import('./hold.ts'),
   unhold: () => import('./unhold.ts'),
+  check: () => import('./check.ts'),
+  validate: () => import('./validate.ts'),
+  explain: () => import('./explain.ts'),
 };

@@ -1,8 +1,9 @@
 // Every operation, as plain data. What it does is in the file of its name and is loaded when it is called.
 import { CASTS } from './casts.ts';
+import { CONTRACTS } from './contracts.ts';
 import { LEDGER } from './ledger.ts';
 
-export const OPERATIONS = { ...CASTS, ...LEDGER } as const;
+export const OPERATIONS = { ...CASTS, ...LEDGER, ...CONTRACTS } as const;
 
 export type OperationName = keyof typeof OPERATIONS;
 export type FieldsOf<N extends OperationName> = (typeof OPERATIONS)[N]['fields'];

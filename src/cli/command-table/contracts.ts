@@ -1,42 +1,27 @@
 // Commands on payloads, configurations, the registry and agents.
 import type { Command } from '../command.ts';
+import { operationCommand } from '../operation-command.ts';
 
 export const CONTRACTS_COMMANDS: readonly Command[] = [
-  {
-    name: 'check',
-    group: 'contracts',
-    act: 'look',
-    args: '[FILE] [--strict]',
-    words: [0, 1],
-    summary: 'static checks of loadouts and materia, all issues at once',
-    help: `--strict        warnings count as errors
-Without FILE: .baton/config.json, or what comes with baton where there is none. Exit: 0 no errors, 1 errors.`,
-    example: 'baton check .baton/config.json --strict',
-    options: { strict: { type: 'boolean' } },
-    load: () => import('../commands/check.ts'),
-  },
-  {
-    name: 'validate',
-    group: 'contracts',
-    act: 'look',
-    args: 'KIND [--strict] [--jsonl] [--registry DIR] [--options JSON] [FILE]',
-    words: [1, 2],
-    summary: 'check one payload against a contract',
-    help: `--strict        operator/*: refuse unknown fields without x_; governed/handoff: refuse unknown members;
-                no effect on materia and gaia
---jsonl         answer every line of standard input, {"id", "input" | "input_raw", "options"?}, in order
---registry      the folder of the registry, for governed/handoff
---options       the options of the kind, as a JSON object; with --jsonl for every line, whose own options go before them
-Without FILE, or with -: standard input. The answer is always JSON. Exit: 0 allowed, 1 denied.`,
-    example: 'baton validate materia answer.txt',
-    options: {
-      strict: { type: 'boolean' },
-      jsonl: { type: 'boolean' },
-      registry: { type: 'string' },
-      options: { type: 'string' },
+  operationCommand(
+    {
+      name: 'check',
+      summary: 'static checks of loadouts and materia, all issues at once',
+      note: 'Exit: 0 no errors, 1 errors.',
     },
-    load: () => import('../commands/validate.ts'),
-  },
+    ['check'],
+  ),
+  operationCommand(
+    {
+      name: 'validate',
+      summary: 'check one payload against a contract',
+      note: `--jsonl         answer every line of standard input, {"id", "input" | "input_raw", "options"?}, in order
+The answer is always JSON. Exit: 0 allowed, 1 denied.`,
+      options: { jsonl: { type: 'boolean' } },
+      shownBy: () => import('../commands/validate.ts'),
+    },
+    ['validate'],
+  ),
   {
     name: 'registry',
     group: 'contracts',
@@ -113,17 +98,10 @@ Only a person decides. Exit: 0 done, 1 denied.`,
     options: { all: { type: 'boolean' }, section: { type: 'string' }, reason: { type: 'string' } },
     load: () => import('../commands/memory.ts'),
   },
-  {
-    name: 'explain',
-    group: 'contracts',
-    act: 'look',
-    args: '[CODE]',
-    words: [0, 1],
-    summary: 'what a code means and what to do about it; without CODE, all of them',
-    example: 'baton explain LOCK_CONFLICT',
-    options: {},
-    load: () => import('../commands/explain.ts'),
-  },
+  operationCommand(
+    { name: 'explain', summary: 'what a code means and what to do about it; without CODE, all of them' },
+    ['explain'],
+  ),
   {
     name: 'mcp',
     group: 'contracts',

@@ -2,6 +2,7 @@
 
 import { hasLog } from '../../app/state-folder.ts';
 import { parseJsonText } from '../../dialects/json-text.ts';
+import { counted } from '../../kernel/counted.ts';
 import { isObject, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
 import { type Change, inText, type ValueChange, valuesOf } from '../../kernel/knowledge/diff.ts';
 import { type Section, sectionOf } from '../../kernel/knowledge/state.ts';
@@ -11,7 +12,6 @@ import { utf8Length } from '../../kernel/utf8-length.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { ERASED } from '../../log/blob-text.ts';
 import { again, type Call, EXIT, flag, note, out, outJson, Refused, text, UsageError } from '../command.ts';
-import { counted } from '../counted.ts';
 import { declaredSections } from '../declared-sections.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { historyOf, knowledgeIn, type Told, valueAt } from '../knowledge-in-log.ts';

@@ -1,6 +1,7 @@
 // `baton diff`: what a cast changed, also while it runs.
 import { existsSync } from 'node:fs';
 import type { CastSummary } from '../../engine/summary.ts';
+import { counted } from '../../kernel/counted.ts';
 import { readBefore } from '../../workspace/before-state.ts';
 import type { Workspace } from '../../workspace/locate.ts';
 import { isInCommit, type Left, type LeftFile } from '../../workspace/restore-files.ts';
@@ -11,7 +12,6 @@ import { tipOf } from '../../workspace/worktree/tip.ts';
 import { uncommittedOf } from '../../workspace/worktree/turns.ts';
 import { leftBy, recordOf, refusing, saidOf, unmergedLanes } from '../cast-work.ts';
 import { again, type Call, EXIT, flag, note, out, outJson, text, UsageError } from '../command.ts';
-import { counted } from '../counted.ts';
 import { nameCast, withDoor } from '../looking.ts';
 import { oneLine, safe } from '../safe-text.ts';
 

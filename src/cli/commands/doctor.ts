@@ -1,7 +1,8 @@
 // `baton doctor`: everything a cast needs, and how to mend what is missing.
+
+import { counted } from '../../kernel/counted.ts';
 import { checkup, type Finding } from '../checkup.ts';
 import { again, type Call, EXIT, out, outJson } from '../command.ts';
-import { counted } from '../counted.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { oneLine } from '../safe-text.ts';
 

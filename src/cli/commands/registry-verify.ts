@@ -2,12 +2,12 @@
 import { join } from 'node:path';
 import { hasLog } from '../../app/state-folder.ts';
 import { trustIn } from '../../app/trust-in-log.ts';
+import { counted } from '../../kernel/counted.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { loadFor } from '../../workspace/find-config.ts';
 import { keeperOf } from '../../workspace/registry-kept.ts';
 import { reviewRegistry } from '../../workspace/registry-review.ts';
 import { type Call, exitOf, flag, out, outJson } from '../command.ts';
-import { counted } from '../counted.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { withLedger } from '../ledger-session.ts';
 

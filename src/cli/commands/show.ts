@@ -2,9 +2,9 @@
 
 import type { CastView, TaskView, TurnView } from '../../engine/view.ts';
 import { itemsText } from '../../kernel/cast/item-count.ts';
+import { counted } from '../../kernel/counted.ts';
 import { again, type Call, EXIT, flag, out, outJson, text, UsageError } from '../command.ts';
 import { spentText } from '../cost-text.ts';
-import { counted } from '../counted.ts';
 import { nameCast, withDoor } from '../looking.ts';
 import { notRunLines, reportLines } from '../report-lines.ts';
 import { filesText, resultLines } from '../result-lines.ts';

@@ -2,6 +2,7 @@
 // of which it is known what they were.
 import type { Door } from '../../engine/door.ts';
 import type { CastSummary } from '../../engine/summary.ts';
+import { counted } from '../../kernel/counted.ts';
 import { commandRun } from '../../kernel/ledger/state.ts';
 import { isOver } from '../../kernel/state.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
@@ -22,7 +23,6 @@ import { uncommittedOf } from '../../workspace/worktree/turns.ts';
 import { ask } from '../ask.ts';
 import { leftBy, refuseWhileDriven, refusing, unmergedLanes } from '../cast-work.ts';
 import { again, type Call, EXIT, flag, note, out, outJson, Refused } from '../command.ts';
-import { counted } from '../counted.ts';
 import { endLeftovers } from '../leftovers.ts';
 import { nameCast, withDoor } from '../looking.ts';
 import { withMainLocks } from '../main-locks.ts';

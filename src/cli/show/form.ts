@@ -9,8 +9,8 @@ export type Form = {
   readonly value?: string | ((details: JsonObject, call: Call) => unknown);
   /** What people get; without it the same as scripts. */
   readonly lines?: (details: JsonObject, call: Call, given: Given, verdict: Verdict) => readonly string[];
-  /** How people see a refusal: `lines` with its findings, or like a fault of the command; else as a verdict. */
-  readonly refusal?: 'lines' | 'fault';
+  /** How people see a refusal: `lines` with its findings, like a fault of the command, the `same` as an answer; else as a verdict. */
+  readonly refusal?: 'lines' | 'fault' | 'same';
   /** For a value that is bad news and no refusal. */
   readonly isBad?: (details: JsonObject) => boolean;
 };

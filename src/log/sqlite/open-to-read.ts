@@ -5,7 +5,7 @@
 import { copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, DatabaseSyncOptions } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { StorageError } from '../../engine/storage-error.ts';
 import { asStorageError, isUnwritable, refuseNoFile } from './fault.ts';
@@ -16,7 +16,7 @@ const TIMEOUT_MS = 5_000;
 export function openForReading(file: string): DatabaseSync {
   try {
     refuseNoFile(file);
-    return opened(new DatabaseSync(file, { readOnly: true, timeout: TIMEOUT_MS }));
+    return opened(connect(file, { readOnly: true, timeout: TIMEOUT_MS }));
   } catch (error) {
     if (!isUnwritable(error) || !statSync(file, { throwIfNoEntry: false })) throw asStorageError(error, file);
     return hasRows(`${file}-wal`) ? openCopy(file) : openUnchanging(file);
@@ -38,7 +38,7 @@ function openUnchanging(file: string): DatabaseSync {
   const url = pathToFileURL(file);
   url.searchParams.set('immutable', '1');
   try {
-    return opened(new DatabaseSync(url, { readOnly: true }));
+    return opened(connect(url, { readOnly: true }));
   } catch (error) {
     throw asStorageError(error, file);
   }
@@ -55,7 +55,7 @@ function openCopy(file: string): DatabaseSync {
     const folder = mkdtempSync(join(tmpdir(), 'baton-log-'));
     try {
       for (const name of ['', '-wal']) copyFileSync(`${file}${name}`, join(folder, `log.sqlite${name}`));
-      return opened(new DatabaseSync(join(folder, 'log.sqlite'), { timeout: TIMEOUT_MS }));
+      return opened(connect(join(folder, 'log.sqlite'), { timeout: TIMEOUT_MS }));
     } finally {
       // An open file stays readable.
       rmSync(folder, { recursive: true, force: true });
@@ -65,4 +65,9 @@ function openCopy(file: string): DatabaseSync {
     const reason = `${file} cannot be read here: ${file}-wal holds entries that are not in it yet, and no copy of both could be made (${why}); copy the folder to a place where you can write, or free disk space`;
     throw new StorageError('STORAGE_FAILED', reason, { cause: error });
   }
+}
+
+/** Loaded here: a command that opens no log does without it. */
+function connect(file: string | URL, options: DatabaseSyncOptions): DatabaseSync {
+  return new (process.getBuiltinModule('node:sqlite').DatabaseSync)(file, options);
 }

@@ -1,7 +1,7 @@
 // Opening the file of the embedded log: its tables, and how it is written to disk.
 import { chmodSync, closeSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { FACT_VERSION } from '../../kernel/fact.ts';
 import { asStorageError, isBusy, linkInPlace, newerLog, refuseNoFile } from './fault.ts';
 
@@ -40,6 +40,8 @@ export function openDatabase(file: string): DatabaseSync {
   for (;;) {
     try {
       if (file !== MEMORY) readyFile(file);
+      // Loaded here: a command that opens no log does without it.
+      const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
       return prepared(new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS }), file);
     } catch (error) {
       // Several processes that make the file at the same moment get in each other's way without being made to wait.

@@ -1,0 +1,82 @@
+// Contracts: payloads, configurations and codes.
+import { KINDS } from '../../kernel/contract-kinds.ts';
+import type { Entry } from '../operation.ts';
+
+export const CONTRACTS = {
+  check: {
+    name: 'check',
+    group: 'contracts',
+    act: 'look',
+    means: 'look for static mistakes of loadouts and materia, all at once',
+    example: 'baton check .baton/config.json --strict',
+    fields: {
+      file: {
+        type: 'path',
+        word: 'FILE',
+        means: 'the configuration; without it .baton/config.json, or what comes with baton where there is none',
+        example: '.baton/config.json',
+      },
+      strict: { type: 'flag', means: 'warnings count as errors' },
+    },
+    mcp: { leftOut: 'people write configurations, and an agent may not change them' },
+  },
+  validate: {
+    name: 'validate',
+    group: 'contracts',
+    act: 'look',
+    means: 'check one payload against a contract',
+    example: 'baton validate materia answer.txt',
+    fields: {
+      kind: {
+        type: 'choice',
+        word: 'KIND',
+        of: KINDS,
+        noun: 'kind',
+        required: true,
+        means: `which contract: ${KINDS.join(', ')}`,
+        example: 'materia',
+      },
+      payload: {
+        type: 'json',
+        word: 'FILE',
+        orStandardInput: true,
+        bytesField: 'bytes',
+        means: 'the payload: a value, or its text',
+      },
+      bytes: { type: 'text', hidden: true, means: 'the payload as base64, where it is no UTF-8' },
+      lines: {
+        type: 'json',
+        hidden: true,
+        means:
+          'instead of a payload: lines {"id", "input" | "input_raw", "options"?}, or {"base64"} of one; a value for each',
+        schema: { type: 'array' },
+      },
+      strict: {
+        type: 'flag',
+        means: 'operator/*: refuse unknown fields without x_; governed/handoff: refuse unknown members',
+      },
+      registry: {
+        type: 'path',
+        means: 'the folder of the registry, for governed/handoff',
+        example: '.baton',
+      },
+      options: {
+        type: 'json',
+        means: 'the options of the kind, as a JSON object; a line of --jsonl may say its own',
+        schema: { type: ['object', 'string'] },
+      },
+    },
+    mcp: { leftOut: 'what an agent hands in is checked when it hands it in' },
+  },
+  explain: {
+    name: 'explain',
+    group: 'contracts',
+    act: 'look',
+    means: 'say what a code means and what to do about it',
+    example: 'baton explain LOCK_CONFLICT',
+    fields: {
+      code: { type: 'text', word: 'CODE', means: 'the code; without it, all of them', example: 'LOCK_CONFLICT' },
+    },
+    mcp: { leftOut: 'every refusal says in words what to do' },
+  },
+} as const satisfies Readonly<Record<string, Entry>>;

@@ -1,0 +1,17 @@
+// What a code means, what brings it about, and what to do about it.
+import { ANSWERS } from '../../kernel/codes.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { allow } from '../../kernel/verdict.ts';
+import { UsageError } from '../../workspace/usage-error.ts';
+import type { Run } from '../operation.ts';
+import type { FieldsOf } from './table.ts';
+
+export const run: Run<FieldsOf<'explain'>> = async ({ program }, { code: word }) => {
+  if (word === undefined) return allow('all codes', { codes: ANSWERS as unknown as JsonObject });
+  // A finding may carry its value or place after a colon; the row is that of its family.
+  const code = (word.split(':')[0] ?? word).toUpperCase();
+  if (!Object.hasOwn(ANSWERS, code))
+    throw new UsageError(`there is no code ${word}; \`${program} explain\` lists them`);
+  const row = ANSWERS[code as keyof typeof ANSWERS];
+  return allow(row.means, { code, ...row });
+};
