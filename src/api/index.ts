@@ -1,6 +1,7 @@
 // What a program needs to work with a workspace, each name exported on purpose.
-export type { CastNews, LiveNews, LoggedFact } from '../mcp/cast-wait.ts';
-export type { CastEvent } from './cast-events.ts';
+export type { LiveNews } from '../app/follow-cast.ts';
+export type { LoggedFact } from '../app/views/flat-entry.ts';
+export type { CastEvent, CastNews } from './cast-events.ts';
 export {
   type Answer,
   type Claim,

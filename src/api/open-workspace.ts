@@ -2,16 +2,17 @@
 // answers with its verdict. Nothing throws, and nothing is held open in between: casts run in processes of their own.
 
 import type { InputOf } from '../app/fields.ts';
+import type { OperationEvent } from '../app/operation.ts';
 import type { FieldsOf, OperationName } from '../app/operations/table.ts';
 import { answer, type Given } from '../app/perform.ts';
 import { Workspace } from '../app/workspace.ts';
 import type { CastSummary } from '../engine/summary.ts';
 import type { CastView } from '../engine/view.ts';
+import type { Why } from '../engine/why/why.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { TaskStatus } from '../kernel/ledger/transition.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import { callTool, keptFrom, toolNamed } from '../mcp/call-tool.ts';
-import { castWait } from '../mcp/cast-wait.ts';
 import type { Said } from '../mcp/command-line.ts';
 import type { Scene } from '../mcp/tool.ts';
 import { locate } from '../workspace/locate.ts';
@@ -65,6 +66,8 @@ export type OpenWorkspace = {
     cast: string,
     how?: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
   ): Promise<Answer<StandingCast>>;
+  /** Why the cast is where it is, since when, and the commands that carry it on. */
+  why(cast: string): Promise<Answer<Why>>;
   /** Everything that happens in the cast, from its first fact on, and what its agents do meanwhile. */
   events(cast: string, how?: { readonly signal?: AbortSignal }): AsyncIterableIterator<CastEvent>;
   /** Gives the answer of a turn that a person takes. */
@@ -80,6 +83,12 @@ export type OpenWorkspace = {
   command(args: readonly string[], how?: { readonly input?: string; readonly signal?: AbortSignal }): Promise<Said>;
   /** Ends the waiting of this program. Casts go on. */
   close(): Promise<void>;
+};
+
+type Ask = {
+  readonly signal?: AbortSignal | undefined;
+  readonly onEvent?: (event: OperationEvent) => void;
+  readonly at?: Scene | Denied;
 };
 
 /** `dir` is the project directory; with `env` everything is done as in that environment. */
@@ -117,13 +126,17 @@ export function openWorkspace(
     const wire = { signal: closing.signal, progress: async () => undefined };
     return (await track(callTool(at, called, without(given), wire))) as Answer<D>;
   };
-  const operation = async <D>(name: OperationName, given: Given, signal?: AbortSignal): Promise<Answer<D>> => {
-    const at = scene();
+  const operation = async <D>(
+    name: OperationName,
+    given: Given,
+    { signal, onEvent = () => undefined, at = scene() }: Ask = {},
+  ): Promise<Answer<D>> => {
     if ('code' in at) return at;
-    const context = { actor: at.actor, signal: within(signal), onEvent: () => undefined };
+    const context = { actor: at.actor, signal: within(signal), onEvent };
     return (await track(answer(at.workspace, name, given, context))) as Answer<D>;
   };
-  const following = (): Scene | Denied => {
+  /** As by the tools, an agent within its attempt is shown no cast from outside. */
+  const outside = (): Scene | Denied => {
     const at = scene();
     const tool = toolNamed('cast_wait');
     return 'code' in at ? at : ((tool && keptFrom(at, tool)) ?? at);
@@ -134,21 +147,21 @@ export function openWorkspace(
     casts: (how = {}) => operation('cast.list', { limit: 20, ...how }),
     show: (cast, how = {}) => operation('cast.show', { cast, ...how }),
     answer: (cast, text, how = {}) => tool('cast_answer', { cast, answer: text, ...how }),
+    why: (cast) => operation('cast.why', { cast }, { at: outside() }),
     async wait(cast, { signal, timeoutMs } = {}) {
-      const at = following();
-      if ('code' in at) return at;
       if (timeoutMs !== undefined && !(timeoutMs >= 0 && timeoutMs <= TIMEOUT_MS_MAX))
         return deny(
           'BAD_USAGE',
           `timeoutMs must be from 0 to ${TIMEOUT_MS_MAX}, not ${timeoutMs}; leave it out to wait on`,
         );
-      const time = timeoutMs === undefined ? {} : { timeoutMs: Math.round(timeoutMs) };
-      return (await castWait(at.baton, cast, { signal: within(signal), ...time })) as Answer<StandingCast>;
+      const time = timeoutMs === undefined ? {} : { timeout_seconds: timeoutMs / 1000 };
+      return operation('cast.wait', { cast, ...time }, { signal, at: outside() });
     },
-    events(cast, { signal } = {}) {
-      const at = following();
-      return 'code' in at ? only(at) : castEvents(at.baton, cast, within(signal));
-    },
+    events: (cast, { signal } = {}) =>
+      castEvents(
+        (onEvent, stop) => operation('cast.watch', { cast }, { onEvent, signal: stop, at: outside() }),
+        within(signal),
+      ),
     task: {
       create(packet) {
         return operation('task.create', { packet });
@@ -164,7 +177,7 @@ export function openWorkspace(
         }),
       finish: (result, { fence }) => operation('task.finish', { result, fence }),
     },
-    perform: (name, input, { signal } = {}) => operation(name, input as Given, signal),
+    perform: (name, input, { signal } = {}) => operation(name, input as Given, { signal }),
     async command(args, how = {}) {
       const at = scene();
       if (!('code' in at)) return at.baton(args, { ...how, signal: within(how.signal) });
@@ -188,8 +201,4 @@ function without(given: Readonly<Record<string, Json | undefined>>): JsonObject 
   return Object.fromEntries(
     Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
-}
-
-async function* only(verdict: Denied): AsyncGenerator<CastEvent, void, void> {
-  yield { kind: 'end', verdict };
 }

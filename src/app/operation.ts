@@ -35,6 +35,8 @@ export type McpForm = {
   readonly description: string;
   /** Fields that the command line has and a tool has not. */
   readonly without?: readonly string[];
+  /** Fields that have narrower bounds as arguments of a tool, each with its JSON Schema. */
+  readonly schemas?: JsonObject;
   /** What a tool takes for a field that is not said. */
   readonly defaults?: JsonObject;
 };

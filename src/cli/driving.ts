@@ -142,7 +142,7 @@ export async function driveAndShow(
       await interrupt.catchUp();
     };
     await engine.drive(cast, started, (change) => {
-      progress.take(change);
+      progress.take(change.entries);
       for (const { seq } of change.entries.slice(-1)) signing.saw(seq);
     });
   } catch (error) {

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { always, crew, graph, no, workflow, yes } from '../../test/loadouts.ts';
 import { play } from '../../test/play.ts';
 import { asBlock, reportOf } from '../../test/reports.ts';
-import type { Change } from '../engine/door.ts';
+import type { Entry } from '../kernel/fact.ts';
 import { progressFor } from './progress.ts';
 import { codeIn, storyteller } from './story.ts';
 
@@ -14,11 +14,11 @@ const inLoop = (metric: number) =>
   asBlock(reportOf('COMPLETE', { more: { loop_state: { iteration: 1, max_iterations: 2, metric, threshold: 0.9 } } }));
 
 /** What is told of a cast while it runs. */
-function linesOf(entries: Change['entries'], json = true): readonly string[] {
+function linesOf(entries: readonly Entry[], json = true): readonly string[] {
   const lines: string[] = [];
   const screen = vi.spyOn(process.stderr, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
   const progress = progressFor({ env: {}, json } as never, 'c');
-  progress.take({ entries } as Change);
+  progress.take(entries);
   progress.stop();
   screen.mockRestore();
   return lines;
@@ -49,7 +49,7 @@ test('a provider that is asked again for the same reason gets one line', () => {
   ]);
 });
 
-const reworked = (entries: Change['entries']) =>
+const reworked = (entries: readonly Entry[]) =>
   linesOf(entries).flatMap((line) => /↺.*/.exec(line)?.[0].replace(/ {2,}/g, ' ') ?? []);
 
 test('rework is counted where the edge back is taken, with the number that is allowed', () => {
@@ -102,7 +102,7 @@ test('a turn that is blocked after it was accepted keeps its name, and so does i
   const usage = { input: 0, output: 0, cost: 0 };
   const why = { code: 'ITEMS_LEFT', reason: 'no edge' };
   const blocked = { kind: 'turn.blocked', cast: 'c', turn, attempt: 1, output: '', usage, ...why } as const;
-  const again = [...entries, { ...entries[0], fact: blocked }, ...started] as Change['entries'];
+  const again = [...entries, { ...entries[0], fact: blocked }, ...started] as readonly Entry[];
   const lines = linesOf(again).slice(-2).join('');
   expect(lines).toContain('✗ blocked Socket-3 Eval · 1/2 Item 1: ITEMS_LEFT: no edge');
   expect(lines).toContain('▸ Socket-3 Eval · 1/2 Item 1');

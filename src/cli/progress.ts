@@ -1,6 +1,5 @@
 // Live progress: where in the graph, which item of how many, what round of rework, how much was used. Lines where the
 // output is no terminal; in a terminal the last line moves.
-import type { Change } from '../engine/door.ts';
 import type { LiveEvent } from '../engine/ports.ts';
 import { edgeKey, forgetItem, forgetItems, type ItemMemory } from '../kernel/cast/item-memory.ts';
 import type { TurnCheck } from '../kernel/cast/item-work.ts';
@@ -17,7 +16,7 @@ import { oneLine } from './safe-text.ts';
 export type Progress = {
   /** Learns from what happened before, without telling it again. */
   learn(entries: readonly Entry[]): void;
-  take(change: Change): void;
+  take(entries: readonly Entry[]): void;
   /** Shows what an agent does right now. */
   hear(turn: number, event: LiveEvent): void;
   /** Says something in between, without tearing the moving line. */
@@ -91,7 +90,7 @@ export function progressFor(call: Call, cast: string, says: readonly string[] = 
       nameCast(entries);
       for (const entry of entries) told(entry, seen, paint);
     },
-    take({ entries }) {
+    take(entries) {
       nameCast(entries);
       const elsewhere = toldElsewhere(entries, call.json);
       for (const entry of entries) for (const line of toldWith(entry, elsewhere.has(entry))) print(line);

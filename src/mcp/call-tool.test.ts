@@ -50,6 +50,7 @@ test.each([
   ['cast_wait', false, true],
   ['cast_answer', false, true],
   ['cast_show', false, true],
+  ['cast_why', false, true],
   ['cast_list', false, true],
 ])('%s is for an agent: %s, for whoever is outside: %s', (name, agent, outside) => {
   const isOffered = (isAgent: boolean) => toolsFor({ isAgent }).some((tool) => tool.name === name);
@@ -58,7 +59,7 @@ test.each([
 
 test('every tool has a row above, and a name of its own', () => {
   expect(new Set(TOOLS.map(({ name }) => name)).size).toBe(TOOLS.length);
-  expect(TOOLS).toHaveLength(17);
+  expect(TOOLS).toHaveLength(18);
 });
 
 test('what is kept from an agent is not even begun', async () => {

@@ -1,19 +1,15 @@
-// Casts from outside: start one, wait for it, answer it, look at it. An agent within an attempt is offered none of these.
-import { isString, type Json } from '../kernel/json.ts';
+// Casts from outside: start one, answer it. An agent within an attempt is offered none of these.
+import { shownCast } from '../app/operations/cast-show.ts';
+import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
-import { castWait, shown, viewIn } from './cast-wait.ts';
 import { type CommandLine, refusalOf, type Said, verdictOf } from './command-line.ts';
-import { liveProgress } from './live-progress.ts';
-import { args, FOREIGN, type Scene, type Tool, type Wire } from './tool.ts';
+import { args, type Tool } from './tool.ts';
 
 const CAST = {
   type: 'string',
   minLength: 1,
   description: 'the id of the cast, a beginning that only one has, or latest',
 };
-const WAIT_SECONDS = 45;
-const WAIT_SECONDS_MAX = 600;
-const TELL_EVERY_MS = 5_000;
 
 export const CAST_TOOLS: readonly Tool[] = [
   {
@@ -40,19 +36,6 @@ export const CAST_TOOLS: readonly Tool[] = [
       const view = viewIn(said);
       return view ? allow(`cast ${String(view.cast)} was started`, view) : refusalOf(said);
     },
-  },
-  {
-    name: 'cast_wait',
-    audience: 'person',
-    command: 'watch',
-    description: `Wait until a cast completes, fails or needs a person, or the time is over; then call again, nothing is lost. details.stands says which. Asked for progress, it tells what the agents do meanwhile. ${FOREIGN}`,
-    input: args({
-      cast: CAST,
-      timeout_seconds: { type: 'integer', minimum: 1, maximum: WAIT_SECONDS_MAX, default: WAIT_SECONDS },
-    }),
-    act: 'look',
-    call: ({ cast, timeout_seconds: seconds }, scene, wire) =>
-      wait(scene, wire, named(cast), (typeof seconds === 'number' ? seconds : WAIT_SECONDS) * 1000),
   },
   {
     name: 'cast_answer',
@@ -82,24 +65,7 @@ function named(cast: Json | undefined): string {
 
 function standing(said: Said): Verdict | null {
   const view = viewIn(said);
-  return view && shown(view);
-}
-
-/** Clients give up on a call that takes too long, so this one ends in time and tells how the cast stands by then. */
-async function wait({ baton }: Scene, wire: Wire, cast: string, timeoutMs: number): Promise<Verdict> {
-  const live = liveProgress((message) => wire.progress(message));
-  // A cast whose agents are silent goes on, too.
-  const telling = setInterval(() => void wire.progress(`cast ${cast} runs`).catch(() => undefined), TELL_EVERY_MS);
-  try {
-    return await castWait(baton, cast, {
-      timeoutMs,
-      signal: wire.signal,
-      hear: (news) => news.kind === 'live' && live.hear(news),
-    });
-  } finally {
-    clearInterval(telling);
-    live.stop();
-  }
+  return view && shownCast(view as unknown as Parameters<typeof shownCast>[0]);
 }
 
 /** How long an answer may take to be refused. One that is taken drives the cast on, which may take days. */
@@ -113,4 +79,9 @@ async function answered(baton: CommandLine, cast: string, args: readonly string[
   if (!leave.aborted) return standing(said) ?? verdictOf(said);
   const now = await baton(['show', '--', cast]);
   return standing(now) ?? refusalOf(now);
+}
+
+/** The cast that `cast` and `show` print. */
+function viewIn({ value }: Said): JsonObject | null {
+  return isObject(value) && isString(value.cast) && isString(value.status) ? value : null;
 }

@@ -1,7 +1,8 @@
 // What agents do, told to a client that waits, no oftener than it can use: what is said in between is put together, and only
 // its end is kept. A client that is too slow misses something; nobody waits for it.
+
+import type { LiveNews } from '../app/follow-cast.ts';
 import { scrub } from '../kernel/secrets.ts';
-import type { LiveNews } from './cast-wait.ts';
 
 const TELL_EVERY_MS = 500;
 const TEXT_CHARS_MAX = 500;

@@ -52,7 +52,14 @@ test('every command that changes something is for people only, or says why it is
 
 test('what a tool is refused for is refused by its command, unless it only looks', () => {
   const kept = TOOLS.filter((tool) => keptFrom({ isAgent: true }, tool) !== null);
-  expect(kept.map(({ name }) => name)).toEqual(['cast_list', 'cast_show', 'cast_start', 'cast_wait', 'cast_answer']);
+  expect(kept.map(({ name }) => name)).toEqual([
+    'cast_list',
+    'cast_show',
+    'cast_why',
+    'cast_wait',
+    'cast_start',
+    'cast_answer',
+  ]);
   for (const tool of kept) {
     const { name, command = '', act } = tool;
     expect([name, FORMS.find(([form]) => form === command)?.[1] ?? act]).toEqual([name, act]);

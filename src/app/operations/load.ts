@@ -5,6 +5,10 @@ import type { FieldsOf, OperationName } from './table.ts';
 export const LOAD: { readonly [N in OperationName]: () => Promise<{ readonly run: Run<FieldsOf<N>> }> } = {
   'cast.list': () => import('./cast-list.ts'),
   'cast.show': () => import('./cast-show.ts'),
+  'cast.why': () => import('./cast-why.ts'),
+  'cast.watch': () => import('./cast-watch.ts'),
+  'cast.wait': () => import('./cast-wait.ts'),
+  status: () => import('./status.ts'),
   'task.create': () => import('./task-create.ts'),
   'task.claim': () => import('./task-claim.ts'),
   'task.next': () => import('./task-next.ts'),

@@ -2,6 +2,7 @@
 
 import { hasLog } from '../../app/state-folder.ts';
 import type { Store } from '../../app/store.ts';
+import { flat } from '../../app/views/flat-entry.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import { leafHash } from '../../log/line.ts';
 import { type Call, EXIT, out, outJson, text, UsageError } from '../command.ts';
@@ -36,12 +37,6 @@ export async function run(call: Call): Promise<number> {
     }
     return EXIT.ok;
   });
-}
-
-/** An entry with its fact's members beside its own, as scripts like to filter them. */
-export function flat({ v, seq, at, clock, ranMs, prev, by, fact }: Entry, leaf?: string) {
-  const time = { at, ...(clock === undefined ? {} : { clock }), ...(ranMs === undefined ? {} : { ranMs }) };
-  return { seq, ...time, by, v, prev, ...(leaf === undefined ? {} : { leaf }), ...fact };
 }
 
 const LINES_AT_ONCE = 1_000;

@@ -1,0 +1,54 @@
+// Why a cast is where it is, since when, and the commands that carry it on.
+import type { LastSign } from '../../engine/ports.ts';
+import { type Standing, whyOf } from '../../engine/why/why.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { type Cast, isOver } from '../../kernel/state.ts';
+import type { Quarantine } from '../../kernel/trust/state.ts';
+import { allow } from '../../kernel/verdict.ts';
+import { UsageError } from '../../workspace/usage-error.ts';
+import { nameCast } from '../name-cast.ts';
+import type { Run } from '../operation.ts';
+import type { Store } from '../store.ts';
+import { trustIn } from '../trust-in-log.ts';
+import type { FieldsOf } from './table.ts';
+
+export const run: Run<FieldsOf<'cast.why'>> = async (workspace, { cast: word }) => {
+  const { program, stateDir } = workspace;
+  const store = workspace.castStore();
+  const { cast } = await nameCast(store, word, program);
+  const why = await whyOf(await look(store, cast, program, stateDir));
+  return allow(why.sentences[0] ?? '', why as unknown as JsonObject);
+};
+
+/** Only what the status of the cast makes worth looking at is looked at. */
+async function look(store: Store, id: string, baton: string, stateDir: string): Promise<Standing> {
+  const before = await store.cast(id);
+  const driver = before?.status === 'running' ? await store.driverOf(id) : null;
+  const ledger = before && !isOver(before.status) ? await store.ledger() : null;
+  // A cast without a driver may have ended between the two looks.
+  const [cast, entries] = await Promise.all([store.cast(id), store.read({ after: 0, cast: id })]);
+  if (!cast) throw new UsageError(`there is no cast ${id}`, 'UNKNOWN_CAST');
+  const quarantine = cast.status === 'failed' ? await blockedAgents(store, cast) : [];
+  const signs = cast.status === 'running' ? await heardOf(stateDir, cast) : new Map<number, LastSign>();
+  return { cast, entries, now: Date.now(), baton, driver, ledger, quarantine, signs };
+}
+
+async function heardOf(stateDir: string, cast: Cast): Promise<ReadonlyMap<number, LastSign>> {
+  const { lastSignOf } = await import('../../agents/last-sign.ts');
+  const found = new Map<number, LastSign>();
+  for (const turn of Object.values(cast.turns)) {
+    const sign = lastSignOf(stateDir, cast, turn);
+    if (sign) found.set(turn.id, sign);
+  }
+  return found;
+}
+
+/** What is blocked of the agents that take part in the cast. */
+async function blockedAgents(store: Store, { rules }: Cast): Promise<readonly Quarantine[]> {
+  const agents = Object.values(rules.materia).flatMap((materia) =>
+    materia.type === 'agent' ? [materia.identity] : [],
+  );
+  if (agents.every((identity) => identity === null)) return [];
+  const { quarantine } = await trustIn(store);
+  return Object.values(quarantine).filter(({ agent }) => agent === null || agents.includes(agent));
+}
