@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCheckpoint } from '../src/audit/make-checkpoint.ts';
 import { verifyLog } from '../src/audit/verify-log.ts';
+import { withEvidence } from '../src/log/sqlite/evidence.ts';
 import { SqliteLog } from '../src/log/sqlite/log.ts';
 import { makeLongLog } from './long-log.ts';
 import type { Row } from './row.ts';
@@ -17,13 +18,17 @@ export async function auditTimes(facts: number): Promise<Row[]> {
   const env = { BATON_CONFIG: join(folder, 'config'), BATON_CHECKPOINTS: join(folder, 'outside') };
   try {
     await makeLongLog(file, facts);
-    const perSecond = rateOf(facts, () => {
-      const verdict = verifyLog(file, [], []);
+    const perSecond = await rateOf(facts, async () => {
+      const verdict = await withEvidence(file, (evidence) => verifyLog(evidence, [], []));
       if (!verdict.allow) throw new Error(`the log of the benchmark does not verify: ${verdict.reason}`);
     });
-    const first = timed(() => makeCheckpoint(place, file, env));
+    const sign = async () => {
+      const log = new SqliteLog(file);
+      return makeCheckpoint(place, log, env).finally(() => log.close());
+    };
+    const first = await timed(sign);
     await appendOne(file);
-    const next = timed(() => makeCheckpoint(place, file, env));
+    const next = await timed(sign);
     return [
       {
         what: `verifying ${facts.toLocaleString('en')} facts`,
@@ -40,16 +45,16 @@ export async function auditTimes(facts: number): Promise<Row[]> {
 }
 
 /** By the time the processor spent on it: whatever else runs on the machine can only make it dearer. */
-function rateOf(count: number, work: () => void): number {
+async function rateOf(count: number, work: () => Promise<void>): Promise<number> {
   const began = process.cpuUsage();
-  work();
+  await work();
   const { user, system } = process.cpuUsage(began);
   return (count * 1_000_000) / (user + system);
 }
 
-function timed(work: () => { readonly allow: boolean; readonly reason: string }): number {
+async function timed(work: () => Promise<{ readonly allow: boolean; readonly reason: string }>): Promise<number> {
   const began = performance.now();
-  const { allow, reason } = work();
+  const { allow, reason } = await work();
   if (!allow) throw new Error(reason);
   return performance.now() - began;
 }

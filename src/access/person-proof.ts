@@ -1,14 +1,12 @@
 // Whether a decision comes from a person: from a terminal that was there before the agents of the cast, and not from a
 // process that one of them has left behind. A token is the other way, for scripts; see who-acts.ts.
 
-import { existsSync, readFileSync } from 'node:fs';
-import type { DatabaseSync } from 'node:sqlite';
+import { readFileSync } from 'node:fs';
 import { type FirstAttempt, firstAttemptOf } from '../agents/process/first-attempt.ts';
 import { processNamespace } from '../agents/process/process-identity.ts';
 import type { Rules } from '../kernel/graph/config.ts';
-import { CastIndex } from '../log/sqlite/cast-index.ts';
+import { castLines } from '../log/sqlite/cast-lines.ts';
 import { logFileIn } from '../log/sqlite/log.ts';
-import { openForReading } from '../log/sqlite/open-to-read.ts';
 import { firstDriverOf } from './first-driver.ts';
 import { processView } from './process-view.ts';
 import { isFromOlderTerminal } from './terminal-origin.ts';
@@ -62,15 +60,12 @@ const KINDS = /"kind":"(?:cast|turn|attempt)\.started"/;
  * person's has none. The clock is turned into the time since boot, in which the starts of processes are counted.
  */
 function firstInLog(stateDir: string, cast: string): FirstAttempt | null {
-  const file = logFileIn(stateDir);
   const bootAt = bootTime();
-  if (bootAt === null || !existsSync(file)) return null;
-  let db: DatabaseSync | null = null;
+  if (bootAt === null) return null;
+  const sockets = new Map<number, string>();
+  let isPerson: (socket: string) => boolean = () => false;
   try {
-    db = openForReading(file);
-    const sockets = new Map<number, string>();
-    let isPerson: (socket: string) => boolean = () => false;
-    for (const { line } of new CastIndex(db).read(cast, 0, -1)) {
+    for (const line of castLines(logFileIn(stateDir), cast)) {
       if (!KINDS.test(line)) continue;
       const { at, clock, kind, body = {} } = JSON.parse(line) as Entry;
       const { turn = 0, socket = '', rules } = body;
@@ -83,8 +78,6 @@ function firstInLog(stateDir: string, cast: string): FirstAttempt | null {
     return null;
   } catch {
     return null; // The log cannot be read now; the command that writes to it says why.
-  } finally {
-    if (db?.isOpen) db.close();
   }
 }
 

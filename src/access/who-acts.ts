@@ -2,14 +2,11 @@
 // server does for the holder of a token, else the user of the operating system. Whoever stands below an attempt is that
 // attempt, whatever else he shows.
 
-import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import type { DatabaseSync } from 'node:sqlite';
 import { isInsideAttempt } from '../agents/inside-attempt.ts';
 import { isObject, type Json } from '../kernel/json.ts';
-import { CastIndex } from '../log/sqlite/cast-index.ts';
+import { castLines } from '../log/sqlite/cast-lines.ts';
 import { logFileIn } from '../log/sqlite/log.ts';
-import { openForReading } from '../log/sqlite/open-to-read.ts';
 import type { Actor } from './actor.ts';
 import { type AttemptAbove, attemptAbove } from './attempt-above.ts';
 import { isAgent } from './is-agent.ts';
@@ -70,12 +67,8 @@ function nameOf({ cast, turn, attempt }: AttemptAbove): string {
 
 /** The socket of the attempt's turn, as the log of its workspace has it. */
 function socketOf({ cast, turn, stateDir }: AttemptAbove): string | null {
-  const file = logFileIn(stateDir);
-  if (!existsSync(file)) return null;
-  let db: DatabaseSync | null = null;
   try {
-    db = openForReading(file);
-    for (const { line } of new CastIndex(db).read(cast, 0, -1)) {
+    for (const line of castLines(logFileIn(stateDir), cast)) {
       if (!line.includes('"kind":"turn.started"')) continue;
       const { kind, body } = JSON.parse(line) as { kind?: Json; body?: Json };
       if (kind === 'turn.started' && isObject(body) && body.turn === turn && typeof body.socket === 'string')
@@ -84,7 +77,5 @@ function socketOf({ cast, turn, stateDir }: AttemptAbove): string | null {
     return null;
   } catch {
     return null; // The log cannot be read now; whoever writes to it learns why.
-  } finally {
-    if (db?.isOpen) db.close();
   }
 }

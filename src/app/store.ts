@@ -17,19 +17,16 @@ import type { Cast } from '../kernel/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import type { Standing } from './standing.ts';
 
-/** A log that can say whether one of its newer facts is missing. */
-type WholeLog = Log & { firstGap(): Promise<number | null> };
-
 export class Store implements Door {
   /** For what reads or writes the log itself: audit, retention, worklog files, signs of life. */
   readonly log: Log;
-  readonly #log: WholeLog;
+  readonly #log: Log;
   readonly #dir: string;
   #desk: Promise<Door> | null = null;
   #isWhole = false;
 
   /** `dir` is the folder of the workspace. */
-  constructor(log: WholeLog, dir: string) {
+  constructor(log: Log, dir: string) {
     this.log = log;
     this.#log = log;
     this.#dir = dir;

@@ -1,16 +1,13 @@
 // What a cast can no longer do without: texts that were erased and that the state of the cast still holds. A text that only
 // the history names, such as what an agent once said word for word, is missed by nobody who carries the cast on.
 
-import type { DatabaseSync } from 'node:sqlite';
+import type { Evidence, StoredRow } from '../engine/ports.ts';
 import { apply } from '../kernel/apply.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { emptyState } from '../kernel/state.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { entryOf } from '../log/line.ts';
-import { CastIndex, type Row } from '../log/sqlite/cast-index.ts';
-import { openForReading } from '../log/sqlite/open-to-read.ts';
 import { readStoredLine } from '../log/stored-line.ts';
-import { TEXTS_PER_FACT } from './text-walk.ts';
 
 /** A text that is gone: which one, where it stood, and, where the log says so, when it was erased and by whom. */
 export type Gone = {
@@ -23,8 +20,8 @@ export type Gone = {
 };
 
 /** The refusal to carry a cast on whose texts are gone; null where it has all it needs. */
-export function refuseErased(logFile: string, cast: string): Denied | null {
-  const [first, ...more] = neededAndErased(logFile, cast);
+export async function refuseErased(evidence: Evidence, cast: string): Promise<Denied | null> {
+  const [first, ...more] = await neededAndErased(evidence, cast);
   if (!first) return null;
   const { kind, path, seq, digest, erased, by } = first;
   const when = erased === null ? 'is gone' : `was erased at ${erased} by ${by}`;
@@ -34,27 +31,26 @@ export function refuseErased(logFile: string, cast: string): Denied | null {
   return deny('TEXT_ERASED', reason, { cast, texts: [first, ...more] });
 }
 
-export function neededAndErased(logFile: string, cast: string): readonly Gone[] {
-  const db = openForReading(logFile);
-  try {
-    const rows = new CastIndex(db).read(cast, 0, -1);
-    const gone = rows.flatMap((row) => goneFrom(db, row));
-    if (gone.length === 0) return [];
-    const held = stateOf(db, rows);
-    const needed = gone.filter(({ digest }) => held === null || held.includes(digest));
-    return withErasures(db, needed);
-  } finally {
-    db.close();
-  }
+export async function neededAndErased(evidence: Evidence, cast: string): Promise<readonly Gone[]> {
+  const rows = await evidence.rows({ after: 0, cast });
+  const texts: Texts = new Map();
+  for (const [seq, , , , line] of rows) if (line.includes('"$blob"')) texts.set(seq, await evidence.textsOf(seq));
+  const gone = rows.flatMap((row) => goneFrom(texts, row));
+  if (gone.length === 0) return [];
+  const held = stateOf(texts, rows);
+  const needed = gone.filter(({ digest }) => held === null || held.includes(digest));
+  return withErasures(evidence, needed);
 }
+
+/** By the number of the entry, then by digest. */
+type Texts = Map<number, ReadonlyMap<string, string>>;
 
 type Place = Omit<Gone, 'erased' | 'by'>;
 
-function goneFrom(db: DatabaseSync, { seq, line }: Row): readonly Place[] {
-  if (!line.includes('"$blob"')) return [];
-  const stored = readStoredLine(line);
+function goneFrom(texts: Texts, [seq, , , , line]: StoredRow): readonly Place[] {
+  const there = texts.get(seq);
+  const stored = there && readStoredLine(line);
   if (!stored) return [];
-  const there = textsOf(db, seq);
   return placesIn(stored.fact, '')
     .filter(({ digest }) => !there.has(digest))
     .map((place) => ({ ...place, seq, kind: stored.kind }));
@@ -70,11 +66,11 @@ function placesIn(value: Json, path: string): readonly { readonly digest: string
 }
 
 /** The state of the cast with the digest in the place of each text that is gone; null where it cannot be told any more. */
-function stateOf(db: DatabaseSync, rows: readonly Row[]): string | null {
+function stateOf(texts: Texts, rows: readonly StoredRow[]): string | null {
   const state = emptyState();
   try {
-    for (const { seq, line } of rows) {
-      const there = line.includes('"$blob"') ? textsOf(db, seq) : null;
+    for (const [seq, , , , line] of rows) {
+      const there = texts.get(seq);
       // In quotes, because a text may be the JSON of a value.
       apply(
         state,
@@ -87,17 +83,11 @@ function stateOf(db: DatabaseSync, rows: readonly Row[]): string | null {
   }
 }
 
-function textsOf(db: DatabaseSync, seq: number): ReadonlyMap<string, string> {
-  const rows = db.prepare('SELECT digest, body FROM texts WHERE id BETWEEN ? AND ?');
-  const found = rows.all(seq * TEXTS_PER_FACT, (seq + 1) * TEXTS_PER_FACT - 1);
-  return new Map(found.map(({ digest, body }) => [String(digest), String(body)]));
-}
-
 /** When and by whom, as the facts that erased them say. */
-function withErasures(db: DatabaseSync, needed: readonly Place[]): readonly Gone[] {
+async function withErasures(evidence: Evidence, needed: readonly Place[]): Promise<readonly Gone[]> {
   if (needed.length === 0) return [];
-  const erasures = db.prepare("SELECT line FROM facts WHERE kind = 'blob.erased'").all();
-  const facts = erasures.map(({ line }) => JSON.parse(String(line)) as { at: string; by: string; body: Json });
+  const erasures = await evidence.rows({ after: 0, kinds: ['blob.erased'] });
+  const facts = erasures.map(([, , , , line]) => JSON.parse(line) as { at: string; by: string; body: Json });
   return needed.map((place) => {
     const by = facts.find(
       ({ body }) =>

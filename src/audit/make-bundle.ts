@@ -1,16 +1,14 @@
 // Makes a bundle of one cast. The log is verified on the way, and nothing is handed out in clear that looks like a credential:
 // outputs were scrubbed before they were stored, but prompts, scripts and configurations are what people wrote.
-import type { DatabaseSync } from 'node:sqlite';
+import type { Evidence } from '../engine/ports.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { findSecrets, scrubJson } from '../kernel/secrets.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
-import { openForReading } from '../log/sqlite/open-to-read.ts';
 import { readStoredLine, type StoredLine } from '../log/stored-line.ts';
 import { BUNDLE_FORMAT, type Bundle, type BundledFact, erasedBy, signedBundle } from './bundle.ts';
 import type { Known } from './known-checkpoints.ts';
 import { Tree } from './merkle.ts';
 import { keyLine, type Signer, signedNote } from './note.ts';
-import { TEXTS_PER_FACT } from './text-walk.ts';
 import { verifyLog } from './verify-log.ts';
 
 /** What to leave out: digests, plain texts that must not occur, and the word `secrets` for whatever the scanner finds. */
@@ -23,61 +21,64 @@ export type Made = { readonly verdict: Verdict; readonly text: string };
 
 type Own = { readonly line: string; readonly read: StoredLine };
 
-export function makeBundle(file: string, cast: string, known: Known, signing: Signing, redactions: Redactions): Made {
+export async function makeBundle(
+  evidence: Evidence,
+  cast: string,
+  known: Known,
+  signing: Signing,
+  redactions: Redactions,
+): Promise<Made> {
   const tree = new Tree();
-  const verified = verifyLog(file, known.kept, known.keys, { onLeaf: (_, leaf) => tree.add(leaf) });
+  const verified = await verifyLog(evidence, known.kept, known.keys, { onLeaf: (_, leaf) => tree.add(leaf) });
   if (!verified.allow) return { verdict: verified, text: '' };
   const { signer, origin } = signing;
   const size = tree.size;
-  const db = openForReading(file);
-  try {
-    const own = ownFacts(db, cast, size);
-    const texts = textsBeside(db, own);
-    const missing = redactions.filter((each) => each !== 'secrets' && !occurs(own, texts, each));
-    if (missing.length > 0) return { verdict: nothingToRedact(missing), text: '' };
-    const { shown, withheld, redacted, secrets } = redact(own, texts, redactions);
-    if (secrets) return { verdict: secrets, text: '' };
-    const facts = own.map(({ line, read: { seq } }): BundledFact => {
-      const proof = tree.inclusion(seq - 1, size);
-      return withheld.has(seq) ? { seq, proof, leaf: tree.leaf(seq - 1) } : { seq, proof, line };
-    });
-    const bundle: Bundle = {
-      format: BUNDLE_FORMAT,
-      cast,
-      // Signed anew, so that one key answers for all of the file; the same key gives the same note.
-      checkpoint: signedNote({ origin, size, root: tree.root() }, signer),
-      key: keyLine(signer.publicKey),
-      seqs: facts.map(({ seq }) => seq),
-      facts,
-      texts: Object.fromEntries(shown),
-      redacted,
-    };
-    const details = {
-      cast,
-      facts: facts.length,
-      withheld: withheld.size,
-      texts: shown.length,
-      redacted: redacted.length,
-    };
-    return { verdict: allow(`${facts.length} facts with their proofs`, details), text: signedBundle(bundle, signer) };
-  } finally {
-    db.close();
-  }
+  const own = await ownFacts(evidence, cast, size);
+  const texts = await textsBeside(evidence, own);
+  const missing = redactions.filter((each) => each !== 'secrets' && !occurs(own, texts, each));
+  if (missing.length > 0) return { verdict: nothingToRedact(missing), text: '' };
+  const { shown, withheld, redacted, secrets } = redact(own, texts, redactions);
+  if (secrets) return { verdict: secrets, text: '' };
+  const facts = own.map(({ line, read: { seq } }): BundledFact => {
+    const proof = tree.inclusion(seq - 1, size);
+    return withheld.has(seq) ? { seq, proof, leaf: tree.leaf(seq - 1) } : { seq, proof, line };
+  });
+  const bundle: Bundle = {
+    format: BUNDLE_FORMAT,
+    cast,
+    // Signed anew, so that one key answers for all of the file; the same key gives the same note.
+    checkpoint: signedNote({ origin, size, root: tree.root() }, signer),
+    key: keyLine(signer.publicKey),
+    seqs: facts.map(({ seq }) => seq),
+    facts,
+    texts: Object.fromEntries(shown),
+    redacted,
+  };
+  const details = {
+    cast,
+    facts: facts.length,
+    withheld: withheld.size,
+    texts: shown.length,
+    redacted: redacted.length,
+  };
+  return { verdict: allow(`${facts.length} facts with their proofs`, details), text: signedBundle(bundle, signer) };
 }
 
 /**
  * The facts that are filed under the cast; those by which the registries came into force that its agents were attested
  * with, so that every verdict can be derived again; and those that erased texts of either.
  */
-function ownFacts(db: DatabaseSync, cast: string, size: number): readonly Own[] {
-  const select = `SELECT line FROM facts WHERE (cast_id = ? OR kind IN ('blob.erased', 'registry.loaded')) AND seq <= ?
-    ORDER BY seq`;
-  const found = db
-    .prepare(select)
-    .all(cast, size)
-    .flatMap(({ line }) => {
-      const read = readStoredLine(String(line));
-      return read ? [{ line: String(line), read }] : [];
+async function ownFacts(evidence: Evidence, cast: string, size: number): Promise<readonly Own[]> {
+  const rows = [
+    ...(await evidence.rows({ after: 0, cast })),
+    ...(await evidence.rows({ after: 0, kinds: ['blob.erased', 'registry.loaded'] })),
+  ];
+  const bySeq = new Map(rows.filter(([seq]) => seq <= size).map((row) => [row[0], row]));
+  const found = [...bySeq.values()]
+    .sort(([a], [b]) => a - b)
+    .flatMap(([, , , , line]) => {
+      const read = readStoredLine(line);
+      return read ? [{ line, read }] : [];
     });
   const registries = new Set(found.flatMap(({ read }) => attestedWith(read) ?? []));
   const isOwn = ({ read }: Own) => {
@@ -98,10 +99,12 @@ function digestOfRegistry({ fact: { registry } }: StoredLine): string | null {
   return isObject(registry) && typeof registry.digest === 'string' ? registry.digest : null;
 }
 
-function textsBeside(db: DatabaseSync, own: readonly Own[]): ReadonlyMap<string, string> {
-  const select = db.prepare('SELECT digest, body FROM texts WHERE id BETWEEN ? AND ?');
-  const rows = own.flatMap(({ read: { seq } }) => select.all(seq * TEXTS_PER_FACT, (seq + 1) * TEXTS_PER_FACT - 1));
-  return new Map(rows.map(({ digest, body }) => [String(digest), String(body)]));
+async function textsBeside(evidence: Evidence, own: readonly Own[]): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>();
+  for (const { read } of own) {
+    for (const [digest, text] of await evidence.textsOf(read.seq)) texts.set(digest, text);
+  }
+  return texts;
 }
 
 /** A mistyped wish must not export in clear what it was to hide. */

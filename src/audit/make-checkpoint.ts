@@ -1,10 +1,9 @@
 // Makes a checkpoint: signs the head of the tree and keeps it inside and outside. It reads what was appended since the last
 // one only, and never signs a tree that does not extend the last one that was signed.
 //
-// All of it happens under the write lock of the log, so that two processes never sign side by side.
-import type { DatabaseSync } from 'node:sqlite';
+// It is signed while nobody appends, so that two processes never sign at the same time.
+import type { Log } from '../engine/ports.ts';
 import { allow, type Denied, type Verdict } from '../kernel/verdict.ts';
-import { openDatabase } from '../log/sqlite/open.ts';
 import { ChainWalk } from './chain-walk.ts';
 import { type Signed, signedCheckpoints } from './checkpoint-check.ts';
 import {
@@ -20,29 +19,19 @@ import { type Fault, tampered } from './fault.ts';
 import { Frontier, leafOf } from './merkle.ts';
 import { keyLine, type PublicKey, type Signer, signedNote } from './note.ts';
 import { openSigner, trustedKeys } from './signing-key.ts';
-import { factRows } from './stored-rows.ts';
+
+const LINES_AT_ONCE = 1_024;
 
 /** Signs the log of a workspace as it stands. Where nothing was appended since the last checkpoint, that one is enough. */
-export function makeCheckpoint(place: Place, logFile: string, env: NodeJS.ProcessEnv): Verdict {
+export async function makeCheckpoint(place: Place, log: Log, env: NodeJS.ProcessEnv): Promise<Verdict> {
   const signer = openSigner(env);
   if (!signer.ok) return signer.verdict;
   const keys = trustedKeys(env);
   if (!keys.ok) return keys.verdict;
   const signing = { folders: checkpointFolders(place, env), signer: signer.value, keys: keys.value };
-  const db = openDatabase(logFile);
-  try {
-    // Most of it is read before anybody has to wait, and what came in the meantime under the lock.
-    const read = readOn(db, signing, null);
-    if (isDenied(read)) return read;
-    db.exec('BEGIN IMMEDIATE');
-    try {
-      return signed(db, signing, read);
-    } finally {
-      db.exec('ROLLBACK');
-    }
-  } finally {
-    db.close();
-  }
+  // Most of it is read before anybody has to wait, and what came in the meantime while nobody appends.
+  const read = await readOn(log, signing, null);
+  return isDenied(read) ? read : log.alone((held) => signed(held, signing, read));
 }
 
 type Signing = { readonly folders: Folders; readonly signer: Signer; readonly keys: readonly PublicKey[] };
@@ -55,9 +44,9 @@ type Read = {
   readonly faults: Fault[];
 };
 
-function signed(db: DatabaseSync, signing: Signing, before: Read): Verdict {
+async function signed(log: Log, signing: Signing, before: Read): Promise<Verdict> {
   const { folders, signer } = signing;
-  const read = readOn(db, signing, before);
+  const read = await readOn(log, signing, before);
   if (isDenied(read)) return read;
   const { frontier, last } = read;
   read.chain.end(() => false);
@@ -75,7 +64,7 @@ function signed(db: DatabaseSync, signing: Signing, before: Read): Verdict {
 }
 
 /** Reads on to the end of the log, from where it was read to before if nobody signed in the meantime. */
-function readOn(db: DatabaseSync, { folders, signer, keys }: Signing, before: Read | null): Read | Denied {
+async function readOn(log: Log, { folders, signer, keys }: Signing, before: Read | null): Promise<Read | Denied> {
   const found: Fault[] = [];
   const all = [
     { where: 'inside', notes: notesIn(folders.inside) },
@@ -83,11 +72,11 @@ function readOn(db: DatabaseSync, { folders, signer, keys }: Signing, before: Re
   ] as const;
   const last = signedCheckpoints(all, [signer.publicKey, ...keys], (fault) => found.push(fault)).at(-1) ?? null;
   if (found.length > 0) return tampered(found);
-  const head = Number(db.prepare('SELECT max(seq) AS seq FROM facts').get()?.seq ?? 0);
+  const { seq: head } = await log.head();
   if (last && last.size > head) return tampered([cutOff(last, head)]);
-  const read = before && before.last?.size === last?.size ? before : start(db, folders, last);
-  for (const [seq, , , , text] of factRows(db, read.frontier.size)) {
-    read.frontier.add(read.chain.take(seq, text).leaf);
+  const read = before && before.last?.size === last?.size ? before : await start(log, folders, last);
+  for await (const { seq, line } of linesAfter(log, read.frontier.size)) {
+    read.frontier.add(read.chain.take(seq, line).leaf);
     if (read.faults.length > 0) break;
     if (read.frontier.size === last?.size && read.frontier.root() !== last.root) return tampered([forked(last)]);
   }
@@ -95,7 +84,7 @@ function readOn(db: DatabaseSync, { folders, signer, keys }: Signing, before: Re
 }
 
 /** From the last checkpoint on, where its frontier was kept and leads to the root that was signed; else from the beginning. */
-function start(db: DatabaseSync, { inside }: Folders, last: Signed | null): Read {
+async function start(log: Log, { inside }: Folders, last: Signed | null): Promise<Read> {
   const faults: Fault[] = [];
   const from = (frontier: Frontier, leaf: string | null): Read => {
     const chain = new ChainWalk((fault) => faults.push(fault), frontier.size, leaf);
@@ -105,12 +94,22 @@ function start(db: DatabaseSync, { inside }: Folders, last: Signed | null): Read
   if (!last || !kept || kept.size !== last.size) return from(new Frontier(), null);
   try {
     const frontier = new Frontier(kept.size, kept.peaks);
-    const row = db.prepare('SELECT line FROM facts WHERE seq = ?').get(last.size);
-    if (frontier.root() === last.root && row) return from(frontier, leafOf(String(row.line)));
+    const [row] = await log.lines(last.size - 1, 1);
+    if (frontier.root() === last.root && row?.seq === last.size) return from(frontier, leafOf(row.line));
   } catch {
     // It has the wrong number of peaks: it was not written by us.
   }
   return from(new Frontier(), null);
+}
+
+async function* linesAfter(log: Log, after: number): AsyncGenerator<{ seq: number; line: string }> {
+  for (let last = after; ; ) {
+    const lines = await log.lines(last, LINES_AT_ONCE);
+    yield* lines;
+    const end = lines.at(-1);
+    if (!end || lines.length < LINES_AT_ONCE) return;
+    last = end.seq;
+  }
 }
 
 function isDenied(value: Read | Denied): value is Denied {

@@ -1,5 +1,6 @@
 // Proofs for whoever has a signed checkpoint and not the log: that a fact is in it, and that one checkpoint extends another.
 // A log that does not verify proves nothing.
+import type { Evidence } from '../engine/ports.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
 import type { Known } from './known-checkpoints.ts';
@@ -8,14 +9,19 @@ import { isSignedBy } from './note.ts';
 import { type OnLeaf, verifyLog } from './verify-log.ts';
 
 /** In the tree of `size` entries; without a size, in the newest that is signed and holds the fact, else in all there is. */
-export function proveInclusion(file: string, known: Known, seq: number, size: number | null): Verdict {
+export async function proveInclusion(
+  evidence: Evidence,
+  known: Known,
+  seq: number,
+  size: number | null,
+): Promise<Verdict> {
   const tree = new Tree();
   let line = '';
   const onLeaf: OnLeaf = (at, leaf, text) => {
     tree.add(leaf);
     if (at === seq) line = text;
   };
-  const verdict = verifyLog(file, known.kept, known.keys, { onLeaf });
+  const verdict = await verifyLog(evidence, known.kept, known.keys, { onLeaf });
   if (!verdict.allow) return verdict;
   const wanted = size ?? newestSigned(known, seq) ?? tree.size;
   if (seq > wanted || wanted > tree.size) return outOfRange(tree.size);
@@ -30,9 +36,14 @@ export function proveInclusion(file: string, known: Known, seq: number, size: nu
   });
 }
 
-export function proveConsistency(file: string, known: Known, from: number, to: number | null): Verdict {
+export async function proveConsistency(
+  evidence: Evidence,
+  known: Known,
+  from: number,
+  to: number | null,
+): Promise<Verdict> {
   const tree = new Tree();
-  const verdict = verifyLog(file, known.kept, known.keys, { onLeaf: (_, leaf) => tree.add(leaf) });
+  const verdict = await verifyLog(evidence, known.kept, known.keys, { onLeaf: (_, leaf) => tree.add(leaf) });
   if (!verdict.allow) return verdict;
   const size = to ?? newestSigned(known, from) ?? tree.size;
   if (from > size || size > tree.size) return outOfRange(tree.size);

@@ -2,17 +2,18 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Evidence } from '../engine/ports.ts';
 import type { Fact } from '../kernel/fact.ts';
 import { digestOf } from '../log/blob-text.ts';
+import { SqliteEvidence } from '../log/sqlite/evidence.ts';
 import { SqliteLog } from '../log/sqlite/log.ts';
 import { planErasures, type Wish } from './retention.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'baton-retention-'));
 const SHARED = 's'.repeat(300);
 const OWN = (cast: string) => `${cast} ${'o'.repeat(300)}`;
-let db: DatabaseSync;
+let evidence: Evidence;
 
 beforeAll(async () => {
   const log = new SqliteLog(join(root, 'log.sqlite'));
@@ -40,11 +41,11 @@ beforeAll(async () => {
   ];
   await log.commit(0, () => all.map((fact, at) => ({ fact: fact as unknown as Fact, by: 'test', at: at * 1000 })));
   await log.close();
-  db = new DatabaseSync(join(root, 'log.sqlite'), { readOnly: true });
+  evidence = new SqliteEvidence(join(root, 'log.sqlite'));
 });
 
-afterAll(() => {
-  db.close();
+afterAll(async () => {
+  await evidence.close();
   rmSync(root, { recursive: true, force: true });
 });
 
@@ -68,8 +69,8 @@ test.each<[string, Partial<Wish>, string[], number]>([
   ['a foreign handoff', { digests: [digestOf(OWN('handoff'))] }, [], 0],
   ['what the workspace knows', { digests: [digestOf(OWN('known'))] }, [], 1],
   ['what waits for a person', { digests: [digestOf(OWN('asked'))] }, [], 1],
-])('%s', (_, wish, casts, kept) => {
-  const plan = planErasures(db, { before: null, stopped: false, digests: [], ...wish });
+])('%s', async (_, wish, casts, kept) => {
+  const plan = await planErasures(evidence, { before: null, stopped: false, digests: [], ...wish });
   expect([plan.casts, plan.kept]).toEqual([casts, kept]);
 });
 
@@ -79,23 +80,23 @@ test.each([
   ['what the workspace knows', 'known', 0],
   ['what waits for a person', 'asked', 0],
   ['nothing', 'nowhere', 0],
-])('a named text of %s', (_, text, erased) => {
+])('a named text of %s', async (_, text, erased) => {
   const digest = digestOf(OWN(text));
-  const { erasures, untouched } = planErasures(db, { before: null, stopped: false, digests: [digest] });
+  const { erasures, untouched } = await planErasures(evidence, { before: null, stopped: false, digests: [digest] });
   expect(erasures.map((each) => each.digest)).toEqual(erased ? [digest] : []);
   expect(untouched.map((each) => each.digest)).toEqual(erased ? [] : [digest]);
 });
 
-test('by age a foreign handoff goes, and tasks by hand stay', () => {
-  const { erasures } = planErasures(db, { before: BEFORE_LATE, stopped: false, digests: [] });
+test('by age a foreign handoff goes, and tasks by hand stay', async () => {
+  const { erasures } = await planErasures(evidence, { before: BEFORE_LATE, stopped: false, digests: [] });
   const digests = erasures.map(({ digest }) => digest);
   expect([digests.includes(digestOf(OWN('handoff'))), digests.includes(digestOf(OWN('run')))]).toEqual([true, false]);
-  const early = planErasures(db, { before: new Date(17_000).toISOString(), stopped: false, digests: [] });
+  const early = await planErasures(evidence, { before: new Date(17_000).toISOString(), stopped: false, digests: [] });
   expect(early.erasures.map(({ digest }) => digest)).not.toContain(digestOf(OWN('handoff')));
 });
 
-test('a text that several casts share is named once, with the entries it goes from', () => {
-  const { erasures } = planErasures(db, { before: BEFORE_LATE, stopped: true, digests: [] });
+test('a text that several casts share is named once, with the entries it goes from', async () => {
+  const { erasures } = await planErasures(evidence, { before: BEFORE_LATE, stopped: true, digests: [] });
   expect(erasures.find(({ digest }) => digest === digestOf(SHARED))).toEqual({
     digest: digestOf(SHARED),
     from: [1, 4, 7],

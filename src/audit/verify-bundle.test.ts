@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Append } from '../engine/ports.ts';
 import type { Fact } from '../kernel/fact.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import { withEvidence } from '../log/sqlite/evidence.ts';
 import { SqliteLog } from '../log/sqlite/log.ts';
 import { digestOfText } from './bundle.ts';
 import { checkpointFolders } from './checkpoint-files.ts';
@@ -25,7 +26,7 @@ const LOCK = JSON.stringify({ prompts: 'l'.repeat(300) });
 
 const root = mkdtempSync(join(tmpdir(), 'baton-bundle-'));
 const file = join(root, 'log.sqlite');
-let bundle: (cast: string, ...redact: string[]) => Made;
+let bundle: (cast: string, ...redact: string[]) => Promise<Made>;
 
 beforeAll(async () => {
   const log = new SqliteLog(file);
@@ -54,7 +55,8 @@ beforeAll(async () => {
   const [signer, known] = [openSigner(env), knownCheckpoints(place, env)];
   if (!signer.ok || !known.ok) throw new Error('there is no key');
   const signing = { signer: signer.value, origin: checkpointFolders(place, env).origin };
-  bundle = (cast, ...redact) => makeBundle(file, cast, known.value, signing, redact);
+  bundle = (cast, ...redact) =>
+    withEvidence(file, (evidence) => makeBundle(evidence, cast, known.value, signing, redact));
 });
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -68,8 +70,8 @@ function started(cast: string, materia: JsonObject): Append {
   return append({ kind: 'cast.started', cast, request: '', loadout: 'L', rules, script: null, data: {} });
 }
 
-test('it holds the facts of the cast and of its run, and those that erased its texts', () => {
-  const { verdict, text } = bundle('a');
+test('it holds the facts of the cast and of its run, and those that erased its texts', async () => {
+  const { verdict, text } = await bundle('a');
   expect(verdict.code).toBe('OK');
   expect(readBundle(text)?.seqs).toEqual([1, 3, 5, 6, 7, 8, 11]);
   const found = verifyBundle(text, []);
@@ -81,48 +83,48 @@ test('it holds the facts of the cast and of its run, and those that erased its t
   expect(found.details.key).toMatchObject({ trusted: false });
 });
 
-test('it holds the registries that the agents of the cast were attested with, manifest and lock among its texts', () => {
-  const { text } = bundle('c');
+test('it holds the registries that the agents of the cast were attested with, manifest and lock among its texts', async () => {
+  const { text } = await bundle('c');
   expect(readBundle(text)).toMatchObject({ seqs: [12, 14], texts: { [digestOfText(LOCK) ?? '']: LOCK } });
   expect(verifyBundle(text, [])).toMatchObject({ allow: true });
 });
 
-test('a text that is left out by its digest, or by what it says, is proved all the same', () => {
-  const [, digest = ''] = Object.keys(readBundle(bundle('a').text)?.texts ?? {});
+test('a text that is left out by its digest, or by what it says, is proved all the same', async () => {
+  const [, digest = ''] = Object.keys(readBundle((await bundle('a')).text)?.texts ?? {});
   for (const redact of [digest, 'about Ada.']) {
-    const { text } = bundle('a', redact);
+    const { text } = await bundle('a', redact);
     expect(verifyBundle(text, [])).toMatchObject({ allow: true, details: { redacted: 1, texts: 1 } });
   }
 });
 
 test.each([`sha256:${'0'.repeat(64)}`, 'words that nobody said'])(
   'what occurs nowhere cannot be left out: %s',
-  (redact) => {
-    const { verdict, text } = bundle('a', redact);
+  async (redact) => {
+    const { verdict, text } = await bundle('a', redact);
     expect([verdict.code, text]).toEqual(['BAD_USAGE', '']);
     expect(JSON.stringify(verdict)).not.toContain('nobody said');
   },
 );
 
-test('words that stand in a line keep back the fact, and its leaf is proved', () => {
-  const { text } = bundle('a', 'Ada said');
+test('words that stand in a line keep back the fact, and its leaf is proved', async () => {
+  const { text } = await bundle('a', 'Ada said');
   expect(text).not.toContain('Ada said');
   expect(verifyBundle(text, [])).toMatchObject({ allow: true, details: { withheld: 1, approvals: [] } });
 });
 
-test('the name of the token by which a person decided is no credential', () => {
-  expect(bundle('d').verdict).toMatchObject({ code: 'OK' });
+test('the name of the token by which a person decided is no credential', async () => {
+  expect((await bundle('d')).verdict).toMatchObject({ code: 'OK' });
 });
 
-test('a credential is not handed out in clear: not in a text, not in a line', () => {
-  const { verdict, text } = bundle('b');
+test('a credential is not handed out in clear: not in a text, not in a line', async () => {
+  const { verdict, text } = await bundle('b');
   expect([verdict.code, text]).toEqual(['EXPORT_HOLDS_SECRET', '']);
   expect(verdict.details).toMatchObject({ texts: [{ kinds: ['github-token'] }], facts: [{ seq: 4 }] });
   expect(JSON.stringify(verdict)).not.toContain(SECRET);
-  const redacted = bundle('b', 'secrets');
+  const redacted = await bundle('b', 'secrets');
   expect(redacted.text).not.toContain(SECRET);
   expect(verifyBundle(redacted.text, [])).toMatchObject({ allow: true, details: { withheld: 1, redacted: 1 } });
-  expect(verifyBundle(bundle('b', SECRET).text, [])).toMatchObject({ allow: true });
+  expect(verifyBundle((await bundle('b', SECRET)).text, [])).toMatchObject({ allow: true });
 });
 
 test.each(['', '{}', '[]', 'null', '{"format":"baton.bundle/1"}', '\u0000', '{'.repeat(100_000)])(
@@ -142,8 +144,8 @@ test.each([
     'with other bits where none count',
     (signature: string) => signature.replace(/(.)==$/, (_, last) => `${next(last)}==`),
   ],
-])('a signature that is spelt %s is not the one that was written', (_how, spelt) => {
-  const { text } = bundle('a');
+])('a signature that is spelt %s is not the one that was written', async (_how, spelt) => {
+  const { text } = await bundle('a');
   const [, signature = ''] = /"signature":"([^"]+)"/.exec(text) ?? [];
   expect(Buffer.from(spelt(signature), 'base64')).toEqual(Buffer.from(signature, 'base64'));
   const spoilt = text.replace(signature, spelt(signature));
@@ -156,8 +158,8 @@ function next(character: string): string {
   return digits[digits.indexOf(character) + 1] ?? '';
 }
 
-test('every byte of it counts', () => {
-  const { text } = bundle('a');
+test('every byte of it counts', async () => {
+  const { text } = await bundle('a');
   fc.assert(
     fc.property(fc.nat(), fc.string({ maxLength: 2, unit: 'binary' }), (at, noise) => {
       const place = at % text.length;
@@ -173,8 +175,8 @@ test('every byte of it counts', () => {
   );
 });
 
-test('whatever stands in its members, it is answered', () => {
-  const whole = JSON.parse(bundle('a').text) as Record<string, unknown>;
+test('whatever stands in its members, it is answered', async () => {
+  const whole = JSON.parse((await bundle('a')).text) as Record<string, unknown>;
   const members = fc.constantFrom(...Object.keys(whole));
   fc.assert(
     fc.property(members, fc.jsonValue(), (name, value) => {

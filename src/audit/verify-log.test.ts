@@ -9,6 +9,7 @@ import type { Append } from '../engine/ports.ts';
 import type { Fact } from '../kernel/fact.ts';
 import { digestOf } from '../log/blob-text.ts';
 import { leafHash } from '../log/line.ts';
+import { withEvidence } from '../log/sqlite/evidence.ts';
 import { SqliteLog } from '../log/sqlite/log.ts';
 import type { Kept } from './checkpoint-check.ts';
 import { Frontier, leafOf } from './merkle.ts';
@@ -81,8 +82,8 @@ function checkpointBy(signer: Signer): readonly Kept[] {
   return [{ where: 'given', notes: readNotes(`${note}\n`) }];
 }
 
-function verified(kept: readonly Kept[]): readonly unknown[] {
-  const { code, details } = verifyLog(file(), kept, [ours.publicKey]);
+async function verified(kept: readonly Kept[]): Promise<readonly unknown[]> {
+  const { code, details } = await withEvidence(file(), (evidence) => verifyLog(evidence, kept, [ours.publicKey]));
   return code === 'OK' ? [code] : [code, details.kind, details.seq];
 }
 
@@ -113,22 +114,22 @@ test.each<[string, () => void, readonly unknown[], readonly unknown[]]>([
   ],
   ['the last 10 entries, cut off', () => run('DELETE FROM facts WHERE seq > 10'), ['OK'], BROKEN('TRUNCATED', 11)],
   ['entries 3 and 4, exchanged', () => change(swap), BROKEN('SEQ_GAP', 3), BROKEN('SEQ_GAP', 3)],
-])('changed is %s: without a checkpoint %j, with one %j', (_what, harm, without, withOne) => {
+])('changed is %s: without a checkpoint %j, with one %j', async (_what, harm, without, withOne) => {
   const kept = checkpointBy(ours);
   harm();
-  expect(verified([])).toEqual(without);
-  expect(verified(kept)).toEqual(withOne);
+  expect(await verified([])).toEqual(without);
+  expect(await verified(kept)).toEqual(withOne);
 });
 
-test('a checkpoint that another key signed is none', () => {
-  expect(verified(checkpointBy(theirs))).toEqual(BROKEN('CHECKPOINT_SIGNATURE', HEAD));
+test('a checkpoint that another key signed is none', async () => {
+  expect(await verified(checkpointBy(theirs))).toEqual(BROKEN('CHECKPOINT_SIGNATURE', HEAD));
 });
 
 test('a text that was erased is missed by nobody, and one that is gone is', async () => {
   await append({ kind: 'cast.paused', cast: 'c', reason: LONG });
-  expect(verified(checkpointBy(ours))).toEqual(['OK']);
+  expect(await verified(checkpointBy(ours))).toEqual(['OK']);
   run('DELETE FROM texts');
-  expect(verified([])).toEqual(BROKEN('BLOB_MISMATCH', HEAD + 1));
+  expect(await verified([])).toEqual(BROKEN('BLOB_MISMATCH', HEAD + 1));
   await append({ kind: 'blob.erased', digest: digestOf(LONG), from: [HEAD + 1], reason: 'asked for' });
-  expect(verified(checkpointBy(ours))).toEqual(['OK']);
+  expect(await verified(checkpointBy(ours))).toEqual(['OK']);
 });

@@ -1,21 +1,21 @@
-// Verifies a whole log, from its file and nothing else: lines, chain, texts, everything facts are found by, snapshots, the
+// Verifies a whole log, from what is stored and nothing else: lines, chain, texts, everything facts are found by, snapshots, the
 // tables themselves, and the tree against every checkpoint that is known. It reads; it never writes.
 import { hash } from 'node:crypto';
-import type { DatabaseSync } from 'node:sqlite';
+import type { Evidence, StoredRow } from '../engine/ports.ts';
+import { StorageError } from '../engine/storage-error.ts';
 import { allow, type Verdict } from '../kernel/verdict.ts';
-import { asStorageError, isDamage } from '../log/sqlite/fault.ts';
-import { openDatabase } from '../log/sqlite/open.ts';
-import { openForReading } from '../log/sqlite/open-to-read.ts';
 import { readStoredLine } from '../log/stored-line.ts';
 import { ChainWalk } from './chain-walk.ts';
 import { type Kept, missingOutside, RootCheck, signedCheckpoints } from './checkpoint-check.ts';
 import { type DecisionKey, DecisionWalk } from './decision-walk.ts';
 import { FAULTS_MAX, type Fault, inOrder, tampered } from './fault.ts';
-import { IndexWalk } from './index-walk.ts';
 import { EMPTY_ROOT, Frontier } from './merkle.ts';
 import type { PublicKey } from './note.ts';
-import { factPortions, textRows } from './stored-rows.ts';
-import { TEXTS_PER_FACT, TextWalk } from './text-walk.ts';
+import { TextWalk } from './text-walk.ts';
+
+const FACTS_AT_ONCE = 1_024;
+/** A text may be a megabyte. */
+const TEXTS_AT_ONCE = 32;
 
 /** Called with every leaf on the way, for whoever needs the tree too. */
 export type OnLeaf = (seq: number, leaf: string, line: string) => void;
@@ -23,12 +23,12 @@ export type OnLeaf = (seq: number, leaf: string, line: string) => void;
 /** `decisionKey` is null where the user has none; without it decisions are not looked at. */
 export type Looks = { readonly onLeaf?: OnLeaf; readonly decisionKey?: DecisionKey | null };
 
-export function verifyLog(
-  file: string,
+export async function verifyLog(
+  evidence: Evidence,
   kept: readonly Kept[],
   keys: readonly PublicKey[],
   { onLeaf, decisionKey }: Looks = {},
-): Verdict {
+): Promise<Verdict> {
   const faults: Fault[] = [];
   const report = (fault: Fault) => {
     if (faults.length < FAULTS_MAX) faults.push(fault);
@@ -50,42 +50,44 @@ export function verifyLog(
     if (!areRootsTold) for (const fault of roots.faults(chain.seq, chain.firstFault)) reportBroken(fault);
     areRootsTold = true;
   };
-  let db: DatabaseSync | null = null;
   try {
-    db = openForReading(file);
-    // One transaction: what others append meanwhile is not seen in one table and missing in another.
-    db.exec('BEGIN');
-    if (changedTables(db, report)) return tampered(faults);
-    const texts = textWalk(db, report);
-    const index = new IndexWalk(db, report);
-    for (const rows of factPortions(db)) {
-      for (const [seq, kind, cast, task, text] of rows) {
+    const odd = await evidence.changedLayout();
+    if (odd !== null) return tampered([...faults, { kind: 'SCHEMA_CHANGED', seq: 1, reason: odd }]);
+    const texts = new TextWalk((after) => evidence.texts(after, TEXTS_AT_ONCE), report);
+    const index = evidence.checkIndexes(report);
+    for await (const rows of pages(evidence)) {
+      const lines: ReturnType<typeof readStoredLine>[] = [];
+      for (const [seq, , , , text] of rows) {
         const { leaf, line } = chain.take(seq, text);
+        while (!texts.reaches(seq)) await texts.readOn();
         texts.take(seq, line);
-        index.take(seq, line, kind, cast, task);
+        lines.push(line);
         decisions?.take(seq, line);
         frontier.add(leaf);
         if (frontier.size >= roots.due) roots.take(frontier.size, frontier.root());
         onLeaf?.(seq, leaf, text);
       }
+      await index.take(rows, lines);
     }
     chain.end((size) => roots.vouchesFor(size));
     tellRoots();
-    texts.end(broken.toSorted((a, b) => a - b));
-    index.end(chain.firstFault === null);
-    compareSnapshots(db, report);
-    compareFile(db, report);
+    const isStored = async (seq: number, digest: string) => (await evidence.textsOf(seq)).has(digest);
+    await texts.end(
+      broken.toSorted((a, b) => a - b),
+      isStored,
+    );
+    await index.end(chain.firstFault === null);
+    await compareSnapshots(evidence, report);
+    for (const fault of await evidence.faults()) report(fault);
     counts = { texts: texts.count, erased: texts.erased };
   } catch (error) {
-    // That a file cannot be opened, or not read for want of space, says nothing about what it holds.
-    if (!isDamage(error)) throw asStorageError(error, file);
+    // That a log cannot be opened, or not read for want of space, says nothing about what it holds.
+    if (error instanceof StorageError && !error.isDamage) throw error;
     report({
       kind: 'FILE_DAMAGED',
       seq: chain.seq + 1,
       reason: `the file cannot be read any further: ${(error as Error).message}`,
     });
-  } finally {
-    if (db?.isOpen) db.close();
   }
   tellRoots();
   const signed = Math.max(0, ...checkpoints.map(({ size }) => size));
@@ -114,56 +116,27 @@ function told(facts: number, signed: number, checkpoints: number): string {
   return `${facts} facts are whole, the first ${signed} of them as they were signed`;
 }
 
-function textWalk(db: DatabaseSync, report: (fault: Fault) => void): TextWalk {
-  const stored = db.prepare('SELECT 1 FROM texts WHERE id BETWEEN ? AND ? AND digest = ?');
-  const isStored = (seq: number, digest: string) =>
-    stored.get(seq * TEXTS_PER_FACT, (seq + 1) * TEXTS_PER_FACT - 1, digest) !== undefined;
-  return new TextWalk(textRows(db), isStored, report);
+async function* pages(evidence: Evidence): AsyncGenerator<readonly StoredRow[]> {
+  for (let after = Number.MIN_SAFE_INTEGER; ; ) {
+    const rows = await evidence.rows({ after, limit: FACTS_AT_ONCE });
+    yield rows;
+    const last = rows.at(-1);
+    if (!last || rows.length < FACTS_AT_ONCE) return;
+    after = last[0];
+  }
 }
 
-/** Another table, a view in the place of one or a trigger could show an auditor something else than everybody else sees. */
-function changedTables(db: DatabaseSync, report: (fault: Fault) => void): boolean {
-  const list = (from: DatabaseSync) =>
-    from
-      .prepare("SELECT type || ' ' || name || ' ' || coalesce(sql, '') AS what FROM sqlite_schema ORDER BY name")
-      .all()
-      .map(({ what }) => String(what).replace(/\s+/g, ' '));
-  const ours = openDatabase(':memory:');
-  const due = list(ours);
-  ours.close();
-  const found = list(db);
-  const odd = found.find((what) => !due.includes(what)) ?? due.find((what) => !found.includes(what));
-  if (odd === undefined) return false;
-  const [type = '', name = ''] = odd.split(' ');
-  report({ kind: 'SCHEMA_CHANGED', seq: 1, reason: `the ${type} ${name} is not as baton makes it` });
-  return true;
-}
-
-function compareSnapshots(db: DatabaseSync, report: (fault: Fault) => void): void {
-  const lineAt = db.prepare('SELECT line FROM facts WHERE seq = ?');
-  for (const { through, digest, body } of db.prepare('SELECT through, digest, body FROM snapshots').iterate()) {
-    const seq = Number(through) + 1;
-    const fact = readStoredLine(String(lineAt.get(seq)?.line ?? ''))?.fact;
+async function compareSnapshots(evidence: Evidence, report: (fault: Fault) => void): Promise<void> {
+  for (const { through, digest, body } of await evidence.snapshots()) {
+    const seq = through + 1;
+    const [row] = await evidence.rows({ after: through, limit: 1 });
+    const fact = row?.[0] === seq ? readStoredLine(row[4])?.fact : undefined;
     const isVouchedFor =
       fact?.kind === 'snapshot.taken' &&
       fact.through === through &&
       fact.digest === digest &&
-      hash('sha256', String(body), 'hex') === digest;
+      hash('sha256', body, 'hex') === digest;
     if (!isVouchedFor)
       report({ kind: 'SNAPSHOT_MISMATCH', seq, reason: `it does not vouch for the snapshot through ${through}` });
-  }
-}
-
-/** What SQLite itself keeps to find rows by. */
-function compareFile(db: DatabaseSync, report: (fault: Fault) => void): void {
-  for (const { integrity_check: found } of db.prepare('PRAGMA integrity_check(10)').iterate()) {
-    if (found === 'ok') continue;
-    const [, row] = /\brow (\d+)/.exec(String(found)) ?? [];
-    const isIndex = row !== undefined && /facts_/.test(String(found));
-    report({
-      kind: isIndex ? 'INDEX_MISMATCH' : 'FILE_DAMAGED',
-      seq: isIndex ? Number(row) : 1,
-      reason: String(found),
-    });
   }
 }

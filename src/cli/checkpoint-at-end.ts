@@ -1,6 +1,6 @@
 // The log is signed whenever a cast stands still, so that whatever is done to it afterwards is found out. That it could not
 // be signed is told, and changes nothing about how the cast ended.
-import { logFileIn } from '../log/sqlite/log.ts';
+import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { note } from './command.ts';
 import { commandName } from './command-name.ts';
@@ -8,7 +8,8 @@ import { commandName } from './command-name.ts';
 export async function checkpointAtEnd(workspace: Workspace, env: NodeJS.ProcessEnv): Promise<void> {
   try {
     const { makeCheckpoint } = await import('../audit/make-checkpoint.ts');
-    const verdict = makeCheckpoint(workspace, logFileIn(workspace.stateDir), env);
+    const log = new SqliteLog(logFileIn(workspace.stateDir));
+    const verdict = await makeCheckpoint(workspace, log, env).finally(() => log.close());
     if (verdict.allow) return;
     const wayOut = `\`${commandName()} explain ${verdict.code}\` says what to do`;
     note(`The log was not signed (${verdict.code}): ${verdict.reason}; ${wayOut}`);

@@ -9,6 +9,7 @@ import { type CastSummary, summaries } from '../engine/summary.ts';
 import { isExpired } from '../kernel/cast/expired.ts';
 import type { CastStatus } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
+import { withEvidence } from '../log/sqlite/evidence.ts';
 import { logFileIn } from '../log/sqlite/log.ts';
 import { ask } from './ask.ts';
 import { again, type Call, flag, note, outJson, Refused, UsageError } from './command.ts';
@@ -55,7 +56,7 @@ export async function goOn(call: Call, verb: Verb): Promise<number> {
     }
     // What certainly does not fit is refused before anything is driven: driving starts what a crashed cast is owed.
     if (!isStuck && !FITS[exact].includes(status)) await steer(door, cast, exact);
-    const erased = refuseErased(logFileIn(workspace.stateDir), cast);
+    const erased = await withEvidence(logFileIn(workspace.stateDir), (evidence) => refuseErased(evidence, cast));
     if (erased) throw new Refused(erased);
     // A cast that was cut off runs already, and may have come to its end by the time anybody could say so.
     const isUnderWay = exact === 'resume' && status === 'running';

@@ -5,6 +5,7 @@ import type { Code } from '../kernel/codes.ts';
 import type { AgentNote, Entry, Fact, Fault, Touched } from '../kernel/fact.ts';
 import type { Seen } from '../kernel/gate/accept.ts';
 import type { MergeEnd } from '../kernel/input.ts';
+import type { JsonObject } from '../kernel/json.ts';
 import type { Links } from '../kernel/ledger/links.ts';
 import type { Usage } from '../kernel/state.ts';
 import type { Sighting } from '../kernel/trust/sighting.ts';
@@ -89,6 +90,79 @@ export interface Log {
   changeLeases(change: (held: Held) => readonly LeaseChange[]): Promise<void>;
   /** All such values whose names begin so, in the order of their names. */
   leases(prefix: string): Promise<readonly Lease[]>;
+  /** The number of the first fact that is missing since the newest snapshot, or null. */
+  firstGap(): Promise<number | null>;
+  /** What is stored, for whoever audits it. Nothing is changed by looking at it. */
+  evidence(): Promise<Evidence>;
+  /** Runs `work` while nobody else appends. `work` reads through the log it is given, and appends nothing. */
+  alone<T>(work: (log: Log) => Promise<T>): Promise<T>;
+  /** Removes the copies of erased texts that the storage still holds, for example in free space. */
+  overwriteErased(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The id of a text is the number of its entry times this, plus its position among the texts of the entry. */
+export const TEXTS_PER_FACT = 2 ** 20;
+
+export type StoredRow = readonly [seq: number, kind: string, cast: string | null, task: string | null, line: string];
+export type StoredText = readonly [id: number, digest: string, text: string];
+
+/** Where a text is stored: which one, how long it is, and the entry it belongs to. `at` is empty for an entry of a cast. */
+export type TextPlace = readonly [
+  id: number,
+  digest: string,
+  bytes: number,
+  cast: string | null,
+  kind: string,
+  at: string,
+];
+
+/** Rows after a number, in order, at most `limit`; only those that fit everything that is named. */
+export type RowQuery = {
+  readonly after: number;
+  readonly limit?: number;
+  readonly cast?: string;
+  readonly kinds?: readonly string[];
+  readonly kindPrefix?: string;
+  /** What the line contains. */
+  readonly holds?: string;
+};
+
+/** An index that does not say what the lines say, or storage that is damaged. `seq` is the entry it is about. */
+export type StorageFault = {
+  readonly kind: 'INDEX_MISMATCH' | 'ONCE_MISMATCH' | 'FILE_DAMAGED';
+  readonly seq: number;
+  readonly reason: string;
+};
+
+/** Compares the indexes with the lines, page by page. */
+export interface IndexCheck {
+  /** `lines` are the lines of the rows as they were read; null for one that cannot be read. */
+  take(
+    rows: readonly StoredRow[],
+    lines: readonly ({ readonly fact: JsonObject; readonly once: readonly string[] } | null)[],
+  ): Promise<void>;
+  /** No more lines. `isWhole` is false where a line is missing or changed. */
+  end(isWhole: boolean): Promise<void>;
+}
+
+/**
+ * A log as evidence: everything exactly as it is stored, at one moment, whoever appends meanwhile. Damaged storage throws a
+ * `StorageError` that says so.
+ */
+export interface Evidence {
+  rows(query: RowQuery): Promise<readonly StoredRow[]>;
+  /** Texts after an id, in order. */
+  texts(after: number, limit: number): Promise<readonly StoredText[]>;
+  /** The texts of one entry, by their digests. */
+  textsOf(seq: number): Promise<ReadonlyMap<string, string>>;
+  textPlaces(after: number, limit: number): Promise<readonly TextPlace[]>;
+  snapshots(): Promise<readonly Snapshot[]>;
+  /** Why the storage is not laid out as this program does it; null where it is. */
+  changedLayout(): Promise<string | null>;
+  checkIndexes(report: (fault: StorageFault) => void): IndexCheck;
+  /** What the storage finds wrong with itself. */
+  faults(): Promise<readonly StorageFault[]>;
   close(): Promise<void>;
 }
 

@@ -4,9 +4,12 @@ import type { Code } from '../kernel/codes.ts';
 
 export class StorageError extends Error {
   readonly code: Code;
-  constructor(code: Code, message: string, options?: { cause: unknown }) {
+  /** What is stored is damaged. Otherwise it could not be reached, which says nothing about what it holds. */
+  readonly isDamage: boolean;
+  constructor(code: Code, message: string, options: { cause?: unknown; isDamage?: boolean } = {}) {
     super(message, options);
     this.code = code;
+    this.isDamage = options.isDamage ?? false;
   }
 }
 

@@ -1,23 +1,42 @@
 // The log in memory, for simulations and tests. It keeps lines, as the one on disk does, so that what is read back went
 // through the same form.
-import type { Append, Head, Held, Lease, LeaseChange, Log, Query, Snapshot, Used } from '../engine/ports.ts';
+import {
+  type Append,
+  type Evidence,
+  type Head,
+  type Held,
+  type Lease,
+  type LeaseChange,
+  type Log,
+  type Query,
+  type Snapshot,
+  type StoredRow,
+  type StoredText,
+  TEXTS_PER_FACT,
+  type Used,
+} from '../engine/ports.ts';
 import type { Entry } from '../kernel/fact.ts';
-import { fits } from './filed-under.ts';
+import { filedUnder, fits } from './filed-under.ts';
 import { chain, entryOf, escaped, type Line, leafHash, NO_PREV, onceKey, usedTwice } from './line.ts';
+import { MemoryEvidence } from './memory-evidence.ts';
 
 export class MemoryLog implements Log {
   readonly #lines: string[] = [];
-  readonly #blobs = new Map<string, string>();
+  /** By entry and digest: the text, and its position among the texts of the entry. */
+  readonly #blobs = new Map<string, { readonly text: string; readonly index: number }>();
   readonly #once = new Map<string, number>();
   readonly #leases = new Map<string, string>();
   readonly #watchers = new Set<() => void>();
   #snapshot: Snapshot | null = null;
   #lastAt = '';
+  /** Ends when nobody is alone with the log any more. */
+  #held: Promise<void> | null = null;
 
   async commit(
     after: number,
     decide: (tail: readonly Entry[], used: Used, held: Held) => readonly Append[],
   ): Promise<readonly Entry[]> {
+    while (this.#held) await this.#held;
     const appends = decide(
       this.#entries(after),
       (key) => this.#once.get(onceKey(key)) ?? null,
@@ -34,7 +53,8 @@ export class MemoryLog implements Log {
     const used = this.#newKeys(lines);
     for (const { line, blobs, entry } of lines) {
       this.#lines.push(line);
-      for (const { digest, text } of blobs) this.#blobs.set(`${entry.seq} ${digest}`, text);
+      for (const [index, { digest, text }] of blobs.entries())
+        this.#blobs.set(`${entry.seq} ${digest}`, { text, index });
       if (entry.fact.kind === 'blob.erased') this.#erase(entry.fact);
     }
     for (const [key, seq] of used) this.#once.set(key, seq);
@@ -90,13 +110,49 @@ export class MemoryLog implements Log {
     return found.map(([name, value]) => ({ name, value })).sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  async firstGap(): Promise<number | null> {
+    return null;
+  }
+
+  async evidence(): Promise<Evidence> {
+    const rows = this.#entries(0).map(({ seq, fact }): StoredRow => {
+      const { kind, cast, task } = filedUnder(fact);
+      return [seq, kind, cast, task, this.#lines[seq - 1] ?? ''];
+    });
+    const texts = Array.from(this.#blobs, ([place, { text, index }]): StoredText => {
+      const [seq, digest = ''] = place.split(' ');
+      return [Number(seq) * TEXTS_PER_FACT + index, digest, text];
+    });
+    return new MemoryEvidence(
+      rows,
+      texts.sort(([a], [b]) => a - b),
+      this.#snapshot,
+    );
+  }
+
+  async alone<T>(work: (log: Log) => Promise<T>): Promise<T> {
+    while (this.#held) await this.#held;
+    const done = work(this);
+    this.#held = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    try {
+      return await done;
+    } finally {
+      this.#held = null;
+    }
+  }
+
+  async overwriteErased(): Promise<void> {}
+
   async close(): Promise<void> {
     this.#watchers.clear();
   }
 
   #erase({ digest, from }: { readonly digest: string; readonly from: readonly number[] }): void {
     for (const seq of from) {
-      const text = this.#blobs.get(`${seq} ${digest}`);
+      const text = this.#blobs.get(`${seq} ${digest}`)?.text;
       if (text !== undefined && this.#snapshot?.body.includes(escaped(text))) this.#snapshot = null;
       this.#blobs.delete(`${seq} ${digest}`);
     }
@@ -128,6 +184,6 @@ export class MemoryLog implements Log {
   #entries(after: number): Entry[] {
     return this.#lines
       .slice(after)
-      .map((line, index) => entryOf(line, (digest) => this.#blobs.get(`${after + index + 1} ${digest}`) ?? null));
+      .map((line, index) => entryOf(line, (digest) => this.#blobs.get(`${after + index + 1} ${digest}`)?.text ?? null));
   }
 }

@@ -50,14 +50,10 @@ function namesAgents(config: Json): boolean {
 async function hadRegistry(stateDir: string): Promise<boolean> {
   const file = join(stateDir, 'log.sqlite');
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return false;
-  const { DatabaseSync } = await import('node:sqlite');
+  const { withEvidence } = await import('../log/sqlite/evidence.ts');
   try {
-    const db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
-    try {
-      return db.prepare("SELECT 1 FROM facts WHERE kind = 'registry.loaded' LIMIT 1").get() !== undefined;
-    } finally {
-      db.close();
-    }
+    const loaded = { after: 0, limit: 1, kinds: ['registry.loaded'] };
+    return await withEvidence(file, async (evidence) => (await evidence.rows(loaded)).length > 0);
   } catch {
     return false; // A log that cannot be read is told of by whoever needs it.
   }

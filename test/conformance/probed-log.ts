@@ -1,5 +1,16 @@
 // A log that counts what is asked of it and fails when a test wants it to.
-import type { Append, Head, Held, Lease, LeaseChange, Log, Query, Snapshot, Used } from '../../src/engine/ports.ts';
+import type {
+  Append,
+  Evidence,
+  Head,
+  Held,
+  Lease,
+  LeaseChange,
+  Log,
+  Query,
+  Snapshot,
+  Used,
+} from '../../src/engine/ports.ts';
 import type { Entry } from '../../src/kernel/fact.ts';
 
 export class ProbedLog implements Log {
@@ -83,6 +94,22 @@ export class ProbedLog implements Log {
 
   leases(prefix: string): Promise<readonly Lease[]> {
     return this.#log.leases(prefix);
+  }
+
+  firstGap(): Promise<number | null> {
+    return this.#log.firstGap();
+  }
+
+  evidence(): Promise<Evidence> {
+    return this.#log.evidence();
+  }
+
+  alone<T>(work: (log: Log) => Promise<T>): Promise<T> {
+    return this.#log.alone(work);
+  }
+
+  overwriteErased(): Promise<void> {
+    return this.#log.overwriteErased();
   }
 
   close(): Promise<void> {

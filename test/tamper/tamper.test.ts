@@ -17,6 +17,7 @@ import { verifyLog } from '../../src/audit/verify-log.ts';
 import type { Append } from '../../src/engine/ports.ts';
 import type { Fact } from '../../src/kernel/fact.ts';
 import type { Verdict } from '../../src/kernel/verdict.ts';
+import { withEvidence } from '../../src/log/sqlite/evidence.ts';
 import { SqliteLog } from '../../src/log/sqlite/log.ts';
 
 type Row = readonly [what: string, tamper: (folder: string) => void, kind: string | null, seq: number | null];
@@ -56,7 +57,7 @@ beforeAll(async () => {
   ] as const) {
     const facts = Array.from({ length: to - from + 1 }, (_, index) => factAt(from + index));
     await log.commit(from - 1, () => facts);
-    expect(makeCheckpoint(place, file, env)).toMatchObject({ allow: true, details: { size: to } });
+    expect(await makeCheckpoint(place, log, env)).toMatchObject({ allow: true, details: { size: to } });
   }
   await log.saveSnapshot({ through: 1040, digest: sha256('{}'), body: '{}' });
   await log.close();
@@ -65,7 +66,8 @@ beforeAll(async () => {
   const [signer, known] = [openSigner(env), knownCheckpoints(place, env)];
   if (!signer.ok || !known.ok) throw new Error('there is no key');
   keys = known.value.keys;
-  const { verdict, text } = makeBundle(file, 'a', known.value, { signer: signer.value, origin }, []);
+  const signing = { signer: signer.value, origin };
+  const { verdict, text } = await withEvidence(file, (evidence) => makeBundle(evidence, 'a', known.value, signing, []));
   expect(verdict.code).toBe('OK');
   writeFileSync(join(whole, 'run.baton'), text);
 });
@@ -110,12 +112,12 @@ function copy(tamper: (folder: string) => void): string {
   return folder;
 }
 
-function audited(folder: string): Verdict {
+function audited(folder: string): Promise<Verdict> {
   const kept = [
     { where: 'inside', notes: notesIn(join(folder, 'state', 'checkpoints')) },
     { where: 'outside', notes: notesIn(join(folder, 'outside')) },
   ] as const;
-  return verifyLog(join(folder, 'state', 'log.sqlite'), kept, keys);
+  return withEvidence(join(folder, 'state', 'log.sqlite'), (evidence) => verifyLog(evidence, kept, keys));
 }
 
 /** The first finding of the verifier, as a program of its own: its kind and its place. */
@@ -155,9 +157,9 @@ test('the verifier and the tampering share no code with the program, and the ver
   expect(readFileSync(VERIFIER, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(320);
 });
 
-test('what nobody touched is whole', () => {
+test('what nobody touched is whole', async () => {
   const folder = copy(() => undefined);
-  expect(audited(folder)).toMatchObject({
+  expect(await audited(folder)).toMatchObject({
     allow: true,
     details: { facts: HEAD, erased: 1, checkpoints: { unsigned: 0 } },
   });
@@ -166,9 +168,9 @@ test('what nobody touched is whole', () => {
   expect(verified(join(folder, 'run.baton')).kind).toBe('OK');
 });
 
-test.each([...LOG, ...CHECKPOINTS])('%s', (_, tamper, kind, seq) => {
+test.each([...LOG, ...CHECKPOINTS])('%s', async (_, tamper, kind, seq) => {
   const folder = copy(tamper);
-  const verdict = audited(folder);
+  const verdict = await audited(folder);
   expect(verdict.code).toBe('TAMPERED');
   expectFound({ kind: verdict.details.kind, seq: verdict.details.seq }, kind, seq);
   expectFound(verified(...logArgs(folder)), kind, seq);
@@ -182,14 +184,14 @@ test.each(BUNDLE)('bundle: %s', (_, tamper, kind, seq) => {
   expectFound(verified(join(folder, 'run.baton')), kind, seq);
 });
 
-test('a copy outside that is gone is told, and refuses nothing', () => {
+test('a copy outside that is gone is told, and refuses nothing', async () => {
   const folder = copy((at) => {
     const file = join(at, 'outside', 'checkpoints.txt');
     writeFileSync(file, readFileSync(file, 'utf8').split('\n').slice(0, 6).join('\n'));
   });
   const missing = (seq: number) => ({ kind: 'CHECKPOINT_MISSING', seq });
-  expect(audited(folder)).toMatchObject({ allow: true, details: { warnings: [missing(1099), missing(HEAD)] } });
-  expect(audited(copy(() => undefined)).details.warnings).toEqual([]);
+  expect(await audited(folder)).toMatchObject({ allow: true, details: { warnings: [missing(1099), missing(HEAD)] } });
+  expect((await audited(copy(() => undefined))).details.warnings).toEqual([]);
 });
 
 /** What a third party names and is not what it should be must never pass for a check. */
@@ -230,12 +232,15 @@ test('the verifier refuses to check by what is not there', () => {
   expect(answers).toEqual(calls.map((args) => [args, 2, '', 1]));
 });
 
-test('a cut tail without a checkpoint outside is found by the one inside, and without either it is not', () => {
+test('a cut tail without a checkpoint outside is found by the one inside, and without either it is not', async () => {
   const folder = copy((at) => {
     LOG.find(([what]) => what === 'facts: the tail is cut off')?.[1](at);
     rmSync(join(at, 'outside'), { recursive: true });
   });
-  expect(audited(folder).details).toMatchObject({ kind: 'TRUNCATED', seq: 1091 });
+  expect((await audited(folder)).details).toMatchObject({ kind: 'TRUNCATED', seq: 1091 });
   rmSync(join(folder, 'state', 'checkpoints'), { recursive: true });
-  expect(audited(folder)).toMatchObject({ allow: true, details: { facts: 1090, checkpoints: { unsigned: 1090 } } });
+  expect(await audited(folder)).toMatchObject({
+    allow: true,
+    details: { facts: 1090, checkpoints: { unsigned: 1090 } },
+  });
 });

@@ -13,7 +13,8 @@ import { proveConsistency, proveInclusion } from '../../audit/prove.ts';
 import { openSigner } from '../../audit/signing-key.ts';
 import { verifyLog } from '../../audit/verify-log.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
-import { logFileIn } from '../../log/sqlite/log.ts';
+import { withEvidence } from '../../log/sqlite/evidence.ts';
+import { logFileIn, SqliteLog } from '../../log/sqlite/log.ts';
 import { again, type Call, text, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { noCastYet } from '../looking.ts';
@@ -21,9 +22,9 @@ import { tell } from '../verdict-answer.ts';
 
 export async function run(call: Call): Promise<number> {
   const [word, ...rest] = call.words;
-  if (word === 'verify' && rest.length === 0) return tell(call, verify(call), summary);
+  if (word === 'verify' && rest.length === 0) return tell(call, await verify(call), summary);
   if (word === 'prove') return prove(call, rest);
-  if (word === 'checkpoint' && rest.length === 0) return tell(call, checkpoint(call), noteOf);
+  if (word === 'checkpoint' && rest.length === 0) return tell(call, await checkpoint(call), noteOf);
   if (word === 'key' && rest.length === 0) return tell(call, key(call), ({ details }) => [String(details.key)]);
   if (word === 'outside' && rest.length === 0)
     return tell(call, outside(call), ({ details }) => [String(details.file)]);
@@ -32,13 +33,16 @@ export async function run(call: Call): Promise<number> {
   throw new UsageError(`say: ${forms.slice(0, -1).join(', ')} or ${forms.at(-1)}`);
 }
 
-function verify(call: Call): Verdict {
+async function verify(call: Call): Promise<Verdict> {
   const workspace = workspaceOf(call);
   const known = knownOf(call);
   if (!known.ok) return known.verdict;
   const { kept, keys } = known.value;
   const decisionKey = decisionKeyOf(call);
-  if (hasLog(workspace)) return verifyLog(logFileIn(workspace.stateDir), kept, keys, { decisionKey });
+  if (hasLog(workspace)) {
+    const file = logFileIn(workspace.stateDir);
+    return withEvidence(file, (evidence) => verifyLog(evidence, kept, keys, { decisionKey }));
+  }
   const last = kept.flatMap(({ notes }) => notes.flatMap((note) => note?.checkpoint.size ?? [])).at(-1);
   if (last === undefined) throw noCastYet(workspace);
   return tampered([
@@ -52,7 +56,7 @@ function decisionKeyOf({ env }: Call): DecisionKey | null {
   return key && { id: key.id, macOf: (text) => sealedText(text, key).mac };
 }
 
-function prove(call: Call, [word, ...more]: readonly string[]): number {
+async function prove(call: Call, [word, ...more]: readonly string[]): Promise<number> {
   const workspace = workspaceOf(call);
   if (!hasLog(workspace)) throw noCastYet(workspace);
   const known = knownOf(call);
@@ -60,20 +64,21 @@ function prove(call: Call, [word, ...more]: readonly string[]): number {
   const file = logFileIn(workspace.stateDir);
   const [from, to] = [number(call, 'from'), number(call, 'to')];
   if (word === undefined && from !== null) {
-    return tell(call, proveConsistency(file, known.value, from, to), ({ details }) => [
-      JSON.stringify(details, null, 2),
-    ]);
+    const proved = await withEvidence(file, (evidence) => proveConsistency(evidence, known.value, from, to));
+    return tell(call, proved, ({ details }) => [JSON.stringify(details, null, 2)]);
   }
   const seq = Number(word);
   if (more.length > 0 || from !== null || !Number.isSafeInteger(seq) || seq < 1)
     throw new UsageError(`say: ${again(call)} audit prove SEQ, or ${again(call)} audit prove --from SIZE [--to SIZE]`);
-  return tell(call, proveInclusion(file, known.value, seq, to), ({ details }) => [JSON.stringify(details, null, 2)]);
+  const proved = await withEvidence(file, (evidence) => proveInclusion(evidence, known.value, seq, to));
+  return tell(call, proved, ({ details }) => [JSON.stringify(details, null, 2)]);
 }
 
-function checkpoint(call: Call): Verdict {
+async function checkpoint(call: Call): Promise<Verdict> {
   const workspace = workspaceOf(call);
   if (!hasLog(workspace)) throw noCastYet(workspace);
-  return makeCheckpoint(workspace, logFileIn(workspace.stateDir), call.env);
+  const log = new SqliteLog(logFileIn(workspace.stateDir));
+  return makeCheckpoint(workspace, log, call.env).finally(() => log.close());
 }
 
 function key(call: Call): Verdict {

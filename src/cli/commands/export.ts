@@ -7,7 +7,8 @@ import { makeBundle } from '../../audit/make-bundle.ts';
 import { makeCheckpoint } from '../../audit/make-checkpoint.ts';
 import { openSigner } from '../../audit/signing-key.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
-import { logFileIn } from '../../log/sqlite/log.ts';
+import { withEvidence } from '../../log/sqlite/evidence.ts';
+import { logFileIn, SqliteLog } from '../../log/sqlite/log.ts';
 import { type Call, text, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
 import { nameCast, withDoor } from '../looking.ts';
@@ -18,13 +19,14 @@ export async function run(call: Call): Promise<number> {
   if (output === undefined || output === '')
     throw new UsageError('name the file to write with -o, such as -o run.baton');
   const { cast } = await withDoor(call, (door) => nameCast(door, call.words[0]));
-  return tell(call, exported(call, cast, resolve(call.cwd, output)), ({ reason }) => [reason]);
+  return tell(call, await exported(call, cast, resolve(call.cwd, output)), ({ reason }) => [reason]);
 }
 
-function exported(call: Call, cast: string, output: string): Verdict {
+async function exported(call: Call, cast: string, output: string): Promise<Verdict> {
   const workspace = workspaceOf(call);
   const file = logFileIn(workspace.stateDir);
-  const signed = makeCheckpoint(workspace, file, call.env);
+  const log = new SqliteLog(file);
+  const signed = await makeCheckpoint(workspace, log, call.env).finally(() => log.close());
   if (!signed.allow) return signed;
   const known = knownCheckpoints(workspace, call.env);
   if (!known.ok) return known.verdict;
@@ -32,7 +34,10 @@ function exported(call: Call, cast: string, output: string): Verdict {
   if (!signer.ok) return signer.verdict;
   const { origin } = checkpointFolders(workspace, call.env);
   const signing = { signer: signer.value, origin };
-  const { verdict, text: bundle } = makeBundle(file, cast, known.value, signing, redactions(call));
+  const hidden = redactions(call);
+  const { verdict, text: bundle } = await withEvidence(file, (evidence) =>
+    makeBundle(evidence, cast, known.value, signing, hidden),
+  );
   if (!verdict.allow) return verdict;
   // Whole or not at all; what it replaces may be an earlier export.
   writeFileSync(`${output}.part`, bundle, { mode: 0o600, flush: true });

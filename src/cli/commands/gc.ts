@@ -6,9 +6,8 @@ import { type Erasure, factOfErasure, type Plan, planErasures, type Wish } from 
 import { counted } from '../../kernel/counted.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
+import { withEvidence } from '../../log/sqlite/evidence.ts';
 import { logFileIn, SqliteLog } from '../../log/sqlite/log.ts';
-import { openForReading } from '../../log/sqlite/open-to-read.ts';
-import { overwriteErased } from '../../log/sqlite/overwrite-erased.ts';
 import type { Workspace } from '../../workspace/locate.ts';
 import { refusing } from '../cast-work.ts';
 import { checkpointAtEnd } from '../checkpoint-at-end.ts';
@@ -81,7 +80,7 @@ async function collect(call: Call, workspace: Workspace): Promise<Verdict> {
   const file = logFileIn(workspace.stateDir);
   const { wish, reason } = wished(call, Date.now());
   const isDry = flag(call.values, 'dry-run');
-  const looked = planned(file, wish);
+  const looked = await planned(file, wish);
   const refusal = refusalOf(looked);
   if (refusal) return refusal;
   const plan = isDry ? looked : await erase(file, wish, reason);
@@ -129,13 +128,8 @@ function ageMs(age: string): number {
   return Number(count) * (MS[unit] ?? 0);
 }
 
-function planned(file: string, wish: Wish): Plan {
-  const db = openForReading(file);
-  try {
-    return planErasures(db, wish);
-  } finally {
-    db.close();
-  }
+function planned(file: string, wish: Wish): Promise<Plan> {
+  return withEvidence(file, (evidence) => planErasures(evidence, wish));
 }
 
 /** Erases what the wish covers and answers what that was. */
@@ -146,7 +140,7 @@ async function erase(file: string, wish: Wish, reason: string): Promise<Plan> {
   try {
     for (;;) {
       const { seq } = await log.head();
-      const plan = planned(file, wish);
+      const plan = await planned(file, wish);
       const due = plan.erasures.slice(0, AT_ONCE);
       if (due.length === 0) return { erasures: done, casts: [...casts], kept: plan.kept, untouched: [] };
       const written = await log.commit(seq, (tail) => {
@@ -159,8 +153,8 @@ async function erase(file: string, wish: Wish, reason: string): Promise<Plan> {
       for (const cast of plan.casts) casts.add(cast);
     }
   } finally {
+    await log.overwriteErased();
     await log.close();
-    overwriteErased(file);
   }
 }
 

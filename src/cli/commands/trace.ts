@@ -1,12 +1,11 @@
 // `baton trace`: what is behind a file, a result, a handoff or a text, and what came of it.
 
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
 import { hasLog } from '../../app/state-folder.ts';
-import { TEXTS_PER_FACT } from '../../audit/text-walk.ts';
 import { aheadOf, behindFile, type TracedHandoff, type TracedTurn, tracedHandoff, turnsOf } from '../../audit/trace.ts';
+import type { Evidence, StoredRow } from '../../engine/ports.ts';
+import { withEvidence } from '../../log/sqlite/evidence.ts';
 import { logFileIn } from '../../log/sqlite/log.ts';
-import { openForReading } from '../../log/sqlite/open-to-read.ts';
 import { readStoredLine, type StoredLine } from '../../log/stored-line.ts';
 import { type Call, EXIT, out, outJson, UsageError } from '../command.ts';
 import { workspaceOf } from '../find-workspace.ts';
@@ -17,15 +16,12 @@ export async function run(call: Call): Promise<number> {
   const workspace = workspaceOf(call);
   if (!hasLog(workspace)) throw noCastYet(workspace);
   const word = call.words[0] ?? '';
-  const db = openForReading(logFileIn(workspace.stateDir));
-  try {
-    const { turns, handoffs } = await traced(call, db, workspace.dir, word);
-    if (call.json) outJson([...turns, ...handoffs]);
-    else for (const line of [...lines(turns), ...handoffLines(handoffs)]) out(line);
-    return EXIT.ok;
-  } finally {
-    db.close();
-  }
+  const { turns, handoffs } = await withEvidence(logFileIn(workspace.stateDir), (evidence) =>
+    traced(call, evidence, workspace.dir, word),
+  );
+  if (call.json) outJson([...turns, ...handoffs]);
+  else for (const line of [...lines(turns), ...handoffLines(handoffs)]) out(line);
+  return EXIT.ok;
 }
 
 type Traced = { readonly turns: readonly TracedTurn[]; readonly handoffs: readonly TracedHandoff[] };
@@ -41,26 +37,28 @@ function searched(word: string): string | null {
   return word.startsWith('sha256:') ? word : null;
 }
 
-async function traced(call: Call, db: DatabaseSync, dir: string, word: string): Promise<Traced> {
+async function traced(call: Call, evidence: Evidence, dir: string, word: string): Promise<Traced> {
   const wanted = searched(word);
   if (wanted !== null) {
-    const turns = castsWith(db, wanted).flatMap((cast) => aheadOf(turnsIn(db, cast), wanted));
-    const handoffs = handoffsWith(db, wanted.replace(/^sha256:/, ''));
+    const turns: TracedTurn[] = [];
+    for (const cast of await castsWith(evidence, wanted)) turns.push(...aheadOf(await turnsIn(evidence, cast), wanted));
+    const handoffs = await handoffsWith(evidence, wanted.replace(/^sha256:/, ''));
     if (turns.length + handoffs.length === 0)
       throw new UsageError(`no turn and no handoff of this workspace has to do with ${word}`);
     return { turns, handoffs };
   }
-  return { turns: await tracedTurns(call, db, dir, word), handoffs: [] };
+  return { turns: await tracedTurns(call, evidence, dir, word), handoffs: [] };
 }
 
-async function tracedTurns(call: Call, db: DatabaseSync, dir: string, word: string): Promise<readonly TracedTurn[]> {
+async function tracedTurns(call: Call, evidence: Evidence, dir: string, word: string): Promise<readonly TracedTurn[]> {
   const path = pathIn(dir, resolve(call.cwd, word));
-  const changed =
-    path === null ? [] : castsThatTouched(db, path).flatMap((cast) => behindFile(turnsIn(db, cast), path));
+  const changed: TracedTurn[] = [];
+  for (const cast of path === null ? [] : await castsThatTouched(evidence, path))
+    changed.push(...behindFile(await turnsIn(evidence, cast), path ?? ''));
   if (changed.length > 0) return changed;
   try {
     const { cast } = await withDoor(call, (door) => nameCast(door, word));
-    return turnsIn(db, cast);
+    return await turnsIn(evidence, cast);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     throw new UsageError(
@@ -69,11 +67,11 @@ async function tracedTurns(call: Call, db: DatabaseSync, dir: string, word: stri
   }
 }
 
-function turnsIn(db: DatabaseSync, cast: string): readonly TracedTurn[] {
-  const rows = db.prepare('SELECT line FROM facts WHERE cast_id = ? ORDER BY seq').all(cast);
+async function turnsIn(evidence: Evidence, cast: string): Promise<readonly TracedTurn[]> {
+  const rows = await evidence.rows({ after: 0, cast });
   return turnsOf(
     cast,
-    rows.flatMap(({ line }) => withAuthor(String(line))),
+    rows.flatMap(([, , , , line]) => withAuthor(line)),
   );
 }
 
@@ -83,35 +81,32 @@ function withAuthor(text: string): (StoredLine & { readonly by: string })[] {
 }
 
 /** The casts of which a line names the digest; a short prompt stands in its line itself, so all beginnings are looked at. */
-function castsWith(db: DatabaseSync, digest: string): readonly string[] {
-  const named =
-    "SELECT DISTINCT cast_id FROM facts WHERE cast_id IS NOT NULL AND (instr(line, ?) > 0 OR kind = 'cast.started')";
-  return db
-    .prepare(named)
-    .all(digest)
-    .map(({ cast_id }) => String(cast_id));
+async function castsWith(evidence: Evidence, digest: string): Promise<readonly string[]> {
+  const rows = [
+    ...(await evidence.rows({ after: 0, holds: digest })),
+    ...(await evidence.rows({ after: 0, kinds: ['cast.started'] })),
+  ];
+  return castsOf(rows.sort(([a], [b]) => a - b));
+}
+
+function castsOf(rows: readonly StoredRow[]): readonly string[] {
+  return [...new Set(rows.flatMap(([, , cast]) => cast ?? []))];
 }
 
 /** Handoffs from outside that name an id or a hash: in their entry, or in the envelope that is kept beside it. */
-function handoffsWith(db: DatabaseSync, word: string): readonly TracedHandoff[] {
-  const beside = 'SELECT 1 FROM texts WHERE id BETWEEN seq * ?2 AND (seq + 1) * ?2 - 1 AND instr(body, ?1) > 0';
-  const named = `SELECT line FROM facts WHERE kind = 'handoff.judged' AND (instr(line, ?1) > 0 OR EXISTS (${beside})) ORDER BY seq`;
-  return db
-    .prepare(named)
-    .all(word, TEXTS_PER_FACT)
-    .flatMap(({ line }) => {
-      const read = readStoredLine(String(line));
-      return read ? [tracedHandoff(read)] : [];
-    });
+async function handoffsWith(evidence: Evidence, word: string): Promise<readonly TracedHandoff[]> {
+  const found: TracedHandoff[] = [];
+  for (const [seq, , , , line] of await evidence.rows({ after: 0, kinds: ['handoff.judged'] })) {
+    const texts = line.includes(word) ? [] : [...(await evidence.textsOf(seq)).values()];
+    const read = line.includes(word) || texts.some((text) => text.includes(word)) ? readStoredLine(line) : null;
+    if (read) found.push(tracedHandoff(read));
+  }
+  return found;
 }
 
-function castsThatTouched(db: DatabaseSync, path: string): readonly string[] {
-  const name = JSON.stringify(path).slice(1, -1);
-  const touched = "SELECT DISTINCT cast_id FROM facts WHERE kind = 'turn.accepted' AND instr(line, ?) > 0";
-  return db
-    .prepare(touched)
-    .all(name)
-    .map(({ cast_id }) => String(cast_id));
+async function castsThatTouched(evidence: Evidence, path: string): Promise<readonly string[]> {
+  const holds = JSON.stringify(path).slice(1, -1);
+  return castsOf(await evidence.rows({ after: 0, kinds: ['turn.accepted'], holds }));
 }
 
 /** As turns name it: from the workspace, with slashes. Null for what lies outside. */

@@ -5,7 +5,19 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Append, Head, Held, Lease, LeaseChange, Log, Query, Snapshot, Used } from '../../engine/ports.ts';
+import {
+  type Append,
+  type Evidence,
+  type Head,
+  type Held,
+  type Lease,
+  type LeaseChange,
+  type Log,
+  type Query,
+  type Snapshot,
+  TEXTS_PER_FACT,
+  type Used,
+} from '../../engine/ports.ts';
 import { StorageError } from '../../engine/storage-error.ts';
 import { type Entry, FACT_VERSION } from '../../kernel/fact.ts';
 import type { Blob } from '../blob-text.ts';
@@ -16,14 +28,11 @@ import { asStorageError, damagedEntry, isBusy, isUnwritable, logGone, newerLog }
 import { onFileEvent } from './file-event.ts';
 import { blocked, blockedBy, lockHolder } from './lock-holder.ts';
 import { ManyRows } from './many-rows.ts';
-import { IS_LIFECYCLE, openDatabase } from './open.ts';
+import { IS_LIFECYCLE, LIFECYCLE, openDatabase } from './open.ts';
 import { openForReading } from './open-to-read.ts';
 
-/** Room for this many texts per fact in the key of a text. */
-const TEXTS_PER_FACT = 2 ** 20;
 const POLL_MS = 1000;
 const LOOK_AGAIN_MS = 5;
-const LIFECYCLE = 'cast.';
 /** How long a writer waits for the others. */
 const BUSY_MS_MAX = 30_000;
 /** After this time a writer that waits looks who holds the lock. */
@@ -219,10 +228,29 @@ export class SqliteLog implements Log {
     });
   }
 
-  /** What is wrong with everything that facts are found by, against the lines themselves; empty when nothing is. */
-  async indexFaults(): Promise<readonly string[]> {
-    const { indexFaults } = await import('./index-faults.ts');
-    return this.#guarded(() => indexFaults(this.#db));
+  async evidence(): Promise<Evidence> {
+    const { SqliteEvidence } = await import('./evidence.ts');
+    return new SqliteEvidence(this.#file);
+  }
+
+  /** On a connection of its own, which holds the write lock meanwhile. */
+  async alone<T>(work: (log: Log) => Promise<T>): Promise<T> {
+    const own = new SqliteLog(this.#file, this.#onBlocked ? { onBlocked: this.#onBlocked } : {});
+    try {
+      own.#guarded(() => own.#begin());
+      try {
+        return await work(own);
+      } finally {
+        own.#db.exec('ROLLBACK');
+      }
+    } finally {
+      await own.close();
+    }
+  }
+
+  /** Writes the whole file again without its free space, and empties the journal. */
+  async overwriteErased(): Promise<void> {
+    this.#guarded(() => this.#db.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE);'));
   }
 
   async close(): Promise<void> {

@@ -8,6 +8,9 @@ import { asStorageError, isBusy, linkInPlace, newerLog, refuseNoFile } from './f
 const BUSY_TIMEOUT_MS = 30_000;
 const OPEN_AGAIN_MS = 10;
 
+/** How the kinds of the lifecycle of casts begin. */
+export const LIFECYCLE = 'cast.';
+
 /** The kinds that the lifecycle of casts consists of. A query must say it in the same words to be served by the index. */
 export const IS_LIFECYCLE = `kind >= 'cast.' AND kind < 'cast/'`;
 

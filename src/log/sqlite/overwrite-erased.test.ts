@@ -7,7 +7,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Fact } from '../../kernel/fact.ts';
 import { digestOf } from '../blob-text.ts';
 import { SqliteLog } from './log.ts';
-import { overwriteErased } from './overwrite-erased.ts';
 
 const MARK = 'erase-me ';
 const TEXT = MARK.repeat(100);
@@ -43,7 +42,9 @@ test.each<[string, (log: SqliteLog) => Promise<void>]>([
   ],
 ])('an erased text is in no byte of the file: %s', async (_where, copy) => {
   const { file, reader, bytes } = await erasedLog(copy);
-  overwriteErased(file);
+  const erasing = new SqliteLog(file);
+  await erasing.overwriteErased();
+  await erasing.close();
   expect([bytes().includes(MARK), bytes().includes('keep-me')]).toEqual([false, true]);
   const reasons = (await reader.read({ after: 0 })).map(({ fact }) => 'reason' in fact && fact.reason);
   expect(reasons).toEqual(['[erased]', OTHER, '']);

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Append } from '../../engine/ports.ts';
 import type { Fact } from '../../kernel/fact.ts';
+import { readStoredLine } from '../stored-line.ts';
 import { BLOCK } from './cast-index.ts';
 import { SqliteLog } from './log.ts';
 
@@ -35,8 +36,21 @@ function append(fact: object, ...once: string[]): Append {
   return { fact: fact as Fact, by: 'test', at: 0, once };
 }
 
+/** What the check of the indexes finds wrong, as `seq: reason`. */
+async function faultsOf(of: SqliteLog): Promise<readonly string[]> {
+  const evidence = await of.evidence();
+  const faults: string[] = [];
+  const check = evidence.checkIndexes(({ seq, reason }) => faults.push(`${seq}: ${reason}`));
+  const rows = await evidence.rows({ after: 0 });
+  const lines = rows.map(([, , , , line]) => readStoredLine(line));
+  await check.take(rows, lines);
+  await check.end(true);
+  await evidence.close();
+  return faults;
+}
+
 test('a log that only the program wrote has no faults', async () => {
-  expect(await log.indexFaults()).toEqual([]);
+  expect(await faultsOf(log)).toEqual([]);
 });
 
 test('nor has one that several wrote, and in which a commit that filled a block came to nothing', async () => {
@@ -52,84 +66,82 @@ test('nor has one that several wrote, and in which a commit that filled a block 
     }
   }
   expect((await log.head()).seq).toBe(BLOCK + 4 + 8 * 2 * 150);
-  expect(await other.indexFaults()).toEqual([]);
+  expect(await faultsOf(other)).toEqual([]);
   expect(await log.read({ after: 0, cast: 'c1' })).toHaveLength(8 * 2 * 50);
   await other.close();
 });
 
 test('an empty log has none', async () => {
   const empty = new SqliteLog(join(folder, 'empty.sqlite'));
-  expect(await empty.indexFaults()).toEqual([]);
+  expect(await faultsOf(empty)).toEqual([]);
   await empty.close();
 });
 
 test.each<[string, string, string[]]>([
-  ['a line that is no JSON any more', `UPDATE facts SET line = 'x' WHERE seq = 1`, ['1: the line cannot be read']],
-  [
-    'a line in another place',
-    `UPDATE facts SET line = replace(line, '"seq":4', '"seq":5') WHERE seq = 4`,
-    ['4: the line has number 5'],
-  ],
   [
     'another kind',
     `UPDATE facts SET kind = 'turn.dropped' WHERE seq = 1`,
-    ['1: filed under the kind turn.dropped, the line says cast.paused'],
+    ['1: it is filed under the kind turn.dropped, its line says cast.paused'],
   ],
   [
     'another cast',
     `UPDATE facts SET cast_id = 'b' WHERE seq = 1026`,
-    ['1026: filed under the cast b, the line says a'],
+    ['1026: it is filed under the cast b, its line says a'],
   ],
   [
     'another cast in the line',
     `UPDATE facts SET line = replace(line, '"cast":"a"', '"cast":"z"') WHERE seq = 1`,
-    ['1: filed under the cast a, the line says z'],
+    ['1: it is filed under the cast a, its line says z'],
   ],
-  ['no cast', `UPDATE facts SET cast_id = NULL WHERE seq = 1026`, ['1026: filed under the cast null, the line says a']],
+  [
+    'no cast',
+    `UPDATE facts SET cast_id = NULL WHERE seq = 1026`,
+    ['1026: it is filed under the cast null, its line says a'],
+  ],
   [
     'another task',
     `UPDATE facts SET task_id = 'T-2' WHERE seq = 2`,
-    ['2: filed under the task T-2, the line says T-1'],
+    ['2: it is filed under the task T-2, its line says T-1'],
   ],
   [
     'another task in place of one that is stored by its digest',
     `UPDATE facts SET task_id = 'T-2' WHERE seq = 3`,
-    ['3: filed under the task T-2, the line says [erased]'],
+    ['3: it is filed under the task T-2, its line says (another one)'],
   ],
   [
     'a task where there is none',
     `UPDATE facts SET task_id = 'T-1' WHERE seq = 4`,
-    ['4: filed under the task T-1, the line says null'],
+    ['4: it is filed under the task T-1, its line says null'],
   ],
   [
     'a cast that is not filed',
     `DELETE FROM by_cast WHERE cast_id = 'a'; DELETE FROM facts WHERE seq BETWEEN 7 AND 1024 AND cast_id = 'a'`,
-    ['1: missing among the facts of its cast', '6: missing among the facts of its cast'],
+    ['1: the index of the cast a is not what the lines say'],
   ],
   [
     'a fact that is left out',
     `UPDATE by_cast SET seqs = replace(seqs, '1,6,', '1,') WHERE cast_id = 'a'`,
-    ['6: missing among the facts of its cast'],
+    ['6: the index of the cast a is not what the lines say'],
   ],
   [
     'a fact of somebody else',
     `UPDATE by_cast SET seqs = '2,' || seqs WHERE cast_id = 'a'`,
-    ['2: no fact of the cast a'],
+    ['2: the index of the cast a is not what the lines say'],
   ],
-  ['a key that is forgotten', `DELETE FROM once WHERE key = 'k1'`, ['2: uses up the key k1, which is not noted']],
+  ['a key that is forgotten', `DELETE FROM once WHERE key = 'k1'`, ['2: the key k1 it used up is not noted']],
   [
     'a key of another fact',
     `UPDATE once SET seq = 4 WHERE key = 'k1'`,
-    ['4: noted for the key k1, which its line does not use up', '2: uses up the key k1, which is not noted'],
+    ['2: the key k1 it used up is noted for entry 4'],
   ],
   [
     'a key of nobody',
     `INSERT INTO once VALUES ('k9', 99)`,
-    ['99: noted for the key k9, which its line does not use up'],
+    ['99: the key k9 is noted for it, and its line does not use it up'],
   ],
 ])('%s is found', async (_, spoil, faults) => {
   const db = new DatabaseSync(join(folder, 'log.sqlite'));
   db.exec(spoil);
   db.close();
-  expect(await log.indexFaults()).toEqual(faults);
+  expect(await faultsOf(log)).toEqual(faults);
 });

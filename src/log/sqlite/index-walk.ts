@@ -3,16 +3,19 @@
 // for it. The numbers of the facts are all it keeps on the way, eight bytes for each.
 import { hash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Fact as StoredFact } from '../kernel/fact.ts';
-import { isObject } from '../kernel/json.ts';
-import { filedUnder } from '../log/filed-under.ts';
-import { BLOCK, placesIn } from '../log/sqlite/cast-index.ts';
-import type { StoredLine } from '../log/stored-line.ts';
-import type { Fault } from './fault.ts';
-import { filedCasts } from './stored-rows.ts';
+import type { StorageFault, StoredRow } from '../../engine/ports.ts';
+import type { Fact } from '../../kernel/fact.ts';
+import { isObject, type JsonObject } from '../../kernel/json.ts';
+import { filedUnder } from '../filed-under.ts';
+import { BLOCK, placesIn } from './cast-index.ts';
+
+/** The index of one cast: how many rows it has, and all of them as `block:seqs`, with spaces between them. */
+type FiledCast = readonly [cast: string, rows: number, text: string | null];
+
+type Line = { readonly fact: JsonObject; readonly once: readonly string[] };
 
 export class IndexWalk {
-  readonly #report: (fault: Fault) => void;
+  readonly #report: (fault: StorageFault) => void;
   readonly #db: DatabaseSync;
   readonly #once: StatementSync;
   /** The facts of each cast, by their numbers. */
@@ -20,13 +23,13 @@ export class IndexWalk {
   #head = 0;
   #keys = 0;
 
-  constructor(db: DatabaseSync, report: (fault: Fault) => void) {
+  constructor(db: DatabaseSync, report: (fault: StorageFault) => void) {
     this.#db = db;
     this.#report = report;
     this.#once = db.prepare('SELECT seq FROM once WHERE key = ?');
   }
 
-  take(seq: number, line: StoredLine | null, kind: string, cast: string | null, task: string | null): void {
+  take([seq, kind, cast, task]: StoredRow, line: Line | null): void {
     if (line) this.#columns(seq, line.fact, kind, cast, task);
     for (const key of line?.once ?? []) this.#key(seq, key);
     this.#head = seq;
@@ -42,8 +45,8 @@ export class IndexWalk {
     this.#compareCasts();
   }
 
-  #columns(seq: number, fact: StoredLine['fact'], kind: string, cast: string | null, task: string | null): void {
-    const filed = filedUnder(fact as unknown as StoredFact);
+  #columns(seq: number, fact: JsonObject, kind: string, cast: string | null, task: string | null): void {
+    const filed = filedUnder(fact as unknown as Fact);
     this.#compare(seq, 'kind', kind, filed.kind);
     this.#compare(seq, 'cast', cast, byDigest(fact.cast ?? fact.run, cast) ?? filed.cast);
     this.#compare(seq, 'task', task, byDigest(fact.task, task) ?? filed.task);
@@ -119,6 +122,15 @@ export class IndexWalk {
   #fault(seq: number, reason: string): void {
     this.#report({ kind: 'INDEX_MISMATCH', seq, reason });
   }
+}
+
+/** The index of casts, cast by cast; put together by SQLite, because a row at a time costs far more. */
+function filedCasts(db: DatabaseSync): Iterator<FiledCast> {
+  const statement = db.prepare(
+    "SELECT cast_id, count(*), group_concat(block || ':' || seqs, ' ') FROM by_cast GROUP BY cast_id",
+  );
+  statement.setReturnArrays(true);
+  return statement.iterate() as unknown as Iterator<FiledCast>;
 }
 
 /** A long id is stored by its digest; the column holds it in full, and only the right one has the digest. */
