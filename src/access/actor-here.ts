@@ -33,7 +33,7 @@ export function actorHere({ env, stateDir }: Where, { shown = shownToken(), isSe
     if (actor.kind === 'agent') return STARTED_BY_AGENT;
     const needed = proofFor(form);
     if (needed === null || isHolder(actor.name)) return null;
-    const user = /^token\b/.test(form) ? userFolder(env) : null;
+    const user = form.startsWith('token ') ? userFolder(env) : null;
     // The client of a server of ours has no terminal there. It counts as a person where the server is older than the agents.
     const server = isServer ? process.pid : serverAbove();
     const decision = { stateDir, cast, user, needsTerminal: needed.needsTerminal && server === null };

@@ -19,6 +19,7 @@ type Row = {
 };
 
 const CARRY_ON: Row = { may: 'carry a cast on' };
+const TOKENS: Row = { may: 'say who may do what' };
 
 /** By the name of the command, with its first word where that tells its forms apart. */
 export const PEOPLE_ONLY: Readonly<Record<string, Row>> = {
@@ -43,7 +44,9 @@ export const PEOPLE_ONLY: Readonly<Record<string, Row>> = {
   init: { may: 'set a workspace up' },
   trust: { may: 'trust a folder' },
   install: { may: 'change how agents are set up' },
-  token: { may: 'say who may do what' },
+  'token create': TOKENS,
+  'token list': TOKENS,
+  'token revoke': TOKENS,
   gc: { may: 'erase texts' },
   'registry lock': { may: 'lock a registry' },
   'registry import': { may: 'import a registry' },
@@ -63,7 +66,9 @@ const DECISIONS: Readonly<Record<string, { readonly terminal?: true; readonly ca
   budget: { cast: true },
   revive: { cast: true },
   unhold: {},
-  token: {},
+  'token create': {},
+  'token list': {},
+  'token revoke': {},
   'registry lock': {},
   'registry import': {},
   'context set': {},

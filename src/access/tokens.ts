@@ -156,3 +156,9 @@ function refused(
 ): { ok: false; verdict: Denied } {
   return { ok: false, verdict: deny(code, reason, details) };
 }
+
+/** Everything but the digest, which is nobody's business. */
+export function tokenRow(token: Token, now: number) {
+  const { name, role, created, expires, revoked } = token;
+  return { name, role, created, expires, revoked, usable: whyUnusable(token, now) === null };
+}

@@ -41,8 +41,6 @@ export type Field = Common &
         readonly schema?: JsonObject;
         /** The command line reads it from standard input, without a word for it. */
         readonly isStandardInput?: true;
-        /** Its bytes count: the command line hands on what is no UTF-8 as `{"base64": "…"}`. */
-        readonly isBytes?: true;
         /** The command line reads it from standard input where its word is not said. */
         readonly orStandardInput?: true;
         /** The field that gets the bytes, as base64, of what is no UTF-8. */

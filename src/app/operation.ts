@@ -9,7 +9,17 @@ import type { Workspace } from './workspace.ts';
 export type Entry = {
   /** Its words, joined by dots: `task.claim`. */
   readonly name: string;
-  readonly group: 'casts' | 'ledger' | 'contracts' | 'history' | 'project' | 'work';
+  readonly group:
+    | 'casts'
+    | 'ledger'
+    | 'contracts'
+    | 'history'
+    | 'project'
+    | 'work'
+    | 'approvals'
+    | 'registry'
+    | 'knowledge'
+    | 'access';
   /** The kind of thing it does; the least role that may do it follows from that. */
   readonly act: Act;
   /** For people, as the second half of "only a person may …"; missing where agents may, too. */

@@ -6,6 +6,8 @@ import { noteDriver } from '../access/first-driver.ts';
 import { revealing, revealingCheckers } from '../agents/hidden-texts.ts';
 import { runnersWith } from '../agents/index.ts';
 import { withoutKnownValues } from '../agents/known-values.ts';
+import { keepQuarantine } from '../app/carry-quarantine.ts';
+import { bringIntoForce } from '../app/driving/bring-into-force.ts';
 import { loadView } from '../app/load-view.ts';
 import { asDamage, makeStateFolder } from '../app/state-folder.ts';
 import { writeWorklogsOf } from '../app/worklog.ts';
@@ -21,8 +23,6 @@ import { offeredServer } from '../mcp/offer.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { witnessOf } from '../workspace/witness.ts';
 import { WorktreeError } from '../workspace/worktree/git.ts';
-import { bringIntoForce } from './bring-into-force.ts';
-import { keepQuarantine } from './carry-quarantine.ts';
 import { groundFor } from './cast-ground.ts';
 import { checkpointAtEnd } from './checkpoint-at-end.ts';
 import { checkpointWhileDriven } from './checkpoint-while-driven.ts';
@@ -52,7 +52,7 @@ export async function withDriver<T>(workspace: Workspace, work: (door: Door) => 
   try {
     const door = await withCompileCache(() => WorkerDoor.open(logFileIn(workspace.stateDir), workspace.dir));
     try {
-      await bringIntoForce(door, workspace);
+      await bringIntoForce(door, { ...workspace, env: process.env }, person());
       return await work(door);
     } finally {
       await door.close();
@@ -158,7 +158,7 @@ export async function driveAndShow(
     await door.releaseCast(cast, me).catch(() => undefined);
   }
   await writeWorklogsOf(cast, door, workspace, note);
-  await keepQuarantine(door, workspace, call.env);
+  await keepQuarantine(door, { ...workspace, env: call.env }, note);
   await checkpointAtEnd(workspace, call.env);
   const view = await loadView(door, cast, flag(call.values, 'turns'), workspace.dir);
   const more = view.branch === undefined || call.json ? [] : await wayOut(call, workspace, cast);

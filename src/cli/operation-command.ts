@@ -18,6 +18,8 @@ type About = Pick<Command, 'name' | 'summary'> & {
   readonly group?: Command['group'];
   /** Options of the command line itself, which are no fields. */
   readonly options?: Options;
+  /** The form that is meant where no word says which; without it the forms are listed. */
+  readonly otherwise?: OperationName;
   /** For a command that does more than show the answer: it asks a person, or reads a stream. */
   readonly shownBy?: () => Promise<{ run(call: Call, given: Giving): Promise<number> }>;
 };
@@ -37,7 +39,7 @@ export function operationCommand(about: About, names: readonly OperationName[]):
     group: about.group ?? groupOf(only),
     summary,
     // Without a word of its own it tells which forms there are.
-    act: isOne ? only.act : { '': 'look', ...acts },
+    act: isOne ? only.act : { '': about.otherwise ? OPERATIONS[about.otherwise].act : 'look', ...acts },
     args: isOne ? argsOf(only.fields) : forms.map((form) => form.trim() || 'no word').join(' | '),
     words: isOne ? wordCounts(only.fields) : [0, MANY],
     help: [...entries.map((entry) => helpOf(name, entry, isOne)), note].filter(Boolean).join('\n\n'),
@@ -50,7 +52,7 @@ export function operationCommand(about: About, names: readonly OperationName[]):
 }
 
 function groupOf({ name, group }: Entry): Command['group'] {
-  if (group !== 'project' && group !== 'work') return group;
+  if (group === 'casts' || group === 'ledger' || group === 'contracts' || group === 'history') return group;
   throw new Error(`${name} says no group of the help`);
 }
 
@@ -62,7 +64,8 @@ function wordOf({ name, cli }: Entry): string | null {
 }
 
 async function runForm(call: Call, about: About, entries: readonly Entry[]): Promise<number> {
-  const [word, ...words] = call.words;
+  const { otherwise } = about;
+  const [word = otherwise && (wordOf(OPERATIONS[otherwise]) ?? undefined), ...words] = call.words;
   const program = `${again(call)} ${call.command.name}`;
   const wordless = entries.find((each) => wordOf(each) === null);
   if (word === undefined && !wordless) return overview(call, program, entries);

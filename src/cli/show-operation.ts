@@ -18,6 +18,9 @@ import type { Form, Forms } from './show/form.ts';
 const FORMS: Partial<Record<Entry['group'], () => Promise<{ readonly forms: Forms }>>> = {
   contracts: () => import('./show/contracts.ts'),
   ledger: () => import('./show/ledger.ts'),
+  registry: () => import('./show/registry.ts'),
+  knowledge: () => import('./show/knowledge.ts'),
+  access: () => import('./show/access.ts'),
 };
 
 export async function showOperation(call: Call, name: OperationName, given: Given): Promise<number> {
@@ -27,6 +30,7 @@ export async function showOperation(call: Call, name: OperationName, given: Give
   const { forms } = (await FORMS[OPERATIONS[name].group]?.()) ?? { forms: {} };
   const form = Object.hasOwn(forms, name) ? forms[name] : undefined;
   const details = verdict.details as JsonObject;
+  if (!call.json) for (const line of form?.notes?.(details, call, given, verdict) ?? []) note(line);
   if (!verdict.allow && form?.refusal === 'fault') throw new Refused(verdict);
   if (!verdict.allow && form?.refusal === 'lines' && !call.json)
     for (const line of (await import('./verdict-answer.ts')).refusalLines(verdict)) note(line);

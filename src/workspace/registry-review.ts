@@ -113,3 +113,8 @@ function unreadable({ agents }: Registry): Diagnostic[] {
       warning(id, 'PROMPT_NOT_TEXT', 'its prompt is not UTF-8 text, so that no cast can give it to an agent'),
     );
 }
+
+/** The findings as scripts get them. */
+export function problemsIn(found: readonly Diagnostic[]) {
+  return found.map(({ level, code, agent, message }) => ({ level, code, agent, message }));
+}

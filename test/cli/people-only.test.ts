@@ -20,7 +20,7 @@ const AGENTS_MAY: Readonly<Record<string, string>> = {
   'context revert': 'the log refuses it',
   'memory accept': 'the log refuses it',
   'memory drop': 'the log refuses it',
-  handoff: 'judges an envelope and decides nothing about a cast',
+  'handoff verify': 'judges an envelope and decides nothing about a cast',
   hook: 'is what holds an agent',
   mcp: 'serves an agent with its own tools',
   'task create': 'the ledger is worked on by agents, under their fences',

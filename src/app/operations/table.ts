@@ -1,9 +1,12 @@
 // Every operation, as plain data. What it does is in the file of its name and is loaded when it is called.
+import { ACCESS } from './access.ts';
 import { CASTS } from './casts.ts';
 import { CONTRACTS } from './contracts.ts';
+import { KNOWLEDGE } from './knowledge.ts';
 import { LEDGER } from './ledger.ts';
+import { REGISTRY } from './registry.ts';
 
-export const OPERATIONS = { ...CASTS, ...LEDGER, ...CONTRACTS } as const;
+export const OPERATIONS = { ...CASTS, ...LEDGER, ...CONTRACTS, ...REGISTRY, ...KNOWLEDGE, ...ACCESS } as const;
 
 export type OperationName = keyof typeof OPERATIONS;
 export type FieldsOf<N extends OperationName> = (typeof OPERATIONS)[N]['fields'];

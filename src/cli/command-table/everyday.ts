@@ -1,5 +1,6 @@
 // The commands of every day, and those for whoever tries Baton out.
 import type { Command } from '../command.ts';
+import { operationCommand } from '../operation-command.ts';
 import { EXITS, MANY, TURNS, TURNS_HELP } from './shared-options.ts';
 
 export const EVERYDAY_COMMANDS: readonly Command[] = [
@@ -87,19 +88,16 @@ ${EXITS}`,
     options: { reason: { type: 'string' }, again: { type: 'boolean' }, ...TURNS },
     load: () => import('../commands/approve.ts'),
   },
-  {
-    name: 'trust',
-    group: 'try',
-    act: 'govern',
-    args: '',
-    words: [0, 0],
-    summary: 'let the commands run that this folder brings along',
-    help: `Set-up steps of worktrees, checkers, and filters and merge drivers of .git/config, run only in a folder that a person trusts. At
+  operationCommand(
+    {
+      name: 'trust',
+      group: 'try',
+      summary: 'let the commands run that this folder brings along',
+      note: `Set-up steps of worktrees, checkers, and filters and merge drivers of .git/config, run only in a folder that a person trusts. At
 a terminal \`cast\` asks; \`init\` trusts the folder too, but not its filters. Filters run only while .git/config and info/attributes stay as they are now.`,
-    example: 'baton trust',
-    options: {},
-    load: () => import('../commands/trust.ts'),
-  },
+    },
+    ['trust'],
+  ),
   {
     name: 'demo',
     group: 'try',

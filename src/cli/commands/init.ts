@@ -3,6 +3,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Detected, detectAgents } from '../../agents/detect.ts';
+import { bringIntoForce } from '../../app/driving/bring-into-force.ts';
 import { IGNORES_ITSELF } from '../../app/state-folder.ts';
 import { MANIFEST_PATH } from '../../dialects/governed/registry-json.ts';
 import { trustFolder } from '../../git/folder-trust.ts';
@@ -16,7 +17,6 @@ import { approvalsOf } from '../../workspace/registry-approvals.ts';
 import { hasRegistry, writeRegistryLock } from '../../workspace/registry-lock.ts';
 import { type ProposedWorktree, proposedWorktree } from '../../workspace/worktree/propose.ts';
 import { ask } from '../ask.ts';
-import { bringIntoForce } from '../bring-into-force.ts';
 import { again, type Call, EXIT, flag, out, outJson, UsageError } from '../command.ts';
 import { workspaceAt } from '../find-workspace.ts';
 import { withLedger } from '../ledger-session.ts';
@@ -48,7 +48,7 @@ export async function run(call: Call): Promise<number> {
     // A prompt is pinned by its bytes: git must not turn its line ends.
     ...writeOnce(home, '.gitattributes', 'prompts/** -text\n'),
   ].map((name) => `.baton/${name}`);
-  await withLedger(call, ({ door, workspace }) => bringIntoForce(door, workspace), { begins: true });
+  await withLedger(call, ({ door, workspace, actor }) => bringIntoForce(door, workspace, actor.name), { begins: true });
   // What it wrote itself is known; nobody has looked at the filters that git brings along.
   const drivers = await untrustedDrivers(dir);
   trustFolder(dir, call.env, new Date().toISOString(), drivers.length === 0);

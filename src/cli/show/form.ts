@@ -9,6 +9,8 @@ export type Form = {
   readonly value?: string | ((details: JsonObject, call: Call) => unknown);
   /** What people get; without it the same as scripts. */
   readonly lines?: (details: JsonObject, call: Call, given: Given, verdict: Verdict) => readonly string[];
+  /** What people are told beside it, on standard error. */
+  readonly notes?: (details: JsonObject, call: Call, given: Given, verdict: Verdict) => readonly string[];
   /** How people see a refusal: `lines` with its findings, like a fault of the command, the `same` as an answer; else as a verdict. */
   readonly refusal?: 'lines' | 'fault' | 'same';
   /** For a value that is bad news and no refusal. */
@@ -20,3 +22,6 @@ export type Forms = Readonly<Record<string, Form>>;
 export function rowsIn(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
+
+/** What was done, in one sentence. */
+export const reasonLine: NonNullable<Form['lines']> = (_details, _call, _given, { reason }) => [reason];

@@ -1,8 +1,7 @@
-// `baton handoff verify`: judges a foreign envelope. Its id is used up with the verdict, in one step with writing it down,
+// Judges a foreign envelope. Its id is used up with the verdict, in one step with writing it down,
 // so that of any number of copies exactly one is judged.
 import { existsSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { trustIn } from '../../app/trust-in-log.ts';
 import { checkpointFolders } from '../../audit/checkpoint-files.ts';
 import { handoffIdOf, refusal } from '../../dialects/governed/answer.ts';
 import { asRefusal } from '../../dialects/governed/attest.ts';
@@ -23,31 +22,30 @@ import type { Refusal } from '../../kernel/trust/sighting.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { keeperOf } from '../../workspace/registry-kept.ts';
 import { hasRegistry } from '../../workspace/registry-lock.ts';
-import { bringIntoForce } from '../bring-into-force.ts';
 import { keepQuarantine } from '../carry-quarantine.ts';
-import { again, type Call, note, text, UsageError } from '../command.ts';
-import { answering, integer, type LedgerSession, withLedger } from '../ledger-session.ts';
-import { readBytes } from '../read-input.ts';
-import { person } from '../session.ts';
+import { bringIntoForce } from '../driving/bring-into-force.ts';
+import type { InputOf } from '../fields.ts';
+import { textOf } from '../ledger-session.ts';
+import type { Context, Run } from '../operation.ts';
+import { trustIn } from '../trust-in-log.ts';
+import type { Workspace } from '../workspace.ts';
+import type { FieldsOf } from './table.ts';
 
 const NAME_CHARS_MAX = 128;
 
-export async function run(call: Call): Promise<number> {
-  const [word, file] = call.words;
-  if (word !== 'verify' || file === undefined) throw new UsageError(`say: ${again(call)} handoff verify FILE`);
-  const envelope = await readBytes(call, file);
-  return answering(async () => {
-    try {
-      return await withLedger(call, (session) => judge(session, envelope), { begins: true });
-    } catch (error) {
-      // What cannot be written down is not accepted.
-      if (!(error instanceof StorageError)) throw error;
-      // The answer may go to whoever sent the handoff, whom no path of this machine concerns.
-      note(`baton: ${error.message}`);
-      return unwritten(envelope);
-    }
-  });
-}
+export const run: Run<FieldsOf<'handoff.verify'>> = async (workspace, input, context) => {
+  const { envelope: given, bytes } = input;
+  const envelope = bytes === undefined ? Buffer.from(textOf(given)) : Buffer.from(bytes, 'base64');
+  try {
+    return await judge(workspace, envelope, input, context);
+  } catch (error) {
+    // What cannot be written down is not accepted.
+    if (!(error instanceof StorageError)) throw error;
+    // The answer may go to whoever sent the handoff, whom no path of this machine concerns.
+    context.onEvent({ kind: 'note', text: `baton: ${error.message}` });
+    return unwritten(envelope);
+  }
+};
 
 /** The answer to a handoff that could not be judged, because the verdict could not be kept. */
 function unwritten(envelope: Buffer): Verdict {
@@ -60,12 +58,18 @@ function unwritten(envelope: Buffer): Verdict {
   return deny(code, reason, { ...details, retryable: true, handoff_id: handoffIdOf(value), attestation });
 }
 
-async function judge({ call, workspace, log, door }: LedgerSession, bytes: Buffer): Promise<Verdict> {
+async function judge(
+  workspace: Workspace,
+  bytes: Buffer,
+  { registry: named, maxAgeS = MAX_AGE_S, maxSkewS = MAX_SKEW_S }: InputOf<FieldsOf<'handoff.verify'>>,
+  { actor, onEvent }: Context,
+): Promise<Verdict> {
+  const store = workspace.ledgerStore({ begins: true });
+  const { log } = store;
   const envelope = bytes.toString('utf8');
-  const named = text(call.values, 'registry');
   const home = join(workspace.dir, '.baton');
-  const dir = named === undefined ? home : resolve(call.cwd, named);
-  await bringIntoForce(door, workspace);
+  const dir = named === undefined ? home : resolve(workspace.cwd, named);
+  await bringIntoForce(store, workspace, actor.name);
   const found = hasRegistry(dir) ? keeperOf(dir)() : null;
   const registry =
     found?.registry ??
@@ -79,8 +83,8 @@ async function judge({ call, workspace, log, door }: LedgerSession, bytes: Buffe
       registry,
       now,
       seen: { has: () => false },
-      maxAgeS: integer(call, 'max-age-s') ?? MAX_AGE_S,
-      maxSkewS: integer(call, 'max-skew-s') ?? MAX_SKEW_S,
+      maxAgeS,
+      maxSkewS,
       lookupParent: (id) => chain.get(id) ?? null,
       isCleared: (digest) => Object.hasOwn(cleared, digest),
       ...change,
@@ -91,7 +95,7 @@ async function judge({ call, workspace, log, door }: LedgerSession, bytes: Buffe
   const handoff = isString(handoff_id) ? handoff_id : null;
   const isSource = verdict.allow ? false : aboutSource(verdict.details);
   const { seq: before } = await log.head();
-  const judged = await door.submit(
+  const judged = await store.submit(
     {
       kind: 'handoff.judge',
       handoff,
@@ -118,9 +122,9 @@ async function judge({ call, workspace, log, door }: LedgerSession, bytes: Buffe
       requestDigest: isString(request_digest) ? request_digest : null,
       envelope,
     },
-    person(),
+    actor.name,
   );
-  await keepQuarantine(door, workspace, call.env);
+  await keepQuarantine(store, workspace, (text) => onEvent({ kind: 'note', text }));
   const digest = isString(envelope_digest) ? envelope_digest : null;
   const [written] = (await log.read({ after: before, kindPrefix: 'handoff.' })).filter(
     ({ fact }) =>
@@ -129,7 +133,7 @@ async function judge({ call, workspace, log, door }: LedgerSession, bytes: Buffe
       fact.code === judged.code &&
       fact.envelopeDigest === digest,
   );
-  const { origin } = checkpointFolders(workspace, call.env);
+  const { origin } = checkpointFolders(workspace, workspace.env);
   return withReference({ log, origin }, judged, written ?? null, digest);
 }
 

@@ -5,13 +5,13 @@ import { timeOf } from '../kernel/fact.ts';
 import { applyTrust } from '../kernel/trust/apply.ts';
 import { isTrustFact } from '../kernel/trust/fact.ts';
 import { noTrust } from '../kernel/trust/state.ts';
-import type { Workspace } from '../workspace/locate.ts';
-import { note } from './command.ts';
+import type { Workspace } from './workspace.ts';
 
 type Reading = Pick<Door, 'read' | 'submit'>;
+type Where = Pick<Workspace, 'dir' | 'env'>;
 
 /** Before anything is dispatched or judged: what is blocked elsewhere is blocked here. */
-export async function carryQuarantine(door: Reading, { dir }: Workspace, env: NodeJS.ProcessEnv): Promise<void> {
+export async function carryQuarantine(door: Reading, { dir, env }: Where): Promise<void> {
   const kept = keptBlocks(dir, env);
   if (kept.length === 0) return;
   const missing = missingIn(await blocksIn(door), kept);
@@ -19,7 +19,7 @@ export async function carryQuarantine(door: Reading, { dir }: Workspace, env: No
 }
 
 /** After something may have been blocked or released. That it cannot be kept is said, and changes nothing else. */
-export async function keepQuarantine(door: Reading, { dir }: Workspace, env: NodeJS.ProcessEnv): Promise<void> {
+export async function keepQuarantine(door: Reading, { dir, env }: Where, note: (line: string) => void): Promise<void> {
   try {
     const kept = keptBlocks(dir, env);
     const found = await blocksIn(door);

@@ -1,0 +1,46 @@
+// How the answers about the registry are shown.
+import { counted } from '../../kernel/counted.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Verdict } from '../../kernel/verdict.ts';
+import { table } from '../table.ts';
+import { type Form, type Forms, reasonLine, rowsIn } from './form.ts';
+
+const DONE: Form = { lines: reasonLine, refusal: 'fault' };
+
+export const forms: Forms = {
+  'registry.lock': { lines: lockedLines, refusal: 'fault' },
+  'registry.verify': { lines: (details, _, __, verdict) => verifiedLines(details, verdict), refusal: 'same' },
+  'registry.list': { value: 'agents', lines: agentLines, refusal: 'fault' },
+  'registry.quarantine': { value: 'blocked', lines: blockedLines },
+  'registry.release': DONE,
+  'registry.import': DONE,
+};
+
+function lockedLines({ agents, changed }: JsonObject): readonly string[] {
+  const [locked, pinned] = [agents, changed].map((list) => (Array.isArray(list) ? list.map(String) : []));
+  const anew = pinned && pinned.length > 0 ? `; pinned anew: ${pinned.join(', ')}` : '';
+  return [`${counted(locked?.length ?? 0, 'prompt')} locked${anew}`];
+}
+
+function verifiedLines({ problems }: JsonObject, { allow, code, reason }: Verdict): readonly string[] {
+  const found = rowsIn(problems).map(
+    (one) => `${String(one.level).padEnd(7)} ${one.code}  ${one.agent ?? 'registry'}: ${one.message}`,
+  );
+  return [...found, allow ? `ok: ${reason}` : `not in order (${code}): ${reason}`];
+}
+
+function agentLines({ agents }: JsonObject): readonly string[] {
+  const rows = rowsIn(agents);
+  if (rows.length === 0) return ['trust: off (there is no registry here)'];
+  const cells = rows.map(({ id, type, version, status, hash, model, pinned }) =>
+    [id, type, version, status, String(hash).slice(0, 12), model ?? '', pinned].map(String),
+  );
+  return table(cells, ['id', 'type', 'version', 'status', 'prompt', 'model', 'pinned']);
+}
+
+function blockedLines({ blocked }: JsonObject): readonly string[] {
+  const rows = rowsIn(blocked);
+  if (rows.length === 0) return ['Nothing is blocked.'];
+  const cells = rows.map(({ key, code, since, times, reason }) => [key, code, since, times, reason].map(String));
+  return table(cells, ['id', 'code', 'since', 'times', 'reason'], ['id']);
+}
