@@ -54,8 +54,12 @@ export class Workspace implements Located {
   /** The store of a log that has casts; nothing is made for a look. */
   castStore(): Store {
     if (this.hasLog()) return this.#store();
+    throw this.noCastYet();
+  }
+
+  noCastYet(): UsageError {
     const reason = `no cast was ever run in ${this.dir}; start one with \`${this.program} cast\``;
-    throw new UsageError(reason, 'UNKNOWN_CAST');
+    return new UsageError(reason, 'UNKNOWN_CAST');
   }
 
   async close(): Promise<void> {

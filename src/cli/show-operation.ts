@@ -17,6 +17,7 @@ import type { Form, Forms } from './show/form.ts';
 /** The forms of each group; a group without any answers with verdicts. */
 const FORMS: Partial<Record<Entry['group'], () => Promise<{ readonly forms: Forms }>>> = {
   contracts: () => import('./show/contracts.ts'),
+  history: () => import('./show/history.ts'),
   ledger: () => import('./show/ledger.ts'),
   registry: () => import('./show/registry.ts'),
   knowledge: () => import('./show/knowledge.ts'),

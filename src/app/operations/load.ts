@@ -50,4 +50,12 @@ export const LOAD: { readonly [N in OperationName]: () => Promise<{ readonly run
   'token.list': () => import('./token-list.ts'),
   'token.revoke': () => import('./token-revoke.ts'),
   trust: () => import('./trust.ts'),
+  log: () => import('./log.ts'),
+  'audit.verify': () => import('./audit-verify.ts'),
+  'audit.prove': () => import('./audit-prove.ts'),
+  'audit.checkpoint': () => import('./audit-checkpoint.ts'),
+  'audit.key': () => import('./audit-key.ts'),
+  'audit.outside': () => import('./audit-outside.ts'),
+  export: () => import('./export.ts'),
+  verify: () => import('./verify.ts'),
 };

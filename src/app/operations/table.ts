@@ -2,11 +2,20 @@
 import { ACCESS } from './access.ts';
 import { CASTS } from './casts.ts';
 import { CONTRACTS } from './contracts.ts';
+import { HISTORY } from './history.ts';
 import { KNOWLEDGE } from './knowledge.ts';
 import { LEDGER } from './ledger.ts';
 import { REGISTRY } from './registry.ts';
 
-export const OPERATIONS = { ...CASTS, ...LEDGER, ...CONTRACTS, ...REGISTRY, ...KNOWLEDGE, ...ACCESS } as const;
+export const OPERATIONS = {
+  ...CASTS,
+  ...LEDGER,
+  ...CONTRACTS,
+  ...REGISTRY,
+  ...KNOWLEDGE,
+  ...ACCESS,
+  ...HISTORY,
+} as const;
 
 export type OperationName = keyof typeof OPERATIONS;
 export type FieldsOf<N extends OperationName> = (typeof OPERATIONS)[N]['fields'];

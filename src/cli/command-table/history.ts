@@ -1,76 +1,44 @@
 // Commands on the log: reading, proving, exporting, tracing, erasing.
 import type { Command } from '../command.ts';
+import { operationCommand } from '../operation-command.ts';
 
 export const HISTORY_COMMANDS: readonly Command[] = [
-  {
-    name: 'log',
-    group: 'history',
-    act: 'look',
-    args: '[--after N] [--cast CAST]',
-    words: [0, 0],
-    summary: 'what happened, entry by entry',
-    help: `--after         the entries after this sequence number; 0 is everything
---cast          of one cast only
-Without either: the last 50; with --json everything.`,
-    example: 'baton log --after 0 --json',
-    options: { after: { type: 'string' }, cast: { type: 'string' } },
-    load: () => import('../commands/log.ts'),
-  },
-  {
-    name: 'audit',
-    group: 'history',
-    act: { '': 'look', checkpoint: 'steer' },
-    args: 'verify | prove SEQ [--to SIZE] | prove --from SIZE [--to SIZE] | checkpoint | key | outside',
-    words: [1, 2],
-    summary: 'whether the history is as it was written; proofs and signed checkpoints of it',
-    help: `verify          everything: chain, texts, indexes, and every signed checkpoint that is known here
-prove SEQ       that an entry is in the log, for whoever has a checkpoint of it and not the log
-prove --from    that the log of --to SIZE entries begins with that of --from SIZE entries
-checkpoint      sign the log as it stands; every cast that ends does it too
-key             the public key of this user, for whoever is to check what he signed
-outside         the file with the checkpoints of this workspace that are kept outside of it
---checkpoint    a file with checkpoints that were kept elsewhere, to verify against
---key           a public key to trust, beside your own and those of trusted-keys.txt
-Denied (TAMPERED) with details.seq and details.kind where something is wrong; a copy outside that is gone is a warning.
-Exit: 0 whole, 1 denied.`,
-    example: 'baton audit verify',
-    options: {
-      from: { type: 'string' },
-      to: { type: 'string' },
-      checkpoint: { type: 'string' },
-      key: { type: 'string' },
+  operationCommand(
+    {
+      name: 'log',
+      summary: 'what happened, entry by entry',
+      note: 'Without either: the last 50; with --json everything.',
+      shownBy: () => import('../commands/log.ts'),
     },
-    load: () => import('../commands/audit.ts'),
-  },
-  {
-    name: 'export',
-    group: 'history',
-    act: 'govern',
-    args: 'CAST -o FILE [--redact DIGEST|TEXT|secrets]…',
-    words: [1, 1],
-    summary: 'one cast as evidence, in one file that anybody can verify offline',
-    help: `--output, -o    the file to write, such as run.baton
---redact        leave out the text with this digest, every text and fact that holds these words, or, with the word
-                secrets, whatever looks like a credential; may be said several times
-What is left out is replaced by its digest, and the file verifies all the same. Denied where a credential would go out in clear.`,
-    example: 'baton export latest -o run.baton',
-    options: { output: { type: 'string', short: 'o' }, redact: { type: 'string', multiple: true } },
-    load: () => import('../commands/export.ts'),
-  },
-  {
-    name: 'verify',
-    group: 'history',
-    act: 'look',
-    args: 'FILE [--key KEY]',
-    words: [1, 1],
-    summary: 'whether an exported file is what was signed',
-    help: `--key           the public key that must have signed it, as \`baton audit key\` prints it
-Without it: whether the key is one that you trust is told and not required. verifier/verify.mjs checks the same without baton.
+    ['log'],
+  ),
+  operationCommand(
+    {
+      name: 'audit',
+      summary: 'whether the history is as it was written; proofs and signed checkpoints of it',
+      note: `Denied (TAMPERED) with details.seq and details.kind where something is wrong; a copy outside that is gone is a warning.
 Exit: 0 whole, 1 denied.`,
-    example: 'baton verify run.baton',
-    options: { key: { type: 'string' } },
-    load: () => import('../commands/verify.ts'),
-  },
+    },
+    ['audit.verify', 'audit.prove', 'audit.checkpoint', 'audit.key', 'audit.outside'],
+  ),
+  operationCommand(
+    {
+      name: 'export',
+      summary: 'one cast as evidence, in one file that anybody can verify offline',
+      note: `--redact may be said several times.
+What is left out is replaced by its digest, and the file verifies all the same. Denied where a credential would go out in clear.`,
+    },
+    ['export'],
+  ),
+  operationCommand(
+    {
+      name: 'verify',
+      summary: 'whether an exported file is what was signed',
+      note: `Without --key: whether the key is one that you trust is told and not required. verifier/verify.mjs checks the same without baton.
+Exit: 0 whole, 1 denied.`,
+    },
+    ['verify'],
+  ),
   {
     name: 'trace',
     group: 'history',

@@ -1,0 +1,40 @@
+// One cast as evidence, in one file.
+import { renameSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { checkpointFolders } from '../../audit/checkpoint-files.ts';
+import { knownCheckpoints } from '../../audit/known-checkpoints.ts';
+import { makeBundle } from '../../audit/make-bundle.ts';
+import { makeCheckpoint } from '../../audit/make-checkpoint.ts';
+import { openSigner } from '../../audit/signing-key.ts';
+import { allow } from '../../kernel/verdict.ts';
+import { withEvidence } from '../../log/sqlite/evidence.ts';
+import { logFileIn } from '../../log/sqlite/log.ts';
+import { UsageError } from '../../workspace/usage-error.ts';
+import { nameCast } from '../name-cast.ts';
+import type { Run } from '../operation.ts';
+import type { FieldsOf } from './table.ts';
+
+export const run: Run<FieldsOf<'export'>> = async (workspace, { cast: word, redact = [], ...input }) => {
+  const { env, stateDir } = workspace;
+  const store = workspace.castStore();
+  const { cast } = await nameCast(store, word, workspace.program);
+  const short = redact.find((each) => /^sha256:(?![0-9a-f]{64}$)/.test(each));
+  if (short !== undefined)
+    throw new UsageError(`--redact takes a whole digest (sha256: and 64 hex digits) or words, not ${short}`);
+  const signed = await makeCheckpoint(workspace, store.log, env);
+  if (!signed.allow) return signed;
+  const known = knownCheckpoints(workspace, env);
+  if (!known.ok) return known.verdict;
+  const signer = openSigner(env);
+  if (!signer.ok) return signer.verdict;
+  const signing = { signer: signer.value, origin: checkpointFolders(workspace, env).origin };
+  const { verdict, text } = await withEvidence(logFileIn(stateDir), (evidence) =>
+    makeBundle(evidence, cast, known.value, signing, redact),
+  );
+  if (!verdict.allow) return verdict;
+  const output = resolve(workspace.cwd, input.output);
+  // Whole or not at all; what it replaces may be an earlier export.
+  writeFileSync(`${output}.part`, text, { mode: 0o600, flush: true });
+  renameSync(`${output}.part`, output);
+  return allow(`${output}: ${verdict.reason}`, { ...verdict.details, file: output });
+};

@@ -1,0 +1,127 @@
+// The log as history: reading it, proving it, and one cast of it as evidence.
+import type { Entry } from '../operation.ts';
+
+const BY_HAND = { leftOut: 'a person or a script looks into the history, by the command line or the library' } as const;
+const KEY = {
+  type: 'text',
+  value: 'KEY',
+  means: 'a public key to trust, beside your own and those of trusted-keys.txt',
+} as const;
+const CHECKPOINT = {
+  type: 'path',
+  value: 'FILE',
+  means: 'a file with checkpoints that were kept elsewhere, to verify against',
+  example: 'checkpoints.txt',
+} as const;
+const SIZE = { type: 'count', value: 'SIZE', min: 1, noun: 'number of entries', example: 120 } as const;
+
+export const HISTORY = {
+  log: {
+    name: 'log',
+    group: 'history',
+    act: 'look',
+    means: 'read what happened, entry by entry',
+    example: 'baton log --after 0 --json',
+    fields: {
+      after: {
+        type: 'count',
+        noun: 'sequence number',
+        means: 'the entries after this sequence number; 0 is everything',
+        example: 0,
+      },
+      cast: { type: 'text', value: 'CAST', mayBeEmpty: true, means: 'of one cast only', example: 'latest' },
+      last: { type: 'count', hidden: true, means: 'at most the last so many, where neither is said', example: 50 },
+    },
+    mcp: BY_HAND,
+  },
+  'audit.verify': {
+    name: 'audit.verify',
+    group: 'history',
+    act: 'look',
+    means: 'check everything: chain, texts, indexes, and every signed checkpoint that is known here',
+    example: 'baton audit verify',
+    fields: { checkpoint: CHECKPOINT, key: KEY },
+    mcp: BY_HAND,
+  },
+  'audit.prove': {
+    name: 'audit.prove',
+    group: 'history',
+    act: 'look',
+    means:
+      'prove that an entry is in the log; with --from, that the log of --to SIZE entries begins with that of --from SIZE',
+    example: 'baton audit prove 12',
+    fields: {
+      seq: { type: 'count', word: 'SEQ', min: 1, means: 'the entry', example: 12 },
+      from: { ...SIZE, means: 'the size of the smaller log' },
+      to: { ...SIZE, means: 'the size of the log that has it; without it, of the last checkpoint' },
+      checkpoint: CHECKPOINT,
+      key: KEY,
+    },
+    mcp: BY_HAND,
+  },
+  'audit.checkpoint': {
+    name: 'audit.checkpoint',
+    group: 'history',
+    act: 'steer',
+    means: 'sign the log as it is now; every cast that ends does it too',
+    example: 'baton audit checkpoint',
+    fields: {},
+    mcp: BY_HAND,
+  },
+  'audit.key': {
+    name: 'audit.key',
+    group: 'history',
+    act: 'look',
+    means: 'show the public key of this user, for whoever checks what he signed',
+    example: 'baton audit key',
+    fields: {},
+    mcp: BY_HAND,
+  },
+  'audit.outside': {
+    name: 'audit.outside',
+    group: 'history',
+    act: 'look',
+    means: 'name the file with the checkpoints of this workspace that are kept outside of it',
+    example: 'baton audit outside',
+    fields: {},
+    mcp: BY_HAND,
+  },
+  export: {
+    name: 'export',
+    group: 'history',
+    act: 'govern',
+    means: 'write one cast as evidence, in one file that anybody can verify offline',
+    example: 'baton export latest -o run.baton',
+    fields: {
+      cast: { type: 'text', word: 'CAST', required: true, mayBeEmpty: true, means: 'the cast', example: 'latest' },
+      output: {
+        type: 'path',
+        short: 'o',
+        value: 'FILE',
+        required: true,
+        means: 'the file to write, such as run.baton',
+        example: 'run.baton',
+      },
+      redact: {
+        type: 'list',
+        value: 'DIGEST|TEXT|secrets',
+        means:
+          'leave out the text with this digest, every text and fact that holds these words, or, with the word secrets, whatever looks like a credential',
+        example: ['secrets'],
+      },
+    },
+    mcp: BY_HAND,
+  },
+  verify: {
+    name: 'verify',
+    group: 'history',
+    act: 'look',
+    means: 'check whether an exported file is what was signed',
+    example: 'baton verify run.baton',
+    fields: {
+      file: { type: 'path', word: 'FILE', required: true, means: 'the exported file', example: 'run.baton' },
+      key: { ...KEY, means: 'the public key that must have signed it, as `baton audit key` prints it' },
+    },
+    mcp: BY_HAND,
+  },
+} as const satisfies Readonly<Record<string, Entry>>;
