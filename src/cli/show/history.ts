@@ -1,9 +1,10 @@
 // How the answers about the history are shown.
+
+import { flat } from '../../app/views/flat-entry.ts';
 import type { Fault } from '../../audit/fault.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
-import { flat } from '../../app/views/flat-entry.ts';
 import { oneLine } from '../safe-text.ts';
 import { codeIn, storyteller } from '../story.ts';
 import type { Form, Forms } from './form.ts';
