@@ -1,8 +1,11 @@
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 const PURE = ['src/kernel/**/*.test.ts', 'src/dialects/**/*.test.ts'];
+
+const quickSources = fileURLToPath(new URL('./test/quick-sources.cjs', import.meta.url));
 
 export default defineConfig({
   test: {
@@ -13,11 +16,15 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'parts',
+          isolate: false,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...PURE],
         },
       },
     ],
+    // Node loads our sources by itself, and keeps what it compiled.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    execArgv: ['--disable-warning=ExperimentalWarning', '--require', quickSources],
     setupFiles: ['test/fixed-seed.ts'],
     // A test that asserts nothing fails.
     expect: { requireAssertions: true },

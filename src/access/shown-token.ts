@@ -4,11 +4,13 @@
 /** The variable that holds it. */
 export const TOKEN_VARIABLE = 'BATON_TOKEN';
 
-let shown: string | null = null;
+/** What was taken out of each environment. */
+const taken = new WeakMap<NodeJS.ProcessEnv, string>();
 
 /** Null where none is shown. */
 export function shownToken(env: NodeJS.ProcessEnv = process.env): string | null {
-  shown ??= env[TOKEN_VARIABLE] || null;
+  const shown = env[TOKEN_VARIABLE];
   delete env[TOKEN_VARIABLE];
-  return shown;
+  if (shown && !taken.has(env)) taken.set(env, shown);
+  return taken.get(env) ?? null;
 }

@@ -10,17 +10,21 @@ export type Caller = {
   readonly env: Readonly<Record<string, string | undefined>>;
 };
 
-let name: string | null = null;
-let workspace: string | undefined;
+/** How the program was called and which workspace was named, for each environment it is called in. */
+const names = new WeakMap<NodeJS.ProcessEnv, string>();
+const workspaces = new WeakMap<NodeJS.ProcessEnv, string>();
 
 /** The workspace that was named with `-C` is named in everything that is told to be typed. */
 export function calledWith(directory: string | undefined): void {
-  workspace = directory ?? workspace;
+  if (directory !== undefined) workspaces.set(process.env, directory);
 }
 
 /** The program as this process was called, with the workspace that was named: what stands before a command. */
-export function commandName(directory: string | undefined = workspace): string {
-  name ??= nameFor({ packageDir: fileURLToPath(new URL('../..', import.meta.url)), cwd: here(), env: process.env });
+export function commandName(directory: string | undefined = workspaces.get(process.env)): string {
+  const { env } = process;
+  const packageDir = fileURLToPath(new URL('../..', import.meta.url));
+  const name = names.get(env) ?? nameFor({ packageDir, cwd: here(), env });
+  names.set(env, name);
   return directory === undefined ? name : `${name} -C ${quoted(directory)}`;
 }
 

@@ -74,12 +74,13 @@ export function note(line: string): void {
   process.stderr.write(`${safe(line)}\n`);
 }
 
-let isJsonOut = false;
+/** The outputs that have their JSON value. */
+const answered = new WeakSet<NodeJS.WriteStream>();
 
 /** The one JSON value of a command; a second one, of a fault that comes after it, is not printed. */
 export function outJson(value: unknown): void {
-  if (isJsonOut) return;
-  isJsonOut = true;
+  if (answered.has(process.stdout)) return;
+  answered.add(process.stdout);
   outJsonLine(value);
 }
 

@@ -20,8 +20,9 @@ const GLOBAL = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
+/** The process of a command: it ends with the command's exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
-  const wantsJson = ownWords(argv).includes('--json');
+  const wantsJson = wantsJsonOf(argv);
   let lost: NodeJS.ErrnoException | null = null;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     // A reader that goes away (`baton log | head`) ends nothing: a cast that is driven goes on without a listener.
@@ -29,10 +30,19 @@ export async function main(argv: readonly string[]): Promise<void> {
   });
   process.stderr.on('error', () => undefined);
   process.on('uncaughtException', (error) => process.exit(report(error, wantsJson)));
-  const code = await dispatch(argv).catch((error: unknown) => report(error, wantsJson));
+  const code = await carryOut(argv);
   await Promise.all([process.stdout, process.stderr].map(drained));
   // Not by running out of work: something that failed to start may still hold the process open.
   process.exit(lost === null ? code : report(unsaid(lost), false));
+}
+
+/** Carries a command line out, whatever comes of it, and answers its exit code. */
+export function carryOut(argv: readonly string[]): Promise<number> {
+  return dispatch(argv).catch((error: unknown) => report(error, wantsJsonOf(argv)));
+}
+
+function wantsJsonOf(argv: readonly string[]): boolean {
+  return ownWords(argv).includes('--json');
 }
 
 /** Who asked for an answer and did not get all of it must not take the rest for it. */

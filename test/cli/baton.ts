@@ -20,6 +20,7 @@ import { proofFor } from '../../src/access/people-only.ts';
 import { createToken } from '../../src/access/tokens.ts';
 import type { CastView } from '../../src/engine/view.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
+import { callBaton } from './in-process.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -65,15 +66,21 @@ export function read(dir: string, name: string): string {
   return readFileSync(join(dir, name), 'utf8');
 }
 
-/** Runs `baton` to its end. */
+/** Runs `baton` to its end, as a call of this process; under another program, as a process. */
 export function baton(dir: string, args: readonly string[], how: How = {}): Promise<Ran> {
+  if (how.program !== undefined) return batonProcess(dir, args, how);
+  return callBaton(args, { cwd: dir, env: environmentFor(dir, args, how), input: how.input ?? '' });
+}
+
+/** Runs `baton` to its end as a process: for what its start, its parents, its end or its streams are to show. */
+export function batonProcess(dir: string, args: readonly string[], how: How = {}): Promise<Ran> {
   return start(dir, args, how).ended;
 }
 
 /** Starts `baton` and leaves it running. */
 export function start(dir: string, args: readonly string[], how: How = {}): Started {
   const [program = BATON, ...before] = how.program ?? [BATON];
-  const env = { ...environment(dir, how.env), ...tokenFor(args, how) };
+  const env = environmentFor(dir, args, how);
   const child = spawn(program, [...before, ...args], { cwd: dir, env, stdio: 'pipe' });
   onTestFinished(() => void child.kill('SIGKILL'));
   let stdout = '';
@@ -189,6 +196,10 @@ export function environment(dir: string, more: NodeJS.ProcessEnv = {}): NodeJS.P
     XDG_STATE_HOME: join(USER, 'state'),
   };
   return { PATH, HOME, LANG, TMPDIR: dir, ...user, ...more };
+}
+
+function environmentFor(dir: string, args: readonly string[], how: How): NodeJS.ProcessEnv {
+  return { ...environment(dir, how.env), ...tokenFor(args, how) };
 }
 
 /** Tests have no terminal, so they decide with a token, as scripts of people do. */

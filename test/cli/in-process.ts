@@ -1,0 +1,127 @@
+// The command line as a call of this process. What a command sees of the process (its environment, folder, streams, exit and
+// signals) belongs to the call it is made in, so that calls at the same time do not mix.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { EventEmitter } from 'node:events';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
+import { Readable, Writable } from 'node:stream';
+import { dialects } from '../../src/dialects/index.ts';
+import { Desk } from '../../src/engine/desk.ts';
+import { type Door, LocalDoor } from '../../src/engine/door.ts';
+import { WorkerDoor } from '../../src/engine/worker-door.ts';
+import { SqliteLog } from '../../src/log/sqlite.ts';
+import { findLinksBelow } from '../../src/workspace/find-links.ts';
+
+export type Place = {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly input: string | Buffer;
+};
+export type Said = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+/** What one call sees of the process. */
+type Seen = {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly stdin: Readable;
+  readonly stdout: Captured;
+  readonly stderr: Captured;
+  readonly events: EventEmitter;
+  exit(code: number): void;
+};
+
+const calls = new AsyncLocalStorage<Seen>();
+
+/** Runs a command line to its end, as its own process would. */
+export async function callBaton(argv: readonly string[], { cwd, env, input }: Place): Promise<Said> {
+  const [stdout, stderr] = [new Captured(), new Captured()];
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined));
+  const stdin = Readable.from(input.length === 0 ? [] : [Buffer.from(input)]);
+  const events = new EventEmitter().setMaxListeners(0);
+  const code = await new Promise<number>((exit, fail) => {
+    calls.run({ cwd, env: given, stdin, stdout, stderr, events, exit }, () => {
+      import('../../src/cli/main.ts').then(({ carryOut }) => carryOut(argv)).then(exit, fail);
+    });
+  });
+  events.emit('exit', code);
+  return { code, stdout: stdout.close(), stderr: stderr.close() };
+}
+
+/** What is written after the end of the call is lost, as it is when a process has ended. */
+class Captured extends Writable {
+  readonly #chunks: Buffer[] = [];
+  #isOver = false;
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
+    if (!this.#isOver) this.#chunks.push(chunk);
+    done();
+  }
+
+  close(): string {
+    this.#isOver = true;
+    return Buffer.concat(this.#chunks).toString('utf8');
+  }
+}
+
+/** Thrown where a process would be gone. */
+class Exited extends Error {}
+
+for (const name of ['env', 'stdin', 'stdout', 'stderr'] as const) {
+  const own = Object.getOwnPropertyDescriptor(process, name);
+  const outside = own?.get ? () => own.get?.call(process) : () => own?.value;
+  Object.defineProperty(process, name, {
+    configurable: true,
+    enumerable: true,
+    get: () => calls.getStore()?.[name] ?? outside(),
+    // Elsewhere a test may set it; within a call nobody does.
+    set: (value) => own?.set?.call(process, value),
+  });
+}
+
+const { cwd, exit } = process;
+process.cwd = () => calls.getStore()?.cwd ?? cwd.call(process);
+process.exit = (code) => {
+  const seen = calls.getStore();
+  if (seen === undefined) return exit.call(process, code);
+  seen.exit(Number(code ?? 0));
+  throw new Exited('the command has ended');
+};
+
+for (const name of ['on', 'once', 'off', 'addListener', 'removeListener'] as const) {
+  const outside = process[name] as (...args: unknown[]) => unknown;
+  const within = (event: string, listener: () => void) => {
+    const events = calls.getStore()?.events;
+    return events === undefined ? outside.call(process, event, listener) : events[name](event, listener);
+  };
+  Object.assign(process, { [name]: within });
+}
+
+// The folders of the system are read from the environment below JavaScript.
+const os = createRequire(import.meta.url)('node:os') as typeof import('node:os');
+const { tmpdir, homedir } = os;
+os.tmpdir = () => calls.getStore()?.env.TMPDIR ?? tmpdir();
+os.homedir = () => calls.getStore()?.env.HOME ?? homedir();
+syncBuiltinESMExports();
+
+// The thread of a desk takes longer to start than most commands run. Here the desk sits in this thread; what crosses is copied
+// as it is between threads.
+const { open } = WorkerDoor;
+WorkerDoor.open = async (logFile, dir = null) => {
+  const seen = calls.getStore();
+  if (seen === undefined) return open.call(WorkerDoor, logFile, dir);
+  const onBlocked = (why: string) => void seen.stderr.write(`${why}\n`);
+  const findLinks = dir === null ? undefined : findLinksBelow(dir);
+  const door = new LocalDoor(await Desk.open(new SqliteLog(logFile, { onBlocked }), dialects, { findLinks }));
+  return copying(door) as WorkerDoor;
+};
+
+function copying(door: Door): Door {
+  const follow: Door['follow'] = (cast, withEntries, listener) =>
+    door.follow(cast, withEntries, (change) => listener(structuredClone(change)));
+  return new Proxy(door, {
+    get(_, name) {
+      const method: unknown = Reflect.get(door, name, door);
+      if (name === 'follow' || typeof method !== 'function') return name === 'follow' ? follow : method;
+      return async (...args: unknown[]) => structuredClone(await method.apply(door, structuredClone(args)));
+    },
+  });
+}
