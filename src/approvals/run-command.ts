@@ -48,7 +48,9 @@ export function runCommand({ file, argv, cwd, env }: CommandRun): Promise<Comman
     for (const signal of SHARED) process.on(signal, shared);
     const values = knownValues(env);
     // A person at a terminal sees what the command prints. Anything else may store it, and gets it without secrets.
-    const how = (stream: NodeJS.WriteStream) => (stream.isTTY || values.length === 0 ? 'inherit' : 'pipe');
+    // Only what has a descriptor can be handed on.
+    const how = (stream: NodeJS.WriteStream) =>
+      'fd' in stream && (stream.isTTY || values.length === 0) ? 'inherit' : 'pipe';
     const stdio = [stdin, how(process.stdout), how(process.stderr)] as const;
     const child = spawn(file, args, { argv0: name, cwd, env, stdio: [...stdio] });
     const printed = Promise.all([

@@ -3,9 +3,10 @@ import { isServed } from '../access/served-by.ts';
 import { shownToken } from '../access/shown-token.ts';
 import { type Identity, lookUp } from '../access/who-acts.ts';
 
-let known: Identity | null = null;
+const known = new WeakMap<NodeJS.ProcessEnv, Identity>();
 
-export function person(): string {
-  known ??= lookUp(process.env, process.pid, Date.now(), isServed, shownToken());
-  return known.name;
+export function person({ env } = process): string {
+  const found = known.get(env) ?? lookUp(env, process.pid, Date.now(), isServed, shownToken(env));
+  known.set(env, found);
+  return found.name;
 }

@@ -8,7 +8,7 @@ import { dialects } from '../../src/dialects/index.ts';
 import { Desk } from '../../src/engine/desk.ts';
 import { type Door, LocalDoor } from '../../src/engine/door.ts';
 import { WorkerDoor } from '../../src/engine/worker-door.ts';
-import { SqliteLog } from '../../src/log/sqlite.ts';
+import { SqliteLog } from '../../src/log/sqlite/log.ts';
 import { findLinksBelow } from '../../src/workspace/find-links.ts';
 
 export type Place = {
