@@ -13,6 +13,8 @@ export {
   type StandingCast,
   type TaskCalls,
 } from './api/index.ts';
+export { emptyView, fold, type View } from './app/views/cast-view.ts';
+export { type CastView, shownCast } from './app/views/shown-cast.ts';
 export { dialects } from './dialects/index.ts';
 export { Desk } from './engine/desk.ts';
 export { type Change, type Door, LocalDoor } from './engine/door.ts';
@@ -20,7 +22,6 @@ export { Engine, type EngineOptions, type Runners } from './engine/drive.ts';
 export type { AttemptResult, Log, Place, Runner } from './engine/ports.ts';
 export { StorageError } from './engine/storage-error.ts';
 export { type CastSummary, summaries } from './engine/summary.ts';
-export { type CastView, viewOf } from './engine/view.ts';
 export { WorkerDoor } from './engine/worker-door.ts';
 export { MemoryLog } from './log/memory.ts';
 export { SqliteLog } from './log/sqlite/log.ts';

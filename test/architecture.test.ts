@@ -45,6 +45,8 @@ const BORDERS: Readonly<Record<string, Border>> = {
     node: true,
   },
   server: { src: ['kernel', 'dialects', 'engine', 'log', 'agents', 'utilities', 'workspace'], npm: [], node: true },
+  /** What people look at, made from entries. It runs in a browser, too, so it is as pure as the kernel. */
+  'app/views': { src: ['kernel'], npm: [], node: false },
   /** The use cases: who may, what was given, and what is done. No arguments, no output, no exit codes. */
   app: {
     src: [
@@ -70,7 +72,11 @@ const BORDERS: Readonly<Record<string, Border>> = {
   testing: { src: ['kernel'], npm: [], node: true },
   cli: { src: ['*'], npm: ['@modelcontextprotocol/sdk'], node: true },
   /** Files right in `src`: what the package gives to others. */
-  '': { src: ['kernel', 'dialects', 'engine', 'log', 'agents', 'utilities', 'workspace', 'api'], npm: [], node: false },
+  '': {
+    src: ['kernel', 'dialects', 'engine', 'log', 'agents', 'utilities', 'workspace', 'api', 'app/views'],
+    npm: [],
+    node: false,
+  },
 };
 
 /** What crosses a border all the same, and why. An entry that is not needed any more fails the test. */
@@ -110,9 +116,17 @@ const IMPURE: readonly (readonly [string, RegExp])[] = [
 
 const DRAWERS = /^(?:utils?|helpers?|commons?|types?|misc|shared)$/;
 
+const PURE: readonly string[] = ['kernel', 'app/views'];
+
+/** The folder whose border holds for a file of `src`. */
+function folderOf(path: string): string {
+  if (path.startsWith('app/views/')) return 'app/views';
+  return path.includes('/') ? (path.split('/')[0] ?? '') : '';
+}
+
 /** Everything a source file does that its place forbids. `path` is relative to `src`. */
 function violationsIn(path: string, source: string): string[] {
-  const folder = path.includes('/') ? (path.split('/')[0] ?? '') : '';
+  const folder = folderOf(path);
   const border = BORDERS[folder];
   if (!border) return [`${path} lies in a folder without a border`];
   const { code, strings } = scan(source);
@@ -120,7 +134,7 @@ function violationsIn(path: string, source: string): string[] {
     .map((specifier) => targetOf(path, specifier))
     .filter((target) => !isAllowed(path, target, folder, border))
     .map((target) => `${path} imports ${target}`);
-  const impure = folder === 'kernel' ? IMPURE.filter(([, pattern]) => pattern.test(code)) : [];
+  const impure = PURE.includes(folder) ? IMPURE.filter(([, pattern]) => pattern.test(code)) : [];
   return [...forbidden, ...impure.map(([what]) => `${path} uses ${what}`)];
 }
 
@@ -141,8 +155,9 @@ function isAllowed(path: string, target: string, folder: string, { src, npm, nod
   if (target.startsWith('node:')) return node;
   if (target.startsWith('..')) return false;
   if (!/\.(?:ts|js|json)$/.test(target)) return npm.includes(target);
-  const its = target.includes('/') ? (target.split('/')[0] ?? '') : '';
-  return its === folder || src.includes('*') || src.includes(its) || src.includes(target);
+  const its = folderOf(target);
+  const names = ['*', its, its.split('/')[0] ?? '', target];
+  return its === folder || its.startsWith(`${folder}/`) || names.some((name) => src.includes(name));
 }
 
 /** Static, dynamic and type imports, exports from elsewhere, and files named beside this one. */
@@ -314,6 +329,9 @@ test.each<[string, string, string, string[]]>([
     ['uses Date.now', 'uses Date without an argument'],
   ],
   ['a given time is fine', 'kernel/a.ts', 'new Date(at).toISOString(); Date.parse(x);', []],
+  ['what people look at sees the kernel', 'app/views/a.ts', `import a from '../../kernel/a.ts';`, []],
+  ['and no store', 'app/views/a.ts', `import a from '../store.ts';`, ['imports app/store.ts']],
+  ['and no clock', 'app/views/why/a.ts', 'Date.now();', ['uses Date.now']],
   ['no chance', 'kernel/a.ts', 'const a = Math.random();', ['uses Math.random']],
   ['no timers', 'kernel/a.ts', 'setTimeout(f, 1);', ['uses a timer']],
   ['no process', 'kernel/a.ts', 'if (process.env.X) f();', ['uses the outside']],

@@ -1,8 +1,9 @@
 // Plays a cast in memory, without threads, disk or clock: the kernel, the dialects and a script. A test says what the
 // agents say and reads what the cast did.
 import canonicalize from 'canonicalize';
+import { foldAll } from '../src/app/views/cast-view.ts';
+import { pathOf } from '../src/app/views/shown-cast.ts';
 import { dialects } from '../src/dialects/index.ts';
-import { viewOf } from '../src/engine/view.ts';
 import { apply } from '../src/kernel/apply.ts';
 import { packetOf } from '../src/kernel/cast/packet.ts';
 import { decide } from '../src/kernel/decide.ts';
@@ -93,6 +94,7 @@ export function play(stage: Stage): Play {
   submit({ ...start, ...(data ? { data } : {}), ...(root ? { root } : {}) });
   if (!hold) run();
   const castNow = () => state.casts.c as Cast;
+  const own = () => entries.filter(({ fact }) => !('cast' in fact) || fact.cast === 'c');
   return {
     get cast() {
       return castNow();
@@ -103,8 +105,7 @@ export function play(stage: Stage): Play {
       return entries.map(({ fact }) => fact);
     },
     get path() {
-      const { path } = viewOf(castNow(), entries, { seq: 0, hash: '' }, false);
-      return path.map(({ socket, item }) => (item === null ? socket : `${socket} ${item}`));
+      return pathOf(foldAll(own())).map(({ socket, item }) => (item === null ? socket : `${socket} ${item}`));
     },
     get turn() {
       const [turn, ...others] = Object.values(castNow().turns);
@@ -118,8 +119,8 @@ export function play(stage: Stage): Play {
       return entries.flatMap(({ fact }) => (fact.kind === kind ? [fact as Extract<Fact, { kind: K }>] : []));
     },
     briefs(socket) {
-      const { turns = [] } = viewOf(castNow(), entries, { seq: 0, hash: '' }, true);
-      return turns.filter((turn) => turn.socket === socket).map(({ brief }) => brief);
+      const { turns, attempts } = foldAll(own());
+      return attempts.filter(({ turn }) => turns.get(turn)?.socket === socket).map(({ brief }) => brief);
     },
     say(input, at) {
       const verdict = submit(input, at);

@@ -9,7 +9,7 @@ import { emptyState } from '../kernel/state.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
 import { loadView } from './load-view.ts';
 import { nameCast } from './name-cast.ts';
-import { shownCast } from './operations/cast-show.ts';
+import { castVerdict } from './operations/cast-show.ts';
 import type { Store } from './store.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -35,7 +35,7 @@ export async function followToEnd(workspace: Workspace, word: string | undefined
   const { cast } = await nameCast(store, word, program);
   const isUndriven = (await follow(store, stateDir, cast, signal, tell)) === 'undriven';
   const view = await loadView(store, cast, turns, dir, program);
-  if (!isUndriven || view.status !== 'running') return shownCast(view);
+  if (!isUndriven || view.status !== 'running') return castVerdict(view);
   const reason = `nobody drives cast ${cast} any more; a person carries it on with \`${program} resume\``;
   return deny('NOT_ALLOWED_NOW', reason, { ...(view as unknown as JsonObject), stands: false });
 }

@@ -1,5 +1,5 @@
 // How a cast is shown when it stands still: the object for scripts, the closing lines for people, the exit code.
-import type { CastView } from '../engine/view.ts';
+import type { CastView } from '../app/views/shown-cast.ts';
 import { itemsText } from '../kernel/cast/item-count.ts';
 import { counted } from '../kernel/counted.ts';
 import type { CastStatus } from '../kernel/state.ts';

@@ -1,13 +1,13 @@
 // Live progress: where in the graph, which item of how many, what round of rework, how much was used. Lines where the
 // output is no terminal; in a terminal the last line moves.
+import { emptyView, fold, type View } from '../app/views/cast-view.ts';
 import type { LiveEvent } from '../engine/ports.ts';
 import { edgeKey, forgetItem, forgetItems, type ItemMemory } from '../kernel/cast/item-memory.ts';
 import type { TurnCheck } from '../kernel/cast/item-work.ts';
 import { counted } from '../kernel/counted.ts';
 import type { AgentNote, Entry, Fact, Touched } from '../kernel/fact.ts';
-import type { Rules } from '../kernel/graph/config.ts';
 import { hasOwnPaths, toldOfChanges } from '../kernel/graph/write-scope.ts';
-import type { Item, Usage } from '../kernel/state.ts';
+import type { Usage } from '../kernel/state.ts';
 import { toldRefusal } from '../kernel/turn/loop-state.ts';
 import type { Call } from './command.ts';
 import { costText } from './cost-text.ts';
@@ -24,21 +24,12 @@ export type Progress = {
   stop(): void;
 };
 
-type KnownTurn = { readonly socket: string; readonly item: Item | null };
-
 type Seen = {
-  /** By what rules the cast runs and where; null before its beginning was heard of. */
-  cast: { readonly rules: Rules; readonly root?: string } | null;
-  labels: Record<string, string>;
-  /** The turns that are not over. */
-  turns: Map<number, KnownTurn>;
-  /** All turns. One that was accepted may still be blocked, and be opened again. */
-  known: Map<number, KnownTurn>;
+  readonly view: View;
   /** How often edges that send work back were taken, by edge and item, and by how much revivals raised their limits. */
   rounds: ItemMemory;
   /** Why work was rejected last, by the same keys. */
   rejected: Map<string, string>;
-  used: Usage;
   /** What each turn is doing, as far as it was heard. */
   doing: Map<number, string>;
   /** For what each turn was last said to wait, and when. */
@@ -55,13 +46,9 @@ export function progressFor(call: Call, cast: string, says: readonly string[] = 
   const paint = painter(isScreen && !call.env.NO_COLOR);
   const started = Date.now();
   const seen: Seen = {
-    cast: null,
-    labels: {},
-    turns: new Map(),
-    known: new Map(),
+    view: emptyView(),
     rounds: { traversals: {}, extended: {}, rework: {} },
     rejected: new Map(),
-    used: NOTHING,
     doing: new Map(),
     waits: new Map(),
     started,
@@ -181,29 +168,18 @@ function reasonIn(fact: Entry['fact']): string | null {
 }
 
 /** What an entry is worth telling. `isTold` leaves out a reason that another line gives. */
-function told({ fact }: Entry, seen: Seen, paint: Paint, isTold = false): string[] {
+function told(entry: Entry, seen: Seen, paint: Paint, isTold = false): string[] {
+  fold(seen.view, entry);
+  const { fact } = entry;
   const why = (text: string, max?: number) => (isTold ? '' : `: ${oneLine(text, max)}`);
   switch (fact.kind) {
-    case 'cast.started':
-      seen.cast = fact;
-      for (const [id, socket] of Object.entries(fact.rules.graph.sockets)) {
-        seen.labels[id] = oneLine(fact.rules.materia[socket.materia]?.label ?? socket.materia, 60);
-      }
-      return [];
-    case 'turn.started':
-      seen.known.set(fact.turn, fact);
-      seen.turns.set(fact.turn, fact);
-      return [];
     case 'attempt.started': {
-      const known = seen.known.get(fact.turn);
-      if (known) seen.turns.set(fact.turn, known);
       seen.doing.delete(fact.turn);
       return [
         `  ${paint.dim('▸')} ${where(fact.turn, seen)}${fact.attempt > 1 ? paint.warn(` attempt ${fact.attempt}`) : ''}`,
       ];
     }
     case 'turn.accepted': {
-      seen.used = more(seen.used, fact.usage);
       const { satisfied, payload } = fact.handoff;
       const mark = satisfied === false ? paint.warn('✗ not satisfied') : paint.good('✓ accepted');
       const items =
@@ -213,12 +189,10 @@ function told({ fact }: Entry, seen: Seen, paint: Paint, isTold = false): string
       const idle = changedNothing(fact, seen) ? paint.warn(' changed no file') : '';
       const line = `  ${mark} ${where(fact.turn, seen)}${cut}${made}${idle}${by(fact.agent, paint)}`;
       const lines = [line, ...red(fact.checks, paint), ...beside(fact, seen, paint), ...warned(fact.agent, paint)];
-      seen.turns.delete(fact.turn);
       seen.doing.delete(fact.turn);
       return lines;
     }
     case 'attempt.refused': {
-      seen.used = more(seen.used, fact.usage);
       const { reason } = toldRefusal(fact);
       const next = fact.repair && !fact.loop ? paint.dim(' (one repair turn)') : '';
       const mark = fact.loop ? paint.warn('… goes on') : paint.bad('✗ refused');
@@ -226,24 +200,18 @@ function told({ fact }: Entry, seen: Seen, paint: Paint, isTold = false): string
       return [line, ...beside(fact, seen, paint), ...warned(fact.agent, paint)];
     }
     case 'attempt.failed': {
-      seen.used = more(seen.used, fact.usage);
       // What comes next is in the reason already where there is more to say than that.
       const next = fact.again && !fact.isUnknown && fact.cause === undefined ? paint.dim(' (tried once more)') : '';
       return [`  ${paint.bad('✗ failed')} ${where(fact.turn, seen)}${why(fact.reason)}${next}`];
     }
-    case 'attempt.spent':
-      seen.used = more(seen.used, fact.usage);
-      return [];
     case 'attempt.lost':
       return [`  ${paint.warn('↻ lost')} ${where(fact.turn, seen)}: ${oneLine(fact.reason)}; it runs again`];
     case 'turn.blocked':
-      seen.used = more(seen.used, fact.usage);
       return [
         `  ${paint.bad('✗ blocked')} ${where(fact.turn, seen)}: ${fact.code}${why(fact.reason)}`,
         ...beside(fact, seen, paint),
       ];
     case 'turn.reported': {
-      seen.used = more(seen.used, fact.usage);
       const mark = { continue: '… goes on', ask: '? asks', approval: '? asks permission' }[fact.outcome];
       const line = `  ${paint.warn(mark)} ${where(fact.turn, seen)}: ${oneLine(fact.note, 200)}`;
       return [line, ...beside(fact, seen, paint), ...warned(fact.agent, paint)];
@@ -261,7 +229,6 @@ function told({ fact }: Entry, seen: Seen, paint: Paint, isTold = false): string
     case 'lanes.held':
       return [`  ${paint.warn('… put off')} ${oneLine(fact.reason)}`];
     case 'lane.ended':
-      seen.turns.delete(fact.turn);
       if (fact.item !== null) forgetItem(seen.rounds, fact.item);
       return [];
     case 'rework.noted': {
@@ -278,7 +245,8 @@ function told({ fact }: Entry, seen: Seen, paint: Paint, isTold = false): string
       if (fact.settles) forgetItem(seen.rounds, fact.settles);
       return fact.empty ? [paint.warn('  ! nothing was planned: the list of work items is empty')] : [];
     case 'cursor.reset':
-      for (const loop of seen.cast?.rules.graph.loops ?? []) if (loop.id === fact.loop) forgetItems(seen.rounds, loop);
+      for (const loop of seen.view.cast?.rules.graph.loops ?? [])
+        if (loop.id === fact.loop) forgetItems(seen.rounds, loop);
       return [];
     case 'cast.recast': {
       const { extended } = seen.rounds;
@@ -316,7 +284,7 @@ function reworked(fact: Extract<Fact, { kind: 'edge.taken' }>, seen: Seen, paint
   const { traversals, extended } = seen.rounds;
   const round = (traversals[key] ?? 0) + 1;
   traversals[key] = round;
-  const edges = seen.cast?.rules.graph.sockets[from]?.edges ?? [];
+  const edges = seen.view.cast?.rules.graph.sockets[from]?.edges ?? [];
   const limit = edges.find((edge) => edge.when === when && edge.to === to)?.maxTraversals ?? null;
   const allowed = limit === null ? '' : ` of ${limit + (extended[key] ?? 0)}`;
   const reason = oneLine(seen.rejected.get(key) ?? '', 100);
@@ -330,14 +298,16 @@ function by(agent: AgentNote | undefined, paint: Paint): string {
 }
 
 /** Whether a turn that may change files changed none. */
-function changedNothing({ turn, touched = {} }: { turn: number; touched?: Touched }, { cast, turns }: Seen): boolean {
+function changedNothing({ turn, touched = {} }: { turn: number; touched?: Touched }, { view }: Seen): boolean {
+  const { cast, turns } = view;
   const socket = turns.get(turn)?.socket;
   if (!cast || socket === undefined || Object.keys(touched).length > 0) return false;
   return hasOwnPaths(cast.rules, socket);
 }
 
 /** The files that changed while it ran, where whose change it was cannot be told. */
-function beside({ turn, touched }: { turn: number; touched?: Touched }, { cast, turns }: Seen, paint: Paint): string[] {
+function beside({ turn, touched }: { turn: number; touched?: Touched }, { view }: Seen, paint: Paint): string[] {
+  const { cast, turns } = view;
   const told = cast && toldOfChanges(cast, turns.get(turn)?.socket ?? '', touched);
   return told ? [paint.warn(`    ! ${oneLine(told, 300)}`)] : [];
 }
@@ -352,12 +322,14 @@ function warned(agent: AgentNote | undefined, paint: Paint): string[] {
   return (agent?.warnings ?? []).map((warning) => paint.warn(`    ! ${oneLine(warning, 200)}`));
 }
 
-function name(socket: string, seen: Seen): string {
-  return `${socket} ${seen.labels[socket] ?? ''}`.trim();
+function name(socket: string, { view }: Seen): string {
+  const rules = view.cast?.rules;
+  const id = rules?.graph.sockets[socket]?.materia ?? '';
+  return `${socket} ${oneLine(rules?.materia[id]?.label ?? id, 60)}`.trim();
 }
 
 function where(turn: number, seen: Seen): string {
-  const known = seen.known.get(turn);
+  const known = seen.view.turns.get(turn);
   if (!known) return `turn ${turn}`;
   const { socket, item } = known;
   return item
@@ -365,27 +337,21 @@ function where(turn: number, seen: Seen): string {
     : name(socket, seen);
 }
 
-/** How long it takes and what it used since somebody looks. */
-function soFar({ started, used }: Seen): string {
+/** How long somebody has been looking, and what the cast used so far. */
+function soFar({ started, view }: Seen): string {
   const seconds = Math.floor((Date.now() - started) / 1000);
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} · ${usedText(used)}`;
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} · ${usedText(view.cast?.usage ?? NOTHING)}`;
 }
 
 function statusLine(seen: Seen, paint: Paint, columns: number): string {
-  const at = [...seen.turns.keys()]
+  const at = Object.values(seen.view.cast?.turns ?? {})
+    .map(({ id }) => id)
     .map((turn) => [where(turn, seen), seen.doing.get(turn) ?? ''].filter((part) => part.trim() !== '').join(': '))
     .join(' | ');
   return paint.dim(oneLine(`${soFar(seen)} · ${at}`, columns - 1));
 }
 
 const NOTHING: Usage = { input: 0, output: 0, cost: 0 };
-
-function more(used: Usage, { input, output, cost, estimated }: Usage): Usage {
-  return {
-    ...{ input: used.input + input, output: used.output + output, cost: used.cost + cost },
-    ...(used.estimated || estimated ? { estimated: true } : {}),
-  };
-}
 
 function usedText({ input, output, cost, ...how }: Usage): string {
   const tokens = `${input + output} tokens`;

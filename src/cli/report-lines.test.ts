@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CastView } from '../engine/view.ts';
+import type { CastView } from '../app/views/shown-cast.ts';
 import type { Consolidation, Proposal } from '../kernel/turn/consolidation.ts';
 import { reportLines } from './report-lines.ts';
 

@@ -1,6 +1,6 @@
 // What agents reported about the goal of a cast, for the person who asked: the summary first, then what has to be known
 // beside it, whether it was asked for or not.
-import type { CastView } from '../engine/view.ts';
+import type { CastView } from '../app/views/shown-cast.ts';
 import { counted } from '../kernel/counted.ts';
 import type { Consolidation, Consumption, Proposal, Said } from '../kernel/turn/consolidation.ts';
 import { oneLine, safe } from './safe-text.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TaskView } from '../engine/view.ts';
+import type { TaskView } from '../app/views/tasks.ts';
 import { itemLines, wrapped } from './result-lines.ts';
 
 const item = (title: string, files?: number): TaskView => ({

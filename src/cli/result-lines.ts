@@ -1,6 +1,6 @@
 // What a cast produced, as lines for a terminal: its last text first, then its items, then what a failed turn really said.
-import { type CastResult, type Failure, type Issue, issuesBeyond, type LastText } from '../engine/result.ts';
-import type { TaskView } from '../engine/view.ts';
+import { type CastResult, type Failure, type Issue, issuesBeyond, type LastText } from '../app/views/result.ts';
+import type { TaskView } from '../app/views/tasks.ts';
 import { counted } from '../kernel/counted.ts';
 import { oneLine, safe } from './safe-text.ts';
 import { table } from './table.ts';

@@ -1,13 +1,15 @@
 // `baton show CAST --turn N`: one turn in full, for people and for scripts.
-import type { Door } from '../engine/door.ts';
-import { issuesBeyond } from '../engine/result.ts';
+
+import { foldAll } from '../app/views/cast-view.ts';
+import { issuesBeyond } from '../app/views/result.ts';
 import {
   type AttemptDetail,
   type ReadReport,
   type ReportDetail,
   type TurnDetail,
   turnDetailOf,
-} from '../engine/turn-detail.ts';
+} from '../app/views/turn-detail.ts';
+import type { Door } from '../engine/door.ts';
 import { counted } from '../kernel/counted.ts';
 import { contractOf } from '../kernel/graph/contract.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
@@ -23,8 +25,8 @@ export function turnNumber(word: string): number {
 }
 
 export async function showTurn(call: Call, door: Door, id: string, turn: number): Promise<number> {
-  const cast = await door.cast(id);
-  const detail = cast && turnDetailOf(cast, await door.read({ after: 0, cast: id }), turn, await readerFor(cast));
+  const view = foldAll(await door.read({ after: 0, cast: id }));
+  const detail = view.cast && turnDetailOf(view, turn, await readerFor(view.cast));
   if (!detail) {
     const way = `\`${commandName()} show ${id}\` lists them`;
     throw new UsageError(`cast ${id} has no turn ${turn}; ${way}`, 'UNKNOWN_TURN');

@@ -1,5 +1,5 @@
 // Casts from outside: start one, answer it. An agent within an attempt is offered none of these.
-import { shownCast } from '../app/operations/cast-show.ts';
+import { castVerdict } from '../app/operations/cast-show.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
 import { type CommandLine, refusalOf, type Said, verdictOf } from './command-line.ts';
@@ -65,7 +65,7 @@ function named(cast: Json | undefined): string {
 
 function standing(said: Said): Verdict | null {
   const view = viewIn(said);
-  return view && shownCast(view as unknown as Parameters<typeof shownCast>[0]);
+  return view && castVerdict(view as unknown as Parameters<typeof castVerdict>[0]);
 }
 
 /** How long an answer may take to be refused. One that is taken drives the cast on, which may take days. */

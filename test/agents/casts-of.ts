@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import { json } from '../cli/baton.ts';
 import { assertInstalled } from './contenders.ts';
 import { type Parts, type Planning, REAL, type RealProgram, type Studio, studio } from './real-cast.ts';

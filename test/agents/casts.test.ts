@@ -2,7 +2,7 @@
 // is the one on loopback; nothing here needs a key or a network.
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { CastFact } from '../../src/kernel/fact.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { type Answers, type ModelServer, modelServer } from '../../src/testing/index.ts';

@@ -7,7 +7,7 @@ import { claude } from '../../src/agents/claude.ts';
 import { codex } from '../../src/agents/codex.ts';
 import { USUAL } from '../../src/agents/environment.ts';
 import { pi } from '../../src/agents/pi.ts';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import { baton, CHECKOUT, flow, json, project } from '../cli/baton.ts';
 
 const ROWS = readFileSync(join(CHECKOUT, 'docs/agents.md'), 'utf8')

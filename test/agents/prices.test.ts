@@ -1,7 +1,7 @@
 // What a cast costs where its agents tell only their tokens: an estimate, marked as one wherever it is shown, that counts
 // against the budget like any other cost.
 import { afterEach, expect, test } from 'vitest';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { type ModelServer, modelServer } from '../../src/testing/index.ts';
 import { always, baton, flow, json, project, type Ran } from '../cli/baton.ts';

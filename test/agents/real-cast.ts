@@ -4,8 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import type { CastView } from '../../src/engine/view.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import {
   type Answer,

@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { Heard } from '../../src/agents/live-watch.ts';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { type ModelServer, modelServer } from '../../src/testing/index.ts';
 import { baton, flow, json, project, start, until } from '../cli/baton.ts';

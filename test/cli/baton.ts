@@ -18,7 +18,7 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished, vi } from 'vitest';
 import { proofFor } from '../../src/access/people-only.ts';
 import { createToken } from '../../src/access/tokens.ts';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { callBaton } from './in-process.ts';
 

@@ -1,6 +1,6 @@
 // Carrying on: what each verb does for a cast that stands, Ctrl-C, budgets, and the background.
 import { expect, test } from 'vitest';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import {
   agent,
   always,

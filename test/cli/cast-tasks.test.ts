@@ -1,8 +1,8 @@
 // The tasks of a cast through the real command line: named as their packets name them, left by a process that was killed, and
 // moved by a person.
 import { expect, test } from 'vitest';
-import type { CastView } from '../../src/engine/view.ts';
-import type { Why } from '../../src/engine/why/why.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
+import type { Why } from '../../src/app/views/why/why.ts';
 import type { Fact } from '../../src/kernel/fact.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { envelope, RUN, result, TEAM } from '../team.ts';

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import { agent, always, BATON, baton, cast, flow, json, project, put, read, start, until } from './baton.ts';
 
 const plan = { ...agent, generator: true };

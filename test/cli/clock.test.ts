@@ -2,7 +2,7 @@
 // judged and dated by their own clocks.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import { baton, flow, type How, injecting, json, project, put, start, untilWritten } from './baton.ts';
 import { ask, create, later, RUN, rows } from './ledger-story.ts';
 

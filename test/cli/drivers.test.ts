@@ -1,7 +1,7 @@
 // One driver at a time: hosts that get another name, sandboxes with process ids of their own, and drivers that are stopped.
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import {
   baton,
   flow,

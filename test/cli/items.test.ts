@@ -1,6 +1,6 @@
 // What a cast says of the items of its loops, through the real program.
 import { expect, test } from 'vitest';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { crew, exit, no, notSatisfied, plan, satisfied, workflow, yes } from '../loadouts.ts';
 import { baton, json, project, put } from './baton.ts';

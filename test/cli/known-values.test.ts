@@ -2,7 +2,7 @@
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import { baton, flow, json, project, put, start as startBaton, untilWritten } from './baton.ts';
 import { ask, create, result, start } from './ledger-story.ts';
 import { coder, repository, row } from './repository.ts';

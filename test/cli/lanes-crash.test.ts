@@ -3,7 +3,7 @@ import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { Fact } from '../../src/kernel/fact.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { envelope, result, TEAM } from '../team.ts';

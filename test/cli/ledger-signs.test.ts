@@ -3,8 +3,8 @@
 import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { CastView } from '../../src/engine/view.ts';
-import type { Why } from '../../src/engine/why/why.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
+import type { Why } from '../../src/app/views/why/why.ts';
 import type { Fact } from '../../src/kernel/fact.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { envelope, result, TEAM } from '../team.ts';

@@ -2,7 +2,7 @@
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import { baton, cast, json, project, put } from './baton.ts';
 import { ask, claim, create, finish, packet, RUN, start } from './ledger-story.ts';
 import { coder, commit, repository, row, writes } from './repository.ts';

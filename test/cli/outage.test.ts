@@ -1,7 +1,7 @@
 // A provider that is down, through the real command line: what cannot be helped is asked once, and a runner that worked
 // before holds its turns until it works again.
 import { expect, onTestFinished, test } from 'vitest';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { type Answer, modelServer } from '../../src/testing/index.ts';
 import { always, baton, flow, json, project, start } from './baton.ts';

@@ -1,6 +1,6 @@
 // The project's own checks after turns that write code, and what those who judge the work are told, through the real program.
 import { expect, test } from 'vitest';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { crew, no, plan, workflow, yes } from '../loadouts.ts';
 import { baton, json, put, read } from './baton.ts';

@@ -3,7 +3,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { BATON, baton, flow, json, put, read } from './baton.ts';
 import { git, repository, row, worktreesOf } from './repository.ts';

@@ -1,6 +1,6 @@
 // What a cast produced is what its end shows: the last text, each item with the files it changed, and what a failed turn said.
 import { expect, test } from 'vitest';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { baton, flow, json, put, type Ran } from './baton.ts';
 import { git, repository } from './repository.ts';

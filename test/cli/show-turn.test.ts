@@ -2,8 +2,8 @@
 import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { TurnDetail } from '../../src/engine/turn-detail.ts';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
+import type { TurnDetail } from '../../src/app/views/turn-detail.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { asBlock, type Parts, type PlanStatus, reportOf } from '../reports.ts';
 import { agent, always, baton, CHECKOUT, flow, json, project, put, read } from './baton.ts';

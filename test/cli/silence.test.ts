@@ -1,6 +1,6 @@
 // Programs and models that fall silent, through the real command line.
 import { expect, onTestFinished, test } from 'vitest';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import { modelServer } from '../../src/testing/index.ts';
 import { agent, baton, flow, json, project, read } from './baton.ts';
 

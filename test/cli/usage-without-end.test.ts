@@ -3,7 +3,7 @@
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { modelServer } from '../../src/testing/index.ts';
 import { agent, baton, flow, json, project, type Started, start, until } from './baton.ts';

@@ -2,10 +2,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { type Why, whyOf } from '../../src/app/views/why/why.ts';
 import { callOf } from '../../src/cli/main.ts';
-import { type Why, whyOf } from '../../src/engine/why/why.ts';
 import { asBlock, reportOf } from '../reports.ts';
-import { STANDINGS } from '../standings.ts';
+import { SITUATIONS } from '../situations.ts';
 import { agent, always, BATON, baton, flow, json, project, put, script, start, untilWritten } from './baton.ts';
 
 /** The words of a command line, as a shell takes them. */
@@ -13,8 +13,8 @@ function wordsOf(line: string): string[] {
   return Array.from(line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g), ([, one, two, bare]) => one ?? two ?? bare ?? '');
 }
 
-test.each(STANDINGS)('$what: every command is one that there is, with the words it takes', async ({ standing }) => {
-  const { commands } = await whyOf({ ...standing, baton: 'baton' });
+test.each(SITUATIONS)('$what: every command is one that there is, with the words it takes', async ({ situation }) => {
+  const { commands } = await whyOf({ ...situation, baton: 'baton' });
   expect(commands.length).toBeGreaterThan(0);
   for (const { command } of commands) {
     const [program, ...argv] = wordsOf(command);

@@ -4,7 +4,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { baton, isRunning, json, put, script, start, supervisorIn, until, untilWritten } from './baton.ts';
 import { coder, git, repository, row, worktreesOf, writes } from './repository.ts';

@@ -3,7 +3,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import type { CastView } from '../../src/engine/view.ts';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { whyNoSandbox } from '../bubblewrap.ts';
 import { agent, baton, CHECKOUT, cast, json, project, put, read, script } from './baton.ts';

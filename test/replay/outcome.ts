@@ -1,6 +1,7 @@
 // What a log comes to: where each of its casts stands, what it holds and where it went; what the workspace knows, trusts and
 // has to decide about; and what is read from the log itself because it changes nothing.
-import { viewOf } from '../../src/engine/view.ts';
+import { foldAll } from '../../src/app/views/cast-view.ts';
+import { shownCast } from '../../src/app/views/shown-cast.ts';
 import { apply } from '../../src/kernel/apply.ts';
 import { type Approval, isUnsettled } from '../../src/kernel/approval/state.ts';
 import type { Entry, Fact } from '../../src/kernel/fact.ts';
@@ -42,7 +43,7 @@ export function outcomeOf(entries: readonly Entry[]): Outcome {
   for (const entry of entries) apply(state, entry);
   const casts = Object.values(state.casts).map((cast): [string, CastOutcome] => {
     const own = entries.filter(({ fact }) => 'cast' in fact && fact.cast === cast.id);
-    const { status, code, data, path, usage, accepted } = viewOf(cast, own, { seq: 0, hash: '' }, false);
+    const { status, code, data, path, usage, accepted } = shownCast(foldAll(own), { seq: 0, hash: '' }, false);
     const steps = path.map(({ socket, visit, item }) => [socket, visit, item ?? ''].join(' ').trim());
     const reports = cast.reports.map((note) => `${note.agent} ${note.status} ${note.keyOutputs.join('; ')}`.trim());
     return [cast.id, { status, code, data, path: steps, usage: { ...usage }, accepted, ...given({ reports }) }];

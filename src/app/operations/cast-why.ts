@@ -1,6 +1,5 @@
 // Why a cast is where it is, since when, and the commands that carry it on.
 import type { LastSign } from '../../engine/ports.ts';
-import { type Standing, whyOf } from '../../engine/why/why.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { type Cast, isOver } from '../../kernel/state.ts';
 import type { Quarantine } from '../../kernel/trust/state.ts';
@@ -10,6 +9,8 @@ import { nameCast } from '../name-cast.ts';
 import type { Run } from '../operation.ts';
 import type { Store } from '../store.ts';
 import { trustIn } from '../trust-in-log.ts';
+import { foldAll } from '../views/cast-view.ts';
+import { type Situation, whyOf } from '../views/why/why.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'cast.why'>> = async (workspace, { cast: word }) => {
@@ -21,16 +22,17 @@ export const run: Run<FieldsOf<'cast.why'>> = async (workspace, { cast: word }) 
 };
 
 /** Only what the status of the cast makes worth looking at is looked at. */
-async function look(store: Store, id: string, baton: string, stateDir: string): Promise<Standing> {
+async function look(store: Store, id: string, baton: string, stateDir: string): Promise<Situation> {
   const before = await store.cast(id);
   const driver = before?.status === 'running' ? await store.driverOf(id) : null;
   const ledger = before && !isOver(before.status) ? await store.ledger() : null;
   // A cast without a driver may have ended between the two looks.
-  const [cast, entries] = await Promise.all([store.cast(id), store.read({ after: 0, cast: id })]);
+  const view = foldAll(await store.read({ after: 0, cast: id }));
+  const { cast } = view;
   if (!cast) throw new UsageError(`there is no cast ${id}`, 'UNKNOWN_CAST');
   const quarantine = cast.status === 'failed' ? await blockedAgents(store, cast) : [];
   const signs = cast.status === 'running' ? await heardOf(stateDir, cast) : new Map<number, LastSign>();
-  return { cast, entries, now: Date.now(), baton, driver, ledger, quarantine, signs };
+  return { cast, view, now: Date.now(), baton, driver, ledger, quarantine, signs };
 }
 
 async function heardOf(stateDir: string, cast: Cast): Promise<ReadonlyMap<number, LastSign>> {

@@ -1,8 +1,8 @@
 // `baton answer`: what a person says in a turn of theirs, or to an agent that asks or is blocked; then the cast is carried on.
 
 import { hasLog } from '../../app/state-folder.ts';
+import { issuesBeyond } from '../../app/views/result.ts';
 import type { Door } from '../../engine/door.ts';
-import { issuesBeyond } from '../../engine/result.ts';
 import { answerable } from '../../kernel/cast/asked.ts';
 import { isObject } from '../../kernel/json.ts';
 import type { Turn } from '../../kernel/state.ts';

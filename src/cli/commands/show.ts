@@ -1,6 +1,7 @@
 // `baton show`: one cast, as it stands, or one turn of it.
 
-import type { CastView, TaskView, TurnView } from '../../engine/view.ts';
+import type { CastView, TurnView } from '../../app/views/shown-cast.ts';
+import type { TaskView } from '../../app/views/tasks.ts';
 import { itemsText } from '../../kernel/cast/item-count.ts';
 import { counted } from '../../kernel/counted.ts';
 import { again, type Call, EXIT, flag, out, outJson, text, UsageError } from '../command.ts';

@@ -5,7 +5,7 @@ import type { CastNews } from '../../app/follow-cast.ts';
 import type { OperationEvent } from '../../app/operation.ts';
 import { perform } from '../../app/perform.ts';
 import { flat } from '../../app/views/flat-entry.ts';
-import type { CastView } from '../../engine/view.ts';
+import type { CastView } from '../../app/views/shown-cast.ts';
 import { again, type Call, EXIT, flag, note, outJson, outJsonLine, UsageError } from '../command.ts';
 import { exitOf, showEnd } from '../ending.ts';
 import { withWorkspace } from '../open-workspace.ts';

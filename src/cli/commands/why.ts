@@ -1,5 +1,5 @@
 // `baton why`: in plain sentences what a cast waits for or failed on, and the commands that carry it on.
-import type { Why } from '../../engine/why/why.ts';
+import type { Why } from '../../app/views/why/why.ts';
 import { again, type Call, EXIT, out, outJson } from '../command.ts';
 import { resultLines } from '../result-lines.ts';
 import { allowed } from '../show-operation.ts';

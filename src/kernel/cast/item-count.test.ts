@@ -2,11 +2,16 @@ import { expect, test } from 'vitest';
 import { always, crew, graph, no, notSatisfied, plan, satisfied, workflow, yes } from '../../../test/loadouts.ts';
 import { type Play, play } from '../../../test/play.ts';
 import { envelope, result, TEAM } from '../../../test/team.ts';
-import { countItems, type ItemCounts, itemFates, itemsText } from './item-count.ts';
+import { countItems, foldItem, type ItemCounts, itemFates, itemsText, noItems } from './item-count.ts';
 
 const NONE: ItemCounts = { total: 0, done: 0, skipped: 0, leftEarly: 0, leftOut: 0, open: 0 };
-const textOf = ({ cast, entries }: Play) => {
-  const counts = countItems(cast, entries);
+const recordOf = ({ cast, facts }: Play) => {
+  const record = noItems();
+  for (const fact of facts) foldItem(record, fact, cast.rules);
+  return record;
+};
+const textOf = (cast: Play) => {
+  const counts = countItems(recordOf(cast));
   return counts && itemsText(counts);
 };
 
@@ -78,7 +83,7 @@ test('an item that a person takes out is left out, and neither done nor skipped'
 test('what became of each item is known by its task', () => {
   const cast = play({ config: workflow(TRIAGE), agents: crew({ Plan: [plan(3)], Eval: [no(), yes, no()] }) });
   const fates = { 'T-1': 'skipped', 'T-2': 'done', 'T-3': 'skipped' };
-  expect(Object.fromEntries(itemFates(cast.cast, cast.entries))).toEqual(fates);
+  expect(Object.fromEntries(itemFates(recordOf(cast)))).toEqual(fates);
 });
 
 test('a skipped item leaves no rework note', () => {

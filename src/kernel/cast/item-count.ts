@@ -1,7 +1,8 @@
 // How many items of a cast came to what end, told from its facts. All who count items ask here: the closing lines, `show`
 // and `why`.
 import type { Entry } from '../fact.ts';
-import type { Cast, Item } from '../state.ts';
+import type { Rules } from '../graph/config.ts';
+import type { Item } from '../state.ts';
 
 export type ItemCounts = {
   readonly total: number;
@@ -19,8 +20,8 @@ export type ItemCounts = {
 type Fate = Exclude<keyof ItemCounts, 'total'>;
 
 /** Null where the cast has no items. */
-export function countItems(cast: Pick<Cast, 'rules'>, entries: readonly Pick<Entry, 'fact'>[]): ItemCounts | null {
-  const fates = fatesOf(cast, entries).map(({ fate }) => fate);
+export function countItems(record: ItemsRecord): ItemCounts | null {
+  const fates = fatesOf(record).map(({ fate }) => fate);
   if (fates.length === 0) return null;
   const count = (fate: Fate) => fates.filter((each) => each === fate).length;
   return {
@@ -34,11 +35,8 @@ export function countItems(cast: Pick<Cast, 'rules'>, entries: readonly Pick<Ent
 }
 
 /** What became of each item, by its task: in the ledger a skipped one is done. */
-export function itemFates(
-  cast: Pick<Cast, 'rules'>,
-  entries: readonly Pick<Entry, 'fact'>[],
-): ReadonlyMap<string, Fate> {
-  return new Map(fatesOf(cast, entries).map(({ task, fate }) => [task, fate]));
+export function itemFates(record: ItemsRecord): ReadonlyMap<string, Fate> {
+  return new Map(fatesOf(record).map(({ task, fate }) => [task, fate]));
 }
 
 /** Such as `2 of 4 items done, 1 skipped, 1 open`. */
@@ -50,31 +48,44 @@ export function itemsText({ total, done, skipped, leftEarly, leftOut, open }: It
 
 type Place = { readonly task: string; fate: Fate };
 
-/** Every item once. Of a list that another list replaced, only what was done or skipped counts: the rest was planned anew. */
-function fatesOf({ rules }: Pick<Cast, 'rules'>, entries: readonly Pick<Entry, 'fact'>[]): readonly Place[] {
-  const lists = new Map<string, Place[]>();
-  const replaced: Place[] = [];
-  const turns = new Map<number, { readonly socket: string; readonly item: Item | null }>();
-  const given = new Map<string, Fate>();
-  for (const { fact } of entries) {
-    if (fact.kind === 'items.planned' && fact.cursor !== null) {
-      const places = fact.tasks.map((task): Place => ({ task, fate: 'open' }));
-      lists.set(fact.cursor, [...(lists.get(fact.cursor) ?? []), ...places]);
-    } else if (fact.kind === 'turn.started') turns.set(fact.turn, fact);
-    else if (fact.kind === 'cursor.advanced' && fact.item !== null) {
-      const turn = turns.get(fact.turn);
-      // Side by side the cursor counts and does not point.
-      const index = turn?.item?.key === fact.item ? turn.item.index : fact.to - 1;
-      const place = lists.get(fact.cursor)?.[index];
-      const isSkipped = rules.graph.sockets[turn?.socket ?? '']?.advance?.when === 'not_satisfied';
-      if (place) place.fate = isSkipped ? 'skipped' : 'done';
-    } else if (fact.kind === 'cursor.reset') {
-      replaced.push(...(lists.get(fact.cursor) ?? []).filter(({ fate }) => fate !== 'open'));
-      lists.delete(fact.cursor);
-    } else if (fact.kind === 'task.moved' && (fact.to === 'canceled' || fact.to === 'failed')) {
-      given.set(fact.task, fact.code === 'LEFT_EARLY' ? 'leftEarly' : 'leftOut');
-    }
+/** The items of a cast, as its entries tell them one after the other. */
+export type ItemsRecord = {
+  readonly lists: Map<string, Place[]>;
+  /** Of a list that another list replaced, only what was done or skipped counts: the rest was planned anew. */
+  readonly replaced: Place[];
+  readonly turns: Map<number, { readonly socket: string; readonly item: Item | null }>;
+  /** What a person or an edge gave up. */
+  readonly given: Map<string, Fate>;
+};
+
+export function noItems(): ItemsRecord {
+  return { lists: new Map(), replaced: [], turns: new Map(), given: new Map() };
+}
+
+/** `rules` are those of the cast. */
+export function foldItem(record: ItemsRecord, fact: Entry['fact'], rules: Rules | null): void {
+  const { lists, replaced, turns, given } = record;
+  if (fact.kind === 'items.planned' && fact.cursor !== null) {
+    const places = fact.tasks.map((task): Place => ({ task, fate: 'open' }));
+    lists.set(fact.cursor, [...(lists.get(fact.cursor) ?? []), ...places]);
+  } else if (fact.kind === 'turn.started') turns.set(fact.turn, fact);
+  else if (fact.kind === 'cursor.advanced' && fact.item !== null) {
+    const turn = turns.get(fact.turn);
+    // Side by side the cursor counts and does not point.
+    const index = turn?.item?.key === fact.item ? turn.item.index : fact.to - 1;
+    const place = lists.get(fact.cursor)?.[index];
+    const isSkipped = rules?.graph.sockets[turn?.socket ?? '']?.advance?.when === 'not_satisfied';
+    if (place) place.fate = isSkipped ? 'skipped' : 'done';
+  } else if (fact.kind === 'cursor.reset') {
+    replaced.push(...(lists.get(fact.cursor) ?? []).filter(({ fate }) => fate !== 'open'));
+    lists.delete(fact.cursor);
+  } else if (fact.kind === 'task.moved' && (fact.to === 'canceled' || fact.to === 'failed')) {
+    given.set(fact.task, fact.code === 'LEFT_EARLY' ? 'leftEarly' : 'leftOut');
   }
+}
+
+/** Every item once. */
+function fatesOf({ lists, replaced, given }: ItemsRecord): readonly Place[] {
   const places = [...replaced, ...[...lists.values()].flat()];
   return places.map(({ task, fate }) => ({ task, fate: given.get(task) ?? fate }));
 }

@@ -1,31 +1,29 @@
 // What is looked at to say why a cast stands where it stands, and what is said: sentences for people, and ways on that can
 // be copied.
-import { cut } from '../../kernel/cast/cut.ts';
-import { collapse } from '../../kernel/cast/rework.ts';
-import type { Entry } from '../../kernel/fact.ts';
-import type { JsonObject } from '../../kernel/json.ts';
-import type { Ledger } from '../../kernel/ledger/state.ts';
-import type { Cast, CastStatus, Turn } from '../../kernel/state.ts';
-import type { Quarantine } from '../../kernel/trust/state.ts';
-import type { Driver } from '../driver.ts';
-import type { LastSign } from '../ports.ts';
+import { cut } from '../../../kernel/cast/cut.ts';
+import { collapse } from '../../../kernel/cast/rework.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
+import type { Ledger } from '../../../kernel/ledger/state.ts';
+import type { Cast, CastStatus, Turn } from '../../../kernel/state.ts';
+import type { Quarantine } from '../../../kernel/trust/state.ts';
+import type { View } from '../cast-view.ts';
 import type { CastResult } from '../result.ts';
 
-export type Standing = {
+export type Situation = {
   readonly cast: Cast;
-  /** The facts of the cast, oldest first. */
-  readonly entries: readonly Entry[];
+  /** What its entries say. */
+  readonly view: View;
   readonly now: number;
   /** How the program is called, with the workspace where one was named. */
   readonly baton: string;
   /** Who drives the cast; looked at only where it runs. */
-  readonly driver: Driver | null;
+  readonly driver: { readonly pid: number; readonly host: string } | null;
   /** Who holds what; looked at only where the cast is not over. */
   readonly ledger: Ledger | null;
   /** What waits for a person in the registry; looked at only where the cast failed. */
   readonly quarantine: readonly Quarantine[];
   /** By turn, what was last heard of the agent that works on it; looked at only where the cast runs. */
-  readonly signs?: ReadonlyMap<number, LastSign>;
+  readonly signs?: ReadonlyMap<number, { readonly at: number; readonly tool: string | null }>;
 };
 
 /** A line that can be copied, and what it is for: it stands after "To". */
@@ -86,6 +84,6 @@ function span(ms: number): string {
 }
 
 /** The way to look at one turn. */
-export function lookAt({ baton, cast }: Standing, turn: number): Way {
+export function lookAt({ baton, cast }: Situation, turn: number): Way {
   return { does: `see all of turn ${turn}`, command: `${baton} show ${cast.id} --turn ${turn}` };
 }

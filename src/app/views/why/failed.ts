@@ -1,21 +1,17 @@
 // Why a cast failed, and what carries it on: for every code the commands that fit it, and recast for all of them.
-import { elapsedOf, refilled } from '../../kernel/cast/budget.ts';
-import { CODES, type Code } from '../../kernel/codes.ts';
-import type { CastFact } from '../../kernel/fact.ts';
-import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
+import { elapsedOf, refilled } from '../../../kernel/cast/budget.ts';
+import { CODES, type Code } from '../../../kernel/codes.ts';
+import { isObject, isString, type Json, type JsonObject } from '../../../kernel/json.ts';
 import { issuesBeyond } from '../result.ts';
-import { lookAt, type Standing, sentence, type Told, type Way } from './standing.ts';
+import { lookAt, type Situation, sentence, type Told, type Way } from './situation.ts';
 
-type Failure = Extract<CastFact, { kind: 'cast.failed' }>;
-
-export function failed(standing: Standing): Told {
-  const { cast, entries, baton } = standing;
-  const facts = entries.map(({ fact }) => fact);
-  const failure = facts.findLast((fact): fact is Failure => fact.kind === 'cast.failed');
+export function failed(situation: Situation): Told {
+  const { cast, view, baton } = situation;
+  const failure = view.failed;
   const code = cast.code ?? 'INTERNAL';
-  const look = typeof failure?.turn === 'number' ? [lookAt(standing, failure.turn)] : [];
+  const look = typeof failure?.turn === 'number' ? [lookAt(situation, failure.turn)] : [];
   const recast = { does: 'run it on from where it stands', command: `${baton} recast ${cast.id}` };
-  const { sentences, before, after, isRecast = true } = special(standing, code, failure?.details ?? {});
+  const { sentences, before, after, isRecast = true } = special(situation, code, failure?.details ?? {});
   return {
     code,
     sentences: [sentence(cast.reason), ...sentences],
@@ -34,8 +30,8 @@ type Special = {
 
 const PLAIN: Special = { sentences: [], before: [], after: [] };
 
-function special(standing: Standing, code: string, details: JsonObject): Special {
-  const { cast, baton } = standing;
+function special(situation: Situation, code: string, details: JsonObject): Special {
+  const { cast, baton } = situation;
   switch (code) {
     case 'CONTRACT_VIOLATION':
     case 'ILLEGAL_TRANSITION':
@@ -53,16 +49,16 @@ function special(standing: Standing, code: string, details: JsonObject): Special
       return { ...PLAIN, sentences, after: [{ does: 'see each way out of the loop', command: `${baton} check` }] };
     }
     case 'BUDGET_EXHAUSTED':
-      return budget(standing);
+      return budget(situation);
     case 'AGENT_FAILED':
     case 'AGENT_TIMEOUT':
-      return agent(standing, details);
+      return agent(situation, details);
     case 'SCOPE_VIOLATION':
       return { ...PLAIN, before: [{ does: 'see what the cast changed', command: `${baton} diff ${cast.id}` }] };
     case 'HASH_MISMATCH':
-      return { ...registry(standing), isRecast: false, after: anew(standing) };
+      return { ...registry(situation), isRecast: false, after: anew(situation) };
     default:
-      return isOfTrust(code) ? registry(standing) : PLAIN;
+      return isOfTrust(code) ? registry(situation) : PLAIN;
   }
 }
 
@@ -85,7 +81,7 @@ function textOf(value: Json | undefined): string {
 }
 
 /** Another allowance: as much again at once, or a limit of one's own choice. */
-function budget({ cast, baton, now }: Standing): Special {
+function budget({ cast, baton, now }: Situation): Special {
   const limits = refilled(cast, now);
   const options = [
     limits.maxTokens === cast.budget.maxTokens ? '' : ` --tokens ${limits.maxTokens}`,
@@ -107,7 +103,7 @@ function minutes(ms: number | null): number {
 const OF_PROGRAM: readonly string[] = ['AUTH_REQUIRED', 'AGENT_UNAVAILABLE', 'MODEL_UNAVAILABLE', 'AGENT_CRASHED'];
 const TESTABLE: readonly string[] = ['claude', 'codex', 'pi'];
 
-function agent({ cast, baton }: Standing, { cause, socket }: JsonObject): Special {
+function agent({ cast, baton }: Situation, { cause, socket }: JsonObject): Special {
   if (!isString(cause) || !Object.hasOwn(CODES, cause)) return PLAIN;
   const { means, fix } = CODES[cause as Code];
   const materia = cast.rules.materia[cast.rules.graph.sockets[textOf(socket)]?.materia ?? ''];
@@ -129,7 +125,7 @@ function isOfTrust(code: string): boolean {
 }
 
 /** What a person has to look into, and the release that only a person gives. */
-function registry({ quarantine, baton }: Standing): Special {
+function registry({ quarantine, baton }: Situation): Special {
   const verify = { does: 'check the registry', command: `${baton} registry verify` };
   const releases = quarantine.map(({ key, code }) => ({
     does: `release ${key} once that is put right (${code})`,
@@ -142,7 +138,7 @@ function registry({ quarantine, baton }: Standing): Special {
 /** Longer requests are not said again on one line. */
 const REQUEST_CHARS_MAX = 300;
 
-function anew({ cast, baton }: Standing): readonly Way[] {
+function anew({ cast, baton }: Situation): readonly Way[] {
   const { request, loadout } = cast;
   if (request.length > REQUEST_CHARS_MAX || request.includes('\n')) return [];
   const command = `${baton} cast -l ${quoted(loadout)} -- ${quoted(request)}`;

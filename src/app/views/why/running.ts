@@ -1,18 +1,18 @@
 // Why a cast that runs is where it is: which turns are in flight, and what those that are put off wait for.
-import { ownerOf, taskOfTurn } from '../../kernel/cast/task.ts';
-import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
-import { refusalOfClaim } from '../../kernel/ledger/claim.ts';
-import { spokenPath } from '../../kernel/ledger/spoken-path.ts';
-import { runOf, taskOf } from '../../kernel/ledger/state.ts';
-import type { Held, Turn } from '../../kernel/state.ts';
+import { ownerOf, taskOfTurn } from '../../../kernel/cast/task.ts';
+import { isObject, isString, type JsonObject } from '../../../kernel/json.ts';
+import { refusalOfClaim } from '../../../kernel/ledger/claim.ts';
+import { spokenPath } from '../../../kernel/ledger/spoken-path.ts';
+import { runOf, taskOf } from '../../../kernel/ledger/state.ts';
+import type { Held, Turn } from '../../../kernel/state.ts';
 import { askedFor } from './asked.ts';
-import { moment, nameOf, type Standing, said, sentence, type Told, type Way } from './standing.ts';
+import { moment, nameOf, type Situation, said, sentence, type Told, type Way } from './situation.ts';
 
-export function running(standing: Standing): Told {
-  const { cast, baton, driver } = standing;
-  const turns = Object.values(cast.turns).map((turn) => ofTurn(standing, turn));
+export function running(situation: Situation): Told {
+  const { cast, baton, driver } = situation;
+  const turns = Object.values(cast.turns).map((turn) => ofTurn(situation, turn));
   const lanes = Object.values(cast.lanes).flatMap(({ held }) =>
-    held ? [putOff(standing, 'The next item', held)] : [],
+    held ? [putOff(situation, 'The next item', held)] : [],
   );
   const parts = [...turns, ...lanes];
   const code = parts.find((part) => part.code !== null)?.code ?? null;
@@ -34,17 +34,17 @@ export function running(standing: Standing): Told {
 
 const NOTHING: Told = { code: null, sentences: [], commands: [] };
 
-function ofTurn(standing: Standing, turn: Turn): Told {
-  const { cast, now } = standing;
+function ofTurn(situation: Situation, turn: Turn): Told {
+  const { cast, now } = situation;
   const where = `Turn ${turn.id}, ${nameOf(cast, turn)},`;
   const tells = (text: string): Told => ({ ...NOTHING, sentences: [`${where} ${text}`] });
   switch (turn.phase) {
     case 'running':
-      return tells(`works on attempt ${turn.attempt} since ${moment(turn.startedAt, now)}.${heardOf(standing, turn)}`);
+      return tells(`works on attempt ${turn.attempt} since ${moment(turn.startedAt, now)}.${heardOf(situation, turn)}`);
     case 'held':
-      return turn.held ? putOff(standing, where, turn.held, turn) : NOTHING;
+      return turn.held ? putOff(situation, where, turn.held, turn) : NOTHING;
     case 'asked':
-      return askedFor(standing, turn);
+      return askedFor(situation, turn);
     case 'verifying':
       return tells('has answered; what it did is being checked.');
     case 'merging':
@@ -61,7 +61,7 @@ function ofTurn(standing: Standing, turn: Turn): Told {
 }
 
 /** Its last sign of life, so that one can tell who is slow from who is stuck. */
-function heardOf({ signs, now }: Standing, { id }: Turn): string {
+function heardOf({ signs, now }: Situation, { id }: Turn): string {
   const sign = signs?.get(id);
   if (!sign) return '';
   const call = sign.tool === null ? '' : `; the last tool it called is ${said(sign.tool, 60)}`;
@@ -69,8 +69,8 @@ function heardOf({ signs, now }: Standing, { id }: Turn): string {
 }
 
 /** A start that was put off, and what lifts it. */
-function putOff(standing: Standing, what: string, held: Held, turn?: Turn): Told {
-  const { baton, now, ledger } = standing;
+function putOff(situation: Situation, what: string, held: Held, turn?: Turn): Told {
+  const { baton, now, ledger } = situation;
   const { code, reason, until } = held;
   if (ledger?.hold) {
     const { by, reason: why } = ledger.hold;
@@ -83,7 +83,7 @@ function putOff(standing: Standing, what: string, held: Held, turn?: Turn): Told
     return { code, sentences: [`${what} is put off (${code}), ${when}: ${sentence(reason)}`], commands: [] };
   }
   const sentences = [`${what} is put off (${code}): ${sentence(reason)} It starts by itself when that is lifted.`];
-  const holder = code === 'LOCK_CONFLICT' && turn ? holderFor(standing, turn) : null;
+  const holder = code === 'LOCK_CONFLICT' && turn ? holderFor(situation, turn) : null;
   return {
     code,
     sentences: [...sentences, ...(holder?.sentences ?? [])],
@@ -96,7 +96,7 @@ function putOff(standing: Standing, what: string, held: Held, turn?: Turn): Told
 }
 
 /** Whose lock it is, as things stand now, and since when. */
-function holderFor({ cast, ledger, now, baton }: Standing, turn: Turn): Pick<Told, 'sentences' | 'commands'> | null {
+function holderFor({ cast, ledger, now, baton }: Situation, turn: Turn): Pick<Told, 'sentences' | 'commands'> | null {
   const task = ledger ? taskOfTurn({ ledger }, cast, turn) : null;
   if (!ledger || !task) return null;
   const refusal = refusalOfClaim(ledger, task, ownerOf(cast, turn.socket), now);

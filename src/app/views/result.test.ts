@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { always, crew, graph, no, notSatisfied, plan, satisfied, workflow, yes } from '../../test/loadouts.ts';
-import { type Play, play } from '../../test/play.ts';
-import { asBlock, reportOf } from '../../test/reports.ts';
-import type { Json, JsonObject } from '../kernel/json.ts';
+import { always, crew, graph, no, notSatisfied, plan, satisfied, workflow, yes } from '../../../test/loadouts.ts';
+import { type Play, play } from '../../../test/play.ts';
+import { asBlock, reportOf } from '../../../test/reports.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import { foldAll } from './cast-view.ts';
 import { resultOf } from './result.ts';
 
-const result = ({ cast, entries }: Play) => resultOf(cast, entries);
+const result = ({ entries }: Play) => resultOf(foldAll(entries));
 
 const row = (...materia: readonly string[]) =>
   graph(

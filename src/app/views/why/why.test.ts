@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { STANDINGS } from '../../../test/standings.ts';
-import { CODES, type Code } from '../../kernel/codes.ts';
-import { moment } from './standing.ts';
+import { SITUATIONS } from '../../../../test/situations.ts';
+import { CODES, type Code } from '../../../kernel/codes.ts';
+import { moment } from './situation.ts';
 import { whyOf } from './why.ts';
 
-test.each(STANDINGS)('$what', async ({ standing, code, says, commands }) => {
-  const why = await whyOf(standing);
-  expect(why).toMatchObject({ cast: standing.cast.id, status: standing.cast.status, code });
+test.each(SITUATIONS)('$what', async ({ situation, code, says, commands }) => {
+  const why = await whyOf(situation);
+  expect(why).toMatchObject({ cast: situation.cast.id, status: situation.cast.status, code });
   expect(why.means).toBe(code === null ? null : CODES[code as Code].means);
   const told = why.sentences.join('\n');
   let from = 0;
@@ -17,15 +17,15 @@ test.each(STANDINGS)('$what', async ({ standing, code, says, commands }) => {
   expect(why.commands.map(({ command }) => command)).toEqual(commands.map((line) => `baton -C x ${line}`));
 });
 
-test.each(STANDINGS)('$what: every sentence is one, on one line', async ({ standing }) => {
-  const { sentences, commands, since } = await whyOf(standing);
+test.each(SITUATIONS)('$what: every sentence is one, on one line', async ({ situation }) => {
+  const { sentences, commands, since } = await whyOf(situation);
   for (const line of sentences) expect(line).toMatch(/^[^\n]+[.!?…]$/);
   for (const { does, command } of commands) expect(`${does}${command}`).not.toMatch(/\n|undefined|null/);
   expect(Number.isNaN(Date.parse(since))).toBe(false);
 });
 
 test('every status is among the rows', () => {
-  const statuses = new Set(STANDINGS.map(({ standing }) => standing.cast.status));
+  const statuses = new Set(SITUATIONS.map(({ situation }) => situation.cast.status));
   expect([...statuses].sort()).toEqual(['aborted', 'completed', 'failed', 'paused', 'running', 'waiting']);
 });
 

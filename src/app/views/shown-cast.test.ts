@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
-import { always, graph } from '../../test/loadouts.ts';
-import { play } from '../../test/play.ts';
-import type { Entry, Fact } from '../kernel/fact.ts';
-import { type CastView, pathOf, viewOf } from './view.ts';
+import { always, graph } from '../../../test/loadouts.ts';
+import { play } from '../../../test/play.ts';
+import type { Entry, Fact } from '../../kernel/fact.ts';
+import { foldAll } from './cast-view.ts';
+import { type CastView, pathOf, shownCast } from './shown-cast.ts';
+import { foldTurn, noTurns } from './turn-record.ts';
 
 const LINE = graph(
   { 'Socket-1': { materia: 'First', edges: [always('Socket-2')] }, 'Socket-2': { materia: 'Then' } },
@@ -11,7 +13,7 @@ const LINE = graph(
 
 /** The trust of a cast of two agents, of which those with these numbers were attested. */
 function trustOf(attested: readonly number[]): CastView['trust'] {
-  const { cast, facts } = play({ config: LINE, agents: { First: ['one'], Then: ['two'] } });
+  const { facts } = play({ config: LINE, agents: { First: ['one'], Then: ['two'] } });
   const entries = facts.map((fact, index) => {
     const isOn = fact.kind === 'attempt.started' && attested.includes(fact.turn);
     return {
@@ -23,7 +25,7 @@ function trustOf(attested: readonly number[]): CastView['trust'] {
       fact: (isOn ? { ...fact, attestation: {} } : fact) as Fact,
     };
   });
-  return viewOf(cast, entries, { seq: 0, hash: '', at: '' } as never, false).trust;
+  return shownCast(foldAll(entries), { seq: 0, hash: '' }, false).trust;
 }
 
 test.each([
@@ -36,9 +38,15 @@ test.each([
 });
 
 test('before an agent was dispatched nothing is said of trust', () => {
-  const { cast, entries } = play({ config: LINE, hold: true });
-  expect(viewOf(cast, entries, { seq: 0, hash: '' }, false).trust).toBeNull();
+  const { entries } = play({ config: LINE, hold: true });
+  expect(shownCast(foldAll(entries), { seq: 0, hash: '' }, false).trust).toBeNull();
 });
+
+function turnsOf(facts: readonly Fact[]) {
+  const record = noTurns();
+  for (const fact of facts) foldTurn(record, { fact } as Entry, null);
+  return record;
+}
 
 test('of visits that begin together, the path does not tell which one was ready first', () => {
   const started = (turn: number, item: string): Fact =>
@@ -53,8 +61,7 @@ test('of visits that begin together, the path does not tell which one was ready 
   const dispatched = (turn: number, attempt = 1): Fact =>
     ({ kind: 'attempt.started', cast: 'c', turn, attempt }) as unknown as Fact;
   const facts = [started(1, 'WI-1'), started(2, 'WI-2'), started(3, 'WI-3')];
-  const steps = (...more: Fact[]) =>
-    pathOf([...facts, ...more].map((fact) => ({ fact }) as Entry)).map(({ item, visit }) => [item, visit]);
+  const steps = (...more: Fact[]) => pathOf(turnsOf([...facts, ...more])).map(({ item, visit }) => [item, visit]);
   expect(steps(dispatched(3), dispatched(1), dispatched(1, 2))).toEqual([
     ['WI-1', 1],
     ['WI-3', 3],

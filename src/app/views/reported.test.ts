@@ -1,7 +1,7 @@
 // What was run without approval stands beside what a report leaves out, whether that report was kept apart or not.
 import { expect, test } from 'vitest';
-import type { AgentNote, Entry } from '../kernel/fact.ts';
-import { differencesIn } from './reported.ts';
+import type { AgentNote, Entry } from '../../kernel/fact.ts';
+import { differencesIn, foldReport, noReports } from './reported.ts';
 
 function told(payload: object | null, ...agents: readonly AgentNote[]): readonly Entry[] {
   const ends = agents.map((agent, index) => ({
@@ -33,5 +33,7 @@ test.each<[string, readonly Entry[], object[]]>([
   ],
   ['nothing', told(names('ls'), { commands: ['ls'] }), []],
 ])('run without approval: %s', (_what, entries, differences) => {
-  expect(differencesIn(entries)).toEqual(differences.map((each) => ({ turn: 1, agent: 'Spec', ...each })));
+  const record = noReports();
+  for (const entry of entries) foldReport(record, entry);
+  expect(differencesIn(record)).toEqual(differences.map((each) => ({ turn: 1, agent: 'Spec', ...each })));
 });

@@ -1,6 +1,7 @@
 // Every way in which a cast can stand, as `baton why` looks at it, and what it has to say about each. Where the kernel can be
 // brought there by a script it is; the rest is put together by hand.
-import type { Standing } from '../src/engine/why/why.ts';
+import { foldAll } from '../src/app/views/cast-view.ts';
+import type { Situation } from '../src/app/views/why/why.ts';
 import type { CastFact, Entry } from '../src/kernel/fact.ts';
 import { resolve } from '../src/kernel/graph/resolve.ts';
 import type { Json, JsonObject } from '../src/kernel/json.ts';
@@ -18,7 +19,7 @@ const ALONE = { driver: null, ledger: null, quarantine: [], now: NOW, baton: 'ba
 
 export type Row = {
   readonly what: string;
-  readonly standing: Standing;
+  readonly situation: Situation;
   readonly code: string | null;
   /** Parts of the sentences, in their order. */
   readonly says: readonly string[];
@@ -39,15 +40,19 @@ const JUDGED = graph(
 
 const said = (...turns: Json[]) => play({ config: ASKING, agents: { Spec: turns } });
 const report = (...parts: Parameters<typeof reportOf>) => asBlock(reportOf(...parts));
-const look = ({ cast, entries }: Pick<Play, 'cast' | 'entries'>, more: Partial<Standing> = {}): Standing => ({
+/** With the entries, so that some can be added. */
+type Looked = Situation & Pick<Play, 'entries'>;
+
+const look = ({ cast, entries }: Pick<Play, 'cast' | 'entries'>, more: Partial<Situation> = {}): Looked => ({
   ...ALONE,
   cast,
   entries,
+  view: foldAll(entries),
   ...more,
 });
 
 /** A cast in the middle of its first turn, changed by hand. */
-function midway(turn: Partial<Turn>, cast: Partial<Cast> = {}, more: Partial<Standing> = {}): Standing {
+function midway(turn: Partial<Turn>, cast: Partial<Cast> = {}, more: Partial<Situation> = {}): Looked {
   const held = play({ config: ASKING, agents: { Spec: ['x'] }, hold: true });
   const turns = { 1: { ...held.turn, ...turn } };
   return look({ cast: { ...held.cast, turns, ...cast }, entries: held.entries }, more);
@@ -63,21 +68,21 @@ const entry = (fact: CastFact): Entry => ({
 });
 
 /** A cast that failed with a code, for reasons that a script cannot easily bring about. */
-function failed(code: string, details: JsonObject = {}, more: Partial<Standing> = {}): Standing {
+function failed(code: string, details: JsonObject = {}, more: Partial<Situation> = {}): Situation {
   const reason = `it failed with ${code}`;
   const fact = { kind: 'cast.failed', cast: 'c', code, reason, details, turn: 1, stand: null } as const;
   const { cast, entries } = midway({ phase: 'failed' }, { status: 'failed', code, reason });
   return look({ cast, entries: [...entries, entry(fact)] }, more);
 }
 
-function waitingFor(code: string, turn: Partial<Turn>, facts: readonly CastFact[] = [], until?: number): Standing {
+function waitingFor(code: string, turn: Partial<Turn>, facts: readonly CastFact[] = [], until?: number): Situation {
   const ends = until === undefined ? {} : { until };
   const { cast, entries } = midway(turn, { status: 'waiting', code, reason: `it waits with ${code}`, ...ends });
   const wait = { kind: 'cast.waiting', cast: 'c', code, reason: 'x' } as const;
   return look({ cast, entries: [...entries, ...facts.map(entry), entry(wait)] });
 }
 
-function blockedWith(code: 'MERGE_CONFLICT' | 'TASK_TIMEOUT'): Standing {
+function blockedWith(code: 'MERGE_CONFLICT' | 'TASK_TIMEOUT'): Situation {
   const usage = { input: 0, output: 0, cost: 0 };
   const fact = {
     kind: 'turn.blocked',
@@ -94,20 +99,20 @@ function blockedWith(code: 'MERGE_CONFLICT' | 'TASK_TIMEOUT'): Standing {
 
 const OF_LOST = { id: 'P-1', cast: 'c', turn: 1 };
 const LOST = [
-  { kind: 'approval.requested', ...OF_LOST, sealed: { operation: 'apply' } },
+  { kind: 'approval.requested', ...OF_LOST, sealed: { operation: 'apply', commands: [] } },
   { kind: 'approval.unknown', ...OF_LOST, index: 0 },
   { kind: 'approval.unknown', ...OF_LOST, id: 'P-2', index: 0 },
   { kind: 'approval.finished', ...OF_LOST, id: 'P-2', index: 0, exit: 0 },
 ] as unknown as readonly CastFact[];
 
 /** The agent reported BLOCKED because its approved command may have run. */
-function lostUse(): Standing {
+function lostUse(): Situation {
   const { cast, entries } = said(report('BLOCKED', { open_gaps: ['P-1 may have run'] }));
   return look({ cast, entries: [...entries, ...LOST.map(entry)] });
 }
 
 /** Cast `c` holds everything, and cast `d` wants the same. */
-function rival(): Standing {
+function rival(): Situation {
   const config = graph({ 'Socket-1': { materia: 'Write' } });
   const script = { Write: ['x', '$repeat'] };
   const both = play({ config, agents: script, hold: true });
@@ -116,18 +121,18 @@ function rival(): Standing {
   return look({ cast: both.state.casts.d as Cast, entries }, { driver: DRIVER, ledger: both.state.ledger });
 }
 
-function heldFor(code: 'RATE_LIMITED' | 'DAILY_CAP_REACHED' | 'DEPENDENCY_NOT_MET', until: number | null): Standing {
+function heldFor(code: 'RATE_LIMITED' | 'DAILY_CAP_REACHED' | 'DEPENDENCY_NOT_MET', until: number | null): Situation {
   return midway({ phase: 'held', held: { code, reason: `because of ${code}`, until } }, {}, { driver: DRIVER });
 }
 
 const HELD_WORKSPACE = (() => {
-  const standing = midway(
+  const situation = midway(
     { phase: 'held', held: { code: 'NOT_ALLOWED_NOW', reason: 'held', until: null } },
     {},
     { driver: DRIVER },
   );
   const { ledger } = play({ config: ASKING, hold: true }).state;
-  return { ...standing, ledger: { ...ledger, hold: { by: 'ann', reason: 'release day' } } };
+  return { ...situation, ledger: { ...ledger, hold: { by: 'ann', reason: 'release day' } } };
 })();
 
 const QUARANTINE: Quarantine = {
@@ -177,24 +182,24 @@ const SEE = 'show c --turn 1';
 const SPOKEN_TO = ['continue c', 'answer c --turn 1 "…"', 'decide c:1 fail', 'abort c'];
 const RECAST = 'recast c';
 
-export const STANDINGS: readonly Row[] = [
+export const SITUATIONS: readonly Row[] = [
   {
     what: 'running, with an agent at work',
-    standing: midway({ phase: 'running', startedAt: NOW - 60_000, attempt: 1 }, {}, { driver: DRIVER }),
+    situation: midway({ phase: 'running', startedAt: NOW - 60_000, attempt: 1 }, {}, { driver: DRIVER }),
     code: null,
     says: ['is running', 'Process 4711 on here', 'attempt 1 since 2026-01-01T02:59:00Z, 60 s ago'],
     commands: ['watch c'],
   },
   {
     what: 'running, with nobody who drives it',
-    standing: midway({ phase: 'running', startedAt: NOW - 60_000 }),
+    situation: midway({ phase: 'running', startedAt: NOW - 60_000 }),
     code: null,
     says: ['cut off', 'No process drives it'],
     commands: ['resume c'],
   },
   {
     what: 'running, between two turns',
-    standing: midway({}, { turns: {} }, { driver: DRIVER }),
+    situation: midway({}, { turns: {} }, { driver: DRIVER }),
     code: null,
     says: ['between two turns'],
     commands: ['watch c'],
@@ -209,14 +214,14 @@ export const STANDINGS: readonly Row[] = [
     ] as const
   ).map(([phase, says]) => ({
     what: `running, with a turn that is ${phase}`,
-    standing: midway({ phase }, {}, { driver: DRIVER }),
+    situation: midway({ phase }, {}, { driver: DRIVER }),
     code: null,
     says: [says],
     commands: ['watch c'],
   })),
   {
     what: 'running, with a turn that waits for the lock of another cast',
-    standing: rival(),
+    situation: rival(),
     code: 'LOCK_CONFLICT',
     says: [
       'is put off (LOCK_CONFLICT)',
@@ -226,35 +231,35 @@ export const STANDINGS: readonly Row[] = [
   },
   {
     what: 'running, in a workspace that a person holds',
-    standing: HELD_WORKSPACE,
+    situation: HELD_WORKSPACE,
     code: 'NOT_ALLOWED_NOW',
     says: ['ann holds the workspace (release day)'],
     commands: ['unhold', 'watch c'],
   },
   {
     what: 'running, while the provider wants patience',
-    standing: heldFor('RATE_LIMITED', NOW + 600_000),
+    situation: heldFor('RATE_LIMITED', NOW + 600_000),
     code: 'RATE_LIMITED',
     says: ['starts by itself at 2026-01-01T03:10:00Z, in 10 min'],
     commands: ['watch c'],
   },
   {
     what: 'running, at the end of the allowance of the day',
-    standing: heldFor('DAILY_CAP_REACHED', NOW + 21 * 3_600_000),
+    situation: heldFor('DAILY_CAP_REACHED', NOW + 21 * 3_600_000),
     code: 'DAILY_CAP_REACHED',
     says: ['starts by itself at 2026-01-02T00:00:00Z, in 21 h'],
     commands: ['watch c'],
   },
   {
     what: 'running, with a task before it that is not done',
-    standing: heldFor('DEPENDENCY_NOT_MET', null),
+    situation: heldFor('DEPENDENCY_NOT_MET', null),
     code: 'DEPENDENCY_NOT_MET',
     says: ['It starts by itself when that is lifted'],
     commands: ['task list', 'watch c'],
   },
   {
     what: 'running, with items that are put off',
-    standing: midway(
+    situation: midway(
       {},
       {
         turns: {},
@@ -275,7 +280,7 @@ export const STANDINGS: readonly Row[] = [
   },
   {
     what: 'failed, with items left in a loop',
-    standing: look(LEFT),
+    situation: look(LEFT),
     code: 'ITEMS_LEFT',
     says: [
       'has failed (ITEMS_LEFT)',
@@ -287,15 +292,15 @@ export const STANDINGS: readonly Row[] = [
   },
   {
     what: 'waiting, with an item that found no way on beside others',
-    standing: look(LEFT_BESIDE),
+    situation: look(LEFT_BESIDE),
     code: 'ITEMS_LEFT',
     says: ['waits for a person (ITEMS_LEFT)', '0 of 1 item done, 1 open.', 'and its item is not done'],
     commands: ['task move T-1 canceled --run c --reason "not needed"', 'show c --turn 2', 'continue c'],
   },
-  { what: 'paused', standing: look(PAUSED), code: null, says: ['is paused', 'interrupted'], commands: ['resume c'] },
+  { what: 'paused', situation: look(PAUSED), code: null, says: ['is paused', 'interrupted'], commands: ['resume c'] },
   {
     what: 'paused while a turn was put off',
-    standing: midway(
+    situation: midway(
       { phase: 'held', held: { code: 'DAILY_CAP_REACHED', reason: 'the cap is reached', until: NOW + 3_600_000 } },
       { status: 'paused', reason: 'stopped by SIGTERM' },
     ),
@@ -305,21 +310,21 @@ export const STANDINGS: readonly Row[] = [
   },
   {
     what: 'waiting for a turn that a person takes',
-    standing: look(PERSON),
+    situation: look(PERSON),
     code: 'ANSWER_NEEDED',
     says: ['waits for a person (ANSWER_NEEDED)', "is a person's to take"],
     commands: ['answer c --turn 1', SEE],
   },
   {
     what: 'waiting for the answer to a question',
-    standing: look(said(report('NEEDS_INPUT', { next_action: 'tabs or spaces?' }))),
+    situation: look(said(report('NEEDS_INPUT', { next_action: 'tabs or spaces?' }))),
     code: 'ANSWER_NEEDED',
     says: ['Turn 1, Socket-1 (Spec), asks since 2026-01-01T00:00:00Z, 3 h ago: tabs or spaces?'],
     commands: ['answer c --turn 1 "…"', 'decide c:1 rerun', 'decide c:1 fail', SEE],
   },
   {
     what: 'waiting for a permission',
-    standing: waitingFor('APPROVAL_NEEDED', {
+    situation: waitingFor('APPROVAL_NEEDED', {
       phase: 'asked',
       asks: { what: 'approval', question: 'apply; terraform apply', since: START, approval: 'P-1' },
     }),
@@ -329,7 +334,7 @@ export const STANDINGS: readonly Row[] = [
   },
   {
     what: 'waiting for a permission in one of several lanes',
-    standing: (() => {
+    situation: (() => {
       const { cast, ...rest } = waitingFor('APPROVAL_NEEDED', {
         phase: 'asked',
         asks: { what: 'approval', question: 'terraform apply', since: START, approval: 'P-1' },
@@ -342,7 +347,7 @@ export const STANDINGS: readonly Row[] = [
   },
   {
     what: 'waiting for a permission that nobody gave in time',
-    standing: waitingFor(
+    situation: waitingFor(
       'APPROVAL_NEEDED',
       {
         phase: 'asked',
@@ -360,14 +365,14 @@ export const STANDINGS: readonly Row[] = [
   },
   {
     what: 'waiting, with an approved command of which nobody knows how it ended',
-    standing: lostUse(),
+    situation: lostUse(),
     code: 'AGENT_BLOCKED',
     says: ['is blocked since', 'A command of P-1 (apply) began, and nobody knows how it ended.'],
     commands: ['approve P-1 --again', ...SPOKEN_TO, SEE],
   },
   {
     what: 'waiting for the word of a person about such a command',
-    standing: waitingFor(
+    situation: waitingFor(
       'OUTCOME_UNKNOWN',
       { phase: 'asked', asks: { what: 'approval', question: 'terraform apply', since: START, approval: 'P-1' } },
       LOST,
@@ -378,42 +383,42 @@ export const STANDINGS: readonly Row[] = [
   },
   {
     what: 'waiting because nobody knows whether a turn ran',
-    standing: waitingFor('OUTCOME_UNKNOWN', { phase: 'unknown' }),
+    situation: waitingFor('OUTCOME_UNKNOWN', { phase: 'unknown' }),
     code: 'OUTCOME_UNKNOWN',
     says: ['must not run twice and may have run'],
     commands: ['decide c:1 rerun', 'decide c:1 accept', 'decide c:1 fail', SEE],
   },
   {
     what: 'waiting because an agent is blocked',
-    standing: look(said(report('BLOCKED', { open_gaps: ['no access to the registry'] }))),
+    situation: look(said(report('BLOCKED', { open_gaps: ['no access to the registry'] }))),
     code: 'AGENT_BLOCKED',
     says: ['is blocked since', 'no access to the registry'],
     commands: [...SPOKEN_TO, SEE],
   },
   {
     what: 'waiting because an agent never gets further',
-    standing: look(said(...Array(3).fill(report('IN_PROGRESS')))),
+    situation: look(said(...Array(3).fill(report('IN_PROGRESS')))),
     code: 'RETRY_LIMIT',
     says: ['is blocked since', 'IN_PROGRESS was reported 3 times in a row'],
     commands: [...SPOKEN_TO, SEE],
   },
   {
     what: 'waiting because work cannot be merged',
-    standing: blockedWith('MERGE_CONFLICT'),
+    situation: blockedWith('MERGE_CONFLICT'),
     code: 'MERGE_CONFLICT',
     says: ['both changed a.txt'],
     commands: ['diff c', SEE, 'continue c'],
   },
   {
     what: 'waiting because an agent was silent for too long',
-    standing: blockedWith('TASK_TIMEOUT'),
+    situation: blockedWith('TASK_TIMEOUT'),
     code: 'TASK_TIMEOUT',
     says: ['is blocked since'],
     commands: [SEE, 'continue c'],
   },
   {
     what: 'waiting because an item is blocked that can be left out',
-    standing: (() => {
+    situation: (() => {
       const stuck = result('T-1', { status: 'blocked', acceptance_check: [] });
       const agents = { Lead: [envelope({ id: 'T-1' })], Worker: [stuck], Sum: ['x'] };
       return look(play({ config: TEAM, agents }));
@@ -424,7 +429,7 @@ export const STANDINGS: readonly Row[] = [
   },
   {
     what: 'waiting for a task that no open turn explains',
-    standing: look({
+    situation: look({
       ...midway(
         {},
         {
@@ -439,14 +444,14 @@ export const STANDINGS: readonly Row[] = [
   },
   {
     what: 'failed because the contract was broken twice',
-    standing: look(said('no block', asBlock({ agent_status: {} }))),
+    situation: look(said('no block', asBlock({ agent_status: {} }))),
     code: 'CONTRACT_VIOLATION',
     says: ['has failed (CONTRACT_VIOLATION)', 'At agent_status: ', 'CONTRACT_VIOLATION means:'],
     commands: [SEE, RECAST],
   },
   {
     what: 'failed at a spent edge',
-    standing: look(
+    situation: look(
       play({
         config: JUDGED,
         agents: { Spec: [no('not yet'), no('still not')] },
@@ -458,7 +463,7 @@ export const STANDINGS: readonly Row[] = [
   },
   {
     what: 'failed at a spent allowance',
-    standing: look(SPENT),
+    situation: look(SPENT),
     code: 'BUDGET_EXHAUSTED',
     says: ['15 of 10 tokens are used', 'It has used 15 tokens'],
     commands: ['revive c', 'budget c --tokens 25', SEE, RECAST],
@@ -476,84 +481,84 @@ export const STANDINGS: readonly Row[] = [
     ] as const
   ).map(([code, details]) => ({
     what: `failed with ${code}`,
-    standing: failed(code, details),
+    situation: failed(code, details),
     code,
     says: [`it failed with ${code}.`, `${code} means:`],
     commands: [SEE, RECAST],
   })),
   {
     what: 'failed because a report could not follow the one before',
-    standing: failed('ILLEGAL_TRANSITION', { from: 'COMPLETE', to: 'BLOCKED', allowed: ['IN_PROGRESS'] }),
+    situation: failed('ILLEGAL_TRANSITION', { from: 'COMPLETE', to: 'BLOCKED', allowed: ['IN_PROGRESS'] }),
     code: 'ILLEGAL_TRANSITION',
     says: ['What may follow is IN_PROGRESS.'],
     commands: [SEE, RECAST],
   },
   {
     what: 'failed because nobody is signed in',
-    standing: failed('AGENT_FAILED', { cause: 'AUTH_REQUIRED', socket: 'Socket-1' }),
+    situation: failed('AGENT_FAILED', { cause: 'AUTH_REQUIRED', socket: 'Socket-1' }),
     code: 'AGENT_FAILED',
     says: ['The cause is AUTH_REQUIRED: nobody is signed in'],
     commands: ['agents test claude', SEE, RECAST],
   },
   {
     what: 'failed because of a provider',
-    standing: failed('AGENT_FAILED', { cause: 'PROVIDER_ERROR', socket: 'Socket-1' }),
+    situation: failed('AGENT_FAILED', { cause: 'PROVIDER_ERROR', socket: 'Socket-1' }),
     code: 'AGENT_FAILED',
     says: ['The cause is PROVIDER_ERROR'],
     commands: [SEE, RECAST],
   },
   {
     what: 'failed because of where it wrote',
-    standing: failed('SCOPE_VIOLATION'),
+    situation: failed('SCOPE_VIOLATION'),
     code: 'SCOPE_VIOLATION',
     says: ['it failed with SCOPE_VIOLATION.'],
     commands: ['diff c', SEE, RECAST],
   },
   {
     what: 'failed because an agent is blocked in the registry',
-    standing: failed('QUARANTINED', { key: 'analyst' }, { quarantine: [QUARANTINE] }),
+    situation: failed('QUARANTINED', { key: 'analyst' }, { quarantine: [QUARANTINE] }),
     code: 'QUARANTINED',
     says: ['analyst is blocked (PROMPT_BYTES_MISMATCH): its prompt was changed.'],
     commands: ['registry verify', 'registry release analyst --reason "looked into"', SEE, RECAST],
   },
   {
     what: 'failed because two agents may not hand to each other',
-    standing: failed('BOUNDARY_NOT_ALLOWED'),
+    situation: failed('BOUNDARY_NOT_ALLOWED'),
     code: 'BOUNDARY_NOT_ALLOWED',
     says: ['BOUNDARY_NOT_ALLOWED means:'],
     commands: ['registry verify', SEE, RECAST],
   },
   {
     what: 'failed because it was started with another prompt than is locked',
-    standing: failed('HASH_MISMATCH'),
+    situation: failed('HASH_MISMATCH'),
     code: 'HASH_MISMATCH',
     says: ['HASH_MISMATCH means:'],
     commands: ['registry verify', SEE, "cast -l 'Flow' -- 'do it'"],
   },
   {
     what: 'aborted',
-    standing: look(STOPPED),
+    situation: look(STOPPED),
     code: 'ABORTED',
     says: ['is aborted', 'test stopped it: enough.'],
     commands: [RECAST],
   },
   {
     what: 'completed',
-    standing: look(LATER),
+    situation: look(LATER),
     code: null,
     says: ['is completed', 'There is nothing left to do.', 'All is well.'],
     commands: ['show c'],
   },
   {
     what: 'completed in a worktree',
-    standing: look({ cast: { ...LATER.cast, root: 'wt' }, entries: LATER.entries.map(withChange) }),
+    situation: look({ cast: { ...LATER.cast, root: 'wt' }, entries: LATER.entries.map(withChange) }),
     code: null,
     says: ['is completed'],
     commands: ['diff c', 'merge c', 'show c'],
   },
   {
     what: 'completed in a worktree without a change',
-    standing: look({ cast: { ...LATER.cast, root: 'wt' }, entries: LATER.entries }),
+    situation: look({ cast: { ...LATER.cast, root: 'wt' }, entries: LATER.entries }),
     code: null,
     says: ['is completed', 'It changed no file.'],
     commands: ['show c'],

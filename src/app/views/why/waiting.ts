@@ -1,20 +1,19 @@
 // Why a cast waits for a person: a question, a permission, an outcome that nobody knows, or something to be put right first.
 
-import { hearsWhenBlocked } from '../../kernel/cast/blocked.ts';
-import { saidNow } from '../../kernel/cast/expired.ts';
-import type { Entry } from '../../kernel/fact.ts';
-import type { Turn } from '../../kernel/state.ts';
+import { hearsWhenBlocked } from '../../../kernel/cast/blocked.ts';
+import { saidNow } from '../../../kernel/cast/expired.ts';
+import type { Turn } from '../../../kernel/state.ts';
 import { askedFor } from './asked.ts';
-import { lookAt, moment, nameOf, type Standing, sentence, type Told, type Way } from './standing.ts';
+import { lookAt, moment, nameOf, type Situation, sentence, type Told, type Way } from './situation.ts';
 
-export function waiting(standing: Standing): Told {
-  const { cast, now } = standing;
+export function waiting(situation: Situation): Told {
+  const { cast, now } = situation;
   const { code, reason } = saidNow(cast.id, cast, now);
   const turns = Object.values(cast.turns);
   const parts = [
-    ...turns.filter(({ phase }) => phase === 'unknown').map((turn) => unknown(standing, turn)),
-    ...turns.filter(({ phase }) => phase === 'asked').map((turn) => askedFor(standing, turn)),
-    ...turns.filter(({ phase }) => phase === 'blocked').map((turn) => blocked(standing, turn)),
+    ...turns.filter(({ phase }) => phase === 'unknown').map((turn) => unknown(situation, turn)),
+    ...turns.filter(({ phase }) => phase === 'asked').map((turn) => askedFor(situation, turn)),
+    ...turns.filter(({ phase }) => phase === 'blocked').map((turn) => blocked(situation, turn)),
   ];
   const isBlocked = turns.some(({ phase }) => phase === 'blocked');
   // Items that wait for a person's word are not blocked, and trying again would change nothing.
@@ -24,16 +23,16 @@ export function waiting(standing: Standing): Told {
     code,
     // What no turn of it explains, the cast says itself.
     sentences: [...(isAsking ? [] : [sentence(reason)]), ...parts.flatMap((part) => part.sentences)],
-    commands: [...parts.flatMap((part) => part.commands), ...(isStuck ? [goOn(standing)] : [])],
+    commands: [...parts.flatMap((part) => part.commands), ...(isStuck ? [goOn(situation)] : [])],
   };
 }
 
-function goOn({ baton, cast }: Standing): Way {
+function goOn({ baton, cast }: Situation): Way {
   return { does: 'try again what is blocked, once that is put right', command: `${baton} continue ${cast.id}` };
 }
 
-function unknown(standing: Standing, turn: Turn): Told {
-  const { cast, baton } = standing;
+function unknown(situation: Situation, turn: Turn): Told {
+  const { cast, baton } = situation;
   const decide = `${baton} decide ${cast.id}:${turn.id}`;
   return {
     code: 'OUTCOME_UNKNOWN',
@@ -44,52 +43,47 @@ function unknown(standing: Standing, turn: Turn): Told {
       { does: 'run it, because it did not happen or may happen twice', command: `${decide} rerun` },
       { does: 'go on, because it happened', command: `${decide} accept` },
       { does: 'fail the cast, because it went wrong', command: `${decide} fail` },
-      lookAt(standing, turn.id),
+      lookAt(situation, turn.id),
     ],
   };
 }
 
-function blocked(standing: Standing, turn: Turn): Told {
-  const { cast, entries, now, baton } = standing;
-  const found = entries.findLast(isBlockOf(turn.id));
-  const fact = found?.fact.kind === 'turn.blocked' ? found.fact : null;
+function blocked(situation: Situation, turn: Turn): Told {
+  const { cast, view, now, baton } = situation;
+  const found = view.turns.get(turn.id)?.blocked ?? null;
   const since = found ? ` since ${moment(Date.parse(found.at), now)}` : '';
-  const why = fact ? ` (${fact.code}): ${sentence(fact.reason)}` : '.';
+  const why = found ? ` (${found.code}): ${sentence(found.reason)}` : '.';
   const more: Way[] = [];
-  if (fact?.code === 'MERGE_CONFLICT')
+  if (found?.code === 'MERGE_CONFLICT')
     more.push({ does: 'see what the cast changed', command: `${baton} diff ${cast.id}` });
   return {
-    code: fact?.code ?? null,
+    code: found?.code ?? null,
     sentences: [`Turn ${turn.id}, ${nameOf(cast, turn)}, is blocked${since}${why}`],
     commands: [
       ...more,
-      ...spokenTo(standing, turn, fact?.code),
-      ...leaveOut(standing, turn),
-      lookAt(standing, turn.id),
+      ...spokenTo(situation, turn, found?.code),
+      ...leaveOut(situation, turn),
+      lookAt(situation, turn.id),
     ],
   };
 }
 
 /** An item can be left out; what is a step of the graph cannot. */
-function leaveOut({ cast, baton }: Standing, { item, task }: Turn): readonly Way[] {
+function leaveOut({ cast, baton }: Situation, { item, task }: Turn): readonly Way[] {
   if (item === null || task === null) return [];
   const command = `${baton} task move ${task} canceled --run ${cast.id} --reason "not needed"`;
   return [{ does: 'leave the item out, before it goes on', command }];
 }
 
 /** The ways on with an agent that stopped by its own report, or never got further than one. */
-function spokenTo(standing: Standing, turn: Turn, code: string | undefined): readonly Way[] {
-  const { cast, baton } = standing;
+function spokenTo(situation: Situation, turn: Turn, code: string | undefined): readonly Way[] {
+  const { cast, baton } = situation;
   const isOwn = code === 'AGENT_BLOCKED' || code === 'RETRY_LIMIT';
   if (!isOwn || !hearsWhenBlocked(cast, turn)) return [];
   return [
-    goOn(standing),
+    goOn(situation),
     { does: 'tell the agent what it lacks', command: `${baton} answer ${cast.id} --turn ${turn.id} "…"` },
     { does: 'give the agent up', command: `${baton} decide ${cast.id}:${turn.id} fail` },
     { does: 'stop the cast', command: `${baton} abort ${cast.id}` },
   ];
-}
-
-function isBlockOf(turn: number): (entry: Entry) => boolean {
-  return ({ fact }) => fact.kind === 'turn.blocked' && fact.turn === turn;
 }

@@ -1,30 +1,29 @@
 // Why a cast stands where it stands: what it waits for or failed on, since when, what the code means, and the commands that
 // carry it on. Whoever asks has looked at log, driver and registry before; nothing is looked at here. How a status is told is
 // loaded when a cast has it, for a person asks about one cast and wants to know at once.
-import { saidNow } from '../../kernel/cast/expired.ts';
-import { countItems, itemsText } from '../../kernel/cast/item-count.ts';
-import type { Code } from '../../kernel/codes.ts';
-import type { Fact } from '../../kernel/fact.ts';
-import { type CastStatus, isOver } from '../../kernel/state.ts';
+import { saidNow } from '../../../kernel/cast/expired.ts';
+import { countItems, itemsText } from '../../../kernel/cast/item-count.ts';
+import type { Code } from '../../../kernel/codes.ts';
+import { type CastStatus, isOver } from '../../../kernel/state.ts';
 import { notRunOf } from '../approval-outcomes.ts';
 import { resultOf } from '../result.ts';
-import { moment, nameOf, type Standing, said, sentence, type Told, type Way, type Why } from './standing.ts';
+import { moment, nameOf, type Situation, said, sentence, type Told, type Way, type Why } from './situation.ts';
 import { unknownUses } from './unknown-use.ts';
 
-export type { Standing, Way, Why } from './standing.ts';
+export type { Situation, Way, Why } from './situation.ts';
 
-export async function whyOf(standing: Standing): Promise<Why> {
-  const { cast, driver, now } = standing;
-  const since = sinceWhen(standing);
-  const stood = joined(joined(await TELL[cast.status](standing), unknownUses(standing)), notRun(standing));
-  const held = await holdings(standing);
+export async function whyOf(situation: Situation): Promise<Why> {
+  const { cast, driver, now } = situation;
+  const since = sinceWhen(situation);
+  const stood = joined(joined(await TELL[cast.status](situation), unknownUses(situation)), notRun(situation));
+  const held = await holdings(situation);
   const told = {
     ...stood,
     sentences: [...stood.sentences, ...held.sentences],
     commands: [...stood.commands, ...held.commands],
   };
   const means = await meaningOf(told.code);
-  const first = `Cast ${cast.id} ${stands(standing)} since ${moment(since, now)}.`;
+  const first = `Cast ${cast.id} ${stands(situation)} since ${moment(since, now)}.`;
   return {
     cast: cast.id,
     status: cast.status,
@@ -34,23 +33,23 @@ export async function whyOf(standing: Standing): Promise<Why> {
     driver: driver ? { pid: driver.pid, host: driver.host } : null,
     sentences: [
       first,
-      ...counted(standing),
+      ...counted(situation),
       ...told.sentences,
       ...(means === null ? [] : [`${told.code} means: ${means}.`]),
     ],
     commands: unique(told.commands),
-    result: resultOf(cast, standing.entries),
+    result: resultOf({ ...situation.view, cast }),
   };
 }
 
-function counted({ cast, entries }: Standing): readonly string[] {
-  const items = countItems(cast, entries);
+function counted({ view }: Situation): readonly string[] {
+  const items = countItems(view.items);
   return items ? [sentence(itemsText(items))] : [];
 }
 
 async function meaningOf(code: string | null): Promise<string | null> {
   if (code === null) return null;
-  const { CODES } = await import('../../kernel/codes.ts');
+  const { CODES } = await import('../../../kernel/codes.ts');
   return Object.hasOwn(CODES, code) ? CODES[code as Code].means : null;
 }
 
@@ -63,16 +62,16 @@ function joined(first: Told, second: Told): Told {
   };
 }
 
-const TELL: Readonly<Record<CastStatus, (standing: Standing) => Promise<Told> | Told>> = {
-  running: async (standing) => (await import('./running.ts')).running(standing),
-  waiting: async (standing) => (await import('./waiting.ts')).waiting(standing),
-  failed: async (standing) => (await import('./failed.ts')).failed(standing),
+const TELL: Readonly<Record<CastStatus, (situation: Situation) => Promise<Told> | Told>> = {
+  running: async (situation) => (await import('./running.ts')).running(situation),
+  waiting: async (situation) => (await import('./waiting.ts')).waiting(situation),
+  failed: async (situation) => (await import('./failed.ts')).failed(situation),
   paused,
   aborted,
   completed,
 };
 
-function stands({ cast, driver, now }: Standing): string {
+function stands({ cast, driver, now }: Situation): string {
   switch (cast.status) {
     case 'running':
       return driver ? 'is running' : 'was running and was cut off; it has been open';
@@ -85,22 +84,12 @@ function stands({ cast, driver, now }: Standing): string {
   }
 }
 
-/** The facts with which a cast came to stand as it stands. */
-const BEGINNINGS: Readonly<Record<CastStatus, readonly string[]>> = {
-  running: ['cast.started', 'cast.resumed', 'cast.recovered', 'cast.recast'],
-  waiting: ['cast.waiting'],
-  paused: ['cast.paused'],
-  failed: ['cast.failed'],
-  aborted: ['cast.aborted'],
-  completed: ['cast.completed'],
-};
-
-function sinceWhen({ cast, entries }: Standing): number {
-  const found = entries.findLast(({ fact }) => BEGINNINGS[cast.status].includes(fact.kind));
-  return found ? Date.parse(found.at) : cast.clock.startedAt;
+function sinceWhen({ cast, view }: Situation): number {
+  const since = view.since.get(cast.status);
+  return since ? Date.parse(since.at) : cast.clock.startedAt;
 }
 
-function paused({ cast, baton, now }: Standing): Told {
+function paused({ cast, baton, now }: Situation): Told {
   const resume = { does: 'carry it on', command: `${baton} resume ${cast.id}` };
   const why = cast.reason === '' ? [] : [sentence(cast.reason)];
   // What it was waiting for when it was stopped waits for it again when it goes on.
@@ -114,12 +103,12 @@ function paused({ cast, baton, now }: Standing): Told {
 }
 
 /** What a cast of which nothing runs keeps from others, and how a person gives it back. */
-async function holdings({ cast, ledger, baton }: Standing): Promise<Told> {
+async function holdings({ cast, ledger, baton }: Situation): Promise<Told> {
   const nothing = { code: null, sentences: [], commands: [] };
   if (!ledger || cast.status === 'running') return nothing;
-  const { freeing } = await import('../../kernel/ledger/holder.ts');
-  const { spokenPaths } = await import('../../kernel/ledger/spoken-path.ts');
-  const { heldLocks } = await import('../../kernel/ledger/wire.ts');
+  const { freeing } = await import('../../../kernel/ledger/holder.ts');
+  const { spokenPaths } = await import('../../../kernel/ledger/spoken-path.ts');
+  const { heldLocks } = await import('../../../kernel/ledger/wire.ts');
   const tasks = new Map<string, string[]>();
   for (const { task, path } of heldLocks(ledger, cast.id)) tasks.set(task, [...(tasks.get(task) ?? []), path]);
   return {
@@ -135,23 +124,23 @@ async function holdings({ cast, ledger, baton }: Standing): Promise<Told> {
 }
 
 /** What the agents of a cast that is over asked to run, and what did not run. */
-function notRun({ cast, entries }: Standing): Told {
-  const left = isOver(cast.status) ? notRunOf(entries) : [];
+function notRun({ cast, view }: Situation): Told {
+  const left = isOver(cast.status) ? notRunOf(view.commands) : [];
   const sentences = left.map(({ approval, command, outcome }) => `${approval} is ${outcome}: ${said(command, 80)}.`);
   return { code: null, sentences, commands: [] };
 }
 
-function aborted({ cast, entries, baton }: Standing): Told {
-  const by = entries.findLast(({ fact }) => fact.kind === 'cast.aborted')?.by;
+function aborted({ cast, view, baton }: Situation): Told {
+  const by = view.since.get('aborted')?.by;
   const who = by === undefined ? [] : [`${by} stopped it${cast.reason === '' ? '' : `: ${sentence(cast.reason)}`}`];
   const recast = { does: 'run it on from where it stands', command: `${baton} recast ${cast.id}` };
   return { code: 'ABORTED', sentences: who.map(sentence), commands: [recast] };
 }
 
-async function completed({ cast, baton, entries }: Standing): Promise<Told> {
-  const { consolidate } = await import('../../kernel/turn/consolidation.ts');
+async function completed({ cast, baton, view }: Situation): Promise<Told> {
+  const { consolidate } = await import('../../../kernel/turn/consolidation.ts');
   const summary = consolidate(cast)?.summary ?? '';
-  const hasChanged = entries.some(({ fact }) => changesFiles(fact));
+  const { hasChanged } = view;
   const work =
     cast.root === undefined || !hasChanged
       ? []
@@ -168,11 +157,6 @@ async function completed({ cast, baton, entries }: Standing): Promise<Told> {
     ],
     commands: [...work, { does: 'look at it', command: `${baton} show ${cast.id}` }],
   };
-}
-
-function changesFiles(fact: Fact): boolean {
-  if (fact.kind === 'turn.merged') return fact.commit !== null;
-  return fact.kind === 'turn.accepted' && Object.keys(fact.touched ?? {}).length > 0;
 }
 
 function unique(ways: readonly Way[]): readonly Way[] {

@@ -1,10 +1,10 @@
 // What agents reported in their turns, told from the facts: each report with its payload, and whether it names the commands
 // that were really run.
-import type { AgentNote, Entry } from '../kernel/fact.ts';
-import { isObject, type JsonObject } from '../kernel/json.ts';
-import type { ReportNote } from '../kernel/state.ts';
-import { claimedCommands } from '../kernel/turn/claimed-commands.ts';
-import { type CommandDifferences, compareCommands } from '../kernel/turn/commands-compared.ts';
+import type { AgentNote, Entry } from '../../kernel/fact.ts';
+import { isObject, type JsonObject } from '../../kernel/json.ts';
+import type { ReportNote } from '../../kernel/state.ts';
+import { claimedCommands } from '../../kernel/turn/claimed-commands.ts';
+import { type CommandDifferences, compareCommands } from '../../kernel/turn/commands-compared.ts';
 
 /** One report that kept its contract. */
 export type Reported = {
@@ -23,29 +23,34 @@ export type Reported = {
   readonly unapproved: readonly string[];
 };
 
-export function reportsIn(entries: readonly Entry[]): readonly Reported[] {
-  const reports: Reported[] = [];
-  const ran = new Map<number, readonly string[]>();
-  const unapproved = new Map<number, readonly string[]>();
-  let last: Pick<Reported, 'turn' | 'attempt' | 'payload' | 'output'> | null = null;
-  for (const { at, fact } of entries) {
-    // What an earlier attempt of the turn ran may well be named by a later report.
-    const { turn, agent } = endIn(fact);
-    if (agent?.commands) ran.set(turn, joined(ran.get(turn), agent.commands));
-    if (agent?.unapproved) unapproved.set(turn, joined(unapproved.get(turn), agent.unapproved));
-    if (fact.kind === 'turn.reported' || fact.kind === 'turn.accepted' || fact.kind === 'turn.blocked') {
-      const { turn, attempt, output } = fact;
-      const payload = fact.kind === 'turn.accepted' ? fact.handoff.payload : 'payload' in fact ? fact.payload : null;
-      last = { turn, attempt, output, payload: isObject(payload) ? payload : null };
-    }
-    // What a report says about the goal is noted right after it.
-    if (fact.kind === 'report.noted' && last?.turn === fact.turn) {
-      const { note, warnings = [] } = fact;
-      const seen = { ran: ran.get(fact.turn) ?? null, unapproved: unapproved.get(fact.turn) ?? [] };
-      reports.push({ ...last, at, note, warnings, ...seen });
-    }
+export type ReportsRecord = {
+  readonly list: Reported[];
+  /** By turn, what its attempts ran so far: a later report may name what an earlier attempt ran. */
+  readonly ran: Map<number, readonly string[]>;
+  readonly unapproved: Map<number, readonly string[]>;
+  last: Pick<Reported, 'turn' | 'attempt' | 'payload' | 'output'> | null;
+};
+
+export function noReports(): ReportsRecord {
+  return { list: [], ran: new Map(), unapproved: new Map(), last: null };
+}
+
+export function foldReport(record: ReportsRecord, { at, fact }: Entry): void {
+  const { list, ran, unapproved } = record;
+  const { turn, agent } = endIn(fact);
+  if (agent?.commands) ran.set(turn, joined(ran.get(turn), agent.commands));
+  if (agent?.unapproved) unapproved.set(turn, joined(unapproved.get(turn), agent.unapproved));
+  if (fact.kind === 'turn.reported' || fact.kind === 'turn.accepted' || fact.kind === 'turn.blocked') {
+    const { turn, attempt, output } = fact;
+    const payload = fact.kind === 'turn.accepted' ? fact.handoff.payload : 'payload' in fact ? fact.payload : null;
+    record.last = { turn, attempt, output, payload: isObject(payload) ? payload : null };
   }
-  return reports;
+  // What a report says about the goal is noted right after it.
+  if (fact.kind === 'report.noted' && record.last?.turn === fact.turn) {
+    const { note, warnings = [] } = fact;
+    const seen = { ran: ran.get(fact.turn) ?? null, unapproved: unapproved.get(fact.turn) ?? [] };
+    list.push({ ...record.last, at, note, warnings, ...seen });
+  }
 }
 
 function endIn(fact: Entry['fact']): { readonly turn: number; readonly agent: AgentNote | null } {
@@ -65,8 +70,8 @@ export type TurnDifferences = CommandDifferences & {
 };
 
 /** Of the last report of each turn, where it differs from what was seen. */
-export function differencesIn(entries: readonly Entry[]): readonly TurnDifferences[] {
-  const last = new Map(reportsIn(entries).map((report) => [report.turn, report]));
+export function differencesIn({ list }: ReportsRecord): readonly TurnDifferences[] {
+  const last = new Map(list.map((report) => [report.turn, report]));
   return [...last.values()].flatMap(({ turn, note, payload, ran, unapproved }) => {
     const found = differencesOf(payload, ran) ?? NONE;
     if (unapproved.length > 0) return [{ turn, agent: note.agent, ...found, unapproved }];

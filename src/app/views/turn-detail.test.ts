@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
-import { always, graph } from '../../test/loadouts.ts';
-import { type Play, play } from '../../test/play.ts';
-import { asBlock, reportOf } from '../../test/reports.ts';
-import type { Entry } from '../kernel/fact.ts';
-import type { JsonObject } from '../kernel/json.ts';
+import { always, graph } from '../../../test/loadouts.ts';
+import { type Play, play } from '../../../test/play.ts';
+import { asBlock, reportOf } from '../../../test/reports.ts';
+import type { Entry } from '../../kernel/fact.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { foldAll } from './cast-view.ts';
 import { differencesIn } from './reported.ts';
+import { shownCast } from './shown-cast.ts';
 import { turnDetailOf } from './turn-detail.ts';
-import { viewOf } from './view.ts';
 
 const CONFIG = graph(
   { 'Socket-1': { materia: 'Spec', parse: 'json', contract: 'gaia', edges: [always('end')] } },
@@ -29,13 +30,13 @@ function told(...turns: readonly Words[]): Play {
   }
   return cast;
 }
-const detail = ({ cast, entries }: Play, read: (output: string) => JsonObject | null = nothing) =>
-  turnDetailOf(cast, entries, 1, (_socket, output) => read(output));
+const detail = ({ entries }: Play, read: (output: string) => JsonObject | null = nothing) =>
+  turnDetailOf(foldAll(entries), 1, (_socket, output) => read(output));
 const says = (...parts: Parameters<typeof reportOf>) => asBlock(reportOf(...parts));
 
 test('a turn that the cast has not had is none', () => {
-  const { cast, entries } = told();
-  expect(turnDetailOf(cast, entries, 2, nothing)).toBeNull();
+  const { entries } = told();
+  expect(turnDetailOf(foldAll(entries), 2, nothing)).toBeNull();
 });
 
 test('what was told, what was asked, what was answered and what came of it', () => {
@@ -74,7 +75,7 @@ test('a COMPLETE that its own loop holds is told as held, with the round and wha
   const reason = 'COMPLETE is held, round 1 of 3: at iteration 1 of 3 the metric is 0.2, below its threshold of 0.9';
   const held = { allow: false, code: 'LOOP_STATE_INCOMPLETE', reason };
   expect(detail(cast)?.attempts).toMatchObject([{ verdict: held }, { verdict: null }]);
-  expect(viewOf(cast.cast, cast.entries, { seq: 0, hash: '', at: '' } as never, true).turns).toMatchObject([
+  expect(shownCast(foldAll(cast.entries), { seq: 0, hash: '' }, true).turns).toMatchObject([
     { verdict: held },
     { verdict: null },
   ]);
@@ -122,7 +123,7 @@ test('what was asked of a person and decided stands in order', () => {
     { kind: 'approval.approved', id: 'P-2', cast: 'c', turn: 2, by: 'ann', reason: '', until: 1 },
   ] as unknown as readonly Entry['fact'][];
   const entries = facts.map((fact) => ({ v: 1, seq: 0, at, prev: '', by: 'ann', fact }));
-  expect(turnDetailOf(cast.cast, [...cast.entries, ...entries], 1, nothing)?.approvals).toEqual([
+  expect(turnDetailOf(foldAll([...cast.entries, ...entries]), 1, nothing)?.approvals).toEqual([
     { id: 'P-1', at, what: 'requested', by: null, said: 'apply; terraform apply' },
     { id: 'P-1', at, what: 'approved', by: 'ann', said: 'fine' },
     { id: 'P-1', at, what: 'finished', by: null, said: 'exit 0' },
@@ -155,15 +156,15 @@ test.each<[string, Words[], object[]]>([
     [],
   ],
 ])('a report names %s', (_what, turns, differences) => {
-  const { cast, entries } = told(...turns);
-  expect(differencesIn(entries)).toEqual(differences);
-  const view = viewOf(cast, entries, { seq: 0, hash: '' }, false);
+  const { entries } = told(...turns);
+  expect(differencesIn(foldAll(entries).reports)).toEqual(differences);
+  const view = shownCast(foldAll(entries), { seq: 0, hash: '' }, false);
   expect(view.differences).toEqual(differences.length === 0 ? undefined : differences);
   expect(view.report).toMatchObject({ agents: ['Spec'] });
 });
 
 test('a cast without such reports has no report of them all', () => {
   const plain = graph({ 'Socket-1': { materia: 'Spec' } }, { materia: { Spec: { tools: 'none', prompt: 'Do it.' } } });
-  const { cast, entries } = play({ config: plain, agents: { Spec: ['done'] } });
-  expect(viewOf(cast, entries, { seq: 0, hash: '' }, false)).not.toHaveProperty('report');
+  const { entries } = play({ config: plain, agents: { Spec: ['done'] } });
+  expect(shownCast(foldAll(entries), { seq: 0, hash: '' }, false)).not.toHaveProperty('report');
 });

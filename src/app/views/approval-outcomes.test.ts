@@ -1,10 +1,9 @@
 // Which commands of a cast did not run, and what became of their approvals.
 import { expect, test } from 'vitest';
-import { sealed } from '../../test/wishes.ts';
-import type { ApprovalFact } from '../kernel/approval/fact.ts';
-import type { SealedRequest } from '../kernel/approval/request.ts';
-import type { Entry, Fact } from '../kernel/fact.ts';
-import { notRunOf } from './approval-outcomes.ts';
+import { sealed } from '../../../test/wishes.ts';
+import type { ApprovalFact } from '../../kernel/approval/fact.ts';
+import type { SealedRequest } from '../../kernel/approval/request.ts';
+import { foldCommand, noCommands, notRunOf } from './approval-outcomes.ts';
 
 const asked = (id = 'P-1', over: Partial<SealedRequest> = {}): ApprovalFact => ({
   ...{ kind: 'approval.requested', id, sealed: sealed(id, over) },
@@ -42,8 +41,8 @@ test.each<[string, readonly ApprovalFact[], readonly string[]]>([
   ['it is a permission in words', [asked('P-1', { commands: [] }), yes], []],
   ['the fact is about no approval of the cast', [yes], []],
 ])('%s', (_what, facts, outcomes) => {
-  const entries = [{ kind: 'cast.resumed', cast: 'c', reason: '' }, ...facts].map(
-    (fact) => ({ fact: fact as Fact }) as Entry,
-  );
-  expect(notRunOf(entries).map(({ outcome }) => outcome)).toEqual(outcomes);
+  const record = noCommands();
+  foldCommand(record, { kind: 'cast.resumed', cast: 'c', reason: '' });
+  for (const fact of facts) foldCommand(record, fact);
+  expect(notRunOf(record).map(({ outcome }) => outcome)).toEqual(outcomes);
 });

@@ -1,25 +1,27 @@
 // A turn that waits for a person: a turn of the person's own, an agent's question, or a permission.
-import type { Asks, Turn } from '../../kernel/state.ts';
-import { lookAt, moment, nameOf, type Standing, said, sentence, type Told } from './standing.ts';
-import { unknownIn } from './unknown-use.ts';
+import type { Asks, Turn } from '../../../kernel/state.ts';
+import { unknownIn } from '../approval-outcomes.ts';
+import { lookAt, moment, nameOf, type Situation, said, sentence, type Told } from './situation.ts';
 
-export function askedFor(standing: Standing, turn: Turn): Told {
-  const { cast, baton } = standing;
+export function askedFor(situation: Situation, turn: Turn): Told {
+  const { cast, baton } = situation;
   if (turn.asks)
-    return turn.asks.what === 'approval' ? permission(standing, turn, turn.asks) : question(standing, turn, turn.asks);
+    return turn.asks.what === 'approval'
+      ? permission(situation, turn, turn.asks)
+      : question(situation, turn, turn.asks);
   const again = turn.refusal ? ` The last answer was refused: ${sentence(turn.refusal.verdict.reason)}` : '';
   return {
     code: 'ANSWER_NEEDED',
     sentences: [`Turn ${turn.id}, ${nameOf(cast, turn)}, is a person's to take.${again}`],
     commands: [
       { does: 'read its brief and answer', command: `${baton} answer ${cast.id} --turn ${turn.id}` },
-      lookAt(standing, turn.id),
+      lookAt(situation, turn.id),
     ],
   };
 }
 
-function question(standing: Standing, turn: Turn, asks: Asks): Told {
-  const { cast, now, baton } = standing;
+function question(situation: Situation, turn: Turn, asks: Asks): Told {
+  const { cast, now, baton } = situation;
   const where = `Turn ${turn.id}, ${nameOf(cast, turn)},`;
   return {
     code: 'ANSWER_NEEDED',
@@ -28,14 +30,14 @@ function question(standing: Standing, turn: Turn, asks: Asks): Told {
       { does: 'answer', command: `${baton} answer ${cast.id} --turn ${turn.id} "…"` },
       { does: 'let the agent go on without an answer', command: `${baton} decide ${cast.id}:${turn.id} rerun` },
       { does: 'give the agent up', command: `${baton} decide ${cast.id}:${turn.id} fail` },
-      lookAt(standing, turn.id),
+      lookAt(situation, turn.id),
     ],
   };
 }
 
-function permission(standing: Standing, turn: Turn, asks: Asks): Told {
+function permission(situation: Situation, turn: Turn, asks: Asks): Told {
   const { question: wish, since, approval, until } = asks;
-  const { cast, now, baton } = standing;
+  const { cast, now, baton } = situation;
   const where = `Turn ${turn.id}, ${nameOf(cast, turn)},`;
   const named = approval === null ? '' : ` ${approval}`;
   if (until !== undefined && now >= until) {
@@ -46,11 +48,11 @@ function permission(standing: Standing, turn: Turn, asks: Asks): Told {
       commands: [
         { does: 'tell the agent and let it go on', command: `${baton} continue ${cast.id}` },
         { does: 'give the agent up', command: `${baton} decide ${cast.id}:${turn.id} fail` },
-        lookAt(standing, turn.id),
+        lookAt(situation, turn.id),
       ],
     };
   }
-  if (approval !== null && unknownIn(standing.entries).has(approval)) {
+  if (approval !== null && unknownIn(situation.view.commands).has(approval)) {
     const wait = `waits since ${moment(since, now)} for a person to say whether it may run once more: \`${said(wish)}\`.`;
     return {
       code: 'OUTCOME_UNKNOWN',
@@ -61,7 +63,7 @@ function permission(standing: Standing, turn: Turn, asks: Asks): Told {
           does: 'leave it, for a reason that the agent is told',
           command: `${baton} reject ${approval} --reason "it ran"`,
         },
-        lookAt(standing, turn.id),
+        lookAt(situation, turn.id),
       ],
     };
   }
@@ -82,7 +84,7 @@ function permission(standing: Standing, turn: Turn, asks: Asks): Told {
     commands: [
       { does: 'see what waits for a decision', command: `${baton} approvals` },
       ...decisions,
-      lookAt(standing, turn.id),
+      lookAt(situation, turn.id),
     ],
   };
 }

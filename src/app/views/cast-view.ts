@@ -1,0 +1,96 @@
+// All that is known of one cast, made from its entries one after the other. Everything that shows a cast reads this: `show`,
+// `why`, `watch`, progress, the tools. The state of the cast is the kernel's own; beside it stands what the kernel does
+// not keep, because no rule asks for it. There is no Node in this folder, so that it runs in a browser, too.
+import { apply } from '../../kernel/apply.ts';
+import { foldItem, type ItemsRecord, noItems } from '../../kernel/cast/item-count.ts';
+import type { CastFact, Entry } from '../../kernel/fact.ts';
+import { type Cast, type CastStatus, emptyState, type State } from '../../kernel/state.ts';
+import { type CommandsRecord, foldCommand, noCommands } from './approval-outcomes.ts';
+import { foldReport, noReports, type ReportsRecord } from './reported.ts';
+import { foldResult, noResult, type ResultRecord } from './result.ts';
+import { foldTask, noTasks, type TasksRecord } from './tasks.ts';
+import { foldTurn, noTurns, type TurnsRecord } from './turn-record.ts';
+
+export type View = TurnsRecord & {
+  readonly state: State;
+  /** Null before its first entry. */
+  cast: Cast | null;
+  readonly items: ItemsRecord;
+  readonly tasks: TasksRecord;
+  readonly result: ResultRecord;
+  readonly reports: ReportsRecord;
+  readonly commands: CommandsRecord;
+  /** Notes that its agents suggest to remember. */
+  readonly suggested: Set<string>;
+  /** When it came to each status last, and by whom. */
+  readonly since: Map<CastStatus, { readonly at: string; readonly by: string }>;
+  /** The last failure of the cast. */
+  failed: Extract<CastFact, { kind: 'cast.failed' }> | null;
+  /** An accepted turn changed files. */
+  hasChanged: boolean;
+  /** A gate of the registry ended it. */
+  isRefusedByTrust: boolean;
+};
+
+export function emptyView(): View {
+  return {
+    ...noTurns(),
+    state: emptyState(),
+    cast: null,
+    items: noItems(),
+    tasks: noTasks(),
+    result: noResult(),
+    reports: noReports(),
+    commands: noCommands(),
+    suggested: new Set(),
+    since: new Map(),
+    failed: null,
+    hasChanged: false,
+    isRefusedByTrust: false,
+  };
+}
+
+/** The view after one more entry of the cast. It is changed in place: a copy for each entry would cost too much. */
+export function fold(view: View, entry: Entry): View {
+  const { fact } = entry;
+  apply(view.state, entry);
+  if (fact.kind === 'cast.started') view.cast ??= view.state.casts[fact.cast] ?? null;
+  else if (view.cast) view.cast = view.state.casts[view.cast.id] ?? view.cast;
+  foldTurn(view, entry, view.cast);
+  foldItem(view.items, fact, view.cast?.rules ?? null);
+  foldTask(view.tasks, entry, view.cast?.rules ?? null);
+  foldResult(view.result, fact, view);
+  foldReport(view.reports, entry);
+  foldCommand(view.commands, fact);
+  note(view, entry);
+  return view;
+}
+
+export function foldAll(entries: readonly Entry[]): View {
+  return entries.reduce(fold, emptyView());
+}
+
+function note(view: View, { at, by, fact }: Entry): void {
+  const status = BEGINS[fact.kind];
+  if (status) view.since.set(status, { at, by });
+  if (fact.kind === 'memory.suggested') view.suggested.add(fact.id);
+  if (fact.kind === 'turn.merged' && fact.commit !== null) view.hasChanged = true;
+  if (fact.kind === 'turn.accepted' && Object.keys(fact.touched ?? {}).length > 0) view.hasChanged = true;
+  if (fact.kind !== 'cast.failed') return;
+  view.failed = fact;
+  // A cast whose first agent was turned away had nobody attested, and trust was on all the same.
+  if (typeof fact.details.stage === 'number') view.isRefusedByTrust = true;
+}
+
+/** The status to which a cast comes with a fact. */
+const BEGINS: Readonly<Record<string, CastStatus>> = {
+  'cast.started': 'running',
+  'cast.resumed': 'running',
+  'cast.recovered': 'running',
+  'cast.recast': 'running',
+  'cast.waiting': 'waiting',
+  'cast.paused': 'paused',
+  'cast.failed': 'failed',
+  'cast.aborted': 'aborted',
+  'cast.completed': 'completed',
+};

@@ -1,0 +1,195 @@
+// What a cast produced, made from its facts: the last text, what the turn that stopped it really said, and whether there was
+// anything to do. Everything that shows a cast shows this. Texts are bounded; they are not made safe for a terminal here.
+import { cut } from '../../kernel/cast/cut.ts';
+import type { Fact } from '../../kernel/fact.ts';
+import { reportsStatus } from '../../kernel/gate/status.ts';
+import { isObject, isString, type Json } from '../../kernel/json.ts';
+import type { Cast } from '../../kernel/state.ts';
+import type { View } from './cast-view.ts';
+
+/** Who said it. `materia` is the label that people know. */
+type Speaker = { readonly turn: number; readonly socket: string; readonly materia: string };
+
+type Words = {
+  readonly text: string;
+  /** The text is longer than this. */
+  readonly isCut?: true;
+};
+
+export type LastText = Speaker &
+  Words & {
+    /** It is a report with a status, whose parts are told on their own. */
+    readonly isReport?: true;
+  };
+
+export type Issue = { readonly path: string; readonly message: string };
+
+/**
+ * The last attempt of the turn that stopped the cast: it failed, or it rejected work that cannot be sent back again. An empty
+ * text means that nothing of it was kept.
+ */
+export type Failure = Speaker &
+  Words & {
+    readonly attempt: number;
+    readonly code: string;
+    readonly reason: string;
+    readonly issues: readonly Issue[];
+  };
+
+export type CastResult = {
+  readonly last: LastText | null;
+  readonly failure: Failure | null;
+  /** The list of work items was empty. */
+  readonly nothingPlanned?: true;
+};
+
+const TEXT_CHARS_MAX = 16_000;
+const ISSUES_MAX = 20;
+
+/** What is known of the results of a cast so far. */
+export type ResultRecord = {
+  /** The last text for people. */
+  last: { readonly turn: number; readonly output: string } | null;
+  /** An agent answered in prose. */
+  isProse: boolean;
+  isEmpty: boolean;
+  acceptedLast: number | null;
+  /** The turn with which it failed last. */
+  end: { readonly turn: number | null; readonly code: string; readonly reason: string } | null;
+  /** How the last attempt of a turn failed, by turn; the latest is the last. */
+  readonly failures: Map<number, FailureRecord>;
+  /** What turns said that rejected the work. */
+  readonly rejections: Map<number, Rejection>;
+};
+
+type Rejection = { readonly turn: number; readonly attempt: number; readonly output: string };
+type FailureRecord = Rejection & Pick<Failure, 'code' | 'reason' | 'issues'>;
+
+export function noResult(): ResultRecord {
+  return {
+    last: null,
+    isProse: false,
+    isEmpty: false,
+    acceptedLast: null,
+    end: null,
+    failures: new Map(),
+    rejections: new Map(),
+  };
+}
+
+export function foldResult(record: ResultRecord, fact: Fact, { cast, turns }: Pick<View, 'cast' | 'turns'>): void {
+  if (fact.kind === 'exit.taken' && fact.empty) record.isEmpty = true;
+  if (fact.kind === 'cast.failed') {
+    const { turn, code, reason, stand } = fact;
+    // A loop that goes round without progress stops before another turn is opened.
+    record.end = { turn: turn ?? (stand ? record.acceptedLast : null), code, reason };
+  }
+  const known = 'turn' in fact && typeof fact.turn === 'number' ? turns.get(fact.turn) : undefined;
+  if (!known) return;
+  const { turn, socket } = known;
+  if (SUPERSEDES.has(fact.kind)) record.failures.delete(turn);
+  const failure = failureIn(fact, turn, record.rejections.get(turn));
+  if (failure) record.failures.set(turn, failure);
+  if (fact.kind !== 'turn.accepted') return;
+  const { output, attempt, handoff } = fact;
+  record.acceptedLast = turn;
+  if (handoff.satisfied === false) record.rejections.set(turn, { turn, attempt, output });
+  if (!cast || !isAnswer(cast, socket, output)) return;
+  // An answer in prose is for people. An object is shown only where no agent wrote any prose.
+  const isProse = isString(handoff.payload);
+  if (isProse || !record.isProse) record.last = { turn, output };
+  record.isProse ||= isProse;
+}
+
+export function resultOf({ cast, turns, result }: Pick<View, 'cast' | 'turns' | 'result'>): CastResult {
+  if (!cast) return { last: null, failure: null };
+  const speaker = (turn: number) => speakerAt(cast, turn, turns.get(turn)?.socket ?? '');
+  const { last, isEmpty } = result;
+  const failure = cast.status === 'waiting' ? blockedBy(cast, result) : stoppedBy(cast, result);
+  return {
+    last: last && { ...speaker(last.turn), ...bounded(last.output), ...reportAt(cast, speaker(last.turn)) },
+    failure: failure && shownFailure(speaker(failure.turn), failure),
+    ...(isEmpty ? { nothingPlanned: true } : {}),
+  };
+}
+
+function reportAt(cast: Cast, { socket }: Speaker): { readonly isReport?: true } {
+  return reportsStatus(cast, socket) ? { isReport: true } : {};
+}
+
+function shownFailure(speaker: Speaker, { output, attempt, code, reason, issues }: FailureRecord): Failure {
+  return { ...speaker, attempt, code, reason, issues, ...bounded(output) };
+}
+
+/** After these an earlier attempt of the turn is no longer what the turn said last. */
+const SUPERSEDES: ReadonlySet<string> = new Set([
+  ...['attempt.started', 'turn.accepted', 'turn.reported', 'turn.dropped', 'turn.reopened'],
+]);
+
+function stoppedBy({ status }: Cast, { end, failures, rejections }: ResultRecord): FailureRecord | null {
+  if (status !== 'failed' || !end || end.turn === null) return null;
+  const { code, reason, turn } = end;
+  const rejection = rejections.get(turn);
+  return failures.get(turn) ?? (rejection ? { ...rejection, code, reason, issues: [] } : null);
+}
+
+/** Of several turns that are blocked, the one that the reason of the cast is about. */
+function blockedBy({ reason, turns }: Cast, { failures }: ResultRecord): FailureRecord | null {
+  const open = [...failures.values()].filter(({ turn }) => turns[turn] !== undefined);
+  return open.find((failure) => failure.reason !== '' && reason.includes(failure.reason)) ?? open.at(-1) ?? null;
+}
+
+/** A utility prepares things. Its output is an answer only where the loadout has no agent. */
+function isAnswer({ rules }: Pick<Cast, 'rules'>, socket: string, output: string): boolean {
+  if (output.trim() === '') return false;
+  const used = Object.values(rules.graph.sockets).map(({ materia }) => rules.materia[materia]?.type);
+  const own = rules.materia[rules.graph.sockets[socket]?.materia ?? '']?.type;
+  return own === 'agent' || !used.includes('agent');
+}
+
+function speakerAt({ rules }: Cast, turn: number, socket: string): Speaker {
+  const id = rules.graph.sockets[socket]?.materia ?? socket;
+  return { turn, socket, materia: rules.materia[id]?.label ?? id };
+}
+
+function failureIn(fact: Fact, turn: number, rejection: Rejection | undefined): FailureRecord | null {
+  switch (fact.kind) {
+    case 'attempt.refused': {
+      const { code, reason, details } = fact.verdict;
+      return { turn, attempt: fact.attempt, code, reason, issues: issuesIn(details.issues), output: fact.output };
+    }
+    case 'attempt.failed': {
+      const { attempt, code, cause, reason, said = '' } = fact;
+      return { turn, attempt, code: cause ?? code, reason, issues: [], output: said };
+    }
+    case 'turn.blocked': {
+      const { attempt, code, reason, output } = fact;
+      // A turn that is blocked after it was accepted says nothing new.
+      const said = output === '' && rejection ? rejection.output : output;
+      return { turn, attempt, code, reason, issues: [], output: said };
+    }
+    default:
+      return null;
+  }
+}
+
+/** The issues that the reason does not say already: of a refusal with a single one, none is left. */
+export function issuesBeyond<T extends { readonly message?: Json }>(
+  reason: string,
+  issues: readonly T[],
+): readonly T[] {
+  const only = issues.length === 1 ? issues[0]?.message : undefined;
+  return isString(only) && reason.includes(only) ? [] : issues;
+}
+
+function issuesIn(issues: Json | undefined): readonly Issue[] {
+  const list = Array.isArray(issues) ? issues.filter(isObject) : [];
+  return list.slice(0, ISSUES_MAX).flatMap(({ path, message }) => {
+    return isString(message) ? [{ path: isString(path) ? path : '', message }] : [];
+  });
+}
+
+function bounded(text: string): Words {
+  const whole = text.trim();
+  return whole.length <= TEXT_CHARS_MAX ? { text: whole } : { text: cut(whole, TEXT_CHARS_MAX), isCut: true };
+}

@@ -1,0 +1,148 @@
+// A cast as people and scripts see it, told from its facts: where it went, what it holds, what it used.
+import { countItems, type ItemCounts } from '../../kernel/cast/item-count.ts';
+import type { AgentNote } from '../../kernel/fact.ts';
+import type { Json } from '../../kernel/json.ts';
+import { type Cast, isOver } from '../../kernel/state.ts';
+import { type BoundaryRefusal, type Consolidation, consolidate } from '../../kernel/turn/consolidation.ts';
+import { type NotRun, notRunOf } from './approval-outcomes.ts';
+import type { View } from './cast-view.ts';
+import { differencesIn, type TurnDifferences } from './reported.ts';
+import { type CastResult, resultOf } from './result.ts';
+import type { TaskView } from './tasks.ts';
+import type { AttemptRecord } from './turn-record.ts';
+
+type Head = { readonly seq: number; readonly hash: string };
+
+export type PathStep = { readonly socket: string; readonly visit: number; readonly item: string | null };
+
+export type TurnView = PathStep & {
+  readonly turn: number;
+  /** The label of the materia in the socket. */
+  readonly materia: string;
+  /** The title of the item, as people know it. */
+  readonly title: string | null;
+  readonly attempt: number;
+  readonly brief: string;
+  readonly output: string | null;
+  readonly verdict: Json;
+  /** More was printed than is kept. */
+  readonly truncated?: true;
+  /** Who answered, with which model, and what it told of itself. */
+  readonly agent?: AgentNote;
+  /** Files that changed while it ran, where whose change it was cannot be told. */
+  readonly warning?: string;
+};
+
+export type CastView = {
+  readonly cast: string;
+  readonly status: Cast['status'];
+  readonly code: string | null;
+  readonly reason: string;
+  readonly loadout: string;
+  readonly request: string;
+  readonly path: readonly PathStep[];
+  readonly data: Json;
+  /** What it produced, and what the turn that stopped it said. */
+  readonly result: CastResult;
+  readonly usage: {
+    readonly input: number;
+    readonly output: number;
+    readonly tokens: number;
+    readonly cost: number;
+    /** The cost, or a part of it, was worked out from a table of prices. */
+    readonly estimated?: true;
+    /** Tokens that are missing in the cost, because their agents told no price. */
+    readonly unpricedTokens?: number;
+  };
+  /** Whether all of its agents were attested against a registry; null before the first of them is dispatched. */
+  readonly trust: 'on' | 'off' | null;
+  readonly accepted: number;
+  /** How many items came to what end, where it has any. */
+  readonly items?: ItemCounts;
+  readonly elapsedMs: number;
+  readonly log: { readonly head: number; readonly hash: string };
+  /** Where it works in a worktree: the branch, and the folder as locks name it. */
+  readonly branch?: string;
+  readonly root?: string;
+  readonly turns?: readonly TurnView[];
+  /** The tasks of its items, where it has any. */
+  readonly tasks?: readonly TaskView[];
+  /** What its agents reported about the goal, put together; only where they report with a status. */
+  readonly report?: Consolidation;
+  /** Where reports name other commands than were run. */
+  readonly differences?: readonly TurnDifferences[];
+  /** Of a cast that is over: the commands its agents asked to run and that did not run. */
+  readonly notRun?: readonly NotRun[];
+  /** How many notes its agents suggest to remember that nobody has decided about. */
+  readonly memorySuggestions?: number;
+};
+
+/** `show --json`. `refusalOf` holds what agents propose against the boundaries of a registry. */
+export function shownCast(view: View, head: Head, withTurns: boolean, refusalOf?: BoundaryRefusal): CastView {
+  const { cast } = view;
+  if (!cast) throw new Error('a view without an entry shows no cast');
+  const { input, output, cost, estimated } = cast.usage;
+  const report = consolidate(cast, refusalOf);
+  const differences = differencesIn(view.reports);
+  const items = countItems(view.items);
+  const notRun = isOver(cast.status) ? notRunOf(view.commands) : [];
+  return {
+    cast: cast.id,
+    status: cast.status,
+    code: cast.code,
+    reason: cast.reason,
+    loadout: cast.loadout,
+    request: cast.request,
+    path: pathOf(view),
+    data: cast.data,
+    result: resultOf(view),
+    usage: {
+      ...{ input, output, tokens: input + output, cost },
+      ...(estimated ? { estimated } : {}),
+      ...(cast.unpriced > 0 ? { unpricedTokens: cast.unpriced } : {}),
+    },
+    trust: trustIn(view, cast),
+    accepted: cast.turnsAccepted,
+    ...(items ? { items } : {}),
+    elapsedMs: cast.clock.elapsedMs,
+    log: { head: head.seq, hash: head.hash },
+    ...(withTurns ? { turns: turnsOf(view, cast) } : {}),
+    ...(report ? { report } : {}),
+    ...(differences.length > 0 ? { differences } : {}),
+    ...(notRun.length > 0 ? { notRun } : {}),
+  };
+}
+
+/** On where every agent that was dispatched was attested; one that was not leaves nothing to rely on. */
+function trustIn({ turns, attempts, isRefusedByTrust }: View, { rules }: Cast): CastView['trust'] {
+  const isAgents = ({ turn }: AttemptRecord) => {
+    const materia = rules.materia[rules.graph.sockets[turns.get(turn)?.socket ?? '']?.materia ?? ''];
+    return materia?.type === 'agent' && materia.runner !== 'person';
+  };
+  if (attempts.some((attempt) => !attempt.isAttested && isAgents(attempt))) return 'off';
+  return isRefusedByTrust || attempts.some(({ isAttested }) => isAttested) ? 'on' : null;
+}
+
+/**
+ * One step for each visit that was really dispatched; a start that a gate refused is none. They stand in the order in which
+ * it was decided to make them: of those that begin together, which folder is ready first is an accident.
+ */
+export function pathOf({ turns }: Pick<View, 'turns'>): PathStep[] {
+  return [...turns.values()]
+    .filter(({ attempts }) => attempts.size > 0)
+    .map(({ socket, visit, item }) => ({ socket, visit, item: item?.key ?? null }));
+}
+
+function turnsOf({ turns, attempts }: View, { rules, status }: Cast): TurnView[] {
+  // What a stopped cast left without an end was stopped with it.
+  const stopped = { allow: false, code: 'ABORTED', reason: `stopped: the cast is ${status}`, details: {} };
+  return attempts.flatMap(({ startedAt: _startedAt, isAttested: _isAttested, usage: _usage, ...attempt }) => {
+    const own = turns.get(attempt.turn);
+    if (!own) return [];
+    const { socket, visit, item } = own;
+    const id = rules.graph.sockets[socket]?.materia ?? '';
+    const materia = rules.materia[id]?.label ?? id;
+    const verdict = attempt.verdict ?? (status === 'running' ? null : stopped);
+    return [{ socket, visit, item: item?.key ?? null, title: item?.label ?? null, materia, ...attempt, verdict }];
+  });
+}
