@@ -6,7 +6,7 @@ import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { CastFact } from '../../src/kernel/fact.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { type Answers, type ModelServer, modelServer } from '../../src/testing/index.ts';
-import { baton, flow, json, project, put, type Ran, read, start, until } from '../cli/baton.ts';
+import { asProcesses, baton, flow, json, project, put, type Ran, read, start, until } from '../cli/baton.ts';
 
 let server: ModelServer | null = null;
 afterEach(async () => {
@@ -195,7 +195,7 @@ function counting() {
 test('no more attempts of a runner are under way than its limit allows, whichever process they belong to', async () => {
   const { answer, seen } = counting();
   const dir = await asking(answer, {}, { runners: { anthropic: { maxConcurrent: 1 } } });
-  const casts = await Promise.all(Array.from({ length: 3 }, () => cast(dir)));
+  const casts = await asProcesses(() => Promise.all(Array.from({ length: 3 }, () => cast(dir))));
   expect(casts.map(({ status, ran }) => status ?? ran.stderr + ran.stdout)).toEqual([
     'completed',
     'completed',

@@ -32,7 +32,7 @@ import { Desk } from '../../src/engine/desk.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { logFileIn, SqliteLog } from '../../src/log/sqlite/log.ts';
 import { asBlock, reportOf } from '../reports.ts';
-import { BATON, baton, flow, json, project, put as putIn, type Ran, read, untilWritten } from './baton.ts';
+import { asProcesses, BATON, baton, flow, json, project, put as putIn, type Ran, read, untilWritten } from './baton.ts';
 
 const HOUR_MS = 3_600_000;
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-attack-')));
@@ -552,7 +552,7 @@ test('the unchanged command passes the hook and runs once, however often it is t
   const line = `${EXEC} ${id('base')} -- ${shellLine(ARGV)}`;
   expect(await hook(line)).toMatchObject({ code: 0, stderr: '' });
   const run = () => baton(at('here'), ['exec', '--json', '--approval', id('base'), '--', ...ARGV], { env: ENV });
-  const all = await Promise.all([run(), run(), run()]);
+  const all = await asProcesses(() => Promise.all([run(), run(), run()]));
   expect(all.map(({ code }) => code).sort()).toEqual([0, 1, 1]);
   expect(ran()).toEqual([`the approved one ${ARGV.slice(1).join(' ')}`]);
   expect(refusal(await run())).toEqual([1, 'APPROVAL_USED']);

@@ -1,5 +1,6 @@
 // Runs the real command line in folders of its own. Whatever a test starts is ended, and whatever it wrote is removed,
 // when the test is over.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
   globSync,
@@ -15,14 +16,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { proofFor } from '../../src/access/people-only.ts';
 import { createToken } from '../../src/access/tokens.ts';
 import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { callBaton } from './in-process.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 export const BATON = join(CHECKOUT, 'bin', 'baton');
@@ -66,9 +65,16 @@ export function read(dir: string, name: string): string {
   return readFileSync(join(dir, name), 'utf8');
 }
 
+const apart = new AsyncLocalStorage<true>();
+
+/** Every `baton` that `work` runs is a process of its own: for what several of them do at the same time. */
+export function asProcesses<T>(work: () => Promise<T>): Promise<T> {
+  return apart.run(true, work);
+}
+
 /** Runs `baton` to its end, as a call of this process; under another program, as a process. */
 export function baton(dir: string, args: readonly string[], how: How = {}): Promise<Ran> {
-  if (how.program !== undefined) return batonProcess(dir, args, how);
+  if (how.program !== undefined || apart.getStore()) return batonProcess(dir, args, how);
   return callBaton(args, { cwd: dir, env: environmentFor(dir, args, how), input: how.input ?? '' });
 }
 
@@ -179,21 +185,33 @@ export function supervisorIn(dir: string): Promise<number> {
   });
 }
 
-/** What a user has outside of his projects: the key that signs, and copies of what was signed. */
-const USER = realpathSync(mkdtempSync(join(tmpdir(), 'baton-user-')));
-process.on('exit', () => rmSync(USER, { recursive: true, force: true }));
-mkdirSync(join(USER, 'config'), { mode: 0o700 });
-// Tests set their own projects up: commands that such a project brings along may run.
-const TRUSTED = { [realpathSync(tmpdir())]: { at: new Date().toISOString() } };
-writeFileSync(join(USER, 'config/trusted-folders.json'), JSON.stringify(TRUSTED), { mode: 0o600 });
+/** What a user has outside of his projects: the key that signs, and copies of what was signed. Every test file has its own. */
+const users = new Map<string, string>();
+process.on('exit', () => {
+  for (const folder of users.values()) rmSync(folder, { recursive: true, force: true });
+});
+
+function userFolder(): string {
+  const file = expect.getState().testPath ?? '';
+  const known = users.get(file);
+  if (known !== undefined) return known;
+  const made = realpathSync(mkdtempSync(join(tmpdir(), 'baton-user-')));
+  users.set(file, made);
+  mkdirSync(join(made, 'config'), { mode: 0o700 });
+  // Tests set their own projects up: commands that such a project brings along may run.
+  const trusted = { [realpathSync(tmpdir())]: { at: new Date().toISOString() } };
+  writeFileSync(join(made, 'config/trusted-folders.json'), JSON.stringify(trusted), { mode: 0o600 });
+  return made;
+}
 
 // A temporary folder of its own, so that what a command leaves there goes with the test.
 export function environment(dir: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const { PATH, HOME, LANG } = process.env;
+  const folder = userFolder();
   const user = {
-    BATON_CONFIG: join(USER, 'config'),
-    BATON_CHECKPOINTS: join(USER, 'checkpoints'),
-    XDG_STATE_HOME: join(USER, 'state'),
+    BATON_CONFIG: join(folder, 'config'),
+    BATON_CHECKPOINTS: join(folder, 'checkpoints'),
+    XDG_STATE_HOME: join(folder, 'state'),
   };
   return { PATH, HOME, LANG, TMPDIR: dir, ...user, ...more };
 }
@@ -219,7 +237,7 @@ function isSomebody(env: NodeJS.ProcessEnv): boolean {
 const tokens = new Map<string, string>();
 
 /** The token of the person who runs the tests, in the given folder of the user. */
-export function personToken(config = join(USER, 'config')): string {
+export function personToken(config = join(userFolder(), 'config')): string {
   const known = tokens.get(config);
   if (known !== undefined) return known;
   const made = createToken({ BATON_CONFIG: config }, { role: 'admin', name: null, expires: null }, Date.now());

@@ -5,7 +5,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { BATON, baton, type How, injecting, project, put } from './baton.ts';
+import { asProcesses, BATON, baton, type How, injecting, project, put } from './baton.ts';
 import { ask, claim, codesIn, create, finish, RUN, rows, start } from './ledger-story.ts';
 
 const NOTHING = { changes: [] };
@@ -168,8 +168,10 @@ test('claims that are made at the same time keep their records', async () => {
   const dir = project();
   const ids = ['T-1', 'T-2', 'T-3', 'T-4', 'T-5', 'T-6'];
   for (const id of ids) await create(dir, id);
-  const fences = await Promise.all(ids.map((id) => start(dir, id, `owner of ${id}`)));
-  const ends = await Promise.all(ids.map((id, index) => finish(dir, id, fences[index] ?? 0, NOTHING)));
+  const fences = await asProcesses(() => Promise.all(ids.map((id) => start(dir, id, `owner of ${id}`))));
+  const ends = await asProcesses(() =>
+    Promise.all(ids.map((id, index) => finish(dir, id, fences[index] ?? 0, NOTHING))),
+  );
   expect(ends.map(({ code }) => code)).toEqual(ids.map(() => 'OK'));
 });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { validateWorklogText } from '../../src/dialects/operator/worklog.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { baton, isRunning, json, project, put, read, start as run, until, untilWritten } from './baton.ts';
+import { asProcesses, baton, isRunning, json, project, put, read, start as run, until, untilWritten } from './baton.ts';
 import { ask, claim, codesIn, create, finish, heartbeat, packet, RUN, result, rows, start } from './ledger-story.ts';
 
 const NOTHING = { changes: [] };
@@ -263,7 +263,9 @@ test('many writers at once tear no line and lose none', async () => {
   const dir = project();
   await create(dir, 'T-1');
   await start(dir, 'T-1');
-  await Promise.all(Array.from({ length: 8 }, (_, index) => log(dir, { decision: `word ${index} `.repeat(50) })));
+  await asProcesses(() =>
+    Promise.all(Array.from({ length: 8 }, (_, index) => log(dir, { decision: `word ${index} `.repeat(50) }))),
+  );
   const text = read(dir, 'worklogs/T-1.jsonl');
   expect(validateWorklogText(text)).toMatchObject({ details: { entry_count: 8 } });
   const shown = json<readonly JsonObject[]>(await baton(dir, ['worklog', 'show', 'T-1', '--json']));

@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { baton, json, project, put, read } from './baton.ts';
+import { asProcesses, baton, json, project, put, read } from './baton.ts';
 import { ask, claim, codesIn, create, finish, packet, RUN, rows, start } from './ledger-story.ts';
 
 test('a task is created, claimed, finished; then the next one that waited for it can start', async () => {
@@ -114,8 +114,8 @@ test.each<[string, readonly string[], string]>([
 test('of two that claim the same version of a task at the same time one gets it', async () => {
   const dir = project();
   await create(dir, 'T-1');
-  const codes = await Promise.all(
-    ['ann', 'bob'].map(async (owner) => (await claim(dir, 'T-1', owner, '--expected-version', '0')).code),
+  const codes = await asProcesses(() =>
+    Promise.all(['ann', 'bob'].map(async (owner) => (await claim(dir, 'T-1', owner, '--expected-version', '0')).code)),
   );
   expect(codes.sort()).toEqual(['CONCURRENCY_CONFLICT', 'OK']);
 });

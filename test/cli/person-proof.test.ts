@@ -11,7 +11,7 @@ import { asBlock, reportOf } from '../reports.ts';
 import {
   agent,
   BATON,
-  baton,
+  batonProcess as baton,
   environment,
   flow,
   isRunning,

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
-import { BATON, baton, json, project, put, read } from './baton.ts';
+import { asProcesses, BATON, baton, json, project, put, read } from './baton.ts';
 
 type Answer = { readonly allow: boolean; readonly code: string; readonly details: JsonObject };
 
@@ -135,7 +135,9 @@ test('a foreign handoff is traced by its id and by the prompts it claims', async
 test('of simultaneous submissions of one id exactly one is judged', async () => {
   const dir = await initialised();
   put(dir, { 'handoff.json': handoff(dir) });
-  const answers = await Promise.all([1, 2, 3].map(() => baton(dir, ['handoff', 'verify', 'handoff.json'])));
+  const answers = await asProcesses(() =>
+    Promise.all([1, 2, 3].map(() => baton(dir, ['handoff', 'verify', 'handoff.json']))),
+  );
   expect(answers.map((ran) => json<Answer>(ran).code).sort()).toEqual(['OK', 'REPLAY', 'REPLAY']);
 });
 

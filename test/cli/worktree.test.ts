@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { whyNoSandbox } from '../bubblewrap.ts';
-import { agent, baton, CHECKOUT, cast, json, project, put, read, script } from './baton.ts';
+import { agent, asProcesses, baton, CHECKOUT, cast, json, project, put, read, script } from './baton.ts';
 import { coder, commit, git, repository, row, worktreesOf, writes } from './repository.ts';
 
 const TWO = row({ Build: coder, Look: agent }, ['Build', 'Build', 'Look']);
@@ -516,7 +516,9 @@ console.log(JSON.stringify({ state: { casts, cwd: process.cwd(), cast: BATON_CAS
   });
   put(dir, { 'cast.json': row({ Tool: { ...script('agent.mjs'), lockScope: ['.'] } }, ['Tool']) });
   const env = { BATON_BIN: join(CHECKOUT, 'bin', 'baton') };
-  const ran = await Promise.all([1, 2].map(() => baton(dir, ['cast', '--file', 'cast.json', '--json', 'x'], { env })));
+  const ran = await asProcesses(() =>
+    Promise.all([1, 2].map(() => baton(dir, ['cast', '--file', 'cast.json', '--json', 'x'], { env }))),
+  );
   for (const each of ran) {
     const { status, data, cast: id, root } = json<CastView & { data: JsonObject }>(each);
     expect([status, data.cwd, data.cast, data.beat]).toEqual(['completed', resolve(dir, root ?? ''), id, true]);
