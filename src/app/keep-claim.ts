@@ -5,7 +5,17 @@ import { beat } from '../engine/heartbeat.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import type { BeatProcess } from '../kernel/ledger/beat.ts';
 import { refusalOfCast, refusalOfClaim } from '../kernel/ledger/claim.ts';
-import { findTask, type Ledger, MAIN_ROOT, type Named, runOf, type Task, taskOf } from '../kernel/ledger/state.ts';
+import { ranked } from '../kernel/ledger/ranked.ts';
+import {
+  findTask,
+  type Ledger,
+  MAIN_ROOT,
+  type Named,
+  runOf,
+  type Task,
+  taskOf,
+  workRuns,
+} from '../kernel/ledger/state.ts';
 import { allow, type Verdict } from '../kernel/verdict.ts';
 import {
   type ClaimRecord,
@@ -17,6 +27,7 @@ import {
   readClaim,
   recordClaim,
   type Wish,
+  writtenIn,
 } from '../workspace/claim-record.ts';
 import { declaredCheckers } from './declared-checkers.ts';
 import { folderOf, type LedgerSession } from './ledger-session.ts';
@@ -27,22 +38,21 @@ import { folderOf, type LedgerSession } from './ledger-session.ts';
  */
 export async function claiming(
   session: LedgerSession,
-  ledger: Ledger,
   wishes: readonly Wish[],
   ask: () => Promise<Verdict>,
   worker?: BeatProcess,
 ): Promise<Verdict> {
   const { store, workspace } = session;
   const prepared: Prepared[] = [];
-  for (const wish of wishes) prepared.push(await prepare(session, ledger, wish));
+  for (const wish of wishes) prepared.push(await prepare(session, wish));
   const verdict = await ask();
   const reasons: string[] = [];
-  for (const claim of verdict.allow ? claimsIn(verdict, ledger) : []) {
+  for (const claim of verdict.allow ? await claimsIn(session, verdict) : []) {
     const { run, task, owner, fence, root } = claim;
     let picture = prepared.find((each) => each.root === root);
     if (!picture) {
       // Rarely, what stood in the way of a claim is gone in the moment in which it is asked for.
-      picture = await prepare(session, ledger, claim);
+      picture = await prepare(session, claim);
       prepared.push(picture);
     }
     const record = recordClaim(workspace.stateDir, fence, { run, id: task }, picture);
@@ -65,16 +75,22 @@ export function wishFor(ledger: Ledger, named: Named, owner: string, expectedVer
   return refusal ? [] : [{ root: task.root, owner, task: task.id }];
 }
 
-/** The wishes of a search: one for each folder in which a task can start now. */
+/** So many tasks that can start now are looked at before a search: others may take the first ones meanwhile. */
+const FOUND_MAX = 20;
+
+/** The wishes of a search: one for each folder of the tasks that it can find. */
 export function wishesFor(ledger: Ledger, run: string | undefined, owner: string): readonly Wish[] {
-  const ready = Object.keys(ledger.ready).flatMap((key) => ledger.tasks[key] ?? []);
-  const startable = ready.filter(
-    (task) =>
-      (run === undefined || task.run === run) &&
-      !refusalOfCast(ledger, task) &&
-      !refusalOfClaim(ledger, task, owner, Date.now()),
-  );
-  return [...new Set(startable.map(({ root }) => root))].map((root) => ({ root, owner }));
+  const runs = workRuns(ledger).filter(({ id, cast }) => !cast && (run === undefined || id === run));
+  const at = Date.now();
+  const roots = new Set<string>();
+  let found = 0;
+  for (const task of ranked(ledger, { runs, has: () => true }, at, ['startable'])) {
+    if (refusalOfClaim(ledger, task, owner, at)) continue;
+    roots.add(task.root);
+    found += 1;
+    if (found === FOUND_MAX) break;
+  }
+  return [...roots].map((root) => ({ root, owner }));
 }
 
 /** The record of the present claim of a task. Where its claimer was killed before it was made, it is made now. */
@@ -90,10 +106,11 @@ export async function recordOf({ store, workspace }: LedgerSession, task: Task):
   return picture ? recordClaim(stateDir, fence, task, picture) : null;
 }
 
-function prepare({ store, workspace }: LedgerSession, ledger: Ledger, { root, owner, task }: Wish): Promise<Prepared> {
+async function prepare({ store, workspace }: LedgerSession, { root, owner, task }: Wish): Promise<Prepared> {
   const wish = { root, ...(owner === undefined ? {} : { owner }), ...(task === undefined ? {} : { task }) };
   const { checkers } = declaredCheckers(workspace);
-  const about = { ledger, head: () => store.head(), checkers };
+  const others = await store.look((ledger) => writtenIn(ledger, root));
+  const about = { others, head: () => store.head(), checkers };
   return prepareClaim(workspace.stateDir, folderOf({ root }, workspace), wish, about);
 }
 
@@ -106,14 +123,16 @@ type Claim = {
 };
 
 /** The claims that a verdict grants: the one it is about, or those of a stream. */
-function claimsIn({ details }: Verdict, ledger: Ledger): readonly Claim[] {
+function claimsIn({ store }: LedgerSession, { details }: Verdict): Promise<readonly Claim[]> {
   const run = String(details.run);
   const rows = Array.isArray(details.claimed) ? details.claimed.filter(isObject) : [details];
-  return rows.flatMap((row) => {
-    const [task, owner, fence] = [String(row.task), String(row.owner), row.fence];
-    if (typeof fence !== 'number') return [];
-    return [{ run, task, owner, fence, root: rootIn(row) ?? taskOf(ledger, run, task)?.root ?? MAIN_ROOT }];
-  });
+  return store.look((ledger) =>
+    rows.flatMap((row) => {
+      const [task, owner, fence] = [String(row.task), String(row.owner), row.fence];
+      if (typeof fence !== 'number') return [];
+      return [{ run, task, owner, fence, root: rootIn(row) ?? taskOf(ledger, run, task)?.root ?? MAIN_ROOT }];
+    }),
+  );
 }
 
 function rootIn({ root, locks }: JsonObject): string | null {
@@ -123,8 +142,10 @@ function rootIn({ root, locks }: JsonObject): string | null {
 }
 
 /** What a cast works on is looked after by the cast. */
-async function openFences({ store }: LedgerSession): Promise<ReadonlySet<number>> {
-  const ledger = await store.ledger();
-  const byHand = Object.values(ledger.tasks).filter(({ run }) => !runOf(ledger, run)?.cast);
-  return new Set(byHand.flatMap(({ fence }) => fence ?? []));
+function openFences({ store }: LedgerSession): Promise<ReadonlySet<number>> {
+  return store.look((ledger) => {
+    const claimed = Object.values(ledger.fences).flatMap((key) => ledger.tasks[key] ?? []);
+    const byHand = claimed.filter(({ run }) => !runOf(ledger, run)?.cast);
+    return new Set(byHand.flatMap(({ fence }) => fence ?? []));
+  });
 }

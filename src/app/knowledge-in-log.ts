@@ -1,7 +1,7 @@
 // What the log knows about the knowledge of the workspace, for commands that look: how it stands, and how a section came
 // to be.
 import type { Log } from '../engine/ports.ts';
-import { restore } from '../engine/snapshot.ts';
+import { restored } from '../engine/snapshot.ts';
 import { type Entry, timeOf } from '../kernel/fact.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { applyKnowledge } from '../kernel/knowledge/apply.ts';
@@ -10,9 +10,9 @@ import { type Knowledge, noKnowledge } from '../kernel/knowledge/state.ts';
 
 /** As it stands now. Only what came after the newest snapshot is read. */
 export async function knowledgeIn(log: Log): Promise<Knowledge> {
-  const restored = await restore(log);
-  const knowledge = restored?.state.knowledge ?? noKnowledge();
-  for (const entry of await factsAfter(log, restored?.through ?? 0)) {
+  const known = await restored(log, (state) => state.knowledge);
+  const knowledge = known?.found ?? noKnowledge();
+  for (const entry of await factsAfter(log, known?.through ?? 0)) {
     if (isKnowledgeFact(entry.fact)) applyKnowledge(knowledge, entry.fact, timeOf(entry));
   }
   return knowledge;

@@ -2,7 +2,7 @@
 import { isAbsolute, relative, resolve } from 'node:path';
 import type { Actor } from '../access/actor.ts';
 import { type Beat, heardAt } from '../kernel/ledger/beat.ts';
-import { type Ledger, MAIN_ROOT, type Run, type Task, tasksOf, workRuns } from '../kernel/ledger/state.ts';
+import { type Ledger, MAIN_ROOT, type Run, runOf, type Task, tasksOf, workRuns } from '../kernel/ledger/state.ts';
 import type { Heartbeats } from '../kernel/ledger/wire.ts';
 import { deny } from '../kernel/verdict.ts';
 import type { Workspace as Located } from '../workspace/locate.ts';
@@ -42,11 +42,12 @@ export async function runWanted(
 ): Promise<string | undefined> {
   if (word === undefined || word === '') return word;
   if (word === 'latest') return (await nameCast(store, 'latest')).cast;
-  const ledger = await store.ledger();
-  const known = runCalled(ledger, word, actor.attempt?.cast) ?? onlyFitting(word, Object.values(ledger.runs));
+  const known = await store.look(
+    (ledger) => runCalled(ledger, word, actor.attempt?.cast) ?? onlyFitting(word, Object.values(ledger.runs)),
+  );
   if (known !== undefined) return known;
   // What is over is not kept at hand, and is known by its whole id; for anything less the facts are searched.
-  if (Object.values((await store.ledger(word)).runs).some(({ id }) => id === word)) return word;
+  if (await store.look((ledger) => runOf(ledger, word) !== undefined, word)) return word;
   return onlyFitting(word, await pastRuns(store)) ?? word;
 }
 
@@ -87,15 +88,13 @@ export function runCalled(ledger: Ledger, id: string, ownCast?: string): string 
   return (open.length > 0 ? open : named).toSorted((a, b) => age(b) - age(a))[0]?.id;
 }
 
-/** The ledger, with the named run loaded. */
+/** A copy of the whole ledger, with the named run loaded. */
 export async function ledgerFor(
   session: LedgerSession,
   word: string | undefined,
 ): Promise<{ ledger: Ledger; run: string | undefined }> {
-  const { store } = session;
-  const [ledger, run] = [await store.ledger(), await runWanted(session, word)];
-  if (run === undefined || Object.values(ledger.runs).some(({ id }) => id === run)) return { ledger, run };
-  return { ledger: await store.ledger(run), run };
+  const run = await runWanted(session, word);
+  return { ledger: await session.store.ledger(run), run };
 }
 
 /** The run that is meant where none is named: the only one that is open, or the only one there is. */

@@ -1,6 +1,6 @@
 // The claim that an attempt works under: its task, its fence and its owner, as the log has them. An agent need not say them.
 import type { Attempt } from '../access/attempt.ts';
-import { tasksOf } from '../kernel/ledger/state.ts';
+import { taskOf } from '../kernel/ledger/state.ts';
 import type { Cast, Turn } from '../kernel/state.ts';
 import { deny } from '../kernel/verdict.ts';
 import type { LedgerSession } from './ledger-session.ts';
@@ -37,7 +37,7 @@ export async function ownClaim({ store, actor }: LedgerSession): Promise<OwnClai
   const { task, fence } = turn;
   if (task === null)
     throw new Refused(deny('NOT_ALLOWED_NOW', 'this turn works on no task of the ledger; there is nothing to keep'));
-  const owner = tasksOf(await store.ledger(cast.id), cast.id).find(({ id }) => id === task)?.owner;
+  const owner = await store.look((ledger) => taskOf(ledger, cast.id, task)?.owner, cast.id);
   return {
     run: cast.id,
     runId: cast.runId,

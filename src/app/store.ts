@@ -1,12 +1,13 @@
 // The one way to the log of a workspace. Reading goes straight to the log; the rules and dialects are loaded when something
 // is to be decided or followed, so that a short command starts fast.
-import type { Change, Door } from '../engine/door.ts';
+import type { Change, Door, LocalDoor } from '../engine/door.ts';
 import type { Driver } from '../engine/driver.ts';
 import type { Sign } from '../engine/heartbeat.ts';
 import type { CastLease, Driving } from '../engine/lease.ts';
 import type { Outage } from '../engine/outage.ts';
 import type { Head, Log, Query } from '../engine/ports.ts';
 import type { Holder } from '../engine/slots.ts';
+import type { StateAtHead } from '../engine/state-at-head.ts';
 import { missingEntry } from '../engine/storage-error.ts';
 import type { Approval } from '../kernel/approval/state.ts';
 import type { Slot } from '../kernel/cast/packet.ts';
@@ -22,7 +23,8 @@ export class Store implements Door {
   readonly log: Log;
   readonly #log: Log;
   readonly #dir: string;
-  #desk: Promise<Door> | null = null;
+  #desk: Promise<LocalDoor> | null = null;
+  #here: Promise<StateAtHead> | null = null;
   #isWhole = false;
 
   /** `dir` is the folder of the workspace. */
@@ -73,13 +75,18 @@ export class Store implements Door {
     return cutOff(await approvalsIn(this.#log));
   }
 
-  async ledger(run?: string): Promise<Ledger> {
-    if (this.#desk) return (await this.#desk).ledger(run);
-    const { StateAtHead } = await import('../engine/state-at-head.ts');
-    const here = new StateAtHead(this.#log);
-    await here.load();
-    if (run !== undefined) await here.recall(run);
-    return here.state.ledger;
+  /** A copy of the whole ledger. Its cost grows with the ledger: whoever needs little of it looks. */
+  ledger(run?: string): Promise<Ledger> {
+    return this.look((ledger) => JSON.parse(JSON.stringify(ledger)) as Ledger, run);
+  }
+
+  /**
+   * What `look` finds in the ledger at the head of the log. Only the tasks and runs that it asks for are read. It must not
+   * keep or change anything of the ledger. A run in which nothing is open any more is there when it is named.
+   */
+  async look<T>(look: (ledger: Ledger) => T, run?: string): Promise<T> {
+    if (this.#desk) return (await this.#desk).look(({ ledger }) => look(ledger), run);
+    return (await this.#state()).look(({ ledger }) => look(ledger), run);
   }
 
   async submit(request: Request, by: string): Promise<Verdict> {
@@ -146,18 +153,24 @@ export class Store implements Door {
     this.#isWhole = true;
   }
 
-  #atDesk(): Promise<Door> {
-    this.#desk ??= openDesk(this.#log, this.#dir);
+  #atDesk(): Promise<LocalDoor> {
+    this.#desk ??= this.#state().then((here) => openDesk(this.#log, this.#dir, here));
     return this.#desk;
+  }
+
+  /** Kept for the next question: then only what was appended since is read. */
+  #state(): Promise<StateAtHead> {
+    this.#here ??= import('../engine/state-at-head.ts').then(({ StateAtHead }) => new StateAtHead(this.#log));
+    return this.#here;
   }
 }
 
-async function openDesk(log: Log, dir: string): Promise<Door> {
+async function openDesk(log: Log, dir: string, here: StateAtHead): Promise<LocalDoor> {
   const [{ Desk }, { LocalDoor }, { dialects }, { findLinksBelow }] = await Promise.all([
     import('../engine/desk.ts'),
     import('../engine/door.ts'),
     import('../dialects/index.ts'),
     import('../workspace/find-links.ts'),
   ]);
-  return new LocalDoor(await Desk.open(log, dialects, { findLinks: findLinksBelow(dir) }));
+  return new LocalDoor(await Desk.open(log, dialects, { findLinks: findLinksBelow(dir), here }));
 }

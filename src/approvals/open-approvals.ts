@@ -2,7 +2,7 @@
 
 import { isRunning } from '../engine/driver.ts';
 import type { Log } from '../engine/ports.ts';
-import { restore } from '../engine/snapshot.ts';
+import { restored } from '../engine/snapshot.ts';
 import { applyApproval } from '../kernel/approval/apply.ts';
 import { isApprovalFact } from '../kernel/approval/fact.ts';
 import type { Gone } from '../kernel/approval/request.ts';
@@ -14,9 +14,9 @@ const PAGE = 5_000;
 const PREFIX_MIN = 8;
 
 export async function approvalsIn(log: Log): Promise<Approvals> {
-  const restored = await restore(log);
-  const approvals = restored?.state.approvals ?? noApprovals();
-  for (let after = restored?.through ?? 0; ; ) {
+  const known = await restored(log, (state) => state.approvals);
+  const approvals = known?.found ?? noApprovals();
+  for (let after = known?.through ?? 0; ; ) {
     const page = await log.read({ after, limit: PAGE, kindPrefix: 'approval.' });
     for (const entry of page) {
       const { fact } = entry;

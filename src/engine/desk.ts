@@ -10,15 +10,16 @@ import { type Request, runNamed } from '../kernel/input.ts';
 import { isAhead } from '../kernel/ledger/beat.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
 import { pending } from '../kernel/pending.ts';
-import type { Cast, CastStatus } from '../kernel/state.ts';
+import type { Cast, CastStatus, State } from '../kernel/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import { withHeartbeat, withLeases } from './claim-lease.ts';
 import { linksToLearn } from './claimed-links.ts';
 import { leaseName, refusalOfLost } from './lease.ts';
 import { OnceKeys } from './once-keys.ts';
-import type { Append, FindLinks, Held, Log, Snapshot } from './ports.ts';
+import type { Append, FindLinks, Held, Log } from './ports.ts';
 import { RunningTime } from './running-time.ts';
-import { factOf, takeSnapshot } from './snapshot.ts';
+import { factOf, type Taken, takeSnapshot } from './snapshot.ts';
+import { PartGone } from './snapshot-parts.ts';
 import { StateAtHead } from './state-at-head.ts';
 import { StorageError } from './storage-error.ts';
 
@@ -55,6 +56,8 @@ export type DeskOptions = {
   readonly snapshotEvery?: number;
   /** How links on disk are found; without it paths are compared as they are written. */
   readonly findLinks?: FindLinks | undefined;
+  /** The state that the caller has read already; without it the desk reads all of it. */
+  readonly here?: StateAtHead;
 };
 
 export class Desk {
@@ -74,12 +77,11 @@ export class Desk {
   #snapshotBytes = 0;
   #waiting: Waiting[] = [];
   #busy: Promise<void> | null = null;
-  #turn: Promise<unknown> = Promise.resolve();
   #stopWatching: (() => void) | null = null;
 
   private constructor(log: Log, dialects: Dialects, options: DeskOptions) {
     this.#log = log;
-    this.#here = new StateAtHead(log);
+    this.#here = options.here ?? new StateAtHead(log, { whole: true });
     this.#time = new RunningTime(options.ticks);
     this.#dialects = dialects;
     this.#now = options.now ?? Date.now;
@@ -89,8 +91,11 @@ export class Desk {
 
   static async open(log: Log, dialects: Dialects, options: DeskOptions = {}): Promise<Desk> {
     const desk = new Desk(log, dialects, options);
-    await desk.#load();
-    desk.#told = desk.#here.seq;
+    await desk.#here.alone(async () => {
+      await desk.#here.ready();
+      desk.#snapshotAt = desk.#here.restoredThrough;
+      desk.#told = desk.#here.seq;
+    });
     return desk;
   }
 
@@ -126,11 +131,7 @@ export class Desk {
 
   /** Looks at a cast as it stands at the head of the log. Nothing is decided or told while `look` runs. */
   visit<T>(id: string, look: (cast: Cast | null) => T): Promise<T> {
-    return this.#alone(async () => {
-      await this.#catchUp();
-      await this.#here.recall(id);
-      return look(this.#here.cast(id) ?? null);
-    });
+    return this.#look(() => look(this.#here.cast(id) ?? null), id);
   }
 
   /** How long a cast has run, with what was measured here and is in no entry yet; null where there is no such cast. */
@@ -144,11 +145,12 @@ export class Desk {
 
   /** A copy of the ledger at the head of the log. A run in which nothing is open any more is there when it is named. */
   ledger(run?: string): Promise<Ledger> {
-    return this.#alone(async () => {
-      await this.#catchUp();
-      if (run !== undefined) await this.#here.recall(run);
-      return structuredClone(this.#here.state.ledger);
-    });
+    return this.look(({ ledger }) => copyOf(ledger), run);
+  }
+
+  /** Looks at the state at the head of the log. Nothing of it may be kept or changed; a named run is there. */
+  look<T>(look: (state: State) => T, run?: string): Promise<T> {
+    return this.#look(() => look(this.#here.state), run);
   }
 
   /** Keeps a cast loaded for whoever follows it, also when it has ended long ago. */
@@ -176,7 +178,7 @@ export class Desk {
 
   /** Takes in what other processes appended. */
   sync(): Promise<void> {
-    return this.#alone(() => this.#catchUp());
+    return this.#look(() => undefined);
   }
 
   /** Tells of every entry taken in, whoever wrote it. Starts watching other processes. */
@@ -189,20 +191,19 @@ export class Desk {
   async close(): Promise<void> {
     this.#stopWatching?.();
     await this.#busy;
-    await this.#turn;
-    await this.#log.close();
+    await this.#here.alone(() => this.#log.close());
   }
 
   async #work(): Promise<void> {
     // A tick's wait lets inputs that arrive together share a commit.
     await null;
-    while (this.#waiting.length > 0) await this.#alone(() => this.#settle(this.#waiting.splice(0, BATCH_MAX)));
+    while (this.#waiting.length > 0) await this.#here.alone(() => this.#settle(this.#waiting.splice(0, BATCH_MAX)));
     this.#busy = null;
   }
 
-  async #settle(batch: readonly Waiting[], relinked = 0): Promise<void> {
+  async #settle(batch: readonly Waiting[], again = { relinked: 0, isAgain: false }): Promise<void> {
     try {
-      if (!this.#sound) await this.#reload();
+      if (!this.#sound || !this.#here.isLoaded) await this.#reload();
       await this.#loadCastsOf(batch);
       await this.#commit(batch);
     } catch (error) {
@@ -212,10 +213,15 @@ export class Desk {
         return;
       }
       this.#sound = false;
+      if (error instanceof PartGone) this.#here.distrust(error);
       await this.#reload().catch(() => undefined);
-      if (error instanceof UnknownLinks && relinked < RELINKED_MAX) {
+      if (error instanceof PartGone && !again.isAgain) {
+        await this.#settle(batch, { ...again, isAgain: true });
+        return;
+      }
+      if (error instanceof UnknownLinks && again.relinked < RELINKED_MAX) {
         const first = error.requests.map((request): Waiting => ({ fence: null, request, by: 'engine', ...UNHEARD }));
-        await this.#settle([...first, ...batch], relinked + 1);
+        await this.#settle([...first, ...batch], { ...again, relinked: again.relinked + 1 });
         return;
       }
       // One input that cannot be decided must not take its neighbours down with it. A fault of the storage is no input's.
@@ -223,18 +229,25 @@ export class Desk {
       else for (const waiting of batch) await this.#settle([waiting]);
       return;
     }
-    this.#here.forgetEnded();
+    try {
+      this.#here.forgetEnded();
+    } catch (error) {
+      if (!(error instanceof PartGone)) throw error;
+      this.#here.distrust(error);
+      this.#sound = false;
+      return;
+    }
     await this.#snapshotIfDue();
   }
 
-  /** Reading and writing take turns: the state is never halfway between two heads while somebody looks at it. */
-  #alone<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(work);
-    this.#turn = turn.then(
-      () => undefined,
-      () => undefined,
+  #look<T>(look: () => T, id?: string): Promise<T> {
+    return this.#here.alone(() =>
+      this.#here.again(async () => {
+        await this.#catchUp();
+        if (id !== undefined) await this.#here.recall(id);
+        return look();
+      }),
     );
-    return turn;
   }
 
   async #commit(batch: readonly Waiting[]): Promise<void> {
@@ -306,7 +319,7 @@ export class Desk {
   }
 
   async #catchUp(): Promise<void> {
-    if (!this.#sound) await this.#reload();
+    if (!this.#sound || !this.#here.isLoaded) await this.#reload();
     await this.#here.catchUp((page) => this.#tell(page));
   }
 
@@ -335,8 +348,7 @@ export class Desk {
 
   async #load(): Promise<void> {
     await this.#here.load();
-    this.#snapshotAt = this.#here.restored.through;
-    this.#snapshotBytes = this.#here.restored.bytes;
+    this.#snapshotAt = this.#here.restoredThrough;
   }
 
   /** Only a cache: where it cannot be written the next start takes longer, and it is tried again when it is due again. */
@@ -345,28 +357,29 @@ export class Desk {
     if (this.#here.seq - this.#snapshotAt < due) return;
     let news: readonly Entry[] = [];
     try {
-      let snapshot: Snapshot | null = null;
+      let made: Taken | null = null;
       const taken = await this.#log.commit(this.#here.seq, (unseen) => {
         news = unseen;
         // What is not known here cannot be summed up; the next input reads it.
         if (this.#here.reopenedBy(unseen).length > 0) throw new Reopened([]);
         this.#here.take(unseen);
-        snapshot = takeSnapshot(this.#here.state, this.#here.seq);
-        return [{ fact: factOf(snapshot), by: 'engine', at: Math.max(this.#now(), this.#here.lastAt) }];
+        made = takeSnapshot(this.#here.state, this.#here.seq);
+        return [{ fact: factOf(made.snapshot), by: 'engine', at: Math.max(this.#now(), this.#here.lastAt) }];
       });
       news = [...news, ...taken];
       this.#here.take(taken);
-      if (snapshot) await this.#save(snapshot);
-    } catch {
+      if (made) await this.#save(made);
+    } catch (error) {
       // The facts it would have summed up are on disk all the same.
+      if (error instanceof PartGone) this.#here.distrust(error);
     }
     this.#snapshotAt = this.#here.seq;
     this.#tell(news);
   }
 
-  async #save(snapshot: Snapshot): Promise<void> {
-    this.#snapshotBytes = snapshot.body.length;
-    await this.#log.saveSnapshot(snapshot);
+  async #save({ snapshot, below, bytes }: Taken): Promise<void> {
+    this.#snapshotBytes = bytes;
+    await this.#log.saveSnapshot(snapshot, below);
   }
 
   async #loadCastsOf(batch: readonly Waiting[]): Promise<void> {
@@ -398,4 +411,9 @@ class Reopened extends Error {
     super('casts or runs were carried on elsewhere');
     this.ids = ids;
   }
+}
+
+/** A plain copy, also of what was not read yet. */
+function copyOf(ledger: Ledger): Ledger {
+  return JSON.parse(JSON.stringify(ledger)) as Ledger;
 }

@@ -3,7 +3,7 @@ import type { Slot } from '../kernel/cast/packet.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { type Request, runNamed } from '../kernel/input.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
-import type { Cast, CastStatus } from '../kernel/state.ts';
+import type { Cast, CastStatus, State } from '../kernel/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import type { Desk, Owed } from './desk.ts';
 import { type Driver, isSame } from './driver.ts';
@@ -89,6 +89,10 @@ export class LocalDoor implements Door {
 
   ledger(run?: string): Promise<Ledger> {
     return this.#desk.ledger(run);
+  }
+
+  look<T>(look: (state: State) => T, run?: string): Promise<T> {
+    return this.#desk.look(look, run);
   }
 
   read(query: Query): Promise<readonly Entry[]> {

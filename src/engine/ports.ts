@@ -40,7 +40,14 @@ export type Used = (key: string) => number | null;
 
 export type Head = { readonly seq: number; readonly hash: string };
 
+/** `body` is its root. What it names in turn is read by digest. */
 export type Snapshot = { readonly through: number; readonly digest: string; readonly body: string };
+
+/** A part of a snapshot, and the digests of those it names. */
+export type Part = { readonly body: string; readonly children: readonly string[] };
+
+/** The parts below a root. Those that an older snapshot has already need not be there. */
+export type SnapshotParts = { readonly children: readonly string[]; readonly parts: ReadonlyMap<string, Part> };
 
 /** A small value outside the chain. */
 export type Lease = { readonly name: string; readonly value: string };
@@ -83,7 +90,13 @@ export interface Log {
   watch(changed: () => void): () => void;
   /** The newest snapshot, or null. A cache: it may be deleted at any time. */
   snapshot(): Promise<Snapshot | null>;
-  saveSnapshot(snapshot: Snapshot): Promise<void>;
+  /**
+   * A part of the newest snapshot by its digest, or null. It answers at once, because rules read it while they decide; an
+   * adapter that cannot do so fetches all parts together with the snapshot.
+   */
+  snapshotPart(digest: string): string | null;
+  /** Replaces the snapshot. It throws where a part that is not given is not there either. */
+  saveSnapshot(snapshot: Snapshot, below?: SnapshotParts): Promise<void>;
   /** Liveness, outside the chain: a small value by name. `change` sees the present one and returns the new one, in one step. */
   lease(name: string, change: (held: string | null) => string | null): Promise<string | null>;
   /** The same for several values in one step. `change` sees all of them and returns those that change. */

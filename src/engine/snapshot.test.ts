@@ -9,14 +9,13 @@ import { startOf } from '../../test/conformance/round.ts';
 import { abort, budget, NOON, names, pause, seat } from '../../test/conformance/seat.ts';
 import { dialects } from '../dialects/index.ts';
 import type { Fact } from '../kernel/fact.ts';
-import type { Knowledge } from '../kernel/knowledge/state.ts';
-import type { Ledger } from '../kernel/ledger/state.ts';
-import type { Cast } from '../kernel/state.ts';
-import type { Trust } from '../kernel/trust/state.ts';
+import { type Cast, emptyState } from '../kernel/state.ts';
 import { MemoryLog } from '../log/memory.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
 import { Desk } from './desk.ts';
 import type { Log } from './ports.ts';
+import { restore } from './snapshot.ts';
+import { StateAtHead } from './state-at-head.ts';
 import { StorageError } from './storage-error.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -27,7 +26,7 @@ afterEach(() => {
 });
 
 const SHAPE = {
-  format: 14,
+  format: 15,
   trust: 'cleared originals quarantine registry',
   cast: 'budget clock code cursors data extended guard heard id lanes lastAbout lastAgent lastIsJson lastJson lastOutput lists loadout peaks reason reports request rework rules runId script scripted stand status traversals turns turnsAccepted turnsStarted unpriced usage visits',
   turn: 'answered asks attempt attestation brief briefBytesMax choice exchange excused faults fence handoff handoffId held id input item lane phase progress ranAtStart refusal repairs reserved script seal session socket startedAt task visit waits',
@@ -47,14 +46,14 @@ async function withSnapshots(memory: Log = new MemoryLog()): Promise<Log> {
   return memory;
 }
 
-async function castsOf(memory: Log, options: { hidesSnapshots?: boolean } = {}) {
+async function castsOf(memory: Log, options: { hidesSnapshots?: boolean; inParts?: boolean } = {}) {
   const log = new ProbedLog(memory);
   log.hidesSnapshots = options.hidesSnapshots ?? false;
-  const desk = await Desk.open(log, dialects);
+  const desk = await Desk.open(log, dialects, options.inParts ? { here: new StateAtHead(log) } : {});
   const firstReads = [...log.reads];
   const casts: (Cast | null)[] = [];
   for (const cast of names(6)) casts.push(await desk.cast(cast));
-  return { casts, firstReads };
+  return { casts, firstReads, reads: log.reads };
 }
 
 test('snapshots are taken when they are due, vouched for by a fact, and kept to the newest', async () => {
@@ -87,7 +86,14 @@ test('a start reads what came after the snapshot only, and knows the same', asyn
 test.each([
   ['deleted', 'DELETE FROM snapshots'],
   ['emptied', `UPDATE snapshots SET body = ''`],
-  ['changed', `UPDATE snapshots SET body = replace(body, 'running', 'completed')`],
+  ['changed', `UPDATE snapshots SET body = replace(body, 'state', 'State')`],
+  ['robbed of its parts', 'DELETE FROM snapshot_parts'],
+  ['robbed of one part', `DELETE FROM snapshot_parts WHERE body LIKE '%"c2"%'`],
+  ['changed in its parts', `UPDATE snapshot_parts SET body = replace(body, 'running', 'completed')`],
+  [
+    'given the parts of others',
+    `UPDATE snapshot_parts SET body = (SELECT body FROM snapshot_parts WHERE body LIKE '%"c2"%' LIMIT 1)`,
+  ],
   ['cut off', 'UPDATE snapshots SET body = substr(body, 1, length(body) / 2)'],
   [
     'changed together with its digest',
@@ -108,6 +114,10 @@ test.each([
   const spoilt = await castsOf(log);
   expect(spoilt.casts).toEqual(honest.casts);
   expect(spoilt.firstReads.map(({ after }) => after)).toContain(0);
+  // Whoever reads its parts one by one does not believe it either.
+  const inParts = await castsOf(log, { inParts: true });
+  expect(inParts.casts).toEqual(honest.casts);
+  expect(inParts.reads.map(({ after, cast }) => (cast === undefined ? after : null))).toContain(0);
   await log.close();
 });
 
@@ -124,13 +134,8 @@ test('a snapshot of another shape is not believed, though the log vouches for it
 
 test('a change of the shape of the state asks for a new format of snapshots', async () => {
   const memory = await withSnapshots();
-  const { format, casts, ledger, knowledge, trust } = JSON.parse((await memory.snapshot())?.body ?? '') as {
-    format: number;
-    casts: Record<string, Cast>;
-    ledger: Ledger;
-    knowledge: Knowledge;
-    trust: Trust;
-  };
+  const { format } = JSON.parse((await memory.snapshot())?.body ?? '').value;
+  const { casts, ledger, knowledge, trust } = (await restore(memory))?.state ?? emptyState();
   const keys = (value: object | undefined) =>
     Object.keys(value ?? {})
       .sort()

@@ -7,40 +7,97 @@ import { runOf } from '../kernel/ledger/state.ts';
 import { type Cast, emptyState, isOver, type State } from '../kernel/state.ts';
 import type { Log } from './ports.ts';
 import { restore } from './snapshot.ts';
+import { isUnread, PartGone } from './snapshot-parts.ts';
 import { missingEntry } from './storage-error.ts';
 
 const PAGE = 5_000;
 /** Ended casts stay loaded for a while, for whoever asks how they ended. */
 const ENDED_KEPT_MAX = 100;
+/** How often a look begins again because a part of its snapshot is gone. */
+const AGAIN_MAX = 5;
+
+export type StateOptions = {
+  /** Reads the whole snapshot at once, as it is right for one who stays. */
+  readonly whole?: boolean;
+};
 
 export class StateAtHead {
   readonly #log: Log;
+  readonly #isWhole: boolean;
   /** One mark for each who follows a cast. */
   readonly #kept = new Set<{ readonly id: string }>();
+  /** Snapshots of which a part is gone. */
+  readonly #spoilt = new Set<string>();
+  #turn: Promise<unknown> = Promise.resolve();
+  isLoaded = false;
   state: State = emptyState();
   /** The last fact that the state holds. */
   seq = 0;
   /** The latest time that a fact or an input had. */
   lastAt = 0;
-  /** The snapshot it was read from: its last fact, and its length. */
-  restored = { through: 0, bytes: 0 };
+  /** The last fact of the snapshot that it was read from. */
+  restoredThrough = 0;
 
-  constructor(log: Log) {
+  constructor(log: Log, { whole = false }: StateOptions = {}) {
     this.#log = log;
+    this.#isWhole = whole;
+  }
+
+  /** Reading and writing take turns: the state is never halfway between two heads while somebody looks at it. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.then(
+      () => undefined,
+      () => undefined,
+    );
+    return turn;
+  }
+
+  /** What `look` finds in the state at the head of the log. It must not keep or change anything of it. */
+  look<T>(look: (state: State) => T, id?: string): Promise<T> {
+    return this.alone(() =>
+      this.again(async () => {
+        await this.ready();
+        await this.catchUp(() => undefined);
+        if (id !== undefined) await this.recall(id);
+        return look(this.state);
+      }),
+    );
+  }
+
+  /** Does it again from another snapshot, or from the first fact on, where a part of the present one is gone. */
+  async again<T>(work: () => Promise<T>): Promise<T> {
+    for (let times = 0; ; times++) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof PartGone) || times === AGAIN_MAX) throw error;
+        this.distrust(error);
+      }
+    }
+  }
+
+  /** What was read from this snapshot is read anew from elsewhere. */
+  distrust({ root }: PartGone): void {
+    this.#spoilt.add(root);
+    this.isLoaded = false;
+  }
+
+  /** Reads everything, unless it was read already. */
+  async ready(): Promise<void> {
+    if (!this.isLoaded) await this.load();
   }
 
   /** Reads everything anew. */
   async load(): Promise<void> {
-    this.state = emptyState();
-    this.seq = 0;
-    const restored = await restore(this.#log);
-    if (restored) {
-      this.state = restored.state;
-      this.seq = restored.through;
-      this.restored = { through: restored.through, bytes: restored.bytes };
-    }
-    await this.catchUp(() => undefined);
-    for (const { id } of this.#kept) await this.recall(id);
+    await this.again(async () => {
+      const restored = await restore(this.#log, { whole: this.#isWhole, except: this.#spoilt });
+      this.state = restored?.state ?? emptyState();
+      this.seq = this.restoredThrough = restored?.through ?? 0;
+      await this.catchUp(() => undefined);
+      for (const { id } of this.#kept) await this.recall(id);
+    });
+    this.isLoaded = true;
   }
 
   /** Takes in what was appended since, page by page. */
@@ -72,7 +129,7 @@ export class StateAtHead {
   reopenedBy(entries: readonly Entry[]): readonly string[] {
     const ids = new Set<string>();
     for (const { fact } of entries) {
-      if (fact.kind === 'cast.recast' && !this.cast(fact.cast)) ids.add(fact.cast);
+      if (fact.kind === 'cast.recast' && !this.has(fact.cast)) ids.add(fact.cast);
       if (fact.kind === 'task.created' && fact.reopens && !runOf(this.state.ledger, fact.run)) ids.add(fact.run);
     }
     return [...ids];
@@ -80,7 +137,7 @@ export class StateAtHead {
 
   /** Reads a cast or a run that is not loaded back from its own facts, as far as the rest of the state has come. */
   async recall(id: string): Promise<void> {
-    if (this.cast(id) || runOf(this.state.ledger, id)) return;
+    if (this.has(id) || runOf(this.state.ledger, id)) return;
     const entries = await this.#log.read({ after: 0, cast: id });
     // What it used today was counted when it happened.
     const day = { ...this.state.day };
@@ -88,8 +145,12 @@ export class StateAtHead {
     this.state.day = day;
   }
 
+  has(id: string): boolean {
+    return Object.hasOwn(this.state.casts, id);
+  }
+
   cast(id: string): Cast | undefined {
-    return Object.hasOwn(this.state.casts, id) ? this.state.casts[id] : undefined;
+    return this.has(id) ? this.state.casts[id] : undefined;
   }
 
   /** Keeps a cast loaded for whoever follows it, also when it has ended long ago. */
@@ -100,15 +161,17 @@ export class StateAtHead {
   }
 
   forgetEnded(): void {
-    const ended = Object.values(this.state.casts).filter(({ status }) => isOver(status));
-    const closed = closedRuns(this.state.ledger);
+    const { casts, ledger } = this.state;
+    // A cast of a snapshot was open there, and is read when it goes on.
+    const ended = Object.keys(casts).filter((id) => !isUnread(casts, id) && isOver(casts[id]?.status ?? 'running'));
+    const closed = closedRuns(ledger);
     if (ended.length <= ENDED_KEPT_MAX && closed.length <= ENDED_KEPT_MAX) return;
     const kept = new Set(Array.from(this.#kept, ({ id }) => id));
-    for (const { id } of ended.slice(0, -ENDED_KEPT_MAX)) {
+    for (const id of ended.slice(0, -ENDED_KEPT_MAX)) {
       if (kept.has(id)) continue;
-      delete this.state.casts[id];
-      forgetRun(this.state.ledger, id);
+      delete casts[id];
+      forgetRun(ledger, id);
     }
-    for (const id of closed.slice(0, -ENDED_KEPT_MAX)) forgetRun(this.state.ledger, id);
+    for (const id of closed.slice(0, -ENDED_KEPT_MAX)) forgetRun(ledger, id);
   }
 }

@@ -8,8 +8,10 @@ import {
   type Lease,
   type LeaseChange,
   type Log,
+  type Part,
   type Query,
   type Snapshot,
+  type SnapshotParts,
   type StoredRow,
   type StoredText,
   TEXTS_PER_FACT,
@@ -28,6 +30,7 @@ export class MemoryLog implements Log {
   readonly #leases = new Map<string, string>();
   readonly #watchers = new Set<() => void>();
   #snapshot: Snapshot | null = null;
+  #parts: ReadonlyMap<string, Part> = new Map();
   #lastAt = '';
   /** Ends when nobody is alone with the log any more. */
   #held: Promise<void> | null = null;
@@ -91,8 +94,22 @@ export class MemoryLog implements Log {
     return this.#snapshot;
   }
 
-  async saveSnapshot(snapshot: Snapshot): Promise<void> {
-    if (snapshot.through >= (this.#snapshot?.through ?? 0)) this.#snapshot = snapshot;
+  snapshotPart(digest: string): string | null {
+    return this.#parts.get(digest)?.body ?? null;
+  }
+
+  async saveSnapshot(snapshot: Snapshot, below?: SnapshotParts): Promise<void> {
+    if (snapshot.through < (this.#snapshot?.through ?? 0)) return;
+    const kept = new Map<string, Part>();
+    const trail = [...(below?.children ?? [])];
+    for (let digest = trail.pop(); digest !== undefined; digest = trail.pop()) {
+      const part = below?.parts.get(digest) ?? this.#parts.get(digest);
+      if (!part) throw new Error('a part that the snapshot names is not there any more');
+      if (!kept.has(digest)) trail.push(...part.children);
+      kept.set(digest, part);
+    }
+    this.#snapshot = snapshot;
+    this.#parts = kept;
   }
 
   async lease(name: string, change: (held: string | null) => string | null): Promise<string | null> {
@@ -153,7 +170,11 @@ export class MemoryLog implements Log {
   #erase({ digest, from }: { readonly digest: string; readonly from: readonly number[] }): void {
     for (const seq of from) {
       const text = this.#blobs.get(`${seq} ${digest}`)?.text;
-      if (text !== undefined && this.#snapshot?.body.includes(escaped(text))) this.#snapshot = null;
+      const bodies = [this.#snapshot, ...this.#parts.values()];
+      if (text !== undefined && bodies.some((each) => each?.body.includes(escaped(text)))) {
+        this.#snapshot = null;
+        this.#parts = new Map();
+      }
       this.#blobs.delete(`${seq} ${digest}`);
     }
   }

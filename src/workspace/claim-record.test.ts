@@ -2,7 +2,6 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { emptyLedger } from '../kernel/ledger/state.ts';
 import { dropEndedClaims, prepareClaim, preparedFor, readClaim, recordClaim, type Wish } from './claim-record.ts';
 
 const CLAIM = { root: 'main', owner: 'ann', task: 'T-1', seq: 10 };
@@ -17,7 +16,7 @@ function folder(): string {
 /** A picture whose last look at the log saw this head. */
 function prepare(stateDir: string, wish: Partial<Wish>, through: number) {
   const head = async () => ({ seq: through });
-  return prepareClaim(stateDir, folder(), { root: 'main', ...wish }, { ledger: emptyLedger(), head, checkers: {} });
+  return prepareClaim(stateDir, folder(), { root: 'main', ...wish }, { others: [], head, checkers: {} });
 }
 
 test.each<[string, Partial<Wish>, number, boolean]>([

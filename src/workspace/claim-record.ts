@@ -71,7 +71,8 @@ export async function prepareClaim(
   dir: string,
   wish: Wish,
   about: {
-    readonly ledger: Ledger;
+    /** The paths that others are writing below the same root. */
+    readonly others: readonly string[];
     readonly head: () => Promise<{ readonly seq: number }>;
     readonly checkers: JsonObject;
   },
@@ -82,7 +83,7 @@ export async function prepareClaim(
   const { seq: through } = await about.head();
   count += 1;
   const name = `before-${process.pid}-${count}.json`;
-  const prepared = { name, ...wish, seq, through, others: writtenIn(about.ledger, wish.root), ...rules, ...picture };
+  const prepared = { name, ...wish, seq, through, others: about.others, ...rules, ...picture };
   write(stateDir, name, prepared);
   return prepared;
 }
@@ -226,7 +227,7 @@ async function pictureOf(stateDir: string, dir: string): Promise<Picture> {
 }
 
 /** The paths of the root that are being written, but for those of one task. */
-function writtenIn(ledger: Ledger, root: string, but?: Pick<Task, 'run' | 'id'>): readonly string[] {
+export function writtenIn(ledger: Ledger, root: string, but?: Pick<Task, 'run' | 'id'>): readonly string[] {
   return heldLocks(ledger)
     .filter((lock) => lock.root === root && lock.mode === 'write' && !(lock.run === but?.run && lock.task === but.id))
     .map(({ path }) => path);

@@ -9,6 +9,7 @@ import type {
   Log,
   Query,
   Snapshot,
+  SnapshotParts,
   Used,
 } from '../../src/engine/ports.ts';
 import type { Entry } from '../../src/kernel/fact.ts';
@@ -79,9 +80,13 @@ export class ProbedLog implements Log {
     return this.hidesSnapshots ? null : this.#log.snapshot();
   }
 
-  async saveSnapshot(snapshot: Snapshot): Promise<void> {
+  snapshotPart(digest: string): string | null {
+    return this.#log.snapshotPart(digest);
+  }
+
+  async saveSnapshot(snapshot: Snapshot, below?: SnapshotParts): Promise<void> {
     if (this.snapshotFault) throw this.snapshotFault;
-    await this.#log.saveSnapshot(snapshot);
+    await this.#log.saveSnapshot(snapshot, below);
   }
 
   lease(name: string, change: (held: string | null) => string | null): Promise<string | null> {

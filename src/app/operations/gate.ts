@@ -59,7 +59,10 @@ async function stop(workspace: Workspace, payload: Json, context: Context): Prom
   if (!workspace.hasLog()) return refusalOfAbsent(payload, []) ?? allow('no task is in progress');
   const { store, actor } = ledgerSession(workspace, context);
   const named = isString(payload.run_id) ? payload.run_id : undefined;
-  const run = named === undefined ? undefined : (runCalled(await store.ledger(), named, actor.attempt?.cast) ?? named);
+  const run =
+    named === undefined
+      ? undefined
+      : ((await store.look((ledger) => runCalled(ledger, named, actor.attempt?.cast))) ?? named);
   const ledger = await store.ledger(run);
   // A cast sees to its own tasks, and its agents may stop; whoever names one of them wants to know about it all the same.
   const isByName = payload.task_id !== undefined;

@@ -2,6 +2,7 @@
 // record, to say why not.
 import { beat } from '../../engine/heartbeat.ts';
 import { type BeatProcess, beatName, beatText, heardAt } from '../../kernel/ledger/beat.ts';
+import { taskOf } from '../../kernel/ledger/state.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { type LedgerSession, ledgerSession, runWanted } from '../ledger-session.ts';
 import type { Run } from '../operation.ts';
@@ -37,7 +38,7 @@ async function unheard({ store, actor }: LedgerSession, named: Named): Promise<V
   const verdict = await store.submit({ kind: 'task.heartbeat', ...named }, actor.name);
   if (!verdict.allow) return verdict;
   const run = String(verdict.details.run);
-  const timeoutS = (await store.ledger(run)).tasks[`${run}/${named.task}`]?.timeoutS ?? 0;
+  const timeoutS = await store.look((ledger) => taskOf(ledger, run, named.task)?.timeoutS ?? 0, run);
   const made = beatText({ run, task: named.task, owner: named.owner, at: Date.now(), timeoutS });
   await store.log.lease(beatName(named.fence), (held) => held ?? made);
   return verdict;

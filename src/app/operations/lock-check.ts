@@ -30,13 +30,14 @@ export async function checkLocks(
   fence: number | undefined,
 ): Promise<Verdict> {
   const { store, workspace } = session;
-  const ledger = await store.ledger();
   const folder = folderOf({ root }, workspace);
   const inside = paths.map((path) => realInRoot(folder, insideRoot(folder, path) ?? path));
-  const found = fence === undefined ? inTheWay(ledger, root, inside) : mayWrite(ledger, fence, inside);
+  const found = await store.look((ledger) =>
+    fence === undefined ? inTheWay(ledger, root, inside) : mayWrite(ledger, fence, inside),
+  );
   if (found.allow) return found;
   const verdict = await namingCastOf(session, found);
-  const subject = fence === undefined ? NOBODY : await subjectOf(session, ledger, fence);
+  const subject = fence === undefined ? NOBODY : await subjectOf(session, fence);
   return refuseAtDoor(session, 'write', { ok: false, refusal: verdict, subject });
 }
 
@@ -50,9 +51,12 @@ async function namingCastOf({ store }: LedgerSession, refusal: Denied): Promise<
 }
 
 /** The task that has the fence, or had it before it was claimed again or came to its end. */
-async function subjectOf({ store }: LedgerSession, ledger: Ledger, fence: number): Promise<Subject> {
-  const holder = holderOf(ledger, fence);
-  if (holder) return { run: holder.run, task: holder.id };
+async function subjectOf({ store }: LedgerSession, fence: number): Promise<Subject> {
+  const holder = await store.look((ledger) => {
+    const task = holderOf(ledger, fence);
+    return task && { run: task.run, task: task.id };
+  });
+  if (holder) return holder;
   for (const { fact } of await store.read({ after: 0, kindPrefix: 'task.claimed' })) {
     if (fact.kind === 'task.claimed' && fact.fence === fence) return { run: fact.run, task: fact.task };
   }

@@ -3,7 +3,7 @@ import type { Entry } from '../../kernel/fact.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { heldLocks } from '../../kernel/ledger/wire.ts';
 import { allow } from '../../kernel/verdict.ts';
-import { type LedgerSession, ledgerFor, ledgerSession } from '../ledger-session.ts';
+import { type LedgerSession, ledgerSession, runWanted } from '../ledger-session.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';
 
@@ -17,8 +17,8 @@ async function rowsOf(
   word: string | undefined,
   withHistory: boolean,
 ): Promise<readonly JsonObject[]> {
-  const { ledger, run } = await ledgerFor(session, word);
-  const held = heldLocks(ledger, run).map((lock) => ({
+  const run = await runWanted(session, word);
+  const held = (await session.store.look((ledger) => heldLocks(ledger, run), run)).map((lock) => ({
     ...lock,
     since: lock.since === null ? null : new Date(lock.since).toISOString(),
     active: true,

@@ -25,15 +25,16 @@ export const run: Run<FieldsOf<'task.apply'>> = async (workspace, input, context
   const taken = takeStream(textOf(input.stream), wanted, { checkers: declaredCheckers(workspace).names });
   if (!taken.ok) return refuseAtDoor(session, 'deltas', taken);
   // An envelope calls its run as packets do, and that may be a cast at work.
-  const ledger = await store.ledger();
-  const called = runCalled(ledger, taken.payload.run, actor.attempt?.cast);
-  const isOpen = called !== undefined && (runOf(ledger, called)?.open ?? 0) > 0;
-  const planned = isOpen ? await refusalOfSteered(session, called) : null;
+  const open = await store.look((ledger) => {
+    const called = runCalled(ledger, taken.payload.run, actor.attempt?.cast);
+    return called !== undefined && (runOf(ledger, called)?.open ?? 0) > 0 ? called : null;
+  });
+  const planned = open === null ? null : await refusalOfSteered(session, open);
   if (planned) return planned;
   const { run, deltas, baseVersions, blockers, assignments } = taken.payload;
   await configureLocks(store, workspace, actor.name);
-  const before = await store.ledger(run);
-  const applied = await claiming(session, before, startedBy(before, run, deltas), () =>
+  const starts = await store.look((ledger) => startedBy(ledger, run, deltas), run);
+  const applied = await claiming(session, starts, () =>
     store.submit({ kind: 'deltas.apply', run, stream: deltas, baseVersions, blockers }, actor.name),
   );
   if (!applied.allow) return applied;
@@ -53,7 +54,7 @@ export const run: Run<FieldsOf<'task.apply'>> = async (workspace, input, context
 /** The deltas of a cast come from its own planner: nobody else changes its rows. */
 async function refusalOfSteered(session: LedgerSession, id: string): Promise<Verdict | null> {
   const { store, workspace } = session;
-  if (!runOf(await store.ledger(id), id)?.cast) return null;
+  if (!(await store.look((ledger) => runOf(ledger, id)?.cast, id))) return null;
   const reason = `The tasks of cast ${id} are its own, and no delta from outside changes them; steer the cast, or move a task with \`${workspace.program} task move TASK STATUS --run ${id} --reason …\`.`;
   const refusal = deny('NOT_ALLOWED_NOW', reason, { cast: id });
   return refuseAtDoor(session, 'deltas', { ok: false, refusal, subject: { run: id, task: '' } });

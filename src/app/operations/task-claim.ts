@@ -14,9 +14,9 @@ export const run: Run<FieldsOf<'task.claim'>> = async (workspace, input, context
   const { store, actor } = session;
   await configureLocks(store, workspace, actor.name);
   const run = await runWanted(session, input.run);
-  const ledger = await store.ledger(run);
   const which = { task, owner, ...(run === undefined ? {} : { run }) };
   const version = expectedVersion === undefined ? {} : { expectedVersion };
   const ask = () => store.submit({ kind: 'task.claim', ...which, ...version }, actor.name);
-  return claiming(session, ledger, wishFor(ledger, which, owner, expectedVersion), ask, worker);
+  const wishes = await store.look((ledger) => wishFor(ledger, which, owner, expectedVersion), run);
+  return claiming(session, wishes, ask, worker);
 };

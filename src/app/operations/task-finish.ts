@@ -5,7 +5,7 @@ import { beat } from '../../engine/heartbeat.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Check } from '../../kernel/ledger/request.ts';
 import { refusalOfChanges } from '../../kernel/ledger/scope.ts';
-import { type Ledger, runOf, type Task, taskOf } from '../../kernel/ledger/state.ts';
+import { runOf, type Task, taskOf } from '../../kernel/ledger/state.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { ChangesError } from '../../workspace/changes-mark.ts';
 import { runCheckers } from '../../workspace/checkers.ts';
@@ -26,12 +26,13 @@ export const run: Run<FieldsOf<'task.finish'>> = async (workspace, { fence, ...i
   if (!taken.ok) return refuseAtDoor(session, 'finish', taken);
   const { payload: result, warnings } = taken;
   const [named, id] = [String(result.run_id), String(result.task_id)];
-  const run = runCalled(await store.ledger(), named, actor.attempt?.cast) ?? named;
-  const ledger = await store.ledger(run);
-  const task = taskOf(ledger, run, id);
-  // A late result, or one of a cast's task, is refused as it is; nothing is run for it.
-  const isCurrent = task?.fence === fence && !runOf(ledger, run)?.cast;
-  const seen = task && isCurrent ? await lookAt(session, ledger, task, fence, result, context) : { found: {} };
+  const run = (await store.look((ledger) => runCalled(ledger, named, actor.attempt?.cast))) ?? named;
+  const { task, isCurrent } = await store.look((ledger) => {
+    const task = taskOf(ledger, run, id);
+    // A late result, or one of a cast's task, is refused as it is; nothing is run for it.
+    return { task: task && { ...task }, isCurrent: task?.fence === fence && !runOf(ledger, run)?.cast };
+  }, run);
+  const seen = task && isCurrent ? await lookAt(session, task, fence, result, context) : { found: {} };
   if ('refusal' in seen)
     return refuseAtDoor(session, 'finish', { ok: false, refusal: seen.refusal, subject: { run, task: id } });
   const request = { kind: 'task.finish', run, task: id, fence, result, ...seen.found } as const;
@@ -52,7 +53,6 @@ type Seen = { readonly found: Found } | { readonly refusal: Extract<Verdict, { a
 
 async function lookAt(
   session: LedgerSession,
-  ledger: Ledger,
   task: Task,
   fence: number,
   result: JsonObject,
@@ -60,6 +60,7 @@ async function lookAt(
 ): Promise<Seen> {
   const { store, workspace } = session;
   const root = folderOf(task, workspace);
+  const ledger = await store.ledger(task.run);
   let changes: readonly string[];
   let checkers: JsonObject | undefined;
   try {

@@ -5,7 +5,7 @@ import { workRuns } from '../../kernel/ledger/state.ts';
 import { ledgerRows } from '../../kernel/ledger/wire.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/usage-error.ts';
-import { heardIn, type LedgerSession, ledgerFor, ledgerSession } from '../ledger-session.ts';
+import { heardIn, type LedgerSession, ledgerSession, runWanted } from '../ledger-session.ts';
 import type { Run } from '../operation.ts';
 import type { FieldsOf } from './table.ts';
 
@@ -16,10 +16,12 @@ export const run: Run<FieldsOf<'task.list'>> = async (workspace, { run, status }
 };
 
 async function rowsOf(session: LedgerSession, word: string | undefined): Promise<readonly JsonObject[]> {
-  const [{ ledger, run }, heard] = [await ledgerFor(session, word), await beats(session.store.log)];
-  const runs = run === undefined ? workRuns(ledger) : Object.values(ledger.runs).filter(({ id }) => id === run);
-  if (run !== undefined && runs.length === 0) throw new UsageError(`there is no run ${run}`);
-  return runs.flatMap(({ id }) =>
-    ledgerRows(ledger, id, heardIn(id, heard)).map((row): JsonObject => ({ run_id: id, ...row })),
-  );
+  const [run, heard] = [await runWanted(session, word), await beats(session.store.log)];
+  return session.store.look((ledger) => {
+    const runs = run === undefined ? workRuns(ledger) : Object.values(ledger.runs).filter(({ id }) => id === run);
+    if (run !== undefined && runs.length === 0) throw new UsageError(`there is no run ${run}`);
+    return runs.flatMap(({ id }) =>
+      ledgerRows(ledger, id, heardIn(id, heard)).map((row): JsonObject => ({ run_id: id, ...row })),
+    );
+  }, run);
 }

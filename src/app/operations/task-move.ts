@@ -5,7 +5,7 @@ import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { dropClaim, dropStray } from '../../workspace/claim-record.ts';
 import { UsageError } from '../../workspace/usage-error.ts';
 import { claiming, wishFor } from '../keep-claim.ts';
-import { type LedgerSession, ledgerFor, ledgerSession } from '../ledger-session.ts';
+import { type LedgerSession, ledgerSession, runWanted } from '../ledger-session.ts';
 import type { Run } from '../operation.ts';
 import { writeWorklog } from '../worklog.ts';
 import type { FieldsOf } from './table.ts';
@@ -17,8 +17,18 @@ export const run: Run<FieldsOf<'task.move'>> = async (workspace, input, context)
     throw new UsageError(`${input.code} is no code; \`${workspace.program} explain\` lists them`);
   const session = ledgerSession(workspace, context);
   const { store, actor } = session;
-  const { ledger, run } = await ledgerFor(session, input.run);
-  const before = findTask(ledger, { task, ...(run === undefined ? {} : { run }) });
+  const run = await runWanted(session, input.run);
+  const { before, cast, wishes } = await store.look((ledger) => {
+    const found = findTask(ledger, { task, ...(run === undefined ? {} : { run }) });
+    if (!found.ok) return { before: null, cast: null, wishes: [] };
+    const starts = { run: found.task.run, task };
+    const { id, runId, cast } = runOf(ledger, found.task.run) ?? { id: '', runId: undefined, cast: false };
+    return {
+      before: { ...found.task },
+      cast: { id, runId, isCast: cast },
+      wishes: to === 'in_progress' ? wishFor(ledger, starts, owner ?? found.task.owner, expectedVersion) : [],
+    };
+  }, run);
   const isAgent = actor.kind === 'agent';
   const ask = () =>
     store.submit(
@@ -37,17 +47,14 @@ export const run: Run<FieldsOf<'task.move'>> = async (workspace, input, context)
       },
       actor.name,
     );
-  const starts = before.ok && to === 'in_progress' ? before.task : null;
-  const wishes = starts ? wishFor(ledger, { run: starts.run, task }, owner ?? starts.owner, expectedVersion) : [];
-  const verdict = await claiming(session, ledger, wishes, ask);
-  if (!verdict.allow || !before.ok) return verdict;
-  const cast = runOf(ledger, before.task.run);
-  if (fence === undefined && !isAgent) dropStray(workspace.stateDir, before.task);
+  const verdict = await claiming(session, wishes, ask);
+  if (!verdict.allow || !before) return verdict;
+  if (fence === undefined && !isAgent) dropStray(workspace.stateDir, before);
   if (to === 'in_progress') return verdict;
-  if (to === 'blocked' || to === 'failed' || before.task.status === 'in_progress')
-    await writeWorklog({ ...session, log: store.log }, before.task, cast?.runId);
-  if (before.task.fence !== null) dropClaim(workspace.stateDir, before.task.fence);
-  return cast?.cast ? withWayOn(session, cast.id, verdict) : verdict;
+  if (to === 'blocked' || to === 'failed' || before.status === 'in_progress')
+    await writeWorklog({ ...session, log: store.log }, before, cast.runId);
+  if (before.fence !== null) dropClaim(workspace.stateDir, before.fence);
+  return cast.isCast ? withWayOn(session, cast.id, verdict) : verdict;
 };
 
 /** A stopped cast goes on only when somebody carries it on. */

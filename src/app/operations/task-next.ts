@@ -12,8 +12,8 @@ export const run: Run<FieldsOf<'task.next'>> = async (workspace, { owner, ...inp
   const { store, actor } = session;
   await configureLocks(store, workspace, actor.name);
   const run = await runWanted(session, input.run);
-  const ledger = await store.ledger(run);
   const which = { owner, ...(run === undefined ? {} : { run }) };
   const ask = () => store.submit({ kind: 'task.next', ...which }, actor.name);
-  return claiming(session, ledger, wishesFor(ledger, run, owner), ask, worker);
+  const wishes = await store.look((ledger) => wishesFor(ledger, run, owner), run);
+  return claiming(session, wishes, ask, worker);
 };

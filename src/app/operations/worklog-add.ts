@@ -2,7 +2,7 @@
 import { takeWorklogEntry } from '../../dialects/operator/intake.ts';
 import { isObject } from '../../kernel/json.ts';
 import { allow } from '../../kernel/verdict.ts';
-import { ledgerFor, ledgerSession, runCalled, textOf } from '../ledger-session.ts';
+import { ledgerSession, runCalled, runWanted, textOf } from '../ledger-session.ts';
 import type { Run } from '../operation.ts';
 import { requireNames, withOwnClaim } from '../own-claim.ts';
 import { refuseAtDoor } from '../refused-payload.ts';
@@ -24,14 +24,15 @@ export const run: Run<FieldsOf<'worklog.add'>> = async (workspace, { entry: give
   const taken = takeWorklogEntry(isObject(given) ? JSON.stringify({ ...known, ...given }) : textOf(given));
   if (!taken.ok) return refuseAtDoor(session, 'worklog', { ...taken, subject: { ...taken.subject, task: id } });
   const { payload: entry } = taken;
-  const named = await ledgerFor(session, claim.run);
-  const run = named.run ?? runCalled(named.ledger, String(entry.run_id), actor.attempt?.cast) ?? String(entry.run_id);
+  const called = String(entry.run_id);
+  const named = await runWanted(session, claim.run);
+  const run = named ?? (await store.look((ledger) => runCalled(ledger, called, actor.attempt?.cast))) ?? called;
   const fence = claim.fence === undefined ? {} : { fence: claim.fence };
   const by = actor.kind === 'agent' ? ({ actor: 'agent' } as const) : {};
   const verdict = await store.submit({ kind: 'worklog.add', run, task: id, entry, ...fence, ...by }, actor.name);
   if (!verdict.allow) return verdict;
-  const { task, runId: called } = await taskNamed(session, id, run);
-  const written = await writeWorklog({ ...session, log: store.log }, task, called);
+  const noted = await taskNamed(session, id, run);
+  const written = await writeWorklog({ ...session, log: store.log }, noted.task, noted.runId);
   // An entry with which Baton itself closed the worklog is one of them, too.
   const entries = written?.entries ?? verdict.details.entries ?? 0;
   return allow(`entry ${String(entries)} of ${id}`, { ...verdict.details, entries, file: written?.file ?? null });

@@ -19,15 +19,7 @@ export function forgetRun(ledger: Ledger, id: string): void {
   delete ledger.runs[nameKey(id)];
 }
 
-/** The ledger without these runs, in which nothing may be in progress: locks are of tasks in progress only. */
-export function withoutRuns(ledger: Ledger, ids: readonly string[]): Ledger {
-  const copy: Ledger = {
-    ...ledger,
-    tasks: { ...ledger.tasks },
-    runs: { ...ledger.runs },
-    ready: { ...ledger.ready },
-    waiting: { ...ledger.waiting },
-  };
-  for (const id of ids) forgetRun(copy, id);
-  return copy;
+/** The keys of all tasks of these runs. */
+export function keysOfRuns(ledger: Ledger, ids: readonly string[]): ReadonlySet<string> {
+  return new Set(ids.flatMap((id) => (runOf(ledger, id)?.tasks ?? []).map((task) => taskKey(id, task))));
 }

@@ -15,6 +15,7 @@ import {
   type Log,
   type Query,
   type Snapshot,
+  type SnapshotParts,
   TEXTS_PER_FACT,
   type Used,
 } from '../../engine/ports.ts';
@@ -30,6 +31,7 @@ import { blocked, blockedBy, lockHolder } from './lock-holder.ts';
 import { ManyRows } from './many-rows.ts';
 import { IS_LIFECYCLE, LIFECYCLE, openDatabase } from './open.ts';
 import { openForReading } from './open-to-read.ts';
+import { SnapshotTable } from './snapshot-table.ts';
 
 const POLL_MS = 1000;
 const LOOK_AGAIN_MS = 5;
@@ -62,6 +64,7 @@ export class SqliteLog implements Log {
   readonly #transact: Record<'begin' | 'commit', StatementSync>;
   readonly #insert: { readonly facts: ManyRows; readonly texts: ManyRows; readonly once: StatementSync };
   readonly #casts: CastIndex;
+  readonly #snapshots: SnapshotTable;
   /** The head as this connection last saw it, so that a commit with nothing new to read hashes nothing twice. */
   #head: Head & { readonly at: string } = { seq: 0, hash: NO_PREV, at: '' };
 
@@ -92,6 +95,7 @@ export class SqliteLog implements Log {
       once: db.prepare('INSERT INTO once (key, seq) VALUES (?, ?)'),
     };
     this.#casts = new CastIndex(db);
+    this.#snapshots = new SnapshotTable(db);
   }
 
   async commit(
@@ -169,19 +173,15 @@ export class SqliteLog implements Log {
   }
 
   async snapshot(): Promise<Snapshot | null> {
-    return this.#guarded(() => {
-      const row = this.#db.prepare('SELECT through, digest, body FROM snapshots ORDER BY through DESC LIMIT 1').get();
-      return (row as Snapshot | undefined) ?? null;
-    });
+    return this.#guarded(() => this.#snapshots.newest());
   }
 
-  async saveSnapshot({ through, digest, body }: Snapshot): Promise<void> {
-    this.#guarded(() => {
-      this.#db
-        .prepare('INSERT OR REPLACE INTO snapshots (through, digest, body) VALUES (?, ?, ?)')
-        .run(through, digest, body);
-      this.#db.prepare('DELETE FROM snapshots WHERE through < ?').run(through);
-    });
+  snapshotPart(digest: string): string | null {
+    return this.#guarded(() => this.#snapshots.part(digest));
+  }
+
+  async saveSnapshot(snapshot: Snapshot, below?: SnapshotParts): Promise<void> {
+    this.#transaction(() => this.#snapshots.save(snapshot, below));
   }
 
   async lease(name: string, change: (held: string | null) => string | null): Promise<string | null> {
@@ -298,7 +298,7 @@ export class SqliteLog implements Log {
       const first = seq * TEXTS_PER_FACT;
       const text = this.#textsOf(seq).get(digest);
       if (text === undefined) continue;
-      this.#db.prepare('DELETE FROM snapshots WHERE instr(body, ?) > 0').run(escaped(text));
+      this.#snapshots.dropHolding(escaped(text));
       this.#db
         .prepare('DELETE FROM texts WHERE id BETWEEN ? AND ? AND digest = ?')
         .run(first, first + TEXTS_PER_FACT - 1, digest);

@@ -14,6 +14,14 @@ export const LIFECYCLE = 'cast.';
 /** The kinds that the lifecycle of casts consists of. A query must say it in the same words to be served by the index. */
 export const IS_LIFECYCLE = `kind >= 'cast.' AND kind < 'cast/'`;
 
+/** What a snapshot is made of. A log of an older program gets it when it is opened. */
+const PARTS = `CREATE TABLE IF NOT EXISTS snapshot_parts (
+    digest TEXT PRIMARY KEY,
+    refs INTEGER NOT NULL,
+    children TEXT NOT NULL,
+    body TEXT NOT NULL
+  ) STRICT;`;
+
 // `line` is the truth. Every other column of a fact, `by_cast` and `once` say again what stands in the lines, so that it is
 // found quickly: `indexFaults` compares them.
 const SCHEMA = `
@@ -35,6 +43,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS once (key TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID, STRICT;
   CREATE TABLE IF NOT EXISTS texts (id INTEGER PRIMARY KEY, digest TEXT NOT NULL, body TEXT NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS snapshots (through INTEGER PRIMARY KEY, digest TEXT NOT NULL, body TEXT NOT NULL) STRICT;
+  ${PARTS}
   CREATE TABLE IF NOT EXISTS leases (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 `;
 
@@ -105,6 +114,7 @@ function prepared(db: DatabaseSync, file: string): DatabaseSync {
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8000; PRAGMA journal_size_limit = 67108864;',
     );
     if (version === 0) db.exec(`BEGIN IMMEDIATE; ${SCHEMA} PRAGMA user_version = ${FACT_VERSION}; COMMIT;`);
+    else if (!db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'snapshot_parts'").get()) db.exec(PARTS);
     return db;
   } catch (error) {
     db.close();
