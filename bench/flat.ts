@@ -50,7 +50,7 @@ const ROUND_TURNS = 400;
 const CAST_MS_MAX = 12_000;
 
 /** Plan a list, work on each item, and plan again while the budget of the edge lasts. */
-function listConfig(rounds: number): JsonObject {
+export function listConfig(rounds: number): JsonObject {
   return {
     activeLoadout: 'List',
     // The edge back is budgeted, so that nothing else has to end the rounds.
@@ -91,7 +91,7 @@ function listConfig(rounds: number): JsonObject {
   };
 }
 
-function listScript(items: number): JsonObject {
+export function listScript(items: number): JsonObject {
   const workItems = Array.from({ length: items }, (_, index) => ({ title: `Item ${index + 1}`, context: 'as asked' }));
   return {
     Plan: [{ workItems }, '$repeat'],

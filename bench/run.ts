@@ -46,6 +46,10 @@ const GROUPS: Record<string, () => Promise<void>> = {
     print('Flat: commands by open tasks', await taskCommands());
     print('Flat: commands by casts in the log', await castCommands());
   },
+  async mcp() {
+    const { toolCalls } = await import('./mcp.ts');
+    print('A tool call over MCP', await toolCalls());
+  },
   async start() {
     print('Starting a short command', startTimes());
   },
