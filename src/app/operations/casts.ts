@@ -89,6 +89,25 @@ export const CASTS = {
       defaults: { timeout_seconds: 45 },
     },
   },
+  'cast.trace': {
+    name: 'cast.trace',
+    group: 'history',
+    act: 'look',
+    means: 'find what is behind a file, a result, a handoff or a text, and what came of it',
+    example: 'baton trace src/api.ts',
+    fields: {
+      what: {
+        type: 'text',
+        word: 'FILE|CAST|DIGEST|HANDOFF',
+        required: true,
+        mayBeEmpty: true,
+        means: 'a file, a cast, a digest or the id of a handoff',
+        example: 'src/api.ts',
+      },
+    },
+    cli: 'trace',
+    mcp: { leftOut: 'a person or a script looks into the history, by the command line or the library' },
+  },
   status: {
     name: 'status',
     group: 'casts',

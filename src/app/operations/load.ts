@@ -7,6 +7,7 @@ export const LOAD: { readonly [N in OperationName]: () => Promise<{ readonly run
   'cast.show': () => import('./cast-show.ts'),
   'cast.why': () => import('./cast-why.ts'),
   'cast.watch': () => import('./cast-watch.ts'),
+  'cast.trace': () => import('./cast-trace.ts'),
   'cast.wait': () => import('./cast-wait.ts'),
   status: () => import('./status.ts'),
   'task.create': () => import('./task-create.ts'),

@@ -39,23 +39,19 @@ Exit: 0 whole, 1 denied.`,
     },
     ['verify'],
   ),
-  {
-    name: 'trace',
-    group: 'history',
-    act: 'look',
-    args: 'FILE | CAST | DIGEST | HANDOFF',
-    words: [1, 1],
-    summary: 'from a changed file or a result back to what is behind it, and forward from a prompt',
-    help: `FILE            the turns that changed it, and those that handed on to them, with prompt, brief, model and decisions
+  operationCommand(
+    {
+      name: 'trace',
+      summary: 'from a changed file or a result back to what is behind it, and forward from a prompt',
+      note: `FILE            the turns that changed it, and those that handed on to them, with prompt, brief, model and decisions
 CAST            all turns of a cast in the same way
 DIGEST          sha256:… of a prompt, a brief, an output or a file: every turn it took part in, and the files they changed;
                 of a prompt, as the lock names it, also every foreign handoff that claims it
 HANDOFF         the turn that was handed to under this id and those that it led to, or what became of a foreign handoff
 Digests are those of the log; \`baton audit prove\` proves the entries that are named.`,
-    example: 'baton trace src/api.ts',
-    options: {},
-    load: () => import('../commands/trace.ts'),
-  },
+    },
+    ['cast.trace'],
+  ),
   {
     name: 'gc',
     group: 'history',

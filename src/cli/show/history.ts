@@ -8,6 +8,7 @@ import type { Verdict } from '../../kernel/verdict.ts';
 import { oneLine } from '../safe-text.ts';
 import { codeIn, storyteller } from '../story.ts';
 import type { Form, Forms } from './form.ts';
+import { traceForm } from './trace.ts';
 
 const PROOF: Form = { lines: (details) => [JSON.stringify(details, null, 2)], refusal: 'lines' };
 
@@ -24,6 +25,7 @@ export const forms: Forms = {
   },
   'audit.key': { lines: ({ key }) => [String(key)], refusal: 'lines' },
   'audit.outside': { lines: ({ file }) => [String(file)], refusal: 'lines' },
+  'cast.trace': traceForm,
   export: { lines: (_details, _call, _given, { reason }) => [reason], refusal: 'lines' },
   verify: {
     lines: ({ texts, redacted, withheld }, _call, _given, { reason }) => [

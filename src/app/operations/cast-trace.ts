@@ -1,30 +1,26 @@
-// `baton trace`: what is behind a file, a result, a handoff or a text, and what came of it.
-
+// What is behind a file, a result, a handoff or a text, and what came of it.
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import { hasLog } from '../../app/state-folder.ts';
 import { aheadOf, behindFile, type TracedHandoff, type TracedTurn, tracedHandoff, turnsOf } from '../../audit/trace.ts';
 import type { Evidence, StoredRow } from '../../engine/ports.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { allow } from '../../kernel/verdict.ts';
 import { withEvidence } from '../../log/sqlite/evidence.ts';
 import { logFileIn } from '../../log/sqlite/log.ts';
 import { readStoredLine, type StoredLine } from '../../log/stored-line.ts';
-import { type Call, EXIT, out, outJson, UsageError } from '../command.ts';
-import { workspaceOf } from '../find-workspace.ts';
-import { nameCast, noCastYet, withDoor } from '../looking.ts';
-import { table } from '../table.ts';
+import { UsageError } from '../../workspace/usage-error.ts';
+import { nameCast } from '../name-cast.ts';
+import type { Run } from '../operation.ts';
+import type { Workspace } from '../workspace.ts';
+import type { FieldsOf } from './table.ts';
 
-export async function run(call: Call): Promise<number> {
-  const workspace = workspaceOf(call);
-  if (!hasLog(workspace)) throw noCastYet(workspace);
-  const word = call.words[0] ?? '';
-  const { turns, handoffs } = await withEvidence(logFileIn(workspace.stateDir), (evidence) =>
-    traced(call, evidence, workspace.dir, word),
-  );
-  if (call.json) outJson([...turns, ...handoffs]);
-  else for (const line of [...lines(turns), ...handoffLines(handoffs)]) out(line);
-  return EXIT.ok;
-}
+export const run: Run<FieldsOf<'cast.trace'>> = async (workspace, { what }) => {
+  if (!workspace.hasLog()) throw workspace.noCastYet();
+  const found = await withEvidence(logFileIn(workspace.stateDir), (evidence) => traced(workspace, evidence, what));
+  const { turns, handoffs } = found;
+  return allow(`${turns.length} turns, ${handoffs.length} handoffs`, found as unknown as JsonObject);
+};
 
-type Traced = { readonly turns: readonly TracedTurn[]; readonly handoffs: readonly TracedHandoff[] };
+export type Traced = { readonly turns: readonly TracedTurn[]; readonly handoffs: readonly TracedHandoff[] };
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const HASH = /^[0-9a-f]{64}$/;
@@ -37,7 +33,7 @@ function searched(word: string): string | null {
   return word.startsWith('sha256:') ? word : null;
 }
 
-async function traced(call: Call, evidence: Evidence, dir: string, word: string): Promise<Traced> {
+async function traced(workspace: Workspace, evidence: Evidence, word: string): Promise<Traced> {
   const wanted = searched(word);
   if (wanted !== null) {
     const turns: TracedTurn[] = [];
@@ -47,17 +43,17 @@ async function traced(call: Call, evidence: Evidence, dir: string, word: string)
       throw new UsageError(`no turn and no handoff of this workspace has to do with ${word}`);
     return { turns, handoffs };
   }
-  return { turns: await tracedTurns(call, evidence, dir, word), handoffs: [] };
+  return { turns: await tracedTurns(workspace, evidence, word), handoffs: [] };
 }
 
-async function tracedTurns(call: Call, evidence: Evidence, dir: string, word: string): Promise<readonly TracedTurn[]> {
-  const path = pathIn(dir, resolve(call.cwd, word));
+async function tracedTurns(workspace: Workspace, evidence: Evidence, word: string): Promise<readonly TracedTurn[]> {
+  const path = pathIn(workspace.dir, resolve(workspace.cwd, word));
   const changed: TracedTurn[] = [];
   for (const cast of path === null ? [] : await castsThatTouched(evidence, path))
     changed.push(...behindFile(await turnsIn(evidence, cast), path ?? ''));
   if (changed.length > 0) return changed;
   try {
-    const { cast } = await withDoor(call, (door) => nameCast(door, word));
+    const { cast } = await nameCast(workspace.castStore(), word, workspace.program);
     return await turnsIn(evidence, cast);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -113,39 +109,4 @@ async function castsThatTouched(evidence: Evidence, path: string): Promise<reado
 function pathIn(dir: string, path: string): string | null {
   const found = relative(dir, path);
   return found === '' || found.startsWith('..') || isAbsolute(found) ? null : found.split(sep).join('/');
-}
-
-function handoffLines(handoffs: readonly TracedHandoff[]): readonly string[] {
-  if (handoffs.length === 0) return [];
-  const rows = handoffs.map(({ handoff, source, target, code, envelope, judged }) =>
-    [handoff, source, target, code, envelope?.slice(0, 12), String(judged)].map((cell) => cell ?? '-'),
-  );
-  return table(rows, ['handoff', 'from', 'to', 'verdict', 'envelope', 'entry']);
-}
-
-function lines(turns: readonly TracedTurn[]): readonly string[] {
-  if (turns.length === 0) return [];
-  const files = turns.flatMap(({ cast, turn, touched, remark }) => {
-    const whose = remark === null ? `by turn ${turn} of ${cast}` : `seen changed while turn ${turn} of ${cast} ran`;
-    return Object.entries(touched).map(([path, digest]) => `  ${path}  ${digest ?? 'removed'}  ${whose}`);
-  });
-  const rows = turns.map((turn) => [
-    turn.cast,
-    `${turn.turn}${turn.after === null ? '' : ` after ${turn.after}`}`,
-    `${turn.socket} ${turn.materia}`,
-    [turn.runner, turn.model].filter((each) => each !== null).join(' ') || '-',
-    short(turn.prompt),
-    short(turn.brief),
-    short(turn.output),
-    turn.handoff?.slice(0, 8) ?? '-',
-    turn.decisions.map(({ by, seq }) => `${by} (${seq})`).join(', ') || '-',
-    String(turn.accepted ?? '-'),
-  ]);
-  const head = ['cast', 'turn', 'socket', 'model', 'prompt', 'brief', 'output', 'handoff', 'decided by', 'entry'];
-  return [...table(rows, head), ...(files.length > 0 ? ['files', ...files] : [])];
-}
-
-/** Enough to tell them apart; --json has them whole. */
-function short(digest: string | null): string {
-  return digest === null ? '-' : digest.slice(0, 'sha256:'.length + 12);
 }
