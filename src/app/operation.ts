@@ -1,6 +1,7 @@
 // What an operation is: an entry of the table, which is plain data, and a function that is loaded when it is called.
 import type { Actor } from '../access/actor.ts';
 import type { Act } from '../access/role.ts';
+import type { CommandStreams } from '../approvals/run-command.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import type { Fields, InputOf } from './fields.ts';
@@ -56,6 +57,8 @@ export type Context = {
   readonly actor: Actor;
   readonly signal: AbortSignal;
   readonly onEvent: (event: OperationEvent) => void;
+  /** Where a command that runs in the place of the caller reads and prints; without it the answer holds its output. */
+  readonly streams?: CommandStreams;
 };
 
 /** `note` is a line for people; `value` is one of several answers of an operation that goes on. */

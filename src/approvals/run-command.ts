@@ -1,8 +1,8 @@
-// Runs an approved command in our place: without a shell, with our own output, with the signals we get. Its exit code becomes
-// ours. What is fed to it was not approved, so it is fed nothing, unless a person sits at the terminal.
+// Runs an approved command in the place of whoever calls: without a shell, with the caller's output and the signals it gets.
+// What is fed to it was not approved, so it is fed nothing, unless a person sits at the terminal.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import type { Readable, Writable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { knownValues, ValueFilter } from '../kernel/known-values.ts';
 
@@ -20,8 +20,50 @@ export type CommandRun = {
   readonly env: NodeJS.ProcessEnv;
 };
 
+/** Where it reads and prints. */
+export type CommandStreams = {
+  readonly stdin: 'inherit' | 'ignore';
+  readonly stdout: Writable & Terminal;
+  readonly stderr: Writable & Terminal;
+  /** Whether signals to this process are for the command. */
+  readonly passesSignals: boolean;
+};
+
+/** A stream of the process itself has a number, and may be a terminal. */
+type Terminal = { readonly fd?: number; readonly isTTY?: boolean };
+
+/** Those of this process. */
+export function ownStreams(): CommandStreams {
+  const { stdin, stdout, stderr } = process;
+  return { stdin: stdin.isTTY ? 'inherit' : 'ignore', stdout, stderr, passesSignals: true };
+}
+
+/** What of its output is kept. */
+const KEPT_CHARS_MAX = 16_384;
+
+/** Streams that keep the end of what is printed. */
+export function keptStreams(): CommandStreams & { printed(): { readonly stdout: string; readonly stderr: string } } {
+  const kept = { stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+  const keeping = (name: keyof typeof kept) =>
+    new Writable({
+      decodeStrings: true,
+      write(chunk: Buffer, _encoding, done) {
+        kept[name] = Buffer.concat([kept[name], chunk]).subarray(-4 * KEPT_CHARS_MAX);
+        done();
+      },
+    });
+  const end = (bytes: Buffer) => bytes.toString('utf8').slice(-KEPT_CHARS_MAX);
+  return {
+    stdin: 'ignore',
+    stdout: keeping('stdout'),
+    stderr: keeping('stderr'),
+    passesSignals: false,
+    printed: () => ({ stdout: end(kept.stdout), stderr: end(kept.stderr) }),
+  };
+}
+
 export type CommandEnd = {
-  /** What we end with. */
+  /** The exit code for whoever runs it in its own place. */
   readonly code: number;
   /** Null where a signal ended it or it never began. */
   readonly exit: number | null;
@@ -30,10 +72,10 @@ export type CommandEnd = {
   readonly isCut?: true;
 };
 
-export function runCommand({ file, argv, cwd, env }: CommandRun): Promise<CommandEnd> {
+export function runCommand({ file, argv, cwd, env }: CommandRun, streams: CommandStreams): Promise<CommandEnd> {
   return new Promise((resolve) => {
     const [name = file, ...args] = argv;
-    const stdin = process.stdin.isTTY ? 'inherit' : 'ignore';
+    const { stdin, stdout, stderr, passesSignals } = streams;
     let isCut = false;
     const pass = (signal: NodeJS.Signals) => {
       isCut = true;
@@ -41,22 +83,16 @@ export function runCommand({ file, argv, cwd, env }: CommandRun): Promise<Comman
     };
     const shared = (signal: NodeJS.Signals) => {
       isCut = true;
-      if (!process.stdin.isTTY) child.kill(signal);
+      if (stdin === 'ignore') child.kill(signal);
     };
     // Before it begins: a signal that came between would end us, and leave the command without anybody above it.
-    for (const signal of PASSED) process.on(signal, pass);
-    for (const signal of SHARED) process.on(signal, shared);
+    for (const signal of passesSignals ? PASSED : []) process.on(signal, pass);
+    for (const signal of passesSignals ? SHARED : []) process.on(signal, shared);
     const values = knownValues(env);
     // A person at a terminal sees what the command prints. Anything else may store it, and gets it without secrets.
-    // Only what has a descriptor can be handed on.
-    const how = (stream: NodeJS.WriteStream) =>
-      'fd' in stream && (stream.isTTY || values.length === 0) ? 'inherit' : 'pipe';
-    const stdio = [stdin, how(process.stdout), how(process.stderr)] as const;
-    const child = spawn(file, args, { argv0: name, cwd, env, stdio: [...stdio] });
-    const printed = Promise.all([
-      passOn(child.stdout, process.stdout, values),
-      passOn(child.stderr, process.stderr, values),
-    ]);
+    const how = ({ fd, isTTY }: Terminal) => (fd !== undefined && (isTTY || values.length === 0) ? fd : 'pipe');
+    const child = spawn(file, args, { argv0: name, cwd, env, stdio: [stdin, how(stdout), how(stderr)] });
+    const printed = Promise.all([passOn(child.stdout, stdout, values), passOn(child.stderr, stderr, values)]);
     const end = (ended: CommandEnd) => {
       for (const signal of PASSED) process.off(signal, pass);
       for (const signal of SHARED) process.off(signal, shared);

@@ -217,7 +217,9 @@ function argsOf(fields: Fields): string {
   const options = all.filter(([, field]) => hasOption(field));
   const needed = options.filter(([, { required }]) => required).map(([name, field]) => optionText(name, field));
   const free = options.filter(([, { required }]) => !required).map(([name, field]) => `[${optionText(name, field)}]`);
-  return [...wordsOf(fields), ...needed, ...free].join(' ');
+  const words = wordsOf(fields);
+  const isLast = (word: string) => word.startsWith('-- ');
+  return [...words.filter((word) => !isLast(word)), ...needed, ...free, ...words.filter(isLast)].join(' ');
 }
 
 function wordsOf(fields: Fields): string[] {

@@ -19,6 +19,7 @@ const FORMS: Partial<Record<Entry['group'], () => Promise<{ readonly forms: Form
   contracts: () => import('./show/contracts.ts'),
   history: () => import('./show/history.ts'),
   ledger: () => import('./show/ledger.ts'),
+  approvals: () => import('./show/approvals.ts'),
   registry: () => import('./show/registry.ts'),
   knowledge: () => import('./show/knowledge.ts'),
   access: () => import('./show/access.ts'),

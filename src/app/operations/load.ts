@@ -59,4 +59,7 @@ export const LOAD: { readonly [N in OperationName]: () => Promise<{ readonly run
   'audit.outside': () => import('./audit-outside.ts'),
   export: () => import('./export.ts'),
   verify: () => import('./verify.ts'),
+  'approvals.list': () => import('./approvals-list.ts'),
+  'approvals.request': () => import('./approvals-request.ts'),
+  exec: () => import('./exec.ts'),
 };

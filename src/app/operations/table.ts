@@ -1,5 +1,6 @@
 // Every operation, as plain data. What it does is in the file of its name and is loaded when it is called.
 import { ACCESS } from './access.ts';
+import { APPROVALS } from './approvals.ts';
 import { CASTS } from './casts.ts';
 import { CONTRACTS } from './contracts.ts';
 import { HISTORY } from './history.ts';
@@ -15,6 +16,7 @@ export const OPERATIONS = {
   ...KNOWLEDGE,
   ...ACCESS,
   ...HISTORY,
+  ...APPROVALS,
 } as const;
 
 export type OperationName = keyof typeof OPERATIONS;

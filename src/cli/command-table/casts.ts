@@ -1,5 +1,6 @@
 // Commands on casts: following, steering, answering, deciding, merging.
 import type { Command } from '../command.ts';
+import { operationCommand } from '../operation-command.ts';
 import { EXITS, MANY, TURNS, TURNS_HELP } from './shared-options.ts';
 
 export const CASTS_COMMANDS: readonly Command[] = [
@@ -165,19 +166,16 @@ ${EXITS}`,
     options: { turn: { type: 'string' }, file: { type: 'string' }, ...TURNS },
     load: () => import('../commands/answer.ts'),
   },
-  {
-    name: 'approvals',
-    group: 'casts',
-    act: { '': 'look', request: 'steer' },
-    args: '[request FILE]',
-    words: [0, 2],
-    summary: 'what waits for a person to approve: the exact command, its scope, its risk and how to undo it',
-    help: `request FILE    for agents and scripts: ask for what an approval_request says, as JSON; - is standard input. The answer is one verdict
+  operationCommand(
+    {
+      name: 'approvals',
+      group: 'casts',
+      summary: 'what waits for a person to approve: the exact command, its scope, its risk and how to undo it',
+      note: `request answers with one verdict, as JSON.
 What has waited for an hour is marked stale. What expired is said in the log, and whoever asked is told.`,
-    example: 'baton approvals --json',
-    options: {},
-    load: () => import('../commands/approvals.ts'),
-  },
+    },
+    ['approvals.list', 'approvals.request'],
+  ),
   {
     name: 'reject',
     group: 'casts',
@@ -192,20 +190,17 @@ ${EXITS}`,
     options: { reason: { type: 'string' }, ...TURNS },
     load: () => import('../commands/reject.ts'),
   },
-  {
-    name: 'exec',
-    group: 'casts',
-    act: 'steer',
-    args: '--approval ID -- ARGV…',
-    words: [1, MANY],
-    summary: 'run a command that a person approved, exactly as it was approved, once',
-    help: `--approval      the approval
-Arguments, folder, programs, files, variables, policy and requester are compared with what was sealed; what differs is
+  operationCommand(
+    {
+      name: 'exec',
+      group: 'casts',
+      summary: 'run a command that a person approved, exactly as it was approved, once',
+      note: `Arguments, folder, programs, files, variables, policy and requester are compared with what was sealed; what differs is
 refused and told. It runs without a shell. Exit: that of the command; 1 refused; 127 it could not be started.`,
-    example: 'baton exec --approval P-0c2f81d4 -- terraform apply plan.out',
-    options: { approval: { type: 'string' } },
-    load: () => import('../commands/exec.ts'),
-  },
+      shownBy: () => import('../commands/exec.ts'),
+    },
+    ['exec'],
+  ),
   {
     name: 'diff',
     group: 'casts',
