@@ -1,6 +1,5 @@
 // A workspace as the tools see it, whoever calls them: the MCP server or a program that uses the library. Who is below an
 // attempt of a cast is an agent here too.
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Actor } from '../access/actor.ts';
 import { actorHere } from '../access/actor-here.ts';
@@ -8,10 +7,6 @@ import { attemptIn } from '../access/attempt.ts';
 import { TOKEN_VARIABLE } from '../access/shown-token.ts';
 import { isInsideAttempt, isStartedByAttempt } from '../agents/inside-attempt.ts';
 import type { Workspace } from '../app/workspace.ts';
-import { missingEntry } from '../engine/storage-error.ts';
-import { apply } from '../kernel/apply.ts';
-import { type Cast, emptyState } from '../kernel/state.ts';
-import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
 import { commandLine } from '../mcp/command-line.ts';
 import type { Scene } from '../mcp/tool.ts';
 
@@ -29,27 +24,11 @@ export function sceneIn(workspace: Workspace, commandEnv = workspace.env, actor?
     isAgent: isAgentIn(env),
     baton: commandLine({ file: BATON, dir: workspace.dir, env: commandEnv }),
     isOwn: ({ dir }) => isStartedByAttempt(dir),
-    cast: (id) => castIn(workspace, id),
+    cast: async (id) => (workspace.hasLog() ? workspace.ledgerStore().cast(id) : null),
   };
 }
 
 /** Whoever says that it works for a cast is taken at its word. */
 export function isAgentIn(env: NodeJS.ProcessEnv): boolean {
   return env.BATON_CAST !== undefined || isInsideAttempt(env);
-}
-
-/** Looked up anew each time: who holds a workspace open outlives many turns. */
-async function castIn({ stateDir }: Workspace, id: string): Promise<Cast | null> {
-  const file = logFileIn(stateDir);
-  if (!existsSync(file)) return null;
-  const log = new SqliteLog(file);
-  try {
-    const gap = await log.firstGap();
-    if (gap !== null) throw missingEntry(gap);
-    const state = emptyState();
-    for (const entry of await log.read({ after: 0, cast: id })) apply(state, entry);
-    return state.casts[id] ?? null;
-  } finally {
-    await log.close();
-  }
 }

@@ -3,6 +3,7 @@
 import { onlyPeopleMay, refusalToAgent } from '../access/people-only.ts';
 import { mayDo } from '../access/role.ts';
 import { readWithSchema } from '../dialects/user-schema.ts';
+import { offeredTools } from '../kernel/cast/offer.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import { CAST_TOOLS } from './cast-tools.ts';
@@ -15,6 +16,17 @@ export const TOOLS: readonly Tool[] = [submitHandoff, ...CONTEXT_TOOLS, ...OPERA
 
 export function toolsFor(scene: Pick<Scene, 'isAgent' | 'role'>, tools: readonly Tool[] = TOOLS): readonly Tool[] {
   return tools.filter((tool) => keptFrom(scene, tool) === null);
+}
+
+/** The tools that are shown to the caller. An agent is shown those that fit its turn. */
+export async function toolsShownTo(scene: Scene): Promise<readonly Tool[]> {
+  const tools = toolsFor(scene);
+  const { attempt } = scene;
+  const cast = scene.isAgent && attempt ? await scene.cast(attempt.cast).catch(() => null) : null;
+  const turn = cast?.turns[attempt?.turn ?? 0];
+  if (!cast || !turn) return tools;
+  const offered = offeredTools(cast, turn);
+  return tools.filter(({ name }) => offered.includes(name));
 }
 
 export function toolNamed(name: string): Tool | null {

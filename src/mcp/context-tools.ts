@@ -1,8 +1,10 @@
 // What an agent may look up while it works, and what it may ask a person for.
+import { FOREIGN } from '../app/operations/foreign.ts';
+import type { OperationName } from '../app/operations/table.ts';
+import { answer, type Given } from '../app/perform.ts';
 import { dialects } from '../dialects/index.ts';
 import { scopeOf } from '../kernel/cast/item.ts';
 import { materiaOf } from '../kernel/cast/pen.ts';
-import { CODES, type Code } from '../kernel/codes.ts';
 import { resolvePath } from '../kernel/graph/path.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { readableSections } from '../kernel/knowledge/permission.ts';
@@ -10,9 +12,8 @@ import type { Section } from '../kernel/knowledge/state.ts';
 import type { Cast, Turn } from '../kernel/state.ts';
 import { contractFor } from '../kernel/turn/contract-for.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
-import { refusalOf, verdictOf } from './command-line.ts';
-import { turnOf } from './submit-handoff.ts';
-import { args, FOREIGN, type Scene, type Tool } from './tool.ts';
+import { type Found, turnOf } from './submit-handoff.ts';
+import { args, type Scene, type Tool, type Wire } from './tool.ts';
 
 /** More than that does not help an agent, and fills its window. */
 const VALUE_CHARS_MAX = 65_536;
@@ -21,7 +22,7 @@ export const CONTEXT_TOOLS: readonly Tool[] = [
   {
     name: 'read_context',
     audience: 'anyone',
-    description: `Read what you were asked and what the steps before you left: without a path the request, the item, what you must return and which data there is; with a path (such as workItems.0.title) the value there; with a section what the project knows under this name. Outside a cast: all a new session needs to go on with a run. ${FOREIGN}`,
+    description: `Read what you were asked: the request, the item, what to return, and which data there is; with a path (workItems.0.title) the value there; with a section what the project knows. Outside a cast: all a new session needs to go on with a run. ${FOREIGN}`,
     input: args({
       path: { type: 'string', minLength: 1, maxLength: 1000, description: 'within a cast: a path into its data' },
       section: {
@@ -33,13 +34,14 @@ export const CONTEXT_TOOLS: readonly Tool[] = [
       run: { type: 'string', minLength: 1, description: 'outside a cast: the run that is meant' },
     }),
     act: 'look',
-    call: ({ path, section, run }, scene) => (scene.attempt ? ofAttempt(scene, path, section) : ofRun(scene, run)),
+    call: ({ path, section, run }, scene, wire) =>
+      scene.attempt ? ofAttempt(scene, wire, path, section) : ofRun(scene, wire, run),
   },
   {
     name: 'request_approval',
     audience: 'agent',
     description:
-      'Ask a person for permission to run one exact command that changes state. You are given an approval id: report it, end your turn, and run the command with `baton exec --approval ID -- …` once it is approved.',
+      'Ask a person for permission to run one exact command. Report the approval id you get and end your turn; once approved, run it with `baton exec --approval ID -- …` or run_approved.',
     input: args(
       {
         operation: { type: 'string', minLength: 1, description: 'what you want to do' },
@@ -54,16 +56,16 @@ export const CONTEXT_TOOLS: readonly Tool[] = [
       ['operation', 'reason', 'command', 'rollback', 'verification'],
     ),
     act: 'steer',
-    call: ({ reason, command, folder, ...said }, scene) => {
+    call: ({ reason, command, folder, ...said }, scene, wire) => {
       const wish = { ...said, rationale: reason ?? '', exact_content: command ?? '', x_cwd: folder ?? process.cwd() };
-      return askForApproval(wish, scene);
+      return askForApproval(wish, scene, wire);
     },
   },
   {
     name: 'run_approved',
     audience: 'agent',
     description:
-      'Run a command that a person approved, once, exactly as it was approved: what `baton exec --approval ID -- ARGV…` does, for an agent whose own shell cannot. Answers with its exit code and what it printed.',
+      'Run a command that a person approved, once, exactly as it was approved, if your own shell cannot. Answers with its exit code and output.',
     input: args(
       {
         approval: { type: 'string', minLength: 1, maxLength: 100, description: 'the id of the approval' },
@@ -78,51 +80,50 @@ export const CONTEXT_TOOLS: readonly Tool[] = [
       ['approval', 'argv'],
     ),
     act: 'steer',
-    call: ({ approval, argv, folder }, scene) => {
+    call: ({ approval, argv, folder }, scene, wire) => {
       const words = Array.isArray(argv) ? argv.map(String) : [];
-      return runApproved(String(approval), words, isString(folder) ? folder : process.cwd(), scene);
+      return runApproved(String(approval), words, isString(folder) ? folder : process.cwd(), scene, wire);
     },
   },
 ];
 
-/** What of its output an agent is told. */
-const OUTPUT_CHARS_MAX = 16_384;
-
-/** The command compares, counts and writes down; here only its end is told. */
-async function runApproved(id: string, argv: readonly string[], folder: string, scene: Scene): Promise<Verdict> {
+/** The operation compares, counts and writes down. */
+async function runApproved(
+  approval: string,
+  argv: readonly string[],
+  folder: string,
+  scene: Scene,
+  wire: Wire,
+): Promise<Verdict> {
   if (!scene.attempt) return deny('NOT_ALLOWED_NOW', 'there is no attempt at hand');
-  const {
-    exit,
-    text = '',
-    stderr,
-  } = await scene.baton(['exec', `--approval=${id}`, '--', ...argv], { within: folder });
-  const [, code, reason] = /^baton: ([A-Z_]+): ([\s\S]*)$/.exec(stderr) ?? [];
-  // It is refused before anything else is printed.
-  if (exit !== 0 && text === '' && code !== undefined && Object.hasOwn(CODES, code)) {
-    return deny(code as Code, (reason ?? '').trim(), { approval: id, exit });
-  }
-  if (exit === null) return deny('INTERNAL', `it could not be run: ${stderr.trim()}`, { approval: id });
-  const said = { stdout: text.slice(-OUTPUT_CHARS_MAX), stderr: stderr.slice(-OUTPUT_CHARS_MAX) };
-  return allow(`it ran, and ended with exit code ${exit}`, { approval: id, exit, ...said });
+  const verdict = await operation(scene, wire, 'exec', { approval, argv, folder });
+  if (!verdict.allow) return deny(verdict.code, verdict.reason, { ...verdict.details, approval });
+  const { code: exit = null, stdout = '', stderr = '' } = verdict.details;
+  return allow(verdict.reason, { approval, exit, stdout, stderr });
 }
 
-async function askForApproval(wish: JsonObject, scene: Scene): Promise<Verdict> {
+async function askForApproval(wish: JsonObject, scene: Scene, wire: Wire): Promise<Verdict> {
   if (!scene.attempt || wish.exact_content === '') {
     const why = scene.attempt ? 'name the command, exactly as it is to be run' : 'there is no attempt at hand';
     const reason = `${why}. Do not do it: say in your handoff what you want to do and why, so that a person can decide.`;
     return deny('NOT_ALLOWED_NOW', reason, { operation: wish.operation ?? null });
   }
-  return verdictOf(await scene.baton(['approvals', 'request', '-'], { input: JSON.stringify(wish) }));
+  return operation(scene, wire, 'approvals.request', { request: wish });
 }
 
-async function ofAttempt(scene: Scene, path: Json | undefined, section: Json | undefined): Promise<Verdict> {
+async function ofAttempt(
+  scene: Scene,
+  wire: Wire,
+  path: Json | undefined,
+  section: Json | undefined,
+): Promise<Verdict> {
   if (!scene.attempt) return deny('NOT_ALLOWED_NOW', 'there is no attempt at hand');
   const found = await turnOf(scene, scene.attempt);
   if (!('turn' in found)) return found;
   const { cast, turn } = found;
-  if (isString(section)) return ofSection(scene, cast, turn, section);
+  if (isString(section)) return ofSection(scene, wire, found, section);
   if (!isString(path)) {
-    const knowledge = Object.keys(await readable(scene, cast, turn));
+    const knowledge = Object.keys(await readable(scene, wire, found));
     return allow('what you were asked', { ...overview(cast, turn), knowledge });
   }
   const value = resolvePath(path, scopeOf(cast, turn.item));
@@ -133,8 +134,8 @@ async function ofAttempt(scene: Scene, path: Json | undefined, section: Json | u
   return allow(`the value at ${path}`, { path, ...bounded(value) });
 }
 
-async function ofSection(scene: Scene, cast: Cast, turn: Turn, name: string): Promise<Verdict> {
-  const sections = await readable(scene, cast, turn);
+async function ofSection(scene: Scene, wire: Wire, at: Found, name: string): Promise<Verdict> {
+  const sections = await readable(scene, wire, at);
   const found = Object.hasOwn(sections, name) ? sections[name] : undefined;
   if (found) return allow(`what is known of ${name}`, { section: name, ...bounded(found.value) });
   const reason = `there is no section ${JSON.stringify(name)} that you may read; there are ${listed(Object.keys(sections))}`;
@@ -142,9 +143,9 @@ async function ofSection(scene: Scene, cast: Cast, turn: Turn, name: string): Pr
 }
 
 /** The sections that are stored and that the agent of the turn may read. */
-async function readable({ baton }: Scene, cast: Cast, turn: Turn): Promise<Record<string, Section>> {
-  const { value } = await baton(['context', 'show']);
-  const stored = (Array.isArray(value) ? (value as readonly Json[]) : []).filter(isObject);
+async function readable(scene: Scene, wire: Wire, { cast, turn }: Found): Promise<Record<string, Section>> {
+  const { details } = await operation(scene, wire, 'context.show', {});
+  const stored = (Array.isArray(details.sections) ? (details.sections as readonly Json[]) : []).filter(isObject);
   const sections = Object.fromEntries(stored.map((each) => [String(each.section), each as unknown as Section]));
   const names = readableSections(cast.rules, materiaOf(cast, turn.socket), { sections });
   return Object.fromEntries(names.flatMap((name) => (sections[name] ? [[name, sections[name]] as const] : [])));
@@ -180,9 +181,13 @@ function listed(names: readonly string[]): string {
 const NOTHING_YET =
   'There is nothing to go on with yet: no run here has a task. Start a cast with cast_start, or create a task with `baton task create FILE`; cast_list shows what has run.';
 
-async function ofRun({ baton }: Scene, run: Json | undefined): Promise<Verdict> {
-  const said = await baton(['bundle', ...(isString(run) ? [`--run=${run}`] : [])]);
-  if (isObject(said.value) && said.value.ledger !== undefined) return allow('what a new session needs', said.value);
-  const refusal = refusalOf(said);
-  return run === undefined && refusal.details.empty === true ? allow(NOTHING_YET, { ledger: [] }) : refusal;
+async function ofRun(scene: Scene, wire: Wire, run: Json | undefined): Promise<Verdict> {
+  const verdict = await operation(scene, wire, 'bundle', isString(run) ? { run } : {});
+  const { bundle } = verdict.details;
+  if (verdict.allow && isObject(bundle)) return allow('what a new session needs', bundle);
+  return run === undefined && verdict.details.empty === true ? allow(NOTHING_YET, { ledger: [] }) : verdict;
+}
+
+function operation({ workspace, actor }: Scene, { signal }: Wire, name: OperationName, given: Given): Promise<Verdict> {
+  return answer(workspace, name, given, { actor, signal, onEvent: () => undefined });
 }

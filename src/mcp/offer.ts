@@ -1,5 +1,6 @@
 // The server as an agent's program is told of it: which command starts it, in which environment, and which of its tools
 // belong to a turn.
+import { OFFERED_TOOLS } from '../kernel/cast/offer.ts';
 
 export type OfferedServer = {
   readonly command: string;
@@ -14,11 +15,8 @@ const PASSED = [
   ...['BATON_CAST', 'BATON_ATTEMPT', 'BATON_FENCE', 'BATON_TASK', 'BATON_ATTEMPT_DIR'],
 ];
 
-/** What an agent needs for its own turn. Tools that take other tasks are not part of one. */
-const TOOLS = [
-  ...['submit_handoff', 'read_context', 'heartbeat', 'worklog_add', 'lock_check', 'lock_request'],
-  ...['request_approval', 'run_approved'],
-];
+/** What an agent may need for its own turn. Tools that take other tasks are not part of one. */
+const TOOLS = OFFERED_TOOLS.flatMap(({ tools }) => tools);
 
 /** `dir` is the workspace itself, also where the agent works in another folder; `env` is the environment of the agent. */
 export function offeredServer(

@@ -15,7 +15,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Verdict } from '../kernel/verdict.ts';
-import { callTool, toolNamed, toolsFor } from './call-tool.ts';
+import { callTool, toolNamed, toolsShownTo } from './call-tool.ts';
 import type { Scene, Tool, Wire } from './tool.ts';
 
 export type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
@@ -35,8 +35,8 @@ export function serverFor(scene: Scene, version: string, extension: Extension | 
   const about = { name: 'baton', title: 'Baton', version };
   const capabilities = { tools: {}, ...extension?.capabilities };
   const server = new Server(about, { capabilities, instructions: instructionsFor(scene) });
-  server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: [...toolsFor(scene).map(asListed), ...(extension?.tools ?? [])],
+  server.setRequestHandler(ListToolsRequestSchema, async () => ({
+    tools: [...(await toolsShownTo(scene)).map(asListed), ...(extension?.tools ?? [])],
   }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
     const wire = wireOf(extra, params._meta?.progressToken);
@@ -66,7 +66,7 @@ function wireOf({ signal, sendNotification }: Extra, token: string | number | un
 
 function instructionsFor({ isAgent }: Scene): string {
   return isAgent
-    ? 'You work on one turn of a cast. Look things up with read_context, ask lock_check before you write, and hand your work on with submit_handoff: a refusal says what to mend.'
+    ? 'You work on one turn of a cast. Look things up with read_context, and hand your work on with submit_handoff: a refusal says what to mend.'
     : 'Baton runs teams of agents and keeps what passes between them to its contracts. Start a cast with cast_start, follow it with cast_wait, read it with cast_show. Tasks and locks of this workspace: task_list, task_claim, lock_check.';
 }
 

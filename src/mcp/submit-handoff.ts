@@ -21,9 +21,8 @@ export const submitHandoff: Tool = {
   name: 'submit_handoff',
   audience: 'agent',
   description:
-    'Hand your work on. Call it when you are done, with what your instructions ask you to return: as text, or as JSON. ' +
-    'A refusal says exactly what to mend; mend it and call again. What is accepted counts as your answer, whatever you say last; ' +
-    'a later submission replaces an earlier one.',
+    'Hand your work on when you are done: the answer that your instructions ask for. A refusal says what to mend; then call again. ' +
+    'The last accepted submission is your answer.',
   input: args({ handoff: { description: 'the whole answer: a text, or the JSON itself' } }, ['handoff']),
   act: 'steer',
   async call({ handoff = null }, scene, wire) {
@@ -57,7 +56,7 @@ function textOf(cast: Cast, turn: Turn, handoff: Json): string {
   return `\`\`\`agent_contract_handoff\n${text.replaceAll('`', '\\u0060')}\n\`\`\``;
 }
 
-type Found = { readonly cast: Cast; readonly turn: Turn };
+export type Found = { readonly cast: Cast; readonly turn: Turn };
 
 /** The turn that the attempt belongs to, while it is the present one. */
 export async function turnOf(scene: Scene, { cast: id, turn, attempt, fence }: Attempt): Promise<Found | Denied> {

@@ -57,6 +57,7 @@ test('what a tool is refused for is refused by its command, unless it only looks
     'cast_show',
     'cast_why',
     'cast_wait',
+    'approvals_list',
     'cast_start',
     'cast_answer',
   ]);
@@ -94,6 +95,6 @@ test('a tool that agents may use runs nothing that is for people only', async ()
       { signal: new AbortController().signal, progress: async () => undefined },
     );
   }
-  expect(asked.size).toBeGreaterThan(0);
-  expect([...asked].filter((form) => form in PEOPLE_ONLY)).toEqual([]);
+  // They are operations of this process, which `perform` keeps from agents.
+  expect([...asked]).toEqual([]);
 });

@@ -1,5 +1,7 @@
 // Whether an agent is offered our own tools in a turn: then it may hand its work on by a call and be told at once what is
 // wrong with it. The brief says so, and the runner gives its program the server; both ask here.
+
+import { reportsStatus } from '../gate/status.ts';
 import type { Cast, Turn } from '../state.ts';
 import { chosenMateria } from './choice.ts';
 import { isScripted } from './script.ts';
@@ -12,6 +14,27 @@ export function offersTools(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>): 
   if (materia.type === 'utility' || materia.mcp === false || isScripted(cast, turn.socket)) return false;
   // In a sandbox the folder of the attempt cannot be written, so nothing could be handed in.
   return CALL_TOOLS.includes(materia.runner) && materia.sandbox === undefined;
+}
+
+type Offered = Pick<Turn, 'socket' | 'task'>;
+
+/** Which of our tools a turn is offered: each one costs its agent words in every request. */
+export const OFFERED_TOOLS: readonly {
+  readonly tools: readonly string[];
+  readonly isFor: (cast: Cast, turn: Offered) => boolean;
+}[] = [
+  { tools: ['submit_handoff', 'read_context'], isFor: () => true },
+  // The turn works on a task of the ledger, or reports in the words of one.
+  {
+    tools: ['heartbeat', 'worklog_add', 'lock_check', 'lock_request'],
+    isFor: ({ rules }, { socket, task }) => task !== null || rules.graph.sockets[socket]?.contract === 'operator',
+  },
+  // Only a report with a status can ask for permission.
+  { tools: ['request_approval', 'run_approved'], isFor: (cast, { socket }) => reportsStatus(cast, socket) },
+];
+
+export function offeredTools(cast: Cast, turn: Offered): readonly string[] {
+  return OFFERED_TOOLS.flatMap(({ tools, isFor }) => (isFor(cast, turn) ? tools : []));
 }
 
 /** Said in the brief where the offer is made. */
