@@ -52,6 +52,7 @@ test.each([
   ['cast_show', false, true],
   ['cast_why', false, true],
   ['cast_list', false, true],
+  ['approvals_list', false, true],
 ])('%s is for an agent: %s, for whoever is outside: %s', (name, agent, outside) => {
   const isOffered = (isAgent: boolean) => toolsFor({ isAgent }).some((tool) => tool.name === name);
   expect([isOffered(true), isOffered(false)]).toEqual([agent, outside]);
@@ -59,7 +60,7 @@ test.each([
 
 test('every tool has a row above, and a name of its own', () => {
   expect(new Set(TOOLS.map(({ name }) => name)).size).toBe(TOOLS.length);
-  expect(TOOLS).toHaveLength(18);
+  expect(TOOLS).toHaveLength(19);
 });
 
 test('what is kept from an agent is not even begun', async () => {
@@ -123,37 +124,4 @@ test('whatever a client sends, the answer is a verdict, and its words never beco
     ),
     { numRuns: RUNS },
   );
-});
-
-test.each<[string, Awaited<ReturnType<Scene['baton']>>, object]>([
-  [
-    'what ran',
-    { exit: 3, value: undefined, stderr: 'oh', text: 'done' },
-    { allow: true, details: { approval: 'P-1', exit: 3, stdout: 'done', stderr: 'oh' } },
-  ],
-  [
-    'what was refused',
-    { exit: 1, value: undefined, stderr: 'baton: APPROVAL_USED: it ran already\n', text: '' },
-    { allow: false, code: 'APPROVAL_USED', reason: 'it ran already' },
-  ],
-  [
-    'what ran and says the same of something else',
-    { exit: 1, value: undefined, stderr: 'baton: APPROVAL_USED: x\n', text: 'begun' },
-    { allow: true, details: { exit: 1 } },
-  ],
-  ['what could not be started', { exit: null, value: undefined, stderr: 'ENOENT', text: '' }, { code: 'INTERNAL' }],
-])('an agent whose shell cannot is told of an approved command: %s', async (_what, said, told) => {
-  const asked: unknown[] = [];
-  const inside: Scene = {
-    ...scene({}, true),
-    async baton(args, how) {
-      asked.push([args, how]);
-      return said;
-    },
-  };
-  const tool = TOOLS.find(({ name }) => name === 'run_approved');
-  if (!tool) throw new Error('there is no such tool');
-  const given = { approval: 'P-1', argv: ['git', 'push', '--', 'x'], folder: '/w' };
-  expect(await callTool(inside, tool, given, wire)).toMatchObject(told);
-  expect(asked).toEqual([[['exec', '--approval=P-1', '--', 'git', 'push', '--', 'x'], { within: '/w' }]]);
 });

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { always, graph } from '../../../test/loadouts.ts';
 import { play } from '../../../test/play.ts';
 import type { JsonObject } from '../json.ts';
+import { offeredTools } from './offer.ts';
 import { packetOf } from './packet.ts';
 
 const agent = (more: JsonObject): JsonObject => ({ prompt: 'Go.', tools: 'none', model: 'm', ...more });
@@ -48,4 +49,21 @@ test('a fallback on another runner is offered what that runner can use', () => {
   });
   cast.tell({ kind: 'turn.prepared', cast: 'c', turn: 1, attempt: 2 });
   expect(cast.all('attempt.started').map(({ brief }) => brief.includes('submit_handoff'))).toEqual([true, false]);
+});
+
+const OWN = ['submit_handoff', 'read_context'];
+const LEDGER = ['heartbeat', 'worklog_add', 'lock_check', 'lock_request'];
+
+test.each<[string, JsonObject, string | null, readonly string[]]>([
+  ['a text', { parse: 'text' }, null, OWN],
+  ['a text about a task', { parse: 'text' }, 'T-1', [...OWN, ...LEDGER]],
+  ['a result of the ledger', { contract: 'operator' }, null, [...OWN, ...LEDGER]],
+  ['a report that may ask for permission', { contract: 'gaia' }, null, [...OWN, 'request_approval', 'run_approved']],
+])('the turn that returns %s is offered the tools that fit it', (_what, socket, task, tools) => {
+  const config = graph(
+    { 'Socket-1': { materia: 'M', edges: [always('end')], ...socket } },
+    { materia: { M: agent({ runner: 'claude' }) } },
+  );
+  const { cast } = play({ config });
+  expect(offeredTools(cast, { socket: 'Socket-1', task })).toEqual(tools);
 });
