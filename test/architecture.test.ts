@@ -57,7 +57,15 @@ const BORDERS: Readonly<Record<string, Border>> = {
     node: true,
   },
   mcp: {
-    src: ['kernel', 'dialects', 'app', ...PORTS, 'agents/process/attempt-folder.ts', 'access'],
+    src: [
+      'kernel',
+      'dialects',
+      'app',
+      ...PORTS,
+      'agents/process/attempt-folder.ts',
+      'agents/known-values.ts',
+      'access',
+    ],
     npm: ['@modelcontextprotocol/sdk'],
     node: true,
   },
@@ -67,7 +75,11 @@ const BORDERS: Readonly<Record<string, Border>> = {
     npm: [],
     node: true,
   },
-  hooks: { src: ['kernel', 'dialects', 'engine', 'log', 'workspace', 'approvals'], npm: ['jsonc-parser'], node: true },
+  hooks: {
+    src: ['kernel', 'dialects', 'engine', 'log', 'workspace', 'approvals', 'access/actor.ts'],
+    npm: ['jsonc-parser'],
+    node: true,
+  },
   /** What users' own tests may use: a model without a network. */
   testing: { src: ['kernel'], npm: [], node: true },
   cli: { src: ['*'], npm: ['@modelcontextprotocol/sdk'], node: true },
@@ -348,11 +360,87 @@ test.each<[string, string, string, string[]]>([
 });
 
 test('no import points outward, and the kernel touches nothing', () => {
-  const files = globSync('**/*.ts', { cwd: join(ROOT, 'src') }).filter(isProgram);
+  const files = programs();
   expect(files.length).toBeGreaterThan(100);
-  const found = files.flatMap((path) => violationsIn(path, readFileSync(join(ROOT, 'src', path), 'utf8')));
+  const found = files.flatMap(([path, source]) => violationsIn(path, source));
   expect(found.sort()).toEqual(Object.keys(CROSSINGS).sort());
 });
+
+/** From the inside to the outside: a folder that imports only those before it closes no cycle. */
+const ORDER = [
+  ...['kernel', 'testing', 'dialects', 'engine', 'log', 'agents', 'access', 'git', 'utilities', 'workspace'],
+  ...['approvals', 'hooks', 'audit', 'app/views', 'app', 'mcp', 'api', 'cli'],
+];
+
+/** Imports that point outward and so close a cycle between folders. The list may only shrink. */
+const CYCLES: readonly string[] = [
+  'agents/pi-extension.ts → hooks/install/pi-guard.ts',
+  'agents/utility.ts → utilities/index.ts',
+  'approvals/blocked.ts → hooks/dangerous.ts',
+  'approvals/blocked.ts → hooks/programs.ts',
+  'approvals/command-words.ts → hooks/shell.ts',
+  'approvals/files-read.ts → hooks/programs.ts',
+  'approvals/named-by.ts → hooks/programs.ts',
+  'approvals/named-by.ts → hooks/shell.ts',
+  'approvals/named-by.ts → hooks/written-paths.ts',
+  'approvals/risky-arguments.ts → hooks/programs.ts',
+  'approvals/risky-arguments.ts → hooks/shell.ts',
+  'approvals/risky-options.ts → hooks/shell.ts',
+  'approvals/tier.ts → hooks/programs.ts',
+  'approvals/tier.ts → hooks/shell.ts',
+  'approvals/tier.ts → hooks/written-paths.ts',
+  'engine/desk-worker.ts → log/sqlite/log.ts',
+  'engine/desk-worker.ts → workspace/find-links.ts',
+  'engine/driver.ts → agents/process/process-identity.ts',
+  'engine/watchdog.ts → agents/process/process-state.ts',
+  'workspace/witness.ts → approvals/seal-for-turn.ts',
+];
+
+test('no other import closes a cycle between folders', () => {
+  const found = programs().flatMap(([path, source]) => outwardIn(path, source));
+  expect(found.filter((each) => !CYCLES.includes(each))).toEqual([]);
+});
+
+function outwardIn(path: string, source: string): string[] {
+  const at = ORDER.indexOf(folderOf(path));
+  if (at === -1) return folderOf(path) === '' ? [] : [`${path} lies in a folder without a place in the order`];
+  const { code, strings } = scan(source);
+  const targets = new Set(importsOf(code, strings).map((specifier) => targetOf(path, specifier)));
+  return [...targets].filter((target) => ORDER.indexOf(folderOf(target)) > at).map((target) => `${path} → ${target}`);
+}
+
+test.each<[string, string, string[]]>([
+  ['engine/a.ts', `import a from '../kernel/a.ts'; import b from './b.ts';`, []],
+  ['engine/a.ts', `import type { A } from '../log/a.ts';`, ['engine/a.ts → log/a.ts']],
+  ['kernel/a/b.ts', `const a = await import('../../cli/a.ts');`, ['kernel/a/b.ts → cli/a.ts']],
+  ['stuff/a.ts', '', ['stuff/a.ts lies in a folder without a place in the order']],
+])('%s with %s points outward: %j', (path, source, expected) => {
+  expect(outwardIn(path, source)).toEqual(expected);
+});
+
+/** What a skin may start a process for. An answer is a call; the list may only shrink. */
+const STARTS: Readonly<Record<string, string>> = {
+  'cli/detach.ts': 'a cast in the background',
+  'cli/commands/demo.ts': 'git',
+  'cli/configured-runners.ts': 'the sandbox, to see whether it starts',
+  'hooks/install/pi-guard.ts': 'runs within Pi, and asks the guard',
+  'hooks/install/verify-claude.ts': 'Claude Code, to see whether it reads its settings',
+  'mcp/command-line.ts': 'tools of commands that are no operations yet',
+};
+
+test('no skin starts another process of ours for an answer', () => {
+  const skins = programs().filter(([path]) => ['cli', 'mcp', 'hooks', 'api'].includes(folderOf(path)));
+  const starting = skins.filter(([, source]) => {
+    const { code, strings } = scan(source);
+    return importsOf(code, strings).includes('node:child_process');
+  });
+  expect(starting.map(([path]) => path).filter((path) => !Object.hasOwn(STARTS, path))).toEqual([]);
+});
+
+function programs(): readonly (readonly [path: string, source: string])[] {
+  const files = globSync('**/*.ts', { cwd: join(ROOT, 'src') }).filter(isProgram);
+  return files.map((path) => [path, readFileSync(join(ROOT, 'src', path), 'utf8')]);
+}
 
 function isProgram(path: string): boolean {
   return !path.endsWith('.test.ts') && !path.includes('/fixtures/');
