@@ -280,9 +280,12 @@ const TASK_COMMANDS: readonly Command[] = [
   { what: 'lock check --fence', args: () => ['lock', 'check', 'src/p1/1.ts', '--fence', '1'] },
 ];
 
-const CAST_COMMANDS: readonly Command[] = [['show', 'latest'], ['casts'], ['status'], ['why', 'latest']].map(
-  (args) => ({ what: args.join(' '), args: () => args }),
-);
+const CAST_COMMANDS: readonly Command[] = [
+  ['show', 'latest'],
+  ['casts', '--limit', '20'],
+  ['status'],
+  ['why', 'latest'],
+].map((args) => ({ what: args.join(' '), args: () => args }));
 
 /** The commands of the ledger in a workspace with so many open tasks. */
 export async function taskCommands(): Promise<Row[]> {
@@ -356,7 +359,9 @@ async function castWorkspace(casts: number): Promise<string> {
   mkdirSync(making);
   const { facts } = oneCast();
   const all = Array.from({ length: casts }, (_, index) => facts.map((fact) => ofCast(fact, `cast-${index + 1}`)));
-  await workspaceWith(making, all.flat());
+  // A command that decides something leaves a snapshot, as in every log of this length.
+  const decideOnce = (at: string) => execFileSync(BATON, ['hold', 'bench'], { cwd: at, stdio: 'ignore' });
+  await workspaceWith(making, all.flat(), decideOnce);
   renameSync(making, dir);
   return dir;
 }

@@ -8,7 +8,7 @@ import { answer, type Given } from '../app/perform.ts';
 import type { CastView } from '../app/views/shown-cast.ts';
 import type { Why } from '../app/views/why/why.ts';
 import { Workspace } from '../app/workspace.ts';
-import type { CastSummary } from '../engine/summary.ts';
+import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { TaskStatus } from '../kernel/ledger/transition.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';

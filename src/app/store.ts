@@ -5,12 +5,13 @@ import type { Driver } from '../engine/driver.ts';
 import type { Sign } from '../engine/heartbeat.ts';
 import type { CastLease, Driving } from '../engine/lease.ts';
 import type { Outage } from '../engine/outage.ts';
-import type { Head, Log, Query } from '../engine/ports.ts';
+import type { CastQuery, Head, Log, Query } from '../engine/ports.ts';
 import type { Holder } from '../engine/slots.ts';
 import type { StateAtHead } from '../engine/state-at-head.ts';
 import { missingEntry } from '../engine/storage-error.ts';
 import type { Approval } from '../kernel/approval/state.ts';
 import type { Slot } from '../kernel/cast/packet.ts';
+import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
@@ -46,6 +47,15 @@ export class Store implements Door {
   async lifecycle(): Promise<readonly Entry[]> {
     await this.#checkWhole();
     return this.#log.lifecycle(0);
+  }
+
+  async casts(query: CastQuery): Promise<readonly CastSummary[]> {
+    await this.#checkWhole();
+    return this.#log.casts(query);
+  }
+
+  castCount(): Promise<number> {
+    return this.#log.castCount();
   }
 
   head(): Promise<Head> {

@@ -1,6 +1,6 @@
 // What a cast has done to files, for the commands that show it, take it over or take it back.
 import type { Door } from '../engine/door.ts';
-import type { CastSummary } from '../engine/summary.ts';
+import type { CastSummary } from '../kernel/cast/summary.ts';
 import { counted } from '../kernel/counted.ts';
 import type { Fact, Touched } from '../kernel/fact.ts';
 import { bystanderAt, isKnownToWrite, remarkOn } from '../kernel/graph/write-scope.ts';

@@ -1,7 +1,7 @@
 // Clears the worktrees of casts that are over away. What is nowhere else, committed or not, stays until a person says that
 // it may go.
 import type { Door } from '../engine/door.ts';
-import { type CastSummary, summaries } from '../engine/summary.ts';
+import type { CastSummary } from '../kernel/cast/summary.ts';
 import { counted } from '../kernel/counted.ts';
 import { isOver } from '../kernel/state.ts';
 import type { Workspace } from '../workspace/locate.ts';
@@ -38,7 +38,7 @@ export type Swept = {
 
 /** What was found, cast by cast; those that the wish is not about are left out. */
 export async function sweepWorktrees(door: Door, { stateDir }: Workspace, wish: WorktreeWish): Promise<Swept[]> {
-  const casts = new Map((await summaries(door)).map((summary) => [summary.cast, summary]));
+  const casts = new Map((await door.casts({})).map((summary) => [summary.cast, summary]));
   const swept: Swept[] = [];
   for (const id of castsWithWorktrees(stateDir)) {
     const summary = casts.get(id);

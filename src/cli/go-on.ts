@@ -5,8 +5,8 @@ import { hasLog } from '../app/state-folder.ts';
 import { refuseErased } from '../audit/erased-needs.ts';
 import type { Door } from '../engine/door.ts';
 import { thisDriver } from '../engine/driver.ts';
-import { type CastSummary, summaries } from '../engine/summary.ts';
 import { isExpired } from '../kernel/cast/expired.ts';
+import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { CastStatus } from '../kernel/state.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import { withEvidence } from '../log/sqlite/evidence.ts';
@@ -110,7 +110,7 @@ async function offerBudget(door: Door, cast: string): Promise<void> {
 /** Without a name: the newest cast the verb can do something for and nobody drives, else the newest of all. */
 async function choose(door: Door, word: string | undefined, verb: Verb): Promise<CastSummary> {
   if (word !== undefined) return nameCast(door, word);
-  const casts = await summaries(door);
+  const casts = await door.casts(verb === 'continue' ? { isOpen: true } : {});
   // An old failure is not what a person means to continue once later casts went well.
   const wanted: readonly CastStatus[] = verb === 'continue' ? ['running', 'paused', 'waiting'] : FITS[verb];
   const fitting: CastSummary[] = [];

@@ -5,7 +5,7 @@ import { nameCast as nameAny } from '../app/name-cast.ts';
 import { asDamage, hasLog } from '../app/state-folder.ts';
 import { Store } from '../app/store.ts';
 import type { Door } from '../engine/door.ts';
-import type { CastSummary } from '../engine/summary.ts';
+import type { CastSummary } from '../kernel/cast/summary.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { type Call, UsageError } from './command.ts';

@@ -1,5 +1,6 @@
 // How the engine and the skins reach a workspace's desk, whether it sits in this thread or in a worker.
 import type { Slot } from '../kernel/cast/packet.ts';
+import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { type Request, runNamed } from '../kernel/input.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
@@ -21,7 +22,7 @@ import {
   renewLease,
 } from './lease.ts';
 import { type Admission, admit, type Found, noted, OUTAGES, withdrawn } from './outage.ts';
-import type { Head, Query } from './ports.ts';
+import type { CastQuery, Head, Query } from './ports.ts';
 import { grantSlot, type Holder, slotName, withoutHolder } from './slots.ts';
 
 /** What happened to a followed cast, and what it is owed now. A packet comes with a dispatch once. */
@@ -41,6 +42,7 @@ export interface Door {
   ledger(run?: string): Promise<Ledger>;
   read(query: Query): Promise<readonly Entry[]>;
   lifecycle(): Promise<readonly Entry[]>;
+  casts(query: CastQuery): Promise<readonly CastSummary[]>;
   head(): Promise<Head>;
   /** Calls back with the cast as it stands, and then after every change. `entries` are empty unless asked for. */
   follow(cast: string, withEntries: boolean, listener: (change: Change) => void): Promise<() => void>;
@@ -64,6 +66,11 @@ export interface Door {
   /** What an attempt found out about its runner: down, well (null), or nothing, because it was stopped. */
   noteRunner(runner: string, holder: Holder, found: Found | null | undefined, now: number): Promise<void>;
   close(): Promise<void>;
+}
+
+/** The casts of a workspace in short, oldest first. */
+export function summaries(door: Pick<Door, 'casts'>): Promise<readonly CastSummary[]> {
+  return door.casts({});
 }
 
 export class LocalDoor implements Door {
@@ -101,6 +108,10 @@ export class LocalDoor implements Door {
 
   lifecycle(): Promise<readonly Entry[]> {
     return this.#desk.log.lifecycle(0);
+  }
+
+  casts(query: CastQuery): Promise<readonly CastSummary[]> {
+    return this.#desk.log.casts(query);
   }
 
   head(): Promise<Head> {

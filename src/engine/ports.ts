@@ -1,6 +1,7 @@
 // What the engine needs from the outside, in its own words. Adapters live in `src/log` and `src/agents`.
 
 import type { Packet, Watch } from '../kernel/cast/packet.ts';
+import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Code } from '../kernel/codes.ts';
 import type { AgentNote, Entry, Fact, Fault, Touched } from '../kernel/fact.ts';
 import type { Seen } from '../kernel/gate/accept.ts';
@@ -64,6 +65,17 @@ export type Query = {
   readonly kindPrefix?: string;
 };
 
+/** The casts of a log, oldest first; only those that fit everything that is named. */
+export type CastQuery = {
+  /** At most so many, the newest ones. */
+  readonly limit?: number;
+  readonly cast?: string;
+  /** How the id begins. */
+  readonly prefix?: string;
+  /** Whether the cast may still go on by itself or after a decision; one that completed, failed or was aborted is not open. */
+  readonly isOpen?: boolean;
+};
+
 export interface Log {
   /**
    * Hands over the entries after `after`, asks `decide` once what to append, and appends it: all or nothing, on disk when
@@ -83,6 +95,9 @@ export interface Log {
   read(query: Query): Promise<readonly Entry[]>;
   /** The entries whose kind begins with `cast.`: when casts started, ended, waited and went on. */
   lifecycle(after: number): Promise<readonly Entry[]>;
+  /** The casts in short, from an index that is kept in the commits of their facts. */
+  casts(query: CastQuery): Promise<readonly CastSummary[]>;
+  castCount(): Promise<number>;
   head(): Promise<Head>;
   /** The stored text of entries, exactly as it was hashed. */
   lines(after: number, limit: number): Promise<readonly { readonly seq: number; readonly line: string }[]>;
@@ -148,13 +163,13 @@ export type StorageFault = {
   readonly reason: string;
 };
 
+/** A line as it was read, with its long texts by digest. */
+export type ReadLine = { readonly at: string; readonly fact: JsonObject; readonly once: readonly string[] };
+
 /** Compares the indexes with the lines, page by page. */
 export interface IndexCheck {
   /** `lines` are the lines of the rows as they were read; null for one that cannot be read. */
-  take(
-    rows: readonly StoredRow[],
-    lines: readonly ({ readonly fact: JsonObject; readonly once: readonly string[] } | null)[],
-  ): Promise<void>;
+  take(rows: readonly StoredRow[], lines: readonly (ReadLine | null)[]): Promise<void>;
   /** No more lines. `isWhole` is false where a line is missing or changed. */
   end(isWhole: boolean): Promise<void>;
 }

@@ -3,6 +3,7 @@
 import { fileURLToPath } from 'node:url';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import type { Slot } from '../kernel/cast/packet.ts';
+import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Entry } from '../kernel/fact.ts';
 import type { Request } from '../kernel/input.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
@@ -12,7 +13,7 @@ import type { Change, Door } from './door.ts';
 import type { Driver } from './driver.ts';
 import type { Sign } from './heartbeat.ts';
 import type { CastLease, Driving } from './lease.ts';
-import type { Head, Query } from './ports.ts';
+import type { CastQuery, Head, Query } from './ports.ts';
 import type { Holder } from './slots.ts';
 import { StorageError } from './storage-error.ts';
 
@@ -82,6 +83,10 @@ export class WorkerDoor implements Door {
 
   read(query: Query): Promise<readonly Entry[]> {
     return this.#call('read', query);
+  }
+
+  casts(query: CastQuery): Promise<readonly CastSummary[]> {
+    return this.#call('casts', query);
   }
 
   lifecycle(): Promise<readonly Entry[]> {

@@ -2,6 +2,7 @@
 // through the same form.
 import {
   type Append,
+  type CastQuery,
   type Evidence,
   type Head,
   type Held,
@@ -17,10 +18,12 @@ import {
   TEXTS_PER_FACT,
   type Used,
 } from '../engine/ports.ts';
+import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { filedUnder, fits } from './filed-under.ts';
 import { chain, entryOf, escaped, type Line, leafHash, NO_PREV, onceKey, usedTwice } from './line.ts';
 import { MemoryEvidence } from './memory-evidence.ts';
+import { selectCasts } from './select-casts.ts';
 
 export class MemoryLog implements Log {
   readonly #lines: string[] = [];
@@ -75,6 +78,14 @@ export class MemoryLog implements Log {
 
   lifecycle(after: number): Promise<readonly Entry[]> {
     return this.read({ after, kindPrefix: 'cast.' });
+  }
+
+  async casts(query: CastQuery): Promise<readonly CastSummary[]> {
+    return selectCasts(await this.lifecycle(0), query);
+  }
+
+  async castCount(): Promise<number> {
+    return (await this.casts({})).length;
   }
 
   async head(): Promise<Head> {

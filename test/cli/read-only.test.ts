@@ -27,13 +27,17 @@ function verifier(dir: string, where: readonly string[], TMPDIR = '/tmp'): Promi
 }
 
 test.skipIf(CANNOT_MOUNT).each([
-  ['a read-only medium', readOnly],
-  ['a full disk', fullDisk],
+  ['a read-only medium', readOnly, ''],
+  ['a read-only medium, with a log of the first version', readOnly, 'DROP TABLE casts; PRAGMA user_version = 1'],
+  ['a full disk', fullDisk, ''],
 ])(
   'on %s everything that looks works, and both verifiers find nothing (needs the right to mount)',
-  async (_, where) => {
+  async (_, where, sql) => {
     const dir = await withLog();
     for (const args of LOOKS) {
+      const db = new DatabaseSync(join(dir, '.baton/state/log.sqlite'));
+      db.exec(sql);
+      db.close();
       const [there, here] = [await run(dir, where(dir), args), await baton(dir, args)];
       expect([args, there.code, there.stdout]).toEqual([args, 0, here.stdout]);
     }

@@ -1,7 +1,7 @@
 // What every adapter of the `Log` port promises. A suite: each adapter runs it with its own way of opening.
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Append, Log } from '../../src/engine/ports.ts';
+import type { Append, CastQuery, Log, RowQuery } from '../../src/engine/ports.ts';
 import { StorageError } from '../../src/engine/storage-error.ts';
 import { type Entry, type Fact, timeOf } from '../../src/kernel/fact.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
@@ -316,6 +316,89 @@ export function logPromises(name: string, makeBed: () => Bed): void {
       expect((await log.lifecycle(3)).map(({ seq }) => seq)).toEqual([5]);
     });
 
+    test('the casts are told in short, oldest first, and by what is asked for', async () => {
+      const request = `${LONG}${LONG}`;
+      const start = (cast: string) => append({ ...started(cast, {}).fact, request } as Fact);
+      await add(start('c-1'), start('c-2'), start('d-1'), paused('x'));
+      await add(append({ kind: 'cast.completed', cast: 'c-2' } as Fact));
+      await log.commit(0, () => [
+        append({ kind: 'cast.failed', cast: 'd-1', code: 'AGENT_FAILED', reason: LONG } as Fact),
+      ]);
+      const ids = async (query: CastQuery) => (await log.casts(query)).map(({ cast }) => cast);
+      expect(await ids({})).toEqual(['c-1', 'c-2', 'd-1']);
+      expect(await ids({ limit: 2 })).toEqual(['c-2', 'd-1']);
+      expect(await ids({ limit: 0 })).toEqual([]);
+      expect(await ids({ cast: 'c-1' })).toEqual(['c-1']);
+      expect(await ids({ cast: 'c' })).toEqual([]);
+      expect(await ids({ prefix: 'c' })).toEqual(['c-1', 'c-2']);
+      expect(await ids({ isOpen: true })).toEqual(['c-1']);
+      expect(await ids({ isOpen: false, limit: 1 })).toEqual(['d-1']);
+      expect(await log.castCount()).toBe(3);
+      expect((await log.casts({ cast: 'd-1' }))[0]).toMatchObject({
+        ...{ status: 'failed', code: 'AGENT_FAILED', reason: LONG, request },
+        ...{ startedAt: '2026-01-01T12:00:00.000Z', clock: { elapsedMs: 0, since: null } },
+      });
+    });
+
+    test('an erased text is gone from the list of casts too', async () => {
+      await add(append({ ...started('c', {}).fact, request: LONG } as Fact));
+      const digest = `sha256:${createHash('sha256').update(LONG).digest('hex')}`;
+      await add(append({ kind: 'blob.erased', digest, from: [1], reason: '' } as Fact));
+      expect((await log.casts({}))[0]?.request).toBe('[erased]');
+    });
+
+    test('a commit that came to nothing leaves the list of casts as it was', async () => {
+      await add(started('c', {}), append({ kind: 'turn.dropped', cast: 'c', turn: 1 } as Fact, ['k']));
+      const twice = log.commit(0, () => [
+        started('d', {}),
+        append({ kind: 'turn.dropped', cast: 'd', turn: 1 } as Fact, ['k']),
+      ]);
+      await expect(twice).rejects.toThrow('the key k was used up');
+      expect((await log.casts({})).map(({ cast }) => cast)).toEqual(['c']);
+    });
+
+    test('what is stored is there as evidence, as it is stored', async () => {
+      await add(paused(LONG), append({ kind: 'task.moved', run: 'r', task: 'T-1' } as unknown as Fact));
+      const evidence = await log.evidence();
+      const lines = (await storedLines()).map(({ line }) => line);
+      const rows = await evidence.rows({ after: 0 });
+      expect(rows.map(([seq, kind, , task, line]) => [seq, kind, task, line])).toEqual([
+        [1, 'cast.paused', null, lines[0]],
+        [2, 'task.moved', 'T-1', lines[1]],
+      ]);
+      const seqs = async (query: Omit<RowQuery, 'after'>) =>
+        (await evidence.rows({ after: 0, ...query })).map(([seq]) => seq);
+      expect(await seqs({ kinds: ['task.moved'] })).toEqual([2]);
+      expect(await seqs({ kindPrefix: 'cast.' })).toEqual([1]);
+      expect(await seqs({ cast: 'r' })).toEqual([2]);
+      expect(await seqs({ holds: '"run":"r"' })).toEqual([2]);
+      expect(await seqs({ limit: 1 })).toEqual([1]);
+      expect([...(await evidence.textsOf(1)).values()]).toEqual([LONG]);
+      expect((await evidence.texts(0, 10)).map(([id, , text]) => [id, text])).toEqual([[2 ** 20, LONG]]);
+      expect((await evidence.textPlaces(0, 10)).map(([id, , bytes]) => [id, bytes])).toEqual([[2 ** 20, LONG.length]]);
+      expect(await evidence.texts(2 ** 20, 10)).toEqual([]);
+      expect([await evidence.changedLayout(), await evidence.faults()]).toEqual([null, []]);
+      await evidence.close();
+    });
+
+    test('whoever is alone with the log reads it, and nobody appends meanwhile', async () => {
+      await add(paused('a'));
+      let isAlone = true;
+      const reading = log.alone(async (held) => {
+        const { seq } = await held.head();
+        await new Promise((done) => setTimeout(done, 20));
+        expect((await held.head()).seq).toBe(seq);
+        isAlone = false;
+        return seq;
+      });
+      expect(await reading).toBe(1);
+      await log.commit(0, () => {
+        expect(isAlone).toBe(false);
+        return [paused('b')];
+      });
+      expect((await log.head()).seq).toBe(2);
+    });
+
     test('a key is used up by the fact it comes with, and stands in its line in the order of texts', async () => {
       await add(paused('none'));
       const written = await add(
@@ -548,6 +631,10 @@ export function logPromises(name: string, makeBed: () => Bed): void {
 
 function paused(reason: string, cast = 'c'): Append {
   return { fact: { kind: 'cast.paused', cast, reason }, by: 'test', at: NOON };
+}
+
+function append(fact: Fact, once?: readonly string[]): Append {
+  return { fact, by: 'test', at: NOON, ...(once ? { once } : {}) };
 }
 
 function withKeys(reason: string, ...once: string[]): Append {

@@ -1,6 +1,7 @@
 // A log that counts what is asked of it and fails when a test wants it to.
 import type {
   Append,
+  CastQuery,
   Evidence,
   Head,
   Held,
@@ -12,6 +13,7 @@ import type {
   SnapshotParts,
   Used,
 } from '../../src/engine/ports.ts';
+import type { CastSummary } from '../../src/kernel/cast/summary.ts';
 import type { Entry } from '../../src/kernel/fact.ts';
 
 export class ProbedLog implements Log {
@@ -62,6 +64,14 @@ export class ProbedLog implements Log {
 
   lifecycle(after: number): Promise<readonly Entry[]> {
     return this.#log.lifecycle(after);
+  }
+
+  casts(query: CastQuery): Promise<readonly CastSummary[]> {
+    return this.#log.casts(query);
+  }
+
+  castCount(): Promise<number> {
+    return this.#log.castCount();
   }
 
   head(): Promise<Head> {

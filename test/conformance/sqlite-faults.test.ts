@@ -59,7 +59,7 @@ const open = () => new SqliteLog(file);
 test('a log of a newer version is left alone', async () => {
   await write('a');
   const db = new DatabaseSync(file);
-  db.exec('PRAGMA user_version = 2');
+  db.exec('PRAGMA user_version = 3');
   db.close();
   const before = readFileSync(file);
   const { code, message } = await faultOf(open);

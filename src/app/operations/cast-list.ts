@@ -8,16 +8,17 @@ import type { Store } from '../store.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'cast.list'>> = async (workspace, { limit }) => {
-  const listed = workspace.hasLog() ? await driven(workspace.castStore()) : [];
-  const casts = withBranches(limit === undefined ? listed : listed.slice(0, limit), workspace.stateDir);
-  const details = { casts: casts.map((cast) => ({ ...cast })), count: listed.length };
-  return allow(`${casts.length} of ${listed.length} casts`, details);
+  const store = workspace.hasLog() ? workspace.castStore() : null;
+  const listed = store ? await driven(store, limit) : [];
+  const count = store ? await store.castCount() : 0;
+  const casts = withBranches(listed, workspace.stateDir);
+  return allow(`${casts.length} of ${count} casts`, { casts: casts.map((cast) => ({ ...cast })), count });
 };
 
 /** Newest first. Whether somebody drives it is told of those that should be driven. */
-async function driven(store: Store): Promise<readonly Driven[]> {
+async function driven(store: Store, limit: number | undefined): Promise<readonly Driven[]> {
   const casts = await Promise.all(
-    (await listCasts(store, Date.now())).map(async (cast): Promise<Driven> => {
+    (await listCasts(store, Date.now(), limit === undefined ? {} : { limit })).map(async (cast): Promise<Driven> => {
       if (cast.status !== 'running') return cast;
       return { ...cast, driven: (await store.driverOf(cast.cast)) !== null };
     }),

@@ -1,7 +1,6 @@
 // What runs, waits and ended last in a workspace.
 import type { JsonObject } from '../../kernel/json.ts';
 import { heldLocks } from '../../kernel/ledger/wire.ts';
-import { isOver } from '../../kernel/state.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { type Listed, listCasts } from '../cast-list.ts';
 import type { Run } from '../operation.ts';
@@ -22,18 +21,17 @@ export type Status = Awaited<ReturnType<typeof statusIn>> & { readonly workspace
 async function statusIn(store: Store) {
   const { hold, trust } = await store.standing();
   const casts = await settledCasts(store);
+  const ended = await listCasts(store, Date.now(), { isOpen: false, limit: ENDED_SHOWN });
   const isStanding = casts.some(({ status }) => status === 'paused' || status === 'waiting');
   const ledger = isStanding ? await store.ledger() : null;
   const open = await Promise.all(
-    casts
-      .filter((cast) => !isOver(cast.status))
-      .map(async (cast) => {
-        const driver = (await store.driverOf(cast.cast))?.pid ?? null;
-        const { usage = { input: 0, output: 0, cost: 0 }, since } = (await store.cast(cast.cast)) ?? {};
-        const locks = ledger && cast.status !== 'running' ? heldLocks(ledger, cast.cast) : [];
-        const holds = [...new Set(locks.map(({ path }) => path))];
-        return { ...cast, driver, usage, since: since === undefined ? null : new Date(since).toISOString(), holds };
-      }),
+    casts.map(async (cast) => {
+      const driver = (await store.driverOf(cast.cast))?.pid ?? null;
+      const { usage = { input: 0, output: 0, cost: 0 }, since } = (await store.cast(cast.cast)) ?? {};
+      const locks = ledger && cast.status !== 'running' ? heldLocks(ledger, cast.cast) : [];
+      const holds = [...new Set(locks.map(({ path }) => path))];
+      return { ...cast, driver, usage, since: since === undefined ? null : new Date(since).toISOString(), holds };
+    }),
   );
   // What an open cast began is among what it waits for.
   const isOpen = (id: string | undefined) => open.some(({ cast }) => cast === id);
@@ -48,7 +46,7 @@ async function statusIn(store: Store) {
       ...{ since: new Date(since).toISOString(), askAt: new Date(askAt).toISOString() },
     })),
     open,
-    ended: casts.filter((cast) => isOver(cast.status)).slice(-ENDED_SHOWN),
+    ended,
     /** Approvals of casts that are over, or of none, of which something began; nobody knows how it ended. */
     cutOff: cutOff.map(({ id, from }) => ({ approval: id, cast: from?.cast ?? null })),
   };
@@ -56,7 +54,8 @@ async function statusIn(store: Store) {
 
 /** A cast that seems to have no driver may have ended between the two looks, so it is looked at again. */
 async function settledCasts(store: Store): Promise<readonly Listed[]> {
-  const casts = await listCasts(store, Date.now());
+  const open = () => listCasts(store, Date.now(), { isOpen: true });
+  const casts = await open();
   const isAbandoned = async ({ cast, status }: Listed) => status === 'running' && (await store.driverOf(cast)) === null;
-  return (await Promise.all(casts.map(isAbandoned))).includes(true) ? listCasts(store, Date.now()) : casts;
+  return (await Promise.all(casts.map(isAbandoned))).includes(true) ? open() : casts;
 }

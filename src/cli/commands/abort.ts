@@ -1,7 +1,6 @@
 // `baton abort`: stops a cast, and answers when nothing of it runs any more.
 import type { Door } from '../../engine/door.ts';
-import { type CastSummary, summaries } from '../../engine/summary.ts';
-import { isOver } from '../../kernel/state.ts';
+import type { CastSummary } from '../../kernel/cast/summary.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { type Call, EXIT, flag, out, outJson, Refused, text, UsageError } from '../command.ts';
 import { endLeftovers, type Leftover } from '../leftovers.ts';
@@ -42,7 +41,7 @@ async function choose(call: Call, door: Door): Promise<readonly CastSummary[]> {
     if (all) throw new UsageError('name a cast or say --all, not both');
     return [await nameCast(door, word)];
   }
-  const open = (await summaries(door)).filter(({ status }) => !isOver(status));
+  const open = await door.casts({ isOpen: true });
   if (all || open.length <= 1) return open;
   throw new UsageError(
     `${open.length} casts are open: ${open.map(({ cast }) => cast).join(', ')}; name one, or say --all`,

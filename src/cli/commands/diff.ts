@@ -1,6 +1,6 @@
 // `baton diff`: what a cast changed, also while it runs.
 import { existsSync } from 'node:fs';
-import type { CastSummary } from '../../engine/summary.ts';
+import type { CastSummary } from '../../kernel/cast/summary.ts';
 import { counted } from '../../kernel/counted.ts';
 import { readBefore } from '../../workspace/before-state.ts';
 import type { Workspace } from '../../workspace/locate.ts';

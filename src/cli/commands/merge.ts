@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { revealed } from '../../agents/hidden-texts.ts';
 import type { Door } from '../../engine/door.ts';
-import type { CastSummary } from '../../engine/summary.ts';
+import type { CastSummary } from '../../kernel/cast/summary.ts';
 import { counted } from '../../kernel/counted.ts';
 import { checkersAt } from '../../kernel/graph/checker.ts';
 import type { JsonObject } from '../../kernel/json.ts';

@@ -1,7 +1,7 @@
 // `baton undo`: takes back what a cast did: its worktree and branch, or, where it worked in the directory itself, the files
 // of which it is known what they were.
 import type { Door } from '../../engine/door.ts';
-import type { CastSummary } from '../../engine/summary.ts';
+import type { CastSummary } from '../../kernel/cast/summary.ts';
 import { counted } from '../../kernel/counted.ts';
 import { commandRun } from '../../kernel/ledger/state.ts';
 import { isOver } from '../../kernel/state.ts';

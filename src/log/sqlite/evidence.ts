@@ -17,7 +17,8 @@ import { StorageError } from '../../engine/storage-error.ts';
 import { CastIndex } from './cast-index.ts';
 import { asStorageError, isDamage } from './fault.ts';
 import { IndexWalk } from './index-walk.ts';
-import { IS_LIFECYCLE, LIFECYCLE, openDatabase } from './open.ts';
+import { IS_LIFECYCLE, LIFECYCLE } from './lifecycle.ts';
+import { openDatabase } from './open.ts';
 import { openForReading } from './open-to-read.ts';
 
 const ROW = 'SELECT seq, kind, cast_id, task_id, line FROM facts';
@@ -77,9 +78,9 @@ export class SqliteEvidence implements Evidence {
   async changedLayout(): Promise<string | null> {
     return this.#ask((db) => {
       const ours = openDatabase(':memory:');
+      const found = partsOf(db);
       const due = partsOf(ours);
       ours.close();
-      const found = partsOf(db);
       const missing = due.filter((part) => !found.includes(part) && !ADDED_LATER.test(part));
       const odd = found.find((part) => !due.includes(part)) ?? missing[0];
       if (odd === undefined) return null;
@@ -162,8 +163,8 @@ export class SqliteEvidence implements Evidence {
   }
 }
 
-/** A log that only older programs wrote does not have it. */
-const ADDED_LATER = /^(?:table|index) \S*snapshot_parts/;
+/** A log that only older programs wrote does not have them. */
+const ADDED_LATER = /^(?:table|index) \S*(?:snapshot_parts|casts)/;
 
 function partsOf(db: DatabaseSync): readonly string[] {
   return db

@@ -145,3 +145,33 @@ test.each<[string, string, string[]]>([
   db.close();
   expect(await faultsOf(log)).toEqual(faults);
 });
+
+const FALSE_ROWS: readonly [string, string, string][] = [
+  ['another status', `UPDATE casts SET status = 'completed'`, '6: the list of casts says something else'],
+  [
+    'another request',
+    `UPDATE casts SET body = replace(body, 'ask', 'act')`,
+    '6: the list of casts says something else',
+  ],
+  ['a cast that is left out', 'DELETE FROM casts', '6: the list of casts says something else'],
+  [
+    'a cast that never was',
+    `INSERT INTO casts SELECT 'z', started, changed, status, body FROM casts`,
+    '5: the list of casts says something else of the cast z than its facts',
+  ],
+];
+
+test.each(FALSE_ROWS)('in the list of casts %s is found', async (_, spoil, found) => {
+  const own = new SqliteLog(join(folder, 'casts.sqlite'));
+  await own.commit(0, () => [
+    ...Array.from({ length: 4 }, (_, turn) => append({ kind: 'turn.dropped', cast: 's', turn })),
+    append({ kind: 'cast.started', cast: 's', loadout: 'L', request: 'ask', rules: {}, script: null, data: {} }),
+    append({ kind: 'cast.failed', cast: 's', code: 'AGENT_FAILED', reason: 'r' }),
+  ]);
+  expect(await faultsOf(own)).toEqual([]);
+  const db = new DatabaseSync(join(folder, 'casts.sqlite'));
+  db.exec(spoil);
+  db.close();
+  expect(await faultsOf(own)).toEqual([expect.stringContaining(found)]);
+  await own.close();
+});

@@ -3,16 +3,16 @@
 // for it. The numbers of the facts are all it keeps on the way, eight bytes for each.
 import { hash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { StorageFault, StoredRow } from '../../engine/ports.ts';
+import type { ReadLine, StorageFault, StoredRow } from '../../engine/ports.ts';
+import { SUMMARY_KINDS } from '../../kernel/cast/summary.ts';
 import type { Fact } from '../../kernel/fact.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
 import { filedUnder } from '../filed-under.ts';
 import { BLOCK, placesIn } from './cast-index.ts';
+import { type CastRow, CastsTable, rowAfter, storedCast } from './casts-table.ts';
 
 /** The index of one cast: how many rows it has, and all of them as `block:seqs`, with spaces between them. */
 type FiledCast = readonly [cast: string, rows: number, text: string | null];
-
-type Line = { readonly fact: JsonObject; readonly once: readonly string[] };
 
 export class IndexWalk {
   readonly #report: (fault: StorageFault) => void;
@@ -20,6 +20,7 @@ export class IndexWalk {
   readonly #once: StatementSync;
   /** The facts of each cast, by their numbers. */
   readonly #casts = new Map<string, number[]>();
+  readonly #rows = new Map<string, CastRow>();
   #head = 0;
   #keys = 0;
 
@@ -29,11 +30,12 @@ export class IndexWalk {
     this.#once = db.prepare('SELECT seq FROM once WHERE key = ?');
   }
 
-  take([seq, kind, cast, task]: StoredRow, line: Line | null): void {
+  take([seq, kind, cast, task]: StoredRow, line: ReadLine | null): void {
     if (line) this.#columns(seq, line.fact, kind, cast, task);
     for (const key of line?.once ?? []) this.#key(seq, key);
     this.#head = seq;
     if (cast === null) return;
+    if (line) this.#summarize(seq, cast, line);
     const own = this.#casts.get(cast);
     if (own) own.push(seq);
     else this.#casts.set(cast, [seq]);
@@ -43,6 +45,7 @@ export class IndexWalk {
   end(isWhole: boolean): void {
     if (isWhole && Number(this.#db.prepare('SELECT count(*) AS n FROM once').get()?.n) !== this.#keys) this.#oddKeys();
     this.#compareCasts();
+    if (isWhole) this.#compareSummaries();
   }
 
   #columns(seq: number, fact: JsonObject, kind: string, cast: string | null, task: string | null): void {
@@ -78,6 +81,32 @@ export class IndexWalk {
       this.#casts.delete(cast);
     }
     for (const [cast, seqs] of this.#casts) this.#compareRows(cast, blocksOf(seqs, this.#head));
+  }
+
+  #summarize(seq: number, cast: string, { at, fact }: ReadLine): void {
+    if (!SUMMARY_KINDS.includes(String(fact.kind))) return;
+    const row = rowAfter(this.#rows.get(cast), seq, at, fact);
+    if (row) this.#rows.set(cast, row);
+  }
+
+  /** A file that this version never wrote to has no index of casts. */
+  #compareSummaries(): void {
+    if (!CastsTable.isIn(this.#db)) return;
+    const due = new Map(Array.from(this.#rows.values(), (row) => [row.summary.cast, storedCast(row)]));
+    for (const row of this.#db.prepare('SELECT * FROM casts').iterate()) {
+      const expected = due.get(String(row.cast_id));
+      due.delete(String(row.cast_id));
+      const isSame = expected && Object.entries(expected).every(([name, value]) => row[name] === value);
+      if (!isSame) this.#oddSummary(String(row.cast_id), expected?.changed ?? Number(row.started));
+    }
+    for (const { cast_id, changed } of due.values()) this.#oddSummary(cast_id, changed);
+  }
+
+  #oddSummary(cast: string, seq: number): void {
+    this.#fault(
+      Math.min(seq, this.#head + 1),
+      `the list of casts says something else of the cast ${cast} than its facts`,
+    );
   }
 
   /** Block by block: something is wrong with the index of the cast. */

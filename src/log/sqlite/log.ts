@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import {
   type Append,
+  type CastQuery,
   type Evidence,
   type Head,
   type Held,
@@ -20,16 +21,20 @@ import {
   type Used,
 } from '../../engine/ports.ts';
 import { StorageError } from '../../engine/storage-error.ts';
+import type { CastSummary } from '../../kernel/cast/summary.ts';
 import { type Entry, FACT_VERSION } from '../../kernel/fact.ts';
 import type { Blob } from '../blob-text.ts';
 import { filedUnder, fits } from '../filed-under.ts';
 import { chain, entryOf, escaped, type Line, leafHash, NO_PREV, onceKey, usedTwice } from '../line.ts';
+import { selectCasts } from '../select-casts.ts';
 import { CastIndex, type Row } from './cast-index.ts';
+import { CastsTable } from './casts-table.ts';
 import { asStorageError, damagedEntry, isBusy, isUnwritable, logGone, newerLog } from './fault.ts';
 import { onFileEvent } from './file-event.ts';
+import { IS_LIFECYCLE, LIFECYCLE } from './lifecycle.ts';
 import { blocked, blockedBy, lockHolder } from './lock-holder.ts';
 import { ManyRows } from './many-rows.ts';
-import { IS_LIFECYCLE, LIFECYCLE, openDatabase } from './open.ts';
+import { openDatabase } from './open.ts';
 import { openForReading } from './open-to-read.ts';
 import { SnapshotTable } from './snapshot-table.ts';
 
@@ -63,8 +68,11 @@ export class SqliteLog implements Log {
   >;
   readonly #transact: Record<'begin' | 'commit', StatementSync>;
   readonly #insert: { readonly facts: ManyRows; readonly texts: ManyRows; readonly once: StatementSync };
-  readonly #casts: CastIndex;
+  readonly #factsOfCasts: CastIndex;
+  readonly #casts: CastsTable;
   readonly #snapshots: SnapshotTable;
+  /** Whether the file has an index of casts; one that can only be read may have none. */
+  #hasCasts: boolean | null = null;
   /** The head as this connection last saw it, so that a commit with nothing new to read hashes nothing twice. */
   #head: Head & { readonly at: string } = { seq: 0, hash: NO_PREV, at: '' };
 
@@ -94,7 +102,8 @@ export class SqliteLog implements Log {
       texts: new ManyRows(db, 'texts', ['id', 'digest', 'body']),
       once: db.prepare('INSERT INTO once (key, seq) VALUES (?, ?)'),
     };
-    this.#casts = new CastIndex(db);
+    this.#factsOfCasts = new CastIndex(db);
+    this.#casts = new CastsTable(db);
     this.#snapshots = new SnapshotTable(db);
   }
 
@@ -113,7 +122,7 @@ export class SqliteLog implements Log {
       const lines = this.#append(appends);
       const last = lines.at(-1);
       if (last) {
-        this.#casts.keepUp(this.#head.seq, last.entry.seq);
+        this.#factsOfCasts.keepUp(this.#head.seq, last.entry.seq);
         this.#head = { seq: last.entry.seq, hash: last.leaf, at: last.entry.at };
       }
       return lines.map(({ entry }) => entry);
@@ -132,6 +141,16 @@ export class SqliteLog implements Log {
 
   lifecycle(after: number): Promise<readonly Entry[]> {
     return this.read({ after, kindPrefix: LIFECYCLE });
+  }
+
+  async casts(query: CastQuery): Promise<readonly CastSummary[]> {
+    if (!this.#isIndexed()) return selectCasts(await this.lifecycle(0), query);
+    return this.#guarded(() => this.#casts.read(query));
+  }
+
+  async castCount(): Promise<number> {
+    if (!this.#isIndexed()) return selectCasts(await this.lifecycle(0), {}).length;
+    return this.#guarded(() => this.#casts.count());
   }
 
   async head(): Promise<Head> {
@@ -259,7 +278,7 @@ export class SqliteLog implements Log {
 
   #found({ after, cast, task, kindPrefix }: Query, max: number): readonly unknown[] {
     if (task !== undefined) return this.#select.ofTask.all(task, after, max);
-    if (cast !== undefined) return this.#casts.read(cast, after, max);
+    if (cast !== undefined) return this.#factsOfCasts.read(cast, after, max);
     if (kindPrefix === undefined) return this.#select.tailLimited.all(after, max);
     if (kindPrefix === LIFECYCLE) return this.#select.lifecycle.all(after, max);
     return this.#select.ofKind.all(kindPrefix, after, max);
@@ -278,6 +297,7 @@ export class SqliteLog implements Log {
         const { digest, text } = line.blobs[index] as Blob;
         this.#insert.texts.add(first + index, digest, text);
       }
+      this.#casts.take(seq, kind, cast, line.line);
       for (const key of line.entry.once ?? []) this.#useUp(key, seq);
       for (const { name, value } of append.leases ?? []) this.#setLease(name, value);
       if (append.fact.kind === 'blob.erased') {
@@ -304,6 +324,11 @@ export class SqliteLog implements Log {
         .run(first, first + TEXTS_PER_FACT - 1, digest);
     }
     this.#db.exec('PRAGMA secure_delete = OFF');
+  }
+
+  #isIndexed(): boolean {
+    this.#hasCasts ??= this.#guarded(() => this.#casts.isCurrent());
+    return this.#hasCasts;
   }
 
   #leaseOf(name: string): string | null {

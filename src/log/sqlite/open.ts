@@ -2,19 +2,20 @@
 import { chmodSync, closeSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { FACT_VERSION } from '../../kernel/fact.ts';
+import { CASTS_SCHEMA, CastsTable } from './casts-table.ts';
 import { asStorageError, isBusy, linkInPlace, newerLog, refuseNoFile } from './fault.ts';
+import { IS_LIFECYCLE } from './lifecycle.ts';
 
 const BUSY_TIMEOUT_MS = 30_000;
 const OPEN_AGAIN_MS = 10;
 
-/** How the kinds of the lifecycle of casts begin. */
-export const LIFECYCLE = 'cast.';
+/**
+ * The version of the tables. An earlier program refuses a file of a later version. Version 1 had no index of casts and no
+ * parts of snapshots.
+ */
+const LAYOUT_VERSION = 2;
 
-/** The kinds that the lifecycle of casts consists of. A query must say it in the same words to be served by the index. */
-export const IS_LIFECYCLE = `kind >= 'cast.' AND kind < 'cast/'`;
-
-/** What a snapshot is made of. A log of an older program gets it when it is opened. */
+/** What a snapshot is made of. */
 const PARTS = `CREATE TABLE IF NOT EXISTS snapshot_parts (
     digest TEXT PRIMARY KEY,
     refs INTEGER NOT NULL,
@@ -22,8 +23,8 @@ const PARTS = `CREATE TABLE IF NOT EXISTS snapshot_parts (
     body TEXT NOT NULL
   ) STRICT;`;
 
-// `line` is the truth. Every other column of a fact, `by_cast` and `once` say again what stands in the lines, so that it is
-// found quickly: `indexFaults` compares them.
+// `line` is the truth. Every other column of a fact, `by_cast`, `casts` and `once` say again what stands in the
+// lines, so that it is found quickly. The audit compares them.
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS facts (
     seq INTEGER PRIMARY KEY,
@@ -109,12 +110,19 @@ function close(file: string): void {
 function prepared(db: DatabaseSync, file: string): DatabaseSync {
   try {
     const version = Number(db.prepare('PRAGMA user_version').get()?.user_version);
-    if (version > FACT_VERSION) throw newerLog(file);
+    if (version > LAYOUT_VERSION) throw newerLog(file);
     db.exec(
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8000; PRAGMA journal_size_limit = 67108864;',
     );
-    if (version === 0) db.exec(`BEGIN IMMEDIATE; ${SCHEMA} PRAGMA user_version = ${FACT_VERSION}; COMMIT;`);
-    else if (!db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'snapshot_parts'").get()) db.exec(PARTS);
+    const casts = new CastsTable(db);
+    if (version === 0) {
+      db.exec(`BEGIN IMMEDIATE; ${SCHEMA} ${CASTS_SCHEMA} PRAGMA user_version = ${LAYOUT_VERSION}; COMMIT;`);
+    } else if (version < LAYOUT_VERSION || !casts.isCurrent()) {
+      db.exec(`BEGIN IMMEDIATE; ${PARTS}`);
+      // Another process may have been faster.
+      if (!casts.isCurrent()) casts.fill();
+      db.exec(`PRAGMA user_version = ${LAYOUT_VERSION}; COMMIT`);
+    }
     return db;
   } catch (error) {
     db.close();
