@@ -3,6 +3,7 @@
 import canonicalize from 'canonicalize';
 import { foldAll } from '../src/app/views/cast-view.ts';
 import { pathOf } from '../src/app/views/shown-cast.ts';
+import { textHere } from '../src/app/views/text.ts';
 import { dialects } from '../src/dialects/index.ts';
 import { apply } from '../src/kernel/apply.ts';
 import { packetOf } from '../src/kernel/cast/packet.ts';
@@ -120,7 +121,7 @@ export function play(stage: Stage): Play {
     },
     briefs(socket) {
       const { turns, attempts } = foldAll(own());
-      return attempts.filter(({ turn }) => turns.get(turn)?.socket === socket).map(({ brief }) => brief);
+      return attempts.filter(({ turn }) => turns.get(turn)?.socket === socket).map(({ brief }) => textHere(brief));
     },
     say(input, at) {
       const verdict = submit(input, at);

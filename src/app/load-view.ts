@@ -19,7 +19,7 @@ export async function loadView(
   dir?: string,
   program = 'baton',
 ): Promise<CastView> {
-  const view = foldAll(await door.read({ after: 0, cast }));
+  const view = foldAll(await door.read({ after: 0, cast, ...(withTurns ? {} : { briefs: 'digest' }) }));
   const state = view.cast;
   if (!state) throw new UsageError(`there is no cast ${cast}; \`${program} casts\` lists them`, 'UNKNOWN_CAST');
   const shown = shownCast(view, await door.head(), withTurns, await boundariesFor(state, dir));

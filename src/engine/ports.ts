@@ -63,6 +63,11 @@ export type Query = {
   readonly task?: string;
   /** How the kind begins. `cast.` alone is found without looking at the others. */
   readonly kindPrefix?: string;
+  /**
+   * `digest`: a long brief of an attempt comes as `{ digest, seq, bytes, preview }` in the place of its text. Briefs are most
+   * of a long cast, and nothing is decided by them any more.
+   */
+  readonly briefs?: 'digest';
 };
 
 /** The casts of a log, oldest first; only those that fit everything that is named. */

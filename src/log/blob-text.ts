@@ -59,6 +59,12 @@ export function hydrate(value: Json, textOf: TextOf): Json {
   return read;
 }
 
+/** The reference that stands for a long text; null where the value is something else. */
+export function referenceIn(value: Json | undefined): { readonly digest: string; readonly bytes: number } | null {
+  if (!isObject(value) || typeof value[BLOB] !== 'string' || typeof value.bytes !== 'number') return null;
+  return { digest: value[BLOB], bytes: value.bytes };
+}
+
 /** A text as canonical JSON. */
 export function quoted(text: string): string {
   return SPECIAL.test(text) ? JSON.stringify(text) : `"${text}"`;

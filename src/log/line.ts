@@ -2,12 +2,15 @@
 // leaf = SHA-256(0x00 ‖ line), as in RFC 6962, so that Merkle proofs can be made over the same leaves.
 import type { Append } from '../engine/ports.ts';
 import { type Entry, FACT_VERSION, type Fact } from '../kernel/fact.ts';
-import type { Json, JsonObject } from '../kernel/json.ts';
-import { type Blob, dehydrate, hydrate, quoted, type TextOf } from './blob-text.ts';
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { type Blob, dehydrate, ERASED, hydrate, quoted, referenceIn, type TextOf } from './blob-text.ts';
 import { sha256 } from './sha256.ts';
 
 /** What the first entry has for the hash of the one before it. */
 export const NO_PREV = '0'.repeat(64);
+
+/** So much of a long text is shown where the text itself stays away. */
+export const BEGINNING_CHARS = 200;
 
 export type Line = {
   readonly entry: Entry;
@@ -50,12 +53,18 @@ export function usedTwice(key: string, seq: number): Error {
   return new Error(`the key ${key} was used up by entry ${seq}`);
 }
 
-/** The entry behind a line. `textOf` brings back what was stored by digest. */
-export function entryOf(line: string, textOf: TextOf): Entry {
+/**
+ * The entry behind a line. `textOf` brings back what was stored by digest. With `beginningOf` a long brief stays away, and
+ * its place has its digest and its beginning.
+ */
+export function entryOf(line: string, textOf: TextOf, beginningOf?: TextOf): Entry {
   const { v, seq, at, clock, ranMs, prev, by, kind, cast, once, body } = JSON.parse(line) as JsonObject & {
     body: Json;
   };
-  const fact = { kind, ...(cast === undefined ? {} : { cast }), ...(hydrate(body, textOf) as JsonObject) };
+  const brief = beginningOf && kind === 'attempt.started' && isObject(body) ? referenceIn(body.brief) : null;
+  const texts = hydrate(brief ? { ...(body as JsonObject), brief: '' } : body, textOf) as JsonObject;
+  const named = brief && { brief: { ...brief, seq, preview: beginningOf?.(brief.digest) ?? ERASED } };
+  const fact = { kind, ...(cast === undefined ? {} : { cast }), ...texts, ...named };
   const time = { at, ...(clock === undefined ? {} : { clock }), ...(ranMs === undefined ? {} : { ranMs }) };
   return { v, seq, ...time, prev, by, ...(once === undefined ? {} : { once }), fact } as unknown as Entry;
 }

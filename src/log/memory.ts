@@ -21,7 +21,7 @@ import {
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { filedUnder, fits } from './filed-under.ts';
-import { chain, entryOf, escaped, type Line, leafHash, NO_PREV, onceKey, usedTwice } from './line.ts';
+import { BEGINNING_CHARS, chain, entryOf, escaped, type Line, leafHash, NO_PREV, onceKey, usedTwice } from './line.ts';
 import { MemoryEvidence } from './memory-evidence.ts';
 import { selectCasts } from './select-casts.ts';
 
@@ -71,7 +71,7 @@ export class MemoryLog implements Log {
   }
 
   async read(query: Query): Promise<readonly Entry[]> {
-    return this.#entries(query.after)
+    return this.#entries(query.after, query.briefs === 'digest')
       .filter(({ fact }) => fits(query, fact))
       .slice(0, query.limit);
   }
@@ -213,9 +213,10 @@ export class MemoryLog implements Log {
     return keys;
   }
 
-  #entries(after: number): Entry[] {
-    return this.#lines
-      .slice(after)
-      .map((line, index) => entryOf(line, (digest) => this.#blobs.get(`${after + index + 1} ${digest}`)?.text ?? null));
+  #entries(after: number, isBrief = false): Entry[] {
+    return this.#lines.slice(after).map((line, index) => {
+      const textOf = (digest: string) => this.#blobs.get(`${after + index + 1} ${digest}`)?.text ?? null;
+      return entryOf(line, textOf, isBrief ? (digest) => textOf(digest)?.slice(0, BEGINNING_CHARS) ?? null : undefined);
+    });
   }
 }

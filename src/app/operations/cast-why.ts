@@ -27,7 +27,7 @@ async function look(store: Store, id: string, baton: string, stateDir: string): 
   const driver = before?.status === 'running' ? await store.driverOf(id) : null;
   const ledger = before && !isOver(before.status) ? await store.ledger() : null;
   // A cast without a driver may have ended between the two looks.
-  const view = foldAll(await store.read({ after: 0, cast: id }));
+  const view = foldAll(await store.read({ after: 0, cast: id, briefs: 'digest' }));
   const { cast } = view;
   if (!cast) throw new UsageError(`there is no cast ${id}`, 'UNKNOWN_CAST');
   const quarantine = cast.status === 'failed' ? await blockedAgents(store, cast) : [];

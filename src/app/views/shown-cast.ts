@@ -9,6 +9,7 @@ import type { View } from './cast-view.ts';
 import { differencesIn, type TurnDifferences } from './reported.ts';
 import { type CastResult, resultOf } from './result.ts';
 import type { TaskView } from './tasks.ts';
+import { textHere } from './text.ts';
 import type { AttemptRecord } from './turn-record.ts';
 
 type Head = { readonly seq: number; readonly hash: string };
@@ -143,6 +144,17 @@ function turnsOf({ turns, attempts }: View, { rules, status }: Cast): TurnView[]
     const id = rules.graph.sockets[socket]?.materia ?? '';
     const materia = rules.materia[id]?.label ?? id;
     const verdict = attempt.verdict ?? (status === 'running' ? null : stopped);
-    return [{ socket, visit, item: item?.key ?? null, title: item?.label ?? null, materia, ...attempt, verdict }];
+    return [
+      {
+        socket,
+        visit,
+        item: item?.key ?? null,
+        title: item?.label ?? null,
+        materia,
+        ...attempt,
+        brief: textHere(attempt.brief),
+        verdict,
+      },
+    ];
   });
 }

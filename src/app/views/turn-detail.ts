@@ -8,10 +8,11 @@ import { EVIDENCE_KEYS } from '../../kernel/turn/report-keys.ts';
 import { listAt, sectionAt } from '../../kernel/turn/report-section.ts';
 import type { View } from './cast-view.ts';
 import { differencesOf, type Reported } from './reported.ts';
+import { textHere } from './text.ts';
 import type { ApprovalStep, AttemptRecord, ContextWrite, DepositDetail, Suggestion } from './turn-record.ts';
 
 /** Its verdict is null while it runs. */
-export type AttemptDetail = Omit<AttemptRecord, 'turn' | 'isAttested'>;
+export type AttemptDetail = Omit<AttemptRecord, 'turn' | 'isAttested' | 'brief'> & { readonly brief: string };
 
 export type ReportDetail = {
   readonly attempt: number;
@@ -66,7 +67,10 @@ export function turnDetailOf(view: View, turn: number, read: ReadReport): TurnDe
   if (!cast || !own) return null;
   const { socket, visit, item, input, startedAt } = own;
   const { materia: id = '' } = cast.rules.graph.sockets[socket] ?? {};
-  const attempts = [...own.attempts.values()].map(({ turn: _turn, isAttested: _isAttested, ...attempt }) => attempt);
+  const attempts = [...own.attempts.values()].map(({ turn: _turn, isAttested: _isAttested, ...attempt }) => ({
+    ...attempt,
+    brief: textHere(attempt.brief),
+  }));
   const reports = view.reports.list
     .filter((report) => report.turn === turn)
     .map((report) => ({ ...report, payload: report.payload ?? read(socket, report.output, input) }));

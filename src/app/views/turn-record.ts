@@ -9,12 +9,13 @@ import type { Deposit } from '../../kernel/knowledge/evidence.ts';
 import { EVIDENCE } from '../../kernel/knowledge/state.ts';
 import type { Cast, Item, Line, Usage } from '../../kernel/state.ts';
 import { toldRefusal } from '../../kernel/turn/loop-state.ts';
+import type { Text } from './text.ts';
 
 export type AttemptRecord = {
   readonly turn: number;
   readonly attempt: number;
   readonly startedAt: string;
-  readonly brief: string;
+  readonly brief: Text;
   output: string | null;
   /** Null while it runs. */
   verdict: Json;

@@ -25,7 +25,7 @@ import type { CastSummary } from '../../kernel/cast/summary.ts';
 import { type Entry, FACT_VERSION } from '../../kernel/fact.ts';
 import type { Blob } from '../blob-text.ts';
 import { filedUnder, fits } from '../filed-under.ts';
-import { chain, entryOf, escaped, type Line, leafHash, NO_PREV, onceKey, usedTwice } from '../line.ts';
+import { BEGINNING_CHARS, chain, entryOf, escaped, type Line, leafHash, NO_PREV, onceKey, usedTwice } from '../line.ts';
 import { selectCasts } from '../select-casts.ts';
 import { CastIndex, type Row } from './cast-index.ts';
 import { CastsTable } from './casts-table.ts';
@@ -63,7 +63,7 @@ export class SqliteLog implements Log {
   #wal: string | null = null;
   #isGone = false;
   readonly #select: Record<
-    'tail' | 'tailLimited' | 'ofTask' | 'ofKind' | 'lifecycle' | 'texts' | 'once' | 'last' | 'version',
+    'tail' | 'beginning' | 'tailLimited' | 'ofTask' | 'ofKind' | 'lifecycle' | 'texts' | 'once' | 'last' | 'version',
     StatementSync
   >;
   readonly #transact: Record<'begin' | 'commit', StatementSync>;
@@ -92,6 +92,9 @@ export class SqliteLog implements Log {
       ),
       lifecycle: db.prepare(`SELECT seq, line FROM facts WHERE ${IS_LIFECYCLE} AND seq > ? ORDER BY seq LIMIT ?`),
       texts: db.prepare('SELECT digest, body FROM texts WHERE id BETWEEN ? AND ?'),
+      beginning: db.prepare(
+        'SELECT substr(body, 1, ?) AS beginning FROM texts WHERE id BETWEEN ? AND ? AND digest = ?',
+      ),
       once: db.prepare('SELECT seq FROM once WHERE key = ?'),
       last: db.prepare('SELECT seq, line FROM facts ORDER BY seq DESC LIMIT 1'),
       version: db.prepare('PRAGMA data_version'),
@@ -134,7 +137,8 @@ export class SqliteLog implements Log {
       const { cast, task, kindPrefix, limit } = query;
       const isMixed = [cast, task, kindPrefix].filter((part) => part !== undefined).length > 1;
       // One condition is the business of its index; what else is asked for is looked for among the rows it gives.
-      const entries = this.#rows(this.#found(query, isMixed ? -1 : (limit ?? -1))).map(({ entry }) => entry);
+      const rows = this.#found(query, isMixed ? -1 : (limit ?? -1));
+      const entries = this.#rows(rows, query.briefs === 'digest').map(({ entry }) => entry);
       return isMixed ? entries.filter(({ fact }) => fits(query, fact)).slice(0, limit) : entries;
     });
   }
@@ -365,24 +369,31 @@ export class SqliteLog implements Log {
     }
   }
 
-  #rows(rows: readonly unknown[]): { entry: Entry; line: string }[] {
+  #rows(rows: readonly unknown[], isBrief = false): { entry: Entry; line: string }[] {
     return (rows as Row[]).map(({ seq, line }) => {
-      const entry = this.#entry(seq, line);
+      const entry = this.#entry(seq, line, isBrief);
       if (entry.v > FACT_VERSION) throw newerLog(this.#file);
       return { entry, line };
     });
   }
 
-  #entry(seq: number, line: string): Entry {
+  #entry(seq: number, line: string, isBrief: boolean): Entry {
     let texts: Map<string, string> | null = null;
+    const textOf = (digest: string) => {
+      texts ??= this.#textsOf(seq);
+      return texts.get(digest) ?? null;
+    };
     try {
-      return entryOf(line, (digest) => {
-        texts ??= this.#textsOf(seq);
-        return texts.get(digest) ?? null;
-      });
+      return entryOf(line, textOf, isBrief ? (digest) => this.#beginningOf(seq, digest) : undefined);
     } catch (error) {
       throw error instanceof SyntaxError ? damagedEntry(this.#file, seq, error) : error;
     }
+  }
+
+  #beginningOf(seq: number, digest: string): string | null {
+    const first = seq * TEXTS_PER_FACT;
+    const row = this.#select.beginning.get(BEGINNING_CHARS, first, first + TEXTS_PER_FACT - 1, digest);
+    return row ? String(row.beginning) : null;
   }
 
   #textsOf(seq: number): Map<string, string> {

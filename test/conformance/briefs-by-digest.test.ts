@@ -1,0 +1,40 @@
+// Whoever only looks at a cast can leave its long briefs where they are, in every log.
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { foldAll } from '../../src/app/views/cast-view.ts';
+import { shownCast } from '../../src/app/views/shown-cast.ts';
+import { digestOf } from '../../src/log/blob-text.ts';
+import { MemoryLog } from '../../src/log/memory.ts';
+import { SqliteLog } from '../../src/log/sqlite/log.ts';
+import { always, graph } from '../loadouts.ts';
+import { play } from '../play.ts';
+
+const LONG = `Say it. ${'x'.repeat(5_000)}`;
+const LINE = graph(
+  { 'Socket-1': { materia: 'First', edges: [always('Socket-2')] }, 'Socket-2': { materia: 'Then' } },
+  { materia: { First: { prompt: LONG, tools: 'none' }, Then: { prompt: 'Go on.', tools: 'none' } } },
+);
+
+test.each([
+  ['SQLite', () => new SqliteLog(join(mkdtempSync(join(tmpdir(), 'briefs-')), 'log.sqlite'))],
+  ['memory', () => new MemoryLog()],
+])('%s gives a long brief by its digest where that is asked for, and the cast looks the same', async (_, open) => {
+  const log = open();
+  const { entries } = play({ config: LINE, agents: { First: ['one'], Then: ['two'] } });
+  await log.commit(0, () => entries.map(({ fact, by, at }) => ({ fact, by, at: Date.parse(at) })));
+  const whole = foldAll(await log.read({ after: 0, cast: 'c' }));
+  const short = foldAll(await log.read({ after: 0, cast: 'c', briefs: 'digest' }));
+  const [brief] = whole.attempts.map((attempt) => String(attempt.brief));
+  expect(brief).toContain(LONG);
+  expect(short.attempts[0]?.brief).toEqual({
+    digest: digestOf(brief ?? ''),
+    seq: entries.find(({ fact }) => fact.kind === 'attempt.started')?.seq,
+    bytes: Buffer.byteLength(brief ?? ''),
+    preview: brief?.slice(0, 200),
+  });
+  const head = await log.head();
+  expect(shownCast(short, head, false)).toEqual(shownCast(whole, head, false));
+  await log.close();
+});
