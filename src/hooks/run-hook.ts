@@ -28,8 +28,8 @@ export type HookScene = {
   withDoor<T>(work: (door: Door, log: Log) => Promise<T>): Promise<T>;
   /** Who acts; it takes its time to find out. */
   actor(): Promise<Actor>;
-  /** Runs a command of baton that answers with a verdict. */
-  baton(args: readonly string[], input: string): Promise<Verdict>;
+  /** Performs an operation as whoever acts. */
+  perform(name: 'worklog.add' | 'gate', given: JsonObject): Promise<Verdict>;
 };
 
 /** The tools that start a helper. */
@@ -288,8 +288,8 @@ async function logToolUse(input: HookInput, scene: HookScene, task: Task, runId:
     result: 'the tool ran',
     next_step: 'go on',
   };
-  const args = ['worklog', `--fence=${task.fence}`, `--run=${task.run}`, '--', 'add', task.id, '-'];
-  return scene.baton(args, JSON.stringify(entry));
+  const { id, run, fence } = task;
+  return scene.perform('worklog.add', { task: id, run, ...(fence === null ? {} : { fence }), entry });
 }
 
 async function atStop(input: HookInput, scene: HookScene): Promise<Decision> {
@@ -325,7 +325,7 @@ async function refusalOfTasks(input: HookInput, scene: HookScene): Promise<Denie
     return claimsOf(await ledgerAtHead(log), claimantAtStop(input, scene));
   }, []);
   for (const { run, id, owner } of tasks) {
-    const verdict = await scene.baton(['gate', 'stop'], JSON.stringify({ run_id: run, task_id: id, owner }));
+    const verdict = await scene.perform('gate', { name: 'stop', payload: { run_id: run, task_id: id, owner } });
     if (!verdict.allow) return verdict;
   }
   return null;

@@ -109,9 +109,19 @@ function sceneOf(call: Call): HookScene {
         await log.close();
       }
     },
-    async baton(args, input) {
-      const { commandLine, verdictOf } = await import('../../mcp/command-line.ts');
-      return verdictOf(await commandLine({ file: PROGRAM, dir: workspace.dir, env: call.env })(args, { input }));
+    async perform(name, given) {
+      const [{ actorHere }, { answer }, { Workspace }] = await Promise.all([
+        import('../../access/actor-here.ts'),
+        import('../../app/perform.ts'),
+        import('../../app/workspace.ts'),
+      ]);
+      const open = new Workspace(workspace, { env: call.env });
+      try {
+        const { signal } = new AbortController();
+        return await answer(open, name, given, { actor: actorHere(open), signal, onEvent: () => undefined });
+      } finally {
+        await open.close();
+      }
     },
   };
 }
