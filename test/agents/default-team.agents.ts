@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { type Answer, type ModelRequest, modelServer } from '../../src/testing/index.ts';
-import { baton, CHECKOUT, json, project, put } from '../cli/baton.ts';
+import { batonProcess as baton, CHECKOUT, json, project, put } from '../cli/baton.ts';
 import { worktreesOf } from '../cli/repository.ts';
 import { assertInstalled, CLI, homeFolder, scratchFolder } from './contenders.ts';
 import { REAL, type RealProgram } from './real-cast.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { type Answer, type ModelRequest, modelServer } from '../../src/testing/index.ts';
-import { baton, json, put } from '../cli/baton.ts';
+import { batonProcess as baton, json, put } from '../cli/baton.ts';
 import { commit, git, repository } from '../cli/repository.ts';
 import { asBlock, type PlanStatus, reportOf } from '../reports.ts';
 import { assertInstalled, CLI, homeFolder, scratchFolder } from './contenders.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type ModelRequest, modelServer } from '../../src/testing/index.ts';
-import { BATON, baton, json, project } from '../cli/baton.ts';
+import { BATON, batonProcess as baton, json, project } from '../cli/baton.ts';
 import { create, result } from '../cli/ledger-story.ts';
 import { assertInstalled, CLI, homeFolder } from './contenders.ts';
 

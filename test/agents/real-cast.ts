@@ -14,7 +14,7 @@ import {
   modelServer,
   type ToolCall,
 } from '../../src/testing/index.ts';
-import { baton, json, project, type Ran, type Started, start } from '../cli/baton.ts';
+import { batonProcess as baton, json, project, type Ran, type Started, start } from '../cli/baton.ts';
 import { worktreesOf } from '../cli/repository.ts';
 import { CLI, homeFolder } from './contenders.ts';
 

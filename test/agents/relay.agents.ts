@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { isObject, type Json, type JsonObject } from '../../src/kernel/json.ts';
 import { type Answer, type ModelRequest, modelServer } from '../../src/testing/index.ts';
-import { baton, CHECKOUT, json, type Ran, start } from '../cli/baton.ts';
+import { batonProcess as baton, CHECKOUT, json, type Ran, start } from '../cli/baton.ts';
 import { commit, repository } from '../cli/repository.ts';
 import { asBlock, type PlanStatus, reportOf } from '../reports.ts';
 import { assertInstalled, CLI, homeFolder, scratchFolder } from './contenders.ts';
