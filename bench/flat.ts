@@ -360,7 +360,7 @@ async function castWorkspace(casts: number): Promise<string> {
   const { facts } = oneCast();
   const all = Array.from({ length: casts }, (_, index) => facts.map((fact) => ofCast(fact, `cast-${index + 1}`)));
   // A command that decides something leaves a snapshot, as in every log of this length.
-  const decideOnce = (at: string) => execFileSync(BATON, ['hold', 'bench'], { cwd: at, stdio: 'ignore' });
+  const decideOnce = (at: string) => execFileSync(BATON, ['hold', '--reason', 'bench'], { cwd: at, stdio: 'ignore' });
   await workspaceWith(making, all.flat(), decideOnce);
   renameSync(making, dir);
   return dir;
