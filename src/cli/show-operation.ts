@@ -20,6 +20,7 @@ const FORMS: Partial<Record<Entry['group'], () => Promise<{ readonly forms: Form
   history: () => import('./show/history.ts'),
   ledger: () => import('./show/ledger.ts'),
   approvals: () => import('./show/approvals.ts'),
+  work: () => import('./show/work.ts'),
   registry: () => import('./show/registry.ts'),
   knowledge: () => import('./show/knowledge.ts'),
   access: () => import('./show/access.ts'),

@@ -62,4 +62,8 @@ export const LOAD: { readonly [N in OperationName]: () => Promise<{ readonly run
   'approvals.list': () => import('./approvals-list.ts'),
   'approvals.request': () => import('./approvals-request.ts'),
   exec: () => import('./exec.ts'),
+  'cast.diff': () => import('./cast-diff.ts'),
+  'cast.merge': () => import('./cast-merge.ts'),
+  'cast.undo': () => import('./cast-undo.ts'),
+  gc: () => import('./gc.ts'),
 };

@@ -7,6 +7,7 @@ import { HISTORY } from './history.ts';
 import { KNOWLEDGE } from './knowledge.ts';
 import { LEDGER } from './ledger.ts';
 import { REGISTRY } from './registry.ts';
+import { WORK } from './work.ts';
 
 export const OPERATIONS = {
   ...CASTS,
@@ -17,6 +18,7 @@ export const OPERATIONS = {
   ...ACCESS,
   ...HISTORY,
   ...APPROVALS,
+  ...WORK,
 } as const;
 
 export type OperationName = keyof typeof OPERATIONS;

@@ -202,46 +202,35 @@ refused and told. It runs without a shell. Exit: that of the command; 1 refused;
     },
     ['exec'],
   ),
-  {
-    name: 'diff',
-    group: 'casts',
-    act: 'look',
-    args: '[CAST] [--stat] [--lane N]',
-    words: [0, 1],
-    summary: 'what a cast changed, also while it runs',
-    help: `--stat          the files and how much of each, instead of the patch
---lane          what an item did that has a worktree of its own, while it is not merged
-Without CAST: the latest one. The patch can be given to \`git apply\`.`,
-    example: 'baton diff latest --stat',
-    options: { stat: { type: 'boolean' }, lane: { type: 'string' } },
-    load: () => import('../commands/diff.ts'),
-  },
-  {
-    name: 'merge',
-    group: 'casts',
-    act: 'decide',
-    args: '[CAST] [--yes] [--unchecked]',
-    words: [0, 1],
-    summary: 'take what a cast did over into the current branch, and clear its worktree away',
-    help: `--yes           also of a cast that is not completed: what was accepted so far, and its worktree stays
---unchecked     without the checkers with "when": "merge", which run on the whole work first; a red one refuses the merge
-Without CAST: the latest one. Where git finds a conflict nothing is changed and the files are named. Exit: 0 merged, 1 not.`,
-    example: 'baton merge latest',
-    options: { yes: { type: 'boolean' }, unchecked: { type: 'boolean' } },
-    load: () => import('../commands/merge.ts'),
-  },
-  {
-    name: 'undo',
-    group: 'casts',
-    act: 'decide',
-    args: '[CAST] [--yes]',
-    words: [0, 1],
-    summary: 'take back what a cast did: its worktree and branch, or the files it changed in place',
-    help: `--yes           without asking, also where work would be lost
-Without CAST: the latest one. Files that were changed again since, or of which nobody kept what they were, stay.
+  operationCommand(
+    {
+      name: 'diff',
+      group: 'casts',
+      summary: 'what a cast changed, also while it runs',
+      note: `--stat          the files and how much of each, instead of the patch
+The patch can be given to \`git apply\`.`,
+      options: { stat: { type: 'boolean' } },
+      shownBy: () => import('../commands/diff.ts'),
+    },
+    ['cast.diff'],
+  ),
+  operationCommand(
+    {
+      name: 'merge',
+      group: 'casts',
+      summary: 'take what a cast did over into the current branch, and clear its worktree away',
+      note: 'Where git finds a conflict nothing is changed and the files are named. Exit: 0 merged, 1 not.',
+    },
+    ['cast.merge'],
+  ),
+  operationCommand(
+    {
+      name: 'undo',
+      group: 'casts',
+      summary: 'take back what a cast did: its worktree and branch, or the files it changed in place',
+      note: `Files that were changed again since, or of which nobody kept what they were, stay.
 What was merged is taken back as a new commit, unless a file of it was changed since.`,
-    example: 'baton undo latest',
-    options: { yes: { type: 'boolean' } },
-    load: () => import('../commands/undo.ts'),
-  },
+    },
+    ['cast.undo'],
+  ),
 ];

@@ -52,30 +52,14 @@ Digests are those of the log; \`baton audit prove\` proves the entries that are 
     },
     ['cast.trace'],
   ),
-  {
-    name: 'gc',
-    group: 'history',
-    act: 'govern',
-    args: '[--older-than AGE] [--stopped] [--digest DIGEST]… [--worktrees [--force]] [--dry-run]',
-    words: [0, 0],
-    summary: 'erase old texts of casts that are over, without breaking any proof, and clear their worktrees away',
-    help: `--older-than    casts that ended before, such as 12h, 30d (the default) or 8w
---stopped       failed and aborted casts too; they cannot be carried on afterwards
---digest        this text, wherever what it belongs to is over, whatever its age; may be said several times. Refused where it
-                is nowhere, or only where something is not over
---worktrees     only worktrees, of any age unless it is said; one with work that is nowhere else stays
---force         with --worktrees: also where unmerged commits or uncommitted files are lost
---dry-run       say what would go, and let it be
+  operationCommand(
+    {
+      name: 'gc',
+      group: 'history',
+      summary: 'erase old texts of casts that are over, without breaking any proof, and clear their worktrees away',
+      note: `--digest may be said several times.
 Each text that goes is said in the log by its digest, and reads [erased] from then on.`,
-    example: 'baton gc --older-than 90d --dry-run',
-    options: {
-      'older-than': { type: 'string' },
-      stopped: { type: 'boolean' },
-      digest: { type: 'string', multiple: true },
-      worktrees: { type: 'boolean' },
-      force: { type: 'boolean' },
-      'dry-run': { type: 'boolean' },
     },
-    load: () => import('../commands/gc.ts'),
-  },
+    ['gc'],
+  ),
 ];

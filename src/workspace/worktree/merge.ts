@@ -8,7 +8,7 @@ export type Merged =
       readonly ok: true;
       readonly before: string;
       readonly commit: string;
-      readonly how: 'nothing to merge' | 'fast-forward' | 'merge commit';
+      readonly how: 'nothing to merge' | 'fast-forward' | 'merge commit' | 'one commit';
     }
   | { readonly ok: false; readonly code: Code; readonly reason: string; readonly files: readonly string[] };
 
@@ -35,6 +35,29 @@ export async function mergeBranch(dir: string, branch: string, upTo: string): Pr
   if ((await commitOf(dir, 'MERGE_HEAD')) !== null) await git(dir, ['merge', '--abort']);
   if (unmerged.length > 0) return conflicting(branch, unmerged);
   return no('NOT_ALLOWED_NOW', `git does not merge ${branch}: ${merged.error.replace(/\s+/g, ' ')}`);
+}
+
+/** All of it as one commit of the person, on top of the branch that is checked out. */
+export async function squashBranch(dir: string, branch: string, upTo: string, message: string): Promise<Merged> {
+  const [before, tip] = [await commitOf(dir, 'HEAD'), await commitOf(dir, upTo)];
+  if (before === null || tip === null) return no('WORKTREE_UNUSABLE', `there is no branch ${branch} any more`);
+  const busy = await underWay(dir);
+  if (busy !== null) return no('NOT_ALLOWED_NOW', busy);
+  const author = await tryGit(dir, ['var', 'GIT_AUTHOR_IDENT']);
+  if (author.code !== 0)
+    return no(
+      'NOT_ALLOWED_NOW',
+      'git does not know whose commit it is; say so with git config user.name and user.email',
+    );
+  const { tree, files } = await joinTrees(dir, before, tip);
+  if (files.length > 0) return conflicting(branch, files);
+  if (tree === (await git(dir, ['rev-parse', `${before}^{tree}`])))
+    return { ok: true, before, commit: before, how: 'nothing to merge' };
+  const commit = await git(dir, ['commit-tree', tree, '-p', before, '-F', '-'], { input: message });
+  // Files are touched by the last step alone, which git does whole or not at all.
+  const moved = await tryGit(dir, ['merge', '-q', '--no-autostash', '--ff-only', commit]);
+  if (moved.code === 0) return { ok: true, before, commit, how: 'one commit' };
+  return no('NOT_ALLOWED_NOW', `git does not merge ${branch}: ${moved.error.replace(/\s+/g, ' ')}`);
 }
 
 /** The name of the branch that is checked out; null where none is. */

@@ -55,7 +55,13 @@ export type WorktreeRecord = {
 };
 
 /** The commits of the branch before and after, and its name; without one where none was checked out. */
-export type Merge = { readonly before: string; readonly after: string; readonly into?: string };
+export type Merge = {
+  readonly before: string;
+  readonly after: string;
+  readonly into?: string;
+  /** The commit of the cast up to which all became one commit. */
+  readonly squashed?: string;
+};
 
 export type Lane = {
   readonly place: number;

@@ -2,7 +2,8 @@
 // it may go.
 import type { Door } from '../engine/door.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
-import { counted } from '../kernel/counted.ts';
+import { lostText } from '../kernel/cast/take-over.ts';
+import { whyWorktreeStays } from '../kernel/retention.ts';
 import { isOver } from '../kernel/state.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import { dropAside } from '../workspace/worktree/aside.ts';
@@ -62,9 +63,9 @@ function isMeant(summary: CastSummary | undefined, { before }: WorktreeWish): bo
 
 async function whyItStays(door: Door, id: string, summary: CastSummary | undefined, { stopped }: WorktreeWish) {
   if (!summary) return null;
-  if (!isOver(summary.status) || (await door.driverOf(id))) return `its cast is ${summary.status}`;
-  if (summary.status === 'completed' || stopped) return null;
-  return `its cast is ${summary.status} and could be carried on; with --stopped it goes`;
+  const { status } = summary;
+  const isDriven = (await door.driverOf(id)) !== null;
+  return whyWorktreeStays({ status, isOver: isOver(status), isDriven }, stopped);
 }
 
 async function sweep(
@@ -93,11 +94,7 @@ async function lostWith(record: WorktreeRecord, own: WorktreeRecord | null, tip:
   const elsewhere = ['--not', 'HEAD', ...others, `--exclude=${BRANCHES}/*`, '--branches', '--remotes'];
   const commits = tip === null ? 0 : Number((await tryGit(top, ['rev-list', '--count', tip, ...elsewhere])).out) || 0;
   const files = await uncommittedOf(record).catch(() => 0);
-  const parts = [
-    ...(commits > 0 ? [counted(commits, 'unmerged commit')] : []),
-    ...(files > 0 ? [counted(files, 'uncommitted file')] : []),
-  ];
-  return parts.length === 0 ? null : parts.join(' and ');
+  return lostText(commits, files);
 }
 
 async function removeOwn(stateDir: string, own: WorktreeRecord, { force }: WorktreeWish): Promise<void> {

@@ -1,85 +1,89 @@
-// `baton merge`: takes what a cast did over into the branch that is checked out, and clears its worktree away.
+// Takes what a cast did over into the branch that is checked out, and clears its worktree away.
 import { existsSync } from 'node:fs';
 import { revealed } from '../../agents/hidden-texts.ts';
 import type { Door } from '../../engine/door.ts';
 import type { CastSummary } from '../../kernel/cast/summary.ts';
+import { acceptedTurns, isMergeable, isWholeEnough, squashMessage } from '../../kernel/cast/take-over.ts';
 import { counted } from '../../kernel/counted.ts';
 import { checkersAt } from '../../kernel/graph/checker.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { commandRun } from '../../kernel/ledger/state.ts';
+import { commandRun, tasksOf } from '../../kernel/ledger/state.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { checkProject } from '../../workspace/checkers.ts';
-import type { Workspace } from '../../workspace/locate.ts';
+import { UsageError } from '../../workspace/usage-error.ts';
 import { acceptedTip } from '../../workspace/worktree/accepted.ts';
 import { filesBetween, fromWorkspace } from '../../workspace/worktree/diff.ts';
-import { tryGit } from '../../workspace/worktree/git.ts';
+import { commitOf, tryGit } from '../../workspace/worktree/git.ts';
 import { allLeftBehind, type LeftBehind, leftBehindIn, saidOfLeftBehind } from '../../workspace/worktree/ignored.ts';
 import { putLeftoversAside, removeLane } from '../../workspace/worktree/lane.ts';
 import { leaveUnchanged } from '../../workspace/worktree/leave-unchanged.ts';
 import { removeWorktree } from '../../workspace/worktree/make.ts';
-import { branchIn, type Merged, mergeBranch } from '../../workspace/worktree/merge.ts';
+import { branchIn, isIn, type Merged, mergeBranch, squashBranch } from '../../workspace/worktree/merge.ts';
 import { catchUp } from '../../workspace/worktree/move.ts';
 import { lanesOf, type Merge, type WorktreeRecord, writeRecord } from '../../workspace/worktree/record.ts';
 import { apartOf } from '../../workspace/worktree/repositories.ts';
 import { saidOfMoved } from '../../workspace/worktree/restore-path.ts';
 import { positionOf, tipOf } from '../../workspace/worktree/tip.ts';
 import { commitAll, uncommittedOf } from '../../workspace/worktree/turns.ts';
-import { ask } from '../ask.ts';
+import { Asks } from '../asks.ts';
 import { leftBy, recordOf, refuseWhileDriven, refusing, unmergedLanes } from '../cast-work.ts';
-import { again, type Call, EXIT, flag, note, out, outJson, Refused } from '../command.ts';
-import { nameCast, withDoor } from '../looking.ts';
 import { withMainLocks } from '../main-locks.ts';
+import { nameCast } from '../name-cast.ts';
+import type { Context, Run } from '../operation.ts';
+import { Refused } from '../refused.ts';
 import { checkerCommands, requireTrust } from '../require-trust.ts';
+import type { Store } from '../store.ts';
 import { passesOf } from '../submitted-work.ts';
+import type { Workspace } from '../workspace.ts';
+import type { FieldsOf } from './table.ts';
 
-export async function run(call: Call): Promise<number> {
-  const verdict = await refusing(() =>
-    withDoor(call, async (door, workspace) => {
-      const summary = await nameCast(door, call.words[0]);
-      await refuseWhileDriven(door, summary.cast);
-      const record = mergeable(workspace, summary);
-      await confirm(call, summary);
-      const checkers = flag(call.values, 'unchecked') ? {} : await checkersOf(door, workspace, summary.cast);
-      await requireTrust(call, workspace, checkerCommands(checkers, 'merge'));
-      return merge(door, workspace, summary, record, checkers, call);
-    }),
+export const run: Run<FieldsOf<'cast.merge'>> = async (workspace, input, context) => {
+  const { cast: word, yes = false, unchecked = false, squash = false, message } = input;
+  if (message !== undefined && !squash) throw new UsageError('--message goes with --squash');
+  const { program } = workspace;
+  const store = workspace.castStore();
+  const summary = await nameCast(store, word, program);
+  const { cast, status } = summary;
+  return refusing(async () => {
+    await refuseWhileDriven(store, cast, program);
+    const found = recordOf(workspace, summary);
+    const may = isMergeable(cast, found === null ? 'none' : (found.state as 'ready' | 'merged' | 'undone'));
+    if (!may.allow || found === null) return may;
+    const isWhole = isWholeEnough({ cast, status, yes, squash, program });
+    if (!isWhole.allow) {
+      if (squash) return isWhole;
+      throw new Asks(isWhole, `Cast ${cast} is ${status}. Merge what was accepted so far?`, { flag: 'yes' });
+    }
+    const checkers = unchecked ? {} : await checkersOf(store, workspace, cast);
+    await requireTrust(workspace, checkerCommands(checkers, 'merge'));
+    const text = squash ? (message ?? (await messageOf(store, summary))) : null;
+    return merge({ workspace, store, summary, found, checkers, squash: text }, context);
+  });
+};
+
+async function messageOf(store: Store, { cast, request }: CastSummary): Promise<string> {
+  const done = tasksOf(await store.ledger(cast), cast).filter(({ status }) => status === 'done');
+  return squashMessage(
+    cast,
+    request,
+    done.map(({ title }) => title),
   );
-  if (!verdict.allow) throw new Refused(verdict);
-  if (call.json) outJson(verdict);
-  else out(verdict.reason);
-  return EXIT.ok;
 }
 
-function mergeable(workspace: Workspace, summary: CastSummary): WorktreeRecord {
-  const { cast } = summary;
-  const record = recordOf(workspace, summary);
-  if (!record) {
-    throw new Refused(deny('NOT_ALLOWED_NOW', `cast ${cast} works in the directory itself; there is nothing to merge`));
-  }
-  if (record.state === 'ready') return record;
-  const what = record.state === 'merged' ? 'merged already' : 'taken back';
-  throw new Refused(
-    deny('NOT_ALLOWED_NOW', `the work of cast ${cast} was ${what}; there is nothing to merge`, { cast }),
-  );
-}
+type Merging = {
+  readonly workspace: Workspace;
+  readonly store: Store;
+  readonly summary: CastSummary;
+  readonly found: WorktreeRecord;
+  readonly checkers: JsonObject;
+  /** The message of the one commit; null for a merge. */
+  readonly squash: string | null;
+};
 
-/** Half a piece of work is merged only if a person says so. */
-async function confirm(call: Call, { cast, status }: CastSummary): Promise<void> {
-  if (status === 'completed' || flag(call.values, 'yes')) return;
-  if (await ask(`Cast ${cast} is ${status}. Merge what was accepted so far?`)) return;
-  const how = `merge what was accepted so far with \`${again(call)} merge ${cast} --yes\``;
-  throw new Refused(deny('NOT_ALLOWED_NOW', `cast ${cast} is ${status}, not completed; ${how}`, { cast, status }));
-}
-
-async function merge(
-  door: Door,
-  workspace: Workspace,
-  { cast, status }: CastSummary,
-  found: WorktreeRecord,
-  checkers: JsonObject,
-  call: Call,
-): Promise<Verdict> {
-  const { dir, stateDir } = workspace;
+async function merge(merging: Merging, { actor, onEvent }: Context): Promise<Verdict> {
+  const { workspace, store: door, found, checkers, squash } = merging;
+  const { cast, status } = merging.summary;
+  const { dir, stateDir, program } = workspace;
   const isThere = existsSync(found.folder);
   const record = isThere ? (await catchUp(stateDir, found, 0)).record : found;
   const { branch, base, top } = record;
@@ -92,12 +96,15 @@ async function merge(
   const files = await filesBetween(top, base, upTo);
   if (isThere && files.length > 0) {
     const changes = files.map(({ path }) => fromWorkspace(path, top, dir));
-    await refuseRed(call, workspace, record, upTo, changes, checkers);
+    await refuseRed(workspace, record, upTo, changes, checkers, (text) => onEvent({ kind: 'note', text }));
   }
   const paths = files.map(({ path }) => fromWorkspace(path, top, dir));
   const title = `merge ${branch}`;
-  const merged = await withMainLocks(door, { name: commandRun('merge', cast), title, paths }, async () => {
-    const end = await mergeBranch(dir, branch, upTo);
+  const locked = { name: commandRun('merge', cast), title, paths, by: actor.name };
+  const merged = await withMainLocks(door, locked, async () => {
+    const head = await squashedHead(dir, record, upTo);
+    if (head !== null) return { ok: true as const, before: head, commit: head, how: 'nothing to merge' as const };
+    const end = await (squash === null ? mergeBranch(dir, branch, upTo) : squashBranch(dir, branch, upTo, squash));
     if (end.ok) return end;
     throw new Refused(deny(end.code, end.reason, { cast, branch, files: [...end.files] }));
   });
@@ -121,13 +128,20 @@ async function merge(
     return allow(`${what}; ${keeps}`, { ...details, lanes: lanes.map((lane) => ({ ...lane })) });
   }
   const stays = await whyKept(stateDir, record);
-  if (stays !== null) return allow(`${what}; ${stays}, then \`${again(call)} merge ${cast}\` clears it away`, details);
+  if (stays !== null) return allow(`${what}; ${stays}, then \`${program} merge ${cast}\` clears it away`, details);
   const inOwn = isThere ? [await leftBehindIn(record)] : [];
   const behind = allLeftBehind([...inOwn, ...(await clearLanes(stateDir, record))]);
   await removeWorktree(stateDir, kept, 'merged');
   const ignored = behind.count > 0 ? { ignored: behind.count } : {};
   const without = `${behind.count > 0 ? `; ${saidOfLeftBehind(behind)}` : ''}${saidOfMoved(record)}`;
   return allow(`${what}; its worktree and branch are cleared away${without}`, { ...details, ...ignored });
+}
+
+/** The commit that is checked out, where one commit in its history has all of this; git cannot tell that. */
+async function squashedHead(dir: string, { merges = [] }: WorktreeRecord, upTo: string): Promise<string | null> {
+  const one = merges.findLast(({ squashed }) => squashed === upTo);
+  const head = one ? await commitOf(dir, 'HEAD') : null;
+  return one && head !== null && (await isIn(dir, one.after, head)) ? head : null;
 }
 
 /** The checkers of the cast, as people wrote them. */
@@ -138,23 +152,23 @@ async function checkersOf(door: Door, { stateDir }: Workspace, cast: string): Pr
 
 /** The whole work is checked where it lies, before it becomes part of a branch of the user. */
 async function refuseRed(
-  call: Call,
   workspace: Workspace,
   record: WorktreeRecord,
   upTo: string,
   changes: readonly string[],
   checkers: JsonObject,
+  say: (line: string) => void,
 ): Promise<void> {
   const { cast, cwd } = record;
   const names = checkersAt(checkers, 'merge');
   if (names.length === 0) return;
-  const checked = { about: `commit ${upTo}`, passes: passesOf(workspace, call.env) };
-  const check = () => checkProject(names, checkers, { root: cwd, changes, say: note }, checked);
+  const checked = { about: `commit ${upTo}`, passes: passesOf(workspace) };
+  const check = () => checkProject(names, checkers, { root: cwd, changes, say }, checked);
   const { value: checks } = await leaveUnchanged(workspace.stateDir, record, check);
   const red = checks.filter(({ ok }) => !ok);
   if (red.length === 0) return;
   const named = red.map(({ name, found }) => `${name} (${found})`).join('; ');
-  const way = `look at it in ${cwd}, or merge it all the same with \`${again(call)} merge ${cast} --unchecked\``;
+  const way = `look at it in ${cwd}, or merge it all the same with \`${workspace.program} merge ${cast} --unchecked\``;
   const details = { cast, checks: red.map((check) => ({ ...check })) };
   throw new Refused(
     deny('CHECKS_FAILED', `the project's checks fail on the work of cast ${cast}: ${named}; ${way}`, details),
@@ -180,17 +194,17 @@ async function broughtBy(
 ): Promise<Merge[]> {
   const into = await branchIn(dir);
   const where = into === null ? {} : { into };
-  if (merged.how !== 'nothing to merge') return [{ before: merged.before, after: merged.commit, ...where }];
+  if (merged.how !== 'nothing to merge') {
+    const squashed = merged.how === 'one commit' ? { squashed: upTo } : {};
+    return [{ before: merged.before, after: merged.commit, ...where, ...squashed }];
+  }
   return record.merges ? [] : [{ before: record.base, after: upTo, ...where }];
 }
 
 /** What is on the branch of a cast that is not over, without what an agent committed in a turn that was not accepted. */
 async function acceptedOf(door: Door, record: WorktreeRecord): Promise<string> {
-  const accepted = new Set<string>();
-  for (const { fact } of await door.read({ after: 0, cast: record.cast })) {
-    if (fact.kind === 'turn.accepted') accepted.add(`${fact.turn}`);
-    if (fact.kind === 'turn.reopened') accepted.delete(`${fact.turn}`);
-  }
+  const entries = await door.read({ after: 0, cast: record.cast });
+  const accepted = acceptedTurns(entries.map(({ fact }) => fact));
   return acceptedTip(record, (turn) => !accepted.has(turn));
 }
 

@@ -1,13 +1,12 @@
-// `baton undo`: takes back what a cast did: its worktree and branch, or, where it worked in the directory itself, the files
-// of which it is known what they were.
-import type { Door } from '../../engine/door.ts';
+// Takes back what a cast did: its worktree and branch, or, where it worked in the directory itself, the files of which it is
+// known what they were.
 import type { CastSummary } from '../../kernel/cast/summary.ts';
+import { lostText } from '../../kernel/cast/take-over.ts';
 import { counted } from '../../kernel/counted.ts';
 import { commandRun } from '../../kernel/ledger/state.ts';
 import { isOver } from '../../kernel/state.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { readBefore } from '../../workspace/before-state.ts';
-import type { Workspace } from '../../workspace/locate.ts';
 import { planRestoring, type Restoring, restoreFiles } from '../../workspace/restore-files.ts';
 import { dropAside } from '../../workspace/worktree/aside.ts';
 import { filesBetween, fromWorkspace } from '../../workspace/worktree/diff.ts';
@@ -20,56 +19,68 @@ import { saidOfMoved } from '../../workspace/worktree/restore-path.ts';
 import { takeBack } from '../../workspace/worktree/take-back.ts';
 import { branchTip } from '../../workspace/worktree/tip.ts';
 import { uncommittedOf } from '../../workspace/worktree/turns.ts';
-import { ask } from '../ask.ts';
+import { Asks } from '../asks.ts';
 import { leftBy, refuseWhileDriven, refusing, unmergedLanes } from '../cast-work.ts';
-import { again, type Call, EXIT, flag, note, out, outJson, Refused } from '../command.ts';
 import { endLeftovers } from '../leftovers.ts';
-import { nameCast, withDoor } from '../looking.ts';
 import { withMainLocks } from '../main-locks.ts';
+import { nameCast } from '../name-cast.ts';
+import type { Run } from '../operation.ts';
+import { Refused } from '../refused.ts';
 import { requireTrust } from '../require-trust.ts';
-import { oneLine } from '../safe-text.ts';
-import { person } from '../session.ts';
+import type { Store } from '../store.ts';
+import type { Workspace } from '../workspace.ts';
+import type { FieldsOf } from './table.ts';
 
-export async function run(call: Call): Promise<number> {
-  const verdict = await refusing(() =>
-    withDoor(call, async (door, workspace) => {
-      const summary = await nameCast(door, call.words[0]);
-      await refuseWhileDriven(door, summary.cast);
-      await requireTrust(call, workspace);
-      if (summary.root === undefined) return undoFiles(call, door, workspace, summary);
-      return undoWorktree(call, door, workspace, summary);
-    }),
-  );
-  if (!verdict.allow) throw new Refused(verdict);
-  if (call.json) outJson(verdict);
-  else out(verdict.reason);
-  return EXIT.ok;
-}
+type Undoing = {
+  readonly workspace: Workspace;
+  readonly store: Store;
+  readonly summary: CastSummary;
+  readonly yes: boolean;
+  /** Who takes it back, as the log names him. */
+  readonly by: string;
+  readonly say: (line: string) => void;
+};
 
-async function undoWorktree(call: Call, door: Door, workspace: Workspace, summary: CastSummary): Promise<Verdict> {
+export const run: Run<FieldsOf<'cast.undo'>> = async (workspace, { cast: word, yes = false }, { actor, onEvent }) => {
+  const store = workspace.castStore();
+  const summary = await nameCast(store, word, workspace.program);
+  const say = (text: string) => onEvent({ kind: 'note', text });
+  return refusing(async () => {
+    await refuseWhileDriven(store, summary.cast, workspace.program);
+    await requireTrust(workspace);
+    const undoing = { workspace, store, summary, yes, by: actor.name, say };
+    return summary.root === undefined ? undoFiles(undoing) : undoWorktree(undoing);
+  });
+};
+
+async function undoWorktree(undoing: Undoing): Promise<Verdict> {
+  const { workspace, summary } = undoing;
   const { cast } = summary;
   const record = readRecord(workspace.stateDir, cast);
   if (!record) {
-    await stop(door, workspace, summary);
+    await stop(undoing);
     return allow(`cast ${cast} had not come as far as to have a worktree; it goes no further`, { cast });
   }
   const { branch, state } = record;
   if (state === 'undone') return allow(`cast ${cast} was taken back already`, { cast });
   const merges = mergesOf(record);
   if (state === 'merged') {
-    await confirm(call, cast, `Take what was merged back, as a new commit?`, 'what was merged');
-    const commits = await takeMergesBack(door, workspace, record, merges);
+    confirm(undoing, `Take what was merged back, as a new commit?`, 'what was merged');
+    const commits = await takeMergesBack(undoing, record, merges);
     return allow(`what was merged of cast ${cast} is taken back as ${named(commits)}`, { cast, branch, commits });
   }
   for (const each of [record, ...lanesOf(workspace.stateDir, cast)])
     if (each.state === 'ready') await refuseApart(each);
   const lost = await unmergedOf(workspace, record);
-  await confirm(call, cast, lost === null ? null : `${lost} of cast ${cast} would be lost. Drop it?`, lost);
+  // Everything is asked at once, before anything is done.
+  const gone = [...(lost === null ? [] : [lost]), ...(merges.length > 0 ? ['what was merged'] : [])].join(' and ');
+  if (merges.length === 0 && lost !== null) confirm(undoing, `${lost} of cast ${cast} would be lost. Drop it?`, gone);
   if (merges.length > 0) {
-    await confirm(call, cast, `A part of cast ${cast} was merged. Take it back, as a new commit?`, 'what was merged');
-    await takeMergesBack(door, workspace, record, merges);
+    const also = lost === null ? '' : `, and ${lost} would be lost`;
+    confirm(undoing, `A part of cast ${cast} was merged, and is taken back as a new commit${also}. Go on?`, gone);
+    await takeMergesBack(undoing, record, merges);
   }
-  await stop(door, workspace, summary);
+  await stop(undoing);
   for (const lane of lanesOf(workspace.stateDir, cast)) await removeLane(workspace.stateDir, lane);
   const { merges: _takenBack, ...rest } = record;
   const removed = await removeWorktree(workspace.stateDir, rest, 'undone');
@@ -87,8 +98,7 @@ function mergesOf({ merges = [], state, base, tip }: WorktreeRecord): readonly M
 
 /** The last one first, each as a commit of its own; what is taken back is noted at once, so that nothing is done twice. */
 async function takeMergesBack(
-  door: Door,
-  { stateDir, dir }: Workspace,
+  { store, workspace: { stateDir, dir }, by }: Undoing,
   record: WorktreeRecord,
   merges: readonly Merge[],
 ): Promise<readonly string[]> {
@@ -98,7 +108,7 @@ async function takeMergesBack(
     const files = await filesBetween(top, merge.before, merge.after);
     const paths = files.map(({ path }) => fromWorkspace(path, top, dir));
     const title = `Take back what cast ${cast} did`;
-    await withMainLocks(door, { name: commandRun('undo', cast), title, paths }, async () => {
+    await withMainLocks(store, { name: commandRun('undo', cast), title, paths, by }, async () => {
       const end = await takeBack(top, merge, title);
       if (!end.ok) throw new Refused(deny(end.code, `cast ${cast} was merged: ${end.reason}`, { cast, ...merge }));
       if (end.commit !== null) commits.push(end.commit);
@@ -127,26 +137,24 @@ async function unmergedOf(at: Workspace, record: WorktreeRecord): Promise<string
   const beside = lanes.reduce((sum, lane) => sum + lane.uncommitted, 0);
   const files = (record.behind === undefined ? await uncommittedOf(record).catch(() => 0) : 0) + beside;
   const all = lanes.reduce((sum, lane) => sum + lane.commits, commits);
-  const parts = [
-    ...(all > 0 ? [counted(all, 'unmerged commit')] : []),
-    ...(files > 0 ? [counted(files, 'uncommitted file')] : []),
-  ];
-  return parts.length === 0 ? null : parts.join(' and ');
+  return lostText(all, files);
 }
 
 /** What was changed since by somebody else, and what nobody kept, stays as it is. */
-async function undoFiles(call: Call, door: Door, workspace: Workspace, summary: CastSummary): Promise<Verdict> {
-  const { dir, stateDir } = workspace;
+async function undoFiles(undoing: Undoing): Promise<Verdict> {
+  const { store, summary, by, say } = undoing;
+  const { dir, stateDir } = undoing.workspace;
   const { cast } = summary;
-  const plan = await planRestoring(dir, readBefore(stateDir, cast), await leftBy(door, cast));
+  const plan = await planRestoring(dir, readBefore(stateDir, cast), await leftBy(store, cast));
   const able = plan.filter(({ what }) => what !== 'leave');
-  for (const { path, what, why } of plan) note(`${what === 'leave' ? 'stays' : what}  ${oneLine(path)}: ${why}`);
+  for (const { path, what, why } of plan)
+    say(`${what === 'leave' ? 'stays' : what}  ${path.replace(/[\s\p{Cc}]+/gu, ' ')}: ${why}`);
   if (able.length > 0) {
-    await confirm(call, cast, `Take ${counted(able.length, 'file')} back?`, counted(able.length, 'changed file'));
-    await stop(door, workspace, summary);
+    confirm(undoing, `Take ${counted(able.length, 'file')} back?`, counted(able.length, 'changed file'));
+    await stop(undoing);
     const paths = able.map(({ path }) => path);
     const title = `undo cast ${cast}`;
-    await withMainLocks(door, { name: commandRun('undo', cast), title, paths }, () => restoreFiles(dir, able));
+    await withMainLocks(store, { name: commandRun('undo', cast), title, paths, by }, () => restoreFiles(dir, able));
   }
   const named = (what: Restoring['what']) => plan.filter((each) => each.what === what).map(({ path }) => path);
   const details = { cast, restored: named('restore'), removed: named('remove'), left: named('leave') };
@@ -154,14 +162,16 @@ async function undoFiles(call: Call, door: Door, workspace: Workspace, summary: 
   return allow(`${counted(able.length, 'file')} of cast ${cast} taken back${stays}`, details);
 }
 
-async function confirm(call: Call, cast: string, question: string | null, what: string | null): Promise<void> {
-  if (question === null || flag(call.values, 'yes') || (await ask(question))) return;
-  const reason = `${what} of cast ${cast} would be gone; say so with \`${again(call)} undo ${cast} --yes\``;
-  throw new Refused(deny('NOT_ALLOWED_NOW', reason, { cast }));
+function confirm({ workspace, summary, yes }: Undoing, question: string, what: string): void {
+  if (yes) return;
+  const { cast } = summary;
+  const reason = `${what} of cast ${cast} would be gone; say so with \`${workspace.program} undo ${cast} --yes\``;
+  throw new Asks(deny('NOT_ALLOWED_NOW', reason, { cast }), question, { flag: 'yes' });
 }
 
 /** A cast that waits, is paused or was cut off cannot go on without its work: it ends here. */
-async function stop(door: Door, { stateDir }: Workspace, { cast, status }: CastSummary): Promise<void> {
-  if (!isOver(status)) await door.submit({ kind: 'cast.abort', cast, reason: 'its work was taken back' }, person());
-  await endLeftovers(door, stateDir, cast);
+async function stop({ store, workspace, summary, by }: Undoing): Promise<void> {
+  const { cast, status } = summary;
+  if (!isOver(status)) await store.submit({ kind: 'cast.abort', cast, reason: 'its work was taken back' }, by);
+  await endLeftovers(store, workspace.stateDir, cast);
 }

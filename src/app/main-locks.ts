@@ -4,27 +4,34 @@ import type { Door } from '../engine/door.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { runOf, tasksOf } from '../kernel/ledger/state.ts';
 import { isTerminal } from '../kernel/ledger/transition.ts';
-import { Refused } from './command.ts';
-import { person } from './session.ts';
+import { Refused } from './refused.ts';
 
 /** More paths than that are locked by locking everything. */
 const PATHS_MAX = 500;
 /** What a command left behind when it was killed is free again after so long. */
 const TIMEOUT_S = 300;
 
+export type Locked = {
+  readonly name: string;
+  readonly title: string;
+  readonly paths: readonly string[];
+  /** Who holds them, as the log names him. */
+  readonly by: string;
+};
+
 /** Runs `work` while these paths are locked; refused with who holds them where somebody does. */
 export async function withMainLocks<T>(
   door: Door,
-  { name, title, paths }: { readonly name: string; readonly title: string; readonly paths: readonly string[] },
+  { name, title, paths, by }: Locked,
   work: () => Promise<T>,
 ): Promise<T> {
-  const task = await newTask(door, name);
+  const task = await newTask(door, name, by);
   const packet = packetOf(name, task, title, paths.length > PATHS_MAX ? ['.'] : paths);
-  const created = await door.submit({ kind: 'task.create', packet }, person());
+  const created = await door.submit({ kind: 'task.create', packet }, by);
   if (!created.allow) throw new Refused(created);
-  const claimed = await door.submit({ kind: 'task.claim', run: name, task, owner: person() }, person());
+  const claimed = await door.submit({ kind: 'task.claim', run: name, task, owner: by }, by);
   if (!claimed.allow) {
-    await move(door, name, task, 'canceled', claimed.reason);
+    await move(door, { run: name, task, by }, 'canceled', claimed.reason);
     throw new Refused(claimed);
   }
   let isDone = false;
@@ -33,21 +40,24 @@ export async function withMainLocks<T>(
     isDone = true;
     return result;
   } finally {
-    await move(door, name, task, isDone ? 'done' : 'canceled', isDone ? title : 'it did not get done');
+    await move(door, { run: name, task, by }, isDone ? 'done' : 'canceled', isDone ? title : 'it did not get done');
   }
 }
 
 /** The next number; what an earlier command was killed over is given up. */
-async function newTask(door: Door, run: string): Promise<string> {
+async function newTask(door: Door, run: string, by: string): Promise<string> {
   const ledger = await door.ledger(run);
   for (const { id, status } of tasksOf(ledger, run)) {
-    if (!isTerminal(status)) await move(door, run, id, 'canceled', 'the command that worked on it is gone');
+    if (!isTerminal(status))
+      await move(door, { run, task: id, by }, 'canceled', 'the command that worked on it is gone');
   }
   return `T-${(runOf(ledger, run)?.tasks.length ?? 0) + 1}`;
 }
 
-async function move(door: Door, run: string, task: string, to: 'done' | 'canceled', reason: string): Promise<void> {
-  await door.submit({ kind: 'task.move', run, task, to, reason, actor: 'engine' }, person());
+type Moved = { readonly run: string; readonly task: string; readonly by: string };
+
+async function move(door: Door, { run, task, by }: Moved, to: 'done' | 'canceled', reason: string): Promise<void> {
+  await door.submit({ kind: 'task.move', run, task, to, reason, actor: 'engine' }, by);
 }
 
 function packetOf(run: string, id: string, title: string, paths: readonly string[]): JsonObject {
