@@ -1,5 +1,8 @@
-// The generated pages of the reference: the commands and the codes, as their own tables tell them.
+// The generated pages of the reference: the commands, the codes and the operations, as their own tables tell them.
 import { roleFor } from '../src/access/role.ts';
+import type { Field } from '../src/app/fields.ts';
+import type { Entry } from '../src/app/operation.ts';
+import { OPERATIONS } from '../src/app/operations/table.ts';
 import type { Command } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { GROUPS } from '../src/cli/help.ts';
@@ -25,6 +28,7 @@ const GENERATED = '<!-- Written by `npm run docs`; a test fails when it is stale
 export const REFERENCE_PAGES: Readonly<Record<string, () => string>> = {
   'commands.md': commandsPage,
   'codes.md': codesPage,
+  'operations.md': operationsPage,
 };
 
 function commandsPage(): string {
@@ -114,4 +118,46 @@ function sentence(text: string): string {
 
 function cell(text: string): string {
   return text.replaceAll('|', '\\|');
+}
+
+function operationsPage(): string {
+  const sections = (Object.values(OPERATIONS) as readonly Entry[]).map(operationSection);
+  return `${GENERATED}
+
+# Operations
+
+Every use case is one operation. The command line, MCP and the library (\`workspace.perform(name, input)\`) call the same
+ones, and each answers with a verdict. \`role\` is the least role of a token that may. An operation for people is refused to
+an agent (\`APPROVER_IS_AGENT\`).
+
+${sections.join('\n\n')}
+`;
+}
+
+function operationSection(entry: Entry): string {
+  const { name, group, act, peopleOnly, means, fields, cli, mcp } = entry;
+  const people = peopleOnly === undefined ? '' : ' · for people only';
+  const form = typeof cli === 'string' ? cli : name.replace('.', ' ');
+  const command = typeof cli === 'object' ? `left out: ${cli.leftOut}` : `\`baton ${form}\``;
+  const tool = 'leftOut' in mcp ? `left out: ${mcp.leftOut}` : `\`${mcp.name}\`, for ${AUDIENCES[mcp.audience]}`;
+  const rows = Object.entries(fields).map(fieldRow);
+  const table = rows.length === 0 ? [] : ['', '| field | type | means |', '|---|---|---|', ...rows];
+  return [
+    `## ${name}`,
+    '',
+    `${means.charAt(0).toUpperCase()}${means.slice(1)}.`,
+    '',
+    `- group ${group} · role ${roleFor(act)}${people}`,
+    `- command line: ${cell(command)}`,
+    `- MCP: ${cell(tool)}`,
+    ...table,
+  ].join('\n');
+}
+
+const AUDIENCES = { agent: 'an agent within its attempt', person: 'people', anyone: 'people and agents' } as const;
+
+function fieldRow([name, field]: [string, Field]): string {
+  const needed = field.required === true ? ', required' : field.required ? ', required outside of an attempt' : '';
+  const type = field.type === 'choice' ? `one of ${field.of.join(', ')}` : field.type;
+  return `| \`${name}\` | ${cell(type)}${needed} | ${cell(field.means)} |`;
 }

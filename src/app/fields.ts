@@ -154,11 +154,13 @@ function faultOfList(field: Extract<Field, { type: 'list' }>, value: unknown): s
   return value.length > max ? `has more than ${max} entries` : null;
 }
 
-/** JSON Schema 2020-12 of an input. */
+const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
+
+/** JSON Schema 2020-12 of an input, as a document of its own. */
 export function jsonSchemaOf(fields: Fields): JsonObject {
   const properties = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)]));
   const required = Object.entries(fields).flatMap(([name, field]) => (field.required === true ? [name] : []));
-  return { type: 'object', properties, required, additionalProperties: false };
+  return { $schema: DIALECT, type: 'object', properties, required, additionalProperties: false };
 }
 
 function schemaOf(field: Field): JsonObject {

@@ -14,7 +14,8 @@ export const OPERATION_TOOLS: readonly Tool[] = Object.values(OPERATIONS).flatMa
 
 function toolOf(entry: Entry, form: McpForm): Tool {
   const { name, audience, description, without = [], schemas = {}, defaults = {} } = form;
-  const input = jsonSchemaOf(left(entry.fields, without));
+  // Within a list of tools it is no document of its own.
+  const { $schema: _dialect, ...input } = jsonSchemaOf(left(entry.fields, without));
   return {
     name,
     audience,

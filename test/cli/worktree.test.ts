@@ -306,6 +306,32 @@ test('where the branch it was merged into is gone, the one that has it now will 
   expect(git(dir, 'diff', before, 'main')).toBe('');
 });
 
+test('merge --squash makes one commit of the person, and undo takes it back', async () => {
+  const dir = repository();
+  const before = git(dir, 'rev-parse', 'HEAD');
+  const { cast: id } = await worked(dir);
+  expect((await baton(dir, ['merge', id, '-m', 'x'])).code).toBe(2);
+  const { code, details } = json(await baton(dir, ['merge', id, '--squash', '-m', 'Take it over', '--json']));
+  expect([code, (details as JsonObject).how]).toEqual(['OK', 'one commit']);
+  expect(git(dir, 'log', '--format=%s|%an|%P')).toBe(`Take it over|Ada|${before}\nfirst|Ada|`);
+  expect([read(dir, 'a.txt'), read(dir, 'sub/b.txt'), git(dir, 'status', '--short')]).toEqual(['two\n', 'b\n', '']);
+  expect(git(dir, 'branch', '--list', 'baton/*')).toBe('');
+  expect((await baton(dir, ['undo', id, '--yes'])).code).toBe(0);
+  expect(git(dir, 'diff', before, 'HEAD')).toBe('');
+});
+
+test('without a message it is made of the request, and a line break in it adds no trailer', async () => {
+  const dir = repository();
+  put(dir, { 'cast.json': TWO, 'agents.json': WORK });
+  const request = 'Add it\n\nSigned-off-by: nobody';
+  const { cast: id } = json(
+    await baton(dir, ['cast', '--file', 'cast.json', '--agents', 'agents.json', '--json', '--', request]),
+  );
+  expect((await baton(dir, ['merge', '--squash'])).code).toBe(0);
+  expect(git(dir, 'log', '-1', '--format=%s')).toBe('Add it Signed-off-by: nobody');
+  expect(git(dir, 'log', '-1', '--format=%(trailers)')).toBe(`Baton-Cast: ${id}`);
+});
+
 test('a merge with another history makes a merge commit', async () => {
   const dir = repository();
   await worked(dir);
