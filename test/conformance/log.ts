@@ -604,6 +604,35 @@ export function logPromises(name: string, makeBed: () => Bed): void {
       expect(await log.head()).toEqual(head);
     });
 
+    test('the parts of a snapshot stay as long as something names them', async () => {
+      const part = (body: string, ...children: string[]) => ({ body, children });
+      const root = (through: number) => ({ through, digest: `d${through}`, body: `{"n":${through}}` });
+      const first = new Map([
+        ['p', part('P', 'q')],
+        ['q', part('Q')],
+        ['r', part('R')],
+      ]);
+      await log.saveSnapshot(root(1), { children: ['p', 'r'], parts: first });
+      // What was not read is not given again.
+      await log.saveSnapshot(root(2), { children: ['p', 's'], parts: new Map([['s', part('S')]]) });
+      expect(['p', 'q', 'r', 's'].map((digest) => log.snapshotPart(digest))).toEqual(['P', 'Q', null, 'S']);
+      await expect(log.saveSnapshot(root(3), { children: ['r'], parts: new Map() })).rejects.toThrow('not there');
+      expect(await log.snapshot()).toEqual(root(2));
+      await log.saveSnapshot(root(4));
+      expect(['p', 'q', 's'].map((digest) => log.snapshotPart(digest))).toEqual([null, null, null]);
+    });
+
+    test('an erased text is gone from the parts of a snapshot', async () => {
+      const text = `personal ${'x'.repeat(300)}`;
+      await add(started('a', { text }));
+      const parts = new Map([['p', { body: JSON.stringify({ text }), children: [] }]]);
+      await log.saveSnapshot({ through: 1, digest: 'd', body: '{}' }, { children: ['p'], parts });
+      const digest = `sha256:${createHash('sha256').update(text).digest('hex')}`;
+      await add({ fact: { kind: 'blob.erased', digest, from: [1], reason: 'asked for' }, by: 'test', at: NOON });
+      expect(await log.snapshot()).toBeNull();
+      expect(log.snapshotPart('p')).toBeNull();
+    });
+
     test('an erased text is gone from the entries that are named, and their lines stay as they were', async () => {
       const text = `personal ${'x'.repeat(300)}`;
       await add(started('a', { text, other: LONG }), started('b', { text }), started('c', { text, twice: [text] }));

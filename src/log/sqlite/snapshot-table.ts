@@ -10,6 +10,7 @@ type Counted = { readonly refs: number; readonly children: string };
 export class SnapshotTable {
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  #isThere = false;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
@@ -80,7 +81,8 @@ export class SnapshotTable {
   }
 
   #hasParts(): boolean {
-    return this.#prepared(`SELECT 1 FROM sqlite_schema WHERE name = 'snapshot_parts'`).get() !== undefined;
+    this.#isThere ||= this.#prepared(`SELECT 1 FROM sqlite_schema WHERE name = 'snapshot_parts'`).get() !== undefined;
+    return this.#isThere;
   }
 
   #prepared(sql: string): StatementSync {
