@@ -1,0 +1,184 @@
+// What the suite of the operations asks of each of them: the same input by every way in, and the code that must come back.
+
+import type { OperationName } from '../../src/app/operations/table.ts';
+import type { JsonObject } from '../../src/kernel/json.ts';
+import { agent, baton, flow, project, put } from '../cli/baton.ts';
+import { create, packet, RUN, result, start } from '../cli/ledger-story.ts';
+import { coder, repository, row, writes } from '../cli/repository.ts';
+
+/** Makes a folder, and answers values that the input needs. */
+type SetUp = () => Promise<{ readonly dir: string; readonly fence?: number }>;
+
+export type Case = {
+  readonly setUp: SetUp;
+  readonly input: JsonObject | ((fence: number) => JsonObject);
+  /** `OK` where it is not said. */
+  readonly code?: string;
+};
+
+/** Every operation refuses a field that it does not have; a rule of its own is asked where it has one. */
+export type Cases = { readonly allowed: Case | { readonly missing: string }; readonly refused?: Case };
+
+const empty: SetUp = async () => ({ dir: project() });
+
+const set: SetUp = async () => {
+  const dir = project();
+  put(dir, {
+    '.baton/config.json': { ...FLOW, context: { sections: { services: {} } } },
+    'envelope.json': {},
+  });
+  return { dir };
+};
+
+const FLOW = flow({ A: agent }, { 'Socket-1': { materia: 'A', parse: 'text' } });
+
+const casted: SetUp = async () => {
+  const dir = project({ '.baton/config.json': FLOW, 'agents.json': { A: ['done'] } });
+  await baton(dir, ['cast', '--agents', 'agents.json', 'do it']);
+  return { dir };
+};
+
+const worked: SetUp = async () => {
+  const dir = repository();
+  put(dir, { 'cast.json': row({ Build: coder }, ['Build']), 'agents.json': { Build: [writes({ 'a.txt': 'two\n' })] } });
+  await baton(dir, ['cast', '--file', 'cast.json', '--agents', 'agents.json', 'do it']);
+  return { dir };
+};
+
+const tasked: SetUp = async () => {
+  const dir = project();
+  await create(dir, 'T-1', { lock_scope: ['src'] } as never);
+  return { dir };
+};
+
+const claimed: SetUp = async () => {
+  const { dir } = await tasked();
+  return { dir, fence: await start(dir, 'T-1') };
+};
+
+const held: SetUp = async () => {
+  const made = await tasked();
+  await baton(made.dir, ['hold', '--reason', 'release']);
+  return made;
+};
+
+const inited: SetUp = async () => {
+  const dir = project();
+  await baton(dir, ['init']);
+  return { dir };
+};
+
+const ok = (setUp: SetUp, input: Case['input'] = {}): Case => ({ setUp, input });
+const no = (code: string, setUp: SetUp, input: Case['input'] = {}): Case => ({ setUp, input, code });
+const NO_CAST = no('UNKNOWN_CAST', empty, { cast: 'latest' });
+
+export const CASES: Partial<Record<OperationName, Cases>> = {
+  'cast.list': { allowed: ok(casted) },
+  'cast.show': { allowed: ok(casted, { cast: 'latest' }), refused: NO_CAST },
+  'cast.why': { allowed: ok(casted, { cast: 'latest' }), refused: NO_CAST },
+  'cast.watch': { allowed: ok(casted, { cast: 'latest' }), refused: NO_CAST },
+  'cast.wait': { allowed: ok(casted, { cast: 'latest' }), refused: NO_CAST },
+  status: { allowed: ok(casted) },
+  'task.create': {
+    allowed: ok(empty, { packet: packet('T-1') }),
+    refused: no('MISSING_REQUIRED_INPUT', empty, { packet: {} }),
+  },
+  'task.claim': {
+    allowed: ok(tasked, { task: 'T-1', owner: 'ann' }),
+    refused: no('INVALID_TRANSITION', claimed, { task: 'T-1', owner: 'bob' }),
+  },
+  'task.next': { allowed: ok(tasked, { owner: 'ann' }), refused: no('NOT_ALLOWED_NOW', claimed, { owner: 'bob' }) },
+  'task.finish': {
+    allowed: { missing: 'needs a result that fits what was changed' },
+    refused: no('MISSING_REQUIRED_INPUT', claimed, (fence) => ({ result: {}, fence })),
+  },
+  'task.move': {
+    allowed: ok(tasked, { task: 'T-1', status: 'canceled', reason: 'x' }),
+    refused: no('INVALID_TRANSITION', tasked, { task: 'T-1', status: 'done', reason: 'x' }),
+  },
+  'task.list': { allowed: ok(tasked) },
+  'task.apply': {
+    allowed: ok(tasked, { stream: [], run: RUN }),
+  },
+  heartbeat: {
+    allowed: ok(claimed, (fence) => ({ task: 'T-1', owner: 'ann', fence })),
+    refused: no('CONCURRENCY_CONFLICT', claimed, { task: 'T-1', owner: 'ann', fence: 99 }),
+  },
+  'lock.list': { allowed: ok(claimed) },
+  'lock.check': {
+    allowed: ok(claimed, { paths: ['docs'] }),
+    refused: no('LOCK_CONFLICT', claimed, { paths: ['src/x.ts'] }),
+  },
+  'lock.request': { allowed: { missing: 'needs an attempt of a cast around it' } },
+  'worklog.add': { allowed: { missing: 'needs an entry that fits the claim' } },
+  'worklog.show': { allowed: ok(claimed, { task: 'T-1' }) },
+  reconcile: { allowed: ok(tasked) },
+  bundle: { allowed: ok(tasked) },
+  hold: { allowed: ok(tasked, { reason: 'release' }) },
+  unhold: { allowed: ok(held) },
+  watchdog: { allowed: ok(claimed) },
+  gate: {
+    allowed: ok(tasked, { name: 'lock-update', payload: [] }),
+    refused: no('BAD_USAGE', tasked, { name: 'nothing', payload: {} }),
+  },
+  check: { allowed: ok(set), refused: no('BAD_USAGE', empty, { file: 'missing.json' }) },
+  validate: {
+    allowed: ok(empty, { kind: 'materia', payload: '{"satisfied": true}' }),
+    refused: no('NOT_JSON', empty, { kind: 'materia', payload: 'oops' }),
+  },
+  explain: { allowed: ok(empty, { code: 'LOCK_CONFLICT' }), refused: no('BAD_USAGE', empty, { code: 'NOTHING' }) },
+  'registry.lock': { allowed: ok(inited, { reason: 'x' }) },
+  'registry.verify': { allowed: ok(inited) },
+  'registry.list': { allowed: ok(inited) },
+  'registry.quarantine': { allowed: ok(inited) },
+  'registry.release': { allowed: { missing: 'needs something that is blocked' } },
+  'registry.import': { allowed: { missing: 'needs a registry of another folder' } },
+  'handoff.verify': { allowed: { missing: 'needs an envelope that was signed just now' } },
+  'context.show': { allowed: ok(set) },
+  'context.diff': { allowed: { missing: 'needs a section with versions' } },
+  'context.history': { allowed: { missing: 'needs a section with versions' } },
+  'context.revert': { allowed: { missing: 'needs a section with versions' } },
+  'context.set': { allowed: ok(set, { section: 'services', value: { web: { port: 1 } } }) },
+  'memory.list': { allowed: ok(set) },
+  'memory.accept': { allowed: { missing: 'needs a suggestion of an agent' } },
+  'memory.drop': { allowed: { missing: 'needs a suggestion of an agent' } },
+  'token.create': {
+    allowed: ok(empty, { role: 'viewer' }),
+    refused: no('BAD_USAGE', empty, { role: 'king' }),
+  },
+  'token.list': { allowed: ok(empty) },
+  'token.revoke': { allowed: { missing: 'the tokens of the user are the same for every way in' } },
+  trust: { allowed: ok(empty) },
+  log: { allowed: ok(casted, { after: 0 }), refused: NO_CAST },
+  'audit.verify': { allowed: ok(casted), refused: no('UNKNOWN_CAST', empty) },
+  'audit.prove': { allowed: ok(casted, { seq: 1 }), refused: no('BAD_USAGE', casted, {}) },
+  'audit.checkpoint': { allowed: ok(casted), refused: no('UNKNOWN_CAST', empty) },
+  'audit.key': { allowed: ok(empty) },
+  'audit.outside': { allowed: ok(empty) },
+  export: {
+    allowed: ok(casted, { cast: 'latest', output: 'run.baton' }),
+    refused: no('UNKNOWN_CAST', empty, { cast: 'latest', output: 'run.baton' }),
+  },
+  verify: {
+    allowed: ok(
+      async () => {
+        const made = await casted();
+        await baton(made.dir, ['export', 'latest', '-o', 'run.baton']);
+        return made;
+      },
+      { file: 'run.baton' },
+    ),
+    refused: no('BAD_USAGE', empty, { file: 'missing.baton' }),
+  },
+  'cast.diff': { allowed: ok(worked, { cast: 'latest' }), refused: NO_CAST },
+  'cast.merge': {
+    allowed: ok(worked, { cast: 'latest', squash: true, message: 'Take it over' }),
+    refused: no('NOT_ALLOWED_NOW', casted, { cast: 'latest' }),
+  },
+  'cast.undo': { allowed: ok(worked, { cast: 'latest', yes: true }), refused: no('NOT_ALLOWED_NOW', worked, {}) },
+  gc: { allowed: ok(casted, { dryRun: true }), refused: no('BAD_USAGE', casted, { olderThan: 'soon' }) },
+  'approvals.list': { allowed: { missing: 'its cases are still to be written' } },
+  'approvals.request': { allowed: { missing: 'its cases are still to be written' } },
+  'cast.trace': { allowed: { missing: 'its cases are still to be written' } },
+  exec: { allowed: { missing: 'its cases are still to be written' } },
+};
