@@ -57,15 +57,7 @@ const BORDERS: Readonly<Record<string, Border>> = {
     node: true,
   },
   mcp: {
-    src: [
-      'kernel',
-      'dialects',
-      'app',
-      ...PORTS,
-      'agents/process/attempt-folder.ts',
-      'agents/known-values.ts',
-      'access',
-    ],
+    src: ['kernel', 'dialects', 'app', ...PORTS, 'agents', 'access'],
     npm: ['@modelcontextprotocol/sdk'],
     node: true,
   },

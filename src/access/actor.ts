@@ -14,6 +14,8 @@ export type Actor = {
   readonly attempt: Attempt | null;
   /** Looks for what shows that a person decides. Without it, the kind of the actor is enough. */
   readonly proof?: PersonProof;
+  /** By these variables a process that acts for the actor says so. */
+  readonly env?: Readonly<Record<string, string>>;
 };
 
 /** `form` is the command or operation, `cast` the one that is decided about. Answers why it does not count as a person's. */

@@ -25,7 +25,7 @@ export async function* castEvents(
     wake();
   };
   const onEvent = (event: OperationEvent) => {
-    if (event.kind === 'note') return;
+    if (event.kind !== 'value') return;
     const news = event.value as NewsOfWatch;
     if (news.kind === 'entries') put(...news.entries.map((entry) => ({ kind: 'fact', fact: flat(entry) }) as const));
     else if (waiting.length < LIVE_WAITING_MAX) put(news);

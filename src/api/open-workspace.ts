@@ -70,6 +70,17 @@ export type OpenWorkspace = {
   why(cast: string): Promise<Answer<Why>>;
   /** Everything that happens in the cast, from its first fact on, and what its agents do meanwhile. */
   events(cast: string, how?: { readonly signal?: AbortSignal }): AsyncIterableIterator<CastEvent>;
+  /** Carries on a cast that has stopped, in the way that fits, in a process of its own. */
+  continue(cast?: string): Promise<Answer<StandingCast>>;
+  /** Stops a cast and its running agents. */
+  abort(
+    cast: string,
+    how?: Pick<InputOf<FieldsOf<'cast.abort'>>, 'reason'>,
+  ): Promise<Answer<{ readonly casts: readonly string[] }>>;
+  /** A person's yes to what an agent asks for; the cast goes on in a process of its own. */
+  approve(id: string, how?: Omit<InputOf<FieldsOf<'approval.approve'>>, 'id'>): Promise<Verdict>;
+  /** A person's no; the agent is told the reason. */
+  reject(id: string, how?: Omit<InputOf<FieldsOf<'approval.reject'>>, 'id'>): Promise<Verdict>;
   /** Gives the answer of a turn that a person takes. */
   answer(cast: string, text: string, how?: { readonly turn?: number }): Promise<Answer<StandingCast>>;
   readonly task: TaskCalls;
@@ -147,6 +158,10 @@ export function openWorkspace(
     casts: (how = {}) => operation('cast.list', { limit: 20, ...how }),
     show: (cast, how = {}) => operation('cast.show', { cast, ...how }),
     answer: (cast, text, how = {}) => tool('cast_answer', { cast, answer: text, ...how }),
+    continue: (cast) => tool('cast_continue', { cast }),
+    abort: (cast, how = {}) => tool('cast_abort', { cast, ...how }),
+    approve: (id, how = {}) => operation('approval.approve', { id, detach: true, ...how }),
+    reject: (id, how = {}) => operation('approval.reject', { id, detach: true, ...how }),
     why: (cast) => operation('cast.why', { cast }, { at: outside() }),
     async wait(cast, { signal, timeoutMs } = {}) {
       if (timeoutMs !== undefined && !(timeoutMs >= 0 && timeoutMs <= TIMEOUT_MS_MAX))

@@ -4,7 +4,9 @@ import type { Denied } from '../kernel/verdict.ts';
 import { Refused } from './refused.ts';
 
 /** Who agrees sets a flag of the input, or trusts a folder. */
-export type Agreed = { readonly flag: string } | { readonly trust: string };
+export type Agreed =
+  /** With `otherwise`, who declines sets the flag to that, and it goes on all the same. */
+  { readonly flag: string; readonly otherwise?: boolean } | { readonly trust: string };
 
 export class Asks extends Refused {
   readonly question: string;

@@ -141,7 +141,7 @@ function faultOfText(field: Extract<Field, { type: 'text' | 'path' }>, value: un
   if (!mayBeEmpty && value.trim() === '') return 'must not be empty';
   if (value.includes('\0')) return 'must not hold a NUL character';
   const max = (field.type === 'text' ? field.charsMax : undefined) ?? TEXT_CHARS_MAX;
-  return value.length > max ? `is longer than ${max} characters` : null;
+  return value.length > max ? `has ${value.length} characters; at most ${max} are allowed` : null;
 }
 
 function faultOfList(field: Extract<Field, { type: 'list' }>, value: unknown): string | null {

@@ -2,6 +2,8 @@
 import type { Actor } from '../access/actor.ts';
 import type { Act } from '../access/role.ts';
 import type { CommandStreams } from '../approvals/run-command.ts';
+import type { LiveEvent } from '../engine/ports.ts';
+import type { Entry as LogEntry } from '../kernel/fact.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import type { Fields, InputOf } from './fields.ts';
@@ -48,6 +50,8 @@ export type McpForm = {
   readonly without?: readonly string[];
   /** Fields that have narrower bounds as arguments of a tool, each with its JSON Schema. */
   readonly schemas?: JsonObject;
+  /** Fields that a tool must be given, although others can do without. */
+  readonly required?: readonly string[];
   /** What a tool takes for a field that is not said. */
   readonly defaults?: JsonObject;
 };
@@ -61,9 +65,21 @@ export type Context = {
   readonly streams?: CommandStreams;
 };
 
-/** `note` is a line for people; `value` is one of several answers of an operation that goes on. */
+/** `note` is a line for people; `value` is one of several answers of an operation that goes on. The others tell of a cast that
+ * this process drives: that driving begins, with what happened before; what happens; and that driving is over. */
 export type OperationEvent =
   | { readonly kind: 'note'; readonly text: string }
-  | { readonly kind: 'value'; readonly value: Json };
+  | { readonly kind: 'value'; readonly value: Json }
+  | {
+      readonly kind: 'driving';
+      readonly cast: string;
+      readonly past: readonly LogEntry[];
+      readonly says: readonly string[];
+    }
+  | { readonly kind: 'change'; readonly entries: readonly LogEntry[] }
+  | { readonly kind: 'live'; readonly turn: number; readonly event: LiveEvent }
+  | { readonly kind: 'driven'; readonly cast: string }
+  /** For people: where the work of the cast lies, and what can be done with it. */
+  | { readonly kind: 'left'; readonly cast: string; readonly says: readonly string[] };
 
 export type Run<F extends Fields> = (workspace: Workspace, input: InputOf<F>, context: Context) => Promise<Verdict>;

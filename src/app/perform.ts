@@ -84,7 +84,7 @@ function keptFrom({ program }: Workspace, entry: Entry, { actor }: Context): Den
 async function turnAway(workspace: Workspace, entry: Entry, verdict: Denied, { actor, onEvent }: Context) {
   const isAgent = verdict.code === 'APPROVER_IS_AGENT';
   const who = isAgent && actor.kind !== 'agent' ? 'agent:unknown' : actor.name;
-  const what = isAgent ? { what: entry.name.replaceAll('.', ' ') } : {};
+  const what = isAgent ? { what: formOf(entry) } : {};
   await noteRefusal(workspace, verdict, { who, ...what }, (text) => onEvent({ kind: 'note', text }));
   return verdict;
 }

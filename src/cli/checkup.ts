@@ -3,6 +3,7 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { type Detected, detectAgents } from '../agents/detect.ts';
+import { userLimits } from '../app/driving/user-limits.ts';
 import { hasLog } from '../app/state-folder.ts';
 import { runGit } from '../git/run-git.ts';
 import { counted } from '../kernel/counted.ts';
@@ -16,7 +17,6 @@ import type { Workspace } from '../workspace/locate.ts';
 import { uncastableIn } from '../workspace/uncastable.ts';
 import { worktreesFolder } from '../workspace/worktree/place.ts';
 import { runnerFindings, runnersIn, signedInRunnersIn } from './configured-runners.ts';
-import { userLimits } from './user-limits.ts';
 
 export type Finding = {
   readonly name: string;

@@ -3,7 +3,7 @@
 import { type Actor, lookerWith } from '../access/actor.ts';
 import { attemptIn } from '../access/attempt.ts';
 import { Asks } from '../app/asks.ts';
-import type { Entry, OperationEvent } from '../app/operation.ts';
+import type { Context, Entry, OperationEvent } from '../app/operation.ts';
 import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import { type Given, perform, verdictOf } from '../app/perform.ts';
 import { Refused } from '../app/refused.ts';
@@ -16,6 +16,7 @@ import type { Form, Forms } from './show/form.ts';
 
 /** The forms of each group; a group without any answers with verdicts. */
 const FORMS: Partial<Record<Entry['group'], () => Promise<{ readonly forms: Forms }>>> = {
+  casts: () => import('./show/casts.ts'),
   contracts: () => import('./show/contracts.ts'),
   history: () => import('./show/history.ts'),
   ledger: () => import('./show/ledger.ts'),
@@ -54,15 +55,21 @@ export async function allowed(call: Call, name: OperationName, given: Given): Pr
   return verdict.details as JsonObject;
 }
 
+/** How to stop an operation, and whom to tell meanwhile. */
+export type Listening = Pick<Context, 'signal' | 'onEvent'>;
+
 /** The verdict of the operation. A refusal that ended it early is one, too. */
-async function ended(call: Call, name: OperationName, given: Given): Promise<Verdict> {
+export async function ended(
+  call: Call,
+  name: OperationName,
+  given: Given,
+  listening: Listening = listeningFor(OPERATIONS[name]),
+): Promise<Verdict> {
   try {
-    return await performing(call, name, (each) => each(given));
+    return await performing(call, name, (each) => each(given), listening);
   } catch (error) {
-    if (error instanceof Asks && (await isAgreed(call, error))) {
-      const { agreed } = error;
-      return ended(call, name, 'flag' in agreed ? { ...given, [agreed.flag]: true } : given);
-    }
+    const agreed = error instanceof Asks ? await agreedTo(call, error) : null;
+    if (agreed) return ended(call, name, { ...given, ...agreed }, listening);
     if (error instanceof Refused) return verdictOf(error);
     throw error;
   }
@@ -73,26 +80,33 @@ export async function performing<T>(
   call: Call,
   name: OperationName,
   work: (each: (given: Given) => Promise<Verdict>) => Promise<T>,
+  listening: Listening = listeningFor(OPERATIONS[name]),
 ): Promise<T> {
-  const stop = new AbortController();
-  const entry: Entry = OPERATIONS[name];
-  // What an operation has started ends with this process, if that ends in an orderly way.
-  const onSignal = () => (entry.endsBySignal ? stop.abort() : process.exit(EXIT.fault));
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal);
   return withWorkspace(call, async (workspace) => {
-    const actor = await actorFor(entry, workspace);
-    return work((given) => perform(workspace, name, given, { actor, signal: stop.signal, onEvent: show }));
+    const actor = await actorFor(OPERATIONS[name], workspace);
+    return work((given) => perform(workspace, name, given, { actor, ...listening }));
   });
 }
 
-/** Whether the person at the terminal agrees; without one nobody does. */
-async function isAgreed({ env }: Call, { question, agreed }: Asks): Promise<boolean> {
-  if (!(await (await import('./ask.ts')).ask(question))) return false;
-  if ('trust' in agreed) {
-    const { trustFolder } = await import('../git/folder-trust.ts');
-    trustFolder(agreed.trust, env, new Date().toISOString());
+/** What an operation has started ends with this process, if that ends in an orderly way. */
+function listeningFor({ endsBySignal }: Entry): Listening {
+  const stop = new AbortController();
+  const onSignal = () => (endsBySignal ? stop.abort() : process.exit(EXIT.fault));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal);
+  return { signal: stop.signal, onEvent: show };
+}
+
+/** What the person at the terminal says, as input for the next call; null where that ends it. Without one nobody agrees. */
+export async function agreedTo({ env }: Call, { question, agreed }: Asks): Promise<Given | null> {
+  const isAgreed = await (await import('./ask.ts')).ask(question);
+  if ('flag' in agreed) {
+    if (isAgreed) return { [agreed.flag]: true };
+    return agreed.otherwise === undefined ? null : { [agreed.flag]: agreed.otherwise };
   }
-  return true;
+  if (!isAgreed) return null;
+  const { trustFolder } = await import('../git/folder-trust.ts');
+  trustFolder(agreed.trust, env, new Date().toISOString());
+  return {};
 }
 
 async function actorFor({ act, peopleOnly }: Entry, workspace: Workspace): Promise<Actor> {
@@ -102,5 +116,5 @@ async function actorFor({ act, peopleOnly }: Entry, workspace: Workspace): Promi
 
 function show(event: OperationEvent): void {
   if (event.kind === 'note') note(event.text);
-  else outJsonLine(event.value);
+  else if (event.kind === 'value') outJsonLine(event.value);
 }

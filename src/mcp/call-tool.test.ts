@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -14,6 +14,8 @@ const wire: Wire = { signal: new AbortController().signal, progress: async () =>
 
 const dir = mkdtempSync(join(tmpdir(), 'baton-tools-'));
 const located = { dir, configFile: join(dir, 'config.json'), stateDir: join(dir, 'state') };
+// What does not check starts no cast.
+writeFileSync(located.configFile, '{}');
 const workspace = new Workspace(located, { env: {} });
 
 /** A workspace in which nobody has begun, and in which every command prints the same. */
@@ -49,6 +51,8 @@ test.each([
   ['cast_start', false, true],
   ['cast_wait', false, true],
   ['cast_answer', false, true],
+  ['cast_continue', false, true],
+  ['cast_abort', false, true],
   ['cast_show', false, true],
   ['cast_why', false, true],
   ['cast_list', false, true],
@@ -60,7 +64,7 @@ test.each([
 
 test('every tool has a row above, and a name of its own', () => {
   expect(new Set(TOOLS.map(({ name }) => name)).size).toBe(TOOLS.length);
-  expect(TOOLS).toHaveLength(19);
+  expect(TOOLS).toHaveLength(21);
 });
 
 test('what is kept from an agent is not even begun', async () => {

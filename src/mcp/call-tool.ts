@@ -6,13 +6,12 @@ import { readWithSchema } from '../dialects/user-schema.ts';
 import { offeredTools } from '../kernel/cast/offer.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
-import { CAST_TOOLS } from './cast-tools.ts';
 import { CONTEXT_TOOLS } from './context-tools.ts';
 import { OPERATION_TOOLS } from './operation-tools.ts';
 import { submitHandoff } from './submit-handoff.ts';
 import type { Scene, Tool, Wire } from './tool.ts';
 
-export const TOOLS: readonly Tool[] = [submitHandoff, ...CONTEXT_TOOLS, ...OPERATION_TOOLS, ...CAST_TOOLS];
+export const TOOLS: readonly Tool[] = [submitHandoff, ...CONTEXT_TOOLS, ...OPERATION_TOOLS];
 
 export function toolsFor(scene: Pick<Scene, 'isAgent' | 'role'>, tools: readonly Tool[] = TOOLS): readonly Tool[] {
   return tools.filter((tool) => keptFrom(scene, tool) === null);

@@ -13,9 +13,9 @@ export const OPERATION_TOOLS: readonly Tool[] = Object.values(OPERATIONS).flatMa
 );
 
 function toolOf(entry: Entry, form: McpForm): Tool {
-  const { name, audience, description, without = [], schemas = {}, defaults = {} } = form;
+  const { name, audience, description, without = [], required = [], schemas = {}, defaults = {} } = form;
   // Within a list of tools it is no document of its own.
-  const { $schema: _dialect, ...input } = jsonSchemaOf(left(entry.fields, without));
+  const { $schema: _dialect, ...input } = jsonSchemaOf(left(entry.fields, without, required));
   return {
     name,
     audience,
@@ -27,7 +27,7 @@ function toolOf(entry: Entry, form: McpForm): Tool {
       const live = liveProgress((message) => progress(message));
       const onEvent = (event: OperationEvent) => {
         if (event.kind === 'note') void progress(event.text).catch(() => undefined);
-        else if (isLive(event.value)) live.hear(event.value);
+        else if (event.kind === 'value' && isLive(event.value)) live.hear(event.value);
       };
       try {
         return await answer(
@@ -47,6 +47,9 @@ function isLive(value: unknown): value is LiveNews {
   return isObject(value) && value.kind === 'live';
 }
 
-function left(fields: Fields, without: readonly string[]): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !without.includes(name)));
+function left(fields: Fields, without: readonly string[], required: readonly string[]): Fields {
+  const offered = Object.entries(fields).filter(([name]) => !without.includes(name));
+  return Object.fromEntries(
+    offered.map(([name, field]) => [name, required.includes(name) ? { ...field, required: true } : field]),
+  );
 }

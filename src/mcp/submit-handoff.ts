@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Attempt } from '../access/attempt.ts';
+import { keepHandoff } from '../agents/handoff-file.ts';
 import { valuesOf } from '../agents/known-values.ts';
 import { isErrno, writeDurably } from '../agents/process/attempt-folder.ts';
 import { dialects } from '../dialects/index.ts';
@@ -14,7 +15,6 @@ import type { Cast, Turn } from '../kernel/state.ts';
 import { contractFor } from '../kernel/turn/contract-for.ts';
 import { utf8Length } from '../kernel/utf8-length.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
-import { keepHandoff } from './handoff-file.ts';
 import { args, type Scene, type Tool } from './tool.ts';
 
 export const submitHandoff: Tool = {

@@ -4,8 +4,8 @@
 import type { Actor } from '../access/actor.ts';
 import type { Attempt } from '../access/attempt.ts';
 import type { Act, Role } from '../access/role.ts';
+import type { SubmittedWork } from '../app/submitted-work.ts';
 import type { Workspace } from '../app/workspace.ts';
-import type { TurnCheck } from '../kernel/cast/item-work.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Cast, Turn } from '../kernel/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
@@ -48,9 +48,6 @@ export type Scene = {
   /** Runs the project's checks on what a turn has changed so far; null where there is nothing to check. */
   checkWork?(cast: Cast, turn: Turn, signal: AbortSignal): Promise<SubmittedWork | null>;
 };
-
-/** `about` names the files as they were checked. */
-export type SubmittedWork = { readonly about: string; readonly checks: readonly TurnCheck[] };
 
 /** The one call that is being answered. */
 export type Wire = {

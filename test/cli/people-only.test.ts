@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { PEOPLE_ONLY } from '../../src/access/people-only.ts';
 import { actOfForm } from '../../src/access/role.ts';
+import { formOf } from '../../src/app/decision.ts';
+import { OPERATIONS } from '../../src/app/operations/table.ts';
 import { Workspace } from '../../src/app/workspace.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { keptFrom, TOOLS } from '../../src/mcp/call-tool.ts';
@@ -57,12 +59,16 @@ test('what a tool is refused for is refused by its command, unless it only looks
     'cast_show',
     'cast_why',
     'cast_wait',
-    'approvals_list',
     'cast_start',
+    'cast_continue',
     'cast_answer',
+    'cast_abort',
+    'approvals_list',
   ]);
   for (const tool of kept) {
-    const { name, command = '', act } = tool;
+    const { name, act } = tool;
+    const entry = Object.values(OPERATIONS).find(({ mcp }) => 'name' in mcp && mcp.name === name);
+    const command = entry ? formOf(entry) : '';
     expect([name, FORMS.find(([form]) => form === command)?.[1] ?? act]).toEqual([name, act]);
     expect([name, command in PEOPLE_ONLY]).toEqual([name, act !== 'look']);
     const may = PEOPLE_ONLY[command]?.may ?? 'look at casts from outside';

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { submittedHandoff } from '../../src/agents/handoff-file.ts';
 import { ownIdentity } from '../../src/agents/process/process-identity.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { submittedHandoff } from '../../src/mcp/handoff-file.ts';
 import { agent, always, baton, flow, json, project, until } from '../cli/baton.ts';
 import { type Connected, overStdio } from './client.ts';
 

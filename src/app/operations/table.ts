@@ -3,6 +3,7 @@ import { ACCESS } from './access.ts';
 import { APPROVALS } from './approvals.ts';
 import { CASTS } from './casts.ts';
 import { CONTRACTS } from './contracts.ts';
+import { DRIVING } from './driving.ts';
 import { HISTORY } from './history.ts';
 import { KNOWLEDGE } from './knowledge.ts';
 import { LEDGER } from './ledger.ts';
@@ -11,6 +12,7 @@ import { WORK } from './work.ts';
 
 export const OPERATIONS = {
   ...CASTS,
+  ...DRIVING,
   ...LEDGER,
   ...CONTRACTS,
   ...REGISTRY,

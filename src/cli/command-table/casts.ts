@@ -1,7 +1,7 @@
 // Commands on casts: following, steering, answering, deciding, merging.
 import type { Command } from '../command.ts';
 import { operationCommand } from '../operation-command.ts';
-import { EXITS, MANY, TURNS, TURNS_HELP } from './shared-options.ts';
+import { driveBy, EXITS, MANY, TURNS, TURNS_HELP } from './shared-options.ts';
 
 export const CASTS_COMMANDS: readonly Command[] = [
   {
@@ -59,113 +59,74 @@ ${EXITS}`,
     options: { ...TURNS, jsonl: { type: 'boolean' }, facts: { type: 'boolean' } },
     load: () => import('../commands/watch.ts'),
   },
+  operationCommand(
+    {
+      name: 'resume',
+      summary: 'carry on a cast after a crash or a pause',
+      note: `Without CAST: the newest one that was cut off or paused.\n${EXITS}`,
+      shownBy: driveBy('cast.resume'),
+    },
+    ['cast.resume'],
+  ),
+  operationCommand(
+    {
+      name: 'recast',
+      summary: 'run a failed or aborted cast on from where it stands',
+      note: `Without CAST: the newest one that failed or was aborted.\n${EXITS}`,
+      shownBy: driveBy('cast.recast'),
+    },
+    ['cast.recast'],
+  ),
+  operationCommand(
+    {
+      name: 'revive',
+      summary: 'like recast, and what was spent, an edge or a budget, gets as much again',
+      note: `Without CAST: the newest one that stands at a spent edge.\n${EXITS}`,
+      shownBy: driveBy('cast.revive'),
+    },
+    ['cast.revive'],
+  ),
+  operationCommand(
+    {
+      name: 'budget',
+      summary: 'show or change what a cast may use',
+      note: 'Without a limit: what is used, and of how much. Each is the new limit, not an addition.',
+    },
+    ['cast.budget'],
+  ),
+  operationCommand(
+    {
+      name: 'decide',
+      summary: 'decide about a turn of unknown outcome, or whose agent asks or is blocked; TURN is CAST:NUMBER',
+      note: EXITS,
+      shownBy: () => import('../commands/decide.ts'),
+    },
+    ['cast.decide'],
+  ),
+  operationCommand(
+    {
+      name: 'abort',
+      summary: 'stop a cast and its running agents',
+      note: 'Without CAST: the one that is open, if it is the only one.',
+    },
+    ['cast.abort'],
+  ),
   {
-    name: 'resume',
-    group: 'casts',
-    act: 'steer',
-    args: '[CAST] [--turns] [--take-over]',
-    words: [0, 1],
-    summary: 'carry on a cast after a crash or a pause',
-    help: `Without CAST: the newest one that was cut off or paused.
---take-over     take the cast from a process that still has it, one that is stopped or that cannot be seen from here;
-                that process can commit nothing more
-${TURNS_HELP}
-${EXITS}`,
-    example: 'baton resume',
-    options: { ...TURNS, 'take-over': { type: 'boolean' } },
-    load: () => import('../commands/resume.ts'),
-  },
-  {
-    name: 'recast',
-    group: 'casts',
-    act: 'steer',
-    args: '[CAST] [--turns]',
-    words: [0, 1],
-    summary: 'run a failed or aborted cast on from where it stands',
-    help: `Without CAST: the newest one that failed or was aborted.
-${TURNS_HELP}
-${EXITS}`,
-    example: 'baton recast latest',
-    options: TURNS,
-    load: () => import('../commands/recast.ts'),
-  },
-  {
-    name: 'revive',
-    group: 'casts',
-    act: 'steer',
-    args: '[CAST] [--turns]',
-    words: [0, 1],
-    summary: 'like recast, and what was spent, an edge or a budget, gets as much again',
-    help: `Without CAST: the newest one that stands at a spent edge.
-${TURNS_HELP}
-${EXITS}`,
-    example: 'baton revive latest',
-    options: TURNS,
-    load: () => import('../commands/revive.ts'),
-  },
-  {
-    name: 'budget',
-    group: 'casts',
-    act: 'decide',
-    args: '[CAST] [--tokens N] [--cost X] [--minutes N]',
-    words: [0, 1],
-    summary: 'show or change what a cast may use',
-    help: `--tokens        input and output tokens together
---cost          in the currency of the usage that agents report
---minutes       running time
-Without any of them: what is used, and of how much. Each is the new limit, not an addition.`,
-    example: 'baton budget latest --tokens 500000',
-    options: { tokens: { type: 'string' }, cost: { type: 'string' }, minutes: { type: 'string' } },
-    load: () => import('../commands/budget.ts'),
-  },
-  {
-    name: 'decide',
-    group: 'casts',
-    act: 'decide',
-    args: 'TURN rerun|accept|fail [--output FILE] [--reason TEXT] [--turns]',
-    words: [2, 2],
-    summary: 'decide about a turn of unknown outcome, or whose agent asks or is blocked; TURN is CAST:NUMBER',
-    help: `rerun           it did not happen, or may happen twice: dispatch it again
-accept          it happened: go on as if it had answered
-fail            it went wrong: fail the cast
---output        with accept: the file with what it answered
---reason        why, for the log
-${TURNS_HELP}
-${EXITS}`,
-    example: 'baton decide latest:7 rerun',
-    options: { output: { type: 'string' }, reason: { type: 'string' }, ...TURNS },
-    load: () => import('../commands/decide.ts'),
-  },
-  {
-    name: 'abort',
-    group: 'casts',
-    act: 'steer',
-    args: '[CAST | --all] [--reason TEXT]',
-    words: [0, 1],
-    summary: 'stop a cast and its running agents',
-    help: `--all           every cast that runs, is paused or waits
---reason        why, for the log
-Without CAST: the one that is open, if it is the only one.`,
-    example: 'baton abort --all',
-    options: { all: { type: 'boolean' }, reason: { type: 'string' } },
-    load: () => import('../commands/abort.ts'),
-  },
-  {
-    name: 'answer',
-    group: 'casts',
-    act: 'decide',
-    args: 'CAST [--turn N] [TEXT… | --file FILE] [--turns]',
-    words: [1, MANY],
-    summary: 'answer in a turn of your own, or an agent that asks or is blocked, and carry the cast on',
-    help: `--turn          which turn, where several wait
---file          the file with the answer; - is standard input
+    ...operationCommand(
+      {
+        name: 'answer',
+        summary: 'answer in a turn of your own, or an agent that asks or is blocked, and carry the cast on',
+        note: `--file          the file with the answer; - is standard input
 Without TEXT and --file: standard input; in a terminal the brief is shown first. The answer is read like an agent's:
 one that does not keep the contract is refused with what is wrong, and the turn waits again. An empty answer is wrong usage.
-${TURNS_HELP}
 ${EXITS}`,
-    example: 'baton answer latest \'{"satisfied": true}\'',
-    options: { turn: { type: 'string' }, file: { type: 'string' }, ...TURNS },
-    load: () => import('../commands/answer.ts'),
+        options: { file: { type: 'string' } },
+        shownBy: () => import('../commands/answer.ts'),
+      },
+      ['cast.answer'],
+    ),
+    args: 'CAST [--turn N] [TEXT… | --file FILE] [--detach] [--turns]',
+    words: [1, MANY],
   },
   operationCommand(
     {
@@ -177,20 +138,15 @@ What has waited for an hour is marked stale. What expired is said in the log, an
     },
     ['approvals.list', 'approvals.request'],
   ),
-  {
-    name: 'reject',
-    group: 'casts',
-    act: 'decide',
-    args: 'ID [--reason TEXT] [--turns]',
-    words: [1, 1],
-    summary: 'say no to what an agent asks for, or take back what was approved and not used; the agent is told why',
-    help: `--reason        why, for the log and for the agent; without it, that a person said no
-${TURNS_HELP}
-${EXITS}`,
-    example: 'baton reject P-0c2f81d4 --reason "not on a Friday"',
-    options: { reason: { type: 'string' }, ...TURNS },
-    load: () => import('../commands/reject.ts'),
-  },
+  operationCommand(
+    {
+      name: 'reject',
+      summary: 'say no to what an agent asks for, or take back what was approved and not used; the agent is told why',
+      note: EXITS,
+      shownBy: driveBy('approval.reject'),
+    },
+    ['approval.reject'],
+  ),
   operationCommand(
     {
       name: 'exec',

@@ -1,7 +1,7 @@
 // The commands of every day, and those for whoever tries Baton out.
 import type { Command } from '../command.ts';
 import { operationCommand } from '../operation-command.ts';
-import { EXITS, MANY, TURNS, TURNS_HELP } from './shared-options.ts';
+import { driveBy, EXITS, MANY } from './shared-options.ts';
 
 export const EVERYDAY_COMMANDS: readonly Command[] = [
   {
@@ -17,33 +17,21 @@ export const EVERYDAY_COMMANDS: readonly Command[] = [
     load: () => import('../commands/init.ts'),
   },
   {
-    name: 'cast',
-    group: 'everyday',
-    act: 'steer',
-    args: '[-l LOADOUT] [--file CONFIG] [--agents SCRIPT] [--in-place] [--detach] [--dry-run] [--turns] REQUEST… | - | --request-file FILE',
-    words: [0, MANY],
-    summary: 'run a loadout on a request, with live progress',
-    help: `--loadout, -l   which loadout (default: activeLoadout of the configuration)
---file          a configuration file instead of .baton/config.json
---agents        a script of agents' turns, for a cast without a model
---in-place      work in the directory itself; in a git repository agents otherwise get a worktree on a branch of their own
---detach        give the cast to a background process and return
---dry-run       show the first briefs and what would run, start nothing
-${TURNS_HELP}
+    ...operationCommand(
+      {
+        name: 'cast',
+        group: 'everyday',
+        summary: 'run a loadout on a request, with live progress',
+        note: `--dry-run       show the first briefs and what would run, start nothing
 --request-file  read the request from a file; - reads it from standard input (at most 1 MiB)
 The request follows -- when it begins with a dash. ${EXITS}`,
-    example: 'baton cast -l Full-Auto "Add a --version flag"',
-    options: {
-      loadout: { type: 'string', short: 'l' },
-      file: { type: 'string' },
-      agents: { type: 'string' },
-      'in-place': { type: 'boolean' },
-      detach: { type: 'boolean' },
-      'dry-run': { type: 'boolean' },
-      'request-file': { type: 'string' },
-      ...TURNS,
-    },
-    load: () => import('../commands/cast.ts'),
+        options: { 'dry-run': { type: 'boolean' }, 'request-file': { type: 'string' } },
+        shownBy: () => import('../commands/cast.ts'),
+      },
+      ['cast.start'],
+    ),
+    args: '[-l LOADOUT] [--file CONFIG] [--agents SCRIPT] [--in-place] [--detach] [--dry-run] [--turns] REQUEST… | - | --request-file FILE',
+    words: [0, MANY],
   },
   {
     name: 'status',
@@ -57,37 +45,28 @@ The request follows -- when it begins with a dash. ${EXITS}`,
     options: { metrics: { type: 'boolean' } },
     load: () => import('../commands/status.ts'),
   },
-  {
-    name: 'continue',
-    group: 'everyday',
-    act: 'steer',
-    args: '[CAST] [--turns]',
-    words: [0, 1],
-    summary: 'do the obvious thing for a cast that stands',
-    help: `A crashed or paused cast is resumed, a failed or aborted one is recast; at a spent allowance you are asked first.
+  operationCommand(
+    {
+      name: 'continue',
+      group: 'everyday',
+      summary: 'do the obvious thing for a cast that stands',
+      note: `A crashed or paused cast is resumed, a failed or aborted one is recast; at a spent allowance you are asked first.
 Without CAST: the newest that runs no more, is paused or waits, else the latest one.
-${TURNS_HELP}
 ${EXITS}`,
-    example: 'baton continue latest',
-    options: TURNS,
-    load: () => import('../commands/continue.ts'),
-  },
-  {
-    name: 'approve',
-    group: 'everyday',
-    act: 'decide',
-    args: 'ID [--reason TEXT] [--again] [--turns]',
-    words: [1, 1],
-    summary: 'say yes to what an agent asks for, once and exactly as it is sealed, and carry its cast on',
-    help: `--reason        why, for the log
---again         it was cut off and nobody knows whether it ran: let it run once more
-ID may be shortened to 8 digits or more that only one has. An agent cannot approve anything.
-${TURNS_HELP}
-${EXITS}`,
-    example: 'baton approve P-0c2f81d4',
-    options: { reason: { type: 'string' }, again: { type: 'boolean' }, ...TURNS },
-    load: () => import('../commands/approve.ts'),
-  },
+      shownBy: driveBy('cast.continue'),
+    },
+    ['cast.continue'],
+  ),
+  operationCommand(
+    {
+      name: 'approve',
+      group: 'everyday',
+      summary: 'say yes to what an agent asks for, once and exactly as it is sealed, and carry its cast on',
+      note: `An agent cannot approve anything.\n${EXITS}`,
+      shownBy: driveBy('approval.approve'),
+    },
+    ['approval.approve'],
+  ),
   operationCommand(
     {
       name: 'trust',

@@ -1,48 +1,26 @@
 // `baton demo`: the bundled workflow end to end on scripted agents, in a workspace of its own.
 
 import { execFileSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { mkdtempSync, realpathSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Script } from '../../kernel/graph/config.ts';
-import type { Json } from '../../kernel/json.ts';
-import { newCastId } from '../../workspace/cast-id.ts';
 import { BUNDLED } from '../../workspace/find-config.ts';
-import { locate } from '../../workspace/locate.ts';
-import { locateCast } from '../../workspace/plan.ts';
-import { readScript } from '../../workspace/read-script.ts';
 import { type Call, EXIT, flag, note, out } from '../command.ts';
 import { commandName } from '../command-name.ts';
-import { driveAndShow, withDriver } from '../driving.ts';
-import { person } from '../session.ts';
+import { drive } from '../drive-operation.ts';
 
 const REQUEST = 'Write a small script that greets people, and say how to run it';
 
 export async function run(call: Call): Promise<number> {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-demo-')));
   const { BATON_HOME: _elsewhere, ...env } = call.env;
-  const workspace = locate(dir, env, dir);
-  if (!workspace) throw new Error(`the demo workspace ${dir} is gone`);
-  const agents = join(BUNDLED, '..', 'demo-agents.json');
-  const found = await locateCast({ workspace, file: BUNDLED, loadout: 'Full-Auto', agents: undefined, cwd: dir });
-  if (!found.ok) throw new Error(`the bundled loadout does not check: ${JSON.stringify(found.issues)}`);
-  const script = flag(call.values, 'fast') ? hurried(readScript(agents)) : readScript(agents);
+  const bundled = join(BUNDLED, '..', 'demo-agents.json');
+  const agents = flag(call.values, 'fast') ? hurried(bundled, `${dir}.agents.json`) : bundled;
   if (!call.json) introduce(dir);
-  const cast = newCastId(Date.now());
   // What is told to be typed next must name this workspace.
-  const there = { ...call, values: { ...call.values, directory: dir } };
-  const code = await withDriver(workspace, (door) =>
-    driveAndShow(there, workspace, door, cast, {
-      begin: async () => {
-        const { rules, loadout } = found.plan;
-        await door.submit(
-          { kind: 'cast.start', cast, request: REQUEST, loadout, rules, script, runId: randomUUID() },
-          person(),
-        );
-      },
-    }),
-  );
+  const there = { ...call, env, cwd: dir, values: { ...call.values, directory: dir } };
+  const given = { request: REQUEST, file: BUNDLED, loadout: 'Full-Auto', agents };
+  const code = await drive(there, 'cast.start', given);
   if (!call.json && code === EXIT.ok) conclude(dir);
   return code;
 }
@@ -66,8 +44,9 @@ function conclude(dir: string): void {
   out(`Then try it in a project of your own:  ${commandName()} init`);
 }
 
-/** The same turns without their pauses. */
-function hurried(script: Script): Script {
-  const plain = (turn: Json): Json => JSON.parse(JSON.stringify(turn, (key, value) => (key === 'delayMs' ? 0 : value)));
-  return Object.fromEntries(Object.entries(script).map(([key, turns]) => [key, turns.map(plain)]));
+/** The same turns without their pauses, in another file. */
+function hurried(script: string, file: string): string {
+  const plain = JSON.parse(readFileSync(script, 'utf8'), (key, value) => (key === 'delayMs' ? 0 : value));
+  writeFileSync(file, JSON.stringify(plain));
+  return file;
 }

@@ -68,8 +68,9 @@ const FIRST_REQUEST = 'Say what this project is in one sentence of its README';
 
 /** As if it had been typed. It costs money, so that nobody gets here without having said yes. */
 async function firstCast(call: Call): Promise<number> {
-  const [{ run: cast }, { COMMANDS }] = await Promise.all([import('./cast.ts'), import('../commands.ts')]);
+  const { COMMANDS } = await import('../commands.ts');
   const command = COMMANDS.find(({ name }) => name === 'cast') ?? call.command;
+  const { run: cast } = await command.load();
   const { directory } = call.values;
   return cast({ ...call, command, words: [FIRST_REQUEST], values: directory === undefined ? {} : { directory } });
 }

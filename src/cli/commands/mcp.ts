@@ -78,13 +78,16 @@ function sceneOf(call: Call, workspace: Workspace, { here, refusals, caller }: S
   const scene = sceneIn(workspace, env, actor);
   const onRefused = (verdict: Denied) => void refusals.add(verdict, refusedCaller(verdict, actor), Date.now());
   const checkWork: Scene['checkWork'] = async (cast, turn, signal) =>
-    (await import('../submitted-work.ts')).checkSubmitted(workspace, call.env, cast, turn, signal);
+    (await import('../../app/submitted-work.ts')).checkSubmitted(workspace, cast, turn, signal);
   return { ...scene, checkWork, ...(caller ? { role: caller.role } : {}), onRefused };
 }
 
 /** Whoever shows a token acts under its name; where an agent started the server, that agent acts. */
 function actorOf({ name, role }: Caller, here: Actor): Actor {
-  return here.kind === 'agent' || here.name === name ? here : { name, kind: 'person', role, attempt: null };
+  if (here.kind === 'agent' || here.name === name) return here;
+  // A process that is started for the caller acts for the same token.
+  const env = name.startsWith(TOKEN_NAMES) ? { [ACTS_FOR]: name.slice(TOKEN_NAMES.length) } : {};
+  return { name, kind: 'person', role, attempt: null, env };
 }
 
 async function overHttp(

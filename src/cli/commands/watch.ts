@@ -19,6 +19,7 @@ export async function run(call: Call): Promise<number> {
   let progress: Progress | null = null;
   const onEvent = (event: OperationEvent) => {
     if (event.kind === 'note') return note(event.text);
+    if (event.kind !== 'value') return;
     const news = event.value as CastNews;
     if (news.kind === 'live') {
       const { turn, attempt, socket, event: live } = news;

@@ -6,7 +6,7 @@ import type { Input } from '../input.ts';
 import { scrub } from '../secrets.ts';
 import type { Asks, Cast, Line, Turn } from '../state.ts';
 import { isOver } from '../state.ts';
-import { allow, deny, type Verdict } from '../verdict.ts';
+import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
 import { hearsWhenBlocked, tellBlocked } from './blocked.ts';
 import { chosenMateria } from './choice.ts';
@@ -88,6 +88,23 @@ function wanted(cast: Cast, turn: Turn, label: string, { what, question, approva
 /** The turns that a person may say something to: those that ask, and those whose agent is blocked and listens. */
 export function answerable(cast: Cast): readonly Turn[] {
   return Object.values(cast.turns).filter((turn) => turn.phase === 'asked' || hearsWhenBlocked(cast, turn));
+}
+
+/** The one turn that is answered; `number` names it where several wait. */
+export function turnToAnswer(cast: Cast, number: number | undefined): Turn | Denied {
+  const turns = answerable(cast);
+  const [turn, ...others] = number === undefined ? turns : turns.filter(({ id }) => id === number);
+  if (turn && others.length === 0) return turn;
+  const ids = turns.map(({ id }) => id);
+  const reason = turn
+    ? `turns ${ids.join(', ')} of cast ${cast.id} wait for an answer; name one with --turn`
+    : `${number === undefined ? 'no turn' : `turn ${number}`} of cast ${cast.id} ${number === undefined ? 'waits' : 'does not wait'} for an answer`;
+  return deny('NOT_ALLOWED_NOW', reason, { waiting: ids });
+}
+
+/** Whether the cast waits for this very permission. */
+export function waitsForApproval(cast: Cast | null, turn: number, approval: string): boolean {
+  return cast?.status === 'waiting' && cast.turns[turn]?.asks?.approval === approval;
 }
 
 export function takeAnswer(pen: Pen, cast: Cast, input: Extract<Input, { kind: 'turn.answer' }>): Verdict {

@@ -1,0 +1,79 @@
+// A handoff that an agent submitted by tool call, in the folder of its attempt. When the attempt ends it takes the place of
+// the agent's last words; it is read, checked and scrubbed like them, so that nothing here is trusted.
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AttemptResult, Place, Runner, Runners } from '../engine/ports.ts';
+import type { Packet } from '../kernel/cast/packet.ts';
+import type { AgentNote, Fault } from '../kernel/fact.ts';
+import { isObject } from '../kernel/json.ts';
+import { writeDurably } from './process/attempt-folder.ts';
+
+const FILE = 'handoff.json';
+const FILE_BYTES_MAX = 16 * 1_048_576;
+
+type Numbers = Pick<Packet, 'cast' | 'turn' | 'attempt'>;
+
+/** Keeps the text for the engine. A later one replaces it. */
+export function keepHandoff(dir: string, { cast, turn, attempt }: Numbers, output: string): Promise<void> {
+  return writeDurably(dir, FILE, `${JSON.stringify({ cast, turn, attempt, output })}\n`);
+}
+
+/** The text that was submitted for this very attempt, or null. */
+export async function submittedHandoff(dir: string, { cast, turn, attempt }: Numbers): Promise<string | null> {
+  const text = await readPlainFile(join(dir, FILE));
+  if (text === null) return null;
+  try {
+    const kept: unknown = JSON.parse(text);
+    const isIts = isObject(kept) && kept.cast === cast && kept.turn === turn && kept.attempt === attempt;
+    return isIts && typeof kept.output === 'string' ? kept.output : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The same runners; where an agent submitted its handoff, that is what its attempt has brought. */
+export function takingSubmissions(runners: Runners): Runners {
+  return { runnerFor: (packet) => taking(runners.runnerFor(packet)) };
+}
+
+function taking(runner: Runner): Runner {
+  return {
+    run: async (packet, place, signal) => submitted(await runner.run(packet, place, signal), packet, place),
+    recover: async (packet, place, signal) => submitted(await runner.recover(packet, place, signal), packet, place),
+    ...(runner.forget ? { forget: (place: Place) => runner.forget?.(place) ?? Promise.resolve() } : {}),
+  };
+}
+
+/** What may happen to a program after it has handed its work on. */
+const AFTERWARDS: readonly string[] = ['crash', 'timeout', 'transport'] satisfies Fault[];
+
+/**
+ * Whoever submits a handoff says that the work is done: a program that fails afterwards takes nothing back, and how it
+ * ended is told at the turn. An attempt that was cut off is another matter, because nobody knows what it still did; it runs again.
+ */
+async function submitted(result: AttemptResult, packet: Packet, place: Place): Promise<AttemptResult> {
+  if (result.kind === 'lost' || (result.kind === 'fault' && !AFTERWARDS.includes(result.fault))) return result;
+  const output = await submittedHandoff(place.attemptDir, packet);
+  if (output === null) return result;
+  const { usage } = result;
+  const agent = result.kind === 'fault' ? warned(result.agent, result) : result.agent;
+  return { kind: 'output', output, ...(usage ? { usage } : {}), ...(agent ? { agent } : {}) };
+}
+
+function warned(agent: AgentNote = {}, { fault, reason }: Extract<AttemptResult, { kind: 'fault' }>): AgentNote {
+  const ended = fault === 'timeout' ? 'did not come to its end and was stopped at its timeout' : 'failed';
+  return { ...agent, warnings: [...(agent.warnings ?? []), `after its handoff by tool call it ${ended} (${reason})`] };
+}
+
+/** Null for what is not there, is a link, is no file, or is larger than any handoff. */
+async function readPlainFile(file: string): Promise<string | null> {
+  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => null);
+  if (!handle) return null;
+  try {
+    const stat = await handle.stat();
+    return stat.isFile() && stat.size <= FILE_BYTES_MAX ? await handle.readFile('utf8') : null;
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,138 @@
+// Carries a cast on: the verb that fits is submitted, and the cast is driven, here or by a process of its own.
+import { refuseErased } from '../../audit/erased-needs.ts';
+import type { Door } from '../../engine/door.ts';
+import { thisDriver } from '../../engine/driver.ts';
+import { asMuchAgain, type Exact, mayMean, spentAllowance, stepFor, type Verb } from '../../kernel/cast/carry-on.ts';
+import type { CastSummary } from '../../kernel/cast/summary.ts';
+import type { Code } from '../../kernel/codes.ts';
+import { deny, type Verdict } from '../../kernel/verdict.ts';
+import { withEvidence } from '../../log/sqlite/evidence.ts';
+import { logFileIn } from '../../log/sqlite/log.ts';
+import { UsageError } from '../../workspace/usage-error.ts';
+import { Asks } from '../asks.ts';
+import { refusalOfDecision } from '../decision.ts';
+import { outlast } from '../driven-by.ts';
+import { loadView } from '../load-view.ts';
+import { nameCast } from '../name-cast.ts';
+import type { Context } from '../operation.ts';
+import { castVerdict } from '../operations/cast-show.ts';
+import { Refused } from '../refused.ts';
+import { requireTrust } from '../require-trust.ts';
+import type { Workspace } from '../workspace.ts';
+import { bringIntoForce } from './bring-into-force.ts';
+import { driveBehind } from './detach.ts';
+import { driveCast } from './drive-cast.ts';
+import { withDriver } from './driver-store.ts';
+
+export type CarryOn = {
+  readonly cast?: string | undefined;
+  readonly turns?: boolean | undefined;
+  readonly detach?: boolean | undefined;
+  readonly takeOver?: boolean | undefined;
+  /** Whether a spent allowance is extended; a person is asked where it is not said. */
+  readonly extend?: boolean | undefined;
+};
+
+export async function carryOn(workspace: Workspace, verb: Verb, input: CarryOn, context: Context): Promise<Verdict> {
+  const { takeOver = false, turns = false, detach = false } = input;
+  if (takeOver && input.cast === undefined) throw new UsageError('--take-over needs the id of the cast');
+  const { actor, onEvent, signal } = context;
+  const { program } = workspace;
+  const store = workspace.castStore();
+  const note = (text: string) => onEvent({ kind: 'note', text });
+  await requireTrust(workspace);
+  const work = async (door: Door): Promise<Verdict> => {
+    const summary = await choose(door, input.cast, verb, program, note);
+    const { cast } = summary;
+    const refusal = verb === 'revive' && refusalOfDecision(workspace, 'cast.revive', actor, cast);
+    if (refusal) return refusal;
+    const driving = await door.driverOf(cast);
+    const over = driving && (takeOver ? driving.fence : await outlast(door, cast, driving, { program, note, signal }));
+    if (verb === 'continue') await askedToExtend(summary, input.extend);
+    const step = stepFor(verb, summary, Date.now(), input.extend);
+    if (step.how === 'nothing') {
+      if (over !== null) await freeCast(door, cast, over);
+      note(whyNothing(summary, program));
+      return castVerdict(await loadView(door, cast, turns, workspace.dir, program));
+    }
+    // What certainly does not fit is refused before anything is driven: driving starts what a crashed cast is owed.
+    if (step.how === 'refuse') await steer(door, cast, step.verb, actor.name);
+    const erased = await withEvidence(logFileIn(workspace.stateDir), (evidence) => refuseErased(evidence, cast));
+    if (erased) throw new Refused(erased);
+    if (verb === 'continue' && input.extend && spentAllowance(summary) === 'budget')
+      await raiseBudget(door, cast, actor.name);
+    // A cast that was cut off runs already, and may have come to its end by the time anybody could say so.
+    const begin = async () => {
+      if (step.how === 'submit') await steer(door, cast, step.verb, actor.name);
+    };
+    if (!detach) {
+      const drive = { begin, turns, ...(over === null ? {} : { over }) };
+      return castVerdict(await driveCast(workspace, door, cast, drive, context));
+    }
+    if (over !== null) await freeCast(door, cast, over);
+    await begin();
+    await driveBehind(workspace, store, actor, cast);
+    return castVerdict(await loadView(door, cast, turns, workspace.dir, program));
+  };
+  if (!detach) return withDriver(workspace, actor.name, work);
+  await bringIntoForce(store, workspace, actor.name);
+  return work(store);
+}
+
+/** Without a name: the newest cast the verb can do something for and nobody drives, else the newest of all. */
+async function choose(
+  door: Door,
+  word: string | undefined,
+  verb: Verb,
+  program: string,
+  note: (line: string) => void,
+): Promise<CastSummary> {
+  if (word !== undefined) return nameCast(door, word, program);
+  const fitting: CastSummary[] = [];
+  for (const one of await door.casts(verb === 'continue' ? { isOpen: true } : {})) {
+    if (mayMean(verb, one) && (one.status !== 'running' || (await door.driverOf(one.cast)) === null)) fitting.push(one);
+  }
+  if (fitting.length > 1)
+    note(`${fitting.length} casts could be carried on; this is the newest. \`${program} casts\` lists them.`);
+  return fitting.at(-1) ?? nameCast(door, 'latest', program);
+}
+
+const SPENT = { retries: 'Its retry budget is spent.', budget: 'Its budget is spent.' };
+
+/** A spent allowance is extended only when the person says so; without it the cast is recast as it is. */
+async function askedToExtend(summary: CastSummary, extend: boolean | undefined): Promise<void> {
+  const spent = spentAllowance(summary);
+  if (spent === null || extend !== undefined) return;
+  const reason = `${SPENT[spent]} Say whether cast ${summary.cast} gets as much again (extend).`;
+  const refusal = deny(summary.code as Code, reason, { cast: summary.cast });
+  throw new Asks(refusal, `${SPENT[spent]} Give it as much again?`, { flag: 'extend', otherwise: false });
+}
+
+async function raiseBudget(door: Door, cast: string, by: string): Promise<void> {
+  const state = await door.cast(cast);
+  if (!state) return;
+  const verdict = await door.submit({ kind: 'budget.change', cast, ...asMuchAgain(state) }, by);
+  if (!verdict.allow) throw new Refused(verdict);
+}
+
+/** Ends the lease of a driver that is not to drive on, where there is nothing to drive now. */
+async function freeCast(door: Door, cast: string, over: number): Promise<void> {
+  const me = thisDriver();
+  await door.takeCast(cast, me, over);
+  await door.releaseCast(cast, me);
+}
+
+async function steer(door: Door, cast: string, verb: Exact, by: string): Promise<void> {
+  const request =
+    verb === 'resume'
+      ? ({ kind: 'cast.resume', cast, reason: 'resumed' } as const)
+      : ({ kind: `cast.${verb}`, cast } as const);
+  const verdict = await door.submit(request, by);
+  if (!verdict.allow) throw new Refused(verdict);
+}
+
+function whyNothing({ cast, status, reason }: CastSummary, program: string): string {
+  if (status === 'waiting') return `Cast ${cast} waits for a person: ${reason}`;
+  if (status === 'completed') return `There is nothing to do: cast ${cast} is completed.`;
+  return `There is nothing to resume: cast ${cast} is ${status}. \`${program} recast ${cast}\` runs it on.`;
+}

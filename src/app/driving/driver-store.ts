@@ -1,0 +1,42 @@
+// The log for a process that drives a cast: it lies behind a thread of its own, so that agents and screens never wait for a
+// disk.
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
+import type { Door } from '../../engine/door.ts';
+import { WorkerDoor } from '../../engine/worker-door.ts';
+import { logFileIn } from '../../log/sqlite/log.ts';
+import { asDamage, makeStateFolder } from '../state-folder.ts';
+import type { Workspace } from '../workspace.ts';
+import { bringIntoForce } from './bring-into-force.ts';
+
+/** `by` is who drives, as facts name him. */
+export async function withDriver<T>(workspace: Workspace, by: string, work: (door: Door) => Promise<T>): Promise<T> {
+  // A state folder that cannot be used is told in better words here than by whoever fails to open a file in it.
+  makeStateFolder(workspace);
+  try {
+    const door = await withCompileCache(() => WorkerDoor.open(logFileIn(workspace.stateDir), workspace.dir));
+    try {
+      await bringIntoForce(door, workspace, by);
+      return await work(door);
+    } finally {
+      await door.close();
+    }
+  } catch (error) {
+    throw asDamage(error, workspace);
+  }
+}
+
+/**
+ * A thread uses the compiled code of earlier runs only if it finds the cache named in its environment when it starts,
+ * and starts several times slower without it. What we start later must not inherit the name.
+ */
+function withCompileCache<T>(startThread: () => T): T {
+  const cache = getCompileCacheDir();
+  if (cache === undefined || process.env.NODE_COMPILE_CACHE !== undefined) return startThread();
+  process.env.NODE_COMPILE_CACHE = dirname(cache);
+  try {
+    return startThread();
+  } finally {
+    delete process.env.NODE_COMPILE_CACHE;
+  }
+}

@@ -1,0 +1,85 @@
+// A person's yes or no to what an agent asks for; then the cast that was waiting for it is carried on.
+import { approvalNamed, approvalsIn, goneFrom } from '../../approvals/open-approvals.ts';
+import { sealDecision } from '../../approvals/seal-decision.ts';
+import { openSealKey } from '../../approvals/seal-key.ts';
+import type { ApprovalRequest } from '../../kernel/approval/request.ts';
+import type { Approval } from '../../kernel/approval/state.ts';
+import { waitsForApproval } from '../../kernel/cast/asked.ts';
+import { type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
+import { refusalOfDecision } from '../decision.ts';
+import { sayToCast } from '../driving/say-to-cast.ts';
+import type { Context, Run } from '../operation.ts';
+import { Refused } from '../refused.ts';
+import type { Store } from '../store.ts';
+import type { Workspace } from '../workspace.ts';
+import type { FieldsOf } from './table.ts';
+
+type Choice = Pick<Extract<ApprovalRequest, { kind: 'approval.decide' }>, 'choice' | 'reason' | 'again'>;
+type How = { readonly detach?: boolean | undefined; readonly turns?: boolean | undefined };
+
+export const approve: Run<FieldsOf<'approval.approve'>> = (workspace, { id, reason = '', again, ...how }, context) =>
+  settle(workspace, id, { choice: 'approve', reason, ...(again ? { again } : {}) }, how, context);
+
+export const reject: Run<FieldsOf<'approval.reject'>> = (workspace, { id, reason, ...how }, context) =>
+  settle(workspace, id, { choice: 'reject', reason: reason || 'a person said no' }, how, context);
+
+async function settle(workspace: Workspace, word: string, choice: Choice, how: How, context: Context) {
+  const { actor } = context;
+  if (!workspace.hasLog())
+    throw new Refused(deny('UNKNOWN_APPROVAL', `there is no approval ${word} in ${workspace.dir}`));
+  const store = workspace.castStore();
+  const found = approvalNamed(await approvalsIn(store.log), word);
+  const approval = 'allow' in found ? null : found;
+  const cast = approval?.from?.cast ?? null;
+  const may = `${choice.choice} what an agent asks for`;
+  const refusal = refusalOfDecision(workspace, `approval.${choice.choice}`, actor, cast, may);
+  const decide = (door: Pick<Store, 'submit'>) =>
+    decided(door, workspace, { word, found, choice, refusal }, actor.name);
+  const waiting = approval?.from ? await store.cast(approval.from.cast) : null;
+  if (!approval?.from || refusal || !waitsForApproval(waiting, approval.from.turn, approval.id)) {
+    const verdict = await decide(store);
+    // Its refusal is in the log already.
+    if (verdict.code === 'APPROVER_IS_AGENT') throw new Refused(verdict as Denied);
+    return verdict;
+  }
+  return sayToCast(
+    workspace,
+    { cast: approval.from.cast, submit: decide, ends: () => true, isTold: true, ...how },
+    context,
+  );
+}
+
+type Asked = {
+  readonly word: string;
+  readonly found: Approval | Denied;
+  readonly choice: Choice;
+  readonly refusal: Denied | null;
+};
+
+async function decided(
+  door: Pick<Store, 'submit'>,
+  { env }: Workspace,
+  { word, found, choice, refusal }: Asked,
+  by: string,
+): Promise<Verdict> {
+  const isAgent = refusal !== null;
+  const id = 'allow' in found ? word.slice(0, 64) : found.id;
+  const gone = 'allow' in found ? [] : goneFrom([found]);
+  const sealing = 'allow' in found || isAgent ? {} : sealingFor(env, found, { ...choice, gone }, by);
+  if ('allow' in sealing) return sealing;
+  const verdict = await door.submit({ kind: 'approval.decide', id, ...choice, isAgent, gone, ...sealing }, by);
+  if (verdict.code === 'APPROVER_IS_AGENT' && refusal) return { ...verdict, reason: refusal.reason };
+  return verdict.code === 'UNKNOWN_APPROVAL' && 'allow' in found ? found : verdict;
+}
+
+/** The seal of the decision. A no is not kept back by a key that cannot be used. */
+function sealingFor(
+  env: NodeJS.ProcessEnv,
+  approval: Approval,
+  choice: Parameters<typeof sealDecision>[1],
+  by: string,
+) {
+  const key = openSealKey(env);
+  if ('allow' in key) return choice.choice === 'reject' ? {} : key;
+  return sealDecision(approval, choice, { by, now: Date.now(), key });
+}

@@ -1,0 +1,295 @@
+// Casts: start them, carry them on, decide what they ask, stop them.
+import type { Entry } from '../operation.ts';
+
+const CAST = {
+  type: 'text',
+  word: 'CAST',
+  mayBeEmpty: true,
+  means: 'the id of the cast, a beginning that only one has, or latest',
+  example: 'latest',
+} as const;
+const TURNS = { type: 'flag', means: 'with --json: add every attempt with its brief, output and verdict' } as const;
+const DETACH = { type: 'flag', means: 'give the cast to a background process and return' } as const;
+const REASON = { type: 'text', mayBeEmpty: true, means: 'why, for the log', example: 'looked at it' } as const;
+const BY_TOOL = { without: ['detach', 'turns'], defaults: { detach: true } } as const;
+const THEN_WAIT = 'The cast is carried on; use cast_wait then.';
+const EXACT = { leftOut: 'cast_continue does what fits' } as const;
+const BY_PERSON = { leftOut: 'a person decides it, and not by the argument of a tool' } as const;
+
+const START = {
+  request: {
+    type: 'text',
+    word: 'REQUEST…',
+    required: true,
+    charsMax: 1_048_576,
+    means: 'what the cast shall do',
+    example: 'Add a --version flag',
+  },
+  loadout: {
+    type: 'text',
+    short: 'l',
+    value: 'LOADOUT',
+    means: 'which loadout (default: activeLoadout of the configuration)',
+    example: 'Full-Auto',
+  },
+  file: {
+    type: 'path',
+    value: 'CONFIG',
+    means: 'a configuration file instead of .baton/config.json',
+    example: 'team.json',
+  },
+  agents: {
+    type: 'path',
+    value: 'SCRIPT',
+    means: "a script of agents' turns, for a cast without a model",
+    example: 'agents.json',
+  },
+} as const;
+
+export const DRIVING = {
+  'cast.start': {
+    name: 'cast.start',
+    group: 'casts',
+    act: 'steer',
+    peopleOnly: 'start a cast',
+    means: 'run a loadout on a request',
+    example: 'baton cast -l Full-Auto "Add a --version flag"',
+    fields: {
+      ...START,
+      inPlace: {
+        type: 'flag',
+        means:
+          'work in the directory itself; in a git repository agents otherwise get a worktree on a branch of their own',
+      },
+      detach: DETACH,
+      turns: TURNS,
+    },
+    cli: 'cast',
+    mcp: {
+      name: 'cast_start',
+      audience: 'person',
+      description:
+        'Start a cast: a team of agents works on the request, step by step. It runs in the background; details.cast is its id. Use cast_wait then.',
+      without: [...BY_TOOL.without, 'file', 'inPlace'],
+      defaults: BY_TOOL.defaults,
+    },
+  },
+  'cast.plan': {
+    name: 'cast.plan',
+    group: 'casts',
+    act: 'steer',
+    means: 'show the first briefs of a cast and what would run, start nothing',
+    example: 'baton cast --dry-run "Add a --version flag"',
+    fields: START,
+    cli: 'cast --dry-run',
+    mcp: { leftOut: 'a client starts a cast, or lets it be' },
+  },
+  'cast.resume': {
+    name: 'cast.resume',
+    group: 'casts',
+    act: 'steer',
+    peopleOnly: 'carry a cast on',
+    means: 'carry on a cast after a crash or a pause',
+    example: 'baton resume',
+    fields: {
+      cast: CAST,
+      takeOver: {
+        type: 'flag',
+        means:
+          'take the cast from a process that still has it, one that is stopped or that cannot be seen from here; that process can commit nothing more',
+      },
+      detach: DETACH,
+      turns: TURNS,
+    },
+    cli: 'resume',
+    mcp: EXACT,
+  },
+  'cast.recast': {
+    name: 'cast.recast',
+    group: 'casts',
+    act: 'steer',
+    peopleOnly: 'carry a cast on',
+    means: 'run a failed or aborted cast on from where it is',
+    example: 'baton recast latest',
+    fields: { cast: CAST, detach: DETACH, turns: TURNS },
+    cli: 'recast',
+    mcp: EXACT,
+  },
+  'cast.revive': {
+    name: 'cast.revive',
+    group: 'casts',
+    act: 'steer',
+    peopleOnly: 'carry a cast on',
+    means: 'like recast, and what was spent, an edge or a budget, gets as much again',
+    example: 'baton revive latest',
+    fields: { cast: CAST, detach: DETACH, turns: TURNS },
+    cli: 'revive',
+    mcp: EXACT,
+  },
+  'cast.continue': {
+    name: 'cast.continue',
+    group: 'casts',
+    act: 'steer',
+    peopleOnly: 'carry a cast on',
+    means: 'carry on a cast that has stopped, in the way that fits',
+    example: 'baton continue latest',
+    fields: {
+      cast: CAST,
+      extend: { type: 'flag', means: 'give a spent allowance as much again; at a terminal you are asked' },
+      detach: DETACH,
+      turns: TURNS,
+    },
+    cli: 'continue',
+    mcp: {
+      name: 'cast_continue',
+      audience: 'person',
+      description: `Carry on a cast that has stopped, in the way that fits: one that was cut off or paused is resumed, one that failed or was aborted is recast. ${THEN_WAIT}`,
+      without: [...BY_TOOL.without, 'extend'],
+      defaults: { ...BY_TOOL.defaults, extend: false },
+    },
+  },
+  'cast.answer': {
+    name: 'cast.answer',
+    group: 'casts',
+    act: 'decide',
+    peopleOnly: 'answer for a person',
+    means: 'answer in a turn of your own, or an agent that asks or is blocked, and carry the cast on',
+    example: 'baton answer latest \'{"satisfied": true}\'',
+    fields: {
+      cast: { ...CAST, required: true },
+      answer: {
+        type: 'text',
+        word: 'TEXT…',
+        mayBeEmpty: true,
+        means: 'the answer; without it the turn that waits for one is told',
+        example: '{"satisfied": true}',
+      },
+      turn: { type: 'count', means: 'which turn, where several wait', example: 7 },
+      detach: DETACH,
+      turns: TURNS,
+    },
+    cli: 'answer',
+    mcp: {
+      name: 'cast_answer',
+      audience: 'person',
+      description: `Answer a turn of a waiting cast that a person takes; cast_show says what it asks. ${THEN_WAIT}`,
+      ...BY_TOOL,
+      required: ['answer'],
+    },
+  },
+  'cast.decide': {
+    name: 'cast.decide',
+    group: 'casts',
+    act: 'decide',
+    peopleOnly: 'decide what became of a turn',
+    means: 'decide about a turn of unknown outcome, or whose agent asks or is blocked',
+    example: 'baton decide latest:7 rerun',
+    fields: {
+      turn: { type: 'text', word: 'TURN', required: true, means: 'the turn, as CAST:NUMBER', example: 'latest:7' },
+      choice: {
+        type: 'choice',
+        word: 'rerun|accept|fail',
+        of: ['rerun', 'accept', 'fail'],
+        required: true,
+        means:
+          'rerun: it did not happen, or may happen twice: dispatch it again; accept: it happened: go on as if it had answered; fail: it went wrong: fail the cast',
+        example: 'rerun',
+      },
+      output: {
+        type: 'text',
+        mayBeEmpty: true,
+        value: 'FILE',
+        means: 'with accept: what it answered; the command line reads it from a file',
+        example: '{"satisfied": true}',
+      },
+      reason: REASON,
+      detach: DETACH,
+      turns: TURNS,
+    },
+    cli: 'decide',
+    mcp: BY_PERSON,
+  },
+  'approval.approve': {
+    name: 'approval.approve',
+    group: 'casts',
+    act: 'decide',
+    means: 'say yes to what an agent asks for, once and exactly as it is sealed, and carry its cast on',
+    example: 'baton approve P-0c2f81d4',
+    fields: {
+      id: {
+        type: 'text',
+        word: 'ID',
+        required: true,
+        mayBeEmpty: true,
+        means: 'the approval; 8 digits or more that only one has are enough',
+        example: 'P-0c2f81d4',
+      },
+      reason: REASON,
+      again: {
+        type: 'flag',
+        means: 'it was cut off and nobody knows whether it ran: let it run once more',
+      },
+      detach: DETACH,
+      turns: TURNS,
+    },
+    cli: 'approve',
+    mcp: BY_PERSON,
+  },
+  'approval.reject': {
+    name: 'approval.reject',
+    group: 'casts',
+    act: 'decide',
+    means: 'say no to what an agent asks for, or take back what was approved and not used; the agent is told why',
+    example: 'baton reject P-0c2f81d4 --reason "not on a Friday"',
+    fields: {
+      id: {
+        type: 'text',
+        word: 'ID',
+        required: true,
+        mayBeEmpty: true,
+        means: 'the approval; 8 digits or more that only one has are enough',
+        example: 'P-0c2f81d4',
+      },
+      reason: { ...REASON, means: 'why, for the log and for the agent; without it, that a person said no' },
+      detach: DETACH,
+      turns: TURNS,
+    },
+    cli: 'reject',
+    mcp: BY_PERSON,
+  },
+  'cast.abort': {
+    name: 'cast.abort',
+    group: 'casts',
+    act: 'steer',
+    peopleOnly: 'stop a cast',
+    means: 'stop a cast and its running agents; without CAST the one that is open, if it is the only one',
+    example: 'baton abort --all',
+    fields: {
+      cast: CAST,
+      all: { type: 'flag', means: 'every cast that runs, is paused or waits' },
+      reason: REASON,
+    },
+    cli: 'abort',
+    mcp: {
+      name: 'cast_abort',
+      audience: 'person',
+      description: 'Stop a cast and its running agents; it answers when nothing of the cast runs any more.',
+      without: ['all'],
+    },
+  },
+  'cast.budget': {
+    name: 'cast.budget',
+    group: 'casts',
+    act: 'decide',
+    means: 'show or change what a cast may use; each is the new limit, not an addition',
+    example: 'baton budget latest --tokens 500000',
+    fields: {
+      cast: CAST,
+      tokens: { type: 'number', means: 'input and output tokens together', example: 500_000 },
+      cost: { type: 'number', value: 'X', means: 'in the currency of the usage that agents report', example: 5 },
+      minutes: { type: 'number', means: 'running time', example: 60 },
+    },
+    cli: 'budget',
+    mcp: BY_PERSON,
+  },
+} as const satisfies Readonly<Record<string, Entry>>;

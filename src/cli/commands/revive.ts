@@ -1,7 +1,0 @@
-// `baton revive`: runs a stopped cast on.
-import type { Call } from '../command.ts';
-import { goOn } from '../go-on.ts';
-
-export function run(call: Call): Promise<number> {
-  return goOn(call, 'revive');
-}

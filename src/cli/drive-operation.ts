@@ -1,0 +1,113 @@
+// Calls an operation that may drive a cast: live progress on stderr, Ctrl-C pauses cleanly, the result on stdout.
+import type { OperationEvent } from '../app/operation.ts';
+import type { OperationName } from '../app/operations/table.ts';
+import type { Given } from '../app/perform.ts';
+import { Refused } from '../app/refused.ts';
+import type { CastView } from '../app/views/shown-cast.ts';
+import { isString } from '../kernel/json.ts';
+import type { Denied, Verdict } from '../kernel/verdict.ts';
+import { again, type Call, EXIT, note, out, outJson } from './command.ts';
+import { exitOf, showEnd } from './ending.ts';
+import { type Progress, progressFor } from './progress.ts';
+import { ended } from './show-operation.ts';
+
+export async function drive(call: Call, name: OperationName, given: Given): Promise<number> {
+  return showDriven(call, await driven(call, name, given), given);
+}
+
+export type Driven = {
+  readonly verdict: Verdict;
+  /** Where the work of the cast lies, for people. */
+  readonly left: readonly string[];
+  /** Whether this process drove the cast. */
+  readonly isDriven: boolean;
+};
+
+export async function driven(call: Call, name: OperationName, given: Given): Promise<Driven> {
+  const stop = new AbortController();
+  let progress: Progress | null = null;
+  let left: readonly string[] = [];
+  let isDriven = false;
+  let unlisten = (): void => undefined;
+  const say = (line: string) => (progress ? progress.say(line) : note(line));
+  const onEvent = (event: OperationEvent): void => {
+    switch (event.kind) {
+      case 'note':
+        say(event.text);
+        break;
+      case 'driving':
+        isDriven = true;
+        // A person who has seen the id may interrupt, so listening for that comes first.
+        unlisten = onInterrupt((signal) => {
+          say(pausing(call));
+          stop.abort(signal === 'SIGINT' ? 'interrupted from the keyboard' : `stopped by ${signal}`);
+        });
+        progress = progressFor(call, event.cast, event.says);
+        progress.learn(event.past);
+        break;
+      case 'change':
+        progress?.take(event.entries);
+        break;
+      case 'live':
+        progress?.hear(event.turn, event.event);
+        break;
+      case 'driven':
+        unlisten();
+        progress?.stop();
+        progress = null;
+        break;
+      case 'left':
+        left = event.says;
+        break;
+    }
+  };
+  const verdict = await ended(call, name, given, { signal: stop.signal, onEvent });
+  return { verdict, left, isDriven };
+}
+
+export function showDriven(call: Call, { verdict, left, isDriven }: Driven, given: Given): number {
+  const { details } = verdict;
+  const isDetached = given.detach === true;
+  if (!isString(details.cast) || !isString(details.status)) return told(call, verdict);
+  const { stands: _stands, refused, isWoken, ...rest } = details;
+  const view = rest as unknown as CastView;
+  if (isDriven) return showEnd(call, view, left, isWoken ? (refused as unknown as Denied) : null);
+  if (isDetached) note(`cast ${view.cast}`);
+  if (call.json) outJson(view);
+  else if (isDetached) out(whereNow(call, view, verdict));
+  if (!verdict.allow) return EXIT.denied;
+  return isDetached && view.status === 'running' ? EXIT.ok : exitOf(view.status);
+}
+
+function whereNow(call: Call, { cast, status }: CastView, { reason }: Verdict): string {
+  if (status !== 'running') return reason;
+  return `Cast ${cast} runs in the background. Follow it with: ${again(call)} watch ${cast}`;
+}
+
+/** The verdict of what another process carries on. */
+function told(call: Call, verdict: Verdict): number {
+  if (!verdict.allow) throw new Refused(verdict);
+  if (call.json) outJson(verdict);
+  else out(verdict.reason);
+  return EXIT.ok;
+}
+
+function pausing(call: Call): string {
+  const later = `\`${again(call)} resume\` carries on either way.`;
+  return `Pausing: stopping the running agents. Press Ctrl-C again to leave at once; ${later}`;
+}
+
+/** The first Ctrl-C is heard; a second one ends the process at once, which loses nothing either. */
+function onInterrupt(heard: (signal: NodeJS.Signals) => void): () => void {
+  const stop = () => {
+    process.off('SIGINT', handle);
+    process.off('SIGTERM', handle);
+  };
+  const handle = (signal: NodeJS.Signals) => {
+    stop();
+    heard(signal);
+  };
+  process.on('SIGINT', handle);
+  process.on('SIGTERM', handle);
+  return stop;
+}
