@@ -53,6 +53,8 @@ test.each([
   ['cast_answer', false, true],
   ['cast_continue', false, true],
   ['cast_abort', false, true],
+  ['cast_merge', false, true],
+  ['cast_diff', false, true],
   ['cast_show', false, true],
   ['cast_why', false, true],
   ['cast_list', false, true],
@@ -64,7 +66,7 @@ test.each([
 
 test('every tool has a row above, and a name of its own', () => {
   expect(new Set(TOOLS.map(({ name }) => name)).size).toBe(TOOLS.length);
-  expect(TOOLS).toHaveLength(21);
+  expect(TOOLS).toHaveLength(23);
 });
 
 test('what is kept from an agent is not even begun', async () => {

@@ -64,6 +64,8 @@ test('what a tool is refused for is refused by its command, unless it only looks
     'cast_answer',
     'cast_abort',
     'approvals_list',
+    'cast_diff',
+    'cast_merge',
   ]);
   for (const tool of kept) {
     const { name, act } = tool;
