@@ -7,7 +7,7 @@ import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { Fact } from '../../src/kernel/fact.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { envelope, result, TEAM } from '../team.ts';
-import { baton, json, put, start, until } from './baton.ts';
+import { baton, batonProcess, json, put, start, until } from './baton.ts';
 import { git, repository, worktreesOf } from './repository.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
@@ -84,7 +84,7 @@ type Kill = readonly ['before' | 'after', string];
 async function killedAt(dir: string, args: readonly string[], kills: readonly Kill[]): Promise<string | undefined> {
   let next = args;
   for (const [when, pattern] of kills) {
-    const ran = await baton(dir, next, { env: deadlyGit(dir, when, pattern) });
+    const ran = await batonProcess(dir, next, { env: deadlyGit(dir, when, pattern) });
     expect([pattern, ran.code === null ? null : ran, existsSync(join(dir, '.baton/state/deadly/armed'))]).toEqual([
       pattern,
       null,

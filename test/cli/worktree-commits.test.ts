@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CastView } from '../../src/app/views/shown-cast.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { baton, json, put, read } from './baton.ts';
+import { baton, batonProcess, json, put, read } from './baton.ts';
 import { git, repository, row } from './repository.ts';
 
 const sh = (line: string, more: JsonObject = {}): JsonObject => ({
@@ -19,9 +19,9 @@ const FORGE = `sed -i "s/\\"accepted\\": .*/\\"accepted\\": \\"$(git rev-parse H
 const READER = { tools: 'readOnly' };
 const SCOPED = { tools: 'coding', lockScope: ['docs'] };
 
-async function run(dir: string, M: JsonObject, env: Record<string, string> = {}): Promise<CastView> {
+async function run(dir: string, M: JsonObject, castBy = baton): Promise<CastView> {
   put(dir, { 'cast.json': row({ W, M }, ['W', 'M']) });
-  await baton(dir, ['cast', '--file', 'cast.json', 'hi'], { env });
+  await castBy(dir, ['cast', '--file', 'cast.json', 'hi']);
   return json<CastView>(await baton(dir, ['show', '--json']));
 }
 
@@ -98,9 +98,9 @@ test('killed before refused commits are taken off the branch, they are not merge
   const dir = repository();
   put(dir, { 'bin.log/git': DEADLY });
   chmodSync(join(dir, 'bin.log/git'), 0o755);
-  const view = await run(dir, sh(`echo half > half; ${own()}; echo k`, READER), {
-    PATH: `${join(dir, 'bin.log')}:${process.env.PATH}`,
-  });
+  const env = { PATH: `${join(dir, 'bin.log')}:${process.env.PATH}` };
+  const inItsOwn: typeof baton = (at, args) => batonProcess(at, args, { env });
+  const view = await run(dir, sh(`echo half > half; ${own()}; echo k`, READER), inItsOwn);
   expect([view.status, view.code]).toEqual(['failed', 'SCOPE_VIOLATION']);
   expect(onBranch(dir, view)).toEqual(['half', 'w']);
   const merged = json(await baton(dir, ['merge', '--yes', '--json']));

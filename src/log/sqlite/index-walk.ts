@@ -97,7 +97,10 @@ export class IndexWalk {
       const expected = due.get(String(row.cast_id));
       due.delete(String(row.cast_id));
       const isSame = expected && Object.entries(expected).every(([name, value]) => row[name] === value);
-      if (!isSame) this.#oddSummary(String(row.cast_id), expected?.changed ?? Number(row.started));
+      // A row that was last changed by an entry beyond the end of the log shows where the log was cut off.
+      const isBeyond = Number(row.changed) > this.#head;
+      if (!isSame)
+        this.#oddSummary(String(row.cast_id), isBeyond ? this.#head + 1 : (expected?.changed ?? Number(row.started)));
     }
     for (const { cast_id, changed } of due.values()) this.#oddSummary(cast_id, changed);
   }
