@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
+import { whyNot } from '../../../test/cli/namespaces.ts';
 import {
   HAS_PROC,
   identityOfChild,
@@ -70,3 +71,15 @@ test('the process table and `ps` agree on who we are', () => {
   expect(tableFromPs(['-p', String(process.pid)])).toHaveLength(1);
   if (!HAS_PROC) expect(seen?.startTime).toBe(own?.startTime);
 });
+
+test.skipIf(whyNot('--pid', '--fork', '--mount-proc') !== null)(
+  'a namespace that gets the number of an earlier one has another name',
+  () => {
+    const print = `import { processNamespace } from '${new URL('./process-identity.ts', import.meta.url)}';
+console.log(processNamespace());`;
+    const program = ['--pid', '--fork', '--mount-proc', process.execPath, '--input-type=module', '-e', print];
+    const names = Array.from({ length: 6 }, () => spawnSync('unshare', program, { encoding: 'utf8' }).stdout.trim());
+    expect(names.every((name) => name.startsWith('pid:['))).toBe(true);
+    expect(new Set(names).size).toBe(6);
+  },
+);

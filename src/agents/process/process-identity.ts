@@ -179,8 +179,9 @@ export function bootOf({ startTime }: Pick<Identity, 'startTime'>): string | nul
 const FIRST_NAMESPACE = 'pid:[4026531836]';
 
 /**
- * The namespace in which process ids are counted: a container or a sandbox has its own. Null where it cannot be told, and
- * where `/proc` belongs to another namespace: then no process can be looked at.
+ * The namespace in which process ids are counted: a container or a sandbox has its own. The system reuses the number of a
+ * namespace that is gone, so the start of its first process is part of the name. Null where it cannot be determined, and
+ * where `/proc` belongs to another namespace: then no process can be inspected.
  */
 export function processNamespace(): string | null {
   namespace ??= { value: readNamespace() };
@@ -197,7 +198,10 @@ function isBlind(): boolean {
 function readNamespace(): string | null {
   if (!HAS_PROC) return process.platform === 'linux' ? null : 'host';
   try {
-    return readlinkSync('/proc/self') === String(process.pid) ? readlinkSync('/proc/self/ns/pid') : null;
+    if (readlinkSync('/proc/self') !== String(process.pid)) return null;
+    const number = readlinkSync('/proc/self/ns/pid');
+    const first = number === FIRST_NAMESPACE ? null : rowFromProc(1);
+    return first === null ? number : `${number} ${first.startTime}`;
   } catch {
     return null;
   }
