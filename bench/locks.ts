@@ -2,10 +2,9 @@
 import type { JsonObject } from '../src/kernel/json.ts';
 import { applyLedger } from '../src/kernel/ledger/apply.ts';
 import { decideLedger } from '../src/kernel/ledger/decide.ts';
-import type { LedgerFact } from '../src/kernel/ledger/fact.ts';
+import type { LedgerFact, LedgerRequest } from '../src/kernel/ledger/fact.ts';
 import { addLock, newLockTree, removeLocks, rivalOf, type TaskLock } from '../src/kernel/ledger/lock-tree.ts';
-import { overlaps } from '../src/kernel/ledger/overlap.ts';
-import type { LedgerRequest } from '../src/kernel/ledger/request.ts';
+import { overlaps } from '../src/kernel/ledger/path.ts';
 import { emptyLedger, type Ledger } from '../src/kernel/ledger/state.ts';
 import { median, type Row } from './row.ts';
 

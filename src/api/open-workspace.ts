@@ -10,7 +10,7 @@ import type { Why } from '../app/views/why/why.ts';
 import { Workspace } from '../app/workspace.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import type { TaskStatus } from '../kernel/ledger/transition.ts';
+import type { TaskStatus } from '../kernel/ledger/state.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import { callTool, keptFrom, toolNamed } from '../mcp/call-tool.ts';
 import type { Said } from '../mcp/command-line.ts';

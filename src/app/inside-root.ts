@@ -2,8 +2,7 @@
 // same file under another name, and one that does not is nobody's to lock.
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
-import { followLinks } from '../kernel/ledger/links.ts';
-import { normalPath } from '../kernel/ledger/path.ts';
+import { followLinks, normalPath } from '../kernel/ledger/path.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { linksOnWay } from '../workspace/find-links.ts';
 

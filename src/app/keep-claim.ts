@@ -5,7 +5,7 @@ import { beat } from '../engine/heartbeat.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import type { BeatProcess } from '../kernel/ledger/beat.ts';
 import { refusalOfCast, refusalOfClaim } from '../kernel/ledger/claim.ts';
-import { ranked } from '../kernel/ledger/ranked.ts';
+import { ranked } from '../kernel/ledger/rank.ts';
 import {
   findTask,
   type Ledger,

@@ -2,8 +2,7 @@
 // back when the work is over, so that no cast works on the same files meanwhile.
 import type { Door } from '../engine/door.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { runOf, tasksOf } from '../kernel/ledger/state.ts';
-import { isTerminal } from '../kernel/ledger/transition.ts';
+import { isTerminal, runOf, tasksOf } from '../kernel/ledger/state.ts';
 import { Refused } from './refused.ts';
 
 /** More paths than that are locked by locking everything. */

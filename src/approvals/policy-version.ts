@@ -1,7 +1,7 @@
 // The version by which an approval knows the policy again under which it was asked for.
 import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
 import type { Json } from '../kernel/json.ts';
-import { canonicalJson } from '../kernel/ledger/canonical-json.ts';
+import { canonicalJson } from '../kernel/json.ts';
 import { sha256 } from './look.ts';
 import { GLOBALS, ROWS, SIMULATES } from './tier-table.ts';
 

@@ -11,8 +11,7 @@ import {
   type SealedCommand,
   type SealedRequest,
 } from '../kernel/approval/request.ts';
-import { isString, isText, type Json, type JsonObject } from '../kernel/json.ts';
-import { canonicalJson } from '../kernel/ledger/canonical-json.ts';
+import { canonicalJson, isString, isText, type Json, type JsonObject } from '../kernel/json.ts';
 import { findSecrets, scrub } from '../kernel/secrets.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { boundNames, marksOf, plainVariables, type Variables } from './bound-variables.ts';

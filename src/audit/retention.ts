@@ -5,7 +5,7 @@
 import { type Evidence, TEXTS_PER_FACT, type TextPlace } from '../engine/ports.ts';
 import type { Fact } from '../kernel/fact.ts';
 import { isKnowledgeFact } from '../kernel/knowledge/fact.ts';
-import { isTaskStatus, isTerminal } from '../kernel/ledger/transition.ts';
+import { isTaskStatus, isTerminal } from '../kernel/ledger/state.ts';
 import { readStoredLine } from '../log/stored-line.ts';
 
 export type Wish = {

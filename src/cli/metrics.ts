@@ -3,9 +3,16 @@
 
 import { hasLog } from '../app/state-folder.ts';
 import type { Door } from '../engine/door.ts';
-import { type Metrics, metricsOf, type Objective, overallMetrics } from '../kernel/ledger/metrics.ts';
+import {
+  count,
+  type Metrics,
+  metricsOf,
+  newTally,
+  type Objective,
+  overallMetrics,
+  type Tally,
+} from '../kernel/ledger/history.ts';
 import { workRuns } from '../kernel/ledger/state.ts';
-import { count, newTally, type Tally } from '../kernel/ledger/tally.ts';
 import { type Call, EXIT, out, outJson } from './command.ts';
 import { workspaceOf } from './find-workspace.ts';
 import { withLedger } from './ledger-session.ts';

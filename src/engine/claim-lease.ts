@@ -1,9 +1,8 @@
 // How the desk keeps the records of life beside the facts: a claim's record comes and goes with the facts that begin and
 // end the claim, and whether an owner is silent is decided on its newest record.
 import type { Request } from '../kernel/input.ts';
-import { beatName, beatOf, heardAt } from '../kernel/ledger/beat.ts';
+import { beatChanges, beatName, beatOf, heardAt } from '../kernel/ledger/beat.ts';
 import { isLedgerFact } from '../kernel/ledger/fact.ts';
-import { beatChanges } from '../kernel/ledger/heartbeat.ts';
 import { findTask, type Ledger, tasksOf } from '../kernel/ledger/state.ts';
 import type { Append, Held } from './ports.ts';
 

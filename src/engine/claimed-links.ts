@@ -1,9 +1,9 @@
 // Which links have to be known before a decision counts: a claim through a link is compared by where the link leads.
 import type { Fact } from '../kernel/fact.ts';
 import { isString } from '../kernel/json.ts';
-import type { Links } from '../kernel/ledger/links.ts';
+import type { RequestOf } from '../kernel/ledger/fact.ts';
 import { type LockTree, linksIn } from '../kernel/ledger/lock-tree.ts';
-import type { RequestOf } from '../kernel/ledger/request.ts';
+import type { Links } from '../kernel/ledger/path.ts';
 import type { FindLinks } from './ports.ts';
 
 /** What is to be said of links first: empty where the ledger knows all that matter to these facts. */

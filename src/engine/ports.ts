@@ -7,7 +7,7 @@ import type { AgentNote, Entry, Fact, Fault, Touched } from '../kernel/fact.ts';
 import type { Seen } from '../kernel/gate/accept.ts';
 import type { MergeEnd } from '../kernel/input.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import type { Links } from '../kernel/ledger/links.ts';
+import type { Links } from '../kernel/ledger/path.ts';
 import type { Usage } from '../kernel/state.ts';
 import type { Sighting } from '../kernel/trust/sighting.ts';
 import type { TrustWatch } from '../kernel/trust/watch.ts';

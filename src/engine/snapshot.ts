@@ -2,8 +2,7 @@
 // holds a fact with its digest right after that place, and what does not fit this fact is not believed. Its parts are read
 // when they are asked for (`snapshot-parts.ts`).
 import type { Fact } from '../kernel/fact.ts';
-import { closedRuns, keysOfRuns } from '../kernel/ledger/forget.ts';
-import { nameKey } from '../kernel/ledger/state.ts';
+import { closedRuns, keysOfRuns, nameKey } from '../kernel/ledger/state.ts';
 import { isOver, type State } from '../kernel/state.ts';
 import type { Log, Snapshot, SnapshotParts } from './ports.ts';
 import { isUnread, openParts, PartGone, PartsWriter, readParts, type Shape } from './snapshot-parts.ts';

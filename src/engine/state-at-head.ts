@@ -2,8 +2,7 @@
 // forward with what is appended. What is over is forgotten after a while and read back from its own facts when it is asked for.
 import { apply } from '../kernel/apply.ts';
 import type { Entry } from '../kernel/fact.ts';
-import { closedRuns, forgetRun } from '../kernel/ledger/forget.ts';
-import { runOf } from '../kernel/ledger/state.ts';
+import { closedRuns, forgetRun, runOf } from '../kernel/ledger/state.ts';
 import { type Cast, emptyState, isOver, type State } from '../kernel/state.ts';
 import type { Log } from './ports.ts';
 import { restore } from './snapshot.ts';

@@ -2,7 +2,7 @@
 // casts and without any of the rules that decide. A hook stands before every tool call, so only what it needs is read.
 import type { Log } from '../engine/ports.ts';
 import type { Entry } from '../kernel/fact.ts';
-import { applyToLedger, LEDGER_KINDS } from '../kernel/ledger/replay.ts';
+import { applyToLedger, LEDGER_KINDS } from '../kernel/ledger/history.ts';
 import { emptyLedger, type Ledger, type Task } from '../kernel/ledger/state.ts';
 
 export async function ledgerAtHead(log: Log): Promise<Ledger> {

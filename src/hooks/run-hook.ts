@@ -4,7 +4,7 @@ import type { Actor } from '../access/actor.ts';
 import type { Door } from '../engine/door.ts';
 import type { Log } from '../engine/ports.ts';
 import { isString, type JsonObject } from '../kernel/json.ts';
-import { spokenPaths } from '../kernel/ledger/spoken-path.ts';
+import { spokenPaths } from '../kernel/ledger/path.ts';
 import type { Task } from '../kernel/ledger/state.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';

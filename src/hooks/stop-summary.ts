@@ -5,8 +5,8 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { takeResult } from '../dialects/operator/intake.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
+import { reportOf } from '../kernel/ledger/scope.ts';
 import { type Ledger, MAIN_ROOT, type Task } from '../kernel/ledger/state.ts';
-import { reportOf } from '../kernel/ledger/task-file.ts';
 import { readText } from '../workspace/load-config.ts';
 
 /** A helper that has ended: the name it claimed under, and how long it ran. */

@@ -9,7 +9,7 @@ import type { Rules, Script } from './graph/config.ts';
 import { isObject, isString, type JsonObject } from './json.ts';
 import type { Artifacts } from './knowledge/evidence.ts';
 import type { KnowledgeRequest } from './knowledge/request.ts';
-import type { Check, LedgerRequest } from './ledger/request.ts';
+import type { Check, LedgerRequest } from './ledger/fact.ts';
 import type { Usage } from './state.ts';
 import type { TrustRequest } from './trust/request.ts';
 import type { Sighting } from './trust/sighting.ts';

@@ -46,3 +46,13 @@ export function nameOfType(value: unknown): string {
       return `a ${typeof value}`;
   }
 }
+
+/** One text for one JSON value, whatever the order of its members. */
+export function canonicalJson(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const members = Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] ?? null)}`);
+  return `{${members.join(',')}}`;
+}

@@ -13,7 +13,7 @@ import type { Script } from './graph/config.ts';
 import { resolve } from './graph/resolve.ts';
 import type { Request } from './input.ts';
 import type { JsonObject } from './json.ts';
-import { overlaps } from './ledger/overlap.ts';
+import { overlaps } from './ledger/path.ts';
 import { heldLocks } from './ledger/wire.ts';
 import { pending } from './pending.ts';
 import { type Cast, emptyState, isOver } from './state.ts';

@@ -9,9 +9,8 @@ import type { TurnCheck } from '../kernel/cast/item-work.ts';
 import { type Checker, readChecker } from '../kernel/graph/checker.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { knownValues, ValueFilter, withoutValues } from '../kernel/known-values.ts';
-import { normalPath } from '../kernel/ledger/path.ts';
-import { coverOf } from '../kernel/ledger/path-key.ts';
-import type { Check } from '../kernel/ledger/request.ts';
+import type { Check } from '../kernel/ledger/fact.ts';
+import { coverOf, normalPath } from '../kernel/ledger/path.ts';
 import { scrub } from '../kernel/secrets.ts';
 import type { Checked } from './check-passes.ts';
 

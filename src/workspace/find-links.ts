@@ -2,7 +2,7 @@
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { FindLinks } from '../engine/ports.ts';
-import type { Links } from '../kernel/ledger/links.ts';
+import type { Links } from '../kernel/ledger/path.ts';
 import { MAIN_ROOT } from '../kernel/ledger/state.ts';
 import { realPlace } from './real-place.ts';
 

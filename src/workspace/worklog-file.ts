@@ -19,10 +19,10 @@ import {
 import { dirname, join } from 'node:path';
 import type { Entry } from '../kernel/fact.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../kernel/json.ts';
-import { codeOnWire } from '../kernel/ledger/contract-code.ts';
+import { withKnownMembers } from '../kernel/ledger/finish.ts';
 import { normalPath } from '../kernel/ledger/path.ts';
-import { isWorklogPath } from '../kernel/ledger/task-file.ts';
-import { withKnownMembers } from '../kernel/ledger/worklog-entry.ts';
+import { isWorklogPath } from '../kernel/ledger/scope.ts';
+import { codeOnWire } from '../kernel/ledger/wire.ts';
 import { scrubJson } from '../kernel/secrets.ts';
 
 /** What the first line has for the hash of the line before it. */

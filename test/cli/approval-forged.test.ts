@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { canonicalJson } from '../../src/kernel/ledger/canonical-json.ts';
+import { canonicalJson } from '../../src/kernel/json.ts';
 import { BATON, baton, json, project } from './baton.ts';
 
 const leafOf = (line: string) => hash('sha256', `\0${line}`, 'hex');

@@ -1,7 +1,7 @@
 // The numbers of a workspace: what was refused in casts counts beside what was refused by hand, and the trend is there to
 // be read.
 import { expect, test } from 'vitest';
-import type { Metrics } from '../../src/kernel/ledger/metrics.ts';
+import type { Metrics } from '../../src/kernel/ledger/history.ts';
 import { agent, baton, cast, flow, json, project } from './baton.ts';
 import { claim, create, finish, RUN, start } from './ledger-story.ts';
 

@@ -7,7 +7,7 @@ import { Desk } from '../../src/engine/desk.ts';
 import { LocalDoor } from '../../src/engine/door.ts';
 import { beat } from '../../src/engine/heartbeat.ts';
 import type { Request } from '../../src/kernel/input.ts';
-import { mayWrite } from '../../src/kernel/ledger/write.ts';
+import { mayWrite } from '../../src/kernel/ledger/scope.ts';
 import { allow, deny, type Verdict } from '../../src/kernel/verdict.ts';
 import { SqliteLog } from '../../src/log/sqlite/log.ts';
 

@@ -1,7 +1,7 @@
 // The sections of what the workspace knows, or the one that is named.
 import type { JsonObject } from '../../kernel/json.ts';
+import { canonicalJson } from '../../kernel/json.ts';
 import { type Section, sectionOf } from '../../kernel/knowledge/state.ts';
-import { canonicalJson } from '../../kernel/ledger/canonical-json.ts';
 import { utf8Length } from '../../kernel/utf8-length.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { declaredSections } from '../declared-sections.ts';

@@ -1,5 +1,5 @@
 // The ledger: tasks, locks, signs of life, worklogs, gates.
-import { TASK_STATUSES } from '../../kernel/ledger/transition.ts';
+import { TASK_STATUSES } from '../../kernel/ledger/state.ts';
 import type { Entry } from '../operation.ts';
 import { FOREIGN } from './foreign.ts';
 

@@ -1,14 +1,12 @@
 // Who would be in the way of a writer, or whether a claim may write right now.
 import type { Subject } from '../../dialects/operator/intake.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
-import { namingCast } from '../../kernel/ledger/holder.ts';
 import { keyIn } from '../../kernel/ledger/lock-tree.ts';
-import { overlaps } from '../../kernel/ledger/overlap.ts';
-import { normalPath, PATH_FAULTS } from '../../kernel/ledger/path.ts';
-import { spokenPath } from '../../kernel/ledger/spoken-path.ts';
+import { normalPath, overlaps, PATH_FAULTS, spokenPath } from '../../kernel/ledger/path.ts';
+import { namingCast } from '../../kernel/ledger/pen.ts';
+import { holderOf, mayWrite } from '../../kernel/ledger/scope.ts';
 import type { Ledger } from '../../kernel/ledger/state.ts';
 import { heldLocks } from '../../kernel/ledger/wire.ts';
-import { holderOf, mayWrite } from '../../kernel/ledger/write.ts';
 import { allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { insideRoot, realInRoot } from '../inside-root.ts';
 import { folderOf, type LedgerSession, ledgerSession, rootNamed } from '../ledger-session.ts';

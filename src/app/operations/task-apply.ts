@@ -2,7 +2,7 @@
 // assignment gets its row; then the ledger is reconciled. Applying the same again changes nothing.
 import { takeStream } from '../../dialects/operator/intake.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
-import { canonicalJson } from '../../kernel/ledger/canonical-json.ts';
+import { canonicalJson } from '../../kernel/json.ts';
 import { type Ledger, MAIN_ROOT, runOf, taskOf } from '../../kernel/ledger/state.ts';
 import { assignmentOf } from '../../kernel/ledger/wire.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';

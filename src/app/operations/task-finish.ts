@@ -3,7 +3,7 @@
 import { takeResult } from '../../dialects/operator/intake.ts';
 import { beat } from '../../engine/heartbeat.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { Check } from '../../kernel/ledger/request.ts';
+import type { Check } from '../../kernel/ledger/fact.ts';
 import { refusalOfChanges } from '../../kernel/ledger/scope.ts';
 import { runOf, type Task, taskOf } from '../../kernel/ledger/state.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';

@@ -1,5 +1,5 @@
 // A task is moved by hand. A person needs no fence; whoever gives one speaks as the owner.
-import { knownCode } from '../../kernel/ledger/blocking.ts';
+import { knownCode } from '../../kernel/ledger/move.ts';
 import { findTask, runOf } from '../../kernel/ledger/state.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { dropClaim, dropStray } from '../../workspace/claim-record.ts';

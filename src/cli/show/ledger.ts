@@ -1,7 +1,7 @@
 // How the answers of the ledger are shown.
 import type { Given } from '../../app/perform.ts';
 import { isText, type JsonObject } from '../../kernel/json.ts';
-import { isTaskStatus, isTerminal } from '../../kernel/ledger/transition.ts';
+import { isTaskStatus, isTerminal } from '../../kernel/ledger/state.ts';
 import { again, type Call } from '../command.ts';
 import { table } from '../table.ts';
 import { type Forms, rowsIn } from './form.ts';

@@ -1,7 +1,7 @@
 // The assignment packet: what an orchestrator gives a subagent to do, on which paths, and how it is told when it is done.
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
-import { conflictsAmong, PathIndex } from '../../kernel/ledger/overlap.ts';
-import { refusalOfTaskFiles } from '../../kernel/ledger/task-file.ts';
+import { conflictsAmong, PathIndex } from '../../kernel/ledger/path.ts';
+import { refusalOfTaskFiles } from '../../kernel/ledger/scope.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import {
   ASSIGNMENT,

@@ -2,7 +2,7 @@
 // passes, and after a bad answer what was wrong with it. The example stands last, on a line of its own.
 import type { Contract } from '../../kernel/dialect.ts';
 import { isObject, isString, type Json } from '../../kernel/json.ts';
-import { TASK_STATUSES } from '../../kernel/ledger/transition.ts';
+import { TASK_STATUSES } from '../../kernel/ledger/state.ts';
 import { scrub } from '../../kernel/secrets.ts';
 import type { Denied } from '../../kernel/verdict.ts';
 import {

@@ -1,7 +1,7 @@
 // The handoff bundle: everything a new session needs to go on with a run, without the conversation that came before.
 import { OPERATOR_CODES } from '../../kernel/codes/operator.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
-import { TASK_STATUSES } from '../../kernel/ledger/transition.ts';
+import { TASK_STATUSES } from '../../kernel/ledger/state.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { checkTimes } from './assignment.ts';
 import { checkBlockers } from './blocker.ts';

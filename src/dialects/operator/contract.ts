@@ -1,7 +1,7 @@
 // The vocabulary of the operator contract: the fields of every object, in the order in which they are asked for, and
 // the limits and closed sets of their values. Validators, schemas and briefs read it and never restate it.
 import type { OperatorCode } from '../../kernel/codes/operator.ts';
-import { WORKLOG_FIELDS } from '../../kernel/ledger/worklog-entry.ts';
+import { WORKLOG_FIELDS } from '../../kernel/ledger/finish.ts';
 
 export const SCHEMA_VERSION = '1.0.0';
 export const MAJOR_VERSION = '1';

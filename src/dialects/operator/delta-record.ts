@@ -1,6 +1,6 @@
 // The record of one change to one row of the ledger, as an orchestrator emits it.
 import { isText, type Json, type JsonObject } from '../../kernel/json.ts';
-import { TASK_STATUSES, type TaskStatus } from '../../kernel/ledger/transition.ts';
+import { TASK_STATUSES, type TaskStatus } from '../../kernel/ledger/state.ts';
 import { DELTA } from './contract.ts';
 import {
   checkInteger,

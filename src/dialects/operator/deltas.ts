@@ -5,8 +5,7 @@
 // Each row has a version that grows by one with every delta. A stream may name the versions it was computed from. Several
 // streams given together count as concurrent: all of them were computed from the ledger as it was given.
 import { isObject, isSameJson, isString, type Json, type JsonObject } from '../../kernel/json.ts';
-import { UNASSIGNED } from '../../kernel/ledger/state.ts';
-import { isTerminal, mayMove, TASK_STATUSES, type TaskStatus } from '../../kernel/ledger/transition.ts';
+import { isTerminal, mayMove, TASK_STATUSES, type TaskStatus, UNASSIGNED } from '../../kernel/ledger/state.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { DELTAS, type Options } from './contract.ts';
 import { checkDeltas, type Delta, deltasOf, isCreateIntent } from './delta-record.ts';

@@ -1,7 +1,6 @@
 // Checks of single fields that several kinds of payload share. Each adds what it finds and says what to write instead.
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
-import { normalPath, PATH_FAULTS } from '../../kernel/ledger/path.ts';
-import { pathKey } from '../../kernel/ledger/path-key.ts';
+import { normalPath, PATH_FAULTS, pathKey } from '../../kernel/ledger/path.ts';
 import type { Fields, OperatorCode } from './contract.ts';
 import { checkExtensions } from './extension.ts';
 import { type Findings, member } from './findings.ts';

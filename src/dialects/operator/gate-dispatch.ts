@@ -1,8 +1,7 @@
 // The gate before a dispatch: the assignment is whole, its scopes are apart, and nobody holds what it claims. The checks
 // of a lock table that was changed stand here too.
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
-import { conflictsAmong, PathIndex } from '../../kernel/ledger/overlap.ts';
-import { normalPath } from '../../kernel/ledger/path.ts';
+import { conflictsAmong, normalPath, PathIndex } from '../../kernel/ledger/path.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { HEARTBEAT_SECONDS_MIN, TIMEOUT_SECONDS_MIN } from './contract.ts';
 import { listOf, normalPaths } from './field.ts';

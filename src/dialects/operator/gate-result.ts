@@ -1,9 +1,7 @@
 // The gates behind an execution: whether what came back has the promised shape and stayed inside its scope, and whether
 // every criterion that was asked for is met on evidence.
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
-import { PathIndex } from '../../kernel/ledger/overlap.ts';
-import { normalPath } from '../../kernel/ledger/path.ts';
-import { coverOf } from '../../kernel/ledger/path-key.ts';
+import { coverOf, normalPath, PathIndex } from '../../kernel/ledger/path.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { NOTES_MAX, RESULT_STATUSES } from './contract.ts';
 import { listOf, normalPaths, objectsOf } from './field.ts';

@@ -1,7 +1,7 @@
 // The rules a gate answers with. Each refusal says under which contract code it is stored.
 import type { OperatorRule } from '../../kernel/codes/operator-rules.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { CODE_OF_RULE } from '../../kernel/ledger/contract-code.ts';
+import { CODE_OF_RULE } from '../../kernel/ledger/wire.ts';
 import type { Findings } from './findings.ts';
 
 export function breaks(

@@ -1,7 +1,7 @@
 // A lock claims a path and everything below it for one task. This file checks records of locks, wherever they stand, and
 // whole lock tables, in which no two tasks may hold overlapping paths.
 import type { Json, JsonObject } from '../../kernel/json.ts';
-import { conflictsAmong } from '../../kernel/ledger/overlap.ts';
+import { conflictsAmong } from '../../kernel/ledger/path.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { LOCK, type Options } from './contract.ts';
 import { checkExtensions } from './extension.ts';

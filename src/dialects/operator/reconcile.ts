@@ -2,7 +2,7 @@
 // verdict says that the ledger is inconsistent, and each issue has a code of its own.
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import { normalPath, PATH_FAULTS } from '../../kernel/ledger/path.ts';
-import { isTaskStatus, isTerminal, moveOf } from '../../kernel/ledger/transition.ts';
+import { isTaskStatus, isTerminal, moveOf } from '../../kernel/ledger/state.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { type OperatorCode, type Options, RECONCILE } from './contract.ts';
 import { checkExtensions } from './extension.ts';

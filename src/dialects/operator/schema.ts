@@ -4,7 +4,7 @@
 import { OPERATOR_CODES } from '../../kernel/codes/operator.ts';
 import { CODES } from '../../kernel/codes.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
-import { TASK_STATUSES } from '../../kernel/ledger/transition.ts';
+import { TASK_STATUSES } from '../../kernel/ledger/state.ts';
 import {
   ASSIGNMENT,
   BLOCKER,

@@ -1,6 +1,6 @@
 // A person's decision in the one form that is sealed with the user's key. The seal is made and checked outside, where the
 // key is; here is what it covers, so that both sides and an auditor mean the same.
-import { canonicalJson } from '../ledger/canonical-json.ts';
+import { canonicalJson } from '../json.ts';
 import type { ApprovalFact } from './fact.ts';
 import type { SealedRequest } from './request.ts';
 import { type Approval, lastRounds } from './state.ts';

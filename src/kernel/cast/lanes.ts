@@ -4,8 +4,8 @@
 import { heldBy } from '../gate/dispatch.ts';
 import type { Loop } from '../graph/config.ts';
 import { claimBest, refusalOfClaim } from '../ledger/claim.ts';
-import { namingCast } from '../ledger/holder.ts';
-import { refusalOfInconsistency } from '../ledger/inconsistency.ts';
+import { namingCast } from '../ledger/pen.ts';
+import { refusalOfInconsistency } from '../ledger/run-index.ts';
 import { runOf, type Task, taskOf } from '../ledger/state.ts';
 import type { Cast, Item, Turn } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';

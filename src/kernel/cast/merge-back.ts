@@ -1,7 +1,7 @@
 // What became of a merge: the item goes on as it was accepted, or, where others changed the same meanwhile, begins once more
 // with the files named. An item that gets nowhere that way is blocked, and a person is asked.
 import type { MergeEnd } from '../input.ts';
-import { spokenPaths } from '../ledger/spoken-path.ts';
+import { spokenPaths } from '../ledger/path.ts';
 import { type Cast, type ReworkNote, type Turn, type Usage, walkOf } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { giveUp } from './answer.ts';

@@ -3,12 +3,10 @@
 import type { Handoff } from '../dialect.ts';
 import { isObject, isString, type Json, type JsonObject } from '../json.ts';
 import { createTask } from '../ledger/create.ts';
-import { applyDeltas } from '../ledger/deltas.ts';
-import { refusalOfUnknownDependencies } from '../ledger/dependency.ts';
-import { draftFor } from '../ledger/draft.ts';
+import { applyDeltas, draftFor } from '../ledger/deltas.ts';
 import type { LedgerFact } from '../ledger/fact.ts';
-import { refusalOfInconsistency } from '../ledger/inconsistency.ts';
 import { normalPath } from '../ledger/path.ts';
+import { refusalOfInconsistency, refusalOfUnknownDependencies } from '../ledger/run-index.ts';
 import type { Cast, Turn } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
 import { FORBIDDEN, refusalOfChosenOrders } from './lock-scope.ts';

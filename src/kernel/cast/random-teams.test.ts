@@ -5,8 +5,8 @@ import { hangingCasts } from '../../../test/hanging-casts.ts';
 import { type Play, play, replayed } from '../../../test/play.ts';
 import { envelope, result, TEAM, type Wish } from '../../../test/team.ts';
 import type { Request } from '../input.ts';
-import { inconsistencies } from '../ledger/inconsistency.ts';
-import { overlaps } from '../ledger/overlap.ts';
+import { overlaps } from '../ledger/path.ts';
+import { inconsistencies } from '../ledger/run-index.ts';
 import { type Task, tasksOf } from '../ledger/state.ts';
 import { heldLocks } from '../ledger/wire.ts';
 

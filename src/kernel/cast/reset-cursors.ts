@@ -1,8 +1,7 @@
 // What a new list does to the walk over it.
 import type { DataChange } from '../fact.ts';
 import { settle } from '../ledger/move.ts';
-import { type Task, taskOf } from '../ledger/state.ts';
-import { isTerminal } from '../ledger/transition.ts';
+import { isTerminal, type Task, taskOf } from '../ledger/state.ts';
 import type { Cast, Turn } from '../state.ts';
 import { remembersItems } from './item-memory.ts';
 import type { Pen } from './pen.ts';

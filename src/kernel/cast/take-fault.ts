@@ -1,7 +1,7 @@
 // An attempt that gave no answer: what is tried next, or how it ends.
 import type { Fault } from '../fact.ts';
 import type { Input } from '../input.ts';
-import { isSpent } from '../ledger/blocking.ts';
+import { isSpent } from '../ledger/move.ts';
 import type { Task } from '../ledger/state.ts';
 import { scrub } from '../secrets.ts';
 import { type Cast, FREE, type Turn } from '../state.ts';

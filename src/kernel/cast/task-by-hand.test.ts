@@ -5,8 +5,7 @@ import { type Play, play, replayed } from '../../../test/play.ts';
 import { asBlock, reportOf } from '../../../test/reports.ts';
 import { envelope, result, TEAM, type Wish } from '../../../test/team.ts';
 import type { Json } from '../json.ts';
-import { taskOf } from '../ledger/state.ts';
-import type { TaskStatus } from '../ledger/transition.ts';
+import { type TaskStatus, taskOf } from '../ledger/state.ts';
 
 const blocked = (id: string): Json => result(id, { status: 'blocked', acceptance_check: [] });
 

@@ -5,8 +5,7 @@ import { type Play, play, replayed } from '../../../test/play.ts';
 import { asBlock, reportOf } from '../../../test/reports.ts';
 import { envelope, result, TEAM } from '../../../test/team.ts';
 import { packet } from '../ledger/fixtures/book.ts';
-import { type Task, taskOf } from '../ledger/state.ts';
-import type { TaskStatus } from '../ledger/transition.ts';
+import { type Task, type TaskStatus, taskOf } from '../ledger/state.ts';
 import { heldLocks } from '../ledger/wire.ts';
 
 /** A team whose worker is at work on T-1. */

@@ -1,6 +1,6 @@
 // The tasks of a list, by place. Numbered in a row they are known by the first number and how many there are, so that what
 // a cast remembers does not grow with its lists.
-import { inOrder } from '../ledger/order-tree.ts';
+import { inOrder } from '../ledger/rank.ts';
 import { type Ledger, nameKey, runOf } from '../ledger/state.ts';
 import type { TaskList } from '../state.ts';
 

@@ -1,9 +1,7 @@
 // What a brief says of the work for an item, to those who judge it, and of all items, to those who come after their loop. All
 // of it is agents' and programs' text, so that it is quoted.
 import { hasOwnPaths } from '../graph/write-scope.ts';
-import type { Ledger, Task } from '../ledger/state.ts';
-import { taskOf } from '../ledger/state.ts';
-import { isTerminal } from '../ledger/transition.ts';
+import { isTerminal, type Ledger, type Task, taskOf } from '../ledger/state.ts';
 import type { Cast, State, Turn } from '../state.ts';
 import { asData } from '../trust/as-data.ts';
 import { cut } from './cut.ts';

@@ -1,9 +1,7 @@
 // Files by which agent programs take orders from a project: what lies there makes the next program run commands, or widens
 // its tools, whatever its own turn may do. So they are like the rules of the cast: a scope that merely lies above them does
 // not reach them, and who is to change them is given them by name.
-import { covers } from '../ledger/overlap.ts';
-import { normalPath } from '../ledger/path.ts';
-import { pathKey } from '../ledger/path-key.ts';
+import { covers, normalPath, pathKey } from '../ledger/path.ts';
 import { type Denied, deny } from '../verdict.ts';
 
 /**

@@ -1,7 +1,6 @@
 // What differs between two values of a section, place by place, for people. Objects are gone through member by member; of
 // lists the elements that came and went are told.
-import { isObject, type Json, type JsonObject } from '../json.ts';
-import { canonicalJson } from '../ledger/canonical-json.ts';
+import { canonicalJson, isObject, type Json, type JsonObject } from '../json.ts';
 import { below, textOf } from './finding.ts';
 
 /** A value as bounded text on each side; null on the side where there is none. */

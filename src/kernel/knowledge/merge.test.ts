@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isObject, type Json, type JsonObject } from '../json.ts';
-import { canonicalJson } from '../ledger/canonical-json.ts';
+import { canonicalJson, isObject, type Json, type JsonObject } from '../json.ts';
 import type { Finding } from './finding.ts';
 import { mergePayloads } from './merge.ts';
 

@@ -3,8 +3,7 @@
 //
 // All updates of one place are gathered before they are applied, in order, so that the work grows with the size of what
 // is written and not with how many pieces it is written in.
-import { isObject, type Json, type JsonObject } from '../json.ts';
-import { canonicalJson } from '../ledger/canonical-json.ts';
+import { canonicalJson, isObject, type Json, type JsonObject } from '../json.ts';
 import { below, type Finding, warning } from './finding.ts';
 import { grouped } from './grouped.ts';
 

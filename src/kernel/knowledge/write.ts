@@ -4,7 +4,7 @@ import type { Pen } from '../cast/pen.ts';
 import type { Code } from '../codes.ts';
 import type { Input } from '../input.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { canonicalJson } from '../ledger/canonical-json.ts';
+import { canonicalJson } from '../json.ts';
 import { scrubJson } from '../secrets.ts';
 import { utf8Length } from '../utf8-length.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';

@@ -1,26 +1,27 @@
 // The bookkeeping of the ledger: what a fact does to it, in place. No rules and no failure; what a fact names and the
 // ledger does not know is left alone.
-import { isString } from '../json.ts';
-import { canonicalJson } from './canonical-json.ts';
+
+import { canonicalJson, isString } from '../json.ts';
 import type { LedgerFact } from './fact.ts';
-import { put } from './large-record.ts';
-import { addLock, compared, type LockTree, removeLocks, withLinks } from './lock-tree.ts';
+import { addLock, compared, type LockTree, put, removeLocks, withLinks } from './lock-tree.ts';
 import {
   dependenciesMet,
-  fenceKey,
   indexFiles,
   indexTask,
-  newRunIndex,
   noteDependencies,
   unrank,
   watchHolder,
   watchTask,
 } from './run-index.ts';
 import {
-  type Counts,
+  fenceKey,
+  isTerminal,
   keyOf,
   type Ledger,
+  NOT_WAITING,
   nameKey,
+  newRun,
+  newTask,
   type Run,
   runOf,
   type Task,
@@ -29,7 +30,6 @@ import {
   taskOf,
   UNASSIGNED,
 } from './state.ts';
-import { isTerminal } from './transition.ts';
 
 export function applyLedger(ledger: Ledger, fact: LedgerFact, atMs: number): Ledger {
   switch (fact.kind) {
@@ -244,56 +244,6 @@ function index(ledger: Ledger, run: Run, task: Task): void {
   if (task.passedOver > 0) put(ledger.waiting, key, true);
   else delete ledger.waiting[key];
   indexTask(ledger, run, task);
-}
-
-const NOT_WAITING = { passedOver: 0, waitingSince: null, refusedAt: null } as const;
-
-function newTask(spec: TaskSpec, row: Pick<Task, 'run' | 'id' | 'order' | 'owner' | 'reason' | 'notBefore'>): Task {
-  return {
-    ...spec,
-    ...row,
-    status: 'todo',
-    version: 0,
-    retries: 0,
-    fence: null,
-    lastFence: null,
-    code: null,
-    claimedAt: null,
-    ...NOT_WAITING,
-    worklog: { entries: 0, code: null },
-  };
-}
-
-function newRun(id: string, { runId, cast }: Pick<Run, 'runId' | 'cast'>): Run {
-  return {
-    id,
-    runId,
-    cast,
-    tasks: [],
-    open: 0,
-    running: 0,
-    serial: null,
-    deltas: {},
-    pastDeltas: {},
-    index: newRunIndex(),
-    counts: newCounts(),
-  };
-}
-
-export function newCounts(): Counts {
-  return {
-    packets: 0,
-    packetsRefused: 0,
-    dispatches: 0,
-    conflicts: 0,
-    denies: {},
-    retries: 0,
-    retriesDone: 0,
-    firstAttempts: 0,
-    firstPasses: 0,
-    timed: 0,
-    timedMs: 0,
-  };
 }
 
 function unreachable(fact: never): void {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { refuseAgent } from './asked-by-agent.ts';
+import { refuseAgent } from './decide.ts';
+import type { LedgerRequest } from './fact.ts';
 import { packet } from './fixtures/book.ts';
-import type { LedgerRequest } from './request.ts';
 import { emptyLedger } from './state.ts';
 
 const pen = () => ({ ledger: emptyLedger(false), at: 0, write() {} });

@@ -1,6 +1,11 @@
 // The record of a claim's life, kept outside the facts under the claim's token, so that a heartbeat costs the same however
 // long the log is.
 import { isObject, isString } from '../json.ts';
+import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import type { LedgerFact, RequestOf } from './fact.ts';
+import { isSpent, refusalOfFence, settle } from './move.ts';
+import { type LedgerPen, refuse, refuseTask } from './pen.ts';
+import { findTask, type Ledger, runOf, type Task, taskOf } from './state.ts';
 
 /** What is known of the life of a claim's owner. */
 export type Beat = {
@@ -86,4 +91,79 @@ export function heardAt({ at, latest = at }: Pick<Beat, 'at' | 'latest'>, now: n
 export function lastHeard(heard: number | null, claimedAt: number | null, now: number): number {
   if (heard === null) return claimedAt ?? 0;
   return claimedAt === null || isAhead(claimedAt, now) ? heard : Math.max(heard, claimedAt);
+}
+
+// Heartbeats. While a claim lasts, when its owner was last heard of is kept outside the facts, under the claim's token; a
+// sign of life that finds no such record comes here, to be told why and to be written down.
+/** What a fact changes in the records: a claim opens one, and what ends a claim ends its record with it. */
+export function beatChanges(ledger: Ledger, fact: LedgerFact, at: number): readonly BeatChange[] {
+  if (fact.kind === 'task.moved' && fact.fence !== undefined) return [{ name: beatName(fact.fence), value: null }];
+  if (fact.kind !== 'task.claimed') return [];
+  const { run, task, owner, fence, replaces } = fact;
+  const timeoutS = taskOf(ledger, run, task)?.timeoutS ?? 0;
+  const runId = runOf(ledger, run)?.runId ?? run;
+  const named = { run, ...(runId === run ? {} : { runId }), task, owner };
+  const opened = { name: beatName(fence), value: beatText({ ...named, at, timeoutS }) };
+  return replaces === undefined ? [opened] : [{ name: beatName(replaces), value: null }, opened];
+}
+
+export function hearTask(pen: LedgerPen, request: RequestOf<'task.heartbeat'>): Verdict {
+  const found = findTask(pen.ledger, request);
+  if (!found.ok) return refuse(pen, 'heartbeat', request, found.refusal);
+  const { task } = found;
+  const refusal = refusalOfEnd(task, request.fence) ?? refusalOfOwner(task, request.owner);
+  if (refusal) return refuseTask(pen, 'heartbeat', task, refusal);
+  return allow(`${task.id} is alive`, { run: task.run, task: task.id, owner: task.owner, fence: request.fence });
+}
+
+/** Unlike a result, a heartbeat is never repeated for a task that has ended. */
+function refusalOfEnd(task: Task, fence: number): Denied | null {
+  const { id, status, fence: current } = task;
+  if (fence === current) return null;
+  const late = refusalOfFence(task, fence);
+  if (late) return late;
+  const reason = `Fence ${fence} is no longer that of ${id}: it is ${status}. Stop working on it.`;
+  return deny('CONCURRENCY_CONFLICT', reason, { task: id, fence, current, status });
+}
+
+function refusalOfOwner({ id, owner, status, fence }: Task, asking: string): Denied | null {
+  if (asking === owner) return null;
+  const reason = `${id} belongs to ${owner}, not to ${asking}; use the name under which it was claimed.`;
+  return deny('CONCURRENCY_CONFLICT', reason, { task: id, fence, status, owner });
+}
+
+/** A silent task is blocked, which frees its paths, and handed out again while its retries last. */
+export function expireTask(pen: LedgerPen, request: RequestOf<'task.expire'>): Verdict {
+  const found = findTask(pen.ledger, request);
+  if (!found.ok) return refuse(pen, 'expire', request, found.refusal);
+  const { task } = found;
+  const heard = lastHeard(request.lastHeartbeatAt, task.claimedAt, pen.at);
+  const silentS = Math.floor(pen.at / 1000) - Math.floor(heard / 1000);
+  const late = request.fence === undefined ? null : refusalOfFence(task, request.fence);
+  const refusal = refusalOfExpiry(task) ?? late ?? (request.why === 'silent' ? refusalOfAlive(task, silentS) : null);
+  if (refusal) return refuseTask(pen, 'expire', task, refusal);
+  const { id, owner } = task;
+  const [isLast, retry] = [isSpent(task), task.retries + 1];
+  const told = request.why === 'gone' ? `${owner} is gone` : `${owner} was silent for ${silentS} s`;
+  const what = request.observed === undefined ? told : `${told} (${request.observed})`;
+  const fate = isLast ? `its ${task.retriesMax} retries are used up; a person decides` : 'it is handed out again';
+  const seen = request.observed === undefined ? {} : { observed: request.observed };
+  const evidence = { lastHeartbeatAt: heard, timeoutS: task.timeoutS, silentS, why: request.why, ...seen };
+  settle(pen, task, 'blocked', { reason: `${what}: ${fate}`, code: 'TASK_TIMEOUT', evidence });
+  if (!isLast) settle(pen, task, 'todo', { reason: `${what}: retry ${retry} of ${task.retriesMax}` });
+  const details = { run: task.run, task: id, status: task.status, code: task.code, retries: task.retries };
+  return allow(`${id} timed out; ${fate}`, { ...details, escalates: isLast, version: task.version });
+}
+
+function refusalOfExpiry({ id, status, version }: Task): Denied | null {
+  if (status === 'in_progress') return null;
+  const reason = `${id} is ${status}; only a task in progress can time out.`;
+  return deny('INVALID_TRANSITION', reason, { task: id, from: status, to: 'blocked', version });
+}
+
+/** A heartbeat exactly as old as the limit is still in time; one of an earlier claim does not count. */
+function refusalOfAlive({ id, timeoutS }: Task, silentS: number): Denied | null {
+  if (silentS > timeoutS) return null;
+  const reason = `${id} was heard of ${silentS} s ago and has ${timeoutS} s; it is alive.`;
+  return deny('NOT_ALLOWED_NOW', reason, { task: id, age_seconds: silentS, timeout_seconds: timeoutS });
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { LedgerRequest } from './fact.ts';
 import { type Book, OTHER_RUN, openBook, packet, RUN, START } from './fixtures/book.ts';
 import { locksOf } from './lock-tree.ts';
-import type { LedgerRequest } from './request.ts';
 
 const claim = (over: Partial<Extract<LedgerRequest, { kind: 'task.claim' }>> = {}): LedgerRequest => {
   return { kind: 'task.claim', run: RUN, task: 'T-1', owner: 'ann', ...over };

@@ -1,22 +1,32 @@
 // Claiming a task: it and all its locks go to one owner in one step, or nothing does. Every claim gets a fence, a number
 // larger than any before it, by which a late answer to an earlier claim is told apart.
+
+import type { Code } from '../codes.ts';
 import { isText, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
-import { isStructural } from './blocking.ts';
-import { refusalOfDependencies } from './dependency.ts';
-import { refusalOfInconsistency } from './inconsistency.ts';
-import { refusalOfLinkOut } from './links.ts';
+import type { RequestOf } from './fact.ts';
 import { keyIn, type Lock, linksIn, rivalOf } from './lock-tree.ts';
-import { inOrder, oldest } from './order-tree.ts';
-import { type LedgerPen, refuse, refuseTask } from './pen.ts';
-import { hasRanked, overtakenBy, ranked } from './ranked.ts';
-import type { RequestOf } from './request.ts';
-import { refusalOfGoverning } from './scope.ts';
-import { spokenPath } from './spoken-path.ts';
+import { spokenPath } from './path.ts';
+import { type LedgerPen, refuse, refuseTask, type Soundness } from './pen.ts';
+import {
+  hasRanked,
+  inOrder,
+  inTheWayOf,
+  isOwed,
+  oldest,
+  overtakenBy,
+  owedBefore,
+  owedUntil,
+  PASSED_OVER_MAX,
+  ranked,
+} from './rank.ts';
+import { refusalOfDependencies, refusalOfInconsistency, soundnessOf } from './run-index.ts';
+import { refusalOfGoverning, refusalOfLinkOut } from './scope.ts';
 import {
   findTask,
   keyOf,
   type Ledger,
+  mayMove,
   type Run,
   runOf,
   type Task,
@@ -25,8 +35,6 @@ import {
   UNASSIGNED,
   wantedLocks,
 } from './state.ts';
-import { mayMove } from './transition.ts';
-import { inTheWayOf, isOwed, owedBefore, owedUntil, PASSED_OVER_MAX, type Soundness, soundnessOf } from './waiting.ts';
 
 /** At most so many tasks that a search passed over are written down, the first in rank. */
 export const PASSED_OVER_NOTED_MAX = 16;
@@ -305,4 +313,11 @@ function unassigned(runs: readonly Run[]): readonly string[] {
 
 function placeOf({ root, path }: Lock): string {
   return root === 'main' ? spokenPath(path) : `${spokenPath(path)} of ${root}`;
+}
+
+/** The packet or the plan is wrong; the same work would only fail again. */
+const STRUCTURAL: readonly Code[] = ['SCHEMA_INVALID', 'SCOPE_VIOLATION', 'NON_COMPLIANT'];
+
+export function isStructural(code: Code | null): boolean {
+  return code !== null && STRUCTURAL.includes(code);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { OPERATOR_CODES } from '../codes/operator.ts';
 import { CODES, type Code } from '../codes.ts';
-import { CODE_OF_RULE, codeOnWire } from './contract-code.ts';
+import { CODE_OF_RULE, codeOnWire } from './wire.ts';
 
 test.each<[Code, string]>([
   ['CONTRACT_VIOLATION', 'SCHEMA_INVALID'],

@@ -1,17 +1,18 @@
 // The one place where a request to the ledger becomes facts and a verdict.
-import type { Verdict } from '../verdict.ts';
+
+import { orderedBy } from '../gate/orders.ts';
+import { isObject, isString, isText, type JsonObject } from '../json.ts';
+import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { expireTask, hearTask } from './beat.ts';
 import { claim, claimNext } from './claim.ts';
-import { configureLedger } from './configure.ts';
 import { createTask } from './create.ts';
 import { applyDeltas } from './deltas.ts';
-import { finishTask } from './finish.ts';
-import { hearTask } from './heartbeat.ts';
-import { holdLedger, unholdLedger } from './hold.ts';
-import { linkLedger } from './links.ts';
-import { expireTask, moveTask } from './move.ts';
+import type { Asked, LedgerRequest, RequestOf } from './fact.ts';
+import { addWorklog, finishTask } from './finish.ts';
+import { moveTask } from './move.ts';
+import { normalPath } from './path.ts';
 import { type LedgerPen, refuse } from './pen.ts';
-import type { LedgerRequest } from './request.ts';
-import { addWorklog } from './worklog.ts';
+import { MAIN_ROOT } from './state.ts';
 
 export function decideLedger(pen: LedgerPen, request: LedgerRequest): Verdict {
   switch (request.kind) {
@@ -44,4 +45,88 @@ export function decideLedger(pen: LedgerPen, request: LedgerRequest): Verdict {
     case 'ledger.unhold':
       return unholdLedger(pen, request);
   }
+}
+
+// How the ledger compares paths. What is held stays held; from now on claims are compared the new way.
+export function configureLedger(pen: LedgerPen, { foldCase }: RequestOf<'ledger.configure'>): Verdict {
+  const how = foldCase ? 'paths that differ in capitals only are the same' : 'capitals are told apart';
+  if (pen.ledger.locks.foldCase === foldCase) return allow(how, { foldCase });
+  pen.write({ kind: 'ledger.configured', foldCase });
+  return allow(`from now on ${how}`, { foldCase });
+}
+
+export function linkLedger(pen: LedgerPen, { root, links }: RequestOf<'ledger.link'>): Verdict {
+  pen.write({ kind: 'ledger.linked', root, links });
+  return allow('paths are compared by where these links lead', { root });
+}
+
+// Holding the workspace: what is in progress goes on and may finish, and nothing new is handed out.
+export function holdLedger(pen: LedgerPen, { by, reason }: RequestOf<'ledger.hold'>): Verdict {
+  const { hold } = pen.ledger;
+  if (!isText(reason)) {
+    return deny('MISSING_REQUIRED_INPUT', 'Holding the workspace needs a reason; say why.', { missing: ['reason'] });
+  }
+  if (hold)
+    return deny('NOT_ALLOWED_NOW', `${hold.by} holds the workspace already: ${hold.reason}.`, { hold: { ...hold } });
+  pen.write({ kind: 'ledger.held', by, reason });
+  return allow('the workspace is held; nothing is handed out', { by, reason });
+}
+
+export function unholdLedger(pen: LedgerPen, { by, reason }: RequestOf<'ledger.unhold'>): Verdict {
+  const { hold } = pen.ledger;
+  if (!hold) return deny('NOT_ALLOWED_NOW', 'The workspace is not held.');
+  pen.write({ kind: 'ledger.unheld', by, reason });
+  return allow('the workspace is no longer held', { held: { ...hold } });
+}
+
+// What an agent of a cast may not ask of the ledger by hand. A path that another task holds is not held against the turn that
+// runs there, so an agent that could claim tasks would excuse its own changes.
+type Signed = { readonly by: string } & Pick<LedgerRequest, 'kind'>;
+
+/** Notes and answers the refusal, or null where anybody may ask it. `by` is the actor as the log names it. */
+export function refuseAgent<T extends Signed>(pen: LedgerPen, input: T & LedgerRequest): Denied | null {
+  if (!input.by.startsWith('agent:')) return null;
+  const request: LedgerRequest = input;
+  if (request.kind === 'task.create') return refuseConfigured(pen, request.packet, request.root ?? MAIN_ROOT);
+  const claim = claimIn(request);
+  if (claim === null) return null;
+  const { asked, task, run } = claim;
+  const reason =
+    'An agent of a cast works on the task of its own turn and claims no other; report what else is to be done.';
+  const name = { task, ...(run === undefined ? {} : { run }) };
+  return refuse(pen, asked, name, deny('NOT_ALLOWED_NOW', reason, { task, by: input.by }));
+}
+
+type Claim = { readonly asked: Asked; readonly task: string; readonly run: string | undefined };
+
+/** The claim that a request makes: a move or a delta that starts a task is one, too. */
+function claimIn(request: LedgerRequest): Claim | null {
+  switch (request.kind) {
+    case 'task.claim':
+      return { asked: 'claim', task: request.task, run: request.run };
+    case 'task.next':
+      return { asked: 'next', task: '', run: request.run };
+    case 'task.move':
+      return request.to === 'in_progress' ? { asked: 'move', task: request.task, run: request.run } : null;
+    case 'deltas.apply': {
+      const start = request.stream.find(({ status }) => status === 'in_progress');
+      return start ? { asked: 'deltas', task: String(start.task_id), run: request.run } : null;
+    }
+    default:
+      return null;
+  }
+}
+
+/** Whoever works on the task could write what its scope names. */
+function refuseConfigured(pen: LedgerPen, { run_id, task }: JsonObject, root: string): Denied | null {
+  const { task_id, lock_scope } = isObject(task) ? task : {};
+  const scope = Array.isArray(lock_scope) ? lock_scope.filter(isString) : [];
+  const path = scope.find((one) => {
+    const normal = normalPath(`${root}/${one}`);
+    return normal.ok && orderedBy(normal.path) !== null;
+  });
+  if (path === undefined) return null;
+  const name = { run: String(run_id), task: String(task_id) };
+  const reason = `${name.task} wants ${JSON.stringify(path)}, which configures agent programs or git, and no agent chooses that; take it out of lock_scope.`;
+  return refuse(pen, 'create', name, deny('SCOPE_VIOLATION', reason, { task: name.task, resource: path }));
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../json.ts';
+import type { LedgerRequest } from './fact.ts';
 import { type Book, openBook, packet, RUN, START } from './fixtures/book.ts';
-import type { LedgerRequest } from './request.ts';
 
 type Apply = Extract<LedgerRequest, { kind: 'deltas.apply' }>;
 let count = 0;

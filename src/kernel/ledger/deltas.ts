@@ -1,19 +1,31 @@
 // Applying a stream of deltas to the ledger, all or nothing: in the listed order; a delta that was applied before is
 // ignored; the last one wins for each field of a row; a row that does not exist is created only by a delta that says so;
 // a stream computed from rows that have moved since is refused. A delta that starts a task is a claim like any other.
-import { isString, isText, type JsonObject } from '../json.ts';
+import { canonicalJson, isString, isText, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
-import { codeOfDelta, reasonOfDelta } from './blocking.ts';
-import { canonicalJson } from './canonical-json.ts';
+import { applyLedger } from './apply.ts';
 import { refusalOfClaim, refusalOfOwner, take } from './claim.ts';
 import { bareSpec, reopening } from './create.ts';
-import { draftFor } from './draft.ts';
-import type { LedgerFact } from './fact.ts';
-import { refusalOfMove, settle } from './move.ts';
+import type { LedgerFact, RequestOf } from './fact.ts';
+import { addLock, locksOf, newLockTree, rivalOf, type TaskLock } from './lock-tree.ts';
+import { codeOfDelta, reasonOfDelta, refusalOfMove, settle } from './move.ts';
 import { type LedgerPen, refuse } from './pen.ts';
-import type { RequestOf } from './request.ts';
-import { MAIN_ROOT, nameKey, runOf, type Task, taskOf } from './state.ts';
-import { isTaskStatus, isTerminal } from './transition.ts';
+import { soundnessOf } from './run-index.ts';
+import {
+  isTaskStatus,
+  isTerminal,
+  keyOf,
+  type Ledger,
+  MAIN_ROOT,
+  nameKey,
+  type RunIndex,
+  runOf,
+  type Task,
+  taskKey,
+  taskOf,
+  tasksOf,
+  wantedLocks,
+} from './state.ts';
 
 type Request = RequestOf<'deltas.apply'>;
 
@@ -155,4 +167,63 @@ function start(pen: LedgerPen, task: Task, owner: string, reason: string, isSame
 /** The earliest time of the next try, counted from the delta. */
 function notBeforeOf({ at }: LedgerPen, { retry_after_ms: wait }: JsonObject): number | null {
   return typeof wait === 'number' && wait > 0 ? at + wait : null;
+}
+
+// A draft of the ledger on which a stream of deltas is tried before anything is written: as much of the ledger as the
+// stream can see, and no more of the locks than can matter to it. The rules write on it as on the ledger itself.
+export type DraftPen = LedgerPen & { readonly facts: readonly LedgerFact[] };
+
+export function draftFor({ ledger, at }: LedgerPen, run: string, ids: Iterable<string>): DraftPen {
+  const draft = draftOf(ledger, run, new Set([...ids].map((id) => taskKey(run, id))));
+  const facts: LedgerFact[] = [];
+  return {
+    ledger: draft,
+    at,
+    isSound: soundnessOf(ledger),
+    facts,
+    write(fact) {
+      facts.push(fact);
+      applyLedger(draft, fact, at);
+    },
+  };
+}
+
+function draftOf(ledger: Ledger, name: string, touched: ReadonlySet<string>): Ledger {
+  const run = runOf(ledger, name);
+  const rivals = rivalsOf(ledger, touched);
+  const keys = [...tasksOf(ledger, name).map(keyOf), ...Object.keys(ledger.waiting), ...rivals.map(({ task }) => task)];
+  const tasks: Record<string, Task> = {};
+  for (const key of keys) {
+    const task = ledger.tasks[key];
+    if (task) tasks[key] = touched.has(key) ? { ...task } : task;
+  }
+  const locks = newLockTree(ledger.locks.foldCase, ledger.locks.links);
+  for (const key of touched) for (const lock of locksOf(ledger.locks, key)) addLock(locks, { ...lock, task: key });
+  for (const rival of rivals) addLock(locks, rival);
+  const copied = run && {
+    ...run,
+    tasks: [...run.tasks],
+    deltas: {},
+    pastDeltas: {},
+    index: JSON.parse(JSON.stringify(run.index)) as RunIndex,
+    counts: { ...run.counts, denies: {} },
+  };
+  return {
+    ...ledger,
+    tasks,
+    runs: copied ? { [nameKey(name)]: copied } : {},
+    locks,
+    ready: {},
+    fences: {},
+    waiting: { ...ledger.waiting },
+  };
+}
+
+/** For each path that a touched task may come to want, one lock in its way that the stream cannot take away. */
+function rivalsOf({ tasks, locks }: Ledger, touched: ReadonlySet<string>): readonly TaskLock[] {
+  return [...touched].flatMap((key) => {
+    const task = tasks[key];
+    if (!task) return [];
+    return wantedLocks(task).flatMap((lock) => rivalOf(locks, { ...lock, task: key }, touched) ?? []);
+  });
 }

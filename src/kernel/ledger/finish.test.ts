@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../json.ts';
+import type { LedgerRequest } from './fact.ts';
 import { type Book, openBook, packet, result, type Wish } from './fixtures/book.ts';
-import type { LedgerRequest } from './request.ts';
 
 type Finish = Extract<LedgerRequest, { kind: 'task.finish' }>;
 const finish = (fence: number, over: JsonObject = {}, more: Partial<Finish> = {}): Finish => {

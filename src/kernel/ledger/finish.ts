@@ -1,17 +1,15 @@
 // Taking the result of a task. A result that is refused changes nothing: its owner may mend it and send it again.
-import { isObject, isString, type Json, type JsonObject } from '../json.ts';
-import { type Denied, deny, type Verdict } from '../verdict.ts';
-import { refusalOfAcceptance } from './acceptance.ts';
-import { codeOfResult, isSpent, isStructural, reasonOfResult } from './blocking.ts';
-import { refusalOfCast } from './claim.ts';
-import { refusalOfFence, refusalOfMove, settle } from './move.ts';
-import { normalPath } from './path.ts';
-import { pathKey } from './path-key.ts';
+
+import { cut } from '../cast/cut.ts';
+import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
+import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { isStructural, refusalOfCast } from './claim.ts';
+import type { Check, RequestOf } from './fact.ts';
+import { codeOfResult, isSpent, reasonOfResult, refusalOfFence, refusalOfMove, settle } from './move.ts';
+import { normalPath, pathKey } from './path.ts';
 import { type LedgerPen, refuse, refuseTask } from './pen.ts';
-import type { RequestOf } from './request.ts';
 import { refusalOfChanges } from './scope.ts';
-import { findTask, type Task } from './state.ts';
-import { isTerminal, type TaskStatus } from './transition.ts';
+import { findTask, isTerminal, runOf, type Task, type TaskStatus } from './state.ts';
 
 export function finishTask(pen: LedgerPen, request: RequestOf<'task.finish'>): Verdict {
   const found = findTask(pen.ledger, request);
@@ -74,4 +72,143 @@ function sameFile(written: Json | undefined, named: string): boolean {
 function changesOf({ changes }: JsonObject): readonly string[] {
   if (!Array.isArray(changes)) return [];
   return changes.flatMap((change) => (isObject(change) && isString(change.resource) ? [change.resource] : []));
+}
+
+// Whether a task is done: every criterion of the task is claimed by its exact text, every claim passes and says on what
+// evidence, and what checkers found out agrees.
+const LISTED_MAX = 20;
+
+export function refusalOfAcceptance(
+  task: Task,
+  result: JsonObject,
+  checks: Readonly<Record<string, Check>>,
+): Denied | null {
+  return refusalOfClaims(task, result) ?? refusalOfVerified(task, checks);
+}
+
+/** Where the agent claims the whole: what can be checked has to be true. */
+export function refusalOfVerified(task: Task, checks: Readonly<Record<string, Check>>): Denied | null {
+  return refusalOfCheckers(task, checks) ?? refusalOfChecks(task, checks);
+}
+
+function refusalOfClaims({ id, criteria }: Task, result: JsonObject): Denied | null {
+  const entries = Array.isArray(result.acceptance_check) ? result.acceptance_check.filter(isObject) : [];
+  const claimed = new Set(entries.map(({ criterion }) => criterion));
+  const missing = criteria.filter((criterion) => !claimed.has(criterion));
+  const failing = entries.filter(({ status }) => status !== 'pass').map(({ criterion }) => String(criterion));
+  const unproven = entries.filter(({ evidence }) => !isText(evidence)).map(({ criterion }) => String(criterion));
+  const faults = [
+    missing.length > 0 ? `says nothing about ${quoted(missing)}` : '',
+    failing.length > 0 ? `did not pass ${quoted(failing)}` : '',
+    unproven.length > 0 ? `gives no evidence for ${quoted(unproven)}` : '',
+    entries.length === 0 && criteria.length === 0 ? 'checks nothing at all' : '',
+  ].filter((fault) => fault !== '');
+  if (faults.length === 0) return null;
+  const reason = `The result of ${id} ${faults.join(', and ')}; meet each criterion, by its exact text and with evidence.`;
+  const lists = { missing: listed(missing), failing_criteria: listed(failing), without_evidence: listed(unproven) };
+  return deny('ACCEPTANCE_FAILED', reason, { task: id, ...lists });
+}
+
+/** A criterion that has a checker does not pass without it. */
+function refusalOfCheckers({ id, criteria, checkers }: Task, checks: Readonly<Record<string, Check>>): Denied | null {
+  const unchecked = criteria.filter((each) => Object.hasOwn(checkers, each) && !Object.hasOwn(checks, each));
+  if (unchecked.length === 0) return null;
+  const wanted = listed(unchecked).map((criterion) => ({ criterion, checker: checkers[criterion] ?? '' }));
+  const reason = `${id} is not done before its checkers have run: ${quoted(unchecked)}.`;
+  return deny('MISSING_VALIDATOR', reason, { task: id, unchecked: wanted });
+}
+
+function refusalOfChecks({ id }: Task, checks: Readonly<Record<string, Check>>): Denied | null {
+  const wrong = Object.entries(checks).filter(([, { pass }]) => !pass);
+  const [first] = wrong;
+  if (!first) return null;
+  const found = wrong.slice(0, LISTED_MAX).map(([criterion, check]) => ({ criterion, found: check.found }));
+  const reason = `${id} claims ${quoted([first[0]])}, and its checker found otherwise: ${first[1].found}.`;
+  return deny('ACCEPTANCE_FAILED', reason, {
+    task: id,
+    failing_criteria: found.map(({ criterion }) => criterion),
+    found,
+  });
+}
+
+function listed(list: readonly string[]): readonly string[] {
+  return list.slice(0, LISTED_MAX);
+}
+
+function quoted(list: readonly string[]): string {
+  const [first = ''] = list;
+  return `"${cut(first, 80)}"${list.length > 1 ? ` and ${list.length - 1} more` : ''}`;
+}
+
+// Adding an entry to the worklog of a task. Entries only ever come after each other; none is changed, and none covers up the
+// closing words of a task that stands still.
+export function addWorklog(pen: LedgerPen, request: RequestOf<'worklog.add'>): Verdict {
+  const found = findTask(pen.ledger, request);
+  if (!found.ok) return refuse(pen, 'worklog', request, found.refusal);
+  const { task } = found;
+  const { run, id } = task;
+  const { entry, by } = request;
+  const late =
+    request.fence === undefined ? refusalOfUnfenced(task, request.actor) : refusalOfFence(task, request.fence);
+  if (late) return refuseTask(pen, 'worklog', task, late);
+  const runId = runOf(pen.ledger, run)?.runId ?? run;
+  if (entry.run_id !== runId || entry.task_id !== id) {
+    const other = { run: entry.run_id ?? null, task: entry.task_id ?? null };
+    const reason = `The entry is one of task ${String(other.task)} in run ${String(other.run)}, not of ${id} in run ${runId}.`;
+    return refuseTask(pen, 'worklog', task, deny('SCHEMA_INVALID', reason, { run, task: id, entry: other }));
+  }
+  const unknown = refusalOfUnknown(task, entry);
+  if (unknown) return refuseTask(pen, 'worklog', task, unknown);
+  const buried = refusalOfBurying(task, entry);
+  if (buried) return refuseTask(pen, 'worklog', task, buried);
+  pen.write({ kind: 'worklog.added', run, task: id, by, entry });
+  return allow(`entry ${task.worklog.entries} of ${id}`, { run, task: id, entries: task.worklog.entries });
+}
+
+/** An agent that has lost its claim must not be heard only because it leaves its token out. */
+function refusalOfUnfenced({ id, status }: Task, actor: RequestOf<'worklog.add'>['actor']): Denied | null {
+  if (actor !== 'agent' || status !== 'in_progress') return null;
+  const reason = `${id} is in progress, and an agent writes its worklog under its claim; give the fence of the claim.`;
+  return deny('MISSING_REQUIRED_INPUT', reason, { task: id, missing: ['fence'] });
+}
+
+function refusalOfUnknown({ id }: Task, entry: JsonObject): Denied | null {
+  const unknown = unknownMembers(entry);
+  if (unknown.length === 0) return null;
+  const shown = JSON.stringify(unknown[0]?.slice(0, NAME_SHOWN_MAX));
+  const reason = `The entry of ${id} has the member ${shown}, which is not part of the contract; leave it out, or start its name with x_.`;
+  return deny('SCHEMA_INVALID', reason, { task: id, unknown: unknown.slice(0, UNKNOWN_LISTED_MAX) });
+}
+
+const NAME_SHOWN_MAX = 60;
+const UNKNOWN_LISTED_MAX = 20;
+
+/** What a blocked or failed task has for its last words says why and what comes next, and stays that way. */
+function refusalOfBurying({ id, status }: Task, { code, next_step }: JsonObject): Denied | null {
+  if ((status !== 'blocked' && status !== 'failed') || (isText(code) && isText(next_step))) return null;
+  const missing = Object.entries({ code, next_step }).flatMap(([name, value]) => (isText(value) ? [] : [name]));
+  const reason = `${id} is ${status}: its last entry says why and what comes next; give ${missing.join(' and ')} too.`;
+  return deny('MISSING_REQUIRED_INPUT', reason, { task: id, status, missing });
+}
+
+// The members of a worklog entry. Others start with `x_`, as the contract asks of extensions: a file that we write holds no
+// member that a program could take for a setting.
+export const WORKLOG_FIELDS = {
+  required: ['timestamp', 'run_id', 'task_id', 'actor', 'action', 'files_touched', 'decision', 'result', 'next_step'],
+  optional: ['schema_version', 'generated_at', 'code', 'evidence'],
+} as const;
+
+const KNOWN: ReadonlySet<string> = new Set([...WORKLOG_FIELDS.required, ...WORKLOG_FIELDS.optional]);
+
+export function unknownMembers(entry: JsonObject): readonly string[] {
+  return Object.keys(entry).filter((name) => !isKnown(name));
+}
+
+/** The entry without its unknown members, which entries of older versions may have. */
+export function withKnownMembers(entry: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(entry).filter(([name]) => isKnown(name)));
+}
+
+function isKnown(name: string): boolean {
+  return KNOWN.has(name) || name.startsWith('x_');
 }

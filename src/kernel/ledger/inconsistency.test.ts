@@ -2,10 +2,19 @@ import { expect, test } from 'vitest';
 import { applyLedger, planTasks } from './apply.ts';
 import { bareSpec } from './create.ts';
 import type { LedgerFact } from './fact.ts';
-import { inconsistencies, refusalOfInconsistency } from './inconsistency.ts';
 import { addLock, type Lock, removeLocks } from './lock-tree.ts';
-import { emptyLedger, keyOf, type Ledger, MAIN_ROOT, runOf, type Task, type TaskSpec, taskOf } from './state.ts';
-import type { TaskStatus } from './transition.ts';
+import { inconsistencies, refusalOfInconsistency } from './run-index.ts';
+import {
+  emptyLedger,
+  keyOf,
+  type Ledger,
+  MAIN_ROOT,
+  runOf,
+  type Task,
+  type TaskSpec,
+  type TaskStatus,
+  taskOf,
+} from './state.ts';
 
 const AT = 1_000;
 

@@ -1,7 +1,7 @@
 // Paths through links are compared by where they lead.
 import { expect, test } from 'vitest';
 import { openBook } from './fixtures/book.ts';
-import { followLinks } from './links.ts';
+import { followLinks } from './path.ts';
 
 const LINKS = { lnk: 'src', 'src/deep': 'docs', up: '.', out: '/elsewhere', 'a/b': 'a' };
 

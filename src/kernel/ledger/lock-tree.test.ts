@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addLock, type LockMode, locksOf, newLockTree, removeLocks, rivalOf, type TaskLock } from './lock-tree.ts';
-import { overlaps } from './overlap.ts';
+import { overlaps } from './path.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 

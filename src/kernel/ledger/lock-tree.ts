@@ -6,9 +6,8 @@
 // directory finds a rival by going down anywhere, and never looks through siblings. For the same reason the members of a
 // node are chained to each other; the keys of a large object cannot be listed in parts. It is all plain JSON. Keys begin
 // with a slash, or hold one, so that none is mistaken for a member that every object has.
-import { put } from './large-record.ts';
-import { followLinks, type Links } from './links.ts';
-import { pathKey } from './path-key.ts';
+
+import { followLinks, type Links, pathKey } from './path.ts';
 
 export type LockMode = 'write' | 'read';
 export type Lock = { readonly root: string; readonly path: string; readonly mode: LockMode };
@@ -213,4 +212,11 @@ function remove<T>(chain: Chain<T>, key: string): void {
   else linkOf(chain, previous).next = next;
   if (next !== null) linkOf(chain, next).previous = previous;
   delete chain.links[key];
+}
+
+// Records that gain and lose members all the time. The engine leaves the place of a deleted member unused when an
+// assignment brings a new one, so that a name which comes and goes in a large record gets slower each time; setting it
+// by reflection uses the place again, and costs the same at the hundred thousandth time as at the first.
+export function put<T>(record: Record<string, T>, key: string, value: T): void {
+  Reflect.set(record, key, value);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openBook, RUN, result } from './fixtures/book.ts';
-import { metricsOf } from './metrics.ts';
+import { metricsOf } from './history.ts';
 
 test('a run that nobody knows has no numbers, and one in which nothing happened has no rates', () => {
   const book = openBook();

@@ -6,13 +6,11 @@ import type { Json, JsonObject } from '../json.ts';
 import type { Verdict } from '../verdict.ts';
 import { applyLedger } from './apply.ts';
 import { decideLedger } from './decide.ts';
-import type { LedgerFact } from './fact.ts';
+import type { LedgerFact, LedgerRequest } from './fact.ts';
 import { packet, START } from './fixtures/book.ts';
 import { faultsOf } from './fixtures/faults.ts';
 import * as naive from './fixtures/naive-ledger.ts';
-import type { LedgerRequest } from './request.ts';
-import { emptyLedger, type Ledger, PRIORITIES, type Task } from './state.ts';
-import { TASK_STATUSES, type TaskStatus } from './transition.ts';
+import { emptyLedger, type Ledger, PRIORITIES, TASK_STATUSES, type Task, type TaskStatus } from './state.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { LedgerRequest } from './fact.ts';
 import { type Book, openBook, START } from './fixtures/book.ts';
-import type { LedgerRequest } from './request.ts';
-import { TASK_STATUSES, type TaskStatus } from './transition.ts';
+import { TASK_STATUSES, type TaskStatus } from './state.ts';
 
 type Move = Extract<LedgerRequest, { kind: 'task.move' }>;
 const move = (to: TaskStatus, over: Partial<Move> = {}): Move => {

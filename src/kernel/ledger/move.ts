@@ -1,14 +1,11 @@
 // Moves between statuses that are not claims: by hand, and when an owner has fallen silent.
-import type { Code } from '../codes.ts';
-import { isText, type JsonObject } from '../json.ts';
+import { CODES, type Code } from '../codes.ts';
+import { isString, isText, type Json, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
-import { lastHeard } from './beat.ts';
-import { isSpent } from './blocking.ts';
 import { claimTask, refusalOfCast, refusalOfVersion } from './claim.ts';
+import type { Actor, RequestOf } from './fact.ts';
 import { type LedgerPen, refuse, refuseTask } from './pen.ts';
-import type { Actor, RequestOf } from './request.ts';
-import { findTask, type Task, UNASSIGNED } from './state.ts';
-import { isTerminal, mayMove, type TaskStatus } from './transition.ts';
+import { findTask, isTerminal, mayMove, type Task, type TaskStatus, UNASSIGNED } from './state.ts';
 
 /** What a move changes beside the status. */
 export type MoveNote = {
@@ -59,29 +56,6 @@ function mayFree(pen: LedgerPen, { run, status }: Task, to: TaskStatus, actor: A
 }
 
 const FREED: readonly TaskStatus[] = ['blocked', 'todo', 'canceled'];
-
-/** A silent task is blocked, which frees its paths, and handed out again while its retries last. */
-export function expireTask(pen: LedgerPen, request: RequestOf<'task.expire'>): Verdict {
-  const found = findTask(pen.ledger, request);
-  if (!found.ok) return refuse(pen, 'expire', request, found.refusal);
-  const { task } = found;
-  const heard = lastHeard(request.lastHeartbeatAt, task.claimedAt, pen.at);
-  const silentS = Math.floor(pen.at / 1000) - Math.floor(heard / 1000);
-  const late = request.fence === undefined ? null : refusalOfFence(task, request.fence);
-  const refusal = refusalOfExpiry(task) ?? late ?? (request.why === 'silent' ? refusalOfAlive(task, silentS) : null);
-  if (refusal) return refuseTask(pen, 'expire', task, refusal);
-  const { id, owner } = task;
-  const [isLast, retry] = [isSpent(task), task.retries + 1];
-  const told = request.why === 'gone' ? `${owner} is gone` : `${owner} was silent for ${silentS} s`;
-  const what = request.observed === undefined ? told : `${told} (${request.observed})`;
-  const fate = isLast ? `its ${task.retriesMax} retries are used up; a person decides` : 'it is handed out again';
-  const seen = request.observed === undefined ? {} : { observed: request.observed };
-  const evidence = { lastHeartbeatAt: heard, timeoutS: task.timeoutS, silentS, why: request.why, ...seen };
-  settle(pen, task, 'blocked', { reason: `${what}: ${fate}`, code: 'TASK_TIMEOUT', evidence });
-  if (!isLast) settle(pen, task, 'todo', { reason: `${what}: retry ${retry} of ${task.retriesMax}` });
-  const details = { run: task.run, task: id, status: task.status, code: task.code, retries: task.retries };
-  return allow(`${id} timed out; ${fate}`, { ...details, escalates: isLast, version: task.version });
-}
 
 /** Writes a legal move. What leaves `in_progress` gives its locks back in the same fact. */
 export function settle(pen: LedgerPen, task: Task, to: TaskStatus, note: MoveNote): Verdict {
@@ -149,15 +123,39 @@ function refusalOfActor({ id, status }: Task, to: TaskStatus, actor: Actor, fenc
   return deny('NON_COMPLIANT', reason, details);
 }
 
-function refusalOfExpiry({ id, status, version }: Task): Denied | null {
-  if (status === 'in_progress') return null;
-  const reason = `${id} is ${status}; only a task in progress can time out.`;
-  return deny('INVALID_TRANSITION', reason, { task: id, from: status, to: 'blocked', version });
+// Why a task stands still: the code it carries while it is blocked, and whether the same work may be tried again.
+/** The code that a text names, or null. */
+export function knownCode(value: Json | undefined): Code | null {
+  return isString(value) && Object.hasOwn(CODES, value) ? (value as Code) : null;
 }
 
-/** A heartbeat exactly as old as the limit is still in time; one of an earlier claim does not count. */
-function refusalOfAlive({ id, timeoutS }: Task, silentS: number): Denied | null {
-  if (silentS > timeoutS) return null;
-  const reason = `${id} was heard of ${silentS} s ago and has ${timeoutS} s; it is alive.`;
-  return deny('NOT_ALLOWED_NOW', reason, { task: id, age_seconds: silentS, timeout_seconds: timeoutS });
+/** Whether a task that stops now has used up its attempts. */
+export function isSpent({ retries, retriesMax }: Task): boolean {
+  return retries >= retriesMax;
+}
+
+/** The code of a result that is not done: its own, else that of the last worklog entry, else what its status means. */
+export function codeOfResult(task: Task, result: JsonObject): Code {
+  const said = knownCode(result.x_code) ?? knownCode(task.worklog.code);
+  return said ?? (result.status === 'failed' ? 'ACCEPTANCE_FAILED' : 'MISSING_REQUIRED_INPUT');
+}
+
+/** What a result that is not done says about itself. */
+export function reasonOfResult(result: JsonObject): string {
+  const notes = Array.isArray(result.notes_for_orchestrator) ? result.notes_for_orchestrator.filter(isText) : [];
+  return notes[0] ?? `the agent reported ${String(result.status)}`;
+}
+
+/** The code of a delta that blocks its task; one that says a task is still blocked keeps the code it has. */
+export function codeOfDelta(delta: JsonObject, blockers: readonly JsonObject[], { code }: Task): Code {
+  const blocker = blockers.find((each) => each.task_id === delta.task_id);
+  const listed = knownCode(blocker?.x_code) ?? knownCode(blocker?.code);
+  const said = knownCode(delta.x_code) ?? (delta.timed_out === true ? 'TASK_TIMEOUT' : listed);
+  return said ?? code ?? 'MISSING_REQUIRED_INPUT';
+}
+
+/** Why a delta blocks its task: what the list of blockers says of it, else the reason of the delta itself. */
+export function reasonOfDelta(delta: JsonObject, blockers: readonly JsonObject[]): string {
+  const blocker = delta.status === 'blocked' ? blockers.find((each) => each.task_id === delta.task_id) : undefined;
+  return isText(blocker?.reason) ? blocker.reason : String(delta.reason);
 }

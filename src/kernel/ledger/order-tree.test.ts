@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { inOrder, type OrderTree, oldest, place } from './order-tree.ts';
+import { inOrder, oldest, place } from './rank.ts';
+import type { OrderTree } from './state.ts';
 
 const idsIn = (tree: OrderTree, before?: number) => Array.from(inOrder(tree, before), ({ id }) => id);
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { conflictsAmong, covers, overlaps, PathIndex } from './overlap.ts';
+import { conflictsAmong, covers, overlaps, PathIndex } from './path.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { coverOf, pathKey } from './path-key.ts';
+import { coverOf, pathKey } from './path.ts';
 
 test.each([
   ['src/a.ts', false, 'src/a.ts'],

@@ -8,7 +8,7 @@ import { envelope, result, TEAM } from '../../../test/team.ts';
 import { apply } from '../apply.ts';
 import type { Entry } from '../fact.ts';
 import { emptyState } from '../state.ts';
-import { applyToLedger, LEDGER_KINDS } from './replay.ts';
+import { applyToLedger, LEDGER_KINDS } from './history.ts';
 import { emptyLedger } from './state.ts';
 
 const RUNS = { numRuns: Math.ceil(Number(process.env.FUZZ_RUNS ?? 2000) / 100) };

@@ -1,30 +1,27 @@
 // What `apply` keeps beside the tasks of a run, so that no rule has to walk over all of them: a question costs the same with
 // twenty tasks as with twenty thousand. All of it follows from the facts and can be told from them again.
-import { wrongWith } from './inconsistency.ts';
-import { put } from './large-record.ts';
-import { locksOf, rivalsOf } from './lock-tree.ts';
-import { place } from './order-tree.ts';
-import { type Ledger, nameKey, type RankTree, type Run, type RunIndex, runOf, type Task, taskOf } from './state.ts';
-import { filesOf } from './task-file.ts';
-import { isTerminal } from './transition.ts';
 
-export function newRunIndex(): RunIndex {
-  return {
-    open: {},
-    atWork: {},
-    startable: newRankTree(),
-    unmet: newRankTree(),
-    unassigned: {},
-    dependents: {},
-    missing: {},
-    suspects: {},
-    files: {},
-  };
-}
-
-export function fenceKey(fence: number): string {
-  return nameKey(String(fence));
-}
+import type { Json, JsonObject } from '../json.ts';
+import { type Denied, deny } from '../verdict.ts';
+import { locksOf, put, rivalOf, rivalsOf } from './lock-tree.ts';
+import { spokenPath } from './path.ts';
+import type { Soundness } from './pen.ts';
+import { place } from './rank.ts';
+import { filesOf } from './scope.ts';
+import {
+  isTerminal,
+  keyOf,
+  type Ledger,
+  nameKey,
+  type RankTree,
+  type Run,
+  type RunIndex,
+  runOf,
+  type Task,
+  taskOf,
+  tasksOf,
+  wantedLocks,
+} from './state.ts';
 
 /** Whether a task of the run has this path as its worklog or report. */
 export function isTaskFile({ index }: Run, path: string): boolean {
@@ -101,6 +98,160 @@ export function watchHolder(ledger: Ledger, key: string): void {
   }
 }
 
-function newRankTree(): RankTree {
-  return { low: {}, normal: {}, high: {}, critical: {} };
+// Tasks that wait for other tasks of their run: whether the others are done, and whether the waiting could ever end.
+/** Whether everything the task depends on is done. A dependency that can never be done is named as such. */
+export function refusalOfDependencies(ledger: Ledger, { run, id, dependencies }: Task): Denied | null {
+  const unmet = dependencies
+    .map((other) => ({ depends_on: other, status: taskOf(ledger, run, other)?.status ?? null }))
+    .filter(({ status }) => status !== 'done');
+  if (unmet.length === 0) return null;
+  const dead = unmet.filter(({ status }) => status === 'failed' || status === 'canceled');
+  const list = (rows: typeof unmet) =>
+    rows
+      .slice(0, 5)
+      .map(({ depends_on, status }) => `${depends_on} (${status ?? 'not in the ledger'})`)
+      .join(', ');
+  const reason =
+    dead.length > 0
+      ? `${id} depends on ${list(dead)}, which will never be done; plan it again without it.`
+      : `${id} waits for ${list(unmet)}.`;
+  const details: Record<string, Json> = { unmet: unmet.slice(0, 100) };
+  if (dead.length > 0) details.dead = dead.slice(0, 100).map(({ depends_on }) => depends_on);
+  return deny('DEPENDENCY_NOT_MET', reason, details);
+}
+
+/** Whether every task of a run that is still to be done waits only for tasks that there are. All that do not are named. */
+export function refusalOfUnknownDependencies(ledger: Ledger, run: string): Denied | null {
+  const unknown = unknownDependencies(ledger, run);
+  const [first] = unknown;
+  if (!first) return null;
+  const more = unknown.length > 1 ? ` (and ${unknown.length - 1} more)` : '';
+  const reason = `${first.task} depends on ${first.depends_on}, which is not in the ledger${more}; assign it too, or drop the dependency.`;
+  return deny('LEDGER_INCONSISTENT', reason, { unknown: unknown.slice(0, 100) });
+}
+
+/** What tasks that are not over wait for and nobody has created. */
+export function unknownDependencies(
+  ledger: Ledger,
+  run: string,
+): readonly { readonly task: string; readonly depends_on: string }[] {
+  const { missing = {}, dependents = {} } = runOf(ledger, run)?.index ?? {};
+  const waiting = Object.keys(missing).flatMap((key) => Object.values(dependents[key] ?? {}));
+  return [...new Set(waiting)]
+    .flatMap((id) => taskOf(ledger, run, id) ?? [])
+    .filter(({ status }) => !isTerminal(status))
+    .sort((a, b) => a.order - b.order)
+    .flatMap(({ id, dependencies }) =>
+      dependencies.filter((other) => !taskOf(ledger, run, other)).map((other) => ({ task: id, depends_on: other })),
+    );
+}
+
+/** Whether a new task would come to wait for itself. Tasks that do not exist yet end the search. */
+export function refusalOfCycle(
+  ledger: Ledger,
+  run: string,
+  id: string,
+  dependencies: readonly string[],
+): Denied | null {
+  // A round comes back through a task that waits for this one.
+  const waiting = Object.values(runOf(ledger, run)?.index.dependents[nameKey(id)] ?? {});
+  if (waiting.length === 0 && !dependencies.includes(id)) return null;
+  const cameFrom = new Map<string, string>();
+  const queue = [...dependencies];
+  for (const other of dependencies) cameFrom.set(other, id);
+  for (let at = queue.pop(); at !== undefined; at = queue.pop()) {
+    if (at === id) return cycleRefused(cycleBack(cameFrom, id));
+    for (const other of taskOf(ledger, run, at)?.dependencies ?? []) {
+      if (cameFrom.has(other)) continue;
+      cameFrom.set(other, at);
+      queue.push(other);
+    }
+  }
+  return null;
+}
+
+/** The round from the task back to itself, each waiting for the next. */
+function cycleBack(cameFrom: ReadonlyMap<string, string>, id: string): string[] {
+  const cycle = [id];
+  for (let at = cameFrom.get(id); at !== undefined && at !== id; at = cameFrom.get(at)) cycle.push(at);
+  return [id, ...cycle.slice(1).reverse()];
+}
+
+function cycleRefused(cycle: string[]): Denied {
+  const shown = [...cycle.slice(0, 10), ...(cycle.length > 10 ? ['…'] : []), cycle[0] ?? ''].join(' → ');
+  const reason = `These tasks would wait for each other: ${shown}; drop one of the dependencies.`;
+  return deny('LEDGER_INCONSISTENT', reason, { cycle: cycle.slice(0, 1000) });
+}
+
+// Whether the ledger of a run holds together: asked before every round of assignments, so that nothing is handed out on top
+// of a mistake. All that is wrong is listed, not only the first.
+const LISTED_MAX = 100;
+
+/** A run of which nothing is suspect is not walked through. */
+export function refusalOfInconsistency(ledger: Ledger, run: string): Denied | null {
+  const { suspects = {}, missing = {} } = runOf(ledger, run)?.index ?? {};
+  if (isEmpty(suspects) && isEmpty(missing)) return null;
+  const issues = inconsistencies(ledger, run);
+  const [first] = issues;
+  if (!first) return null;
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : '';
+  const reason = `The ledger does not hold together: ${String(first.message)}${more}; nothing is assigned until it does.`;
+  return deny('LEDGER_INCONSISTENT', reason, { issues: issues.slice(0, LISTED_MAX), count: issues.length });
+}
+
+/** Everything that is wrong with the rows and locks of a run. */
+export function inconsistencies(ledger: Ledger, run: string): readonly JsonObject[] {
+  const tasks = tasksOf(ledger, run);
+  const running = tasks.filter(({ status }) => status === 'in_progress').length;
+  const counted = runOf(ledger, run)?.running ?? 0;
+  return [
+    ...tasks.flatMap((task) => wrongWith(ledger, task).map((message) => ({ task: task.id, message }))),
+    ...(running === counted
+      ? []
+      : [{ task: null, message: `${running} tasks are in progress, and ${counted} were counted` }]),
+    ...unknownDependencies(ledger, run).map(({ task, depends_on }) => {
+      const message = `${task} depends on ${depends_on}, which is not in the ledger; create it, or cancel ${task}`;
+      return { task, depends_on, message };
+    }),
+  ];
+}
+
+/** What does not fit the status of a task, its claim and its locks. */
+export function wrongWith(ledger: Ledger, task: Task): readonly string[] {
+  const { id, run, status, fence, owner } = task;
+  const held = locksOf(ledger.locks, keyOf(task));
+  if (status !== 'in_progress') {
+    const found = held.slice(0, 1).map(({ path }) => `${id} is ${status} and still holds ${spokenPath(path)}`);
+    return fence === null ? found : [...found, `${id} is ${status} and still has a claim`];
+  }
+  const found: string[] = [];
+  if (fence === null) found.push(`${id} is in progress without a claim`);
+  if (owner === '') found.push(`${id} is in progress and belongs to nobody`);
+  if (held.length < wantedLocks(task).length) found.push(`${id} is in progress and lacks locks of its scope`);
+  for (const lock of held) {
+    const rival = rivalOf(ledger.locks, { ...lock, task: keyOf(task) });
+    const other = rival && ledger.tasks[rival.task];
+    if (other && !(task.sequential && other.run === run))
+      found.push(`${id} and ${other.id} both hold ${spokenPath(lock.path)}`);
+  }
+  for (const dependency of task.dependencies) {
+    const other = taskOf(ledger, run, dependency)?.status ?? 'not in the ledger';
+    if (other !== 'done') found.push(`${id} is in progress, and ${dependency}, which it depends on, is ${other}`);
+  }
+  return found;
+}
+
+function isEmpty(record: object): boolean {
+  for (const _ in record) return false;
+  return true;
+}
+
+/** Looks at each run once, so that it holds for as long as nothing is written. */
+export function soundnessOf(ledger: Ledger): Soundness {
+  const known = new Map<string, boolean>();
+  return (run) => {
+    const isSound = known.get(run) ?? refusalOfInconsistency(ledger, run) === null;
+    known.set(run, isSound);
+    return isSound;
+  };
 }

@@ -3,10 +3,8 @@
 // Names that come from outside are keys only together with a slash, which no member that every object has contains.
 import type { Code } from '../codes.ts';
 import type { JsonObject } from '../json.ts';
-import { type Denied, deny } from '../verdict.ts';
+import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { type Lock, type LockTree, newLockTree } from './lock-tree.ts';
-import type { OrderTree } from './order-tree.ts';
-import { isTerminal, type TaskStatus } from './transition.ts';
 
 export const PRIORITIES = ['low', 'normal', 'high', 'critical'] as const;
 export type Priority = (typeof PRIORITIES)[number];
@@ -128,6 +126,8 @@ export type RunIndex = {
   readonly files: Record<string, number>;
 };
 
+/** Tasks by the digits of their number; at the leaves, their ids. */
+export type OrderTree = { [digit: number]: OrderTree | string };
 export type RankTree = Readonly<Record<Priority, OrderTree>>;
 
 export type Counts = {
@@ -159,6 +159,78 @@ export function emptyLedger(foldCase = false): Ledger {
   };
 }
 
+/** Of a task that waits for no locks. */
+export const NOT_WAITING = { passedOver: 0, waitingSince: null, refusedAt: null } as const;
+
+export function newTask(
+  spec: TaskSpec,
+  row: Pick<Task, 'run' | 'id' | 'order' | 'owner' | 'reason' | 'notBefore'>,
+): Task {
+  return {
+    ...spec,
+    ...row,
+    status: 'todo',
+    version: 0,
+    retries: 0,
+    fence: null,
+    lastFence: null,
+    code: null,
+    claimedAt: null,
+    ...NOT_WAITING,
+    worklog: { entries: 0, code: null },
+  };
+}
+
+export function newRun(id: string, { runId, cast }: Pick<Run, 'runId' | 'cast'>): Run {
+  return {
+    id,
+    runId,
+    cast,
+    tasks: [],
+    open: 0,
+    running: 0,
+    serial: null,
+    deltas: {},
+    pastDeltas: {},
+    index: newRunIndex(),
+    counts: newCounts(),
+  };
+}
+
+export function newCounts(): Counts {
+  return {
+    packets: 0,
+    packetsRefused: 0,
+    dispatches: 0,
+    conflicts: 0,
+    denies: {},
+    retries: 0,
+    retriesDone: 0,
+    firstAttempts: 0,
+    firstPasses: 0,
+    timed: 0,
+    timedMs: 0,
+  };
+}
+
+function newRunIndex(): RunIndex {
+  return {
+    open: {},
+    atWork: {},
+    startable: newRankTree(),
+    unmet: newRankTree(),
+    unassigned: {},
+    dependents: {},
+    missing: {},
+    suspects: {},
+    files: {},
+  };
+}
+
+function newRankTree(): RankTree {
+  return { low: {}, normal: {}, high: {}, critical: {} };
+}
+
 export function taskKey(run: string, id: string): string {
   return `${run}/${id}`;
 }
@@ -170,6 +242,10 @@ export function keyOf({ run, id }: Pick<Task, 'run' | 'id'>): string {
 /** The key of a name that stands alone. */
 export function nameKey(name: string): string {
   return `${name}/`;
+}
+
+export function fenceKey(fence: number): string {
+  return nameKey(String(fence));
 }
 
 export function taskOf(ledger: Ledger, run: string, id: string): Task | undefined {
@@ -222,4 +298,70 @@ export function findTask(ledger: Ledger, { run, task: id }: Named): Lookup {
   const where = run === undefined ? 'the ledger' : `run ${run}`;
   const reason = `There is no task ${id} in ${where}; create it first, or correct the id.`;
   return { ok: false, refusal: deny('LEDGER_INCONSISTENT', reason, { run: run ?? null, task: id }) };
+}
+
+// The six statuses of a task and the moves between them. Saying a final status again is a replay: it is harmless and
+// changes nothing. Saying any other status again is no move.
+export const TASK_STATUSES = ['todo', 'in_progress', 'blocked', 'done', 'failed', 'canceled'] as const;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
+export type Move = 'move' | 'replay' | 'illegal';
+
+const MOVES: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
+  todo: ['in_progress', 'blocked', 'failed', 'canceled'],
+  in_progress: ['blocked', 'done', 'failed', 'canceled'],
+  blocked: ['todo', 'in_progress', 'failed', 'canceled'],
+  done: [],
+  failed: [],
+  canceled: [],
+};
+
+export function isTaskStatus(value: unknown): value is TaskStatus {
+  return TASK_STATUSES.some((status) => status === value);
+}
+
+export function isTerminal(status: TaskStatus): boolean {
+  return MOVES[status].length === 0;
+}
+
+/** The statuses a task may move to. */
+export function movesFrom(status: TaskStatus): readonly TaskStatus[] {
+  return MOVES[status];
+}
+
+export function moveOf(from: TaskStatus, to: TaskStatus): Move {
+  if (from === to) return isTerminal(from) ? 'replay' : 'illegal';
+  return MOVES[from].includes(to) ? 'move' : 'illegal';
+}
+
+/** Whether a task may go from one status to another; a replay is allowed and marked as such. */
+export function mayMove(from: TaskStatus, to: TaskStatus): Verdict {
+  const allowed = movesFrom(from);
+  const move = moveOf(from, to);
+  if (move !== 'illegal') return allow(`${from} → ${to}`, { from, to, replay: move === 'replay' });
+  const moves = allowed.length === 0 ? `${from} is final` : `from ${from} it may go to ${allowed.join(', ')}`;
+  return deny('INVALID_TRANSITION', `A task cannot go from ${from} to ${to}: ${moves}.`, { from, to, allowed });
+}
+
+// Leaving out of the state what is over: a run with nothing open is read back from its facts when somebody asks for it.
+/** Runs in which nothing is open, by hand and not of a cast, in the order in which they were opened. */
+export function closedRuns(ledger: Ledger): readonly string[] {
+  return Object.values(ledger.runs)
+    .filter(({ open, cast }) => open === 0 && !cast)
+    .map(({ id }) => id);
+}
+
+/** Only for a run in which nothing is in progress: its locks were given back. */
+export function forgetRun(ledger: Ledger, id: string): void {
+  for (const task of runOf(ledger, id)?.tasks ?? []) {
+    const key = taskKey(id, task);
+    delete ledger.tasks[key];
+    delete ledger.ready[key];
+    delete ledger.waiting[key];
+  }
+  delete ledger.runs[nameKey(id)];
+}
+
+/** The keys of all tasks of these runs. */
+export function keysOfRuns(ledger: Ledger, ids: readonly string[]): ReadonlySet<string> {
+  return new Set(ids.flatMap((id) => (runOf(ledger, id)?.tasks ?? []).map((task) => taskKey(id, task))));
 }

@@ -5,8 +5,7 @@ import { envelope, result, TEAM } from '../../../test/team.ts';
 import type { Entry } from '../fact.ts';
 import { resolve } from '../graph/resolve.ts';
 import { openBook, RUN } from './fixtures/book.ts';
-import { metricsOf } from './metrics.ts';
-import { count, newTally } from './tally.ts';
+import { count, metricsOf, newTally } from './history.ts';
 
 type Told = Pick<Entry, 'at' | 'fact'>;
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openBook } from './fixtures/book.ts';
-import { filesOf, isWorklogPath, refusalOfTaskFiles, reportOf } from './task-file.ts';
+import { filesOf, isWorklogPath, refusalOfTaskFiles, reportOf } from './scope.ts';
 
 test.each([
   ['worklogs/T-12.jsonl', 'OK'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isTaskStatus, isTerminal, mayMove, moveOf, TASK_STATUSES } from './transition.ts';
+import { isTaskStatus, isTerminal, mayMove, moveOf, TASK_STATUSES } from './state.ts';
 
 // Columns: todo, in_progress, blocked, done, failed, canceled.
 test.each([

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../json.ts';
+import type { LedgerRequest } from './fact.ts';
+import { WORKLOG_FIELDS } from './finish.ts';
 import { openBook, RUN } from './fixtures/book.ts';
-import type { LedgerRequest } from './request.ts';
 import { runOf } from './state.ts';
-import { WORKLOG_FIELDS } from './worklog-entry.ts';
 
 type Add = Extract<LedgerRequest, { kind: 'worklog.add' }>;
 const add = (entry: JsonObject = {}, over: Partial<Add> = {}): Add => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openBook } from './fixtures/book.ts';
-import { holderOf, mayWrite } from './write.ts';
+import { holderOf, mayWrite } from './scope.ts';
 
 function atWork() {
   const book = openBook();

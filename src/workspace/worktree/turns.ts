@@ -2,7 +2,7 @@
 // the first time. What is put aside for that is kept under a name of its own; nothing is thrown away.
 import { relative } from 'node:path';
 import type { Watch } from '../../kernel/cast/packet.ts';
-import { coverOf } from '../../kernel/ledger/path-key.ts';
+import { coverOf } from '../../kernel/ledger/path.ts';
 import { holdAccepted, isAlone, putBack } from './accepted.ts';
 import { alsoMoved, type PutAside, putAside, whatWasLeft, withIndex } from './aside.ts';
 import { AUTHOR, dropStaleLock, git, records, tryGit } from './git.ts';

@@ -2,7 +2,7 @@
 import { ownerOf, taskOfTurn } from '../../../kernel/cast/task.ts';
 import { isObject, isString, type JsonObject } from '../../../kernel/json.ts';
 import { refusalOfClaim } from '../../../kernel/ledger/claim.ts';
-import { spokenPath } from '../../../kernel/ledger/spoken-path.ts';
+import { spokenPath } from '../../../kernel/ledger/path.ts';
 import { runOf, taskOf } from '../../../kernel/ledger/state.ts';
 import type { Held, Turn } from '../../../kernel/state.ts';
 import { askedFor } from './asked.ts';

@@ -106,8 +106,8 @@ function paused({ cast, baton, now }: Situation): Told {
 async function holdings({ cast, ledger, baton }: Situation): Promise<Told> {
   const nothing = { code: null, sentences: [], commands: [] };
   if (!ledger || cast.status === 'running') return nothing;
-  const { freeing } = await import('../../../kernel/ledger/holder.ts');
-  const { spokenPaths } = await import('../../../kernel/ledger/spoken-path.ts');
+  const { freeing } = await import('../../../kernel/ledger/pen.ts');
+  const { spokenPaths } = await import('../../../kernel/ledger/path.ts');
   const { heldLocks } = await import('../../../kernel/ledger/wire.ts');
   const tasks = new Map<string, string[]>();
   for (const { task, path } of heldLocks(ledger, cast.id)) tasks.set(task, [...(tasks.get(task) ?? []), path]);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from './json.ts';
 
 test('the order of members does not matter, and everything else does', () => {
   expect(canonicalJson({ b: [1, { d: null, c: 'x"\n' }], a: true })).toBe(
