@@ -1,18 +1,16 @@
 // The library: `openWorkspace` to work with a workspace from a program, and the parts for whoever puts them together himself.
 export { runners } from './agents/index.ts';
+export type { CastEvent, CastNews } from './api/cast-events.ts';
 export {
+  type Actor,
   type Answer,
-  type CastEvent,
-  type CastNews,
+  type CallOptions,
   type Claim,
-  type Claimed,
-  type LiveNews,
-  type LoggedFact,
   type OpenWorkspace,
   openWorkspace,
   type StandingCast,
-  type TaskCalls,
-} from './api/index.ts';
+  type WorkspaceSettings,
+} from './api/open-workspace.ts';
 export { emptyView, fold, type View } from './app/views/cast-view.ts';
 export { type CastView, shownCast } from './app/views/shown-cast.ts';
 export { dialects } from './dialects/index.ts';

@@ -61,9 +61,9 @@ const BORDERS: Readonly<Record<string, Border>> = {
     npm: ['@modelcontextprotocol/sdk'],
     node: true,
   },
-  /** For programs that use the library: a workspace as the tools see it, and those tools as functions. */
+  /** For programs that use the library: a workspace whose methods are the operations. */
   api: {
-    src: ['kernel', 'engine', 'log', 'agents/inside-attempt.ts', 'workspace/locate.ts', 'access', 'app', 'mcp'],
+    src: ['kernel', 'workspace/locate.ts', 'access', 'app'],
     npm: [],
     node: true,
   },
@@ -417,7 +417,6 @@ const STARTS: Readonly<Record<string, string>> = {
   'cli/configured-runners.ts': 'the sandbox, to see whether it starts',
   'hooks/install/pi-guard.ts': 'runs within Pi, and asks the guard',
   'hooks/install/verify-claude.ts': 'Claude Code, to see whether it reads its settings',
-  'mcp/command-line.ts': 'tools of commands that are no operations yet',
 };
 
 test('no skin starts another process of ours for an answer', () => {

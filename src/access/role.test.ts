@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { COMMANDS } from '../cli/commands.ts';
-import { TOOLS } from '../mcp/call-tool.ts';
+import { TOOLS } from '../mcp/server.ts';
 import { actOfForm, isRole, mayDo, ROLES } from './role.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);

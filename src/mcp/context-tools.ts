@@ -1,7 +1,5 @@
-// What an agent may look up while it works, and what it may ask a person for.
+// `read_context`: what an agent may look up while it works, and what a new session needs to go on with a run.
 import { FOREIGN } from '../app/operations/foreign.ts';
-import type { OperationName } from '../app/operations/table.ts';
-import { answer, type Given } from '../app/perform.ts';
 import { dialects } from '../dialects/index.ts';
 import { scopeOf } from '../kernel/cast/item.ts';
 import { materiaOf } from '../kernel/cast/pen.ts';
@@ -13,117 +11,43 @@ import type { Cast, Turn } from '../kernel/state.ts';
 import { contractFor } from '../kernel/turn/contract-for.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
 import { type Found, turnOf } from './submit-handoff.ts';
-import { args, type Scene, type Tool, type Wire } from './tool.ts';
+import { args, type CurrentCall, operation, type Tool, type ToolContext } from './tool.ts';
 
 /** More than that does not help an agent, and fills its window. */
 const VALUE_CHARS_MAX = 65_536;
 
-export const CONTEXT_TOOLS: readonly Tool[] = [
-  {
-    name: 'read_context',
-    audience: 'anyone',
-    description: `Read what you were asked: the request, the item, what to return, and which data there is; with a path (workItems.0.title) the value there; with a section what the project knows. Outside a cast: all a new session needs to go on with a run. ${FOREIGN}`,
-    input: args({
-      path: { type: 'string', minLength: 1, maxLength: 1000, description: 'within a cast: a path into its data' },
-      section: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 64,
-        description: 'within a cast: a section of shared knowledge',
-      },
-      run: { type: 'string', minLength: 1, description: 'outside a cast: the run that is meant' },
-    }),
-    act: 'look',
-    call: ({ path, section, run }, scene, wire) =>
-      scene.attempt ? ofAttempt(scene, wire, path, section) : ofRun(scene, wire, run),
-  },
-  {
-    name: 'request_approval',
-    audience: 'agent',
-    description:
-      'Ask a person for permission to run one exact command. Report the approval id you get and end your turn; once approved, run it with `baton exec --approval ID -- …` or run_approved.',
-    input: args(
-      {
-        operation: { type: 'string', minLength: 1, description: 'what you want to do' },
-        reason: { type: 'string', minLength: 1, description: 'why it is needed' },
-        command: { type: 'string', minLength: 1, description: 'the command, exactly as it is to be run' },
-        scope: { type: 'string', description: 'what it touches' },
-        risk_level: { type: 'string', enum: ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'] },
-        rollback: { type: 'string', minLength: 1, description: 'how to undo it' },
-        verification: { type: 'string', minLength: 1, description: 'how it is seen that it worked' },
-        folder: { type: 'string', description: 'where it is to be run; where you are, if not said' },
-      },
-      ['operation', 'reason', 'command', 'rollback', 'verification'],
-    ),
-    act: 'steer',
-    call: ({ reason, command, folder, ...said }, scene, wire) => {
-      const wish = { ...said, rationale: reason ?? '', exact_content: command ?? '', x_cwd: folder ?? process.cwd() };
-      return askForApproval(wish, scene, wire);
+export const readContext: Tool = {
+  name: 'read_context',
+  audience: 'anyone',
+  description: `Read what you were asked: the request, the item, what to return, and which data there is; with a path (workItems.0.title) the value there; with a section what the project knows. Outside a cast: all a new session needs to go on with a run. ${FOREIGN}`,
+  input: args({
+    path: { type: 'string', minLength: 1, maxLength: 1000, description: 'within a cast: a path into its data' },
+    section: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 64,
+      description: 'within a cast: a section of shared knowledge',
     },
-  },
-  {
-    name: 'run_approved',
-    audience: 'agent',
-    description:
-      'Run a command that a person approved, once, exactly as it was approved, if your own shell cannot. Answers with its exit code and output.',
-    input: args(
-      {
-        approval: { type: 'string', minLength: 1, maxLength: 100, description: 'the id of the approval' },
-        argv: {
-          type: 'array',
-          items: { type: 'string' },
-          minItems: 1,
-          description: 'the words of the command as they were approved: what stands behind --',
-        },
-        folder: { type: 'string', description: 'where it was approved to run; where you are, if not said' },
-      },
-      ['approval', 'argv'],
-    ),
-    act: 'steer',
-    call: ({ approval, argv, folder }, scene, wire) => {
-      const words = Array.isArray(argv) ? argv.map(String) : [];
-      return runApproved(String(approval), words, isString(folder) ? folder : process.cwd(), scene, wire);
-    },
-  },
-];
-
-/** The operation compares, counts and writes down. */
-async function runApproved(
-  approval: string,
-  argv: readonly string[],
-  folder: string,
-  scene: Scene,
-  wire: Wire,
-): Promise<Verdict> {
-  if (!scene.attempt) return deny('NOT_ALLOWED_NOW', 'there is no attempt at hand');
-  const verdict = await operation(scene, wire, 'exec', { approval, argv, folder });
-  if (!verdict.allow) return deny(verdict.code, verdict.reason, { ...verdict.details, approval });
-  const { code: exit = null, stdout = '', stderr = '' } = verdict.details;
-  return allow(verdict.reason, { approval, exit, stdout, stderr });
-}
-
-async function askForApproval(wish: JsonObject, scene: Scene, wire: Wire): Promise<Verdict> {
-  if (!scene.attempt || wish.exact_content === '') {
-    const why = scene.attempt ? 'name the command, exactly as it is to be run' : 'there is no attempt at hand';
-    const reason = `${why}. Do not do it: say in your handoff what you want to do and why, so that a person can decide.`;
-    return deny('NOT_ALLOWED_NOW', reason, { operation: wish.operation ?? null });
-  }
-  return operation(scene, wire, 'approvals.request', { request: wish });
-}
+    run: { type: 'string', minLength: 1, description: 'outside a cast: the run that is meant' },
+  }),
+  act: 'look',
+  call: ({ path, section, run }, context, current) =>
+    context.attempt ? ofAttempt(context, current, path, section) : ofRun(context, current, run),
+};
 
 async function ofAttempt(
-  scene: Scene,
-  wire: Wire,
+  context: ToolContext,
+  current: CurrentCall,
   path: Json | undefined,
   section: Json | undefined,
 ): Promise<Verdict> {
-  if (!scene.attempt) return deny('NOT_ALLOWED_NOW', 'there is no attempt at hand');
-  const found = await turnOf(scene, scene.attempt);
+  if (!context.attempt) return deny('NOT_ALLOWED_NOW', 'there is no attempt at hand');
+  const found = await turnOf(context, context.attempt);
   if (!('turn' in found)) return found;
   const { cast, turn } = found;
-  if (isString(section)) return ofSection(scene, wire, found, section);
+  if (isString(section)) return ofSection(context, current, found, section);
   if (!isString(path)) {
-    const knowledge = Object.keys(await readable(scene, wire, found));
+    const knowledge = Object.keys(await readable(context, current, found));
     return allow('what you were asked', { ...overview(cast, turn), knowledge });
   }
   const value = resolvePath(path, scopeOf(cast, turn.item));
@@ -134,8 +58,8 @@ async function ofAttempt(
   return allow(`the value at ${path}`, { path, ...bounded(value) });
 }
 
-async function ofSection(scene: Scene, wire: Wire, at: Found, name: string): Promise<Verdict> {
-  const sections = await readable(scene, wire, at);
+async function ofSection(context: ToolContext, current: CurrentCall, at: Found, name: string): Promise<Verdict> {
+  const sections = await readable(context, current, at);
   const found = Object.hasOwn(sections, name) ? sections[name] : undefined;
   if (found) return allow(`what is known of ${name}`, { section: name, ...bounded(found.value) });
   const reason = `there is no section ${JSON.stringify(name)} that you may read; there are ${listed(Object.keys(sections))}`;
@@ -143,8 +67,12 @@ async function ofSection(scene: Scene, wire: Wire, at: Found, name: string): Pro
 }
 
 /** The sections that are stored and that the agent of the turn may read. */
-async function readable(scene: Scene, wire: Wire, { cast, turn }: Found): Promise<Record<string, Section>> {
-  const { details } = await operation(scene, wire, 'context.show', {});
+async function readable(
+  context: ToolContext,
+  current: CurrentCall,
+  { cast, turn }: Found,
+): Promise<Record<string, Section>> {
+  const { details } = await operation(context, current, 'context.show', {});
   const stored = (Array.isArray(details.sections) ? (details.sections as readonly Json[]) : []).filter(isObject);
   const sections = Object.fromEntries(stored.map((each) => [String(each.section), each as unknown as Section]));
   const names = readableSections(cast.rules, materiaOf(cast, turn.socket), { sections });
@@ -181,13 +109,9 @@ function listed(names: readonly string[]): string {
 const NOTHING_YET =
   'There is nothing to go on with yet: no run here has a task. Start a cast with cast_start, or create a task with `baton task create FILE`; cast_list shows what has run.';
 
-async function ofRun(scene: Scene, wire: Wire, run: Json | undefined): Promise<Verdict> {
-  const verdict = await operation(scene, wire, 'bundle', isString(run) ? { run } : {});
+async function ofRun(context: ToolContext, current: CurrentCall, run: Json | undefined): Promise<Verdict> {
+  const verdict = await operation(context, current, 'bundle', isString(run) ? { run } : {});
   const { bundle } = verdict.details;
   if (verdict.allow && isObject(bundle)) return allow('what a new session needs', bundle);
   return run === undefined && verdict.details.empty === true ? allow(NOTHING_YET, { ledger: [] }) : verdict;
-}
-
-function operation({ workspace, actor }: Scene, { signal }: Wire, name: OperationName, given: Given): Promise<Verdict> {
-  return answer(workspace, name, given, { actor, signal, onEvent: () => undefined });
 }

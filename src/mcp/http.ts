@@ -4,11 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { type EventStore, StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Role } from '../access/role.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
-import { RecentEvents } from './event-store.ts';
 
 const HOST = '127.0.0.1';
 const PATH = '/mcp';
@@ -169,4 +168,50 @@ function refuse(response: ServerResponse, { status, verdict, headers = {} }: Ref
     id: null,
   });
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+}
+
+type Message = Parameters<EventStore['storeEvent']>[1];
+type Sent = { readonly number: number; readonly stream: string; readonly message: Message };
+
+/**
+ * What was sent to a client lately, so that one whose connection drops can ask for the rest. It is bounded: a client that
+ * stays away too long asks again.
+ */
+export class RecentEvents implements EventStore {
+  readonly #max: number;
+  readonly #sent: Sent[] = [];
+  #last = 0;
+
+  constructor(max = 1_000) {
+    this.#max = max;
+  }
+
+  async storeEvent(stream: string, message: Message): Promise<string> {
+    this.#last += 1;
+    this.#sent.push({ number: this.#last, stream, message });
+    if (this.#sent.length > this.#max) this.#sent.shift();
+    return `${this.#last}_${stream}`;
+  }
+
+  async getStreamIdForEventId(event: string): Promise<string | undefined> {
+    return parts(event)?.stream;
+  }
+
+  async replayEventsAfter(
+    event: string,
+    { send }: { send: (event: string, message: Message) => Promise<void> },
+  ): Promise<string> {
+    const { number, stream } = parts(event) ?? { number: this.#last, stream: '' };
+    for (const sent of this.#sent.filter((one) => one.stream === stream && one.number > number)) {
+      // The event that opens a stream carries nothing.
+      if (Object.keys(sent.message).length > 0) await send(`${sent.number}_${stream}`, sent.message);
+    }
+    return stream;
+  }
+}
+
+function parts(event: string): { readonly number: number; readonly stream: string } | null {
+  const end = event.indexOf('_');
+  const number = Number(event.slice(0, end));
+  return end > 0 && Number.isSafeInteger(number) ? { number, stream: event.slice(end + 1) } : null;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { offeredServer } from '../agents/offered-server.ts';
-import { toolsFor } from './call-tool.ts';
+import { toolsFor } from './server.ts';
 
 test('a server is told its attempt, and nothing else of the environment', () => {
   const env = { BATON_CAST: 'C', BATON_ATTEMPT: '1.1', BATON_FENCE: '7', ANTHROPIC_API_KEY: 'x', BATON_MCP_TOKEN: 'y' };

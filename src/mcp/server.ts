@@ -13,10 +13,17 @@ import {
   type ServerNotification,
   type ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js';
+import { refusalToAgent } from '../access/people-only.ts';
+import { mayDo } from '../access/role.ts';
+import { readWithSchema } from '../dialects/user-schema.ts';
+import { offeredTools } from '../kernel/cast/offer.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import type { Verdict } from '../kernel/verdict.ts';
-import { callTool, toolNamed, toolsShownTo } from './call-tool.ts';
-import type { Scene, Tool, Wire } from './tool.ts';
+import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
+import { APPROVAL_TOOLS } from './approval-tools.ts';
+import { readContext } from './context-tools.ts';
+import { OPERATION_TOOLS } from './operation-tools.ts';
+import { submitHandoff } from './submit-handoff.ts';
+import type { CurrentCall, Tool, ToolContext } from './tool.ts';
 
 export type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
@@ -25,25 +32,30 @@ export type Extension = {
   readonly capabilities: ServerCapabilities;
   readonly tools: readonly Listed[];
   /** Null where it has no such tool. */
-  call(name: string, args: JsonObject, extra: Extra, wire: Wire): Promise<CallToolResult> | CallToolResult | null;
+  call(
+    name: string,
+    args: JsonObject,
+    extra: Extra,
+    current: CurrentCall,
+  ): Promise<CallToolResult> | CallToolResult | null;
   /** Adds what it answers besides calls of tools. */
   addTo(server: Server): void;
 };
 
 /** One server serves one connection. */
-export function serverFor(scene: Scene, version: string, extension: Extension | null = null): Server {
+export function serverFor(context: ToolContext, version: string, extension: Extension | null = null): Server {
   const about = { name: 'baton', title: 'Baton', version };
   const capabilities = { tools: {}, ...extension?.capabilities };
-  const server = new Server(about, { capabilities, instructions: instructionsFor(scene) });
+  const server = new Server(about, { capabilities, instructions: instructionsFor(context) });
   server.setRequestHandler(ListToolsRequestSchema, async () => ({
-    tools: [...(await toolsShownTo(scene)).map(asListed), ...(extension?.tools ?? [])],
+    tools: [...(await toolsShownTo(context)).map(asListed), ...(extension?.tools ?? [])],
   }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
-    const wire = wireOf(extra, params._meta?.progressToken);
+    const current = currentCall(extra, params._meta?.progressToken);
     const args = (params.arguments ?? {}) as JsonObject;
     const tool = toolNamed(params.name);
-    if (tool) return asResult(await callTool(scene, tool, args, wire));
-    const result = await extension?.call(params.name, args, extra, wire);
+    if (tool) return asResult(await callTool(context, tool, args, current));
+    const result = await extension?.call(params.name, args, extra, current);
     if (result) return result;
     throw new McpError(ErrorCode.InvalidParams, `there is no tool ${params.name}`);
   });
@@ -51,7 +63,7 @@ export function serverFor(scene: Scene, version: string, extension: Extension | 
   return server;
 }
 
-function wireOf({ signal, sendNotification }: Extra, token: string | number | undefined): Wire {
+function currentCall({ signal, sendNotification }: Extra, token: string | number | undefined): CurrentCall {
   let told = 0;
   return {
     signal,
@@ -64,9 +76,9 @@ function wireOf({ signal, sendNotification }: Extra, token: string | number | un
   };
 }
 
-function instructionsFor({ isAgent }: Scene): string {
+function instructionsFor({ isAgent }: ToolContext): string {
   return isAgent
-    ? 'You work on one turn of a cast. Look things up with read_context, and hand your work on with submit_handoff: a refusal says what to mend.'
+    ? 'You work on one turn of a cast. Look things up with read_context, and hand your work on with submit_handoff: a refusal says what to change.'
     : 'Baton runs teams of agents and keeps what passes between them to its contracts. Start a cast with cast_start, follow it with cast_wait, read it with cast_show. Tasks and locks of this workspace: task_list, task_claim, lock_check.';
 }
 
@@ -83,4 +95,67 @@ function asResult(verdict: Verdict) {
     structuredContent: { allow, code, reason, details: { ...details } },
     isError: !allow,
   };
+}
+
+export const TOOLS: readonly Tool[] = [submitHandoff, readContext, ...APPROVAL_TOOLS, ...OPERATION_TOOLS];
+
+export function toolsFor(
+  context: Pick<ToolContext, 'isAgent' | 'role'>,
+  tools: readonly Tool[] = TOOLS,
+): readonly Tool[] {
+  return tools.filter((tool) => keptFrom(context, tool) === null);
+}
+
+/** The tools that are shown to the caller. An agent is shown those that fit its turn. */
+async function toolsShownTo(context: ToolContext): Promise<readonly Tool[]> {
+  const tools = toolsFor(context);
+  const { attempt } = context;
+  const cast = context.isAgent && attempt ? await context.cast(attempt.cast).catch(() => null) : null;
+  const turn = cast?.turns[attempt?.turn ?? 0];
+  if (!cast || !turn) return tools;
+  const offered = offeredTools(cast, turn);
+  return tools.filter(({ name }) => offered.includes(name));
+}
+
+export function toolNamed(name: string): Tool | null {
+  return TOOLS.find((tool) => tool.name === name) ?? null;
+}
+
+/** Whatever a tool does, its caller gets a verdict. */
+export async function callTool(
+  context: ToolContext,
+  tool: Tool,
+  given: JsonObject,
+  current: CurrentCall,
+): Promise<Verdict> {
+  const { name } = tool;
+  const kept = keptFrom(context, tool);
+  if (kept) {
+    if (kept.code !== 'NOT_ALLOWED_NOW') context.onRefused?.(kept);
+    return kept;
+  }
+  const reading = readWithSchema(tool.input, given);
+  if (!reading.usable) return deny('INTERNAL', `the schema of ${name} cannot be used: ${reading.why}`);
+  const [first] = reading.problems;
+  if (first) return deny('BAD_USAGE', `${name}: ${first.path} ${first.message}`, { issues: [...reading.problems] });
+  try {
+    return await tool.call(given, context, current);
+  } catch (error) {
+    return deny('INTERNAL', `${name} failed: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Why the caller may not use the tool, or null. */
+export function keptFrom({ isAgent, role }: Pick<ToolContext, 'isAgent' | 'role'>, tool: Tool): Denied | null {
+  const { name, audience } = tool;
+  // Beyond what a command refuses, an agent is not even shown other casts by tool: it may have no other way to look.
+  if (audience === 'person' && isAgent) {
+    return refusalToAgent(tool.peopleOnly ?? 'look at casts from outside', { tool: name });
+  }
+  if (audience === 'agent' && !isAgent) {
+    const reason = `${name} is for an agent within a cast, and no cast has started this server`;
+    return deny('NOT_ALLOWED_NOW', reason, { tool: name });
+  }
+  const may = role === undefined ? allow() : mayDo(role, tool.act, name);
+  return may.allow ? null : may;
 }

@@ -15,7 +15,7 @@ import type { Cast, Turn } from '../kernel/state.ts';
 import { contractFor } from '../kernel/turn/contract-for.ts';
 import { utf8Length } from '../kernel/utf8-length.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
-import { args, type Scene, type Tool } from './tool.ts';
+import { args, type Tool, type ToolContext } from './tool.ts';
 
 export const submitHandoff: Tool = {
   name: 'submit_handoff',
@@ -25,18 +25,18 @@ export const submitHandoff: Tool = {
     'The last accepted submission is your answer.',
   input: args({ handoff: { description: 'the whole answer: a text, or the JSON itself' } }, ['handoff']),
   act: 'steer',
-  async call({ handoff = null }, scene, wire) {
-    const { attempt } = scene;
+  async call({ handoff = null }, context, current) {
+    const { attempt } = context;
     if (!attempt) return deny('NOT_ALLOWED_NOW', NO_ATTEMPT);
-    const found = await turnOf(scene, attempt);
+    const found = await turnOf(context, attempt);
     if (!('turn' in found)) return found;
-    if (!(await scene.isOwn(attempt))) return deny('NOT_ALLOWED_NOW', notOwn(attempt), { attempt: attempt.attempt });
+    if (!(await context.isOwn(attempt))) return deny('NOT_ALLOWED_NOW', notOwn(attempt), { attempt: attempt.attempt });
     // The file outlives this process, and another driver may lack the variables of this environment.
-    const secrets = valuesOf(materiaOf(found.cast, found.turn.socket), scene.workspace.env);
+    const secrets = valuesOf(materiaOf(found.cast, found.turn.socket), context.workspace.env);
     const output = withoutValues(textOf(found.cast, found.turn, handoff), secrets);
     const verdict = judge(found.cast, found.turn, output);
     if (!verdict.allow) return verdict;
-    const red = await redChecks(scene, found, attempt, verdict, wire.signal);
+    const red = await redChecks(context, found, attempt, verdict, current.signal);
     if (red) return red;
     return keep(attempt, output, verdict);
   },
@@ -59,8 +59,11 @@ function textOf(cast: Cast, turn: Turn, handoff: Json): string {
 export type Found = { readonly cast: Cast; readonly turn: Turn };
 
 /** The turn that the attempt belongs to, while it is the present one. */
-export async function turnOf(scene: Scene, { cast: id, turn, attempt, fence }: Attempt): Promise<Found | Denied> {
-  const cast = await scene.cast(id);
+export async function turnOf(
+  context: ToolContext,
+  { cast: id, turn, attempt, fence }: Attempt,
+): Promise<Found | Denied> {
+  const cast = await context.cast(id);
   if (!cast) return deny('UNKNOWN_CAST', `there is no cast ${id} in this workspace`, { cast: id });
   const open = cast.turns[turn];
   const isPresent = open?.phase === 'running' && open.attempt === attempt && open.fence === fence;
@@ -98,14 +101,14 @@ const TOLD = 'checks-told.json';
 
 /** A refusal with what the project's checks found; null where they pass, or where the agent was told of the same before. */
 async function redChecks(
-  scene: Scene,
+  context: ToolContext,
   { cast, turn }: Found,
   { dir }: Attempt,
   { details: { outcome } }: Verdict,
   signal: AbortSignal,
 ): Promise<Denied | null> {
-  if (outcome !== 'done' || !scene.checkWork) return null;
-  const work = await scene.checkWork(cast, turn, AbortSignal.any([signal, AbortSignal.timeout(CHECKS_MS_MAX)]));
+  if (outcome !== 'done' || !context.checkWork) return null;
+  const work = await context.checkWork(cast, turn, AbortSignal.any([signal, AbortSignal.timeout(CHECKS_MS_MAX)]));
   const red = work?.checks.filter(({ ok }) => !ok) ?? [];
   if (!work || red.length === 0) return null;
   const told = await toldIn(dir);

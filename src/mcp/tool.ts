@@ -1,24 +1,21 @@
-// What a tool is, and what it gets to work with. Every tool answers with a verdict: the caller reads one shape, and a
-// refusal tells it what to mend.
-
+// What a tool is, and what it gets to work with. Every tool answers with a verdict, so that a caller reads one shape and learns
+// from a refusal what to change.
 import type { Actor } from '../access/actor.ts';
-import type { Attempt } from '../access/attempt.ts';
+import { type Attempt, attemptIn } from '../access/attempt.ts';
 import type { Act, Role } from '../access/role.ts';
+import { isInsideAttempt, isStartedByAttempt } from '../agents/inside-attempt.ts';
+import type { OperationName } from '../app/operations/table.ts';
+import { answer, type Given } from '../app/perform.ts';
 import type { SubmittedWork } from '../app/submitted-work.ts';
 import type { Workspace } from '../app/workspace.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Cast, Turn } from '../kernel/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
-import type { CommandLine } from './command-line.ts';
-
-/** Who may use a tool: an agent within its attempt, whoever looks at casts and steers them from outside, or both. */
-export type Audience = 'agent' | 'person' | 'anyone';
 
 export type Tool = {
   readonly name: string;
-  readonly audience: Audience;
-  /** The command that a tool for people runs; what only a person may do by it, only a person may do by the tool. */
-  readonly command?: string;
+  /** An agent within its attempt, a client that steers casts from outside, or both. */
+  readonly audience: 'agent' | 'person' | 'anyone';
   /** The kind of thing it does; the least role that may use it follows from that. */
   readonly act: Act;
   /** For people, as the second half of "only a person may …". */
@@ -26,22 +23,20 @@ export type Tool = {
   readonly description: string;
   /** The JSON Schema of its arguments; what does not fit never reaches `call`. */
   readonly input: JsonObject;
-  call(args: JsonObject, scene: Scene, wire: Wire): Promise<Verdict>;
+  call(args: JsonObject, context: ToolContext, current: CurrentCall): Promise<Verdict>;
 };
 
-/** The workspace as the tools see it. */
-export type Scene = {
-  /** The workspace in this process, and who calls. */
+/** The workspace as the tools see it, and the caller. */
+export type ToolContext = {
   readonly workspace: Workspace;
   readonly actor: Actor;
   readonly attempt: Attempt | null;
   /** Whether an attempt is among those that started us, even where it is not known which one. */
   readonly isAgent: boolean;
-  /** What the caller may do; whoever started the server himself may do everything. */
+  /** What the caller may do; missing for the user who started the server, who may do everything. */
   readonly role?: Role;
-  /** Told of a call that the role of the caller does not allow, or that only a person may make. */
+  /** Receives every refusal because of the caller's role, or because only a person may do it. */
   readonly onRefused?: (verdict: Denied) => void;
-  readonly baton: CommandLine;
   /** Whether that attempt has really started us: its environment alone could be made up. */
   isOwn(attempt: Attempt): Promise<boolean>;
   cast(id: string): Promise<Cast | null>;
@@ -50,12 +45,39 @@ export type Scene = {
 };
 
 /** The one call that is being answered. */
-export type Wire = {
-  /** Comes when the caller gives up. */
+export type CurrentCall = {
+  /** Aborts when the caller gives up. */
   readonly signal: AbortSignal;
-  /** Told to the caller while it waits, where it asked for that. */
+  /** Sends a line to a waiting caller that asked for progress. */
   progress(message: string): Promise<void>;
 };
+
+export function contextIn(workspace: Workspace, actor: Actor): ToolContext {
+  const { env, stateDir } = workspace;
+  return {
+    workspace,
+    actor,
+    attempt: attemptIn(env, stateDir),
+    isAgent: isAgentIn(env),
+    isOwn: ({ dir }) => isStartedByAttempt(dir),
+    cast: async (id) => (workspace.hasLog() ? workspace.ledgerStore().cast(id) : null),
+  };
+}
+
+/** A process that says it works for a cast is believed. */
+export function isAgentIn(env: NodeJS.ProcessEnv): boolean {
+  return env.BATON_CAST !== undefined || isInsideAttempt(env);
+}
+
+/** Calls an operation in the name of the caller. */
+export function operation(
+  { workspace, actor }: ToolContext,
+  { signal }: CurrentCall,
+  name: OperationName,
+  given: Given,
+): Promise<Verdict> {
+  return answer(workspace, name, given, { actor, signal, onEvent: () => undefined });
+}
 
 /** A schema for an object with these members and no others. */
 export function args(properties: JsonObject, required: readonly string[] = []): JsonObject {

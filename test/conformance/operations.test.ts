@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { describe, expect, test } from 'vitest';
+import { actorHere } from '../../src/access/actor-here.ts';
 import { openWorkspace } from '../../src/api/open-workspace.ts';
-import { sceneIn } from '../../src/api/scene.ts';
 import type { Fields } from '../../src/app/fields.ts';
 import type { Entry } from '../../src/app/operation.ts';
 import { OPERATIONS, type OperationName } from '../../src/app/operations/table.ts';
@@ -13,6 +13,7 @@ import { Workspace } from '../../src/app/workspace.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import type { Verdict } from '../../src/kernel/verdict.ts';
 import { serverFor } from '../../src/mcp/server.ts';
+import { contextIn } from '../../src/mcp/tool.ts';
 import { locate } from '../../src/workspace/locate.ts';
 import { baton, environment, personToken, project, put } from '../cli/baton.ts';
 import { CASES, type Case } from './operation-cases.ts';
@@ -26,7 +27,7 @@ const AGENT = { BATON_ATTEMPT: '1.1' };
 const CALL: Readonly<Record<Way, (entry: Entry, called: Called) => Promise<string>>> = {
   library: async ({ name }, { dir, env, input }) => {
     const workspace = openWorkspace(dir, { env });
-    const verdict = (await workspace.perform(name as OperationName, input as never)) as Verdict;
+    const verdict = (await workspace.perform(name as 'status', input as never)) as Verdict;
     await workspace.close();
     return verdict.code;
   },
@@ -43,7 +44,7 @@ const CALL: Readonly<Record<Way, (entry: Entry, called: Called) => Promise<strin
     if (!located) throw new Error(`there is no ${dir}`);
     const workspace = new Workspace(located, { env });
     const [ours, theirs] = InMemoryTransport.createLinkedPair();
-    const server = serverFor(sceneIn(workspace), '0');
+    const server = serverFor(contextIn(workspace, actorHere(workspace, { shown: env.BATON_TOKEN ?? null })), '0');
     const client = new Client({ name: 'suite', version: '0' });
     await Promise.all([server.connect(theirs), client.connect(ours)]);
     const given = Object.fromEntries(Object.entries(input).filter(([name]) => !mcp.without?.includes(name)));

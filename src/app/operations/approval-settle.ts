@@ -17,10 +17,10 @@ import type { FieldsOf } from './table.ts';
 type Choice = Pick<Extract<ApprovalRequest, { kind: 'approval.decide' }>, 'choice' | 'reason' | 'again'>;
 type How = { readonly detach?: boolean | undefined; readonly turns?: boolean | undefined };
 
-export const approve: Run<FieldsOf<'approval.approve'>> = (workspace, { id, reason = '', again, ...how }, context) =>
+export const approve: Run<FieldsOf<'approve'>> = (workspace, { id, reason = '', again, ...how }, context) =>
   settle(workspace, id, { choice: 'approve', reason, ...(again ? { again } : {}) }, how, context);
 
-export const reject: Run<FieldsOf<'approval.reject'>> = (workspace, { id, reason, ...how }, context) =>
+export const reject: Run<FieldsOf<'reject'>> = (workspace, { id, reason, ...how }, context) =>
   settle(workspace, id, { choice: 'reject', reason: reason || 'a person said no' }, how, context);
 
 async function settle(workspace: Workspace, word: string, choice: Choice, how: How, context: Context) {
@@ -32,7 +32,7 @@ async function settle(workspace: Workspace, word: string, choice: Choice, how: H
   const approval = 'allow' in found ? null : found;
   const cast = approval?.from?.cast ?? null;
   const may = `${choice.choice} what an agent asks for`;
-  const refusal = refusalOfDecision(workspace, `approval.${choice.choice}`, actor, cast, may);
+  const refusal = refusalOfDecision(workspace, choice.choice, actor, cast, may);
   const decide = (door: Pick<Store, 'submit'>) =>
     decided(door, workspace, { word, found, choice, refusal }, actor.name);
   const waiting = approval?.from ? await store.cast(approval.from.cast) : null;

@@ -209,8 +209,8 @@ export const DRIVING = {
     cli: 'decide',
     mcp: BY_PERSON,
   },
-  'approval.approve': {
-    name: 'approval.approve',
+  approve: {
+    name: 'approve',
     group: 'casts',
     act: 'decide',
     means: 'say yes to what an agent asks for, once and exactly as it is sealed, and carry its cast on',
@@ -232,11 +232,10 @@ export const DRIVING = {
       detach: DETACH,
       turns: TURNS,
     },
-    cli: 'approve',
     mcp: BY_PERSON,
   },
-  'approval.reject': {
-    name: 'approval.reject',
+  reject: {
+    name: 'reject',
     group: 'casts',
     act: 'decide',
     means: 'say no to what an agent asks for, or take back what was approved and not used; the agent is told why',
@@ -254,7 +253,6 @@ export const DRIVING = {
       detach: DETACH,
       turns: TURNS,
     },
-    cli: 'reject',
     mcp: BY_PERSON,
   },
   'cast.abort': {

@@ -143,9 +143,9 @@ What has waited for an hour is marked stale. What expired is said in the log, an
       name: 'reject',
       summary: 'say no to what an agent asks for, or take back what was approved and not used; the agent is told why',
       note: EXITS,
-      shownBy: driveBy('approval.reject'),
+      shownBy: driveBy('reject'),
     },
-    ['approval.reject'],
+    ['reject'],
   ),
   operationCommand(
     {

@@ -63,9 +63,9 @@ ${EXITS}`,
       group: 'everyday',
       summary: 'say yes to what an agent asks for, once and exactly as it is sealed, and carry its cast on',
       note: `An agent cannot approve anything.\n${EXITS}`,
-      shownBy: driveBy('approval.approve'),
+      shownBy: driveBy('approve'),
     },
-    ['approval.approve'],
+    ['approve'],
   ),
   operationCommand(
     {

@@ -4,16 +4,14 @@ import { readFileSync } from 'node:fs';
 import type { Actor } from '../../access/actor.ts';
 import { actorHere } from '../../access/actor-here.ts';
 import { isAgentAt } from '../../access/peer.ts';
-import { shownToken, TOKEN_VARIABLE } from '../../access/shown-token.ts';
 import { admitToken } from '../../access/tokens.ts';
 import { ACTS_FOR, NOBODY } from '../../access/who-acts.ts';
-import { isAgentIn, sceneIn } from '../../api/scene.ts';
 import { RefusalCount, type TurnedAway } from '../../app/note-refusal.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import type { Denied } from '../../kernel/verdict.ts';
 import type { Caller } from '../../mcp/http.ts';
 import type { Extension } from '../../mcp/server.ts';
-import type { Scene } from '../../mcp/tool.ts';
+import { contextIn, isAgentIn, type ToolContext } from '../../mcp/tool.ts';
 import { type Call, EXIT, note, outJson, text, UsageError } from '../command.ts';
 import { noteRefusal } from '../note-refusal.ts';
 import { withWorkspace } from '../open-workspace.ts';
@@ -43,7 +41,7 @@ async function serveIn(
   const refusals = new RefusalCount((verdict, turned) => noteRefusal(call, verdict, turned));
   const here = actorHere(workspace, { isServer: true });
   const newServer = (caller?: Caller) =>
-    serverFor(sceneOf(call, workspace, { here, refusals, ...(caller ? { caller } : {}) }), version(), extension);
+    serverFor(contextOf(workspace, { here, refusals, ...(caller ? { caller } : {}) }), version(), extension);
   if (port !== null) return overHttp(call, port, { here, refusals }, newServer);
   if (call.json) throw new UsageError('standard output belongs to the protocol; --json goes with --http');
   const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
@@ -66,20 +64,13 @@ type Serving = {
   readonly caller?: Caller;
 };
 
-/** The workspace as whoever started the server sees it, or, over HTTP, as a caller does. */
-function sceneOf(call: Call, workspace: Workspace, { here, refusals, caller }: Serving): Scene {
-  // What the tools start must not know the token: it would be a way to steer.
-  const { BATON_MCP_TOKEN: _token, [ACTS_FOR]: _other, ...own } = call.env;
-  const name = caller?.name.startsWith(TOKEN_NAMES) ? caller.name.slice(TOKEN_NAMES.length) : null;
-  const shown = shownToken();
-  const mine = shown === null ? own : { ...own, [TOKEN_VARIABLE]: shown };
-  const env = name === null ? mine : { ...own, [ACTS_FOR]: name };
+/** The workspace as the user who started the server sees it, or, over HTTP, as the caller does. */
+function contextOf(workspace: Workspace, { here, refusals, caller }: Serving): ToolContext {
   const actor = caller ? actorOf(caller, here) : here;
-  const scene = sceneIn(workspace, env, actor);
   const onRefused = (verdict: Denied) => void refusals.add(verdict, refusedCaller(verdict, actor), Date.now());
-  const checkWork: Scene['checkWork'] = async (cast, turn, signal) =>
+  const checkWork: ToolContext['checkWork'] = async (cast, turn, signal) =>
     (await import('../../app/submitted-work.ts')).checkSubmitted(workspace, cast, turn, signal);
-  return { ...scene, checkWork, ...(caller ? { role: caller.role } : {}), onRefused };
+  return { ...contextIn(workspace, actor), checkWork, ...(caller ? { role: caller.role } : {}), onRefused };
 }
 
 /** Whoever shows a token acts under its name; where an agent started the server, that agent acts. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { RecentEvents } from './event-store.ts';
+import { RecentEvents } from './http.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 const message = (id: number) => ({ jsonrpc: '2.0' as const, id, result: {} });

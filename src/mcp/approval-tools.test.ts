@@ -9,8 +9,8 @@ import { approvalsIn } from '../approvals/open-approvals.ts';
 import { sealDecision } from '../approvals/seal-decision.ts';
 import { openSealKey } from '../approvals/seal-key.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { callTool, toolNamed } from './call-tool.ts';
-import type { Scene } from './tool.ts';
+import { callTool, toolNamed } from './server.ts';
+import type { ToolContext } from './tool.ts';
 
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-approved-')));
 mkdirSync(join(dir, '.baton'));
@@ -20,22 +20,21 @@ const env = { PATH: '/usr/bin:/bin', HOME: dir, BATON_CONFIG: join(dir, 'user') 
 const attempt = { cast: 'C', turn: 1, attempt: 1, fence: null, task: null, dir: '/nowhere' };
 const actor: Actor = { name: 'agent:a@C-1.1', kind: 'agent', role: null, attempt };
 const workspace = new Workspace(located, { env });
-const scene: Scene = {
+const context: ToolContext = {
   workspace,
   actor,
   attempt,
   isAgent: true,
-  baton: () => Promise.reject(new Error('a process was started')),
   isOwn: async () => true,
   cast: async () => null,
 };
-const person: Scene = {
-  ...scene,
+const person: ToolContext = {
+  ...context,
   actor: { ...actor, name: 'user:ann', kind: 'person', attempt: null },
   isAgent: false,
 };
 
-function call(name: string, given: JsonObject, as: Scene = scene) {
+function call(name: string, given: JsonObject, as: ToolContext = context) {
   const tool = toolNamed(name);
   if (!tool) throw new Error('there is no such tool');
   return callTool({ ...as }, tool, given, { signal: new AbortController().signal, progress: async () => undefined });
