@@ -11,8 +11,8 @@ import { loadRegistryFolder, registryLoader } from '../src/dialects/governed/reg
 import { validateGoverned } from '../src/dialects/governed/validate.ts';
 import { readMateria } from '../src/dialects/materia/read.ts';
 import { handoffSchema } from '../src/dialects/materia/schema.ts';
-import { EXAMPLE_RESULT } from '../src/dialects/operator/example.ts';
-import { validateOperator } from '../src/dialects/operator/validate.ts';
+import { EXAMPLE_RESULT } from '../src/dialects/operator/brief.ts';
+import { validateOperator } from '../src/dialects/operator/read.ts';
 import type { Contract } from '../src/kernel/dialect.ts';
 import type { Row } from './row.ts';
 

@@ -1,6 +1,6 @@
 // A payload that does not keep its contract never reaches the ledger's rules; that it came, and why it was refused, is
 // written down all the same, with the task it is about where it says so.
-import type { Intake } from '../dialects/operator/intake.ts';
+import type { Intake } from '../dialects/operator/read.ts';
 import type { Asked } from '../kernel/ledger/fact.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import type { LedgerSession } from './ledger-session.ts';

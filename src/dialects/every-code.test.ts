@@ -10,7 +10,7 @@ import { isString, type Json, type JsonObject } from '../kernel/json.ts';
 import type { Verdict } from '../kernel/verdict.ts';
 import { exampleReport } from './gaia/brief.ts';
 import { gaia } from './gaia/index.ts';
-import { EXAMPLE_ASSIGNMENT, EXAMPLE_ENVELOPE, EXAMPLE_RESULT } from './operator/example.ts';
+import { EXAMPLE_ASSIGNMENT, EXAMPLE_ENVELOPE, EXAMPLE_RESULT } from './operator/brief.ts';
 import { validate } from './validate.ts';
 
 type Row = [code: string, kind: string, input: Json, options?: JsonObject];

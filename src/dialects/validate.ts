@@ -172,7 +172,7 @@ async function gaiaValidator(name: string | undefined): Promise<Validator> {
 }
 
 async function operatorValidator(kind: string): Promise<Validator> {
-  const { validateOperator } = await import('./operator/validate.ts');
+  const { validateOperator } = await import('./operator/read.ts');
   return (payload, { options = {}, strict = false }) => {
     if (!isUtf8(payload)) return notUtf8('SCHEMA_INVALID', { path: '$' });
     return validateOperator(kind, exact(payload), { ...options, ...(strict ? { strict } : {}) });

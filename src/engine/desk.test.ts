@@ -7,7 +7,7 @@ import { startOf } from '../../test/conformance/round.ts';
 import { abort, budget, NOON, names, pause, poison, seat, unwritable } from '../../test/conformance/seat.ts';
 import { graph } from '../../test/loadouts.ts';
 import { dialects } from '../dialects/index.ts';
-import { EXAMPLE_ASSIGNMENT } from '../dialects/operator/example.ts';
+import { EXAMPLE_ASSIGNMENT } from '../dialects/operator/brief.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
 import type { Request } from '../kernel/input.ts';
 import type { JsonObject } from '../kernel/json.ts';

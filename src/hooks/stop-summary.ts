@@ -3,7 +3,7 @@
 // stops reaches the helper itself and sets it to work again; therefore this is told after the tool that started it.
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { takeResult } from '../dialects/operator/intake.ts';
+import { takeResult } from '../dialects/operator/read.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
 import { reportOf } from '../kernel/ledger/scope.ts';
 import { type Ledger, MAIN_ROOT, type Task } from '../kernel/ledger/state.ts';

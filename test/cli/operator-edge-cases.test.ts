@@ -1,7 +1,7 @@
 // What scripts meet at the edges of the operator contract, through the command line: which code wins, which place is named, and
 // what the ledger does where two rules touch.
 import { expect, test } from 'vitest';
-import { EXAMPLE_ASSIGNMENT, EXAMPLE_RESULT } from '../../src/dialects/operator/example.ts';
+import { EXAMPLE_ASSIGNMENT, EXAMPLE_RESULT } from '../../src/dialects/operator/brief.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { baton, json, project } from './baton.ts';
 import { ask, claim, create, finish, RUN, rows, start } from './ledger-story.ts';

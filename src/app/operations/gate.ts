@@ -2,9 +2,8 @@
 import { lstatSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseJsonText } from '../../dialects/json-text.ts';
-import { gateLockUpdate, gatePreDispatch } from '../../dialects/operator/gate-dispatch.ts';
-import { gatePostExecution, gatePreComplete } from '../../dialects/operator/gate-result.ts';
-import { takeResult } from '../../dialects/operator/intake.ts';
+import { gateLockUpdate, gatePostExecution, gatePreComplete, gatePreDispatch } from '../../dialects/operator/gates.ts';
+import { takeResult } from '../../dialects/operator/read.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import { normalPath } from '../../kernel/ledger/path.ts';
 import { runOf, type Task, tasksOf } from '../../kernel/ledger/state.ts';

@@ -1,5 +1,5 @@
 // Who would be in the way of a writer, or whether a claim may write right now.
-import type { Subject } from '../../dialects/operator/intake.ts';
+import type { Subject } from '../../dialects/operator/read.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
 import { keyIn } from '../../kernel/ledger/lock-tree.ts';
 import { normalPath, overlaps, PATH_FAULTS, spokenPath } from '../../kernel/ledger/path.ts';

@@ -1,8 +1,7 @@
 // Deltas of an orchestrator, or its whole envelope, change the ledger. The deltas are applied all or nothing; then each
 // assignment gets its row; then the ledger is reconciled. Applying the same again changes nothing.
-import { takeStream } from '../../dialects/operator/intake.ts';
-import type { Json, JsonObject } from '../../kernel/json.ts';
-import { canonicalJson } from '../../kernel/json.ts';
+import { takeStream } from '../../dialects/operator/read.ts';
+import { canonicalJson, type Json, type JsonObject } from '../../kernel/json.ts';
 import { type Ledger, MAIN_ROOT, runOf, taskOf } from '../../kernel/ledger/state.ts';
 import { assignmentOf } from '../../kernel/ledger/wire.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';

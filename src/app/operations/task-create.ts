@@ -1,5 +1,5 @@
 // One assignment packet becomes a row of the ledger.
-import { takeAssignment } from '../../dialects/operator/intake.ts';
+import { takeAssignment } from '../../dialects/operator/read.ts';
 import { isGoverning } from '../../kernel/ledger/scope.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { declaredCheckers } from '../declared-checkers.ts';

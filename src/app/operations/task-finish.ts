@@ -1,6 +1,6 @@
 // One result is handed in. What was really changed is compared with the task's scope, and criteria with a checker are
 // checked, before the ledger decides.
-import { takeResult } from '../../dialects/operator/intake.ts';
+import { takeResult } from '../../dialects/operator/read.ts';
 import { beat } from '../../engine/heartbeat.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Check } from '../../kernel/ledger/fact.ts';

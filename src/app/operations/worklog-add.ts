@@ -1,5 +1,5 @@
 // One entry is added to the worklog of a task, and its file is written.
-import { takeWorklogEntry } from '../../dialects/operator/intake.ts';
+import { takeWorklogEntry } from '../../dialects/operator/read.ts';
 import { isObject } from '../../kernel/json.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { ledgerSession, runCalled, runWanted, textOf } from '../ledger-session.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../kernel/json.ts';
 import { validateAssignment } from './assignment.ts';
-import { EXAMPLE_ASSIGNMENT } from './example.ts';
+import { EXAMPLE_ASSIGNMENT } from './brief.ts';
 
 const packet = (over: JsonObject = {}): JsonObject => ({ ...EXAMPLE_ASSIGNMENT, ...over });
 const task = (over: JsonObject = {}): JsonObject =>

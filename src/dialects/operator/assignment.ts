@@ -20,23 +20,25 @@ import {
   TITLE_CHARS_MAX,
   WORKLOG_PATH_CHARS_MAX,
 } from './contract.ts';
-import { checkExtensions } from './extension.ts';
 import {
+  checkExtensions,
+  checkHead,
   checkInteger,
   checkObjects,
   checkOneOf,
   checkPresence,
   checkResource,
+  checkTaskId,
   checkText,
+  checkVersion,
+  Findings,
   listOf,
   normalPaths,
-} from './field.ts';
-import { Findings, quoted } from './findings.ts';
-import { checkHead, payloadOf } from './head.ts';
-import { checkTaskId } from './identifiers.ts';
+  payloadOf,
+  quoted,
+} from './findings.ts';
 import { checkLock } from './locks.ts';
 import { checkForeignText, warnOfSecret } from './untrusted.ts';
-import { checkVersion } from './version.ts';
 
 export function validateAssignment(input: unknown, options: Options = {}): Verdict {
   const given = payloadOf(input);

@@ -1,10 +1,11 @@
 // What an agent is told about its answer: the shape of exactly the payload its socket takes, a minimal example that
 // passes, and after a bad answer what was wrong with it. The example stands last, on a line of its own.
 import type { Contract } from '../../kernel/dialect.ts';
-import { isObject, isString, type Json } from '../../kernel/json.ts';
+import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { TASK_STATUSES } from '../../kernel/ledger/state.ts';
 import { scrub } from '../../kernel/secrets.ts';
 import type { Denied } from '../../kernel/verdict.ts';
+import { readWithSchema } from '../user-schema.ts';
 import {
   CONTEXT_KINDS,
   HEARTBEAT_SECONDS_MIN,
@@ -20,8 +21,7 @@ import {
   TITLE_CHARS_MAX,
   WORKLOG_PATH_CHARS_MAX,
 } from './contract.ts';
-import { EXAMPLE_ENVELOPE, EXAMPLE_RESULT } from './example.ts';
-import { sourcesOf } from './socket.ts';
+import { Findings } from './findings.ts';
 
 const ISSUES_SHOWN_MAX = 12;
 const ISSUE_CHARS_MAX = 300;
@@ -115,4 +115,92 @@ function excerptLines(raw: string): readonly string[] {
 function shortened(words: string): string {
   const line = words.slice(0, 4 * ISSUE_CHARS_MAX).replace(/\s+/g, ' ');
   return line.length <= ISSUE_CHARS_MAX ? line : `${line.slice(0, ISSUE_CHARS_MAX - 1).toWellFormed()}…`;
+}
+
+// The smallest payloads that keep the contract, one for each kind an agent is asked for. Briefs show them.
+const HEAD = { schema_version: SCHEMA_VERSION, run_id: '3f56dc4d-35cf-4f97-925c-0b04a6fe8bf4' } as const;
+
+export const EXAMPLE_RESULT: JsonObject = {
+  ...HEAD,
+  task_id: 'T-12',
+  status: 'done',
+  changes: [{ resource: 'tests/api.test.ts', action: 'edit', evidence: 'Added two endpoint tests' }],
+  acceptance_check: [{ criterion: 'All endpoint tests pass', status: 'pass', evidence: 'npm test: 14 passed' }],
+  worklog_path: 'worklogs/T-12.jsonl',
+  notes_for_orchestrator: ['Ready for merge'],
+};
+
+export const EXAMPLE_ASSIGNMENT: JsonObject = {
+  ...HEAD,
+  packet_type: PACKET_TYPE,
+  global_objective: 'Cover the API with tests',
+  task: {
+    task_id: 'T-12',
+    title: 'Add endpoint tests',
+    type: 'parallelizable',
+    dependencies: [],
+    lock_scope: ['tests/api.test.ts'],
+    forbidden_scope: ['src'],
+    acceptance_criteria: ['All endpoint tests pass'],
+    worklog_path: 'worklogs/T-12.jsonl',
+    timeout_seconds: 1200,
+    heartbeat_interval_seconds: 120,
+  },
+  active_locks: [],
+  context_package: [{ kind: 'file', value: 'src/api.ts' }],
+  required_output_schema: OUTPUT_SCHEMA,
+};
+
+export const EXAMPLE_ENVELOPE: JsonObject = {
+  ...HEAD,
+  ledger_delta: [
+    {
+      task_id: 'T-12',
+      status: 'todo',
+      owner: 'unassigned',
+      reason: 'Planned',
+      delta_id: 'plan-T-12',
+      x_create: true,
+    },
+  ],
+  assignments: [EXAMPLE_ASSIGNMENT],
+  active_locks: [],
+  blockers: [],
+  next_actions: ['Dispatch T-12'],
+};
+
+// What a socket asks of a payload beside the contract: the paths its assignments read, and the schema it was given. Only
+// work that is done hands anything on, so an agent that is blocked or failed is not held to it.
+const DERIVED = ['$.workItems', '$.satisfied'];
+
+/** The payload paths that assignments read. What the graph derives from the payload itself is not among them. */
+export function sourcesOf({ assign }: Pick<Contract, 'assign'>): readonly string[] {
+  const sources = new Set(Object.values(assign).filter((source) => source.startsWith('$.')));
+  return [...sources].filter((source) => !DERIVED.some((path) => source === path || source.startsWith(`${path}.`)));
+}
+
+export function checkSocket(payload: JsonObject, contract: Contract): Findings {
+  const found = new Findings();
+  const missing = sourcesOf(contract).filter((source) => !holds(payload, source));
+  if (missing.length > 0) {
+    found.add('MISSING_REQUIRED_INPUT', '$', `this socket also hands on ${missing.join(', ')}; add it`, { missing });
+  } else if (contract.schema) checkSchema(found, payload, contract.schema);
+  return found;
+}
+
+function holds(payload: JsonObject, source: string): boolean {
+  let value: Json | undefined = payload;
+  for (const segment of source.slice(2).split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, segment)) return false;
+    value = (value as JsonObject)[segment];
+  }
+  return true;
+}
+
+function checkSchema(found: Findings, payload: JsonObject, schema: JsonObject): void {
+  const reading = readWithSchema(schema, payload);
+  if (!reading.usable) {
+    return found.add('MISSING_VALIDATOR', '$', `the schema of the socket cannot be used: ${reading.why}`);
+  }
+  for (const { path, message } of reading.problems) found.add('SCHEMA_INVALID', path.replace(/^\$\./, ''), message);
 }

@@ -4,25 +4,26 @@ import { isObject, isString, isText, type Json, type JsonObject } from '../../ke
 import { TASK_STATUSES } from '../../kernel/ledger/state.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { checkTimes } from './assignment.ts';
-import { checkBlockers } from './blocker.ts';
 import { BUNDLE, BUNDLE_ROW, DEPENDENCY, type Options, PRIORITIES, TARGET, TITLE_CHARS_MAX } from './contract.ts';
-import { checkExtensions } from './extension.ts';
 import {
+  checkExtensions,
+  checkHead,
   checkObjects,
   checkOneOf,
   checkPresence,
   checkResource,
   checkString,
+  checkTaskId,
   checkText,
   checkUtcTimestamp,
+  checkVersion,
+  Findings,
   listOf,
   objectsOf,
-} from './field.ts';
-import { Findings } from './findings.ts';
-import { checkHead, payloadOf } from './head.ts';
-import { checkTaskId } from './identifiers.ts';
+  payloadOf,
+} from './findings.ts';
 import { checkConflicts, checkLockRecords } from './locks.ts';
-import { checkVersion } from './version.ts';
+import { checkBlockers } from './orchestrator.ts';
 
 export function validateBundle(input: unknown, options: Options = {}): Verdict {
   const given = payloadOf(input);

@@ -8,12 +8,19 @@ import { isObject, isSameJson, isString, type Json, type JsonObject } from '../.
 import { isTerminal, mayMove, TASK_STATUSES, type TaskStatus, UNASSIGNED } from '../../kernel/ledger/state.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { DELTAS, type Options } from './contract.ts';
-import { checkDeltas, type Delta, deltasOf, isCreateIntent } from './delta-record.ts';
-import { checkExtensions } from './extension.ts';
-import { checkInteger, checkOneOf, listOf, objectsOf } from './field.ts';
-import { Findings } from './findings.ts';
-import { checkOptionalHead, payloadOf } from './head.ts';
-import { checkTaskId, isTaskId } from './identifiers.ts';
+import {
+  checkExtensions,
+  checkInteger,
+  checkOneOf,
+  checkOptionalHead,
+  checkTaskId,
+  Findings,
+  isTaskId,
+  listOf,
+  objectsOf,
+  payloadOf,
+} from './findings.ts';
+import { checkDeltas, type Delta, deltasOf, isCreateIntent } from './orchestrator.ts';
 
 type Row = JsonObject & { readonly task_id: string; readonly status: TaskStatus; readonly version: number };
 type Versions = Readonly<Record<string, number>>;

@@ -4,8 +4,7 @@ import { OPERATOR_RULES } from '../../kernel/codes/operator-rules.ts';
 import { CODES } from '../../kernel/codes.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
-import { gateLockUpdate, gatePreDispatch } from './gate-dispatch.ts';
-import { gatePostExecution, gatePreComplete } from './gate-result.ts';
+import { gateLockUpdate, gatePostExecution, gatePreComplete, gatePreDispatch } from './gates.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 type Row = readonly [what: string, code: string, payload: unknown];

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../kernel/json.ts';
-import { EXAMPLE_ASSIGNMENT, EXAMPLE_ENVELOPE, EXAMPLE_RESULT } from './example.ts';
-import { takeAssignment, takeResult, takeStream, takeWorklogEntry } from './intake.ts';
+import { EXAMPLE_ASSIGNMENT, EXAMPLE_ENVELOPE, EXAMPLE_RESULT } from './brief.ts';
+import { takeAssignment, takeResult, takeStream, takeWorklogEntry } from './read.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 const RUN = String(EXAMPLE_RESULT.run_id);

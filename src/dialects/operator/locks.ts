@@ -4,11 +4,18 @@ import type { Json, JsonObject } from '../../kernel/json.ts';
 import { conflictsAmong } from '../../kernel/ledger/path.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { LOCK, type Options } from './contract.ts';
-import { checkExtensions } from './extension.ts';
-import { checkObjects, checkResource, normalPaths, objectsOf } from './field.ts';
-import { Findings, quoted } from './findings.ts';
-import { checkOptionalHead, payloadOf } from './head.ts';
-import { checkTaskId } from './identifiers.ts';
+import {
+  checkExtensions,
+  checkObjects,
+  checkOptionalHead,
+  checkResource,
+  checkTaskId,
+  Findings,
+  normalPaths,
+  objectsOf,
+  payloadOf,
+  quoted,
+} from './findings.ts';
 
 const LOCK_TABLE = { required: ['locks'], optional: ['schema_version', 'run_id', 'generated_at'] };
 

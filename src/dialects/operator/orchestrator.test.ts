@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../kernel/json.ts';
-import { EXAMPLE_ASSIGNMENT, EXAMPLE_ENVELOPE } from './example.ts';
+import { EXAMPLE_ASSIGNMENT, EXAMPLE_ENVELOPE } from './brief.ts';
 import { validateOrchestrator, workItemsOf } from './orchestrator.ts';
 
 const envelope = (over: JsonObject = {}): JsonObject => ({ ...EXAMPLE_ENVELOPE, ...over });

@@ -1,17 +1,29 @@
 // The orchestrator's envelope: how the ledger changes, what is assigned now, what is locked, what stands still and why.
 import { OPERATOR_CODES } from '../../kernel/codes/operator.ts';
-import { isObject, isSameJson, isString, type Json, type JsonObject } from '../../kernel/json.ts';
+import { isObject, isSameJson, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
+import { TASK_STATUSES, type TaskStatus } from '../../kernel/ledger/state.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { validateAssignment } from './assignment.ts';
-import { checkBlockers } from './blocker.ts';
-import { ENVELOPE, type Options } from './contract.ts';
-import { checkDeltas, type Delta, deltasOf } from './delta-record.ts';
-import { checkExtensions } from './extension.ts';
-import { checkPresence, checkStrings, listOf, objectsOf } from './field.ts';
-import { Findings } from './findings.ts';
-import { checkHead, payloadOf } from './head.ts';
+import { BLOCKER, DELTA, ENVELOPE, type Options } from './contract.ts';
+import {
+  checkExtensions,
+  checkHead,
+  checkInteger,
+  checkObjects,
+  checkOneOf,
+  checkPresence,
+  checkString,
+  checkStrings,
+  checkTaskId,
+  checkText,
+  checkUtcTimestamp,
+  checkVersion,
+  Findings,
+  listOf,
+  objectsOf,
+  payloadOf,
+} from './findings.ts';
 import { checkConflicts, checkLockRecords } from './locks.ts';
-import { checkVersion } from './version.ts';
 
 export type WorkItem = { readonly title: string; readonly context: string };
 
@@ -95,4 +107,67 @@ function checkBlockedAreListed(found: Findings, { ledger_delta, blockers }: Json
   if (missing.length === 0) return;
   const message = `must say why ${missing.slice(0, 5).join(', ')} ${missing.length === 1 ? 'is' : 'are'} blocked`;
   found.add('MISSING_REQUIRED_INPUT', 'blockers', message, { missing });
+}
+
+// Why a task stands still, as an entry of an envelope or a bundle.
+/** Checks a list of blockers; `codes` is the table from which their codes are taken. */
+export function checkBlockers(found: Findings, value: Json | undefined, path: string, codes: object): void {
+  const check = (blocker: { readonly [key: string]: Json }, place: string, index: number) => {
+    checkTaskId(found, blocker.task_id, `${place}.task_id`, { index });
+    if (!isString(blocker.code) || !Object.hasOwn(codes, blocker.code)) {
+      found.add('SCHEMA_INVALID', `${place}.code`, 'must be one of the known codes, such as LOCK_CONFLICT', { index });
+    }
+    checkText(found, blocker.reason, `${place}.reason`, {}, { index });
+    if (blocker.details !== undefined && !isObject(blocker.details)) {
+      found.add('SCHEMA_INVALID', `${place}.details`, 'must be an object', { index });
+    }
+  };
+  checkObjects(found, value, path, BLOCKER, check, 'MISSING_REQUIRED_INPUT');
+}
+
+// The record of one change to one row of the ledger, as an orchestrator emits it.
+/** A record whose shape was checked. */
+export type Delta = JsonObject & {
+  readonly task_id: string;
+  readonly status: TaskStatus;
+  readonly owner: string;
+  readonly reason: string;
+  readonly delta_id: string;
+};
+
+export function checkDeltas(found: Findings, value: Json | undefined, path: string): void {
+  const check = (delta: JsonObject, place: string, index: number) => checkDelta(found, delta, place, index);
+  checkObjects(found, value, path, DELTA, check, 'MISSING_REQUIRED_INPUT');
+}
+
+/** The records of a list that was checked. */
+export function deltasOf(value: Json | undefined): readonly Delta[] {
+  return objectsOf(value) as readonly Delta[];
+}
+
+/**
+ * Whether the record means to create its row: a new task starts as `todo`, and says so with `x_create: true` or by
+ * bringing a title. Anything less would let a mistyped task id pass for a new task. A title is no field of a delta, so that in
+ * strict mode only the marker is left.
+ */
+export function isCreateIntent(delta: JsonObject): boolean {
+  return delta.status === 'todo' && (delta.x_create === true || isText(delta.title));
+}
+
+function checkDelta(found: Findings, delta: JsonObject, path: string, index: number): void {
+  checkTaskId(found, delta.task_id, `${path}.task_id`, { index });
+  checkOneOf(found, delta.status, `${path}.status`, TASK_STATUSES, { index });
+  checkString(found, delta.owner, `${path}.owner`, { index });
+  checkString(found, delta.reason, `${path}.reason`, { index });
+  checkText(found, delta.delta_id, `${path}.delta_id`, {}, { index });
+  if (delta.last_heartbeat_at !== undefined) {
+    checkUtcTimestamp(found, delta.last_heartbeat_at, `${path}.last_heartbeat_at`, { index });
+  }
+  if (delta.timed_out !== undefined && typeof delta.timed_out !== 'boolean') {
+    found.add('SCHEMA_INVALID', `${path}.timed_out`, 'must be true or false', { index });
+  }
+  if (delta.retry_after_ms !== undefined) checkInteger(found, delta.retry_after_ms, `${path}.retry_after_ms`, 0);
+  if (delta.timed_out === true && delta.status !== 'blocked') {
+    found.warn(`${path}: a task that timed out should be blocked`);
+  }
 }

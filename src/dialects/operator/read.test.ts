@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Contract } from '../../kernel/dialect.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { EXAMPLE_ENVELOPE, EXAMPLE_RESULT } from './example.ts';
+import { EXAMPLE_ENVELOPE, EXAMPLE_RESULT } from './brief.ts';
 import { operator, workItemsOf } from './index.ts';
 import { payloadFromText } from './read.ts';
 

@@ -5,11 +5,7 @@ import { normalPath, PATH_FAULTS } from '../../kernel/ledger/path.ts';
 import { isTaskStatus, isTerminal, moveOf } from '../../kernel/ledger/state.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { type OperatorCode, type Options, RECONCILE } from './contract.ts';
-import { checkExtensions } from './extension.ts';
-import { listOf } from './field.ts';
-import { Findings } from './findings.ts';
-import { checkOptionalHead, payloadOf } from './head.ts';
-import { isTaskId } from './identifiers.ts';
+import { checkExtensions, checkOptionalHead, Findings, isTaskId, listOf, payloadOf } from './findings.ts';
 import { activeLocks, conflictsOf } from './locks.ts';
 
 type Row = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { resultFromReport } from './report.ts';
-import { validateOperator } from './validate.ts';
+import { validateOperator } from './read.ts';
+import { resultFromReport } from './result.ts';
 
 const HEAD = ['schema_version: 1.0.0', 'run_id: 3f56dc4d-35cf-4f97-925c-0b04a6fe8bf4', 'task_id: T-12'];
 const report = (...lines: string[]) => ['---', ...lines, '---', '', '# Summary', 'All is well.'].join('\n');

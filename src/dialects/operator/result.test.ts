@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../kernel/json.ts';
-import { EXAMPLE_RESULT } from './example.ts';
+import { EXAMPLE_RESULT } from './brief.ts';
 import { validateResult } from './result.ts';
 
 const result = (over: JsonObject = {}): JsonObject => ({ ...EXAMPLE_RESULT, ...over });

@@ -36,8 +36,7 @@ import {
   WORKLOG_ENTRY,
   WORKLOG_PATH_CHARS_MAX,
 } from './contract.ts';
-import { RUN_ID, TASK_ID } from './identifiers.ts';
-import { TIME_PATTERN, UTC_TIME_PATTERN } from './timestamp.ts';
+import { RUN_ID, TASK_ID, TIME_PATTERN, UTC_TIME_PATTERN } from './findings.ts';
 
 const STRING = { type: 'string' } as const;
 const STRINGS = { type: 'array', items: STRING } as const;

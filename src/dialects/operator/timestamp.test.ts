@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isUtcTimestamp, readInstant } from './timestamp.ts';
+import { isUtcTimestamp, readInstant } from './findings.ts';
 
 test.each([
   ['1970-01-01T00:00:00Z', 0],

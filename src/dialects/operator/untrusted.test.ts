@@ -2,8 +2,8 @@
 // behind an execution refuses remarks too.
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../kernel/json.ts';
-import { EXAMPLE_RESULT } from './example.ts';
-import { gatePostExecution } from './gate-result.ts';
+import { EXAMPLE_RESULT } from './brief.ts';
+import { gatePostExecution } from './gates.ts';
 import { validateResult } from './result.ts';
 import { validateWorklog } from './worklog.ts';
 

@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CODES } from '../../kernel/codes.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
-import { EXAMPLE_ASSIGNMENT, EXAMPLE_ENVELOPE, EXAMPLE_RESULT } from './example.ts';
+import { EXAMPLE_ASSIGNMENT, EXAMPLE_ENVELOPE, EXAMPLE_RESULT } from './brief.ts';
 import { operator } from './index.ts';
+import { OPERATOR_KINDS, validateOperator } from './read.ts';
 import { OPERATOR_SCHEMAS } from './schema.ts';
-import { OPERATOR_KINDS, validateOperator } from './validate.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 const GUIDE = readFileSync(new URL('../../../docs/contracts/operator.md', import.meta.url), 'utf8');

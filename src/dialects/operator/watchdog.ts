@@ -2,12 +2,16 @@
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { type Options, SKEW_SECONDS_MAX, TIMEOUT_SECONDS_MIN, WATCHDOG } from './contract.ts';
-import { checkExtensions } from './extension.ts';
-import { checkInteger, listOf } from './field.ts';
-import { Findings } from './findings.ts';
-import { checkOptionalHead, payloadOf } from './head.ts';
-import { checkTaskId } from './identifiers.ts';
-import { readInstant } from './timestamp.ts';
+import {
+  checkExtensions,
+  checkInteger,
+  checkOptionalHead,
+  checkTaskId,
+  Findings,
+  listOf,
+  payloadOf,
+  readInstant,
+} from './findings.ts';
 
 export const TIMEOUT_RULE = 'R-WD-001';
 export const SKEW_RULE = 'R-WD-002';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../kernel/json.ts';
-import { validateOperator } from './validate.ts';
+import { validateOperator } from './read.ts';
 import { validateWorklog, validateWorklogText } from './worklog.ts';
 
 const entry = (over: JsonObject = {}): JsonObject => ({

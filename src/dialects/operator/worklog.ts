@@ -5,12 +5,19 @@ import { isObject, isString, isText, type Json, type JsonObject } from '../../ke
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { parseJsonText } from '../json-text.ts';
 import { type Options, WORKLOG_ENTRY } from './contract.ts';
-import { checkExtensions } from './extension.ts';
-import { checkPresence, checkResource, checkString, checkText, checkUtcTimestamp } from './field.ts';
-import { Findings } from './findings.ts';
-import { checkOptionalHead, payloadOf } from './head.ts';
-import { checkTaskId } from './identifiers.ts';
-import { readInstant } from './timestamp.ts';
+import {
+  checkExtensions,
+  checkOptionalHead,
+  checkPresence,
+  checkResource,
+  checkString,
+  checkTaskId,
+  checkText,
+  checkUtcTimestamp,
+  Findings,
+  payloadOf,
+  readInstant,
+} from './findings.ts';
 import { checkForeignText, checkNoSecretIn } from './untrusted.ts';
 
 // The outcome alone, or with what follows it after a mark: `failed tests were mended` is a sentence about something else.
