@@ -62,6 +62,8 @@ async function timed(work: () => Promise<{ readonly allow: boolean; readonly rea
 async function appendOne(file: string): Promise<void> {
   const log = new SqliteLog(file);
   const { seq } = await log.head();
-  await log.commit(seq, () => [{ fact: { kind: 'turn.dropped', cast: 'one-more', turn: 1 }, by: 'bench', at: seq }]);
+  await log.commit(seq, {
+    decide: () => [{ fact: { kind: 'turn.dropped', cast: 'one-more', turn: 1 }, by: 'bench', at: seq }],
+  });
   await log.close();
 }

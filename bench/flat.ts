@@ -397,7 +397,7 @@ async function workspaceWith(dir: string, facts: readonly Fact[], after?: (dir: 
     const appends = facts
       .slice(from, from + COMMIT_EVERY)
       .map((fact): Append => ({ fact, by: 'bench', at: Date.now() }));
-    await log.commit(seq + from, () => appends);
+    await log.commit(seq + from, { decide: () => appends });
   }
   await log.close();
   after?.(dir);

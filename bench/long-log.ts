@@ -10,7 +10,7 @@ export async function makeLongLog(file: string, facts: number): Promise<void> {
   const log = new SqliteLog(file);
   for (let seq = 0; seq < facts; seq += BATCH) {
     const appends = Array.from({ length: Math.min(BATCH, facts - seq) }, (_, index) => factAt(seq + index));
-    await log.commit(seq, () => appends);
+    await log.commit(seq, { decide: () => appends });
   }
   await log.close();
 }

@@ -39,7 +39,7 @@ async function workspaceWith(entries: readonly Entry[]): Promise<Workspace> {
 async function append(workspace: Workspace, entries: readonly Entry[]): Promise<void> {
   const { log } = workspace.ledgerStore({ begins: true });
   const { seq } = await log.head();
-  await log.commit(seq, () => entries.map(({ fact, by, at }) => ({ fact, by, at: Date.parse(at) })));
+  await log.commit(seq, { decide: () => entries.map(({ fact, by, at }) => ({ fact, by, at: Date.parse(at) })) });
 }
 
 async function ask(workspace: Workspace, name: OperationName, given: JsonObject = {}, signal?: AbortSignal) {

@@ -26,12 +26,13 @@ export async function writeWorklog(
   const entries = await factsOf(log, task);
   const after = Math.max(before, entries.at(-1)?.seq ?? 0);
   let written: Written | null = null;
-  await log.commit(after, (tail) => {
+  const decide = (tail: readonly Entry[]) => {
     const lines = worklogLines([...entries, ...tail.filter((entry) => isAbout(entry, task))], runId);
     const place = { root: folderOf(task, workspace), path, stateDir: workspace.stateDir, run, task: id };
     if (lines.length > 0) written = syncWorklog(place, lines);
     return [];
-  });
+  };
+  await log.commit(after, { decide });
   const result = written as Written | null;
   if (result?.found)
     note(`${result.file} was changed by somebody else; it was written anew. What it held: ${result.found}`);

@@ -30,13 +30,14 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 async function append(count: number): Promise<void> {
   const log = new SqliteLog(file());
   const { seq } = await log.head();
-  await log.commit(seq, () =>
-    Array.from({ length: count }, (_, index) => ({
-      fact: { kind: 'turn.dropped' as const, cast: 'c', turn: seq + index },
-      by: 'test',
-      at: seq + index,
-    })),
-  );
+  await log.commit(seq, {
+    decide: () =>
+      Array.from({ length: count }, (_, index) => ({
+        fact: { kind: 'turn.dropped' as const, cast: 'c', turn: seq + index },
+        by: 'test',
+        at: seq + index,
+      })),
+  });
   await log.close();
 }
 

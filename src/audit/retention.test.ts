@@ -39,7 +39,9 @@ beforeAll(async () => {
     { kind: 'registry.loaded', texts: { manifest: OWN('superseded'), lock: OWN('same') } },
     { kind: 'registry.loaded', texts: { manifest: OWN('in force'), lock: OWN('same') } },
   ];
-  await log.commit(0, () => all.map((fact, at) => ({ fact: fact as unknown as Fact, by: 'test', at: at * 1000 })));
+  await log.commit(0, {
+    decide: () => all.map((fact, at) => ({ fact: fact as unknown as Fact, by: 'test', at: at * 1000 })),
+  });
   await log.close();
   evidence = new SqliteEvidence(join(root, 'log.sqlite'));
 });

@@ -31,24 +31,26 @@ let bundle: (cast: string, ...redact: string[]) => Promise<Made>;
 beforeAll(async () => {
   const log = new SqliteLog(file);
   const digest = (text: string) => `sha256:${process.getBuiltinModule('node:crypto').hash('sha256', text, 'hex')}`;
-  await log.commit(0, () => [
-    started('a', { prompt: PROMPT }),
-    started('b', { prompt: `Use the token ${SECRET}. ${'x'.repeat(300)}` }),
-    append({ kind: 'cast.paused', cast: 'a', reason: LONG }),
-    append({ kind: 'cast.paused', cast: 'b', reason: `token ${SECRET}` }),
-    append({ kind: 'turn.decided', cast: 'a', turn: 1, choice: 'rerun', reason: 'Ada said so' }),
-    append({ kind: 'task.moved', run: 'a', task: 'T-1' }),
-    append({ kind: 'cast.paused', cast: 'a', reason: ERASED }),
-    append({ kind: 'blob.erased', digest: digest(ERASED), from: [7], reason: '' }),
-    append({ kind: 'cast.paused', cast: 'b', reason: ELSEWHERE }),
-    append({ kind: 'blob.erased', digest: digest(ELSEWHERE), from: [9], reason: '' }),
-    append({ kind: 'cast.completed', cast: 'a' }),
-    ...['used', 'other'].map((digest) =>
-      append({ kind: 'registry.loaded', registry: { digest }, texts: { manifest: '{}', lock: LOCK } }),
-    ),
-    append({ kind: 'attempt.started', cast: 'c', turn: 1, attestation: { registry: 'used' } }),
-    append({ kind: 'approval.approved', cast: 'd', id: 'P-1', by: 'token:approver-1a2b3c4d' }),
-  ]);
+  await log.commit(0, {
+    decide: () => [
+      started('a', { prompt: PROMPT }),
+      started('b', { prompt: `Use the token ${SECRET}. ${'x'.repeat(300)}` }),
+      append({ kind: 'cast.paused', cast: 'a', reason: LONG }),
+      append({ kind: 'cast.paused', cast: 'b', reason: `token ${SECRET}` }),
+      append({ kind: 'turn.decided', cast: 'a', turn: 1, choice: 'rerun', reason: 'Ada said so' }),
+      append({ kind: 'task.moved', run: 'a', task: 'T-1' }),
+      append({ kind: 'cast.paused', cast: 'a', reason: ERASED }),
+      append({ kind: 'blob.erased', digest: digest(ERASED), from: [7], reason: '' }),
+      append({ kind: 'cast.paused', cast: 'b', reason: ELSEWHERE }),
+      append({ kind: 'blob.erased', digest: digest(ELSEWHERE), from: [9], reason: '' }),
+      append({ kind: 'cast.completed', cast: 'a' }),
+      ...['used', 'other'].map((digest) =>
+        append({ kind: 'registry.loaded', registry: { digest }, texts: { manifest: '{}', lock: LOCK } }),
+      ),
+      append({ kind: 'attempt.started', cast: 'c', turn: 1, attestation: { registry: 'used' } }),
+      append({ kind: 'approval.approved', cast: 'd', id: 'P-1', by: 'token:approver-1a2b3c4d' }),
+    ],
+  });
   await log.close();
   const env = { BATON_CONFIG: join(root, 'config'), BATON_CHECKPOINTS: join(root, 'outside') };
   const place = { dir: root, stateDir: root };

@@ -34,7 +34,9 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 async function append(...facts: readonly object[]): Promise<void> {
   const log = new SqliteLog(file());
   const at = Date.UTC(2026, 0, 1);
-  await log.commit((await log.head()).seq, () => facts.map((fact): Append => ({ fact: fact as Fact, by: 'test', at })));
+  await log.commit((await log.head()).seq, {
+    decide: () => facts.map((fact): Append => ({ fact: fact as Fact, by: 'test', at })),
+  });
   await log.close();
 }
 

@@ -1,10 +1,10 @@
-// How the desk keeps the records of life beside the facts: a claim's record comes and goes with the facts that begin and
-// end the claim, and whether an owner is silent is decided on its newest record.
+// Records of life next to the facts. The record of a claim comes and goes with the facts that begin and end the claim.
+// Whether an owner is silent is decided by its newest record.
 import type { Request } from '../kernel/input.ts';
 import { beatChanges, beatName, beatOf, heardAt } from '../kernel/ledger/beat.ts';
 import { isLedgerFact } from '../kernel/ledger/fact.ts';
-import { findTask, type Ledger, tasksOf } from '../kernel/ledger/state.ts';
-import type { Append, Held } from './ports.ts';
+import { findTask, type Ledger, type Task, tasksOf } from '../kernel/ledger/state.ts';
+import type { Append, LeaseValues } from './ports.ts';
 
 /** The fact with what it changes in the records. */
 export function withLeases(append: Append, ledger: Ledger): Append {
@@ -13,18 +13,30 @@ export function withLeases(append: Append, ledger: Ledger): Append {
   return leases.length === 0 ? append : { ...append, leases };
 }
 
-/** A request that turns on who was heard of, with the newest signs of life, which stand in their records and nowhere else. */
-export function withHeartbeat(request: Request, ledger: Ledger, held: Held, now: number): Request {
-  if (request.kind === 'cast.recover') {
-    const heard = tasksOf(ledger, request.cast).flatMap(({ id, fence }) => {
-      const beat = fence === null ? null : beatOf(held(beatName(fence)));
-      return beat ? [[id, heardAt(beat, now)] as const] : [];
-    });
-    return { ...request, heard: Object.fromEntries(heard) };
-  }
-  if (request.kind !== 'task.expire') return request;
-  const found = findTask(ledger, request);
-  const fence = found.ok ? found.task.fence : null;
-  const beat = fence === null ? null : beatOf(held(beatName(fence)));
-  return beat ? { ...request, lastHeartbeatAt: Math.max(heardAt(beat, now), request.lastHeartbeatAt ?? 0) } : request;
+/** The records that decide whether an owner is silent, as far as the request asks about one. */
+export function recordsFor(request: Request, ledger: Ledger): readonly string[] {
+  return fencesOf(request, ledger).map(({ fence }) => beatName(fence));
+}
+
+/** A request that asks who is silent, with the newest signs of life. They are in their records and nowhere else. */
+export function withHeartbeat(request: Request, ledger: Ledger, held: LeaseValues, now: number): Request {
+  const heard = fencesOf(request, ledger).flatMap(({ id, fence }) => {
+    const beat = beatOf(held(beatName(fence)));
+    return beat ? [[id, heardAt(beat, now)] as const] : [];
+  });
+  if (request.kind === 'cast.recover') return { ...request, heard: Object.fromEntries(heard) };
+  const [last] = heard;
+  if (request.kind !== 'task.expire' || !last) return request;
+  return { ...request, lastHeartbeatAt: Math.max(last[1], request.lastHeartbeatAt ?? 0) };
+}
+
+/** The claims that a request asks about. */
+function fencesOf(request: Request, ledger: Ledger): readonly { readonly id: string; readonly fence: number }[] {
+  if (request.kind === 'cast.recover') return tasksOf(ledger, request.cast).flatMap(claimOf);
+  const found = request.kind === 'task.expire' ? findTask(ledger, request) : null;
+  return found?.ok ? claimOf(found.task) : [];
+}
+
+function claimOf({ id, fence }: Task): { id: string; fence: number }[] {
+  return fence === null ? [] : [{ id, fence }];
 }

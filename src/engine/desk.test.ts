@@ -11,6 +11,7 @@ import { EXAMPLE_ASSIGNMENT } from '../dialects/operator/brief.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
 import type { Request } from '../kernel/input.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import { packet } from '../kernel/ledger/fixtures/book.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
 import { Desk } from './desk.ts';
 import { LocalDoor } from './door.ts';
@@ -301,4 +302,18 @@ test('a run that was over and forgotten is whole again when somebody adds a task
   await other.submit(create(first, 'T-2', { dependencies: ['T-1'] }));
   const { verdict } = await one.submit({ kind: 'task.claim', run: first, task: 'T-2', owner: 'me' });
   expect([verdict.code, verdict.details.dead]).toEqual(['DEPENDENCY_NOT_MET', ['T-1']]);
+});
+
+test('an input that asks about what an earlier one of its batch began is decided with it', async () => {
+  const { log, submit } = await seat();
+  const answers = await Promise.all(
+    [
+      { kind: 'task.create', packet: packet('T-1') } as const,
+      { kind: 'task.claim', task: 'T-1', owner: 'ann' } as const,
+      // The record of the new claim is no row that was fetched for the batch.
+      { kind: 'task.expire', task: 'T-1', lastHeartbeatAt: null, why: 'silent' } as const,
+    ].map(submit),
+  );
+  expect(answers.map(({ verdict }) => verdict.code)).toEqual(['OK', 'OK', 'NOT_ALLOWED_NOW']);
+  expect(log.commits).toBe(2);
 });

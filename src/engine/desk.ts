@@ -12,11 +12,19 @@ import type { Ledger } from '../kernel/ledger/state.ts';
 import { pending } from '../kernel/pending.ts';
 import type { Cast, CastStatus, State } from '../kernel/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
-import { withHeartbeat, withLeases } from './claim-lease.ts';
+import { recordsFor, withHeartbeat, withLeases } from './claim-lease.ts';
 import { linksToLearn } from './claimed-links.ts';
 import { leaseName, refusalOfLost } from './lease.ts';
-import { OnceKeys } from './once-keys.ts';
-import type { Append, FindLinks, Held, Log } from './ports.ts';
+import { OnceKeys, onceKeysFor } from './once-keys.ts';
+import {
+  type Append,
+  type FindLinks,
+  type FoundRows,
+  type LeaseValues,
+  type Log,
+  NotFetched,
+  type RowNames,
+} from './ports.ts';
 import { RunningTime } from './running-time.ts';
 import { factOf, type Taken, takeSnapshot } from './snapshot.ts';
 import { PartGone } from './snapshot-parts.ts';
@@ -48,6 +56,11 @@ type Waiting = {
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 };
+
+/** How a batch is decided again, and why. */
+type Again = { readonly relinked: number; readonly isAgain: boolean; readonly more: RowNames };
+
+const FIRST: Again = { relinked: 0, isAgain: false, more: { once: [], leases: [] } };
 
 export type DeskOptions = {
   readonly now?: () => number;
@@ -201,11 +214,11 @@ export class Desk {
     this.#busy = null;
   }
 
-  async #settle(batch: readonly Waiting[], again = { relinked: 0, isAgain: false }): Promise<void> {
+  async #settle(batch: readonly Waiting[], again: Again = FIRST): Promise<void> {
     try {
       if (!this.#sound || !this.#here.isLoaded) await this.#reload();
       await this.#loadCastsOf(batch);
-      await this.#commit(batch);
+      await this.#commit(batch, again.more);
     } catch (error) {
       if (error instanceof Reopened) {
         for (const id of error.ids) await this.#here.recall(id);
@@ -222,6 +235,10 @@ export class Desk {
       if (error instanceof UnknownLinks && again.relinked < RELINKED_MAX) {
         const first = error.requests.map((request): Waiting => ({ fence: null, request, by: 'engine', ...UNHEARD }));
         await this.#settle([...first, ...batch], { ...again, relinked: again.relinked + 1 });
+        return;
+      }
+      if (error instanceof NotFetched) {
+        await this.#settle(batch, { ...again, more: together(again.more, error.names) });
         return;
       }
       // One input that cannot be decided must not take its neighbours down with it. A fault of the storage is no input's.
@@ -250,17 +267,21 @@ export class Desk {
     );
   }
 
-  async #commit(batch: readonly Waiting[]): Promise<void> {
+  async #commit(batch: readonly Waiting[], more: RowNames): Promise<void> {
     const verdicts: Verdict[] = [];
     const counts: number[] = [];
     let tail: readonly Entry[] = [];
     const time = this.#time.batch();
-    const entries = await this.#log.commit(this.#here.seq, (unseen, used, held) => {
+    const wanted = (unseen: readonly Entry[]) => {
       const reopened = this.#here.reopenedBy(unseen);
       if (reopened.length > 0) throw new Reopened(reopened);
       tail = unseen;
       this.#here.take(unseen);
-      const once = new OnceKeys(used, this.#here.seq);
+      return together(this.#rowsFor(batch), more);
+    };
+    const decideAll = (_: readonly Entry[], found: FoundRows) => {
+      const held = found.lease;
+      const once = new OnceKeys(found.once, this.#here.seq);
       const appends = batch.flatMap(({ request, by, fence }) => {
         const lost = fence === null ? null : lostLease(request, fence, held);
         if (lost) {
@@ -298,7 +319,8 @@ export class Desk {
       });
       this.#refuseUnknownLinks(appends);
       return appends;
-    });
+    };
+    const entries = await this.#log.commit(this.#here.seq, { wanted, decide: decideAll });
     time.settle();
     this.#here.seq += entries.length;
     let from = 0;
@@ -308,6 +330,20 @@ export class Desk {
       from = to;
     }
     this.#tell([...tail, ...entries]);
+  }
+
+  /**
+   * The rows that deciding these inputs may look up. An input that follows from an earlier one of the batch may ask for
+   * another row; then the batch is decided again with it.
+   */
+  #rowsFor(batch: readonly Waiting[]): RowNames {
+    const { ledger, approvals } = this.#here.state;
+    const requests = batch.map(({ request }) => request);
+    const named = requests.flatMap((request) => runNamed(request) ?? []);
+    const casts = new Set([...named, ...this.#here.running()].filter((id) => this.#time.uncounted(id) === null));
+    for (const { request, fence } of batch) if (fence !== null) casts.add(runNamed(request) ?? '');
+    const records = requests.flatMap((request) => recordsFor(request, ledger));
+    return { once: onceKeysFor(requests, approvals), leases: [...Array.from(casts, leaseName), ...records] };
   }
 
   /** A claim that was decided without knowing of a link on its way is decided again with it. */
@@ -358,14 +394,15 @@ export class Desk {
     let news: readonly Entry[] = [];
     try {
       let made: Taken | null = null;
-      const taken = await this.#log.commit(this.#here.seq, (unseen) => {
+      const decideSnapshot = (unseen: readonly Entry[]): Append[] => {
         news = unseen;
         // What is not known here cannot be summed up; the next input reads it.
         if (this.#here.reopenedBy(unseen).length > 0) throw new Reopened([]);
         this.#here.take(unseen);
         made = takeSnapshot(this.#here.state, this.#here.seq);
         return [{ fact: factOf(made.snapshot), by: 'engine', at: Math.max(this.#now(), this.#here.lastAt) }];
-      });
+      };
+      const taken = await this.#log.commit(this.#here.seq, { decide: decideSnapshot });
       news = [...news, ...taken];
       this.#here.take(taken);
       if (made) await this.#save(made);
@@ -398,7 +435,11 @@ class UnknownLinks extends Error {
   }
 }
 
-function lostLease(request: Request, fence: number, held: Held): Denied | null {
+function together(one: RowNames, other: RowNames): RowNames {
+  return { once: [...one.once, ...other.once], leases: [...one.leases, ...other.leases] };
+}
+
+function lostLease(request: Request, fence: number, held: LeaseValues): Denied | null {
   const cast = runNamed(request) ?? '';
   return refusalOfLost(held(leaseName(cast)), cast, fence);
 }

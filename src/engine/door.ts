@@ -16,6 +16,7 @@ import {
   grantLease,
   leaseIn,
   leaseName,
+  leaseNamesOf,
   leaseValue,
   RENEW_MS,
   refusalOfLost,
@@ -143,7 +144,7 @@ export class LocalDoor implements Door {
   async takeCast(cast: string, driver: Driver, over?: number): Promise<CastLease> {
     let granted: CastLease | null = null;
     const elapsedMs = (await this.#desk.elapsedMs(cast)) ?? 0;
-    await this.#desk.log.changeLeases((held) => {
+    await this.#desk.log.changeLeases(leaseNamesOf([cast]), (held) => {
       const { lease, changes } = grantLease(held, cast, driver, this.#desk.now(), over, elapsedMs);
       granted = lease;
       return changes;
@@ -182,7 +183,7 @@ export class LocalDoor implements Door {
     const lost: Denied[] = [];
     const elapsed = new Map<string, number | undefined>();
     for (const cast of this.#fences.keys()) elapsed.set(cast, (await this.#desk.elapsedMs(cast)) ?? undefined);
-    await this.#desk.log.changeLeases((held) =>
+    await this.#desk.log.changeLeases(leaseNamesOf(this.#fences.keys()), (held) =>
       [...this.#fences].flatMap(([cast, fence]) => {
         const refusal = refusalOfLost(held(leaseName(cast)), cast, fence);
         if (refusal) lost.push(refusal);

@@ -95,7 +95,7 @@ test('looking for a driver writes nothing and tells casts with similar names apa
   const log = new MemoryLog();
   const { take, held } = register();
   take(far(1));
-  await log.changeLeases(() => [{ name: leaseName('c'), value: held(leaseName('c')) }]);
+  await log.changeLeases([], () => [{ name: leaseName('c'), value: held(leaseName('c')) }]);
   let changes = 0;
   log.changeLeases = log.lease = async () => {
     changes++;

@@ -3,7 +3,7 @@
 // lost its lease can commit nothing more.
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { type Driver, isSame, type Sight, sightOf } from './driver.ts';
-import type { Held, LeaseChange, Log } from './ports.ts';
+import type { LeaseChange, LeaseValues, Log } from './ports.ts';
 
 export const LEASE_MS = 60_000;
 export const RENEW_MS = 15_000;
@@ -29,6 +29,11 @@ export function leaseName(cast: string): string {
   return `cast:${cast}`;
 }
 
+/** The rows of the register that giving these casts to a driver, or renewing their leases, looks at. */
+export function leaseNamesOf(casts: Iterable<string>): readonly string[] {
+  return [...Array.from(casts, leaseName), LAST_FENCE];
+}
+
 export function leaseIn(value: string | null): CastLease | null {
   if (value === null) return null;
   const { fence = 0, until = null, ...rest } = JSON.parse(value) as Driver & Partial<CastLease>;
@@ -39,7 +44,7 @@ export function leaseIn(value: string | null): CastLease | null {
  * Gives the cast to `driver`, unless a living driver has it. `over` is the fence of a lease that ends even though its holder
  * may live; `elapsedMs` is how long the cast has run, as far as the log knows.
  */
-export function grantLease(held: Held, cast: string, driver: Driver, now: number, over?: number, elapsedMs = 0) {
+export function grantLease(held: LeaseValues, cast: string, driver: Driver, now: number, over?: number, elapsedMs = 0) {
   const name = leaseName(cast);
   const before = leaseIn(held(name));
   const isOwn = before !== null && isSame(before, driver);
@@ -58,7 +63,7 @@ export function grantLease(held: Held, cast: string, driver: Driver, now: number
 
 /** The change that renews a lease; null where it was lost. */
 export function renewLease(
-  held: Held,
+  held: LeaseValues,
   cast: string,
   fence: number,
   now: number,

@@ -1,26 +1,36 @@
 // Ids that may be used once in the whole log, while a batch is decided: the log knows those of earlier commits, and this
 // remembers those of the inputs before, which are not in the log yet.
-import { approvalKeysUsedBy, approvalKeysWanted, isOfEnd } from '../kernel/approval/once.ts';
+import { approvalKeysUsedBy, approvalKeysWanted, endKeysOf, isOfEnd } from '../kernel/approval/once.ts';
 import type { Approvals } from '../kernel/approval/state.ts';
 import type { Input, Request } from '../kernel/input.ts';
 import { keysUsedBy, keysWanted } from '../kernel/trust/once.ts';
-import type { Append, Used } from './ports.ts';
+import type { Append, FoundRows } from './ports.ts';
+
+/** The keys that deciding these requests may look up. An open approval may end as a consequence of any of them. */
+export function onceKeysFor(requests: readonly Request[], approvals: Approvals): readonly string[] {
+  const asked = requests.flatMap((request) => (request.kind === 'approval.request' ? [request.sealed.id] : []));
+  const named = requests.flatMap((request) => keysNamedBy(request, approvals));
+  return [...named, ...[...Object.keys(approvals), ...asked].flatMap(endKeysOf)];
+}
+
+function keysNamedBy(request: Request, approvals: Approvals): readonly string[] {
+  return [...keysWanted(request), ...approvalKeysWanted(request, approvals)];
+}
 
 export class OnceKeys {
-  readonly #used: Used;
+  readonly #found: FoundRows['once'];
   readonly #batch = new Map<string, number>();
   #seq: number;
 
   /** `seq` is the number of the last entry before the batch. */
-  constructor(used: Used, seq: number) {
-    this.#used = used;
+  constructor(found: FoundRows['once'], seq: number) {
+    this.#found = found;
     this.#seq = seq;
   }
 
   /** Of the ids a request wants to use, those that are used. */
   usedFor(request: Request, approvals: Approvals): Pick<Input, 'used'> {
-    const wanted = [...keysWanted(request), ...approvalKeysWanted(request, approvals)];
-    const found = wanted.flatMap((key): [string, number][] => {
+    const found = keysNamedBy(request, approvals).flatMap((key): [string, number][] => {
       const seq = this.#usedBy(key);
       return seq === null ? [] : [[key, seq]];
     });
@@ -37,6 +47,6 @@ export class OnceKeys {
   }
 
   #usedBy(key: string): number | null {
-    return this.#batch.get(key) ?? this.#used(key);
+    return this.#batch.get(key) ?? this.#found(key);
   }
 }

@@ -33,11 +33,35 @@ export type FindLinks = (root: string, paths: readonly string[]) => Links;
 /** A new value in the register of leases; null takes it away. */
 export type LeaseChange = { readonly name: string; readonly value: string | null };
 
-/** The value of a lease as it stands while a decision is made. */
-export type Held = (name: string) => string | null;
+/** The values of leases by name, while a decision is made; null for a lease that does not exist. */
+export type LeaseValues = (name: string) => string | null;
 
-/** The number of the entry that used a key up, or null. */
-export type Used = (key: string) => number | null;
+/** The rows that a decision may look up: keys that are used once, and leases. */
+export type RowNames = { readonly once: readonly string[]; readonly leases: readonly string[] };
+
+/** The rows that were fetched for a decision. It throws `NotFetched` for any other name. */
+export type FoundRows = {
+  /** The number of the entry that used a key up, or null. */
+  readonly once: (key: string) => number | null;
+  readonly lease: LeaseValues;
+};
+
+/** A decision looks up a row that it did not name before. */
+export class NotFetched extends Error {
+  readonly names: RowNames;
+
+  constructor(kind: keyof RowNames, name: string) {
+    super(`${name} was not fetched: name it in \`wanted\` first`);
+    this.names = { once: [], leases: [], [kind]: [name] };
+  }
+}
+
+/** What a commit asks, in this order. Both are synchronous and pure, and both see the entries after the one it names. */
+export type Commit = {
+  /** The rows that `decide` may look up. Without it, none are fetched. */
+  readonly wanted?: (tail: readonly Entry[]) => RowNames;
+  readonly decide: (tail: readonly Entry[], found: FoundRows) => readonly Append[];
+};
 
 export type Head = { readonly seq: number; readonly hash: string };
 
@@ -83,20 +107,16 @@ export type CastQuery = {
 
 export interface Log {
   /**
-   * Hands over the entries after `after`, asks `decide` once what to append, and appends it: all or nothing, on disk when
-   * the promise resolves. Nobody else appends in between. A throw inside `decide` leaves the log as it was and is passed
-   * on; a fault of the storage is a `StorageError`.
+   * Reads the entries after `after`, calls `wanted` once, fetches exactly the rows it names, calls `decide` once, and
+   * appends its facts: all or nothing, on disk when the promise resolves. Everything happens in one transaction, so other
+   * writers wait. A throw in `wanted` or `decide` leaves the log as it was and is passed on; a fault of the storage is a
+   * `StorageError`.
    *
-   * `used` answers for what is in the log, the tail included, and only while `decide` runs. It does not know what the same
-   * decision is about to append: whoever decides several inputs in one commit remembers the keys of the first ones. To
-   * append a key that is used is a fault of the program; it throws, and the log stays as it was. `held` answers likewise for
-   * leases. A `blob.erased` takes the text it names out of the entries it names; they read `[erased]` in its place from
-   * then on.
+   * `found` shows the log with the tail, and not what the same decision is about to append: a caller that decides several
+   * inputs in one commit remembers the keys of the first ones. Appending a used key is a bug; it throws, and the log stays
+   * as it was. A `blob.erased` takes the text it names out of the entries it names; they read `[erased]` from then on.
    */
-  commit(
-    after: number,
-    decide: (tail: readonly Entry[], used: Used, held: Held) => readonly Append[],
-  ): Promise<readonly Entry[]>;
+  commit(after: number, commit: Commit): Promise<readonly Entry[]>;
   read(query: Query): Promise<readonly Entry[]>;
   /** The entries whose kind begins with `cast.`: when casts started, ended, waited and went on. */
   lifecycle(after: number): Promise<readonly Entry[]>;
@@ -118,9 +138,9 @@ export interface Log {
   /** Replaces the snapshot. It throws where a part that is not given is not there either. */
   saveSnapshot(snapshot: Snapshot, below?: SnapshotParts): Promise<void>;
   /** Liveness, outside the chain: a small value by name. `change` sees the present one and returns the new one, in one step. */
-  lease(name: string, change: (held: string | null) => string | null): Promise<string | null>;
-  /** The same for several values in one step. `change` sees all of them and returns those that change. */
-  changeLeases(change: (held: Held) => readonly LeaseChange[]): Promise<void>;
+  lease(name: string, change: (value: string | null) => string | null): Promise<string | null>;
+  /** The same for several values in one step. `change` sees the named ones and returns those that change. */
+  changeLeases(names: readonly string[], change: (held: LeaseValues) => readonly LeaseChange[]): Promise<void>;
   /** All such values whose names begin so, in the order of their names. */
   leases(prefix: string): Promise<readonly Lease[]>;
   /** The number of the first fact that is missing since the newest snapshot, or null. */

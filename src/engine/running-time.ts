@@ -2,7 +2,7 @@
 // last stands in the lease, for processes that decide about the cast without driving it.
 import type { Cast } from '../kernel/state.ts';
 import { leaseIn, leaseName } from './lease.ts';
-import type { Held } from './ports.ts';
+import type { LeaseValues } from './ports.ts';
 
 export class RunningTime {
   readonly #ticks: () => number;
@@ -54,7 +54,7 @@ class Batch {
   }
 
   /** What is known of any cast. */
-  of({ id, clock }: Cast, held: Held): number | null {
+  of({ id, clock }: Cast, held: LeaseValues): number | null {
     const own = this.own(id);
     if (own !== null) return own;
     const measured = leaseIn(held(leaseName(id)))?.elapsedMs;

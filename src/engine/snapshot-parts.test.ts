@@ -43,7 +43,7 @@ function create(state: State, index: number): void {
 async function save(log: Log, state: State): Promise<void> {
   const { seq } = await log.head();
   const { snapshot, below } = takeSnapshot(state, seq);
-  await log.commit(seq, () => [{ fact: factOf(snapshot), by: 'test', at }]);
+  await log.commit(seq, { decide: () => [{ fact: factOf(snapshot), by: 'test', at }] });
   await log.saveSnapshot(snapshot, below);
 }
 

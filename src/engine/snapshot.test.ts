@@ -127,7 +127,7 @@ test('a snapshot of another shape is not believed, though the log vouches for it
   const through = (await memory.head()).seq;
   const digest = hash('sha256', body, 'hex');
   const fact: Fact = { kind: 'snapshot.taken', through, digest };
-  await memory.commit(through, () => [{ fact, by: 'test', at: NOON }]);
+  await memory.commit(through, { decide: () => [{ fact, by: 'test', at: NOON }] });
   await memory.saveSnapshot({ through, digest, body });
   expect((await castsOf(memory)).casts).toEqual((await castsOf(memory, { hidesSnapshots: true })).casts);
 });

@@ -152,6 +152,12 @@ export class StateAtHead {
     return this.has(id) ? this.state.casts[id] : undefined;
   }
 
+  /** The loaded casts that run. */
+  running(): readonly string[] {
+    const { casts } = this.state;
+    return Object.keys(casts).filter((id) => !isUnread(casts, id) && casts[id]?.status === 'running');
+  }
+
   /** Keeps a cast loaded for whoever follows it, also when it has ended long ago. */
   keep(id: string): () => void {
     const mark = { id };

@@ -1,13 +1,13 @@
 // The log in memory, for simulations and tests. It keeps lines, as the one on disk does, so that what is read back went
 // through the same form.
 import {
-  type Append,
   type CastQuery,
+  type Commit,
   type Evidence,
   type Head,
-  type Held,
   type Lease,
   type LeaseChange,
+  type LeaseValues,
   type Log,
   type Part,
   type Query,
@@ -16,11 +16,11 @@ import {
   type StoredRow,
   type StoredText,
   TEXTS_PER_FACT,
-  type Used,
 } from '../engine/ports.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { filedUnder, fits } from './filed-under.ts';
+import { fetchLeases, fetchRows } from './found-rows.ts';
 import { BEGINNING_CHARS, chain, entryOf, escaped, type Line, leafHash, NO_PREV, onceKey, usedTwice } from './line.ts';
 import { MemoryEvidence } from './memory-evidence.ts';
 import { selectCasts } from './select-casts.ts';
@@ -38,16 +38,14 @@ export class MemoryLog implements Log {
   /** Ends when nobody is alone with the log any more. */
   #held: Promise<void> | null = null;
 
-  async commit(
-    after: number,
-    decide: (tail: readonly Entry[], used: Used, held: Held) => readonly Append[],
-  ): Promise<readonly Entry[]> {
+  async commit(after: number, { wanted, decide }: Commit): Promise<readonly Entry[]> {
     while (this.#held) await this.#held;
-    const appends = decide(
-      this.#entries(after),
-      (key) => this.#once.get(onceKey(key)) ?? null,
-      (name) => this.#leases.get(name) ?? null,
-    );
+    const tail = this.#entries(after);
+    const found = fetchRows(wanted?.(tail) ?? { once: [], leases: [] }, {
+      once: (key) => this.#once.get(onceKey(key)) ?? null,
+      lease: (name) => this.#leases.get(name) ?? null,
+    });
+    const appends = decide(tail, found);
     let prev = this.#leaf();
     let lastAt = this.#lastAt;
     const lines = appends.map((append, index) => {
@@ -129,8 +127,9 @@ export class MemoryLog implements Log {
     return value;
   }
 
-  async changeLeases(change: (held: Held) => readonly LeaseChange[]): Promise<void> {
-    for (const { name, value } of change((held) => this.#leases.get(held) ?? null)) this.#setLease(name, value);
+  async changeLeases(names: readonly string[], change: (held: LeaseValues) => readonly LeaseChange[]): Promise<void> {
+    const values = fetchLeases(names, (name) => this.#leases.get(name) ?? null);
+    for (const { name, value } of change(values)) this.#setLease(name, value);
   }
 
   async leases(prefix: string): Promise<readonly Lease[]> {

@@ -88,7 +88,9 @@ test('a registry that was in force and is gone is missed', async () => {
   expect(await found()).toEqual([]);
   const log = new SqliteLog(join(dir, 'state', 'log.sqlite'));
   const registry = { digest: '', lock: '', version: '', agents: {} };
-  await log.commit(0, () => [{ fact: { kind: 'registry.loaded', registry } satisfies Fact, by: 'test', at: 0 }]);
+  await log.commit(0, {
+    decide: () => [{ fact: { kind: 'registry.loaded', registry } satisfies Fact, by: 'test', at: 0 }],
+  });
   await log.close();
   expect((await found()).join()).toContain('it was taken away');
 });

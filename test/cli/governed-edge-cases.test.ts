@@ -146,7 +146,7 @@ async function written(dir: string, append: Omit<Append, 'by'>): Promise<void> {
   const state = join(dir, '.baton', 'state');
   mkdirSync(state, { recursive: true, mode: 0o700 });
   const kept = new SqliteLog(logFileIn(state));
-  await kept.commit((await kept.head()).seq, () => [{ by: 'user:ann', ...append }]);
+  await kept.commit((await kept.head()).seq, { decide: () => [{ by: 'user:ann', ...append }] });
   await kept.close();
 }
 
@@ -252,7 +252,9 @@ test('a write that was cut off in its middle is gone, what was answered before i
   const state = join(dir, '.baton', 'state');
   const writer = new SqliteLog(logFileIn(state));
   const append = async (reason: string) =>
-    writer.commit((await writer.head()).seq, () => [{ fact: { ...paused, reason }, by: 'user:ann', at: Date.now() }]);
+    writer.commit((await writer.head()).seq, {
+      decide: () => [{ fact: { ...paused, reason }, by: 'user:ann', at: Date.now() }],
+    });
   await append('whole');
   const before = statSync(`${logFileIn(state)}-wal`).size;
   await append('torn');

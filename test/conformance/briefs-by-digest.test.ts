@@ -23,7 +23,7 @@ test.each([
 ])('%s gives a long brief by its digest where that is asked for, and the cast looks the same', async (_, open) => {
   const log = open();
   const { entries } = play({ config: LINE, agents: { First: ['one'], Then: ['two'] } });
-  await log.commit(0, () => entries.map(({ fact, by, at }) => ({ fact, by, at: Date.parse(at) })));
+  await log.commit(0, { decide: () => entries.map(({ fact, by, at }) => ({ fact, by, at: Date.parse(at) })) });
   const whole = foldAll(await log.read({ after: 0, cast: 'c' }));
   const short = foldAll(await log.read({ after: 0, cast: 'c', briefs: 'digest' }));
   const [brief] = whole.attempts.map((attempt) => String(attempt.brief));

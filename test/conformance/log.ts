@@ -1,7 +1,15 @@
 // What every adapter of the `Log` port promises. A suite: each adapter runs it with its own way of opening.
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Append, CastQuery, Log, RowQuery } from '../../src/engine/ports.ts';
+import {
+  type Append,
+  type CastQuery,
+  type Commit,
+  type FoundRows,
+  type Log,
+  NotFetched,
+  type RowQuery,
+} from '../../src/engine/ports.ts';
 import { StorageError } from '../../src/engine/storage-error.ts';
 import { type Entry, type Fact, timeOf } from '../../src/kernel/fact.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
@@ -26,7 +34,16 @@ export function logPromises(name: string, makeBed: () => Bed): void {
       bed.remove();
     });
 
-    const add = (...appends: Append[]) => log.commit(0, () => appends);
+    const add = (...appends: Append[]) => log.commit(0, { decide: () => appends });
+    const usedBy = async (key: string, after: number) => {
+      let seq: number | null = null;
+      const decide: Commit['decide'] = (_, found) => {
+        seq = found.once(key);
+        return [];
+      };
+      await log.commit(after, { wanted: () => ({ once: [key], leases: [] }), decide });
+      return seq;
+    };
     const readAll = () => log.read({ after: 0 });
     const storedLines = () => log.lines(0, 1_000_000);
     const expectWhole = async () => expect(faultsOf(await storedLines())).toEqual([]);
@@ -70,9 +87,11 @@ export function logPromises(name: string, makeBed: () => Bed): void {
     test('the decision sees exactly the entries after the one it names, and is asked once', async () => {
       await add(paused('a'), paused('b'), paused('c'));
       const seen: (readonly Entry[])[] = [];
-      await log.commit(1, (tail) => {
-        seen.push(tail);
-        return [];
+      await log.commit(1, {
+        decide: (tail) => {
+          seen.push(tail);
+          return [];
+        },
       });
       expect(seen.map((tail) => tail.map(reasonOf))).toEqual([['b', 'c']]);
     });
@@ -80,11 +99,13 @@ export function logPromises(name: string, makeBed: () => Bed): void {
     test('the decision sees what somebody else appended in between', async () => {
       const other = bed.open();
       await add(paused('mine'));
-      await other.commit(1, () => [paused('theirs')]);
+      await other.commit(1, { decide: () => [paused('theirs')] });
       let tail: readonly Entry[] = [];
-      await log.commit(1, (unseen) => {
-        tail = unseen;
-        return [paused('mine again')];
+      await log.commit(1, {
+        decide: (unseen) => {
+          tail = unseen;
+          return [paused('mine again')];
+        },
       });
       expect(tail.map(reasonOf)).toEqual(['theirs']);
       expect((await other.read({ after: 0 })).map(reasonOf)).toEqual(['mine', 'theirs', 'mine again']);
@@ -95,23 +116,65 @@ export function logPromises(name: string, makeBed: () => Bed): void {
     test('a commit that decides nothing appends nothing', async () => {
       await add(paused('a'));
       const head = await log.head();
-      expect(await log.commit(1, () => [])).toEqual([]);
+      expect(await log.commit(1, { decide: () => [] })).toEqual([]);
       expect(await log.head()).toEqual(head);
     });
 
-    test.each<[string, () => Append[]]>([
-      [
-        'the decision throws',
-        () => {
-          throw new Error('no');
+    test('the rows that a decision may look up are asked for once, with the entries after the one it names', async () => {
+      const other = bed.open();
+      await add(paused('a'), withKeys('b', 'k1'));
+      await other.lease('l1', () => 'theirs');
+      const calls: string[] = [];
+      await log.commit(1, {
+        wanted: (tail) => {
+          calls.push(`wanted after ${tail.map(reasonOf)}`);
+          return { once: ['k1', 'k2', 'k1'], leases: ['l1', 'l2'] };
         },
-      ],
-      ['a later fact is no JSON', () => [paused('x'), started('c', { n: Number.NaN })]],
-      ['a later fact has no time', () => [paused('x'), { ...paused('y'), at: Number.NaN }]],
-    ])('all or nothing: %s', async (_, decide) => {
+        decide: (tail, found) => {
+          const rows = [...['k1', 'k2'].map(found.once), ...['l1', 'l2'].map(found.lease)];
+          calls.push(`decide after ${tail.map(reasonOf)} with ${rows.map(String)}`);
+          return [];
+        },
+      });
+      expect(calls).toEqual(['wanted after b', 'decide after b with 2,null,theirs,null']);
+      await other.close();
+    });
+
+    test.each<[string, Commit['wanted'], (found: FoundRows) => unknown]>([
+      ['a key, and none was named', undefined, (found) => found.once('k')],
+      ['a lease, and none was named', undefined, (found) => found.lease('l')],
+      ['another key', () => ({ once: ['k'], leases: ['K'] }), (found) => found.once('K')],
+      ['another lease', () => ({ once: ['L'], leases: ['l'] }), (found) => found.lease('L')],
+    ])('a row that was not fetched cannot be looked up: %s', async (_, wanted, look) => {
+      await add(withKeys('a', 'k', 'K'));
+      for (const name of ['l', 'L']) await log.lease(name, () => 'value');
+      const head = await log.head();
+      const refusal = log.commit(1, {
+        ...(wanted ? { wanted } : {}),
+        decide: (_, found) => [paused(`${look(found)}`)],
+      });
+      await expect(refusal).rejects.toBeInstanceOf(NotFetched);
+      await expect(refusal).rejects.toThrow('was not fetched');
+      await expect(log.changeLeases(['l'], (held) => [{ name: 'l', value: held('L') }])).rejects.toThrow(NotFetched);
+      expect([await log.head(), await log.lease('l', (now) => now)]).toEqual([head, 'value']);
+      await add(paused('b'));
+      await expectWhole();
+    });
+
+    const nothing = () => ({ once: [], leases: [] });
+    const broken = () => {
+      throw new Error('no');
+    };
+    test.each<[string, Commit]>([
+      ['the decision throws', { decide: broken }],
+      ['naming the rows throws', { wanted: broken, decide: () => [paused('x')] }],
+      ['the decision throws after rows were fetched', { wanted: nothing, decide: broken }],
+      ['a later fact is no JSON', { decide: () => [paused('x'), started('c', { n: Number.NaN })] }],
+      ['a later fact has no time', { decide: () => [paused('x'), { ...paused('y'), at: Number.NaN }] }],
+    ])('all or nothing: %s', async (_, commit) => {
       await add(paused('a'));
       const head = await log.head();
-      await expect(log.commit(1, decide)).rejects.toThrow();
+      await expect(log.commit(1, commit)).rejects.toThrow();
       expect(await log.head()).toEqual(head);
       expect((await readAll()).map(reasonOf)).toEqual(['a']);
       await add(paused('b'));
@@ -122,10 +185,12 @@ export function logPromises(name: string, makeBed: () => Bed): void {
     test('time never decreases, whatever the clocks of the writers say', async () => {
       const other = bed.open();
       await add({ ...paused('a'), at: NOON + 5_000 });
-      await other.commit(0, () => [
-        { ...paused('b'), at: NOON },
-        { ...paused('c'), at: NOON + 9_000 },
-      ]);
+      await other.commit(0, {
+        decide: () => [
+          { ...paused('b'), at: NOON },
+          { ...paused('c'), at: NOON + 9_000 },
+        ],
+      });
       await add({ ...paused('d'), at: NOON + 1_000 });
       expect((await readAll()).map(({ at }) => at.slice(17, 23))).toEqual(['05.000', '05.000', '09.000', '09.000']);
       await expectWhole();
@@ -292,7 +357,7 @@ export function logPromises(name: string, makeBed: () => Bed): void {
         const appends = Array.from({ length: size }, (_, index) =>
           ofCast(casts[(next + index) % casts.length] ?? null),
         );
-        await log.commit(next, () => appends);
+        await log.commit(next, { decide: () => appends });
         next += size;
       }
       await add(paused('late', 'late'));
@@ -321,9 +386,9 @@ export function logPromises(name: string, makeBed: () => Bed): void {
       const start = (cast: string) => append({ ...started(cast, {}).fact, request } as Fact);
       await add(start('c-1'), start('c-2'), start('d-1'), paused('x'));
       await add(append({ kind: 'cast.completed', cast: 'c-2' } as Fact));
-      await log.commit(0, () => [
-        append({ kind: 'cast.failed', cast: 'd-1', code: 'AGENT_FAILED', reason: LONG } as Fact),
-      ]);
+      await log.commit(0, {
+        decide: () => [append({ kind: 'cast.failed', cast: 'd-1', code: 'AGENT_FAILED', reason: LONG } as Fact)],
+      });
       const ids = async (query: CastQuery) => (await log.casts(query)).map(({ cast }) => cast);
       expect(await ids({})).toEqual(['c-1', 'c-2', 'd-1']);
       expect(await ids({ limit: 2 })).toEqual(['c-2', 'd-1']);
@@ -349,10 +414,9 @@ export function logPromises(name: string, makeBed: () => Bed): void {
 
     test('a commit that came to nothing leaves the list of casts as it was', async () => {
       await add(started('c', {}), append({ kind: 'turn.dropped', cast: 'c', turn: 1 } as Fact, ['k']));
-      const twice = log.commit(0, () => [
-        started('d', {}),
-        append({ kind: 'turn.dropped', cast: 'd', turn: 1 } as Fact, ['k']),
-      ]);
+      const twice = log.commit(0, {
+        decide: () => [started('d', {}), append({ kind: 'turn.dropped', cast: 'd', turn: 1 } as Fact, ['k'])],
+      });
       await expect(twice).rejects.toThrow('the key k was used up');
       expect((await log.casts({})).map(({ cast }) => cast)).toEqual(['c']);
     });
@@ -392,9 +456,11 @@ export function logPromises(name: string, makeBed: () => Bed): void {
         return seq;
       });
       expect(await reading).toBe(1);
-      await log.commit(0, () => {
-        expect(isAlone).toBe(false);
-        return [paused('b')];
+      await log.commit(0, {
+        decide: () => {
+          expect(isAlone).toBe(false);
+          return [paused('b')];
+        },
       });
       expect((await log.head()).seq).toBe(2);
     });
@@ -422,18 +488,18 @@ export function logPromises(name: string, makeBed: () => Bed): void {
     test('the decision learns who used a key, the newest entries of others included, but not what it is about to append', async () => {
       const other = bed.open();
       await add(withKeys('a', 'k1'));
-      await other.commit(1, () => [paused('b'), withKeys('c', 'k2', 'k3')]);
+      await other.commit(1, { decide: () => [paused('b'), withKeys('c', 'k2', 'k3')] });
       const seen: (number | null)[] = [];
-      await log.commit(1, (_, used) => {
-        seen.push(...['k1', 'k2', 'k3', 'k4', 'K1', '', 'k'].map(used));
-        return [withKeys('d', 'k4')];
+      const keys = ['k1', 'k2', 'k3', 'k4', 'K1', '', 'k'];
+      await log.commit(1, {
+        wanted: () => ({ once: keys, leases: [] }),
+        decide: (_, found) => {
+          seen.push(...keys.map(found.once));
+          return [withKeys('d', 'k4')];
+        },
       });
       expect(seen).toEqual([1, 3, 3, null, null, null, null]);
-      await log.commit(4, (_, used) => {
-        seen.push(used('k4'));
-        return [];
-      });
-      expect(seen.at(-1)).toBe(4);
+      expect(await usedBy('k4', 4)).toBe(4);
       await other.close();
     });
 
@@ -444,7 +510,7 @@ export function logPromises(name: string, makeBed: () => Bed): void {
     ])('a key that is used already, %s, is refused, and the log stays as it was', async (_, decide) => {
       await add(withKeys('a', 'used'));
       const head = await log.head();
-      const refusal = log.commit(1, decide);
+      const refusal = log.commit(1, { decide });
       await expect(refusal).rejects.toThrow(/^the key (?:used|new) was used up by entry \d$/);
       await expect(refusal).rejects.not.toBeInstanceOf(StorageError);
       expect(await log.head()).toEqual(head);
@@ -462,12 +528,7 @@ export function logPromises(name: string, makeBed: () => Bed): void {
         await add(withKeys('a', key));
         expect((await readAll())[0]?.once).toEqual([key]);
         await expect(add(withKeys('b', key))).rejects.toThrow('was used up');
-        let seq: number | null = null;
-        await log.commit(1, (_, used) => {
-          seq = used(key);
-          return [];
-        });
-        expect(seq).toBe(1);
+        expect(await usedBy(key, 1)).toBe(1);
         await expectWhole();
       },
     );
@@ -483,7 +544,10 @@ export function logPromises(name: string, makeBed: () => Bed): void {
       const racers = ['a', 'b', 'c', 'd'].map((who) => ({ who, log: bed.open() }));
       const won = await Promise.all(
         racers.map(({ who, log: own }) =>
-          own.commit(0, (_, used) => (used('prize') === null ? [withKeys(who, 'prize')] : [])),
+          own.commit(0, {
+            wanted: () => ({ once: ['prize'], leases: [] }),
+            decide: (_, found) => (found.once('prize') === null ? [withKeys(who, 'prize')] : []),
+          }),
         ),
       );
       expect(won.filter((entries) => entries.length === 1)).toHaveLength(1);
@@ -495,12 +559,12 @@ export function logPromises(name: string, makeBed: () => Bed): void {
       const other = bed.open();
       let calls = 0;
       const stop = log.watch(() => calls++);
-      await other.commit(0, () => [paused('a')]);
+      await other.commit(0, { decide: () => [paused('a')] });
       await expect.poll(() => calls, { timeout: 20_000 }).toBeGreaterThan(0);
       expect((await readAll()).map(reasonOf)).toEqual(['a']);
       stop();
       const before = calls;
-      await other.commit(0, () => [paused('b')]);
+      await other.commit(0, { decide: () => [paused('b')] });
       await new Promise((resolve) => setTimeout(resolve, 50));
       expect(calls).toBe(before);
       stop();
@@ -528,7 +592,7 @@ export function logPromises(name: string, makeBed: () => Bed): void {
     test('several leases are looked at and changed in one step, or not at all', async () => {
       await log.lease('a', () => '1');
       const seen: (string | null)[] = [];
-      await log.changeLeases((held) => {
+      await log.changeLeases(['a', 'b'], (held) => {
         seen.push(held('a'), held('b'));
         return [
           { name: 'a', value: null },
@@ -537,7 +601,7 @@ export function logPromises(name: string, makeBed: () => Bed): void {
       });
       expect(seen).toEqual(['1', null]);
       expect(await log.leases('')).toEqual([{ name: 'b', value: '2' }]);
-      const broken = log.changeLeases(() => {
+      const broken = log.changeLeases([], () => {
         throw new Error('no');
       });
       await expect(broken).rejects.toThrow('no');
@@ -563,13 +627,13 @@ export function logPromises(name: string, makeBed: () => Bed): void {
         { name: 'b', value: null },
         { name: 'a', value: '2' },
       ];
-      await log.commit(0, () => [{ ...paused('x'), leases }]);
+      await log.commit(0, { decide: () => [{ ...paused('x'), leases }] });
       expect([await log.lease('a', (now) => now), await log.lease('b', (now) => now)]).toEqual(['2', null]);
       const failing = [
         { ...paused('y'), leases: [{ name: 'a', value: '3' }] },
         { ...paused('z'), at: Number.NaN },
       ];
-      await expect(log.commit(1, () => failing)).rejects.toThrow();
+      await expect(log.commit(1, { decide: () => failing })).rejects.toThrow();
       expect(await log.lease('a', (now) => now)).toBe('2');
       await expectWhole();
     });
@@ -579,9 +643,12 @@ export function logPromises(name: string, makeBed: () => Bed): void {
       await log.lease('fence:1', () => 'mine');
       await other.lease('fence:1', () => 'theirs');
       const seen: (string | null)[] = [];
-      await log.commit(0, (_tail, _used, held) => {
-        seen.push(held('fence:1'), held('fence:2'));
-        return [];
+      await log.commit(0, {
+        wanted: () => ({ once: [], leases: ['fence:1', 'fence:2'] }),
+        decide: (_, { lease }) => {
+          seen.push(lease('fence:1'), lease('fence:2'));
+          return [];
+        },
       });
       expect(seen).toEqual(['theirs', null]);
       await other.close();

@@ -1,17 +1,16 @@
 // A log that counts what is asked of it and fails when a test wants it to.
 import type {
-  Append,
   CastQuery,
+  Commit,
   Evidence,
   Head,
-  Held,
   Lease,
   LeaseChange,
+  LeaseValues,
   Log,
   Query,
   Snapshot,
   SnapshotParts,
-  Used,
 } from '../../src/engine/ports.ts';
 import type { CastSummary } from '../../src/kernel/cast/summary.ts';
 import type { Entry } from '../../src/kernel/fact.ts';
@@ -42,17 +41,17 @@ export class ProbedLog implements Log {
     this.#before.push(act);
   }
 
-  async commit(
-    after: number,
-    decide: (tail: readonly Entry[], used: Used, held: Held) => readonly Append[],
-  ): Promise<readonly Entry[]> {
+  async commit(after: number, { wanted, decide }: Commit): Promise<readonly Entry[]> {
     this.commits++;
     await this.#before.shift()?.();
     const fault = this.#faults.shift();
-    return this.#log.commit(after, (tail, used, held) => {
-      const appends = decide(tail, used, held);
-      if (fault) throw fault;
-      return appends;
+    return this.#log.commit(after, {
+      ...(wanted ? { wanted } : {}),
+      decide: (tail, found) => {
+        const appends = decide(tail, found);
+        if (fault) throw fault;
+        return appends;
+      },
     });
   }
 
@@ -103,8 +102,8 @@ export class ProbedLog implements Log {
     return this.#log.lease(name, change);
   }
 
-  changeLeases(change: (held: Held) => readonly LeaseChange[]): Promise<void> {
-    return this.#log.changeLeases(change);
+  changeLeases(names: readonly string[], change: (held: LeaseValues) => readonly LeaseChange[]): Promise<void> {
+    return this.#log.changeLeases(names, change);
   }
 
   leases(prefix: string): Promise<readonly Lease[]> {

@@ -40,7 +40,7 @@ function fact(reason: string): Append {
 
 async function write(...reasons: string[]): Promise<void> {
   const log = new SqliteLog(file);
-  await log.commit(0, () => reasons.map(fact));
+  await log.commit(0, { decide: () => reasons.map(fact) });
   await log.close();
 }
 
@@ -76,7 +76,7 @@ test('an entry of a newer version is not misread', async () => {
   db.close();
   const log = open();
   expect((await faultOf(() => log.read({ after: 0 }))).code).toBe('NEWER_LOG');
-  expect((await faultOf(() => log.commit(0, () => [fact('b')]))).code).toBe('NEWER_LOG');
+  expect((await faultOf(() => log.commit(0, { decide: () => [fact('b')] }))).code).toBe('NEWER_LOG');
   expect(await log.lines(1, 10)).toEqual([]);
   await log.close();
 });
@@ -190,8 +190,10 @@ test('a throw of who decides stays what it was', async () => {
   const log = open();
   const mine = Object.assign(new TypeError('mine'), { code: 'ERR_INVALID_ARG_TYPE' });
   await expect(
-    log.commit(0, () => {
-      throw mine;
+    log.commit(0, {
+      decide: () => {
+        throw mine;
+      },
     }),
   ).rejects.toBe(mine);
   await log.close();
@@ -231,7 +233,7 @@ test('a file that may not grow any more: all that was answered is there, and it 
   expect(program.said).toContainEqual(expect.stringMatching(/^StorageError STORAGE_FAILED: .*; .*try again/));
   expect(program.said).toContain(`readable: ${answered}`);
   const log = open();
-  await log.commit(0, () => [fact('again')]);
+  await log.commit(0, { decide: () => [fact('again')] });
   const lines = await log.lines(0, 10_000);
   expect(faultsOf(lines)).toEqual([]);
   expect(lines).toHaveLength(answered + 1);
@@ -250,7 +252,7 @@ test.skipIf(!IS_ROOT)(
       let answered = 0;
       const { code, message } = await faultOf(async () => {
         for (;;) {
-          await log.commit(0, () => [fact(`${answered} ${'text '.repeat(2_000)}`), fact('beside it')]);
+          await log.commit(0, { decide: () => [fact(`${answered} ${'text '.repeat(2_000)}`), fact('beside it')] });
           answered += 2;
         }
       });
@@ -259,9 +261,11 @@ test.skipIf(!IS_ROOT)(
       expect(answered).toBeGreaterThan(0);
       expect(await log.read({ after: 0 })).toHaveLength(answered);
       expect((await log.head()).seq).toBe(answered);
-      expect((await faultOf(() => log.commit(0, () => [fact('text '.repeat(2_000))]))).code).toBe('STORAGE_FAILED');
+      expect((await faultOf(() => log.commit(0, { decide: () => [fact('text '.repeat(2_000))] }))).code).toBe(
+        'STORAGE_FAILED',
+      );
       rmSync(filler);
-      await log.commit(0, () => [fact('again')]);
+      await log.commit(0, { decide: () => [fact('again')] });
       const lines = await log.lines(0, 10_000);
       expect(faultsOf(lines)).toEqual([]);
       expect(lines).toHaveLength(answered + 1);

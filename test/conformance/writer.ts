@@ -64,7 +64,7 @@ if (mode === 'append') {
   await begun();
   let seen = 0;
   for (let n = 1; n <= Number(count); n++) {
-    const entries = await log.commit(seen, () => [fact(`${n} ${'text '.repeat(n % 80)}`)]);
+    const entries = await log.commit(seen, { decide: () => [fact(`${n} ${'text '.repeat(n % 80)}`)] });
     seen = entries.at(-1)?.seq ?? seen;
     say(n);
     if (n === 1) await allHaveBegun(log);
@@ -75,7 +75,7 @@ if (mode === 'append') {
   await begun();
   try {
     for (let n = 1; n <= Number(count); n++) {
-      await log.commit(0, () => [fact(`${n} ${'text '.repeat(1000)}`)]);
+      await log.commit(0, { decide: () => [fact(`${n} ${'text '.repeat(1000)}`)] });
       say(n);
     }
   } catch (error) {
@@ -86,7 +86,7 @@ if (mode === 'append') {
   if (name !== '') process.seteuid?.(Number(name));
   try {
     const log = new SqliteLog(file);
-    await log.commit(0, () => [fact('x')]);
+    await log.commit(0, { decide: () => [fact('x')] });
     say('opened');
     await log.close();
   } catch (error) {

@@ -56,7 +56,7 @@ beforeAll(async () => {
     [1100, HEAD],
   ] as const) {
     const facts = Array.from({ length: to - from + 1 }, (_, index) => factAt(from + index));
-    await log.commit(from - 1, () => facts);
+    await log.commit(from - 1, { decide: () => facts });
     expect(await makeCheckpoint(place, log, env)).toMatchObject({ allow: true, details: { size: to } });
   }
   await log.saveSnapshot({ through: 1040, digest: sha256('{}'), body: '{}' });

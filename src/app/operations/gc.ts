@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Erasure, factOfErasure, type Plan, planErasures, type Wish } from '../../audit/retention.ts';
 import { counted } from '../../kernel/counted.ts';
+import type { Entry } from '../../kernel/fact.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { refusalOfUntouched, spanMs } from '../../kernel/retention.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
@@ -105,11 +106,10 @@ async function erase(workspace: Workspace, wish: Wish, reason: string, by: strin
       const plan = await planned(workspace, wish);
       const due = plan.erasures.slice(0, AT_ONCE);
       if (due.length === 0) return { erasures: done, casts: [...casts], kept: plan.kept, untouched: [] };
-      const written = await log.commit(seq, (tail) => {
-        // A cast that was carried on since it was looked at is not over any more: look again.
-        const isStirred = tail.some(({ fact }) => 'cast' in fact && plan.casts.includes(fact.cast));
-        return isStirred ? [] : due.map((each) => ({ fact: factOfErasure(each, reason), by, at: Date.now() }));
-      });
+      const erased = due.map((each) => ({ fact: factOfErasure(each, reason), by, at: Date.now() }));
+      // A cast that was carried on since it was looked at is not over any more: look again.
+      const isCarriedOn = (entry: Entry) => 'cast' in entry.fact && plan.casts.includes(entry.fact.cast);
+      const written = await log.commit(seq, { decide: (tail) => (tail.some(isCarriedOn) ? [] : erased) });
       if (written.length === 0) continue;
       done.push(...due);
       for (const cast of plan.casts) casts.add(cast);

@@ -213,10 +213,14 @@ async function ancestorsOf(log: Log, parent: string | null): Promise<ReadonlyMap
 }
 
 async function find(log: Log, id: string): Promise<PastHandoff | null> {
+  const key = `handoff:${id}`;
   let at: number | null = null;
-  await log.commit((await log.head()).seq, (_tail, used) => {
-    at = used(`handoff:${id}`);
-    return [];
+  await log.commit((await log.head()).seq, {
+    wanted: () => ({ once: [key], leases: [] }),
+    decide: (_tail, found) => {
+      at = found.once(key);
+      return [];
+    },
   });
   const [entry] = at === null ? [] : await log.read({ after: at - 1, limit: 1 });
   const fact = entry?.fact;

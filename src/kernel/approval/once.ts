@@ -58,7 +58,12 @@ export function approvalKeysWanted(request: Request, approvals: Approvals): read
 }
 
 function keysOfPast(id: string): readonly string[] {
-  return [KEYS.known, KEYS.rejected, KEYS.expired, KEYS.withdrawn].map((keyOf) => keyOf(id));
+  return [KEYS.known(id), ...endKeysOf(id)];
+}
+
+/** The keys that say how an approval ended. */
+export function endKeysOf(id: string): readonly string[] {
+  return [KEYS.rejected(id), KEYS.expired(id), KEYS.withdrawn(id)];
 }
 
 export function approvalKeysUsedBy(fact: Fact): readonly string[] {

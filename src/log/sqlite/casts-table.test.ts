@@ -16,7 +16,7 @@ const file = () => join(folder, 'log.sqlite');
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'baton-casts-'));
   const log = new SqliteLog(file());
-  await log.commit(0, () => [started('a'), started('b'), append({ kind: 'cast.completed', cast: 'a' })]);
+  await log.commit(0, { decide: () => [started('a'), started('b'), append({ kind: 'cast.completed', cast: 'a' })] });
   await log.close();
 });
 
@@ -87,7 +87,7 @@ test('a program of the first version refuses the file', () => {
 
 test('a cast that never started keeps nothing from being opened', async () => {
   const log = new SqliteLog(file());
-  await log.commit(0, () => [append({ kind: 'cast.paused', cast: 'never', reason: '' })]);
+  await log.commit(0, { decide: () => [append({ kind: 'cast.paused', cast: 'never', reason: '' })] });
   await log.close();
   expect(await listed()).toHaveLength(2);
 });

@@ -18,13 +18,15 @@ let log: SqliteLog;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'baton-index-'));
   log = new SqliteLog(join(folder, 'log.sqlite'));
-  await log.commit(0, () => [
-    append({ kind: 'cast.paused', cast: 'a', reason: 'r' }),
-    append({ kind: 'task.moved', run: 'r', task: 'T-1' }, 'k1', 'k2'),
-    append({ kind: 'task.moved', run: `run ${LONG_ID}`, task: LONG_ID }),
-    append({ kind: 'snapshot.taken', through: 1, digest: 'd' }, 'k3'),
-    ...Array.from({ length: BLOCK }, (_, turn) => append({ kind: 'turn.dropped', cast: turn % 2 ? 'a' : 'b', turn })),
-  ]);
+  await log.commit(0, {
+    decide: () => [
+      append({ kind: 'cast.paused', cast: 'a', reason: 'r' }),
+      append({ kind: 'task.moved', run: 'r', task: 'T-1' }, 'k1', 'k2'),
+      append({ kind: 'task.moved', run: `run ${LONG_ID}`, task: LONG_ID }),
+      append({ kind: 'snapshot.taken', through: 1, digest: 'd' }, 'k3'),
+      ...Array.from({ length: BLOCK }, (_, turn) => append({ kind: 'turn.dropped', cast: turn % 2 ? 'a' : 'b', turn })),
+    ],
+  });
 });
 
 afterEach(async () => {
@@ -60,8 +62,8 @@ test('nor has one that several wrote, and in which a commit that filled a block 
   for (let round = 0; round < 8; round++) {
     for (const each of [log, other]) {
       const { seq } = await each.head();
-      await each.commit(seq, () => some(150));
-      const refused = each.commit(seq, () => [...some(BLOCK), append({ kind: 'turn.dropped' }, 'k1')]);
+      await each.commit(seq, { decide: () => some(150) });
+      const refused = each.commit(seq, { decide: () => [...some(BLOCK), append({ kind: 'turn.dropped' }, 'k1')] });
       await expect(refused).rejects.toThrow('the key k1 was used up by entry 2');
     }
   }
@@ -163,11 +165,13 @@ const FALSE_ROWS: readonly [string, string, string][] = [
 
 test.each(FALSE_ROWS)('in the list of casts %s is found', async (_, spoil, found) => {
   const own = new SqliteLog(join(folder, 'casts.sqlite'));
-  await own.commit(0, () => [
-    ...Array.from({ length: 4 }, (_, turn) => append({ kind: 'turn.dropped', cast: 's', turn })),
-    append({ kind: 'cast.started', cast: 's', loadout: 'L', request: 'ask', rules: {}, script: null, data: {} }),
-    append({ kind: 'cast.failed', cast: 's', code: 'AGENT_FAILED', reason: 'r' }),
-  ]);
+  await own.commit(0, {
+    decide: () => [
+      ...Array.from({ length: 4 }, (_, turn) => append({ kind: 'turn.dropped', cast: 's', turn })),
+      append({ kind: 'cast.started', cast: 's', loadout: 'L', request: 'ask', rules: {}, script: null, data: {} }),
+      append({ kind: 'cast.failed', cast: 's', code: 'AGENT_FAILED', reason: 'r' }),
+    ],
+  });
   expect(await faultsOf(own)).toEqual([]);
   const db = new DatabaseSync(join(folder, 'casts.sqlite'));
   db.exec(spoil);

@@ -8,23 +8,24 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import {
   type Append,
   type CastQuery,
+  type Commit,
   type Evidence,
   type Head,
-  type Held,
   type Lease,
   type LeaseChange,
+  type LeaseValues,
   type Log,
   type Query,
   type Snapshot,
   type SnapshotParts,
   TEXTS_PER_FACT,
-  type Used,
 } from '../../engine/ports.ts';
 import { StorageError } from '../../engine/storage-error.ts';
 import type { CastSummary } from '../../kernel/cast/summary.ts';
 import { type Entry, FACT_VERSION } from '../../kernel/fact.ts';
 import type { Blob } from '../blob-text.ts';
 import { filedUnder, fits } from '../filed-under.ts';
+import { fetchLeases, fetchRows } from '../found-rows.ts';
 import { BEGINNING_CHARS, chain, entryOf, escaped, type Line, leafHash, NO_PREV, onceKey, usedTwice } from '../line.ts';
 import { selectCasts } from '../select-casts.ts';
 import { CastIndex, type Row } from './cast-index.ts';
@@ -66,6 +67,8 @@ export class SqliteLog implements Log {
     'tail' | 'beginning' | 'tailLimited' | 'ofTask' | 'ofKind' | 'lifecycle' | 'texts' | 'once' | 'last' | 'version',
     StatementSync
   >;
+  /** Prepared when it is first needed: an old file that can only be read may have no register of leases. */
+  #selectLease: StatementSync | null = null;
   readonly #transact: Record<'begin' | 'commit', StatementSync>;
   readonly #insert: { readonly facts: ManyRows; readonly texts: ManyRows; readonly once: StatementSync };
   readonly #factsOfCasts: CastIndex;
@@ -110,18 +113,16 @@ export class SqliteLog implements Log {
     this.#snapshots = new SnapshotTable(db);
   }
 
-  async commit(
-    after: number,
-    decide: (tail: readonly Entry[], used: Used, held: Held) => readonly Append[],
-  ): Promise<readonly Entry[]> {
+  async commit(after: number, { wanted, decide }: Commit): Promise<readonly Entry[]> {
     return this.#transaction(() => {
-      const tail = this.#rows(this.#select.tail.all(after));
-      this.#refreshHead(tail.at(-1));
-      const appends = decide(
-        tail.map(({ entry }) => entry),
-        (key) => this.#usedBy(key),
-        (name) => this.#leaseOf(name),
-      );
+      const rows = this.#rows(this.#select.tail.all(after));
+      this.#refreshHead(rows.at(-1));
+      const tail = rows.map(({ entry }) => entry);
+      const found = fetchRows(wanted?.(tail) ?? { once: [], leases: [] }, {
+        once: (key) => this.#usedBy(key),
+        lease: (name) => this.#leaseOf(name),
+      });
+      const appends = decide(tail, found);
       const lines = this.#append(appends);
       const last = lines.at(-1);
       if (last) {
@@ -216,9 +217,10 @@ export class SqliteLog implements Log {
     });
   }
 
-  async changeLeases(change: (held: Held) => readonly LeaseChange[]): Promise<void> {
+  async changeLeases(names: readonly string[], change: (held: LeaseValues) => readonly LeaseChange[]): Promise<void> {
     this.#transaction(() => {
-      for (const { name, value } of change((held) => this.#leaseOf(held))) this.#setLease(name, value);
+      const values = fetchLeases(names, (name) => this.#leaseOf(name));
+      for (const { name, value } of change(values)) this.#setLease(name, value);
     });
   }
 
@@ -336,7 +338,8 @@ export class SqliteLog implements Log {
   }
 
   #leaseOf(name: string): string | null {
-    const row = this.#db.prepare('SELECT value FROM leases WHERE name = ?').get(name);
+    this.#selectLease ??= this.#db.prepare('SELECT value FROM leases WHERE name = ?');
+    const row = this.#selectLease.get(name);
     return row ? String(row.value) : null;
   }
 

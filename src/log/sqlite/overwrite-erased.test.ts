@@ -20,7 +20,7 @@ async function erasedLog(copy: (log: SqliteLog) => Promise<void>) {
   const file = join(folder, 'log.sqlite');
   const [log, reader] = [new SqliteLog(file), new SqliteLog(file)];
   const add = (...facts: object[]) =>
-    log.commit(0, () => facts.map((fact) => ({ fact: fact as Fact, by: 'test', at: 0 })));
+    log.commit(0, { decide: () => facts.map((fact) => ({ fact: fact as Fact, by: 'test', at: 0 })) });
   const bytes = () => Buffer.concat(readdirSync(folder).map((name) => readFileSync(join(folder, name))));
   await add({ kind: 'cast.paused', cast: 'c', reason: TEXT }, { kind: 'cast.paused', cast: 'c', reason: OTHER });
   await copy(log);

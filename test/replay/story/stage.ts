@@ -3,7 +3,7 @@
 import { approvalsIn } from '../../../src/approvals/open-approvals.ts';
 import { dialects } from '../../../src/dialects/index.ts';
 import { Desk } from '../../../src/engine/desk.ts';
-import { grantLease } from '../../../src/engine/lease.ts';
+import { grantLease, leaseNamesOf } from '../../../src/engine/lease.ts';
 import type { Packet } from '../../../src/kernel/cast/packet.ts';
 import type { Code } from '../../../src/kernel/codes.ts';
 import type { Effect } from '../../../src/kernel/effect.ts';
@@ -69,7 +69,7 @@ export class Stage {
   /** Facts that no request leads to: whoever keeps the log writes them. */
   async append(fact: Fact): Promise<void> {
     const { seq } = await this.log.head();
-    await this.log.commit(seq, () => [{ fact, by: WHO, at: this.#now }]);
+    await this.log.commit(seq, { decide: () => [{ fact, by: WHO, at: this.#now }] });
   }
 
   /** The request with the seals of decisions. */
@@ -90,7 +90,7 @@ export class Stage {
   /** What is submitted about the cast from now on comes from its driver. */
   async drive(cast: string): Promise<void> {
     const driver = { host: 'golden', pid: 8, startTime: 'boot/then', namespace: 'pid:[7]' };
-    await this.log.changeLeases((held) => {
+    await this.log.changeLeases(leaseNamesOf([cast]), (held) => {
       const { lease, changes } = grantLease(held, cast, driver, this.#now);
       this.#fences.set(cast, lease.fence);
       return changes;
