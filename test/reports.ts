@@ -1,8 +1,8 @@
 // Reports that keep the agent_contract_handoff, for tests that need agents to report with a status.
 import type { Json, JsonObject } from '../src/kernel/json.ts';
-import type { PlanStatus } from '../src/kernel/turn/plan-status.ts';
+import type { PlanStatus } from '../src/kernel/report/status.ts';
 
-export type { PlanStatus } from '../src/kernel/turn/plan-status.ts';
+export type { PlanStatus } from '../src/kernel/report/status.ts';
 
 export type Parts = {
   readonly agent_id?: string;

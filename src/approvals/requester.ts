@@ -8,8 +8,8 @@ import { attemptAbove } from '../access/attempt-above.ts';
 import { isVouchedFor } from '../access/vouched-attempt.ts';
 import type { Origin } from '../kernel/approval/request.ts';
 import { chosenMateria, variablesOf } from '../kernel/cast/choice.ts';
+import { agentIdOfTurn } from '../kernel/report/contract.ts';
 import type { Cast } from '../kernel/state.ts';
-import { agentIdOfTurn } from '../kernel/turn/contract-for.ts';
 import type { Variables } from './bound-variables.ts';
 
 export type Requester = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CastView } from '../app/views/shown-cast.ts';
-import type { Consolidation, Proposal } from '../kernel/turn/consolidation.ts';
+import type { Consolidation, Proposal } from '../kernel/report/consolidation.ts';
 import { reportLines } from './report-lines.ts';
 
 const proposal = (over: Partial<Proposal>): Proposal => ({

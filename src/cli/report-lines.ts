@@ -2,7 +2,7 @@
 // beside it, whether it was asked for or not.
 import type { CastView } from '../app/views/shown-cast.ts';
 import { counted } from '../kernel/counted.ts';
-import type { Consolidation, Consumption, Proposal, Said } from '../kernel/turn/consolidation.ts';
+import type { Consolidation, Consumption, Proposal, Said } from '../kernel/report/consolidation.ts';
 import { oneLine, safe } from './safe-text.ts';
 
 /** Nothing where no agent reported with a status. `isWhole` leaves nothing out of what was found. */

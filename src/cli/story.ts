@@ -6,8 +6,8 @@ import type { CastFact, Entry, Fact, Touched } from '../kernel/fact.ts';
 import type { Rules } from '../kernel/graph/config.ts';
 import { toldOfChanges } from '../kernel/graph/write-scope.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
+import { toldRefusal } from '../kernel/report/status.ts';
 import type { Item, Usage } from '../kernel/state.ts';
-import { toldRefusal } from '../kernel/turn/loop-state.ts';
 import { oneLine } from './safe-text.ts';
 
 const WORDS_MAX = 220;

@@ -10,11 +10,10 @@ import type { Json, JsonObject } from './json.ts';
 import type { KnowledgeFact } from './knowledge/fact.ts';
 import type { LedgerFact } from './ledger/fact.ts';
 import type { TaskSpec } from './ledger/state.ts';
+import type { HeldLoop, Progress } from './report/status.ts';
 import type { Held, Item, ReportNote, ReworkNote, Session, Stand, Usage } from './state.ts';
 import type { TrustFact } from './trust/fact.ts';
 import type { Attestation, EnvelopeNote } from './trust/sighting.ts';
-import type { HeldLoop } from './turn/loop-state.ts';
-import type { Progress } from './turn/transition.ts';
 import type { Denied } from './verdict.ts';
 
 /** The version of the fact format that this program writes, and the newest it can read. */

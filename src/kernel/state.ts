@@ -11,11 +11,10 @@ import type { Condition, Rules, Script } from './graph/config.ts';
 import type { Json, JsonObject } from './json.ts';
 import { type Knowledge, noKnowledge } from './knowledge/state.ts';
 import { emptyLedger, type Ledger } from './ledger/state.ts';
+import type { PlanStatus, Progress } from './report/status.ts';
 import type { Attestation } from './trust/sighting.ts';
 import type { Speaker } from './trust/speaker.ts';
 import { noTrust, type Trust } from './trust/state.ts';
-import type { PlanStatus } from './turn/plan-status.ts';
-import type { Progress } from './turn/transition.ts';
 import type { Denied } from './verdict.ts';
 
 export type State = {

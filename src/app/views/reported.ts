@@ -2,9 +2,8 @@
 // that were really run.
 import type { AgentNote, Entry } from '../../kernel/fact.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
+import { type CommandDifferences, claimedCommands, compareCommands } from '../../kernel/report/commands.ts';
 import type { ReportNote } from '../../kernel/state.ts';
-import { claimedCommands } from '../../kernel/turn/claimed-commands.ts';
-import { type CommandDifferences, compareCommands } from '../../kernel/turn/commands-compared.ts';
 
 /** One report that kept its contract. */
 export type Reported = {

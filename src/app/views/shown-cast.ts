@@ -2,8 +2,8 @@
 import { countItems, type ItemCounts } from '../../kernel/cast/item-count.ts';
 import type { AgentNote } from '../../kernel/fact.ts';
 import type { Json } from '../../kernel/json.ts';
+import { type BoundaryRefusal, type Consolidation, consolidate } from '../../kernel/report/consolidation.ts';
 import { type Cast, isOver } from '../../kernel/state.ts';
-import { type BoundaryRefusal, type Consolidation, consolidate } from '../../kernel/turn/consolidation.ts';
 import { type NotRun, notRunOf } from './approval-outcomes.ts';
 import type { View } from './cast-view.ts';
 import { differencesIn, type TurnDifferences } from './reported.ts';

@@ -2,10 +2,9 @@
 // evidence, and what it wrote for others.
 import type { TurnCheck } from '../../kernel/cast/item-work.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
+import type { CommandDifferences } from '../../kernel/report/commands.ts';
+import { EVIDENCE_KEYS, listAt, sectionAt } from '../../kernel/report/sections.ts';
 import type { Line, ReportNote, Usage } from '../../kernel/state.ts';
-import type { CommandDifferences } from '../../kernel/turn/commands-compared.ts';
-import { EVIDENCE_KEYS } from '../../kernel/turn/report-keys.ts';
-import { listAt, sectionAt } from '../../kernel/turn/report-section.ts';
 import type { View } from './cast-view.ts';
 import { differencesOf, type Reported } from './reported.ts';
 import { textHere } from './text.ts';

@@ -7,8 +7,8 @@ import { toldOfChanges } from '../../kernel/graph/write-scope.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { Deposit } from '../../kernel/knowledge/evidence.ts';
 import { EVIDENCE } from '../../kernel/knowledge/state.ts';
+import { toldRefusal } from '../../kernel/report/status.ts';
 import type { Cast, Item, Line, Usage } from '../../kernel/state.ts';
-import { toldRefusal } from '../../kernel/turn/loop-state.ts';
 import type { Text } from './text.ts';
 
 export type AttemptRecord = {

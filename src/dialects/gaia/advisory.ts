@@ -1,7 +1,7 @@
 // Optional remarks of a report: the summary for the human reader, a rollback that was carried out, and how full the
 // agent's window was. None of them is ever refused; what cannot be read counts as not said.
 import { isObject, isText, type JsonObject } from '../../kernel/json.ts';
-import { integerOf, numberOf } from '../../kernel/turn/coerced-number.ts';
+import { integerOf, numberOf } from '../../kernel/report/sections.ts';
 
 export type ContextConsumption = { readonly tokens_used: number | null; readonly pct_window: number | null };
 

@@ -1,11 +1,11 @@
 // The words of the agent_contract_handoff: field names, closed sets of values, and what each field is for.
 // Checks, brief, schema and documentation all read these lists, so that none of them can promise something else.
-import type { PlanStatus } from '../../kernel/turn/plan-status.ts';
+import type { PlanStatus } from '../../kernel/report/status.ts';
 
 /** Names the fence of the OUTPUT block, and one section of the INPUT envelope. */
 export const TAG = 'agent_contract_handoff';
 
-export { isPlanStatus, normaliseStatus, PLAN_STATUSES, type PlanStatus } from '../../kernel/turn/plan-status.ts';
+export { isPlanStatus, normaliseStatus, PLAN_STATUSES, type PlanStatus } from '../../kernel/report/status.ts';
 
 export const STATUS_MEANS: Readonly<Record<PlanStatus, string>> = {
   IN_PROGRESS: 'you are in the middle of the work, or its verification failed and you will try again',
@@ -17,7 +17,7 @@ export const STATUS_MEANS: Readonly<Record<PlanStatus, string>> = {
 
 export const STATUS_KEYS = ['plan_status', 'agent_id', 'pending_steps', 'next_action'] as const;
 
-export { CONSOLIDATION_KEYS, EVIDENCE_KEYS } from '../../kernel/turn/report-keys.ts';
+export { CONSOLIDATION_KEYS, EVIDENCE_KEYS } from '../../kernel/report/sections.ts';
 
 export const OWNERSHIP_ASSESSMENTS = ['owned_here', 'cross_surface_dependency', 'not_my_surface'] as const;
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../../kernel/json.ts';
-import { claimedCommands } from '../../kernel/turn/claimed-commands.ts';
+import { claimedCommands } from '../../kernel/report/commands.ts';
 import { lacksVerbatimOutput } from './evidence.ts';
 
 const COMMAND_ROWS: [Json, string[]][] = [

@@ -1,6 +1,6 @@
 // evidence_report: the seven lists an agent bases its status on, and the verification without which nothing is complete.
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
-import { claimedCommands } from '../../kernel/turn/claimed-commands.ts';
+import { claimedCommands } from '../../kernel/report/commands.ts';
 import { EVIDENCE_KEYS, type PlanStatus } from './contract.ts';
 import { type Finding, missing, textOf } from './finding.ts';
 import { either, isEmpty, usable } from './presence.ts';

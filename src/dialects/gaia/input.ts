@@ -3,7 +3,7 @@
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { isEmpty } from './presence.ts';
 
-export { buildInput, type InputEnvelope, type InputParts } from '../../kernel/turn/input-envelope.ts';
+export { buildInput, type InputEnvelope, type InputParts } from '../../kernel/report/envelope.ts';
 
 /** Whether the OUTPUT must carry a consolidation_report. Any value that holds something sets a flag, even `"false"`. */
 export function consolidationRequired(injectedContext: JsonObject | null): boolean {

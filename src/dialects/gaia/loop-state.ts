@@ -1,7 +1,7 @@
 // loop_state: an agent that works in iterations towards a threshold is not complete while it has iterations left and
 // the threshold is not reached.
 import type { JsonObject } from '../../kernel/json.ts';
-import { codeOfLoop, isUnfinished, loopStateIn } from '../../kernel/turn/loop-state.ts';
+import { codeOfLoop, isUnfinished, loopStateIn } from '../../kernel/report/status.ts';
 import type { PlanStatus } from './contract.ts';
 import { type Finding, missing } from './finding.ts';
 

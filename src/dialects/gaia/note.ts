@@ -1,7 +1,7 @@
 // What a report comes to, in a line or two and in the agent's own words: what it found, what is missing, what it asks.
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
-import { saysNothing } from '../../kernel/turn/report-note.ts';
-import { sectionAt, valueAt } from '../../kernel/turn/report-section.ts';
+import { saysNothing } from '../../kernel/report/note.ts';
+import { sectionAt, valueAt } from '../../kernel/report/sections.ts';
 import type { PlanStatus } from './contract.ts';
 import { isEmpty } from './presence.ts';
 

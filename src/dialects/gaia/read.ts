@@ -2,7 +2,7 @@
 import secureParse from 'secure-json-parse';
 import type { Contract, Handoff, Reading } from '../../kernel/dialect.ts';
 import { isObject, type JsonObject, nameOfType } from '../../kernel/json.ts';
-import { OUTCOME_OF } from '../../kernel/turn/plan-status.ts';
+import { OUTCOME_OF } from '../../kernel/report/status.ts';
 import { type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { parseJsonText, TEXT_BYTES_MAX } from '../json-text.ts';
 import { type Block, findBlock } from './block.ts';

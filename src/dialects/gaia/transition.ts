@@ -1,6 +1,6 @@
 // Statuses that one agent reported, in the words in which it reported them.
 import type { Json } from '../../kernel/json.ts';
-import { NOT_STARTED, type Progress, step } from '../../kernel/turn/transition.ts';
+import { NOT_STARTED, type Progress, step } from '../../kernel/report/status.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { normaliseStatus } from './contract.ts';
 import { textOf } from './finding.ts';
@@ -11,7 +11,7 @@ export {
   NOT_STARTED,
   type Progress,
   SET_TO_WORK,
-} from '../../kernel/turn/transition.ts';
+} from '../../kernel/report/status.ts';
 
 /** Whether the report may follow, and where the agent stands afterwards. */
 export function follow(progress: Progress, report: Json): { readonly verdict: Verdict; readonly progress: Progress } {

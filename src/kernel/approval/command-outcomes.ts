@@ -1,9 +1,8 @@
 // What became of the commands that the agents of a cast asked to run. It is kept with the cast, because an approval that is
 // over is not in the state any more, and its agent or a later one may still report that the command ran.
 import type { JsonObject } from '../json.ts';
+import { claimedCommands, compareCommands } from '../report/commands.ts';
 import type { Cast, State, Turn } from '../state.ts';
-import { claimedCommands } from '../turn/claimed-commands.ts';
-import { compareCommands } from '../turn/commands-compared.ts';
 import { type Denied, deny } from '../verdict.ts';
 import type { ApprovalFact } from './fact.ts';
 import { type Approval, approvalOf } from './state.ts';

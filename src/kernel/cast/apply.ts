@@ -1,9 +1,9 @@
 // The bookkeeping of one cast: what a fact does to it, in place. No rules and no failure.
 
 import type { CastFact } from '../fact.ts';
+import { withReport } from '../report/consolidation.ts';
+import { SET_TO_WORK } from '../report/status.ts';
 import type { Cast, ReworkNote, Turn } from '../state.ts';
-import { withReport } from '../turn/consolidation.ts';
-import { SET_TO_WORK } from '../turn/transition.ts';
 import { elapsedOf } from './budget.ts';
 import { withSaid } from './exchange.ts';
 import { NO_ROUNDS, tracked } from './guard.ts';

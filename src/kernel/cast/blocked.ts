@@ -2,10 +2,9 @@
 // work again in the same turn with what a person says, or it is given up.
 import { reportsStatus } from '../gate/status.ts';
 import type { Input } from '../input.ts';
+import { agentIdOfTurn } from '../report/contract.ts';
 import { scrub } from '../secrets.ts';
-import type { Cast, Turn } from '../state.ts';
-import { isOver } from '../state.ts';
-import { agentIdOfTurn } from '../turn/contract-for.ts';
+import { type Cast, isOver, type Turn } from '../state.ts';
 import { allow, deny, type Verdict } from '../verdict.ts';
 import { fail, type Pen } from './pen.ts';
 import { taskOfTurn } from './task.ts';

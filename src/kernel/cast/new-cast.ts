@@ -1,7 +1,7 @@
 // A cast and a turn as they are when they begin.
 import type { CastFact } from '../fact.ts';
+import { NOT_STARTED } from '../report/status.ts';
 import type { Cast, Turn } from '../state.ts';
-import { NOT_STARTED } from '../turn/transition.ts';
 import { NO_ROUNDS } from './guard.ts';
 
 export function newCast(fact: Extract<CastFact, { kind: 'cast.started' }>, at: number): Cast {

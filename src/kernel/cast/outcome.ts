@@ -2,10 +2,9 @@
 // accepted, goes on, is owed again or has failed.
 import { told } from '../approval/untold.ts';
 import type { AgentNote, CastFact, Fact } from '../fact.ts';
+import { type HeldLoop, SET_TO_WORK } from '../report/status.ts';
 import { attemptName, type Cast, type Turn, type Usage, walkOf } from '../state.ts';
 import { noteSpeaker } from '../trust/speaker.ts';
-import type { HeldLoop } from '../turn/loop-state.ts';
-import { SET_TO_WORK } from '../turn/transition.ts';
 import { committed } from './committed.ts';
 import { withSaid } from './exchange.ts';
 import { aboutOf, withLine } from './heard.ts';

@@ -2,9 +2,9 @@
 import type { Reading } from '../dialect.ts';
 import { DEFAULTS, type Materia, type Socket } from '../graph/config.ts';
 import type { Input } from '../input.ts';
+import { contractFor } from '../report/contract.ts';
 import type { Cast, Turn } from '../state.ts';
 import { refusalOfSmuggled } from '../trust/smuggled.ts';
-import { contractFor } from '../turn/contract-for.ts';
 import { utf8Length } from '../utf8-length.ts';
 import { type Denied, deny } from '../verdict.ts';
 import { materiaOf, type Pen, socketOf } from './pen.ts';

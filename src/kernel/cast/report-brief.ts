@@ -1,8 +1,9 @@
 // What an agent that reports with a status is told beside its prompt: the INPUT envelope, what others reported on the same
 // goal, and what was said in its own turn so far.
+
+import { mayFollow, type Progress } from '../report/status.ts';
 import type { Cast, ReportNote, Turn } from '../state.ts';
 import { asData } from '../trust/as-data.ts';
-import { mayFollow, type Progress } from '../turn/transition.ts';
 import { cut } from './cut.ts';
 import { renderExchange } from './exchange.ts';
 

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../json.ts';
 import { planTasks } from '../ledger/apply.ts';
 import { bareSpec } from '../ledger/create.ts';
 import { tasksOf } from '../ledger/state.ts';
-import { HELD_MAX } from '../turn/loop-state.ts';
+import { HELD_MAX } from '../report/status.ts';
 
 const agent = { tools: 'none', prompt: 'Find it.' };
 const gaia = { parse: 'json', contract: 'gaia' };

@@ -7,7 +7,7 @@ import { envelope, TEAM } from '../../../test/team.ts';
 import type { JsonObject } from '../json.ts';
 import { addLock } from '../ledger/lock-tree.ts';
 import { keyOf, MAIN_ROOT, type Task } from '../ledger/state.ts';
-import { agentIdOfTurn } from '../turn/contract-for.ts';
+import { agentIdOfTurn } from '../report/contract.ts';
 
 const program = (tools: string, more: JsonObject = {}): JsonObject => ({
   ...{ prompt: 'Do it.', runner: 'command', command: ['x'], tools },

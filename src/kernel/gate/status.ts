@@ -1,8 +1,7 @@
 // The status machine at the second door: which report may follow which, where agents report with a status.
 import type { Handoff } from '../dialect.ts';
+import { type Progress, statusOf, step } from '../report/status.ts';
 import type { Cast, Turn } from '../state.ts';
-import { statusOf } from '../turn/plan-status.ts';
-import { type Progress, step } from '../turn/transition.ts';
 import type { Denied } from '../verdict.ts';
 
 /** Whether the turns of a socket are reported on with a status, and more than once if need be. */

@@ -2,7 +2,7 @@
 // the workspace, and what a person does with it.
 
 import type { JsonObject } from '../../../src/kernel/json.ts';
-import { agentIdOf } from '../../../src/kernel/turn/agent-id.ts';
+import { agentIdOf } from '../../../src/kernel/report/contract.ts';
 import { graph } from '../../loadouts.ts';
 import { asBlock, type Parts, type PlanStatus, reportOf } from '../../reports.ts';
 import { SEAL, type Stage } from './stage.ts';

@@ -138,7 +138,7 @@ function aborted({ cast, view, baton }: Situation): Told {
 }
 
 async function completed({ cast, baton, view }: Situation): Promise<Told> {
-  const { consolidate } = await import('../../../kernel/turn/consolidation.ts');
+  const { consolidate } = await import('../../../kernel/report/consolidation.ts');
   const summary = consolidate(cast)?.summary ?? '';
   const { hasChanged } = view;
   const work =

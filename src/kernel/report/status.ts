@@ -1,10 +1,88 @@
+// How the work of an agent stands, in the five words in which it reports.
+import type { Outcome } from '../dialect.ts';
+import { isObject, isString, type Json, type JsonObject } from '../json.ts';
+import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { integerOf, numberOf } from './sections.ts';
+
+export const PLAN_STATUSES = ['IN_PROGRESS', 'APPROVAL_REQUEST', 'COMPLETE', 'BLOCKED', 'NEEDS_INPUT'] as const;
+export type PlanStatus = (typeof PLAN_STATUSES)[number];
+
+export function isPlanStatus(value: unknown): value is PlanStatus {
+  return PLAN_STATUSES.some((word) => word === value);
+}
+
+/** Letter case and trailing punctuation are forgiven; white space around the word is not. */
+export function normaliseStatus(text: string): string {
+  let end = text.length;
+  while (end > 0 && '.,;'.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end).toUpperCase();
+}
+
+/** What each status means for the cast. */
+export const OUTCOME_OF: Readonly<Record<PlanStatus, Outcome>> = {
+  COMPLETE: 'done',
+  BLOCKED: 'blocked',
+  IN_PROGRESS: 'continue',
+  NEEDS_INPUT: 'ask',
+  APPROVAL_REQUEST: 'approval',
+};
+
+export function statusOf(outcome: Outcome): PlanStatus {
+  const found = PLAN_STATUSES.find((status) => OUTCOME_OF[status] === outcome);
+  // A report that asks for rework has a status of its own only in other dialects.
+  return found ?? 'BLOCKED';
+}
+
+// Which status an agent may report after which, and how often in a row it may say that it is still at work. A report
+// that is refused is not recorded: the agent stands where it stood and may make a legal move instead.
+/** At most this many IN_PROGRESS in a row. */
+export const IN_PROGRESS_MAX = 2;
+
+/** What may follow. Only an agent at work may go anywhere; every other status waits until it is set to work again. */
+export const LEGAL_TRANSITIONS: Readonly<Record<PlanStatus, readonly PlanStatus[]>> = {
+  IN_PROGRESS: PLAN_STATUSES,
+  APPROVAL_REQUEST: ['IN_PROGRESS'],
+  COMPLETE: ['IN_PROGRESS'],
+  BLOCKED: ['IN_PROGRESS'],
+  NEEDS_INPUT: ['IN_PROGRESS'],
+};
+
+/** Where an agent stands: the last status that counted. */
+export type Progress = { readonly status: PlanStatus | null; readonly inProgressCount: number };
+
+export const NOT_STARTED: Progress = { status: null, inProgressCount: 0 };
+
+/** After an answer, an approval or rework the runtime itself sets the agent to work, which counts against no cap. */
+export const SET_TO_WORK: Progress = { status: 'IN_PROGRESS', inProgressCount: 0 };
+
+/** What an agent that stands there may report next. */
+export function mayFollow({ status }: Pick<Progress, 'status'>): readonly PlanStatus[] {
+  return status === null ? PLAN_STATUSES : LEGAL_TRANSITIONS[status];
+}
+
+/** Whether a report, already in capitals, may follow, and where the agent stands afterwards. */
+export function step(progress: Progress, to: string): { readonly verdict: Verdict; readonly progress: Progress } {
+  const { status: from, inProgressCount: before } = progress;
+  const allowed = mayFollow(progress);
+  if (!isPlanStatus(to) || !allowed.includes(to)) {
+    const details = { in_progress_count: before, warning: null, from, to, allowed };
+    const reason = `${to || 'nothing'} cannot follow ${from ?? 'the start'}; what may follow is ${allowed.join(', ')}`;
+    return { verdict: deny('ILLEGAL_TRANSITION', reason, details), progress };
+  }
+  const count = to !== 'IN_PROGRESS' ? 0 : from === 'IN_PROGRESS' ? before + 1 : 1;
+  if (count > IN_PROGRESS_MAX) {
+    const details = { in_progress_count: count, warning: null, from, to, allowed: allowed.filter((s) => s !== to) };
+    const reason = `IN_PROGRESS was reported ${count} times in a row and ${IN_PROGRESS_MAX} are allowed`;
+    return { verdict: deny('RETRY_LIMIT', reason, details), progress };
+  }
+  const warning = count === IN_PROGRESS_MAX ? `IN_PROGRESS ${count} times in a row: another one will be refused` : null;
+  const verdict = allow(`${to} may follow ${from ?? 'the start'}`, { in_progress_count: count, warning, from, to });
+  return { verdict, progress: { status: to, inProgressCount: count } };
+}
+
 // The loop of an agent that works in iterations towards a threshold. A COMPLETE that disproves itself, because iterations are
 // left and the threshold is not reached, is held, and the agent goes on with its loop; that is no broken report, and it comes
 // to its end with the iterations that the agent itself named.
-import { isObject, isString, type Json, type JsonObject } from '../json.ts';
-import { type Denied, deny } from '../verdict.ts';
-import { integerOf, numberOf } from './coerced-number.ts';
-
 export type LoopState = {
   readonly iteration: number;
   readonly max: number;

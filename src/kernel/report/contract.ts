@@ -3,9 +3,7 @@ import { isScripted } from '../cast/script.ts';
 import type { Contract } from '../dialect.ts';
 import { contractOf } from '../graph/contract.ts';
 import type { Cast, Turn } from '../state.ts';
-import { agentIdOf } from './agent-id.ts';
-import { PLAN_STATUSES } from './plan-status.ts';
-import { mayFollow } from './transition.ts';
+import { mayFollow, PLAN_STATUSES } from './status.ts';
 
 export function contractFor(cast: Cast, turn: Pick<Turn, 'socket' | 'item' | 'input' | 'progress'>): Contract {
   const contract = contractOf(cast.rules, turn.socket);
@@ -19,4 +17,22 @@ export function contractFor(cast: Cast, turn: Pick<Turn, 'socket' | 'item' | 'in
 
 export function agentIdOfTurn(cast: Pick<Cast, 'id'>, { socket, item }: Pick<Turn, 'socket' | 'item'>): string {
   return agentIdOf(cast.id, socket, item?.key ?? null);
+}
+
+// The name under which an agent reports in a cast. The runtime issues it; the same agent at the same piece of work keeps it
+// through repairs, answers, approvals and rework, so that what it reported before still counts.
+/** `a` and sixteen hex digits, from the cast, the socket and the item. Not a secret: authority never rests on knowing it. */
+export function agentIdOf(cast: string, socket: string, item: string | null): string {
+  const text = `${cast}\u0000${socket}\u0000${item ?? ''}`;
+  return `a${hash(text, 0x811c9dc5)}${hash(text, 0x01000193)}`;
+}
+
+/** FNV-1a over the code units, from two different starts. */
+function hash(text: string, start: number): string {
+  let value = start;
+  for (let index = 0; index < text.length; index += 1) {
+    value ^= text.charCodeAt(index);
+    value = Math.imul(value, 0x01000193) >>> 0;
+  }
+  return (value >>> 0).toString(16).padStart(8, '0');
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { reportOf } from '../../../test/reports.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { ReportNote } from '../state.ts';
-import { reportNote } from './report-note.ts';
+import { reportNote } from './note.ts';
 
 const WHO = { socket: 'Socket-1', agent: 'Spec', agentId: 'a0c0ffee', item: null };
 const noted = (report: JsonObject) => reportNote(report, 'COMPLETE', WHO);

@@ -1,11 +1,124 @@
+// The INPUT of a turn, as the workspace and the rules of its cast give it: what the agent may know, which surfaces its work
+// touches, what it is to achieve, and what it may write. Bounded as a whole; what had to be left out is named.
+
+import { firstBytes } from '../cast/cut.ts';
+import { itemValue } from '../cast/item.ts';
+import { lockScopeOf } from '../cast/lock-scope.ts';
+import { materiaOf } from '../cast/pen.ts';
+import { taskOfTurn } from '../cast/task.ts';
+import type { Rules } from '../graph/config.ts';
+import { isObject, isText, type Json, type JsonObject } from '../json.ts';
+import { grouped } from '../knowledge/grouped.ts';
+import { mayRead, namesOf, readableSections, writableSections } from '../knowledge/permission.ts';
+import { ANY } from '../knowledge/rules.ts';
+import { type Knowledge, MEMORY_SECTION, type Remembered } from '../knowledge/state.ts';
+import type { Cast, Item, State, Turn } from '../state.ts';
+import { utf8Length } from '../utf8-length.ts';
+import { buildInput, type InputEnvelope, matchSurfaces, ROUTING_VERSION } from './envelope.ts';
+
+/** Of the envelope and of the report that answers it. */
+export const CONTRACT_VERSION = '1';
+
+/** More surfaces than that say nothing about where the work is. */
+const ACTIVE_MAX = 6;
+
+export function inputOf(state: State, cast: Cast, turn: Turn): JsonObject {
+  const { rules } = cast;
+  const materia = materiaOf(cast, turn.socket);
+  const names = namesOf(materia);
+  const readable = readableSections(rules, materia, state.knowledge);
+  const store = Object.fromEntries(
+    Object.entries(state.knowledge.sections).map(([name, { value }]) => [name, value] as const),
+  );
+  const work = turn.item ? workOf(cast, turn.item) : null;
+  const surfaces = rules.surfaces ?? {};
+  const matches = matchSurfaces([cast.request, work ?? ''].join('\n'), surfaces).slice(0, ACTIVE_MAX);
+  const task = taskOfTurn(state, cast, turn);
+  const envelope = buildInput({
+    agent: nameInSurfaces(rules, names),
+    goal: work ?? cast.request,
+    acceptanceCriteria: task?.criteria ?? [],
+    scope: task?.lockScope ?? scopeOf(cast, turn),
+    surfaces,
+    activeSurfaces: matches.map(({ surface }) => surface),
+    matches,
+    reconnaissanceAgent: rules.reconnaissanceAgent ?? '',
+    store,
+    readableSections: readable,
+    writableSections: writableSections(rules, materia),
+    permissionSource: rules.context ? 'config' : 'default',
+    metadata: {},
+  });
+  const { confidence, active_surfaces: active } = envelope.surface_routing;
+  const provider = readable.includes('infrastructure') ? providerIn(store.infrastructure) : null;
+  const metadata = {
+    session_id: cast.id,
+    contract_version: CONTRACT_VERSION,
+    surface_routing_version: ROUTING_VERSION,
+    surface_routing_confidence: confidence,
+    active_surfaces_count: active.length,
+    historical_episodes_count: 0,
+    ...(provider === null ? {} : { cloud_provider: provider }),
+  };
+  return boundEnvelope({ ...envelope, metadata }, memoryFor(state.knowledge, mayRead(rules, materia)));
+}
+
+/** What a work item says of itself. */
+function workOf(cast: Cast, item: Item): string {
+  const value = itemValue(cast, item);
+  if (!isObject(value)) return value === undefined ? item.label : textOf(value);
+  const context = value.context === undefined ? '' : textOf(value.context);
+  return [item.label, context].filter(isText).join('\n\n');
+}
+
+function textOf(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** The name by which the surfaces know the agent. */
+function nameInSurfaces({ surfaces = {} }: Rules, names: readonly string[]): string {
+  const owners = Object.values(surfaces).map(({ agent }) => agent);
+  return names.find((name) => owners.includes(name)) ?? names[0] ?? '';
+}
+
+function scopeOf(cast: Cast, { socket, item }: Turn): readonly string[] {
+  const scope = lockScopeOf(cast, [socket], item);
+  return scope.ok ? scope.paths : [];
+}
+
+/** The cloud that the section names, where it names one. */
+function providerIn(infrastructure: Json | undefined): string | null {
+  if (!isObject(infrastructure)) return null;
+  const { cloud_provider: one, provider, cloud_providers: several, providers } = infrastructure;
+  const list = [several, providers].find(Array.isArray) as readonly Json[] | undefined;
+  const first = list?.[0] ?? one ?? provider;
+  const name = isObject(first) ? (first.name ?? first.provider) : first;
+  if (!isText(name) || name.length > 64) return null;
+  const word = name.trim().toLowerCase();
+  return word === 'multi-cloud' ? null : word;
+}
+
+// What was accepted to be remembered, as an agent is told it: by section, the newest first, and only of sections that it may
+// read.
+/** By section; what is for everybody stands under `*`. Null where there is nothing. */
+export function memoryFor(
+  { memory }: Pick<Knowledge, 'memory'>,
+  isReadable: (section: string) => boolean,
+): JsonObject | null {
+  const told = Object.values(memory)
+    .filter(({ section }) => section === null || isReadable(section))
+    .sort((a, b) => b.at - a.at || Number(b.id.slice(1)) - Number(a.id.slice(1)));
+  if (told.length === 0) return null;
+  const bySection = grouped(told, ({ section }) => section ?? ANY);
+  return Object.fromEntries([...bySection].map(([section, notes]) => [section, notes.map(noteTold)]));
+}
+
+function noteTold({ id, description, body, type }: Remembered): Json {
+  return { id, ...(description === null ? {} : { description }), body, ...(type === undefined ? {} : { type }) };
+}
+
 // Keeps the INPUT within what fits into a brief. Lists and texts are shortened from their ends, knowledge last of all into
 // the room that is left, and `metadata.left_out` names what the agent does not see.
-import { firstBytes } from '../cast/cut.ts';
-import type { Json, JsonObject } from '../json.ts';
-import { MEMORY_SECTION } from '../knowledge/state.ts';
-import { utf8Length } from '../utf8-length.ts';
-import type { InputEnvelope } from './input-envelope.ts';
-
 export const ENVELOPE_BYTES_MAX = 16_384;
 const GOAL_BYTES_MAX = 4_096;
 const CRITERIA_BYTES_MAX = 1_536;

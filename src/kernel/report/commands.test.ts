@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { claimedCommands } from './claimed-commands.ts';
-import { compareCommands } from './commands-compared.ts';
+import { claimedCommands, compareCommands } from './commands.ts';
 
 test.each<[string, string, string]>([
   ['the same', 'npm test', 'npm test'],

@@ -3,8 +3,8 @@
 import { cut } from '../cast/cut.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
 import type { ReportNote } from '../state.ts';
-import type { PlanStatus } from './plan-status.ts';
-import { listOf, sectionAt, valueAt } from './report-section.ts';
+import { listOf, sectionAt, valueAt } from './sections.ts';
+import type { PlanStatus } from './status.ts';
 
 const ENTRIES_MAX = 8;
 const ENTRY_CHARS_MAX = 300;
