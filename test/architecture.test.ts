@@ -118,6 +118,19 @@ const IMPURE: readonly (readonly [string, RegExp])[] = [
   ['the locale', /\.\s*(?:localeCompare|toLocale\w*)\b|(?<![.\w])Intl\b/],
 ];
 
+/** The names of dialects and runners that mean nothing else. The rules ask `capabilities.ts` for an ability and never for these. */
+const NAMES = ['gaia', 'operator', 'governed', 'claude', 'codex', 'pi', 'openai', 'anthropic'];
+const NAMELESS = /^(?:kernel|engine|app)\//;
+/** Where such a word is a name of something else. */
+const NAMED: readonly string[] = [
+  'kernel/capabilities.ts',
+  'kernel/contract-kinds.ts', // kinds of payloads
+  'app/operations/access.ts', // an example of a role
+];
+/** A question for a dialect or a runner by its name. */
+const BY_NAME =
+  /\b(?:runner|contract|dialect)\s*[!=]==\s*"(\d+)"|"(\d+)"\s*[!=]==\s*[\w.]*\b(?:runner|contract|dialect)\b/;
+
 const DRAWERS = /^(?:utils?|helpers?|commons?|types?|misc|shared)$/;
 
 const PURE: readonly string[] = ['kernel', 'app/views'];
@@ -139,7 +152,15 @@ function violationsIn(path: string, source: string): string[] {
     .filter((target) => !isAllowed(path, target, folder, border))
     .map((target) => `${path} imports ${target}`);
   const impure = PURE.includes(folder) ? IMPURE.filter(([, pattern]) => pattern.test(code)) : [];
-  return [...forbidden, ...impure.map(([what]) => `${path} uses ${what}`)];
+  const isNameless = NAMELESS.test(path) && !NAMED.includes(path);
+  const named = isNameless ? NAMES.filter((name) => strings.includes(name)) : [];
+  const asks = isNameless && BY_NAME.test(code) ? [`${path} asks for a dialect or runner by its name`] : [];
+  return [
+    ...forbidden,
+    ...impure.map(([what]) => `${path} uses ${what}`),
+    ...named.map((name) => `${path} names ${name}`),
+    ...asks,
+  ];
 }
 
 /** A file of `src` as its path there; a package by its name; the rest as it is written. */
@@ -255,6 +276,13 @@ test.each<[string, string, string, string[]]>([
     'kernel/a.ts',
     `import type { X } from '../dialects/x.ts';`,
     ['imports dialects/x.ts'],
+  ],
+  ['the kernel names no runner', 'kernel/a.ts', `const RUNNERS = ['claude'];`, ['names claude']],
+  [
+    'the kernel asks for an ability',
+    'kernel/a.ts',
+    `if (contract === 'text') return;`,
+    ['asks for a dialect or runner by its name'],
   ],
   ['the kernel sees no package', 'kernel/a.ts', `import Ajv from 'ajv/dist/2020.js';`, ['imports ajv']],
   ['the kernel sees no Node', 'kernel/a.ts', `import { hash } from 'node:crypto';`, ['imports node:crypto']],

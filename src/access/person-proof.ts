@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { type FirstAttempt, firstAttemptOf } from '../agents/process/first-attempt.ts';
 import { processNamespace } from '../agents/process/process-identity.ts';
+import { type Capabilities, runnerCan } from '../kernel/capabilities.ts';
 import type { Rules } from '../kernel/graph/config.ts';
 import { castLines } from '../log/sqlite/cast-lines.ts';
 import { logFileIn } from '../log/sqlite/log.ts';
@@ -50,6 +51,7 @@ type Entry = {
     readonly turn?: number;
     readonly socket?: string;
     readonly rules?: Pick<Rules, 'graph' | 'materia'>;
+    readonly capabilities?: Capabilities;
   };
 };
 
@@ -68,8 +70,9 @@ function firstInLog(stateDir: string, cast: string): FirstAttempt | null {
     for (const line of castLines(logFileIn(stateDir), cast)) {
       if (!KINDS.test(line)) continue;
       const { at, clock, kind, body = {} } = JSON.parse(line) as Entry;
-      const { turn = 0, socket = '', rules } = body;
-      if (kind === 'cast.started' && rules) isPerson = (one) => isPersonAt(one, rules);
+      const { turn = 0, socket = '', rules, capabilities } = body;
+      if (kind === 'cast.started' && rules)
+        isPerson = (one) => isPersonAt(one, { ...rules, ...(capabilities ? { capabilities } : {}) });
       if (kind === 'turn.started') sockets.set(turn, socket);
       if (kind !== 'attempt.started' || body.script !== null || isPerson(sockets.get(turn) ?? '')) continue;
       const start = (Date.parse(clock ?? at ?? '') - bootAt) / 10;
@@ -81,9 +84,10 @@ function firstInLog(stateDir: string, cast: string): FirstAttempt | null {
   }
 }
 
-function isPersonAt(socket: string, { graph, materia }: Pick<Rules, 'graph' | 'materia'>): boolean {
+function isPersonAt(socket: string, rules: Pick<Rules, 'graph' | 'materia' | 'capabilities'>): boolean {
+  const { graph, materia } = rules;
   const found = materia[graph.sockets[socket]?.materia ?? ''];
-  return found?.type === 'agent' && found.runner === 'person' && (found.fallbacks ?? []).length === 0;
+  return found?.type === 'agent' && runnerCan(rules, found.runner, 'isPerson') && (found.fallbacks ?? []).length === 0;
 }
 
 /** When the machine was booted, in milliseconds since 1970 by the clock of now; null where the system does not tell. */

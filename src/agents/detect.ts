@@ -3,6 +3,7 @@
 import { type ExecFileException, execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { CAPABILITIES } from '../kernel/capabilities.ts';
 import { only, USUAL } from './environment.ts';
 import { isProgram } from './find-file.ts';
 
@@ -24,9 +25,6 @@ export type Detected = {
 type Variables = Readonly<Record<string, string | undefined>>;
 
 type Known = {
-  readonly variables: readonly string[];
-  /** Below the home folder, or below the folder that the variable names. */
-  readonly credentials: readonly { readonly variable?: string; readonly home: string; readonly file: string }[];
   readonly places: readonly string[];
   readonly install: string;
   readonly signIn: string;
@@ -34,25 +32,16 @@ type Known = {
 
 const KNOWN: Readonly<Record<ProgramName, Known>> = {
   claude: {
-    variables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
-    credentials: [{ variable: 'CLAUDE_CONFIG_DIR', home: '.claude', file: '.credentials.json' }],
     places: ['.local/bin', '.claude/local', '.npm-global/bin'],
     install: 'npm install -g @anthropic-ai/claude-code',
     signIn: 'run claude once and sign in, or set ANTHROPIC_API_KEY',
   },
   codex: {
-    variables: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
-    credentials: [{ variable: 'CODEX_HOME', home: '.codex', file: 'auth.json' }],
     places: ['.local/bin', '.npm-global/bin'],
     install: 'npm install -g @openai/codex',
     signIn: 'run codex login, or set OPENAI_API_KEY',
   },
   pi: {
-    variables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_OAUTH_TOKEN', 'OPENAI_API_KEY', 'GEMINI_API_KEY'],
-    credentials: [
-      { variable: 'PI_CODING_AGENT_DIR', home: '.pi/agent', file: 'auth.json' },
-      { variable: 'PI_CODING_AGENT_DIR', home: '.pi/agent', file: 'models.json' },
-    ],
     places: ['.local/bin', '.npm-global/bin'],
     install: 'npm install -g @earendil-works/pi-coding-agent',
     signIn: 'run pi and /login, or set the key of a provider',
@@ -72,7 +61,7 @@ export async function detectAgents(env: Variables = process.env): Promise<readon
 export async function detect(name: ProgramName, env: Variables = process.env): Promise<Detected> {
   const known = KNOWN[name];
   const path = findProgram(name, env);
-  const signedInBy = credentialOf(known, env);
+  const signedInBy = credentialOf(name, env);
   const { version, fault } = path === null ? { version: null, fault: null } : await versionOf(path, env);
   return { name, path, version, fault, signedInBy, hint: hintFor(known, path, fault, signedInBy) };
 }
@@ -101,7 +90,8 @@ export function versionIn(text: string): string | null {
   return /\d{1,6}\.\d{1,6}\.\d{1,6}(?:-[\w.]{1,40})?/.exec(text.slice(0, 1_000))?.[0] ?? null;
 }
 
-function credentialOf({ variables, credentials }: Known, env: Variables): string | null {
+function credentialOf(name: ProgramName, env: Variables): string | null {
+  const { keyVariables: variables, signIn: credentials } = CAPABILITIES.runners[name];
   const variable = variables.find((name) => (env[name] ?? '').trim() !== '');
   if (variable !== undefined) return variable;
   for (const { variable: place, home, file } of credentials) {

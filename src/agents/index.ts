@@ -6,16 +6,13 @@ import type { AgentMateria } from '../kernel/graph/config.ts';
 import type { AgentSettings, GuardOf, Offer, Program } from './agent-call.ts';
 import { anthropic } from './anthropic.ts';
 import { apiRunner } from './api-runner.ts';
-import { claude } from './claude.ts';
-import { codex } from './codex.ts';
-import { command } from './command.ts';
 import { findProgram, type ProgramName } from './detect.ts';
 import type { FaultCode } from './fault.ts';
 import { withLiveFile } from './live-file.ts';
-import type { ApiSettings } from './model-api.ts';
+import type { ApiSettings, ModelApi } from './model-api.ts';
 import { openai } from './openai.ts';
-import { pi } from './pi.ts';
 import { programRunner } from './program-runner.ts';
+import { programOf } from './programs.ts';
 import { scripted } from './scripted.ts';
 import { utility } from './utility.ts';
 import { inItsFolder } from './work-folder.ts';
@@ -38,23 +35,15 @@ export function runnersWith(offer: Offer | null, guardOf: GuardOf | null = null)
 export function agentRunner(materia: AgentMateria, offer: Offer | null = null, guardOf: GuardOf | null = null): Runner {
   const more = { offer, guardOf };
   if (holdsCredential(materia.baseUrl)) return withCredential(materia.runner);
-  switch (materia.runner) {
-    case 'claude':
-      return programRunner(claude, settingsOf(materia, claude), more);
-    case 'codex':
-      return programRunner(codex, settingsOf(materia, codex), more);
-    case 'pi':
-      return programRunner(pi, settingsOf(materia, pi), more);
-    case 'command':
-      return programRunner(command(materia.command ?? []), settingsOf(materia, null));
-    case 'openai':
-      return withLiveFile(apiRunner(openai, placeOf(materia)));
-    case 'anthropic':
-      return withLiveFile(apiRunner(anthropic, placeOf(materia)));
-    default:
-      return unavailable(materia.runner);
-  }
+  const program = programOf(materia);
+  const api = Object.hasOwn(MODEL_APIS, materia.runner) ? MODEL_APIS[materia.runner] : undefined;
+  if (program?.isFound) return programRunner(program.adapter, settingsOf(materia, program.adapter), more);
+  if (program) return programRunner(program.adapter, settingsOf(materia, null));
+  return api ? withLiveFile(apiRunner(api, placeOf(materia))) : unavailable(materia.runner);
 }
+
+/** The models that are asked directly, by the runner that names them. */
+const MODEL_APIS: Readonly<Record<string, ModelApi>> = { openai, anthropic };
 
 /** Where the model is, how it is spoken to and by which key. */
 function placeOf({ baseUrl, wire, keyVariable }: AgentMateria): ApiSettings {

@@ -1,19 +1,17 @@
 // Listens to the agents of a cast that another process drives: each running attempt leaves what it prints in its folder, and
 // its adapter makes events of it. Nothing is asked of the one who drives, and nothing is written. What is missed is missed.
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LiveEvent } from '../engine/ports.ts';
+import { runnerCan } from '../kernel/capabilities.ts';
 import { chosenMateria } from '../kernel/cast/choice.ts';
 import { isScripted } from '../kernel/cast/script.ts';
-import type { AgentMateria } from '../kernel/graph/config.ts';
 import type { Cast, Turn } from '../kernel/state.ts';
 import type { Reader } from './agent-call.ts';
-import { claude } from './claude.ts';
-import { codex } from './codex.ts';
-import { command } from './command.ts';
 import { follow } from './follow.ts';
 import { LIVE_FILE, liveReader } from './live-file.ts';
-import { pi } from './pi.ts';
+import { programOf } from './programs.ts';
 
 export type Heard = {
   readonly turn: number;
@@ -66,26 +64,11 @@ export function sourceOf(stateDir: string, cast: Cast, turn: Turn): readonly (re
   const materia = chosenMateria(cast, turn);
   if (turn.phase !== 'running' || materia.type === 'utility' || isScripted(cast, turn.socket)) return [];
   const dir = join(stateDir, 'attempts', `${cast.id}-${turn.id}.${turn.attempt}`);
-  if (materia.runner === 'openai' || materia.runner === 'anthropic') {
+  if (runnerCan(cast.rules, materia.runner, 'isModelApi')) {
     return [[join(dir, LIVE_FILE), { turn, reader: liveReader }]];
   }
-  const reader = readerOf(materia);
+  const reader = programOf(materia)?.adapter.reader;
   return reader ? [[join(newest(dir), 'stdout'), { turn, reader }]] : [];
-}
-
-function readerOf({ runner, command: template = [] }: AgentMateria): (() => Reader) | null {
-  switch (runner) {
-    case 'claude':
-      return claude.reader;
-    case 'codex':
-      return codex.reader;
-    case 'pi':
-      return pi.reader;
-    case 'command':
-      return command(template).reader;
-    default:
-      return null;
-  }
 }
 
 /** A run that was made again has a folder beside the first. */

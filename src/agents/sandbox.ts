@@ -5,6 +5,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Place } from '../engine/ports.ts';
+import { PRESENT, runnerCan } from '../kernel/capabilities.ts';
 import type { Materia, Tools } from '../kernel/graph/config.ts';
 import { fileOf } from './find-file.ts';
 import { privateFolders } from './private-folders.ts';
@@ -14,9 +15,6 @@ const OWN_SPACES = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshar
 type Variables = Readonly<Record<string, string | undefined>>;
 
 type Confined = Pick<Materia, 'sandbox'> & { readonly tools?: Tools; readonly runner?: string };
-
-/** Agents that reach their model over the network whatever their tools are. */
-const ASK_A_MODEL = ['claude', 'codex', 'pi'];
 
 /** Tools that change something, in the names of all programs; a rule such as `Bash(git *)` counts as its tool. */
 const WRITING = /^(?:edit|multiedit|write|notebookedit|bash|agent|task|workflow)(?:\(|$)/i;
@@ -40,7 +38,7 @@ export function confined(
   );
   return [
     ...['bwrap', '--die-with-parent', '--new-session', ...OWN_SPACES],
-    ...(mayWrite(materia) || ASK_A_MODEL.includes(materia.runner ?? '') ? [] : ['--unshare-net']),
+    ...(mayWrite(materia) || runnerCan(PRESENT, materia.runner, 'asksProvider') ? [] : ['--unshare-net']),
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--setenv', 'TMPDIR', '/tmp'],
     // What comes later counts: programs and the project stay readable where they lie in the hidden folder, and the work
     // can be done.

@@ -1,11 +1,13 @@
 // What a cast needs of a machine, looked at one by one. Each finding says what is so and, where something is missing, how to
 // mend it. Looking changes nothing but a file that is written and removed again.
+
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { type Detected, detectAgents } from '../agents/detect.ts';
 import { userLimits } from '../app/driving/user-limits.ts';
 import { hasLog } from '../app/state-folder.ts';
 import { runGit } from '../git/run-git.ts';
+import { PRESENT, runnerCan } from '../kernel/capabilities.ts';
 import { counted } from '../kernel/counted.ts';
 import { check } from '../kernel/graph/check.ts';
 import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
@@ -165,7 +167,7 @@ export function agentFindings(
       const at = `${version ?? 'unknown version'} at ${path}`;
       if (signedInBy === null) {
         // Its credentials are in the keychain there, which is nobody's to look into.
-        const isHidden = name === 'claude' && platform === 'darwin';
+        const isHidden = runnerCan(PRESENT, name, 'usesKeychain') && platform === 'darwin';
         const fix = `${hint}; if it is signed in by other means, baton agents test ${name} shows it`;
         const isMissing = signedIn.includes(name) && !isHidden;
         return { name, level: isMissing ? 'error' : 'warning', found: `${at}; no sign-in was found`, fix };
@@ -178,12 +180,11 @@ export function agentFindings(
   const fix = 'baton agents says how to install one; baton cast --agents SCRIPT works without';
   return [
     ...findings,
-    ...(runners.some((name) => !OTHERS.includes(name)) ? [error('agents', 'none is installed', fix)] : []),
+    ...(runners.some((name) => runnerCan(PRESENT, name, 'isProgram'))
+      ? [error('agents', 'none is installed', fix)]
+      : []),
   ];
 }
-
-/** Runners that need no program. */
-const OTHERS = ['openai', 'anthropic', 'command', 'person', 'scripted'];
 
 function diskFinding({ stateDir }: Workspace): Finding {
   const at = nearestFolder(stateDir);

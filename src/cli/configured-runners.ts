@@ -1,17 +1,17 @@
 // What the runners of a configuration need besides an agent's program: the key of a model that is asked directly, the
 // program of a command, and a sandbox that starts.
+
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileOf } from '../agents/find-file.ts';
+import { DEFAULT_RUNNER, keyVariableOf, PRESENT, runnerCan } from '../kernel/capabilities.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../kernel/json.ts';
 import type { Workspace } from '../workspace/locate.ts';
 import type { Finding } from './checkup.ts';
 
 /** The least that every sandbox of ours does. */
 const TRIAL = ['--unshare-pid', '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', 'true'];
-
-const KEYS: Readonly<Record<string, string>> = { anthropic: 'ANTHROPIC_API_KEY', openai: 'OPENAI_API_KEY' };
 
 /** The runners that the agents of a configuration name. */
 export function runnersIn(config: Json): readonly string[] {
@@ -28,14 +28,15 @@ export function signedInRunnersIn(config: Json): readonly string[] {
 export function runnerFindings(config: Json, { dir, configFile }: Workspace, env: NodeJS.ProcessEnv): Finding[] {
   const findings = agentsIn(config).flatMap(([id, agent]): Finding[] => {
     const runner = runnerOf(agent);
-    const usual = KEYS[runner];
+    const usual = runnerCan(PRESENT, runner, 'isModelApi') ? keyVariableOf(runner) : undefined;
     const variable = usual !== undefined && isText(agent.keyVariable) ? agent.keyVariable : usual;
     // Another address may be a server that asks for no key.
     const isNeeded = variable !== undefined && (agent.baseUrl === undefined || variable !== usual);
     if (isNeeded && (env[variable] ?? '').trim() === '') {
       return [{ name: runner, level: 'error', found: `no key, and ${id} runs on it`, fix: `set ${variable}` }];
     }
-    const program = runner === 'command' && Array.isArray(agent.command) ? agent.command[0] : undefined;
+    const program =
+      runnerCan(PRESENT, runner, 'runsCommand') && Array.isArray(agent.command) ? agent.command[0] : undefined;
     if (!isString(program)) return [];
     // One that begins with a dot lies beside the configuration, and a script is run by our own Node.
     const from = program.startsWith('./') ? dirname(configFile) : dir;
@@ -72,5 +73,5 @@ function agentsIn(config: Json): readonly (readonly [string, JsonObject])[] {
 }
 
 function runnerOf({ runner }: JsonObject): string {
-  return isText(runner) ? runner : 'claude';
+  return isText(runner) ? runner : DEFAULT_RUNNER;
 }

@@ -10,6 +10,7 @@ import {
   turnDetailOf,
 } from '../app/views/turn-detail.ts';
 import type { Door } from '../engine/door.ts';
+import { dialectCan } from '../kernel/capabilities.ts';
 import { counted } from '../kernel/counted.ts';
 import { contractOf } from '../kernel/graph/contract.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
@@ -38,7 +39,8 @@ export async function showTurn(call: Call, door: Door, id: string, turn: number)
 
 /** Of a report that ended its cast's turn blocked only the text is kept; it is read again as it was read then. */
 async function readerFor({ rules }: Cast): Promise<ReadReport> {
-  if (!Object.values(rules.graph.sockets).some(({ contract }) => contract === 'gaia')) return () => null;
+  if (!Object.values(rules.graph.sockets).some(({ contract }) => dialectCan(rules, contract, 'reportsStatus')))
+    return () => null;
   const { read } = await import('../dialects/gaia/read.ts');
   return (socket, output, input) => {
     const reading = read(output, { ...contractOf(rules, socket), turn: { agentId: null, input } });

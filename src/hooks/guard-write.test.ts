@@ -8,7 +8,7 @@ import { envelope, TEAM } from '../../test/team.ts';
 import { MAIN_ROOT, type Task } from '../kernel/ledger/state.ts';
 import { workRoot, writeRecord } from '../workspace/worktree/record.ts';
 import { claimsOf } from './claims.ts';
-import { refusalOfGoverning, refusalOfOrders, refusalOfWrite } from './guard-write.ts';
+import { refusalOfAgentConfig, refusalOfGoverning, refusalOfWrite } from './guard-write.ts';
 
 const dir = '/proj';
 const stateDir = '/proj/.baton/state';
@@ -126,7 +126,7 @@ test.each<[path: string, scope: string[] | null, code: string | null]>([
   ['/proj/.claude/plans/p.md', null, null],
 ])('what agent programs obey: %s under a claim of %j', (path, lockScope, code) => {
   const claims = lockScope === null ? [] : [{ root: MAIN_ROOT, lockScope } as unknown as Task];
-  expect(refusalOfOrders(path, claims, workspace)?.code ?? null).toBe(code);
+  expect(refusalOfAgentConfig(path, claims, workspace)?.code ?? null).toBe(code);
 });
 
 test.each<[what: string, target: string, path: string]>([
@@ -140,6 +140,6 @@ test.each<[what: string, target: string, path: string]>([
   for (const folder of ['.claude', '.baton/state']) mkdirSync(join(top, folder), { recursive: true });
   symlinkSync(join(top, target), join(top, 'docs'));
   const linked = { dir: top, stateDir: join(top, '.baton/state'), configFile: join(top, '.baton/config.json') };
-  const refusal = refusalOfGoverning(join(top, path), linked) ?? refusalOfOrders(join(top, path), [], linked);
+  const refusal = refusalOfGoverning(join(top, path), linked) ?? refusalOfAgentConfig(join(top, path), [], linked);
   expect(refusal).toMatchObject({ code: 'SCOPE_VIOLATION', details: { scope: target.split('/')[0] } });
 });

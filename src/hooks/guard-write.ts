@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, relative, resolve } from 'node:path';
-import { isNamed, orderedBy } from '../kernel/gate/orders.ts';
+import { configuredBy, isNamed } from '../kernel/gate/agent-config.ts';
 import { keyIn } from '../kernel/ledger/lock-tree.ts';
 import { normalPath, overlaps, spokenPath, spokenPaths } from '../kernel/ledger/path.ts';
 import { refusalOfChanges } from '../kernel/ledger/scope.ts';
@@ -30,10 +30,10 @@ export function refusalOfGoverning(path: string, { dir, stateDir }: Workspace): 
 }
 
 /** What agent programs obey is written by whoever has claimed it by name, and by nobody else. */
-export function refusalOfOrders(path: string, claims: readonly Task[], workspace: Workspace): Denied | null {
+export function refusalOfAgentConfig(path: string, claims: readonly Task[], workspace: Workspace): Denied | null {
   const { dir, stateDir } = workspace;
   for (const place of placesOf(path)) {
-    const by = orderedBy(belowWorktree(stateDir, place) ?? within(dir, place) ?? '');
+    const by = configuredBy(belowWorktree(stateDir, place) ?? within(dir, place) ?? '');
     if (by === null) continue;
     const isClaimed = claims.some(({ root, lockScope }) => {
       const below = belowRoot(root, place, workspace);

@@ -156,13 +156,13 @@ async function beforeTool(input: HookInput, settings: HookSettings, scene: HookS
   const found = input.tool === 'Bash' ? await inShell(input, cwd, settings, scene) : await inFile(input, cwd);
   if ('allow' in found) return found;
   if (found.paths.length === 0) return null;
-  const { refusalOfGoverning, refusalOfOrders, refusalOfWrite } = await import('./guard-write.ts');
+  const { refusalOfGoverning, refusalOfAgentConfig, refusalOfWrite } = await import('./guard-write.ts');
   for (const path of found.paths) {
     const refusal = refusalOfGoverning(path, scene.workspace);
     if (refusal) return refusal;
   }
   const ordered = (claims: readonly Task[]): Denied | null =>
-    found.paths.flatMap((path) => refusalOfOrders(path, claims, scene.workspace) ?? [])[0] ?? null;
+    found.paths.flatMap((path) => refusalOfAgentConfig(path, claims, scene.workspace) ?? [])[0] ?? null;
   const isAlone = isInCast(scene);
   return scene.withLog(
     async (log) => {

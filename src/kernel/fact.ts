@@ -1,6 +1,7 @@
 // What happened. Facts are stored and replayed; inputs are not. A kind, once released, keeps its meaning for ever.
 
 import type { ApprovalFact } from './approval/fact.ts';
+import type { Capabilities } from './capabilities.ts';
 import type { ItemDiff, TurnCheck } from './cast/item-work.ts';
 import type { Judged } from './cast/recover.ts';
 import type { Code } from './codes.ts';
@@ -53,6 +54,8 @@ export type CastFact =
       readonly runId?: string;
       /** The folder in which the cast works, by its name in locks; the workspace itself where it is not said. */
       readonly root?: string;
+      /** What dialects and runners can do in this cast; the tables of 0.1.0 where it is absent. */
+      readonly capabilities?: Capabilities;
     }
   /**
    * The items of a list are tasks from now on, or a turn without an item is one. Rows repeat of the common specification

@@ -1,6 +1,8 @@
 // What reaches the kernel: a person's wish, an agent's answer, the passing of time. The caller brings the time, the
 // identity and every new id; the kernel makes none of them up.
+
 import type { ApprovalRequest, SealedRequest } from './approval/request.ts';
+import type { Capabilities } from './capabilities.ts';
 import type { ItemDiff, TurnCheck } from './cast/item-work.ts';
 import type { Code } from './codes.ts';
 import type { AgentNote, Fault, Touched } from './fact.ts';
@@ -43,6 +45,8 @@ export type CastRequest =
       readonly runId?: string;
       /** The folder in which the cast works, where it is not the workspace itself. */
       readonly root?: string;
+      /** What dialects and runners can do, frozen into the cast. */
+      readonly capabilities?: Capabilities;
     }
   /** The bytes are read, the place is ready: the turn may be dispatched if the gates agree. */
   | {

@@ -1,5 +1,6 @@
 // `submit_handoff`: an agent hands its work on while its turn still runs, and is told at once whether it keeps its contract,
 // so that it can mend it in the same conversation. What is read here is read again when the turn ends.
+
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Attempt } from '../access/attempt.ts';
@@ -7,6 +8,7 @@ import { keepHandoff } from '../agents/handoff-file.ts';
 import { valuesOf } from '../agents/known-values.ts';
 import { isErrno, writeDurably } from '../agents/process/attempt-folder.ts';
 import { dialects } from '../dialects/index.ts';
+import { dialectCan } from '../kernel/capabilities.ts';
 import { materiaOf } from '../kernel/cast/pen.ts';
 import { stepOf } from '../kernel/gate/status.ts';
 import { isString, type Json } from '../kernel/json.ts';
@@ -52,7 +54,7 @@ function notOwn({ cast, turn, attempt }: Attempt): string {
 function textOf(cast: Cast, turn: Turn, handoff: Json): string {
   if (isString(handoff)) return handoff;
   const text = JSON.stringify(handoff);
-  if (contractFor(cast, turn).dialect !== 'gaia') return text;
+  if (!dialectCan(cast.rules, contractFor(cast, turn).dialect, 'reportsStatus')) return text;
   return `\`\`\`agent_contract_handoff\n${text.replaceAll('`', '\\u0060')}\n\`\`\``;
 }
 

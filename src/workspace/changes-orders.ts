@@ -2,7 +2,7 @@
 // although git ignores them, so they are looked at by name; and those that are links to other files, tracked or not.
 import { lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { ORDERS } from '../kernel/gate/orders.ts';
+import { AGENT_CONFIG } from '../kernel/capabilities.ts';
 import { records, tryGit } from './changes-ask-git.ts';
 import { FileReader, type Mark } from './changes-mark.ts';
 import { nameOf, walkInto } from './changes-walk.ts';
@@ -10,14 +10,14 @@ import { nameOf, walkInto } from './changes-walk.ts';
 export type Orders = Readonly<Record<string, Mark>>;
 
 /** `known` are those of an earlier look: what was not touched since is not read again. */
-export async function untrackedOrders(
+export async function untrackedAgentConfig(
   root: string,
   known: { readonly taken: number; readonly orders?: Orders } | null,
 ): Promise<Orders> {
   const reader = new FileReader(root, known && { taken: known.taken, files: known.orders ?? {} });
   const orders: Record<string, Mark> = {};
   const followed: Record<string, Mark> = {};
-  for (const path of ORDERS) {
+  for (const path of AGENT_CONFIG) {
     // What a link leads to is what is obeyed, whatever git makes of the link.
     const target = linkedFrom(join(root, path));
     const leads = target === null ? null : await reader.mark(path, Buffer.from(target));
@@ -27,7 +27,7 @@ export async function untrackedOrders(
     else if (mark.content !== null) orders[path] = mark;
   }
   if (Object.keys(orders).length === 0) return followed;
-  const { code, out } = await tryGit(root, ['ls-files', '-z', '--', ...ORDERS]);
+  const { code, out } = await tryGit(root, ['ls-files', '-z', '--', ...AGENT_CONFIG]);
   const tracked = new Set(code === 0 ? records(out).map(nameOf) : []);
   return { ...Object.fromEntries(Object.entries(orders).filter(([path]) => !tracked.has(path))), ...followed };
 }

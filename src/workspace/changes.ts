@@ -5,7 +5,7 @@ import { type CommandFiles, commandFilesOf } from '../git/command-files.ts';
 import { type GitHead, gitSnapshot } from './changes-git.ts';
 import type { IgnoreRules } from './changes-ignored.ts';
 import { FileReader, type Mark } from './changes-mark.ts';
-import { type Orders, untrackedOrders } from './changes-orders.ts';
+import { type Orders, untrackedAgentConfig } from './changes-orders.ts';
 import { walkInto } from './changes-walk.ts';
 
 export type Change = {
@@ -55,7 +55,8 @@ export async function snapshotOf(root: string, options: SnapshotOptions = {}): P
   const reader = new FileReader(root, known);
   if (since === undefined || since.git !== null) {
     const found = await gitSnapshot(root, reader, skip, since ?? null);
-    if (found) return { taken, ...found, orders: await untrackedOrders(root, known), commands: commandFilesOf(root) };
+    if (found)
+      return { taken, ...found, orders: await untrackedAgentConfig(root, known), commands: commandFilesOf(root) };
   }
   const files: Record<string, Mark> = {};
   await walkInto(files, reader, '', skip);

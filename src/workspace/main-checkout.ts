@@ -9,7 +9,7 @@ import { type Change, changesBetween, type Snapshot } from './changes.ts';
 import { ask, records, tryGit } from './changes-ask-git.ts';
 import { hiddenIn, parseStatus } from './changes-git.ts';
 import { FileReader, type Mark } from './changes-mark.ts';
-import { untrackedOrders } from './changes-orders.ts';
+import { untrackedAgentConfig } from './changes-orders.ts';
 import { nameOf, SLASH } from './changes-walk.ts';
 
 /** The checkout around a workspace: its top folder, and the workspace's own folder in it. */
@@ -112,7 +112,7 @@ async function look({ top, dir }: Checkout, since: Snapshot | null): Promise<Sna
     const mark = await reader.mark(path, Buffer.concat([Buffer.from(top), SLASH, bytes]));
     files[path] = mark ?? { ...NO_NUMBERS, content: await folderAt(join(top, path), states.get(path) ?? '') };
   }
-  const orders = await untrackedOrders(dir, since);
+  const orders = await untrackedAgentConfig(dir, since);
   const above = relative(top, dir);
   const named = Object.entries(orders).map(([path, mark]): [string, Mark] => [join(above, path), mark]);
   return {

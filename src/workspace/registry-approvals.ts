@@ -1,5 +1,7 @@
 // What the agents of a configuration run with, by registry id: this is what a lock approves beside the prompts.
+
 import type { Approval } from '../dialects/governed/approval.ts';
+import { DEFAULT_RUNNER } from '../kernel/capabilities.ts';
 import { given, objectAt, stringAt, typeOfMateria } from '../kernel/graph/authored.ts';
 import { isToolScope } from '../kernel/graph/config.ts';
 import { isObject, isText, type Json } from '../kernel/json.ts';
@@ -14,7 +16,7 @@ export function approvalsOf(config: Json): ReadonlyMap<string, Approval> {
     if (identity === null || typeOfMateria(materia) !== 'agent' || approvals.has(identity)) continue;
     const model = given(materia, 'model');
     approvals.set(identity, {
-      runner: stringAt(materia, 'runner') ?? 'claude',
+      runner: stringAt(materia, 'runner') ?? DEFAULT_RUNNER,
       model: isText(model) ? model : null,
       tools: toolsOf(given(materia, 'tools')),
     });

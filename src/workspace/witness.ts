@@ -9,7 +9,7 @@ import { Unseen } from '../engine/unseen.ts';
 import type { ItemDiff } from '../kernel/cast/item-work.ts';
 import type { Watch, WorkWatch } from '../kernel/cast/packet.ts';
 import type { MainChanges } from '../kernel/gate/accept.ts';
-import { orderedBy } from '../kernel/gate/orders.ts';
+import { configuredBy } from '../kernel/gate/agent-config.ts';
 import { artifactsIn } from './artifacts.ts';
 import { noteBefore } from './before-state.ts';
 import { changesBetween, type Snapshot, snapshotOf } from './changes.ts';
@@ -139,7 +139,7 @@ export function witnessOf(
       const now = since ? await look(watch, cwd, () => snapshotOf(cwd, { since, skip })) : null;
       const changed = since && now ? changesBetween(since, now) : [];
       return Object.fromEntries(
-        changed.filter(({ path }) => orderedBy(path) !== null).map(({ path, digest }) => [path, digest]),
+        changed.filter(({ path }) => configuredBy(path) !== null).map(({ path, digest }) => [path, digest]),
       );
     },
     async attest(watch, handoffId, timestamp) {

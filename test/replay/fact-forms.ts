@@ -41,7 +41,7 @@ export const FACT_FORMS = {
   'cast.recast': { extends: true },
   'cast.recovered': {},
   'cast.resumed': {},
-  'cast.started': { runId: true, root: true },
+  'cast.started': { runId: true, root: true, capabilities: true },
   'cast.waiting': { until: true, elapsedMs: true },
   'context.rejected': { ...OF_TURN, agent: true, agentId: true, path: true },
   'context.reverted': {},

@@ -183,6 +183,7 @@ const KINDS: Readonly<Record<string, readonly Fact['kind'][]>> = {
   'golden-4': [...KINDS_3, 'attempt.spent' as const].toSorted(),
   'golden-5': [...KINDS_3, 'attempt.spent' as const].toSorted(),
   'golden-6': [...KINDS_3, 'attempt.spent' as const, 'ledger.linked' as const].toSorted(),
+  'golden-7': [...KINDS_3, 'attempt.spent' as const, 'ledger.linked' as const].toSorted(),
 };
 
 type Stored = { readonly line: string; readonly texts: Readonly<Record<string, string>> };

@@ -1,19 +1,19 @@
 // Runners whose turns wait together while their provider is down or their sign-in is refused, instead of each finding it out
 // by itself. A turn that waits goes on by itself when the runner is back. A runner that never answered is more likely set up
 // wrongly: its turn fails at once, so that a script learns of it.
+
 import { patience } from '../../agents/retry.ts';
 import type { Door } from '../../engine/door.ts';
 import { thisDriver } from '../../engine/driver.ts';
 import type { Found, Outage } from '../../engine/outage.ts';
 import type { AttemptResult, Place, Runner, Runners } from '../../engine/ports.ts';
+import { PRESENT, runnerCan } from '../../kernel/capabilities.ts';
 import type { Packet } from '../../kernel/cast/packet.ts';
 import type { Code } from '../../kernel/codes.ts';
 import type { AgentMateria } from '../../kernel/graph/config.ts';
 
 /** What says that a runner is down for everybody. */
 const DOWN: readonly Code[] = ['AUTH_REQUIRED', 'PROVIDER_ERROR', 'PROVIDER_UNREACHABLE'];
-/** Those that ask a provider. */
-const WITH_PROVIDER: readonly string[] = ['claude', 'codex', 'pi', 'openai', 'anthropic'];
 /** A longer outage is for a person to look at: the turn fails. */
 const HOLD_MS_MAX = 3_600_000;
 const TELL_EVERY_MS = 30_000;
@@ -25,7 +25,7 @@ export function holdingOutages(runners: Runners, door: Pick<Door, 'admit' | 'not
     runnerFor(packet) {
       const runner = runners.runnerFor(packet);
       const { materia, scripted } = packet;
-      if (materia.type === 'utility' || scripted || !WITH_PROVIDER.includes(materia.runner)) return runner;
+      if (materia.type === 'utility' || scripted || !runnerCan(PRESENT, materia.runner, 'asksProvider')) return runner;
       const name = nameOf(materia);
       const forget = runner.forget?.bind(runner);
       return {

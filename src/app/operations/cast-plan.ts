@@ -1,8 +1,10 @@
 // What a cast would run, and its first briefs, without starting anything.
+
 import { estimated, PRICES_CHECKED } from '../../agents/prices.ts';
 import { dialects } from '../../dialects/index.ts';
 import { Desk } from '../../engine/desk.ts';
 import { LocalDoor } from '../../engine/door.ts';
+import { CAPABILITIES, PRESENT, runnerCan } from '../../kernel/capabilities.ts';
 import type { Rules } from '../../kernel/graph/config.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { MemoryLog } from '../../log/memory.ts';
@@ -56,7 +58,7 @@ function turnOf(rules: Rules, socket: string, brief: string): Estimate {
   const materia = rules.materia[rules.graph.sockets[socket]?.materia ?? ''];
   const model = materia?.type === 'agent' ? materia.model : null;
   const inputTokens = Math.ceil(brief.length / CHARS_PER_TOKEN);
-  const isFree = materia?.type === 'agent' && materia.runner === 'person';
+  const isFree = materia?.type === 'agent' && runnerCan(PRESENT, materia.runner, 'isPerson');
   const used = estimated({ input: inputTokens, output: ANSWER_TOKENS, cost: 0 }, model, rules.prices);
   return { socket, model, inputTokens, cost: isFree ? 0 : used.estimated ? used.cost : null };
 }
@@ -76,6 +78,7 @@ async function firstBriefs(plan: Plan, request: string): Promise<{ socket: strin
         loadout: plan.loadout,
         rules: { ...plan.rules, graph },
         script: null,
+        capabilities: CAPABILITIES,
       },
       'dry-run',
     );

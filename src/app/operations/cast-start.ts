@@ -1,7 +1,9 @@
 // A cast is started: the rules of a loadout are frozen in the log, and the cast is driven, here or by a process of its own.
+
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { hideSecrets, keepHidden } from '../../agents/hidden-texts.ts';
+import { CAPABILITIES } from '../../kernel/capabilities.ts';
 import { allow } from '../../kernel/verdict.ts';
 import type { Plan } from '../../workspace/plan.ts';
 import { configureLocks } from '../configure-locks.ts';
@@ -63,7 +65,10 @@ async function driven(workspace: Workspace, plan: Plan, { request, inPlace, turn
       await configureLocks(door, workspace, by);
       keepHidden(workspace.stateDir, cast, hidden);
       const verdict = await door.submit(
-        { kind: 'cast.start', cast, request, loadout, rules, script, runId: randomUUID(), ...where },
+        {
+          ...{ kind: 'cast.start', cast, request, loadout, rules, script, runId: randomUUID(), ...where },
+          capabilities: CAPABILITIES,
+        },
         by,
       );
       if (!verdict.allow) throw new Refused(verdict);

@@ -1,4 +1,5 @@
 // A cast as people and scripts see it, told from its facts: where it went, what it holds, what it used.
+import { runnerCan } from '../../kernel/capabilities.ts';
 import { countItems, type ItemCounts } from '../../kernel/cast/item-count.ts';
 import type { AgentNote } from '../../kernel/fact.ts';
 import type { Json } from '../../kernel/json.ts';
@@ -118,7 +119,7 @@ export function shownCast(view: View, head: Head, withTurns: boolean, refusalOf?
 function trustIn({ turns, attempts, isRefusedByTrust }: View, { rules }: Cast): CastView['trust'] {
   const isAgents = ({ turn }: AttemptRecord) => {
     const materia = rules.materia[rules.graph.sockets[turns.get(turn)?.socket ?? '']?.materia ?? ''];
-    return materia?.type === 'agent' && materia.runner !== 'person';
+    return materia?.type === 'agent' && !runnerCan(rules, materia.runner, 'isPerson');
   };
   if (attempts.some((attempt) => !attempt.isAttested && isAgents(attempt))) return 'off';
   return isRefusedByTrust || attempts.some(({ isAttested }) => isAttested) ? 'on' : null;

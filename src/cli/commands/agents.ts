@@ -1,6 +1,7 @@
 // `baton agents`: which agents are on this machine, in which version, and whether somebody is signed in; with `test`,
 // whether they answer.
 import { type Detected, detectAgents, PROGRAMS } from '../../agents/detect.ts';
+import { keyVariableOf, runnersThat } from '../../kernel/capabilities.ts';
 import { deny } from '../../kernel/verdict.ts';
 import { SELF_TEST_MS, type SelfTest, selfTest } from '../agent-self-test.ts';
 import { again, type Call, EXIT, note, out, outJson, Refused, text, UsageError } from '../command.ts';
@@ -8,10 +9,9 @@ import { oneLine } from '../safe-text.ts';
 import { table } from '../table.ts';
 
 /** Models asked directly: they need a key and nothing installed. */
-const MODELS = [
-  { name: 'anthropic', variable: 'ANTHROPIC_API_KEY' },
-  { name: 'openai', variable: 'OPENAI_API_KEY' },
-] as const;
+const MODELS = runnersThat('isModelApi')
+  .map((name) => ({ name, variable: keyVariableOf(name) ?? '' }))
+  .sort((a, b) => (a.name < b.name ? -1 : 1));
 
 export async function run(call: Call): Promise<number> {
   const [word, name] = call.words;

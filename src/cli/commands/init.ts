@@ -1,5 +1,6 @@
 // `baton init`: a first configuration, copied from the bundled one, with its prompts and the lock that pins them, for an
 // agent that is on this machine. It never overwrites what is there.
+
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Detected, detectAgents } from '../../agents/detect.ts';
@@ -8,6 +9,7 @@ import { IGNORES_ITSELF } from '../../app/state-folder.ts';
 import { MANIFEST_PATH } from '../../dialects/governed/registry-json.ts';
 import { trustFolder } from '../../git/folder-trust.ts';
 import { untrustedDrivers } from '../../git/run-git.ts';
+import { DEFAULT_RUNNER } from '../../kernel/capabilities.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { SCHEMA_NAME, schemaReference } from '../../workspace/config-schema-reference.ts';
 import { detectProject, type Project } from '../../workspace/detect-project.ts';
@@ -107,7 +109,7 @@ function nextSteps(agent: Detected | null, found: readonly Detected[], baton: st
 
 /** Every agent runs on the one that is there; claude is what no name means, and stays unnamed. */
 function onRunner(materia: Json, agent: Detected | null): Json {
-  if (!isObject(materia) || agent === null || agent.name === 'claude') return materia;
+  if (!isObject(materia) || agent === null || agent.name === DEFAULT_RUNNER) return materia;
   const named = Object.entries(materia).map(([id, one]): [string, Json] => {
     const isAgent = isObject(one) && one.promptFile !== undefined;
     return [id, isAgent ? { runner: agent.name, ...one } : one];

@@ -1,8 +1,9 @@
 // The second door: what an attempt brought back is read in its socket's dialect and either accepted, given back once
 // for repair, or refused for good. A refused output changes nothing and routes nowhere.
+import { dialectCan, runnerCan } from '../capabilities.ts';
 import type { AgentNote, Answered, Touched } from '../fact.ts';
 import { refusedBeforeAccept, type Seen, touchedIn } from '../gate/accept.ts';
-import { isOfRules } from '../gate/orders.ts';
+import { isOfRules } from '../gate/agent-config.ts';
 import { reportsStatus } from '../gate/status.ts';
 import type { Input } from '../input.ts';
 import { isObject, isText, type JsonObject } from '../json.ts';
@@ -118,7 +119,7 @@ function stopBlocked(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen:
   const task = taskOfTurn(pen.state, cast, turn);
   const result = isObject(handoff.payload) ? handoff.payload : {};
   // Only an operator's result names a code; in any other report such a word means nothing.
-  const isResult = socketOf(cast, turn.socket).contract === 'operator';
+  const isResult = dialectCan(cast.rules, socketOf(cast, turn.socket).contract, 'reportsTask');
   const said = (isResult && (task ? codeOfResult(task, result) : knownCode(result.x_code))) || null;
   const code = said ?? (reportsStatus(cast, turn.socket) ? 'AGENT_BLOCKED' : 'MISSING_REQUIRED_INPUT');
   const reason = handoff.note ?? reasonOfResult(result);
@@ -263,7 +264,8 @@ function setToWork(pen: Pen, cast: Cast, turn: Turn): void {
 /** A person is asked until the answer fits: each is given by hand, so it cannot go on by itself for ever. */
 function hasRepairs(cast: Cast, turn: Turn): boolean {
   const materia = chosenMateria(cast, turn);
-  const isPerson = materia.type === 'agent' && materia.runner === 'person' && turn.script === null;
+  const isPerson =
+    materia.type === 'agent' && runnerCan(cast.rules, materia.runner, 'isPerson') && turn.script === null;
   return isPerson || turn.repairs < cast.rules.limits.repairTurnsMax;
 }
 

@@ -1,6 +1,8 @@
 // What waits for a person: turns that a person takes, and agents that ask or want permission. The cast waits when nothing
 // else of it goes on. In a turn of their own what a person says is read like any other output; an agent is told it.
+
 import { type Approval, approvalOf, isUnsettled } from '../approval/state.ts';
+import { runnerCan } from '../capabilities.ts';
 import type { Fact } from '../fact.ts';
 import type { Input } from '../input.ts';
 import { scrub } from '../secrets.ts';
@@ -19,11 +21,17 @@ import { isScripted } from './script.ts';
 import { reclaim, taskOfTurn } from './task.ts';
 import { isLeftOut, leaveOut } from './task-by-hand.ts';
 
-export const PERSON = 'person';
-
 export function isPersons(cast: Cast, turn: Turn): boolean {
   const materia = chosenMateria(cast, turn);
-  return materia.type === 'agent' && materia.runner === PERSON && !isScripted(cast, turn.socket);
+  return (
+    materia.type === 'agent' && runnerCan(cast.rules, materia.runner, 'isPerson') && !isScripted(cast, turn.socket)
+  );
+}
+
+/** Under this name a person's answer is noted. */
+function runnerOf(cast: Cast, turn: Turn): string {
+  const materia = chosenMateria(cast, turn);
+  return materia.type === 'agent' ? materia.runner : '';
 }
 
 /** Lets the cast wait when a person has a turn of it and nothing else can go on meanwhile. */
@@ -147,7 +155,7 @@ export function takeAnswer(pen: Pen, cast: Cast, input: Extract<Input, { kind: '
   if (turn.asks) return tell(pen, cast, turn, 'person', input.output);
   const { at, by, output } = input;
   const where = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
-  const said = { kind: 'attempt.output', at, by, ...where, output, agent: { runner: PERSON } } as const;
+  const said = { kind: 'attempt.output', at, by, ...where, output, agent: { runner: runnerOf(cast, turn) } } as const;
   return takeOutput(pen, cast, turn, said, true);
 }
 

@@ -17,6 +17,7 @@ import { concerns, linesFor, withoutNoted } from './heard.ts';
 import { itemValue, scopeOf } from './item.ts';
 import { OFFER, offersTools } from './offer.ts';
 import { materiaOf, type Pen, socketOf } from './pen.ts';
+import { assignsTasks } from './plan.ts';
 import { inputText, othersReported, soFar } from './report-brief.ts';
 import { collapse, isNoted, notesFor, renderRework } from './rework.ts';
 import { getsPacket, taskOfTurn } from './task.ts';
@@ -156,7 +157,7 @@ const DIRECTIVE = [
 
 /** Whoever plans has to name the run in every packet. */
 function runName(cast: Cast, turn: Turn): string {
-  const isPlanner = socketOf(cast, turn.socket).contract === 'operator' && materiaOf(cast, turn.socket).generator;
+  const isPlanner = assignsTasks(cast, turn);
   return isPlanner ? block('This run', `run_id: ${cast.runId}`) : '';
 }
 

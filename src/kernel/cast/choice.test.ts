@@ -27,7 +27,7 @@ test.each<[string, JsonObject, readonly string[]]>([
   ],
   ['a model that is asked directly', { runner: 'openai', model: 'a' }, ['openai a']],
 ])('the choices of a materia that names %s', (_what, materia, names) => {
-  expect(choicesOf(agent(materia)).map(({ runner, model }) => `${runner} ${model}`)).toEqual(names);
+  expect(choicesOf({}, agent(materia)).map(({ runner, model }) => `${runner} ${model}`)).toEqual(names);
 });
 
 const MODELS = { runner: 'codex', model: 'a', fallbacks: [{ model: 'b' }, { runner: 'claude' }] };
@@ -42,7 +42,7 @@ test.each<[Code, number, boolean, number | null]>([
   ['MODEL_UNAVAILABLE', 2, false, 3],
   ['MODEL_UNAVAILABLE', 3, false, null],
 ])('%s at choice %i (last try: %s) leads to choice %s', (cause, at, isLast, next) => {
-  expect(nextChoice(agent(MODELS), at, cause, isLast)).toBe(next);
+  expect(nextChoice({}, agent(MODELS), at, cause, isLast)).toBe(next);
 });
 
 const PLACE = { baseUrl: 'http://a/v1', wire: 'chat', keyVariable: 'KEY' };

@@ -1,5 +1,6 @@
 // Who has a turn: the runner and model its materia names, or one of the fallbacks after it. A list of choices is walked
 // from the front and never back, so that a turn tries each at most once.
+import { runnerCan, type WithCapabilities } from '../capabilities.ts';
 import type { Code } from '../codes.ts';
 import type { AgentMateria, Choice, Materia } from '../graph/config.ts';
 import type { Cast, Session, Turn } from '../state.ts';
@@ -11,22 +12,20 @@ const UNAVAILABLE: readonly Code[] = ['AGENT_UNAVAILABLE', 'MODEL_UNAVAILABLE', 
 const LASTING: readonly Code[] = ['PROVIDER_ERROR', 'PROVIDER_UNREACHABLE', 'MODEL_SILENT'];
 /** What holds for every model of the same runner. */
 const WHOLE_RUNNER: readonly Code[] = ['AGENT_UNAVAILABLE', 'AUTH_REQUIRED'];
-/** Programs that have a model of their own when none is named. */
-const HAVE_A_MODEL = ['claude', 'codex', 'pi'];
 
 /** In the order they are tried. A model that does not exist must not end a cast: the last choice is the program's own. */
-export function choicesOf(materia: AgentMateria): readonly Choice[] {
+export function choicesOf(rules: WithCapabilities, materia: AgentMateria): readonly Choice[] {
   const { runner, model, fallbacks = [] } = materia;
   const named = [{ runner, model }, ...fallbacks];
   const isCovered = named.some((choice) => choice.runner === runner && choice.model === null);
-  return isCovered || !HAVE_A_MODEL.includes(runner) ? named : [...named, { runner, model: null }];
+  return isCovered || !runnerCan(rules, runner, 'hasOwnModel') ? named : [...named, { runner, model: null }];
 }
 
 /** The materia as the turn uses it. */
 export function chosenMateria(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>): Materia {
   const materia = materiaOf(cast, turn.socket);
   if (materia.type === 'utility' || turn.choice === 0) return materia;
-  const choice = choicesOf(materia)[turn.choice];
+  const choice = choicesOf(cast.rules, materia)[turn.choice];
   if (!choice) return materia;
   // An address and arguments belong to the runner they were written for, and a key to its address.
   const { baseUrl, wire, keyVariable, args, ...rest } = materia;
@@ -47,9 +46,15 @@ export function continuedSession(cast: Cast, turn: Pick<Turn, 'socket' | 'choice
 }
 
 /** The place of the next choice that may help against this, or null. `isLast`: it is not asked once more. */
-export function nextChoice(materia: AgentMateria, at: number, cause: Code, isLast: boolean): number | null {
+export function nextChoice(
+  rules: WithCapabilities,
+  materia: AgentMateria,
+  at: number,
+  cause: Code,
+  isLast: boolean,
+): number | null {
   if (!UNAVAILABLE.includes(cause) && !(isLast && LASTING.includes(cause))) return null;
-  const choices = choicesOf(materia);
+  const choices = choicesOf(rules, materia);
   const lastNamed = (materia.fallbacks ?? []).length;
   const index = choices.findIndex((choice, place) => {
     if (place <= at) return false;

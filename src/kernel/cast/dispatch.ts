@@ -1,7 +1,7 @@
 // The first door: a prepared turn is dispatched when every gate agrees. Its brief is written here, once; the agent gets
 // exactly the text that is recorded.
 import { CODES } from '../codes.ts';
-import { refusalOfOrdersIn } from '../gate/accept.ts';
+import { refusalOfAgentConfigIn } from '../gate/accept.ts';
 import { heldBy, isLiftedByTime, refusedBeforeDispatch } from '../gate/dispatch.ts';
 import { reportsStatus } from '../gate/status.ts';
 import { refusedByTrust } from '../gate/trust.ts';
@@ -38,7 +38,7 @@ export function dispatch(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input,
   }
   if (input.unseen !== undefined) return putOff(pen, cast, turn, unseenBy(turn, input.unseen));
   // What an attempt changed would govern the next one of the turn before anybody has looked at either.
-  const ordered = refusalOfOrdersIn(pen.state, cast, turn, input.orders ?? {});
+  const ordered = refusalOfAgentConfigIn(pen.state, cast, turn, input.orders ?? {});
   if (ordered) return putOff(pen, cast, turn, ordered);
   return startAttempt(pen, cast, turn, input);
 }
@@ -47,7 +47,7 @@ type Prepared = Pick<Extract<Input, { kind: 'turn.prepared' }>, 'seal' | 'trust'
 
 /** Whether anything outside has to be looked at before a dispatch. A script that writes nothing says all there is to say. */
 export function needsPreparing({ state }: Pen, cast: Cast, turn: Turn): boolean {
-  return isWatched(state, cast, turn) || isAttested(state.trust, chosenMateria(cast, turn));
+  return isWatched(state, cast, turn) || isAttested(state.trust, cast.rules, chosenMateria(cast, turn));
 }
 
 /** Whether what the turn does beside its answer is to be seen from outside. */
@@ -108,7 +108,7 @@ function refusalOfTrust(pen: Pen, cast: Cast, turn: Turn, sighting: Sighting | u
   const { trust } = pen.state;
   if (sighting?.origin === 'workspace' && sighting.registry) load(pen, sighting.registry, sighting.texts);
   const source = trustWatchOf(trust, cast, turn)?.source ?? null;
-  const refusal = refusedByTrust(trust, chosenMateria(cast, turn), source, sighting);
+  const refusal = refusedByTrust(trust, cast.rules, chosenMateria(cast, turn), source, sighting);
   if (!refusal) return null;
   // What was seen is what is noted, also where the agent is blocked already.
   block(pen, sighting?.refusal ?? refusal, { cast: cast.id, turn: turn.id });

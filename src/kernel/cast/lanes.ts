@@ -1,6 +1,7 @@
 // Items side by side: where the items of a loop are tasks that were assigned, each walks through the loop on its own, as
 // many at once as the loop allows and dependencies, locks and priorities let through. The loop is left when all are over.
 
+import { dialectCan } from '../capabilities.ts';
 import { heldBy } from '../gate/dispatch.ts';
 import type { Loop } from '../graph/config.ts';
 import { claimBest, refusalOfClaim } from '../ledger/claim.ts';
@@ -20,7 +21,7 @@ import { hasOpen, idsIn, lengthOf, placeOf } from './task-list.ts';
 /** Whether the items of a loop are assigned tasks: then they say themselves what may run beside what. */
 export function hasLanes(cast: Cast, loop: Loop | null): loop is Loop {
   if (!loop?.iterator || loop.consumes === null) return false;
-  return cast.rules.graph.sockets[loop.consumes]?.contract === 'operator';
+  return dialectCan(cast.rules, cast.rules.graph.sockets[loop.consumes]?.contract, 'assignsTasks');
 }
 
 export function enterLanes(pen: Pen, cast: Cast, loop: Loop, entry: string): void {

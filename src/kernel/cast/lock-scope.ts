@@ -1,6 +1,6 @@
 // Which paths a turn may change, and whether what changes while it runs is held against it: a utility is bound only where its
 // scope is written down, and in the directory itself, where people write as well, nobody is who has no paths of its own.
-import { isNamed, orderedBy } from '../gate/orders.ts';
+import { configuredBy, isNamed } from '../gate/agent-config.ts';
 import type { Materia, Rules, Socket } from '../graph/config.ts';
 import { render } from '../graph/path.ts';
 import { type Bystander, bystanderAt, scopeIn } from '../graph/write-scope.ts';
@@ -33,7 +33,7 @@ export function lockScopeOf(cast: Cast, sockets: readonly string[], item: Item |
       }
       const refusal =
         refusalOfGoverning(id, [normal.path], (path) => pathKey(path, false)) ??
-        (hasSlot(template) ? refusalOfChosenOrders(cast, id, [normal.path]) : null);
+        (hasSlot(template) ? refusalOfChosenConfig(cast, id, [normal.path]) : null);
       if (refusal) return { ok: false, refusal };
       paths.add(normal.path);
     }
@@ -100,10 +100,10 @@ function hasSlot(template: string): boolean {
  * Paths that an agent chose, in a plan or in the value of a slot, do not reach the files that configure agent programs. Only a
  * lockScope that a person wrote without a slot does.
  */
-export function refusalOfChosenOrders(cast: Cast, who: string, paths: readonly string[]): Denied | null {
+export function refusalOfChosenConfig(cast: Cast, who: string, paths: readonly string[]): Denied | null {
   const written = Object.keys(cast.rules.graph.sockets).flatMap((id) => templatesOf(cast, id));
   const byPerson = written.filter((template) => !hasSlot(template));
-  const path = paths.find((one) => orderedBy(one) !== null && !isNamed(one, byPerson));
+  const path = paths.find((one) => configuredBy(one) !== null && !isNamed(one, byPerson));
   if (path === undefined) return null;
   const reason = `${who} wants ${JSON.stringify(path)}, which configures agent programs, and no agent chooses that; name it in the lockScope of the socket, without a slot, if its turns are meant to change it.`;
   return deny('SCOPE_VIOLATION', reason, { resource: path });
@@ -120,5 +120,5 @@ function templatesIn(socket: Socket, materia: Materia): readonly string[] {
 /** What is given by name counts beside what lies around it. */
 function apart(paths: readonly string[]): readonly string[] {
   const isInside = (path: string, index: number) => coverOf(paths.filter((_, other) => other !== index))(path);
-  return paths.filter((path, index) => orderedBy(path) !== null || !isInside(path, index));
+  return paths.filter((path, index) => configuredBy(path) !== null || !isInside(path, index));
 }

@@ -11,7 +11,7 @@ export function newCast(fact: Extract<CastFact, { kind: 'cast.started' }>, at: n
     runId: fact.runId ?? fact.cast,
     request: fact.request,
     loadout: fact.loadout,
-    rules: fact.rules,
+    rules: fact.capabilities ? { ...fact.rules, capabilities: fact.capabilities } : fact.rules,
     script: fact.script,
     ...(fact.root === undefined ? {} : { root: fact.root }),
     status: 'running',

@@ -1,19 +1,17 @@
 // Whether an agent is offered our own tools in a turn: then it may hand its work on by a call and be told at once what is
 // wrong with it. The brief says so, and the runner gives its program the server; both ask here.
 
+import { dialectCan, runnerCan } from '../capabilities.ts';
 import { reportsStatus } from '../gate/status.ts';
 import type { Cast, Turn } from '../state.ts';
 import { chosenMateria } from './choice.ts';
 import { isScripted } from './script.ts';
 
-/** Runners whose programs can call tools of a server they are told of. */
-const CALL_TOOLS: readonly string[] = ['claude', 'codex', 'pi'];
-
 export function offersTools(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>): boolean {
   const materia = chosenMateria(cast, turn);
   if (materia.type === 'utility' || materia.mcp === false || isScripted(cast, turn.socket)) return false;
   // In a sandbox the folder of the attempt cannot be written, so nothing could be handed in.
-  return CALL_TOOLS.includes(materia.runner) && materia.sandbox === undefined;
+  return runnerCan(cast.rules, materia.runner, 'callsTools') && materia.sandbox === undefined;
 }
 
 type Offered = Pick<Turn, 'socket' | 'task'>;
@@ -27,7 +25,8 @@ export const OFFERED_TOOLS: readonly {
   // The turn works on a task of the ledger, or reports in the words of one.
   {
     tools: ['heartbeat', 'worklog_add', 'lock_check', 'lock_request'],
-    isFor: ({ rules }, { socket, task }) => task !== null || rules.graph.sockets[socket]?.contract === 'operator',
+    isFor: ({ rules }, { socket, task }) =>
+      task !== null || dialectCan(rules, rules.graph.sockets[socket]?.contract, 'reportsTask'),
   },
   // Only a report with a status can ask for permission.
   { tools: ['request_approval', 'run_approved'], isFor: (cast, { socket }) => reportsStatus(cast, socket) },

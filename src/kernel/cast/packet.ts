@@ -1,5 +1,6 @@
 // Everything a runner needs to carry out one dispatch, and nothing it has to ask back for.
 
+import { dialectCan, type RunnerAbility, runnerCan } from '../capabilities.ts';
 import { reportsStatus } from '../gate/status.ts';
 import { checkersAt } from '../graph/checker.ts';
 import { DEFAULTS, type Materia, type Price, type RunnerLimits } from '../graph/config.ts';
@@ -188,14 +189,6 @@ function workWatchOf(cast: Cast, turn: Turn): WorkWatch | null {
   };
 }
 
-/** A model that is asked directly has no hands. */
-const WITHOUT_HANDS: readonly string[] = ['openai', 'anthropic'];
-/** What they write is their own business, unless they were given paths for it. */
-const BY_AGREEMENT: readonly string[] = ['person', 'scripted'];
-
-/** Programs that keep an agent whose tools only read from writing. */
-const WITH_GUARD: readonly string[] = ['claude', 'codex', 'pi'];
-
 /**
  * Whether files may change by the turn: by a program always, whatever its tools are meant to be, unless it keeps its agent
  * from writing itself and works where people do: there the change of a person would be taken for the agent's. What an earlier
@@ -206,17 +199,17 @@ function mayTouch(cast: Cast, turn: Turn, task: Task | null): boolean {
   if (isScripted(cast, turn.socket)) return hasPaths;
   const materia = materiaOf(cast, turn.socket);
   if (materia.type === 'utility') return true;
-  const tried = choicesOf(materia).slice(0, turn.choice + 1);
+  const tried = choicesOf(cast.rules, materia).slice(0, turn.choice + 1);
   const isGuarded = (materia.tools === 'none' || materia.tools === 'readOnly') && worksInPlace(cast, turn);
   return tried.some(({ runner }) => {
-    if (WITHOUT_HANDS.includes(runner) || (isGuarded && !hasPaths && WITH_GUARD.includes(runner))) return false;
-    return hasPaths || !BY_AGREEMENT.includes(runner);
+    const can = (ability: RunnerAbility) => runnerCan(cast.rules, runner, ability);
+    if (!can('mayWrite') || (isGuarded && !hasPaths && can('guardsTools'))) return false;
+    return hasPaths || !can('writesByAgreement');
   });
 }
 
 function isChecked(cast: Cast, socket: string): boolean {
-  const { contract } = socketOf(cast, socket);
-  return contract === 'operator' || contract === 'gaia';
+  return dialectCan(cast.rules, socketOf(cast, socket).contract, 'claimsCriteria');
 }
 
 /** What an agent that wants permission asks for, and the name under which it asks. */
@@ -239,7 +232,8 @@ function beginsOver(cast: Cast, turn: Turn): boolean {
 
 function slotOf(cast: Cast, turn: Turn): Slot | null {
   const materia = chosenMateria(cast, turn);
-  if (materia.type === 'utility' || materia.runner === 'person' || isScripted(cast, turn.socket)) return null;
+  if (materia.type === 'utility' || runnerCan(cast.rules, materia.runner, 'isPerson') || isScripted(cast, turn.socket))
+    return null;
   const limits = cast.rules.runners?.[materia.runner];
   return limits ? { runner: materia.runner, ...limits } : null;
 }

@@ -1,5 +1,6 @@
 // Taking an orchestrator's envelope: its deltas change the ledger of the cast's run and its assignments become tasks, all
 // of it or nothing. Which of them start, and when, is not the orchestrator's to say.
+import { dialectCan } from '../capabilities.ts';
 import type { Handoff } from '../dialect.ts';
 import { isObject, isString, type Json, type JsonObject } from '../json.ts';
 import { createTask } from '../ledger/create.ts';
@@ -9,7 +10,7 @@ import { normalPath } from '../ledger/path.ts';
 import { refusalOfInconsistency, refusalOfUnknownDependencies } from '../ledger/run-index.ts';
 import type { Cast, Turn } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
-import { FORBIDDEN, refusalOfChosenOrders } from './lock-scope.ts';
+import { FORBIDDEN, refusalOfChosenConfig } from './lock-scope.ts';
 import { materiaOf, type Pen, socketOf } from './pen.ts';
 
 export type PlanReading =
@@ -20,7 +21,7 @@ const NO_PLAN: PlanReading = { ok: true, facts: [] };
 
 /** What a plan would write, or why it cannot be taken. A turn that is no orchestrator's plans nothing. */
 export function planIn(pen: Pen, cast: Cast, turn: Turn, { outcome, payload }: Handoff): PlanReading {
-  if (!isPlanner(cast, turn) || outcome !== 'done' || !isObject(payload)) return NO_PLAN;
+  if (!assignsTasks(cast, turn) || outcome !== 'done' || !isObject(payload)) return NO_PLAN;
   const unsound = refusalOfInconsistency(pen.ledger, cast.id);
   if (unsound) return { ok: false, refusal: unsound };
   const assignments = objects(payload.assignments);
@@ -41,7 +42,8 @@ export function planIn(pen: Pen, cast: Cast, turn: Turn, { outcome, payload }: H
     if (!verdict.allow) return { ok: false, refusal: verdict };
   }
   for (const packet of assignments) {
-    const refusal = refusalOfCheckers(cast, packet) ?? refusalOfAbsolute(packet) ?? refusalOfOrdersIn(cast, packet);
+    const refusal =
+      refusalOfCheckers(cast, packet) ?? refusalOfAbsolute(packet) ?? refusalOfAgentConfigIn(cast, packet);
     if (refusal) return { ok: false, refusal };
     const request = { kind: 'task.create', packet: { ...packet, run_id: cast.id }, forbidden: FORBIDDEN } as const;
     const root = cast.root === undefined ? {} : { root: cast.root };
@@ -55,7 +57,7 @@ export function planIn(pen: Pen, cast: Cast, turn: Turn, { outcome, payload }: H
 /** Writes a plan down, and makes its assignments the list of the loops that consume it. */
 export function takePlan(pen: Pen, cast: Cast, turn: Turn, handoff: Handoff, facts: readonly LedgerFact[]): void {
   const { payload } = handoff;
-  if (!isPlanner(cast, turn) || !isObject(payload)) return;
+  if (!assignsTasks(cast, turn) || !isObject(payload)) return;
   if (isString(payload.run_id) && payload.run_id !== cast.runId) {
     pen.write({ kind: 'run.named', cast: cast.id, runId: payload.run_id });
   }
@@ -67,8 +69,9 @@ export function takePlan(pen: Pen, cast: Cast, turn: Turn, handoff: Handoff, fac
   }
 }
 
-function isPlanner(cast: Cast, { socket }: Turn): boolean {
-  return socketOf(cast, socket).contract === 'operator' && materiaOf(cast, socket).generator;
+export function assignsTasks(cast: Cast, { socket }: Pick<Turn, 'socket'>): boolean {
+  const isAble = dialectCan(cast.rules, socketOf(cast, socket).contract, 'assignsTasks');
+  return isAble && materiaOf(cast, socket).generator;
 }
 
 /** A packet may refer to checkers that a person declared, by name, and to no others. */
@@ -93,13 +96,13 @@ function refusalOfAbsolute(packet: JsonObject): Denied | null {
   return deny('SCOPE_VIOLATION', reason, { task: taskIdIn(packet), resource: absolute });
 }
 
-function refusalOfOrdersIn(cast: Cast, packet: JsonObject): Denied | null {
+function refusalOfAgentConfigIn(cast: Cast, packet: JsonObject): Denied | null {
   const { lock_scope: scope } = isObject(packet.task) ? packet.task : {};
   const paths = (Array.isArray(scope) ? scope.filter(isString) : []).flatMap((path) => {
     const normal = normalPath(path);
     return normal.ok ? [normal.path] : [];
   });
-  return refusalOfChosenOrders(cast, taskIdIn(packet), paths);
+  return refusalOfChosenConfig(cast, taskIdIn(packet), paths);
 }
 
 function taskIdIn({ task }: JsonObject): string {

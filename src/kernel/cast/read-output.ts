@@ -1,4 +1,5 @@
 // Reads what an attempt put out in the contract of its socket. An output that was cut is never taken for the whole.
+import { dialectCan, type WithCapabilities } from '../capabilities.ts';
 import type { Reading } from '../dialect.ts';
 import { DEFAULTS, type Materia, type Socket } from '../graph/config.ts';
 import type { Input } from '../input.ts';
@@ -29,7 +30,7 @@ export function readOutput(
   const smuggled = read.ok ? refusalOfSmuggled(output, read.handoff.payload) : null;
   const reading: Reading = smuggled ? { ok: false, verdict: smuggled } : read;
   if (cutShort) return { ok: false, verdict: cutOff(reading.ok ? null : reading.verdict, CUT_SHORT) };
-  if (!truncated || (reading.ok && mayBeCut(socket, materiaOf(cast, turn.socket)))) return reading;
+  if (!truncated || (reading.ok && mayBeCut(cast.rules, socket, materiaOf(cast, turn.socket)))) return reading;
   return { ok: false, verdict: cutOff(reading.ok ? null : reading.verdict, cutAt(maxOutputBytes)) };
 }
 
@@ -37,8 +38,10 @@ export function readOutput(
  * Only the text that a program printed, at the limit that nobody chose, is taken without its end, and its fact says so. The
  * head of JSON may read like the whole, and a limit that somebody wrote down is meant.
  */
-function mayBeCut({ contract, limits }: Socket, { type }: Materia): boolean {
-  return type === 'utility' && contract === 'text' && limits.maxOutputBytes === DEFAULTS.maxOutputBytes;
+function mayBeCut(rules: WithCapabilities, { contract, limits }: Socket, { type }: Materia): boolean {
+  return (
+    type === 'utility' && !dialectCan(rules, contract, 'isJson') && limits.maxOutputBytes === DEFAULTS.maxOutputBytes
+  );
 }
 
 const RAISE = 'write less, or raise limits.maxOutputBytes of the socket';

@@ -1,5 +1,6 @@
 // What comes after an attempt of an agent that gave no answer: another runner, a shorter brief, a new conversation,
 // patience, once more, or nothing. Each way is bounded, so that a turn comes to its end whatever the agents do.
+import { runnerCan } from '../capabilities.ts';
 import type { Code } from '../codes.ts';
 import type { CastFact } from '../fact.ts';
 import type { Input } from '../input.ts';
@@ -20,8 +21,6 @@ const WAIT_MS = 60_000;
 const WAIT_MS_MAX = 3_600_000;
 /** What has to stay is not cut to less than this. */
 const BRIEF_BYTES_MIN = 1_024;
-/** Programs that begin a conversation of their own, and fill it with what their tools read. */
-const CONVERSING: readonly string[] = ['claude', 'codex', 'pi'];
 
 type Next = Pick<
   Extract<CastFact, { kind: 'attempt.failed' }>,
@@ -85,10 +84,12 @@ function byCause(
 function otherChoice(cast: Cast, turn: Turn, cause: Code, mayRepeat: boolean): SecondTry | null {
   const materia = materiaOf(cast, turn.socket);
   if (materia.type === 'utility') return null;
-  const choice = nextChoice(materia, turn.choice, cause, !mayRepeat);
-  const named = choice === null ? undefined : choicesOf(materia)[choice];
+  const choice = nextChoice(cast.rules, materia, turn.choice, cause, !mayRepeat);
+  const named = choice === null ? undefined : choicesOf(cast.rules, materia)[choice];
   if (choice === null || !named) return null;
-  const told = named.runner === 'person' ? 'a person is asked instead' : `${choiceName(named)} is tried instead`;
+  const told = runnerCan(cast.rules, named.runner, 'isPerson')
+    ? 'a person is asked instead'
+    : `${choiceName(named)} is tried instead`;
   return { next: { again: true, choice }, told };
 }
 
@@ -113,7 +114,7 @@ function shortened(pen: Pen, cast: Cast, turn: Turn): SecondTry {
   }
   const short = `of its brief of ${size} bytes nothing can be left out`;
   const materia = chosenMateria(cast, turn);
-  if (materia.type === 'utility' || !CONVERSING.includes(materia.runner))
+  if (materia.type === 'utility' || !runnerCan(cast.rules, materia.runner, 'keepsSession'))
     return { ...NONE, told: `${short}, so it is not tried again` };
   const told = `${short}, so it is tried once more in a new conversation, without what it had read in this one`;
   // As much as any brief may measure: nothing of it is left out.

@@ -16,7 +16,7 @@ import { isLeftOut } from './task-by-hand.ts';
 import { idsIn } from './task-list.ts';
 
 export function startCast(pen: Pen, input: Extract<Input, { kind: 'cast.start' }>): Verdict {
-  const { cast: id, request, loadout, rules, script, runId, root } = input;
+  const { cast: id, request, loadout, rules, script, runId, root, capabilities } = input;
   if (pen.state.casts[id]) return deny('NOT_ALLOWED_NOW', `there is a cast ${id} already`);
   pen.write({
     kind: 'cast.started',
@@ -28,6 +28,7 @@ export function startCast(pen: Pen, input: Extract<Input, { kind: 'cast.start' }
     data: input.data ?? {},
     ...(runId === undefined ? {} : { runId }),
     ...(root === undefined ? {} : { root }),
+    ...(capabilities === undefined ? {} : { capabilities }),
   });
   const cast = pen.state.casts[id];
   if (cast) startSocket(pen, cast, rules.graph.entry, false);

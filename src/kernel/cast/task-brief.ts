@@ -1,13 +1,11 @@
 // What an agent with a task is told about the worklog and the report of that task, where it can write them: by our own tools,
 // or by a shell.
+import { runnerCan } from '../capabilities.ts';
 import type { Task } from '../ledger/state.ts';
 import type { Cast, Turn } from '../state.ts';
 import { chosenMateria } from './choice.ts';
 import { offersTools } from './offer.ts';
 import { isScripted } from './script.ts';
-
-/** Runners whose programs run shell commands in the folder of the task. */
-const WITH_SHELL: readonly string[] = ['claude', 'codex', 'pi', 'command'];
 
 export function recordsToKeep(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>, task: Task): string {
   const { id, worklogPath, reportPath } = task;
@@ -34,5 +32,5 @@ function hasShell(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>): boolean {
   const materia = chosenMateria(cast, turn);
   if (materia.type === 'utility' || isScripted(cast, turn.socket)) return false;
   const runs = materia.tools === 'coding' || materia.tools === 'readAndRun';
-  return runs && WITH_SHELL.includes(materia.runner) && materia.sandbox === undefined;
+  return runs && runnerCan(cast.rules, materia.runner, 'hasShell') && materia.sandbox === undefined;
 }

@@ -1,5 +1,6 @@
 // A cast's side of the ledger: every item of a list is a task, and so is a turn without an item that changes files. The
 // task is claimed with all its paths before the first dispatch, and is over when its item is.
+import { dialectCan } from '../capabilities.ts';
 import type { Code } from '../codes.ts';
 import type { Iterator } from '../graph/config.ts';
 import type { JsonObject } from '../json.ts';
@@ -85,10 +86,11 @@ export function cancelBlocked(pen: Pen, cast: Cast, reason: string): void {
   }
 }
 
-/** Whoever speaks the operator contract and does not plan by it is told its task by a packet. */
+/** An agent whose dialect reports on a task gets that task as a packet, unless it plans. */
 export function getsPacket(cast: Cast, socket: string): boolean {
   const materia = materiaOf(cast, socket);
-  return socketOf(cast, socket).contract === 'operator' && materia.type === 'agent' && !materia.generator;
+  const isReporter = dialectCan(cast.rules, socketOf(cast, socket).contract, 'reportsTask');
+  return isReporter && materia.type === 'agent' && !materia.generator;
 }
 
 function write(

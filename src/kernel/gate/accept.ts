@@ -1,7 +1,9 @@
 // The second door: what must hold before a handoff that was read is accepted. The gates stand in their order; the first
 // refusal counts.
+
 import { notRunIn, refusalOfUnrun } from '../approval/command-outcomes.ts';
 import type { SealedRequest } from '../approval/request.ts';
+import { dialectCan } from '../capabilities.ts';
 import type { SeenWork } from '../cast/item-work.ts';
 import { bystanderIn, isBound, isPutBack, readsOnly } from '../cast/lock-scope.ts';
 import { taskOfTurn } from '../cast/task.ts';
@@ -20,7 +22,7 @@ import { keyOf, MAIN_ROOT, runOf, type Task } from '../ledger/state.ts';
 import { statusOf } from '../report/status.ts';
 import { type Cast, type State, type Turn, walkOf } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
-import { isNamed, orderedBy, refusalOfOrders } from './orders.ts';
+import { configuredBy, isNamed, refusalOfAgentConfig } from './agent-config.ts';
 import { reportsStatus, stepOf } from './status.ts';
 
 /** What was seen of a turn from outside, whatever it says itself. */
@@ -54,7 +56,7 @@ export function refusedBeforeAccept(state: State, cast: Cast, turn: Turn, handof
   const task = taskOfTurn(state, cast, turn);
   return (
     refusalOfSeal(turn, seen.seal) ??
-    refusalOfOrdersIn(state, cast, turn, seen.changes) ??
+    refusalOfAgentConfigIn(state, cast, turn, seen.changes) ??
     refusalOfScope(state, cast, turn, task, seen.changes) ??
     refusalOfMain(state, turn, seen.main) ??
     refusalOfUnkept(state, cast, turn, task, seen.unkept ?? {}) ??
@@ -81,8 +83,8 @@ function refusalOfSeal(turn: Turn, seal: string | null): Denied | null {
  * No turn changes what the programs of others obey, unless its paths name it: also where it may have been anybody, because the
  * next program does not ask whose it is.
  */
-export function refusalOfOrdersIn(state: State, cast: Cast, turn: Turn, changes: Seen['changes']): Denied | null {
-  const ordered = Object.keys(changes).filter((path) => orderedBy(path) !== null);
+export function refusalOfAgentConfigIn(state: State, cast: Cast, turn: Turn, changes: Seen['changes']): Denied | null {
+  const ordered = Object.keys(changes).filter((path) => configuredBy(path) !== null);
   if (ordered.length === 0) return null;
   const task = taskOfTurn(state, cast, turn);
   const scope = task && readsOnly(cast, turn.socket) === null ? task.lockScope : [];
@@ -93,7 +95,7 @@ export function refusalOfOrdersIn(state: State, cast: Cast, turn: Turn, changes:
       another === null || (another !== 'seen' && !isNamed(path, state.ledger.tasks[another.task]?.lockScope ?? []))
     );
   });
-  return refusalOfOrders(turn.socket, own, scope);
+  return refusalOfAgentConfig(turn.socket, own, scope);
 }
 
 /** What was seen to change is noted, whatever becomes of the turn and whoever did it. */
@@ -203,7 +205,8 @@ function refusalOfResult(
   { outcome, payload }: Handoff,
   checks: Seen['checks'],
 ): Denied | null {
-  const isResult = cast.rules.graph.sockets[turn.socket]?.contract === 'operator' && isObject(payload);
+  const { contract } = cast.rules.graph.sockets[turn.socket] ?? {};
+  const isResult = dialectCan(cast.rules, contract, 'reportsTask') && isObject(payload);
   if (reportsStatus(cast, turn.socket) && outcome === 'done') return refusalOfVerified(task, checks);
   if (!isResult || task.criteria.length === 0) return null;
   const result: JsonObject = payload;

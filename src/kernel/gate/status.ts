@@ -1,4 +1,5 @@
 // The status machine at the second door: which report may follow which, where agents report with a status.
+import { dialectCan } from '../capabilities.ts';
 import type { Handoff } from '../dialect.ts';
 import { type Progress, statusOf, step } from '../report/status.ts';
 import type { Cast, Turn } from '../state.ts';
@@ -6,7 +7,7 @@ import type { Denied } from '../verdict.ts';
 
 /** Whether the turns of a socket are reported on with a status, and more than once if need be. */
 export function reportsStatus({ rules }: Pick<Cast, 'rules'>, socket: string): boolean {
-  return rules.graph.sockets[socket]?.contract === 'gaia';
+  return dialectCan(rules, rules.graph.sockets[socket]?.contract, 'reportsStatus');
 }
 
 /** Where the agent stands after this report, or why it may not make it. */

@@ -140,26 +140,26 @@ test.each<[string, Trust, Materia, Sighting | undefined, string | null, string]>
   ['the first registry of a workspace', noTrust(), agent(), sighting(), null, 'OK'],
   ['what came with the product', noTrust(), agent(), sighting({ origin: 'bundled' }), null, 'OK'],
 ])('%s', (_, trust, materia, seen, source, code) => {
-  expect(refusedByTrust(trust, materia, source, seen)?.verdict.code ?? 'OK').toBe(code);
+  expect(refusedByTrust(trust, {}, materia, source, seen)?.verdict.code ?? 'OK').toBe(code);
 });
 
 test('a name that every object has is no quarantine', () => {
-  expect(refusedByTrust(on(), agent('constructor'), 'toString', sighting())).toBeNull();
+  expect(refusedByTrust(on(), {}, agent('constructor'), 'toString', sighting())).toBeNull();
 });
 
 test('who is blocked is told how a person lets it go', () => {
-  const found = refusedByTrust(on({ agent: 'build' }), agent(), null, sighting());
+  const found = refusedByTrust(on({ agent: 'build' }), {}, agent(), null, sighting());
   expect(found?.verdict.reason).toContain('baton registry release build --reason');
   expect(found?.verdict.details).toMatchObject({ key: 'build', cause: 'PROMPT_BYTES_MISMATCH', security_flag: true });
 });
 
 test('a refusal names the check, and an agent without a registry its identity', () => {
   const none = sighting({ origin: 'none', attestation: null });
-  expect(refusedByTrust(noTrust(), agent(), null, none)?.verdict).toMatchObject({
+  expect(refusedByTrust(noTrust(), {}, agent(), null, none)?.verdict).toMatchObject({
     reason: expect.stringContaining('has the identity build, and there is no registry'),
     details: { stage: 1, identity: 'build' },
   });
-  expect(refusedByTrust(on(), agent(), null, none)?.verdict).toMatchObject({
+  expect(refusedByTrust(on(), {}, agent(), null, none)?.verdict).toMatchObject({
     reason: expect.stringContaining('this workspace has a registry'),
     details: { stage: 1 },
   });
@@ -168,11 +168,11 @@ test('a refusal names the check, and an agent without a registry its identity', 
 test('an agent that is blocked and refused keeps what the refusal would block', () => {
   const blocks = { agent: 'build', hash: HASH, context: null };
   const seen = sighting({ refusal: { ...refusal(11, 'PROMPT_BYTES_MISMATCH'), blocks } });
-  expect(refusedByTrust(on({ agent: 'build' }), agent(), null, seen)?.blocks).toBe(blocks);
+  expect(refusedByTrust(on({ agent: 'build' }), {}, agent(), null, seen)?.blocks).toBe(blocks);
 });
 
 test('an agent without an identity is not blocked by what blocks others', () => {
-  expect(refusedByTrust(on({ agent: 'build' }), agent(null), null, sighting())).toBeNull();
+  expect(refusedByTrust(on({ agent: 'build' }), {}, agent(null), null, sighting())).toBeNull();
 });
 
 test('a blocked context has no agent to name', () => {

@@ -1,5 +1,6 @@
 // Trust at the first door: which agent may speak now. What was seen of registry and prompt comes from outside; here it is
 // put in order with what the workspace knows: whether there has to be a registry, and what waits for a person.
+import type { WithCapabilities } from '../capabilities.ts';
 import type { Materia } from '../graph/config.ts';
 import type { Refusal, Sighting } from '../trust/sighting.ts';
 import { type Quarantine, quarantineOf, type Trust } from '../trust/state.ts';
@@ -12,11 +13,12 @@ export const STAGE = { registry: 1, replay: 7, agents: 8, quarantine: 9 } as con
 /** Why an agent may not be dispatched, or null. `source` is the registry id of the agent that hands to it. */
 export function refusedByTrust(
   trust: Trust,
+  rules: WithCapabilities,
   materia: Materia,
   source: string | null,
   sighting: Sighting | undefined,
 ): Refusal | null {
-  if (!isAttested(trust, materia)) return null;
+  if (!isAttested(trust, rules, materia)) return null;
   if (trust.registry === null && !sighting) return null;
   // An agent with an identity asks for a registry. Without one, nothing shows that it is that agent.
   if (trust.registry === null && sighting?.origin === 'none') return absent(materia.identity ?? '');

@@ -1,6 +1,7 @@
 // What authored values mean before anything was checked or filled in. The checks and `resolve` both ask here, so that
 // they cannot disagree. Every question has an answer for any JSON: a malformed value counts as absent, and so does
 // `null`, with which a configuration layer deletes a value.
+import { defaultDialect, dialectCan, PRESENT, runnerCan } from '../capabilities.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { CONDITIONS, CONTRACTS, type Condition, type ContractName } from './config.ts';
 
@@ -77,7 +78,7 @@ export function edgesOf(socket: JsonObject): readonly JsonObject[] {
 export function typeOfMateria(materia: JsonObject): 'agent' | 'utility' {
   const type = given(materia, 'type');
   if (type === 'agent' || type === 'utility') return type;
-  if (given(materia, 'runner') === 'command') return 'agent';
+  if (runnerCan(PRESENT, given(materia, 'runner'), 'runsCommand')) return 'agent';
   const executable = ['utility', 'command', 'script'].some((key) => given(materia, key) !== undefined);
   return executable ? 'utility' : 'agent';
 }
@@ -112,7 +113,7 @@ export function namedParse(object: JsonObject): 'text' | 'json' | null {
 
 /** Only plain text needs no JSON. */
 export function parseFor(contract: ContractName): 'text' | 'json' {
-  return contract === 'text' ? 'text' : 'json';
+  return dialectCan(PRESENT, contract, 'isJson') ? 'json' : 'text';
 }
 
 /** A contract decides how output is parsed; without one the socket's `parse` counts, then its materia's. */
@@ -125,5 +126,5 @@ export function parseOf(socket: JsonObject, materia: JsonObject): 'text' | 'json
 
 export function contractNameOf(socket: JsonObject, materia: JsonObject): ContractName {
   const named = namedContract(socket) ?? namedContract(materia);
-  return named ?? (parseOf(socket, materia) === 'json' ? 'materia' : 'text');
+  return named ?? defaultDialect(parseOf(socket, materia));
 }

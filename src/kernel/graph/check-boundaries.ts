@@ -1,5 +1,6 @@
 // Checks of a loadout against a registry: an edge that joins two agents whose boundaries never let it pass, an identity that
 // nobody has, and a pinned prompt with slots. Utilities are passed through: the agent before them hands to the agent after.
+import { PRESENT, runnerCan } from '../capabilities.ts';
 import type { JsonObject } from '../json.ts';
 import {
   type Draft,
@@ -45,7 +46,7 @@ export function* checkIdentity(id: string, materia: JsonObject, boundaries: Boun
   const identity = stringAt(materia, 'identity');
   const path = `materia.${id}`;
   const { unusable = null } = boundaries;
-  const isPerson = identity === null && stringAt(materia, 'runner') === 'person';
+  const isPerson = identity === null && runnerCan(PRESENT, stringAt(materia, 'runner'), 'isPerson');
   if (unusable !== null && !isPerson) {
     const message = `No turn of it can start: the registry cannot be used, because ${unusable}.`;
     yield warning('BOUNDARY_REFUSED', path, message);
@@ -141,7 +142,7 @@ function* checkAbsence(draft: Draft, { isBundled }: Boundaries): Findings {
   const team = draft.socketIds.flatMap((socket) => {
     const materia = materiaOf(draft, objectAt(draft.sockets, socket)) ?? {};
     const [identity, prompt] = [stringAt(materia, 'identity'), stringAt(materia, 'prompt') ?? ''];
-    const isPerson = identity === null && stringAt(materia, 'runner') === 'person';
+    const isPerson = identity === null && runnerCan(PRESENT, stringAt(materia, 'runner'), 'isPerson');
     return typeOfMateria(materia) === 'agent' && !isPerson ? [{ socket, identity, prompt }] : [];
   });
   if (team.every(({ identity, prompt }) => isBundled(identity, prompt))) return;

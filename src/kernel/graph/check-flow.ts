@@ -1,5 +1,6 @@
 // Warnings about the flow of a loadout that is otherwise sound: sockets nothing leads to, cycles nothing leads out of,
 // and generators whose items nobody wants.
+import { dialectCan, PRESENT } from '../capabilities.ts';
 import { type Draft, isGeneratorSocket } from './authored.ts';
 import { cyclesIn } from './components.ts';
 import { END, type Graph, type Loop, type Socket } from './config.ts';
@@ -60,7 +61,7 @@ const WHEN: Readonly<Record<string, string>> = {
 
 /** Agents that report with a status are blocked, and not accepted as unsatisfied, where no edge asks for that. */
 function mayBeFalse({ contract, edges }: Socket): boolean {
-  const isReport = contract === 'gaia' || contract === 'operator';
+  const isReport = dialectCan(PRESENT, contract, 'reportsBlocked');
   return !isReport || edges.some(({ when }) => when === 'not_satisfied');
 }
 

@@ -1,4 +1,5 @@
 // Checks of materia definitions: the reusable behaviours, wherever they are placed.
+import { dialectCan, PRESENT, runnerCan } from '../capabilities.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
 import { given, isGenerator, namedContract, namedParse, parseFor, typeOfMateria } from './authored.ts';
 import { checkAddresses } from './check-address.ts';
@@ -167,7 +168,7 @@ export function* checkMateria(id: string, materia: Json): Findings {
 }
 
 function* checkAgent(materia: JsonObject, path: string): Findings {
-  const isCommand = given(materia, 'runner') === 'command';
+  const isCommand = runnerCan(PRESENT, given(materia, 'runner'), 'runsCommand');
   if (isCommand && given(materia, 'command') === undefined) {
     const message = `The runner command needs its command. Write ${TEMPLATE.wants}.`;
     yield error('INVALID_MATERIA', `${path}.command`, message);
@@ -229,7 +230,7 @@ function* checkOutput(materia: JsonObject, path: string): Findings {
 /** What a generator's own fields, on its materia or on its socket, may say about its output. */
 export function* checkGeneratorOutput(object: JsonObject, path: string): Findings {
   const contract = namedContract(object);
-  if (contract === 'gaia' || contract === 'text') {
+  if (contract !== null && !dialectCan(PRESENT, contract, 'listsItems')) {
     const fix = 'Write contract: "materia" or "operator", or drop generator.';
     yield error('INVALID_GENERATOR', `${path}.contract`, `The contract ${contract} carries no workItems. ${fix}`);
   }

@@ -1,4 +1,5 @@
 // Checks of who is to carry an agent out: what its runner needs, what it makes nothing of, and who may stand in for it.
+import { DEFAULT_RUNNER, orList, PRESENT, runnerCan, runnersThat } from '../capabilities.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
 import { given, listAt } from './authored.ts';
 import { COMMAND_SLOTS } from './config.ts';
@@ -6,18 +7,18 @@ import { error, type Findings, listed, shown, warning } from './issue.ts';
 
 /** What a runner cannot do is found out before a cast, as far as the file tells. */
 export function* checkRunner(materia: JsonObject, path: string): Findings {
-  const runner = given(materia, 'runner') ?? 'claude';
+  const runner = given(materia, 'runner') ?? DEFAULT_RUNNER;
   if (lacksTools(runner, materia)) yield warning('INVALID_MATERIA', `${path}.tools`, toolless(runner));
   if (isModel(runner) && !isText(given(materia, 'model'))) {
     const fix = 'Name one in model.';
     yield error('INVALID_MATERIA', `${path}.model`, `The runner ${runner} has no model of its own. ${fix}`);
   }
-  if (runner === 'command' && given(materia, 'tools') === 'readAndRun') {
-    const fix = 'Write readOnly or coding, or use claude, codex or pi.';
+  if (runsCommand(runner) && given(materia, 'tools') === 'readAndRun') {
+    const fix = `Write readOnly or coding, or use ${WITH_TOOLS}.`;
     yield warning('INVALID_MATERIA', `${path}.tools`, `The tools of a command cannot be limited to readAndRun. ${fix}`);
   }
   yield* checkFallbacks(materia, runner, path);
-  if (runner === 'command') yield* checkSlots(listAt(materia, 'command'), path);
+  if (runsCommand(runner)) yield* checkSlots(listAt(materia, 'command'), path);
   for (const field of MEANINGLESS[String(runner)] ?? []) {
     if (given(materia, field) === undefined) continue;
     yield warning('INVALID_MATERIA', `${path}.${field}`, `The runner ${runner} makes nothing of ${field}. Remove it.`);
@@ -37,11 +38,11 @@ function* checkFallbacks(materia: JsonObject, own: Json, path: string): Findings
     if (lacksTools(runner, materia) && !isModel(own)) {
       yield warning('INVALID_MATERIA', `${at}.runner`, `${toolless(runner)} It would refuse the turn.`);
     }
-    if (runner === 'command' && own !== 'command') {
+    if (runsCommand(runner) && !runsCommand(own)) {
       const fix = 'Give the turn to a materia of its own, or name another runner.';
       yield error('INVALID_MATERIA', `${at}.runner`, `A fallback has no command of its own. ${fix}`);
     }
-    if (runner === 'scripted') {
+    if (runnerCan(PRESENT, runner, 'playsScript')) {
       const message = 'A script stands in for nobody. Name a runner that can be called, such as claude, or a person.';
       yield error('INVALID_MATERIA', `${at}.runner`, message);
     }
@@ -66,13 +67,19 @@ function lacksTools(runner: Json, materia: JsonObject): boolean {
 }
 
 function toolless(runner: Json): string {
-  return `The runner ${String(runner)} asks a model, which has no tools. Write tools: "none", or use claude, codex or pi.`;
+  return `The runner ${String(runner)} asks a model, which has no tools. Write tools: "none", or use ${WITH_TOOLS}.`;
 }
 
 /** Asked directly, without a program that would choose a model. */
 function isModel(runner: Json | undefined): boolean {
-  return runner === 'openai' || runner === 'anthropic';
+  return runnerCan(PRESENT, runner, 'isModelApi');
 }
+
+function runsCommand(runner: Json): boolean {
+  return runnerCan(PRESENT, runner, 'runsCommand');
+}
+
+const WITH_TOOLS = orList(runnersThat('callsTools'));
 
 const MEANINGLESS: Readonly<Record<string, readonly string[]>> = {
   claude: ['wire', 'keyVariable'],

@@ -1,4 +1,5 @@
 // Checks of sockets: their ids, the materia they place, and how their output is read, stored and routed.
+import { dialectCan, PRESENT } from '../capabilities.ts';
 import { isObject, isPositiveInteger, type Json, type JsonObject } from '../json.ts';
 import {
   type Draft,
@@ -135,7 +136,10 @@ function* checkOutput(draft: Draft, socket: JsonObject, path: string): Findings 
     const fix = 'Remove parse, or choose another contract on this socket.';
     yield error('INVALID_CONFIG', `${path}.parse`, `The contract ${contract} cannot be read as ${parse}. ${fix}`);
   }
-  if (given(socket, 'strict') === true && (contract === 'gaia' || knownParse(draft, socket) === 'text')) {
+  if (
+    given(socket, 'strict') === true &&
+    ((contract !== null && !dialectCan(PRESENT, contract, 'isObject')) || knownParse(draft, socket) === 'text')
+  ) {
     const fix = 'Remove strict, or choose a contract that is one JSON object.';
     yield error('INVALID_CONFIG', `${path}.strict`, `The answer of this socket is not one JSON object. ${fix}`);
   }

@@ -1,6 +1,7 @@
 // The configuration as people write it (`.baton/config.json`), and a loadout as the kernel runs it.
 // Authored values are untrusted until `check` has passed; `resolve` then fills in every default, so that the rules of
 // a cast never ask twice what a missing field means.
+import { CAPABILITIES, type ContractName, type RunnerName, type WithCapabilities } from '../capabilities.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { KnowledgeRules } from '../knowledge/rules.ts';
 import type { WorktreeRules } from './worktree.ts';
@@ -8,8 +9,8 @@ import type { WorktreeRules } from './worktree.ts';
 export const CONDITIONS = ['always', 'satisfied', 'not_satisfied'] as const;
 export type Condition = (typeof CONDITIONS)[number];
 export const END = 'end';
-export const CONTRACTS = ['materia', 'gaia', 'operator', 'text'] as const;
-export type ContractName = (typeof CONTRACTS)[number];
+export const CONTRACTS = Object.keys(CAPABILITIES.dialects) as readonly ContractName[];
+export type { ContractName };
 
 /** `target path → source path`. */
 export type Assign = Readonly<Record<string, string>>;
@@ -130,7 +131,7 @@ export type CommandTemplate = readonly (string | readonly string[])[];
 /** What a command is told: `{{prompt}}` and so on. `session` is the same in every attempt of a turn. */
 export const COMMAND_SLOTS = ['prompt', 'system', 'model', 'thinking', 'session'] as const;
 
-export const RUNNERS = ['claude', 'codex', 'pi', 'command', 'openai', 'anthropic', 'person', 'scripted'] as const;
+export const RUNNERS = Object.keys(CAPABILITIES.runners) as readonly RunnerName[];
 
 /** What a million tokens of a model cost; `cached` is what of the input was read from the provider's cache. */
 export type Price = { readonly input: number; readonly output: number; readonly cached?: number };
@@ -182,20 +183,21 @@ export type Limits = {
 };
 
 /** Everything a cast needs to know, frozen when it starts. */
-export type Rules = KnowledgeRules & {
-  readonly graph: Graph;
-  readonly materia: Readonly<Record<string, Materia>>;
-  readonly budget: Budget;
-  readonly limits: Limits;
-  /** The checkers that people declared, by name. */
-  readonly checkers: JsonObject;
-  /** Limits by runner. */
-  readonly runners?: Readonly<Record<string, RunnerLimits>>;
-  /** Prices that people wrote down, by the beginning of a model's name. They count before those that are known. */
-  readonly prices?: Readonly<Record<string, Price>>;
-  /** How the worktree of the cast is set up, where that is written down; null where it works in the directory itself. */
-  readonly worktree?: WorktreeRules | null;
-};
+export type Rules = KnowledgeRules &
+  WithCapabilities & {
+    readonly graph: Graph;
+    readonly materia: Readonly<Record<string, Materia>>;
+    readonly budget: Budget;
+    readonly limits: Limits;
+    /** The checkers that people declared, by name. */
+    readonly checkers: JsonObject;
+    /** Limits by runner. */
+    readonly runners?: Readonly<Record<string, RunnerLimits>>;
+    /** Prices that people wrote down, by the beginning of a model's name. They count before those that are known. */
+    readonly prices?: Readonly<Record<string, Price>>;
+    /** How the worktree of the cast is set up, where that is written down; null where it works in the directory itself. */
+    readonly worktree?: WorktreeRules | null;
+  };
 
 export const DEFAULTS = {
   maxOutputBytes: 1_048_576,

@@ -1,5 +1,6 @@
 // Turns a loadout that passed its checks into the rules of a cast, with every default filled in and old spellings
 // replaced by what they stand for.
+import { DEFAULT_RUNNER, PRESENT, runnerCan } from '../capabilities.ts';
 import { isObject, isPositiveInteger, isString, isText, type Json, type JsonObject } from '../json.ts';
 import { knowledgeRulesOf } from '../knowledge/rules.ts';
 import { type Draft, draftOf, given, isGenerator, listAt, objectAt, stringAt, typeOfMateria } from './authored.ts';
@@ -80,7 +81,7 @@ function materiaFor(draft: Draft, id: string, mcp: Json | undefined): Materia {
     multiTurn: given(written, 'multiTurn') === true,
     prompt: stringAt(written, 'prompt') ?? '',
     tools: toolsOf(written),
-    runner: stringAt(written, 'runner') ?? 'claude',
+    runner: stringAt(written, 'runner') ?? DEFAULT_RUNNER,
     model: textAt(written, 'model'),
     thinking: textAt(written, 'thinking'),
     identity: stringAt(written, 'identity'),
@@ -106,13 +107,13 @@ function agentOptions(written: JsonObject): Options {
   const [env, args] = [texts('env'), texts('args')];
   const system = textAt(written, 'system');
   const fallbacks = listAt(written, 'fallbacks').filter(isObject);
-  const runner = stringAt(written, 'runner') ?? 'claude';
+  const runner = stringAt(written, 'runner') ?? DEFAULT_RUNNER;
   return {
     ...(system === null ? {} : { system }),
     ...(env === null ? {} : { env }),
     ...(args === null ? {} : { args }),
     ...placeOf(written),
-    ...(runner === 'command' ? { command: templateOf(listAt(written, 'command')) } : {}),
+    ...(runnerCan(PRESENT, runner, 'runsCommand') ? { command: templateOf(listAt(written, 'command')) } : {}),
     ...(fallbacks.length === 0 ? {} : { fallbacks: fallbacks.map((one) => choiceOf(one, runner)) }),
   };
 }

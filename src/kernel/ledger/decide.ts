@@ -1,6 +1,6 @@
 // The one place where a request to the ledger becomes facts and a verdict.
 
-import { orderedBy } from '../gate/orders.ts';
+import { configuredBy } from '../gate/agent-config.ts';
 import { isObject, isString, isText, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { expireTask, hearTask } from './beat.ts';
@@ -123,7 +123,7 @@ function refuseConfigured(pen: LedgerPen, { run_id, task }: JsonObject, root: st
   const scope = Array.isArray(lock_scope) ? lock_scope.filter(isString) : [];
   const path = scope.find((one) => {
     const normal = normalPath(`${root}/${one}`);
-    return normal.ok && orderedBy(normal.path) !== null;
+    return normal.ok && configuredBy(normal.path) !== null;
   });
   if (path === undefined) return null;
   const name = { run: String(run_id), task: String(task_id) };

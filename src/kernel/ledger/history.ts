@@ -1,4 +1,5 @@
 // How a run went, in numbers, beside the levels that are aimed at.
+import { dialectCan } from '../capabilities.ts';
 import { type Entry, type Fact, timeOf } from '../fact.ts';
 import { applyLedger, openRun, planTasks } from './apply.ts';
 import { isLedgerFact, type LedgerFact } from './fact.ts';
@@ -171,7 +172,7 @@ function countCast(tally: Tally, fact: Exclude<Fact, LedgerFact>): void {
       openRun(ledger, fact.cast, fact.runId ?? fact.cast);
       const { graph, materia } = fact.rules;
       const plansIn = Object.entries(graph.sockets).filter(
-        ([, socket]) => socket.contract === 'operator' && materia[socket.materia]?.generator,
+        ([, socket]) => dialectCan(fact, socket.contract, 'assignsTasks') && materia[socket.materia]?.generator,
       );
       planners.set(fact.cast, new Set(plansIn.map(([id]) => id)));
       return;

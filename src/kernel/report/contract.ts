@@ -1,4 +1,5 @@
 // What one turn asks of its output: what its socket asks, and what the runtime told its agent where the dialect depends on it.
+import { dialectCan } from '../capabilities.ts';
 import { isScripted } from '../cast/script.ts';
 import type { Contract } from '../dialect.ts';
 import { contractOf } from '../graph/contract.ts';
@@ -7,7 +8,7 @@ import { mayFollow, PLAN_STATUSES } from './status.ts';
 
 export function contractFor(cast: Cast, turn: Pick<Turn, 'socket' | 'item' | 'input' | 'progress'>): Contract {
   const contract = contractOf(cast.rules, turn.socket);
-  if (contract.dialect !== 'gaia') return contract;
+  if (!dialectCan(cast.rules, contract.dialect, 'reportsStatus')) return contract;
   // A script is written before anybody issues an id: it may use any that has the right form.
   const agentId = isScripted(cast, turn.socket) ? null : agentIdOfTurn(cast, turn);
   const next = mayFollow(turn.progress);

@@ -1,16 +1,16 @@
 // Where a pinned prompt stands when it goes to its agent: as the whole system prompt where the runner takes one, else in
 // front of the brief. Either way it is the text that was hashed.
+import { runnerCan } from '../capabilities.ts';
 import { chosenMateria } from '../cast/choice.ts';
 import { isScripted } from '../cast/script.ts';
 import type { Materia } from '../graph/config.ts';
 import type { Cast, Turn } from '../state.ts';
 
-const TAKE_A_SYSTEM_PROMPT = ['claude', 'codex', 'pi', 'openai', 'anthropic'];
-
 /** Whether the runner of the turn can be given a system prompt of its own. */
 export function takesSystem(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>): boolean {
   const materia = chosenMateria(cast, turn);
-  return materia.type === 'agent' && !isScripted(cast, turn.socket) && TAKE_A_SYSTEM_PROMPT.includes(materia.runner);
+  if (materia.type !== 'agent' || isScripted(cast, turn.socket)) return false;
+  return runnerCan(cast.rules, materia.runner, 'takesSystemPrompt');
 }
 
 /** The materia as a runner gets it. */

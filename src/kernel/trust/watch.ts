@@ -1,4 +1,5 @@
 // What is to be established about the agent of a turn before it is dispatched, and what is handed to it.
+import { runnerCan, type WithCapabilities } from '../capabilities.ts';
 import { chosenMateria } from '../cast/choice.ts';
 import { cut } from '../cast/cut.ts';
 import type { AgentMateria, Materia, Tools } from '../graph/config.ts';
@@ -44,14 +45,14 @@ const DEPTH_MAX = 16;
  * Agents with a registry id are attested, and every agent once there is a registry. Utilities are people's own commands, and
  * a person speaks for himself.
  */
-export function isAttested(trust: Trust, materia: Materia): materia is AgentMateria {
+export function isAttested(trust: Trust, rules: WithCapabilities, materia: Materia): materia is AgentMateria {
   if (materia.type !== 'agent') return false;
-  return materia.identity !== null || (trust.registry !== null && materia.runner !== 'person');
+  return materia.identity !== null || (trust.registry !== null && !runnerCan(rules, materia.runner, 'isPerson'));
 }
 
 export function trustWatchOf(trust: Trust, cast: Cast, turn: Turn): TrustWatch | null {
   const materia = chosenMateria(cast, turn);
-  if (!isAttested(trust, materia)) return null;
+  if (!isAttested(trust, cast.rules, materia)) return null;
   const speaker = speakerBefore(cast, turn);
   return {
     isOn: trust.registry !== null,
@@ -77,7 +78,8 @@ function teamOf({ rules }: Cast): readonly Member[] {
   const used = new Set(Object.values(rules.graph.sockets).map(({ materia }) => materia));
   return [...used].flatMap((id): Member[] => {
     const materia = rules.materia[id];
-    if (materia?.type !== 'agent' || (materia.runner === 'person' && materia.identity === null)) return [];
+    if (materia?.type !== 'agent' || (runnerCan(rules, materia.runner, 'isPerson') && materia.identity === null))
+      return [];
     return [{ identity: materia.identity, prompt: materia.prompt }];
   });
 }

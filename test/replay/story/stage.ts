@@ -1,9 +1,11 @@
 // Where the story of a golden log is played: a desk on a log in memory, a clock of its own, and agents who say what their
 // script has for them. Every step is decided by the kernel; a step that is not answered as the story expects ends it.
+
 import { approvalsIn } from '../../../src/approvals/open-approvals.ts';
 import { dialects } from '../../../src/dialects/index.ts';
 import { Desk } from '../../../src/engine/desk.ts';
 import { grantLease, leaseNamesOf } from '../../../src/engine/lease.ts';
+import { CAPABILITIES } from '../../../src/kernel/capabilities.ts';
 import type { Packet } from '../../../src/kernel/cast/packet.ts';
 import type { Code } from '../../../src/kernel/codes.ts';
 import type { Effect } from '../../../src/kernel/effect.ts';
@@ -110,7 +112,8 @@ export class Stage {
     if (errors.length > 0) throw new Error(JSON.stringify(errors));
     const rules = resolve(config, loadout);
     const asked = request ?? `golden ${loadout}`;
-    await this.tell({ kind: 'cast.start', cast, request: asked, loadout, rules, script: script ?? null, ...more });
+    const common = { cast, request: asked, loadout, rules, script: script ?? null, capabilities: CAPABILITIES };
+    await this.tell({ kind: 'cast.start', ...common, ...more });
   }
 
   /** The open turn of a cast, by the task it works on where several are open. */

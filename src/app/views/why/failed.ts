@@ -1,4 +1,5 @@
 // Why a cast failed, and what carries it on: for every code the commands that fit it, and recast for all of them.
+import { runnerCan } from '../../../kernel/capabilities.ts';
 import { elapsedOf, refilled } from '../../../kernel/cast/budget.ts';
 import { CODES, type Code } from '../../../kernel/codes.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../../kernel/json.ts';
@@ -101,13 +102,13 @@ function minutes(ms: number | null): number {
 
 /** Faults that lie with the program of the agent or with its account, so that it is worth asking that program. */
 const OF_PROGRAM: readonly string[] = ['AUTH_REQUIRED', 'AGENT_UNAVAILABLE', 'MODEL_UNAVAILABLE', 'AGENT_CRASHED'];
-const TESTABLE: readonly string[] = ['claude', 'codex', 'pi'];
 
 function agent({ cast, baton }: Situation, { cause, socket }: JsonObject): Special {
   if (!isString(cause) || !Object.hasOwn(CODES, cause)) return PLAIN;
   const { means, fix } = CODES[cause as Code];
   const materia = cast.rules.materia[cast.rules.graph.sockets[textOf(socket)]?.materia ?? ''];
-  const runner = materia?.type === 'agent' && TESTABLE.includes(materia.runner) ? ` ${materia.runner}` : '';
+  const runner =
+    materia?.type === 'agent' && runnerCan(cast.rules, materia.runner, 'isProgram') ? ` ${materia.runner}` : '';
   const test = { does: 'see whether the agent answers', command: `${baton} agents test${runner}` };
   return {
     sentences: [`The cause is ${cause}: ${means}. ${sentence(`What to do: ${fix}`)}`],

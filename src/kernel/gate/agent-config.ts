@@ -1,77 +1,76 @@
-// Files by which agent programs take orders from a project: what lies there makes the next program run commands, or widens
-// its tools, whatever its own turn may do. So they are like the rules of the cast: a scope that merely lies above them does
-// not reach them, and who is to change them is given them by name.
+// Files that configure agent programs and git: they make the next program run commands, or widen its tools. They are guarded
+// like the rules of the cast. A scope that merely covers them does not reach them; it has to name them. The present table
+// counts in every cast, because the next program may be started by a person.
+import { AGENT_CONFIG } from '../capabilities.ts';
 import { covers, normalPath, pathKey } from '../ledger/path.ts';
 import { type Denied, deny } from '../verdict.ts';
 
-/**
- * By the folder of a program, in a project or anywhere below it, what of it is obeyed. Texts that only a model reads, such as
- * `CLAUDE.md` and `AGENTS.md`, are not among them: they are work like any other.
- */
-const FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  '.claude': [
-    ...['settings.json', 'settings.local.json', 'scheduled_tasks.json'],
-    // Each of them may bring hooks, commands that run when it is loaded, and tools that nobody is asked about.
-    ...['hooks', 'agents', 'commands', 'skills', 'workflows'],
-  ],
-  '.codex': ['config.toml', 'hooks.json', 'hooks', 'rules', 'agents'],
-  '.pi': ['settings.json', 'extensions'],
-};
 /** Git runs commands by these, also for the person who uses it next. No task can be given them. */
 const GIT = [
   ...['hooks', 'config', 'config.worktree', 'info', 'objects', 'modules', 'worktrees', 'commondir', 'gitdir'],
   ...['remotes', 'branches', 'refs'],
 ];
-const FILES: readonly string[] = ['.mcp.json'];
+/** Files that configure a program wherever they are: the rest of the table names them below the folder of the program. */
+const FILES: ReadonlySet<string> = new Set(AGENT_CONFIG.filter((path) => !path.includes('/')));
+const FOLDERS: ReadonlyMap<string, ReadonlySet<string>> = foldersIn(AGENT_CONFIG);
 
-/** All of them, as they lie in one folder. */
-export const ORDERS: readonly string[] = [
-  ...FILES,
-  ...Object.entries(FOLDERS).flatMap(([folder, names]) => names.map((name) => `${folder}/${name}`)),
-];
+function foldersIn(paths: readonly string[]): Map<string, Set<string>> {
+  const folders = new Map<string, Set<string>>();
+  for (const path of paths) {
+    const [folder = '', name] = path.split('/');
+    if (name !== undefined) folders.set(folder, (folders.get(folder) ?? new Set()).add(name));
+  }
+  return folders;
+}
+
+/** The folders that hold what configures the programs. */
+export const AGENT_FOLDERS: readonly string[] = [...FOLDERS.keys()];
 
 const LISTED_MAX = 20;
 const NAMED_MAX = 5;
 
 /** The folder of the program, or the file, by which a path gives orders; null where it gives none. */
-export function orderedBy(path: string): string | null {
+export function configuredBy(path: string): string | null {
   const parts = path.split('/');
   // Capitals are told apart on some disks only.
   const names = parts.map((part) => pathKey(part, true));
   const at = names.findIndex((name, index) => {
     const below = names[index + 1];
     if (name === '.git') return below === undefined || GIT.includes(below);
-    if (FILES.includes(name)) return below === undefined;
-    const obeyed = Object.hasOwn(FOLDERS, name) ? FOLDERS[name] : undefined;
-    // A link, or a file, in the place of the folder stands for all that is read through it.
-    return obeyed !== undefined && (below === undefined || obeyed.includes(below));
+    if (FILES.has(name)) return below === undefined;
+    // A link or a file in place of the folder counts as all that is read through it.
+    return FOLDERS.has(name) && (below === undefined || FOLDERS.get(name)?.has(below) === true);
   });
   return at === -1 ? null : parts.slice(0, at + 1).join('/');
 }
 
 /** Whether one of these paths means the orders themselves, and not only what lies around them. */
 export function isNamed(path: string, scope: readonly string[]): boolean {
-  const by = orderedBy(path);
+  const by = configuredBy(path);
   if (by === null || isOfGit(by)) return false;
   const key = (one: string) => pathKey(one, true);
   return scope.some((one) => covers(key(by), key(one)) && covers(key(one), key(path)));
 }
 
 /** Of one who changed orders that its scope does not name. */
-export function refusalOfOrders(socket: string, changes: readonly string[], scope: readonly string[]): Denied | null {
+export function refusalOfAgentConfig(
+  socket: string,
+  changes: readonly string[],
+  scope: readonly string[],
+): Denied | null {
   const unnamed = changes.filter((change) => {
     const normal = normalPath(change);
     const path = normal.ok ? normal.path : change;
-    return orderedBy(path) !== null && !isNamed(path, scope);
+    return configuredBy(path) !== null && !isNamed(path, scope);
   });
   const [first] = unnamed;
   if (first === undefined) return null;
   const more = unnamed.length > 1 ? ` (and ${unnamed.length - 1} more)` : '';
-  const by = orderedBy(first) ?? first;
+  const by = configuredBy(first) ?? first;
   if (isOfGit(by))
     return refusalOfGitFiles(
       socket,
-      unnamed.filter((path) => isOfGit(orderedBy(path) ?? '')),
+      unnamed.filter((path) => isOfGit(configuredBy(path) ?? '')),
     );
   const reason = `${socket} changed ${JSON.stringify(first)}${more}, by which agent programs take orders, so that no attempt is begun under it; if it was you, recast. If its turns are meant to change it, name ${JSON.stringify(by)} in their lockScope: a wider scope does not reach it.`;
   const details = { socket, scope: by, outside: unnamed.slice(0, LISTED_MAX), count: unnamed.length };

@@ -1,7 +1,8 @@
 // Which files of a project give orders to agent programs, and who may change them.
 import { expect, test } from 'vitest';
+import { AGENT_CONFIG } from '../capabilities.ts';
 import { deny } from '../verdict.ts';
-import { isNamed, isOfRules, ORDERS, orderedBy, refusalOfOrders } from './orders.ts';
+import { configuredBy, isNamed, isOfRules, refusalOfAgentConfig } from './agent-config.ts';
 
 test.each<[path: string, by: string | null]>([
   ['.claude/settings.json', '.claude'],
@@ -37,11 +38,11 @@ test.each<[path: string, by: string | null]>([
   ['.agents/skills/a/SKILL.md', null],
   ['toString', null],
 ])('%s gives orders by %s', (path, by) => {
-  expect(orderedBy(path)).toBe(by);
+  expect(configuredBy(path)).toBe(by);
 });
 
 test('these are all of them in one folder', () => {
-  expect([...ORDERS].sort()).toEqual([
+  expect([...AGENT_CONFIG].sort()).toEqual([
     '.claude/agents',
     '.claude/commands',
     '.claude/hooks',
@@ -83,30 +84,30 @@ test.each<[path: string, scope: string[], isNamed: boolean]>([
 });
 
 test('the refusal names the file, how many more there are, and the way out', () => {
-  const refusal = refusalOfOrders('Socket-1', ['a.txt', '.pi/settings.json', '.mcp.json'], ['.', '.mcp.json']);
+  const refusal = refusalOfAgentConfig('Socket-1', ['a.txt', '.pi/settings.json', '.mcp.json'], ['.', '.mcp.json']);
   expect(refusal?.code).toBe('SCOPE_VIOLATION');
   expect(refusal?.reason).toContain('Socket-1 changed ".pi/settings.json", by which');
   expect(refusal?.reason).toContain('name ".pi" in their lockScope');
   expect(refusal?.details).toMatchObject({ scope: '.pi', outside: ['.pi/settings.json'], count: 1 });
-  expect(refusalOfOrders('Socket-1', ['.pi/settings.json', '.mcp.json'], ['.'])?.reason).toContain('(and 1 more)');
-  expect(refusalOfOrders('Socket-1', ['a.txt', 'CLAUDE.md'], ['.'])).toBe(null);
+  expect(refusalOfAgentConfig('Socket-1', ['.pi/settings.json', '.mcp.json'], ['.'])?.reason).toContain('(and 1 more)');
+  expect(refusalOfAgentConfig('Socket-1', ['a.txt', 'CLAUDE.md'], ['.'])).toBe(null);
 });
 
 test('files of git have a refusal of their own, which names five of them', () => {
   const hooks = [1, 2, 3, 4, 5, 6].map((n) => `.git/hooks/h${n}`);
-  const refusal = refusalOfOrders('Socket-1', [...hooks, '.mcp.json'], ['.', '.git']);
+  const refusal = refusalOfAgentConfig('Socket-1', [...hooks, '.mcp.json'], ['.', '.git']);
   expect(refusal?.reason).toContain('Socket-1 changed ".git/hooks/h1", ');
   expect(refusal?.reason).toContain('".git/hooks/h5" and 1 more, by which git runs commands');
   expect(refusal?.details).toEqual({ socket: 'Socket-1', scope: '.git', outside: hooks, count: 6 });
-  const five = refusalOfOrders('Socket-1', hooks.slice(0, 5), ['.']);
+  const five = refusalOfAgentConfig('Socket-1', hooks.slice(0, 5), ['.']);
   expect(five?.reason).toContain('".git/hooks/h5", by which git');
-  expect(refusalOfOrders('Socket-1', ['.gitlab/.mcp.json'], ['.'])?.reason).toContain('by which agent programs');
+  expect(refusalOfAgentConfig('Socket-1', ['.gitlab/.mcp.json'], ['.'])?.reason).toContain('by which agent programs');
 });
 
 test('a refusal lists twenty paths and counts all', () => {
   for (const folder of ['.claude/hooks', '.git/hooks']) {
     const paths = Array.from({ length: 25 }, (_, index) => `${folder}/h${index}`);
-    const refusal = refusalOfOrders('Socket-1', paths, []);
+    const refusal = refusalOfAgentConfig('Socket-1', paths, []);
     expect(refusal?.details).toMatchObject({ outside: paths.slice(0, 20), count: 25 });
   }
 });
