@@ -3,8 +3,7 @@
 import type { Actor } from '../access/actor.ts';
 import { actorHere } from '../access/actor-here.ts';
 import { TOKEN_VARIABLE } from '../access/shown-token.ts';
-import type { InputOf } from '../app/fields.ts';
-import type { OperationEvent } from '../app/operation.ts';
+import type { InputOf, OperationEvent } from '../app/operation.ts';
 import { type FieldsOf, OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import { answer, type Given } from '../app/perform.ts';
 import type { CastView } from '../app/views/shown-cast.ts';

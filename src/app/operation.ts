@@ -4,10 +4,53 @@ import type { Act } from '../access/role.ts';
 import type { CommandStreams } from '../approvals/run-command.ts';
 import type { LiveEvent } from '../engine/ports.ts';
 import type { Entry as LogEntry } from '../kernel/fact.ts';
+import type { Field } from '../kernel/fields.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Verdict } from '../kernel/verdict.ts';
-import type { Fields, InputOf } from './fields.ts';
 import type { Workspace } from './workspace.ts';
+
+/** A field of an operation, with what the command line needs besides: how it is written there. */
+export type OperationField = Exclude<Field, { type: 'object' | 'map' | 'oneOf' | 'const' }> & {
+  readonly means: string;
+  /** `unless-attempt`: an agent within its attempt may leave it out, because its attempt says it. */
+  readonly required?: true | 'unless-attempt';
+  /** The command line takes it as a word, shown by this name, and not as an option. */
+  readonly word?: string;
+  /** The one letter of its option. */
+  readonly short?: string;
+  /** What the help shows in the place of the option's value. */
+  readonly value?: string;
+  /** The command line has no option for it: it fills it in by itself. */
+  readonly hidden?: true;
+  /** The command line reads it from standard input, without a word for it. */
+  readonly isStandardInput?: true;
+  /** The command line reads it from standard input where its word is not given. */
+  readonly orStandardInput?: true;
+  /** The field that gets the bytes, as base64, of what is no UTF-8. */
+  readonly bytesField?: string;
+};
+export type OperationFields = Readonly<Record<string, OperationField>>;
+
+type FlatValueOf<F extends OperationField> = F['type'] extends 'flag'
+  ? boolean
+  : F['type'] extends 'count' | 'number'
+    ? number
+    : F['type'] extends 'list'
+      ? readonly string[]
+      : F['type'] extends 'json'
+        ? Json
+        : F extends { readonly type: 'choice'; readonly of: readonly (infer Choice)[] }
+          ? Choice
+          : string;
+
+type Simplify<T> = { readonly [K in keyof T]: T[K] };
+
+/** The type of an input, made from its fields. They are flat, and the compiler gives up on types that could go deeper. */
+export type InputOf<F extends OperationFields> = Simplify<
+  { [K in keyof F as F[K] extends { readonly required: true } ? K : never]: FlatValueOf<F[K]> } & {
+    [K in keyof F as F[K] extends { readonly required: true } ? never : K]?: FlatValueOf<F[K]> | undefined;
+  }
+>;
 
 export type Entry = {
   /** Its words, joined by dots: `task.claim`. */
@@ -30,7 +73,7 @@ export type Entry = {
   /** One sentence: what it does. */
   readonly means: string;
   readonly example: string;
-  readonly fields: Fields;
+  readonly fields: OperationFields;
   /** It may go on until the signal ends it; that is then its good end. */
   readonly endsBySignal?: true;
   /** Its name on the command line where that is not its words, or why it is left out there. */
@@ -82,4 +125,8 @@ export type OperationEvent =
   /** For people: where the work of the cast lies, and what can be done with it. */
   | { readonly kind: 'left'; readonly cast: string; readonly says: readonly string[] };
 
-export type Run<F extends Fields> = (workspace: Workspace, input: InputOf<F>, context: Context) => Promise<Verdict>;
+export type Run<F extends OperationFields> = (
+  workspace: Workspace,
+  input: InputOf<F>,
+  context: Context,
+) => Promise<Verdict>;

@@ -3,13 +3,14 @@ import { whyNotPerson } from '../access/actor.ts';
 import { refusalToAgent } from '../access/people-only.ts';
 import { mayDo } from '../access/role.ts';
 import { StorageError } from '../engine/storage-error.ts';
+import { messageOf } from '../kernel/field-words.ts';
+import { type Mismatch, mismatches } from '../kernel/fields.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { type Denied, deny, type Verdict } from '../kernel/verdict.ts';
 import { UsageError } from '../workspace/usage-error.ts';
 import { formOf } from './decision.ts';
-import { readInput } from './fields.ts';
 import { noteRefusal } from './note-refusal.ts';
-import type { Context, Entry } from './operation.ts';
+import type { Context, Entry, OperationFields } from './operation.ts';
 import { LOAD } from './operations/load.ts';
 import { OPERATIONS, type OperationName } from './operations/table.ts';
 import { Refused } from './refused.ts';
@@ -68,6 +69,45 @@ export function verdictOf(error: unknown): Denied {
   if (error instanceof UsageError) return deny(error.code, error.message, error.details);
   if (error instanceof StorageError) return deny(error.code, error.message);
   return deny('INTERNAL', error instanceof Error ? error.message : String(error));
+}
+
+type Issue = { readonly path: string; readonly message: string };
+type Reading =
+  | { readonly ok: true; readonly input: JsonObject }
+  /** `missing` are the fields that must be given and are not. */
+  | { readonly ok: false; readonly issues: readonly Issue[]; readonly missing: readonly string[] };
+
+const TEXT_CHARS_MAX = 1_048_576;
+const LIST_ITEMS_MAX = 10_000;
+
+/** Checks an input against its fields. `isAttempt` says that the caller is an agent within its attempt. */
+function readInput(fields: OperationFields, given: Given, isAttempt: boolean): Reading {
+  const input = Object.fromEntries(
+    Object.entries(given).filter((entry): entry is [string, Json] => entry[1] !== undefined),
+  );
+  const conditional = Object.entries(fields).flatMap(([name, field]): Mismatch[] => {
+    const isMissing = field.required === 'unless-attempt' && !isAttempt && !Object.hasOwn(input, name);
+    return isMissing ? [{ rule: 'missing', path: [name], field, value: undefined }] : [];
+  });
+  const found = [...mismatches(input, { type: 'object', fields }), ...conditional];
+  const issues = found.map((mismatch) => ({ path: mismatch.path.join('.'), message: messageOf(mismatch) }));
+  if (found.length === 0) issues.push(...outOfBounds(fields, input));
+  const missing = found.flatMap(({ rule, path }) => (rule === 'missing' ? [path.join('.')] : []));
+  return issues.length === 0 ? { ok: true, input } : { ok: false, issues, missing };
+}
+
+/** What no field of any operation may hold, whatever its table says: texts become words of commands and names of files. */
+function outOfBounds(fields: OperationFields, input: JsonObject): Issue[] {
+  return Object.entries(input).flatMap(([path, value]) => {
+    if (fields[path]?.type === 'json') return [];
+    const texts = (Array.isArray(value) ? value : [value]).filter((text) => typeof text === 'string');
+    if (texts.length > LIST_ITEMS_MAX) return [{ path, message: `has more than ${LIST_ITEMS_MAX} entries` }];
+    if (texts.some((text) => text.includes('\0'))) return [{ path, message: 'must not hold a NUL character' }];
+    const long = texts.find((text) => text.length > TEXT_CHARS_MAX);
+    return long === undefined
+      ? []
+      : [{ path, message: `has ${long.length} characters; at most ${TEXT_CHARS_MAX} are allowed` }];
+  });
 }
 
 /** Why the actor may not do it, or null. */

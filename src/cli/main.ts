@@ -209,7 +209,7 @@ function saidTwice({ options }: Command, tokens: readonly { readonly kind: strin
 async function meantBy(what: string, known: readonly string[]): Promise<string> {
   const given = /^Unknown option '--([^']*)'/.exec(what)?.[1];
   if (given === undefined) return '';
-  const { nearestName } = await import('../kernel/graph/nearest-name.ts');
+  const { nearestName } = await import('../kernel/nearest-name.ts');
   const near = nearestName(given, known);
   return near === null ? '' : `; did you mean --${near}?`;
 }

@@ -1,10 +1,11 @@
 // Commands made from operations: the words, options and help come from the fields of an entry. By hand there is only how an
 // answer is shown.
 import type { Act } from '../access/role.ts';
-import { type Field, type Fields, faultOf } from '../app/fields.ts';
-import type { Entry } from '../app/operation.ts';
+import type { Entry, OperationField, OperationFields } from '../app/operation.ts';
 import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import type { Given } from '../app/perform.ts';
+import { describeField } from '../kernel/field-words.ts';
+import { mismatches } from '../kernel/fields.ts';
 import type { Json } from '../kernel/json.ts';
 import { again, type Call, type Command, EXIT, type Options, out, outJson, UsageError } from './command.ts';
 import { MANY } from './command-table/shared-options.ts';
@@ -103,7 +104,7 @@ async function runEntry(call: Call, { shownBy }: About, entry: Entry, words: rea
 /** The input of an operation, from the words and options of a call. */
 async function givenTo(
   call: Call,
-  fields: Fields,
+  fields: OperationFields,
   words: readonly string[],
   isStream = false,
 ): Promise<Record<string, Json>> {
@@ -125,23 +126,23 @@ async function givenTo(
   return given;
 }
 
-function isStandardInput(field: Field): boolean {
+function isStandardInput(field: OperationField): boolean {
   return field.type === 'json' && field.isStandardInput === true;
 }
 
 /** Whether the command line has an option for the field. */
-function hasOption(field: Field): boolean {
+function hasOption(field: OperationField): boolean {
   return field.word === undefined && field.hidden !== true && !isStandardInput(field);
 }
 
-async function wordValue(call: Call, name: string, field: Field, word: string): Promise<Record<string, Json>> {
+async function wordValue(call: Call, name: string, field: OperationField, word: string): Promise<Record<string, Json>> {
   if (field.type === 'json') return payloadOf(call, name, field, word);
   if (field.type === 'choice') return { [name]: chosen(field, word) };
   return { [name]: field.type === 'count' ? countIn(field.word ?? '', field, word) : word };
 }
 
 /** The text of a payload; and its bytes where those are no text and the field can take them. */
-async function payloadOf(call: Call, name: string, field: Field, file: string): Promise<Record<string, Json>> {
+async function payloadOf(call: Call, name: string, field: OperationField, file: string): Promise<Record<string, Json>> {
   const { readBytes, readInput } = await import('./read-input.ts');
   if (field.type !== 'json' || field.bytesField === undefined) return { [name]: await readInput(call, file) };
   const bytes = await readBytes(call, file);
@@ -149,15 +150,15 @@ async function payloadOf(call: Call, name: string, field: Field, file: string): 
   return { [name]: text, ...(text.includes('\uFFFD') ? { [field.bytesField]: bytes.toString('base64') } : {}) };
 }
 
-function countIn(name: string, field: Extract<Field, { type: 'count' }>, text: string): number {
+function countIn(name: string, field: Extract<OperationField, { type: 'count' }>, text: string): number {
   const value = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;
-  if (faultOf(field, value) === null) return value;
-  throw new UsageError(`${name} ${faultOf(field, Number.NaN)}, not ${text}`);
+  if (mismatches(value, field).length === 0) return value;
+  throw new UsageError(`${name} must be ${describeField(field)}, not ${text}`);
 }
 
 type OptionValue = Exclude<Call['values'][string], undefined>;
 
-function optionValue(call: Call, name: string, field: Field, value: OptionValue): Json {
+function optionValue(call: Call, name: string, field: OperationField, value: OptionValue): Json {
   if (field.type === 'flag') return value === true;
   if (field.type === 'list') return [value].flat().map(String);
   const text = String(value);
@@ -171,7 +172,7 @@ function optionValue(call: Call, name: string, field: Field, value: OptionValue)
   return text;
 }
 
-function chosen({ of, noun = 'choice' }: Extract<Field, { type: 'choice' }>, word: string): string {
+function chosen({ of, noun = 'choice' }: Extract<OperationField, { type: 'choice' }>, word: string): string {
   if (of.includes(word)) return word;
   throw new UsageError(`there is no ${noun} ${word}; there are: ${of.join(', ')}`);
 }
@@ -184,11 +185,11 @@ function optionName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-function isOption(fields: Fields, option: string): boolean {
+function isOption(fields: OperationFields, option: string): boolean {
   return Object.entries(fields).some(([name, field]) => hasOption(field) && optionName(name) === option);
 }
 
-function optionsOf(fields: Fields): Options {
+function optionsOf(fields: OperationFields): Options {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, field]) => {
       if (!hasOption(field)) return [];
@@ -199,7 +200,7 @@ function optionsOf(fields: Fields): Options {
   );
 }
 
-function wordCounts(fields: Fields): readonly [number, number] {
+function wordCounts(fields: OperationFields): readonly [number, number] {
   const words = Object.values(fields).filter(({ word }) => word !== undefined);
   const isMany = words.some(({ type }) => type === 'list');
   const needed = words.filter((field) => isNeeded(field));
@@ -207,12 +208,12 @@ function wordCounts(fields: Fields): readonly [number, number] {
 }
 
 /** Whether the word of a field must be said. */
-function isNeeded(field: Field): boolean {
+function isNeeded(field: OperationField): boolean {
   return field.required !== undefined && !(field.type === 'json' && field.orStandardInput === true);
 }
 
 /** `TASK --owner NAME [--run ID]` */
-function argsOf(fields: Fields): string {
+function argsOf(fields: OperationFields): string {
   const all = Object.entries(fields);
   const options = all.filter(([, field]) => hasOption(field));
   const needed = options.filter(([, { required }]) => required).map(([name, field]) => optionText(name, field));
@@ -222,7 +223,7 @@ function argsOf(fields: Fields): string {
   return [...words.filter((word) => !isLast(word)), ...needed, ...free, ...words.filter(isLast)].join(' ');
 }
 
-function wordsOf(fields: Fields): string[] {
+function wordsOf(fields: OperationFields): string[] {
   return Object.values(fields).flatMap((field) =>
     field.word === undefined ? [] : [isNeeded(field) ? field.word : `[${field.word}]`],
   );
@@ -230,7 +231,7 @@ function wordsOf(fields: Fields): string[] {
 
 const PLACEHOLDERS = { count: 'N', number: 'N', path: 'DIR', text: 'TEXT', choice: 'WORD', list: 'LIST', json: 'JSON' };
 
-function optionText(name: string, field: Field): string {
+function optionText(name: string, field: OperationField): string {
   const value = field.type === 'flag' ? '' : ` ${field.value ?? PLACEHOLDERS[field.type]}`;
   return `--${optionName(name)}${value}${field.type === 'list' ? ' …' : ''}`;
 }

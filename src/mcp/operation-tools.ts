@@ -1,10 +1,10 @@
 // The operations that are tools: name, input and function come from their entries. A call that takes long tells its client
 // meanwhile what the agents do.
-import { type Fields, jsonSchemaOf } from '../app/fields.ts';
 import type { LiveNews } from '../app/follow-cast.ts';
-import type { Entry, McpForm, OperationEvent } from '../app/operation.ts';
+import type { Entry, McpForm, OperationEvent, OperationFields } from '../app/operation.ts';
 import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import { answer } from '../app/perform.ts';
+import { schemaOf } from '../kernel/field-schema.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import { scrub } from '../kernel/secrets.ts';
 import type { Tool } from './tool.ts';
@@ -19,8 +19,7 @@ export const OPERATION_TOOLS: readonly Tool[] = Object.values(OPERATIONS).flatMa
 
 function toolOf(entry: Entry, form: McpForm): Tool {
   const { name, audience, description, without = [], required = [], schemas = {}, defaults = {} } = form;
-  // Within a list of tools it is no document of its own.
-  const { $schema: _dialect, ...input } = jsonSchemaOf(left(entry.fields, without, required));
+  const input = schemaOf({ type: 'object', fields: left(entry.fields, without, required) });
   return {
     name,
     audience,
@@ -52,7 +51,7 @@ function isLive(value: unknown): value is LiveNews {
   return isObject(value) && value.kind === 'live';
 }
 
-function left(fields: Fields, without: readonly string[], required: readonly string[]): Fields {
+function left(fields: OperationFields, without: readonly string[], required: readonly string[]): OperationFields {
   const offered = Object.entries(fields).filter(([name]) => !without.includes(name));
   return Object.fromEntries(
     offered.map(([name, field]) => [name, required.includes(name) ? { ...field, required: true } : field]),

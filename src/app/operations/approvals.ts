@@ -41,7 +41,14 @@ export const APPROVALS = {
     example: 'baton exec --approval P-0c2f81d4 -- terraform apply plan.out',
     fields: {
       approval: { type: 'text', value: 'ID', required: true, means: 'the approval', example: 'P-0c2f81d4' },
-      argv: { type: 'list', word: '-- ARGV…', required: true, hasEmpty: true, means: 'the words of the command' },
+      argv: {
+        type: 'list',
+        of: { type: 'text', mayBeEmpty: true },
+        itemsMin: 1,
+        word: '-- ARGV…',
+        required: true,
+        means: 'the words of the command',
+      },
       folder: { type: 'path', hidden: true, means: 'where it was approved to run; where the caller is, if not said' },
     },
     mcp: { leftOut: 'run_approved does it for an agent within its turn' },

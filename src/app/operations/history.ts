@@ -104,6 +104,7 @@ export const HISTORY = {
       },
       redact: {
         type: 'list',
+        itemsMin: 1,
         value: 'DIGEST|TEXT|secrets',
         means:
           'leave out the text with this digest, every text and fact that holds these words, or, with the word secrets, whatever looks like a credential',

@@ -192,6 +192,7 @@ export const LEDGER = {
     fields: {
       paths: {
         type: 'list',
+        itemsMin: 1,
         word: 'PATH…',
         itemsMax: 200,
         required: true,
@@ -222,6 +223,7 @@ export const LEDGER = {
     fields: {
       paths: {
         type: 'list',
+        itemsMin: 1,
         itemsMax: 200,
         required: true,
         means: 'paths, starting at the workspace',

@@ -91,6 +91,7 @@ export const WORK = {
       stopped: { type: 'flag', means: 'failed and aborted casts too; they cannot be carried on afterwards' },
       digest: {
         type: 'list',
+        itemsMin: 1,
         value: 'DIGEST',
         means:
           'this text, wherever what it belongs to is over, whatever its age. Refused where it is nowhere, or only where something is not over',

@@ -1,8 +1,8 @@
 // Checks that a utility which is named exists: a built-in alias, or a script that comes with the product.
 import { isObject, type Json } from '../json.ts';
+import { nearestName } from '../nearest-name.ts';
 import { given, objectAt, stringAt, typeOfMateria } from './authored.ts';
 import { error, type Findings, listed, shown } from './issue.ts';
-import { nearestName } from './nearest-name.ts';
 
 /** What there is by name. The rules know no utility themselves. */
 export type UtilityNames = {

@@ -1,10 +1,10 @@
 // What a single authored value must look like, and the checks that go through an object field by field.
 import type { Code } from '../codes.ts';
 import { isObject, isPositiveInteger, isString, isText, type Json, type JsonObject } from '../json.ts';
+import { nearestName } from '../nearest-name.ts';
 import { given } from './authored.ts';
 import { CONTRACTS } from './config.ts';
 import { error, type Findings, listed, shown, warning } from './issue.ts';
-import { nearestName } from './nearest-name.ts';
 
 export type Shape = { readonly accepts: (value: Json) => boolean; readonly wants: string };
 export type Shapes = Readonly<Record<string, Shape>>;

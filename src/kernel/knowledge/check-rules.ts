@@ -2,9 +2,9 @@
 // let nobody write.
 import { given, listAt, objectAt, stringAt } from '../graph/authored.ts';
 import { error, type Findings, listed, shown } from '../graph/issue.ts';
-import { nearestName } from '../graph/nearest-name.ts';
 import { checkShapes, checkUnknown, OBJECT, type Shape, type Shapes, STRING, TEXT } from '../graph/shape.ts';
 import { isObject, isText, type Json, type JsonObject } from '../json.ts';
+import { nearestName } from '../nearest-name.ts';
 import { ANY, SURFACE_LISTS } from './rules.ts';
 import { isSectionName } from './state.ts';
 
