@@ -1,3 +1,4 @@
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,6 +7,22 @@ import { configDefaults, defineConfig } from 'vitest/config';
 const PURE = ['src/kernel/**/*.test.ts', 'src/dialects/**/*.test.ts'];
 
 const quickSources = fileURLToPath(new URL('./test/quick-sources.cjs', import.meta.url));
+
+// Logs and repositories of tests are written to memory: no test asks what a disk keeps when the power fails. TMPDIR names another place.
+process.env.TMPDIR ??= folderInMemory() ?? tmpdir();
+
+function folderInMemory(): string | undefined {
+  const [TMPFS, NEEDED_BYTES] = [0x01021994, 2 ** 31];
+  try {
+    const { type, bavail, bsize } = statfsSync('/dev/shm');
+    if (type !== TMPFS || bavail * bsize < NEEDED_BYTES) return undefined;
+    const folder = mkdtempSync('/dev/shm/baton-');
+    process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+    return folder;
+  } catch {
+    return undefined;
+  }
+}
 
 export default defineConfig({
   test: {

@@ -104,6 +104,8 @@ const CROSSINGS: Readonly<Record<string, string>> = {
     'what a process does is asked of the system in one place',
   'engine/worker-door.ts imports ../bin/own-sources.cjs':
     'a thread of its own needs the same way to its sources as the main one',
+  'utilities/index.ts imports ../bin/own-sources.cjs':
+    'the process of a shipped utility needs the same way to its sources as the main one',
   'utilities/utility.ts imports agents/process/utility-protocol.ts': 'the type of the message a utility gets',
 };
 

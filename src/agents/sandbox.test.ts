@@ -10,7 +10,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { whyNoSandbox } from '../../test/bubblewrap.ts';
@@ -19,7 +18,7 @@ import { confined } from './sandbox.ts';
 
 let dir = '';
 beforeEach(() => {
-  dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-sandbox-')));
+  dir = realpathSync(mkdtempSync('/tmp/baton-sandbox-'));
   for (const name of ['project/.baton', 'project/.git', 'tree/.baton']) mkdirSync(join(dir, name), { recursive: true });
   for (const name of [
     'project/.baton/config.json',

@@ -54,9 +54,10 @@ export function runShipped(name: string, input: ShippedInput): Promise<UtilityOu
 /** The argument list that runs a shipped utility as a process with the usual protocol; null for an unknown name. */
 export function shippedCommand(name: string): readonly string[] | null {
   if (!Object.hasOwn(SHIPPED_UTILITIES, name)) return null;
-  const program = import.meta.url.endsWith('.ts') ? './run-shipped.ts' : './run-shipped.js';
-  const file = fileURLToPath(new URL(program, import.meta.url));
-  return [process.execPath, '--disable-warning=ExperimentalWarning', file, name];
+  const isSource = import.meta.url.endsWith('.ts');
+  const file = fileURLToPath(new URL(isSource ? './run-shipped.ts' : './run-shipped.js', import.meta.url));
+  const sources = isSource ? ['--require', fileURLToPath(new URL('../../bin/own-sources.cjs', import.meta.url))] : [];
+  return [process.execPath, '--disable-warning=ExperimentalWarning', ...sources, file, name];
 }
 
 async function runNamed(
