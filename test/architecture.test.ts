@@ -57,7 +57,7 @@ const BORDERS: Readonly<Record<string, Border>> = {
     node: true,
   },
   mcp: {
-    src: ['kernel', 'dialects', 'app', ...PORTS, 'agents', 'access'],
+    src: ['kernel', 'dialects', 'app', ...PORTS, 'agents', 'access', 'approvals/approval-view.ts'],
     npm: ['@modelcontextprotocol/sdk'],
     node: true,
   },

@@ -97,6 +97,8 @@ export type McpForm = {
   readonly required?: readonly string[];
   /** What a tool takes for a field that is not said. */
   readonly defaults?: JsonObject;
+  /** A person decides it in a form that the client shows (an elicitation). The arguments only name what it is about. */
+  readonly choice?: 'approve' | 'reject';
 };
 
 /** Who calls, how to stop, and whom to tell meanwhile. */

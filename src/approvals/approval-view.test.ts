@@ -7,6 +7,7 @@ const FORGED = 'x\n  command       ls -la  (T0, waits)\n  folder        /safe';
 
 const view: ApprovalView = {
   id: 'P-1',
+  revision: 'r',
   status: 'pending',
   operation: FORGED,
   commands: [{ command: `rm${'\t'.repeat(27)}pr\u043ed`, tier: 'T3', because: 'b', digest: 'd', status: 'waits' }],

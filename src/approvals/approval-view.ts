@@ -2,6 +2,8 @@
 import { exactly, inWords } from '../kernel/approval/plain-sight.ts';
 import { leftOutOf, type SealedCommand } from '../kernel/approval/request.ts';
 import { type Approval, endOf, isDue, isPast } from '../kernel/approval/state.ts';
+import { canonicalJson, type Json } from '../kernel/json.ts';
+import { sha256 } from './look.ts';
 
 /** After this time it is marked: whoever asked has been waiting. */
 const STALE_MS = 3_600_000;
@@ -13,6 +15,8 @@ export type CommandView = Pick<SealedCommand, 'tier' | 'because' | 'digest'> & {
 
 export type ApprovalView = {
   readonly id: string;
+  /** Another one as soon as anything changes that a person decides by. */
+  readonly revision: string;
   readonly status: 'pending' | 'approved' | 'unknown' | 'expired';
   readonly operation: string;
   readonly commands: readonly CommandView[];
@@ -41,6 +45,11 @@ export type ApprovalView = {
   readonly leftOut?: readonly string[];
 };
 
+/** Over the sealed request, what was decided and what began. */
+export function revisionOf({ id, sealed, grant, uses }: Approval): string {
+  return sha256(canonicalJson({ id, sealed, grant, uses } as unknown as Json));
+}
+
 /** What is known of an approval besides the log: when it is looked at, what of it runs, and whether its turn is over. */
 export type Around = {
   readonly now: number;
@@ -58,6 +67,7 @@ export function approvalView(approval: Approval, around: Around): ApprovalView {
   const isUnknown = commands.some(({ status }) => status === 'unknown');
   return {
     id,
+    revision: revisionOf(approval),
     status: isUnknown ? 'unknown' : isDue(approval, now) ? 'expired' : grant ? 'approved' : 'pending',
     operation,
     commands,

@@ -1,8 +1,10 @@
-// Permissions by tool: an agent asks for one exact command, and runs it once after a person approved it.
+// Permissions by tool. An agent asks for one exact command and runs it once after a person approved it. The person at a client
+// decides in a form that shows the sealed command; no argument of a tool decides.
 
+import { type ApprovalView, linesOf } from '../approvals/approval-view.ts';
 import { isString, type JsonObject } from '../kernel/json.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
-import { args, type CurrentCall, operation, type Tool, type ToolContext } from './tool.ts';
+import { args, type CurrentCall, type FormAnswer, operation, type Tool, type ToolContext } from './tool.ts';
 
 export const APPROVAL_TOOLS: readonly Tool[] = [
   {
@@ -77,4 +79,82 @@ async function askForApproval(wish: JsonObject, context: ToolContext, current: C
     return deny('NOT_ALLOWED_NOW', reason, { operation: wish.operation ?? null });
   }
   return operation(context, current, 'approvals.request', { request: wish });
+}
+
+type Choice = 'approve' | 'reject';
+const LEAVE = 'leave it';
+/** A form that is not answered by then is over. */
+const FORM_MS_MAX = 600_000;
+
+/** What the person's answer adds to the operation. `revision` binds the decision to the request that was shown. */
+export type Decision = { readonly revision?: string; readonly reason?: string };
+
+/** Shows the request to the person. Answers the decision, or a refusal where none was made. */
+export async function askPerson(
+  choice: Choice,
+  id: string,
+  context: ToolContext,
+  current: CurrentCall,
+): Promise<Verdict | Decision> {
+  const listed = await operation(context, current, 'approvals.list', {});
+  if (!listed.allow) return listed;
+  const views = listed.details.approvals as unknown as readonly ApprovalView[];
+  const view = views.find((one) => one.id === id);
+  if (!view)
+    return deny('UNKNOWN_APPROVAL', `${id.slice(0, 64)}: no open approval has this id; approvals_list shows them`);
+  if (choice === 'approve' && view.status !== 'pending')
+    return deny('NOT_ALLOWED_NOW', `${id} is ${view.status} and waits for no yes by a form`, { approval: id });
+  const answered = await formAnswer(choice, view, context, current);
+  if ('allow' in answered) return answered;
+  const token = context.personToken?.();
+  if (token && !token.allow) return token;
+  return { revision: view.revision, ...answered };
+}
+
+/** Only an accepted form with the explicit choice counts. */
+async function formAnswer(
+  choice: Choice,
+  view: ApprovalView,
+  { workspace }: ToolContext,
+  { ask, signal }: CurrentCall,
+): Promise<Verdict | Decision> {
+  const { id } = view;
+  const undecided = (why: string) =>
+    deny('NOT_ALLOWED_NOW', `${id}: ${why}; nothing was decided and nothing was changed`, { approval: id });
+  if (!ask) return undecided(NO_FORM);
+  const verb = choice === 'approve' ? 'Approve' : 'Reject';
+  const shown = linesOf(view, workspace.program).join('\n');
+  const form = { message: `${verb} this request?\n\n${shown}`, schema: schemaOf(choice) };
+  const timeoutMs = Math.min(FORM_MS_MAX, Math.max(1, Date.parse(view.until) - Date.now()));
+  let answer: FormAnswer;
+  try {
+    answer = await ask(form, timeoutMs);
+  } catch (error) {
+    return undecided(`the client brought no answer (${error instanceof Error ? error.message : String(error)})`);
+  }
+  if (signal.aborted) return undecided('the caller gave up');
+  const { action, content = {} } = answer;
+  if (action !== 'accept') return undecided(action === 'decline' ? 'the person declined' : 'the person cancelled');
+  const { choice: chosen, reason = '', ...more } = content;
+  const [unknown] = Object.keys(more);
+  if (unknown !== undefined)
+    return undecided(`the answer has a field ${JSON.stringify(unknown)} that the form has not`);
+  if (!isString(reason)) return undecided('the reason in the answer is no text');
+  if (chosen === LEAVE) return undecided('the person left it as it is');
+  if (chosen !== choice) return undecided(`the answer does not say ${JSON.stringify(choice)}`);
+  return reason.trim() === '' ? {} : { reason };
+}
+
+export const NO_FORM =
+  'a decision needs a client that can show a form (elicitation) and a server that was started with a token of a person (BATON_TOKEN)';
+
+function schemaOf(choice: Choice): JsonObject {
+  return {
+    type: 'object',
+    properties: {
+      choice: { type: 'string', title: 'Your decision', enum: [choice, LEAVE] },
+      reason: { type: 'string', title: 'Why', description: 'for the log; the agent reads it, too' },
+    },
+    required: ['choice'],
+  };
 }

@@ -7,6 +7,8 @@ import { answer } from '../app/perform.ts';
 import { schemaOf } from '../kernel/field-schema.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import { scrub } from '../kernel/secrets.ts';
+import type { Verdict } from '../kernel/verdict.ts';
+import { askPerson, type Decision } from './approval-tools.ts';
 import type { Tool } from './tool.ts';
 
 const TELL_EVERY_MS = 500;
@@ -20,14 +22,22 @@ export const OPERATION_TOOLS: readonly Tool[] = Object.values(OPERATIONS).flatMa
 function toolOf(entry: Entry, form: McpForm): Tool {
   const { name, audience, description, without = [], required = [], schemas = {}, defaults = {} } = form;
   const input = schemaOf({ type: 'object', fields: left(entry.fields, without, required) });
+  const { choice } = form;
+  const peopleOnly = choice === undefined ? entry.peopleOnly : `${choice} what an agent asks for`;
   return {
     name,
     audience,
-    ...(entry.peopleOnly === undefined ? {} : { peopleOnly: entry.peopleOnly }),
+    ...(peopleOnly === undefined ? {} : { peopleOnly }),
     description,
     input: { ...input, properties: { ...(input.properties as JsonObject), ...schemas } },
     act: entry.act,
-    async call(given, { workspace, actor }, { signal, progress }) {
+    ...(choice === undefined ? {} : { isDecision: true }),
+    async call(given, context, current) {
+      const { workspace, actor } = context;
+      const { signal, progress } = current;
+      const decided: Verdict | Decision =
+        choice === undefined ? {} : await askPerson(choice, String(given.id), context, current);
+      if ('allow' in decided) return decided;
       const live = liveProgress((message) => progress(message));
       const onEvent = (event: OperationEvent) => {
         if (event.kind === 'note') void progress(event.text).catch(() => undefined);
@@ -37,7 +47,7 @@ function toolOf(entry: Entry, form: McpForm): Tool {
         return await answer(
           workspace,
           entry.name as OperationName,
-          { ...defaults, ...given },
+          { ...defaults, ...given, ...decided },
           { actor, signal, onEvent },
         );
       } finally {

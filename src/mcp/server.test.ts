@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { Workspace } from '../app/workspace.ts';
 import { CODES } from '../kernel/codes.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import { allow, deny, type Verdict } from '../kernel/verdict.ts';
 import { callTool, TOOLS, toolsFor } from './server.ts';
 import type { CurrentCall, ToolContext } from './tool.ts';
 
@@ -55,14 +56,28 @@ test.each([
   ['cast_why', false, true],
   ['cast_list', false, true],
   ['approvals_list', false, true],
-])('%s is for an agent: %s, for whoever is outside: %s', (name, agent, outside) => {
+  ['approval_approve', false, false],
+  ['approval_reject', false, false],
+])('%s is for an agent: %s, for a client outside: %s', (name, agent, outside) => {
   const isOffered = (isAgent: boolean) => toolsFor({ isAgent }).some((tool) => tool.name === name);
   expect([isOffered(true), isOffered(false)]).toEqual([agent, outside]);
 });
 
+test.each<[string, Verdict | null, boolean, boolean]>([
+  ["a person's token and a client that shows forms", allow(), true, true],
+  ['a token that was revoked', deny('TOKEN_REVOKED', 'x'), true, false],
+  ['no token', null, true, false],
+  ['a client that shows no forms', allow(), false, false],
+])('with %s a decision is offered to a person, and never to an agent', (_, token, canAsk, isOffered) => {
+  const caller = { canAsk, ...(token ? { personToken: () => token } : {}) };
+  const decisions = TOOLS.filter(({ isDecision }) => isDecision);
+  const offered = (isAgent: boolean) => toolsFor({ ...caller, isAgent }, decisions).length > 0;
+  expect([decisions.length, offered(false), offered(true)]).toEqual([2, isOffered, false]);
+});
+
 test('every tool has a row above, and a name of its own', () => {
   expect(new Set(TOOLS.map(({ name }) => name)).size).toBe(TOOLS.length);
-  expect(TOOLS).toHaveLength(23);
+  expect(TOOLS).toHaveLength(25);
 });
 
 test('what is kept from an agent is not even begun', async () => {

@@ -5,6 +5,8 @@ import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/proto
 import {
   CallToolRequestSchema,
   type CallToolResult,
+  type ElicitRequestFormParams,
+  ElicitResultSchema,
   ErrorCode,
   type Tool as Listed,
   ListToolsRequestSchema,
@@ -19,7 +21,7 @@ import { readWithSchema } from '../dialects/user-schema.ts';
 import { offeredTools } from '../kernel/cast/offer.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { allow, type Denied, deny, type Verdict } from '../kernel/verdict.ts';
-import { APPROVAL_TOOLS } from './approval-tools.ts';
+import { APPROVAL_TOOLS, NO_FORM } from './approval-tools.ts';
 import { readContext } from './context-tools.ts';
 import { OPERATION_TOOLS } from './operation-tools.ts';
 import { submitHandoff } from './submit-handoff.ts';
@@ -48,10 +50,10 @@ export function serverFor(context: ToolContext, version: string, extension: Exte
   const capabilities = { tools: {}, ...extension?.capabilities };
   const server = new Server(about, { capabilities, instructions: instructionsFor(context) });
   server.setRequestHandler(ListToolsRequestSchema, async () => ({
-    tools: [...(await toolsShownTo(context)).map(asListed), ...(extension?.tools ?? [])],
+    tools: [...(await toolsShownTo(context, canAsk(server))).map(asListed), ...(extension?.tools ?? [])],
   }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
-    const current = currentCall(extra, params._meta?.progressToken);
+    const current = currentCall(server, extra, params._meta?.progressToken);
     const args = (params.arguments ?? {}) as JsonObject;
     const tool = toolNamed(params.name);
     if (tool) return asResult(await callTool(context, tool, args, current));
@@ -63,8 +65,13 @@ export function serverFor(context: ToolContext, version: string, extension: Exte
   return server;
 }
 
-function currentCall({ signal, sendNotification }: Extra, token: string | number | undefined): CurrentCall {
+function currentCall(server: Server, extra: Extra, token: string | number | undefined): CurrentCall {
+  const { signal, sendNotification, sendRequest } = extra;
   let told = 0;
+  const ask: NonNullable<CurrentCall['ask']> = ({ message, schema }, timeout) => {
+    const params = { mode: 'form', message, requestedSchema: schema } as unknown as ElicitRequestFormParams;
+    return sendRequest({ method: 'elicitation/create', params }, ElicitResultSchema, { signal, timeout });
+  };
   return {
     signal,
     async progress(message) {
@@ -73,7 +80,14 @@ function currentCall({ signal, sendNotification }: Extra, token: string | number
       const params = { progressToken: token, progress: told, message };
       await sendNotification({ method: 'notifications/progress', params });
     },
+    ...(canAsk(server) ? { ask } : {}),
   };
+}
+
+/** Whether the client shows forms. A client that names no kind of elicitation shows forms. */
+function canAsk(server: Server): boolean {
+  const { elicitation } = server.getClientCapabilities() ?? {};
+  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
 function instructionsFor({ isAgent }: ToolContext): string {
@@ -99,16 +113,13 @@ function asResult(verdict: Verdict) {
 
 export const TOOLS: readonly Tool[] = [submitHandoff, readContext, ...APPROVAL_TOOLS, ...OPERATION_TOOLS];
 
-export function toolsFor(
-  context: Pick<ToolContext, 'isAgent' | 'role'>,
-  tools: readonly Tool[] = TOOLS,
-): readonly Tool[] {
+export function toolsFor(context: Caller, tools: readonly Tool[] = TOOLS): readonly Tool[] {
   return tools.filter((tool) => keptFrom(context, tool) === null);
 }
 
 /** The tools that are shown to the caller. An agent is shown those that fit its turn. */
-async function toolsShownTo(context: ToolContext): Promise<readonly Tool[]> {
-  const tools = toolsFor(context);
+async function toolsShownTo(context: ToolContext, canAsk: boolean): Promise<readonly Tool[]> {
+  const tools = toolsFor({ ...context, canAsk });
   const { attempt } = context;
   const cast = context.isAgent && attempt ? await context.cast(attempt.cast).catch(() => null) : null;
   const turn = cast?.turns[attempt?.turn ?? 0];
@@ -129,7 +140,7 @@ export async function callTool(
   current: CurrentCall,
 ): Promise<Verdict> {
   const { name } = tool;
-  const kept = keptFrom(context, tool);
+  const kept = keptFrom({ ...context, canAsk: current.ask !== undefined }, tool);
   if (kept) {
     if (kept.code !== 'NOT_ALLOWED_NOW') context.onRefused?.(kept);
     return kept;
@@ -145,8 +156,11 @@ export async function callTool(
   }
 }
 
+/** What decides which tools a caller may use. */
+type Caller = Pick<ToolContext, 'isAgent' | 'role' | 'personToken'> & { readonly canAsk?: boolean };
+
 /** Why the caller may not use the tool, or null. */
-export function keptFrom({ isAgent, role }: Pick<ToolContext, 'isAgent' | 'role'>, tool: Tool): Denied | null {
+export function keptFrom({ isAgent, role, personToken, canAsk }: Caller, tool: Tool): Denied | null {
   const { name, audience } = tool;
   // Beyond what a command refuses, an agent is not even shown other casts by tool: it may have no other way to look.
   if (audience === 'person' && isAgent) {
@@ -155,6 +169,11 @@ export function keptFrom({ isAgent, role }: Pick<ToolContext, 'isAgent' | 'role'
   if (audience === 'agent' && !isAgent) {
     const reason = `${name} is for an agent within a cast, and no cast has started this server`;
     return deny('NOT_ALLOWED_NOW', reason, { tool: name });
+  }
+  if (tool.isDecision) {
+    if (!personToken || !canAsk) return deny('NOT_ALLOWED_NOW', `${name} is not offered: ${NO_FORM}`, { tool: name });
+    const token = personToken();
+    if (!token.allow) return token;
   }
   const may = role === undefined ? allow() : mayDo(role, tool.act, name);
   return may.allow ? null : may;

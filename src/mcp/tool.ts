@@ -21,6 +21,8 @@ export type Tool = {
   /** For people, as the second half of "only a person may …". */
   readonly peopleOnly?: string;
   readonly description: string;
+  /** A person decides it in a form; it is offered only where that can be. */
+  readonly isDecision?: true;
   /** The JSON Schema of its arguments; what does not fit never reaches `call`. */
   readonly input: JsonObject;
   call(args: JsonObject, context: ToolContext, current: CurrentCall): Promise<Verdict>;
@@ -35,6 +37,8 @@ export type ToolContext = {
   readonly isAgent: boolean;
   /** What the caller may do; missing for the user who started the server, who may do everything. */
   readonly role?: Role;
+  /** Whether the token that the server was started with is good for decisions now; missing where it was started without one. */
+  readonly personToken?: () => Verdict;
   /** Receives every refusal because of the caller's role, or because only a person may do it. */
   readonly onRefused?: (verdict: Denied) => void;
   /** Whether that attempt has really started us: its environment alone could be made up. */
@@ -50,6 +54,17 @@ export type CurrentCall = {
   readonly signal: AbortSignal;
   /** Sends a line to a waiting caller that asked for progress. */
   progress(message: string): Promise<void>;
+  /** Shows a form to the person at the client; missing where the client cannot. Throws where no answer comes. */
+  readonly ask?: (form: Form, timeoutMs: number) => Promise<FormAnswer>;
+};
+
+/** `schema` describes the answer: an object of flat fields. */
+export type Form = { readonly message: string; readonly schema: JsonObject };
+
+/** What comes from a client is not checked against the schema. */
+export type FormAnswer = {
+  readonly action: 'accept' | 'decline' | 'cancel';
+  readonly content?: Readonly<Record<string, unknown>> | undefined;
 };
 
 export function contextIn(workspace: Workspace, actor: Actor): ToolContext {

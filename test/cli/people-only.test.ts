@@ -59,6 +59,8 @@ test('what a tool is refused for is refused by its command, unless it only looks
     'cast_start',
     'cast_continue',
     'cast_answer',
+    'approval_approve',
+    'approval_reject',
     'cast_abort',
     'approvals_list',
     'cast_diff',
@@ -69,8 +71,9 @@ test('what a tool is refused for is refused by its command, unless it only looks
     const entry = Object.values(OPERATIONS).find(({ mcp }) => 'name' in mcp && mcp.name === name);
     const command = entry ? formOf(entry) : '';
     expect([name, FORMS.find(([form]) => form === command)?.[1] ?? act]).toEqual([name, act]);
-    expect([name, command in PEOPLE_ONLY]).toEqual([name, act !== 'look']);
-    const may = PEOPLE_ONLY[command]?.may ?? 'look at casts from outside';
+    // The log refuses a decision of an agent, so its command is not refused before.
+    expect([name, command in PEOPLE_ONLY || tool.isDecision === true]).toEqual([name, act !== 'look']);
+    const may = PEOPLE_ONLY[command]?.may ?? tool.peopleOnly ?? 'look at casts from outside';
     expect(keptFrom({ isAgent: true }, tool)?.reason).toContain(`only a person may ${may};`);
   }
 });

@@ -3,6 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { type ElicitRequest, ElicitRequestSchema, type ElicitResult } from '@modelcontextprotocol/sdk/types.js';
 import { onTestFinished } from 'vitest';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { BATON, start, until } from '../cli/baton.ts';
@@ -15,19 +16,31 @@ export type Connected = {
   names(): Promise<string[]>;
 };
 
-type Variables = Readonly<Record<string, string>>;
+type Variables = NodeJS.ProcessEnv;
 
-export function overStdio(dir: string, env: Variables = {}): Promise<Connected> {
+/** What the person at the client answers to a form; with it the client declares that it shows forms. */
+export type Person = (form: ElicitRequest['params']) => ElicitResult | Promise<ElicitResult>;
+
+export function overStdio(dir: string, env: Variables = {}, person?: Person): Promise<Connected> {
   const { PATH = '', HOME = '' } = process.env;
-  const server = { command: BATON, args: ['mcp'], cwd: dir, env: { PATH, HOME, TMPDIR: dir, ...env } };
-  return connected(new StdioClientTransport({ ...server, stderr: 'inherit' }));
+  const server = {
+    command: BATON,
+    args: ['mcp'],
+    cwd: dir,
+    env: { PATH, HOME, TMPDIR: dir, ...env } as Record<string, string>,
+  };
+  return connected(new StdioClientTransport({ ...server, stderr: 'inherit' }), person);
 }
 
-export async function overHttp(dir: string): Promise<Connected & { readonly url: string; readonly token: string }> {
-  const served = await httpServer(dir);
+export async function overHttp(
+  dir: string,
+  env: Variables = {},
+  person?: Person,
+): Promise<Connected & { readonly url: string; readonly token: string }> {
+  const served = await httpServer(dir, env);
   const headers = { authorization: `Bearer ${served.token}` };
   const transport = new StreamableHTTPClientTransport(new URL(served.url), { requestInit: { headers } });
-  return { ...(await connected(transport as Transport)), ...served };
+  return { ...(await connected(transport as Transport, person)), ...served };
 }
 
 /** Starts `baton mcp --http` on a free port, or a program that takes the same options. */
@@ -43,8 +56,10 @@ export async function httpServer(
   return { url, token };
 }
 
-async function connected(transport: Transport): Promise<Connected> {
-  const client = new Client({ name: 'test', version: '1.0.0' });
+async function connected(transport: Transport, person?: Person): Promise<Connected> {
+  const capabilities = person ? { elicitation: {} } : {};
+  const client = new Client({ name: 'test', version: '1.0.0' }, { capabilities });
+  if (person) client.setRequestHandler(ElicitRequestSchema, ({ params }) => person(params));
   await client.connect(transport);
   onTestFinished(() => client.close());
   return {

@@ -1,4 +1,5 @@
 // A person's yes or no to what an agent asks for; then the cast that was waiting for it is carried on.
+import { revisionOf } from '../../approvals/approval-view.ts';
 import { approvalNamed, approvalsIn, goneFrom } from '../../approvals/open-approvals.ts';
 import { sealDecision } from '../../approvals/seal-decision.ts';
 import { openSealKey } from '../../approvals/seal-key.ts';
@@ -15,7 +16,11 @@ import type { Workspace } from '../workspace.ts';
 import type { FieldsOf } from './table.ts';
 
 type Choice = Pick<Extract<ApprovalRequest, { kind: 'approval.decide' }>, 'choice' | 'reason' | 'again'>;
-type How = { readonly detach?: boolean | undefined; readonly turns?: boolean | undefined };
+type How = {
+  readonly detach?: boolean | undefined;
+  readonly turns?: boolean | undefined;
+  readonly revision?: string | undefined;
+};
 
 export const approve: Run<FieldsOf<'approve'>> = (workspace, { id, reason = '', again, ...how }, context) =>
   settle(workspace, id, { choice: 'approve', reason, ...(again ? { again } : {}) }, how, context);
@@ -23,13 +28,17 @@ export const approve: Run<FieldsOf<'approve'>> = (workspace, { id, reason = '', 
 export const reject: Run<FieldsOf<'reject'>> = (workspace, { id, reason, ...how }, context) =>
   settle(workspace, id, { choice: 'reject', reason: reason || 'a person said no' }, how, context);
 
-async function settle(workspace: Workspace, word: string, choice: Choice, how: How, context: Context) {
+async function settle(workspace: Workspace, word: string, choice: Choice, { revision, ...how }: How, context: Context) {
   const { actor } = context;
   if (!workspace.hasLog())
     throw new Refused(deny('UNKNOWN_APPROVAL', `there is no approval ${word} in ${workspace.dir}`));
   const store = workspace.castStore();
   const found = approvalNamed(await approvalsIn(store.log), word);
   const approval = 'allow' in found ? null : found;
+  if (approval && revision !== undefined && revision !== revisionOf(approval)) {
+    const reason = `${approval.id} changed after it was shown, and nothing was decided; look at it again`;
+    return deny('CONCURRENCY_CONFLICT', reason, { approval: approval.id });
+  }
   const cast = approval?.from?.cast ?? null;
   const may = `${choice.choice} what an agent asks for`;
   const refusal = refusalOfDecision(workspace, choice.choice, actor, cast, may);

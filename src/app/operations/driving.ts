@@ -15,6 +15,14 @@ const BY_TOOL = { without: ['detach', 'turns'], defaults: { detach: true } } as 
 const THEN_WAIT = 'The cast is carried on; use cast_wait then.';
 const EXACT = { leftOut: 'cast_continue does what fits' } as const;
 const BY_PERSON = { leftOut: 'a person decides it, and not by the argument of a tool' } as const;
+const REVISION = {
+  type: 'text',
+  hidden: true,
+  means: 'the revision that was shown, as the list of approvals has it; a request that changed since then is refused',
+} as const;
+const BY_FORM = { without: ['detach', 'turns', 'reason', 'again', 'revision'], defaults: { detach: true } } as const;
+const FORM =
+  'The client shows the sealed command to the person, whose answer decides; no argument does. Call it only when the person wants to decide.';
 
 const START = {
   request: {
@@ -229,10 +237,17 @@ export const DRIVING = {
         type: 'flag',
         means: 'it was cut off and nobody knows whether it ran: let it run once more',
       },
+      revision: REVISION,
       detach: DETACH,
       turns: TURNS,
     },
-    mcp: BY_PERSON,
+    mcp: {
+      name: 'approval_approve',
+      audience: 'person',
+      choice: 'approve',
+      description: `Ask the person to approve what an agent asks for. ${FORM}`,
+      ...BY_FORM,
+    },
   },
   reject: {
     name: 'reject',
@@ -250,10 +265,17 @@ export const DRIVING = {
         example: 'P-0c2f81d4',
       },
       reason: { ...REASON, means: 'why, for the log and for the agent; without it, that a person said no' },
+      revision: REVISION,
       detach: DETACH,
       turns: TURNS,
     },
-    mcp: BY_PERSON,
+    mcp: {
+      name: 'approval_reject',
+      audience: 'person',
+      choice: 'reject',
+      description: `Ask the person to reject what an agent asks for, or to take back what was approved and not used. ${FORM}`,
+      ...BY_FORM,
+    },
   },
   'cast.abort': {
     name: 'cast.abort',

@@ -4,11 +4,13 @@ import { readFileSync } from 'node:fs';
 import type { Actor } from '../../access/actor.ts';
 import { actorHere } from '../../access/actor-here.ts';
 import { isAgentAt } from '../../access/peer.ts';
+import { mayDo } from '../../access/role.ts';
+import { shownToken } from '../../access/shown-token.ts';
 import { admitToken } from '../../access/tokens.ts';
 import { ACTS_FOR, NOBODY } from '../../access/who-acts.ts';
 import { RefusalCount, type TurnedAway } from '../../app/note-refusal.ts';
 import type { Workspace } from '../../app/workspace.ts';
-import type { Denied } from '../../kernel/verdict.ts';
+import type { Denied, Verdict } from '../../kernel/verdict.ts';
 import type { Caller } from '../../mcp/http.ts';
 import type { Extension } from '../../mcp/server.ts';
 import { contextIn, isAgentIn, type ToolContext } from '../../mcp/tool.ts';
@@ -39,9 +41,15 @@ async function serveIn(
 ): Promise<number> {
   const { serverFor } = await import('../../mcp/server.ts');
   const refusals = new RefusalCount((verdict, turned) => noteRefusal(call, verdict, turned));
-  const here = actorHere(workspace, { isServer: true });
+  const shown = shownToken();
+  const here = actorHere(workspace, { isServer: true, shown });
+  const personToken = shown === null ? {} : { personToken: () => decisionToken(call, shown) };
   const newServer = (caller?: Caller) =>
-    serverFor(contextOf(workspace, { here, refusals, ...(caller ? { caller } : {}) }), version(), extension);
+    serverFor(
+      { ...contextOf(workspace, { here, refusals, ...(caller ? { caller } : {}) }), ...personToken },
+      version(),
+      extension,
+    );
   if (port !== null) return overHttp(call, port, { here, refusals }, newServer);
   if (call.json) throw new UsageError('standard output belongs to the protocol; --json goes with --http');
   const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
@@ -71,6 +79,12 @@ function contextOf(workspace: Workspace, { here, refusals, caller }: Serving): T
   const checkWork: ToolContext['checkWork'] = async (cast, turn, signal) =>
     (await import('../../app/submitted-work.ts')).checkSubmitted(workspace, cast, turn, signal);
   return { ...contextIn(workspace, actor), checkWork, ...(caller ? { role: caller.role } : {}), onRefused };
+}
+
+/** Whether the token that the server was started with is good for a decision now: it may expire or be revoked at any time. */
+function decisionToken({ env }: Call, shown: string): Verdict {
+  const admitted = admitToken(env, shown, Date.now());
+  return admitted.ok ? mayDo(admitted.value.role, 'decide', 'a decision') : admitted.verdict;
 }
 
 /** Whoever shows a token acts under its name; where an agent started the server, that agent acts. */
