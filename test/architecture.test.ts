@@ -1,11 +1,8 @@
 // Holds the borders of the architecture: what may import what, what the kernel may not touch, and what no file is called.
 // It reads the sources as text, with comments and the contents of strings taken out.
-import { globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { globSync } from 'node:fs';
 import { expect, test } from 'vitest';
-
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+import { importsOf, programs, ROOT, scan, shapeOf, targetOf } from './sources.ts';
 
 /** What the files of a folder may import besides its own: folders or files of `src`, packages, and modules of Node. */
 type Border = { readonly src: readonly string[]; readonly npm: readonly string[]; readonly node: boolean };
@@ -165,17 +162,6 @@ function violationsIn(path: string, source: string): string[] {
   ];
 }
 
-/** A file of `src` as its path there; a package by its name; the rest as it is written. */
-function targetOf(path: string, specifier: string): string {
-  if (specifier.startsWith('.')) return join(dirname(path), specifier);
-  return specifier.startsWith('node:')
-    ? specifier
-    : specifier
-        .split('/')
-        .slice(0, specifier.startsWith('@') ? 2 : 1)
-        .join('/');
-}
-
 function isAllowed(path: string, target: string, folder: string, { src, npm, node }: Border): boolean {
   // Only the adapter knows its database.
   if (target === 'node:sqlite') return path.startsWith('log/sqlite/');
@@ -185,90 +171,6 @@ function isAllowed(path: string, target: string, folder: string, { src, npm, nod
   const its = folderOf(target);
   const names = ['*', its, its.split('/')[0] ?? '', target];
   return its === folder || its.startsWith(`${folder}/`) || names.some((name) => src.includes(name));
-}
-
-/** Static, dynamic and type imports, exports from elsewhere, and files named beside this one. */
-function importsOf(code: string, strings: readonly string[]): string[] {
-  const imported = code.matchAll(/\b(?:from|import)\s*\(?\s*"(\d+)"/g);
-  const beside = code.matchAll(/\bURL\s*\(\s*"(\d+)"\s*,\s*import\.meta\.url/g);
-  const texts = (found: Iterable<RegExpMatchArray>) => Array.from(found, ([, number]) => strings[Number(number)] ?? '');
-  return [...texts(imported), ...texts(beside).filter((name) => /\.[cm]?[jt]s$/.test(name))];
-}
-
-/** The code without its comments; every string is replaced by its number in `strings`. */
-function scan(source: string): { code: string; strings: string[] } {
-  const strings: string[] = [];
-  let code = '';
-  let at = 0;
-  // Templates that are open, each with the number of braces open inside its present expression.
-  const templates: number[] = [];
-  const keep = (text: string) => {
-    strings.push(text);
-    code += `"${strings.length - 1}"`;
-  };
-  const readTemplate = () => {
-    const from = at;
-    while (at < source.length && source[at] !== '`' && !source.startsWith('${', at)) at += source[at] === '\\' ? 2 : 1;
-    keep(source.slice(from, at));
-    if (source[at] === '`') at += 1;
-    else {
-      at += 2;
-      code += '(';
-      templates.push(0);
-    }
-  };
-  while (at < source.length) {
-    const char = source[at] ?? '';
-    const open = templates.at(-1);
-    if (source.startsWith('//', at)) at = endOf(source, at, '\n');
-    else if (source.startsWith('/*', at)) at = endOf(source, at + 2, '*/') + 2;
-    else if (char === "'" || char === '"') {
-      const end = closing(source, at, char);
-      keep(source.slice(at + 1, end));
-      at = end + 1;
-    } else if (char === '/' && startsPattern(code)) {
-      at = closing(source, at, '/') + 1;
-      keep('');
-    } else if (char === '`') {
-      at += 1;
-      readTemplate();
-    } else if (char === '}' && open === 0) {
-      templates.pop();
-      code += ')';
-      at += 1;
-      readTemplate();
-    } else {
-      if (open !== undefined && char === '{') templates[templates.length - 1] = open + 1;
-      if (open !== undefined && char === '}') templates[templates.length - 1] = open - 1;
-      code += char;
-      at += 1;
-    }
-  }
-  return { code, strings };
-}
-
-function endOf(source: string, from: number, mark: string): number {
-  const end = source.indexOf(mark, from);
-  return end < 0 ? source.length : end;
-}
-
-/** Where a string or a pattern ends; within brackets of a pattern its own mark is an ordinary character. */
-function closing(source: string, from: number, mark: string): number {
-  let inBrackets = false;
-  for (let at = from + 1; at < source.length; at++) {
-    const char = source[at];
-    if (char === '\\') at++;
-    else if (mark === '/' && char === '[') inBrackets = true;
-    else if (mark === '/' && char === ']') inBrackets = false;
-    else if (char === mark && !inBrackets) return at;
-  }
-  return source.length;
-}
-
-/** A slash after a value divides; after anything else it opens a pattern. */
-function startsPattern(code: string): boolean {
-  const before = code.trimEnd();
-  return /(?:^|[([{,;:=!&|?+\-*%<>~^}]|\b(?:return|typeof|case|in|of|void|delete|await))$/.test(before);
 }
 
 test.each<[string, string, string, string[]]>([
@@ -381,6 +283,45 @@ test.each<[string, string, string, string[]]>([
   expect(violationsIn(path, source.replaceAll('§', '$'))).toEqual(expected.map((what) => `${path} ${what}`));
 });
 
+/** How large and how entangled the sources are. A value is lowered with the sources, and never raised. */
+const SHAPE_MAX = { files: 890, lines: 83_500, namesWithManyHomes: 181, cycles: 11, filesInCycles: 93 };
+
+test('the sources grow no further, and entangle no further', () => {
+  const { namesWithManyHomes, cycles, ...size } = shapeOf(programs());
+  const shape = { ...size, namesWithManyHomes: namesWithManyHomes.length, cycles: cycles.length };
+  const found = { ...shape, filesInCycles: cycles.flat().length };
+  const larger = Object.entries(found).filter(([what, value]) => value > SHAPE_MAX[what as keyof typeof SHAPE_MAX]);
+  expect(larger, `\`npm run shape -- --list\` shows where`).toEqual([]);
+});
+
+test.each<[string, Record<string, string>, string[], string[][]]>([
+  ['two files may have names of their own', { 'a.ts': 'export const a = 1;', 'b.ts': 'export const b = 1;' }, [], []],
+  ['a name in two files has two homes', { 'a.ts': 'export type A = 1;', 'b.ts': 'export class A {}' }, ['A'], []],
+  ['a type and a value in one file have one', { 'a.ts': 'export type A = 1; export const A = 1;' }, [], []],
+  ['a name given on has one', { 'a.ts': 'export const a = 1;', 'b.ts': `export { a } from './a.ts';` }, [], []],
+  [
+    'a list of names is exported too',
+    { 'a.ts': 'const b = 1; export { b as a };', 'b.ts': 'export async function a() {}' },
+    ['a'],
+    [],
+  ],
+  [
+    'types close a cycle too',
+    { 'a.ts': `import type { B } from './b.ts';`, 'b.ts': `import './c.ts';`, 'c.ts': `export * from './a.ts';` },
+    [],
+    [['a.ts', 'b.ts', 'c.ts']],
+  ],
+  [
+    'a diamond is no cycle',
+    { 'a.ts': `import './b.ts'; import './c.ts';`, 'b.ts': `import './c.ts';`, 'c.ts': '' },
+    [],
+    [],
+  ],
+])('%s', (_, files, names, cycles) => {
+  const shape = shapeOf(Object.entries(files));
+  expect([shape.namesWithManyHomes.map(([name]) => name), shape.cycles]).toEqual([names, cycles]);
+});
+
 test('no import points outward, and the kernel touches nothing', () => {
   const files = programs();
   expect(files.length).toBeGreaterThan(100);
@@ -457,15 +398,6 @@ test('no skin starts another process of ours for an answer', () => {
   });
   expect(starting.map(([path]) => path).filter((path) => !Object.hasOwn(STARTS, path))).toEqual([]);
 });
-
-function programs(): readonly (readonly [path: string, source: string])[] {
-  const files = globSync('**/*.ts', { cwd: join(ROOT, 'src') }).filter(isProgram);
-  return files.map((path) => [path, readFileSync(join(ROOT, 'src', path), 'utf8')]);
-}
-
-function isProgram(path: string): boolean {
-  return !path.endsWith('.test.ts') && !path.includes('/fixtures/');
-}
 
 test.each([
   ['kernel/utils.ts', true],
