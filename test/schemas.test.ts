@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { buildInput } from '../src/dialects/gaia/input.ts';
 import { validateGaia, validateMerge, validateTransition } from '../src/dialects/gaia/validate.ts';
 import { readInstant as readGovernedInstant } from '../src/dialects/governed/timestamp.ts';
 import { isUtcTimestamp, readInstant as readOperatorInstant } from '../src/dialects/operator/findings.ts';
@@ -12,6 +11,7 @@ import { validateOperator } from '../src/dialects/operator/read.ts';
 import { PUBLISHED_SCHEMAS, schemaText } from '../src/dialects/published-schemas.ts';
 import { check } from '../src/kernel/graph/check.ts';
 import type { Json, JsonObject } from '../src/kernel/json.ts';
+import { buildInput } from '../src/kernel/report/envelope.ts';
 
 const folder = fileURLToPath(new URL('../schemas/', import.meta.url));
 const names = Object.keys(PUBLISHED_SCHEMAS);

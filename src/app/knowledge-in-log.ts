@@ -4,9 +4,13 @@ import type { Log } from '../engine/ports.ts';
 import { restored } from '../engine/snapshot.ts';
 import { type Entry, timeOf } from '../kernel/fact.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { applyKnowledge } from '../kernel/knowledge/apply.ts';
-import { isKnowledgeFact, type KnowledgeFact } from '../kernel/knowledge/fact.ts';
-import { type Knowledge, noKnowledge } from '../kernel/knowledge/state.ts';
+import {
+  applyKnowledge,
+  isKnowledgeFact,
+  type Knowledge,
+  type KnowledgeFact,
+  noKnowledge,
+} from '../kernel/knowledge/state.ts';
 
 /** As it stands now. Only what came after the newest snapshot is read. */
 export async function knowledgeIn(log: Log): Promise<Knowledge> {

@@ -1,6 +1,6 @@
 // What the operations on one section of shared knowledge need: how it came to be, and what it held at a version.
 import type { JsonObject } from '../kernel/json.ts';
-import type { ValueChange } from '../kernel/knowledge/diff.ts';
+import type { ValueChange } from '../kernel/knowledge/merge.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import { declaredSections } from './declared-sections.ts';
 import { historyOf, type Told, valueAt } from './knowledge-in-log.ts';

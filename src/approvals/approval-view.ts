@@ -1,5 +1,5 @@
 // An approval as people and scripts see it: what is to be done, exactly, and everything they need to decide.
-import { exactly, inWords } from '../kernel/approval/plain-sight.ts';
+import { exactly, inWords } from '../kernel/approval/difference.ts';
 import { leftOutOf, type SealedCommand } from '../kernel/approval/request.ts';
 import { type Approval, endOf, isDue, isPast } from '../kernel/approval/state.ts';
 import { canonicalJson, type Json } from '../kernel/json.ts';

@@ -3,10 +3,8 @@
 import { isRunning } from '../engine/driver.ts';
 import type { Log } from '../engine/ports.ts';
 import { restored } from '../engine/snapshot.ts';
-import { applyApproval } from '../kernel/approval/apply.ts';
-import { isApprovalFact } from '../kernel/approval/fact.ts';
-import type { Gone } from '../kernel/approval/request.ts';
-import { type Approval, type Approvals, noApprovals, unsettledUses } from '../kernel/approval/state.ts';
+import { type Gone, isApprovalFact } from '../kernel/approval/request.ts';
+import { type Approval, type Approvals, applyApproval, noApprovals, unsettledUses } from '../kernel/approval/state.ts';
 import { timeOf } from '../kernel/fact.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 

@@ -1,8 +1,8 @@
 // The seal of a person's decision, made with the user's key when it is said and compared before anything runs under it. What
 // is appended to the log without the key has none.
-import { decisionText, grantText, type SealedDecision } from '../kernel/approval/decision.ts';
-import type { ApprovalRequest } from '../kernel/approval/request.ts';
-import { type Approval, lastRounds, lostUses } from '../kernel/approval/state.ts';
+
+import type { ApprovalRequest, SealedDecision } from '../kernel/approval/request.ts';
+import { type Approval, decisionText, grantText, lastRounds, lostUses } from '../kernel/approval/state.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import type { SealKey } from './seal-key.ts';
 

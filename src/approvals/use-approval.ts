@@ -3,7 +3,7 @@
 import type { Door } from '../engine/door.ts';
 import { thisDriver } from '../engine/driver.ts';
 import type { Log } from '../engine/ports.ts';
-import type { Difference } from '../kernel/approval/fact.ts';
+import type { Difference } from '../kernel/approval/request.ts';
 import type { Approval, Approvals } from '../kernel/approval/state.ts';
 import { deny, type Verdict } from '../kernel/verdict.ts';
 import { approvalNamed, approvalsIn, goneFrom } from './open-approvals.ts';

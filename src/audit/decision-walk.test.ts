@@ -1,8 +1,8 @@
 // Which decisions of a log are a person's, to an auditor with the key, with another one, and with none.
 import { expect, test } from 'vitest';
 import { sealed } from '../../test/wishes.ts';
-import { factText } from '../kernel/approval/decision.ts';
-import type { ApprovalFact } from '../kernel/approval/fact.ts';
+import type { ApprovalFact } from '../kernel/approval/request.ts';
+import { factText } from '../kernel/approval/state.ts';
 import { deny } from '../kernel/verdict.ts';
 import type { StoredLine } from '../log/stored-line.ts';
 import { type DecisionKey, DecisionWalk } from './decision-walk.ts';

@@ -1,10 +1,9 @@
 // Checks the decisions of people in a log: each carries a seal that only the user's key makes. A line that somebody appended
 // is chained like any other and has no such seal. Without the key this cannot be checked, and that is said.
-import { applyApproval } from '../kernel/approval/apply.ts';
-import { factText } from '../kernel/approval/decision.ts';
-import type { ApprovalFact } from '../kernel/approval/fact.ts';
-import { approvalOf, noApprovals } from '../kernel/approval/state.ts';
-import { POLICY } from '../kernel/approval/untold.ts';
+
+import { POLICY } from '../kernel/approval/outcomes.ts';
+import type { ApprovalFact } from '../kernel/approval/request.ts';
+import { applyApproval, approvalOf, factText, noApprovals } from '../kernel/approval/state.ts';
 import type { StoredLine } from '../log/stored-line.ts';
 import type { Fault } from './fault.ts';
 

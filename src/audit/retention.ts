@@ -4,7 +4,7 @@
 // every proof hold; what goes is said in the log by a fact for each text.
 import { type Evidence, TEXTS_PER_FACT, type TextPlace } from '../engine/ports.ts';
 import type { Fact } from '../kernel/fact.ts';
-import { isKnowledgeFact } from '../kernel/knowledge/fact.ts';
+import { isKnowledgeFact } from '../kernel/knowledge/state.ts';
 import { isTaskStatus, isTerminal } from '../kernel/ledger/state.ts';
 import { readStoredLine } from '../log/stored-line.ts';
 

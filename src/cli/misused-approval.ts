@@ -6,7 +6,7 @@ import { requesterOf } from '../approvals/requester.ts';
 import { shellLine } from '../approvals/shell-words.ts';
 import { refuseChanged } from '../approvals/use-approval.ts';
 import { approvalsNamed, around } from '../hooks/exec-call.ts';
-import type { Difference } from '../kernel/approval/fact.ts';
+import type { Difference } from '../kernel/approval/request.ts';
 import type { Approval } from '../kernel/approval/state.ts';
 import { type Call, note, UsageError } from './command.ts';
 import { workspaceOf } from './find-workspace.ts';

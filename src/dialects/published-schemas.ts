@@ -1,9 +1,7 @@
 // The schemas we publish for others, by file name. They are generated from the same sources the validators read.
 import { CONFIG_SCHEMA } from '../kernel/graph/config-schema.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { INPUT_SCHEMA } from './gaia/input-schema.ts';
-import { MERGE_SCHEMA, TRANSITION_SCHEMA } from './gaia/request-schema.ts';
-import { REPORT_SCHEMA } from './gaia/schema.ts';
+import { INPUT_SCHEMA, MERGE_SCHEMA, REPORT_SCHEMA, TRANSITION_SCHEMA } from './gaia/schema.ts';
 import { ENVELOPE_SCHEMA, PROTOCOL_VERSION } from './governed/schema.ts';
 import { TIMESTAMP_PATTERN } from './governed/timestamp.ts';
 import { handoffSchema } from './materia/schema.ts';

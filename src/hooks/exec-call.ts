@@ -3,9 +3,8 @@
 import { realpathSync } from 'node:fs';
 import { programFor } from '../approvals/look.ts';
 import { plainWords } from '../approvals/shell-words.ts';
-import { seen } from '../kernel/approval/difference.ts';
-import type { Difference } from '../kernel/approval/fact.ts';
-import { exactly } from '../kernel/approval/plain-sight.ts';
+import { exactly, seen } from '../kernel/approval/difference.ts';
+import type { Difference } from '../kernel/approval/request.ts';
 import type { Approval } from '../kernel/approval/state.ts';
 import { cut } from '../kernel/cast/cut.ts';
 import { scrub } from '../kernel/secrets.ts';

@@ -1,16 +1,15 @@
 // The bookkeeping: what a fact does to the state. No rules and no failure; replay and the browser run it too.
 // It updates the state in place, so that a fact costs the same in a long cast as in a short one.
-import { applyApproval } from './approval/apply.ts';
-import { noteOutcomes } from './approval/command-outcomes.ts';
-import { isApprovalFact } from './approval/fact.ts';
-import { noteUntold } from './approval/untold.ts';
+
+import { noteOutcomes, noteUndelivered } from './approval/outcomes.ts';
+import { isApprovalFact } from './approval/request.ts';
+import { applyApproval } from './approval/state.ts';
 import { applyToCast, countTime } from './cast/apply.ts';
 import { newCast } from './cast/new-cast.ts';
 import { extended } from './cast/task-list.ts';
 import { type CastFact, type Entry, type Fact, timeOf } from './fact.ts';
 import { bystanderAt } from './graph/write-scope.ts';
-import { applyKnowledge } from './knowledge/apply.ts';
-import { isKnowledgeFact } from './knowledge/fact.ts';
+import { applyKnowledge, isKnowledgeFact } from './knowledge/state.ts';
 import { applyLedger, openRun, planTasks } from './ledger/apply.ts';
 import { isLedgerFact } from './ledger/fact.ts';
 import { runOf } from './ledger/state.ts';
@@ -50,7 +49,7 @@ export function apply(state: State, entry: Pick<Entry, 'at' | 'clock' | 'ranMs' 
       if (isLedgerFact(fact)) applyLedger(state.ledger, fact, at);
       else if (isTrustFact(fact)) applyTrust(state.trust, fact, at);
       else if (isApprovalFact(fact)) {
-        noteUntold(state, fact);
+        noteUndelivered(state, fact);
         noteOutcomes(state, fact);
         applyApproval(state.approvals, fact, at);
       } else if (isKnowledgeFact(fact)) applyKnowledge(state.knowledge, fact, at);

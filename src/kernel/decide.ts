@@ -2,8 +2,7 @@
 // sees its own first steps; replaying the returned facts on the state before gives the state after.
 import { decideApproval } from './approval/decide.ts';
 import { isApprovalRequest } from './approval/request.ts';
-import { expireDue } from './approval/settle.ts';
-import { withdrawOver } from './approval/withdraw.ts';
+import { expireDue, withdrawOver } from './approval/settle.ts';
 import { takeOutput, takeVerification } from './cast/answer.ts';
 import { takeAnswer, takeDecisions, waitIfAsked } from './cast/asked.ts';
 import { exhausted, leftToSpend } from './cast/budget.ts';
@@ -22,8 +21,8 @@ import { noticeMoves, refusalOfMove } from './cast/task-by-hand.ts';
 import { markUnknown } from './cast/unknown.ts';
 import type { Fact } from './fact.ts';
 import type { Input } from './input.ts';
-import { decideKnowledge } from './knowledge/decide.ts';
-import { isKnowledgeRequest } from './knowledge/request.ts';
+import { isKnowledgeRequest } from './knowledge/state.ts';
+import { decideKnowledge } from './knowledge/write.ts';
 import { decideLedger, refuseAgent } from './ledger/decide.ts';
 import { knownCode } from './ledger/move.ts';
 import { findTask } from './ledger/state.ts';

@@ -1,6 +1,6 @@
 // What happened. Facts are stored and replayed; inputs are not. A kind, once released, keeps its meaning for ever.
 
-import type { ApprovalFact } from './approval/fact.ts';
+import type { ApprovalFact } from './approval/request.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { ItemDiff, TurnCheck } from './cast/item-work.ts';
 import type { Judged } from './cast/recover.ts';
@@ -8,7 +8,7 @@ import type { Code } from './codes.ts';
 import type { Handoff } from './dialect.ts';
 import type { Condition, Rules, Script } from './graph/config.ts';
 import type { Json, JsonObject } from './json.ts';
-import type { KnowledgeFact } from './knowledge/fact.ts';
+import type { KnowledgeFact } from './knowledge/state.ts';
 import type { LedgerFact } from './ledger/fact.ts';
 import type { TaskSpec } from './ledger/state.ts';
 import type { HeldLoop, Progress } from './report/status.ts';

@@ -1,8 +1,7 @@
 // What is known of the open casts of a workspace. Plain JSON throughout, so that a snapshot is its canonical text.
 
-import type { CommandOutcomes } from './approval/command-outcomes.ts';
+import type { CommandOutcomes, Undelivered } from './approval/state.ts';
 import { type Approvals, noApprovals } from './approval/state.ts';
-import type { Untold } from './approval/untold.ts';
 import type { ItemWork } from './cast/item-work.ts';
 import type { Code } from './codes.ts';
 import type { Handoff } from './dialect.ts';
@@ -227,7 +226,7 @@ export type Turn = {
   /** The INPUT envelope its last attempt was started with, in dialects that have one. */
   input: JsonObject | null;
   /** What was decided before its agent asked for it in a report, and it has not heard of yet. */
-  untold?: readonly Untold[];
+  untold?: readonly Undelivered[];
   /** What its item did is part of the cast's branch. */
   merged?: true;
 };

@@ -5,7 +5,7 @@ import { scopeOf } from '../kernel/cast/item.ts';
 import { materiaOf } from '../kernel/cast/pen.ts';
 import { resolvePath } from '../kernel/graph/path.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
-import { readableSections } from '../kernel/knowledge/permission.ts';
+import { readableSections } from '../kernel/knowledge/rules.ts';
 import type { Section } from '../kernel/knowledge/state.ts';
 import { contractFor } from '../kernel/report/contract.ts';
 import type { Cast, Turn } from '../kernel/state.ts';

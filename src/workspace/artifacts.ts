@@ -2,7 +2,7 @@
 // and how large they are. Nothing of them is read.
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
-import type { Artifact, Artifacts } from '../kernel/knowledge/evidence.ts';
+import type { Artifact, Artifacts } from '../kernel/knowledge/entries.ts';
 
 export function artifactsIn(folder: string, paths: readonly string[]): Artifacts {
   return Object.fromEntries(paths.map((path) => [path, artifactIn(folder, path)]));

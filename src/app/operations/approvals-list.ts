@@ -3,8 +3,8 @@ import { type ApprovalView, approvalView } from '../../approvals/approval-view.t
 import { marksOf } from '../../approvals/bound-variables.ts';
 import { approvalsIn, runningIn } from '../../approvals/open-approvals.ts';
 import { findSealKey, type SealKey } from '../../approvals/seal-key.ts';
+import { isTurnOver } from '../../kernel/approval/settle.ts';
 import type { Approval } from '../../kernel/approval/state.ts';
-import { isTurnOver } from '../../kernel/approval/withdraw.ts';
 import { allow } from '../../kernel/verdict.ts';
 import type { Run } from '../operation.ts';
 import type { Workspace } from '../workspace.ts';

@@ -1,5 +1,5 @@
 // What differs between two versions of a section.
-import { valuesOf } from '../../kernel/knowledge/diff.ts';
+import { valuesOf } from '../../kernel/knowledge/merge.ts';
 import { allow } from '../../kernel/verdict.ts';
 import type { Run } from '../operation.ts';
 import { CHANGES_SHOWN_MAX, heldAt, sectionHistory, wholeChange } from '../section-history.ts';

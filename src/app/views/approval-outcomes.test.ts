@@ -1,8 +1,7 @@
 // Which commands of a cast did not run, and what became of their approvals.
 import { expect, test } from 'vitest';
 import { sealed } from '../../../test/wishes.ts';
-import type { ApprovalFact } from '../../kernel/approval/fact.ts';
-import type { SealedRequest } from '../../kernel/approval/request.ts';
+import type { ApprovalFact, SealedRequest } from '../../kernel/approval/request.ts';
 import { foldCommand, noCommands, notRunOf } from './approval-outcomes.ts';
 
 const asked = (id = 'P-1', over: Partial<SealedRequest> = {}): ApprovalFact => ({

@@ -1,7 +1,6 @@
 // The commands that agents of a cast asked to run and that did not run, told from its facts: refused, expired, or approved
 // and never used. A cast that is completed without them says so.
-import { type ApprovalFact, isApprovalFact } from '../../kernel/approval/fact.ts';
-import type { SealedRequest } from '../../kernel/approval/request.ts';
+import { type ApprovalFact, isApprovalFact, type SealedRequest } from '../../kernel/approval/request.ts';
 import type { Fact } from '../../kernel/fact.ts';
 
 export type NotRun = {

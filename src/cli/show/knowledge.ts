@@ -2,7 +2,7 @@
 import type { Given } from '../../app/perform.ts';
 import { counted } from '../../kernel/counted.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
-import { type Change, inText, type ValueChange } from '../../kernel/knowledge/diff.ts';
+import { type Change, inText, type ValueChange } from '../../kernel/knowledge/merge.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import type { Call } from '../command.ts';
 import { oneLine } from '../safe-text.ts';

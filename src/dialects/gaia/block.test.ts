@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findBlock } from './block.ts';
+import { findBlock } from './read.ts';
 
 const FENCE = '```';
 const TAG = 'agent_contract_handoff';

@@ -2,8 +2,8 @@
 // details say about the field in question.
 import { expect, test } from 'vitest';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import { CONSOLIDATION_KEYS, EVIDENCE_KEYS } from '../../kernel/report/sections.ts';
 import { exampleReport } from './brief.ts';
-import { CONSOLIDATION_KEYS, EVIDENCE_KEYS } from './contract.ts';
 import { validateGaia, validateMerge, validateTransition } from './validate.ts';
 
 const REPORT = exampleReport({}) as { agent_status: JsonObject; evidence_report: JsonObject };

@@ -1,17 +1,16 @@
 // From an agent's reply to a verdict about its report, and to the handoff the graph goes on with.
 import secureParse from 'secure-json-parse';
 import type { Contract, Handoff, Reading } from '../../kernel/dialect.ts';
-import { isObject, type JsonObject, nameOfType } from '../../kernel/json.ts';
-import { OUTCOME_OF } from '../../kernel/report/status.ts';
+import { isObject, isString, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
+import { type Finding, isEmpty, warning } from '../../kernel/knowledge/finding.ts';
+import { saysNothing } from '../../kernel/report/note.ts';
+import { sectionAt, valueAt } from '../../kernel/report/sections.ts';
+import { isPlanStatus, OUTCOME_OF, type PlanStatus } from '../../kernel/report/status.ts';
 import { type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { parseJsonText, TEXT_BYTES_MAX } from '../json-text.ts';
-import { type Block, findBlock } from './block.ts';
-import { isPlanStatus, TAG } from './contract.ts';
-import { type Finding, warning } from './finding.ts';
-import { noteOf } from './note.ts';
+import { checkSocket, nothingReported } from './checks.ts';
+import { TAG } from './contract.ts';
 import { findingsAsDetails, type Given, judgeReport } from './report.ts';
-import { checkSocket } from './socket.ts';
-import { nothingReported } from './status.ts';
 
 /** The one answer about a reply: is there a report, and does it keep its contract? */
 export function readReport(raw: string, given: Given = {}): Verdict {
@@ -98,4 +97,121 @@ function handoffOf(plan: unknown, payload: JsonObject): Handoff {
   const satisfied = plan === 'COMPLETE' ? true : plan === 'BLOCKED' ? false : null;
   const note = noteOf(plan, payload);
   return { outcome: OUTCOME_OF[plan], satisfied, payload, ...(note === '' ? {} : { note }) };
+}
+
+// Finds the OUTPUT block in an agent's reply: the first fence tagged agent_contract_handoff, up to the next three
+// backticks. Later blocks are never looked at, so that a reply cannot say two things. One pass, whatever the text.
+const FENCE = '```';
+const OPENER = `${FENCE}${TAG}`;
+
+export type Block = {
+  readonly found: true;
+  readonly body: string;
+  /** The line of the reply on which the body starts; the body always starts in its first column. */
+  readonly line: number;
+  /** Where the backticks stand when something other than the end of the JSON precedes them on their line. */
+  readonly cutAt: { readonly line: number; readonly column: number } | null;
+};
+export type NoBlock = { readonly found: false; readonly message: string };
+
+export function findBlock(reply: string): Block | NoBlock {
+  let gluedAt = -1;
+  for (let at = reply.indexOf(OPENER); at !== -1; at = reply.indexOf(OPENER, at + OPENER.length)) {
+    const start = bodyStart(reply, at + OPENER.length);
+    if (start === -1) {
+      if (gluedAt === -1) gluedAt = at;
+      continue;
+    }
+    const end = reply.indexOf(FENCE, start);
+    // A later opener would itself hold three backticks, so none can follow an unclosed one.
+    if (end === -1) return none(`the ${TAG} block that opens on line ${lineAt(reply, at)} is never closed`);
+    return { found: true, body: reply.slice(start, end), line: lineAt(reply, start), cutAt: cutAt(reply, start, end) };
+  }
+  return none(
+    gluedAt === -1 ? nearMiss(reply) : `a line break must follow the tag ${TAG} on line ${lineAt(reply, gluedAt)}`,
+  );
+}
+
+/** After the last line break of the white space behind the tag; -1 when there is none. */
+function bodyStart(reply: string, afterTag: number): number {
+  let start = -1;
+  for (let at = afterTag; at < reply.length && isSpace(reply.charCodeAt(at)); at++) {
+    if (reply.charCodeAt(at) === 0x0a) start = at + 1;
+  }
+  return start;
+}
+
+// The byte order mark is no white space here: text that carries one in the middle was pasted together.
+function isSpace(code: number): boolean {
+  if (code < 0x80) return code === 0x20 || (code >= 0x09 && code <= 0x0d) || (code >= 0x1c && code <= 0x1f);
+  return code === 0x85 || (code !== 0xfeff && String.fromCharCode(code).trim() === '');
+}
+
+function cutAt(reply: string, start: number, end: number): Block['cutAt'] {
+  const lineStart = Math.max(start, reply.lastIndexOf('\n', end) + 1);
+  const before = reply.slice(lineStart, end).trimEnd();
+  if (before === '' || before.endsWith('}')) return null;
+  return { line: lineAt(reply, end), column: end - lineStart + 1 };
+}
+
+function nearMiss(reply: string): string {
+  const word = reply.toLowerCase().indexOf(TAG);
+  if (word !== -1) return `${TAG} is named on line ${lineAt(reply, word)}, but not directly behind three backticks`;
+  return reply.trim() === '' ? 'the reply is empty' : `the reply has no fenced block tagged ${TAG}`;
+}
+
+function none(message: string): NoBlock {
+  return { found: false, message };
+}
+
+function lineAt(text: string, offset: number): number {
+  let line = 1;
+  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;
+  return line;
+}
+
+// What a report comes to, in a line or two and in the agent's own words: what it found, what is missing, what it asks.
+const NOTE_CHARS_MAX = 1_200;
+
+export function noteOf(plan: PlanStatus, report: JsonObject): string {
+  const evidence = isObject(report.evidence_report) ? report.evidence_report : {};
+  const status = isObject(report.agent_status) ? report.agent_status : {};
+  const said: Readonly<Record<PlanStatus, readonly string[]>> = {
+    COMPLETE: linesOf(evidence.key_outputs),
+    BLOCKED: or(gapsIn(report), withoutGap(status.next_action)),
+    NEEDS_INPUT: linesOf(status.next_action),
+    IN_PROGRESS: [...linesOf(status.next_action), ...linesOf(status.pending_steps)],
+    APPROVAL_REQUEST: approvalLines(report.approval_request),
+  };
+  const note = said[plan].join('; ');
+  return note.length <= NOTE_CHARS_MAX ? note : `${note.slice(0, NOTE_CHARS_MAX - 1).trimEnd()}…`;
+}
+
+function or(first: readonly string[], second: readonly string[]): readonly string[] {
+  return first.length > 0 ? first : second;
+}
+
+function gapsIn(report: JsonObject): readonly string[] {
+  const sections = [sectionAt(report, 'evidence_report'), sectionAt(report, 'consolidation_report')];
+  const gaps = sections.flatMap((section) => linesOf(valueAt(section, 'open_gaps')));
+  return [...new Set(gaps)].filter((gap) => !saysNothing(gap));
+}
+
+/** What should happen next is no gap, and read as one it would say that it is done. */
+function withoutGap(next: Json | undefined): readonly string[] {
+  const said = linesOf(next).map((line) => `"${line}"`);
+  return [`its agent reported BLOCKED and named no gap${said.length > 0 ? `; next_action: ${said.join(', ')}` : ''}`];
+}
+
+function approvalLines(request: Json | undefined): readonly string[] {
+  if (!isObject(request)) return [];
+  const set = Array.isArray(request.command_set) ? (request.command_set as readonly Json[]) : [];
+  const listed = set.map((one) => (isObject(one) ? (one.command ?? null) : one));
+  return [...linesOf(request.operation), ...linesOf(request.exact_content), ...linesOf(listed)];
+}
+
+function linesOf(value: Json | undefined): readonly string[] {
+  if (value === undefined || isEmpty(value)) return [];
+  const list = Array.isArray(value) ? (value as readonly Json[]) : [value];
+  return list.map((each) => (isString(each) ? each : JSON.stringify(each)).replace(/\s+/g, ' ').trim());
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { exampleReport } from './brief.ts';
-import { mergeContracts } from './merge.ts';
-import { judgeReport } from './report.ts';
+import { contextConsumption, judgeReport, rollbackExecuted, userFacingSummary } from './report.ts';
+import { mergeContracts } from './validate.ts';
 
 // The names of the contract, written out: a name that is lost there is missed here.
 const PLAN_STATUSES = ['IN_PROGRESS', 'APPROVAL_REQUEST', 'COMPLETE', 'BLOCKED', 'NEEDS_INPUT'] as const;
@@ -388,4 +388,38 @@ test('a flood of warnings is cut', () => {
 test('commands without any quoted output are an anomaly, not a fault', () => {
   const verdict = judgeReport(evidence({ verbatim_outputs: ['N/A.'] }), {});
   expect(verdict).toMatchObject({ allow: true, details: { anomalies: ['verbatim_outputs_missing'], warnings: [] } });
+});
+
+const SUMMARY_ROWS: [Json, string | null][] = [
+  [' Done. ', 'Done.'],
+  ['  ', null],
+  [null, null],
+  [7, null],
+];
+
+test.each(SUMMARY_ROWS)('user_facing_summary %j reads as %j', (user_facing_summary, expected) => {
+  expect(userFacingSummary({ user_facing_summary })).toBe(expected);
+});
+
+test('rollback_executed tells silence from none', () => {
+  expect(rollbackExecuted({})).toBeUndefined();
+  expect(rollbackExecuted({ rollback_executed: null })).toBeNull();
+  expect(rollbackExecuted({ rollback_executed: { a: 1 } })).toBe('{"a":1}');
+});
+
+const CONSUMPTION_ROWS: [Json, Json][] = [
+  [
+    { tokens_used: '12', pct_window: 0.5 },
+    { tokens_used: 12, pct_window: 0.5 },
+  ],
+  [
+    { tokens_used: 12.9, pct_window: 'half' },
+    { tokens_used: 12, pct_window: null },
+  ],
+  [{}, { tokens_used: null, pct_window: null }],
+  ['much', null],
+];
+
+test.each(CONSUMPTION_ROWS)('context_consumption %j reads as %j', (context_consumption, expected) => {
+  expect(contextConsumption({ context_consumption })).toEqual(expected);
 });

@@ -1,18 +1,22 @@
 // Judges a parsed OUTPUT report: every check runs, in a fixed order, and one verdict says all that was found.
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import { isObject, isText, type Json, type JsonObject } from '../../kernel/json.ts';
+import { EVIDENCE, sortEntries } from '../../kernel/knowledge/entries.ts';
+import type { Finding } from '../../kernel/knowledge/finding.ts';
+import { memorializeSuggestions, memorySuggestions } from '../../kernel/knowledge/memory.ts';
+import { integerOf, numberOf } from '../../kernel/report/sections.ts';
 import { allow, type Details, deny, type Verdict } from '../../kernel/verdict.ts';
-import { contextConsumption, rollbackExecuted, userFacingSummary } from './advisory.ts';
-import { checkApprovalRequest } from './approval-request.ts';
-import { checkConsolidation } from './consolidation.ts';
-import { isAgentId } from './contract.ts';
-import { checkEvidence, checkVerification, lacksVerbatimOutput } from './evidence.ts';
-import { asDetails, type Finding } from './finding.ts';
-import { consolidationRequired } from './input.ts';
-import { checkLoopState } from './loop-state.ts';
-import { memorializeSuggestions, memorySuggestions } from './memory.ts';
-import { prepare } from './merge.ts';
-import { checkStatus, type Status } from './status.ts';
-import { EVIDENCE, sortEntries, writableSections } from './update-contracts.ts';
+import {
+  checkApprovalRequest,
+  checkConsolidation,
+  checkEvidence,
+  checkLoopState,
+  checkStatus,
+  checkVerification,
+  lacksVerbatimOutput,
+  prepare,
+  type Status,
+} from './checks.ts';
+import { asDetails, consolidationRequired, isAgentId, writableSections } from './contract.ts';
 
 /** What the runtime knows about the turn that is reported. */
 export type Given = {
@@ -100,4 +104,27 @@ function listed(findings: readonly Finding[]): string {
   const shown = findings.slice(0, CODES_LISTED_MAX).map(({ kind, code }) => `${kind} ${code}`);
   const rest = findings.length - shown.length;
   return shown.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+}
+
+// Optional remarks of a report: the summary for the human reader, a rollback that was carried out, and how full the
+// agent's window was. None of them is ever refused; what cannot be read counts as not said.
+export type ContextConsumption = { readonly tokens_used: number | null; readonly pct_window: number | null };
+
+/** The one field written for a person, who reads nothing else of the report. */
+export function userFacingSummary(report: JsonObject): string | null {
+  const summary = report.user_facing_summary;
+  return isText(summary) ? summary.trim() : null;
+}
+
+/** Undefined when the agent said nothing, null when it said that there was none. */
+export function rollbackExecuted(report: JsonObject): string | null | undefined {
+  const value = report.rollback_executed;
+  if (value === undefined || value === null || typeof value === 'string') return value;
+  return JSON.stringify(value);
+}
+
+export function contextConsumption(report: JsonObject): ContextConsumption | null {
+  const value = report.context_consumption;
+  if (!isObject(value)) return null;
+  return { tokens_used: integerOf(value.tokens_used), pct_window: numberOf(value.pct_window) };
 }

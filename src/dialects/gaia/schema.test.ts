@@ -2,8 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../kernel/json.ts';
+import { PLAN_STATUSES } from '../../kernel/report/status.ts';
 import { exampleReport } from './brief.ts';
-import { PLAN_STATUSES } from './contract.ts';
 import { judgeReport } from './report.ts';
 import { REPORT_SCHEMA } from './schema.ts';
 

@@ -1,16 +1,15 @@
 // The OUTPUT report as a JSON Schema, for runners that can hold a model to one and for editors. It describes what to
 // write, and is stricter than what is accepted: whatever fits it is accepted, except a COMPLETE whose own loop_state
 // says that it is not, and what the INPUT of a turn asks for in addition.
+
+import type { JsonObject } from '../../kernel/json.ts';
+import { MEMORIALIZE_CLASSES, MEMORIALIZE_TYPES } from '../../kernel/knowledge/memory.ts';
+import { CONSOLIDATION_KEYS, EVIDENCE_KEYS } from '../../kernel/report/sections.ts';
+import { PLAN_STATUSES, type PlanStatus } from '../../kernel/report/status.ts';
 import {
   APPROVAL_ADVISORY_KEYS,
   APPROVAL_BLOCKING_KEYS,
-  CONSOLIDATION_KEYS,
-  EVIDENCE_KEYS,
-  MEMORIALIZE_CLASSES,
-  MEMORIALIZE_TYPES,
   OWNERSHIP_ASSESSMENTS,
-  PLAN_STATUSES,
-  type PlanStatus,
   RISK_LEVELS,
   STATUS_KEYS,
 } from './contract.ts';
@@ -119,3 +118,93 @@ function keys<T>(names: readonly string[], schema: T): Record<string, T> {
 function isNot(status: PlanStatus) {
   return { properties: { agent_status: { properties: { plan_status: { not: { const: status } } } } } };
 }
+
+// What `gaia/merge` and `gaia/transition` are asked, as JSON Schemas. They say what can be judged at all: an entry that is
+// malformed or a status that is none is no fault of the request but a part of the answer.
+const $schema = 'https://json-schema.org/draft/2020-12/schema';
+
+export const MERGE_SCHEMA: JsonObject = {
+  $schema,
+  title: 'Entries to merge into stored sections',
+  type: 'object',
+  properties: {
+    base: { type: ['object', 'null'], description: 'the stored sections by name; empty when left out' },
+    entries: {
+      type: ['array', 'null'],
+      description: 'objects of contract, the name of a section, and payload, an object',
+      examples: [[{ contract: 'services', payload: { login: { port: 8080 } } }]],
+    },
+    writable_sections: { type: ['array', 'null'], items: { type: 'string' }, description: 'none when left out' },
+  },
+};
+
+export const TRANSITION_SCHEMA: JsonObject = {
+  $schema,
+  title: 'The statuses one agent reported, in order',
+  type: 'object',
+  required: ['reports'],
+  properties: {
+    reports: {
+      type: 'array',
+      minItems: 1,
+      description: `each one of ${PLAN_STATUSES.join(', ')}`,
+      examples: [['IN_PROGRESS', 'COMPLETE']],
+    },
+  },
+};
+
+// The INPUT envelope as a JSON Schema, for runtimes that build one themselves. Flags are truth values here, although any
+// value that holds something sets one; what is left out of an envelope asks for nothing.
+const STRING = { type: 'string' } as const;
+const STRINGS = { type: 'array', items: STRING } as const;
+const BOOLEAN = { type: 'boolean' } as const;
+const MODE = { enum: ['reconnaissance', 'single_surface', 'sequential', 'parallel'] } as const;
+const object = (properties: JsonObject): JsonObject => ({
+  type: 'object',
+  required: Object.keys(properties),
+  properties,
+});
+
+export const INPUT_SCHEMA: JsonObject = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'INPUT envelope of a gaia turn',
+  ...object({
+    project_knowledge: { type: 'object', additionalProperties: { type: 'object' } },
+    surface_routing: object({
+      active_surfaces: STRINGS,
+      primary_surface: STRING,
+      multi_surface: BOOLEAN,
+      dispatch_mode: MODE,
+      confidence: { type: 'number', minimum: 0, maximum: 1 },
+      recommended_agents: STRINGS,
+      matched_signals: { type: 'object', additionalProperties: STRINGS },
+      reconnaissance_agent: STRING,
+    }),
+    agent_contract_handoff: object({
+      goal: STRING,
+      acceptance_criteria: STRINGS,
+      scope: STRINGS,
+      agent_role: { enum: ['primary', 'cross_check', 'adjacent', 'reconnaissance'] },
+      primary_surface: STRING,
+      active_surfaces: STRINGS,
+      adjacent_surfaces: STRINGS,
+      dispatch_mode: MODE,
+      cross_check_required: BOOLEAN,
+      consolidation_required: BOOLEAN,
+      consolidation_fields: { type: 'array', items: { enum: [...CONSOLIDATION_KEYS] } },
+      evidence_required: { type: 'array', items: { enum: [...EVIDENCE_KEYS] } },
+      patterns_required: { const: true },
+      contract_sections_to_anchor: STRINGS,
+      required_checks: STRINGS,
+      recommended_peer_agents: STRINGS,
+      stop_conditions: STRINGS,
+    }),
+    write_permissions: object({
+      readable_sections: STRINGS,
+      writable_sections: STRINGS,
+      empty_sections: STRINGS,
+      source: STRING,
+    }),
+    metadata: { type: 'object' },
+  }),
+};

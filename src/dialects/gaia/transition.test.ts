@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from '../../kernel/json.ts';
-import { PLAN_STATUSES, type PlanStatus } from './contract.ts';
-import { follow, judgeTransitions, type NOT_STARTED, SET_TO_WORK } from './transition.ts';
+import { type NOT_STARTED, PLAN_STATUSES, type PlanStatus, SET_TO_WORK } from '../../kernel/report/status.ts';
+import { follow, judgeTransitions } from './validate.ts';
 
 const runs = Number(process.env.FUZZ_RUNS ?? 2000);
 const patient = { timeout: 20_000 + runs * 10 };

@@ -1,12 +1,18 @@
 // The answers of `baton validate` for gaia payloads. Whatever the input and the options are, the answer is a verdict.
+
 import { isObject, isString, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
-import { type Denied, type Details, deny, type Verdict } from '../../kernel/verdict.ts';
+import { rejection, sortEntries } from '../../kernel/knowledge/entries.ts';
+import { type Finding, textOf } from '../../kernel/knowledge/finding.ts';
+import { findLiveState } from '../../kernel/knowledge/live-state.ts';
+import { mergePayloads } from '../../kernel/knowledge/merge.ts';
+import { normaliseReferences } from '../../kernel/knowledge/repo-reference.ts';
+import { NOT_STARTED, normaliseStatus, type Progress, step } from '../../kernel/report/status.ts';
+import { allow, type Denied, type Details, deny, type Verdict } from '../../kernel/verdict.ts';
 import { parseJsonText } from '../json-text.ts';
-import { faultOfValue } from './bounds.ts';
-import { mergeContracts } from './merge.ts';
+import { prepare } from './checks.ts';
+import { asDetails, faultOfValue } from './contract.ts';
 import { readReport, refuseReply } from './read.ts';
 import { type Given, judgeReport } from './report.ts';
-import { judgeTransitions } from './transition.ts';
 
 /** A string is the whole reply of an agent; anything else is the content of its block, already parsed. */
 export function validateGaia(input: Json, options: Json = {}): Verdict {
@@ -86,4 +92,66 @@ function isListOrNothing(value: Json | undefined): value is readonly Json[] | un
 
 function refuse(reason: string, details: JsonObject): Denied {
   return deny('CONTRACT_VIOLATION', reason, details);
+}
+
+// The answer to `gaia/merge`: what stored sections become when a report's entries are written to them. Nothing is stored
+// here; a cast writes by the same rules.
+export type MergeRequest = {
+  /** The stored sections. */
+  readonly base: JsonObject;
+  /** `{contract, payload}` each; two for one section apply in order. */
+  readonly entries: readonly Json[];
+  readonly writable_sections: readonly string[];
+};
+
+/** A section that may not be written is rejected and the others still apply. Live state is only pointed out. */
+export function mergeContracts({ base, entries, writable_sections }: MergeRequest): Verdict {
+  const {
+    permitted,
+    deposits,
+    rejected: refused,
+    findings: found,
+  } = sortEntries(entries, writable_sections, 'entries');
+  const rejected = new Set(refused);
+  const findings = [...found];
+  const sections = new Map(Object.entries(base));
+  for (const [contract, written] of Map.groupBy(permitted, (entry) => entry.contract)) {
+    const stored = sections.get(contract) ?? {};
+    if (isObject(stored)) {
+      const payloads = written.map(({ payload }) => prepare(payload, contract, findings));
+      sections.set(contract, mergePayloads(stored, payloads, contract, findings));
+    } else {
+      rejected.add(contract);
+      const why = `the stored section is ${nameOfType(stored)}, so that nothing can be merged into it`;
+      findings.push(rejection(contract, contract, why));
+    }
+  }
+  const { warnings, issues } = asDetails(findings);
+  const details = {
+    ...{ result: Object.fromEntries(sections), rejected: [...rejected], warnings, issues },
+    ...(deposits.length > 0 ? { evidence: deposits } : {}),
+  };
+  if (rejected.size === 0)
+    return allow(`${permitted.length + deposits.length} of ${entries.length} entries were merged`, details);
+  return deny('WRITE_NOT_PERMITTED', `${rejected.size} sections were not written; the others were`, details);
+}
+
+// Statuses that one agent reported, in the words in which it reported them.
+/** Whether the report may follow, and where the agent stands afterwards. */
+export function follow(progress: Progress, report: Json): { readonly verdict: Verdict; readonly progress: Progress } {
+  return step(progress, normaliseStatus(textOf(report).trim()));
+}
+
+/** The verdict about the last of the statuses one agent reported, in order. */
+export function judgeTransitions({ reports }: { readonly reports: readonly Json[] }): Verdict {
+  let progress = NOT_STARTED;
+  let last: Verdict | null = null;
+  for (const report of reports) {
+    const next = follow(progress, report);
+    progress = next.progress;
+    last = next.verdict;
+  }
+  if (last !== null) return last;
+  const details = { in_progress_count: 0, warning: null };
+  return deny('CONTRACT_VIOLATION', 'reports is empty: give at least one plan_status', details);
 }

@@ -1,17 +1,18 @@
 // The agent_contract_handoff as a skill file: how an agent reports that works in a session of its own, without a brief. The
 // rules are those of the brief and of the checks, from the same lists, so that a report made after it is one that passes.
 
+import { briefFor } from '../../dialects/gaia/brief.ts';
 import {
   APPROVAL_ADVISORY_KEYS,
   APPROVAL_BLOCKING_KEYS,
-  CONSOLIDATION_KEYS,
   OWNERSHIP_ASSESSMENTS,
-  type PlanStatus,
   RISK_LEVELS,
   TAG,
 } from '../../dialects/gaia/contract.ts';
-import { briefFor, IN_PROGRESS_MAX, LEGAL_TRANSITIONS, PLAN_STATUSES } from '../../dialects/gaia/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { CONSOLIDATION_KEYS } from '../../kernel/report/sections.ts';
+import type { PlanStatus } from '../../kernel/report/status.ts';
+import { IN_PROGRESS_MAX, LEGAL_TRANSITIONS, PLAN_STATUSES } from '../../kernel/report/status.ts';
 
 export const SKILL = 'agent-contract-handoff';
 

@@ -1,7 +1,8 @@
 // The skill file teaches what is checked: whoever knows nothing but its text reports in a way that passes.
 import { expect, test } from 'vitest';
-import { PLAN_STATUSES, readReport } from '../../dialects/gaia/index.ts';
+import { readReport } from '../../dialects/gaia/read.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
+import { PLAN_STATUSES } from '../../kernel/report/status.ts';
 import { skillHost } from './skill.ts';
 import { skillText } from './skill-text.ts';
 

@@ -12,9 +12,15 @@ import type { Input, Request } from '../input.ts';
 import { emptyState, type State } from '../state.ts';
 import type { Verdict } from '../verdict.ts';
 import { requestApproval } from './decide.ts';
-import { type Difference, isApprovalFact } from './fact.ts';
 import { approvalKeysUsedBy, approvalKeysWanted } from './once.ts';
-import type { Executor, Presented, SealedCommand, SealedRequest } from './request.ts';
+import {
+  type Difference,
+  type Executor,
+  isApprovalFact,
+  type Presented,
+  type SealedCommand,
+  type SealedRequest,
+} from './request.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 const MINUTE = 60_000;

@@ -5,6 +5,7 @@ import type { Input } from '../input.ts';
 import type { State } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { isSameCommand } from './difference.ts';
+import { isUndelivered, POLICY, undeliveredRefusal } from './outcomes.ts';
 import {
   type ApprovalRequest,
   type Gone,
@@ -16,7 +17,6 @@ import {
 } from './request.ts';
 import { expireDue, noteUnknown, outcomeUnknown, refuse, runsNow, settle } from './settle.ts';
 import { type Approval, approvalOf, isDue, lostUses, turnOf, unsettledUses } from './state.ts';
-import { isUntold, POLICY, refusedUntold } from './untold.ts';
 import { finish, use } from './use.ts';
 
 export type Asked = {
@@ -42,7 +42,7 @@ export function decideApproval(pen: Pen, input: Extract<Input, { kind: ApprovalR
       const granted = input.sealed.refusal ? null : grantedTo(pen, input.sealed);
       if (granted) return allow(`${granted.id}: it is approved already`, { approval: granted.id, status: 'approved' });
       const from = known(pen, input.from);
-      const no = input.sealed.refusal ? null : refusedUntold(pen.state, input.sealed, from);
+      const no = input.sealed.refusal ? null : undeliveredRefusal(pen.state, input.sealed, from);
       if (no) {
         const said = no.reason === '' ? '' : ` (${no.reason})`;
         const reason = `${no.id} was rejected by a person${said}; do not run it, nor ask for it again. Find another way, or report BLOCKED`;
@@ -95,7 +95,7 @@ export function requestApproval(pen: Pen, sealed: SealedRequest, from: Origin | 
     return asked(sealed.id, 'refused', sealed.refusal);
   }
   const cutOff = unsettledIn(pen, sealed)[0]?.approval ?? null;
-  const no = cutOff ? null : refusedUntold(pen.state, sealed, from);
+  const no = cutOff ? null : undeliveredRefusal(pen.state, sealed, from);
   if (no) {
     // A person was faster than the report: its turn hears what was said to it, and nobody is asked a second time.
     const { id, by, reason } = no;
@@ -186,7 +186,7 @@ function relayed({ state }: Pen, { relays, requester, commands }: SealedRequest,
 /** Who was told that it may, and asks again all the same, waits for a person like anybody else. */
 function wasTold(state: State, open: Approval, from: Origin | null): boolean {
   if (open.from?.cast !== from?.cast || open.from?.turn !== from?.turn) return false;
-  return !from || !isUntold(state, open.id, from);
+  return !from || !isUndelivered(state, open.id, from);
 }
 
 /** What this turn was granted for commands that it asks for again, and has not used: nothing is granted twice. */
@@ -214,7 +214,7 @@ function sameWish({ state, at }: Pen, { fingerprint }: SealedRequest, from: Orig
   const same = all.filter((one) => one.sealed.fingerprint === fingerprint && !isDue(one, at));
   const isFree = (one: Approval) => !from || !one.from || (one.from.cast === from.cast && one.from.turn === from.turn);
   const isNews = ({ id, uses }: Approval) =>
-    from !== null && Object.keys(uses).length === 0 && isUntold(state, id, from);
+    from !== null && Object.keys(uses).length === 0 && isUndelivered(state, id, from);
   return same.find((one) => (one.grant === null ? isFree(one) : isNews(one))) ?? null;
 }
 

@@ -1,5 +1,7 @@
 // The approvals that are open: those that wait for a person, and those that were granted and are not used up.
-import type { Executor, Gone, Origin, SealedRequest } from './request.ts';
+
+import { canonicalJson } from '../json.ts';
+import type { ApprovalFact, Executor, Gone, Origin, SealedDecision, SealedRequest } from './request.ts';
 
 /** By id. What is rejected, expired or used up is in the log and not here. */
 export type Approvals = Record<string, Approval>;
@@ -94,4 +96,127 @@ export function isSpent({ sealed, grant, uses }: Approval): boolean {
 /** The turn that waits, as every fact about its approval names it. */
 export function turnOf(from: Origin | null): { readonly cast?: string; readonly turn?: number } {
   return from ? { cast: from.cast, turn: from.turn } : {};
+}
+
+/** A decision that its agent has not been told yet. */
+export type Undelivered = {
+  readonly id: string;
+  /** Null for a yes: the approval itself says the rest. */
+  readonly rejected: Rejected | null;
+};
+
+export type Rejected = { readonly fingerprint: string; readonly by: string; readonly reason: string };
+
+/** By the digest of the command and its folder. A command that ran once is never noted as something else. */
+export type CommandOutcomes = Readonly<Record<string, CommandOutcome>>;
+
+export type CommandOutcome = {
+  readonly id: string;
+  readonly command: string;
+  readonly outcome:
+    | 'ran'
+    | 'refused by a person'
+    | 'never approvable'
+    | 'expired'
+    | 'approved and not run'
+    | 'not decided';
+  /** It can still be run. */
+  readonly isOpen?: true;
+};
+
+// The bookkeeping of approvals: what a fact does to them. No rules and no failure.
+export function applyApproval(approvals: Approvals, fact: ApprovalFact, at: number): void {
+  if (fact.kind === 'approval.requested') {
+    const { id, sealed, cast, turn, attempt = 0 } = fact;
+    const from = cast === undefined || turn === undefined ? null : { cast, turn, attempt };
+    approvals[id] = { id, sealed, since: at, from, grant: null, uses: {} };
+    return;
+  }
+  const approval = approvalOf(approvals, fact.id);
+  if (!approval) return;
+  switch (fact.kind) {
+    case 'approval.linked':
+      approval.from = { cast: fact.cast, turn: fact.turn, attempt: fact.attempt };
+      if (fact.words) approval.sealed = { ...approval.sealed, ...fact.words };
+      return;
+    case 'approval.approved': {
+      const { by, until, reason, mac } = fact;
+      const before = fact.relayed ? approval.grant : null;
+      const again = fact.relayed ? before?.again : fact.again && lastRounds(approval, fact.again);
+      const sealing = { ...(mac === undefined ? {} : { mac }), ...(again ? { again } : {}) };
+      approval.grant = { by, at: before?.at ?? at, until, reason, ...sealing };
+      for (const index of fact.again ?? []) {
+        const use = approval.uses[index];
+        if (use) use.phase = 'again';
+      }
+      if (isSpent(approval)) delete approvals[fact.id];
+      return;
+    }
+    case 'approval.used': {
+      const { index, round, executor } = fact;
+      approval.uses[index] = { at, round, executor, phase: 'started' };
+      return;
+    }
+    case 'approval.finished':
+    case 'approval.unknown': {
+      const use = approval.uses[fact.index];
+      if (use) use.phase = fact.kind === 'approval.finished' ? 'finished' : 'unknown';
+      if (isSpent(approval)) delete approvals[fact.id];
+      return;
+    }
+    case 'approval.rejected':
+    case 'approval.expired':
+    case 'approval.withdrawn':
+      delete approvals[fact.id];
+      return;
+    case 'approval.refused':
+      return;
+  }
+}
+
+// A person's decision in the one form that is sealed with the user's key. The seal is made and checked outside, where the
+// key is; here is what it covers, so that both sides and an auditor mean the same.
+type Terms = {
+  readonly verdict: 'approved' | 'rejected';
+  readonly by: string;
+  /** Null for a no. */
+  readonly until: number | null;
+  /** The commands that may run once more. A decision cannot be used for a later round, so each is sealed with its round. */
+  readonly again?: readonly (readonly [index: number, round: number])[];
+};
+
+/** What the seal of a decision covers. */
+export function decisionText({ id, sealed }: Pick<Approval, 'id' | 'sealed'>, terms: Terms): string {
+  const { verdict, by, until, again = [] } = terms;
+  return canonicalJson({ v: 1, id, verdict, by, until, again: again.map((one) => [...one]), seal: sealsOf(sealed) });
+}
+
+/** The decision that a grant in the state goes back to. */
+export function grantText(approval: Approval): string | null {
+  const { grant } = approval;
+  if (!grant) return null;
+  const { by, until, again } = grant;
+  return decisionText(approval, { verdict: 'approved', by, until, ...(again ? { again } : {}) });
+}
+
+/** The decision that a fact writes down about an approval, which is as it was before the fact. */
+export function factText(
+  approval: Approval,
+  fact: Extract<ApprovalFact, { kind: 'approval.approved' | 'approval.rejected' }>,
+): string {
+  const { by } = fact;
+  if (fact.kind === 'approval.rejected') return decisionText(approval, { verdict: 'rejected', by, until: null });
+  const again = fact.relayed ? approval.grant?.again : lastRounds(approval, fact.again);
+  return decisionText(approval, { verdict: 'approved', by, until: fact.until, ...(again ? { again } : {}) });
+}
+
+/** Whether the seal that was made outside is about the grant in the state, and is the one that is stored with it. */
+export function isGrantSealed(approval: Approval, expected: SealedDecision | null | undefined): boolean {
+  const mac = approval.grant?.mac;
+  return mac !== undefined && expected?.mac === mac && expected.text === grantText(approval);
+}
+
+/** A permission in words has no command; its fingerprint covers the words. */
+function sealsOf({ commands, fingerprint }: SealedRequest): readonly string[] {
+  return commands.length === 0 ? [fingerprint] : commands.map(({ seal }) => seal);
 }

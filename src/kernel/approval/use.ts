@@ -3,14 +3,20 @@
 import type { Pen } from '../cast/pen.ts';
 import type { Input } from '../input.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
-import { isGrantSealed } from './decision.ts';
 import { differencesOf, isSameCommand, nearestCommand, spoken } from './difference.ts';
-import type { Difference } from './fact.ts';
 import { hasRun, nextRound, pastOf } from './once.ts';
-import type { Gone, Presented } from './request.ts';
-import { noteUnknown, outcomeUnknown, refusalOfClosed, refuse, runsNow } from './settle.ts';
-import { type Approval, approvalOf, isPast, isSameExecutor, lostUses, turnOf, unsettledUses } from './state.ts';
-import { isTurnOver } from './withdraw.ts';
+import type { Difference, Gone, Presented } from './request.ts';
+import { isTurnOver, noteUnknown, outcomeUnknown, refusalOfClosed, refuse, runsNow } from './settle.ts';
+import {
+  type Approval,
+  approvalOf,
+  isGrantSealed,
+  isPast,
+  isSameExecutor,
+  lostUses,
+  turnOf,
+  unsettledUses,
+} from './state.ts';
 
 type Wish = Extract<Input, { kind: 'approval.use' }>;
 

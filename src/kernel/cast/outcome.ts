@@ -1,6 +1,6 @@
 // What an attempt brought back, in the books of its cast: what it used counts once, its reservation ends, and its turn is
 // accepted, goes on, is owed again or has failed.
-import { told } from '../approval/untold.ts';
+import { dropDelivered } from '../approval/outcomes.ts';
 import type { AgentNote, CastFact, Fact } from '../fact.ts';
 import { type HeldLoop, SET_TO_WORK } from '../report/status.ts';
 import { attemptName, type Cast, type Turn, type Usage, walkOf } from '../state.ts';
@@ -42,7 +42,7 @@ export function reported(cast: Cast, fact: Extract<CastFact, { kind: 'turn.repor
   turn.seal = null;
   turn.session = fact.agent?.session ?? null;
   turn.exchange = withSaid(turn.exchange, { from: 'agent', text: note });
-  told(turn, fact);
+  dropDelivered(turn, fact);
   turn.phase = outcome === 'continue' ? 'owed' : 'asked';
   turn.asks =
     outcome === 'continue'

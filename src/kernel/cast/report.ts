@@ -1,7 +1,7 @@
 // Reports of an agent that is not finished: it goes on, it asks a person, or it wants permission. The turn stays open, and
 // nothing is handed on. What any valid report says beside its handoff is taken here too.
 import { requestApproval } from '../approval/decide.ts';
-import { wishOf } from '../approval/plain-sight.ts';
+import { wishOf } from '../approval/difference.ts';
 import { leftOutOf, type SealedRequest } from '../approval/request.ts';
 import { noteUnknown, outcomeUnknown } from '../approval/settle.ts';
 import { type Approval, approvalOf, isUnsettled, unsettledUses } from '../approval/state.ts';
@@ -10,8 +10,9 @@ import type { Answered, Touched } from '../fact.ts';
 import type { Seen } from '../gate/accept.ts';
 import { reportsStatus, stepOf } from '../gate/status.ts';
 import { isObject, isString } from '../json.ts';
-import { type Artifacts, artifactsNamed } from '../knowledge/evidence.ts';
-import { suggestMemory, writeSections } from '../knowledge/write.ts';
+import { type Artifacts, artifactsNamed } from '../knowledge/entries.ts';
+import { suggestMemory } from '../knowledge/memory.ts';
+import { writeSections } from '../knowledge/write.ts';
 import { agentIdOfTurn } from '../report/contract.ts';
 import { boundWarnings, reportNote } from '../report/note.ts';
 import { statusOf } from '../report/status.ts';

@@ -1,7 +1,6 @@
 // The second door: what must hold before a handoff that was read is accepted. The gates stand in their order; the first
 // refusal counts.
-
-import { notRunIn, refusalOfUnrun } from '../approval/command-outcomes.ts';
+import { notRunIn, refusalOfUnrun } from '../approval/outcomes.ts';
 import type { SealedRequest } from '../approval/request.ts';
 import { dialectCan } from '../capabilities.ts';
 import type { SeenWork } from '../cast/item-work.ts';
@@ -11,7 +10,7 @@ import { isUnstated } from '../cast/task-words.ts';
 import type { Handoff } from '../dialect.ts';
 import type { Touched } from '../fact.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import type { Artifacts } from '../knowledge/evidence.ts';
+import type { Artifacts } from '../knowledge/entries.ts';
 import type { Check } from '../ledger/fact.ts';
 import { refusalOfAcceptance, refusalOfOtherWorklog, refusalOfVerified } from '../ledger/finish.ts';
 import { rivalOf, type TaskLock } from '../ledger/lock-tree.ts';

@@ -1,11 +1,11 @@
 // What somebody wants written to the shared knowledge: `{contract, payload}` each. Which entries may be written is decided
 // entry by entry, and never breaks the report they came in.
-
 import type { Code } from '../codes.ts';
-import { isObject, isString, type Json, type JsonObject, nameOfType } from '../json.ts';
-import { type Artifacts, type Deposit, type Placed, readDeposits } from './evidence.ts';
+import { isObject, isString, isText, type Json, type JsonObject, nameOfType } from '../json.ts';
+import { normalPath, PATH_FAULTS } from '../ledger/path.ts';
+import { integerOf } from '../report/sections.ts';
+import { utf8Length } from '../utf8-length.ts';
 import { below, type Finding, textOf, warning } from './finding.ts';
-import { EVIDENCE } from './state.ts';
 
 export type Entry = { readonly contract: string; readonly payload: JsonObject };
 
@@ -93,4 +93,177 @@ export function rejection(contract: string, path: string, why: string): Finding 
 
 function skip(path: string, why: string): Finding {
   return warning(`UPDATE_CONTRACTS_SKIPPED:${path}`, path, why);
+}
+
+// Evidence that a report deposits for the acceptance criterion of a brief: an entry of `update_contracts` that names
+// `evidence` instead of a section. It needs no permission, it is no section, and it counts only together with all other
+// evidence of the same report: half of a proof proves something else.
+/** The name under which evidence is deposited. No section is called so. */
+export const EVIDENCE = 'evidence';
+
+export const EVIDENCE_TYPES = ['text', 'file', 'command_output', 'url', 'screenshot'] as const;
+export type EvidenceType = (typeof EVIDENCE_TYPES)[number];
+
+export const DEPOSITS_MAX = 64;
+export const TEXT_BYTES_MAX = 65_536;
+export const ARTIFACT_BYTES_MAX = 67_108_864;
+const NAME_CHARS_MAX = 200;
+const PATH_CHARS_MAX = 1_024;
+
+/** Either `text` or `artifact_path`; the path is relative to the folder of the turn, and in its normal form. */
+export type Deposit = {
+  readonly brief_id: number;
+  readonly ac_id: string;
+  readonly type: EvidenceType;
+  readonly text?: string;
+  readonly artifact_path?: string;
+  readonly task_id?: string;
+  readonly created_by_agent?: string;
+  readonly size_bytes?: number;
+};
+
+/** What was seen of a file that is named as evidence: whether it lies in the folder once links are followed, and its size. */
+export type Artifact = { readonly inside: boolean; readonly bytes: number | null };
+export type Artifacts = Readonly<Record<string, Artifact>>;
+
+/** An entry that deposits evidence, and where it stands. */
+export type Placed = { readonly at: string; readonly payload: Json };
+
+export type Fault = { readonly code: Code; readonly path: string; readonly why: string };
+
+export type Deposits = {
+  /** None where one of them cannot be taken. */
+  readonly deposits: readonly Deposit[];
+  /** Where one of them cannot be taken, one for each in their order. */
+  readonly faults: readonly Fault[];
+  readonly findings: readonly Finding[];
+};
+
+/** All of it or nothing. `seen` is null where no files can be looked at: then paths are judged by how they are written. */
+export function readDeposits(entries: readonly Placed[], seen: Artifacts | null): Deposits {
+  const read = entries.map((entry, index) => readDeposit(entry, index, seen));
+  const findings = read.flatMap((one) => ('code' in one ? [] : one.findings));
+  if (!read.some((one) => 'code' in one)) {
+    return { deposits: read.flatMap((one) => ('code' in one ? [] : [one.deposit])), faults: [], findings };
+  }
+  const faults = read.map((one, index): Fault => ('code' in one ? one : withheld(entries[index]?.at ?? '')));
+  return { deposits: [], faults, findings: [] };
+}
+
+function withheld(at: string): Fault {
+  const why =
+    'nothing is wrong with it, and it is not taken without the other evidence of the report; send all of it again';
+  return { code: 'EVIDENCE_WITHHELD', path: at, why };
+}
+
+/** The paths that the evidence of a report names and that can lie in the folder by how they are written, each once. */
+export function artifactsNamed(report: JsonObject): readonly string[] {
+  const entries = Array.isArray(report.update_contracts) ? (report.update_contracts as readonly Json[]) : [];
+  const payloads = entries
+    .filter(isObject)
+    .flatMap(({ contract, payload }) => (contract === EVIDENCE ? [payload] : []));
+  const paths = payloads.slice(0, DEPOSITS_MAX).flatMap((payload) => {
+    const path = isObject(payload) && isText(payload.artifact_path) ? insidePath(payload.artifact_path) : null;
+    return path?.ok ? [path.path] : [];
+  });
+  return [...new Set(paths)];
+}
+
+type Read = { readonly deposit: Deposit; readonly findings: readonly Finding[] };
+
+function readDeposit({ at, payload }: Placed, index: number, seen: Artifacts | null): Read | Fault {
+  const path = below(at, 'payload');
+  if (index >= DEPOSITS_MAX) {
+    return { code: 'CONTEXT_LIMIT', path: at, why: `one report deposits at most ${DEPOSITS_MAX} pieces of evidence` };
+  }
+  if (!isObject(payload)) return bad(path, `must be an object, got ${nameOfType(payload)}`);
+  const { brief_id, ac_id, type, text = null, artifact_path: artifact = null } = payload;
+  const briefId = integerOf(brief_id);
+  if (briefId === null || !Number.isSafeInteger(briefId)) {
+    return bad(below(path, 'brief_id'), `must be a whole number, got ${shown(brief_id)}`);
+  }
+  const acId = nameOf(ac_id);
+  if (acId === null)
+    return bad(below(path, 'ac_id'), `must name the criterion in at most ${NAME_CHARS_MAX} characters`);
+  const known = EVIDENCE_TYPES.find((each) => each === type);
+  if (!known) return bad(below(path, 'type'), `must be one of ${EVIDENCE_TYPES.join(', ')}, got ${shown(type)}`);
+  if ((text === null) === (artifact === null)) {
+    return bad(path, `must have either text or artifact_path, and has ${text === null ? 'neither' : 'both'}`);
+  }
+  const about = { brief_id: briefId, ac_id: acId, type: known };
+  const more = optionsOf(payload, path);
+  if ('code' in more) return more;
+  if (text === null) return withArtifact({ ...about, ...more }, artifact, below(path, 'artifact_path'), seen);
+  if (!isString(text)) return bad(below(path, 'text'), `must be a text, got ${nameOfType(text)}`);
+  const bytes = utf8Length(text);
+  if (bytes > TEXT_BYTES_MAX) return tooLarge(below(path, 'text'), bytes, TEXT_BYTES_MAX);
+  return { deposit: { ...about, text, ...more }, findings: [] };
+}
+
+/** What was seen of the file counts before what is said of it. */
+function withArtifact(about: Deposit, artifact: Json, path: string, seen: Artifacts | null): Read | Fault {
+  if (!isText(artifact)) return bad(path, `must be the path of a file, got ${nameOfType(artifact)}`);
+  const inside = insidePath(artifact);
+  if (!inside.ok) return { code: 'EVIDENCE_OUTSIDE', path, why: inside.why };
+  const deposit = { ...about, artifact_path: inside.path };
+  if (seen === null) return { deposit, findings: [] };
+  const file = Object.hasOwn(seen, inside.path) ? seen[inside.path] : undefined;
+  if (!file?.inside) {
+    const why = file ? 'leads out of the workspace by a link; name a file inside it' : 'could not be looked at';
+    return { code: 'EVIDENCE_OUTSIDE', path, why };
+  }
+  if (file.bytes === null)
+    return { deposit, findings: [warning(`EVIDENCE_MISSING:${path}`, path, 'there is no such file')] };
+  if (file.bytes > ARTIFACT_BYTES_MAX) return tooLarge(path, file.bytes, ARTIFACT_BYTES_MAX);
+  return { deposit: { ...deposit, size_bytes: file.bytes }, findings: [] };
+}
+
+type Inside = { readonly ok: true; readonly path: string } | { readonly ok: false; readonly why: string };
+
+function insidePath(raw: string): Inside {
+  if (raw.length > PATH_CHARS_MAX) return { ok: false, why: `is longer than ${PATH_CHARS_MAX} characters` };
+  const found = normalPath(raw);
+  if (!found.ok) return { ok: false, why: PATH_FAULTS[found.fault] };
+  const isElsewhere = found.path.startsWith('/') || found.path.startsWith('~') || /^[A-Za-z]:/.test(found.path);
+  return isElsewhere ? { ok: false, why: 'must be relative to the folder you work in' } : found;
+}
+
+type Options = Pick<Deposit, 'task_id' | 'created_by_agent' | 'size_bytes'>;
+
+function optionsOf(payload: JsonObject, path: string): Options | Fault {
+  const { task_id: task = null, created_by_agent: agent = null, size_bytes: size = null } = payload;
+  const [taskId, agentName] = [nameOf(task), nameOf(agent)];
+  if (task !== null && taskId === null) return bad(below(path, 'task_id'), 'must be the id of a task, or be left out');
+  if (agent !== null && agentName === null) {
+    return bad(below(path, 'created_by_agent'), 'must be the name of an agent, or be left out');
+  }
+  const bytes = integerOf(size);
+  if (size !== null && (bytes === null || bytes < 0)) {
+    return bad(below(path, 'size_bytes'), `must be a number of bytes, or be left out, got ${shown(size)}`);
+  }
+  if (bytes !== null && bytes > ARTIFACT_BYTES_MAX)
+    return tooLarge(below(path, 'size_bytes'), bytes, ARTIFACT_BYTES_MAX);
+  return {
+    ...(taskId === null ? {} : { task_id: taskId }),
+    ...(agentName === null ? {} : { created_by_agent: agentName }),
+    ...(bytes === null ? {} : { size_bytes: bytes }),
+  };
+}
+
+/** A name may be written as a number. */
+function nameOf(value: Json | undefined): string | null {
+  const text = typeof value === 'number' ? String(value) : value;
+  return isText(text) && text.length <= NAME_CHARS_MAX ? text.trim() : null;
+}
+
+function bad(path: string, why: string): Fault {
+  return { code: 'EVIDENCE_INVALID', path, why };
+}
+
+function tooLarge(path: string, bytes: number, max: number): Fault {
+  return { code: 'EVIDENCE_TOO_LARGE', path, why: `takes ${bytes} bytes, and ${max} is the most` };
+}
+
+function shown(value: Json | undefined): string {
+  return value === undefined ? 'nothing' : textOf(value);
 }

@@ -1,5 +1,5 @@
 // What a check found at one place of a payload: its code, where it stands, and what to do about it.
-import type { Json } from '../json.ts';
+import { isObject, type Json } from '../json.ts';
 
 export type Finding = {
   /** `missing` and `invalid` break the contract; a `warning` never does. */
@@ -27,4 +27,17 @@ export function below(path: string, key: string | number): string {
 
 function bounded(text: string): string {
   return text.length <= TEXT_CHARS_MAX ? text : `${text.slice(0, TEXT_CHARS_MAX)}…`;
+}
+
+// Whether a value says anything: what was never given, and what was given and holds nothing.
+/** Nothing was given. An empty list is an answer; null and an empty string are none. */
+export function isAbsent(value: Json | undefined): value is undefined | null | '' {
+  return value === undefined || value === null || value === '';
+}
+
+/** Nothing is in it: absent, zero, false, an empty list or an empty object. Blanks count as content. */
+export function isEmpty(value: Json | undefined): boolean {
+  if (isAbsent(value) || value === false || value === 0) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isObject(value) && Object.keys(value).length === 0;
 }

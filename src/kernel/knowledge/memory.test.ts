@@ -7,8 +7,8 @@ import { decide } from '../decide.ts';
 import type { Request } from '../input.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { emptyState, type State } from '../state.ts';
+import { memorializeSuggestions, memorySuggestions, suggestMemory } from './memory.ts';
 import { MEMORY_MAX, OPEN_MAX } from './state.ts';
-import { suggestMemory } from './suggest.ts';
 
 const runs = Number(process.env.FUZZ_RUNS ?? 2000);
 const AT = Date.parse('2026-03-01T12:00:00.000Z');
@@ -158,4 +158,50 @@ test('whatever a report suggests, it never throws and every id is new', { timeou
     }),
     { numRuns: Math.ceil(runs / 4) },
   );
+});
+
+const MEMORY_ROWS: [Json, string[]][] = [
+  [
+    ['a', 1, null, true, { b: 2 }],
+    ['a', '1', 'true', '{"b":2}'],
+  ],
+  ['a', []],
+  [null, []],
+];
+
+test.each(MEMORY_ROWS)('memory_suggestions %j read as %j', (memory_suggestions, expected) => {
+  expect(memorySuggestions({ memory_suggestions })).toEqual(expected);
+});
+
+const FULL = { description: 'd', body: 'b', slug: 's', type: 'atom', class: 'log', rationale: 'r' };
+const PLACE = 'memorialize_suggestions';
+const MEMORIALIZE_ROWS: [string, Json, boolean, Json[], string[]][] = [
+  ['null', null, false, [], []],
+  ['an object', {}, true, [], [`${PLACE}: expected array, got an object`]],
+  ['an entry that is no object', ['x', FULL], true, [FULL], [`${PLACE}[0]: not an object, skipped`]],
+  ['an entry without body', [FULL, { description: 'd' }], true, [FULL], [`${PLACE}[1]: body missing, skipped`]],
+  ['an entry without anything', [{}], true, [], [`${PLACE}[0]: description and body missing, skipped`]],
+  [
+    'a type off the list',
+    [{ ...FULL, type: 'idea' }],
+    true,
+    [{ ...FULL, type: 'idea' }],
+    [`${PLACE}[0].type: not one of atom, decision, negative, kept as it is`],
+  ],
+  [
+    'a class off the list',
+    [{ ...FULL, class: 'x' }],
+    true,
+    [{ ...FULL, class: 'x' }],
+    [`${PLACE}[0].class: not one of anchor, thread, log, kept as it is`],
+  ],
+  ['a type in capitals', [{ ...FULL, type: 'ATOM' }], true, [{ ...FULL, type: 'ATOM' }], []],
+  ['numbers and nulls', [{ description: 1, body: 2, slug: null }], true, [{ description: '1', body: '2' }], []],
+];
+
+test.each(MEMORIALIZE_ROWS)('memorialize_suggestions: %s', (_name, given, present, suggestions, warnings) => {
+  const read = memorializeSuggestions({ memorialize_suggestions: given });
+  expect(read.present).toBe(present);
+  expect(read.suggestions).toEqual(suggestions);
+  expect(read.findings.map(({ kind, code }) => [kind, code])).toEqual(warnings.map((code) => ['warning', code]));
 });

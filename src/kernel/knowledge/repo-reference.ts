@@ -3,7 +3,6 @@
 // the identity of a workspace, the same for every way in which its remote can be spelled.
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { below, type Finding, warning } from './finding.ts';
-import { withoutCredentials } from './url-credentials.ts';
 
 const REFERENCE_CHARS_MAX = 512;
 const SCHEME = /^(?:git\+ssh|git\+https|https|http|ssh|git):\/\//;
@@ -92,4 +91,12 @@ function trimSlashes(path: string): string {
 function beforeAny(text: string, marks: string): string {
   const ends = [...marks].map((mark) => text.indexOf(mark)).filter((at) => at !== -1);
   return ends.length === 0 ? text : text.slice(0, Math.min(...ends));
+}
+
+// User and password in an address: knowledge says where something is, and never with which key one gets in.
+const CREDENTIALS = /([a-z][a-z0-9+.-]{0,19}:\/\/)[^\s/?#@:]{0,256}:[^\s/?#@]{0,256}@/gi;
+
+/** The text without any; a user alone, as in `ssh://git@host`, is part of the address. */
+export function withoutCredentials(text: string): string {
+  return text.includes('://') ? text.replace(CREDENTIALS, '$1') : text;
 }

@@ -1,8 +1,8 @@
 // What the configuration says of knowledge: the surfaces of the project with the agents that answer for them, the sections
 // there are, and who may read and write which.
-
 import { given, listAt, objectAt, stringAt } from '../graph/authored.ts';
 import { isObject, isText, type Json, type JsonObject } from '../json.ts';
+import type { Knowledge } from './state.ts';
 
 /** A part of the project that one agent answers for, and the words by which work on it is recognised. */
 export type SurfaceRule = {
@@ -81,4 +81,43 @@ function namesByAgent(table: JsonObject): Readonly<Record<string, readonly strin
 
 function textsIn(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? [...new Set((value as readonly Json[]).filter(isText))] : [];
+}
+
+// Which sections an agent may read and write. It goes by its id and by its identity, whichever the tables name; what they
+// say of it counts before what they say of everybody.
+/** An agent, as the tables of permissions may name it. */
+type Named = { readonly id: string; readonly identity?: string | null };
+
+/** The names an agent goes by: its id, and its identity if it has one. */
+export function namesOf(materia: Named): readonly string[] {
+  const { identity = null } = materia;
+  return identity === null ? [materia.id] : [materia.id, identity];
+}
+
+/** Stored and declared sections that the agent may read, in the order of their names. */
+export function readableSections(
+  rules: KnowledgeRules,
+  materia: Named,
+  { sections }: Pick<Knowledge, 'sections'>,
+): readonly string[] {
+  const names = new Set([...Object.keys(rules.context?.sections ?? {}), ...Object.keys(sections)]);
+  return [...names].filter(mayRead(rules, materia)).sort();
+}
+
+/** Whether the agent may read a section of this name, whether there is one or not. */
+export function mayRead({ context }: KnowledgeRules, materia: Named): (section: string) => boolean {
+  if (!context || context.read === null) return () => true;
+  const allowed = new Set(namedFor(context.read, materia));
+  return (section) => allowed.has(ANY) || allowed.has(section);
+}
+
+/** None where nobody said so. */
+export function writableSections({ context }: KnowledgeRules, materia: Named): readonly string[] {
+  return context ? [...namedFor(context.write, materia)].sort() : [];
+}
+
+function namedFor(table: Readonly<Record<string, readonly string[]>>, materia: Named): readonly string[] {
+  const own = namesOf(materia).filter((name) => Object.hasOwn(table, name));
+  const entries = own.length > 0 ? own : [ANY];
+  return [...new Set(entries.flatMap((name) => (Object.hasOwn(table, name) ? (table[name] ?? []) : [])))];
 }

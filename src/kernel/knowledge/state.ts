@@ -1,9 +1,9 @@
 // What a workspace knows beside its casts: sections of shared knowledge, what agents suggested to remember and nobody has
 // decided about, and what was accepted. Bounded throughout; how it came to be is in the log.
+import type { Code } from '../codes.ts';
 import type { JsonObject } from '../json.ts';
-
-/** The name under which evidence is deposited. No section is called so. */
-export const EVIDENCE = 'evidence';
+import { type Deposit, EVIDENCE } from './entries.ts';
+import type { Change } from './merge.ts';
 
 export type Knowledge = {
   /** By name, always asked with `sectionOf`: any word may be a name. */
@@ -90,4 +90,167 @@ export function memoryOf({ memory }: Pick<Knowledge, 'memory'>, id: string): Rem
 /** The number in the id of a suggestion: 7 for `m7`. */
 export function numberOf(id: string): number {
   return Number(id.slice(1));
+}
+
+// What happened to the knowledge of a workspace: a section was written or put back, a write was refused, evidence was
+// deposited, something was suggested to be remembered, and a person decided about it.
+/** The turn in which an agent wrote; nothing of it where a person did. The author is the one or the other. */
+type Where = { readonly cast?: string; readonly turn?: number; readonly agent?: string; readonly agentId?: string };
+
+export type KnowledgeFact =
+  | ({
+      readonly kind: 'context.written';
+      readonly section: string;
+      /** What was brought, with references in their canonical spelling. */
+      readonly payload: JsonObject;
+      /** The whole section after it. */
+      readonly value: JsonObject;
+      readonly version: number;
+      readonly diff: readonly Change[];
+      /** It took the place of the section instead of being merged into it. */
+      readonly replaces?: true;
+      readonly author: string;
+    } & Where)
+  | ({
+      readonly kind: 'context.rejected';
+      readonly section: string;
+      readonly code: Code;
+      readonly reason: string;
+      /** The place in the report, where a single piece of evidence is meant. */
+      readonly path?: string;
+    } & Where)
+  | {
+      readonly kind: 'context.reverted';
+      readonly section: string;
+      /** The version whose value it has again; 0 for nothing at all. */
+      readonly to: number;
+      readonly value: JsonObject;
+      readonly version: number;
+      readonly diff: readonly Change[];
+      readonly reason: string;
+      readonly author: string;
+    }
+  /** Evidence for the acceptance criterion of a brief, as the report of a turn brought it. */
+  | ({
+      readonly kind: 'evidence.deposited';
+      readonly id: string;
+      readonly cast: string;
+      readonly turn: number;
+      readonly agent: string;
+      readonly agentId: string;
+    } & Deposit)
+  | {
+      readonly kind: 'memory.suggested';
+      readonly id: string;
+      readonly key: string;
+      readonly note: Note;
+      readonly cast: string;
+      readonly turn: number;
+      readonly agent: string;
+      readonly agentId: string;
+    }
+  | { readonly kind: 'memory.accepted'; readonly id: string; readonly section: string | null }
+  /** A suggestion is not taken, or what was accepted is not to be remembered any more. */
+  | { readonly kind: 'memory.dropped'; readonly id: string; readonly key: string; readonly reason: string };
+
+const KNOWLEDGE_FACT = /^(?:context|memory|evidence)\./;
+
+/** The first word of a kind says whose fact it is. */
+export function isKnowledgeFact(fact: { readonly kind: string }): fact is KnowledgeFact {
+  return KNOWLEDGE_FACT.test(fact.kind);
+}
+
+// What can be asked of the knowledge of a workspace by hand. Agents write through their reports instead, so each of these
+// says whether an agent is behind it.
+export type KnowledgeRequest =
+  | {
+      readonly kind: 'context.write';
+      readonly section: string;
+      readonly payload: JsonObject;
+      /** The payload takes the place of the section; otherwise it is merged into it. */
+      readonly replace: boolean;
+      readonly isAgent: boolean;
+    }
+  | {
+      readonly kind: 'context.revert';
+      readonly section: string;
+      readonly to: number;
+      /** What the section held at that version, as the log tells it. */
+      readonly value: JsonObject;
+      /** The version that whoever asks has seen: nobody's later work is put back unseen. */
+      readonly seen: number;
+      readonly reason: string;
+      /** The sections that the configuration names: they are there before anybody has written to them. */
+      readonly declared?: readonly string[];
+      readonly isAgent: boolean;
+    }
+  | {
+      readonly kind: 'memory.accept';
+      readonly id: string;
+      readonly section?: string;
+      /** The sections that the configuration names; absent where nobody said which there are. */
+      readonly declared?: readonly string[];
+      readonly isAgent: boolean;
+    }
+  | { readonly kind: 'memory.drop'; readonly id: string; readonly reason: string; readonly isAgent: boolean };
+
+const KNOWLEDGE_REQUEST = /^(?:context|memory)\./;
+
+export function isKnowledgeRequest<T extends { readonly kind: string }>(request: T): request is T & KnowledgeRequest {
+  return KNOWLEDGE_REQUEST.test(request.kind);
+}
+
+// The bookkeeping of knowledge: what a fact does to it. No rules and no failure.
+//
+// A cast that was forgotten is read back from its own facts, which are then applied a second time, onto knowledge that has
+// gone on since. So a version that is not newer, and a suggestion that was counted before, change nothing.
+export function applyKnowledge(knowledge: Knowledge, fact: KnowledgeFact, at: number): void {
+  switch (fact.kind) {
+    case 'context.written':
+    case 'context.reverted': {
+      const { section, value, version, author } = fact;
+      if (version <= (sectionOf(knowledge, section)?.version ?? 0)) return;
+      knowledge.sections[section] = { value, version, at, by: author };
+      return;
+    }
+    // Evidence is read from the log; nothing that is decided depends on it.
+    case 'evidence.deposited':
+    case 'context.rejected':
+      return;
+    case 'memory.suggested': {
+      const { id, key, note, agent, cast, turn } = fact;
+      if (numberOf(id) <= knowledge.suggested) return;
+      knowledge.suggested = numberOf(id);
+      knowledge.open[id] = { ...note, id, key, agent, cast, turn, at };
+      return;
+    }
+    case 'memory.accepted': {
+      const suggestion = suggestionOf(knowledge, fact.id);
+      if (suggestion) knowledge.memory[fact.id] = remembered(suggestion, fact.section, at);
+      delete knowledge.open[fact.id];
+      return;
+    }
+    case 'memory.dropped':
+      delete knowledge.open[fact.id];
+      delete knowledge.memory[fact.id];
+      knowledge.dropped = [...knowledge.dropped, fact.key].slice(-DROPPED_MAX);
+      return;
+  }
+}
+
+function remembered(suggestion: Suggested, section: string | null, at: number): Remembered {
+  const { id, key } = suggestion;
+  return { ...noteOf(suggestion), id, key, section, at };
+}
+
+/** The words alone. */
+export function noteOf({ description, body, slug, type, class: kind, rationale }: Note): Note {
+  return {
+    description,
+    body,
+    ...(slug === undefined ? {} : { slug }),
+    ...(type === undefined ? {} : { type }),
+    ...(kind === undefined ? {} : { class: kind }),
+    ...(rationale === undefined ? {} : { rationale }),
+  };
 }

@@ -3,22 +3,25 @@
 import type { Pen } from '../cast/pen.ts';
 import type { Code } from '../codes.ts';
 import type { Input } from '../input.ts';
-import type { Json, JsonObject } from '../json.ts';
-import { canonicalJson } from '../json.ts';
+import { canonicalJson, type Json, type JsonObject } from '../json.ts';
 import { scrubJson } from '../secrets.ts';
 import { utf8Length } from '../utf8-length.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
-import { diffOf } from './diff.ts';
-import { type Entry, sortEntries } from './entries.ts';
-import type { Artifacts, Deposit } from './evidence.ts';
-import type { KnowledgeFact } from './fact.ts';
+import { type Artifacts, type Deposit, type Entry, EVIDENCE, sortEntries } from './entries.ts';
 import { type Finding, textOf, warning } from './finding.ts';
 import { findLiveState } from './live-state.ts';
-import { mergePayloads } from './merge.ts';
+import { accept, drop } from './memory.ts';
+import { diffOf, mergePayloads } from './merge.ts';
 import { normaliseReferences } from './repo-reference.ts';
-import { EVIDENCE, isSectionName, type Knowledge, SECTION_BYTES_MAX, SECTIONS_MAX, sectionOf } from './state.ts';
-
-export { type Kept, suggestMemory } from './suggest.ts';
+import {
+  isSectionName,
+  type Knowledge,
+  type KnowledgeFact,
+  type KnowledgeRequest,
+  SECTION_BYTES_MAX,
+  SECTIONS_MAX,
+  sectionOf,
+} from './state.ts';
 
 /** On whose behalf a report writes. */
 export type Writer = {
@@ -199,4 +202,30 @@ function merge(knowledge: Knowledge, section: string, payload: JsonObject, repla
   const diff = diffOf(before, value);
   const replaces = replace ? ({ replaces: true } as const) : {};
   return { fact: { kind: 'context.written', section, payload, value, version, diff, ...replaces }, findings };
+}
+
+// The one place where a request about knowledge becomes facts and a verdict. All of them are for people: an agent writes
+// through its report, where its permissions are known.
+const WHAT: Readonly<Record<KnowledgeRequest['kind'], string>> = {
+  'context.write': 'sets a section by hand; agents write with update_contracts in their report',
+  'context.revert': 'puts a section back',
+  'memory.accept': 'decides what is remembered',
+  'memory.drop': 'decides what is remembered',
+};
+
+export function decideKnowledge(pen: Pen, input: Extract<Input, { kind: KnowledgeRequest['kind'] }>): Verdict {
+  if (input.isAgent) {
+    const reason = `only a person ${WHAT[input.kind]}; this process was started by an agent`;
+    return deny('APPROVER_IS_AGENT', reason, { kind: input.kind });
+  }
+  switch (input.kind) {
+    case 'context.write':
+      return setSection(pen, input);
+    case 'context.revert':
+      return revertSection(pen, input);
+    case 'memory.accept':
+      return accept(pen, input);
+    case 'memory.drop':
+      return drop(pen, input);
+  }
 }

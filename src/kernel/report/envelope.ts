@@ -1,7 +1,7 @@
 // The INPUT envelope: what the runtime tells an agent before its turn. It shares a name with the block the agent answers
 // with, and nothing else; its flags decide whether that answer must carry a consolidation_report.
 import { isObject, type Json, type JsonObject } from '../json.ts';
-import { isEmpty } from '../knowledge/empty.ts';
+import { isEmpty } from '../knowledge/finding.ts';
 import type { SurfaceRule } from '../knowledge/rules.ts';
 import { CONSOLIDATION_KEYS, EVIDENCE_KEYS } from './sections.ts';
 

@@ -2,14 +2,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { play } from '../../../test/play.ts';
-import { INPUT_SCHEMA } from '../../dialects/gaia/input-schema.ts';
+import { INPUT_SCHEMA } from '../../dialects/gaia/schema.ts';
 import { dialects } from '../../dialects/index.ts';
 import { newPen } from '../cast/pen.ts';
 import { taskOfTurn } from '../cast/task.ts';
 import { decide } from '../decide.ts';
 import type { Json, JsonObject } from '../json.ts';
+import { suggestMemory } from '../knowledge/memory.ts';
 import { type Knowledge, noKnowledge } from '../knowledge/state.ts';
-import { suggestMemory } from '../knowledge/suggest.ts';
 import { utf8Length } from '../utf8-length.ts';
 import { inputOf } from './input.ts';
 

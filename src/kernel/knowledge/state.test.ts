@@ -6,7 +6,7 @@ import { decide } from '../decide.ts';
 import type { Fact } from '../fact.ts';
 import type { Request } from '../input.ts';
 import { emptyState } from '../state.ts';
-import { suggestMemory } from './suggest.ts';
+import { suggestMemory } from './memory.ts';
 import { writeSections } from './write.ts';
 
 const AT = Date.parse('2026-03-01T12:00:00.000Z');

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Json } from '../../kernel/json.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
 import { claimedCommands } from '../../kernel/report/commands.ts';
-import { lacksVerbatimOutput } from './evidence.ts';
+import { lacksVerbatimOutput } from './checks.ts';
+import { consolidationRequired } from './contract.ts';
 
 const COMMAND_ROWS: [Json, string[]][] = [
   [['npm test'], ['npm test']],
@@ -54,4 +55,24 @@ test.each(PLACEHOLDERS)('%j in the place of an output is none, in any case and w
     const report = { evidence_report: { commands_run: ['npm test'], verbatim_outputs: [text] } };
     expect([text, lacksVerbatimOutput(report)]).toEqual([text, true]);
   }
+});
+
+const REQUIRED_ROWS: [JsonObject | null, boolean][] = [
+  [null, false],
+  [{}, false],
+  [{ agent_contract_handoff: { consolidation_required: true } }, true],
+  [{ agent_contract_handoff: { cross_check_required: true } }, true],
+  [{ investigation_brief: { consolidation_required: true } }, true],
+  [{ investigation_brief: { cross_check_required: 1 } }, true],
+  [{ surface_routing: { multi_surface: true } }, true],
+  [{ surface_routing: { multi_surface: 'false' } }, true],
+  [{ surface_routing: { multi_surface: 0 } }, false],
+  [{ surface_routing: { multi_surface: '' } }, false],
+  [{ surface_routing: { multi_surface: [] } }, false],
+  [{ surface_routing: { active_surfaces: ['a', 'b'] } }, false],
+  [{ surface_routing: 'multi_surface', agent_contract_handoff: null }, false],
+];
+
+test.each(REQUIRED_ROWS)('the INPUT %j asks for consolidation: %j', (input, required) => {
+  expect(consolidationRequired(input)).toBe(required);
 });

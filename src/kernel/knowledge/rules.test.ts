@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { resolve } from '../graph/resolve.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { readableSections, writableSections } from './permission.ts';
+import { readableSections, writableSections } from './rules.ts';
 import type { Section } from './state.ts';
 
 const stored = (...names: string[]) => ({

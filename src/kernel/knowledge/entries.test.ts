@@ -5,7 +5,6 @@ import { dialects } from '../../dialects/index.ts';
 import { newPen } from '../cast/pen.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { emptyState } from '../state.ts';
-import { sortEntries } from './entries.ts';
 import {
   ARTIFACT_BYTES_MAX,
   type Artifacts,
@@ -13,8 +12,9 @@ import {
   DEPOSITS_MAX,
   EVIDENCE_TYPES,
   readDeposits,
+  sortEntries,
   TEXT_BYTES_MAX,
-} from './evidence.ts';
+} from './entries.ts';
 import { type Writer, writeSections } from './write.ts';
 
 const runs = Number(process.env.FUZZ_RUNS ?? 2000);

@@ -1,7 +1,7 @@
 // What a person decides by cannot hide anything: neither in characters nor behind what an agent calls it.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { exactly, inWords, wishOf } from './plain-sight.ts';
+import { exactly, inWords, wishOf } from './difference.ts';
 import type { SealedRequest } from './request.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);

@@ -1,29 +1,13 @@
 // What became of the commands that the agents of a cast asked to run. It is kept with the cast, because an approval that is
 // over is not in the state any more, and its agent or a later one may still report that the command ran.
+
+import type { Fact } from '../fact.ts';
 import type { JsonObject } from '../json.ts';
 import { claimedCommands, compareCommands } from '../report/commands.ts';
 import type { Cast, State, Turn } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
-import type { ApprovalFact } from './fact.ts';
-import { type Approval, approvalOf } from './state.ts';
-import { POLICY } from './untold.ts';
-
-/** By the digest of the command and its folder. What ran once, ran. */
-export type CommandOutcomes = Readonly<Record<string, CommandOutcome>>;
-
-export type CommandOutcome = {
-  readonly id: string;
-  readonly command: string;
-  readonly outcome:
-    | 'ran'
-    | 'refused by a person'
-    | 'never approvable'
-    | 'expired'
-    | 'approved and not run'
-    | 'not decided';
-  /** It can still be run. */
-  readonly isOpen?: true;
-};
+import type { ApprovalFact, Origin, SealedRequest } from './request.ts';
+import { type Approval, approvalOf, type CommandOutcome, type Rejected, type Undelivered } from './state.ts';
 
 /** So many are remembered; the oldest is forgotten first. */
 const COMMANDS_KEPT_MAX = 200;
@@ -109,4 +93,53 @@ export function refusalOfUnrun(notRun: readonly CommandOutcome[], report: JsonOb
     : 'report what was really done, without it';
   const issues = [{ path: 'evidence_report.commands_run', message: `${message}; ${way}` }];
   return deny('APPROVAL_NOT_RUN', `${message}; ${way}`, { approval: id, outcome, issues });
+}
+
+// Decisions that came before the agent asked for them in a report: it was told by a hook or a tool that a person has to
+// agree, went on, and the person was faster. They are kept with the turn until its agent hears of them.
+/** Looks at the approval as it is before the fact: what is rejected is not there any more afterwards. */
+export function noteUndelivered({ casts, approvals }: State, fact: ApprovalFact): void {
+  if (fact.kind !== 'approval.approved' && fact.kind !== 'approval.rejected') return;
+  const turn = fact.cast === undefined ? undefined : casts[fact.cast]?.turns[fact.turn ?? 0];
+  const approval = approvalOf(approvals, fact.id);
+  // Who waits for it is told at once, and so is whoever asks for what nobody may decide.
+  if (!turn || !approval || fact.relayed || fact.by === POLICY || turn.asks?.approval === fact.id) return;
+  const { by, reason } = fact;
+  const { fingerprint } = approval.sealed;
+  const rejected = fact.kind === 'approval.rejected' ? { fingerprint, by, reason } : null;
+  turn.untold = [...without(turn, fact.id), { id: fact.id, rejected }];
+}
+
+/** Who decides where no person may. */
+export const POLICY = 'policy';
+
+/** A turn that reports about an approval is told in the same decision what became of it. */
+export function dropDelivered(turn: Turn, { approval }: Extract<Fact, { kind: 'turn.reported' }>): void {
+  const untold = approval === undefined ? (turn.untold ?? []) : without(turn, approval);
+  if (untold.length > 0) turn.untold = untold;
+  else delete turn.untold;
+}
+
+function without({ untold = [] }: Turn, id: string): readonly Undelivered[] {
+  return untold.filter((one) => one.id !== id);
+}
+
+export function isUndelivered(state: State, id: string, from: Origin): boolean {
+  return undeliveredOf(state, from).some((one) => one.id === id);
+}
+
+/** What a person has refused to the turn that asks for it now and has not heard of that. */
+export function undeliveredRefusal(
+  state: State,
+  { relays, fingerprint }: SealedRequest,
+  from: Origin | null,
+): (Rejected & { readonly id: string }) | null {
+  for (const { id, rejected } of from ? undeliveredOf(state, from) : []) {
+    if (rejected && (id === relays || rejected.fingerprint === fingerprint)) return { id, ...rejected };
+  }
+  return null;
+}
+
+function undeliveredOf({ casts }: State, { cast, turn }: Origin): readonly Undelivered[] {
+  return casts[cast]?.turns[turn]?.untold ?? [];
 }

@@ -4,9 +4,8 @@ import { expect, test } from 'vitest';
 import { type Play, play } from '../../../test/play.ts';
 import { withSeals } from '../../../test/seal-requests.ts';
 import { opsTeam, sealed } from '../../../test/wishes.ts';
-import { applyApproval } from './apply.ts';
-import type { ApprovalFact } from './fact.ts';
-import type { ApprovalRequest } from './request.ts';
+import type { ApprovalFact, ApprovalRequest } from './request.ts';
+import { applyApproval } from './state.ts';
 
 const executor = { host: 'h', pid: 7, startTime: 's' };
 const approve: Extract<ApprovalRequest, { kind: 'approval.decide' }> = {
