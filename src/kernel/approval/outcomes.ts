@@ -7,7 +7,7 @@ import { claimedCommands, compareCommands } from '../report/commands.ts';
 import type { Cast, State, Turn } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
 import type { ApprovalFact, Origin, SealedRequest } from './request.ts';
-import { type Approval, approvalOf, type CommandOutcome, type Rejected, type Undelivered } from './state.ts';
+import { type Approval, approvalOf, type CommandOutcome, type RejectedRequest, type Undelivered } from './state.ts';
 
 /** So many are remembered; the oldest is forgotten first. */
 const COMMANDS_KEPT_MAX = 200;
@@ -133,7 +133,7 @@ export function undeliveredRefusal(
   state: State,
   { relays, fingerprint }: SealedRequest,
   from: Origin | null,
-): (Rejected & { readonly id: string }) | null {
+): (RejectedRequest & { readonly id: string }) | null {
   for (const { id, rejected } of from ? undeliveredOf(state, from) : []) {
     if (rejected && (id === relays || rejected.fingerprint === fingerprint)) return { id, ...rejected };
   }

@@ -102,10 +102,10 @@ export function turnOf(from: Origin | null): { readonly cast?: string; readonly 
 export type Undelivered = {
   readonly id: string;
   /** Null for a yes: the approval itself says the rest. */
-  readonly rejected: Rejected | null;
+  readonly rejected: RejectedRequest | null;
 };
 
-export type Rejected = { readonly fingerprint: string; readonly by: string; readonly reason: string };
+export type RejectedRequest = { readonly fingerprint: string; readonly by: string; readonly reason: string };
 
 /** By the digest of the command and its folder. A command that ran once is never noted as something else. */
 export type CommandOutcomes = Readonly<Record<string, CommandOutcome>>;
