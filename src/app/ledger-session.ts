@@ -2,7 +2,8 @@
 import { isAbsolute, relative, resolve } from 'node:path';
 import type { Actor } from '../access/actor.ts';
 import { type Beat, heardAt } from '../kernel/ledger/beat.ts';
-import { type Ledger, MAIN_ROOT, type Run, runOf, type Task, tasksOf, workRuns } from '../kernel/ledger/state.ts';
+import { MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
+import { type Ledger, type Run, runOf, type Task, tasksOf, workRuns } from '../kernel/ledger/state.ts';
 import type { Heartbeats } from '../kernel/ledger/wire.ts';
 import { deny } from '../kernel/verdict.ts';
 import type { Workspace as Located } from '../workspace/locate.ts';

@@ -2,7 +2,7 @@
 import { validateReconcile } from '../dialects/operator/reconcile.ts';
 import { beats } from '../engine/heartbeat.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
-import { keyIn } from '../kernel/ledger/lock-tree.ts';
+import { fileKeyIn, siteOf } from '../kernel/ledger/lock-tree.ts';
 import { conflictsAmong } from '../kernel/ledger/path.ts';
 import { type Ledger, type TaskStatus, taskKey } from '../kernel/ledger/state.ts';
 import { heldLocks, isNamedByContract, ledgerRows, lockRows } from '../kernel/ledger/wire.ts';
@@ -80,15 +80,14 @@ async function eventsOf(store: LedgerSession['store'], run: string): Promise<rea
   });
 }
 
-/** Runs share the paths of a root: two tasks of different runs must not write to the same place either. */
+/** Runs share the paths of a tree: two tasks of different runs must not write to the same place either. */
 function overlapsBetweenRuns(ledger: Ledger): readonly JsonObject[] {
   const locks = heldLocks(ledger).filter(({ mode }) => mode === 'write');
-  const roots = new Set(locks.map(({ root }) => root));
-  return [...roots].flatMap((root) => {
-    const own = locks.filter((lock) => lock.root === root);
-    const claims = own.map(({ run, task, path }) => ({
+  const trees = Map.groupBy(locks, ({ root }) => siteOf(root).tree);
+  return [...trees.values()].flatMap((own) => {
+    const claims = own.map(({ run, task, root, path }) => ({
       holder: taskKey(run, task),
-      path: keyIn(ledger.locks, root)(path),
+      path: fileKeyIn(ledger.locks, root)(path),
     }));
     return conflictsAmong(claims).pairs.flatMap(([first, second]) => {
       const [a, b] = [own[first], own[second]];

@@ -2,7 +2,7 @@
 import type { Fact } from '../kernel/fact.ts';
 import { isString } from '../kernel/json.ts';
 import type { RequestOf } from '../kernel/ledger/fact.ts';
-import { type LockTree, linksIn } from '../kernel/ledger/lock-tree.ts';
+import { type LockTree, linksIn, siteOf } from '../kernel/ledger/lock-tree.ts';
 import type { Links } from '../kernel/ledger/path.ts';
 import type { FindLinks } from './ports.ts';
 
@@ -14,17 +14,22 @@ export function linksToLearn(facts: readonly Fact[], { links }: LockTree, find: 
     wanted.set(root, paths);
     return paths;
   };
+  const add = (root: string, path: string) => {
+    pathsIn(root).add(path);
+    const { tree, below } = siteOf(root);
+    if (below !== '' && tree !== '/') pathsIn(tree).add(path === '.' ? below : `${below}/${path}`);
+  };
   for (const fact of facts) {
-    if (fact.kind === 'task.claimed') for (const { root, path } of fact.locks) pathsIn(root).add(path);
+    if (fact.kind === 'task.claimed') for (const { root, path } of fact.locks) add(root, path);
     // A link that was taken away since stands in nobody's way.
     if (fact.kind === 'task.refused' && fact.code === 'LOCK_CONFLICT' && isString(fact.details.root)) {
-      const paths = pathsIn(fact.details.root);
-      if (isString(fact.details.wanted)) paths.add(fact.details.wanted);
+      add(fact.details.root, isString(fact.details.wanted) ? fact.details.wanted : '.');
     }
   }
   return [...wanted].flatMap(([root, paths]) => {
-    const found = find(root, [...paths]);
-    return areSame(found, linksIn(links, root) ?? {}) ? [] : [{ kind: 'ledger.link', root, links: found }];
+    const known = linksIn(links, root) ?? {};
+    const found = find(root, [...paths], known);
+    return areSame(found, known) ? [] : [{ kind: 'ledger.link', root, links: found }];
   });
 }
 

@@ -27,8 +27,11 @@ export type Append = {
   readonly leases?: readonly LeaseChange[];
 };
 
-/** The links on the way of these paths below a root; each leads to another path below the root, or to an absolute one. */
-export type FindLinks = (root: string, paths: readonly string[]) => Links;
+/**
+ * The links on the way of these paths below a root; each leads to another path below the root, or to an absolute one. All
+ * names of a file with several names lead to the same one. `known` are the links that were found before.
+ */
+export type FindLinks = (root: string, paths: readonly string[], known: Links) => Links;
 
 /** A new value in the register of leases; null takes it away. */
 export type LeaseChange = { readonly name: string; readonly value: string | null };

@@ -26,7 +26,7 @@ afterEach(() => {
 });
 
 const SHAPE = {
-  format: 15,
+  format: 16,
   trust: 'cleared originals quarantine registry',
   cast: 'budget clock code cursors data extended guard heard id lanes lastAbout lastAgent lastIsJson lastJson lastOutput lists loadout peaks reason reports request rework rules runId script scripted stand status traversals turns turnsAccepted turnsStarted unpriced usage visits',
   turn: 'answered asks attempt attestation brief briefBytesMax choice exchange excused faults fence handoff handoffId held id input item lane phase progress ranAtStart refusal repairs reserved script seal session socket startedAt task visit waits',

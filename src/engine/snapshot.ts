@@ -8,7 +8,7 @@ import type { Log, Snapshot, SnapshotParts } from './ports.ts';
 import { isUnread, openParts, PartGone, PartsWriter, readParts, type Shape } from './snapshot-parts.ts';
 
 /** To be raised whenever the shape of the state changes: a snapshot of another shape is not believed either. */
-const FORMAT = 15;
+const FORMAT = 16;
 
 /** `digest` names the snapshot it was read from. */
 export type Restored = { readonly state: State; readonly through: number; readonly digest: string };

@@ -5,10 +5,10 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { configuredBy, isNamed } from '../kernel/gate/agent-config.ts';
-import { keyIn } from '../kernel/ledger/lock-tree.ts';
+import { fileKeyIn, MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
 import { normalPath, overlaps, spokenPath, spokenPaths } from '../kernel/ledger/path.ts';
 import { refusalOfChanges } from '../kernel/ledger/scope.ts';
-import { type Ledger, MAIN_ROOT, type Task } from '../kernel/ledger/state.ts';
+import type { Ledger, Task } from '../kernel/ledger/state.ts';
 import { type HeldLock, heldLocks } from '../kernel/ledger/wire.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 import type { Workspace } from '../workspace/locate.ts';
@@ -86,7 +86,7 @@ function isInTheWay(lock: HeldLock, place: string, ledger: Ledger, workspace: Wo
   const below = belowRoot(lock.root, place, workspace);
   const normal = below === null ? null : normalPath(below);
   if (!normal?.ok) return false;
-  const key = keyIn(ledger.locks, lock.root);
+  const key = fileKeyIn(ledger.locks, lock.root);
   return overlaps(key(normal.path), key(lock.path));
 }
 

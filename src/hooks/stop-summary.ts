@@ -5,8 +5,9 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { takeResult } from '../dialects/operator/read.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
+import { MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
 import { reportOf } from '../kernel/ledger/scope.ts';
-import { type Ledger, MAIN_ROOT, type Task } from '../kernel/ledger/state.ts';
+import type { Ledger, Task } from '../kernel/ledger/state.ts';
 import { readText } from '../workspace/load-config.ts';
 
 /** A helper that has ended: the name it claimed under, and how long it ran. */

@@ -15,7 +15,7 @@ import {
 import { isAbsolute, join, relative } from 'node:path';
 import type { Entry } from '../kernel/fact.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
-import { keyIn } from '../kernel/ledger/lock-tree.ts';
+import { keyIn, seenFrom } from '../kernel/ledger/lock-tree.ts';
 import { coverOf } from '../kernel/ledger/path.ts';
 import { filesOf } from '../kernel/ledger/scope.ts';
 import type { Ledger, Task } from '../kernel/ledger/state.ts';
@@ -229,8 +229,8 @@ async function pictureOf(stateDir: string, dir: string): Promise<Picture> {
 /** The paths of the root that are being written, but for those of one task. */
 export function writtenIn(ledger: Ledger, root: string, but?: Pick<Task, 'run' | 'id'>): readonly string[] {
   return heldLocks(ledger)
-    .filter((lock) => lock.root === root && lock.mode === 'write' && !(lock.run === but?.run && lock.task === but.id))
-    .map(({ path }) => path);
+    .filter(({ mode, run, task }) => mode === 'write' && !(run === but?.run && task === but.id))
+    .flatMap((lock) => seenFrom(root, lock) ?? []);
 }
 
 /** Worklogs and reports lie outside of lock scopes, and each belongs to its own task. */

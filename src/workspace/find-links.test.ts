@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -41,4 +41,20 @@ test('a link out of the folder leads to an absolute path, and a circle ends', ()
   expect(linksOnWay(join(dir, 'w'), ['out/x'])).toEqual({ out: join(dir, 'other') });
   expect(linksOnWay(join(dir, 'w'), ['circle/x'])).toEqual({ circle: 'circle' });
   expect(linksOnWay(join(dir, 'gone'), ['lnk'])).toEqual({});
+});
+
+test('the names of one file lead to the first of them, and a file with names elsewhere leads nowhere', () => {
+  const dir = folder();
+  writeFileSync(join(dir, 'w/src/one'), '');
+  linkSync(join(dir, 'w/src/one'), join(dir, 'w/docs/two'));
+  linkSync(join(dir, 'w/src/one'), join(dir, 'w/three'));
+  writeFileSync(join(dir, 'w/alone'), '');
+  linkSync(join(dir, 'w/alone'), join(dir, 'other/alone'));
+  const all = { 'src/one': 'docs/two', three: 'docs/two' };
+  for (const path of ['src/one', 'docs/two', 'three', 'lnk/one'])
+    expect(linksOnWay(join(dir, 'w'), [path])).toMatchObject(all);
+  expect(linksOnWay(join(dir, 'w'), ['src', 'docs', 'alone'])).toEqual({});
+  expect(linksOnWay(join(dir, 'w'), ['src/one', 'three', 'src/file'], all)).toEqual(all);
+  rmSync(join(dir, 'w/three'));
+  expect(linksOnWay(join(dir, 'w'), ['src/one', 'three'], all)).toEqual({ 'src/one': 'docs/two' });
 });

@@ -60,6 +60,15 @@ const moved = (
     evidence: null,
   });
 
+test.each([
+  [moved('todo', null), 'it is handed out again'],
+  [{ ...moved('todo', null), at: '2026-01-31T09:31:00.000Z' }, 'plan it again, then move it to todo or cancel it'],
+  [moved('failed'), 'plan it again, then move it to todo or cancel it'],
+])('the last entry of a silent task says what becomes of it: %#', (next, words) => {
+  const [line = ''] = worklogLines([claimed, moved('blocked'), next]);
+  expect(JSON.parse(line).next_step).toBe(words);
+});
+
 test('each line holds the hash of the line before it', () => {
   const [one = '', two = ''] = worklogLines([added('one'), added('two')]);
   expect(JSON.parse(one).x_prev).toBe(NO_LINE);

@@ -60,14 +60,17 @@ export function worklogLines(entries: readonly Entry[], runId?: string): readonl
     prev = hash('sha256', line, 'hex');
     lines.push(line);
   };
-  for (const { at, by, fact } of entries) {
+  for (const [index, { at, by, fact }] of entries.entries()) {
     if (fact.kind === 'task.claimed') isClosed = false;
     if (fact.kind === 'worklog.added') {
       add(fact.run, fact.entry);
       isClosed = isText(fact.entry.code) && isText(fact.entry.next_step);
     }
     if (fact.kind !== 'task.moved' || fact.replay || (fact.to !== 'blocked' && fact.to !== 'failed')) continue;
-    if (!isClosed) add(fact.run, { ...closing(at, by, fact), run_id: runId ?? fact.run });
+    if (!isClosed) {
+      const next = nextStep(fact, isReturned(entries[index + 1], at));
+      add(fact.run, { ...closing(at, by, fact, next), run_id: runId ?? fact.run });
+    }
     isClosed = true;
   }
   return lines;
@@ -75,9 +78,18 @@ export function worklogLines(entries: readonly Entry[], runId?: string): readonl
 
 type Moved = Extract<Entry['fact'], { kind: 'task.moved' }>;
 
+/** A silent task whose retries last goes back to todo in the same decision that blocks it. */
+function isReturned(next: Entry | undefined, at: string): boolean {
+  return next?.at === at && next.fact.kind === 'task.moved' && next.fact.to === 'todo';
+}
+
+function nextStep({ to }: Moved, isReturned: boolean): string {
+  if (to !== 'blocked') return 'plan the work as a new task';
+  return isReturned ? 'it is handed out again' : 'plan it again, then move it to todo or cancel it';
+}
+
 /** The last entry of a task that did not get done, where its owner left none: why, and what comes next. */
-function closing(at: string, by: string, { task, to, code, reason }: Moved): JsonObject {
-  const next = to === 'blocked' ? 'plan it again, then move it to todo or cancel it' : 'plan the work as a new task';
+function closing(at: string, by: string, { task, to, code, reason }: Moved, next: string): JsonObject {
   return {
     timestamp: at,
     run_id: '',

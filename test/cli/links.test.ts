@@ -1,5 +1,5 @@
 // Links are followed before paths are compared: of two claims to the same file one wins, whatever names they use.
-import { rmSync, symlinkSync } from 'node:fs';
+import { linkSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CastView } from '../../src/app/views/shown-cast.ts';
@@ -28,6 +28,24 @@ test.each([
   }
 });
 
+test('a file with two names has one owner', async () => {
+  const dir = project({ 'src/a': 'one\n' });
+  linkSync(join(dir, 'src/a'), join(dir, 'b'));
+  await create(dir, 'T-1', { lock_scope: ['src/a'] });
+  await create(dir, 'T-2', { lock_scope: ['b'] });
+  put(dir, { 'three.json': packet('T-3', { lock_scope: ['a'] }) });
+  expect((await ask(dir, ['task', 'create', 'three.json', '--root', 'src'])).code).toBe('OK');
+  await start(dir, 'T-2');
+  for (const id of ['T-1', 'T-3']) expect((await claim(dir, id, 'bob')).code).toBe('LOCK_CONFLICT');
+  expect((await ask(dir, ['lock', 'check', 'src/a'])).code).toBe('LOCK_CONFLICT');
+});
+
+test('a folder that holds the workspace is no root', async () => {
+  const dir = project({ 'src/a': 'one\n' });
+  put(dir, { 'one.json': packet('T-1', { lock_scope: ['x'] }) });
+  expect(await ask(dir, ['task', 'create', 'one.json', '--root', '..'])).toMatchObject({ code: 'SCOPE_VIOLATION' });
+});
+
 test('the folder of a task is compared with its links followed', async () => {
   const dir = linked();
   const alias = join(dir, 'here');
@@ -47,8 +65,7 @@ test('the folder of a task is compared with its links followed', async () => {
   ] as const)
     expect((await made(file, root)).code).toBe('OK');
   await start(dir, 'T-1');
-  await start(dir, 'T-3');
-  for (const id of ['T-2', 'T-4']) expect((await claim(dir, id, 'bob')).code).toBe('LOCK_CONFLICT');
+  for (const id of ['T-2', 'T-3', 'T-4']) expect((await claim(dir, id, 'bob')).code).toBe('LOCK_CONFLICT');
   expect((await made('four.json', 'rules')).code).toBe('SCOPE_VIOLATION');
 });
 

@@ -1,7 +1,7 @@
 // Who would be in the way of a writer, or whether a claim may write right now.
 import type { Subject } from '../../dialects/operator/read.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
-import { keyIn } from '../../kernel/ledger/lock-tree.ts';
+import { fileKeyIn, siteOf } from '../../kernel/ledger/lock-tree.ts';
 import { normalPath, overlaps, PATH_FAULTS, spokenPath } from '../../kernel/ledger/path.ts';
 import { namingCast } from '../../kernel/ledger/pen.ts';
 import { holderOf, mayWrite } from '../../kernel/ledger/scope.ts';
@@ -66,16 +66,17 @@ const NOBODY: Subject = { run: '', task: '' };
 
 /** Every lock that a writer of these paths would have to wait for. */
 function inTheWay(ledger: Ledger, root: string, paths: readonly string[]): Verdict {
-  const locks = heldLocks(ledger).filter((lock) => lock.root === root);
-  const key = keyIn(ledger.locks, root);
+  const { tree } = siteOf(root);
+  const locks = heldLocks(ledger).filter((lock) => siteOf(lock.root).tree === tree);
+  const key = fileKeyIn(ledger.locks, root);
   const conflicts: JsonObject[] = [];
   const wanted: string[] = [];
   for (const path of paths) {
     const normal = normalPath(path);
     if (!normal.ok) return deny('SCHEMA_INVALID', `${JSON.stringify(path)} ${PATH_FAULTS[normal.fault]}.`, { path });
     wanted.push(normal.path);
-    for (const { run, task, owner, fence, path: held, mode } of locks) {
-      if (!overlaps(key(normal.path), key(held))) continue;
+    for (const { run, task, owner, fence, root: of, path: held, mode } of locks) {
+      if (!overlaps(key(normal.path), fileKeyIn(ledger.locks, of)(held))) continue;
       conflicts.push({ path: normal.path, holder: { run, task, owner, fence, path: held, mode } });
     }
   }

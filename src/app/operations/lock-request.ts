@@ -1,8 +1,8 @@
 // An agent asks for paths beyond the scope of its task. A claim has its locks from the assignment, all at once, so that no
 // two tasks wait for each other's; it never gets more. The answer says who holds them, or how the task gets them.
 import { isObject, type JsonObject } from '../../kernel/json.ts';
+import { MAIN_ROOT } from '../../kernel/ledger/lock-tree.ts';
 import { spokenPath } from '../../kernel/ledger/path.ts';
-import { MAIN_ROOT } from '../../kernel/ledger/state.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { ledgerSession, rootNamed } from '../ledger-session.ts';
 import type { Run } from '../operation.ts';

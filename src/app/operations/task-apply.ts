@@ -2,7 +2,8 @@
 // assignment gets its row; then the ledger is reconciled. Applying the same again changes nothing.
 import { takeStream } from '../../dialects/operator/read.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../kernel/json.ts';
-import { type Ledger, MAIN_ROOT, runOf, taskOf } from '../../kernel/ledger/state.ts';
+import { MAIN_ROOT } from '../../kernel/ledger/lock-tree.ts';
+import { type Ledger, runOf, taskOf } from '../../kernel/ledger/state.ts';
 import { assignmentOf } from '../../kernel/ledger/wire.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import type { Wish } from '../../workspace/claim-record.ts';

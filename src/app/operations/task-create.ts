@@ -1,9 +1,11 @@
 // One assignment packet becomes a row of the ledger.
+import { isAbsolute } from 'node:path';
 import { takeAssignment } from '../../dialects/operator/read.ts';
 import { isGoverning } from '../../kernel/ledger/scope.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
+import { realPlace } from '../../workspace/real-place.ts';
 import { declaredCheckers } from '../declared-checkers.ts';
-import { placedIn } from '../inside-root.ts';
+import { insideRoot, placedIn } from '../inside-root.ts';
 import { folderOf, ledgerSession, rootNamed, textOf } from '../ledger-session.ts';
 import type { Run } from '../operation.ts';
 import { refuseAtDoor } from '../refused-payload.ts';
@@ -17,6 +19,10 @@ export const run: Run<FieldsOf<'task.create'>> = async (workspace, input, contex
   // Below the state lie the worktrees of casts, which are folders to work in.
   if (isGoverning(root) && !root.startsWith('.baton/state/'))
     return deny('SCOPE_VIOLATION', `${root} governs the work; no task can have it for its folder.`, { root });
+  if (isAbove(root, workspace.dir)) {
+    const reason = `${root} holds this workspace, whose files would have two names; work in a folder inside it or apart from it.`;
+    return deny('SCOPE_VIOLATION', reason, { root });
+  }
   const placed = placedIn(folderOf({ root }, workspace), taken.payload);
   if (!placed.ok) return placed.refusal;
   const { packet } = placed;
@@ -25,3 +31,7 @@ export const run: Run<FieldsOf<'task.create'>> = async (workspace, input, contex
   if (!verdict.allow || taken.warnings.length === 0) return verdict;
   return allow(verdict.reason, { ...verdict.details, warnings: taken.warnings });
 };
+
+function isAbove(root: string, dir: string): boolean {
+  return isAbsolute(root) && insideRoot(root, realPlace(dir)) !== null;
+}

@@ -4,7 +4,8 @@ import { graph } from '../../../test/loadouts.ts';
 import { type Play, play, replayed } from '../../../test/play.ts';
 import { envelope, TEAM } from '../../../test/team.ts';
 import { resolve } from '../graph/resolve.ts';
-import { MAIN_ROOT, tasksOf } from '../ledger/state.ts';
+import { MAIN_ROOT } from '../ledger/lock-tree.ts';
+import { tasksOf } from '../ledger/state.ts';
 import { heldLocks } from '../ledger/wire.ts';
 import { mayWrite } from './lock-scope.ts';
 import { watchOf } from './packet.ts';
@@ -21,13 +22,13 @@ function besides(root?: string): Play {
 }
 
 test('casts in two folders are not in each other’s way; in the same one they are', () => {
-  const apart = besides('trees/d');
+  const apart = besides('/trees/d');
   expect(apart.state.casts.d?.turns[1]?.phase).toBe('running');
   expect(heldLocks(apart.state.ledger).map(({ run, root, path }) => [run, root, path])).toEqual([
     ['c', MAIN_ROOT, '.'],
-    ['d', 'trees/d', '.'],
+    ['d', '/trees/d', '.'],
   ]);
-  expect(apart.state.casts.d?.root).toBe('trees/d');
+  expect(apart.state.casts.d?.root).toBe('/trees/d');
   expect(replayed(apart.entries)).toEqual(apart.state);
   expect(besides().state.casts.d?.turns[1]?.phase).toBe('held');
 });
@@ -36,7 +37,7 @@ test('the tasks that an orchestrator assigns lie in the folder of its cast', () 
   const cast = play({ config: TEAM, agents: { Lead: [envelope({ id: 'T-1' })] }, hold: true });
   const rules = resolve(TEAM, 'Flow');
   const script = { Lead: [envelope({ id: 'T-1' })] };
-  cast.tell({ kind: 'cast.start', cast: 'd', request: 'x', loadout: 'Flow', rules, script, root: 'trees/d' });
+  cast.tell({ kind: 'cast.start', cast: 'd', request: 'x', loadout: 'Flow', rules, script, root: '/trees/d' });
   cast.tell({
     kind: 'attempt.output',
     cast: 'd',
@@ -44,13 +45,13 @@ test('the tasks that an orchestrator assigns lie in the folder of its cast', () 
     attempt: 1,
     output: JSON.stringify(envelope({ id: 'T-1' })),
   });
-  expect(tasksOf(cast.state.ledger, 'd').map(({ root }) => root)).toEqual(['trees/d']);
+  expect(tasksOf(cast.state.ledger, 'd').map(({ root }) => root)).toEqual(['/trees/d']);
 });
 
 test('what a turn was seen to change excuses others in the same folder only', () => {
   const cast = play({ config: WRITER });
   const rules = resolve(WRITER, 'Flow');
-  const trees = { d: 'trees/x', e: 'trees/x' } as const;
+  const trees = { d: '/trees/x', e: '/trees/x' } as const;
   for (const [id, root] of Object.entries(trees)) {
     cast.tell({ kind: 'cast.start', cast: id, request: 'x', loadout: 'Flow', rules, script: null, root });
   }

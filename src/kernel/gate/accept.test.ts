@@ -5,8 +5,8 @@ import { play } from '../../../test/play.ts';
 import { asBlock, reportOf } from '../../../test/reports.ts';
 import { envelope, TEAM } from '../../../test/team.ts';
 import type { JsonObject } from '../json.ts';
-import { addLock } from '../ledger/lock-tree.ts';
-import { keyOf, MAIN_ROOT, type Task } from '../ledger/state.ts';
+import { addLock, MAIN_ROOT } from '../ledger/lock-tree.ts';
+import { keyOf, type Task } from '../ledger/state.ts';
 import { agentIdOfTurn } from '../report/contract.ts';
 
 const program = (tools: string, more: JsonObject = {}): JsonObject => ({

@@ -233,9 +233,9 @@ test('tasks in worktrees of their own do not meet', () => {
   const book = openBook();
   for (const [id, root] of [
     ['T-1', 'main'],
-    ['T-2', 'lane-1'],
-    ['T-3', 'lane-2'],
-    ['T-4', 'lane-2'],
+    ['T-2', '/lane-1'],
+    ['T-3', '/lane-2'],
+    ['T-4', '/lane-2'],
   ] as const) {
     book.ask({ kind: 'task.create', packet: packet(id, { lock_scope: ['.'] }), root });
   }

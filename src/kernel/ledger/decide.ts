@@ -9,10 +9,10 @@ import { createTask } from './create.ts';
 import { applyDeltas } from './deltas.ts';
 import type { Asked, LedgerRequest, RequestOf } from './fact.ts';
 import { addWorklog, finishTask } from './finish.ts';
+import { MAIN_ROOT } from './lock-tree.ts';
 import { moveTask } from './move.ts';
 import { normalPath } from './path.ts';
 import { type LedgerPen, refuse } from './pen.ts';
-import { MAIN_ROOT } from './state.ts';
 
 export function decideLedger(pen: LedgerPen, request: LedgerRequest): Verdict {
   switch (request.kind) {

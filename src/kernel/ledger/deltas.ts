@@ -7,7 +7,7 @@ import { applyLedger } from './apply.ts';
 import { refusalOfClaim, refusalOfOwner, take } from './claim.ts';
 import { bareSpec, reopening } from './create.ts';
 import type { LedgerFact, RequestOf } from './fact.ts';
-import { addLock, locksOf, newLockTree, rivalOf, type TaskLock } from './lock-tree.ts';
+import { addLock, locksOf, MAIN_ROOT, newLockTree, rivalOf, type TaskLock } from './lock-tree.ts';
 import { codeOfDelta, reasonOfDelta, refusalOfMove, settle } from './move.ts';
 import { type LedgerPen, refuse } from './pen.ts';
 import { soundnessOf } from './run-index.ts';
@@ -16,7 +16,6 @@ import {
   isTerminal,
   keyOf,
   type Ledger,
-  MAIN_ROOT,
   nameKey,
   type RunIndex,
   runOf,

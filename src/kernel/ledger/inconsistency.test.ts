@@ -2,19 +2,9 @@ import { expect, test } from 'vitest';
 import { applyLedger, planTasks } from './apply.ts';
 import { bareSpec } from './create.ts';
 import type { LedgerFact } from './fact.ts';
-import { addLock, type Lock, removeLocks } from './lock-tree.ts';
+import { addLock, type Lock, MAIN_ROOT, removeLocks } from './lock-tree.ts';
 import { inconsistencies, refusalOfInconsistency } from './run-index.ts';
-import {
-  emptyLedger,
-  keyOf,
-  type Ledger,
-  MAIN_ROOT,
-  runOf,
-  type Task,
-  type TaskSpec,
-  type TaskStatus,
-  taskOf,
-} from './state.ts';
+import { emptyLedger, keyOf, type Ledger, runOf, type Task, type TaskSpec, type TaskStatus, taskOf } from './state.ts';
 
 const AT = 1_000;
 

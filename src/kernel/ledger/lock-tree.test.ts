@@ -64,10 +64,50 @@ test('a task is not in its own way, in a directory above all its locks either', 
 
 test('each root has paths of its own', () => {
   const tree = newLockTree();
-  addLock(tree, lock('T-1', '.', 'write', 'lane-1'));
-  expect(rivalOf(tree, lock('T-2', 'src', 'write', 'lane-2'))).toBeNull();
+  addLock(tree, lock('T-1', '.', 'write', '/lane-1'));
+  expect(rivalOf(tree, lock('T-2', 'src', 'write', '/lane-2'))).toBeNull();
   expect(rivalOf(tree, lock('T-2', '/', 'write', 'main'))).toBeNull();
-  expect(rivalOf(tree, lock('T-2', 'src', 'read', 'lane-1'))?.path).toBe('.');
+  expect(rivalOf(tree, lock('T-2', 'src', 'read', '/lane-1'))?.path).toBe('.');
+});
+
+test.each([
+  ['src', 'a', 'main', 'src/a', true],
+  ['src', 'a', 'main', 'src', true],
+  ['src', 'a', 'main', '.', true],
+  ['src', 'a', 'main', 'a', false],
+  ['src', '.', 'main', 'src/deep/x', true],
+  ['src', 'deep/x', 'src/deep', 'x', true],
+  ['src', 'deep/x', 'src/deep', 'y', false],
+  ['/other', 'in/a', '/other/in', 'a', true],
+  ['/other', 'a', 'main', 'other/a', false],
+  ['home/worktrees/w-0a1b2c3d/c', 'a', 'main', '.', false],
+  ['home/worktrees/w-0a1b2c3d/c/in', 'a', 'home/worktrees/w-0a1b2c3d/c', 'in', true],
+  ['.baton/state/worktrees/c', 'a', 'main', '.', false],
+])('%s holds %s, %s wants %s: in the way is %s', (heldRoot, held, wantedRoot, wanted, isInTheWay) => {
+  for (const [first, second] of [
+    [lock('T-1', held, 'write', heldRoot), lock('T-2', wanted, 'write', wantedRoot)],
+    [lock('T-2', wanted, 'write', wantedRoot), lock('T-1', held, 'write', heldRoot)],
+  ] as const) {
+    const tree = newLockTree();
+    addLock(tree, first);
+    expect(rivalOf(tree, second)).toEqual(isInTheWay ? first : null);
+  }
+});
+
+test.each([
+  ['b', 'a/x', true],
+  ['a/x', 'b', true],
+  ['a', 'b', true],
+  ['b', 'a', true],
+  ['c/y', 'a', true],
+  ['b', 'c', true],
+  ['b', 'a/y', false],
+])('a/x, b and c/y are one file: %s is held, %s is in the way: %s', (held, wanted, isInTheWay) => {
+  const tree = newLockTree(false, { '/main': { b: 'a/x', 'c/y': 'a/x' } });
+  addLock(tree, lock('T-1', held));
+  expect(rivalOf(tree, lock('T-2', wanted)) !== null).toBe(isInTheWay);
+  removeLocks(tree, 'r/T-1');
+  expect({ ...tree, links: {} }).toEqual(newLockTree());
 });
 
 test('where the disk does not tell capitals apart, neither do locks, and they keep the name they were given', () => {
@@ -92,8 +132,17 @@ const path = fc
   .tuple(fc.constantFrom('', '/'), fc.array(fc.constantFrom('a', 'b', 'ab', 'A', '__proto__'), { maxLength: 4 }))
   .map(([lead, parts]) => (parts.length === 0 ? lead || '.' : lead + parts.join('/')));
 const anyLock = fc
-  .tuple(fc.integer({ min: 1, max: 5 }), path, fc.constantFrom<LockMode>('write', 'read'), fc.constantFrom('main', 'x'))
+  .tuple(
+    fc.integer({ min: 1, max: 5 }),
+    path,
+    fc.constantFrom<LockMode>('write', 'read'),
+    fc.constantFrom('main', 'a', '/w'),
+  )
   .map(([task, path, mode, root]) => lock(`T-${task}`, path, mode, root));
+
+/** `a` lies inside the main root. */
+const inTree = ({ root, path }: TaskLock) =>
+  root !== 'a' || path.startsWith('/') ? path : path === '.' ? 'a' : `a/${path}`;
 
 test('the tree answers as a walk through the list of locks does, also after a round through JSON', () => {
   const deed = fc.oneof(anyLock, fc.integer({ min: 1, max: 5 }));
@@ -112,9 +161,9 @@ test('the tree answers as a walk through the list of locks does, also after a ro
         const rivals = list.filter(
           (other) =>
             other.task !== deed.task &&
-            other.root === deed.root &&
+            (other.root === '/w') === (deed.root === '/w') &&
             (other.mode === 'write' || deed.mode === 'write') &&
-            overlaps(fold(other.path), fold(deed.path)),
+            overlaps(fold(inTree(other)), fold(inTree(deed))),
         );
         const found = rivalOf(tree, deed);
         expect(found === null).toBe(rivals.length === 0);

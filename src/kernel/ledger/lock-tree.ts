@@ -7,7 +7,10 @@
 // node are chained to each other; the keys of a large object cannot be listed in parts. It is all plain JSON. Keys begin
 // with a slash, or hold one, so that none is mistaken for a member that every object has.
 
-import { followLinks, type Links, pathKey } from './path.ts';
+import { covers, followLinks, type Links, pathKey } from './path.ts';
+
+/** The root of the workspace itself. A task may also work in another folder, which is then its root. */
+export const MAIN_ROOT = 'main';
 
 export type LockMode = 'write' | 'read';
 export type Lock = { readonly root: string; readonly path: string; readonly mode: LockMode };
@@ -24,10 +27,11 @@ export type LockTree = {
   readonly held: Record<string, Lock[]>;
 };
 
-type Node = { holders: Chain<string> | null; below: Chain<Node> | null };
+type Held = { readonly root: string; readonly path: string };
+type Node = { holders: Chain<Held> | null; below: Chain<Node> | null };
 type Chain<T> = { first: string | null; readonly links: Record<string, Link<T>> };
 type Link<T> = { previous: string | null; next: string | null; readonly value: T };
-type Found = { readonly task: string; readonly path: string };
+type Found = Held & { readonly task: string };
 
 /** With `foldCase`, `Src` and `src` are the same path, as they are on the disks of most laptops. */
 export function newLockTree(foldCase = false, links: LockTree['links'] = {}): LockTree {
@@ -42,16 +46,64 @@ export function compared(tree: LockTree, how: Partial<Pick<LockTree, 'foldCase' 
   return other;
 }
 
-/** How paths below a root are compared: equal keys are the same file. */
+/** The key of a path below its root, with the root's own links followed. */
 export function keyIn({ foldCase, links }: Pick<LockTree, 'foldCase' | 'links'>, root: string) {
   const its = linksIn(links, root);
-  return (path: string): string => pathKey(path, foldCase, its);
+  return (path: string): string => pathKey(followLinks(path, its), foldCase);
+}
+
+/** The key of a path in the tree of its root: equal keys in one tree are the same file. */
+export function fileKeyIn({ foldCase, links }: Pick<LockTree, 'foldCase' | 'links'>, root: string) {
+  const file = fileIn(links, root);
+  return (path: string): string => pathKey(file(path), foldCase);
 }
 
 /** Where a path below a root leads, with its capitals as they are written. */
 export function realIn({ links }: Pick<LockTree, 'links'>, root: string): (path: string) => string {
   const its = linksIn(links, root);
   return (path) => followLinks(path, its);
+}
+
+/** The name of the tree that holds a root, and the path of the root in it. */
+export type Site = { readonly tree: string; readonly below: string };
+
+/** The folder of a cast's worktree, wherever it lies: `…/worktrees/project-0a1b2c3d/cast`. */
+const WORKTREE = /^(.*?(?:^|\/)worktrees\/[^/]+-[0-9a-f]{8}\/[^/]+)(?:\/(.*))?$/;
+
+/**
+ * Roots that lie inside each other share one tree, because a path below one is a path below the other. A worktree is a copy,
+ * also where it lies inside the project, and so is everything below `.baton`: these are trees of their own.
+ */
+export function siteOf(root: string): Site {
+  if (root === MAIN_ROOT) return { tree: MAIN_ROOT, below: '' };
+  const [, worktree, rest = ''] = WORKTREE.exec(root) ?? [];
+  if (worktree !== undefined) return { tree: worktree, below: rest };
+  if (root.startsWith('.baton/')) return { tree: root, below: '' };
+  return root.startsWith('/') ? { tree: '/', below: root.slice(1) } : { tree: MAIN_ROOT, below: root };
+}
+
+/** A locked path as it is named below `root`; null where it is no part of that root. What covers the root is `.` there. */
+export function seenFrom(root: string, { root: other, path }: Held): string | null {
+  if (other === root) return path;
+  const [here, there] = [siteOf(root), siteOf(other)];
+  if (here.tree !== there.tree || path.startsWith('/')) return null;
+  const place = path === '.' ? there.below : [there.below, path].filter((part) => part !== '').join('/');
+  if (here.below === '') return place;
+  if (place === '' || covers(place, here.below)) return '.';
+  return covers(here.below, place) ? place.slice(here.below.length + 1) : null;
+}
+
+/** The path of a file in the tree of its root, with all links followed. */
+function fileIn(links: LockTree['links'], root: string): (path: string) => string {
+  const { tree, below } = siteOf(root);
+  const own = linksIn(links, root);
+  if (below === '') return (path) => followLinks(path, own);
+  const outer = linksIn(links, tree);
+  return (path) => {
+    const local = followLinks(path, own);
+    if (local.startsWith('/')) return local;
+    return followLinks(local === '.' ? below : `${below}/${local}`, outer);
+  };
 }
 
 export function linksIn(links: LockTree['links'], root: string): Links | undefined {
@@ -66,36 +118,35 @@ export function withLinks(table: LockTree['links'], root: string, links: Links):
 
 /** A lock of another task that stands in the way of the wanted one, or null. The locks of `ignored` tasks do not count. */
 export function rivalOf(tree: LockTree, wanted: TaskLock, ignored?: { has(task: string): boolean }): TaskLock | null {
-  const keys = keysOf(wanted, tree);
-  const counts = (task: string) => task !== wanted.task && !ignored?.has(task);
-  const { root } = wanted;
-  const writer = rivalIn(tree.write, keys, counts);
-  if (writer) return { root, mode: 'write', ...writer };
-  const reader = wanted.mode === 'write' ? rivalIn(tree.read, keys, counts) : null;
-  return reader && { root, mode: 'read', ...reader };
+  for (const rival of rivalsOf(tree, wanted)) if (!ignored?.has(rival.task)) return rival;
+  return null;
 }
 
 /** All locks of other tasks that stand in the way of the wanted one, one after the other. */
 export function* rivalsOf(tree: LockTree, wanted: TaskLock): Generator<TaskLock> {
-  const keys = keysOf(wanted, tree);
+  const places = placesOf(wanted, tree);
   for (const mode of wanted.mode === 'write' ? (['write', 'read'] as const) : (['write'] as const)) {
-    for (const found of holdersAlong(tree[mode], keys)) {
-      if (found.task !== wanted.task) yield { root: wanted.root, mode, ...found };
+    for (const keys of places) {
+      for (const { task, root, path } of holdersAlong(tree[mode], keys)) {
+        if (task !== wanted.task) yield { task, root, path, mode };
+      }
     }
   }
 }
 
 /** Books a lock. Whether it may be had is asked before. */
 export function addLock(tree: LockTree, { task, root, path, mode }: TaskLock): void {
-  let node = tree[mode];
-  for (const key of keysOf({ root, path }, tree)) {
-    node.below ??= newChain();
-    let link = node.below.links[key];
-    if (!link) link = insert(node.below, key, newNode());
-    node = link.value;
+  for (const keys of placesOf({ root, path }, tree)) {
+    let node = tree[mode];
+    for (const key of keys) {
+      node.below ??= newChain();
+      let link = node.below.links[key];
+      if (!link) link = insert(node.below, key, newNode());
+      node = link.value;
+    }
+    node.holders ??= newChain();
+    if (!node.holders.links[task]) insert(node.holders, task, { root, path });
   }
-  node.holders ??= newChain();
-  if (!node.holders.links[task]) insert(node.holders, task, path);
   const own = tree.held[task];
   if (own) own.push({ root, path, mode });
   else put(tree.held, task, [{ root, path, mode }]);
@@ -103,17 +154,14 @@ export function addLock(tree: LockTree, { task, root, path, mode }: TaskLock): v
 
 /** Takes away every lock of a task. */
 export function removeLocks(tree: LockTree, task: string): void {
-  for (const lock of tree.held[task] ?? []) removeLock(tree[lock.mode], keysOf(lock, tree), task);
+  for (const lock of tree.held[task] ?? []) {
+    for (const keys of placesOf(lock, tree)) removeLock(tree[lock.mode], keys, task);
+  }
   delete tree.held[task];
 }
 
 export function locksOf(tree: LockTree, task: string): readonly Lock[] {
   return tree.held[task] ?? [];
-}
-
-function rivalIn(top: Node, keys: readonly string[], counts: (task: string) => boolean): Found | null {
-  for (const found of holdersAlong(top, keys)) if (counts(found.task)) return found;
-  return null;
 }
 
 /** The holders above a path, at it, and below it. */
@@ -132,8 +180,8 @@ function* holdersAlong(top: Node, keys: readonly string[]): Generator<Found> {
 function* holdersAt({ holders }: Node): Generator<Found> {
   if (!holders) return;
   for (let task = holders.first; task !== null; ) {
-    const link: Link<string> = linkOf(holders, task);
-    yield { task, path: link.value };
+    const link: Link<Held> = linkOf(holders, task);
+    yield { task, ...link.value };
     task = link.next;
   }
 }
@@ -174,13 +222,23 @@ function removeLock(top: Node, keys: readonly string[], task: string): void {
   }
 }
 
+/** The places of a lock in the tree: that of its file, and those of the file's other names. */
+function placesOf({ root, path }: Held, tree: LockTree): readonly string[][] {
+  const { tree: name } = siteOf(root);
+  if (path === '/') return [[`/${name}`]];
+  const file = fileIn(tree.links, root)(path);
+  const key = (one: string) => pathKey(one, tree.foldCase);
+  const names = Object.entries(linksIn(tree.links, name) ?? {}).flatMap(([other, target]) =>
+    target !== other && key(target) === key(file) ? [other] : [],
+  );
+  return [file, ...names].map((one) => keysBelow(name, key(one)));
+}
+
 /** From the root of the locks down; relative paths lie below `.`, absolute ones below an empty name. */
-function keysOf({ root, path }: Pick<Lock, 'root' | 'path'>, tree: LockTree): string[] {
-  const keys = [`/${root}`];
-  if (path === '/') return keys;
-  const folded = keyIn(tree, root)(path);
-  if (!folded.startsWith('/')) keys.push('/.');
-  if (folded !== '.') for (const segment of folded.split('/')) keys.push(`/${segment}`);
+function keysBelow(tree: string, key: string): string[] {
+  const keys = [`/${tree}`];
+  if (!key.startsWith('/')) keys.push('/.');
+  if (key !== '.') for (const segment of key.split('/')) keys.push(`/${segment}`);
   return keys;
 }
 

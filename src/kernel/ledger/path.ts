@@ -1,5 +1,5 @@
 // A resource is a path, compared only in its normal form: forward slashes, no empty or `.` segments, `..` resolved.
-// Letter case, globs and links are taken literally here (`pathKey` follows links); an absolute path and a relative one are
+// Letter case, globs and links are taken literally here; an absolute path and a relative one are
 // never unified.
 
 export type PathFault = 'empty' | 'escapes' | 'nul';
@@ -32,8 +32,8 @@ export function normalPath(raw: string): NormalPath {
 
 // What makes two normal paths the same file: composed and decomposed letters always are; capitals are told apart only
 // where the disk does so; a path through a link is the path it leads to.
-export function pathKey(path: string, foldCase: boolean, links?: Links): string {
-  const composed = followLinks(path, links).normalize('NFC');
+export function pathKey(path: string, foldCase: boolean): string {
+  const composed = path.normalize('NFC');
   return foldCase ? composed.toLowerCase().normalize('NFC') : composed;
 }
 

@@ -1,7 +1,7 @@
 // Whose turn it is. Small claims could keep a large one waiting for ever, so a task that was refused its locks several
 // times is owed its turn: while it keeps asking, tasks that do not rank before it stay off its paths. Ranks are a total
 // order, so two tasks that are both owed their turn never wait for each other.
-import { keyIn } from './lock-tree.ts';
+import { fileKeyIn, siteOf } from './lock-tree.ts';
 import { overlaps } from './path.ts';
 import type { Soundness } from './pen.ts';
 import {
@@ -58,13 +58,15 @@ export function owedBefore(ledger: Ledger, claimant: Task, at: number, isSound: 
 
 /** Whether another task could not be in progress together with this one. */
 export function inTheWayOf({ locks }: Ledger, task: Task): (other: Task) => boolean {
-  const key = keyIn(locks, task.root);
+  const { tree } = siteOf(task.root);
+  const key = fileKeyIn(locks, task.root);
   const own = wantedLocks(task).map(({ path, mode }) => ({ mode, key: key(path) }));
   return (other) => {
     if (other.run === task.run && (other.type === 'serial' || task.type === 'serial')) return true;
-    if (other.root !== task.root) return false;
+    if (siteOf(other.root).tree !== tree) return false;
+    const otherKey = other.root === task.root ? key : fileKeyIn(locks, other.root);
     return wantedLocks(other).some(({ path, mode }) => {
-      const its = key(path);
+      const its = otherKey(path);
       return own.some((lock) => (mode === 'write' || lock.mode === 'write') && overlaps(its, lock.key));
     });
   };

@@ -2,7 +2,7 @@
 // from below. Its own worklog and report are always inside. The folder that governs the work is never inside: whoever
 // claims everything does not claim the rules, and nobody can claim them by name.
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
-import { keyIn, type LockTree } from './lock-tree.ts';
+import { fileKeyIn, keyIn, type LockTree } from './lock-tree.ts';
 import { coverOf, followLinks, type Links, normalPath, PATH_FAULTS, PathIndex } from './path.ts';
 import { fenceKey, type Ledger, type Task, type TaskSpec } from './state.ts';
 
@@ -17,18 +17,18 @@ export function refusalOfChanges(
   locks: LockTree,
   tense: Tense = 'changed',
 ): Denied | null {
-  const keyOf = keyIn(locks, task.root);
+  const [local, keyOf] = [keyIn(locks, task.root), fileKeyIn(locks, task.root)];
   const keyed = (paths: readonly string[]) => paths.map(keyOf);
   const own = keyed(filesOf(task));
   const covers = coverOf(keyed(task.lockScope));
-  const isInside = (key: string) => !isGoverning(key) && covers(key);
+  const isInside = (path: string, key: string) => !isGoverning(local(path)) && covers(key);
   const forbidden = new PathIndex(keyed(task.forbidden));
   const outside: string[] = [];
   const touching: string[] = [];
   for (const change of new Set(changes)) {
     const normal = normalPath(change);
     const key = normal.ok ? keyOf(normal.path) : null;
-    if (key === null || !(isInside(key) || own.includes(key))) outside.push(change);
+    if (!normal.ok || key === null || !(isInside(normal.path, key) || own.includes(key))) outside.push(change);
     else if (forbidden.firstOverlap(key) !== null) touching.push(change);
   }
   if (outside.length + touching.length === 0) return null;

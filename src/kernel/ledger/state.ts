@@ -12,8 +12,6 @@ export type TaskType = 'parallelizable' | 'serial';
 
 /** The owner of a task that nobody works on. */
 export const UNASSIGNED = 'unassigned';
-/** The root of the workspace itself; a lane's worktree has a root of its own. */
-export const MAIN_ROOT = 'main';
 
 export type Ledger = {
   /** By run and id: see `taskKey`. */

@@ -225,7 +225,7 @@ test("a task that waits for paths of another root is in nobody's way here", () =
     ['T-8', 'src/x'],
     ['T-9', 'src'],
   ] as const) {
-    book.ask({ kind: 'task.create', packet: packet(id, { lock_scope: [scope] }), root: 'lane-1' });
+    book.ask({ kind: 'task.create', packet: packet(id, { lock_scope: [scope] }), root: '/lane-1' });
   }
   book.start('T-8');
   for (let count = 0; count < 3; count++) book.claim('T-9');

@@ -24,7 +24,7 @@ function busy(): Book {
   book.ask({ kind: 'deltas.apply', run: RUN, stream: [delta, { ...delta, delta_id: 'e', status: 'blocked' }] });
   book.create('T-6', { x_read_scope: ['docs'] });
   book.start('T-6');
-  book.ask({ kind: 'task.create', packet: packet('T-7', { lock_scope: ['src'] }), root: 'lane-1' });
+  book.ask({ kind: 'task.create', packet: packet('T-7', { lock_scope: ['src'] }), root: '/lane-1' });
   book.start('T-7');
   book.create('T-2', { run: OTHER_RUN, lock_scope: ['other'] });
   book.ask({ kind: 'task.claim', run: OTHER_RUN, task: 'T-2', owner: 'eve' });
@@ -45,7 +45,7 @@ test('the bundle of a run keeps its contract, in strict mode too', () => {
       { task_id: 'T-2', resource: 'src', active: true },
       { task_id: 'T-2', resource: 'test', active: true },
       { task_id: 'T-6', resource: 'work/T-6', active: true },
-      { task_id: 'T-7', resource: 'src', active: true, x_root: 'lane-1' },
+      { task_id: 'T-7', resource: 'src', active: true, x_root: '/lane-1' },
     ],
     dependencies: [
       { task_id: 'T-4', depends_on_task_id: 'T-1' },
@@ -80,7 +80,7 @@ test('a row that an older program named after its turn is shown, and breaks no b
 test('rows and locks pass reconciliation, the lock table and the watchdog', () => {
   const { ledger } = busy();
   const rows = ledgerRows(ledger, RUN);
-  for (const root of ['main', 'lane-1']) {
+  for (const root of ['main', '/lane-1']) {
     expect(validateReconcile({ ledger: rows, active_locks: lockRows(ledger, { run: RUN, root }) }).code).toBe('OK');
     expect(validateLocks({ locks: lockRows(ledger, { root }) }).code).toBe('OK');
   }
@@ -109,7 +109,7 @@ test('the list of locks names readers and roots as well', () => {
     'T-2 read main:docs',
     'T-6 write main:work/T-6',
     'T-6 read main:docs',
-    'T-7 write lane-1:src',
+    'T-7 write /lane-1:src',
   ]);
   expect(heldLocks(ledger)).toHaveLength(7);
 });

@@ -6,10 +6,10 @@ import type { OperatorRule } from '../codes/operator-rules.ts';
 import type { Retry } from '../codes/row.ts';
 import { CODES, type Code } from '../codes.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { locksOf } from './lock-tree.ts';
+import { locksOf, MAIN_ROOT, seenFrom } from './lock-tree.ts';
 import { inOrder } from './rank.ts';
 import { forbiddenOnWire } from './scope.ts';
-import { isTerminal, type Ledger, MAIN_ROOT, runOf, type Task, taskOf, tasksOf } from './state.ts';
+import { isTerminal, type Ledger, runOf, type Task, taskOf, tasksOf } from './state.ts';
 
 const SCHEMA_VERSION = '1.0.0';
 
@@ -49,10 +49,11 @@ export type LockFilter = { readonly run?: string; readonly root?: string };
  */
 export function lockRows(ledger: Ledger, { run, root }: LockFilter = {}): JsonObject[] {
   return heldLocks(ledger, run)
-    .filter((lock) => (root === undefined || lock.root === root) && lock.mode === 'write')
-    .map(({ task, path, root: of }) => {
-      const elsewhere = root === undefined && of !== MAIN_ROOT ? { x_root: of } : {};
-      return { task_id: task, resource: path, active: true, ...elsewhere };
+    .filter(({ mode }) => mode === 'write')
+    .flatMap((lock) => {
+      const resource = root === undefined ? lock.path : seenFrom(root, lock);
+      const elsewhere = root === undefined && lock.root !== MAIN_ROOT ? { x_root: lock.root } : {};
+      return resource === null ? [] : [{ task_id: lock.task, resource, active: true, ...elsewhere }];
     });
 }
 
