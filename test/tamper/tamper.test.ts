@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { checkpointFolders, notesIn } from '../../src/audit/checkpoint-files.ts';
 import { knownCheckpoints } from '../../src/audit/known-checkpoints.ts';
 import { makeBundle } from '../../src/audit/make-bundle.ts';
@@ -20,6 +20,7 @@ import type { Verdict } from '../../src/kernel/verdict.ts';
 import { withEvidence } from '../../src/log/sqlite/evidence.ts';
 import { SqliteLog } from '../../src/log/sqlite/log.ts';
 
+type Finding = { readonly kind: string; readonly seq: number };
 type Row = readonly [what: string, tamper: (folder: string) => void, kind: string | null, seq: number | null];
 
 const table = async (name: string, member: string) =>
@@ -120,12 +121,52 @@ function audited(folder: string): Promise<Verdict> {
   return withEvidence(join(folder, 'state', 'log.sqlite'), (evidence) => verifyLog(evidence, kept, keys));
 }
 
-/** The first finding of the verifier, as a program of its own: its kind and its place. */
-function verified(...args: string[]): { readonly kind: string; readonly seq: number } {
+/** Thrown where the verifier would end its process. */
+class Ended extends Error {
+  readonly code: unknown;
+
+  constructor(code: unknown) {
+    super(`ended with ${code}`);
+    this.code = code;
+  }
+}
+
+let calls = 0;
+
+/**
+ * The first finding of the verifier: its kind and its place. The verifier is a program that runs when it is loaded, so it
+ * is loaded afresh for each call; its start, exit codes and streams as a process have a test of their own.
+ */
+async function verified(...args: string[]): Promise<Finding> {
+  const { argv, exit } = process;
+  const printed: string[] = [];
+  const log = vi.spyOn(console, 'log').mockImplementation((line) => void printed.push(String(line)));
+  process.argv = [process.execPath, VERIFIER, ...args];
+  process.exit = (code) => {
+    throw new Ended(code);
+  };
+  try {
+    await import(`${pathToFileURL(VERIFIER).href}?${++calls}`);
+    throw new Error('the verifier did not end its process');
+  } catch (error) {
+    if (!(error instanceof Ended)) throw error;
+    return findingOf(error.code, printed.join('\n'));
+  } finally {
+    Object.assign(process, { argv, exit });
+    log.mockRestore();
+  }
+}
+
+/** The same by a process of its own. */
+function verifiedApart(...args: string[]): Finding {
   const flags = ['--disable-warning=ExperimentalWarning', VERIFIER, ...args];
   const { stdout, status } = spawnSync(process.execPath, flags, { encoding: 'utf8' });
+  return findingOf(status, stdout);
+}
+
+function findingOf(code: unknown, stdout: string): Finding {
   const [seq = '', kind = ''] = (stdout.split('\n')[0] ?? '').split('\t');
-  return { kind: status === 0 ? 'OK' : kind, seq: Number(seq) };
+  return { kind: code === 0 ? 'OK' : kind, seq: Number(seq) };
 }
 
 const logArgs = (folder: string) => [
@@ -163,9 +204,9 @@ test('what nobody touched is whole', async () => {
     allow: true,
     details: { facts: HEAD, erased: 1, checkpoints: { unsigned: 0 } },
   });
-  expect(verified(...logArgs(folder)).kind).toBe('OK');
+  expect((await verified(...logArgs(folder))).kind).toBe('OK');
   expect(verifyBundle(readFileSync(join(folder, 'run.baton'), 'utf8'), keys)).toMatchObject({ allow: true });
-  expect(verified(join(folder, 'run.baton')).kind).toBe('OK');
+  expect((await verified(join(folder, 'run.baton'))).kind).toBe('OK');
 });
 
 test.each([...LOG, ...CHECKPOINTS])('%s', async (_, tamper, kind, seq) => {
@@ -173,15 +214,15 @@ test.each([...LOG, ...CHECKPOINTS])('%s', async (_, tamper, kind, seq) => {
   const verdict = await audited(folder);
   expect(verdict.code).toBe('TAMPERED');
   expectFound({ kind: verdict.details.kind, seq: verdict.details.seq }, kind, seq);
-  expectFound(verified(...logArgs(folder)), kind, seq);
+  expectFound(await verified(...logArgs(folder)), kind, seq);
 });
 
-test.each(BUNDLE)('bundle: %s', (_, tamper, kind, seq) => {
+test.each(BUNDLE)('bundle: %s', async (_, tamper, kind, seq) => {
   const folder = copy(tamper);
   const verdict = verifyBundle(readFileSync(join(folder, 'run.baton'), 'utf8'), keys);
   expect(verdict.code).toBe('TAMPERED');
   expectFound({ kind: verdict.details.kind, seq: verdict.details.seq }, kind, seq);
-  expectFound(verified(join(folder, 'run.baton')), kind, seq);
+  expectFound(await verified(join(folder, 'run.baton')), kind, seq);
 });
 
 test('a copy outside that is gone is told, and refuses nothing', async () => {
@@ -192,6 +233,15 @@ test('a copy outside that is gone is told, and refuses nothing', async () => {
   const missing = (seq: number) => ({ kind: 'CHECKPOINT_MISSING', seq });
   expect(await audited(folder)).toMatchObject({ allow: true, details: { warnings: [missing(1099), missing(HEAD)] } });
   expect((await audited(copy(() => undefined))).details.warnings).toEqual([]);
+});
+
+test('as a process the verifier prints the same findings, and ends with 0 or 1', () => {
+  const untouched = copy(() => undefined);
+  expect(verifiedApart(...logArgs(untouched)).kind).toBe('OK');
+  expect(verifiedApart(join(untouched, 'run.baton')).kind).toBe('OK');
+  for (const [, tamper, kind, seq] of LOG.slice(0, 1)) expectFound(verifiedApart(...logArgs(copy(tamper))), kind, seq);
+  for (const [, tamper, kind, seq] of BUNDLE.slice(0, 1))
+    expectFound(verifiedApart(join(copy(tamper), 'run.baton')), kind, seq);
 });
 
 /** What a third party names and is not what it should be must never pass for a check. */
