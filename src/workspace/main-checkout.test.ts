@@ -4,14 +4,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { initRepository } from '../../test/init-repository.ts';
 import { beginWatch, endWatch } from './main-checkout.ts';
 
 let dir = '';
 beforeEach(() => {
   dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-checkout-')));
-  git('init', '-q', '-b', 'main');
-  git('config', 'user.name', 'x');
-  git('config', 'user.email', 'x@y');
+  initRepository(dir);
   put('.gitignore', 'state\n*.log\n.claude\n');
   put('src/x.js', 'x');
   put('src/y.js', 'y');
@@ -139,9 +138,7 @@ function otherBranch(): void {
 
 test('a first commit is compared too', async () => {
   rmSync(join(dir, '.git'), { recursive: true });
-  git('init', '-q', '-b', 'main');
-  git('config', 'user.name', 'x');
-  git('config', 'user.email', 'x@y');
+  initRepository(dir);
   await begin();
   put('src/x.js', 'z');
   git('add', '-A');

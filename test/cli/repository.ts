@@ -1,6 +1,7 @@
 // A project that is a git repository, for tests of what casts do there.
 import { execFileSync } from 'node:child_process';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
+import { initRepository } from '../init-repository.ts';
 import { always, flow, project, put } from './baton.ts';
 
 /** Runs git in a folder and answers what it says. */
@@ -12,11 +13,10 @@ export function git(dir: string, ...args: string[]): string {
 /** A repository whose first commit has these files. The state of casts is ignored in it. */
 export function repository(files: Readonly<Record<string, Json>> = {}): string {
   const dir = project();
-  git(dir, 'init', '-q', '-b', 'main');
-  git(dir, 'config', 'user.name', 'Ada');
-  git(dir, 'config', 'user.email', 'ada@example.org');
+  initRepository(dir);
   put(dir, { '.gitignore': '.baton/state/\ncast.json\nagents.json\n*.log\n.env\n', 'a.txt': 'one\n', ...files });
-  commit(dir, 'first');
+  git(dir, 'add', '-A');
+  git(dir, 'commit', '-q', '-m', 'first');
   return dir;
 }
 

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { initRepository } from '../../../test/init-repository.ts';
 import type { Watch } from '../../kernel/cast/packet.ts';
 import { takeOffRefused } from './accepted.ts';
 import { beginInLane, dropStraysInLane, keepInLane, leftoversOf, removeLane } from './lane.ts';
@@ -41,9 +42,7 @@ const runs: Steps = {
 
 beforeEach(async () => {
   dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-lane-')));
-  git(dir, 'init', '-q', '-b', 'main');
-  git(dir, 'config', 'user.name', 'x');
-  git(dir, 'config', 'user.email', 'x@y');
+  initRepository(dir);
   put(dir, { 'a.txt': '1\n2\n3\n', 'b.txt': 'b\n', '.gitignore': 'state\n*.log\n' });
   git(dir, 'add', '-A');
   git(dir, 'commit', '-q', '-m', 'first');

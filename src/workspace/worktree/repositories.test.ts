@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { initRepository } from '../../../test/init-repository.ts';
 import type { Watch } from '../../kernel/cast/packet.ts';
 import type { WorktreeRules } from '../../kernel/graph/worktree.ts';
 import { witnessOf } from '../witness.ts';
@@ -55,9 +56,9 @@ function workspace(withModule = false) {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'baton-kept-')));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const [dir, lib] = [join(home, 'main'), join(home, 'lib')];
-  for (const folder of [dir, lib]) {
+  for (const folder of withModule ? [dir, lib] : [dir]) {
     put(folder, { 'one.txt': '1', '.gitignore': 'state\n*.log\ndist/\n' });
-    git(folder, 'init', '-q');
+    initRepository(folder);
     commit(folder);
   }
   if (withModule) {

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { initRepository } from '../../../test/init-repository.ts';
 import type { Watch } from '../../kernel/cast/packet.ts';
 import { acceptedTip, takeOffRefused } from './accepted.ts';
 import { type PutAside, treeOfWork } from './aside.ts';
@@ -21,7 +22,7 @@ let aside: PutAside | null = null;
 
 beforeEach(async () => {
   dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-turns-')));
-  git(dir, 'init', '-q', '-b', 'main');
+  initRepository(dir);
   put(dir, { 'a/one.txt': '1', 'b/two.txt': '2', '.gitignore': 'state\n*.log\n' });
   git(dir, 'add', '-A');
   git(dir, '-c', 'user.name=x', '-c', 'user.email=x@y', 'commit', '-q', '-m', 'first');
