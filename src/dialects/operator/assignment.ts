@@ -1,6 +1,5 @@
 // The assignment packet: what an orchestrator gives a subagent to do, on which paths, and how it is told when it is done.
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
-import { conflictsAmong, PathIndex } from '../../kernel/ledger/path.ts';
 import { refusalOfTaskFiles } from '../../kernel/ledger/scope.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import {
@@ -37,7 +36,7 @@ import {
   payloadOf,
   quoted,
 } from './findings.ts';
-import { checkLock } from './locks.ts';
+import { checkLock, overlapsBetween, overlapsIn, overlapWith } from './locks.ts';
 import { checkForeignText, warnOfSecret } from './untrusted.ts';
 
 export function validateAssignment(input: unknown, options: Options = {}): Verdict {
@@ -202,32 +201,25 @@ function checkScopes(found: Findings, task: JsonObject): void {
 
 /** What is forbidden lies apart from what is claimed, in both directions. */
 function checkForbidden(found: Findings, task: JsonObject): void {
-  const locked = normalPaths(task.lock_scope);
-  const index = new PathIndex(locked);
-  for (const forbidden of normalPaths(task.forbidden_scope)) {
-    const claimed = locked[index.firstOverlap(forbidden) ?? -1];
-    if (claimed === undefined) continue;
-    const message = `${quoted(forbidden)} overlaps ${quoted(claimed)} of lock_scope; no path can be both`;
-    found.add('SCOPE_VIOLATION', 'task.forbidden_scope', message, { forbidden_resource: forbidden, resource: claimed });
+  for (const overlap of overlapsBetween(task.lock_scope, task.forbidden_scope)) {
+    const { forbidden_resource, resource } = overlap;
+    const message = `${quoted(forbidden_resource)} overlaps ${quoted(resource)} of lock_scope; no path can be both`;
+    found.add('SCOPE_VIOLATION', 'task.forbidden_scope', message, overlap);
   }
 }
 
 /** No claim lies inside another one of the same task. */
 function checkOwnOverlap(found: Findings, task: JsonObject): void {
-  const locked = normalPaths(task.lock_scope);
-  const { pairs } = conflictsAmong(locked.map((path, place) => ({ holder: String(place), path })));
-  for (const [first, second] of pairs) {
-    const [resource = '', conflict_resource = ''] = [locked[first], locked[second]];
+  for (const { resource, conflict_resource, index } of overlapsIn(task.lock_scope)) {
     const message = `${quoted(resource)} and ${quoted(conflict_resource)} overlap; name each path once, and none below it`;
     const ids = { task_id: task.task_id ?? null, conflict_task_id: task.task_id ?? null };
-    found.add('LOCK_CONFLICT', `task.lock_scope[${second}]`, message, { ...ids, resource, conflict_resource });
+    found.add('LOCK_CONFLICT', `task.lock_scope[${index}]`, message, { ...ids, resource, conflict_resource });
   }
 }
 
 /** One record after the other, so that a conflict is reported before a malformed record that comes later. */
 function checkActiveLocks(found: Findings, locks: Json | undefined, task: JsonObject): void {
-  const own = normalPaths(task.lock_scope);
-  const scope = new PathIndex(own);
+  const overlapOf = overlapWith(task.lock_scope);
   for (const [index, lock] of listOf(locks).entries()) {
     const path = `active_locks[${index}]`;
     if (!isObject(lock)) {
@@ -239,7 +231,7 @@ function checkActiveLocks(found: Findings, locks: Json | undefined, task: JsonOb
     checkExtensions(found, lock, LOCK, path);
     if (found.count > before || lock.active !== true || lock.task_id === task.task_id) continue;
     const [held] = normalPaths([lock.resource ?? null]);
-    const resource = held === undefined ? undefined : own[scope.firstOverlap(held) ?? -1];
+    const resource = held === undefined ? undefined : overlapOf(held);
     if (held === undefined || resource === undefined) continue;
     const message = `${String(lock.task_id)} holds ${quoted(held)}, which overlaps ${quoted(resource)}`;
     const holder = { conflict_task_id: lock.task_id ?? null, conflict_resource: held };

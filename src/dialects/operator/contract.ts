@@ -20,7 +20,6 @@ export const WORKLOG_PATH_CHARS_MAX = 1000;
 export const TIMEOUT_SECONDS_MIN = 30;
 export const HEARTBEAT_SECONDS_MIN = 5;
 export const NOTES_MAX = 5;
-export const SKEW_SECONDS_MAX = 30;
 
 /** The fields of one kind of object. A field that is in neither list is an extension and starts with `x_`. */
 export type Fields = { readonly required: readonly string[]; readonly optional: readonly string[] };

@@ -5,6 +5,8 @@
 // Each row has a version that grows by one with every delta. A stream may name the versions it was computed from. Several
 // streams given together count as concurrent: all of them were computed from the ledger as it was given.
 import { isObject, isSameJson, isString, type Json, type JsonObject } from '../../kernel/json.ts';
+import { isCreateIntent } from '../../kernel/ledger/deltas.ts';
+import { unmetOf } from '../../kernel/ledger/run-index.ts';
 import { isTerminal, mayMove, TASK_STATUSES, type TaskStatus, UNASSIGNED } from '../../kernel/ledger/state.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { DELTAS, type Options } from './contract.ts';
@@ -20,7 +22,7 @@ import {
   objectsOf,
   payloadOf,
 } from './findings.ts';
-import { checkDeltas, type Delta, deltasOf, isCreateIntent } from './orchestrator.ts';
+import { checkDeltas, type Delta, deltasOf } from './orchestrator.ts';
 
 type Row = JsonObject & { readonly task_id: string; readonly status: TaskStatus; readonly version: number };
 type Versions = Readonly<Record<string, number>>;
@@ -228,7 +230,8 @@ function applyDelta(found: Findings, { rows }: Outcome, delta: Delta, path: stri
     found.add('INVALID_TRANSITION', path, move.reason, { ...details, ...move.details });
     return false;
   }
-  const unmet = status === 'in_progress' ? unmetDependencies(rows, row) : [];
+  const dependencies = status === 'in_progress' ? listOf(row.dependencies).filter(isString) : [];
+  const unmet = unmetOf(dependencies, (id) => rows.get(id)?.status);
   if (unmet.length > 0) {
     const message = `${task_id} cannot start before ${unmet.map(({ depends_on }) => depends_on).join(', ')} is done`;
     found.add('DEPENDENCY_NOT_MET', path, message, { ...details, unmet });
@@ -248,13 +251,6 @@ function changesMore(row: Row, delta: Delta): boolean {
   const { reason: _reason, ...set } = mutableOf(delta);
   const before: JsonObject = { ...row, owner: row.owner ?? UNASSIGNED };
   return isCreateIntent(delta) || Object.entries(set).some(([name, value]) => !isSameJson(before[name], value));
-}
-
-function unmetDependencies(rows: ReadonlyMap<string, Row>, row: Row): { depends_on: string; status: string | null }[] {
-  return listOf(row.dependencies)
-    .filter(isString)
-    .map((id) => ({ depends_on: id, status: rows.get(id)?.status ?? null }))
-    .filter(({ status }) => status !== 'done');
 }
 
 /** The fields of a row that a delta sets. */

@@ -3,12 +3,14 @@
 
 import type { OperatorRule } from '../../kernel/codes/operator-rules.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
-import { conflictsAmong, coverOf, normalPath, PathIndex } from '../../kernel/ledger/path.ts';
+import { unmetClaims } from '../../kernel/ledger/finish.ts';
+import { normalPath } from '../../kernel/ledger/path.ts';
+import { scopeRule } from '../../kernel/ledger/scope.ts';
 import { CODE_OF_RULE } from '../../kernel/ledger/wire.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';
 import { HEARTBEAT_SECONDS_MIN, NOTES_MAX, RESULT_STATUSES, TIMEOUT_SECONDS_MIN } from './contract.ts';
 import { Findings, isTaskId, listOf, normalPaths, objectsOf, payloadOf, quoted } from './findings.ts';
-import { activeLocks, validateLocks } from './locks.ts';
+import { activeLocks, overlapsBetween, overlapsIn, overlapWith, validateLocks } from './locks.ts';
 import { checkForeignText, checkNoSecret } from './untrusted.ts';
 
 const FIELDS = [
@@ -106,30 +108,22 @@ function checkPaths(found: Findings, rule: 'R-PD-002' | 'R-PD-004', scope: Json 
 }
 
 function checkOwnOverlap(found: Findings, scope: Json | undefined): void {
-  const own = normalPaths(scope);
-  const { pairs } = conflictsAmong(own.map((path, place) => ({ holder: String(place), path })));
-  for (const [first, second] of pairs) {
-    const [a = '', b = ''] = [own[first], own[second]];
-    const message = `${quoted(a)} and ${quoted(b)} overlap; name each path once`;
-    breaks(found, 'R-PD-003', `assignment.lock_scope[${second}]`, message, { resource: a, conflict_resource: b });
+  for (const { resource, conflict_resource, index } of overlapsIn(scope)) {
+    const message = `${quoted(resource)} and ${quoted(conflict_resource)} overlap; name each path once`;
+    breaks(found, 'R-PD-003', `assignment.lock_scope[${index}]`, message, { resource, conflict_resource });
   }
 }
 
 function checkForbidden(found: Findings, scope: Json | undefined, forbidden: Json | undefined): void {
-  const own = normalPaths(scope);
-  const index = new PathIndex(own);
-  for (const path of normalPaths(forbidden)) {
-    const claimed = own[index.firstOverlap(path) ?? -1];
-    if (claimed === undefined) continue;
-    const message = `${quoted(path)} overlaps ${quoted(claimed)} of lock_scope`;
-    breaks(found, 'R-PD-004', 'assignment.forbidden_scope', message, { forbidden_resource: path, resource: claimed });
+  for (const { forbidden_resource, resource } of overlapsBetween(scope, forbidden)) {
+    const message = `${quoted(forbidden_resource)} overlaps ${quoted(resource)} of lock_scope`;
+    breaks(found, 'R-PD-004', 'assignment.forbidden_scope', message, { forbidden_resource, resource });
   }
 }
 
 /** One record after the other, so that a conflict is reported before a malformed record that comes later. */
 function checkLocks(found: Findings, payload: JsonObject, scope: Json | undefined): void {
-  const own = normalPaths(scope);
-  const index = new PathIndex(own);
+  const overlapOf = overlapWith(scope);
   for (const [place, lock] of listOf(payload.active_locks).entries()) {
     const path = `active_locks[${place}]`;
     const fault = faultOfLock(lock);
@@ -139,7 +133,7 @@ function checkLocks(found: Findings, payload: JsonObject, scope: Json | undefine
     }
     const [held] = activeLocks([lock]);
     if (!held || held.holder === payload.task_id) continue;
-    const resource = own[index.firstOverlap(held.path) ?? -1];
+    const resource = overlapOf(held.path);
     if (resource === undefined) continue;
     const message = `${held.holder} holds ${quoted(held.path)}, which overlaps ${quoted(resource)}`;
     const conflict = { conflict_task_id: held.holder, conflict_resource: held.path };
@@ -249,15 +243,16 @@ function checkScopes(found: Findings, assignment: JsonObject): void {
 
 /** A change lies at or below a claimed path, and touches nothing forbidden from above or from below. */
 function checkChanges(found: Findings, changes: Json | undefined, assignment: JsonObject): void {
-  const isInside = coverOf(normalPaths(assignment.lock_scope));
-  const forbidden = new PathIndex(normalPaths(assignment.forbidden_scope));
+  const [lockScope, forbidden] = [normalPaths(assignment.lock_scope), normalPaths(assignment.forbidden_scope)];
+  const placeOf = scopeRule({ lockScope, forbidden });
   for (const [index, change] of objectsOf(changes).entries()) {
     const [changed] = normalPaths([change.resource ?? null]);
     const path = `result.changes[${index}].resource`;
-    if (changed === undefined || !isInside(changed)) {
+    const place = changed === undefined ? 'outside' : placeOf(changed);
+    if (place === 'outside') {
       breaks(found, 'R-PO-002', path, 'lies outside the lock scope', { index, resource: change.resource ?? null });
-    } else if (forbidden.firstOverlap(changed) !== null) {
-      breaks(found, 'R-PW-002', path, 'touches the forbidden scope', { index, resource: changed });
+    } else if (place === 'forbidden') {
+      breaks(found, 'R-PW-002', path, 'touches the forbidden scope', { index, resource: changed ?? null });
     }
   }
 }
@@ -296,8 +291,7 @@ function checkCriteria(found: Findings, checks: Json | undefined, required: Json
 }
 
 function checkMet(found: Findings, checks: readonly JsonObject[], required: readonly string[]): void {
-  const claimed = new Set(checks.map(({ criterion }) => criterion));
-  const missing = required.filter((criterion) => !claimed.has(criterion));
+  const { missing } = unmetClaims(required, checks);
   const [first] = missing;
   if (first !== undefined) {
     const message = `says nothing about ${quoted(first)}`;

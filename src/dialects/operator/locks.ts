@@ -1,7 +1,7 @@
 // A lock claims a path and everything below it for one task. This file checks records of locks, wherever they stand, and
 // whole lock tables, in which no two tasks may hold overlapping paths.
 import type { Json, JsonObject } from '../../kernel/json.ts';
-import { conflictsAmong } from '../../kernel/ledger/path.ts';
+import { conflictsAmong, PathIndex } from '../../kernel/ledger/path.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { LOCK, type Options } from './contract.ts';
 import {
@@ -94,4 +94,31 @@ export function conflictsOf(active: readonly ActiveLock[]): {
     ),
     truncated: found.some(({ truncated }) => truncated),
   };
+}
+
+/** The pairs of one scope that overlap; `index` is the place of the second. */
+export function overlapsIn(scope: Json | undefined) {
+  const paths = normalPaths(scope);
+  const { pairs } = conflictsAmong(paths.map((path, place) => ({ holder: String(place), path })));
+  return pairs.map(([first, index]) => ({
+    resource: paths[first] ?? '',
+    conflict_resource: paths[index] ?? '',
+    index,
+  }));
+}
+
+/** What is forbidden and claimed at once. */
+export function overlapsBetween(scope: Json | undefined, forbidden: Json | undefined) {
+  const overlapOf = overlapWith(scope);
+  return normalPaths(forbidden).flatMap((path) => {
+    const resource = overlapOf(path);
+    return resource === undefined ? [] : [{ forbidden_resource: path, resource }];
+  });
+}
+
+/** The first path of a scope that overlaps another path. */
+export function overlapWith(scope: Json | undefined): (path: string) => string | undefined {
+  const paths = normalPaths(scope);
+  const index = new PathIndex(paths);
+  return (path) => paths[index.firstOverlap(path) ?? -1];
 }

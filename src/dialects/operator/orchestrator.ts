@@ -1,6 +1,6 @@
 // The orchestrator's envelope: how the ledger changes, what is assigned now, what is locked, what stands still and why.
 import { OPERATOR_CODES } from '../../kernel/codes/operator.ts';
-import { isObject, isSameJson, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
+import { isObject, isSameJson, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { TASK_STATUSES, type TaskStatus } from '../../kernel/ledger/state.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { validateAssignment } from './assignment.ts';
@@ -143,15 +143,6 @@ export function checkDeltas(found: Findings, value: Json | undefined, path: stri
 /** The records of a list that was checked. */
 export function deltasOf(value: Json | undefined): readonly Delta[] {
   return objectsOf(value) as readonly Delta[];
-}
-
-/**
- * Whether the record means to create its row: a new task starts as `todo`, and says so with `x_create: true` or by
- * bringing a title. Anything less would let a mistyped task id pass for a new task. A title is no field of a delta, so that in
- * strict mode only the marker is left.
- */
-export function isCreateIntent(delta: JsonObject): boolean {
-  return delta.status === 'todo' && (delta.x_create === true || isText(delta.title));
 }
 
 function checkDelta(found: Findings, delta: JsonObject, path: string, index: number): void {

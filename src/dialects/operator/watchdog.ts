@@ -1,7 +1,8 @@
 // Finds the tasks in progress that have been silent for longer than their limit. The time is an input.
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
+import { isAhead, isSilent, SKEW_MS_MAX } from '../../kernel/ledger/beat.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
-import { type Options, SKEW_SECONDS_MAX, TIMEOUT_SECONDS_MIN, WATCHDOG } from './contract.ts';
+import { type Options, TIMEOUT_SECONDS_MIN, WATCHDOG } from './contract.ts';
 import {
   checkExtensions,
   checkInteger,
@@ -86,11 +87,11 @@ function judge(found: Findings, task: JsonObject, path: string, index: number, n
   }
   if (!heartbeat || found.count > before || !isString(task_id) || !isString(last_heartbeat_at)) return [];
   const age_seconds = now - heartbeat.seconds;
-  if (age_seconds < -SKEW_SECONDS_MAX) {
-    const message = `lies ${-age_seconds} s in the future; at most ${SKEW_SECONDS_MAX} s of skew are tolerated`;
+  if (isAhead(heartbeat.seconds * 1000, now * 1000)) {
+    const message = `lies ${-age_seconds} s in the future; at most ${SKEW_MS_MAX / 1000} s of skew are tolerated`;
     const details = { index, contract_code: 'SCHEMA_INVALID', task_id, age_seconds };
     found.add(SKEW_RULE, `${path}.last_heartbeat_at`, message, details);
   }
   const limit = Number(timeout_seconds);
-  return age_seconds > limit ? [{ task_id, last_heartbeat_at, timeout_seconds: limit, age_seconds }] : [];
+  return isSilent(age_seconds, limit) ? [{ task_id, last_heartbeat_at, timeout_seconds: limit, age_seconds }] : [];
 }

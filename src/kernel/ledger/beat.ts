@@ -161,9 +161,13 @@ function refusalOfExpiry({ id, status, version }: Task): Denied | null {
   return deny('INVALID_TRANSITION', reason, { task: id, from: status, to: 'blocked', version });
 }
 
-/** A heartbeat exactly as old as the limit is still in time; one of an earlier claim does not count. */
+/** A heartbeat exactly as old as the limit is still in time. */
+export function isSilent(ageS: number, timeoutS: number): boolean {
+  return ageS > timeoutS;
+}
+
 function refusalOfAlive({ id, timeoutS }: Task, silentS: number): Denied | null {
-  if (silentS > timeoutS) return null;
+  if (isSilent(silentS, timeoutS)) return null;
   const reason = `${id} was heard of ${silentS} s ago and has ${timeoutS} s; it is alive.`;
   return deny('NOT_ALLOWED_NOW', reason, { task: id, age_seconds: silentS, timeout_seconds: timeoutS });
 }

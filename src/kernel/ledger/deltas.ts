@@ -97,7 +97,6 @@ function refusalOfBase({ baseVersions = {} }: Request, id: string, task: Task | 
   return deny('CONCURRENCY_CONFLICT', reason, versions);
 }
 
-/** Anything less than an explicit wish would let a mistyped task id pass for a new task. */
 function create(pen: LedgerPen, run: string, id: string, delta: JsonObject): Denied | null {
   const { status, title, owner, reason } = delta;
   if (!isCreateIntent(delta)) {
@@ -146,7 +145,11 @@ function changesMore(task: Task, delta: JsonObject, blockers: readonly JsonObjec
   return heard !== undefined || (typeof wait === 'number' && wait > 0);
 }
 
-function isCreateIntent({ status, x_create, title }: JsonObject): boolean {
+/**
+ * Whether a delta means to create its row: a new task starts as `todo`, and says so with `x_create: true` or by bringing a
+ * title. Anything less would let a mistyped task id pass for a new task.
+ */
+export function isCreateIntent({ status, x_create, title }: JsonObject): boolean {
   return status === 'todo' && (x_create === true || isText(title));
 }
 

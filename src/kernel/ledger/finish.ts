@@ -93,10 +93,7 @@ export function refusalOfVerified(task: Task, checks: Readonly<Record<string, Ch
 
 function refusalOfClaims({ id, criteria }: Task, result: JsonObject): Denied | null {
   const entries = Array.isArray(result.acceptance_check) ? result.acceptance_check.filter(isObject) : [];
-  const claimed = new Set(entries.map(({ criterion }) => criterion));
-  const missing = criteria.filter((criterion) => !claimed.has(criterion));
-  const failing = entries.filter(({ status }) => status !== 'pass').map(({ criterion }) => String(criterion));
-  const unproven = entries.filter(({ evidence }) => !isText(evidence)).map(({ criterion }) => String(criterion));
+  const { missing, failing, unproven } = unmetClaims(criteria, entries);
   const faults = [
     missing.length > 0 ? `says nothing about ${quoted(missing)}` : '',
     failing.length > 0 ? `did not pass ${quoted(failing)}` : '',
@@ -107,6 +104,17 @@ function refusalOfClaims({ id, criteria }: Task, result: JsonObject): Denied | n
   const reason = `The result of ${id} ${faults.join(', and ')}; meet each criterion, by its exact text and with evidence.`;
   const lists = { missing: listed(missing), failing_criteria: listed(failing), without_evidence: listed(unproven) };
   return deny('ACCEPTANCE_FAILED', reason, { task: id, ...lists });
+}
+
+/** What claims leave open: criteria that none names by its exact text, claims that do not pass, claims without evidence. */
+export function unmetClaims(criteria: readonly string[], claims: readonly JsonObject[]) {
+  const claimed = new Set(claims.map(({ criterion }) => criterion));
+  const named = (unmet: (claim: JsonObject) => boolean) => claims.filter(unmet).map((claim) => String(claim.criterion));
+  return {
+    missing: criteria.filter((criterion) => !claimed.has(criterion)),
+    failing: named(({ status }) => status !== 'pass'),
+    unproven: named(({ evidence }) => !isText(evidence)),
+  };
 }
 
 /** A criterion that has a checker does not pass without it. */

@@ -97,11 +97,16 @@ export function watchHolder(ledger: Ledger, key: string): void {
 }
 
 // Tasks that wait for other tasks of their run: whether the others are done, and whether the waiting could ever end.
+/** The dependencies that are not done, with their status; null where there is no such task. */
+export function unmetOf(dependencies: readonly string[], statusOf: (id: string) => string | undefined) {
+  return dependencies
+    .map((id) => ({ depends_on: id, status: statusOf(id) ?? null }))
+    .filter(({ status }) => status !== 'done');
+}
+
 /** Whether everything the task depends on is done. A dependency that can never be done is named as such. */
 export function refusalOfDependencies(ledger: Ledger, { run, id, dependencies }: Task): Denied | null {
-  const unmet = dependencies
-    .map((other) => ({ depends_on: other, status: taskOf(ledger, run, other)?.status ?? null }))
-    .filter(({ status }) => status !== 'done');
+  const unmet = unmetOf(dependencies, (other) => taskOf(ledger, run, other)?.status);
   if (unmet.length === 0) return null;
   const dead = unmet.filter(({ status }) => status === 'failed' || status === 'canceled');
   const list = (rows: typeof unmet) =>

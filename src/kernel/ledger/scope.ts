@@ -19,17 +19,18 @@ export function refusalOfChanges(
 ): Denied | null {
   const [local, keyOf] = [keyIn(locks, task.root), fileKeyIn(locks, task.root)];
   const keyed = (paths: readonly string[]) => paths.map(keyOf);
-  const own = keyed(filesOf(task));
-  const covers = coverOf(keyed(task.lockScope));
-  const isInside = (path: string, key: string) => !isGoverning(local(path)) && covers(key);
-  const forbidden = new PathIndex(keyed(task.forbidden));
+  const placeOf = scopeRule(
+    { lockScope: keyed(task.lockScope), forbidden: keyed(task.forbidden) },
+    keyed(filesOf(task)),
+  );
   const outside: string[] = [];
   const touching: string[] = [];
   for (const change of new Set(changes)) {
     const normal = normalPath(change);
-    const key = normal.ok ? keyOf(normal.path) : null;
-    if (!normal.ok || key === null || !(isInside(normal.path, key) || own.includes(key))) outside.push(change);
-    else if (forbidden.firstOverlap(key) !== null) touching.push(change);
+    const isClosed = !normal.ok || isGoverning(local(normal.path));
+    const place = normal.ok ? placeOf(keyOf(normal.path), isClosed) : 'outside';
+    if (place === 'outside') outside.push(change);
+    else if (place === 'forbidden') touching.push(change);
   }
   if (outside.length + touching.length === 0) return null;
   const [first] = [...outside, ...touching];
@@ -45,6 +46,22 @@ export function refusalOfChanges(
     lock_scope: task.lockScope.slice(0, LISTED_MAX),
     forbidden_scope: task.forbidden.slice(0, LISTED_MAX),
   });
+}
+
+/**
+ * Where a changed path lies: at or below a claimed path, or touching a forbidden one from above or from below. `own` are files
+ * that the task may have outside of its paths.
+ */
+export function scopeRule(
+  { lockScope, forbidden }: { readonly lockScope: readonly string[]; readonly forbidden: readonly string[] },
+  own: readonly string[] = [],
+): (key: string, isClosed?: boolean) => 'inside' | 'outside' | 'forbidden' {
+  const covers = coverOf(lockScope);
+  const index = new PathIndex(forbidden);
+  return (key, isClosed = false) => {
+    if ((isClosed || !covers(key)) && !own.includes(key)) return 'outside';
+    return index.firstOverlap(key) === null ? 'inside' : 'forbidden';
+  };
 }
 
 /** Of one who may change no file at all, for a reason that is named; `way` is what a person can do about it. */
