@@ -1,76 +1,144 @@
-// Shared knowledge is an index of what statically exists. What a running system happens to be at the moment goes stale
-// unseen and gives the next agent false confidence, so values that look like it are pointed out. It is a guess from
-// names and forms: whoever stores decides whether it refuses, and a person may know better.
-//
-// The rule. A place is pointed out where words name something that runs and also what only a look at it can tell: how many
-// there are, how it is, how much it does, where it is. The thing is named by the key (`pod_count`), by any key above
-// (`pods.shop.api.count`), by a section such as `pods`, or by a `kind` beside it. A setting on the way from the thing to the value
-// (`pods.grace`, `nodes.disks.count`) makes it somebody's decision, and so does a bound anywhere (`limits.pods`); below what
-// is written in a file (`helm.values`, `spec`) a number counts only with a word such as `running`. A number without any word
-// for a count counts directly as the value of what runs (`nodes: 5`) and, of pods and replicas, beside a name
-// (`pods.api: 3`). Few words are said of nothing but what runs and need no other (`healthy: true`, `public_ip`, `uptime`), and
-// some texts are live whatever they are called. Everything else passes.
+// Live state in shared knowledge. Knowledge is an index of what exists in a project. What a running system happens to be at
+// the moment goes stale without notice and misleads the next agent. One table of patterns guesses at it, from the names on
+// the way to a value and from the value. docs/knowledge.md explains the table and says how often it hits and misses.
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { below, type Finding, warning } from './finding.ts';
-import { LIVE_ASPECTS, type Place } from './live-aspects.ts';
-import { liveForm } from './live-form.ts';
-import { isReference } from './live-value.ts';
-import { TIER, VERSIONS, wordsIn } from './live-words.ts';
 
-/** `findings` takes a warning for each place in the payload that looks like live state; `path` is the section's name. */
-export function findLiveState(payload: JsonObject, path: string, findings: Finding[]): void {
-  const section = wordsIn(path);
-  // A section called `services` holds all that concerns them; one called `pods` or `deployments` is about these.
-  const isTopic = TIER.get(section.at(-1) ?? '') === 'place';
-  descend(payload, path, isTopic ? [] : [section], findings);
+const UNIT = '(?:pod|replica|node|instance|container|vm)s?';
+const WORKLOAD = '(?:deployment|stateful_?set|daemon_?set|replica_?set|rollout|cluster|server)s?';
+const PLACE = '(?:host|target|target_group|task|worker|job|docker|k8s|kubernetes|ecs|ec2)s?';
+const LIVE = '(?:running|ready|available|unavailable|healthy|unhealthy|stopped)';
+const COUNTS = `(?:count|counts|total|num|number|current|active|pending|failed|${LIVE})`;
+const STATE = '(?:status|state|phase|health|condition)';
+const OF_RUNTIME = '(?:pod|node|instance|container|vm|cluster|deployment|rollout|runtime|sync)';
+const BALANCER = '(?:load_?balancer|lb|alb|nlb|elb)s?(?:/(?!health)[^/]+)?';
+const BALANCER_PLACE = '(?:name|dns|dns_name|host_?name|fqdn|cname|arn|url|ip|address|endpoint)';
+/** Only what runs is in one of these states; other things may also be in one that it waits in. */
+const RUNS =
+  'running|(?:crash_?loop|image_?pull)_?back_?off|err_?image_?pull|container_?creating|terminat(?:ing|ed)|evicted|oom_?killed|not_?ready|(?:un)?healthy|degraded|up|down|online|offline|stopp(?:ed|ing)|re(?:boot|start)ing|draining|provisioning|(?:out_?of_?|in_?)service|(?:out_?of_?)?sync(?:ed)?';
+const WAITS = 'ready|(?:un)?available|pending|exited|created|failed|starting|progressing|unknown|green|yellow|red|ok';
+/** Looks back over the sentence: one of these words makes it a condition or a demand. At the end of a pattern, so that it runs for a match only. */
+const NOT_ADVICE =
+  '(?<!(?:if|when|until|unless|after|before|should|must|needs?|requires?|at least|at most|up to)(?![a-z])[^.;!?\\n]{0,160})';
+
+const ends = (words: string) => new RegExp(`(?:^|[/_])${words}$`);
+const whole = (words: string) => new RegExp(`^(?:${words})(?: [(\\d].*)?$`, 'i');
+const told = (words: string) => new RegExp(`(?<![a-z\\d.])${words}(?![a-z])${NOT_ADVICE}`, 'i');
+
+const ANY = /^/;
+const GIVEN = /^(?!none$|true$|false$|\{\})/i;
+const COUNT = /^\d{1,9}(?: ?(?:\/|of) ?\d{1,9}(?: [a-z]+)?)?$/i;
+const COUNT_BY_NAME = /^(?!(?:80|443)$)\d{1,3}$/;
+const MEASURE = /^[~<>≈]? ?\d/;
+const ADDRESS = /^(?!none$|true$|false$|\{\}|127\.|0\.0\.0\.0|::1?$|.*\/\d{1,3}$)/i;
+const OCTET = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)';
+const FIXED = '127\\.|0\\.0\\.0\\.0|255\\.|169\\.254\\.169\\.254|8\\.8\\.[48]\\.[48]|1\\.[01]\\.[01]\\.1(?!\\d)';
+const IPV4 = new RegExp(`(?<![\\w.-])(?!${FIXED})(?:${OCTET}\\.){3}${OCTET}(?![\\w-]|\\.\\d|\\/\\d{1,2}(?!\\w))`);
+const IPV6 =
+  /^(?=[a-f:]*\d)(?!::1$)(?:(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}|(?:[0-9a-f]{1,4}:){1,6}:(?:[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){0,5})?)$/i;
+const CLOUD_ID = /^(?:vpc|subnet|sg|eni|igw|nat|rtb|eipalloc|vol|snap|tgw|pcx|acl|i)-(?:[0-9a-f]{8}|[0-9a-f]{12,17})$/;
+const BALANCER_HOST =
+  /(?:^|[./@])[a-z0-9.-]{1,128}\.(?:elb(?:\.[a-z0-9-]{1,32})?\.amazonaws|cloudapp\.azure)\.com(?:[:/]|$)|^arn:aws[a-z-]{0,16}:elasticloadbalancing:/i;
+const CLOUD_HOST =
+  /\.(?:rds|cache)\.amazonaws\.com(?:[:/]|$)|(?:^|[/.])d[0-9a-z]{12,14}\.cloudfront\.net(?:[:/]|$)|^(?:ec2|ip)-\d{1,3}(?:-\d{1,3}){3}\./i;
+const POD_NAME = /^[a-z0-9][a-z0-9-]{0,200}-[bcdfghjklmnpqrstvwxz2456789]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}$/;
+const RUN_COUNT = told(
+  `\\d{1,6}(?: ?(?:/|of) ?\\d{1,6})? ${UNIT} (?:are |is |currently ){0,2}(?:${LIVE}|up|down|failing)`,
+);
+const FAULT = told('(?:is|are|now|currently) (?:now |currently |in ){0,2}(?:(?:crashloop|imagepull)backoff|oomkilled)');
+
+const COUNTED = 'a count of what runs';
+const STATUS = 'a runtime status';
+const MEASURED = 'a measurement';
+const ID = 'an id that a cloud gave';
+const BALANCING = 'the name or address of a load balancer';
+const IP = 'an IP address';
+const BINDING = 'a derived IAM binding';
+
+/** What is found, by the names on the way (`pods/shop/ready_count`) and by the value as text. A row for any path reads names too. */
+const PATTERNS: readonly (readonly [what: string, path: RegExp, value: RegExp])[] = [
+  [COUNTED, ends(`${UNIT}(?:_[a-z]+)?_${COUNTS}`), COUNT],
+  [COUNTED, ends(`${COUNTS}_(?:of_)?(?:[a-z]+_)?(?:${UNIT}|tasks|hosts)`), COUNT],
+  [COUNTED, ends(`${LIVE}_(?:task_|host_)?count`), COUNT],
+  [COUNTED, ends('(?:pods|replicas|nodes|instances|containers|vms)'), COUNT],
+  [COUNTED, ends('(?:pods|replicas)/(?!grace|priority|order|rack)[^/_]+'), COUNT_BY_NAME],
+  [COUNTED, ends(`${UNIT}_counts?/[^/]+`), COUNT],
+  [COUNTED, ends(`(?:${UNIT}|${WORKLOAD})(?:/[^/]+){0,2}/${COUNTS}`), COUNT],
+  [COUNTED, ends(`${PLACE}(?:/[^/]+)?/(?:${LIVE}|pending|failed)(?:_hosts|_tasks)?`), COUNT],
+  [STATUS, ends('(?:un)?healthy'), /^(?:true|false)$/],
+  [STATUS, ends(`(?:${UNIT}|${WORKLOAD})(?:/[^/]+)?/(?:running|ready|up|online|reachable)`), /^(?:true|false)$/],
+  [STATUS, ends(`${OF_RUNTIME}_${STATE}`), GIVEN],
+  [STATUS, ends(STATE), whole(RUNS)],
+  [STATUS, ends(`(?:${UNIT}|${WORKLOAD})(?:/[^/]+)?/${STATE}`), whole(WAITS)],
+  [STATUS, ends(`(?:${UNIT}|${WORKLOAD}|${PLACE}|services)/[^/]+`), whole(RUNS)],
+  [MEASURED, ends('(?:uptime(?:_seconds)?|restarts|restart_count|load_average|queue_depth|in_flight)'), MEASURE],
+  [MEASURED, ends('(?:cpu|memory|disk)_(?:usage|utilization)(?:_[a-z]+)?'), MEASURE],
+  [MEASURED, ends('(?:(?:active|current|open)_connections|last_(?:seen|heartbeat))'), MEASURE],
+  [ID, ends('vpc_ids?'), GIVEN],
+  [BALANCING, ends(`${BALANCER}[/_]${BALANCER_PLACE}`), GIVEN],
+  [IP, ends('ips?(?:_address(?:es)?)?'), ADDRESS],
+  [BINDING, ends('(?:oidc|iam|derived|identity|federation)[a-z_]*[/_]bindings?|effective_permissions'), ANY],
+  [IP, ANY, IPV4],
+  [IP, ANY, IPV6],
+  [ID, ANY, CLOUD_ID],
+  [BALANCING, ANY, BALANCER_HOST],
+  ['an address that a cloud gave', ANY, CLOUD_HOST],
+  ['the name of a pod', ANY, POD_NAME],
+  [COUNTED, ANY, RUN_COUNT],
+  [STATUS, ANY, FAULT],
+];
+
+/** These change with time. They pass where a name on the way says that somebody decided on the value, or drew it. */
+const OF_NOW = new Set([COUNTED, STATUS, MEASURED]);
+const DECIDED =
+  /(?:^|[/_])(?:limits?|quotas?|requests?|max|maximum|min|minimum|desired|wanted|expected|required|default|capacity|(?:auto)?scal(?:e|er|ing)|hpa|thresholds?|budget|goals?|slos?|slas?|alerts?|policy|per|spec|manifest|values|helm|charts?|terraform|variables?|config|settings|templates?|plan|planned|index|shards?|graph|tree|dag|ast|workflow|machine|states|schema|examples?|ports?)(?:[/_]|$)/;
+const VERSION = /(?:^|[/_])(?:versions?|tags?|releases?|build)(?:\/[^/]*)?$/;
+const REFERENCE =
+  /\$\{|\{\{|^(?:var|local|module|data|output)\.|^[\w./@-]{1,200}\.(?:tf|tfvars|hcl|ya?ml|json|toml|md|txt|ts|js|py|go|sh|rb|java|kt|rs)(?:[#:][\w-]{1,60})?$/;
+const NAME_CHARS_MAX = 64;
+const TEXT_CHARS_MAX = 4_096;
+const NAMES_MAX = 5;
+
+/** `findings` takes a warning for each place in the payload that looks like live state. */
+export function findLiveState(payload: JsonObject, section: string, findings: Finding[]): void {
+  visit(payload, [nameIn(section)], section, findings);
 }
 
-function collect(place: Place, key: string, path: string, findings: Finding[]): void {
-  const { value } = place;
-  const what = liveAspect(place) ?? liveText(place, key);
-  if (what === undefined) descend(value, path, [...place.above, place.words], findings);
-  else
-    findings.push(
-      warning(`LIVE_STATE:${path}`, path, `${what} changes without a trace here; look it up when it is needed`),
-    );
-}
-
-function descend(value: Json, path: string, above: readonly (readonly string[])[], findings: Finding[]): void {
+function visit(value: Json, names: readonly string[], path: string, findings: Finding[]): void {
   if (Array.isArray(value)) {
-    value.forEach((element: Json, index) => {
-      collect({ words: [], value: element, above }, '', below(path, index), findings);
-    });
+    for (const [index, element] of value.entries()) look('', element as Json, names, below(path, index), findings);
   } else if (isObject(value)) {
-    const around = [...above, ...kindOf(value)];
-    for (const [key, member] of Object.entries(value))
-      collect({ words: wordsIn(key), value: member, above: around }, key, below(path, key), findings);
+    const around = typeof value.kind === 'string' ? [...names, nameIn(value.kind)] : names;
+    for (const [key, member] of Object.entries(value)) {
+      look(key, member, [...around, nameIn(key)].slice(-NAMES_MAX), below(path, key), findings);
+    }
   }
 }
 
-/** What an object says that it is, where that is something that runs. */
-function kindOf({ kind }: JsonObject): readonly (readonly string[])[] {
-  const words = typeof kind === 'string' ? wordsIn(kind) : [];
-  return words.length === 1 && TIER.has(words[0] ?? '') ? [words] : [];
+function look(key: string, value: Json, names: readonly string[], path: string, findings: Finding[]): void {
+  const what = liveStateIn(key, value, names.join('/'));
+  if (what === undefined) visit(value, names, path, findings);
+  else
+    findings.push(warning(`LIVE_STATE:${path}`, path, `${what} changes without notice; look it up when it is needed`));
 }
 
-/** What the place tells of something that runs, and the words by which that is known. */
-function liveAspect(place: Place): string | undefined {
-  if (isReference(place.value)) return undefined;
-  for (const { what, by } of LIVE_ASPECTS) {
-    const words = by(place);
-    if (words) return `${what} (${words.join(', ')})`;
-  }
-  return undefined;
+function liveStateIn(key: string, value: Json, names: string): string | undefined {
+  const text = typeof value === 'object' && value !== null ? '{}' : String(value).slice(0, TEXT_CHARS_MAX);
+  if (REFERENCE.test(text)) return undefined;
+  const isDecided = DECIDED.test(names);
+  const isVersion = VERSION.test(names);
+  const found = PATTERNS.find(([what, onTheWay, pattern]) => {
+    if (onTheWay === ANY) return !isVersion && (pattern.test(text) || pattern.test(key));
+    return !(isDecided && OF_NOW.has(what)) && onTheWay.test(names) && pattern.test(text);
+  });
+  return found?.[0];
 }
 
-/** A text is looked at as the name of a member as well as its value. */
-function liveText({ words, value, above }: Place, key: string): string | undefined {
-  const isVersions = isVersion(above.at(-1));
-  const named = key === '' || isVersions ? undefined : liveForm(key);
-  if (named !== undefined || typeof value !== 'string') return named;
-  return isVersions || isVersion(words) ? undefined : liveForm(value);
-}
-
-function isVersion(words: readonly string[] = []): boolean {
-  return VERSIONS.has(words.at(-1) ?? '');
+/** A key in lower case, its words joined by `_`. A long key is a sentence and names nothing. */
+function nameIn(key: string): string {
+  if (key.length > NAME_CHARS_MAX) return '';
+  return key
+    .replace(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})/gu, '_')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '_');
 }
