@@ -37,7 +37,7 @@ const BORDERS: Readonly<Record<string, Border>> = {
     node: true,
   },
   workspace: {
-    src: ['kernel', 'dialects', 'git', 'log', 'approvals/seal-for-turn.ts', ...PORTS],
+    src: ['kernel', 'dialects', 'git', 'log', 'approvals/seal-for-turn.ts', 'agents/inside-attempt.ts', ...PORTS],
     npm: ['ajv'],
     node: true,
   },

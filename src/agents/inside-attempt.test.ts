@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { afterEach, expect, test } from 'vitest';
-import { isInsideAttempt, runsProjectCode } from './inside-attempt.ts';
+import { belowCheckerParent, isCheckerParent, isInsideAttempt, runsProjectCode } from './inside-attempt.ts';
 import { HAS_PROC, processTable } from './process/process-identity.ts';
 
 let child: ChildProcess | null = null;
@@ -37,4 +37,14 @@ test.each([
   ['node\0/b/run.js\0/b/bin/main.cjs\0cast\0', false],
 ])('a command of ours that may run code of the project: %j is %s', (command, isOne) => {
   expect(runsProjectCode(command)).toBe(isOne);
+});
+
+test.each([
+  [belowCheckerParent(['npm', 'test']), true],
+  [['/bin/sh', ...belowCheckerParent(['npm', 'test']).slice(1)], true],
+  [['sh', '-c', 'echo baton-checker'], false],
+  [['npm', 'test', 'baton-checker'], false],
+])('%j is the parent of a checker: %s', (words, isOne) => {
+  expect(isCheckerParent(`${words.join('\0')}\0`)).toBe(isOne);
+  expect(isCheckerParent(words.join(' '))).toBe(isOne);
 });

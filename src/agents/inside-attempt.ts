@@ -1,7 +1,7 @@
 // Whether this process was started by an agent or by something an agent started. Every attempt marks its environment, and a
 // mark that was taken off here is still found in a process above; where it was taken off there too, the supervisor of the
-// attempt is left, which no agent can change. Checkers and set-up steps run code that agents may have written, below a
-// command of ours and in no attempt, so what such a command starts counts as well.
+// attempt is left, which no agent can change. Checkers run code that agents may have written, in no attempt. They have a parent of
+// their own that is recognized, whatever program drives the cast; and what a command of ours starts counts as well.
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -16,8 +16,18 @@ export function isInsideAttempt(env: Readonly<Record<string, string | undefined>
   return ancestorsOf(pid).some((above) => {
     if (isMarked(above.pid)) return true;
     const command = commandOf(above.pid);
-    return supervisedFolder(command) !== null || runsProjectCode(command);
+    return supervisedFolder(command) !== null || isCheckerParent(command) || runsProjectCode(command);
   });
+}
+
+/** The words that run a checker below a shell, which stays its parent and reads none of its words. */
+export function belowCheckerParent(command: readonly string[]): readonly string[] {
+  return ['sh', '-c', '"$@"; exit $?', 'baton-checker', ...command];
+}
+
+/** Whether a command line is that of a checker's parent. */
+export function isCheckerParent(command: string): boolean {
+  return /^(?:[^\0 ]*\/)?sh[\0 ]-c[\0 ]"\$@"; exit \$\?[\0 ]baton-checker[\0 ]/.test(command);
 }
 
 /**

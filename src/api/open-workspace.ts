@@ -2,7 +2,7 @@
 // Every call answers with a verdict and runs in this process. Nothing throws.
 import type { Actor } from '../access/actor.ts';
 import { actorHere } from '../access/actor-here.ts';
-import { TOKEN_VARIABLE } from '../access/shown-token.ts';
+import { shownToken } from '../access/shown-token.ts';
 import type { InputOf, OperationEvent } from '../app/operation.ts';
 import { type FieldsOf, OPERATIONS, type OperationName } from '../app/operations/table.ts';
 import { answer, type Given } from '../app/perform.ts';
@@ -92,6 +92,8 @@ type Perform = (name: OperationName, given?: Given, options?: CallOptions) => Pr
 
 /** `dir` is the project directory. */
 export function openWorkspace(dir: string, { actor, env = process.env }: WorkspaceSettings = {}): OpenWorkspace {
+  // Nothing that a cast starts inherits the token.
+  const shown = shownToken(env);
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
   const within = (signal?: AbortSignal) => (signal ? AbortSignal.any([signal, closing.signal]) : closing.signal);
@@ -105,7 +107,7 @@ export function openWorkspace(dir: string, { actor, env = process.env }: Workspa
     if (open?.workspace.stateDir !== located.stateDir) {
       void open?.workspace.close().catch(() => undefined);
       const workspace = new Workspace(located, { env });
-      open = { workspace, actor: actor ?? actorHere(workspace, { shown: env[TOKEN_VARIABLE] || null }) };
+      open = { workspace, actor: actor ?? actorHere(workspace, { shown }) };
     }
     return open;
   };

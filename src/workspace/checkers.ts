@@ -1,9 +1,11 @@
 // Runs the checkers that people declared, and says in one line what was found where it is not what was expected. A
 // program is started without a shell, with bounded output and time, in a group of its own that ends with it.
 import { spawn } from 'node:child_process';
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { accessSync, closeSync, constants as files, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { constants } from 'node:os';
+import { delimiter, isAbsolute, join, relative, resolve as resolvePath, sep } from 'node:path';
 import { isDeepStrictEqual, stripVTControlCharacters } from 'node:util';
+import { belowCheckerParent } from '../agents/inside-attempt.ts';
 import { parseJsonText } from '../dialects/json-text.ts';
 import type { TurnCheck } from '../kernel/cast/item-work.ts';
 import { type Checker, readChecker } from '../kernel/graph/checker.ts';
@@ -109,9 +111,13 @@ function lookAt(checker: Checker, scene: Scene): Finding | Promise<Finding> {
 type Of<K extends Checker['kind']> = Extract<Checker, { kind: K }>;
 
 function runCommand({ command, exitCode, timeoutMs }: Of<'command'>, { root, signal }: Scene): Promise<Finding> {
-  const [program = '', ...args] = command;
+  const [program = ''] = command;
+  const missing = whyNotStartable(program, root);
+  if (missing !== null) return Promise.resolve({ pass: false, found: `${program} could not be started: ${missing}` });
+  // What a checker starts counts as an agent, because the checker may run what agents wrote.
+  const [shell = '', ...args] = belowCheckerParent(command);
   return new Promise((resolve) => {
-    const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    const child = spawn(shell, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     let tail = Buffer.alloc(0);
     let isLate = false;
     let pipes: NodeJS.Timeout | undefined;
@@ -152,12 +158,32 @@ function runCommand({ command, exitCode, timeoutMs }: Of<'command'>, { root, sig
       for (const filter of filters) keep(filter.end());
       const output = tail.toString('utf8');
       const said = lastLine(output);
-      const ending = code === null ? `it was ended by ${signal}` : `exit code ${code}`;
+      const ended = signal ?? (code === exitCode ? undefined : signalOf(code));
+      const ending = ended === undefined ? `exit code ${code}` : `it was ended by ${ended}`;
       if (isLate) resolve({ pass: false, found: `${program} did not end within ${timeoutMs} ms${said}`, output });
       else if (code === exitCode) resolve({ pass: true, found: ending });
       else resolve({ pass: false, found: `${ending} instead of ${exitCode}${said}`, output });
     });
   });
+}
+
+/** A shell tells by its exit code which signal ended a program. */
+function signalOf(code: number | null): string | undefined {
+  return Object.entries(constants.signals).find(([, number]) => code === 128 + number)?.[0];
+}
+
+/** Null for a program that can be started, by its path or by a name on the PATH. */
+function whyNotStartable(program: string, root: string): string | null {
+  const folders = program.includes('/') ? [''] : (process.env.PATH ?? '').split(delimiter);
+  const isThere = folders.some((folder) => {
+    try {
+      accessSync(resolvePath(root, folder, program), files.X_OK);
+      return true;
+    } catch {
+      return false; // It may be in another folder.
+    }
+  });
+  return isThere ? null : 'there is no such program';
 }
 
 function endGroup(pid: number | undefined): void {
@@ -226,7 +252,7 @@ function readInside(root: string, name: string): Read {
     const file = realpathSync(join(root, name));
     const below = relative(realpathSync(root), file);
     if (below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below)) return no('leads out of the workspace');
-    handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    handle = openSync(file, files.O_RDONLY | files.O_NOFOLLOW | files.O_NONBLOCK);
     const stat = fstatSync(handle);
     const { size } = stat;
     if (!stat.isFile()) return no('is no file');

@@ -1,11 +1,22 @@
 // A workspace opened by a program: its methods, its actor, its refusals, and what ends with it.
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { OPERATIONS } from '../../src/app/operations/table.ts';
 import { type CastEvent, type OpenWorkspace, openWorkspace } from '../../src/index.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { agent, always, baton, flow, json, project } from '../cli/baton.ts';
+import {
+  agent,
+  always,
+  BATON,
+  baton,
+  flow,
+  json,
+  project,
+  read,
+  environment as userEnvironment,
+} from '../cli/baton.ts';
 import { create } from '../cli/ledger-story.ts';
+import { coder, repository, writes } from '../cli/repository.ts';
 
 const config = flow({ A: agent }, { 'Socket-1': { materia: 'A', parse: 'json', edges: [always('end')] } });
 const slow = { A: [{ $turn: { output: '{"satisfied":true}', delayMs: 60_000 } }] };
@@ -121,4 +132,21 @@ test('leaving ends only the own waiting: a detached cast goes on', async () => {
   expect((await leaving).at(-1)).toMatchObject({ kind: 'end' });
   expect(await waiting).toMatchObject({ details: { stands: false } });
   expect(json(await baton(dir, ['show', cast, '--json']))).toMatchObject({ status: 'running' });
+});
+
+test('a checker of a cast that a program drives is an agent, whatever it does to its environment', async () => {
+  const tries = `exec env -i "PATH=$PATH" "HOME=$HOME" '${BATON}' cast again --json > '.baton/state/tried.json'`;
+  const dir = repository({
+    '.baton/config.json': {
+      ...flow({ A: coder }, { 'Socket-1': { materia: 'A' } }),
+      checkers: { look: { command: ['sh', '-c', `cd "$CHECKOUT_DIR" && ${tries}`] } },
+    },
+    'agents.json': { A: [writes({ 'a.txt': 'two\n' })] },
+  });
+  const open = openWorkspace(dir, { env: userEnvironment(dir) });
+  process.env.CHECKOUT_DIR = dir;
+  onTestFinished(() => void delete process.env.CHECKOUT_DIR);
+  await open.cast.start({ request: 'do it', agents: 'agents.json' });
+  await open.close();
+  expect(JSON.parse(read(dir, '.baton/state/tried.json'))).toMatchObject({ code: 'APPROVER_IS_AGENT' });
 });
