@@ -9,6 +9,7 @@ import { claimIn, namesIn } from '../agents/process/first-attempt.ts';
 import {
   ancestorsOf,
   commandOf,
+  environmentOf,
   HAS_PROC,
   type Identity,
   isAlive,
@@ -82,15 +83,6 @@ function supervisorsOf(user: string): readonly Identity[] {
 function isDrivenAs(user: string, { ppid }: ProcessRow): boolean {
   const env = ppid === 1 ? null : environmentOf(ppid);
   return env === null || userFolder(env) === user;
-}
-
-function environmentOf(pid: number): NodeJS.ProcessEnv | null {
-  try {
-    const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
-    return Object.fromEntries(variables.map((pair) => pair.split(/=(.*)/s, 2)));
-  } catch {
-    return null; // It ended.
-  }
 }
 
 function statOf(pid: number): string | null {

@@ -3,7 +3,7 @@
 // nobody is taken for an agent.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { isInsideAttempt } from '../agents/inside-attempt.ts';
-import { HAS_PROC } from '../agents/process/process-identity.ts';
+import { environmentOf, HAS_PROC } from '../agents/process/process-identity.ts';
 import { attemptAbove } from './attempt-above.ts';
 
 /** The ports of a connection, as the one who was called sees them. */
@@ -54,9 +54,7 @@ function filesOf(pid: number): readonly string[] {
 }
 
 function isOfAttempt(pid: number): boolean {
-  const variables = textOf(`/proc/${pid}/environ`).split('\0');
-  const env = Object.fromEntries(variables.map((pair) => pair.split(/=(.*)/s, 2)));
-  return attemptAbove(pid) !== null || isInsideAttempt(env, pid);
+  return attemptAbove(pid) !== null || isInsideAttempt(environmentOf(pid) ?? {}, pid);
 }
 
 function linkOf(file: string): string {

@@ -1,12 +1,13 @@
 // A handoff that an agent submitted by tool call, in the folder of its attempt. When the attempt ends it takes the place of
 // the agent's last words; it is read, checked and scrubbed like them, so that nothing here is trusted.
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AttemptResult, Place, Runner, Runners } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
 import type { AgentNote, Fault } from '../kernel/fact.ts';
 import { isObject } from '../kernel/json.ts';
+import { withoutValues } from '../kernel/known-values.ts';
 import { writeDurably } from './process/attempt-folder.ts';
 
 const FILE = 'handoff.json';
@@ -17,6 +18,18 @@ type Numbers = Pick<Packet, 'cast' | 'turn' | 'attempt'>;
 /** Keeps the text for the engine. A later one replaces it. */
 export function keepHandoff(dir: string, { cast, turn, attempt }: Numbers, output: string): Promise<void> {
   return writeDurably(dir, FILE, `${JSON.stringify({ cast, turn, attempt, output })}\n`);
+}
+
+/** Takes secrets out of what was submitted. The supervisor does it when its program has ended: it knows their values. */
+export async function cleanHandoff(dir: string, values: readonly string[]): Promise<void> {
+  const text = values.length === 0 ? null : await readPlainFile(join(dir, FILE));
+  if (text === null) return;
+  const clean = withoutValues(text, values);
+  if (clean !== text) await writeDurably(dir, FILE, clean);
+}
+
+export function dropHandoff(dir: string): Promise<void> {
+  return rm(join(dir, FILE), { force: true });
 }
 
 /** The text that was submitted for this very attempt, or null. */

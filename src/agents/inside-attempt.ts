@@ -2,11 +2,10 @@
 // mark that was taken off here is still found in a process above; where it was taken off there too, the supervisor of the
 // attempt is left, which no agent can change. Checkers run code that agents may have written, in no attempt. They have a parent of
 // their own that is recognized, whatever program drives the cast; and what a command of ours starts counts as well.
-import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { readClaim } from './process/attempt-folder.ts';
-import { ancestorsOf, commandOf } from './process/process-identity.ts';
+import { ancestorsOf, commandOf, environmentOf } from './process/process-identity.ts';
 import { MARK } from './process/process-tree.ts';
 
 const MARKS = [MARK, 'BATON_ATTEMPT'];
@@ -73,10 +72,6 @@ async function runsOf(dir: string): Promise<readonly string[]> {
 }
 
 function isMarked(pid: number): boolean {
-  try {
-    const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
-    return variables.some((variable) => MARKS.some((name) => variable.startsWith(`${name}=`)));
-  } catch {
-    return false; // It ended, is another user's, or the system does not tell.
-  }
+  const env = environmentOf(pid) ?? {};
+  return MARKS.some((name) => env[name] !== undefined);
 }

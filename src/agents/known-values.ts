@@ -3,6 +3,7 @@ import type { AttemptResult, Runner, Runners } from '../engine/ports.ts';
 import type { Materia } from '../kernel/graph/config.ts';
 import { isObject, isString, type Json } from '../kernel/json.ts';
 import { knownValues, type Variables, withoutValues } from '../kernel/known-values.ts';
+import { ancestorsOf, environmentOf } from './process/process-identity.ts';
 
 export function withoutKnownValues(runners: Runners, env: Variables): Runners {
   return {
@@ -28,6 +29,16 @@ export function valuesOf(materia: Materia, env: Variables): readonly string[] {
   if (materia.type === 'utility') return knownValues(env, materia.env);
   const { env: listed = [], keyVariable } = materia;
   return knownValues(env, [...listed, ...(keyVariable === undefined ? [] : [keyVariable])]);
+}
+
+/**
+ * The secrets that the agent of an attempt was given. A server of its own may run with less than the agent, so the processes
+ * above count, too.
+ */
+export function valuesAbove(materia: Materia, env: Variables, pid = process.pid): readonly string[] {
+  const above = ancestorsOf(pid).map((one): Variables => environmentOf(one.pid) ?? {});
+  const values = new Set([env, ...above].flatMap((each) => valuesOf(materia, each)));
+  return [...values].sort((a, b) => b.length - a.length);
 }
 
 function cleaned(result: AttemptResult, values: readonly string[]): AttemptResult {

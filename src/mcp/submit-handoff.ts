@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Attempt } from '../access/attempt.ts';
 import { keepHandoff } from '../agents/handoff-file.ts';
-import { valuesOf } from '../agents/known-values.ts';
+import { valuesAbove } from '../agents/known-values.ts';
 import { isErrno, writeDurably } from '../agents/process/attempt-folder.ts';
 import { dialects } from '../dialects/index.ts';
 import { dialectCan } from '../kernel/capabilities.ts';
@@ -33,8 +33,8 @@ export const submitHandoff: Tool = {
     const found = await turnOf(context, attempt);
     if (!('turn' in found)) return found;
     if (!(await context.isOwn(attempt))) return deny('NOT_ALLOWED_NOW', notOwn(attempt), { attempt: attempt.attempt });
-    // The file outlives this process, and another driver may lack the variables of this environment.
-    const secrets = valuesOf(materiaOf(found.cast, found.turn.socket), context.workspace.env);
+    // The file outlives this process, and another driver may lack the variables of the agent.
+    const secrets = valuesAbove(materiaOf(found.cast, found.turn.socket), context.workspace.env);
     const output = withoutValues(textOf(found.cast, found.turn, handoff), secrets);
     const verdict = judge(found.cast, found.turn, output);
     if (!verdict.allow) return verdict;

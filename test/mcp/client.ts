@@ -21,11 +21,16 @@ type Variables = NodeJS.ProcessEnv;
 /** What the person at the client answers to a form; with it the client declares that it shows forms. */
 export type Person = (form: ElicitRequest['params']) => ElicitResult | Promise<ElicitResult>;
 
-export function overStdio(dir: string, env: Variables = {}, person?: Person): Promise<Connected> {
+export function overStdio(
+  dir: string,
+  env: Variables = {},
+  person?: Person,
+  [command = BATON, ...args]: readonly string[] = [BATON, 'mcp'],
+): Promise<Connected> {
   const { PATH = '', HOME = '' } = process.env;
   const server = {
-    command: BATON,
-    args: ['mcp'],
+    command,
+    args: [...args],
     cwd: dir,
     env: { PATH, HOME, TMPDIR: dir, ...env } as Record<string, string>,
   };

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { submittedHandoff } from '../../src/agents/handoff-file.ts';
 import { ownIdentity } from '../../src/agents/process/process-identity.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import { agent, always, baton, flow, json, project, until } from '../cli/baton.ts';
+import { agent, always, BATON, baton, flow, json, project, until } from '../cli/baton.ts';
 import { type Connected, overStdio } from './client.ts';
 
 const config = flow(
@@ -34,6 +34,7 @@ async function attempt(
   claim: JsonObject = {},
   loadout: JsonObject = config,
   writes: JsonObject = {},
+  program?: readonly string[],
 ): Promise<Attempt> {
   const agents: JsonObject = { A: [{ $turn: { output: '{"satisfied":true}', delayMs: 120_000, ...writes } }] };
   const dir = project({ '.baton/config.json': loadout, 'agents.json': agents });
@@ -45,13 +46,16 @@ async function attempt(
   // This test stands for the supervisor: it is a process above the server.
   writeFileSync(join(folder, 'claim'), JSON.stringify({ by: 'supervisor', ...ownIdentity(), ...claim }));
   const known = { BATON_CAST: cast, BATON_ATTEMPT: '1.1', BATON_HOME: join(dir, '.baton/state'), ...env };
-  return { ...(await overStdio(dir, known)), dir, cast, folder };
+  return { ...(await overStdio(dir, known, undefined, program)), dir, cast, folder };
 }
 
-test('what an agent submits is kept without the secrets of its environment', async () => {
+test.each<[string, readonly string[] | undefined]>([
+  ['of the server', undefined],
+  ['of the program above it', ['sh', '-c', 'env -u DEPLOY_TOKEN "$0" mcp; exit $?', BATON]],
+])('what an agent submits is kept without the secrets in the environment %s', async (_, program) => {
   const secret = 'correct-horse-battery';
   const loadout = flow({ A: { ...agent, env: ['DEPLOY_TOKEN'] } }, { 'Socket-1': { materia: 'A', parse: 'text' } });
-  const { ask, folder } = await attempt({ DEPLOY_TOKEN: secret }, {}, loadout);
+  const { ask, folder } = await attempt({ DEPLOY_TOKEN: secret }, {}, loadout, {}, program);
   expect(await ask('submit_handoff', { handoff: `deployed with ${secret}` })).toMatchObject({ allow: true });
   const kept = readFileSync(join(folder, 'handoff.json'), 'utf8');
   expect(kept).toContain('deployed with [secret:env]');

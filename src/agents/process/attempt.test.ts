@@ -88,6 +88,17 @@ test('only the owner can read the folder, and the environment does not stay in i
     expect(readFileSync(path.join(dir, name), 'utf8')).not.toContain('keep-me-secret');
 });
 
+test('what was handed in meanwhile is without the secrets of the environment when the attempt has ended', async () => {
+  const dir = newFolder();
+  const handIn = `const handoff = { cast: 'c', turn: 1, attempt: 1, output: 'with ' + process.env.TOKEN };
+    require('node:fs').writeFileSync(${JSON.stringify(path.join(dir, 'handoff.json'))}, JSON.stringify(handoff));`;
+  await startAttempt(dir, js(handIn, { env: { TOKEN: 'keep-me-secret' } }), '');
+  expect(await awaitAttempt(dir, never)).toMatchObject({ code: 0 });
+  expect(JSON.parse(readFileSync(path.join(dir, 'handoff.json'), 'utf8'))).toMatchObject({
+    output: 'with [secret:env]',
+  });
+});
+
 test('an exit code other than 0 is told, with all that was written', async () => {
   const dir = newFolder();
   await startAttempt(dir, js(`console.log('{"satisfied":true}'); process.exitCode = 3`), '');

@@ -103,6 +103,16 @@ export function commandOf(pid: number): string {
   }
 }
 
+/** The variables that a process was started with; null where the system does not tell them, or it ended. */
+export function environmentOf(pid: number): Readonly<Record<string, string>> | null {
+  try {
+    const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    return Object.fromEntries(variables.map((pair) => pair.split(/=(.*)/s, 2)));
+  } catch {
+    return null;
+  }
+}
+
 /** Reads a line of `/proc/<pid>/stat`. The name of the program stands in parentheses and may hold anything. */
 export function rowFromStat(pid: number, stat: string): ProcessRow | null {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

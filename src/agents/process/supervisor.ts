@@ -84,6 +84,7 @@ async function supervise(folder: string): Promise<ExitRecord> {
 
   const isEnded = await endTree(tree, packet.graceMs);
   const { code, signal } = await run.exited;
+  await cleanSubmitted(folder, packet.hides ?? []);
   await Promise.race([Promise.all([run.stdout.closed, run.stderr.closed]), sleep(DRAIN_MS)]);
   const stdout = run.stdout.finish();
   const stderr = run.stderr.finish();
@@ -103,6 +104,15 @@ async function supervise(folder: string): Promise<ExitRecord> {
     endedAt: Date.now(),
     ...(error === null ? {} : { error }),
   };
+}
+
+/** What was handed in by tool call is in the folder of the attempt, which all runs of the attempt share. */
+async function cleanSubmitted(folder: string, hides: readonly string[]): Promise<void> {
+  if (hides.length === 0) return;
+  const { cleanHandoff, dropHandoff } = await import('../handoff-file.ts');
+  const shared = folder.replace(/\.again-[^/]*$/, '');
+  // What cannot be cleaned is not kept; the last words of the program count then.
+  await cleanHandoff(shared, hides).catch(() => dropHandoff(shared));
 }
 
 type Exit = { readonly code: number | null; readonly signal: string | null };
