@@ -7,10 +7,9 @@ import { isAgent } from './is-agent.ts';
 import { isForTimers, proofFor, STARTED_BY_AGENT } from './people-only.ts';
 import { howPeopleDecide, isFromPerson } from './person-proof.ts';
 import type { Role } from './role.ts';
-import { isServed, serverAbove } from './served-by.ts';
 import { shownToken } from './shown-token.ts';
 import { userFolder } from './user-folder.ts';
-import { type Identity, lookUp, NOBODY } from './who-acts.ts';
+import { type Identity, isServed, lookUp, NOBODY, serverAbove } from './who-acts.ts';
 
 type Where = { readonly env: NodeJS.ProcessEnv; readonly stateDir: string };
 

@@ -10,7 +10,7 @@ import { isInsideAttempt, supervisedFolder } from '../agents/inside-attempt.ts';
 import { awaitAttempt, startAttempt } from '../agents/process/attempt.ts';
 import { attemptNamed } from '../agents/process/attempt-name.ts';
 import { HAS_PROC } from '../agents/process/process-identity.ts';
-import { attemptAbove } from './attempt-above.ts';
+import { attemptAbove } from './attempt.ts';
 import { createToken } from './tokens.ts';
 import { lookUp } from './who-acts.ts';
 

@@ -1,5 +1,13 @@
-// Which attempt of a cast we were started by, as our environment says.
-import { join } from 'node:path';
+// Which attempt of a cast started this process: as its environment says, as the processes above show, and whether an
+// attempt that only the environment names can be believed.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { supervisedFolder } from '../agents/inside-attempt.ts';
+import { type Claim, parseClaim } from '../agents/process/attempt-folder.ts';
+import { isKeyOf, KEY } from '../agents/process/attempt-key.ts';
+import { type AttemptName, attemptNamed } from '../agents/process/attempt-name.ts';
+import { ancestorsOf, commandOf, isAlive, type ProcessRow } from '../agents/process/process-identity.ts';
 
 export type Attempt = {
   readonly cast: string;
@@ -28,4 +36,60 @@ export function attemptIn(env: Variables, stateDir: string): Attempt | null {
     task: task || null,
     dir: join(stateDir, 'attempts', `${cast}-${turn}.${attempt}`),
   };
+}
+
+// Which attempt this process was started by, told by the processes above it and by nothing that an agent could choose: an
+// agent may rewrite its own environment and start what looks like a supervisor, and both lie below the supervisor that it
+// really has. So the outermost one counts.
+export type AttemptAbove = AttemptName;
+
+/** Null where no supervisor is among the processes above. */
+export function attemptAbove(pid = process.pid): AttemptAbove | null {
+  for (const above of ancestorsOf(pid).toReversed()) {
+    const folder = supervisedFolder(commandOf(above.pid));
+    const claim = folder === null ? null : claimIn(folder);
+    if (folder !== null && isHeldBy(claim, above)) return attemptNamed(folder);
+  }
+  return null;
+}
+
+function claimIn(folder: string): Claim | null {
+  try {
+    return parseClaim(readFileSync(join(folder, 'claim'), 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+function isHeldBy(claim: Claim | null, { pid, startTime }: ProcessRow): boolean {
+  return claim?.by === 'supervisor' && claim.pid === pid && claim.startTime === startTime;
+}
+
+/**
+ * Whether an attempt that only an environment names can be believed: its supervisor is alive, and the environment holds the
+ * secret that this supervisor gave to its child alone. `dir` is the folder of the attempt.
+ */
+export function isVouchedFor(dir: string, env: Readonly<Record<string, string | undefined>>): boolean {
+  const key = env[KEY] ?? '';
+  return key !== '' && runsOf(dir).some((folder) => isKeyOf(folder, key) && isSupervised(folder));
+}
+
+/** An attempt that had to wait for its provider has several folders, each with a secret of its own. */
+function runsOf(dir: string): readonly string[] {
+  const own = basename(dir);
+  try {
+    const names = readdirSync(dirname(dir)).filter((name) => name === own || name.startsWith(`${own}.again-`));
+    return names.map((name) => join(dirname(dir), name));
+  } catch {
+    return []; // No attempt was ever made here.
+  }
+}
+
+function isSupervised(folder: string): boolean {
+  try {
+    const claim = parseClaim(readFileSync(join(folder, 'claim'), 'utf8'));
+    return claim?.by === 'supervisor' && isAlive(claim);
+  } catch {
+    return false; // Nobody has taken it, or it was cleared away.
+  }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { recordOf } from '../agents/process/first-attempt.ts';
 import { ownIdentity, startOrder } from '../agents/process/process-identity.ts';
-import { firstDriverOf, noteDriver } from './first-driver.ts';
+import { firstDriverOf, noteDriver } from './person-proof.ts';
 
 const own = ownIdentity();
 

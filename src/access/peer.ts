@@ -3,8 +3,8 @@
 // nobody is taken for an agent.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { isInsideAttempt } from '../agents/inside-attempt.ts';
-import { environmentOf, HAS_PROC } from '../agents/process/process-identity.ts';
-import { attemptAbove } from './attempt-above.ts';
+import { HAS_PROC, variablesOf } from '../agents/process/process-identity.ts';
+import { attemptAbove } from './attempt.ts';
 
 /** The ports of a connection, as the one who was called sees them. */
 export type Ends = { readonly localPort?: number | undefined; readonly remotePort?: number | undefined };
@@ -54,7 +54,7 @@ function filesOf(pid: number): readonly string[] {
 }
 
 function isOfAttempt(pid: number): boolean {
-  return attemptAbove(pid) !== null || isInsideAttempt(environmentOf(pid) ?? {}, pid);
+  return attemptAbove(pid) !== null || isInsideAttempt(variablesOf(pid) ?? {}, pid);
 }
 
 function linkOf(file: string): string {

@@ -1,16 +1,15 @@
 // Whether a decision comes from a person: from a terminal that was there before the agents of the cast, and not from a
 // process that one of them has left behind. A token is the other way, for scripts; see who-acts.ts.
-
-import { readFileSync } from 'node:fs';
-import { type FirstAttempt, firstAttemptOf } from '../agents/process/first-attempt.ts';
-import { processNamespace } from '../agents/process/process-identity.ts';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type FirstAttempt, firstAttemptOf, readRecord, recordOf } from '../agents/process/first-attempt.ts';
+import { ownIdentity, processNamespace } from '../agents/process/process-identity.ts';
 import { type Capabilities, runnerCan } from '../kernel/capabilities.ts';
 import type { Rules } from '../kernel/graph/config.ts';
 import { castLines } from '../log/sqlite/cast-lines.ts';
 import { logFileIn } from '../log/sqlite/log.ts';
-import { firstDriverOf } from './first-driver.ts';
-import { processView } from './process-view.ts';
-import { isFromOlderTerminal } from './terminal-origin.ts';
+import { isFromOlderTerminal, processView } from './terminal-origin.ts';
+import { userFolder } from './user-folder.ts';
 
 export type Decision = {
   readonly stateDir: string;
@@ -98,4 +97,26 @@ function bootTime(): number | null {
   } catch {
     return null;
   }
+}
+
+const FILE = 'first-driver';
+
+/**
+ * Records when this user first drove a cast since the machine was booted. Tokens belong to no workspace, so the attempts of one
+ * workspace do not show which processes are too young to make one. A cast never fails because of this.
+ */
+export function noteDriver(env: NodeJS.ProcessEnv): void {
+  const folder = userFolder(env);
+  if (firstDriverOf(folder) !== null) return;
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(join(folder, FILE), recordOf(ownIdentity()), { mode: 0o600 });
+  } catch {
+    // A folder that cannot be written takes no token either.
+  }
+}
+
+/** The first driver of this boot, in the form of a first attempt; null for none. */
+export function firstDriverOf(user: string): FirstAttempt | null {
+  return readRecord(user, FILE);
 }

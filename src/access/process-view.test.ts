@@ -2,8 +2,14 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { HAS_PROC } from '../agents/process/process-identity.ts';
-import { isReaper, processFromProc, processView, pseudoTerminal, viewOfPs } from './process-view.ts';
-import { isFromOlderTerminal } from './terminal-origin.ts';
+import {
+  isFromOlderTerminal,
+  isReaper,
+  processFromProc,
+  processView,
+  pseudoTerminal,
+  viewOfPs,
+} from './terminal-origin.ts';
 
 test.each([
   ['/usr/lib/systemd/systemd\0--user\0', true],
@@ -39,7 +45,7 @@ test.runIf(HAS_PROC && spawnSync('script', ['--version']).status === 0)(
   'the program that made a pseudo-terminal holds it, and its shell does not',
   () => {
     const view = processView();
-    const code = `const v = (await import(${JSON.stringify(import.meta.resolve('./process-view.ts'))})).processView();
+    const code = `const v = (await import(${JSON.stringify(import.meta.resolve('./terminal-origin.ts'))})).processView();
 const own = v.process(process.pid);
 let at = own; const held = [];
 while (at && at.pid > 1 && held.length < 4) { held.push([at.name, v.holdsTerminal(at.pid, own.terminal)]); at = v.process(at.ppid); }

@@ -1,7 +1,7 @@
 // Who may act for the holder of a token: what a listening server of ours started, and nobody who only says so.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isServed, isServer } from './served-by.ts';
+import { isServed, isServer } from './who-acts.ts';
 
 const main = join(import.meta.dirname, '../../bin/main.cjs');
 

@@ -102,7 +102,7 @@ export function tokenNamed(env: NodeJS.ProcessEnv, name: string): Token | null {
   return listed.ok ? (listed.value.find((token) => token.name === name) ?? null) : null;
 }
 
-export function isTokenName(name: string): boolean {
+function isTokenName(name: string): boolean {
   return NAME.test(name);
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { makeKey } from '../agents/process/attempt-key.ts';
 import { ownIdentity } from '../agents/process/process-identity.ts';
-import { isVouchedFor } from './vouched-attempt.ts';
+import { isVouchedFor } from './attempt.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-vouched-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

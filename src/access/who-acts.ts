@@ -1,16 +1,16 @@
-// Who acts, as the log names him: `agent:<socket>@<attempt>` for whatever an attempt started, `token:<name>` for what the
-// server does for the holder of a token, else the user of the operating system. Whoever stands below an attempt is that
-// attempt, whatever else he shows.
+// The actor name recorded in the log: `agent:<socket>@<attempt>` for what an attempt started, `token:<name>` for the holder of
+// a token, else the user of the operating system. A process below an attempt is that attempt, whatever else it shows.
 
+import { readlinkSync, realpathSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { isInsideAttempt } from '../agents/inside-attempt.ts';
+import { ancestorsOf, commandOf, HAS_PROC } from '../agents/process/process-identity.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { castLines } from '../log/sqlite/cast-lines.ts';
 import { logFileIn } from '../log/sqlite/log.ts';
 import type { Actor } from './actor.ts';
-import { type AttemptAbove, attemptAbove } from './attempt-above.ts';
+import { type AttemptAbove, attemptAbove } from './attempt.ts';
 import { isAgent } from './is-agent.ts';
-import { isServed } from './served-by.ts';
 import { admitToken, type Token, tokenNamed, whyUnusable } from './tokens.ts';
 
 /** Names the token for which the server started this process. Only its name: what a token proves was proved to the server. */
@@ -77,5 +77,49 @@ function socketOf({ cast, turn, stateDir }: AttemptAbove): string | null {
     return null;
   } catch {
     return null; // The log cannot be read now; whoever writes to it learns why.
+  }
+}
+
+/**
+ * Whether a server of ours that listens started a process. Only such a server asks for tokens, so only what it started may
+ * act for the holder of one. `program` is the script that this process runs, which must be the server's, too.
+ */
+export function isServed(pid = process.pid, program = process.argv[1] ?? ''): boolean {
+  return ancestorsOf(pid).some((above) => runsOurNode(above.pid) && isServer(commandOf(above.pid), program));
+}
+
+/** The nearest `baton mcp` above, listening or not; null for none. */
+export function serverAbove(pid = process.pid, program = process.argv[1] ?? ''): number | null {
+  const isOurs = (above: number) => runsOurNode(above) && (argsOf(commandOf(above), program)?.includes('mcp') ?? false);
+  return ancestorsOf(pid).find((above) => isOurs(above.pid))?.pid ?? null;
+}
+
+/** Whether a command line is that of a server that listens. */
+export function isServer(command: string, program: string): boolean {
+  const args = argsOf(command, program) ?? [];
+  return args.includes('mcp') && args.some((word) => word === '--http' || word.startsWith('--http='));
+}
+
+/** The arguments of our program in a command line; null for the command line of another program. */
+function argsOf(command: string, program: string): readonly string[] | null {
+  const [, ...rest] = command.split(command.includes('\0') ? '\0' : ' ');
+  const at = rest.findIndex((word) => !word.startsWith('--disable-warning=') && word !== '--no-warnings');
+  return at !== -1 && isSameFile(rest[at] ?? '', program) ? rest.slice(at + 1) : null;
+}
+
+function runsOurNode(pid: number): boolean {
+  if (!HAS_PROC) return true;
+  try {
+    return readlinkSync(`/proc/${pid}/exe`) === realpathSync(process.execPath);
+  } catch {
+    return false; // It ended, or is another user's.
+  }
+}
+
+function isSameFile(one: string, other: string): boolean {
+  try {
+    return one.startsWith('/') && realpathSync(one) === realpathSync(other);
+  } catch {
+    return false;
   }
 }

@@ -5,7 +5,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { readClaim } from './process/attempt-folder.ts';
-import { ancestorsOf, commandOf, environmentOf } from './process/process-identity.ts';
+import { ancestorsOf, commandOf, variablesOf } from './process/process-identity.ts';
 import { MARK } from './process/process-tree.ts';
 
 const MARKS = [MARK, 'BATON_ATTEMPT'];
@@ -72,6 +72,6 @@ async function runsOf(dir: string): Promise<readonly string[]> {
 }
 
 function isMarked(pid: number): boolean {
-  const env = environmentOf(pid) ?? {};
+  const env = variablesOf(pid) ?? {};
   return MARKS.some((name) => env[name] !== undefined);
 }

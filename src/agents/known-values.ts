@@ -3,7 +3,7 @@ import type { AttemptResult, Runner, Runners } from '../engine/ports.ts';
 import type { Materia } from '../kernel/graph/config.ts';
 import { isObject, isString, type Json } from '../kernel/json.ts';
 import { knownValues, type Variables, withoutValues } from '../kernel/known-values.ts';
-import { ancestorsOf, environmentOf } from './process/process-identity.ts';
+import { ancestorsOf, variablesOf } from './process/process-identity.ts';
 
 export function withoutKnownValues(runners: Runners, env: Variables): Runners {
   return {
@@ -36,7 +36,7 @@ export function valuesOf(materia: Materia, env: Variables): readonly string[] {
  * above count, too.
  */
 export function valuesAbove(materia: Materia, env: Variables, pid = process.pid): readonly string[] {
-  const above = ancestorsOf(pid).map((one): Variables => environmentOf(one.pid) ?? {});
+  const above = ancestorsOf(pid).map((one): Variables => variablesOf(one.pid) ?? {});
   const values = new Set([env, ...above].flatMap((each) => valuesOf(materia, each)));
   return [...values].sort((a, b) => b.length - a.length);
 }

@@ -3,9 +3,7 @@
 // an environment may name it, and is believed only with the secret of an attempt that runs at this moment.
 
 import type { Actor } from '../access/actor.ts';
-import { attemptIn } from '../access/attempt.ts';
-import { attemptAbove } from '../access/attempt-above.ts';
-import { isVouchedFor } from '../access/vouched-attempt.ts';
+import { attemptAbove, attemptIn, isVouchedFor } from '../access/attempt.ts';
 import type { Origin } from '../kernel/approval/request.ts';
 import { chosenMateria, variablesOf } from '../kernel/cast/choice.ts';
 import { agentIdOfTurn } from '../kernel/report/contract.ts';

@@ -2,7 +2,7 @@
 // its cast is, and what it tries elsewhere is compared and noted there.
 import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { attemptAbove } from '../access/attempt-above.ts';
+import { attemptAbove } from '../access/attempt.ts';
 import { locate, type Workspace } from '../workspace/locate.ts';
 import type { Call } from './command.ts';
 

@@ -1,7 +1,7 @@
 // Who acts, as the log names him, for commands that are not made from operations yet.
-import { isServed } from '../access/served-by.ts';
+
 import { shownToken } from '../access/shown-token.ts';
-import { type Identity, lookUp } from '../access/who-acts.ts';
+import { type Identity, isServed, lookUp } from '../access/who-acts.ts';
 
 const known = new WeakMap<NodeJS.ProcessEnv, Identity>();
 

@@ -4,7 +4,7 @@
 import { type ApprovalView, linesOf } from '../approvals/approval-view.ts';
 import { isString, type JsonObject } from '../kernel/json.ts';
 import { allow, deny, type Verdict } from '../kernel/verdict.ts';
-import { args, type CurrentCall, type FormAnswer, operation, type Tool, type ToolContext } from './tool.ts';
+import { args, type CurrentCall, type ElicitedAnswer, operation, type Tool, type ToolContext } from './tool.ts';
 
 export const APPROVAL_TOOLS: readonly Tool[] = [
   {
@@ -87,7 +87,7 @@ const LEAVE = 'leave it';
 const FORM_MS_MAX = 600_000;
 
 /** What the person's answer adds to the operation. `revision` binds the decision to the request that was shown. */
-export type Decision = { readonly revision?: string; readonly reason?: string };
+export type FormDecision = { readonly revision?: string; readonly reason?: string };
 
 /** Shows the request to the person. Answers the decision, or a refusal where none was made. */
 export async function askPerson(
@@ -95,7 +95,7 @@ export async function askPerson(
   id: string,
   context: ToolContext,
   current: CurrentCall,
-): Promise<Verdict | Decision> {
+): Promise<Verdict | FormDecision> {
   const listed = await operation(context, current, 'approvals.list', {});
   if (!listed.allow) return listed;
   const views = listed.details.approvals as unknown as readonly ApprovalView[];
@@ -117,7 +117,7 @@ async function formAnswer(
   view: ApprovalView,
   { workspace }: ToolContext,
   { ask, signal }: CurrentCall,
-): Promise<Verdict | Decision> {
+): Promise<Verdict | FormDecision> {
   const { id } = view;
   const undecided = (why: string) =>
     deny('NOT_ALLOWED_NOW', `${id}: ${why}; nothing was decided and nothing was changed`, { approval: id });
@@ -126,7 +126,7 @@ async function formAnswer(
   const shown = linesOf(view, workspace.program).join('\n');
   const form = { message: `${verb} this request?\n\n${shown}`, schema: schemaOf(choice) };
   const timeoutMs = Math.min(FORM_MS_MAX, Math.max(1, Date.parse(view.until) - Date.now()));
-  let answer: FormAnswer;
+  let answer: ElicitedAnswer;
   try {
     answer = await ask(form, timeoutMs);
   } catch (error) {

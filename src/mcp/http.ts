@@ -19,7 +19,7 @@ const RETRY_MS = 500;
 /** Who calls, by the name that the log gives him. */
 export type Caller = { readonly name: string; readonly role: Role };
 
-export type HttpOptions = {
+type HttpOptions = {
   /** 0 takes a free one. */
   readonly port: number;
   /** Who shows this token, asked anew with each request: a token may be taken back at any time. */

@@ -8,7 +8,7 @@ import { schemaOf } from '../kernel/field-schema.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import { scrub } from '../kernel/secrets.ts';
 import type { Verdict } from '../kernel/verdict.ts';
-import { askPerson, type Decision } from './approval-tools.ts';
+import { askPerson, type FormDecision } from './approval-tools.ts';
 import type { Tool } from './tool.ts';
 
 const TELL_EVERY_MS = 500;
@@ -35,7 +35,7 @@ function toolOf(entry: Entry, form: McpForm): Tool {
     async call(given, context, current) {
       const { workspace, actor } = context;
       const { signal, progress } = current;
-      const decided: Verdict | Decision =
+      const decided: Verdict | FormDecision =
         choice === undefined ? {} : await askPerson(choice, String(given.id), context, current);
       if ('allow' in decided) return decided;
       const live = liveProgress((message) => progress(message));
@@ -68,7 +68,7 @@ function left(fields: OperationFields, without: readonly string[], required: rea
   );
 }
 
-export type LiveProgress = { hear(news: LiveNews): void; stop(): void };
+type LiveProgress = { hear(news: LiveNews): void; stop(): void };
 
 export function liveProgress(tell: (message: string) => Promise<void>, everyMs = TELL_EVERY_MS): LiveProgress {
   /** What was not told yet, line by line. */

@@ -55,14 +55,14 @@ export type CurrentCall = {
   /** Sends a line to a waiting caller that asked for progress. */
   progress(message: string): Promise<void>;
   /** Shows a form to the person at the client; missing where the client cannot. Throws where no answer comes. */
-  readonly ask?: (form: Form, timeoutMs: number) => Promise<FormAnswer>;
+  readonly ask?: (form: ElicitedForm, timeoutMs: number) => Promise<ElicitedAnswer>;
 };
 
 /** `schema` describes the answer: an object of flat fields. */
-export type Form = { readonly message: string; readonly schema: JsonObject };
+type ElicitedForm = { readonly message: string; readonly schema: JsonObject };
 
 /** What comes from a client is not checked against the schema. */
-export type FormAnswer = {
+export type ElicitedAnswer = {
   readonly action: 'accept' | 'decline' | 'cancel';
   readonly content?: Readonly<Record<string, unknown>> | undefined;
 };

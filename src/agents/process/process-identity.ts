@@ -104,7 +104,7 @@ export function commandOf(pid: number): string {
 }
 
 /** The variables that a process was started with; null where the system does not tell them, or it ended. */
-export function environmentOf(pid: number): Readonly<Record<string, string>> | null {
+export function variablesOf(pid: number): Readonly<Record<string, string>> | null {
   try {
     const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
     return Object.fromEntries(variables.map((pair) => pair.split(/=(.*)/s, 2)));

@@ -1,5 +1,5 @@
 // Drives a cast in this process until it stops. The signal pauses it; what happens meanwhile leaves through `onEvent`.
-import { noteDriver } from '../../access/first-driver.ts';
+import { noteDriver } from '../../access/person-proof.ts';
 import { revealingCheckers } from '../../agents/hidden-texts.ts';
 import type { Door } from '../../engine/door.ts';
 import { Engine, LeaseLost } from '../../engine/drive.ts';
