@@ -1,4 +1,4 @@
-// What an agent is told about the report it has to end its answer with: a filled example, and each rule in one line.
+// The instructions for a report: a filled example and each rule in one line. A repair turn gets what was wrong first.
 import type { Contract } from '../../kernel/dialect.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { CONSOLIDATION_KEYS, EVIDENCE_KEYS } from '../../kernel/report/sections.ts';
@@ -200,7 +200,7 @@ function socketLines(contract: Pick<Contract, 'assign' | 'schema'>): string[] {
   return lines;
 }
 
-// The message of a repair turn: what was wrong with the reply, code by code and place by place, then the format again.
+// A repair: what was wrong, code by code and place by place, then the format once more.
 const ISSUES_MAX = 20;
 const ISSUE_CHARS_MAX = 240;
 const EXCERPT_CHARS = 60;

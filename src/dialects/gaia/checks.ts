@@ -1,4 +1,4 @@
-// agent_status: who reports, how the work stands, what is left, and what comes next.
+// The checks of a report, one function per section. Each returns findings with the codes and the order of the seed.
 
 import { namesCommand } from '../../kernel/approval/request.ts';
 import type { Contract } from '../../kernel/dialect.ts';
@@ -90,7 +90,8 @@ function checkAgentId(value: Json | undefined, issuedId: string | null): Finding
   return [invalid('AGENT_ID', value, path, `not the agent_id of this turn: ${advice}`)];
 }
 
-// evidence_report: the seven lists an agent bases its status on, and the verification without which nothing is complete.
+// evidence_report: seven lists, and the verification that COMPLETE needs.
+
 /** Every valid status needs the seven keys. What they hold is the agent's affair: even null is an answer. */
 export function checkEvidence(report: JsonObject): Finding[] {
   const section = usable(report.evidence_report);
@@ -159,7 +160,8 @@ function entriesOf(report: JsonObject, key: string): readonly Json[] {
   return value === undefined || isEmpty(value) ? [] : [value];
 }
 
-// consolidation_report: what an agent must say when several surfaces are at work, so that their findings can be joined.
+// consolidation_report: required when several surfaces are at work.
+
 /** Looked at only when the INPUT asked for it. Every key must hold something: `["none"]` says there are no conflicts. */
 export function checkConsolidation(report: JsonObject, required: boolean): Finding[] {
   if (!required) return [];
@@ -183,8 +185,8 @@ function checkKey(section: JsonObject | null, key: (typeof CONSOLIDATION_KEYS)[n
   return [invalid('OWNERSHIP_ASSESSMENT', value, path, `not an ownership_assessment: use one of ${words}`)];
 }
 
-// approval_request: what a person is asked to allow. How to undo it and how to see that it worked are indispensable;
-// the rest is advice.
+// approval_request: `rollback` and `verification` are required, the rest is advice.
+
 /** Required for the status APPROVAL_REQUEST; a block that is there under any other status is held to the same rules. */
 export function checkApprovalRequest(report: JsonObject, plan: PlanStatus | null): Finding[] {
   const section = usable(report.approval_request);
@@ -229,8 +231,8 @@ function checkRisk(section: JsonObject): Finding[] {
   return [warning(`APPROVAL_REQUEST_INVALID_RISK_LEVEL:${level}`, 'approval_request.risk_level', advice)];
 }
 
-// loop_state: an agent that works in iterations towards a threshold is not complete while it has iterations left and
-// the threshold is not reached.
+// loop_state: no COMPLETE while iterations are left and the threshold is not reached.
+
 /** Only a COMPLETE can disprove itself. */
 export function checkLoopState(report: JsonObject, plan: PlanStatus | null): Finding[] {
   const loop = plan === 'COMPLETE' ? loopStateIn(report) : null;
@@ -239,8 +241,7 @@ export function checkLoopState(report: JsonObject, plan: PlanStatus | null): Fin
   return [missing(codeOfLoop(loop), 'loop_state', message)];
 }
 
-// What a socket asks of a finished report beside the contract of the turn: the paths its assignments read, and the
-// schema it was given. Only COMPLETE hands anything on, so an agent that is blocked or asks is not held to it.
+// The socket: the paths its assignments read, and its own schema. Only COMPLETE hands something on, so only COMPLETE is checked.
 export function checkSocket(report: JsonObject, contract: Pick<Contract, 'assign' | 'schema'>): Finding[] {
   if (!isComplete(report)) return [];
   const absent = sourcesOf(contract).filter((source) => !hasPath(report, source));

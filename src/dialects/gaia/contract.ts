@@ -1,5 +1,5 @@
-// The words of the agent_contract_handoff: field names, closed sets of values, and what each field is for.
-// Checks, brief, schema and documentation all read these lists, so that none of them can promise something else.
+// The words of the agent_contract_handoff, and how its values are asked. Checks, brief and schemas share these lists, so they
+// promise the same.
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { type Finding, isEmpty, textOf } from '../../kernel/knowledge/finding.ts';
 import type { PlanStatus } from '../../kernel/report/status.ts';
@@ -35,7 +35,6 @@ export function isOneOf<T extends string>(words: readonly T[], value: unknown): 
   return words.some((word) => word === value);
 }
 
-// What a check found in a payload: its code, where it stands, and what to do about it.
 const WARNINGS_MAX = 100;
 
 export function missing(code: string, path: string, message: string): Finding {
@@ -65,8 +64,8 @@ export function asDetails(findings: readonly Finding[]): {
   };
 }
 
-// The contract asks whether something was said in two ways: a status field only has to be there, a field of a
-// consolidation report or an approval has to hold something.
+// Presence: a status field only has to be there; a field of a consolidation report or an approval has to hold something.
+
 /** An object with at least one key; anything else cannot be used as a section. */
 export function usable(value: Json | undefined): JsonObject | null {
   return isObject(value) && !isEmpty(value) ? value : null;
@@ -79,8 +78,8 @@ export function either(section: JsonObject | null, key: string): Json | undefine
   return value === undefined || value === null ? (section[key.toUpperCase()] ?? value) : value;
 }
 
-// What any JSON value must keep to before the checks walk through it: a bounded depth, finite numbers, and no key that
-// poisons prototypes. Text is held to the same when it is parsed; this is for values that arrive parsed.
+// Bounds of parsed values: depth, finite numbers, no key that poisons prototypes. The JSON reader applies the same to text.
+
 /** What is wrong with the value, or null. */
 export function faultOfValue(value: Json): string | null {
   const open: { value: Json; depth: number }[] = [{ value, depth: 0 }];
@@ -95,8 +94,6 @@ export function faultOfValue(value: Json): string | null {
   return null;
 }
 
-// What the INPUT asks of the answer. The envelope shares a name with the block the agent answers with, and nothing else;
-// its flags decide whether that answer must carry a consolidation_report.
 /** Whether the OUTPUT must carry a consolidation_report. Any value that holds something sets a flag, even `"false"`. */
 export function consolidationRequired(injectedContext: JsonObject | null): boolean {
   if (injectedContext === null) return false;
@@ -109,10 +106,6 @@ export function consolidationRequired(injectedContext: JsonObject | null): boole
 function isSet(section: Json | undefined, flag: string): boolean {
   return isObject(section) && !isEmpty(section[flag]);
 }
-
-// update_contracts: which sections the INPUT lets an agent write. The entries themselves are sorted by the rule that also
-// stores them.
-export { EVIDENCE, sortEntries } from '../../kernel/knowledge/entries.ts';
 
 /** The sections the INPUT allows to be written; null when there was no INPUT to say so. */
 export function writableSections(injectedContext: JsonObject | null): readonly string[] | null {

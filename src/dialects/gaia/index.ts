@@ -1,5 +1,4 @@
-// The gaia dialect: an agent is told what to report, ends its answer with one agent_contract_handoff block, and nothing
-// it reports is believed before the block has kept its contract.
+// The gaia dialect: an agent is told what to report and ends its answer with one agent_contract_handoff block.
 import type { Dialect } from '../../kernel/dialect.ts';
 import { brief, repair } from './brief.ts';
 import { read } from './read.ts';

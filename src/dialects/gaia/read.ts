@@ -1,4 +1,4 @@
-// From an agent's reply to a verdict about its report, and to the handoff the graph goes on with.
+// Reads an agent's reply: finds its block, parses the JSON, judges the report, and makes the handoff.
 import secureParse from 'secure-json-parse';
 import type { Contract, Handoff, Reading } from '../../kernel/dialect.ts';
 import { isObject, isString, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
@@ -99,8 +99,8 @@ function handoffOf(plan: unknown, payload: JsonObject): Handoff {
   return { outcome: OUTCOME_OF[plan], satisfied, payload, ...(note === '' ? {} : { note }) };
 }
 
-// Finds the OUTPUT block in an agent's reply: the first fence tagged agent_contract_handoff, up to the next three
-// backticks. Later blocks are never looked at, so that a reply cannot say two things. One pass, whatever the text.
+// The block: the first fence tagged agent_contract_handoff, up to the next three backticks. Later blocks are ignored, so a
+// reply cannot say two things.
 const FENCE = '```';
 const OPENER = `${FENCE}${TAG}`;
 
@@ -141,7 +141,7 @@ function bodyStart(reply: string, afterTag: number): number {
   return start;
 }
 
-// The byte order mark is no white space here: text that carries one in the middle was pasted together.
+// A byte order mark in the middle of a text is no white space.
 function isSpace(code: number): boolean {
   if (code < 0x80) return code === 0x20 || (code >= 0x09 && code <= 0x0d) || (code >= 0x1c && code <= 0x1f);
   return code === 0x85 || (code !== 0xfeff && String.fromCharCode(code).trim() === '');
@@ -170,7 +170,7 @@ function lineAt(text: string, offset: number): number {
   return line;
 }
 
-// What a report comes to, in a line or two and in the agent's own words: what it found, what is missing, what it asks.
+// The note of a handoff: findings, gaps or questions in the agent's own words.
 const NOTE_CHARS_MAX = 1_200;
 
 export function noteOf(plan: PlanStatus, report: JsonObject): string {

@@ -1,4 +1,4 @@
-// Judges a parsed OUTPUT report: every check runs, in a fixed order, and one verdict says all that was found.
+// Judges a parsed report. All checks run in a fixed order, and one verdict says all that was found.
 import { isObject, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import { EVIDENCE, sortEntries } from '../../kernel/knowledge/entries.ts';
 import type { Finding } from '../../kernel/knowledge/finding.ts';
@@ -106,8 +106,7 @@ function listed(findings: readonly Finding[]): string {
   return shown.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
 
-// Optional remarks of a report: the summary for the human reader, a rollback that was carried out, and how full the
-// agent's window was. None of them is ever refused; what cannot be read counts as not said.
+// Optional remarks: the summary, an executed rollback, the size of the context. A remark that cannot be read counts as absent.
 export type ContextConsumption = { readonly tokens_used: number | null; readonly pct_window: number | null };
 
 /** The one field written for a person, who reads nothing else of the report. */

@@ -1,6 +1,5 @@
-// The OUTPUT report as a JSON Schema, for runners that can hold a model to one and for editors. It describes what to
-// write, and is stricter than what is accepted: whatever fits it is accepted, except a COMPLETE whose own loop_state
-// says that it is not, and what the INPUT of a turn asks for in addition.
+// The JSON Schemas of gaia: the report, the INPUT, and the requests of `gaia/merge` and `gaia/transition`. The schema of the report
+// is stricter than the checks. What fits it is accepted, except for what the INPUT or a loop_state asks in addition.
 
 import type { JsonObject } from '../../kernel/json.ts';
 import { MEMORIALIZE_CLASSES, MEMORIALIZE_TYPES } from '../../kernel/knowledge/memory.ts';
@@ -119,8 +118,7 @@ function isNot(status: PlanStatus) {
   return { properties: { agent_status: { properties: { plan_status: { not: { const: status } } } } } };
 }
 
-// What `gaia/merge` and `gaia/transition` are asked, as JSON Schemas. They say what can be judged at all: an entry that is
-// malformed or a status that is none is no fault of the request but a part of the answer.
+// Requests. A malformed entry or an unknown status fits: it is part of the answer.
 const $schema = 'https://json-schema.org/draft/2020-12/schema';
 
 export const MERGE_SCHEMA: JsonObject = {
@@ -153,8 +151,7 @@ export const TRANSITION_SCHEMA: JsonObject = {
   },
 };
 
-// The INPUT envelope as a JSON Schema, for runtimes that build one themselves. Flags are truth values here, although any
-// value that holds something sets one; what is left out of an envelope asks for nothing.
+// INPUT. Flags are booleans here, although any value that holds something sets one.
 const STRING = { type: 'string' } as const;
 const STRINGS = { type: 'array', items: STRING } as const;
 const BOOLEAN = { type: 'boolean' } as const;

@@ -1,4 +1,4 @@
-// The answers of `baton validate` for gaia payloads. Whatever the input and the options are, the answer is a verdict.
+// The answers of `baton validate` for `gaia`, `gaia/merge` and `gaia/transition`. Any input and any options get a verdict.
 
 import { isObject, isString, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
 import { rejection, sortEntries } from '../../kernel/knowledge/entries.ts';
@@ -94,8 +94,7 @@ function refuse(reason: string, details: JsonObject): Denied {
   return deny('CONTRACT_VIOLATION', reason, details);
 }
 
-// The answer to `gaia/merge`: what stored sections become when a report's entries are written to them. Nothing is stored
-// here; a cast writes by the same rules.
+// `gaia/merge`: what stored sections become when entries are written to them. Nothing is stored; a cast writes by the same rules.
 export type MergeRequest = {
   /** The stored sections. */
   readonly base: JsonObject;
@@ -136,7 +135,8 @@ export function mergeContracts({ base, entries, writable_sections }: MergeReques
   return deny('WRITE_NOT_PERMITTED', `${rejected.size} sections were not written; the others were`, details);
 }
 
-// Statuses that one agent reported, in the words in which it reported them.
+// `gaia/transition`: statuses that one agent reported, in order.
+
 /** Whether the report may follow, and where the agent stands afterwards. */
 export function follow(progress: Progress, report: Json): { readonly verdict: Verdict; readonly progress: Progress } {
   return step(progress, normaliseStatus(textOf(report).trim()));

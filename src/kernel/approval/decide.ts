@@ -1,4 +1,4 @@
-// The one place where a request about approvals becomes facts and a verdict, and where a turn's own request is taken.
+// Turns requests about approvals into facts and a verdict, and takes the request of a turn's own report.
 import type { Pen } from '../cast/pen.ts';
 import type { Fact } from '../fact.ts';
 import type { Input } from '../input.ts';

@@ -1,5 +1,5 @@
-// What is not as it was approved, part by part, so that whoever is refused learns which part it was. Values of variables are
-// never told, and arguments only where they hold no secret.
+// Names each part of a command that differs from what was approved, and writes text so that nothing in it can hide. Values of
+// variables are never shown; arguments are shown only where they hold no secret.
 
 import { cut } from '../cast/cut.ts';
 import type { Difference, Presented, SealedCommand, SealedRequest } from './request.ts';
@@ -126,8 +126,8 @@ export function seen(text: string): string {
   );
 }
 
-// Text that a person decides by, written so that nothing in it can hide: no character that is invisible, that looks like
-// another, or that begins a new line is printed as it is.
+// Text for a decision: no invisible character, no look-alike and no line break is printed as it is.
+
 /** Commands and paths: everything beyond plain ASCII is written out, because every byte of them counts. */
 export function exactly(text: string): string {
   return text.replace(/[^\x20-\x7e]/gu, writtenOut);

@@ -1,5 +1,4 @@
-// Ids of approvals are used once in the whole log, and so is each use of one: which keys a request has to know about, and
-// which ones a fact uses up.
+// The once-keys of approvals. An id is used once in the whole log, and so is each run of an approved command.
 import type { Fact } from '../fact.ts';
 import type { Request } from '../input.ts';
 import { type Approval, type Approvals, approvalOf } from './state.ts';

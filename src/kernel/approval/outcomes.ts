@@ -1,5 +1,5 @@
-// What became of the commands that the agents of a cast asked to run. It is kept with the cast, because an approval that is
-// over is not in the state any more, and its agent or a later one may still report that the command ran.
+// What became of approvals after they left the state. The cast keeps the outcome of each command; the turn keeps decisions that
+// its agent has not been told yet.
 
 import type { Fact } from '../fact.ts';
 import type { JsonObject } from '../json.ts';
@@ -95,8 +95,8 @@ export function refusalOfUnrun(notRun: readonly CommandOutcome[], report: JsonOb
   return deny('APPROVAL_NOT_RUN', `${message}; ${way}`, { approval: id, outcome, issues });
 }
 
-// Decisions that came before the agent asked for them in a report: it was told by a hook or a tool that a person has to
-// agree, went on, and the person was faster. They are kept with the turn until its agent hears of them.
+// A hook may ask for an approval before the report does. A decision on it is kept with the turn until the report names it.
+
 /** Looks at the approval as it is before the fact: what is rejected is not there any more afterwards. */
 export function noteUndelivered({ casts, approvals }: State, fact: ApprovalFact): void {
   if (fact.kind !== 'approval.approved' && fact.kind !== 'approval.rejected') return;

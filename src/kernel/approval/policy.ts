@@ -1,5 +1,5 @@
-// The `approvals` section of the configuration: which tiers people give to commands, what can never be approved, and how long
-// requests and grants live. Missing members have the defaults that stand here.
+// The `approvals` section of the configuration: the tiers of commands, what can never be approved, and how long requests and
+// grants last.
 import { given } from '../graph/authored.ts';
 import { error, type Findings, shown } from '../graph/issue.ts';
 import { checkShapes, checkUnknown, oneOf, POSITIVE_INTEGER, type Shapes } from '../graph/shape.ts';

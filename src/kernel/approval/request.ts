@@ -1,5 +1,5 @@
-// What can be asked of approvals: a sealed request, a person's decision, the use of what was approved. Everything that was
-// looked up outside (digests, seals, who is alive) comes with the request.
+// The requests and the facts of approvals. A request brings everything that was looked up outside the kernel: digests, seals and
+// which processes are gone.
 
 import type { Code } from '../codes.ts';
 import { isObject, isText, type Json } from '../json.ts';
@@ -190,7 +190,8 @@ export function isApprovalRequest<T extends { readonly kind: string }>(request: 
   return request.kind.startsWith('approval.');
 }
 
-// What happened to approvals. Where one belongs to a turn, every fact about it names the turn.
+// Facts. Where an approval belongs to a turn, each of its facts names the turn.
+
 /** One part of what is presented that is not what was approved. */
 export type Difference = {
   readonly part:

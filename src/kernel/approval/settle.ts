@@ -1,4 +1,5 @@
-// A person's decision about an approval, and the end of what nobody decided or used in time.
+// The end of approvals: a person decides, the time runs out, or the turn that asked is over. A command that began and has no known
+// end stays until a person settles it.
 import type { Pen } from '../cast/pen.ts';
 import type { Fact } from '../fact.ts';
 import type { Input } from '../input.ts';
@@ -179,9 +180,8 @@ function reject(pen: Pen, approval: Approval, { by, reason, gone, sealing }: Dec
   return allow(`${id} is rejected`, { approval: id });
 }
 
-// The end of approvals that nobody waits for any more: what an agent asked for is over with its turn and its cast, and what
-// waits for a person is given up by a report that does not name it. What began to run and is not settled stays: a person has
-// to look into that whatever became of the turn.
+// Withdrawal: an approval ends with its turn and its cast, and where a later report does not name it.
+
 /** Which approvals a fact ends, and why. */
 type Ended = { readonly of: (approval: Approval) => boolean; readonly reason: string };
 

@@ -1,4 +1,4 @@
-// The approvals that are open: those that wait for a person, and those that were granted and are not used up.
+// The open approvals, what each fact changes in them, and the text that the seal of a decision covers.
 
 import { canonicalJson } from '../json.ts';
 import type { ApprovalFact, Executor, Gone, Origin, SealedDecision, SealedRequest } from './request.ts';
@@ -124,7 +124,7 @@ export type CommandOutcome = {
   readonly isOpen?: true;
 };
 
-// The bookkeeping of approvals: what a fact does to them. No rules and no failure.
+// What each fact changes.
 export function applyApproval(approvals: Approvals, fact: ApprovalFact, at: number): void {
   if (fact.kind === 'approval.requested') {
     const { id, sealed, cast, turn, attempt = 0 } = fact;
@@ -174,8 +174,7 @@ export function applyApproval(approvals: Approvals, fact: ApprovalFact, at: numb
   }
 }
 
-// A person's decision in the one form that is sealed with the user's key. The seal is made and checked outside, where the
-// key is; here is what it covers, so that both sides and an auditor mean the same.
+// The seal of a decision is made and checked outside the kernel, with the user's key. This is the text that it covers.
 type Terms = {
   readonly verdict: 'approved' | 'rejected';
   readonly by: string;

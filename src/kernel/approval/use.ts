@@ -1,5 +1,4 @@
-// The use of an approval: everything it is bound to is compared once more, and what fits is used up before it runs, so that
-// it runs at most once whatever happens.
+// Uses an approval: compares everything it is bound to, and marks it used before the command runs. So it runs at most once.
 import type { Pen } from '../cast/pen.ts';
 import type { Input } from '../input.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';

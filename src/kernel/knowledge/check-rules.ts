@@ -1,5 +1,4 @@
-// Checks of what the configuration says of knowledge. A name that nothing answers to would silently route to nobody, or
-// let nobody write.
+// Checks the surfaces and the permissions of the configuration. An unknown name would route work to no agent or let no agent write.
 import { given, listAt, objectAt, stringAt } from '../graph/authored.ts';
 import { error, type Findings, listed, shown } from '../graph/issue.ts';
 import { checkShapes, checkUnknown, OBJECT, type Shape, type Shapes, STRING, TEXT } from '../graph/shape.ts';

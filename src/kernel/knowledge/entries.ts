@@ -1,5 +1,5 @@
-// What somebody wants written to the shared knowledge: `{contract, payload}` each. Which entries may be written is decided
-// entry by entry, and never breaks the report they came in.
+// The entries of `update_contracts`: writes to sections and deposits of evidence. Each entry is permitted or refused by itself;
+// none breaks the report it came in.
 import type { Code } from '../codes.ts';
 import { isObject, isString, isText, type Json, type JsonObject, nameOfType } from '../json.ts';
 import { normalPath, PATH_FAULTS } from '../ledger/path.ts';
@@ -95,9 +95,9 @@ function skip(path: string, why: string): Finding {
   return warning(`UPDATE_CONTRACTS_SKIPPED:${path}`, path, why);
 }
 
-// Evidence that a report deposits for the acceptance criterion of a brief: an entry of `update_contracts` that names
-// `evidence` instead of a section. It needs no permission, it is no section, and it counts only together with all other
-// evidence of the same report: half of a proof proves something else.
+// Evidence: an entry named `evidence` deposits proof for a criterion of a brief. It needs no permission. All evidence of one
+// report is taken together or not at all, because half of a proof proves something else.
+
 /** The name under which evidence is deposited. No section is called so. */
 export const EVIDENCE = 'evidence';
 

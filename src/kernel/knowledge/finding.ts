@@ -1,4 +1,4 @@
-// What a check found at one place of a payload: its code, where it stands, and what to do about it.
+// What a check found at one place of a payload: a code, the place and what to do about it.
 import { isObject, type Json } from '../json.ts';
 
 export type Finding = {
@@ -29,7 +29,6 @@ function bounded(text: string): string {
   return text.length <= TEXT_CHARS_MAX ? text : `${text.slice(0, TEXT_CHARS_MAX)}…`;
 }
 
-// Whether a value says anything: what was never given, and what was given and holds nothing.
 /** Nothing was given. An empty list is an answer; null and an empty string are none. */
 export function isAbsent(value: Json | undefined): value is undefined | null | '' {
   return value === undefined || value === null || value === '';

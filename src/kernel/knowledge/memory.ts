@@ -1,5 +1,5 @@
-// What an agent proposes to remember. A person decides about each proposal, so nothing here can break the contract:
-// what cannot be used is left out and said so.
+// What agents suggest to remember, from the report to the decision of a person. An unusable suggestion is skipped with a warning
+// and never breaks the report.
 
 import type { Pen } from '../cast/pen.ts';
 import type { Input } from '../input.ts';
@@ -100,8 +100,7 @@ function wholeText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-// What agents suggest to remember is collected for a person. Nothing here can break a report: what cannot be used is left
-// out and said so, and what was suggested before is not suggested again.
+// Collecting: a suggestion that is known already is skipped.
 const PER_REPORT_MAX = 20;
 const NOTE_CHARS_MAX = 8_192;
 const WARNINGS_MAX = 100;
@@ -161,8 +160,7 @@ function keysKnown({ open, memory, dropped }: Knowledge): Set<string> {
   ]);
 }
 
-// A person decides what is remembered: a suggestion is accepted, for one section or for everybody, or dropped. What was
-// accepted can be dropped later, too.
+// Deciding: a person accepts a suggestion, for one section or for all agents, or drops it, also after accepting it.
 export function accept({ state, write }: Pen, input: Extract<Input, { kind: 'memory.accept' }>): Verdict {
   const { id, section = null } = input;
   const { knowledge } = state;
@@ -207,8 +205,7 @@ function unknown(id: string, isAccepted: boolean): Denied {
   );
 }
 
-// A short key for a text: the same for the same words, however they are spaced or capitalised. Not a digest to trust: two
-// texts that share one by design are merely taken for the same suggestion.
+// The key of a text ignores spacing and case. It is no digest to trust: a collision only drops a suggestion.
 export function textKey(text: string): string {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean).join(' ');
   return `${hash(words, 0x811c9dc5)}${hash(words, 0x050c5d1f)}`;

@@ -1,8 +1,7 @@
-// How payloads enter the shared knowledge of a project: they add and update, and never delete. New keys are added,
-// objects are merged, lists are united, anything else is replaced; what is not mentioned stays.
+// How payloads change a section: new keys are added, objects merged, lists united, other values replaced. Nothing is deleted.
+// `diffOf` lists what changed, for people.
 //
-// All updates of one place are gathered before they are applied, in order, so that the work grows with the size of what
-// is written and not with how many pieces it is written in.
+// All updates of one place are gathered and then applied in order, so the work grows with the size of what is written.
 import { canonicalJson, isObject, type Json, type JsonObject } from '../json.ts';
 import { below, type Finding, textOf, warning } from './finding.ts';
 
@@ -141,8 +140,8 @@ function kindOf(value: Json | undefined): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-// What differs between two values of a section, place by place, for people. Objects are gone through member by member; of
-// lists the elements that came and went are told.
+// Differences, place by place: objects by member, lists by the elements that came and went.
+
 /** A value as bounded text on each side; null on the side where there is none. */
 export type Change = { readonly path: string; readonly before: string | null; readonly after: string | null };
 
@@ -208,7 +207,6 @@ function shown(value: Json | undefined): string | null {
   return value === undefined ? null : textOf(value);
 }
 
-// Things by what they share, each group in the order in which its members came, the groups in that of their first member.
 export function grouped<Key, Thing>(things: readonly Thing[], keyOf: (thing: Thing) => Key): Map<Key, Thing[]> {
   const groups = new Map<Key, Thing[]>();
   for (const thing of things) {

@@ -1,6 +1,5 @@
-// How knowledge points at a resource in another repository: `host/owner/repo:table/name`, with any groups between owner
-// and repository. The part before the colon is
-// the identity of a workspace, the same for every way in which its remote can be spelled.
+// References to resources in other repositories: `host/owner/repo:table/name`, with any groups between owner and repository.
+// The part before the colon is the identity of a workspace, the same for every spelling of its remote.
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { below, type Finding, warning } from './finding.ts';
 
@@ -93,7 +92,7 @@ function beforeAny(text: string, marks: string): string {
   return ends.length === 0 ? text : text.slice(0, Math.min(...ends));
 }
 
-// User and password in an address: knowledge says where something is, and never with which key one gets in.
+// User and password in an address are not stored.
 const CREDENTIALS = /([a-z][a-z0-9+.-]{0,19}:\/\/)[^\s/?#@:]{0,256}:[^\s/?#@]{0,256}@/gi;
 
 /** The text without any; a user alone, as in `ssh://git@host`, is part of the address. */

@@ -1,5 +1,4 @@
-// What the configuration says of knowledge: the surfaces of the project with the agents that answer for them, the sections
-// there are, and who may read and write which.
+// What the configuration says about knowledge: the surfaces of the project, its sections, and which agents read and write them.
 import { given, listAt, objectAt, stringAt } from '../graph/authored.ts';
 import { isObject, isText, type Json, type JsonObject } from '../json.ts';
 import type { Knowledge } from './state.ts';
@@ -83,8 +82,8 @@ function textsIn(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? [...new Set((value as readonly Json[]).filter(isText))] : [];
 }
 
-// Which sections an agent may read and write. It goes by its id and by its identity, whichever the tables name; what they
-// say of it counts before what they say of everybody.
+// Permissions. A table may name an agent by id or by identity. A row for the agent replaces the row for all.
+
 /** An agent, as the tables of permissions may name it. */
 type Named = { readonly id: string; readonly identity?: string | null };
 

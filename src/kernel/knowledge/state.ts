@@ -1,5 +1,5 @@
-// What a workspace knows beside its casts: sections of shared knowledge, what agents suggested to remember and nobody has
-// decided about, and what was accepted. Bounded throughout; how it came to be is in the log.
+// The knowledge of a workspace: its state, its facts, its requests and what each fact changes. Everything is bounded; the
+// history is in the log.
 import type { Code } from '../codes.ts';
 import type { JsonObject } from '../json.ts';
 import { type Deposit, EVIDENCE } from './entries.ts';
@@ -92,8 +92,8 @@ export function numberOf(id: string): number {
   return Number(id.slice(1));
 }
 
-// What happened to the knowledge of a workspace: a section was written or put back, a write was refused, evidence was
-// deposited, something was suggested to be remembered, and a person decided about it.
+// Facts.
+
 /** The turn in which an agent wrote; nothing of it where a person did. The author is the one or the other. */
 type Where = { readonly cast?: string; readonly turn?: number; readonly agent?: string; readonly agentId?: string };
 
@@ -160,8 +160,7 @@ export function isKnowledgeFact(fact: { readonly kind: string }): fact is Knowle
   return KNOWLEDGE_FACT.test(fact.kind);
 }
 
-// What can be asked of the knowledge of a workspace by hand. Agents write through their reports instead, so each of these
-// says whether an agent is behind it.
+// Requests by hand. Agents write through reports, so each request says whether an agent made it.
 export type KnowledgeRequest =
   | {
       readonly kind: 'context.write';
@@ -200,10 +199,8 @@ export function isKnowledgeRequest<T extends { readonly kind: string }>(request:
   return KNOWLEDGE_REQUEST.test(request.kind);
 }
 
-// The bookkeeping of knowledge: what a fact does to it. No rules and no failure.
-//
-// A cast that was forgotten is read back from its own facts, which are then applied a second time, onto knowledge that has
-// gone on since. So a version that is not newer, and a suggestion that was counted before, change nothing.
+// What each fact changes. An archived cast is read back from its own facts, which are then applied a second time to newer
+// knowledge. So an old version and a suggestion that was counted before change nothing.
 export function applyKnowledge(knowledge: Knowledge, fact: KnowledgeFact, at: number): void {
   switch (fact.kind) {
     case 'context.written':

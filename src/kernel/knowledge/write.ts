@@ -1,5 +1,5 @@
-// Writing to sections of shared knowledge: what an agent's accepted report brings, entry by entry, and what a person sets
-// or puts back. Every write is a fact with the whole section after it; a write that changes nothing is none.
+// Writes to sections: the entries of an accepted report, and what a person sets or reverts. Each write is a fact with the whole
+// section after it. A write that changes nothing makes no fact.
 import type { Pen } from '../cast/pen.ts';
 import type { Code } from '../codes.ts';
 import type { Input } from '../input.ts';
@@ -204,8 +204,7 @@ function merge(knowledge: Knowledge, section: string, payload: JsonObject, repla
   return { fact: { kind: 'context.written', section, payload, value, version, diff, ...replaces }, findings };
 }
 
-// The one place where a request about knowledge becomes facts and a verdict. All of them are for people: an agent writes
-// through its report, where its permissions are known.
+// Requests by hand are for people. An agent writes through its report, which carries its permissions.
 const WHAT: Readonly<Record<KnowledgeRequest['kind'], string>> = {
   'context.write': 'sets a section by hand; agents write with update_contracts in their report',
   'context.revert': 'puts a section back',

@@ -1,6 +1,5 @@
-// What an agent says it ran beside what it was seen to run. Both are compared by their steps, so that a folder that was
-// entered first, a shell around it, other spacing, a comment, a viewer behind a pipe or a remark in brackets makes no
-// difference; everything else does.
+// Compares the commands that a report names with the commands that were seen to run. Both are split into steps. A change of
+// folder, a shell around them, spacing, comments and viewers behind a pipe make no difference; anything else does.
 import { cut } from '../cast/cut.ts';
 import { COMMAND_CHARS_MAX, COMMANDS_MAX } from '../cast/noted-commands.ts';
 import { isObject, isString, type Json, type JsonObject } from '../json.ts';
@@ -162,8 +161,8 @@ function collapsed(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-// The commands that a report says were run, without the entries that say that nothing was, and without the results that are
-// often written behind them.
+// The commands that a report names as run. Entries that say "not run" and results behind a command are cut off.
+
 /** A number of skipped tests is a result, and the command was run. */
 const SAYS_NOT_RUN = /\b(?:not run|not executed|(?<!\d )skipped|n\/a)\b/i;
 

@@ -1,5 +1,5 @@
-// Several agents on one goal: what each of them reported last, put together into one report, and the word for the person
-// who asked. Nothing is made up here: every line is an agent's own, with its name.
+// Puts the last reports of all agents of a cast together: one report, a summary for the person who asked, and the agents that
+// others propose to go on. Every line is an agent's own and has its name.
 
 import type { Graph, Materia, Rules } from '../graph/config.ts';
 import type { JsonObject } from '../json.ts';
@@ -144,8 +144,8 @@ function findingsOf(notes: readonly ReportNote[]): readonly string[] {
   return [...new Set(lists.find((list) => list.length > 0))];
 }
 
-// Agents that others name as the best to go on, held against the graph: whether a way leads there from where the agent
-// that names them stands.
+// Proposals: agents that others name as the best to go on, and whether the graph leads there.
+
 /** An agent that another one names as the best to go on, and whether the graph and the boundaries would let it. */
 export type Proposal = {
   readonly agent: string;

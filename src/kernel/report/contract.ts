@@ -1,4 +1,4 @@
-// What one turn asks of its output: what its socket asks, and what the runtime told its agent where the dialect depends on it.
+// What one turn asks of its output: the contract of its socket, the id its agent reports under and the statuses it may report.
 import { dialectCan } from '../capabilities.ts';
 import { isScripted } from '../cast/script.ts';
 import type { Contract } from '../dialect.ts';
@@ -20,8 +20,8 @@ export function agentIdOfTurn(cast: Pick<Cast, 'id'>, { socket, item }: Pick<Tur
   return agentIdOf(cast.id, socket, item?.key ?? null);
 }
 
-// The name under which an agent reports in a cast. The runtime issues it; the same agent at the same piece of work keeps it
-// through repairs, answers, approvals and rework, so that what it reported before still counts.
+// The runtime issues the id. The same agent keeps it through repairs, answers, approvals and rework of one piece of work.
+
 /** `a` and sixteen hex digits, from the cast, the socket and the item. Not a secret: authority never rests on knowing it. */
 export function agentIdOf(cast: string, socket: string, item: string | null): string {
   const text = `${cast}\u0000${socket}\u0000${item ?? ''}`;

@@ -1,5 +1,5 @@
-// The INPUT envelope: what the runtime tells an agent before its turn. It shares a name with the block the agent answers
-// with, and nothing else; its flags decide whether that answer must carry a consolidation_report.
+// The INPUT envelope: what an agent is given before its turn, and how the words of the work choose the surfaces it touches.
+// Its flags decide whether the report must carry a consolidation_report.
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { isEmpty } from '../knowledge/finding.ts';
 import type { SurfaceRule } from '../knowledge/rules.ts';
@@ -182,8 +182,8 @@ function unique(words: readonly string[]): string[] {
   return [...new Set(words)];
 }
 
-// Which surfaces of a project a piece of work touches, by the words in its text. Plain counting: the same text and the same
-// surfaces always give the same answer, and everybody can see why.
+// Surfaces are chosen by counting words. The same text and the same surfaces always give the same answer.
+
 /** How the scores are counted; told with every envelope, so that an old one can be understood. */
 export const ROUTING_VERSION = '1';
 

@@ -1,5 +1,5 @@
-// The INPUT of a turn, as the workspace and the rules of its cast give it: what the agent may know, which surfaces its work
-// touches, what it is to achieve, and what it may write. Bounded as a whole; what had to be left out is named.
+// The INPUT of one turn of a cast: goal, knowledge, surfaces and permissions from the workspace. It fits into a fixed number
+// of bytes, and `metadata.left_out` names what did not fit.
 
 import { firstBytes } from '../cast/cut.ts';
 import { itemValue } from '../cast/item.ts';
@@ -97,8 +97,8 @@ function providerIn(infrastructure: Json | undefined): string | null {
   return word === 'multi-cloud' ? null : word;
 }
 
-// What was accepted to be remembered, as an agent is told it: by section, the newest first, and only of sections that it may
-// read.
+// Memory: what a person accepted, by section, the newest first, only of sections the agent may read.
+
 /** By section; what is for everybody stands under `*`. Null where there is nothing. */
 export function memoryFor(
   { memory }: Pick<Knowledge, 'memory'>,
@@ -116,8 +116,7 @@ function noteTold({ id, description, body, type }: Remembered): Json {
   return { id, ...(description === null ? {} : { description }), body, ...(type === undefined ? {} : { type }) };
 }
 
-// Keeps the INPUT within what fits into a brief. Lists and texts are shortened from their ends, knowledge last of all into
-// the room that is left, and `metadata.left_out` names what the agent does not see.
+// Bounds: lists and texts are cut at their ends, and knowledge gets the room that is left.
 export const ENVELOPE_BYTES_MAX = 16_384;
 const GOAL_BYTES_MAX = 4_096;
 const CRITERIA_BYTES_MAX = 1_536;

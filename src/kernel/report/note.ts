@@ -1,5 +1,5 @@
-// What is kept of a report beside its handoff: what it says about the goal as a whole, bounded, for the agents that come
-// after, for the consolidated report and for the person who reads the end of the cast.
+// What is kept of a report besides its handoff: a bounded note for later agents, for the consolidated report and for the
+// person who reads the end of the cast.
 import { cut } from '../cast/cut.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
 import type { ReportNote } from '../state.ts';

@@ -1,5 +1,5 @@
-// How the parts of a report are reached: its sections, and the lists in them. A key may be written as documented or all in
-// capitals; the documented spelling wins where it says something.
+// How the parts of a report are read: its keys, its sections, its lists and its numbers. A key may be written as documented or
+// in capitals; the documented spelling wins where it holds something.
 import { isObject, type Json, type JsonObject } from '../json.ts';
 
 export function valueAt(section: JsonObject, key: string): Json | undefined {
@@ -22,7 +22,6 @@ export function listOf(value: Json | undefined): readonly Json[] {
   return list.filter((each) => each !== null);
 }
 
-// The keys of a report that the runtime itself speaks of: what it asks for in the INPUT, and what it gathers afterwards.
 export const EVIDENCE_KEYS = [
   'patterns_checked',
   'files_checked',

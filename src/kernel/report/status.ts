@@ -1,4 +1,4 @@
-// How the work of an agent stands, in the five words in which it reports.
+// The five statuses of a report, which may follow which, and the loop that holds a COMPLETE while iterations are left.
 import type { Outcome } from '../dialect.ts';
 import { isObject, isString, type Json, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
@@ -33,8 +33,8 @@ export function statusOf(outcome: Outcome): PlanStatus {
   return found ?? 'BLOCKED';
 }
 
-// Which status an agent may report after which, and how often in a row it may say that it is still at work. A report
-// that is refused is not recorded: the agent stands where it stood and may make a legal move instead.
+// Transitions. A refused report is not recorded: the agent keeps its status and may report a legal one instead.
+
 /** At most this many IN_PROGRESS in a row. */
 export const IN_PROGRESS_MAX = 2;
 
@@ -80,9 +80,7 @@ export function step(progress: Progress, to: string): { readonly verdict: Verdic
   return { verdict, progress: { status: to, inProgressCount: count } };
 }
 
-// The loop of an agent that works in iterations towards a threshold. A COMPLETE that disproves itself, because iterations are
-// left and the threshold is not reached, is held, and the agent goes on with its loop; that is no broken report, and it comes
-// to its end with the iterations that the agent itself named.
+// Loops. A COMPLETE with iterations left and its threshold not reached is held, and the agent goes on. That is no broken report.
 export type LoopState = {
   readonly iteration: number;
   readonly max: number;
