@@ -1,9 +1,11 @@
-// What the log knows about the knowledge of the workspace, for commands that look: how it stands, and how a section came
-// to be.
+// The shared knowledge of a workspace, as the log has it: its sections now, and how each came to be.
+
+import { readFileSync } from 'node:fs';
 import type { Log } from '../engine/ports.ts';
 import { restored } from '../engine/snapshot.ts';
 import { type Entry, timeOf } from '../kernel/fact.ts';
-import type { JsonObject } from '../kernel/json.ts';
+import { given, objectAt } from '../kernel/graph/authored.ts';
+import { isObject, type JsonObject } from '../kernel/json.ts';
 import {
   applyKnowledge,
   isKnowledgeFact,
@@ -11,6 +13,7 @@ import {
   type KnowledgeFact,
   noKnowledge,
 } from '../kernel/knowledge/state.ts';
+import type { Workspace } from '../workspace/locate.ts';
 
 /** As it stands now. Only what came after the newest snapshot is read. */
 export async function knowledgeIn(log: Log): Promise<Knowledge> {
@@ -52,4 +55,16 @@ async function factsAfter(log: Log, after: number): Promise<readonly Entry[]> {
     await log.read({ after, kindPrefix: 'memory.' }),
   ];
   return [...context, ...memory].toSorted((a, b) => a.seq - b.seq);
+}
+
+/** Null where nobody said which there are, or where that cannot be read: `baton check` says what is wrong with it. */
+export function declaredSections({ configFile }: Workspace): readonly string[] | null {
+  try {
+    const config: unknown = JSON.parse(readFileSync(configFile, 'utf8').replace(/^\uFEFF/, ''));
+    if (!isObject(config)) return null;
+    const context = objectAt(config, 'context');
+    return given(context, 'sections') === undefined ? null : Object.keys(objectAt(context, 'sections'));
+  } catch {
+    return null;
+  }
 }

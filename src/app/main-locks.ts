@@ -1,8 +1,12 @@
-// Locks in the workspace itself, for what a person's command changes there: they are taken as a task of the ledger and given
-// back when the work is over, so that no cast works on the same files meanwhile.
+// Locks in the workspace itself, for a person's command that changes files there. They belong to a task of the ledger and are
+// released at the end of the work, so that no cast works on the same files meanwhile.
+
+import { existsSync } from 'node:fs';
 import type { Door } from '../engine/door.ts';
-import type { JsonObject } from '../kernel/json.ts';
+import { isObject, type JsonObject } from '../kernel/json.ts';
 import { isTerminal, runOf, tasksOf } from '../kernel/ledger/state.ts';
+import { readJsonFile } from '../workspace/load-config.ts';
+import type { Workspace } from '../workspace/locate.ts';
 import { Refused } from './refused.ts';
 
 /** More paths than that are locked by locking everything. */
@@ -82,4 +86,11 @@ function packetOf(run: string, id: string, title: string, paths: readonly string
     context_package: [],
     required_output_schema: 'subagent_result_v1',
   };
+}
+
+export async function configureLocks(door: Door, { configFile }: Workspace, by: string): Promise<void> {
+  const config = existsSync(configFile) ? readJsonFile(configFile) : null;
+  const locks = isObject(config) ? config.locks : null;
+  if (!isObject(locks) || typeof locks.caseInsensitive !== 'boolean') return;
+  await door.submit({ kind: 'ledger.configure', foldCase: locks.caseInsensitive }, by);
 }

@@ -76,6 +76,8 @@ export type Entry = {
   readonly fields: OperationFields;
   /** It may go on until the signal ends it; that is then its good end. */
   readonly endsBySignal?: true;
+  /** It makes a workspace of the folder itself; a workspace of a folder above is not meant. */
+  readonly makesWorkspace?: true;
   /** Its name on the command line where that is not its words, or why it is left out there. */
   readonly cli?: string | LeftOut;
   /** Its name as a tool, who it is offered to and what is said of it; or why it is left out there. */

@@ -30,8 +30,8 @@ export async function perform(
   context: Context,
 ): Promise<Verdict> {
   const entry: Entry = OPERATIONS[name];
-  const kept = keptFrom(workspace, entry, context);
-  if (kept) return turnAway(workspace, entry, kept, context);
+  const refusal = await refusedBefore(workspace, name, context);
+  if (refusal) return refusal;
   const reading = readInput(entry.fields, given, context.actor.attempt !== null);
   if (!reading.ok) {
     const [first] = reading.issues;
@@ -47,6 +47,17 @@ export async function perform(
   } catch (error) {
     throw asDamage(error, workspace);
   }
+}
+
+/** The refusal that needs no input: the caller may not do it at all. It is noted in the log. */
+export async function refusedBefore(
+  workspace: Workspace,
+  name: OperationName,
+  context: Context,
+): Promise<Denied | null> {
+  const entry: Entry = OPERATIONS[name];
+  const kept = keptFrom(workspace, entry, context);
+  return kept && turnAway(workspace, entry, kept, context);
 }
 
 /** The same for callers that read verdicts and nothing else: other programs and agents. */

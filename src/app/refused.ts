@@ -1,4 +1,4 @@
-// A rule said no. It ends an operation early; the skin shows the verdict.
+// Refusals that end an operation early; the skin shows the verdict. A person can lift some of them by an answer.
 import type { Denied } from '../kernel/verdict.ts';
 
 export class Refused extends Error {
@@ -6,5 +6,23 @@ export class Refused extends Error {
   constructor(verdict: Denied) {
     super(verdict.reason);
     this.verdict = verdict;
+  }
+}
+
+/** The answer sets a field of the input, or trusts a folder. */
+export type Agreed =
+  /** With `otherwise`, a no sets the flag to that, and the operation goes on. */
+  | { readonly flag: string; readonly otherwise?: boolean }
+  /** A person picks a value; the command line without a terminal takes the first. */
+  | { readonly field: string; readonly of: readonly [string, ...string[]] }
+  | { readonly trust: string };
+
+export class Asks extends Refused {
+  readonly question: string;
+  readonly agreed: Agreed;
+  constructor(verdict: Denied, question: string, agreed: Agreed) {
+    super(verdict);
+    this.question = question;
+    this.agreed = agreed;
   }
 }

@@ -6,7 +6,7 @@ import { type CheckerTime, checkersAt, readChecker } from '../kernel/graph/check
 import type { Rules } from '../kernel/graph/config.ts';
 import { scrub } from '../kernel/secrets.ts';
 import { deny } from '../kernel/verdict.ts';
-import { Asks } from './asks.ts';
+import { Asks } from './refused.ts';
 import type { Workspace } from './workspace.ts';
 
 /** A command that is going to run, and the member of the configuration that says so. */

@@ -2,8 +2,7 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type { ValueChange } from '../kernel/knowledge/merge.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
-import { declaredSections } from './declared-sections.ts';
-import { historyOf, type Told, valueAt } from './knowledge-in-log.ts';
+import { declaredSections, historyOf, type Told, valueAt } from './knowledge-in-log.ts';
 import { Refused } from './refused.ts';
 import type { Workspace } from './workspace.ts';
 

@@ -1,5 +1,9 @@
-// A task by its id, and the name by which payloads call its run.
+// Tasks by id, the name of a run in payloads, and the process that works on a task.
+
+import { driverWith } from '../engine/driver.ts';
+import type { BeatProcess } from '../kernel/ledger/beat.ts';
 import { findTask, runOf, type Task } from '../kernel/ledger/state.ts';
+import { UsageError } from '../workspace/usage-error.ts';
 import { type LedgerSession, runWanted } from './ledger-session.ts';
 import { Refused } from './refused.ts';
 
@@ -14,4 +18,11 @@ export async function taskNamed(
     if (!found.ok) throw new Refused(found.refusal);
     return { task: { ...found.task }, runId: runOf(ledger, found.task.run)?.runId ?? found.task.run };
   }, run);
+}
+
+export function workerNamed(pid: number | undefined): BeatProcess | undefined {
+  if (pid === undefined) return undefined;
+  const worker = driverWith(pid);
+  if (worker === null) throw new UsageError(`there is no process ${pid}; --pid names the one that works on the task`);
+  return worker;
 }

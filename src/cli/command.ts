@@ -22,6 +22,8 @@ export type Command = {
   readonly options: Options;
   /** The fewest and the most words that may stand beside its options. */
   readonly words: readonly [number, number];
+  /** Throws the refusal of a caller who may not do it at all. */
+  refuseBefore?(call: Call): Promise<void>;
   load(): Promise<{ run(call: Call): Promise<number> }>;
 };
 
@@ -36,13 +38,6 @@ export type Call = {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
 };
-
-/** The command, and the word that says which of its forms it is, where its forms are told apart by their first word. */
-export function formOf({ command, words }: Pick<Call, 'command' | 'words'>): string {
-  const [word = ''] = words;
-  const isForm = typeof command.act !== 'string' && Object.hasOwn(command.act, word);
-  return isForm && word !== '' ? `${command.name} ${word}` : command.name;
-}
 
 export const EXIT = { ok: 0, denied: 1, usage: 2, fault: 3, waiting: 4 } as const;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Line, linesIn } from './lines-in.ts';
+import { type Line, linesIn } from './read-input.ts';
 
 const MAX = 20;
 

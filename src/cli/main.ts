@@ -1,9 +1,8 @@
 // The command line: finds the command, reads its options, and turns whatever comes out into an exit code.
 import { resolve } from 'node:path';
-import { onlyPeopleMay } from '../access/people-only.ts';
 import { shownToken } from '../access/shown-token.ts';
 import { StorageError } from '../engine/storage-error.ts';
-import { type Call, type Command, EXIT, exitOf, formOf, note, out, outJson, Refused, UsageError } from './command.ts';
+import { type Call, type Command, EXIT, exitOf, note, out, outJson, Refused, UsageError } from './command.ts';
 import { calledWith, commandName } from './command-name.ts';
 import { COMMANDS } from './commands.ts';
 import { oneLine } from './safe-text.ts';
@@ -74,26 +73,16 @@ async function dispatch(argv: readonly string[]): Promise<number> {
 async function carriedThrough(command: Command, rest: readonly string[]): Promise<number> {
   const call = await read(command, rest);
   if (call.values.help === true) return showHelp(command.name);
-  countWords(command, call.words);
-  await refuseLowRole(call);
-  const { run } = await command.load();
-  return carriedOut(call, run).catch((error: unknown) => turnedAway(call, error));
-}
-
-/** What only a person may do does not even begin for an agent; everything else is done without a look at who asks. */
-async function carriedOut(call: Call, run: (call: Call) => Promise<number>): Promise<number> {
-  const may = onlyPeopleMay(formOf(call), call.values);
-  if (may !== null) (await import('./refuse-agents.ts')).refuseAgents(call, may);
-  return run(call);
-}
-
-/** That an agent tried what only a person may do is in the log before it learns that it may not. */
-async function turnedAway(call: Call, error: unknown): Promise<never> {
-  if (error instanceof Refused && error.verdict.code === 'APPROVER_IS_AGENT') {
-    const { noteAgents, RefusedAgent } = await import('./refuse-agents.ts');
-    if (error instanceof RefusedAgent) await noteAgents(call, error.verdict);
+  try {
+    countWords(command, call.words);
+    await refuseLowRole(call);
+    const { run } = await command.load();
+    return await run(call);
+  } catch (error) {
+    // A caller who may not do it learns that, and not what is wrong with the words.
+    if (error instanceof UsageError) await command.refuseBefore?.(call);
+    throw error;
   }
-  throw error;
 }
 
 /** Who names an approval and is not understood was refused its use all the same, and that is in the log. */
@@ -101,12 +90,27 @@ async function notUnderstood(command: Command, rest: readonly string[], error: u
   if (command.name === 'exec' && error instanceof UsageError) {
     const call = await read(command, rest, false);
     await refuseLowRole(call);
-    await (await import('./misused-approval.ts')).noteMisused(call, rest);
+    await noteMisused(call, rest);
     const form = `baton exec ${command.args}`;
     if (!error.message.includes(form))
       throw new UsageError(`${error.message}; say: ${form}`, error.code, error.details);
   }
   throw error;
+}
+
+/** The refusal holds even where it cannot be noted. Without a workspace that is what the person is told. */
+async function noteMisused(call: Call, words: readonly string[]): Promise<void> {
+  const [{ noteMisused: noteIn, ownWorkspace }, { withWorkspace, workspaceOf }, { actorHere }] = await Promise.all([
+    import('../app/exec-caller.ts'),
+    import('./open-workspace.ts'),
+    import('../access/actor-here.ts'),
+  ]);
+  try {
+    const located = ownWorkspace(call.env) ?? workspaceOf(call);
+    await withWorkspace(call, (workspace) => noteIn(workspace, words, actorHere(workspace)), located);
+  } catch (error) {
+    if (!(error instanceof UsageError)) note(`it could not be noted that it was refused: ${(error as Error).message}`);
+  }
 }
 
 /** Whoever acts for a token does what its role may. Who does not say so acts as himself, and is not held up by a look. */
@@ -126,8 +130,11 @@ async function refuseLowRole(call: Call): Promise<void> {
     const admitted = admitToken(env, shown, Date.now());
     if (!admitted.ok) throw new Refused(admitted.verdict);
   }
-  const { noteRefusal } = await import('./note-refusal.ts');
-  await noteRefusal(call, may, { who: by });
+  const [{ noteRefusal }, { withWorkspace }] = await Promise.all([
+    import('../app/note-refusal.ts'),
+    import('./open-workspace.ts'),
+  ]);
+  await withWorkspace(call, (workspace) => noteRefusal(workspace, may, { who: by }, note));
   throw new Refused(may);
 }
 

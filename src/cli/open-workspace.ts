@@ -1,13 +1,33 @@
 // The workspace that a command acts on, open for as long as the command takes.
 import { Workspace } from '../app/workspace.ts';
-import { again, type Call } from './command.ts';
-import { workspaceOf } from './find-workspace.ts';
+import { type Workspace as Located, locate } from '../workspace/locate.ts';
+import { again, type Call, text, UsageError } from './command.ts';
 
-export async function withWorkspace<T>(call: Call, work: (workspace: Workspace) => Promise<T>): Promise<T> {
-  const workspace = new Workspace(workspaceOf(call), { env: call.env, cwd: call.cwd, program: again(call) });
+export async function withWorkspace<T>(
+  call: Call,
+  work: (workspace: Workspace) => Promise<T>,
+  located: Located = workspaceOf(call),
+): Promise<T> {
+  const workspace = new Workspace(located, { env: call.env, cwd: call.cwd, program: again(call) });
   try {
     return await work(workspace);
   } finally {
     await workspace.close();
   }
+}
+
+/** The workspace of `-C`; without it that of the current folder, or of the nearest one above that has `.baton`. */
+export function workspaceOf(call: Call): Located {
+  return workspaceAt(call, text(call.values, 'directory') === undefined ? undefined : call.cwd);
+}
+
+/** The workspace of the very folder, whatever workspace lies above it. */
+export function workspaceHere(call: Call): Located {
+  return workspaceAt(call, call.cwd);
+}
+
+function workspaceAt(call: Call, dir: string | undefined): Located {
+  const workspace = locate(dir, call.env, call.cwd);
+  if (!workspace) throw new UsageError(`there is no folder ${call.cwd}; -C names an existing one`);
+  return workspace;
 }

@@ -8,7 +8,6 @@ import { describeField } from '../kernel/field-words.ts';
 import { mismatches } from '../kernel/fields.ts';
 import type { Json } from '../kernel/json.ts';
 import { again, type Call, type Command, EXIT, type Options, out, outJson, UsageError } from './command.ts';
-import { MANY } from './command-table/shared-options.ts';
 
 /** The input of the operation, read when it is asked for; `isStream` leaves the payload on standard input. */
 export type Giving = (how?: { readonly isStream: true }) => Promise<Given>;
@@ -46,6 +45,12 @@ export function operationCommand(about: About, names: readonly OperationName[]):
     help: [...entries.map((entry) => helpOf(name, entry, isOne)), note].filter(Boolean).join('\n\n'),
     example: (isOne ? only : (entries.find(({ name: own }) => own.endsWith('claim')) ?? only)).example,
     options,
+    async refuseBefore({ words: [word], ...call }) {
+      const entry = isOne ? only : entries.find((each) => wordOf(each) === (word ?? null));
+      if (entry?.peopleOnly === undefined) return;
+      const { refuseBefore } = await import('./show-operation.ts');
+      await refuseBefore({ ...call, words: [] }, entry.name as OperationName);
+    },
     load: async () => ({
       run: (call) => (isOne ? runEntry(call, about, only, call.words) : runForm(call, about, entries)),
     }),
@@ -249,4 +254,27 @@ function helpOf(command: string, entry: Entry, isOne: boolean): string {
   if (isOne) return rows.join('\n');
   const form = [command, wordOf(entry), argsOf(entry.fields)].filter(Boolean).join(' ');
   return [`${form}\n  ${entry.means}`, ...rows].join('\n');
+}
+
+export const MANY = Number.POSITIVE_INFINITY;
+export const EXITS = 'Exit: 0 completed, 1 failed, aborted or paused, 4 waiting for a person.';
+/** Shows an operation that may drive a cast. */
+export function driveBy(name: OperationName) {
+  return async () => {
+    const { drive } = await import('./drive-operation.ts');
+    return { run: async (call: Call, given: Giving) => drive(call, name, await given()) };
+  };
+}
+
+/** Shows an operation that the options of the call choose, with input that they add. */
+export function showBy(pick: (call: Call) => { readonly name: OperationName; readonly more?: Given }) {
+  return async () => {
+    const { showOperation } = await import('./show-operation.ts');
+    return {
+      run: async (call: Call, given: Giving) => {
+        const { name, more } = pick(call);
+        return showOperation(call, name, { ...more, ...(await given()) });
+      },
+    };
+  };
 }

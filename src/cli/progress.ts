@@ -10,7 +10,7 @@ import { hasOwnPaths, toldOfChanges } from '../kernel/graph/write-scope.ts';
 import { toldRefusal } from '../kernel/report/status.ts';
 import type { Usage } from '../kernel/state.ts';
 import type { Call } from './command.ts';
-import { costText } from './cost-text.ts';
+import { costText } from './result-lines.ts';
 import { oneLine } from './safe-text.ts';
 
 export type Progress = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CastView } from '../app/views/shown-cast.ts';
 import type { Consolidation, Proposal } from '../kernel/report/consolidation.ts';
-import { reportLines } from './report-lines.ts';
+import { reportLines } from './result-lines.ts';
 
 const proposal = (over: Partial<Proposal>): Proposal => ({
   ...{ agent: 'A', by: 'B', socket: 'Socket-1', allowed: true, noWay: null, refusal: null, reported: false },

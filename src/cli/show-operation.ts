@@ -2,16 +2,16 @@
 
 import { type Actor, lookerWith } from '../access/actor.ts';
 import { attemptIn } from '../access/attempt.ts';
-import { Asks } from '../app/asks.ts';
 import type { Context, Entry, OperationEvent } from '../app/operation.ts';
 import { OPERATIONS, type OperationName } from '../app/operations/table.ts';
-import { type Given, perform, verdictOf } from '../app/perform.ts';
-import { Refused } from '../app/refused.ts';
+import { type Given, perform, refusedBefore, verdictOf } from '../app/perform.ts';
+import { Asks, Refused } from '../app/refused.ts';
 import type { Workspace } from '../app/workspace.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Verdict } from '../kernel/verdict.ts';
+import type { Workspace as Located } from '../workspace/locate.ts';
 import { type Call, EXIT, exitOf, note, out, outJson, outJsonLine } from './command.ts';
-import { withWorkspace } from './open-workspace.ts';
+import { withWorkspace, workspaceHere, workspaceOf } from './open-workspace.ts';
 import type { Form, Forms } from './show/form.ts';
 
 /** The forms of each group; a group without any answers with verdicts. */
@@ -20,28 +20,38 @@ const FORMS: Partial<Record<Entry['group'], () => Promise<{ readonly forms: Form
   contracts: () => import('./show/contracts.ts'),
   history: () => import('./show/history.ts'),
   ledger: () => import('./show/ledger.ts'),
-  approvals: () => import('./show/approvals.ts'),
-  work: () => import('./show/work.ts'),
+  approvals: () => import('./show/casts.ts'),
+  work: () => import('./show/casts.ts'),
   registry: () => import('./show/registry.ts'),
   knowledge: () => import('./show/knowledge.ts'),
-  access: () => import('./show/access.ts'),
+  access: () => import('./show/registry.ts'),
+  project: () => import('./show/project.ts'),
 };
 
 export async function showOperation(call: Call, name: OperationName, given: Given): Promise<number> {
-  const verdict = await ended(call, name, given);
-  // What goes on tells its finds one by one; its end is no find.
-  if (verdict.allow && given.follow === true) return EXIT.ok;
   const { forms } = (await FORMS[OPERATIONS[name].group]?.()) ?? { forms: {} };
   const form = Object.hasOwn(forms, name) ? forms[name] : undefined;
+  const verdict = await ended(call, name, given, listeningFor(OPERATIONS[name], showingWith(call, form)));
+  // An operation that follows has shown its finds one by one; its end is no find.
+  if (verdict.allow && given.follow === true) return EXIT.ok;
   const details = verdict.details as JsonObject;
   if (!call.json) for (const line of form?.notes?.(details, call, given, verdict) ?? []) note(line);
   if (!verdict.allow && form?.refusal === 'fault') throw new Refused(verdict);
   if (!verdict.allow && form?.refusal === 'lines' && !call.json)
-    for (const line of (await import('./verdict-answer.ts')).refusalLines(verdict)) note(line);
+    for (const line of (await import('./show/form.ts')).refusalLines(verdict)) note(line);
   else if ((verdict.allow || form?.refusal === 'same') && form?.lines && !call.json)
     for (const line of form.lines(details, call, given, verdict)) out(line);
   else outJson((verdict.allow ? scriptValue(form, details, call) : undefined) ?? verdict);
   return verdict.allow && form?.isBad?.(details) ? EXIT.denied : exitOf(verdict);
+}
+
+/** Values that come before the end are shown at once. With --json the answer holds those that have a form. */
+function showingWith(call: Call, form: Form | undefined) {
+  return (event: OperationEvent): void => {
+    const isFormed = event.kind === 'value' && form?.each !== undefined;
+    if (!isFormed) show(event);
+    else if (!call.json) for (const line of form.each?.(event.value as JsonObject, call) ?? []) out(line);
+  };
 }
 
 function scriptValue({ value }: Form = {}, details: JsonObject, call: Call): unknown {
@@ -56,7 +66,7 @@ export async function allowed(call: Call, name: OperationName, given: Given): Pr
 }
 
 /** How to stop an operation, and whom to tell meanwhile. */
-export type Listening = Pick<Context, 'signal' | 'onEvent'>;
+export type Listening = Omit<Context, 'actor'>;
 
 /** The verdict of the operation. A refusal that ended it early is one, too. */
 export async function ended(
@@ -81,24 +91,43 @@ export async function performing<T>(
   name: OperationName,
   work: (each: (given: Given) => Promise<Verdict>) => Promise<T>,
   listening: Listening = listeningFor(OPERATIONS[name]),
+  located = locatedFor(call, OPERATIONS[name]),
 ): Promise<T> {
-  return withWorkspace(call, async (workspace) => {
-    const actor = await actorFor(OPERATIONS[name], workspace);
+  const entry: Entry = OPERATIONS[name];
+  const act = async (workspace: Workspace) => {
+    const actor = await actorFor(entry, workspace);
     return work((given) => perform(workspace, name, given, { actor, ...listening }));
-  });
+  };
+  return withWorkspace(call, act, located);
+}
+
+/** Throws the refusal of a caller who may not do it at all. */
+export async function refuseBefore(call: Call, name: OperationName): Promise<void> {
+  const work = async (workspace: Workspace) => {
+    const context = { actor: await actorFor(OPERATIONS[name], workspace), ...listeningFor(OPERATIONS[name]) };
+    return refusedBefore(workspace, name, context);
+  };
+  const refusal = await withWorkspace(call, work, locatedFor(call, OPERATIONS[name]));
+  if (refusal) throw new Refused(refusal);
+}
+
+function locatedFor(call: Call, { makesWorkspace }: Entry): Located {
+  return makesWorkspace ? workspaceHere(call) : workspaceOf(call);
 }
 
 /** What an operation has started ends with this process, if that ends in an orderly way. */
-function listeningFor({ endsBySignal }: Entry): Listening {
+function listeningFor({ endsBySignal }: Entry, onEvent = show): Listening {
   const stop = new AbortController();
   const onSignal = () => (endsBySignal ? stop.abort() : process.exit(EXIT.fault));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal);
-  return { signal: stop.signal, onEvent: show };
+  return { signal: stop.signal, onEvent };
 }
 
-/** What the person at the terminal says, as input for the next call; null where that ends it. Without one nobody agrees. */
+/** The answer of the person at the terminal, as input for the next call; null where it ends the command. */
 export async function agreedTo({ env }: Call, { question, agreed }: Asks): Promise<Given | null> {
-  const isAgreed = await (await import('./ask.ts')).ask(question);
+  const { ask, choose } = await import('./read-input.ts');
+  if ('field' in agreed) return { [agreed.field]: await choose(agreed.of) };
+  const isAgreed = await ask(question);
   if ('flag' in agreed) {
     if (isAgreed) return { [agreed.flag]: true };
     return agreed.otherwise === undefined ? null : { [agreed.flag]: agreed.otherwise };

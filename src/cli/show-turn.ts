@@ -1,54 +1,12 @@
-// `baton show CAST --turn N`: one turn in full, for people and for scripts.
-
-import { foldAll } from '../app/views/cast-view.ts';
+// How one turn is shown in full.
 import { issuesBeyond } from '../app/views/result.ts';
-import {
-  type AttemptDetail,
-  type ReadReport,
-  type ReportDetail,
-  type TurnDetail,
-  turnDetailOf,
-} from '../app/views/turn-detail.ts';
-import type { Door } from '../engine/door.ts';
-import { dialectCan } from '../kernel/capabilities.ts';
+import type { AttemptDetail, ReportDetail, TurnDetail } from '../app/views/turn-detail.ts';
 import { counted } from '../kernel/counted.ts';
-import { contractOf } from '../kernel/graph/contract.ts';
 import { isObject, isString, type Json, type JsonObject } from '../kernel/json.ts';
-import type { Cast } from '../kernel/state.ts';
-import { type Call, EXIT, out, outJson, UsageError } from './command.ts';
-import { commandName } from './command-name.ts';
-import { spentText } from './cost-text.ts';
+import { spentText } from './result-lines.ts';
 import { oneLine } from './safe-text.ts';
 
-export function turnNumber(word: string): number {
-  if (!/^[1-9]\d{0,9}$/.test(word)) throw new UsageError(`--turn must be the number of a turn, not ${word}`);
-  return Number(word);
-}
-
-export async function showTurn(call: Call, door: Door, id: string, turn: number): Promise<number> {
-  const view = foldAll(await door.read({ after: 0, cast: id }));
-  const detail = view.cast && turnDetailOf(view, turn, await readerFor(view.cast));
-  if (!detail) {
-    const way = `\`${commandName()} show ${id}\` lists them`;
-    throw new UsageError(`cast ${id} has no turn ${turn}; ${way}`, 'UNKNOWN_TURN');
-  }
-  if (call.json) outJson(detail);
-  else for (const line of lines(detail)) out(line);
-  return EXIT.ok;
-}
-
-/** Of a report that ended its cast's turn blocked only the text is kept; it is read again as it was read then. */
-async function readerFor({ rules }: Cast): Promise<ReadReport> {
-  if (!Object.values(rules.graph.sockets).some(({ contract }) => dialectCan(rules, contract, 'reportsStatus')))
-    return () => null;
-  const { read } = await import('../dialects/gaia/read.ts');
-  return (socket, output, input) => {
-    const reading = read(output, { ...contractOf(rules, socket), turn: { agentId: null, input } });
-    return reading.ok && isObject(reading.handoff.payload) ? reading.handoff.payload : null;
-  };
-}
-
-function lines(turn: TurnDetail): readonly string[] {
+export function turnLines(turn: TurnDetail): readonly string[] {
   const { attempts, reports } = turn;
   const report = reports.at(-1);
   return [

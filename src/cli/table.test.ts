@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { table } from './table.ts';
+import { table } from './safe-text.ts';
 
 test('a long cell is cut, but not one that a person has to give back as it is', () => {
   const id = `context:${'c'.repeat(64)}`;

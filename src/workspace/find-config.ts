@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import { dirname, join, resolve as resolvePath } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { withDefaultRunner } from '../kernel/graph/runner-choice.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { type Loaded, loadConfig } from './load-config.ts';
 import type { Workspace } from './locate.ts';
@@ -13,8 +14,13 @@ export type Wanted = {
   readonly cwd: string;
 };
 
-/** The named file; else the project's own configuration; else, without one, what ships with the product. */
-export function loadFor({ file, workspace, cwd, loadout }: Wanted): Loaded {
+/** The named file; else the project's own configuration; else, without one, what ships with the product. Its default runner is filled in. */
+export function loadFor(wanted: Wanted): Loaded {
+  const loaded = loadedFor(wanted);
+  return isObject(loaded.config) ? { ...loaded, config: withDefaultRunner(loaded.config) } : loaded;
+}
+
+function loadedFor({ file, workspace, cwd, loadout }: Wanted): Loaded {
   if (file !== undefined) return loadConfig(resolvePath(cwd, file));
   if (!isThere(workspace.configFile)) return loadConfig(BUNDLED);
   const own = loadConfig(workspace.configFile);

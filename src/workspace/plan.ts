@@ -5,6 +5,7 @@ import { check, issuesOf } from '../kernel/graph/check.ts';
 import type { UtilityNames } from '../kernel/graph/check-utility-name.ts';
 import type { AgentMateria, Issue, Rules, Script } from '../kernel/graph/config.ts';
 import { resolve } from '../kernel/graph/resolve.ts';
+import { faultOfRunner, type RunnerChoice, withChosenRunner } from '../kernel/graph/runner-choice.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { loadFor, type Wanted } from './find-config.ts';
 import { readScript } from './read-script.ts';
@@ -22,6 +23,8 @@ export type Plan = {
 };
 
 export type Wish = Wanted & {
+  /** Counts before what agents and the configuration name. */
+  readonly chosen?: RunnerChoice;
   readonly agents: string | undefined;
   /** Which utilities there are; without it an unknown one is found out when it is to run. */
   readonly utilities?: UtilityNames;
@@ -32,7 +35,7 @@ export async function locateCast(
 ): Promise<{ ok: true; plan: Plan } | { ok: false; issues: readonly Issue[] }> {
   const loaded = loadFor(wish);
   const script = wish.agents === undefined ? null : readScript(resolvePath(wish.cwd, wish.agents));
-  const { config } = loaded;
+  const config = chosenIn(loaded.config, wish.chosen);
   const name = isObject(config) ? nameOf(config, wish.loadout) : null;
   const scripted = script === null ? [] : standIns(script, config, name);
   const utilities = wish.utilities && { utilities: { ...wish.utilities, scripted } };
@@ -50,6 +53,12 @@ export async function locateCast(
   if (unready.length > 0) return { ok: false, issues: unready };
   const strangers = script === null ? [] : unknownKeys(script, config);
   return { ok: true, plan: { loadout: name, rules, script, strangers, warnings: mine } };
+}
+
+function chosenIn(config: Json, chosen: RunnerChoice = {}): Json {
+  const fault = chosen.runner === undefined ? null : faultOfRunner(chosen.runner);
+  if (fault !== null) throw new UsageError(fault);
+  return isObject(config) ? withChosenRunner(config, chosen) : config;
 }
 
 function namesIn(value: Json | undefined, section: string): readonly string[] {

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CastView } from '../../src/app/views/shown-cast.ts';
+import type { JsonObject } from '../../src/kernel/json.ts';
 import { agent, always, BATON, baton, cast, flow, json, project, put, read, start, until } from './baton.ts';
 
 const plan = { ...agent, generator: true };
@@ -265,4 +266,26 @@ test('the id of a cast is printed once its start is in the log, and not for a ca
   const other = /^cast (\S+)$/m.exec(behind.stderr)?.[1] ?? '';
   const facts = await baton(dir, ['log', '--after', '0', '--json']);
   expect(facts.stdout).toContain(other);
+});
+
+test.each<[string, readonly string[], JsonObject, string]>([
+  ['the command line', ['--runner', 'codex', '--model', 'm'], { runner: 'pi' }, 'codex m'],
+  ['the configuration', [], {}, 'pi n'],
+])('%s says who runs the agents', async (_name, options, agent, expected) => {
+  const dir = project({
+    'cast.json': {
+      defaults: { runner: 'pi', model: 'n' },
+      materia: { A: { prompt: 'Do it.', tools: 'none', ...agent } },
+      loadouts: { L: { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'A' } } } },
+      activeLoadout: 'L',
+    },
+  });
+  const planned = await baton(dir, ['cast', '--dry-run', '--json', '--file', 'cast.json', ...options, 'do it']);
+  const { sockets } = json<{ sockets: readonly JsonObject[] }>(planned);
+  expect(sockets.map(({ runner, model }) => `${runner} ${model}`)).toEqual([expected]);
+});
+
+test('a runner that there is not is wrong usage, with the nearest name', async () => {
+  const { code, stderr } = await baton(project(), ['cast', '--runner', 'claud', 'do it']);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('Did you mean claude?')]);
 });

@@ -181,7 +181,7 @@ test('nothing is written through a link', async () => {
 });
 
 test.each([
-  [['install', 'emacs'], {}, 2, 'there is no emacs'],
+  [['install', 'emacs'], {}, 2, 'there is no agent emacs'],
   [['install', 'claude', '--undo', '--report-only'], {}, 2, 'not both'],
   [['install', 'claude', '--yes'], { BATON_ATTEMPT: '1.1' }, 1, 'only a person may'],
 ])('baton %j with %j ends with %i', async (args, env, code, why) => {

@@ -65,6 +65,11 @@ test('what a tool is refused for is refused by its command, unless it only looks
     'approvals_list',
     'cast_diff',
     'cast_merge',
+    'init',
+    'doctor',
+    'agents_list',
+    'agents_test',
+    'install',
   ]);
   for (const tool of kept) {
     const { name, act } = tool;

@@ -78,7 +78,51 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
   'cast.why': { allowed: ok(casted, { cast: 'latest' }), refused: NO_CAST },
   'cast.watch': { allowed: ok(casted, { cast: 'latest' }), refused: NO_CAST },
   'cast.wait': { allowed: ok(casted, { cast: 'latest' }), refused: NO_CAST },
+  'cast.start': {
+    allowed: { missing: 'leaves a process that drives the cast' },
+    refused: no('BAD_USAGE', set, { request: 'do it', loadout: 'nothing' }),
+  },
+  'cast.plan': {
+    allowed: ok(casted, { request: 'do it', agents: 'agents.json' }),
+    refused: no('BAD_USAGE', casted, { request: 'do it', agents: 'missing.json' }),
+  },
+  'cast.resume': { allowed: { missing: 'needs a cast that is paused' }, refused: NO_CAST },
+  'cast.recast': { allowed: { missing: 'needs a cast that failed' }, refused: NO_CAST },
+  'cast.revive': { allowed: { missing: 'needs a cast whose allowance is spent' }, refused: NO_CAST },
+  'cast.continue': { allowed: { missing: 'needs a cast that stopped' }, refused: NO_CAST },
+  'cast.answer': {
+    allowed: { missing: 'needs a turn that asks' },
+    refused: no('UNKNOWN_CAST', empty, { cast: 'latest', answer: 'yes' }),
+  },
+  'cast.decide': {
+    allowed: { missing: 'needs a turn of unknown outcome' },
+    refused: no('UNKNOWN_CAST', empty, { turn: 'latest:1', choice: 'fail' }),
+  },
+  'cast.abort': { allowed: { missing: 'needs a cast that runs' }, refused: NO_CAST },
+  'cast.budget': { allowed: ok(casted, { cast: 'latest' }), refused: NO_CAST },
+  approve: {
+    allowed: { missing: 'needs an approval that waits' },
+    refused: no('UNKNOWN_APPROVAL', casted, { id: 'P-00000000' }),
+  },
+  reject: {
+    allowed: { missing: 'needs an approval that waits' },
+    refused: no('UNKNOWN_APPROVAL', casted, { id: 'P-00000000' }),
+  },
+  'cast.turn': { allowed: ok(casted, { cast: 'latest', turn: 1 }), refused: no('UNKNOWN_CAST', empty, { turn: 1 }) },
   status: { allowed: ok(casted) },
+  metrics: { allowed: ok(tasked) },
+  init: { allowed: ok(empty, { agent: 'claude' }), refused: no('BAD_USAGE', inited, { agent: 'claude' }) },
+  doctor: { allowed: { missing: 'its findings depend on the machine' } },
+  'agents.list': { allowed: ok(empty) },
+  'agents.test': {
+    allowed: { missing: 'asks real agents' },
+    refused: no('BAD_USAGE', empty, { name: 'nothing' }),
+  },
+  install: {
+    allowed: ok(empty, { agent: 'codex', yes: true }),
+    refused: no('BAD_USAGE', empty, { agent: 'codex', skill: true, yes: true }),
+  },
+  'hooks.verify': { allowed: { missing: 'starts the real Claude Code' } },
   'task.create': {
     allowed: ok(empty, { packet: packet('T-1') }),
     refused: no('MISSING_REQUIRED_INPUT', empty, { packet: {} }),

@@ -1,9 +1,9 @@
-// While a cast is driven the log is signed from time to time, as `checkpointEvery` of the configuration says. That it could
-// not be signed is told once, and changes nothing about the cast.
+// Signs the log while a cast is driven, as `checkpointEvery` of the configuration says, and at its end. A log that cannot be
+// signed is reported once, and the cast goes on.
 import { existsSync } from 'node:fs';
 import { checkpointAside, EVERY_DEFAULT, type Every, PeriodicCheckpoint } from '../../audit/periodic-checkpoint.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
-import { logFileIn } from '../../log/sqlite/log.ts';
+import { logFileIn, SqliteLog } from '../../log/sqlite/log.ts';
 import { readJsonFile } from '../../workspace/load-config.ts';
 import type { Workspace } from '../workspace.ts';
 
@@ -40,4 +40,20 @@ export function everyOf(written: Json | undefined): Every {
     minutes: isCount(minutes) ? minutes : EVERY_DEFAULT.minutes,
     facts: isCount(facts) ? facts : EVERY_DEFAULT.facts,
   };
+}
+
+export async function checkpointAtEnd(
+  workspace: Pick<Workspace, 'dir' | 'stateDir' | 'configFile' | 'env' | 'program'>,
+  note: (line: string) => void,
+): Promise<void> {
+  try {
+    const { makeCheckpoint } = await import('../../audit/make-checkpoint.ts');
+    const log = new SqliteLog(logFileIn(workspace.stateDir));
+    const verdict = await makeCheckpoint(workspace, log, workspace.env).finally(() => log.close());
+    if (verdict.allow) return;
+    const wayOut = `\`${workspace.program} explain ${verdict.code}\` says what to do`;
+    note(`The log was not signed (${verdict.code}): ${verdict.reason}; ${wayOut}`);
+  } catch (error) {
+    note(`The log was not signed: ${(error as Error).message}`);
+  }
 }

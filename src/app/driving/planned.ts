@@ -14,17 +14,20 @@ export type CastOptions = {
   readonly loadout?: string | undefined;
   readonly file?: string | undefined;
   readonly agents?: string | undefined;
+  readonly runner?: string | undefined;
+  readonly model?: string | undefined;
 };
 
 export async function planned(workspace: Workspace, options: CastOptions, { onEvent }: Pick<Context, 'onEvent'>) {
-  const { request, file, loadout, agents } = options;
+  const { request, file, loadout, agents, runner, model } = options;
+  const chosen = { runner, model };
   const bytes = Buffer.byteLength(request);
   if (bytes > REQUEST_BYTES_MAX)
     throw new UsageError(
       `the request has ${bytes} bytes; at most ${REQUEST_BYTES_MAX} are allowed. Put the rest into files of the project`,
     );
   const { cwd } = workspace;
-  const plan = await locateCast({ workspace, file, loadout, agents, cwd, utilities: UTILITY_NAMES });
+  const plan = await locateCast({ workspace, file, loadout, agents, cwd, chosen, utilities: UTILITY_NAMES });
   for (const { code, path, message } of plan.ok ? plan.plan.warnings : [])
     onEvent({ kind: 'note', text: `warning ${code} ${path}: ${message}` });
   return plan;

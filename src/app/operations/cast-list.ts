@@ -2,7 +2,7 @@
 import { allow } from '../../kernel/verdict.ts';
 import { branchOf } from '../../workspace/worktree/branch.ts';
 import { worktreeStates } from '../../workspace/worktree/record.ts';
-import { type Listed, listCasts } from '../cast-list.ts';
+import { type Listed, listCasts } from '../name-cast.ts';
 import type { Run } from '../operation.ts';
 import type { Store } from '../store.ts';
 import type { FieldsOf } from './table.ts';

@@ -6,7 +6,6 @@ import { hideSecrets, keepHidden } from '../../agents/hidden-texts.ts';
 import { CAPABILITIES } from '../../kernel/capabilities.ts';
 import { allow } from '../../kernel/verdict.ts';
 import type { Plan } from '../../workspace/plan.ts';
-import { configureLocks } from '../configure-locks.ts';
 import { idToStart, startBehind } from '../driving/detach.ts';
 import { driveCast } from '../driving/drive-cast.ts';
 import { withDriver } from '../driving/driver-store.ts';
@@ -14,6 +13,7 @@ import { isolationOf } from '../driving/isolation.ts';
 import { planned, refusedPlan } from '../driving/planned.ts';
 import { userLimits } from '../driving/user-limits.ts';
 import { loadView } from '../load-view.ts';
+import { configureLocks } from '../main-locks.ts';
 import type { Context, InputOf, Run } from '../operation.ts';
 import { Refused } from '../refused.ts';
 import { commandsOf, requireTrust } from '../require-trust.ts';
@@ -45,9 +45,10 @@ async function detached(workspace: Workspace, input: Input, { actor }: Context) 
 }
 
 /** The same input as arguments, with names of files that do not depend on where it is called. */
-function argsFor({ cwd }: Workspace, { inPlace, loadout, file, agents }: Input): string[] {
+function argsFor({ cwd }: Workspace, { inPlace, loadout, file, agents, runner, model }: Input): string[] {
   const named = (name: string, path: string | undefined) => (path === undefined ? [] : [name, resolve(cwd, path)]);
-  const which = loadout === undefined ? [] : [`--loadout=${loadout}`];
+  const given = Object.entries({ loadout, runner, model });
+  const which = given.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`]));
   return [...(inPlace ? ['--in-place'] : []), ...which, ...named('--file', file), ...named('--agents', agents)];
 }
 

@@ -43,6 +43,19 @@ export const CASTS = {
       description: `Look at a cast: its status, where it went, its data and what it used; with turns also what each attempt was told and said. ${FOREIGN}`,
     },
   },
+  'cast.turn': {
+    name: 'cast.turn',
+    group: 'casts',
+    act: 'look',
+    means: 'show one turn in full: INPUT, briefs, reports, questions and answers, evidence, what it wrote for others',
+    example: 'baton show latest --turn 7',
+    fields: {
+      cast: { ...CAST, word: 'CAST' },
+      turn: { type: 'count', min: 1, required: true, means: 'the number of the turn', example: 7 },
+    },
+    cli: 'show',
+    mcp: { leftOut: 'cast_show with turns tells what each attempt was told and said' },
+  },
   'cast.why': {
     name: 'cast.why',
     group: 'casts',
@@ -116,5 +129,15 @@ export const CASTS = {
     example: 'baton status',
     fields: {},
     mcp: { leftOut: 'cast_list and cast_why say it cast by cast' },
+  },
+  metrics: {
+    name: 'metrics',
+    group: 'ledger',
+    act: 'look',
+    means: 'show how the runs of the ledger went, one by one and over time, next to the levels aimed at',
+    example: 'baton status --metrics',
+    fields: {},
+    cli: 'status --metrics',
+    mcp: { leftOut: 'a person or a script reads the numbers, by the command line or the library' },
   },
 } as const satisfies Readonly<Record<string, Entry>>;

@@ -1,11 +1,9 @@
 // The sections of what the workspace knows, or the one that is named.
-import type { JsonObject } from '../../kernel/json.ts';
-import { canonicalJson } from '../../kernel/json.ts';
+import { canonicalJson, type JsonObject } from '../../kernel/json.ts';
 import { type Section, sectionOf } from '../../kernel/knowledge/state.ts';
 import { utf8Length } from '../../kernel/utf8-length.ts';
 import { allow } from '../../kernel/verdict.ts';
-import { declaredSections } from '../declared-sections.ts';
-import { knowledgeIn } from '../knowledge-in-log.ts';
+import { declaredSections, knowledgeIn } from '../knowledge-in-log.ts';
 import type { Run } from '../operation.ts';
 import { unknownSection } from '../section-history.ts';
 import type { FieldsOf } from './table.ts';

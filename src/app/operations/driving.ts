@@ -1,4 +1,5 @@
 // Casts: start them, carry them on, decide what they ask, stop them.
+import { DEFAULT_RUNNER } from '../../kernel/capabilities.ts';
 import type { Entry } from '../operation.ts';
 
 const CAST = {
@@ -51,6 +52,19 @@ const START = {
     value: 'SCRIPT',
     means: "a script of agents' turns, for a cast without a model",
     example: 'agents.json',
+  },
+  runner: {
+    type: 'text',
+    value: 'NAME',
+    means:
+      'the runner of every agent that asks a model. It counts before the runner of the agent, then before defaults.runner of the configuration',
+    example: DEFAULT_RUNNER,
+  },
+  model: {
+    type: 'text',
+    value: 'NAME',
+    means: 'the model of every agent that asks one; it counts before the model of the agent and defaults.model',
+    example: 'NAME',
   },
 } as const;
 

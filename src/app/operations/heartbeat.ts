@@ -11,7 +11,7 @@ import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'heartbeat'>> = async (workspace, { pid, ...input }, context) => {
   const worker =
-    pid === undefined ? {} : { worker: (await import('../worker-named.ts')).workerNamed(pid) as BeatProcess };
+    pid === undefined ? {} : { worker: (await import('../task-named.ts')).workerNamed(pid) as BeatProcess };
   const session = ledgerSession(workspace, context);
   const claim = await withOwnClaim(session, input);
   requireNames(claim, ['task', 'owner', 'fence']);

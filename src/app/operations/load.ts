@@ -78,4 +78,12 @@ export const LOAD: { readonly [N in OperationName]: () => Promise<{ readonly run
   'cast.merge': () => import('./cast-merge.ts'),
   'cast.undo': () => import('./cast-undo.ts'),
   gc: () => import('./gc.ts'),
+  init: () => import('./init.ts'),
+  doctor: () => import('./doctor.ts'),
+  'agents.list': () => import('./agents-list.ts'),
+  'agents.test': () => import('./agents-test.ts'),
+  install: () => import('./install.ts'),
+  'hooks.verify': () => import('./hooks-verify.ts'),
+  metrics: () => import('./metrics.ts'),
+  'cast.turn': () => import('./cast-turn.ts'),
 };

@@ -1,7 +1,7 @@
 // A person accepts a suggestion: later turns are told it.
 
 import { refusalOfDecision } from '../decision.ts';
-import { declaredSections } from '../declared-sections.ts';
+import { declaredSections } from '../knowledge-in-log.ts';
 import type { Run } from '../operation.ts';
 import { unknownMemory } from './memory-drop.ts';
 import type { FieldsOf } from './table.ts';

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { heldLocks } from '../../kernel/ledger/wire.ts';
 import { allow } from '../../kernel/verdict.ts';
-import { type Listed, listCasts } from '../cast-list.ts';
+import { type Listed, listCasts } from '../name-cast.ts';
 import type { Run } from '../operation.ts';
 import type { Store } from '../store.ts';
 import type { FieldsOf } from './table.ts';

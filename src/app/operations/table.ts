@@ -7,6 +7,7 @@ import { DRIVING } from './driving.ts';
 import { HISTORY } from './history.ts';
 import { KNOWLEDGE } from './knowledge.ts';
 import { LEDGER } from './ledger.ts';
+import { PROJECT } from './project.ts';
 import { REGISTRY } from './registry.ts';
 import { WORK } from './work.ts';
 
@@ -21,6 +22,7 @@ export const OPERATIONS = {
   ...HISTORY,
   ...APPROVALS,
   ...WORK,
+  ...PROJECT,
 } as const;
 
 export type OperationName = keyof typeof OPERATIONS;

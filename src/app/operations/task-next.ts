@@ -1,9 +1,10 @@
 // The best task that can start now is found and claimed in one step.
-import { configureLocks } from '../configure-locks.ts';
+
 import { claiming, wishesFor } from '../keep-claim.ts';
 import { ledgerSession, runWanted } from '../ledger-session.ts';
+import { configureLocks } from '../main-locks.ts';
 import type { Run } from '../operation.ts';
-import { workerNamed } from '../worker-named.ts';
+import { workerNamed } from '../task-named.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'task.next'>> = async (workspace, { owner, ...input }, context) => {

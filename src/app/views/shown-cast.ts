@@ -7,10 +7,10 @@ import { type BoundaryRefusal, type Consolidation, consolidate } from '../../ker
 import { type Cast, isOver } from '../../kernel/state.ts';
 import { type NotRun, notRunOf } from './approval-outcomes.ts';
 import type { View } from './cast-view.ts';
+import { textHere } from './flat-entry.ts';
 import { differencesIn, type TurnDifferences } from './reported.ts';
 import { type CastResult, resultOf } from './result.ts';
 import type { TaskView } from './tasks.ts';
-import { textHere } from './text.ts';
 import type { AttemptRecord } from './turn-record.ts';
 
 type Head = { readonly seq: number; readonly hash: string };

@@ -6,8 +6,8 @@ import type { CommandDifferences } from '../../kernel/report/commands.ts';
 import { EVIDENCE_KEYS, listAt, sectionAt } from '../../kernel/report/sections.ts';
 import type { Line, ReportNote, Usage } from '../../kernel/state.ts';
 import type { View } from './cast-view.ts';
+import { textHere } from './flat-entry.ts';
 import { differencesOf, type Reported } from './reported.ts';
-import { textHere } from './text.ts';
 import type { ApprovalStep, AttemptRecord, ContextWrite, DepositDetail, Suggestion } from './turn-record.ts';
 
 /** Its verdict is null while it runs. */

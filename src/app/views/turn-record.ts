@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '../../kernel/json.ts';
 import { type Deposit, EVIDENCE } from '../../kernel/knowledge/entries.ts';
 import { toldRefusal } from '../../kernel/report/status.ts';
 import type { Cast, Item, Line, Usage } from '../../kernel/state.ts';
-import type { Text } from './text.ts';
+import type { Text } from './flat-entry.ts';
 
 export type AttemptRecord = {
   readonly turn: number;

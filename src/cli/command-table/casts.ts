@@ -1,64 +1,42 @@
 // Commands on casts: following, steering, answering, deciding, merging.
 import type { Command } from '../command.ts';
-import { operationCommand } from '../operation-command.ts';
-import { driveBy, EXITS, MANY, TURNS, TURNS_HELP } from './shared-options.ts';
+import { driveBy, EXITS, MANY, operationCommand } from '../operation-command.ts';
 
 export const CASTS_COMMANDS: readonly Command[] = [
-  {
-    name: 'casts',
-    group: 'casts',
-    act: 'look',
-    args: '[--limit N]',
-    words: [0, 0],
-    summary: 'list the casts of this workspace, newest first',
-    help: '--limit         at most so many; all of them without it',
-    example: 'baton casts --limit 20',
-    options: { limit: { type: 'string' } },
-    load: () => import('../commands/casts.ts'),
-  },
-  {
-    name: 'show',
-    group: 'casts',
-    act: 'look',
-    args: '[CAST] [--turn N | --turns]',
-    words: [0, 1],
-    summary: 'one cast: where it went, what it holds, what it used; or one turn of it in full',
-    help: `Without CAST: the latest one. With --json: the same object as \`baton cast --json\`, also while it runs.
---turn          one turn in full: INPUT, briefs, reports, questions and answers, evidence, what it wrote for others
-${TURNS_HELP}`,
-    example: 'baton show latest --json',
-    options: { turn: { type: 'string' }, ...TURNS },
-    load: () => import('../commands/show.ts'),
-  },
-  {
-    name: 'why',
-    group: 'casts',
-    act: 'look',
-    args: '[CAST]',
-    words: [0, 1],
-    summary: 'why a cast stands where it stands, since when, and the commands that carry it on',
-    help: 'Without CAST: the latest one. It looks, and changes nothing.',
-    example: 'baton why latest',
-    options: {},
-    load: () => import('../commands/why.ts'),
-  },
-  {
-    name: 'watch',
-    group: 'casts',
-    act: 'look',
-    args: '[CAST] [--turns] [--jsonl [--facts]]',
-    words: [0, 1],
-    summary: 'follow a cast that another process drives',
-    help: `Without CAST: the latest one. It ends when the cast stands, or when nobody drives it any more (exit 1).
---jsonl         a JSON line for each word, tool call, refused tool or pause of an agent, as it happens:
+  operationCommand({ name: 'casts', summary: 'list the casts of this workspace, newest first' }, ['cast.list']),
+  operationCommand(
+    {
+      name: 'show',
+      summary: 'one cast: where it went, what it holds, what it used; or one turn of it in full',
+      note: `--turn          one turn in full: INPUT, briefs, reports, questions and answers, evidence, what it wrote for others
+Without CAST: the latest one. With --json: the same object as \`baton cast --json\`, also while it runs.`,
+      options: { turn: { type: 'string' } },
+      shownBy: () => import('../commands/show.ts'),
+    },
+    ['cast.show'],
+  ),
+  operationCommand(
+    {
+      name: 'why',
+      summary: 'why a cast is where it is, since when, and the commands that carry it on',
+      note: 'Without CAST: the latest one. It looks, and changes nothing.',
+    },
+    ['cast.why'],
+  ),
+  operationCommand(
+    {
+      name: 'watch',
+      summary: 'follow a cast that another process drives',
+      note: `--jsonl         a JSON line for each word, tool call, refused tool or pause of an agent, as it happens:
                 {"turn", "attempt", "socket", "event"}; some may be missed. The last line is the cast, as with --json
 --facts         with --jsonl: also a line for each entry of the log, from the first one on, as \`baton log --json\` has it
-${TURNS_HELP}
+Without CAST: the latest one. It ends when the cast stops, or when no process drives it any more (exit 1).
 ${EXITS}`,
-    example: 'baton watch latest',
-    options: { ...TURNS, jsonl: { type: 'boolean' }, facts: { type: 'boolean' } },
-    load: () => import('../commands/watch.ts'),
-  },
+      options: { jsonl: { type: 'boolean' }, facts: { type: 'boolean' } },
+      shownBy: () => import('../commands/watch.ts'),
+    },
+    ['cast.watch'],
+  ),
   operationCommand(
     {
       name: 'resume',

@@ -102,30 +102,17 @@ The host's protocol: exit 0 lets it through, exit 2 refuses with the reason on s
     options: { 'report-only': { type: 'boolean' } },
     load: () => import('../commands/hook.ts'),
   },
-  {
-    name: 'install',
-    group: 'contracts',
-    act: 'govern',
-    args: 'claude|codex|pi [--shared] [--report-only | --skill] [--undo | --verify] [--yes]',
-    words: [1, 1],
-    summary: 'write the hooks and the MCP server into the settings of an agent, after showing what changes',
-    help: `--shared        claude: write the settings of the project for the whole team, not yours alone
---verify        claude: start Claude Code, try one forbidden write, and report whether the hook refused it
---report-only   hooks that let everything through and write down what they would have refused
---skill         claude: instead, a skill file that teaches how to report with an agent_contract_handoff
---undo          take everything back: files that were not touched since become what they were
---yes           write without asking; without a terminal nothing is written otherwise
+  operationCommand(
+    {
+      name: 'install',
+      group: 'contracts',
+      summary: 'write the hooks and the MCP server into the settings of an agent, after showing what changes',
+      note: `--verify        claude: start Claude Code, try one forbidden write, and report whether the hook refused it
 What is there stays, byte by byte. Nothing is written through a link.
 Exit: 0 written, in place or refused as it should be; 1 refused, or --verify failed; 2 not written.`,
-    example: 'baton install claude',
-    options: {
-      'report-only': { type: 'boolean' },
-      shared: { type: 'boolean' },
-      verify: { type: 'boolean' },
-      skill: { type: 'boolean' },
-      undo: { type: 'boolean' },
-      yes: { type: 'boolean' },
+      options: { verify: { type: 'boolean' } },
+      shownBy: () => import('../commands/install.ts'),
     },
-    load: () => import('../commands/install.ts'),
-  },
+    ['install'],
+  ),
 ];

@@ -1,21 +1,17 @@
 // The commands of every day, and those for whoever tries Baton out.
 import type { Command } from '../command.ts';
-import { operationCommand } from '../operation-command.ts';
-import { driveBy, EXITS, MANY } from './shared-options.ts';
+import { driveBy, EXITS, MANY, operationCommand, showBy } from '../operation-command.ts';
 
 export const EVERYDAY_COMMANDS: readonly Command[] = [
-  {
-    name: 'init',
-    group: 'everyday',
-    act: 'govern',
-    args: '[--force]',
-    words: [0, 0],
-    summary: 'scaffold .baton/ with an example loadout, prompts and lock',
-    help: '--force         replace config.json; the old one is kept beside it',
-    example: 'baton init',
-    options: { force: { type: 'boolean' } },
-    load: () => import('../commands/init.ts'),
-  },
+  operationCommand(
+    {
+      name: 'init',
+      group: 'everyday',
+      summary: 'scaffold .baton/ with an example loadout, prompts and lock',
+      shownBy: () => import('../commands/init.ts'),
+    },
+    ['init'],
+  ),
   {
     ...operationCommand(
       {
@@ -30,21 +26,20 @@ The request follows -- when it begins with a dash. ${EXITS}`,
       },
       ['cast.start'],
     ),
-    args: '[-l LOADOUT] [--file CONFIG] [--agents SCRIPT] [--in-place] [--detach] [--dry-run] [--turns] REQUEST… | - | --request-file FILE',
+    args: '[-l LOADOUT] [--file CONFIG] [--agents SCRIPT] [--runner NAME] [--model NAME] [--in-place] [--detach] [--dry-run] [--turns] REQUEST… | - | --request-file FILE',
     words: [0, MANY],
   },
-  {
-    name: 'status',
-    group: 'everyday',
-    act: 'look',
-    args: '[--metrics]',
-    words: [0, 0],
-    summary: 'what runs, waits and ended last in this workspace',
-    help: '--metrics       how the runs of the ledger went, one by one and over time, beside the levels aimed at',
-    example: 'baton status',
-    options: { metrics: { type: 'boolean' } },
-    load: () => import('../commands/status.ts'),
-  },
+  operationCommand(
+    {
+      name: 'status',
+      group: 'everyday',
+      summary: 'what runs, waits and ended last in this workspace',
+      note: '--metrics       how the runs of the ledger went, one by one and over time, next to the levels aimed at',
+      options: { metrics: { type: 'boolean' } },
+      shownBy: showBy(({ values }) => ({ name: values.metrics === true ? 'metrics' : 'status' })),
+    },
+    ['status'],
+  ),
   operationCommand(
     {
       name: 'continue',
@@ -89,31 +84,22 @@ a terminal \`cast\` asks; \`init\` trusts the folder too, but not its filters. F
     options: { fast: { type: 'boolean' } },
     load: () => import('../commands/demo.ts'),
   },
-  {
-    name: 'agents',
-    group: 'try',
-    act: { '': 'look', test: 'steer' },
-    args: '[test [NAME]] [--model MODEL] [--base-url URL]',
-    words: [0, 2],
-    summary: 'which agents are installed and signed in; with test, whether they answer',
-    help: `test            one prompt to each installed agent, or to NAME: claude, codex, pi, anthropic, openai
---model         with test: the model to ask; anthropic and openai need one
---base-url      with test: where the model is, when it is not the provider's own place
-Looking asks no network; test does, and costs a few tokens. Exit of test: 0 when all answered, else 1.`,
-    example: 'baton agents test claude',
-    options: { model: { type: 'string' }, 'base-url': { type: 'string' } },
-    load: () => import('../commands/agents.ts'),
-  },
-  {
-    name: 'doctor',
-    group: 'try',
-    act: 'look',
-    args: '',
-    words: [0, 0],
-    summary: 'check everything a cast needs, and say how to mend it',
-    help: 'Looks at Node, git, the agents, the disk, the state folder, the clock, the configuration and your own limits. Exit: 0 nothing is broken, else 1.',
-    example: 'baton doctor',
-    options: {},
-    load: () => import('../commands/doctor.ts'),
-  },
+  operationCommand(
+    {
+      name: 'agents',
+      group: 'try',
+      summary: 'which agents are installed and signed in; with test, whether they answer',
+      note: 'Exit of test: 0 when all answered, else 1.',
+    },
+    ['agents.list', 'agents.test'],
+  ),
+  operationCommand(
+    {
+      name: 'doctor',
+      group: 'try',
+      summary: 'check everything a cast needs, and say how to repair it',
+      note: 'Looks at Node, git, the agents, the disk, the state folder, the clock, the configuration and your own limits. Exit: 0 when nothing is broken, else 1.',
+    },
+    ['doctor'],
+  ),
 ];

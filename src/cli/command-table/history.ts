@@ -1,6 +1,9 @@
 // Commands on the log: reading, proving, exporting, tracing, erasing.
 import type { Command } from '../command.ts';
-import { operationCommand } from '../operation-command.ts';
+import { operationCommand, showBy } from '../operation-command.ts';
+
+/** People get the last entries unless they say which ones; scripts get all. */
+const SHOWN_BY_DEFAULT = 50;
 
 export const HISTORY_COMMANDS: readonly Command[] = [
   operationCommand(
@@ -8,7 +11,7 @@ export const HISTORY_COMMANDS: readonly Command[] = [
       name: 'log',
       summary: 'what happened, entry by entry',
       note: 'Without either: the last 50; with --json everything.',
-      shownBy: () => import('../commands/log.ts'),
+      shownBy: showBy(({ json }) => ({ name: 'log', ...(json ? {} : { more: { last: SHOWN_BY_DEFAULT } }) })),
     },
     ['log'],
   ),

@@ -1,11 +1,13 @@
 // `baton cast`: the request comes as words, from a file or from standard input; what does not check is shown as a cast.
 import { Refused } from '../../app/refused.ts';
-import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Denied } from '../../kernel/verdict.ts';
-import { type Call, EXIT, flag, note, outJson, text, UsageError } from '../command.ts';
+import { type Call, EXIT, flag, note, out, outJson, text, UsageError } from '../command.ts';
 import { driven, showDriven } from '../drive-operation.ts';
 import type { Giving } from '../operation-command.ts';
 import { readInput } from '../read-input.ts';
+import { costText } from '../result-lines.ts';
+import { rowsIn } from '../show/form.ts';
 import { ended } from '../show-operation.ts';
 
 export async function run(call: Call, giving: Giving): Promise<number> {
@@ -15,7 +17,7 @@ export async function run(call: Call, giving: Giving): Promise<number> {
     const { inPlace: _where, detach: _how, turns: _what, ...plan } = given as Record<string, Json>;
     const verdict = await ended(call, 'cast.plan', plan);
     if (!verdict.allow) return refused(call, verdict);
-    return (await import('../show/cast-plan.ts')).showPlan(call, verdict.details as JsonObject);
+    return showPlan(call, verdict.details as JsonObject);
   }
   const end = await driven(call, 'cast.start', given);
   return end.verdict.allow ? showDriven(call, end, given) : refused(call, end.verdict);
@@ -48,4 +50,37 @@ function refused(call: Call, verdict: Denied): number {
     note('The cast was not started.');
   }
   return EXIT.denied;
+}
+
+export function showPlan(call: Call, plan: JsonObject): number {
+  if (call.json) {
+    outJson(plan);
+    return EXIT.ok;
+  }
+  const estimate = plan.estimate as JsonObject;
+  out(`loadout ${String(plan.loadout)}`);
+  for (const socket of rowsIn(plan.sockets)) out(`  ${lineOf(socket)}`);
+  for (const { socket, brief } of rowsIn(plan.briefs)) out(`\n--- brief of ${socket} ---\n${brief}`);
+  const tokens = String(estimate.inputTokensPerRound);
+  out(`\nAbout ${tokens} input tokens for one turn of each agent (an estimate, without what their tools read).`);
+  for (const line of costLines(estimate)) out(line);
+  out('Nothing was started.');
+  return EXIT.ok;
+}
+
+function costLines({ cost, unpriced, outputTokensPerRound, turns, pricesChecked }: JsonObject): string[] {
+  if (typeof cost !== 'number') return ['The cost is not known before: no model is named that a price is known of.'];
+  const without = names(unpriced) === '' ? '' : ` It leaves out ${names(unpriced)}, whose price is not known.`;
+  const answer = Number(outputTokensPerRound) / Math.max(1, rowsIn(turns).length);
+  const what = `About ${costText({ cost, estimated: true })} for one turn of each with an answer of ${answer} tokens`;
+  return [`${what}, by prices of ${String(pricesChecked)}.${without}`];
+}
+
+function names(list: Json | undefined): string {
+  return Array.isArray(list) ? list.filter(isString).join(', ') : '';
+}
+
+function lineOf({ socket, materia, type, contract, runner, model }: JsonObject): string {
+  const by = runner === undefined ? type : `${type} on ${runner}${model ? ` with ${model}` : ''}`;
+  return `${socket}  ${materia}  (${by}, ${contract})`;
 }

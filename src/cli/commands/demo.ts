@@ -8,10 +8,13 @@ import { BUNDLED } from '../../workspace/find-config.ts';
 import { type Call, EXIT, flag, note, out } from '../command.ts';
 import { commandName } from '../command-name.ts';
 import { drive } from '../drive-operation.ts';
+import { refuseBefore } from '../show-operation.ts';
 
 const REQUEST = 'Write a small script that greets people, and say how to run it';
 
 export async function run(call: Call): Promise<number> {
+  // The demo has a workspace of its own; an agent that tries it is noted in this one.
+  await refuseBefore(call, 'cast.start');
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'baton-demo-')));
   const { BATON_HOME: _elsewhere, ...env } = call.env;
   const bundled = join(BUNDLED, '..', 'demo-agents.json');

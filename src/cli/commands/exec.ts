@@ -1,32 +1,28 @@
 // `baton exec`: the approved command prints as it prints, and ends with its own exit code.
-import { actorHere } from '../../access/actor-here.ts';
-import { perform } from '../../app/perform.ts';
+import { ownWorkspace } from '../../app/exec-caller.ts';
+import type { OperationEvent } from '../../app/operation.ts';
 import { Refused } from '../../app/refused.ts';
-import { Workspace } from '../../app/workspace.ts';
 import { ownStreams } from '../../approvals/run-command.ts';
 import type { Denied } from '../../kernel/verdict.ts';
-import { again, type Call, EXIT, note, outJson } from '../command.ts';
-import { workspaceOf } from '../find-workspace.ts';
+import { type Call, EXIT, note, outJson } from '../command.ts';
+import { workspaceOf } from '../open-workspace.ts';
 import type { Giving } from '../operation-command.ts';
-import { ownWorkspace } from '../own-workspace.ts';
+import { performing } from '../show-operation.ts';
 
-export async function run(call: Call, given: Giving): Promise<number> {
-  // What an agent was allowed is kept where its cast is, wherever it has gone to.
+export async function run(call: Call, giving: Giving): Promise<number> {
   const located = ownWorkspace(call.env) ?? workspaceOf(call);
-  const workspace = new Workspace(located, { env: call.env, cwd: call.cwd, program: again(call) });
+  const given = await giving();
+  const listening = {
+    signal: new AbortController().signal,
+    onEvent: (event: OperationEvent) => void (event.kind === 'note' && note(event.text)),
+    streams: ownStreams(),
+  };
   try {
-    const verdict = await perform(workspace, 'exec', await given(), {
-      actor: actorHere(workspace),
-      signal: new AbortController().signal,
-      onEvent: (event) => event.kind === 'note' && note(event.text),
-      streams: ownStreams(),
-    });
+    const verdict = await performing(call, 'exec', (each) => each(given), listening, located);
     return verdict.allow ? Number(verdict.details.code) : refused(call, verdict);
   } catch (error) {
     if (error instanceof Refused) return refused(call, error.verdict);
     throw error;
-  } finally {
-    await workspace.close();
   }
 }
 

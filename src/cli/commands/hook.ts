@@ -7,7 +7,7 @@ import type { Decision } from '../../hooks/decision.ts';
 import { type HookScene, runHook } from '../../hooks/run-hook.ts';
 import { deny } from '../../kernel/verdict.ts';
 import { type Call, EXIT, flag, UsageError, type Values } from '../command.ts';
-import { workspaceOf } from '../find-workspace.ts';
+import { workspaceOf } from '../open-workspace.ts';
 
 /** Hosts give up on a hook after a while, and then go on without it. */
 const DEADLINE_MS = 8_000;

@@ -8,14 +8,13 @@ import { mayDo } from '../../access/role.ts';
 import { shownToken } from '../../access/shown-token.ts';
 import { admitToken } from '../../access/tokens.ts';
 import { ACTS_FOR, NOBODY } from '../../access/who-acts.ts';
-import { RefusalCount, type TurnedAway } from '../../app/note-refusal.ts';
+import { noteRefusal, RefusalCount, type TurnedAway } from '../../app/note-refusal.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import type { Denied, Verdict } from '../../kernel/verdict.ts';
 import type { Caller } from '../../mcp/http.ts';
 import type { Extension } from '../../mcp/server.ts';
 import { contextIn, isAgentIn, type ToolContext } from '../../mcp/tool.ts';
 import { type Call, EXIT, note, outJson, text, UsageError } from '../command.ts';
-import { noteRefusal } from '../note-refusal.ts';
 import { withWorkspace } from '../open-workspace.ts';
 
 /** A short token can be guessed by whoever may try often enough. */
@@ -40,7 +39,7 @@ async function serveIn(
   extension: Extension | null,
 ): Promise<number> {
   const { serverFor } = await import('../../mcp/server.ts');
-  const refusals = new RefusalCount((verdict, turned) => noteRefusal(call, verdict, turned));
+  const refusals = new RefusalCount((verdict, turned) => noteRefusal(workspace, verdict, turned, note));
   const shown = shownToken();
   const here = actorHere(workspace, { isServer: true, shown });
   const personToken = shown === null ? {} : { personToken: () => decisionToken(call, shown) };

@@ -1,35 +1,39 @@
-// `baton show`: one cast, as it stands, or one turn of it.
-
+// `baton show`: one cast as it is now, or one turn of it.
+import type { Given } from '../../app/perform.ts';
 import type { CastView, TurnView } from '../../app/views/shown-cast.ts';
 import type { TaskView } from '../../app/views/tasks.ts';
+import type { TurnDetail } from '../../app/views/turn-detail.ts';
 import { itemsText } from '../../kernel/cast/item-count.ts';
 import { counted } from '../../kernel/counted.ts';
-import { again, type Call, EXIT, flag, out, outJson, text, UsageError } from '../command.ts';
-import { spentText } from '../cost-text.ts';
-import { nameCast, withDoor } from '../looking.ts';
-import { notRunLines, reportLines } from '../report-lines.ts';
-import { filesText, resultLines } from '../result-lines.ts';
+import { again, type Call, EXIT, out, outJson, text, UsageError } from '../command.ts';
+import type { Giving } from '../operation-command.ts';
+import { filesText, notRunLines, reportLines, resultLines, spentText } from '../result-lines.ts';
 import { oneLine } from '../safe-text.ts';
 import { allowed } from '../show-operation.ts';
 
-export async function run(call: Call): Promise<number> {
-  const withTurns = flag(call.values, 'turns');
+export async function run(call: Call, giving: Giving): Promise<number> {
+  const given = await giving();
+  const withTurns = given.turns === true;
   const number = text(call.values, 'turn');
-  if (number !== undefined) return showTurn(call, number, withTurns);
-  const [cast] = call.words;
-  const given = { ...(cast === undefined ? {} : { cast }), turns: withTurns || !call.json };
-  const { stands: _stands, ...details } = await allowed(call, 'cast.show', given);
+  if (number !== undefined) return showTurn(call, number, given);
+  const { stands: _stands, ...details } = await allowed(call, 'cast.show', {
+    ...given,
+    turns: withTurns || !call.json,
+  });
   const view = details as unknown as CastView;
   if (call.json) outJson(view);
   else for (const line of lines(view, again(call))) out(line);
   return EXIT.ok;
 }
 
-async function showTurn(call: Call, word: string, withTurns: boolean): Promise<number> {
-  if (withTurns) throw new UsageError('say --turn or --turns, not both');
-  const { showTurn: show, turnNumber } = await import('../show-turn.ts');
-  const turn = turnNumber(word);
-  return withDoor(call, async (door) => show(call, door, (await nameCast(door, call.words[0])).cast, turn));
+async function showTurn(call: Call, number: string, { turns, ...given }: Given): Promise<number> {
+  if (turns) throw new UsageError('say --turn or --turns, not both');
+  if (!/^[1-9]\d{0,9}$/.test(number)) throw new UsageError(`--turn must be the number of a turn, not ${number}`);
+  const detail = await allowed(call, 'cast.turn', { ...given, turn: Number(number) });
+  const { turnLines } = await import('../show-turn.ts');
+  if (call.json) outJson(detail);
+  else for (const line of turnLines(detail as unknown as TurnDetail)) out(line);
+  return EXIT.ok;
 }
 
 function lines(view: CastView, baton: string): string[] {

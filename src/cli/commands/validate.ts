@@ -1,8 +1,8 @@
 // `baton validate`: one payload from a file or standard input; with --jsonl a stream of them, line by line.
 import type { Json } from '../../kernel/json.ts';
 import { type Call, EXIT, flag, UsageError } from '../command.ts';
-import { type Line, linesIn } from '../lines-in.ts';
 import type { Giving } from '../operation-command.ts';
+import { type Line, linesIn } from '../read-input.ts';
 import { performing, showOperation } from '../show-operation.ts';
 
 const LINE_BYTES_MAX = 16 * 1024 * 1024;

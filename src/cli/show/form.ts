@@ -9,6 +9,8 @@ export type Form = {
   readonly value?: string | ((details: JsonObject, call: Call) => unknown);
   /** What people get; without it the same as scripts. */
   readonly lines?: (details: JsonObject, call: Call, given: Given, verdict: Verdict) => readonly string[];
+  /** What people get for each value that comes before the end; without it each is a line of JSON. */
+  readonly each?: (value: JsonObject, call: Call) => readonly string[];
   /** What people are told beside it, on standard error. */
   readonly notes?: (details: JsonObject, call: Call, given: Given, verdict: Verdict) => readonly string[];
   /** How people see a refusal: `lines` with its findings, like a fault of the command, the `same` as an answer; else as a verdict. */
@@ -25,3 +27,15 @@ export function rowsIn(value: Json | undefined): readonly JsonObject[] {
 
 /** What was done, in one sentence. */
 export const reasonLine: NonNullable<Form['lines']> = (_details, _call, _given, { reason }) => [reason];
+
+const FINDINGS_SHOWN = 10;
+
+/** A refusal for people, with its findings. */
+export function refusalLines({ code, reason, details }: Verdict): readonly string[] {
+  const faults = Array.isArray(details.faults)
+    ? (details.faults as { seq: number; kind: string; reason: string }[])
+    : [];
+  const more = faults.length > FINDINGS_SHOWN ? [`  … and ${faults.length - FINDINGS_SHOWN} more`] : [];
+  const listed = faults.slice(0, FINDINGS_SHOWN).map((fault) => `  ${fault.seq}  ${fault.kind}  ${fault.reason}`);
+  return [`baton: ${code}: ${reason}`, ...(faults.length > 1 ? [...listed, ...more] : [])];
+}

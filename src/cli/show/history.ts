@@ -1,14 +1,15 @@
 // How the answers about the history are shown.
 
+import type { Traced } from '../../app/operations/cast-trace.ts';
 import { flat } from '../../app/views/flat-entry.ts';
 import type { Fault } from '../../audit/fault.ts';
+import type { TracedHandoff, TracedTurn } from '../../audit/trace.ts';
 import type { Entry } from '../../kernel/fact.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
-import { oneLine } from '../safe-text.ts';
+import { oneLine, table } from '../safe-text.ts';
 import { codeIn, storyteller } from '../story.ts';
 import type { Form, Forms } from './form.ts';
-import { traceForm } from './trace.ts';
 
 const PROOF: Form = { lines: (details) => [JSON.stringify(details, null, 2)], refusal: 'lines' };
 
@@ -25,7 +26,10 @@ export const forms: Forms = {
   },
   'audit.key': { lines: ({ key }) => [String(key)], refusal: 'lines' },
   'audit.outside': { lines: ({ file }) => [String(file)], refusal: 'lines' },
-  'cast.trace': traceForm,
+  'cast.trace': {
+    value: (details) => [...tracedIn(details).turns, ...tracedIn(details).handoffs],
+    lines: (details) => [...turnLines(tracedIn(details).turns), ...handoffLines(tracedIn(details).handoffs)],
+  },
   export: { lines: (_details, _call, _given, { reason }) => [reason], refusal: 'lines' },
   verify: {
     lines: ({ texts, redacted, withheld }, _call, _given, { reason }) => [
@@ -64,4 +68,43 @@ function summary(details: JsonObject, { reason }: Verdict): readonly string[] {
     `root          ${root}`,
     ...(warnings as readonly Fault[]).map(({ kind, reason: why }) => `warning       ${kind}: ${why}`),
   ];
+}
+
+function tracedIn(details: JsonObject): Traced {
+  return details as unknown as Traced;
+}
+
+function handoffLines(handoffs: readonly TracedHandoff[]): readonly string[] {
+  if (handoffs.length === 0) return [];
+  const rows = handoffs.map(({ handoff, source, target, code, envelope, judged }) =>
+    [handoff, source, target, code, envelope?.slice(0, 12), String(judged)].map((cell) => cell ?? '-'),
+  );
+  return table(rows, ['handoff', 'from', 'to', 'verdict', 'envelope', 'entry']);
+}
+
+function turnLines(turns: readonly TracedTurn[]): readonly string[] {
+  if (turns.length === 0) return [];
+  const files = turns.flatMap(({ cast, turn, touched, remark }) => {
+    const whose = remark === null ? `by turn ${turn} of ${cast}` : `seen changed while turn ${turn} of ${cast} ran`;
+    return Object.entries(touched).map(([path, digest]) => `  ${path}  ${digest ?? 'removed'}  ${whose}`);
+  });
+  const rows = turns.map((turn) => [
+    turn.cast,
+    `${turn.turn}${turn.after === null ? '' : ` after ${turn.after}`}`,
+    `${turn.socket} ${turn.materia}`,
+    [turn.runner, turn.model].filter((each) => each !== null).join(' ') || '-',
+    short(turn.prompt),
+    short(turn.brief),
+    short(turn.output),
+    turn.handoff?.slice(0, 8) ?? '-',
+    turn.decisions.map(({ by, seq }) => `${by} (${seq})`).join(', ') || '-',
+    String(turn.accepted ?? '-'),
+  ]);
+  const head = ['cast', 'turn', 'socket', 'model', 'prompt', 'brief', 'output', 'handoff', 'decided by', 'entry'];
+  return [...table(rows, head), ...(files.length > 0 ? ['files', ...files] : [])];
+}
+
+/** Enough to tell them apart; --json has them whole. */
+function short(digest: string | null): string {
+  return digest === null ? '-' : digest.slice(0, 'sha256:'.length + 12);
 }

@@ -5,8 +5,7 @@ import { isObject, type JsonObject } from '../../kernel/json.ts';
 import { type Change, inText, type ValueChange } from '../../kernel/knowledge/merge.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import type { Call } from '../command.ts';
-import { oneLine } from '../safe-text.ts';
-import { table } from '../table.ts';
+import { oneLine, table } from '../safe-text.ts';
 import { type Form, type Forms, reasonLine, rowsIn } from './form.ts';
 
 const DONE: Form = { lines: reasonLine, notes: warningLines, refusal: 'lines' };

@@ -1,13 +1,22 @@
-// How the answers about the registry are shown.
+// How the answers about who may act are shown: the registry, tokens and trusted folders.
 import { counted } from '../../kernel/counted.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
-import { table } from '../table.ts';
+import { table } from '../safe-text.ts';
 import { type Form, type Forms, reasonLine, rowsIn } from './form.ts';
 
 const DONE: Form = { lines: reasonLine, refusal: 'fault' };
 
 export const forms: Forms = {
+  'token.create': {
+    lines: ({ token }) => [String(token)],
+    notes: ({ name, role }, _call, _given, { allow }) =>
+      allow ? [`Token ${name} (${role}). It is shown this once; keep it where only its user can read it.`] : [],
+    refusal: 'lines',
+  },
+  'token.list': { lines: tokenLines, refusal: 'lines' },
+  'token.revoke': { lines: reasonLine, refusal: 'lines' },
+  trust: { lines: reasonLine, refusal: 'lines' },
   'registry.lock': { lines: lockedLines, refusal: 'fault' },
   'registry.verify': { lines: (details, _, __, verdict) => verifiedLines(details, verdict), refusal: 'same' },
   'registry.list': { value: 'agents', lines: agentLines, refusal: 'fault' },
@@ -43,4 +52,14 @@ function blockedLines({ blocked }: JsonObject): readonly string[] {
   if (rows.length === 0) return ['Nothing is blocked.'];
   const cells = rows.map(({ key, code, since, times, reason }) => [key, code, since, times, reason].map(String));
   return table(cells, ['id', 'code', 'since', 'times', 'reason'], ['id']);
+}
+
+function tokenLines({ tokens }: JsonObject): readonly string[] {
+  const rows = rowsIn(tokens);
+  if (rows.length === 0) return ['There is no token yet.'];
+  const cells = rows.map(({ name, role, created, expires, revoked, usable }) => {
+    const status = revoked !== null ? 'revoked' : usable ? 'usable' : 'expired';
+    return [name, role, status, created, expires ?? 'until it is revoked'].map(String);
+  });
+  return table(cells, ['name', 'role', 'status', 'made', 'good until']);
 }

@@ -9,6 +9,7 @@ import { checkCheckers } from './checker.ts';
 import { CONTRACTS, RUNNERS } from './config.ts';
 import { HOOK_RULES_SHAPE } from './hook-rules.ts';
 import { error, type Findings, listed, shown } from './issue.ts';
+import { checkDefaults } from './runner-choice.ts';
 import {
   AMOUNT,
   BOOLEAN,
@@ -36,6 +37,7 @@ const CONFIG: Shapes = {
   compaction: OBJECT,
   finalization: OBJECT,
   eventing: OBJECT,
+  defaults: OBJECT,
   runners: OBJECT,
   surfaces: OBJECT,
   reconnaissanceAgent: STRING,
@@ -99,6 +101,7 @@ export function* checkConfig(config: JsonObject): Findings {
   yield* checkCompaction(given(config, 'compaction'));
   yield* checkStrategy(given(config, 'finalization'));
   yield* checkSinks(given(config, 'eventing'));
+  yield* checkDefaults(given(config, 'defaults'));
   yield* checkRunners(given(config, 'runners'));
   yield* checkPrices(given(config, 'prices'));
   yield* checkCheckers(given(config, 'checkers'));

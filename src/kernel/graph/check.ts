@@ -12,6 +12,7 @@ import { checkSecrets } from './check-secrets.ts';
 import { checkUtilityName, type UtilityNames } from './check-utility-name.ts';
 import type { Issue } from './config.ts';
 import { error, type Findings, shown } from './issue.ts';
+import { withDefaultRunner } from './runner-choice.ts';
 
 export type CheckOptions = {
   /** Warnings count as errors. */
@@ -46,12 +47,13 @@ export function issuesOf(issues: readonly Issue[], loadoutName: string, config: 
   });
 }
 
-function* checkAll(config: Json, utilities: UtilityNames | undefined, boundaries: Boundaries | undefined): Findings {
-  if (!isObject(config)) {
-    const message = `The configuration is ${shown(config)}. Write an object with loadouts and materia.`;
+function* checkAll(written: Json, utilities: UtilityNames | undefined, boundaries: Boundaries | undefined): Findings {
+  if (!isObject(written)) {
+    const message = `The configuration is ${shown(written)}. Write an object with loadouts and materia.`;
     yield error('INVALID_CONFIG', 'config', message);
     return;
   }
+  const config = withDefaultRunner(written);
   yield* checkConfig(config);
   yield* checkSecrets(config);
   for (const [id, materia] of Object.entries(objectAt(config, 'materia'))) {

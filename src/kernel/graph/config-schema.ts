@@ -8,6 +8,7 @@ import { CHECKER_TIMES } from './checker.ts';
 import { CONDITIONS, CONTRACTS, OUTPUT_BYTES_MAX, RUNNERS, TOOL_SCOPES, WIRES } from './config.ts';
 import { FOLDER_BELOW } from './folder-below.ts';
 import { HOOK_RULES } from './hook-rules.ts';
+import { MODEL_RUNNERS } from './runner-choice.ts';
 import { MAIN_CHECKOUT } from './worktree.ts';
 
 const text = { type: 'string', minLength: 1 };
@@ -213,6 +214,11 @@ export const CONFIG_SCHEMA: JsonObject = {
     limits: {
       type: 'object',
       properties: { maxNoAdvanceCycles: amount, repairTurnsMax: amount, maxBriefBytes: count, modelSilenceMs: count },
+    },
+    defaults: {
+      type: 'object',
+      properties: { runner: { enum: [...MODEL_RUNNERS] }, model: text },
+      additionalProperties: false,
     },
     runners: {
       type: 'object',

@@ -20,13 +20,15 @@ import {
   WIRES,
 } from './config.ts';
 import { graphOf, lockScopeOf } from './resolve-graph.ts';
+import { withDefaultRunner } from './runner-choice.ts';
 import { worktreeOf } from './worktree.ts';
 
 /**
  * The rules for casting a loadout whose issues hold no error. Files that the configuration names (`promptFile`, a
  * `schema` given by name) have been read and put in place of their names before.
  */
-export function resolve(config: JsonObject, loadoutName: string): Rules {
+export function resolve(written: JsonObject, loadoutName: string): Rules {
+  const config = withDefaultRunner(written);
   const draft = draftOf(config, loadoutName);
   const graph = graphOf(draft);
   const used = new Set(Object.values(graph.sockets).map((socket) => socket.materia));

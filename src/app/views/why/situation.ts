@@ -1,11 +1,11 @@
-// What is looked at to say why a cast stands where it stands, and what is said: sentences for people, and ways on that can
-// be copied.
+// The situation of a cast that `why` explains, and the explanation: sentences for people, and commands that can be copied.
 import { cut } from '../../../kernel/cast/cut.ts';
 import { collapse } from '../../../kernel/cast/rework.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { Ledger } from '../../../kernel/ledger/state.ts';
-import type { Cast, CastStatus, Turn } from '../../../kernel/state.ts';
+import { type Cast, type CastStatus, isOver, type Turn } from '../../../kernel/state.ts';
 import type { Quarantine } from '../../../kernel/trust/state.ts';
+import { unknownIn } from '../approval-outcomes.ts';
 import type { View } from '../cast-view.ts';
 import type { CastResult } from '../result.ts';
 
@@ -86,4 +86,21 @@ function span(ms: number): string {
 /** The way to look at one turn. */
 export function lookAt({ baton, cast }: Situation, turn: number): Way {
   return { does: `see all of turn ${turn}`, command: `${baton} show ${cast.id} --turn ${turn}` };
+}
+
+/** For an approved command of unknown outcome: a person decides whether it may run once more. */
+export function unknownUses({ cast, view, baton }: Situation): Told {
+  const isEnded = isOver(cast.status);
+  const open = [...unknownIn(view.commands, isEnded)];
+  return {
+    code: open.length > 0 ? 'OUTCOME_UNKNOWN' : null,
+    sentences: open.map(
+      ([id, operation]) => `A command of ${id} (${said(operation, 80)}) began, and nobody knows how it ended.`,
+    ),
+    commands: open.map(([id]) =>
+      isEnded
+        ? { does: `settle ${id}, once you know whether it did its work`, command: `${baton} reject ${id} --reason "…"` }
+        : { does: `let the command of ${id} run once more`, command: `${baton} approve ${id} --again` },
+    ),
+  };
 }

@@ -7,8 +7,17 @@ import type { Code } from '../../../kernel/codes.ts';
 import { type CastStatus, isOver } from '../../../kernel/state.ts';
 import { notRunOf } from '../approval-outcomes.ts';
 import { resultOf } from '../result.ts';
-import { moment, nameOf, type Situation, said, sentence, type Told, type Way, type Why } from './situation.ts';
-import { unknownUses } from './unknown-use.ts';
+import {
+  moment,
+  nameOf,
+  type Situation,
+  said,
+  sentence,
+  type Told,
+  unknownUses,
+  type Way,
+  type Why,
+} from './situation.ts';
 
 export type { Situation, Way, Why } from './situation.ts';
 

@@ -1,14 +1,26 @@
-// What the runners of a configuration need besides an agent's program: the key of a model that is asked directly, the
+// Checks what the agents of a configuration need: their programs and sign-ins, the key of a model that is asked directly, the
 // program of a command, and a sandbox that starts.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Detected } from '../agents/detect.ts';
 import { fileOf } from '../agents/find-file.ts';
 import { DEFAULT_RUNNER, keyVariableOf, PRESENT, runnerCan } from '../kernel/capabilities.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../kernel/json.ts';
 import type { Workspace } from '../workspace/locate.ts';
-import type { Finding } from './checkup.ts';
+
+export type Finding = {
+  readonly name: string;
+  readonly level: 'ok' | 'warning' | 'error';
+  readonly found: string;
+  /** What to do about it; null where nothing is to be done. */
+  readonly fix: string | null;
+};
+
+export const ok = (name: string, found: string): Finding => ({ name, level: 'ok', found, fix: null });
+export const warning = (name: string, found: string, fix: string): Finding => ({ name, level: 'warning', found, fix });
+export const error = (name: string, found: string, fix: string): Finding => ({ name, level: 'error', found, fix });
 
 /** The least that every sandbox of ours does. */
 const TRIAL = ['--unshare-pid', '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', 'true'];
@@ -74,4 +86,43 @@ function agentsIn(config: Json): readonly (readonly [string, JsonObject])[] {
 
 function runnerOf({ runner }: JsonObject): string {
   return isText(runner) ? runner : DEFAULT_RUNNER;
+}
+
+/**
+ * An agent that the configuration names has to be there, and signed in where it asks its own provider; of the others one is
+ * enough.
+ */
+export function agentFindings(
+  found: readonly Detected[],
+  runners: readonly string[],
+  signedIn: readonly string[] = runners,
+  platform: NodeJS.Platform = process.platform,
+): Finding[] {
+  const findings = found
+    .filter(({ name, path }) => runners.includes(name) || path !== null)
+    .map(({ name, path, version, fault, signedInBy, hint }): Finding => {
+      const isNeeded = runners.includes(name);
+      const level = isNeeded ? 'error' : 'warning';
+      if (path === null) return { name, level, found: 'not installed, and the configuration names it', fix: hint };
+      if (fault !== null) return { name, level, found: `${path} does not start: ${fault}`, fix: hint };
+      const at = `${version ?? 'unknown version'} at ${path}`;
+      if (signedInBy === null) {
+        // Its credentials are in the keychain there, which is nobody's to look into.
+        const isHidden = runnerCan(PRESENT, name, 'usesKeychain') && platform === 'darwin';
+        const fix = `${hint}; if it is signed in by other means, baton agents test ${name} shows it`;
+        const isMissing = signedIn.includes(name) && !isHidden;
+        return { name, level: isMissing ? 'error' : 'warning', found: `${at}; no sign-in was found`, fix };
+      }
+      return ok(name, `${at}, signed in`);
+    });
+  // One that does not start, and that nobody needs, is no agent.
+  const isSome = found.some(({ name, path, fault }) => runners.includes(name) || (path !== null && fault === null));
+  if (isSome) return findings;
+  const fix = 'baton agents says how to install one; baton cast --agents SCRIPT works without';
+  return [
+    ...findings,
+    ...(runners.some((name) => runnerCan(PRESENT, name, 'isProgram'))
+      ? [error('agents', 'none is installed', fix)]
+      : []),
+  ];
 }

@@ -1,32 +1,34 @@
-// What a cast needs of a machine, looked at one by one. Each finding says what is so and, where something is missing, how to
-// mend it. Looking changes nothing but a file that is written and removed again.
-
+// Checks what a cast needs of this machine. Each finding says what was found and, where something is missing, how to repair it.
+// Nothing is changed.
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
-import { type Detected, detectAgents } from '../agents/detect.ts';
-import { userLimits } from '../app/driving/user-limits.ts';
-import { hasLog } from '../app/state-folder.ts';
-import { runGit } from '../git/run-git.ts';
-import { PRESENT, runnerCan } from '../kernel/capabilities.ts';
-import { counted } from '../kernel/counted.ts';
-import { check } from '../kernel/graph/check.ts';
-import { logFileIn, SqliteLog } from '../log/sqlite/log.ts';
-import { UTILITY_NAMES } from '../utilities/names.ts';
-import { hasTooManyFiles } from '../workspace/changes-count.ts';
-import { FILES_MAX } from '../workspace/changes-mark.ts';
-import { BUNDLED, loadFor } from '../workspace/find-config.ts';
-import type { Workspace } from '../workspace/locate.ts';
-import { uncastableIn } from '../workspace/uncastable.ts';
-import { worktreesFolder } from '../workspace/worktree/place.ts';
-import { runnerFindings, runnersIn, signedInRunnersIn } from './configured-runners.ts';
-
-export type Finding = {
-  readonly name: string;
-  readonly level: 'ok' | 'warning' | 'error';
-  readonly found: string;
-  /** What to do about it; null where nothing is to be done. */
-  readonly fix: string | null;
-};
+import { detectAgents } from '../../agents/detect.ts';
+import { runGit } from '../../git/run-git.ts';
+import { counted } from '../../kernel/counted.ts';
+import { check } from '../../kernel/graph/check.ts';
+import { allow } from '../../kernel/verdict.ts';
+import { logFileIn, SqliteLog } from '../../log/sqlite/log.ts';
+import { UTILITY_NAMES } from '../../utilities/names.ts';
+import { hasTooManyFiles } from '../../workspace/changes-count.ts';
+import { FILES_MAX } from '../../workspace/changes-mark.ts';
+import { BUNDLED, loadFor } from '../../workspace/find-config.ts';
+import { uncastableIn } from '../../workspace/uncastable.ts';
+import { worktreesFolder } from '../../workspace/worktree/place.ts';
+import { userLimits } from '../driving/user-limits.ts';
+import type { Run } from '../operation.ts';
+import {
+  agentFindings,
+  error,
+  type Finding,
+  ok,
+  runnerFindings,
+  runnersIn,
+  signedInRunnersIn,
+  warning,
+} from '../runner-findings.ts';
+import { hasLog } from '../state-folder.ts';
+import type { Workspace } from '../workspace.ts';
+import type { FieldsOf } from './table.ts';
 
 const NODE_MIN = 24;
 const MIB = 1_048_576;
@@ -36,7 +38,14 @@ const FREE_MIN_BYTES = 100 * MIB;
 const SKEW_MS_MAX = 60_000;
 const SANE_YEAR = 2026;
 
-export async function checkup(workspace: Workspace, env: NodeJS.ProcessEnv, now: number): Promise<readonly Finding[]> {
+export const run: Run<FieldsOf<'doctor'>> = async (workspace) => {
+  const findings = await findingsIn(workspace, workspace.env, Date.now());
+  const errors = findings.filter(({ level }) => level === 'error').length;
+  const reason = errors === 0 ? 'nothing is missing' : `${counted(errors, 'thing')} to repair before a cast`;
+  return allow(reason, { ok: errors === 0, findings: findings.map((finding) => ({ ...finding })) });
+};
+
+async function findingsIn(workspace: Workspace, env: NodeJS.ProcessEnv, now: number): Promise<readonly Finding[]> {
   const { finding: config, runners, signedIn, missing } = configFinding(workspace, env);
   return [
     nodeFinding(process.versions.node),
@@ -147,45 +156,6 @@ function limitsFindings(env: NodeJS.ProcessEnv): Finding[] {
   }
 }
 
-/**
- * An agent that the configuration names has to be there, and signed in where it asks its own provider; of the others one is
- * enough.
- */
-export function agentFindings(
-  found: readonly Detected[],
-  runners: readonly string[],
-  signedIn: readonly string[] = runners,
-  platform: NodeJS.Platform = process.platform,
-): Finding[] {
-  const findings = found
-    .filter(({ name, path }) => runners.includes(name) || path !== null)
-    .map(({ name, path, version, fault, signedInBy, hint }): Finding => {
-      const isNeeded = runners.includes(name);
-      const level = isNeeded ? 'error' : 'warning';
-      if (path === null) return { name, level, found: 'not installed, and the configuration names it', fix: hint };
-      if (fault !== null) return { name, level, found: `${path} does not start: ${fault}`, fix: hint };
-      const at = `${version ?? 'unknown version'} at ${path}`;
-      if (signedInBy === null) {
-        // Its credentials are in the keychain there, which is nobody's to look into.
-        const isHidden = runnerCan(PRESENT, name, 'usesKeychain') && platform === 'darwin';
-        const fix = `${hint}; if it is signed in by other means, baton agents test ${name} shows it`;
-        const isMissing = signedIn.includes(name) && !isHidden;
-        return { name, level: isMissing ? 'error' : 'warning', found: `${at}; no sign-in was found`, fix };
-      }
-      return ok(name, `${at}, signed in`);
-    });
-  // One that does not start, and that nobody needs, is no agent.
-  const isSome = found.some(({ name, path, fault }) => runners.includes(name) || (path !== null && fault === null));
-  if (isSome) return findings;
-  const fix = 'baton agents says how to install one; baton cast --agents SCRIPT works without';
-  return [
-    ...findings,
-    ...(runners.some((name) => runnerCan(PRESENT, name, 'isProgram'))
-      ? [error('agents', 'none is installed', fix)]
-      : []),
-  ];
-}
-
 function diskFinding({ stateDir }: Workspace): Finding {
   const at = nearestFolder(stateDir);
   const { bavail, bsize } = statfsSync(at);
@@ -246,7 +216,3 @@ async function clockFinding(workspace: Workspace, now: number): Promise<Finding>
     return error('log', (cause as Error).message, `restore ${logFileIn(workspace.stateDir)} from a copy`);
   }
 }
-
-const ok = (name: string, found: string): Finding => ({ name, level: 'ok', found, fix: null });
-const warning = (name: string, found: string, fix: string): Finding => ({ name, level: 'warning', found, fix });
-const error = (name: string, found: string, fix: string): Finding => ({ name, level: 'error', found, fix });

@@ -1,15 +1,19 @@
-// One prompt to one agent, to see whether it works at all: it is asked for a single word, without tools, in an empty folder.
+// Sends one prompt to each agent, to see whether it works at all: it is asked for a single word, without tools, in an empty folder.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { agentRunner } from '../agents/index.ts';
-import type { Packet } from '../kernel/cast/packet.ts';
-import type { AgentMateria } from '../kernel/graph/config.ts';
+import { detectAgents } from '../../agents/detect.ts';
+import { agentRunner } from '../../agents/index.ts';
+import type { Packet } from '../../kernel/cast/packet.ts';
+import type { AgentMateria } from '../../kernel/graph/config.ts';
+import { allow, deny } from '../../kernel/verdict.ts';
+import type { Run } from '../operation.ts';
+import type { FieldsOf } from './table.ts';
 
 export type SelfTest = {
   readonly name: string;
   readonly ok: boolean;
-  /** What it said, or why it said nothing. */
+  /** Its answer, or why there is none. */
   readonly said: string;
   readonly code: string | null;
   readonly model: string | null;
@@ -18,13 +22,35 @@ export type SelfTest = {
   readonly warnings: readonly string[];
 };
 
+type Options = { readonly model?: string | null | undefined; readonly baseUrl?: string | undefined };
+
 const PROMPT = 'This is a self-test. Answer with the single word: ready';
-export const SELF_TEST_MS = 120_000;
+const TEST_MS = 120_000;
 const OUTPUT_BYTES_MAX = 65_536;
 
-type Options = { readonly model: string | null; readonly baseUrl?: string };
+export const run: Run<FieldsOf<'agents.test'>> = async (workspace, { name, ...options }, { signal, onEvent }) => {
+  const names = name === undefined ? await installed(workspace.env) : [name];
+  if (names.length === 0) {
+    const reason = `no agent is installed; \`${workspace.program} agents\` says how to get one`;
+    return deny('AGENT_UNAVAILABLE', reason);
+  }
+  const results: SelfTest[] = [];
+  for (const one of names) {
+    onEvent({ kind: 'note', text: `asking ${one}, which has ${TEST_MS / 1000} s to answer …` });
+    const result = await selfTest(one, options, signal);
+    results.push(result);
+    onEvent({ kind: 'value', value: { ...result } });
+  }
+  const silent = results.filter(({ ok }) => !ok).map((result) => result.name);
+  const reason = silent.length === 0 ? 'every agent answered' : `no answer from ${silent.join(', ')}`;
+  return allow(reason, { ok: silent.length === 0, results: results.map((result) => ({ ...result })) });
+};
 
-export async function selfTest(name: string, options: Options, signal: AbortSignal): Promise<SelfTest> {
+async function installed(env: NodeJS.ProcessEnv): Promise<readonly string[]> {
+  return (await detectAgents(env)).filter(({ path }) => path !== null).map(({ name }) => name);
+}
+
+async function selfTest(name: string, options: Options, signal: AbortSignal): Promise<SelfTest> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-self-test-'));
   const materia = materiaFor(name, options);
   const begun = performance.now();
@@ -52,7 +78,7 @@ export async function selfTest(name: string, options: Options, signal: AbortSign
   }
 }
 
-function materiaFor(runner: string, { model, baseUrl }: Options): AgentMateria {
+function materiaFor(runner: string, { model = null, baseUrl }: Options): AgentMateria {
   return {
     ...{ type: 'agent', id: 'self-test', label: 'Self-test', generator: false, multiTurn: false, prompt: PROMPT },
     ...{ tools: 'none', runner, model, thinking: null, identity: null, onCrash: 'rerun', lockScope: null },
@@ -63,7 +89,7 @@ function materiaFor(runner: string, { model, baseUrl }: Options): AgentMateria {
 function packetFor(materia: AgentMateria): Packet {
   return {
     ...{ cast: 'self-test', turn: 1, attempt: 1, socket: 'Socket-1', materia, brief: PROMPT },
-    ...{ timeoutMs: SELF_TEST_MS, maxOutputBytes: OUTPUT_BYTES_MAX, retriesMax: 1, modelSilenceMs: SELF_TEST_MS },
+    ...{ timeoutMs: TEST_MS, maxOutputBytes: OUTPUT_BYTES_MAX, retriesMax: 1, modelSilenceMs: TEST_MS },
     ...{ session: null, scripted: null, utility: null, slot: null, task: null },
     ...{ offersTools: false, holdsCommands: false },
   };

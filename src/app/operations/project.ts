@@ -1,0 +1,140 @@
+// The project and the machine: set a workspace up, see what casts need, connect the programs of agents.
+import { DEFAULT_RUNNER, runnersThat } from '../../kernel/capabilities.ts';
+import type { Entry } from '../operation.ts';
+
+const PROGRAMS = runnersThat('isProgram');
+const TESTED = [...PROGRAMS, ...runnersThat('isModelApi')];
+const UNDO = {
+  type: 'flag',
+  means: 'take everything back: files that were not touched since become what they were',
+} as const;
+
+export const PROJECT = {
+  init: {
+    name: 'init',
+    group: 'project',
+    act: 'govern',
+    peopleOnly: 'set a workspace up',
+    means: 'scaffold .baton/ with an example loadout, prompts and lock',
+    example: 'baton init',
+    makesWorkspace: true,
+    fields: {
+      agent: {
+        type: 'choice',
+        of: PROGRAMS,
+        noun: 'agent',
+        value: 'NAME',
+        means: 'the program that the agents run on; without it the one on this machine that is signed in',
+        example: DEFAULT_RUNNER,
+      },
+      force: { type: 'flag', means: 'replace config.json; a copy of the old one stays' },
+    },
+    mcp: {
+      name: 'init',
+      audience: 'person',
+      description:
+        'Set the folder up: write .baton/ with an example loadout, prompts and their lock. details.written lists the files. Refused where several agents would do: name one then.',
+    },
+  },
+  doctor: {
+    name: 'doctor',
+    group: 'project',
+    act: 'look',
+    means: 'check everything a cast needs, and say how to repair it',
+    example: 'baton doctor',
+    fields: {},
+    mcp: {
+      name: 'doctor',
+      audience: 'person',
+      description:
+        'Check what a cast needs of this machine: Node, git, the agents, disk, state folder, clock, configuration and limits. details.findings says what is wrong and how to repair it.',
+    },
+  },
+  'agents.list': {
+    name: 'agents.list',
+    group: 'project',
+    act: 'look',
+    means: 'say which agents are installed and signed in; no network is asked',
+    example: 'baton agents',
+    fields: {},
+    cli: 'agents',
+    mcp: {
+      name: 'agents_list',
+      audience: 'person',
+      description: 'Say which programs of agents are installed and signed in, and for which models a key is set.',
+    },
+  },
+  'agents.test': {
+    name: 'agents.test',
+    group: 'project',
+    act: 'steer',
+    peopleOnly: 'ask agents outside of a cast',
+    means: 'send one prompt to each installed agent, or to NAME, and see whether it answers; costs a few tokens',
+    example: 'baton agents test claude',
+    fields: {
+      name: {
+        type: 'choice',
+        word: 'NAME',
+        of: TESTED,
+        noun: 'agent',
+        means: `one of ${TESTED.join(', ')}`,
+        example: DEFAULT_RUNNER,
+      },
+      model: { type: 'text', value: 'MODEL', means: 'the model to ask; anthropic and openai need one' },
+      baseUrl: { type: 'text', value: 'URL', means: 'where the model is, when it is not the provider’s own place' },
+    },
+    mcp: {
+      name: 'agents_test',
+      audience: 'person',
+      description:
+        'Send one short prompt to each installed agent, or to one, and see whether it answers. It costs a few tokens and may take two minutes for each.',
+    },
+  },
+  install: {
+    name: 'install',
+    group: 'project',
+    act: 'govern',
+    peopleOnly: 'change how agents are set up',
+    means: 'write the hooks and the MCP server into the settings of an agent, after showing what changes',
+    example: 'baton install claude',
+    fields: {
+      agent: {
+        type: 'choice',
+        word: PROGRAMS.join('|'),
+        of: PROGRAMS,
+        noun: 'agent',
+        required: true,
+        means: 'the program whose settings are written',
+        example: DEFAULT_RUNNER,
+      },
+      shared: { type: 'flag', means: 'claude: write the settings of the project for the whole team, not yours alone' },
+      reportOnly: {
+        type: 'flag',
+        means: 'hooks that let everything through and write down what they would have refused',
+      },
+      skill: {
+        type: 'flag',
+        means: 'claude: instead, a skill file that teaches how to report with an agent_contract_handoff',
+      },
+      undo: UNDO,
+      yes: { type: 'flag', means: 'write without asking; without a terminal nothing is written otherwise' },
+    },
+    mcp: {
+      name: 'install',
+      audience: 'person',
+      description:
+        'Write the hooks and the MCP server into the settings of an agent. Without yes nothing is written: it is refused, and details.diff shows what would change.',
+    },
+  },
+  'hooks.verify': {
+    name: 'hooks.verify',
+    group: 'project',
+    act: 'govern',
+    peopleOnly: 'change how agents are set up',
+    means: 'start Claude Code, try one forbidden write, and report whether the hook refused it',
+    example: 'baton install claude --verify',
+    fields: {},
+    cli: 'install claude --verify',
+    mcp: { leftOut: 'it starts the program that would ask for it' },
+  },
+} as const satisfies Readonly<Record<string, Entry>>;

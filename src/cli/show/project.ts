@@ -1,0 +1,69 @@
+// How the answers about the project and the machine are shown.
+import type { Detected } from '../../agents/detect.ts';
+import type { SelfTest } from '../../app/operations/agents-test.ts';
+import type { Finding } from '../../app/runner-findings.ts';
+import { counted } from '../../kernel/counted.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { again, type Call } from '../command.ts';
+import { oneLine, table } from '../safe-text.ts';
+import { type Forms, rowsIn } from './form.ts';
+
+const isBad = ({ ok }: JsonObject): boolean => ok === false;
+
+export const forms: Forms = {
+  doctor: { value: (details) => details, lines: findingLines, isBad },
+  'agents.list': { value: (details) => details, lines: agentLines },
+  'agents.test': {
+    value: (details) => details,
+    each: (result) => [testedLine(result as unknown as SelfTest)],
+    lines: () => [],
+    refusal: 'fault',
+    isBad,
+  },
+  'hooks.verify': {
+    value: (details) => details,
+    lines: ({ verified, reason }) => [`${verified ? 'Verified' : 'Not verified'}: ${reason}.`],
+    isBad: ({ verified }) => verified === false,
+  },
+};
+
+const MARKS: Readonly<Record<Finding['level'], string>> = { ok: '✓', warning: '!', error: '✗' };
+
+function findingLines({ findings }: JsonObject, call: Call): readonly string[] {
+  const all = rowsIn(findings) as unknown as readonly Finding[];
+  const errors = all.filter(({ level }) => level === 'error').length;
+  return [
+    ...all.flatMap(({ name, level, found, fix }) => [
+      `${MARKS[level]} ${name.padEnd(14)} ${oneLine(found, 300)}`,
+      ...(fix !== null && level !== 'ok' ? [`  ${''.padEnd(14)} → ${fix}`] : []),
+    ]),
+    errors === 0
+      ? `Ready. Start with: ${again(call)} cast "…"`
+      : `${counted(errors, 'thing')} to repair before a cast.`,
+  ];
+}
+
+function agentLines({ agents, models }: JsonObject, call: Call): readonly string[] {
+  const found = rowsIn(agents) as unknown as readonly Detected[];
+  const rows = found.map(({ name, path, version, fault, signedInBy, hint }) => [
+    name,
+    path === null ? 'not installed' : fault === null ? (version ?? 'unknown version') : 'does not start',
+    path === null ? '' : signedInBy === null ? 'not signed in' : 'signed in',
+    hint ?? path ?? '',
+  ]);
+  const keys = rowsIn(models).map(({ name, keySet, variable }): string[] => [
+    String(name),
+    'model, no tools',
+    keySet ? 'key is set' : 'no key',
+    keySet ? String(variable) : `set ${variable}`,
+  ]);
+  const head = ['runner', 'version', 'sign-in', 'program, or what to do'];
+  return [...table([...rows, ...keys], head), `\nTry them with: ${again(call)} agents test`];
+}
+
+function testedLine({ name, ok, said, code, model, tokens, ms }: SelfTest): string {
+  const seconds = (ms / 1000).toFixed(1);
+  if (!ok) return `✗ ${name}: ${oneLine(said.startsWith(`${code}: `) ? said : `${code}: ${said}`, 300)}`;
+  const by = model === null ? '' : ` (${model})`;
+  return `✓ ${name}${by} answered in ${seconds} s with ${tokens} tokens: ${oneLine(said, 60)}`;
+}
