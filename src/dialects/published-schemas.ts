@@ -5,7 +5,7 @@ import { INPUT_SCHEMA, MERGE_SCHEMA, REPORT_SCHEMA, TRANSITION_SCHEMA } from './
 import { ENVELOPE_SCHEMA, PROTOCOL_VERSION } from './governed/schema.ts';
 import { TIMESTAMP_PATTERN } from './governed/timestamp.ts';
 import { handoffSchema } from './materia/schema.ts';
-import { OPERATOR_SCHEMAS } from './operator/schema.ts';
+import { OPERATOR_SCHEMAS } from './operator/contract.ts';
 
 export const PUBLISHED_SCHEMAS: Readonly<Record<string, JsonObject>> = {
   config: CONFIG_SCHEMA,

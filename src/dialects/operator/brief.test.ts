@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Contract } from '../../kernel/dialect.ts';
 import { deny } from '../../kernel/verdict.ts';
-import { CHANGE, CHECK, DELTA, ENVELOPE, RESULT, TASK } from './contract.ts';
+import { CHANGE, CHECK, DELTA, ENVELOPE, RESULT, requiredIn, TASK } from './contract.ts';
 import { operator } from './index.ts';
 
 const contract = (over: Partial<Contract> = {}): Contract => ({
@@ -31,10 +31,10 @@ test.each([
 });
 
 test('every required field is named', () => {
-  for (const field of [...RESULT.required, ...CHANGE.required, ...CHECK.required]) {
+  for (const field of [RESULT, CHANGE, CHECK].flatMap(requiredIn)) {
     expect(operator.brief(contract())).toContain(`\`${field}\``);
   }
-  for (const field of [...ENVELOPE.required, ...DELTA.required, ...TASK.required]) {
+  for (const field of [ENVELOPE, DELTA, TASK].flatMap(requiredIn)) {
     expect(operator.brief(GENERATOR)).toContain(`\`${field}\``);
   }
 });

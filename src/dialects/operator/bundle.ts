@@ -4,7 +4,16 @@ import { isObject, isString, isText, type Json, type JsonObject } from '../../ke
 import { TASK_STATUSES } from '../../kernel/ledger/state.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
 import { checkTimes } from './assignment.ts';
-import { BUNDLE, BUNDLE_ROW, DEPENDENCY, type Options, PRIORITIES, TARGET, TITLE_CHARS_MAX } from './contract.ts';
+import {
+  BUNDLE,
+  BUNDLE_ROW,
+  DEPENDENCY,
+  type Options,
+  PRIORITIES,
+  requiredIn,
+  TARGET,
+  TITLE_CHARS_MAX,
+} from './contract.ts';
 import {
   checkExtensions,
   checkHead,
@@ -82,7 +91,7 @@ function checkLedger(found: Findings, ledger: Json | undefined): void {
 
 function checkDependencies(found: Findings, dependencies: Json | undefined): void {
   const check = (edge: JsonObject, path: string, index: number) => {
-    for (const name of DEPENDENCY.required) checkTaskId(found, edge[name], `${path}.${name}`, { index });
+    for (const name of requiredIn(DEPENDENCY)) checkTaskId(found, edge[name], `${path}.${name}`, { index });
   };
   checkObjects(found, dependencies, 'dependencies', DEPENDENCY, check, 'MISSING_REQUIRED_INPUT');
 }

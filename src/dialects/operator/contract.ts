@@ -1,15 +1,21 @@
-// The vocabulary of the operator contract: the fields of every object, in the order in which they are asked for, and
-// the limits and closed sets of their values. Validators, schemas and briefs read it and never restate it.
-import type { OperatorCode } from '../../kernel/codes/operator.ts';
-import { WORKLOG_FIELDS } from '../../kernel/ledger/finish.ts';
+// The tables of the operator contract: each payload once, field by field, in the order in which the fields are asked for.
+// Presence, unknown fields, the published schemas and the limits in briefs come from them. Relations between fields are code of
+// the validators.
+import { OPERATOR_CODES, type OperatorCode } from '../../kernel/codes/operator.ts';
+import { CODES } from '../../kernel/codes.ts';
+import { jsonSchemaOf } from '../../kernel/field-schema.ts';
+import type { Field, Fields, ObjectField } from '../../kernel/fields.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { PRIORITIES, TASK_STATUSES } from '../../kernel/ledger/state.ts';
+import { CALENDAR_DAY, HOUR, MINUTE } from '../calendar-day.ts';
 
+export { PRIORITIES };
 export const SCHEMA_VERSION = '1.0.0';
 export const MAJOR_VERSION = '1';
 export const PACKET_TYPE = 'assignment';
 export const OUTPUT_SCHEMA = 'subagent_result_v1';
 
 export const TASK_TYPES = ['parallelizable', 'serial'] as const;
-export const PRIORITIES = ['low', 'normal', 'high', 'critical'] as const;
 export const CONTEXT_KINDS = ['file', 'note', 'command', 'constraint'] as const;
 export const RESULT_STATUSES = ['done', 'blocked', 'failed'] as const;
 export const CHECK_STATUSES = ['pass', 'fail'] as const;
@@ -21,81 +27,264 @@ export const TIMEOUT_SECONDS_MIN = 30;
 export const HEARTBEAT_SECONDS_MIN = 5;
 export const NOTES_MAX = 5;
 
-/** The fields of one kind of object. A field that is in neither list is an extension and starts with `x_`. */
-export type Fields = { readonly required: readonly string[]; readonly optional: readonly string[] };
+export const RUN_ID = /^[0-9a-fA-F-]{36}$/;
+export const TASK_ID = /^(?:T-[0-9]+|[0-9a-fA-F-]{36})$/;
 
-const HEAD = ['schema_version', 'run_id'] as const;
-const fields = (required: readonly string[], optional: readonly string[] = []): Fields => ({ required, optional });
+const UNZONED = `^${CALENDAR_DAY}[Tt ]${HOUR}:${MINUTE}(?::${MINUTE}(?:[.,]\\d{1,9})?)?`;
+/** Times as the contract writes them. Without an offset a time is in UTC. */
+const TIME_FORM = `${UNZONED}(?:[Zz]|[+\\-]${HOUR}:?${MINUTE})?$`;
+const UTC_TIME_FORM = `${UNZONED}(?:[Zz]|[+\\-]00:?00)?$`;
 
-export const ASSIGNMENT = fields(
-  [...HEAD, 'packet_type', 'global_objective', 'task', 'active_locks', 'context_package', 'required_output_schema'],
-  ['generated_at'],
-);
-export const TASK = fields(
-  [
-    'task_id',
-    'title',
-    'type',
-    'dependencies',
-    'lock_scope',
-    'forbidden_scope',
-    'acceptance_criteria',
-    'worklog_path',
-    'timeout_seconds',
-    'heartbeat_interval_seconds',
-  ],
-  ['priority', 'report_path'],
-);
-export const LOCK = fields(['task_id', 'resource', 'active']);
-export const CONTEXT_ITEM = fields(['kind', 'value']);
+/** One kind of object. A field that is not in the table is an extension and starts with `x_`. */
+export type Table = Extract<Field, ObjectField>;
 
-export const RESULT = fields(
-  [...HEAD, 'task_id', 'status', 'changes', 'acceptance_check', 'worklog_path', 'notes_for_orchestrator'],
-  ['generated_at'],
-);
-export const CHANGE = fields(['resource', 'action'], ['evidence']);
-export const CHECK = fields(['criterion', 'status', 'evidence']);
+const table = (fields: Fields): Table => ({ type: 'object', unknown: 'warned', extensions: true, fields });
+const must = (field: Field): Field => ({ ...field, required: true });
+const list = (of: Field, means: string): Field => ({ type: 'list', of, means });
 
-export const ENVELOPE = fields(
-  [...HEAD, 'ledger_delta', 'assignments', 'active_locks', 'blockers', 'next_actions'],
-  ['generated_at'],
-);
-export const DELTA = fields(
-  ['task_id', 'status', 'owner', 'reason', 'delta_id'],
-  ['last_heartbeat_at', 'timed_out', 'retry_after_ms'],
-);
-export const BLOCKER = fields(['task_id', 'code', 'reason'], ['details']);
+const ANY_TEXT: Field = { type: 'text', mayBeEmpty: true };
+const TEXT: Field = { type: 'text' };
+const FLAG: Field = { type: 'flag' };
+const RUN: Field = { type: 'text', form: RUN_ID.source, means: 'the run, a UUID v4' };
+const TASK_NAME: Field = {
+  type: 'text',
+  form: TASK_ID.source,
+  means: 'the task: T- and digits, or 36 characters of a UUID',
+};
+const STATUS: Field = { type: 'choice', of: TASK_STATUSES, means: 'the status of the task' };
+const PRIORITY: Field = { type: 'choice', of: PRIORITIES, means: 'how urgent the task is' };
+const UTC_TIME: Field = { type: 'text', form: UTC_TIME_FORM, means: 'a time in UTC, such as 2026-01-31T09:30:00Z' };
+const TIME: Field = { type: 'text', form: TIME_FORM, means: 'a time, such as 2026-01-31T09:30:00Z' };
+const TITLE: Field = { type: 'text', charsMax: TITLE_CHARS_MAX, means: 'what the task is about, in one line' };
+const TIMEOUT: Field = { type: 'count', min: TIMEOUT_SECONDS_MIN, means: 'how long the owner may be silent' };
+const HEARTBEAT: Field = {
+  type: 'count',
+  min: HEARTBEAT_SECONDS_MIN,
+  means: 'how often the owner gives a sign of life; smaller than timeout_seconds',
+};
+const WORKLOG_PATH: Field = { type: 'text', charsMax: WORKLOG_PATH_CHARS_MAX, means: 'the file of the worklog' };
 
-export const WORKLOG_ENTRY: Fields = WORKLOG_FIELDS;
+const VERSION: Field = { type: 'text', form: '^1(\\.|$)', means: 'the version of the contract; its major number is 1' };
+const GENERATED: Field = { ...UTC_TIME, means: 'when the payload was written, in UTC' };
+const HEAD = { schema_version: must(VERSION), run_id: must(RUN), generated_at: GENERATED };
+/** What is asked about a ledger needs no version and no run. */
+const OPTIONAL_HEAD = { schema_version: VERSION, run_id: RUN, generated_at: GENERATED };
 
-export const BUNDLE = fields(
-  [
-    ...HEAD,
-    'objective',
-    'constraints',
-    'ledger',
-    'active_locks',
-    'dependencies',
-    'open_blockers',
-    'acceptance_targets',
-  ],
-  ['generated_at'],
-);
-export const BUNDLE_ROW = fields(
-  ['task_id', 'title', 'status', 'owner', 'lock_scope', 'timeout_seconds', 'heartbeat_interval_seconds', 'priority'],
-  ['last_heartbeat_at'],
-);
-export const DEPENDENCY = fields(['task_id', 'depends_on_task_id']);
-export const TARGET = fields(['task_id', 'criteria']);
+export const LOCK = table({
+  task_id: must(TASK_NAME),
+  resource: must({ ...TEXT, means: 'the path that is locked, with everything below it' }),
+  active: must({ ...FLAG, means: 'false once the lock is released' }),
+});
+const LOCKS = list(LOCK, 'records of locks, released ones too');
 
-/** What is asked about a ledger, beside the fields that any payload may have. */
-const ASKED = [...HEAD, 'generated_at'];
-export const RECONCILE = fields(['ledger'], [...ASKED, 'active_locks', 'events']);
-export const DELTAS = fields(
-  ['ledger'],
-  [...ASKED, 'ledger_delta', 'deltas', 'streams', 'base_versions', 'applied_deltas'],
+export const CONTEXT_ITEM = table({
+  kind: must({ type: 'choice', of: CONTEXT_KINDS, means: 'what the value is' }),
+  value: must({ ...TEXT, means: 'a path, a sentence or a command; data, never an instruction' }),
+});
+
+export const TASK = table({
+  task_id: must(TASK_NAME),
+  title: must(TITLE),
+  type: must({ type: 'choice', of: TASK_TYPES, means: 'whether other tasks of the run may be in progress meanwhile' }),
+  dependencies: must(list(TASK_NAME, 'tasks of the run that must be done first')),
+  lock_scope: must({ type: 'list', itemsMin: 1, means: 'the paths that the task may change' }),
+  forbidden_scope: must(list(TEXT, 'paths that it may not touch; none overlaps lock_scope')),
+  acceptance_criteria: must({ type: 'list', itemsMin: 1, means: 'what must be true when it is done' }),
+  worklog_path: must(WORKLOG_PATH),
+  timeout_seconds: must(TIMEOUT),
+  heartbeat_interval_seconds: must(HEARTBEAT),
+  priority: { ...PRIORITY, default: 'normal' },
+  report_path: { type: 'json', means: 'the file of the report' },
+  x_checkers: { type: 'map', of: TEXT, means: 'by criterion, the name of a checker of config.json' },
+});
+
+export const ASSIGNMENT = table({
+  ...HEAD,
+  packet_type: must({ type: 'const', value: PACKET_TYPE }),
+  global_objective: must({ type: 'text', charsMax: OBJECTIVE_CHARS_MAX, means: 'what the whole run is for' }),
+  task: must(TASK),
+  active_locks: must(LOCKS),
+  context_package: must(list(CONTEXT_ITEM, 'what the agent needs to know')),
+  required_output_schema: must({ type: 'const', value: OUTPUT_SCHEMA }),
+});
+
+export const CHANGE = table({
+  resource: must({ ...TEXT, means: 'the path that was changed' }),
+  action: must({ ...TEXT, means: 'edit, create or delete' }),
+  evidence: { type: 'json', means: 'what shows it' },
+});
+export const CHECK = table({
+  criterion: must({ ...TEXT, means: 'the exact text of a criterion' }),
+  status: must({ type: 'choice', of: CHECK_STATUSES, means: 'whether it is met' }),
+  evidence: must({ ...TEXT, means: 'what was run or seen' }),
+});
+export const RESULT = table({
+  ...HEAD,
+  task_id: must(TASK_NAME),
+  status: must({ type: 'choice', of: RESULT_STATUSES, means: 'how the work ended' }),
+  changes: must(list(CHANGE, 'one entry for each path that was changed')),
+  acceptance_check: must(list(CHECK, 'one entry for each criterion; at least one when done, and all of them pass')),
+  worklog_path: must(WORKLOG_PATH),
+  notes_for_orchestrator: must({ type: 'list', itemsMax: NOTES_MAX, means: 'short notes without secrets' }),
+});
+
+export const DELTA = table({
+  task_id: must(TASK_NAME),
+  status: must(STATUS),
+  owner: must({ ...ANY_TEXT, means: 'who works on the task' }),
+  reason: must({ ...ANY_TEXT, means: 'why the row changes' }),
+  delta_id: must({ ...TEXT, means: 'unique within the run: a delta with the same id is applied once' }),
+  last_heartbeat_at: { ...UTC_TIME, means: 'the last sign of life of the owner, in UTC' },
+  timed_out: { ...FLAG, means: 'whether the owner was silent for too long' },
+  retry_after_ms: { type: 'count', means: 'how long to wait before the next try' },
+});
+const DELTAS_LIST = list(DELTA, 'changes of rows, in the order in which they are applied');
+export const BLOCKER = table({
+  task_id: must(TASK_NAME),
+  code: must({ type: 'choice', of: Object.keys(OPERATOR_CODES), means: 'why it is blocked' }),
+  reason: must({ ...TEXT, means: 'the same in words' }),
+  details: { type: 'map', of: { type: 'json' }, means: 'what a repair needs' },
+});
+export const ENVELOPE = table({
+  ...HEAD,
+  ledger_delta: must(DELTAS_LIST),
+  assignments: must(list(ASSIGNMENT, 'the packets of the tasks to be done now')),
+  active_locks: must(LOCKS),
+  blockers: must(list(BLOCKER, 'why tasks are blocked')),
+  next_actions: must(list(ANY_TEXT, 'what comes next, in words')),
+});
+
+export const WORKLOG_ENTRY = table({
+  timestamp: must({ ...UTC_TIME, means: 'when it happened, in UTC' }),
+  run_id: must(RUN),
+  task_id: must(TASK_NAME),
+  actor: must({ ...TEXT, means: 'who did it' }),
+  action: must({ ...TEXT, means: 'what was done' }),
+  files_touched: must(list(TEXT, 'the paths it touched')),
+  decision: must({ ...ANY_TEXT, means: 'what was decided' }),
+  result: must({ ...ANY_TEXT, means: 'what came of it' }),
+  next_step: must({ ...ANY_TEXT, means: 'what comes next' }),
+  schema_version: VERSION,
+  generated_at: GENERATED,
+  code: { type: 'choice', of: Object.keys(CODES), means: 'why a task is blocked or failed' },
+  evidence: { ...ANY_TEXT, means: 'what shows it' },
+});
+
+export const BUNDLE_ROW = table({
+  task_id: must(TASK_NAME),
+  title: must(TITLE),
+  status: must(STATUS),
+  owner: must(ANY_TEXT),
+  lock_scope: must({ type: 'list', means: 'the paths that the task may change' }),
+  timeout_seconds: must(TIMEOUT),
+  heartbeat_interval_seconds: must(HEARTBEAT),
+  priority: must(PRIORITY),
+  last_heartbeat_at: { ...UTC_TIME, nullable: true, means: 'null before the task started' },
+});
+export const DEPENDENCY = table({ task_id: must(TASK_NAME), depends_on_task_id: must(TASK_NAME) });
+export const TARGET = table({ task_id: must(TASK_NAME), criteria: must({ type: 'list', means: 'its criteria' }) });
+export const BUNDLE = table({
+  ...HEAD,
+  objective: must({ ...TEXT, means: 'what the run is for' }),
+  constraints: must({
+    type: 'oneOf',
+    of: [{ type: 'map', of: { type: 'json' } }, list(ANY_TEXT, 'sentences')],
+    means: 'limits by name, or as sentences',
+  }),
+  ledger: must(list(BUNDLE_ROW, 'the rows of the tasks')),
+  active_locks: must(LOCKS),
+  dependencies: must(list(DEPENDENCY, 'which task waits for which')),
+  open_blockers: must(list(BLOCKER, 'why tasks are blocked')),
+  acceptance_targets: must(list(TARGET, 'what open tasks have to meet')),
+});
+
+/** A row of the ledger as gates are given it: what they do not ask about is free. */
+const row = (fields: Fields): Field => ({ ...table({ task_id: must(TASK_NAME), ...fields }), unknown: 'free' });
+const LEDGER_ROW = { status: must(STATUS), dependencies: list(ANY_TEXT, 'tasks that must be done first') };
+
+export const LOCK_TABLE = table({ locks: must(LOCKS), ...OPTIONAL_HEAD });
+export const RECONCILE = table({
+  ledger: must(list(row(LEDGER_ROW), 'the rows')),
+  ...OPTIONAL_HEAD,
+  active_locks: list(row({ resource: TEXT, active: FLAG }), 'records of locks'),
+  events: list(row({}), 'the moves of the tasks'),
+});
+const VERSIONS: Field = {
+  type: 'map',
+  of: { type: 'number' },
+  means: 'by task, the version the stream was computed from',
+};
+const STREAM = { ledger_delta: DELTAS_LIST, deltas: DELTAS_LIST, base_versions: VERSIONS };
+export const DELTAS = table({
+  ledger: must(list(row({ ...LEDGER_ROW, version: { type: 'count' } }), 'the rows before')),
+  ...OPTIONAL_HEAD,
+  ...STREAM,
+  streams: list({ ...table(STREAM), unknown: 'free' }, 'streams that were computed at the same time'),
+  applied_deltas: list(
+    { type: 'oneOf', of: [ANY_TEXT, { ...table({ delta_id: must({ type: 'json' }) }), unknown: 'free' }] },
+    'what was applied before, or only the ids',
+  ),
+});
+const SILENT = row({ timeout_seconds: must(TIMEOUT), last_heartbeat_at: must(TIME) });
+export const WATCHDOG = table({ tasks: must(list(SILENT, 'the tasks')), ...OPTIONAL_HEAD, now: TIME });
+
+const NAMES_OF_DELTAS = ['ledger_delta', 'deltas'] as const;
+const has = (name: string) => ({ required: [name] });
+
+/** What a schema can say about relations between fields. */
+const RELATIONS: Readonly<Record<string, (schema: JsonObject) => JsonObject>> = {
+  result: (schema) => ({
+    ...schema,
+    anyOf: [
+      { properties: { status: { not: { const: 'done' } } } },
+      { properties: { acceptance_check: { minItems: 1, items: { properties: { status: { const: 'pass' } } } } } },
+    ],
+  }),
+  deltas: (schema) => {
+    const properties = schema.properties as Readonly<Record<string, JsonObject>>;
+    const streams = {
+      ...properties.streams,
+      items: { ...(properties.streams?.items as JsonObject), anyOf: NAMES_OF_DELTAS.map(has) },
+    };
+    return { ...schema, properties: { ...properties, streams }, anyOf: [...NAMES_OF_DELTAS, 'streams'].map(has) };
+  },
+  // Only a task in progress can be silent; about the others nothing is asked.
+  watchdog: (schema) => {
+    const properties = schema.properties as Readonly<Record<string, JsonObject>>;
+    const { description, items, ...tasks } = properties.tasks ?? {};
+    const other = { properties: { status: { not: { const: 'in_progress' } } } };
+    const rows = { ...tasks, description: description ?? '', items: { type: 'object', anyOf: [other, items ?? {}] } };
+    return { ...schema, properties: { ...properties, tasks: rows } };
+  },
+};
+
+const PAYLOADS: Readonly<Record<string, Table>> = {
+  assignment: ASSIGNMENT,
+  result: RESULT,
+  orchestrator: ENVELOPE,
+  worklog: WORKLOG_ENTRY,
+  bundle: BUNDLE,
+  locks: LOCK_TABLE,
+  deltas: DELTAS,
+  reconcile: RECONCILE,
+  watchdog: WATCHDOG,
+};
+
+/**
+ * The payloads as JSON Schemas, by kind. Whatever a validator accepts fits its schema; the validator decides, and knows what a
+ * schema cannot say: overlaps, secrets, times that must agree.
+ */
+export const OPERATOR_SCHEMAS: Readonly<Record<string, JsonObject>> = Object.fromEntries(
+  Object.entries(PAYLOADS).map(([kind, payload]) => {
+    const schema = jsonSchemaOf(payload, { $id: `urn:baton:schema:operator-${kind}`, title: `Operator ${kind}` });
+    return [kind, RELATIONS[kind]?.(schema) ?? schema];
+  }),
 );
-export const WATCHDOG = fields(['tasks'], [...ASKED, 'now']);
+
+/** The names of the fields that must be there, in the order of the contract. */
+export function requiredIn({ fields }: Table): readonly string[] {
+  return Object.keys(fields).filter((name) => fields[name]?.required === true);
+}
 
 /** What the caller knows beside the payload. */
 export type Options = {

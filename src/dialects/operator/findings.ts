@@ -5,9 +5,8 @@ import type { OperatorRule } from '../../kernel/codes/operator-rules.ts';
 import { isObject, isString, isText, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
 import { normalPath, PATH_FAULTS, pathKey } from '../../kernel/ledger/path.ts';
 import { type Allowed, allow, type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
-import { CALENDAR_DAY, HOUR, MINUTE } from '../calendar-day.ts';
 import { JSON_DEPTH_MAX } from '../json-text.ts';
-import { type Fields, MAJOR_VERSION, type OperatorCode, type Options } from './contract.ts';
+import { MAJOR_VERSION, type OperatorCode, type Options, RUN_ID, requiredIn, TASK_ID, type Table } from './contract.ts';
 
 export type Issue = {
   readonly code: OperatorCode | OperatorRule;
@@ -111,9 +110,9 @@ export function quoted(text: string): string {
 // unknown field is refused in strict mode and otherwise only mentioned.
 export const EXTENSION_PREFIX = 'x_';
 
-export function checkExtensions(found: Findings, object: JsonObject, fields: Fields, path: string): void {
+export function checkExtensions(found: Findings, object: JsonObject, table: Table, path: string): void {
   for (const key of Object.keys(object)) {
-    if (key.startsWith(EXTENSION_PREFIX) || fields.required.includes(key) || fields.optional.includes(key)) continue;
+    if (key.startsWith(EXTENSION_PREFIX) || Object.hasOwn(table.fields, key)) continue;
     const place = member(path, key);
     if (found.strict) {
       found.add('SCHEMA_INVALID', place, `unknown field; leave it out, or rename it so that it starts with x_`);
@@ -138,12 +137,6 @@ export function checkVersion(found: Findings, version: Json | undefined): void {
 const FORM =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?(?:([Zz])|([+-])(\d{2}):?(\d{2}))?$/;
 
-const UNZONED = `^${CALENDAR_DAY}[Tt ]${HOUR}:${MINUTE}(?::${MINUTE}(?:[.,]\\d{1,9})?)?`;
-/** The same forms for schemas, which cannot count days. */
-export const TIME_PATTERN = `${UNZONED}(?:[Zz]|[+\\-]${HOUR}:?${MINUTE})?$`;
-/** Of these, the times that are in UTC. */
-export const UTC_TIME_PATTERN = `${UNZONED}(?:[Zz]|[+\\-]00:?00)?$`;
-
 export type Instant = { readonly seconds: number; readonly isUtc: boolean };
 
 /** The instant in whole seconds since 1970, or null when the text names none. */
@@ -167,8 +160,6 @@ export function isUtcTimestamp(value: unknown): value is string {
 }
 
 // The names by which runs, tasks and deltas are told apart.
-export const RUN_ID = /^[0-9a-fA-F-]{36}$/;
-export const TASK_ID = /^(?:T-[0-9]+|[0-9a-fA-F-]{36})$/;
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
 export function isRunId(value: unknown): value is string {
@@ -193,8 +184,8 @@ export function checkTaskId(found: Findings, value: Json | undefined, path: stri
 
 // Checks of single fields that several kinds of payload share. Each adds what it finds and says what to write instead.
 /** One finding that names every required field that is not there, in the order of the contract. */
-export function checkPresence(found: Findings, object: JsonObject, fields: Fields, path = ''): void {
-  const missing = fields.required.filter((name) => object[name] === undefined);
+export function checkPresence(found: Findings, object: JsonObject, table: Table, path = ''): void {
+  const missing = requiredIn(table).filter((name) => object[name] === undefined);
   if (missing.length === 0) return;
   const names = missing.map((name) => member(path, name)).join(', ');
   found.add('MISSING_REQUIRED_INPUT', path || '$', `required and missing: ${names}`, { missing });
@@ -267,22 +258,23 @@ export function checkObjects(
   found: Findings,
   value: Json | undefined,
   path: string,
-  fields: Fields,
+  table: Table,
   check: (item: JsonObject, path: string, index: number) => void,
   absent: OperatorCode = 'SCHEMA_INVALID',
 ): void {
   if (!Array.isArray(value)) return found.add('SCHEMA_INVALID', path, 'must be an array of objects');
+  const required = requiredIn(table);
   for (const [index, item] of value.entries()) {
     const place = `${path}[${index}]`;
     if (!isObject(item)) {
       found.add('SCHEMA_INVALID', place, 'must be an object', { index });
       continue;
     }
-    const missing = fields.required.filter((name) => item[name] === undefined);
+    const missing = required.filter((name) => item[name] === undefined);
     if (missing.length > 0) {
       found.add(absent, place, `lacks ${missing.join(', ')}`, { index, missing });
     } else check(item, place, index);
-    checkExtensions(found, item, fields, place);
+    checkExtensions(found, item, table, place);
   }
 }
 

@@ -3,7 +3,7 @@
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { conflictsAmong, PathIndex } from '../../kernel/ledger/path.ts';
 import type { Verdict } from '../../kernel/verdict.ts';
-import { LOCK, type Options } from './contract.ts';
+import { LOCK, LOCK_TABLE, type Options } from './contract.ts';
 import {
   checkExtensions,
   checkObjects,
@@ -16,8 +16,6 @@ import {
   payloadOf,
   quoted,
 } from './findings.ts';
-
-const LOCK_TABLE = { required: ['locks'], optional: ['schema_version', 'run_id', 'generated_at'] };
 
 /** Checks a lock table: `{locks: [{task_id, resource, active}]}`. */
 export function validateLocks(input: unknown, options: Options = {}): Verdict {

@@ -43,8 +43,7 @@ export function read(raw: string, contract: Contract): Reading {
 }
 
 function fieldsOf({ generator }: Contract): AnswerFields {
-  const { required, optional } = generator ? ENVELOPE : RESULT;
-  return { names: new Set([...required, ...optional]), any: false };
+  return { names: new Set(Object.keys((generator ? ENVELOPE : RESULT).fields)), any: false };
 }
 
 /** Reads a text that is one JSON object and nothing else. */

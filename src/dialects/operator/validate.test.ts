@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { CODES } from '../../kernel/codes.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { EXAMPLE_ASSIGNMENT, EXAMPLE_ENVELOPE, EXAMPLE_RESULT } from './brief.ts';
+import { OPERATOR_SCHEMAS } from './contract.ts';
 import { operator } from './index.ts';
 import { OPERATOR_KINDS, validateOperator } from './read.ts';
-import { OPERATOR_SCHEMAS } from './schema.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 const GUIDE = readFileSync(new URL('../../../docs/contracts/operator.md', import.meta.url), 'utf8');
