@@ -381,11 +381,43 @@ test.each<[string, string, string[]]>([
   expect(outwardIn(path, source)).toEqual(expected);
 });
 
+/** Where a skin reaches past the operations, and why. The list may only shrink. */
+const PAST_OPERATIONS: Readonly<Record<string, string>> = {
+  'cli/commands/exec.ts imports approvals/run-command.ts':
+    'the streams of this process, for the command that was approved',
+  'cli/commands/hook.ts imports log/sqlite/log.ts': 'a hook has milliseconds, and opens the log only where it must',
+  'cli/main.ts imports engine/storage-error.ts': 'the exit code of a fault of the storage',
+  'cli/show-operation.ts imports git/folder-trust.ts': 'a person at the terminal says that a folder is trusted',
+  'cli/show/casts.ts imports approvals/approval-view.ts': 'how an approval is shown',
+  'mcp/approval-tools.ts imports approvals/approval-view.ts': 'how an approval is shown',
+  'mcp/context-tools.ts imports dialects/index.ts': 'an agent asks how to report before it reports',
+  'mcp/server.ts imports dialects/user-schema.ts': 'the arguments of a tool fit its schema',
+  'mcp/submit-handoff.ts imports dialects/index.ts':
+    'a handoff is read at once, so that the agent learns what is wrong',
+  'mcp/submit-handoff.ts imports kernel/gate/status.ts':
+    'a handoff is read at once, so that the agent learns what is wrong',
+  'mcp/submit-handoff.ts imports agents/handoff-file.ts': 'a handoff is handed in by a file of the attempt',
+  'mcp/submit-handoff.ts imports agents/known-values.ts': 'known secrets are taken out of it first',
+  'mcp/submit-handoff.ts imports agents/process/attempt-folder.ts': 'a handoff is handed in by a file of the attempt',
+  'mcp/tool.ts imports agents/inside-attempt.ts': 'which tools are offered',
+};
+
+test('the command line and the tools decide nothing: they reach rules and the log by operations only', () => {
+  const behind = /^(?:engine|log|agents|approvals|audit|git|utilities|dialects)\/|^kernel\/(?:decide|gate\/)/;
+  const found = programs().flatMap(([path, source]) => {
+    if (!['cli', 'mcp'].includes(folderOf(path))) return [];
+    const { code, strings } = scan(source);
+    // A type is no rule.
+    const values = code.replaceAll(/\bimport\s+type\b[^;]*;/g, '');
+    const targets = new Set(importsOf(values, strings).map((specifier) => targetOf(path, specifier)));
+    return [...targets].filter((target) => behind.test(target)).map((target) => `${path} imports ${target}`);
+  });
+  expect(found.sort()).toEqual(Object.keys(PAST_OPERATIONS).sort());
+});
+
 /** What a skin may start a process for. An answer is a call; the list may only shrink. */
 const STARTS: Readonly<Record<string, string>> = {
-  'cli/detach.ts': 'a cast in the background',
-  'cli/commands/demo.ts': 'git',
-  'cli/configured-runners.ts': 'the sandbox, to see whether it starts',
+  'cli/commands/demo.ts': 'the program that the demo wrote',
   'hooks/install/pi-guard.ts': 'runs within Pi, and asks the guard',
   'hooks/install/verify-claude.ts': 'Claude Code, to see whether it reads its settings',
 };
