@@ -10,7 +10,7 @@ import { OPERATOR_SCHEMAS } from './operator/contract.ts';
 export const PUBLISHED_SCHEMAS: Readonly<Record<string, JsonObject>> = {
   config: CONFIG_SCHEMA,
   materia: handoffSchema,
-  gaia: REPORT_SCHEMA as unknown as JsonObject,
+  gaia: REPORT_SCHEMA,
   'gaia-input': INPUT_SCHEMA,
   'gaia-merge': MERGE_SCHEMA,
   'gaia-transition': TRANSITION_SCHEMA,

@@ -16,8 +16,6 @@ export const STATUS_MEANS: Readonly<Record<PlanStatus, string>> = {
   NEEDS_INPUT: 'a person has to decide; list the options in next_action',
 };
 
-export const STATUS_KEYS = ['plan_status', 'agent_id', 'pending_steps', 'next_action'] as const;
-
 export const OWNERSHIP_ASSESSMENTS = ['owned_here', 'cross_surface_dependency', 'not_my_surface'] as const;
 
 export const APPROVAL_BLOCKING_KEYS = ['rollback', 'verification'] as const;

@@ -1,21 +1,81 @@
 // The JSON Schemas of gaia: the report, the INPUT, and the requests of `gaia/merge` and `gaia/transition`. The schema of the report
 // is stricter than the checks. What fits it is accepted, except for what the INPUT or a loop_state asks in addition.
 
+import { jsonSchemaOf } from '../../kernel/field-schema.ts';
+import type { Field, Fields } from '../../kernel/fields.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { MEMORIALIZE_CLASSES, MEMORIALIZE_TYPES } from '../../kernel/knowledge/memory.ts';
+import { INPUT } from '../../kernel/report/envelope.ts';
 import { CONSOLIDATION_KEYS, EVIDENCE_KEYS } from '../../kernel/report/sections.ts';
 import { PLAN_STATUSES, type PlanStatus } from '../../kernel/report/status.ts';
-import {
-  APPROVAL_ADVISORY_KEYS,
-  APPROVAL_BLOCKING_KEYS,
-  OWNERSHIP_ASSESSMENTS,
-  RISK_LEVELS,
-  STATUS_KEYS,
-} from './contract.ts';
+import { APPROVAL_ADVISORY_KEYS, APPROVAL_BLOCKING_KEYS, OWNERSHIP_ASSESSMENTS, RISK_LEVELS } from './contract.ts';
 
-const TEXT = { type: 'string', minLength: 1 } as const;
-const LIST = { type: 'array' } as const;
-const FILLED_LIST = { type: 'array', minItems: 1 } as const;
+const ANY = { type: 'json' } as const;
+const TEXT = { type: 'text' } as const;
+const LIST = { type: 'list', of: ANY } as const;
+const STRING = { type: 'text', mayBeEmpty: true } as const;
+const NUMBER = { type: 'number', nullable: true } as const;
+
+const required = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, required: true }]));
+const all = (names: readonly string[], field: Field): Fields => Object.fromEntries(names.map((name) => [name, field]));
+const object = (fields: Fields): Field => ({ type: 'object', unknown: 'free', fields });
+
+/** The shape of a report as it should be written. The checks accept more, and know what the turn asks for. */
+const REPORT: Field = object({
+  ...required({
+    agent_status: object(
+      required({
+        plan_status: { type: 'choice', of: PLAN_STATUSES },
+        agent_id: { type: 'text', form: '^a[0-9a-f]{5,}$' },
+        pending_steps: LIST,
+        next_action: TEXT,
+      }),
+    ),
+    evidence_report: object({ ...required(all(EVIDENCE_KEYS, LIST)), verification: object({}) }),
+  }),
+  consolidation_report: {
+    ...object(
+      required({
+        ...all(CONSOLIDATION_KEYS, { ...LIST, itemsMin: 1 }),
+        ownership_assessment: { type: 'choice', of: OWNERSHIP_ASSESSMENTS },
+        next_best_agent: TEXT,
+      }),
+    ),
+    nullable: true,
+  },
+  approval_request: {
+    ...object({
+      ...required({
+        ...all([...APPROVAL_ADVISORY_KEYS, ...APPROVAL_BLOCKING_KEYS], TEXT),
+        risk_level: { type: 'choice', of: RISK_LEVELS },
+      }),
+      approval_id: { ...STRING, nullable: true },
+    }),
+    nullable: true,
+  },
+  loop_state: {
+    ...object({
+      ...all(['iteration', 'max_iterations'], { type: 'count' }),
+      ...all(['metric', 'threshold'], NUMBER),
+    }),
+    nullable: true,
+  },
+  user_facing_summary: { ...STRING, nullable: true },
+  memory_suggestions: { type: 'list', of: STRING },
+  memorialize_suggestions: {
+    type: 'list',
+    of: object({
+      ...required(all(['description', 'body'], TEXT)),
+      ...all(['slug', 'rationale'], STRING),
+      type: { type: 'choice', of: MEMORIALIZE_TYPES },
+      class: { type: 'choice', of: MEMORIALIZE_CLASSES },
+    }),
+  },
+  update_contracts: { type: 'list', of: object(required({ contract: TEXT, payload: object({}) })) },
+  rollback_executed: { ...STRING, nullable: true },
+  context_consumption: { ...object(all(['tokens_used', 'pct_window'], NUMBER)), nullable: true },
+});
 
 const WHEN_COMPLETE = {
   evidence_report: {
@@ -24,81 +84,8 @@ const WHEN_COMPLETE = {
   },
 } as const;
 
-export const REPORT_SCHEMA = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
-  title: 'agent_contract_handoff',
-  type: 'object',
-  required: ['agent_status', 'evidence_report'],
-  properties: {
-    agent_status: {
-      type: 'object',
-      required: [...STATUS_KEYS],
-      properties: {
-        plan_status: { enum: [...PLAN_STATUSES] },
-        agent_id: { type: 'string', pattern: '^a[0-9a-f]{5,}$' },
-        pending_steps: LIST,
-        next_action: TEXT,
-      },
-    },
-    evidence_report: {
-      type: 'object',
-      required: [...EVIDENCE_KEYS],
-      properties: { ...keys(EVIDENCE_KEYS, LIST), verification: { type: 'object' } },
-    },
-    consolidation_report: {
-      type: ['object', 'null'],
-      required: [...CONSOLIDATION_KEYS],
-      properties: {
-        ...keys(CONSOLIDATION_KEYS, FILLED_LIST),
-        ownership_assessment: { enum: [...OWNERSHIP_ASSESSMENTS] },
-        next_best_agent: TEXT,
-      },
-    },
-    approval_request: {
-      type: ['object', 'null'],
-      required: [...APPROVAL_ADVISORY_KEYS, ...APPROVAL_BLOCKING_KEYS],
-      properties: {
-        ...keys([...APPROVAL_ADVISORY_KEYS, ...APPROVAL_BLOCKING_KEYS], TEXT),
-        risk_level: { enum: [...RISK_LEVELS] },
-        approval_id: { type: ['string', 'null'] },
-      },
-    },
-    loop_state: {
-      type: ['object', 'null'],
-      properties: {
-        ...keys(['iteration', 'max_iterations'], { type: 'integer' }),
-        ...keys(['metric', 'threshold'], { type: ['number', 'null'] }),
-      },
-    },
-    user_facing_summary: { type: ['string', 'null'] },
-    memory_suggestions: { type: 'array', items: { type: 'string' } },
-    memorialize_suggestions: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['description', 'body'],
-        properties: {
-          ...keys(['description', 'body'], TEXT),
-          ...keys(['slug', 'rationale'], { type: 'string' }),
-          type: { enum: [...MEMORIALIZE_TYPES] },
-          class: { enum: [...MEMORIALIZE_CLASSES] },
-        },
-      },
-    },
-    update_contracts: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['contract', 'payload'],
-        properties: { contract: TEXT, payload: { type: 'object' } },
-      },
-    },
-    rollback_executed: { type: ['string', 'null'] },
-    context_consumption: {
-      type: ['object', 'null'],
-      properties: keys(['tokens_used', 'pct_window'], { type: ['number', 'null'] }),
-    },
-  },
+export const REPORT_SCHEMA: JsonObject = {
+  ...jsonSchemaOf(REPORT, { title: 'agent_contract_handoff' }),
   allOf: [
     { anyOf: [isNot('COMPLETE'), { properties: WHEN_COMPLETE }] },
     {
@@ -108,100 +95,54 @@ export const REPORT_SCHEMA = {
       ],
     },
   ],
-} as const;
-
-function keys<T>(names: readonly string[], schema: T): Record<string, T> {
-  return Object.fromEntries(names.map((name) => [name, schema]));
-}
+};
 
 function isNot(status: PlanStatus) {
   return { properties: { agent_status: { properties: { plan_status: { not: { const: status } } } } } };
 }
 
 // Requests. A malformed entry or an unknown status fits: it is part of the answer.
-const $schema = 'https://json-schema.org/draft/2020-12/schema';
-
-export const MERGE_SCHEMA: JsonObject = {
-  $schema,
-  title: 'Entries to merge into stored sections',
+const MERGE = {
   type: 'object',
-  properties: {
-    base: { type: ['object', 'null'], description: 'the stored sections by name; empty when left out' },
+  unknown: 'free',
+  fields: {
+    base: { type: 'map', of: ANY, nullable: true, means: 'the stored sections by name; empty when left out' },
     entries: {
-      type: ['array', 'null'],
-      description: 'objects of contract, the name of a section, and payload, an object',
-      examples: [[{ contract: 'services', payload: { login: { port: 8080 } } }]],
+      type: 'list',
+      of: ANY,
+      nullable: true,
+      means: 'objects of contract, the name of a section, and payload, an object',
+      example: [{ contract: 'services', payload: { login: { port: 8080 } } }],
     },
-    writable_sections: { type: ['array', 'null'], items: { type: 'string' }, description: 'none when left out' },
+    writable_sections: {
+      type: 'list',
+      of: { type: 'text', mayBeEmpty: true },
+      nullable: true,
+      means: 'none when left out',
+    },
   },
-};
+} as const satisfies Field;
 
-export const TRANSITION_SCHEMA: JsonObject = {
-  $schema,
-  title: 'The statuses one agent reported, in order',
+export const MERGE_SCHEMA: JsonObject = jsonSchemaOf(MERGE, { title: 'Entries to merge into stored sections' });
+
+const TRANSITION = {
   type: 'object',
-  required: ['reports'],
-  properties: {
+  unknown: 'free',
+  fields: {
     reports: {
-      type: 'array',
-      minItems: 1,
-      description: `each one of ${PLAN_STATUSES.join(', ')}`,
-      examples: [['IN_PROGRESS', 'COMPLETE']],
+      type: 'list',
+      of: ANY,
+      itemsMin: 1,
+      required: true,
+      means: `each one of ${PLAN_STATUSES.join(', ')}`,
+      example: ['IN_PROGRESS', 'COMPLETE'],
     },
   },
-};
+} as const satisfies Field;
 
-// INPUT. Flags are booleans here, although any value that holds something sets one.
-const STRING = { type: 'string' } as const;
-const STRINGS = { type: 'array', items: STRING } as const;
-const BOOLEAN = { type: 'boolean' } as const;
-const MODE = { enum: ['reconnaissance', 'single_surface', 'sequential', 'parallel'] } as const;
-const object = (properties: JsonObject): JsonObject => ({
-  type: 'object',
-  required: Object.keys(properties),
-  properties,
+export const TRANSITION_SCHEMA: JsonObject = jsonSchemaOf(TRANSITION, {
+  title: 'The statuses one agent reported, in order',
 });
 
-export const INPUT_SCHEMA: JsonObject = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
-  title: 'INPUT envelope of a gaia turn',
-  ...object({
-    project_knowledge: { type: 'object', additionalProperties: { type: 'object' } },
-    surface_routing: object({
-      active_surfaces: STRINGS,
-      primary_surface: STRING,
-      multi_surface: BOOLEAN,
-      dispatch_mode: MODE,
-      confidence: { type: 'number', minimum: 0, maximum: 1 },
-      recommended_agents: STRINGS,
-      matched_signals: { type: 'object', additionalProperties: STRINGS },
-      reconnaissance_agent: STRING,
-    }),
-    agent_contract_handoff: object({
-      goal: STRING,
-      acceptance_criteria: STRINGS,
-      scope: STRINGS,
-      agent_role: { enum: ['primary', 'cross_check', 'adjacent', 'reconnaissance'] },
-      primary_surface: STRING,
-      active_surfaces: STRINGS,
-      adjacent_surfaces: STRINGS,
-      dispatch_mode: MODE,
-      cross_check_required: BOOLEAN,
-      consolidation_required: BOOLEAN,
-      consolidation_fields: { type: 'array', items: { enum: [...CONSOLIDATION_KEYS] } },
-      evidence_required: { type: 'array', items: { enum: [...EVIDENCE_KEYS] } },
-      patterns_required: { const: true },
-      contract_sections_to_anchor: STRINGS,
-      required_checks: STRINGS,
-      recommended_peer_agents: STRINGS,
-      stop_conditions: STRINGS,
-    }),
-    write_permissions: object({
-      readable_sections: STRINGS,
-      writable_sections: STRINGS,
-      empty_sections: STRINGS,
-      source: STRING,
-    }),
-    metadata: { type: 'object' },
-  }),
-};
+// INPUT. Flags are booleans here, although any value that holds something sets one.
+export const INPUT_SCHEMA: JsonObject = jsonSchemaOf(INPUT, { title: 'INPUT envelope of a gaia turn' });

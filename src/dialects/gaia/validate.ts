@@ -2,10 +2,8 @@
 
 import { isObject, isString, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
 import { rejection, sortEntries } from '../../kernel/knowledge/entries.ts';
-import { type Finding, textOf } from '../../kernel/knowledge/finding.ts';
-import { findLiveState } from '../../kernel/knowledge/live-state.ts';
+import { textOf } from '../../kernel/knowledge/finding.ts';
 import { mergePayloads } from '../../kernel/knowledge/merge.ts';
-import { normaliseReferences } from '../../kernel/knowledge/repo-reference.ts';
 import { NOT_STARTED, normaliseStatus, type Progress, step } from '../../kernel/report/status.ts';
 import { allow, type Denied, type Details, deny, type Verdict } from '../../kernel/verdict.ts';
 import { parseJsonText } from '../json-text.ts';

@@ -1,58 +1,80 @@
 // The INPUT envelope: what an agent is given before its turn, and how the words of the work choose the surfaces it touches.
 // Its flags decide whether the report must carry a consolidation_report.
+import type { Field, ValueOf } from '../fields.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { isEmpty } from '../knowledge/finding.ts';
 import type { SurfaceRule } from '../knowledge/rules.ts';
 import { CONSOLIDATION_KEYS, EVIDENCE_KEYS } from './sections.ts';
 
-export type DispatchMode = 'reconnaissance' | 'single_surface' | 'sequential' | 'parallel';
-export type AgentRole = 'primary' | 'cross_check' | 'adjacent' | 'reconnaissance';
+const TEXT = { type: 'text', mayBeEmpty: true, required: true } as const;
+const TEXTS = { type: 'list', of: { type: 'text', mayBeEmpty: true }, required: true } as const;
+const FLAG = { type: 'flag', required: true } as const;
+const MODE = {
+  type: 'choice',
+  of: ['reconnaissance', 'single_surface', 'sequential', 'parallel'],
+  required: true,
+} as const;
+const OBJECT = { type: 'object', unknown: 'free', fields: {}, required: true } as const;
 
-export type SurfaceRouting = {
-  readonly active_surfaces: readonly string[];
-  readonly primary_surface: string;
-  readonly multi_surface: boolean;
-  readonly dispatch_mode: DispatchMode;
-  /** From 0 to 1, with two decimals. */
-  readonly confidence: number;
-  readonly recommended_agents: readonly string[];
-  /** By surface, the words that led to it. */
-  readonly matched_signals: Readonly<Record<string, readonly string[]>>;
-  readonly reconnaissance_agent: string;
-};
+/** The shape of the envelope: its type and its published schema are made from this table. */
+export const INPUT = {
+  type: 'object',
+  unknown: 'free',
+  fields: {
+    project_knowledge: { type: 'map', of: OBJECT, required: true },
+    surface_routing: {
+      ...OBJECT,
+      fields: {
+        active_surfaces: TEXTS,
+        primary_surface: TEXT,
+        multi_surface: FLAG,
+        dispatch_mode: MODE,
+        confidence: { type: 'number', min: 0, max: 1, required: true, means: 'with two decimals' },
+        recommended_agents: TEXTS,
+        matched_signals: { type: 'map', of: TEXTS, required: true, means: 'by surface, the words that led to it' },
+        reconnaissance_agent: TEXT,
+      },
+    },
+    agent_contract_handoff: {
+      ...OBJECT,
+      fields: {
+        goal: TEXT,
+        acceptance_criteria: TEXTS,
+        scope: TEXTS,
+        agent_role: { type: 'choice', of: ['primary', 'cross_check', 'adjacent', 'reconnaissance'], required: true },
+        primary_surface: TEXT,
+        active_surfaces: TEXTS,
+        adjacent_surfaces: TEXTS,
+        dispatch_mode: MODE,
+        cross_check_required: FLAG,
+        consolidation_required: FLAG,
+        consolidation_fields: { type: 'list', of: { type: 'choice', of: CONSOLIDATION_KEYS }, required: true },
+        evidence_required: { type: 'list', of: { type: 'choice', of: EVIDENCE_KEYS }, required: true },
+        patterns_required: { type: 'const', value: true, required: true },
+        contract_sections_to_anchor: TEXTS,
+        required_checks: TEXTS,
+        recommended_peer_agents: TEXTS,
+        stop_conditions: TEXTS,
+      },
+    },
+    write_permissions: {
+      ...OBJECT,
+      fields: {
+        readable_sections: TEXTS,
+        writable_sections: TEXTS,
+        empty_sections: { ...TEXTS, means: 'writable and still empty: the agent is asked to fill them' },
+        source: TEXT,
+      },
+    },
+    metadata: { ...OBJECT, means: 'for tracing only; nothing here steers a turn' },
+  },
+} as const satisfies Field;
 
-export type TurnBrief = {
-  readonly goal: string;
-  readonly acceptance_criteria: readonly string[];
-  readonly scope: readonly string[];
-  readonly agent_role: AgentRole;
-  readonly primary_surface: string;
-  readonly active_surfaces: readonly string[];
-  readonly adjacent_surfaces: readonly string[];
-  readonly dispatch_mode: DispatchMode;
-  readonly cross_check_required: boolean;
-  readonly consolidation_required: boolean;
-  readonly consolidation_fields: readonly string[];
-  readonly evidence_required: readonly string[];
-  readonly patterns_required: true;
-  readonly contract_sections_to_anchor: readonly string[];
-  readonly required_checks: readonly string[];
-  readonly recommended_peer_agents: readonly string[];
-  readonly stop_conditions: readonly string[];
-};
-
-export type InputEnvelope = {
+type Envelope = ValueOf<typeof INPUT>;
+export type SurfaceRouting = Envelope['surface_routing'];
+type TurnBrief = Envelope['agent_contract_handoff'];
+export type InputEnvelope = Omit<Envelope, 'project_knowledge' | 'metadata'> & {
   readonly project_knowledge: Readonly<Record<string, JsonObject>>;
-  readonly surface_routing: SurfaceRouting;
-  readonly agent_contract_handoff: TurnBrief;
-  readonly write_permissions: {
-    readonly readable_sections: readonly string[];
-    readonly writable_sections: readonly string[];
-    /** Writable and still empty: the agent is asked to fill them. */
-    readonly empty_sections: readonly string[];
-    readonly source: string;
-  };
-  /** For tracing only; nothing here steers a turn. */
   readonly metadata: JsonObject;
 };
 
@@ -126,7 +148,7 @@ function ownSurface({ agent, surfaces, activeSurfaces }: InputParts): string | n
   return activeSurfaces.find((surface) => owned.includes(surface)) ?? owned[0] ?? null;
 }
 
-function modeOf(active: readonly string[]): DispatchMode {
+function modeOf(active: readonly string[]): SurfaceRouting['dispatch_mode'] {
   if (active.length === 0) return 'reconnaissance';
   if (active.length === 1) return 'single_surface';
   return active.includes('planning_specs') ? 'sequential' : 'parallel';
@@ -172,7 +194,7 @@ function briefOf(parts: InputParts, routing: SurfaceRouting, knowledge: readonly
   };
 }
 
-function roleOf(own: string | null, routing: SurfaceRouting): AgentRole {
+function roleOf(own: string | null, routing: SurfaceRouting): TurnBrief['agent_role'] {
   if (routing.active_surfaces.length === 0) return 'reconnaissance';
   if (own === routing.primary_surface) return 'primary';
   return own !== null && routing.active_surfaces.includes(own) ? 'cross_check' : 'adjacent';
