@@ -7,11 +7,11 @@ import { create, packet, RUN, result, start } from '../cli/ledger-story.ts';
 import { coder, repository, row, writes } from '../cli/repository.ts';
 
 /** Makes a folder, and answers values that the input needs. */
-type SetUp = () => Promise<{ readonly dir: string; readonly fence?: number }>;
+type SetUp = () => Promise<{ readonly dir: string; readonly fence?: number; readonly id?: string }>;
 
 export type Case = {
   readonly setUp: SetUp;
-  readonly input: JsonObject | ((fence: number) => JsonObject);
+  readonly input: JsonObject | ((fence: number, id: string) => JsonObject);
   /** `OK` where it is not said. */
   readonly code?: string;
 };
@@ -36,6 +36,39 @@ const casted: SetUp = async () => {
   const dir = project({ '.baton/config.json': FLOW, 'agents.json': { A: ['done'] } });
   await baton(dir, ['cast', '--agents', 'agents.json', 'do it']);
   return { dir };
+};
+
+const scripted: SetUp = async () => ({
+  dir: project({ '.baton/config.json': FLOW, 'agents.json': { A: ['done'] } }),
+});
+
+const CRASH = { $turn: { output: '', fail: 'crash' } };
+
+/** A cast that failed, and whose next turn succeeds. */
+const failed: SetUp = async () => {
+  const dir = project({ '.baton/config.json': FLOW, 'agents.json': { A: [CRASH, CRASH, 'done'] } });
+  await baton(dir, ['cast', '--agents', 'agents.json', 'do it']);
+  return { dir };
+};
+
+/** A cast that waits for a person. */
+const asking: SetUp = async () => {
+  const person = flow(
+    { A: { ...agent, runner: 'person', prompt: 'Is it good?' } },
+    { 'Socket-1': { materia: 'A', parse: 'text' } },
+  );
+  const dir = project({ '.baton/config.json': person });
+  await baton(dir, ['cast', 'do it']);
+  return { dir };
+};
+
+const WISH = { operation: 'tidy', exact_content: 'rm a.txt', rollback: 'none', verification: 'look' };
+
+/** A permission that waits for a person. */
+const wished: SetUp = async () => {
+  const dir = project();
+  const ran = await baton(dir, ['approvals', 'request', '-'], { input: JSON.stringify(WISH) });
+  return { dir, id: (JSON.parse(ran.stdout) as { details: { approval: string } }).details.approval };
 };
 
 const worked: SetUp = async () => {
@@ -73,6 +106,39 @@ const no = (code: string, setUp: SetUp, input: Case['input'] = {}): Case => ({ s
 const NO_CAST = no('UNKNOWN_CAST', empty, { cast: 'latest' });
 
 export const CASES: Partial<Record<OperationName, Cases>> = {
+  'cast.start': {
+    allowed: ok(scripted, { request: 'do it', agents: 'agents.json' }),
+    refused: no('BAD_USAGE', scripted, { request: 'do it', loadout: 'Nobody' }),
+  },
+  'cast.plan': { allowed: ok(scripted, { request: 'do it', agents: 'agents.json' }) },
+  'cast.resume': {
+    allowed: { missing: 'needs a driver that was killed' },
+    refused: NO_CAST,
+  },
+  'cast.recast': { allowed: ok(failed, { cast: 'latest' }), refused: NO_CAST },
+  'cast.revive': { allowed: ok(failed, { cast: 'latest' }), refused: NO_CAST },
+  'cast.continue': { allowed: ok(failed, { cast: 'latest' }), refused: NO_CAST },
+  'cast.answer': {
+    allowed: ok(asking, { cast: 'latest', answer: 'yes' }),
+    refused: no('UNKNOWN_CAST', empty, { cast: 'latest', answer: 'yes' }),
+  },
+  'cast.decide': {
+    allowed: { missing: 'needs a turn of unknown outcome' },
+    refused: no('UNKNOWN_CAST', empty, { turn: 'latest:7', choice: 'rerun' }),
+  },
+  approve: {
+    allowed: ok(wished, (_, id) => ({ id })),
+    refused: no('UNKNOWN_APPROVAL', empty, { id: 'P-0c2f81d4' }),
+  },
+  reject: {
+    allowed: ok(wished, (_, id) => ({ id })),
+    refused: no('UNKNOWN_APPROVAL', empty, { id: 'P-0c2f81d4' }),
+  },
+  'cast.abort': { allowed: ok(asking, { cast: 'latest' }), refused: NO_CAST },
+  'cast.budget': {
+    allowed: ok(asking, { cast: 'latest', minutes: 60 }),
+    refused: no('UNKNOWN_CAST', empty, { cast: 'latest', minutes: 60 }),
+  },
   'cast.list': { allowed: ok(casted) },
   'cast.show': { allowed: ok(casted, { cast: 'latest' }), refused: NO_CAST },
   'cast.why': { allowed: ok(casted, { cast: 'latest' }), refused: NO_CAST },
@@ -221,8 +287,14 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
   },
   'cast.undo': { allowed: ok(worked, { cast: 'latest', yes: true }), refused: no('NOT_ALLOWED_NOW', worked, {}) },
   gc: { allowed: ok(casted, { dryRun: true }), refused: no('BAD_USAGE', casted, { olderThan: 'soon' }) },
-  'approvals.list': { allowed: { missing: 'its cases are still to be written' } },
-  'approvals.request': { allowed: { missing: 'its cases are still to be written' } },
-  'cast.trace': { allowed: { missing: 'its cases are still to be written' } },
-  exec: { allowed: { missing: 'its cases are still to be written' } },
+  'approvals.list': { allowed: ok(wished) },
+  'approvals.request': {
+    allowed: ok(empty, { request: WISH }),
+    refused: no('CONTRACT_VIOLATION', empty, { request: {} }),
+  },
+  'cast.trace': { allowed: ok(worked, { what: 'a.txt' }) },
+  exec: {
+    allowed: { missing: 'needs an approval that its person has given' },
+    refused: no('UNKNOWN_APPROVAL', empty, { approval: 'P-0c2f81d4', argv: ['rm', 'a.txt'] }),
+  },
 };

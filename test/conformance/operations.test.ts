@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, test } from 'vitest';
 import { actorHere } from '../../src/access/actor-here.ts';
 import { openWorkspace } from '../../src/api/open-workspace.ts';
@@ -10,7 +11,7 @@ import type { Entry, OperationFields as Fields } from '../../src/app/operation.t
 import { OPERATIONS, type OperationName } from '../../src/app/operations/table.ts';
 import { Workspace } from '../../src/app/workspace.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
-import type { Verdict } from '../../src/kernel/verdict.ts';
+import { allow, type Verdict } from '../../src/kernel/verdict.ts';
 import { serverFor } from '../../src/mcp/server.ts';
 import { contextIn } from '../../src/mcp/tool.ts';
 import { locate } from '../../src/workspace/locate.ts';
@@ -43,8 +44,11 @@ const CALL: Readonly<Record<Way, (entry: Entry, called: Called) => Promise<strin
     if (!located) throw new Error(`there is no ${dir}`);
     const workspace = new Workspace(located, { env });
     const [ours, theirs] = InMemoryTransport.createLinkedPair();
-    const server = serverFor(contextIn(workspace, actorHere(workspace, { shown: env.BATON_TOKEN ?? null })), '0');
-    const client = new Client({ name: 'suite', version: '0' });
+    const context = contextIn(workspace, actorHere(workspace, { shown: env.BATON_TOKEN ?? null }));
+    const server = serverFor({ ...context, personToken: () => allow() }, '0');
+    const client = new Client({ name: 'suite', version: '0' }, { capabilities: { elicitation: {} } });
+    // The person at the client agrees to what is shown.
+    client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { choice: mcp.choice ?? '' } }));
     await Promise.all([server.connect(theirs), client.connect(ours)]);
     const given = Object.fromEntries(Object.entries(input).filter(([name]) => !mcp.without?.includes(name)));
     const { structuredContent } = await client.callTool({ name: mcp.name, arguments: given });
@@ -98,8 +102,8 @@ function dashed(name: string): string {
 async function codesOf(entry: Entry, { setUp, input }: Case, more: NodeJS.ProcessEnv) {
   const codes: Partial<Record<Way, string>> = {};
   for (const way of waysOf(entry)) {
-    const { dir, fence = 0 } = await setUp();
-    const given = typeof input === 'function' ? input(fence) : input;
+    const { dir, fence = 0, id = '' } = await setUp();
+    const given = typeof input === 'function' ? input(fence, id) : input;
     codes[way] = await CALL[way](entry, { dir, env: environment(dir, more), input: given });
   }
   return codes;
