@@ -110,7 +110,10 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
     allowed: ok(scripted, { request: 'do it', agents: 'agents.json' }),
     refused: no('BAD_USAGE', scripted, { request: 'do it', loadout: 'Nobody' }),
   },
-  'cast.plan': { allowed: ok(scripted, { request: 'do it', agents: 'agents.json' }) },
+  'cast.plan': {
+    allowed: ok(scripted, { request: 'do it', agents: 'agents.json' }),
+    refused: no('BAD_USAGE', scripted, { request: 'do it', agents: 'missing.json' }),
+  },
   'cast.resume': {
     allowed: { missing: 'needs a driver that was killed' },
     refused: NO_CAST,
@@ -144,36 +147,6 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
   'cast.why': { allowed: ok(casted, { cast: 'latest' }), refused: NO_CAST },
   'cast.watch': { allowed: ok(casted, { cast: 'latest' }), refused: NO_CAST },
   'cast.wait': { allowed: ok(casted, { cast: 'latest' }), refused: NO_CAST },
-  'cast.start': {
-    allowed: { missing: 'leaves a process that drives the cast' },
-    refused: no('BAD_USAGE', set, { request: 'do it', loadout: 'nothing' }),
-  },
-  'cast.plan': {
-    allowed: ok(casted, { request: 'do it', agents: 'agents.json' }),
-    refused: no('BAD_USAGE', casted, { request: 'do it', agents: 'missing.json' }),
-  },
-  'cast.resume': { allowed: { missing: 'needs a cast that is paused' }, refused: NO_CAST },
-  'cast.recast': { allowed: { missing: 'needs a cast that failed' }, refused: NO_CAST },
-  'cast.revive': { allowed: { missing: 'needs a cast whose allowance is spent' }, refused: NO_CAST },
-  'cast.continue': { allowed: { missing: 'needs a cast that stopped' }, refused: NO_CAST },
-  'cast.answer': {
-    allowed: { missing: 'needs a turn that asks' },
-    refused: no('UNKNOWN_CAST', empty, { cast: 'latest', answer: 'yes' }),
-  },
-  'cast.decide': {
-    allowed: { missing: 'needs a turn of unknown outcome' },
-    refused: no('UNKNOWN_CAST', empty, { turn: 'latest:1', choice: 'fail' }),
-  },
-  'cast.abort': { allowed: { missing: 'needs a cast that runs' }, refused: NO_CAST },
-  'cast.budget': { allowed: ok(casted, { cast: 'latest' }), refused: NO_CAST },
-  approve: {
-    allowed: { missing: 'needs an approval that waits' },
-    refused: no('UNKNOWN_APPROVAL', casted, { id: 'P-00000000' }),
-  },
-  reject: {
-    allowed: { missing: 'needs an approval that waits' },
-    refused: no('UNKNOWN_APPROVAL', casted, { id: 'P-00000000' }),
-  },
   'cast.turn': { allowed: ok(casted, { cast: 'latest', turn: 1 }), refused: no('UNKNOWN_CAST', empty, { turn: 1 }) },
   status: { allowed: ok(casted) },
   metrics: { allowed: ok(tasked) },
