@@ -23,6 +23,7 @@ export { WorkerDoor } from './engine/worker-door.ts';
 export type { CastSummary } from './kernel/cast/summary.ts';
 export { MemoryLog } from './log/memory.ts';
 export { SqliteLog } from './log/sqlite/log.ts';
+export { defineLoadout, type LoadoutFile } from './short-form/define.ts';
 export { loadConfig } from './workspace/load-config.ts';
 export { locate, type Workspace } from './workspace/locate.ts';
 export { locateCast, type Plan } from './workspace/plan.ts';

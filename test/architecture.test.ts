@@ -36,8 +36,13 @@ const BORDERS: Readonly<Record<string, Border>> = {
     npm: [],
     node: true,
   },
+  /** A loadout as people write it: read from text and compiled to the long form. */
+  'short-form': { src: ['kernel'], npm: ['yaml', 'jsonc-parser'], node: true },
   workspace: {
-    src: ['kernel', 'dialects', 'git', 'log', 'approvals/seal-for-turn.ts', 'agents/inside-attempt.ts', ...PORTS],
+    src: [
+      ...['kernel', 'short-form', 'dialects', 'git', 'log', 'approvals/seal-for-turn.ts', 'agents/inside-attempt.ts'],
+      ...PORTS,
+    ],
     npm: ['ajv'],
     node: true,
   },
@@ -74,7 +79,7 @@ const BORDERS: Readonly<Record<string, Border>> = {
   cli: { src: ['*'], npm: ['@modelcontextprotocol/sdk'], node: true },
   /** Files right in `src`: what the package gives to others. */
   '': {
-    src: ['kernel', 'dialects', 'engine', 'log', 'agents', 'utilities', 'workspace', 'api', 'app/views'],
+    src: ['kernel', 'dialects', 'engine', 'log', 'agents', 'utilities', 'workspace', 'short-form', 'api', 'app/views'],
     npm: [],
     node: false,
   },

@@ -31,7 +31,7 @@ const PAGES = ['README.md', 'examples/**/README.md', 'docs/**/*.md']
   .filter((page) => !LEFT_OUT.some((folder) => page.startsWith(`${folder}/`)))
   .sort();
 
-const LANGUAGES = ['sh', 'text', 'json', 'ts', 'js', 'markdown', 'agent_contract_handoff'];
+const LANGUAGES = ['sh', 'text', 'json', 'yaml', 'ts', 'js', 'markdown', 'agent_contract_handoff'];
 
 /** The code blocks of a page, and what is wrong with their form. */
 function pageOf(text: string): Page {
@@ -256,7 +256,7 @@ async function faultsOfRun(page: string, { blocks }: Page): Promise<string[]> {
 }
 
 function isFile({ language, name }: Block): boolean {
-  return ['json', 'js', 'markdown', 'text'].includes(language) && /^\S+\.\w+$/.test(name);
+  return ['json', 'yaml', 'js', 'markdown', 'text'].includes(language) && /^\S+\.\w+$/.test(name);
 }
 
 function contentOf(file: string): string {

@@ -9,6 +9,7 @@ export const {
   SqliteLog,
   StorageError,
   WorkerDoor,
+  defineLoadout,
   dialects,
   emptyView,
   fold,

@@ -16,8 +16,19 @@ export type Loaded = {
   readonly config: Json;
   /** Where its relative names start from. */
   readonly baseDir: string;
-  /** What the files it names are guilty of. */
+  /** What is wrong with the files it names. */
   readonly issues: readonly Issue[];
+  /** Where a path of the configuration is written, as `bugfix.yaml:4:9`, and what people call its sockets: of a short form. */
+  readonly source?: Source;
+};
+
+export type Source = {
+  readonly placeOf: (path: string) => string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** SHA-256 of the text. */
+  readonly digest: string;
+  /** The long form of the file alone. */
+  readonly compiled: JsonObject;
 };
 
 export function readJsonFile(file: string): Json {
@@ -48,8 +59,11 @@ const UNREADABLE: Readonly<Record<string, string>> = {
 };
 
 export function loadConfig(file: string): Loaded {
-  const config = readJsonFile(file);
-  const baseDir = dirname(realpathSync(file));
+  return withFiles(file, readJsonFile(file), dirname(realpathSync(file)));
+}
+
+/** Reads the prompts and schemas that a configuration names. */
+export function withFiles(file: string, config: Json, baseDir: string): Loaded {
   if (!isObject(config)) return { file, config, baseDir, issues: [] };
   const issues: Issue[] = [];
   const files: Files = { baseDir, issues };

@@ -10,6 +10,7 @@ import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { loadFor, type Wanted } from './find-config.ts';
 import { readScript } from './read-script.ts';
 import { nearestBoundaries } from './registry-nearest.ts';
+import { inOwnWords } from './team-files.ts';
 import { uncastable } from './uncastable.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -35,6 +36,7 @@ export async function locateCast(
 ): Promise<{ ok: true; plan: Plan } | { ok: false; issues: readonly Issue[] }> {
   const loaded = loadFor(wish);
   const script = wish.agents === undefined ? null : readScript(resolvePath(wish.cwd, wish.agents));
+  if (loaded.config === null) return { ok: false, issues: loaded.issues };
   const config = chosenIn(loaded.config, wish.chosen);
   const name = isObject(config) ? nameOf(config, wish.loadout) : null;
   const scripted = script === null ? [] : standIns(script, config, name);
@@ -46,7 +48,7 @@ export async function locateCast(
     if (wish.loadout === undefined || names.length === 0) return { ok: false, issues: whyNameless(all) };
     throw new UsageError(`there is no loadout ${wish.loadout}; use one of: ${names.join(', ')}`);
   }
-  const mine = issuesOf(all, name, config);
+  const mine = issuesOf(all, name, config).map((issue) => inOwnWords(issue, loaded));
   if (mine.some(({ level }) => level === 'error')) return { ok: false, issues: mine };
   const rules = absoluteCommands(resolve(config, name), loaded.baseDir);
   const unready = uncastable(config, name);

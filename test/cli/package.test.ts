@@ -105,7 +105,7 @@ test('it holds what it needs and nothing else, installs, and runs the demo; an o
     '../node_modules/baton/schemas/config.schema.json',
     true,
   ]);
-  const program = `import { openWorkspace } from 'baton'; console.log((await openWorkspace('.').casts()).reason)`;
+  const program = `import { openWorkspace } from 'baton'; console.log((await openWorkspace('.').cast.list()).reason)`;
   expect(succeed(await run(home, 'node', '--input-type=module', '-e', program))).toBe('0 of 0 casts\n');
   const all = ENTRIES.map(([name]) => name);
   const loads = `for (const name of ${JSON.stringify(all)}) {

@@ -95,6 +95,11 @@ const held: SetUp = async () => {
   return made;
 };
 
+const team: SetUp = async () => {
+  const dir = project({ '.baton/loadouts/one.yaml': 'steps: [{ say: { prompt: Say hello. } }]' });
+  return { dir };
+};
+
 const inited: SetUp = async () => {
   const dir = project();
   await baton(dir, ['init']);
@@ -205,6 +210,8 @@ export const CASES: Partial<Record<OperationName, Cases>> = {
     refused: no('BAD_USAGE', tasked, { name: 'nothing', payload: {} }),
   },
   check: { allowed: ok(set), refused: no('BAD_USAGE', empty, { file: 'missing.json' }) },
+  compile: { allowed: ok(team), refused: no('BAD_USAGE', empty, { loadout: 'missing.yaml' }) },
+  graph: { allowed: ok(team), refused: no('BAD_USAGE', empty, { of: 'missing' }) },
   validate: {
     allowed: ok(empty, { kind: 'materia', payload: '{"satisfied": true}' }),
     refused: no('NOT_JSON', empty, { kind: 'materia', payload: 'oops' }),

@@ -1,24 +1,50 @@
-// Every static issue of a configuration, at once.
+// Every static issue of the configuration, at once: of config.json and of each loadout in the short form.
 import { counted } from '../../kernel/counted.ts';
+import { objectAt } from '../../kernel/graph/authored.ts';
 import { check } from '../../kernel/graph/check.ts';
+import type { Issue } from '../../kernel/graph/config.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
 import { UTILITY_NAMES } from '../../utilities/names.ts';
-import { loadFor } from '../../workspace/find-config.ts';
+import { loadAll, loadFor } from '../../workspace/find-config.ts';
+import type { Loaded } from '../../workspace/load-config.ts';
 import { nearestBoundaries } from '../../workspace/registry-nearest.ts';
+import { inOwnWords } from '../../workspace/team-files.ts';
 import { uncastableIn } from '../../workspace/uncastable.ts';
 import type { Run } from '../operation.ts';
+import type { Workspace } from '../workspace.ts';
 import type { FieldsOf } from './table.ts';
 
 export const run: Run<FieldsOf<'check'>> = async (workspace, { file, strict = false }) => {
-  const loaded = loadFor({ file, workspace, cwd: workspace.cwd, loadout: undefined });
-  const boundaries = await nearestBoundaries(workspace, loaded.baseDir, loaded.config);
-  const options = { strict, utilities: UTILITY_NAMES, ...(boundaries ? { boundaries } : {}) };
-  const issues = [...loaded.issues, ...check(loaded.config, options), ...uncastableIn(loaded.config)];
-  const errors = issues.filter(({ level }) => level === 'error');
+  const all =
+    file === undefined ? loadAll(workspace) : [loadFor({ file, workspace, cwd: workspace.cwd, loadout: undefined })];
+  const found: Issue[] = [];
+  for (const loaded of all) found.push(...(await issuesIn(loaded, workspace, strict)));
+  const errors = found.filter(({ level }) => level === 'error');
+  const issues = [...errors, ...found.filter(({ level }) => level !== 'error')];
   const warnings = counted(issues.length - errors.length, 'warning');
   const [first] = errors;
-  const details = { file: loaded.file, issues };
+  const [one, another] = all.map((loaded) => loaded.file);
+  const details = {
+    file: one ?? '',
+    ...(another === undefined ? {} : { files: all.map((loaded) => loaded.file) }),
+    issues,
+  };
   if (!first) return allow(issues.length === 0 ? 'no issues' : warnings, details);
-  const found = `${counted(errors.length, 'error')}, ${warnings}`;
-  return deny(first.code, `${found}; first: ${first.path}: ${first.message}`, details);
+  const counts = `${counted(errors.length, 'error')}, ${warnings}`;
+  return deny(first.code, `${counts}; first: ${first.path}: ${first.message}`, details);
 };
+
+async function issuesIn(loaded: Loaded, workspace: Workspace, strict: boolean): Promise<readonly Issue[]> {
+  const { config, source } = loaded;
+  if (config === null) return loaded.issues;
+  const boundaries = await nearestBoundaries(workspace, loaded.baseDir, config);
+  const options = { strict, utilities: UTILITY_NAMES, ...(boundaries ? { boundaries } : {}) };
+  const all = [...loaded.issues, ...check(config, options), ...uncastableIn(config)];
+  if (!source) return all;
+  // What config.json adds is reported with config.json.
+  const own = ['loadouts', 'materia'].flatMap((section) =>
+    Object.keys(objectAt(source.compiled, section)).map((name) => `${section}.${name}`),
+  );
+  const isOwn = ({ path }: Issue) => own.some((begin) => path === begin || path.startsWith(`${begin}.`));
+  return all.filter(isOwn).map((issue) => inOwnWords(issue, loaded));
+}

@@ -20,6 +20,48 @@ export const CONTRACTS = {
     },
     mcp: { leftOut: 'people write configurations, and an agent may not change them' },
   },
+  compile: {
+    name: 'compile',
+    group: 'contracts',
+    act: 'look',
+    means: 'print the long form of a loadout in the short form',
+    example: 'baton compile .baton/loadouts/bugfix.yaml',
+    fields: {
+      loadout: {
+        type: 'text',
+        word: 'LOADOUT|FILE',
+        means: 'a loadout by name, or a file; without it the one that `cast` would use',
+        example: 'bugfix',
+      },
+    },
+    mcp: { leftOut: 'people write configurations, and an agent may not change them' },
+  },
+  graph: {
+    name: 'graph',
+    group: 'contracts',
+    act: 'look',
+    means: 'draw a loadout, or a cast with the way that it took',
+    example: 'baton graph latest',
+    fields: {
+      of: {
+        type: 'text',
+        word: 'LOADOUT|CAST',
+        means: 'a loadout or a cast; without it the loadout that `cast` would use',
+        example: 'latest',
+      },
+      format: {
+        type: 'choice',
+        of: ['text', 'mermaid', 'svg'],
+        means: 'text for a terminal (the default), mermaid, or svg',
+      },
+      file: { type: 'path', means: 'the configuration of the loadout', example: '.baton/config.json' },
+    },
+    mcp: {
+      name: 'graph',
+      audience: 'person',
+      description: 'Draw a loadout, or a cast with where it is and how often it went where: as text, Mermaid or SVG.',
+    },
+  },
   validate: {
     name: 'validate',
     group: 'contracts',

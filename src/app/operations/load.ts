@@ -3,6 +3,8 @@ import type { Run } from '../operation.ts';
 import type { FieldsOf, OperationName } from './table.ts';
 
 export const LOAD: { readonly [N in OperationName]: () => Promise<{ readonly run: Run<FieldsOf<N>> }> } = {
+  compile: () => import('./compile.ts'),
+  graph: () => import('./graph.ts'),
   'cast.list': () => import('./cast-list.ts'),
   'cast.show': () => import('./cast-show.ts'),
   'cast.why': () => import('./cast-why.ts'),

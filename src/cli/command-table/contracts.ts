@@ -11,6 +11,20 @@ export const CONTRACTS_COMMANDS: readonly Command[] = [
     },
     ['check'],
   ),
+  operationCommand({ name: 'compile', summary: 'the long form of a loadout in the short form, as JSON' }, ['compile']),
+  operationCommand({ name: 'graph', summary: 'a picture of a loadout, or of a cast and the way it took' }, ['graph']),
+  {
+    name: 'completion',
+    group: 'contracts',
+    act: 'look',
+    args: 'bash | zsh | fish',
+    words: [1, 1],
+    summary: 'a script that completes commands and options in your shell',
+    help: 'Add the line to the start file of the shell: eval "$(baton completion bash)"; for fish: baton completion fish | source',
+    example: 'baton completion bash',
+    options: {},
+    load: () => import('../commands/completion.ts'),
+  },
   operationCommand(
     {
       name: 'validate',

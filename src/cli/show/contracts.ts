@@ -8,6 +8,8 @@ import { type Forms, rowsIn } from './form.ts';
 
 export const forms: Forms = {
   check: { lines: (details, _call, _given, verdict) => issueLines(details, verdict), refusal: 'same' },
+  compile: { value: 'config', lines: ({ config }) => [JSON.stringify(config, null, 2)] },
+  graph: { lines: ({ text }) => String(text).trimEnd().split('\n') },
   explain: { value: (details) => details.codes ?? details, lines: codeLines },
 };
 

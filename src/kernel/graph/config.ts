@@ -33,6 +33,8 @@ export type ExitRoute = {
 
 export type Socket = {
   readonly id: string;
+  /** What people call it. */
+  readonly label?: string;
   readonly materia: string;
   readonly contract: ContractName;
   readonly parse: 'text' | 'json';

@@ -91,8 +91,10 @@ function socketFor(draft: Draft, id: string, derived: Advance | null, cursors: S
   const materia = objectAt(draft.materia, materiaId);
   const foreach = given(socket, 'foreach');
   const walk = isObject(foreach) ? walkOf(foreach) : null;
+  const label = stringAt(socket, 'label');
   return {
     id,
+    ...(label === null ? {} : { label }),
     materia: materiaId,
     contract: contractNameOf(socket, materia),
     parse: parseOf(socket, materia),

@@ -1,0 +1,43 @@
+// A picture of a loadout, or of a cast with the way that it took.
+import type { Rules } from '../../kernel/graph/config.ts';
+import { isOver } from '../../kernel/state.ts';
+import { allow } from '../../kernel/verdict.ts';
+import { UTILITY_NAMES } from '../../utilities/names.ts';
+import { locateCast } from '../../workspace/plan.ts';
+import { refusedPlan } from '../driving/planned.ts';
+import { nameCast } from '../name-cast.ts';
+import type { Run } from '../operation.ts';
+import { foldAll } from '../views/cast-view.ts';
+import { drawMermaid, drawSvg, drawText } from '../views/draw-graph.ts';
+import { drawingOf, type Progress } from '../views/graph-drawing.ts';
+import { pathOf } from '../views/shown-cast.ts';
+import type { Workspace } from '../workspace.ts';
+import type { FieldsOf } from './table.ts';
+
+const DRAW = { text: drawText, mermaid: drawMermaid, svg: drawSvg } as const;
+
+export const run: Run<FieldsOf<'graph'>> = async (workspace, { of: word, file, format = 'text' }) => {
+  const cast = file === undefined ? await castNamed(workspace, word) : null;
+  if (cast) return drawn(cast.rules, cast.progress, format);
+  const wanted = { workspace, cwd: workspace.cwd, file, loadout: word, agents: undefined, utilities: UTILITY_NAMES };
+  const plan = await locateCast(wanted);
+  return plan.ok ? drawn(plan.plan.rules, undefined, format) : refusedPlan(plan.issues);
+};
+
+function drawn(rules: Rules, progress: Progress | undefined, format: keyof typeof DRAW) {
+  const picture = drawingOf(rules, progress);
+  return allow(`the graph of ${picture.name}`, { format, text: DRAW[format](picture), ...picture });
+}
+
+/** `latest`, an id, or the beginning of one. Anything else is taken for a loadout. */
+async function castNamed(workspace: Workspace, word: string | undefined) {
+  if (word === undefined || !workspace.hasLog()) return null;
+  const store = workspace.castStore();
+  const named = await nameCast(store, word, workspace.program).catch(() => null);
+  if (!named) return null;
+  const view = foldAll(await store.read({ after: 0, cast: named.cast, briefs: 'digest' }));
+  const { cast } = view;
+  if (!cast) return null;
+  const open = isOver(cast.status) ? [] : Object.values(cast.turns).map(({ socket }) => socket);
+  return { rules: cast.rules, progress: { path: pathOf(view), here: [...new Set(open)] } };
+}

@@ -1,0 +1,157 @@
+// The graph of a loadout as something to draw: steps with names and marks, ways between them with conditions, bounds and
+// counts, and loops as regions. `draw-graph.ts` prints it. It is made from the rules of a loadout, and of a cast it also
+// shows where the cast is and how often it took which way.
+import type { Graph, Materia, Rules, Socket } from '../../kernel/graph/config.ts';
+import type { PathStep } from './shown-cast.ts';
+
+export type DrawnStep = {
+  readonly id: string;
+  readonly name: string;
+  /** What runs there, such as `claude, may edit`. */
+  readonly does: string;
+  /** For people, without colour: `generator`, `loop consumer`, `waits for you`. */
+  readonly marks: readonly string[];
+  readonly loop: string | null;
+  readonly visits: number;
+  readonly isHere: boolean;
+};
+
+export type DrawnWay = {
+  readonly id: string;
+  readonly from: string;
+  readonly to: string;
+  readonly when: string;
+  /** How often at most for one item. */
+  readonly max: number | null;
+  /** What happens after that, where it is not a failure. */
+  readonly then: string | null;
+  readonly count: number;
+  /** The ways out of a loop whose list is used up belong to the loop, and not to a socket. */
+  readonly kind: 'edge' | 'exit';
+};
+
+export type DrawnLoop = { readonly id: string; readonly over: string | null; readonly steps: readonly string[] };
+
+export type GraphDrawing = {
+  readonly name: string;
+  readonly steps: readonly DrawnStep[];
+  readonly ways: readonly DrawnWay[];
+  readonly loops: readonly DrawnLoop[];
+};
+
+/** What a cast adds: where it went, and the sockets whose turns are open. */
+export type Progress = { readonly path: readonly PathStep[]; readonly here: readonly string[] };
+
+const NOWHERE: Progress = { path: [], here: [] };
+
+export function drawingOf({ graph, materia }: Pick<Rules, 'graph' | 'materia'>, progress = NOWHERE): GraphDrawing {
+  const counts = countWays(graph, progress.path);
+  const sockets = Object.values(graph.sockets);
+  const generators = new Set(graph.loops.flatMap(({ consumes }) => consumes ?? []));
+  return {
+    name: graph.name,
+    steps: sockets.map((socket) => {
+      const loop = graph.loops.find(({ sockets: members }) => members.includes(socket.id));
+      const own = materia[socket.materia];
+      const isGenerator = own?.generator === true || generators.has(socket.id);
+      return {
+        id: socket.id,
+        name: nameOfSocket(socket),
+        does: own ? doing(own) : 'empty',
+        marks: [
+          ...(isGenerator ? ['Generator'] : []),
+          ...(loop?.consumes ? ['Loop consumer'] : []),
+          ...(own?.type === 'agent' && own.multiTurn ? ['Conversation'] : []),
+        ],
+        loop: loop?.id ?? null,
+        visits: progress.path.filter((step) => step.socket === socket.id).length,
+        isHere: progress.here.includes(socket.id),
+      };
+    }),
+    ways: waysOf(graph).map((way) => ({ ...way, count: counts.get(way.id) ?? 0 })),
+    loops: graph.loops.map(({ id, consumes, sockets: members }) => {
+      const source = consumes === null ? undefined : graph.sockets[consumes];
+      return { id, over: source ? nameOfSocket(source) : null, steps: members };
+    }),
+  };
+}
+
+/** The name that people gave the socket; without one, that of its materia. */
+export function nameOfSocket({ id, label, materia }: Pick<Socket, 'id' | 'label' | 'materia'>): string {
+  return label ?? (materia === '' ? id : materia);
+}
+
+const SCOPES: Readonly<Record<string, string>> = {
+  none: 'no tools',
+  readOnly: 'reads',
+  readAndRun: 'reads and runs',
+  coding: 'edits',
+  custom: 'its own tools',
+};
+
+function doing(materia: Materia): string {
+  if (materia.type === 'utility') return materia.utility ?? materia.script ?? materia.command?.[0] ?? 'utility';
+  const scope = typeof materia.tools === 'string' ? materia.tools : materia.tools.type;
+  return `${materia.runner}, ${SCOPES[scope] ?? scope}`;
+}
+
+function waysOf({ sockets, loops }: Graph): Omit<DrawnWay, 'count'>[] {
+  const edges = Object.values(sockets).flatMap(({ id, edges: own }) =>
+    own.map((edge, index) => ({
+      id: `${id}:${index}`,
+      from: id,
+      to: edge.to,
+      when: edge.when,
+      max: edge.maxTraversals,
+      then: null,
+      kind: 'edge' as const,
+    })),
+  );
+  const exits = loops.flatMap(({ id, exits: own }) =>
+    own.map((route) => ({
+      id: `loop-exit:${id}:${route.id}`,
+      from: route.from,
+      to: route.targetSocketId,
+      when: route.condition,
+      max: null,
+      then: null,
+      kind: 'exit' as const,
+    })),
+  );
+  return [...edges, ...exits];
+}
+
+/** Items may go side by side, so a step follows the nearest one before it that leads there with its item or without one. */
+function countWays(graph: Graph, path: readonly PathStep[]): ReadonlyMap<string, number> {
+  const ways = waysOf(graph);
+  const counts = new Map<string, number>();
+  for (const [index, step] of path.entries()) {
+    const way = wayTo(step, path.slice(0, index), ways);
+    if (way) counts.set(way, (counts.get(way) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function wayTo(step: PathStep, before: readonly PathStep[], ways: readonly Omit<DrawnWay, 'count'>[]): string | null {
+  const isOwn = (other: PathStep) => other.item === step.item;
+  for (const isFitting of [isOwn, () => true]) {
+    for (let at = before.length - 1; at >= 0; at--) {
+      const other = before[at];
+      if (!other || !isFitting(other)) continue;
+      const fitting = ways.filter(({ from, to }) => from === other.socket && to === step.socket);
+      const isLeaving = other.item !== null && step.item === null;
+      const way = fitting.find(({ kind }) => (kind === 'exit') === isLeaving) ?? fitting[0];
+      if (way) return way.id;
+    }
+  }
+  return null;
+}
+
+/** For people: `satisfied`, `not satisfied, at most 3 times, then park`. */
+export function wordsOfWay({ when, max, then, kind, count }: DrawnWay): string {
+  const condition = when === 'always' ? '' : when.replace('_', ' ');
+  const bound = max === null ? '' : `at most ${max}`;
+  const words = [kind === 'exit' ? 'when all are done' : '', condition, bound, then === null ? '' : `then ${then}`];
+  const text = words.filter(Boolean).join(', ');
+  return count === 0 ? text : `${text}${text === '' ? '' : ' '}×${count}`;
+}

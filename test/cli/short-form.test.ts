@@ -1,0 +1,115 @@
+// Loadouts of the short form through the command line: they are checked in the user's words, compiled, drawn and cast.
+import { expect, test } from 'vitest';
+import type { CastView } from '../../src/app/views/shown-cast.ts';
+import type { Json, JsonObject } from '../../src/kernel/json.ts';
+import { baton, json, project, put } from './baton.ts';
+
+const BUGFIX = `defaults: { runner: claude }
+steps:
+  - collect: { makes: items, tools: read }
+  - each: collect
+    do:
+      - triage: { tools: read, reject: skip }
+      - fix: { tools: write }
+      - review: { tools: run, reject: { to: fix, max: 3 } }
+  - summary: { tools: read }
+`;
+const STEPS = ['collect', 'triage', 'fix', 'review', 'summary'];
+const ITEMS = ['A', 'B', 'C'].map((title) => ({ title, context: title }));
+const AGENTS: JsonObject = {
+  collect: [{ workItems: ITEMS }],
+  triage: [{ satisfied: true }, { satisfied: false }, { satisfied: false }],
+  fix: ['done', 'done again'],
+  review: [{ satisfied: false, context: 'not yet' }, { satisfied: true }],
+  summary: ['the end'],
+};
+
+function team(files: Readonly<Record<string, Json>> = {}): string {
+  const prompts = Object.fromEntries(STEPS.map((step) => [`.baton/prompts/${step}.md`, `You are ${step}.`]));
+  return project({ ...prompts, '.baton/loadouts/bugfix.yaml': BUGFIX, 'agents.json': AGENTS, ...files });
+}
+
+test('the only loadout is cast without being named, and goes the documented way', async () => {
+  const dir = team();
+  const ran = await baton(dir, ['cast', '--agents', 'agents.json', '--in-place', '--json', 'fix it']);
+  const view = json<CastView>(ran);
+  expect([view.status, view.loadout]).toEqual(['completed', 'bugfix']);
+  expect(view.path.map(({ socket }) => Number(socket.slice('Socket-'.length)))).toEqual([1, 2, 3, 4, 3, 4, 2, 2, 5]);
+  expect(view.items).toMatchObject({ done: 1, skipped: 2 });
+  const drawn = (await baton(dir, ['graph', 'latest'])).stdout;
+  expect(drawn).toContain('┌ loop over the items of collect');
+  expect(drawn).toContain('not satisfied, at most 3 ×1 → fix');
+  expect(drawn).toContain('└ when all are done ×1 → summary');
+});
+
+test.each<[string, string, string]>([
+  ['an unknown option', 'steps: [{ fix: { tols: write } }]', 'team.yaml:1:18: '],
+  [
+    'a step that is not there',
+    'steps:\n  - fix: { next: revew }\n  - review',
+    'team.yaml:2:12: There is no step revew',
+  ],
+  ['a tab instead of spaces', 'steps:\n\t- fix', 'team.yaml:2:1: '],
+  ['a prompt that is missing', 'steps: [nowhere]', 'team.yaml:1:9: prompts/nowhere.md cannot be read'],
+])('%s: `check` names the line, `cast` refuses with the same words', async (_, text, words) => {
+  const dir = team({ '.baton/loadouts/team.yaml': text });
+  const checked = json(await baton(dir, ['check', '--json']));
+  const issues = (checked.details as { issues: { path: string; message: string }[] }).issues;
+  expect(issues).toHaveLength(1);
+  expect(issues[0]?.message).toContain(words);
+  const cast = json(await baton(dir, ['cast', '-l', 'team', '--agents', 'agents.json', '--json', 'do it']));
+  expect(cast).toMatchObject({ cast: null, status: 'failed', code: checked.code });
+  expect(JSON.stringify(cast.issues)).toContain(JSON.stringify(words).slice(1, -1));
+});
+
+test('`check` speaks of steps by their names and of the lines they are written in', async () => {
+  const unread = 'steps:\n  - plan: { makes: items }\n  - build: {}\n';
+  const dir = team({
+    '.baton/loadouts/bugfix.yaml': unread,
+    '.baton/prompts/plan.md': 'Plan.',
+    '.baton/prompts/build.md': 'Build.',
+  });
+  const { stdout } = await baton(dir, ['check']);
+  expect(stdout).toContain('UNCONSUMED_GENERATOR');
+  expect(stdout).toMatch(/bugfix\.yaml:2:\d+: /);
+  expect(stdout).toContain('plan');
+});
+
+test('materia of config.json are used by name; a loadout of the same name in both is an error', async () => {
+  const own = { materia: { Shared: { prompt: 'Do it.', tools: 'readOnly' } }, loadouts: {} };
+  const dir = team({ '.baton/config.json': own, '.baton/loadouts/two.yaml': 'steps: [{ a: { agent: Shared } }]' });
+  expect((await baton(dir, ['check'])).stdout).toContain('ok: no issues');
+  const compiled = json(await baton(dir, ['compile', 'two', '--json']));
+  expect(compiled).toMatchObject({
+    materia: {},
+    loadouts: { two: { sockets: { 'Socket-1': { materia: 'Shared' } } } },
+  });
+  const loadouts = { two: { entry: 'Socket-1', sockets: { 'Socket-1': { materia: 'Shared' } } } };
+  put(dir, { '.baton/config.json': { ...own, loadouts } });
+  expect((await baton(dir, ['check'])).stdout).toContain('config.json has a loadout two, too');
+});
+
+test('which loadout is meant has to be said where there are several', async () => {
+  const dir = team({ '.baton/loadouts/other.jsonc': '{ "steps": ["summary"] } // one step' });
+  const unsaid = await baton(dir, ['cast', '--agents', 'agents.json', '--json', 'do it']);
+  expect(json(unsaid)).toMatchObject({ cast: null, status: 'failed' });
+  expect(unsaid.stdout).toContain('bugfix');
+  const said = json<CastView>(
+    await baton(dir, ['cast', '-l', 'other', '--agents', 'agents.json', '--in-place', '--json', 'do it']),
+  );
+  expect([said.status, said.path.length]).toEqual(['completed', 1]);
+  const wrong = json(await baton(dir, ['cast', '-l', 'othr', '--agents', 'agents.json', '--json', 'do it']));
+  expect(wrong.reason).toContain('bugfix, other');
+});
+
+test('a file anywhere is compiled and drawn', async () => {
+  const dir = team({ 'teams/x.yaml': 'steps: [{ a: { prompt: Hello. } }, { b: { use: vcs.detect } }]' });
+  expect(json(await baton(dir, ['compile', 'teams/x.yaml', '--json']))).toMatchObject({
+    materia: { a: { prompt: 'Hello.' }, b: { utility: 'vcs.detect' } },
+  });
+  const mermaid = await baton(dir, ['graph', '--file', 'teams/x.yaml', '--format', 'mermaid']);
+  expect(mermaid.stdout).toContain('Socket_1 --> Socket_2');
+  const svg = await baton(dir, ['graph', 'bugfix', '--format', 'svg']);
+  expect(svg.stdout).toMatch(/^<svg [\s\S]*review[\s\S]*<\/svg>\n$/);
+  expect(json(await baton(dir, ['compile', '.baton/config.json', '--json'])).code).toBe('BAD_USAGE');
+});
