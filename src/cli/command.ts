@@ -37,6 +37,8 @@ export type Call = {
   /** The folder that relative names start from: the one of `-C`, else the current one. */
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
+  /** All commands, for one that is about the others. */
+  readonly commands: readonly Command[];
 };
 
 export const EXIT = { ok: 0, denied: 1, usage: 2, fault: 3, waiting: 4 } as const;

@@ -186,7 +186,7 @@ async function read(command: Command, rest: readonly string[], strict = true): P
   if (typeof values.directory === 'string') calledWith(values.directory);
   const directory = typeof values.directory === 'string' ? values.directory : '.';
   const cwd = resolve(currentFolder(), directory);
-  return { command, values, words: positionals, json: values.json === true, cwd, env: process.env };
+  return { command, values, words: positionals, json: values.json === true, cwd, env: process.env, commands: COMMANDS };
 }
 
 async function parsed(command: Command, rest: readonly string[], strict: boolean) {

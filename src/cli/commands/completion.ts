@@ -1,16 +1,15 @@
 // `baton completion SHELL`: prints a script that completes commands, their forms and their options. It is made from the table
 // of commands. Casts and loadouts are completed by asking `baton` itself.
 import { type Call, type Command, EXIT, UsageError } from '../command.ts';
-import { COMMANDS } from '../commands.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-export async function run({ words }: Call): Promise<number> {
+export async function run({ words, commands }: Call): Promise<number> {
   const [shell = ''] = words;
   const print = { bash, zsh, fish }[shell as (typeof SHELLS)[number]];
   if (!print)
     throw new UsageError(`there is no completion for ${shell || 'no shell'}; use one of: ${SHELLS.join(', ')}`);
-  process.stdout.write(print(COMMANDS.map(completed)));
+  process.stdout.write(print(commands.map(completed)));
   return EXIT.ok;
 }
 
