@@ -7,7 +7,7 @@ async function completes(words: readonly string[]): Promise<readonly string[]> {
   const { stdout: script } = await baton(project(), ['completion', 'bash']);
   const program = `${script}
 COMP_WORDS=(baton "$@"); COMP_CWORD=$#; _baton; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const ran = spawnSync('bash', ['-c', program, 'bash', ...words], {
+  const ran = spawnSync('bash', ['--norc', '-c', program, 'bash', ...words], {
     encoding: 'utf8',
     env: { PATH: process.env.PATH },
   });
