@@ -3,9 +3,9 @@
 // process is killed.
 import { beat } from '../engine/heartbeat.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
-import type { BeatProcess } from '../kernel/ledger/beat.ts';
 import { refusalOfCast, refusalOfClaim } from '../kernel/ledger/claim.ts';
 import { MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
+import type { BeatProcess } from '../kernel/ledger/move.ts';
 import { ranked } from '../kernel/ledger/rank.ts';
 import { findTask, type Ledger, type Named, runOf, type Task, taskOf, workRuns } from '../kernel/ledger/state.ts';
 import { allow, type Verdict } from '../kernel/verdict.ts';

@@ -1,8 +1,8 @@
 // What the operations of the ledger share: its store, naming a run, and where a task's paths lie.
 import { isAbsolute, relative, resolve } from 'node:path';
 import type { Actor } from '../access/actor.ts';
-import { type Beat, heardAt } from '../kernel/ledger/beat.ts';
 import { MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
+import { type Beat, heardAt } from '../kernel/ledger/move.ts';
 import { type Ledger, type Run, runOf, type Task, tasksOf, workRuns } from '../kernel/ledger/state.ts';
 import type { Heartbeats } from '../kernel/ledger/wire.ts';
 import { deny } from '../kernel/verdict.ts';

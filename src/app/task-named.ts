@@ -1,7 +1,7 @@
 // Tasks by id, the name of a run in payloads, and the process that works on a task.
 
 import { driverWith } from '../engine/driver.ts';
-import type { BeatProcess } from '../kernel/ledger/beat.ts';
+import type { BeatProcess } from '../kernel/ledger/move.ts';
 import { findTask, runOf, type Task } from '../kernel/ledger/state.ts';
 import { UsageError } from '../workspace/usage-error.ts';
 import { type LedgerSession, runWanted } from './ledger-session.ts';

@@ -1,8 +1,8 @@
 // Records of life next to the facts. The record of a claim comes and goes with the facts that begin and end the claim.
 // Whether an owner is silent is decided by its newest record.
 import type { Request } from '../kernel/input.ts';
-import { beatChanges, beatName, beatOf, heardAt } from '../kernel/ledger/beat.ts';
 import { isLedgerFact } from '../kernel/ledger/fact.ts';
+import { beatChanges, beatName, beatOf, heardAt } from '../kernel/ledger/move.ts';
 import { findTask, type Ledger, type Task, tasksOf } from '../kernel/ledger/state.ts';
 import type { Append, LeaseValues } from './ports.ts';
 

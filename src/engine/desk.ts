@@ -7,7 +7,7 @@ import { decide } from '../kernel/decide.ts';
 import { type Effect, keyOf } from '../kernel/effect.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { type Request, runNamed } from '../kernel/input.ts';
-import { isAhead } from '../kernel/ledger/beat.ts';
+import { isAhead } from '../kernel/ledger/move.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
 import { pending } from '../kernel/pending.ts';
 import type { Cast, CastStatus, State } from '../kernel/state.ts';

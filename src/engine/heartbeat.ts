@@ -1,6 +1,6 @@
 // Signs of life. A heartbeat changes the record that was made with its claim, in one step, and looks at nothing else: it
 // costs the same in a log of a million facts as in an empty one.
-import { BEATS, type Beat, type BeatProcess, beatAgain, beatName, beatOf, beatText } from '../kernel/ledger/beat.ts';
+import { BEATS, type Beat, type BeatProcess, beatAgain, beatName, beatOf, beatText } from '../kernel/ledger/move.ts';
 import type { Log } from './ports.ts';
 
 export type Sign = {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { graph } from '../../test/loadouts.ts';
 import { play } from '../../test/play.ts';
-import type { Beat, BeatProcess } from '../kernel/ledger/beat.ts';
 import { openBook, RUN, START } from '../kernel/ledger/fixtures/book.ts';
+import type { Beat, BeatProcess } from '../kernel/ledger/move.ts';
 import { thisDriver } from './driver.ts';
 import { lookAround, observeProcess, waitUntilNext } from './watchdog.ts';
 

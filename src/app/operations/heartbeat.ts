@@ -1,7 +1,7 @@
 // The owner of a task is alive. It only changes the record of its claim; the ledger is looked at when there is no such
 // record, to say why not.
 import { beat } from '../../engine/heartbeat.ts';
-import { type BeatProcess, beatName, beatText, heardAt } from '../../kernel/ledger/beat.ts';
+import { type BeatProcess, beatName, beatText, heardAt } from '../../kernel/ledger/move.ts';
 import { taskOf } from '../../kernel/ledger/state.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { type LedgerSession, ledgerSession, runWanted } from '../ledger-session.ts';

@@ -1,9 +1,9 @@
 // Who would be in the way of a writer, or whether a claim may write right now.
 import type { Subject } from '../../dialects/operator/read.ts';
 import { isObject, isString, type JsonObject } from '../../kernel/json.ts';
+import { namingCast } from '../../kernel/ledger/fact.ts';
 import { fileKeyIn, siteOf } from '../../kernel/ledger/lock-tree.ts';
 import { normalPath, overlaps, PATH_FAULTS, spokenPath } from '../../kernel/ledger/path.ts';
-import { namingCast } from '../../kernel/ledger/pen.ts';
 import { holderOf, mayWrite } from '../../kernel/ledger/scope.ts';
 import type { Ledger } from '../../kernel/ledger/state.ts';
 import { heldLocks } from '../../kernel/ledger/wire.ts';

@@ -3,7 +3,7 @@
 import { beats } from '../../engine/heartbeat.ts';
 import { type Look, lookAround, type Silent, waitUntilNext } from '../../engine/watchdog.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { type Beat, SKEW_MS_MAX } from '../../kernel/ledger/beat.ts';
+import { type Beat, SKEW_MS_MAX } from '../../kernel/ledger/move.ts';
 import { type Ledger, runOf, taskOf } from '../../kernel/ledger/state.ts';
 import { allow, deny, type Verdict } from '../../kernel/verdict.ts';
 import { dropClaim } from '../../workspace/claim-record.ts';

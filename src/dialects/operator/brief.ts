@@ -1,5 +1,5 @@
-// What an agent is told about its answer: the shape of exactly the payload its socket takes, a minimal example that
-// passes, and after a bad answer what was wrong with it. The example stands last, on a line of its own.
+// What an agent reads about its answer: the fields of the payload, an example that passes, and after a bad answer what was
+// wrong. Also what a socket asks for besides the contract.
 import type { Contract } from '../../kernel/dialect.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { TASK_STATUSES } from '../../kernel/ledger/state.ts';

@@ -1,6 +1,5 @@
-// What the checks of one payload found. Checks run in stages; a stage that found something is the last one, and its first
-// finding gives the verdict its one code. The others of that stage are listed, so that one repair can mend them all.
-// Sentences never repeat a value: it came from an agent, and may be long, secret or an instruction.
+// What the checks of one payload found, and the checks that several payloads share. Checks run in stages: the first stage that
+// finds something is the last, and its first finding gives the code. Messages never repeat a value of the payload.
 import type { OperatorRule } from '../../kernel/codes/operator-rules.ts';
 import { isObject, isString, isText, type Json, type JsonObject, nameOfType } from '../../kernel/json.ts';
 import { normalPath, PATH_FAULTS, pathKey } from '../../kernel/ledger/path.ts';

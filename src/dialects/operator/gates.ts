@@ -1,5 +1,5 @@
-// The gate before a dispatch: the assignment is whole, its scopes are apart, and nobody holds what it claims. The checks
-// of a lock table that was changed stand here too.
+// The gates of the contract as pure checks: before a dispatch, after an execution, before completion, and on a changed lock table.
+// Each refusal names its rule and the contract code under which it is stored.
 
 import type { OperatorRule } from '../../kernel/codes/operator-rules.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';

@@ -1,5 +1,4 @@
-// From an agent's text to a handoff. A generator speaks as an orchestrator and returns an envelope; any other socket
-// returns a result, as JSON or as a report with front matter.
+// From text to payload: handoffs of agents, payloads for the ledger, and the validator of a kind by its name.
 import type { Contract, Handoff, Reading } from '../../kernel/dialect.ts';
 import { isObject, isString, type Json, type JsonObject } from '../../kernel/json.ts';
 import { scrubJson } from '../../kernel/secrets.ts';
@@ -7,15 +6,13 @@ import { type Denied, deny, type Verdict } from '../../kernel/verdict.ts';
 import { type AnswerFields, extractObject, parseJsonText, TEXT_BYTES_MAX } from '../json-text.ts';
 import { validateAssignment } from './assignment.ts';
 import { checkSocket } from './brief.ts';
-import { validateBundle } from './bundle.ts';
 import { ENVELOPE, type Options, RESULT, RESULT_STATUSES } from './contract.ts';
 import { validateDeltas } from './deltas.ts';
 import { Findings, isRunId, objectsOf } from './findings.ts';
 import { validateLocks } from './locks.ts';
-import { checkDeltas, validateOrchestrator, workItemsOf } from './orchestrator.ts';
-import { validateReconcile } from './reconcile.ts';
+import { checkDeltas, validateBundle, validateOrchestrator, workItemsOf } from './orchestrator.ts';
+import { validateReconcile, validateWatchdog } from './reconcile.ts';
 import { resultFromReport, validateResult } from './result.ts';
-import { validateWatchdog } from './watchdog.ts';
 import { validateWorklog, validateWorklogText } from './worklog.ts';
 
 export type PayloadText =

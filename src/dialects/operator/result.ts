@@ -1,4 +1,4 @@
-// The result envelope: what a subagent changed, which criteria it met on what evidence, and what it wants to say.
+// The result of a subagent: what it changed, which criteria it met and on what evidence; as JSON or as a report with front matter.
 import { isString, isText, type Json, type JsonObject } from '../../kernel/json.ts';
 import { normalPath, PATH_FAULTS } from '../../kernel/ledger/path.ts';
 import type { Verdict } from '../../kernel/verdict.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../kernel/json.ts';
-import { validateWatchdog } from './watchdog.ts';
+import { validateWatchdog } from './reconcile.ts';
 
 const NOW = '2026-03-01T06:00:00Z';
 const task = (over: JsonObject = {}): JsonObject => ({

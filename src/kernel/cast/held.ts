@@ -3,7 +3,7 @@
 import type { Fact } from '../fact.ts';
 import { heldBy } from '../gate/dispatch.ts';
 import { isWorthNoting, refusalOfClaim } from '../ledger/claim.ts';
-import { refuseTask } from '../ledger/pen.ts';
+import { refuseTask } from '../ledger/fact.ts';
 import { compareRank } from '../ledger/rank.ts';
 import type { Task } from '../ledger/state.ts';
 import type { Cast, Turn } from '../state.ts';

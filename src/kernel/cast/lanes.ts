@@ -5,7 +5,7 @@ import { dialectCan } from '../capabilities.ts';
 import { heldBy } from '../gate/dispatch.ts';
 import type { Loop } from '../graph/config.ts';
 import { claimBest, refusalOfClaim } from '../ledger/claim.ts';
-import { namingCast } from '../ledger/pen.ts';
+import { namingCast } from '../ledger/fact.ts';
 import { refusalOfInconsistency } from '../ledger/run-index.ts';
 import { runOf, type Task, taskOf } from '../ledger/state.ts';
 import type { Cast, Item, Turn } from '../state.ts';

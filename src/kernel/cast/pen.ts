@@ -4,7 +4,7 @@ import { apply } from '../apply.ts';
 import type { Dialect } from '../dialect.ts';
 import type { Fact } from '../fact.ts';
 import type { ContractName, Materia, Socket } from '../graph/config.ts';
-import type { Standing } from '../ledger/pen.ts';
+import type { Standing } from '../ledger/fact.ts';
 import type { Ledger } from '../ledger/state.ts';
 import type { Cast, State } from '../state.ts';
 import type { Denied } from '../verdict.ts';

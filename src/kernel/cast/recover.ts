@@ -2,8 +2,7 @@
 // judged by its last sign of life, and what was found is written down: who was silent for too long loses the task, which
 // gives its paths back and is handed out anew under a larger token while its retries last; the others go on.
 import type { Input } from '../input.ts';
-import { expireTask, lastHeard } from '../ledger/beat.ts';
-import { isSpent } from '../ledger/move.ts';
+import { expireTask, isSpent, lastHeard } from '../ledger/move.ts';
 import { type Task, tasksOf } from '../ledger/state.ts';
 import type { Cast, Turn } from '../state.ts';
 import { allow, deny, type Verdict } from '../verdict.ts';

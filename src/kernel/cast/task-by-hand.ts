@@ -5,7 +5,7 @@
 import type { Fact } from '../fact.ts';
 import { loopOf } from '../graph/route.ts';
 import type { Input } from '../input.ts';
-import { refuseTask } from '../ledger/pen.ts';
+import { refuseTask } from '../ledger/fact.ts';
 import { findTask, type Ledger, runOf, type Task, taskOf } from '../ledger/state.ts';
 import { type Cast, isOver, type State, type Turn } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';

@@ -4,10 +4,9 @@
 import type { Code } from '../codes.ts';
 import { isText, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
-import type { RequestOf } from './fact.ts';
+import { type LedgerPen, type RequestOf, refuse, refuseTask, type Soundness } from './fact.ts';
 import { keyIn, type Lock, linksIn, rivalOf } from './lock-tree.ts';
 import { spokenPath } from './path.ts';
-import { type LedgerPen, refuse, refuseTask, type Soundness } from './pen.ts';
 import {
   hasRanked,
   inOrder,

@@ -2,10 +2,9 @@
 import { cut } from '../cast/cut.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
-import type { RequestOf } from './fact.ts';
+import { type LedgerPen, type RequestOf, refuse } from './fact.ts';
 import { keyIn, MAIN_ROOT } from './lock-tree.ts';
 import { normalPath, PATH_FAULTS } from './path.ts';
-import { type LedgerPen, refuse } from './pen.ts';
 import { refusalOfCycle } from './run-index.ts';
 import { refusalOfGoverning, refusalOfTaskFiles } from './scope.ts';
 import { type Ledger, PRIORITIES, runOf, type Task, type TaskSpec, taskOf, UNASSIGNED } from './state.ts';

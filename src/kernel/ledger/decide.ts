@@ -1,18 +1,16 @@
-// The one place where a request to the ledger becomes facts and a verdict.
+// Turns a request to the ledger into facts and a verdict, and holds the rules that belong to no single task.
 
 import { configuredBy } from '../gate/agent-config.ts';
 import { isObject, isString, isText, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
-import { expireTask, hearTask } from './beat.ts';
 import { claim, claimNext } from './claim.ts';
 import { createTask } from './create.ts';
 import { applyDeltas } from './deltas.ts';
-import type { Asked, LedgerRequest, RequestOf } from './fact.ts';
+import { type Asked, type LedgerPen, type LedgerRequest, type RequestOf, refuse } from './fact.ts';
 import { addWorklog, finishTask } from './finish.ts';
 import { MAIN_ROOT } from './lock-tree.ts';
-import { moveTask } from './move.ts';
+import { expireTask, hearTask, moveTask } from './move.ts';
 import { normalPath } from './path.ts';
-import { type LedgerPen, refuse } from './pen.ts';
 
 export function decideLedger(pen: LedgerPen, request: LedgerRequest): Verdict {
   switch (request.kind) {

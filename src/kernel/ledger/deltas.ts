@@ -6,10 +6,9 @@ import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { applyLedger } from './apply.ts';
 import { refusalOfClaim, refusalOfOwner, take } from './claim.ts';
 import { bareSpec, reopening } from './create.ts';
-import type { LedgerFact, RequestOf } from './fact.ts';
+import { type LedgerFact, type LedgerPen, type RequestOf, refuse } from './fact.ts';
 import { addLock, locksOf, MAIN_ROOT, newLockTree, rivalOf, type TaskLock } from './lock-tree.ts';
 import { codeOfDelta, reasonOfDelta, refusalOfMove, settle } from './move.ts';
-import { type LedgerPen, refuse } from './pen.ts';
 import { soundnessOf } from './run-index.ts';
 import {
   isTaskStatus,

@@ -1,10 +1,10 @@
-// What can be asked of the ledger. Packets, results, deltas and entries were read and found valid before they come here.
+// What can be asked of the ledger, what happened to it, and the pen that writes it down. Payloads are valid before they come here.
 import type { Code } from '../codes.ts';
-import type { JsonObject } from '../json.ts';
-import type { Denied } from '../verdict.ts';
+import { isObject, isString, type JsonObject } from '../json.ts';
+import { type Denied, deny } from '../verdict.ts';
 import type { Lock } from './lock-tree.ts';
 import type { Links } from './path.ts';
-import type { TaskSpec, TaskStatus } from './state.ts';
+import type { Ledger, Task, TaskSpec, TaskStatus } from './state.ts';
 
 /** Who moves a task by hand. Without a word about it, a move with a fence is an agent's and one without a person's. */
 export type Actor = 'person' | 'agent' | 'engine';
@@ -204,4 +204,65 @@ const LEDGER_FACT = /^(?:task|worklog|deltas|ledger)\./;
 /** The first word of a kind says whose fact it is. */
 export function isLedgerFact(fact: { readonly kind: string }): fact is LedgerFact {
   return LEDGER_FACT.test(fact.kind);
+}
+
+// The pen of the ledger's rules. A fact is applied as it is written, so that later rules of the same decision see it.
+/** Whether a run holds together. */
+export type Soundness = (run: string) => boolean;
+
+export type LedgerPen = {
+  readonly ledger: Ledger;
+  readonly at: number;
+  /** Which runs hold together, where the ledger at hand does not hold all of them. */
+  readonly isSound?: Soundness;
+  /** The cast whose run it is, where nothing of it runs; null for any other run. */
+  standing?(run: string): Standing | null;
+  write(fact: LedgerFact): void;
+};
+
+/** Writes the refusal down, and answers with it. */
+export function refuse(pen: LedgerPen, asked: Asked, name: { run?: string; task: string }, given: Denied): Denied {
+  const refusal = namingCast(given, (run) => pen.standing?.(run) ?? null);
+  const { code, reason, details } = refusal;
+  pen.write({ kind: 'task.refused', run: name.run ?? '', task: name.task, asked, code, reason, details });
+  return refusal;
+}
+
+export function refuseTask(pen: LedgerPen, asked: Asked, { run, id }: Task, refusal: Denied): Denied {
+  return refuse(pen, asked, { run, task: id }, refusal);
+}
+
+// Who is in the way, where it is a cast of which nothing runs: it keeps what it has claimed, because its work is half done,
+// and time does not lift that. Whoever is refused is told so, and how a person frees the paths.
+/** How a cast stands, and since when. Times are in milliseconds. */
+export type Standing = { readonly status: string; readonly since: number | null };
+
+/** The command that gives back what a task of such a cast has claimed. */
+export function freeing(run: string, task: string): string {
+  return `baton task move ${task} blocked --run ${run} --reason "…"`;
+}
+
+/** The refusal with the cast of its holder, if that stands. */
+export function namingCast(refusal: Denied, standing: (run: string) => Standing | null): Denied {
+  const { holder } = refusal.details;
+  if (refusal.code !== 'LOCK_CONFLICT' || !isObject(holder) || !isString(holder.run) || !isString(holder.task)) {
+    return refusal;
+  }
+  const found = standing(holder.run);
+  if (!found || holder.cast !== undefined) return refusal;
+  const { run, task } = holder;
+  const free = freeing(run, task);
+  const why = refusal.reason.replace(/(?:; wait until it is over)?\.$/, '');
+  const reason = `${why}; cast ${run} is ${standingWords(found)}: carry it on with: baton continue ${run}, or free its paths with: ${free}`;
+  const named = { ...holder, cast: run, status: found.status, since: stampOf(found), free };
+  return deny(refusal.code, reason, { ...refusal.details, holder: named });
+}
+
+function standingWords(standing: Standing): string {
+  const since = stampOf(standing);
+  return since === null ? standing.status : `${standing.status} since ${since}`;
+}
+
+function stampOf({ since }: Standing): string | null {
+  return since === null ? null : new Date(since).toISOString();
 }

@@ -1,13 +1,13 @@
-// Taking the result of a task. A result that is refused changes nothing: its owner may mend it and send it again.
+// What an owner hands in: the result of its task, and entries of its worklog. A refused result changes nothing; the owner may
+// correct it and send it again.
 
 import { cut } from '../cast/cut.ts';
 import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { isStructural, refusalOfCast } from './claim.ts';
-import type { Check, RequestOf } from './fact.ts';
+import { type Check, type LedgerPen, type RequestOf, refuse, refuseTask } from './fact.ts';
 import { codeOfResult, isSpent, reasonOfResult, refusalOfFence, refusalOfMove, settle } from './move.ts';
 import { normalPath, pathKey } from './path.ts';
-import { type LedgerPen, refuse, refuseTask } from './pen.ts';
 import { refusalOfChanges } from './scope.ts';
 import { findTask, isTerminal, runOf, type Task, type TaskStatus } from './state.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { type Beat, beatAgain, beatChanges, beatName, beatOf, beatText, heardAt, lastHeard } from './beat.ts';
 import type { LedgerRequest } from './fact.ts';
 import { openBook, RUN, result, START } from './fixtures/book.ts';
+import { type Beat, beatAgain, beatChanges, beatName, beatOf, beatText, heardAt, lastHeard } from './move.ts';
 import { runOf } from './state.ts';
 
 type Heartbeat = Extract<LedgerRequest, { kind: 'task.heartbeat' }>;

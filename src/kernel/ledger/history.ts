@@ -1,4 +1,4 @@
-// How a run went, in numbers, beside the levels that are aimed at.
+// The ledger made from a log: alone for readers of locks, and with counts of refusals for the numbers of a run.
 import { dialectCan } from '../capabilities.ts';
 import { type Entry, type Fact, timeOf } from '../fact.ts';
 import { applyLedger, openRun, planTasks } from './apply.ts';

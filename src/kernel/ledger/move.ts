@@ -1,11 +1,21 @@
-// Moves between statuses that are not claims: by hand, and when an owner has fallen silent.
+// Moves of a task that are not claims: by hand, by a result, and when its owner is silent. The signs of life of an owner are kept
+// outside the facts, under the fence of its claim, so that a heartbeat costs the same however long the log is.
 import { CODES, type Code } from '../codes.ts';
-import { isString, isText, type Json, type JsonObject } from '../json.ts';
+import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { claimTask, refusalOfCast, refusalOfVersion } from './claim.ts';
-import type { Actor, RequestOf } from './fact.ts';
-import { type LedgerPen, refuse, refuseTask } from './pen.ts';
-import { findTask, isTerminal, mayMove, type Task, type TaskStatus, UNASSIGNED } from './state.ts';
+import { type Actor, type LedgerFact, type LedgerPen, type RequestOf, refuse, refuseTask } from './fact.ts';
+import {
+  findTask,
+  isTerminal,
+  type Ledger,
+  mayMove,
+  runOf,
+  type Task,
+  type TaskStatus,
+  taskOf,
+  UNASSIGNED,
+} from './state.ts';
 
 /** What a move changes beside the status. */
 export type MoveNote = {
@@ -158,4 +168,171 @@ export function codeOfDelta(delta: JsonObject, blockers: readonly JsonObject[], 
 export function reasonOfDelta(delta: JsonObject, blockers: readonly JsonObject[]): string {
   const blocker = delta.status === 'blocked' ? blockers.find((each) => each.task_id === delta.task_id) : undefined;
   return isText(blocker?.reason) ? blocker.reason : String(delta.reason);
+}
+
+// The record of a claim's life, kept outside the facts under the claim's token, so that a heartbeat costs the same however
+// long the log is.
+/** What is known of the life of a claim's owner. */
+export type Beat = {
+  readonly run: string;
+  /** The id by which packets call the run, where it is not the same. */
+  readonly runId?: string;
+  readonly task: string;
+  readonly owner: string;
+  /** When the owner was last heard of, in milliseconds. */
+  readonly at: number;
+  /** What the owner's clock said last, where it said far less than `at`: it was set back, or `at` was never true. */
+  readonly latest?: number;
+  readonly timeoutS: number;
+  /** The process that works on the task, where the owner named it. */
+  readonly worker?: BeatProcess;
+};
+
+export type BeatProcess = {
+  readonly host: string;
+  readonly pid: number;
+  readonly startTime: string;
+  readonly machine?: string;
+  readonly namespace?: string;
+};
+
+/** A change to the records of life that goes with a fact: a new record, or the end of one. */
+export type BeatChange = { readonly name: string; readonly value: string | null };
+
+/** As far as the clocks of two machines may differ. */
+export const SKEW_MS_MAX = 30_000;
+
+export const BEATS = 'fence:';
+
+export function beatName(fence: number): string {
+  return `${BEATS}${fence}`;
+}
+
+export function beatText(beat: Beat): string {
+  return JSON.stringify(beat);
+}
+
+/** The record in a text that was kept, or null where it is none. */
+export function beatOf(text: string | null): Beat | null {
+  if (text === null) return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (!isObject(value)) return null;
+  const { run, task, owner, at, latest = 0, timeoutS } = value;
+  const isBeat = isString(run) && isString(task) && isString(owner) && [at, latest, timeoutS].every(Number.isFinite);
+  return isBeat ? (value as unknown as Beat) : null;
+}
+
+/** The record after a sign of life, or null when it is not the owner of this very claim who gives it. */
+export function beatAgain(
+  held: Beat | null,
+  sign: Pick<Beat, 'task' | 'owner' | 'at'> & { run?: string },
+): Beat | null {
+  if (!held || held.task !== sign.task || held.owner !== sign.owner) return null;
+  if (sign.run !== undefined && sign.run !== held.run && sign.run !== held.runId) return null;
+  const { latest, at, ...rest } = held;
+  if (!isAhead(at, sign.at)) return { ...rest, at: Math.max(at, sign.at) };
+  // A clock that was set back still tells how long ago it spoke before; when it was set, nobody knows how long that was.
+  const unknown = Math.min(SKEW_MS_MAX, (held.timeoutS * 1000) / 2);
+  const passed = latest === undefined ? unknown : Math.max(0, sign.at - latest);
+  return { ...rest, at: at + passed, latest: sign.at };
+}
+
+/** Whether a time lies further ahead than clocks may differ, in whole seconds. */
+export function isAhead(at: number, now: number): boolean {
+  return (Math.floor(at / 1000) - Math.floor(now / 1000)) * 1000 > SKEW_MS_MAX;
+}
+
+/** When the owner was last heard of, for somebody whose clock says `now`: a time that cannot be true gives way to one that can. */
+export function heardAt({ at, latest = at }: Pick<Beat, 'at' | 'latest'>, now: number): number {
+  return isAhead(at, now) ? latest : at;
+}
+
+/** The same with the claim as the first sign of life. The log's times never go back, so that a claim may seem to lie ahead. */
+export function lastHeard(heard: number | null, claimedAt: number | null, now: number): number {
+  if (heard === null) return claimedAt ?? 0;
+  return claimedAt === null || isAhead(claimedAt, now) ? heard : Math.max(heard, claimedAt);
+}
+
+// Heartbeats. While a claim lasts, when its owner was last heard of is kept outside the facts, under the claim's token; a
+// sign of life that finds no such record comes here, to be told why and to be written down.
+/** What a fact changes in the records: a claim opens one, and what ends a claim ends its record with it. */
+export function beatChanges(ledger: Ledger, fact: LedgerFact, at: number): readonly BeatChange[] {
+  if (fact.kind === 'task.moved' && fact.fence !== undefined) return [{ name: beatName(fact.fence), value: null }];
+  if (fact.kind !== 'task.claimed') return [];
+  const { run, task, owner, fence, replaces } = fact;
+  const timeoutS = taskOf(ledger, run, task)?.timeoutS ?? 0;
+  const runId = runOf(ledger, run)?.runId ?? run;
+  const named = { run, ...(runId === run ? {} : { runId }), task, owner };
+  const opened = { name: beatName(fence), value: beatText({ ...named, at, timeoutS }) };
+  return replaces === undefined ? [opened] : [{ name: beatName(replaces), value: null }, opened];
+}
+
+export function hearTask(pen: LedgerPen, request: RequestOf<'task.heartbeat'>): Verdict {
+  const found = findTask(pen.ledger, request);
+  if (!found.ok) return refuse(pen, 'heartbeat', request, found.refusal);
+  const { task } = found;
+  const refusal = refusalOfEnd(task, request.fence) ?? refusalOfOwner(task, request.owner);
+  if (refusal) return refuseTask(pen, 'heartbeat', task, refusal);
+  return allow(`${task.id} is alive`, { run: task.run, task: task.id, owner: task.owner, fence: request.fence });
+}
+
+/** Unlike a result, a heartbeat is never repeated for a task that has ended. */
+function refusalOfEnd(task: Task, fence: number): Denied | null {
+  const { id, status, fence: current } = task;
+  if (fence === current) return null;
+  const late = refusalOfFence(task, fence);
+  if (late) return late;
+  const reason = `Fence ${fence} is no longer that of ${id}: it is ${status}. Stop working on it.`;
+  return deny('CONCURRENCY_CONFLICT', reason, { task: id, fence, current, status });
+}
+
+function refusalOfOwner({ id, owner, status, fence }: Task, asking: string): Denied | null {
+  if (asking === owner) return null;
+  const reason = `${id} belongs to ${owner}, not to ${asking}; use the name under which it was claimed.`;
+  return deny('CONCURRENCY_CONFLICT', reason, { task: id, fence, status, owner });
+}
+
+/** A silent task is blocked, which frees its paths, and handed out again while its retries last. */
+export function expireTask(pen: LedgerPen, request: RequestOf<'task.expire'>): Verdict {
+  const found = findTask(pen.ledger, request);
+  if (!found.ok) return refuse(pen, 'expire', request, found.refusal);
+  const { task } = found;
+  const heard = lastHeard(request.lastHeartbeatAt, task.claimedAt, pen.at);
+  const silentS = Math.floor(pen.at / 1000) - Math.floor(heard / 1000);
+  const late = request.fence === undefined ? null : refusalOfFence(task, request.fence);
+  const refusal = refusalOfExpiry(task) ?? late ?? (request.why === 'silent' ? refusalOfAlive(task, silentS) : null);
+  if (refusal) return refuseTask(pen, 'expire', task, refusal);
+  const { id, owner } = task;
+  const [isLast, retry] = [isSpent(task), task.retries + 1];
+  const told = request.why === 'gone' ? `${owner} is gone` : `${owner} was silent for ${silentS} s`;
+  const what = request.observed === undefined ? told : `${told} (${request.observed})`;
+  const fate = isLast ? `its ${task.retriesMax} retries are used up; a person decides` : 'it is handed out again';
+  const seen = request.observed === undefined ? {} : { observed: request.observed };
+  const evidence = { lastHeartbeatAt: heard, timeoutS: task.timeoutS, silentS, why: request.why, ...seen };
+  settle(pen, task, 'blocked', { reason: `${what}: ${fate}`, code: 'TASK_TIMEOUT', evidence });
+  if (!isLast) settle(pen, task, 'todo', { reason: `${what}: retry ${retry} of ${task.retriesMax}` });
+  const details = { run: task.run, task: id, status: task.status, code: task.code, retries: task.retries };
+  return allow(`${id} timed out; ${fate}`, { ...details, escalates: isLast, version: task.version });
+}
+
+function refusalOfExpiry({ id, status, version }: Task): Denied | null {
+  if (status === 'in_progress') return null;
+  const reason = `${id} is ${status}; only a task in progress can time out.`;
+  return deny('INVALID_TRANSITION', reason, { task: id, from: status, to: 'blocked', version });
+}
+
+/** A heartbeat exactly as old as the limit is still in time. */
+export function isSilent(ageS: number, timeoutS: number): boolean {
+  return ageS > timeoutS;
+}
+
+function refusalOfAlive({ id, timeoutS }: Task, silentS: number): Denied | null {
+  if (isSilent(silentS, timeoutS)) return null;
+  const reason = `${id} was heard of ${silentS} s ago and has ${timeoutS} s; it is alive.`;
+  return deny('NOT_ALLOWED_NOW', reason, { task: id, age_seconds: silentS, timeout_seconds: timeoutS });
 }

@@ -1,6 +1,5 @@
-// A resource is a path, compared only in its normal form: forward slashes, no empty or `.` segments, `..` resolved.
-// Letter case, globs and links are taken literally here; an absolute path and a relative one are
-// never unified.
+// Paths and how they are compared: the normal form, links, keys of equal files, and which paths overlap. The normal form has
+// forward slashes, no empty or `.` segments, and `..` resolved; an absolute path and a relative one are never the same.
 
 export type PathFault = 'empty' | 'escapes' | 'nul';
 export type NormalPath =

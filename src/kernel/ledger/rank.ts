@@ -1,9 +1,9 @@
-// Whose turn it is. Small claims could keep a large one waiting for ever, so a task that was refused its locks several
-// times is owed its turn: while it keeps asking, tasks that do not rank before it stay off its paths. Ranks are a total
-// order, so two tasks that are both owed their turn never wait for each other.
+// Which task is handed out next. A task that was refused its locks several times goes first: while it keeps asking, others stay
+// off its paths. Ranks are a total order, so two tasks never wait for each other.
+
+import type { Soundness } from './fact.ts';
 import { fileKeyIn, siteOf } from './lock-tree.ts';
 import { overlaps } from './path.ts';
-import type { Soundness } from './pen.ts';
 import {
   type Ledger,
   type OrderTree,

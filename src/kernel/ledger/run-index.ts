@@ -1,11 +1,11 @@
-// What `apply` keeps beside the tasks of a run, so that no rule has to walk over all of them: a question costs the same with
-// twenty tasks as with twenty thousand. All of it follows from the facts and can be told from them again.
+// Answers about a run without a walk over its tasks: the index that `apply` keeps, the dependencies between tasks, and whether
+// the rows, claims and locks of a run agree. All of it follows from the facts.
 
 import type { Json, JsonObject } from '../json.ts';
 import { type Denied, deny } from '../verdict.ts';
+import type { Soundness } from './fact.ts';
 import { locksOf, put, rivalOf, rivalsOf } from './lock-tree.ts';
 import { spokenPath } from './path.ts';
-import type { Soundness } from './pen.ts';
 import { place } from './rank.ts';
 import { filesOf } from './scope.ts';
 import {

@@ -1,6 +1,5 @@
-// What a task may have changed: paths inside its lock scope, and nothing that touches its forbidden scope, from above or
-// from below. Its own worklog and report are always inside. The folder that governs the work is never inside: whoever
-// claims everything does not claim the rules, and nobody can claim them by name.
+// Where a task may write: inside its lock scope, off its forbidden scope, and in its own worklog and report. The folder that
+// governs the work is never inside, and no task can lock it by name.
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { fileKeyIn, keyIn, type LockTree } from './lock-tree.ts';
 import { coverOf, followLinks, type Links, normalPath, PATH_FAULTS, PathIndex } from './path.ts';

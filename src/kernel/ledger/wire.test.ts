@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { validateAssignment } from '../../dialects/operator/assignment.ts';
-import { validateBundle } from '../../dialects/operator/bundle.ts';
 import { validateLocks } from '../../dialects/operator/locks.ts';
-import { validateReconcile } from '../../dialects/operator/reconcile.ts';
-import { validateWatchdog } from '../../dialects/operator/watchdog.ts';
+import { validateBundle } from '../../dialects/operator/orchestrator.ts';
+import { validateReconcile, validateWatchdog } from '../../dialects/operator/reconcile.ts';
 import type { JsonObject } from '../json.ts';
 import { planTasks } from './apply.ts';
 import { bareSpec } from './create.ts';

@@ -1,5 +1,5 @@
-// The ledger as other sessions and tools see it, in the words of the contract: rows, locks, assignments, and the bundle
-// from which a new session goes on with a run without the conversation that came before.
+// The ledger in the words of the operator contract: rows, locks, assignments, codes, and the bundle from which a new session
+// continues a run without the conversation before it.
 
 import { OPERATOR_CODES, type OperatorCode } from '../codes/operator.ts';
 import type { OperatorRule } from '../codes/operator-rules.ts';

@@ -115,7 +115,7 @@ function paused({ cast, baton, now }: Situation): Told {
 async function holdings({ cast, ledger, baton }: Situation): Promise<Told> {
   const nothing = { code: null, sentences: [], commands: [] };
   if (!ledger || cast.status === 'running') return nothing;
-  const { freeing } = await import('../../../kernel/ledger/pen.ts');
+  const { freeing } = await import('../../../kernel/ledger/fact.ts');
   const { spokenPaths } = await import('../../../kernel/ledger/path.ts');
   const { heldLocks } = await import('../../../kernel/ledger/wire.ts');
   const tasks = new Map<string, string[]>();
