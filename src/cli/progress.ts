@@ -7,7 +7,7 @@ import type { TurnCheck } from '../kernel/cast/item-work.ts';
 import { counted } from '../kernel/counted.ts';
 import type { AgentNote, Entry, Fact, Touched } from '../kernel/fact.ts';
 import { hasOwnPaths, toldOfChanges } from '../kernel/graph/write-scope.ts';
-import { toldRefusal } from '../kernel/report/status.ts';
+import { shownRefusal } from '../kernel/report/status.ts';
 import type { Usage } from '../kernel/state.ts';
 import type { Call } from './command.ts';
 import { costText } from './result-lines.ts';
@@ -163,7 +163,7 @@ function isStop(fact: Entry['fact']): fact is Extract<Fact, { kind: 'cast.failed
 }
 
 function reasonIn(fact: Entry['fact']): string | null {
-  if (fact.kind === 'attempt.refused') return toldRefusal(fact).reason;
+  if (fact.kind === 'attempt.refused') return shownRefusal(fact).reason;
   return fact.kind === 'attempt.failed' || fact.kind === 'turn.blocked' ? fact.reason : null;
 }
 
@@ -193,7 +193,7 @@ function told(entry: Entry, seen: Seen, paint: Paint, isTold = false): string[] 
       return lines;
     }
     case 'attempt.refused': {
-      const { reason } = toldRefusal(fact);
+      const { reason } = shownRefusal(fact);
       const next = fact.repair && !fact.loop ? paint.dim(' (one repair turn)') : '';
       const mark = fact.loop ? paint.warn('… goes on') : paint.bad('✗ refused');
       const line = `  ${mark} ${where(fact.turn, seen)}${why(reason)}${next}`;

@@ -6,7 +6,7 @@ import type { CastFact, Entry, Fact, Touched } from '../kernel/fact.ts';
 import type { Rules } from '../kernel/graph/config.ts';
 import { toldOfChanges } from '../kernel/graph/write-scope.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
-import { toldRefusal } from '../kernel/report/status.ts';
+import { shownRefusal } from '../kernel/report/status.ts';
 import type { Item, Usage } from '../kernel/state.ts';
 import { oneLine } from './safe-text.ts';
 
@@ -157,7 +157,7 @@ function attemptTold(fact: Fact, known: Known): string | null {
     case 'attempt.answered':
       return `${where(known, fact.turn)} has answered; what it did is looked at`;
     case 'attempt.refused':
-      if (fact.loop) return `${where(known, fact.turn)} goes on with its loop: ${toldRefusal(fact).reason}`;
+      if (fact.loop) return `${where(known, fact.turn)} goes on with its loop: ${shownRefusal(fact).reason}`;
       return `${where(known, fact.turn)} is refused${fact.repair ? ', to be repaired' : ''}${beside(known, fact)}: ${fact.verdict.reason}`;
     case 'attempt.failed':
       return `${where(known, fact.turn)} failed${fact.again && !fact.isUnknown ? ', to be tried again' : ''}: ${fact.reason}`;
@@ -341,6 +341,6 @@ function used({ input, output }: Usage): string {
 
 /** The code of a refusal stands before everything that may be cut off. */
 export function codeIn(fact: Fact | CastFact): string | null {
-  if (fact.kind === 'attempt.refused') return toldRefusal(fact).code;
+  if (fact.kind === 'attempt.refused') return shownRefusal(fact).code;
   return 'code' in fact && fact.code ? fact.code : null;
 }

@@ -11,7 +11,7 @@ import type { Json, JsonObject } from './json.ts';
 import type { KnowledgeFact } from './knowledge/state.ts';
 import type { LedgerFact } from './ledger/fact.ts';
 import type { TaskSpec } from './ledger/state.ts';
-import type { HeldLoop, Progress } from './report/status.ts';
+import type { Progress, UnfinishedLoop } from './report/status.ts';
 import type { Held, Item, ReportNote, ReworkNote, Session, Stand, Usage } from './state.ts';
 import type { TrustFact } from './trust/fact.ts';
 import type { Attestation, EnvelopeNote } from './trust/sighting.ts';
@@ -182,7 +182,7 @@ export type CastFact =
       readonly verdict: Denied;
       readonly repair: boolean;
       /** Only the loop of the agent is not finished: it goes on, and no repair is counted. */
-      readonly loop?: HeldLoop;
+      readonly loop?: UnfinishedLoop;
       readonly changes?: readonly DataChange[];
       readonly agent?: AgentNote;
       readonly touched?: Touched;

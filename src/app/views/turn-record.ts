@@ -6,7 +6,7 @@ import type { AgentNote, CastFact, Entry, Fact } from '../../kernel/fact.ts';
 import { toldOfChanges } from '../../kernel/graph/write-scope.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { type Deposit, EVIDENCE } from '../../kernel/knowledge/entries.ts';
-import { toldRefusal } from '../../kernel/report/status.ts';
+import { shownRefusal } from '../../kernel/report/status.ts';
 import type { Cast, Item, Line, Usage } from '../../kernel/state.ts';
 import type { Text } from './flat-entry.ts';
 
@@ -171,7 +171,7 @@ function verdictOf(fact: Fact): Partial<Pick<AttemptRecord, 'output' | 'verdict'
     case 'turn.reported':
       return { output: fact.output, verdict: reportedVerdict(fact) };
     case 'attempt.refused':
-      return { output: fact.output, verdict: toldRefusal(fact) };
+      return { output: fact.output, verdict: shownRefusal(fact) };
     case 'attempt.failed':
       return {
         ...(fact.said === undefined ? {} : { output: fact.said }),

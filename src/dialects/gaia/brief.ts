@@ -37,7 +37,7 @@ export function brief(contract: Contract): string {
 }
 
 /** What the INPUT of the turn says about its report. */
-export function situationIn({ turn }: Pick<Contract, 'turn'>): Situation {
+function situationIn({ turn }: Pick<Contract, 'turn'>): Situation {
   if (!turn) return {};
   const writable = writableSections(turn.input);
   return {

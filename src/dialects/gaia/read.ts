@@ -30,7 +30,7 @@ export function read(raw: string, contract: Contract): Reading {
 }
 
 /** Why there is no report to judge. */
-export type Unread = {
+type Unread = {
   readonly code: 'NO_BLOCK' | 'NOT_JSON';
   readonly reason: string;
   /** Where the JSON breaks, in lines and columns of the whole reply. */
@@ -112,7 +112,7 @@ export type Block = {
   /** Where the backticks stand when something other than the end of the JSON precedes them on their line. */
   readonly cutAt: { readonly line: number; readonly column: number } | null;
 };
-export type NoBlock = { readonly found: false; readonly message: string };
+type NoBlock = { readonly found: false; readonly message: string };
 
 export function findBlock(reply: string): Block | NoBlock {
   let gluedAt = -1;

@@ -107,7 +107,7 @@ function listed(findings: readonly Finding[]): string {
 }
 
 // Optional remarks: the summary, an executed rollback, the size of the context. A remark that cannot be read counts as absent.
-export type ContextConsumption = { readonly tokens_used: number | null; readonly pct_window: number | null };
+type ContextConsumption = { readonly tokens_used: number | null; readonly pct_window: number | null };
 
 /** The one field written for a person, who reads nothing else of the report. */
 export function userFacingSummary(report: JsonObject): string | null {

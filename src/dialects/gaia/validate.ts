@@ -93,7 +93,7 @@ function refuse(reason: string, details: JsonObject): Denied {
 }
 
 // `gaia/merge`: what stored sections become when entries are written to them. Nothing is stored; a cast writes by the same rules.
-export type MergeRequest = {
+type MergeRequest = {
   /** The stored sections. */
   readonly base: JsonObject;
   /** `{contract, payload}` each; two for one section apply in order. */

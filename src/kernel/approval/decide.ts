@@ -102,7 +102,7 @@ export function requestApproval(pen: Pen, sealed: SealedRequest, from: Origin | 
     pen.write({ kind: 'approval.rejected', id, ...turnOf(from), by, reason, relayed: true });
     return asked(id, 'rejected');
   }
-  const open = cutOff ?? relayed(pen, sealed, from) ?? sameWish(pen, sealed, from);
+  const open = cutOff ?? relayed(pen, sealed, from) ?? sameRequest(pen, sealed, from);
   if (!open) {
     for (const { id } of grantedBefore(pen, sealed, from)) {
       const reason = 'its agent asks for the same again';
@@ -178,13 +178,13 @@ function isLost({ approval, uses }: Began, gone: Gone | undefined): boolean {
 function relayed({ state }: Pen, { relays, requester, commands }: SealedRequest, from: Origin | null): Approval | null {
   const open = relays === null ? null : approvalOf(state.approvals, relays);
   if (!open || open.sealed.requester !== requester || Object.keys(open.uses).length > 0) return null;
-  if (open.grant && wasTold(state, open, from)) return null;
+  if (open.grant && wasDelivered(state, open, from)) return null;
   const isSame = commands.every((command) => open.sealed.commands.some((other) => isSameCommand(other, command)));
   return isSame ? open : null;
 }
 
 /** Who was told that it may, and asks again all the same, waits for a person like anybody else. */
-function wasTold(state: State, open: Approval, from: Origin | null): boolean {
+function wasDelivered(state: State, open: Approval, from: Origin | null): boolean {
   if (open.from?.cast !== from?.cast || open.from?.turn !== from?.turn) return false;
   return !from || !isUndelivered(state, open.id, from);
 }
@@ -209,7 +209,7 @@ function grantedTo({ state }: Pen, { fingerprint }: SealedRequest): Approval | n
  * What waits for one turn is not what another turn waits for. One that is granted is the same wish only as long as its turn
  * has not heard of that.
  */
-function sameWish({ state, at }: Pen, { fingerprint }: SealedRequest, from: Origin | null): Approval | null {
+function sameRequest({ state, at }: Pen, { fingerprint }: SealedRequest, from: Origin | null): Approval | null {
   const all = Object.values(state.approvals);
   const same = all.filter((one) => one.sealed.fingerprint === fingerprint && !isDue(one, at));
   const isFree = (one: Approval) => !from || !one.from || (one.from.cast === from.cast && one.from.turn === from.turn);

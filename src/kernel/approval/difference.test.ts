@@ -1,7 +1,7 @@
 // What a person decides by cannot hide anything: neither in characters nor behind what an agent calls it.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { exactly, inWords, wishOf } from './difference.ts';
+import { exactly, inWords, requestText } from './difference.ts';
 import type { SealedRequest } from './request.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
@@ -25,10 +25,10 @@ const sealed = (operation: string, ...displays: string[]) =>
   ({ operation, commands: displays.map((display) => ({ display })) }) as unknown as SealedRequest;
 
 test('a wish is told by what was sealed', () => {
-  expect(wishOf(sealed('list the folder', 'rm prod'))).toBe('rm prod');
-  expect(wishOf(sealed('list the folder', 'rm a', 'rm b'))).toBe('2 commands: (1) rm a (2) rm b');
-  expect(wishOf(sealed('write\nto ann'))).toBe('permission in words: write to ann');
-  expect(wishOf(sealed('', 'x'.repeat(5_000)))).toMatch(/…$/);
+  expect(requestText(sealed('list the folder', 'rm prod'))).toBe('rm prod');
+  expect(requestText(sealed('list the folder', 'rm a', 'rm b'))).toBe('2 commands: (1) rm a (2) rm b');
+  expect(requestText(sealed('write\nto ann'))).toBe('permission in words: write to ann');
+  expect(requestText(sealed('', 'x'.repeat(5_000)))).toMatch(/…$/);
 });
 
 test('whatever the text, what is shown stands on one line', () => {

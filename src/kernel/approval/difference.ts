@@ -148,7 +148,7 @@ function writtenOut(char: string): string {
 const WISH_CHARS_MAX = 1_200;
 
 /** What a person would allow, told by what was sealed and by nothing that its agent says about it. */
-export function wishOf({ commands, operation }: SealedRequest): string {
+export function requestText({ commands, operation }: SealedRequest): string {
   const shown = commands.map(({ display }) => exactly(display));
   const [only = ''] = shown;
   const all =

@@ -17,9 +17,9 @@ import {
   unsettledUses,
 } from './state.ts';
 
-type Wish = Extract<Input, { kind: 'approval.use' }>;
+type UseInput = Extract<Input, { kind: 'approval.use' }>;
 
-export function use(pen: Pen, input: Wish, expired: ReadonlySet<string>): Verdict {
+export function use(pen: Pen, input: UseInput, expired: ReadonlySet<string>): Verdict {
   const { id, presented, requester, around = [] } = input;
   const approval = approvalOf(pen.state.approvals, id);
   if (!approval || !(presented || around.length > 0) || expired.has(id)) {
@@ -59,7 +59,7 @@ export function use(pen: Pen, input: Wish, expired: ReadonlySet<string>): Verdic
   return input.dry ? allow(`${id} allows it`, { approval: id, index }) : begin(pen, approval, index, input);
 }
 
-function begin(pen: Pen, approval: Approval, index: number, { requester, executor }: Wish): Verdict {
+function begin(pen: Pen, approval: Approval, index: number, { requester, executor }: UseInput): Verdict {
   const { id, from } = approval;
   const round = nextRound(approval, index);
   pen.write({ kind: 'approval.used', id, ...turnOf(from), index, round, requester, executor });

@@ -9,7 +9,7 @@ import type { Input } from '../input.ts';
 import { isObject, isText, type JsonObject } from '../json.ts';
 import type { LedgerFact } from '../ledger/fact.ts';
 import { codeOfResult, knownCode, reasonOfResult } from '../ledger/move.ts';
-import { heldLoop, isOnlyLoop } from '../report/status.ts';
+import { isOnlyLoop, unfinishedLoop } from '../report/status.ts';
 import { scrub, scrubJson } from '../secrets.ts';
 import { type Cast, FREE, type Turn, type Usage } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
@@ -210,7 +210,7 @@ type Told = { readonly usage: Usage; readonly agent?: AgentNote; readonly touche
 function refuse(pen: Pen, cast: Cast, turn: Turn, output: string, answer: Told, verdict: Denied): Verdict {
   const { usage, agent, touched } = answer;
   const isAgent = materiaOf(cast, turn.socket).type === 'agent';
-  const loop = isAgent ? heldLoop(verdict, turn.loops ?? 0) : null;
+  const loop = isAgent ? unfinishedLoop(verdict, turn.loops ?? 0) : null;
   // A loop that is spent and still claims to be complete is no slip of the pen.
   const isGivenBack =
     (hasRepairs(cast, turn) && isMendable(verdict) && !isOnlyLoop(verdict)) || isHasty(cast, turn, verdict);

@@ -2,7 +2,7 @@
 // accepted, goes on, is owed again or has failed.
 import { dropDelivered } from '../approval/outcomes.ts';
 import type { AgentNote, CastFact, Fact } from '../fact.ts';
-import { type HeldLoop, SET_TO_WORK } from '../report/status.ts';
+import { SET_TO_WORK, type UnfinishedLoop } from '../report/status.ts';
 import { attemptName, type Cast, type Turn, type Usage, walkOf } from '../state.ts';
 import { noteSpeaker } from '../trust/speaker.ts';
 import { committed } from './committed.ts';
@@ -65,7 +65,7 @@ export function refused(cast: Cast, fact: Extract<CastFact, { kind: 'attempt.ref
 function goesOn(
   turn: Turn,
   { agent }: Extract<CastFact, { kind: 'attempt.refused' }>,
-  { round, said, told }: HeldLoop,
+  { round, said, told }: UnfinishedLoop,
 ): void {
   Object.assign(turn, { phase: 'owed', loops: round, refusal: null, answered: null, progress: SET_TO_WORK });
   turn.session = agent?.session ?? null;

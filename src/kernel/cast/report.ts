@@ -1,7 +1,7 @@
 // Reports of an agent that is not finished: it goes on, it asks a person, or it wants permission. The turn stays open, and
 // nothing is handed on. What any valid report says beside its handoff is taken here too.
 import { requestApproval } from '../approval/decide.ts';
-import { wishOf } from '../approval/difference.ts';
+import { requestText } from '../approval/difference.ts';
 import { leftOutOf, type SealedRequest } from '../approval/request.ts';
 import { noteUnknown, outcomeUnknown } from '../approval/settle.ts';
 import { type Approval, approvalOf, isUnsettled, unsettledUses } from '../approval/state.ts';
@@ -57,7 +57,7 @@ export function takeReport(
     outcome,
     output,
     payload: handoff.payload,
-    note: sealed ? wishOf(asked?.status === 'unknown' ? begunOf(pen, sealed) : sealed) : (handoff.note ?? ''),
+    note: sealed ? requestText(asked?.status === 'unknown' ? begunOf(pen, sealed) : sealed) : (handoff.note ?? ''),
     usage,
     progress,
     ...(approval === undefined ? {} : { approval }),
@@ -96,7 +96,7 @@ export function holdForOutcome(
   pen.write({
     kind: 'turn.reported',
     ...{ cast: cast.id, turn: turn.id, attempt: turn.attempt },
-    ...{ outcome: 'approval', output, payload: handoff.payload, note: wishOf(begunOf(pen, sealed)), usage },
+    ...{ outcome: 'approval', output, payload: handoff.payload, note: requestText(begunOf(pen, sealed)), usage },
     progress: { status: 'APPROVAL_REQUEST', inProgressCount: 0 },
     approval: id,
     ...(scrubbed.length > 0 ? { scrubbed } : {}),

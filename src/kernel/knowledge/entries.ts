@@ -17,7 +17,7 @@ export type Refused = {
   readonly path?: string;
 };
 
-export type Sorted = {
+type Sorted = {
   readonly permitted: readonly Entry[];
   /** The evidence that is deposited; none where a piece of it cannot be taken. */
   readonly deposits: readonly Deposit[];
@@ -102,7 +102,7 @@ function skip(path: string, why: string): Finding {
 export const EVIDENCE = 'evidence';
 
 export const EVIDENCE_TYPES = ['text', 'file', 'command_output', 'url', 'screenshot'] as const;
-export type EvidenceType = (typeof EVIDENCE_TYPES)[number];
+type EvidenceType = (typeof EVIDENCE_TYPES)[number];
 
 export const DEPOSITS_MAX = 64;
 export const TEXT_BYTES_MAX = 65_536;
@@ -131,7 +131,7 @@ export type Placed = { readonly at: string; readonly payload: Json };
 
 export type Fault = { readonly code: Code; readonly path: string; readonly why: string };
 
-export type Deposits = {
+type Deposits = {
   /** None where one of them cannot be taken. */
   readonly deposits: readonly Deposit[];
   /** Where one of them cannot be taken, one for each in their order. */

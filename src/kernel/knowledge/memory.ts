@@ -29,7 +29,7 @@ export type Suggestion = {
   readonly rationale?: string;
 };
 
-export type Memorials = {
+type Memorials = {
   readonly present: boolean;
   readonly suggestions: readonly Suggestion[];
   readonly findings: readonly Finding[];
@@ -42,7 +42,7 @@ export function memorySuggestions(report: JsonObject): string[] {
 }
 
 /** A warning where the plain notes are no list, so that none of them can be taken. */
-export function notesNotListed({ memory_suggestions: notes }: JsonObject): readonly Finding[] {
+function notesNotListed({ memory_suggestions: notes }: JsonObject): readonly Finding[] {
   if (notes === undefined || notes === null || Array.isArray(notes)) return [];
   return [caution('memory_suggestions', `expected array, got ${nameOfType(notes)}`)];
 }
@@ -206,7 +206,7 @@ function unknown(id: string, isAccepted: boolean): Denied {
 }
 
 // The key of a text ignores spacing and case. It is no digest to trust: a collision only drops a suggestion.
-export function textKey(text: string): string {
+function textKey(text: string): string {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean).join(' ');
   return `${hash(words, 0x811c9dc5)}${hash(words, 0x050c5d1f)}`;
 }

@@ -96,6 +96,6 @@ function beforeAny(text: string, marks: string): string {
 const CREDENTIALS = /([a-z][a-z0-9+.-]{0,19}:\/\/)[^\s/?#@:]{0,256}:[^\s/?#@]{0,256}@/gi;
 
 /** The text without any; a user alone, as in `ssh://git@host`, is part of the address. */
-export function withoutCredentials(text: string): string {
+function withoutCredentials(text: string): string {
   return text.includes('://') ? text.replace(CREDENTIALS, '$1') : text;
 }

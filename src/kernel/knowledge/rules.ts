@@ -16,7 +16,7 @@ export type SurfaceRule = {
   readonly sections: readonly string[];
 };
 
-export type ContextRules = {
+type ContextRules = {
   readonly sections: Readonly<Record<string, { readonly description?: string }>>;
   /** By agent, or `*` for those that are not named. Null where all may read everything. */
   readonly read: Readonly<Record<string, readonly string[]>> | null;

@@ -60,7 +60,7 @@ export const SECTION_BYTES_MAX = 65_536;
 export const SECTIONS_MAX = 256;
 export const OPEN_MAX = 500;
 export const MEMORY_MAX = 256;
-export const DROPPED_MAX = 1_000;
+const DROPPED_MAX = 1_000;
 
 /** Under this name the INPUT holds what was accepted to be remembered. */
 export const MEMORY_SECTION = 'memory';

@@ -35,7 +35,7 @@ export type Writer = {
   readonly artifacts: Artifacts;
 };
 
-export type Rejected = {
+type Rejected = {
   readonly section: string;
   readonly code: Code;
   readonly reason: string;

@@ -18,7 +18,7 @@ export function withReport(reports: readonly ReportNote[], note: ReportNote): re
 export type Said = { readonly agent: string; readonly text: string };
 
 /** What an agent answers for itself, of each piece of work that it reported on. */
-export type SaidOfItem = Said & { readonly item: string | null };
+type SaidOfItem = Said & { readonly item: string | null };
 
 /** Where an agent stands by its last report; `item` is the piece of work it reported on, where the goal has several. */
 export type Reported = { readonly agent: string; readonly item: string | null; readonly status: PlanStatus };
@@ -166,7 +166,7 @@ export type Proposal = {
 export type BoundaryRefusal = (source: string, target: string) => string | null;
 
 /** What agents propose, once from each. That an agent names itself is no proposal. */
-export function proposalsOf(reports: readonly ReportNote[], rules: Rules, refusalOf: BoundaryRefusal): Proposal[] {
+function proposalsOf(reports: readonly ReportNote[], rules: Rules, refusalOf: BoundaryRefusal): Proposal[] {
   const proposals = reports.flatMap((note) =>
     agentsNamedIn(note).flatMap((agent) => proposalOf(agent, note, reports, rules, refusalOf) ?? []),
   );

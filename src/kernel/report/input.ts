@@ -16,7 +16,7 @@ import { utf8Length } from '../utf8-length.ts';
 import { buildInput, type InputEnvelope, matchSurfaces, ROUTING_VERSION } from './envelope.ts';
 
 /** Of the envelope and of the report that answers it. */
-export const CONTRACT_VERSION = '1';
+const CONTRACT_VERSION = '1';
 
 /** More surfaces than that say nothing about where the work is. */
 const ACTIVE_MAX = 6;
@@ -100,10 +100,7 @@ function providerIn(infrastructure: Json | undefined): string | null {
 // Memory: what a person accepted, by section, the newest first, only of sections the agent may read.
 
 /** By section; what is for everybody stands under `*`. Null where there is nothing. */
-export function memoryFor(
-  { memory }: Pick<Knowledge, 'memory'>,
-  isReadable: (section: string) => boolean,
-): JsonObject | null {
+function memoryFor({ memory }: Pick<Knowledge, 'memory'>, isReadable: (section: string) => boolean): JsonObject | null {
   const told = Object.values(memory)
     .filter(({ section }) => section === null || isReadable(section))
     .sort((a, b) => b.at - a.at || Number(b.id.slice(1)) - Number(a.id.slice(1)));
@@ -117,7 +114,7 @@ function noteTold({ id, description, body, type }: Remembered): Json {
 }
 
 // Bounds: lists and texts are cut at their ends, and knowledge gets the room that is left.
-export const ENVELOPE_BYTES_MAX = 16_384;
+const ENVELOPE_BYTES_MAX = 16_384;
 const GOAL_BYTES_MAX = 4_096;
 const CRITERIA_BYTES_MAX = 1_536;
 const LIST_BYTES_MAX = 768;
@@ -128,7 +125,7 @@ const NOTE =
   'Not all of it fits. Read the rest with the tool read_context, `baton context show SECTION` or `baton memory list --all`.';
 
 /** The envelope with what is remembered among its knowledge, in at most `ENVELOPE_BYTES_MAX` bytes of JSON. */
-export function boundEnvelope(envelope: InputEnvelope, memory: JsonObject | null): JsonObject {
+function boundEnvelope(envelope: InputEnvelope, memory: JsonObject | null): JsonObject {
   const left: string[] = [];
   const lean = withoutKnowledge(envelope, left);
   // The room is measured with the note in it, whether it will be needed or not.

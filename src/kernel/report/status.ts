@@ -81,7 +81,7 @@ export function step(progress: Progress, to: string): { readonly verdict: Verdic
 }
 
 // Loops. A COMPLETE with iterations left and its threshold not reached is held, and the agent goes on. That is no broken report.
-export type LoopState = {
+type LoopState = {
   readonly iteration: number;
   readonly max: number;
   readonly metric: number;
@@ -116,7 +116,7 @@ function decimal(number: number): string {
   return Number.isInteger(number) && !text.includes('e') ? `${text}.0` : text;
 }
 
-export type HeldLoop = {
+export type UnfinishedLoop = {
   /** How often a COMPLETE of this turn was held by now. */
   readonly round: number;
   /** What the agent said, and what it is told. */
@@ -131,7 +131,7 @@ export function isOnlyLoop({ code, details }: Denied): boolean {
 }
 
 /** How the loop goes on after a refusal that is about nothing else; null where its iterations, or ours, are spent. */
-export function heldLoop(refusal: Denied, heldBefore: number): HeldLoop | null {
+export function unfinishedLoop(refusal: Denied, heldBefore: number): UnfinishedLoop | null {
   if (!isOnlyLoop(refusal)) return null;
   const { code, iteration, max, metric, threshold } = partsIn(refusal);
   if (!(heldBefore < roundsMax(max))) return null;
@@ -141,7 +141,7 @@ export function heldLoop(refusal: Denied, heldBefore: number): HeldLoop | null {
 }
 
 /** A refusal as people are told of it. A COMPLETE that its loop holds is refused like a broken report, which it is not. */
-export function toldRefusal({ verdict, loop }: { readonly verdict: Denied; readonly loop?: HeldLoop }): Denied {
+export function shownRefusal({ verdict, loop }: { readonly verdict: Denied; readonly loop?: UnfinishedLoop }): Denied {
   if (!loop) return verdict;
   const { iteration, max, metric, threshold } = partsIn(verdict);
   const reason = `COMPLETE is held, round ${loop.round} of ${roundsMax(max)}: at iteration ${iteration} of ${max} the metric is ${metric}, below its threshold of ${threshold}`;
