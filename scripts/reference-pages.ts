@@ -20,6 +20,9 @@ import { OPERATOR_RULES } from '../src/kernel/codes/operator-rules.ts';
 import type { CodeRow } from '../src/kernel/codes/row.ts';
 import { WORKTREE_CODES } from '../src/kernel/codes/worktree.ts';
 import { CODES } from '../src/kernel/codes.ts';
+import { describeField } from '../src/kernel/field-words.ts';
+import type { Field as Shape } from '../src/kernel/fields.ts';
+import { WHOLE_CONFIG } from '../src/kernel/graph/config-fields.ts';
 
 const GENERATED = '<!-- Written by `npm run docs`; a test fails when it is stale. -->';
 
@@ -28,6 +31,7 @@ export const REFERENCE_PAGES: Readonly<Record<string, () => string>> = {
   'commands.md': commandsPage,
   'codes.md': codesPage,
   'operations.md': operationsPage,
+  'configuration.md': configurationPage,
 };
 
 function commandsPage(): string {
@@ -159,4 +163,34 @@ function fieldRow([name, field]: [string, Field]): string {
   const needed = field.required === true ? ', required' : field.required ? ', required outside of an attempt' : '';
   const type = field.type === 'choice' ? `one of ${field.of.join(', ')}` : field.type;
   return `| \`${name}\` | ${cell(type)}${needed} | ${cell(field.means)} |`;
+}
+
+function configurationPage(): string {
+  return `${GENERATED}
+
+# Configuration
+
+Every field of \`.baton/config.json\`, from the tables that \`baton check\` and \`schemas/config.schema.json\` are made from. A name that
+starts with \`x_\` is your own. What the parts are for: [loadouts and the graph](../loadouts.md).
+
+${objectSections(WHOLE_CONFIG, '').join('\n\n')}
+`;
+}
+
+/** The section of an object, and those of the objects in it. `NAME` stands for a name of your own. */
+function objectSections(table: Shape, path: string): string[] {
+  if (table.type === 'map') return objectSections(table.of, `${path}.NAME`);
+  if (table.type === 'list') return table.of ? objectSections(table.of, `${path}[]`) : [];
+  if (table.type === 'oneOf') return table.of.flatMap((one) => objectSections(one, path));
+  if (table.type !== 'object') return [];
+  const fields = Object.entries(table.fields).filter(([, { obsolete, ignored }]) => !obsolete && !ignored);
+  const rows = fields.map(([name, field]) => {
+    const needed = field.required === true ? ', required' : '';
+    const usual = field.default === undefined ? '' : `, \`${JSON.stringify(field.default)}\` without it`;
+    const type = cell(field.type === 'json' ? 'see the schema' : describeField(field));
+    return `| \`${name}\` | ${type}${needed}${usual} | ${cell(field.means ?? '')} | \`${cell(JSON.stringify(field.example))}\` |`;
+  });
+  const title = path === '' ? 'The file' : `\`${path.slice(1)}\``;
+  const section = [`## ${title}`, '', '| field | is | means | example |', '|---|---|---|---|', ...rows].join('\n');
+  return [section, ...fields.flatMap(([name, field]) => objectSections(field, `${path}.${name}`))];
 }

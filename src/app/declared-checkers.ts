@@ -1,6 +1,7 @@
 // The checkers that the workspace's own configuration declares. What ships with the product declares none.
 import { existsSync } from 'node:fs';
-import { checkCheckers, checkerNames } from '../kernel/graph/checker.ts';
+import { checkCheckers } from '../kernel/graph/check-config.ts';
+import { checkerNames } from '../kernel/graph/checker.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import { readJsonFile } from '../workspace/load-config.ts';
 import type { Workspace } from '../workspace/locate.ts';

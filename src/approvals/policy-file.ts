@@ -1,6 +1,7 @@
 // The policy in force: the `approvals` section of the workspace's configuration.
 import { readFileSync } from 'node:fs';
-import { type ApprovalPolicy, checkApprovals, DEFAULT_POLICY, policyOf } from '../kernel/approval/policy.ts';
+import { type ApprovalPolicy, DEFAULT_POLICY, policyOf } from '../kernel/approval/policy.ts';
+import { checkApprovals } from '../kernel/graph/check-config.ts';
 import { isObject } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 

@@ -1,5 +1,5 @@
 // The schemas we publish for others, by file name. They are generated from the same sources the validators read.
-import { CONFIG_SCHEMA } from '../kernel/graph/config-schema.ts';
+import { CONFIG_SCHEMA } from '../kernel/graph/config-fields.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { INPUT_SCHEMA, MERGE_SCHEMA, REPORT_SCHEMA, TRANSITION_SCHEMA } from './gaia/schema.ts';
 import { ENVELOPE_SCHEMA, PROTOCOL_VERSION } from './governed/schema.ts';

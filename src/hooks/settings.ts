@@ -1,7 +1,7 @@
 // The `hooks` section of the configuration: which contract the last words of an agent must keep, and what is written down.
 import { readFileSync } from 'node:fs';
 import { CONTRACTS, type ContractName } from '../kernel/graph/config.ts';
-import { HOOK_RULES_SHAPE, type HookRuleSettings, isHookRuleSettings } from '../kernel/graph/hook-rules.ts';
+import { HOOK_RULES, type HookRuleSettings, isHookRuleSettings } from '../kernel/graph/hook-rules.ts';
 import { isObject } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
 
@@ -45,7 +45,11 @@ function settingsIn(file: string, section: unknown): HookSettings | Denied {
     return refuse(file, `hooks.contractAt must be a list of ${STOPS.join(' and ')}`);
   }
   if (typeof worklog !== 'boolean') return refuse(file, 'hooks.worklog must be true or false');
-  if (!isHookRuleSettings(rules)) return refuse(file, `hooks.rules must be ${HOOK_RULES_SHAPE.wants}`);
+  if (!isHookRuleSettings(rules))
+    return refuse(
+      file,
+      `hooks.rules must be an object of ${HOOK_RULES.join(', ')}, each true, false or {"allow": ["command"]}`,
+    );
   return { contract, contractAt: contractAt.map(String), worklog, rules };
 }
 

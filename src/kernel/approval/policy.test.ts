@@ -1,7 +1,8 @@
 // The `approvals` section: what is refused in it, and what it means where nothing is said.
 import { expect, test } from 'vitest';
+import { checkApprovals } from '../graph/check-config.ts';
 import type { Json } from '../json.ts';
-import { checkApprovals, DEFAULT_POLICY, policyOf } from './policy.ts';
+import { DEFAULT_POLICY, policyOf } from './policy.ts';
 
 test.each<[Json, string]>([
   ['on', 'approvals'],

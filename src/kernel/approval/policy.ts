@@ -1,8 +1,6 @@
 // The `approvals` section of the configuration: the tiers of commands, what can never be approved, and how long requests and
 // grants last.
 import { given } from '../graph/authored.ts';
-import { error, type Findings, shown } from '../graph/issue.ts';
-import { checkShapes, checkUnknown, oneOf, POSITIVE_INTEGER, type Shapes } from '../graph/shape.ts';
 import { isObject, isPositiveInteger, isText, type Json } from '../json.ts';
 import { TIERS, type Tier } from './request.ts';
 
@@ -34,15 +32,6 @@ export const DEFAULT_POLICY: ApprovalPolicy = {
   grantMinutes: 60,
 };
 
-const SHAPES: Shapes = {
-  writes: oneOf(TIERS),
-  hook: oneOf(HOOK_MODES),
-  pendingHours: POSITIVE_INTEGER,
-  grantMinutes: POSITIVE_INTEGER,
-};
-const FIELDS = ['tiers', 'blocked', 'env', ...Object.keys(SHAPES)];
-const VARIABLE = /^[A-Za-z_]\w{0,199}$/;
-
 /** The policy that a section which was checked describes. */
 export function policyOf(section: Json | undefined): ApprovalPolicy {
   if (!isObject(section)) return DEFAULT_POLICY;
@@ -59,54 +48,12 @@ export function policyOf(section: Json | undefined): ApprovalPolicy {
   };
 }
 
-export function* checkApprovals(section: Json | undefined): Findings {
-  if (section === undefined) return;
-  if (!isObject(section)) {
-    yield error('INVALID_CONFIG', 'approvals', `approvals is ${shown(section)}. Write an object, or leave it out.`);
-    return;
-  }
-  yield* checkShapes(section, SHAPES, 'approvals', 'INVALID_CONFIG');
-  yield* checkTiers(given(section, 'tiers'));
-  yield* checkList(
-    given(section, 'blocked'),
-    'blocked',
-    isText,
-    'the words a command begins with, such as "terraform destroy"',
-  );
-  yield* checkList(given(section, 'env'), 'env', isVariable, 'names of variables, such as "AWS_PROFILE"');
-  yield* checkUnknown(section, FIELDS, 'approvals', 'approvals');
-}
-
-/** A tier that is misspelt must not be no tier. */
-function* checkTiers(tiers: Json | undefined): Findings {
-  if (tiers === undefined) return;
-  if (!isObject(tiers)) {
-    const fix = 'Write an object from commands to tiers, such as {"terraform plan": "T2"}.';
-    yield error('INVALID_CONFIG', 'approvals.tiers', `tiers is ${shown(tiers)}. ${fix}`);
-    return;
-  }
-  for (const [words, tier] of Object.entries(tiers)) {
-    if (isTier(tier) && isText(words)) continue;
-    const message = `The tier of ${shown(words)} is ${shown(tier)}. Write one of ${TIERS.join(', ')}.`;
-    yield error('INVALID_CONFIG', `approvals.tiers.${words}`, message);
-  }
-}
-
-function* checkList(value: Json | undefined, field: string, isMember: (one: Json) => boolean, wants: string): Findings {
-  if (value === undefined || (Array.isArray(value) && value.every(isMember))) return;
-  yield error('INVALID_CONFIG', `approvals.${field}`, `${field} is ${shown(value)}. Write a list of ${wants}.`);
-}
-
 function isTier(value: unknown): value is Tier {
   return TIERS.some((tier) => tier === value);
 }
 
 function isTierRow(row: [string, Json]): row is [string, Tier] {
   return isTier(row[1]);
-}
-
-function isVariable(value: Json): boolean {
-  return isText(value) && VARIABLE.test(value);
 }
 
 function texts(value: Json | undefined): readonly string[] {

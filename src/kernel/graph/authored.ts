@@ -53,6 +53,10 @@ export function objectAt(object: JsonObject, key: string): JsonObject {
   return isObject(value) ? value : {};
 }
 
+export function withoutFields(object: JsonObject, fields: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([field]) => !fields.includes(field)));
+}
+
 export function stringAt(object: JsonObject, key: string): string | null {
   const value = given(object, key);
   return typeof value === 'string' ? value : null;

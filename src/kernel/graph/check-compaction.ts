@@ -2,15 +2,10 @@
 // model's window. The sizes must be covered from 0 on without a gap, so that every model is meant exactly once.
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { given } from './authored.ts';
+import { checkFields } from './check-fields.ts';
+import { TIER } from './config-fields.ts';
 import { error, type Findings, shown } from './issue.ts';
-import { COUNT, checkShapes, checkUnknown, PERCENT, POSITIVE_INTEGER, type Shapes, STRING } from './shape.ts';
 
-const TIER: Shapes = {
-  id: STRING,
-  minContextWindow: COUNT,
-  maxContextWindow: POSITIVE_INTEGER,
-  thresholdPercent: PERCENT,
-};
 const EXAMPLE =
   'Write a list such as [{"minContextWindow": 0, "maxContextWindow": 128000, "thresholdPercent": 70}, {"minContextWindow": 128000, "thresholdPercent": 60}]';
 
@@ -38,12 +33,7 @@ function* checkTier(tier: Json, path: string): Findings {
     yield error('INVALID_CONFIG', path, `A tier is an object, not ${shown(tier)}. ${EXAMPLE}.`);
     return;
   }
-  if (given(tier, 'thresholdPercent') === undefined) {
-    const message = 'A tier needs thresholdPercent: at how much of its window a conversation is shortened.';
-    yield error('INVALID_CONFIG', `${path}.thresholdPercent`, message);
-  }
-  yield* checkShapes(tier, TIER, path, 'INVALID_CONFIG');
-  yield* checkUnknown(tier, Object.keys(TIER), path, 'a tier');
+  yield* checkFields(tier, TIER, { path, code: 'INVALID_CONFIG', what: 'a tier' });
 }
 
 /** A tier begins where the one before it ends; the first at 0, and the last has no end. */

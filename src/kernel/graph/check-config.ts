@@ -1,115 +1,35 @@
-// Checks of the configuration itself: what is neither a loadout nor a materia.
-import { checkApprovals } from '../approval/policy.ts';
+// Checks of the configuration itself: what is neither a loadout nor a materia. The shapes come from the field tables; what
+// is here are relations between fields.
 import { isObject, isText, type Json, type JsonObject } from '../json.ts';
 import { checkKnowledgeRules } from '../knowledge/check-rules.ts';
+import { normalPath, PATH_FAULTS } from '../ledger/path.ts';
 import { checkActive } from './active-loadout.ts';
 import { given, objectAt } from './authored.ts';
 import { checkCompaction } from './check-compaction.ts';
-import { checkCheckers } from './checker.ts';
-import { CONTRACTS, RUNNERS } from './config.ts';
-import { HOOK_RULES_SHAPE } from './hook-rules.ts';
+import { checkFields } from './check-fields.ts';
+import { isPath } from './checker.ts';
+import { CHECKERS, CONFIG, PRICE, WORKTREE } from './config-fields.ts';
+import { authored } from './graph-fields.ts';
 import { error, type Findings, listed, shown } from './issue.ts';
 import { checkDefaults } from './runner-choice.ts';
-import {
-  AMOUNT,
-  BOOLEAN,
-  COUNT,
-  checkObsolete,
-  checkShapes,
-  checkUnknown,
-  OBJECT,
-  oneOf,
-  PERCENT,
-  POSITIVE_INTEGER,
-  type Shapes,
-  STRING,
-} from './shape.ts';
-import { checkWorktree } from './worktree.ts';
-
-const CONFIG: Shapes = {
-  artifactDir: STRING,
-  activeLoadoutId: STRING,
-  budget: OBJECT,
-  limits: OBJECT,
-  parallelism: OBJECT,
-  locks: OBJECT,
-  checkpointEvery: OBJECT,
-  compaction: OBJECT,
-  finalization: OBJECT,
-  eventing: OBJECT,
-  defaults: OBJECT,
-  runners: OBJECT,
-  surfaces: OBJECT,
-  reconnaissanceAgent: STRING,
-  context: OBJECT,
-  prices: OBJECT,
-  mcp: BOOLEAN,
-  hooks: OBJECT,
-};
-const SECTIONS: Readonly<Record<string, Shapes>> = {
-  budget: {
-    maxTokens: COUNT,
-    maxCost: AMOUNT,
-    maxDurationMs: POSITIVE_INTEGER,
-    warnAtPercent: PERCENT,
-    maxTokensPerDay: COUNT,
-    maxCostPerDay: AMOUNT,
-  },
-  limits: {
-    maxNoAdvanceCycles: POSITIVE_INTEGER,
-    repairTurnsMax: COUNT,
-    maxBriefBytes: POSITIVE_INTEGER,
-    modelSilenceMs: POSITIVE_INTEGER,
-  },
-  parallelism: { maxConcurrency: POSITIVE_INTEGER },
-  locks: { caseInsensitive: BOOLEAN },
-  checkpointEvery: { minutes: POSITIVE_INTEGER, facts: POSITIVE_INTEGER },
-  compaction: { proactiveThresholdPercent: PERCENT },
-  finalization: { agentJson: OBJECT },
-  eventing: { enabled: BOOLEAN, sinks: OBJECT, heartbeatIntervalMs: POSITIVE_INTEGER },
-  hooks: {
-    contract: oneOf([...CONTRACTS]),
-    contractAt: {
-      accepts: (value) => Array.isArray(value) && value.every((stop) => stop === 'Stop' || stop === 'SubagentStop'),
-      wants: 'a list of Stop and SubagentStop',
-    },
-    worklog: BOOLEAN,
-    rules: HOOK_RULES_SHAPE,
-  },
-};
-/** Fields without a shape of their own here: others look at them. */
-const ALSO_READ = ['$schema', 'activeLoadout', 'approvals', 'checkers', 'loadouts', 'materia', 'worktree'];
-/** Fields of older files, which mean nothing any more and harm nobody. */
-const IGNORED: Readonly<Record<string, readonly string[]>> = {
-  budget: ['maxCostUsd', 'stopAtLimit'],
-  limits: ['maxSocketVisits', 'maxEdgeTraversals'],
-  checkpointEvery: [],
-  hooks: [],
-};
-const OBSOLETE = {
-  roles: 'Define each role as a materia.',
-  materiaDefinitions: 'Rename it to materia.',
-};
 
 export function* checkConfig(config: JsonObject): Findings {
-  yield* checkObsolete(config, OBSOLETE, '', 'INVALID_CONFIG');
-  yield* checkTopLevel(config);
-  for (const [section, shapes] of Object.entries(SECTIONS)) {
-    const value = given(config, section);
-    if (isObject(value)) yield* checkShapes(value, shapes, section, 'INVALID_CONFIG');
-  }
+  yield* checkFields(config, CONFIG, { path: '', code: 'INVALID_CONFIG', what: 'the configuration' });
   yield* checkCompaction(given(config, 'compaction'));
-  yield* checkStrategy(given(config, 'finalization'));
-  yield* checkSinks(given(config, 'eventing'));
   yield* checkDefaults(given(config, 'defaults'));
-  yield* checkRunners(given(config, 'runners'));
-  yield* checkPrices(given(config, 'prices'));
+  yield* checkPrices(objectAt(config, 'prices'));
   yield* checkCheckers(given(config, 'checkers'));
   yield* checkWorktree(given(config, 'worktree'));
-  yield* checkApprovals(given(config, 'approvals'));
   yield* checkKnowledgeRules(config);
   if (isObject(given(config, 'loadouts'))) yield* checkLoadouts(config);
-  yield* checkNames(config);
+}
+
+/** The section `approvals` alone, for programs that read nothing else. */
+export function* checkApprovals(section: Json | undefined): Findings {
+  const { approvals } = CONFIG.fields;
+  if (section === undefined || approvals === undefined) return;
+  const table = authored({ approvals });
+  yield* checkFields({ approvals: section }, table, { path: '', code: 'INVALID_CONFIG', what: 'the configuration' });
 }
 
 function* checkLoadouts(config: JsonObject): Findings {
@@ -117,90 +37,102 @@ function* checkLoadouts(config: JsonObject): Findings {
   else yield error('INVALID_CONFIG', 'loadouts', 'There is no loadout. Define at least one.');
 }
 
-/** A limit under a wrong name would be no limit. */
-function* checkNames(config: JsonObject): Findings {
-  const read = [...ALSO_READ, ...Object.keys(CONFIG)];
-  yield* checkUnknown(withoutFields(config, Object.keys(OBSOLETE)), read, '', 'the configuration');
-  for (const [section, ignored] of Object.entries(IGNORED)) {
-    const value = given(config, section);
-    if (!isObject(value)) continue;
-    yield* checkUnknown(withoutFields(value, ignored), Object.keys(SECTIONS[section] ?? {}), section, section);
-  }
-}
-
-function withoutFields(object: JsonObject, fields: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([field]) => !fields.includes(field)));
-}
-
-function* checkTopLevel(config: JsonObject): Findings {
-  for (const [field, shape] of Object.entries(CONFIG)) {
-    const value = given(config, field);
-    if (value === undefined || shape.accepts(value)) continue;
-    yield error('INVALID_CONFIG', field, `${field} is ${shown(value)}. Write ${shape.wants}, or leave it out.`);
-  }
-  for (const field of ['materia', 'loadouts']) {
-    const value = given(config, field);
-    if (isObject(value)) continue;
-    yield error('INVALID_CONFIG', field, `${field} is ${shown(value)}. Write an object from names to definitions.`);
-  }
-}
-
-const STRATEGY: Shapes = {
-  strategy: oneOf(['direct_json', 'tool_backed']),
-  qualifiedModels: {
-    accepts: (value) => Array.isArray(value) && value.every((each) => isObject(each) && isText(each.model)),
-    wants: 'a list of objects with a model each, or "*" for any',
-  },
-};
-
-function* checkStrategy(finalization: Json | undefined): Findings {
-  const agentJson = isObject(finalization) ? given(finalization, 'agentJson') : undefined;
-  if (!isObject(agentJson)) return;
-  yield* checkShapes(agentJson, STRATEGY, 'finalization.agentJson', 'INVALID_CONFIG');
-}
-
-function* checkSinks(eventing: Json | undefined): Findings {
-  const sinks = isObject(eventing) ? given(eventing, 'sinks') : undefined;
-  if (!isObject(sinks)) return;
-  for (const [name, sink] of Object.entries(sinks)) {
-    if (isObject(sink)) continue;
-    const message = `A sink is an object, not ${shown(sink)}. Write {"url": …}, or remove it.`;
-    yield error('INVALID_CONFIG', `eventing.sinks.${name}`, message);
-  }
-}
-
-const RUNNER_LIMITS: Shapes = { maxConcurrent: POSITIVE_INTEGER, perMinute: POSITIVE_INTEGER };
-
-/** A limit for a runner that does not exist limits nobody. */
-function* checkRunners(runners: Json | undefined): Findings {
-  if (!isObject(runners)) return;
-  for (const [name, limits] of Object.entries(runners)) {
-    const path = `runners.${name}`;
-    if (!RUNNERS.some((known) => known === name)) {
-      yield error('INVALID_CONFIG', path, `There is no runner ${shown(name)}. Name one of: ${listed([...RUNNERS])}.`);
-    }
-    if (!isObject(limits)) {
-      yield error('INVALID_CONFIG', path, `The limits of a runner are an object, not ${shown(limits)}.`);
-      continue;
-    }
-    yield* checkShapes(limits, RUNNER_LIMITS, path, 'INVALID_CONFIG');
-    yield* checkUnknown(limits, Object.keys(RUNNER_LIMITS), path, 'the limits of a runner');
-  }
-}
-
-const PRICE: Shapes = { input: AMOUNT, output: AMOUNT, cached: AMOUNT };
-
-/** A price that is half said would make half of the tokens free. */
-function* checkPrices(prices: Json | undefined): Findings {
-  if (!isObject(prices)) return;
+/** With half of a price, half of the tokens would be free. */
+function* checkPrices(prices: JsonObject): Findings {
   for (const [model, price] of Object.entries(prices)) {
     const path = `prices.${model}`;
     if (!isObject(price) || given(price, 'input') === undefined || given(price, 'output') === undefined) {
       const fix = 'Write {"input": …, "output": …, "cached"?: …}, each for a million tokens.';
       yield error('INVALID_CONFIG', path, `The price of a model is ${shown(price)}. ${fix}`);
-      continue;
-    }
-    yield* checkShapes(price, PRICE, path, 'INVALID_CONFIG');
-    yield* checkUnknown(price, Object.keys(PRICE), path, 'the price of a model');
+    } else yield* checkFields(price, PRICE, { path, code: 'INVALID_CONFIG', what: 'the price of a model' });
+  }
+}
+
+export function* checkCheckers(checkers: Json | undefined): Findings {
+  if (checkers === undefined) return;
+  if (!isObject(checkers)) {
+    const message = `checkers is ${shown(checkers)}. Write an object from names to checkers.`;
+    yield error('INVALID_CONFIG', 'checkers', message);
+    return;
+  }
+  for (const [name, definition] of Object.entries(checkers)) {
+    if (definition !== null) yield* checkChecker(definition, `checkers.${name}`);
+  }
+}
+
+function* checkChecker(definition: Json, path: string): Findings {
+  const sorts = Object.keys(CHECKERS);
+  if (!isObject(definition)) {
+    const message = `A checker is an object, not ${shown(definition)}. Write one of ${listed(sorts)} into it.`;
+    yield error('INVALID_CONFIG', path, message);
+    return;
+  }
+  const [sort, another] = sorts.filter((name) => definition[name] !== undefined);
+  const table = sort === undefined ? undefined : CHECKERS[sort];
+  if (sort === undefined || table === undefined || another !== undefined) {
+    const found = sort === undefined ? 'none' : `${sort} and ${another}`;
+    yield error('INVALID_CONFIG', path, `A checker has exactly one of ${listed(sorts)}; this one has ${found}.`);
+    return;
+  }
+  yield* checkFields(definition, table, { path, code: 'INVALID_CONFIG', what: `a ${sort} checker` });
+  if (sort === 'command') yield* checkProgram(definition.command, path);
+  else yield* checkPaths(definition[sort], sort, path);
+  if (sort === 'json') yield* checkPlace(definition, path);
+  if (definition.exists === false && definition.contains !== undefined) {
+    const message = 'A file that must not exist cannot contain a text. Leave one of the two out.';
+    yield error('INVALID_CONFIG', `${path}.contains`, message);
+  }
+}
+
+function* checkProgram(command: Json | undefined, path: string): Findings {
+  if (!Array.isArray(command) || command.length === 0 || typeof command[0] !== 'string' || isText(command[0])) return;
+  yield error('INVALID_CONFIG', `${path}.command`, 'The first entry of command is the program. Name it.');
+}
+
+function* checkPaths(value: Json | undefined, sort: string, path: string): Findings {
+  const isFine = sort === 'diff' ? Array.isArray(value) && value.length > 0 && value.every(isPath) : isPath(value);
+  if (isFine) return;
+  const wants = sort === 'diff' ? 'a list of paths inside the workspace, at least one' : 'a path inside the workspace';
+  yield error('INVALID_CONFIG', `${path}.${sort}`, `${sort} is ${shown(value)}. Write ${wants}.`);
+}
+
+function* checkPlace(definition: JsonObject, path: string): Findings {
+  if ((definition.pointer === undefined) === (definition.path === undefined)) {
+    const message = 'A json checker says with pointer or with path, not both, which value it looks at.';
+    yield error('INVALID_CONFIG', path, message);
+  }
+  if (definition.equals === undefined) {
+    yield error('INVALID_CONFIG', `${path}.equals`, 'A json checker needs equals: the value that is expected there.');
+  }
+}
+
+export function* checkWorktree(written: Json | undefined): Findings {
+  if (written === undefined || typeof written === 'boolean') return;
+  if (!isObject(written)) {
+    const fix =
+      'Write false to work in the directory itself, or an object with setup, copy, link, timeoutMs and mainCheckout.';
+    yield error('INVALID_CONFIG', 'worktree', `worktree is ${shown(written)}. ${fix}`);
+    return;
+  }
+  yield* checkFields(written, WORKTREE, { path: 'worktree', code: 'INVALID_CONFIG', what: 'worktree' });
+  const setup = given(written, 'setup');
+  const programs = Array.isArray(setup) ? (setup.every(Array.isArray) ? setup : [setup]) : [];
+  if (programs.some(([program]) => typeof program === 'string' && !isText(program))) {
+    yield error('INVALID_CONFIG', 'worktree.setup', 'The first entry of a step of setup is the program. Name it.');
+  }
+  yield* checkShared(written, 'copy', '.env');
+  yield* checkShared(written, 'link', 'node_modules');
+}
+
+/** What is copied or linked is inside the workspace, and neither all of it nor part of `.git` or `.baton`. */
+function* checkShared(written: JsonObject, field: 'copy' | 'link', example: string): Findings {
+  const names = given(written, field);
+  for (const [index, name] of (Array.isArray(names) ? names : []).entries()) {
+    const normal = isText(name) ? normalPath(name) : null;
+    const first = normal?.ok ? (normal.path.split('/')[0] ?? '') : '';
+    if (normal?.ok && !normal.path.startsWith('/') && !['.', '.git', '.baton'].includes(first)) continue;
+    const why = normal === null || normal.ok ? 'is not a file or folder that can be shared' : PATH_FAULTS[normal.fault];
+    const fix = `Name a file or folder inside the workspace, such as "${example}".`;
+    yield error('INVALID_CONFIG', `worktree.${field}[${index}]`, `${shown(name)} ${why}. ${fix}`);
   }
 }

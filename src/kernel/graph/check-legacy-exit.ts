@@ -1,11 +1,12 @@
 // Checks of a loop's legacy `exit`, which `resolve` turns into an `advance` on its source and an exit route.
 import { isObject, type JsonObject } from '../json.ts';
 import { type Draft, edgesOf, given, isGuarded, objectAt, stringAt } from './authored.ts';
+import { checkFields } from './check-fields.ts';
 import { checkCondition, knownParse } from './check-sockets.ts';
 import { checkEndpoint } from './endpoint.ts';
+import { OLD_EXIT } from './graph-fields.ts';
 import { error, type Findings, listed, shown } from './issue.ts';
 import { advanceOfExit, type DerivedAdvance, membersOf } from './loop-region.ts';
-import { checkUnknown } from './shape.ts';
 
 export function* checkLegacyExit(draft: Draft, loop: JsonObject, path: string): Findings {
   const at = `${path}.exit`;
@@ -15,7 +16,7 @@ export function* checkLegacyExit(draft: Draft, loop: JsonObject, path: string): 
     yield error('INVALID_LOOP', at, `exit is ${shown(exit)}. Write exits: a list of routes.`);
     return;
   }
-  yield* checkUnknown(exit, ['from', 'when', 'to'], at, 'exit');
+  yield* checkFields(exit, OLD_EXIT, { path: at, code: 'INVALID_LOOP', what: 'exit' });
   yield* checkEndpoint(draft, given(exit, 'to'), `${at}.to`, 'socket or end');
   const condition = yield* checkCondition(given(exit, 'when'), `${at}.when`);
   const known = yield* checkEndpoint(draft, given(exit, 'from'), `${at}.from`, 'socket');

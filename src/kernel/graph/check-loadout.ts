@@ -1,32 +1,16 @@
 // Checks of one loadout: its frame, then its sockets and loops, and, once those are sound, its flow.
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { draftOf, given } from './authored.ts';
+import { checkFields } from './check-fields.ts';
 import { checkFlow } from './check-flow.ts';
 import { checkLoops } from './check-loops.ts';
 import { checkSlots } from './check-slots.ts';
 import { checkSockets } from './check-sockets.ts';
 import type { UtilityNames } from './check-utility-name.ts';
 import { checkEndpoint } from './endpoint.ts';
+import { LOADOUT } from './graph-fields.ts';
 import { error, type Findings, shown } from './issue.ts';
 import { graphOf } from './resolve-graph.ts';
-import { ANYTHING, checkObsolete, checkShapes, checkUnknown, OBJECT, oneOf, type Shapes, STRING } from './shape.ts';
-
-const LOADOUT: Shapes = {
-  id: STRING,
-  label: STRING,
-  description: STRING,
-  source: oneOf(['default', 'central', 'user', 'project', 'explicit']),
-  lockState: oneOf(['locked', 'unlocked']),
-  originDefaultId: STRING,
-  entry: ANYTHING,
-  sockets: ANYTHING,
-  loops: ANYTHING,
-  layout: OBJECT,
-};
-const OBSOLETE = {
-  prompt: 'Prompts belong to materia.',
-  systemPrompt: 'Prompts belong to materia.',
-};
 
 export function* checkLoadout(config: JsonObject, name: string, loadout: Json, utilities?: UtilityNames): Findings {
   const draft = draftOf(config, name);
@@ -53,9 +37,7 @@ export function* checkLoadout(config: JsonObject, name: string, loadout: Json, u
 }
 
 function* checkFrame(loadout: JsonObject, path: string): Findings {
-  yield* checkObsolete(loadout, OBSOLETE, path, 'INVALID_CONFIG');
-  yield* checkUnknown(loadout, [...Object.keys(LOADOUT), ...Object.keys(OBSOLETE)], path, 'a loadout');
-  yield* checkShapes(loadout, LOADOUT, path, 'INVALID_CONFIG');
+  yield* checkFields(loadout, LOADOUT, { path, code: 'INVALID_CONFIG', what: 'a loadout' });
   const sockets = given(loadout, 'sockets');
   if (isObject(sockets)) return;
   const message = `sockets is ${shown(sockets)}. Write an object from socket ids to sockets.`;

@@ -1,17 +1,15 @@
 // Checks of loop regions: their members, what they consume, and where they go when their list is used up.
-import { isObject, isPositiveInteger, isText, type Json, type JsonObject } from '../json.ts';
+import { isObject, isText, type Json, type JsonObject } from '../json.ts';
 import { type Draft, edgesOf, given, isGeneratorSocket, materiaOf, objectAt, stringAt } from './authored.ts';
+import { checkFields } from './check-fields.ts';
 import { checkLegacyExit } from './check-legacy-exit.ts';
 import { checkCondition, checkGuard } from './check-sockets.ts';
 import { checkDone, checkItems, checkNames } from './check-walk.ts';
 import { cyclesIn } from './components.ts';
 import { checkEndpoint } from './endpoint.ts';
+import { CONSUMES, EXIT, LANES, LOOP, WALK } from './graph-fields.ts';
 import { error, type Findings, listed, shown } from './issue.ts';
 import { consumedGenerator, GENERATED, generatorsEntering, isParallelGenerator, membersOf } from './loop-region.ts';
-import { checkObsolete, checkUnknown } from './shape.ts';
-
-const LOOP = ['sockets', 'consumes', 'iterator', 'exit', 'exits', 'parallel'];
-const OBSOLETE = { label: 'Remove it, or keep the text in x_label; the id of the loop is its name.' };
 
 export function* checkLoops(draft: Draft): Findings {
   const loops = given(draft.loadout, 'loops');
@@ -29,8 +27,7 @@ export function* checkLoops(draft: Draft): Findings {
 }
 
 function* checkLoop(draft: Draft, loop: JsonObject, path: string): Findings {
-  yield* checkObsolete(loop, OBSOLETE, path, 'INVALID_CONFIG');
-  yield* checkUnknown(loop, [...LOOP, ...Object.keys(OBSOLETE)], path, 'a loop');
+  yield* checkFields(loop, LOOP, { path, code: 'INVALID_CONFIG', what: 'a loop' });
   const members = given(loop, 'sockets');
   if (!Array.isArray(members) || members.length === 0) {
     yield error('INVALID_LOOP', `${path}.sockets`, 'A loop needs members. List the ids of its sockets.');
@@ -58,7 +55,7 @@ function* checkConsumes(draft: Draft, loop: JsonObject, consumes: Json, sound: b
   const known = yield* checkEndpoint(draft, given(consumes, 'from'), `${at}.from`, 'socket');
   yield* checkNames(consumes, at, 'INVALID_LOOP');
   yield* checkDone(draft, consumes, at);
-  yield* checkUnknown(consumes, ['from', 'output', 'as', 'cursor', 'done'], at, 'consumes');
+  yield* checkFields(consumes, CONSUMES, { path: at, code: 'INVALID_LOOP', what: 'consumes' });
   const output = given(consumes, 'output');
   if (output !== undefined && output !== GENERATED) {
     const message = `Generators produce ${GENERATED} and nothing called ${shown(output)}. Write "${GENERATED}" or leave it out.`;
@@ -100,7 +97,7 @@ function* checkIterator(draft: Draft, iterator: Json | undefined, path: string):
   yield* checkItems(iterator, path, 'INVALID_LOOP');
   yield* checkNames(iterator, path, 'INVALID_LOOP');
   yield* checkDone(draft, iterator, path);
-  yield* checkUnknown(iterator, ['items', 'as', 'cursor', 'done'], path, 'an iterator');
+  yield* checkFields(iterator, WALK, { path, code: 'INVALID_LOOP', what: 'an iterator' });
 }
 
 function* checkExits(draft: Draft, loop: JsonObject, path: string): Findings {
@@ -155,7 +152,7 @@ function* checkRoute(draft: Draft, members: ReadonlySet<string>, route: JsonObje
   yield* checkCondition(condition, `${path}.condition`);
   if (known) yield* checkGuard(draft, objectAt(draft.sockets, from), condition, `${path}.condition`);
   yield* checkEndpoint(draft, given(route, 'targetSocketId'), `${path}.targetSocketId`, 'socket');
-  yield* checkUnknown(route, ['id', 'from', 'condition', 'targetSocketId'], path, 'an exit route');
+  yield* checkFields(route, EXIT, { path, code: 'INVALID_LOOP', what: 'an exit route' });
 }
 
 function* checkParallel(parallel: Json | undefined, path: string): Findings {
@@ -164,10 +161,5 @@ function* checkParallel(parallel: Json | undefined, path: string): Findings {
     yield error('INVALID_LOOP', path, `parallel is ${shown(parallel)}. Write {"maxConcurrency": 2}, or leave it out.`);
     return;
   }
-  const lanes = given(parallel, 'maxConcurrency');
-  if (lanes !== undefined && !isPositiveInteger(lanes)) {
-    const fix = 'Write a whole number above 0.';
-    yield error('INVALID_LOOP', `${path}.maxConcurrency`, `maxConcurrency is ${shown(lanes)}. ${fix}`);
-  }
-  yield* checkUnknown(parallel, ['maxConcurrency'], path, 'parallel');
+  yield* checkFields(parallel, LANES, { path, code: 'INVALID_LOOP', what: 'parallel' });
 }

@@ -1,151 +1,26 @@
 // Checks of materia definitions: the reusable behaviours, wherever they are placed.
 import { dialectCan, PRESENT, runnerCan } from '../capabilities.ts';
-import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
-import { given, isGenerator, namedContract, namedParse, parseFor, typeOfMateria } from './authored.ts';
+import { describeField } from '../field-words.ts';
+import { isObject, isText, type Json, type JsonObject } from '../json.ts';
+import {
+  given,
+  isGenerator,
+  listAt,
+  namedContract,
+  namedParse,
+  parseFor,
+  typeOfMateria,
+  withoutFields,
+} from './authored.ts';
 import { checkAddresses } from './check-address.ts';
 import { checkAssign } from './check-assign.ts';
+import { checkFields } from './check-fields.ts';
 import { checkRunner } from './check-runner.ts';
-import { isToolScope, RUNNERS, TOOL_SCOPES, WIRES } from './config.ts';
-import { FOLDER_BELOW } from './folder-below.ts';
+import { AGENT, TEMPLATE, TOOLS, UTILITY } from './graph-fields.ts';
 import { error, type Findings, listed, shown } from './issue.ts';
 import { isForbidden } from './path-syntax.ts';
-import {
-  ANYTHING,
-  BOOLEAN,
-  CONTRACT,
-  checkObsolete,
-  checkShapes,
-  checkUnknown,
-  OBJECT,
-  oneOf,
-  PARSE,
-  POSITIVE_INTEGER,
-  SCHEMA,
-  type Shape,
-  type Shapes,
-  STRING,
-  TEXT,
-  TEXTS,
-} from './shape.ts';
 
-const THINKING = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 const EXECUTABLES = ['utility', 'command', 'script'];
-
-const COMMAND: Shape = {
-  accepts: (value) => Array.isArray(value) && value.length > 0 && value.every(isText),
-  wants: 'a list of strings, the program first, none of them blank',
-};
-/** Arguments in a list of their own are left out together; the program cannot be left out. */
-const TEMPLATE: Shape = {
-  accepts: (value) =>
-    Array.isArray(value) &&
-    isText(value[0]) &&
-    value.every((part) => isText(part) || (Array.isArray(part) && part.every(isText))),
-  wants:
-    'a list of arguments, the program first; arguments that belong to an optional slot stand in a list of their own',
-};
-const NAMES: Shape = {
-  accepts: (value) => Array.isArray(value) && value.every((name) => isString(name) && VARIABLE.test(name)),
-  wants: 'a list of names of environment variables, without their values',
-};
-const ARGUMENTS: Shape = {
-  accepts: (value) => Array.isArray(value) && value.every(isString),
-  wants: 'a list of arguments',
-};
-const ADDRESS: Shape = {
-  accepts: (value) => isString(value) && /^https?:\/\/[^\s]+$/.test(value),
-  wants: 'an address that begins with http:// or https://',
-};
-const FALLBACKS: Shape = {
-  accepts: (value) => Array.isArray(value) && value.every(isFallback),
-  wants:
-    'a list of {"runner"?: …, "model"?: …, "baseUrl"?: …, "wire"?: …, "keyVariable"?: …}, each with a runner or a model',
-};
-const KEY_VARIABLE: Shape = {
-  accepts: (value) => isString(value) && VARIABLE.test(value),
-  wants: 'the name of the environment variable that holds the key, without its value',
-};
-const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
-const FOLDER: Shape = {
-  accepts: (value) => isText(value) && FOLDER_BELOW.test(value),
-  wants: 'a folder below the workspace, such as "packages/api", without .. and without templates',
-};
-const SCRIPT: Shape = {
-  accepts: (value) =>
-    isObject(value) &&
-    given(value, 'kind') === 'shippedUtility' &&
-    isText(given(value, 'name')) &&
-    ['node', undefined].includes(given(value, 'runtime') as string | undefined),
-  wants: '{"kind": "shippedUtility", "name": …}',
-};
-const TOOLS: Shape = {
-  accepts: (value) => isToolScope(value) || isCustomTools(value),
-  wants: `${TOOL_SCOPES.join(', ')} or {"type": "custom", "tools": [names]}`,
-};
-// A blank value keeps whatever the runner would use anyway.
-const THINKING_LEVEL: Shape = {
-  accepts: (value) => isString(value) && (value.trim() === '' || THINKING.includes(value)),
-  wants: `one of ${THINKING.join(', ')}`,
-};
-
-/** Where a model is, how it is spoken to and by which key. */
-const PLACE: Shapes = { baseUrl: ADDRESS, wire: oneOf([...WIRES]), keyVariable: KEY_VARIABLE };
-
-const COMMON: Shapes = {
-  type: oneOf(['agent', 'utility']),
-  label: STRING,
-  description: STRING,
-  group: STRING,
-  color: STRING,
-  parse: PARSE,
-  contract: CONTRACT,
-  schema: SCHEMA,
-  generator: BOOLEAN,
-  parallel: BOOLEAN,
-  parallelSafe: BOOLEAN,
-  timeoutMs: POSITIVE_INTEGER,
-  lockScope: TEXTS,
-  sandbox: oneOf(['bwrap']),
-  cwd: FOLDER,
-  lockState: oneOf(['locked', 'unlocked']),
-  catalogOrigin: OBJECT,
-};
-const AGENT: Shapes = {
-  ...COMMON,
-  prompt: TEXT,
-  promptFile: TEXT,
-  tools: TOOLS,
-  model: STRING,
-  thinking: THINKING_LEVEL,
-  multiTurn: BOOLEAN,
-  identity: TEXT,
-  runner: oneOf([...RUNNERS]),
-  system: TEXT,
-  env: NAMES,
-  args: ARGUMENTS,
-  ...PLACE,
-  command: TEMPLATE,
-  fallbacks: FALLBACKS,
-  mcp: BOOLEAN,
-  onCrash: oneOf(['rerun', 'wait']),
-  assign: ANYTHING,
-};
-const UTILITY: Shapes = {
-  ...COMMON,
-  utility: TEXT,
-  command: COMMAND,
-  script: SCRIPT,
-  params: OBJECT,
-  env: NAMES,
-  once: BOOLEAN,
-  writes: TEXTS,
-  identity: TEXT,
-  assign: ANYTHING,
-};
-const OBSOLETE = {
-  systemPrompt: 'Put the text into prompt, or name a file in promptFile; standing instructions go into system.',
-  generates: 'Write generator: true; what a generator produces is always workItems.',
-};
 
 export function* checkMateria(id: string, materia: Json): Findings {
   const path = `materia.${id}`;
@@ -156,21 +31,27 @@ export function* checkMateria(id: string, materia: Json): Findings {
     yield error('INVALID_MATERIA', path, `A materia is an object, not ${shown(materia)}. Define it or remove its id.`);
     return;
   }
-  const shapes = typeOfMateria(materia) === 'utility' ? UTILITY : AGENT;
-  yield* checkObsolete(materia, OBSOLETE, path, 'INVALID_MATERIA');
-  yield* checkShapes(materia, shapes, path, 'INVALID_MATERIA');
-  yield* shapes === UTILITY ? checkUtility(materia, path) : checkAgent(materia, path);
+  const isUtility = typeOfMateria(materia) === 'utility';
+  // Fields of the other type are refused by name, so they are not reported a second time as unknown.
+  const own = withoutFields(
+    materia,
+    isUtility ? ['prompt', 'promptFile'] : EXECUTABLES.filter((name) => name !== 'command'),
+  );
+  const what = isUtility ? 'a utility materia' : 'an agent materia';
+  yield* checkFields(own, isUtility ? UTILITY : AGENT, { path, code: 'INVALID_MATERIA', what });
+  yield* isUtility ? checkUtility(materia, path) : checkAgent(materia, path);
   yield* checkAssign(given(materia, 'assign'), `${path}.assign`, 'INVALID_MATERIA');
   yield* checkOutput(materia, path);
-  // Fields of the other type are refused by name above, so they are not reported a second time as unknown.
-  const known = [...Object.keys(shapes), ...Object.keys(OBSOLETE), ...foreignFields(shapes)];
-  yield* checkUnknown(materia, known, path, shapes === UTILITY ? 'a utility materia' : 'an agent materia');
 }
 
 function* checkAgent(materia: JsonObject, path: string): Findings {
   const isCommand = runnerCan(PRESENT, given(materia, 'runner'), 'runsCommand');
   if (isCommand && given(materia, 'command') === undefined) {
-    const message = `The runner command needs its command. Write ${TEMPLATE.wants}.`;
+    const message = `The runner command needs its command. Write ${describeField(TEMPLATE)}.`;
+    yield error('INVALID_MATERIA', `${path}.command`, message);
+  }
+  if (isCommand && Array.isArray(listAt(materia, 'command')[0])) {
+    const message = `The program of a command cannot be left out. Write ${describeField(TEMPLATE)}.`;
     yield error('INVALID_MATERIA', `${path}.command`, message);
   }
   for (const field of EXECUTABLES) {
@@ -187,7 +68,7 @@ function* checkAgent(materia: JsonObject, path: string): Findings {
     yield error('INVALID_MATERIA', `${path}.promptFile`, both);
   }
   if (given(materia, 'tools') === undefined) {
-    yield error('INVALID_MATERIA', `${path}.tools`, `An agent needs a tool scope. Write ${TOOLS.wants}.`);
+    yield error('INVALID_MATERIA', `${path}.tools`, `An agent needs a tool scope. Write ${describeField(TOOLS)}.`);
   }
   yield* checkRunner(materia, path);
   yield* checkAddresses(materia, path);
@@ -248,26 +129,4 @@ export function* checkGeneratorOutput(object: JsonObject, path: string): Finding
       `A generator's workItems come from its output. ${fix}`,
     );
   }
-}
-
-function foreignFields(shapes: Shapes): readonly string[] {
-  return shapes === UTILITY ? ['prompt', 'promptFile'] : EXECUTABLES;
-}
-
-function isFallback(value: Json): boolean {
-  if (!isObject(value)) return false;
-  const [runner, model] = [given(value, 'runner'), given(value, 'model')];
-  const isRunner = runner === undefined || RUNNERS.some((known) => known === runner);
-  const others = Object.keys(value).filter((key) => key !== 'runner' && key !== 'model' && !(key in PLACE));
-  for (const [key, shape] of Object.entries(PLACE)) {
-    const said = given(value, key);
-    if (said !== undefined && !shape.accepts(said)) return false;
-  }
-  return isRunner && (model === undefined || isText(model)) && (runner ?? model) !== undefined && others.length === 0;
-}
-
-function isCustomTools(value: Json): boolean {
-  if (!isObject(value) || given(value, 'type') !== 'custom') return false;
-  const tools = given(value, 'tools');
-  return Array.isArray(tools) && tools.every(isText);
 }

@@ -26,7 +26,11 @@ export function* checkRunner(materia: JsonObject, path: string): Findings {
 }
 
 function* checkFallbacks(materia: JsonObject, own: Json, path: string): Findings {
-  for (const [index, fallback] of listAt(materia, 'fallbacks').entries()) {
+  const fallbacks = listAt(materia, 'fallbacks');
+  if (fallbacks.some((one) => isObject(one) && (given(one, 'runner') ?? given(one, 'model')) === undefined)) {
+    yield error('INVALID_MATERIA', `${path}.fallbacks`, 'A fallback names a runner or a model. Write at least one.');
+  }
+  for (const [index, fallback] of fallbacks.entries()) {
     if (!isObject(fallback)) continue;
     const runner = given(fallback, 'runner') ?? own;
     const at = `${path}.fallbacks[${index}]`;

@@ -10,6 +10,15 @@ const rows: [rule: string, edits: Edits, issues: string[]][] = [
   ['a sound loadout has no issue', {}, []],
 
   ['a socket id is Socket-N', { 'sockets.hello': { materia: 'Sum' } }, ['INVALID_SOCKET_ID sockets.hello']],
+  [
+    'a wrong id is reported once, and not where it is named',
+    {
+      entry: 'hello',
+      'sockets.hello': { materia: 'Sum', edges: [{ when: 'always', to: 'hello' }] },
+      'sockets.Socket-5.edges': [{ when: 'always', to: 'hello' }],
+    },
+    ['INVALID_SOCKET_ID sockets.hello'],
+  ],
   ['N has no leading zero', { 'sockets.Socket-01': { materia: 'Sum' } }, ['INVALID_SOCKET_ID sockets.Socket-01']],
   ['N starts at one', { 'sockets.Socket-0': { materia: 'Sum' } }, ['INVALID_SOCKET_ID sockets.Socket-0']],
   ['`end` is no socket', { 'sockets.end': { materia: 'Sum' } }, ['INVALID_SOCKET_ID sockets.end']],

@@ -1,6 +1,6 @@
 // Checks of sockets: their ids, the materia they place, and how their output is read, stored and routed.
 import { dialectCan, PRESENT } from '../capabilities.ts';
-import { isObject, isPositiveInteger, type Json, type JsonObject } from '../json.ts';
+import { isObject, type Json, type JsonObject } from '../json.ts';
 import {
   type Draft,
   given,
@@ -14,75 +14,20 @@ import {
   parseOf,
 } from './authored.ts';
 import { checkAssign } from './check-assign.ts';
+import { checkFields, meant } from './check-fields.ts';
 import { checkGeneratorOutput } from './check-materia.ts';
 import { checkDone, checkItems, checkNames } from './check-walk.ts';
-import { CONDITIONS, OUTPUT_BYTES_MAX } from './config.ts';
+import { CONDITIONS } from './config.ts';
 import { checkEndpoint, isSocketId } from './endpoint.ts';
+import { ADVANCE, EDGE, SOCKET, WALK } from './graph-fields.ts';
 import { error, type Findings, shown, warning } from './issue.ts';
 import { problemOfName } from './path-syntax.ts';
-import {
-  ANYTHING,
-  BOOLEAN,
-  CONTRACT,
-  checkObsolete,
-  checkShapes,
-  checkUnknown,
-  OBJECT,
-  oneOf,
-  PARSE,
-  POSITIVE_INTEGER,
-  SCHEMA,
-  type Shapes,
-  STRING,
-  TEXTS,
-} from './shape.ts';
-
-const SOCKET: Shapes = {
-  materia: ANYTHING,
-  parse: PARSE,
-  assign: ANYTHING,
-  edges: ANYTHING,
-  advance: ANYTHING,
-  foreach: ANYTHING,
-  limits: OBJECT,
-  contract: CONTRACT,
-  schema: SCHEMA,
-  strict: BOOLEAN,
-  lockScope: TEXTS,
-  label: STRING,
-  description: STRING,
-  socketKind: oneOf(['entry', 'normal']),
-  empty: BOOLEAN,
-  layout: OBJECT,
-};
-const LIMITS: Shapes = {
-  maxOutputBytes: {
-    accepts: (value) => isPositiveInteger(value) && value <= OUTPUT_BYTES_MAX,
-    wants: `a whole number from 1 to ${OUTPUT_BYTES_MAX}`,
-  },
-  timeoutMs: POSITIVE_INTEGER,
-  // Counters of old that are still found in files; retry budgets on edges took their place.
-  maxVisits: ANYTHING,
-  maxEdgeTraversals: ANYTHING,
-};
-const OBSOLETE = {
-  type: 'The materia says whether it is an agent or a utility; remove the field.',
-  role: 'Name the behaviour in materia.',
-  prompt: 'Put the text into the prompt of the materia.',
-  systemPrompt: 'Put the text into the prompt of the materia.',
-  multiTurn: 'Write multiTurn on the materia.',
-  utility: 'What a utility executes stands on its materia.',
-  command: 'What a utility executes stands on its materia.',
-  script: 'What a utility executes stands on its materia.',
-  params: 'The params of a utility stand on its materia.',
-  timeoutMs: 'Write limits.timeoutMs here, or timeoutMs on the materia.',
-};
 
 export function* checkSockets(draft: Draft): Findings {
   for (const [id, socket] of Object.entries(draft.sockets)) {
     const path = `${draft.path}.sockets.${id}`;
     if (!isSocketId(id)) {
-      const fix = 'Name it Socket-1, Socket-2, … without leading zeros; human names belong to the materia.';
+      const fix = `Rename it to ${freeId(draft)} here and wherever it is named; write ${shown(id)} as its label.`;
       yield error('INVALID_SOCKET_ID', path, `${shown(id)} is not the id of a socket. ${fix}`);
     }
     if (!isObject(socket)) {
@@ -93,6 +38,13 @@ export function* checkSockets(draft: Draft): Findings {
   }
 }
 
+/** The first id that no socket has: Socket-1, Socket-2, … */
+function freeId(draft: Draft): string {
+  let number = 1;
+  while (Object.hasOwn(draft.sockets, `Socket-${number}`)) number += 1;
+  return `Socket-${number}`;
+}
+
 /** How a socket's output is parsed, or null while its materia is not known and the socket does not say. */
 export function knownParse(draft: Draft, socket: JsonObject): 'text' | 'json' | null {
   const materia = materiaOf(draft, socket);
@@ -101,15 +53,8 @@ export function knownParse(draft: Draft, socket: JsonObject): 'text' | 'json' | 
 }
 
 function* checkSocket(draft: Draft, socket: JsonObject, path: string): Findings {
-  yield* checkObsolete(socket, OBSOLETE, path, 'INVALID_CONFIG');
-  yield* checkUnknown(socket, [...Object.keys(SOCKET), ...Object.keys(OBSOLETE)], path, 'a socket');
+  yield* checkFields(socket, SOCKET, { path, code: 'INVALID_CONFIG', what: 'a socket' });
   yield* checkPlacement(draft, socket, path);
-  yield* checkShapes(socket, SOCKET, path, 'INVALID_CONFIG');
-  const limits = given(socket, 'limits');
-  if (isObject(limits)) {
-    yield* checkShapes(limits, LIMITS, `${path}.limits`, 'INVALID_CONFIG');
-    yield* checkUnknown(limits, Object.keys(LIMITS), `${path}.limits`, 'the limits of a socket');
-  }
   yield* checkOutput(draft, socket, path);
   yield* checkEdges(draft, socket, path);
   yield* checkAdvance(draft, socket, path);
@@ -120,7 +65,8 @@ function* checkPlacement(draft: Draft, socket: JsonObject, path: string): Findin
   if (materiaOf(draft, socket) !== null) return;
   const named = given(socket, 'materia');
   const what = named === undefined ? 'The socket names no materia' : `There is no materia ${shown(named)}`;
-  yield error('UNKNOWN_MATERIA', `${path}.materia`, `${what}. Define it under materia, or name one that is there.`);
+  const fix = `${meant(named, Object.keys(draft.materia))}Define it under materia, or name one that is there.`;
+  yield error('UNKNOWN_MATERIA', `${path}.materia`, `${what}. ${fix}`);
 }
 
 function* checkOutput(draft: Draft, socket: JsonObject, path: string): Findings {
@@ -186,12 +132,7 @@ function* checkEdges(draft: Draft, socket: JsonObject, path: string): Findings {
       const fix = 'Put guarded edges before the always edge, or remove this one.';
       yield error('UNREACHABLE_EDGE', at, `edges[${always}] is always taken before this edge is looked at. ${fix}`);
     }
-    if (Object.hasOwn(edge, 'maxTraversals') && !isPositiveInteger(edge.maxTraversals)) {
-      const fix = 'Write a whole number above 0, or leave it out for no limit.';
-      const message = `maxTraversals is ${shown(edge.maxTraversals)}. ${fix}`;
-      yield error('INVALID_CONFIG', `${at}.maxTraversals`, message);
-    }
-    yield* checkUnknown(edge, ['when', 'to', 'maxTraversals'], at, 'an edge');
+    yield* checkFields(edge, EDGE, { path: at, code: 'INVALID_CONFIG', what: 'an edge' });
   }
 }
 
@@ -210,7 +151,7 @@ function* checkAdvance(draft: Draft, socket: JsonObject, path: string): Findings
   if (when !== undefined) yield* checkCondition(when, `${at}.when`);
   yield* checkGuard(draft, socket, when, `${at}.when`);
   yield* checkDone(draft, advance, at);
-  yield* checkUnknown(advance, ['cursor', 'items', 'when', 'done'], at, 'advance');
+  yield* checkFields(advance, ADVANCE, { path: at, code: 'INVALID_CONFIG', what: 'advance' });
 }
 
 function* checkForeach(draft: Draft, socket: JsonObject, path: string): Findings {
@@ -224,13 +165,13 @@ function* checkForeach(draft: Draft, socket: JsonObject, path: string): Findings
   yield* checkItems(foreach, at, 'INVALID_CONFIG');
   yield* checkNames(foreach, at, 'INVALID_CONFIG');
   yield* checkDone(draft, foreach, at);
-  yield* checkUnknown(foreach, ['items', 'as', 'cursor', 'done'], at, 'foreach');
+  yield* checkFields(foreach, WALK, { path: at, code: 'INVALID_CONFIG', what: 'foreach' });
 }
 
 /** Checks a condition and returns whether it is one. */
 export function* checkCondition(value: Json | undefined, path: string): Findings<boolean> {
   if (isCondition(value)) return true;
-  const message = `${shown(value)} is not a condition. Write one of ${CONDITIONS.join(', ')}.`;
+  const message = `${shown(value)} is not a condition. ${meant(value, CONDITIONS)}Write one of ${CONDITIONS.join(', ')}.`;
   yield error('INVALID_EDGE_CONDITION', path, message);
   return false;
 }

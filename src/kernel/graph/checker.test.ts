@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../json.ts';
-import { type CheckerTime, checkCheckers, checkerNames, checkersAt, readChecker } from './checker.ts';
+import { checkCheckers } from './check-config.ts';
+import { type CheckerTime, checkerNames, checkersAt, readChecker } from './checker.ts';
 
 test.each<[string, Json, readonly string[]]>([
   ['no checkers', null, []],

@@ -24,6 +24,8 @@ export function* checkEndpoint(
   const isEnd = value === END;
   if (isEnd && allowed === 'socket or end') return true;
   if (!isSocketId(value)) {
+    // A socket with such a name is refused where it is defined. One cause gives one issue.
+    if (typeof value === 'string' && Object.hasOwn(draft.sockets, value)) return false;
     const why = isEnd ? '`end` is only a target of edges' : `${shown(value)} is not of the form Socket-N`;
     yield error('INVALID_SOCKET_ID', path, `${why}. Name ${choices(draft, allowed)}.`);
     return false;

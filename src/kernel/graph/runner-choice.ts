@@ -1,12 +1,11 @@
 // Which runner and model the agents of a configuration use where their own materia does not say it. The order: what the caller
 // of a cast chooses, then the materia itself, then `defaults` of the configuration, then claude.
 import { DEFAULT_RUNNER, runnersThat } from '../capabilities.ts';
-import { isObject, isText, type Json, type JsonObject } from '../json.ts';
+import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
 import { nearestName } from '../nearest-name.ts';
 import { given, objectAt, typeOfMateria } from './authored.ts';
 import { RUNNERS } from './config.ts';
 import { error, type Findings, listed, shown } from './issue.ts';
-import { checkShapes, checkUnknown, STRING } from './shape.ts';
 
 /** Runners that can take the place of one another: each asks a model with the same brief. */
 export const MODEL_RUNNERS: readonly string[] = runnersThat('asksProvider');
@@ -70,9 +69,9 @@ function withAgents(config: JsonObject, change: (agent: JsonObject) => JsonObjec
 
 export function* checkDefaults(defaults: Json | undefined): Findings {
   if (!isObject(defaults)) return;
-  yield* checkShapes(defaults, { runner: STRING, model: STRING }, 'defaults', 'INVALID_CONFIG');
-  yield* checkUnknown(defaults, ['runner', 'model'], 'defaults', 'defaults');
   const runner = given(defaults, 'runner');
-  const fault = isText(runner) ? faultOfRunner(runner) : null;
+  if (runner === undefined || (isString(runner) && !isText(runner))) return;
+  const other = `runner is ${shown(runner)}. Name one of: ${listed(MODEL_RUNNERS)}.`;
+  const fault = isText(runner) ? faultOfRunner(runner) : other;
   if (fault !== null) yield error('INVALID_CONFIG', 'defaults.runner', fault);
 }
