@@ -22,6 +22,8 @@ import { WORKTREE_CODES } from '../src/kernel/codes/worktree.ts';
 import { CODES } from '../src/kernel/codes.ts';
 import { describeField } from '../src/kernel/field-words.ts';
 import type { Field as Shape } from '../src/kernel/fields.ts';
+import { BEFORE_ACCEPT } from '../src/kernel/gate/before-accept.ts';
+import { BEFORE_DISPATCH } from '../src/kernel/gate/before-dispatch.ts';
 import { WHOLE_CONFIG } from '../src/kernel/graph/config-fields.ts';
 
 const GENERATED = '<!-- Written by `npm run docs`; a test fails when it is stale. -->';
@@ -32,7 +34,34 @@ export const REFERENCE_PAGES: Readonly<Record<string, () => string>> = {
   'codes.md': codesPage,
   'operations.md': operationsPage,
   'configuration.md': configurationPage,
+  'doors.md': doorsPage,
 };
+
+function doorsPage(): string {
+  const rows = (checks: readonly { readonly name: string; readonly why: string }[]) =>
+    checks.map(({ name, why }, index) => `| ${index + 1} | ${cell(name)} | ${cell(why)} |`).join('\n');
+  return `${GENERATED}
+
+# The checks at the two doors
+
+A turn passes every check of the first list before an attempt starts, and its answer passes every check of the second list before
+its handoff is accepted. They run in this order, and the first refusal counts. \`baton why CAST\` names the check that refused.
+
+## Before dispatch
+
+| | check | why it is at this place |
+|---|---|---|
+${rows(BEFORE_DISPATCH)}
+
+## Before accept
+
+An answer is read in the dialect of its socket, and secrets are scrubbed from it, before the checks after \`contract\`.
+
+| | check | why it is at this place |
+|---|---|---|
+${rows(BEFORE_ACCEPT)}
+`;
+}
 
 function commandsPage(): string {
   const rows = GROUPS.flatMap(([group, title]) =>

@@ -3,8 +3,8 @@ import { governed } from './dialects/governed/index.ts';
 import { dialects } from './dialects/index.ts';
 import { faultOfPlain } from './dialects/plain-json.ts';
 import { faultOfOptions } from './dialects/validate.ts';
+import type { ContractName } from './kernel/capabilities.ts';
 import type { Contract, Dialect, Reading } from './kernel/dialect.ts';
-import type { ContractName } from './kernel/graph/config.ts';
 import { isObject, isString, type JsonObject } from './kernel/json.ts';
 import { type Denied, deny } from './kernel/verdict.ts';
 

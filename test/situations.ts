@@ -224,7 +224,7 @@ export const SITUATIONS: readonly Row[] = [
     situation: rival(),
     code: 'LOCK_CONFLICT',
     says: [
-      'is put off (LOCK_CONFLICT)',
+      'is put off (LOCK_CONFLICT, by the check "claim: locks")',
       'T-1 of cast c, for Write, holds the whole folder since 2026-01-01T00:00:00Z, 3 h ago',
     ],
     commands: ['why c', 'lock list', 'watch d'],
@@ -488,9 +488,11 @@ export const SITUATIONS: readonly Row[] = [
   })),
   {
     what: 'failed because a report could not follow the one before',
-    situation: failed('ILLEGAL_TRANSITION', { from: 'COMPLETE', to: 'BLOCKED', allowed: ['IN_PROGRESS'] }),
+    situation: failed('ILLEGAL_TRANSITION', {
+      ...{ from: 'COMPLETE', to: 'BLOCKED', allowed: ['IN_PROGRESS'], gate: 'status' },
+    }),
     code: 'ILLEGAL_TRANSITION',
-    says: ['What may follow is IN_PROGRESS.'],
+    says: ['The check "status" refused it.', 'What may follow is IN_PROGRESS.'],
     commands: [SEE, RECAST],
   },
   {

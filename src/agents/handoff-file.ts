@@ -5,9 +5,9 @@ import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AttemptResult, Place, Runner, Runners } from '../engine/ports.ts';
 import type { Packet } from '../kernel/cast/packet.ts';
+import { withoutValues } from '../kernel/credential.ts';
 import type { AgentNote, Fault } from '../kernel/fact.ts';
 import { isObject } from '../kernel/json.ts';
-import { withoutValues } from '../kernel/known-values.ts';
 import { writeDurably } from './process/attempt-folder.ts';
 
 const FILE = 'handoff.json';

@@ -1,8 +1,8 @@
 // What agents and utilities say is stored and handed on without the secrets of their environment.
 import type { AttemptResult, Runner, Runners } from '../engine/ports.ts';
+import { knownValues, type Variables, withoutValues } from '../kernel/credential.ts';
 import type { Materia } from '../kernel/graph/config.ts';
 import { isObject, isString, type Json } from '../kernel/json.ts';
-import { knownValues, type Variables, withoutValues } from '../kernel/known-values.ts';
 import { ancestorsOf, variablesOf } from './process/process-identity.ts';
 
 export function withoutKnownValues(runners: Runners, env: Variables): Runners {

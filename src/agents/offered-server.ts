@@ -1,6 +1,6 @@
 // The server as an agent's program is told of it: which command starts it, in which environment, and which of its tools
 // belong to a turn.
-import { OFFERED_TOOLS } from '../kernel/cast/offer.ts';
+import { OFFERED_TOOLS } from '../kernel/cast/runner-choice.ts';
 
 export type OfferedServer = {
   readonly command: string;

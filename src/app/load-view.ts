@@ -1,8 +1,8 @@
 // One cast as it is now, from its own facts.
 import { join } from 'node:path';
 import type { Door } from '../engine/door.ts';
+import { saidNow } from '../kernel/cast/asked.ts';
 import { elapsedOf } from '../kernel/cast/budget.ts';
-import { saidNow } from '../kernel/cast/expired.ts';
 import type { BoundaryRefusal } from '../kernel/report/consolidation.ts';
 import type { Cast } from '../kernel/state.ts';
 import { UsageError } from '../workspace/usage-error.ts';

@@ -1,7 +1,7 @@
 // Casts by name and as a list: an id, a beginning that only one has, or `latest`.
 import type { Door } from '../engine/door.ts';
 import type { CastQuery } from '../engine/ports.ts';
-import { saidNow } from '../kernel/cast/expired.ts';
+import { saidNow } from '../kernel/cast/asked.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { CastStatus } from '../kernel/state.ts';
 import { UsageError } from '../workspace/usage-error.ts';

@@ -1,7 +1,7 @@
 // The project's checks when an agent hands in its work by tool call: what is red goes back to it while it still has its session.
 import { revealed } from '../agents/hidden-texts.ts';
 import { openSealKey } from '../approvals/seal-key.ts';
-import type { TurnCheck } from '../kernel/cast/item-work.ts';
+import type { TurnCheck } from '../kernel/cast/work.ts';
 import { checkersAt } from '../kernel/graph/checker.ts';
 import { hasOwnPaths } from '../kernel/graph/write-scope.ts';
 import { type Cast, type Turn, walkOf } from '../kernel/state.ts';

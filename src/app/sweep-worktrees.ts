@@ -1,8 +1,8 @@
 // Clears the worktrees of casts that are over away. What is nowhere else, committed or not, stays until a person says that
 // it may go.
 import type { Door } from '../engine/door.ts';
+import { lostText } from '../kernel/cast/recover.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
-import { lostText } from '../kernel/cast/take-over.ts';
 import { whyWorktreeStays } from '../kernel/retention.ts';
 import { isOver } from '../kernel/state.ts';
 import type { Workspace } from '../workspace/locate.ts';

@@ -5,7 +5,7 @@
 import type { Actor } from '../access/actor.ts';
 import { attemptAbove, attemptIn, isVouchedFor } from '../access/attempt.ts';
 import type { Origin } from '../kernel/approval/request.ts';
-import { chosenMateria, variablesOf } from '../kernel/cast/choice.ts';
+import { chosenMateria, variablesOf } from '../kernel/cast/runner-choice.ts';
 import { agentIdOfTurn } from '../kernel/report/contract.ts';
 import type { Cast } from '../kernel/state.ts';
 import type { Variables } from './bound-variables.ts';

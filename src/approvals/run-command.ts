@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { type Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { knownValues, ValueFilter } from '../kernel/known-values.ts';
+import { knownValues, ValueFilter } from '../kernel/credential.ts';
 
 const PASSED = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
 /** The terminal sends them to the command as well as to us. */

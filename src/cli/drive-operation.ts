@@ -5,7 +5,7 @@ import type { OperationName } from '../app/operations/table.ts';
 import type { Given } from '../app/perform.ts';
 import { Refused } from '../app/refused.ts';
 import type { CastView } from '../app/views/shown-cast.ts';
-import { itemsText } from '../kernel/cast/item-count.ts';
+import { itemsText } from '../kernel/cast/item.ts';
 import { counted } from '../kernel/counted.ts';
 import { isString } from '../kernel/json.ts';
 import type { CastStatus } from '../kernel/state.ts';

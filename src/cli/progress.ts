@@ -2,8 +2,8 @@
 // output is no terminal; in a terminal the last line moves.
 import { emptyView, fold, type View } from '../app/views/cast-view.ts';
 import type { LiveEvent } from '../engine/ports.ts';
-import { edgeKey, forgetItem, forgetItems, type ItemMemory } from '../kernel/cast/item-memory.ts';
-import type { TurnCheck } from '../kernel/cast/item-work.ts';
+import { edgeKey, forgetItem, forgetItems, type ItemMemory } from '../kernel/cast/bookkeeping.ts';
+import type { TurnCheck } from '../kernel/cast/work.ts';
 import { counted } from '../kernel/counted.ts';
 import type { AgentNote, Entry, Fact, Touched } from '../kernel/fact.ts';
 import { hasOwnPaths, toldOfChanges } from '../kernel/graph/write-scope.ts';

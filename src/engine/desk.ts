@@ -4,12 +4,11 @@
 import { type Packet, packetOf, type Watch, watchOf } from '../kernel/cast/packet.ts';
 import type { Dialects } from '../kernel/cast/pen.ts';
 import { decide } from '../kernel/decide.ts';
-import { type Effect, keyOf } from '../kernel/effect.ts';
 import type { Entry } from '../kernel/fact.ts';
 import { type Request, runNamed } from '../kernel/input.ts';
 import { isAhead } from '../kernel/ledger/move.ts';
 import type { Ledger } from '../kernel/ledger/state.ts';
-import { pending } from '../kernel/pending.ts';
+import { type Effect, keyOf, pending } from '../kernel/pending.ts';
 import type { Cast, CastStatus, State } from '../kernel/state.ts';
 import type { Denied, Verdict } from '../kernel/verdict.ts';
 import { recordsFor, withHeartbeat, withLeases } from './claim-lease.ts';

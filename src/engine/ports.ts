@@ -4,7 +4,7 @@ import type { Packet, Watch } from '../kernel/cast/packet.ts';
 import type { CastSummary } from '../kernel/cast/summary.ts';
 import type { Code } from '../kernel/codes.ts';
 import type { AgentNote, Entry, Fact, Fault, Touched } from '../kernel/fact.ts';
-import type { Seen } from '../kernel/gate/accept.ts';
+import type { Seen } from '../kernel/gate/changes.ts';
 import type { MergeEnd } from '../kernel/input.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Links } from '../kernel/ledger/path.ts';

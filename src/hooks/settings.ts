@@ -1,6 +1,7 @@
 // The `hooks` section of the configuration: which contract the last words of an agent must keep, and what is written down.
 import { readFileSync } from 'node:fs';
-import { CONTRACTS, type ContractName } from '../kernel/graph/config.ts';
+import type { ContractName } from '../kernel/capabilities.ts';
+import { CONTRACTS } from '../kernel/graph/config.ts';
 import { HOOK_RULES, type HookRuleSettings, isHookRuleSettings } from '../kernel/graph/hook-rules.ts';
 import { isObject } from '../kernel/json.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';

@@ -2,8 +2,8 @@
 
 import type { ApprovalFact } from './approval/request.ts';
 import type { Capabilities } from './capabilities.ts';
-import type { ItemDiff, TurnCheck } from './cast/item-work.ts';
 import type { Judged } from './cast/recover.ts';
+import type { ItemDiff, TurnCheck } from './cast/work.ts';
 import type { Code } from './codes.ts';
 import type { Handoff } from './dialect.ts';
 import type { Condition, Rules, Script } from './graph/config.ts';
@@ -12,7 +12,7 @@ import type { KnowledgeFact } from './knowledge/state.ts';
 import type { LedgerFact } from './ledger/fact.ts';
 import type { TaskSpec } from './ledger/state.ts';
 import type { Progress, UnfinishedLoop } from './report/status.ts';
-import type { Held, Item, ReportNote, ReworkNote, Session, Stand, Usage } from './state.ts';
+import type { Held, HeldTurn, Item, ReportNote, ReworkNote, Session, Stand, Usage } from './state.ts';
 import type { TrustFact } from './trust/fact.ts';
 import type { Attestation, EnvelopeNote } from './trust/sighting.ts';
 import type { Denied } from './verdict.ts';
@@ -90,7 +90,7 @@ export type CastFact =
       readonly script?: { readonly key: string; readonly index: number };
     }
   /** A gate put the start off; it is tried again when what stands in the way has changed. */
-  | ({ readonly kind: 'turn.held'; readonly cast: string; readonly turn: number } & Held)
+  | ({ readonly kind: 'turn.held'; readonly cast: string; readonly turn: number } & HeldTurn)
   | { readonly kind: 'turn.freed'; readonly cast: string; readonly turn: number }
   /** The agent kept its contract and reports that it cannot go on. Nothing is handed on. */
   | {

@@ -3,10 +3,10 @@
 
 import type { ApprovalRequest, SealedRequest } from './approval/request.ts';
 import type { Capabilities } from './capabilities.ts';
-import type { ItemDiff, TurnCheck } from './cast/item-work.ts';
+import type { ItemDiff, TurnCheck } from './cast/work.ts';
 import type { Code } from './codes.ts';
 import type { AgentNote, Fault, Touched } from './fact.ts';
-import type { MainChanges } from './gate/accept.ts';
+import type { MainChanges } from './gate/changes.ts';
 import type { Rules, Script } from './graph/config.ts';
 import { isObject, isString, type JsonObject } from './json.ts';
 import type { Artifacts } from './knowledge/entries.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { knownValues, ValueFilter, withoutValues } from './known-values.ts';
+import { knownValues, ValueFilter, withoutValues } from './credential.ts';
 
 const RANDOM = 'zq8Kd02mXn4vTr7pLs1W';
 

@@ -1,6 +1,5 @@
 // The work a cast is owed now. Derived from the state alone, so recovery after a crash is the ordinary path.
 import { deadlineOf } from './cast/budget.ts';
-import type { Effect } from './effect.ts';
 import type { Cast } from './state.ts';
 
 export function pending(cast: Cast): readonly Effect[] {
@@ -30,4 +29,17 @@ function wakeTimes(cast: Cast): ReadonlySet<number> {
   ];
   const asked = Object.values(cast.turns).flatMap(({ phase, asks }) => (phase === 'asked' ? (asks?.until ?? []) : []));
   return new Set([...held.flatMap((each) => each?.until ?? []), ...asked]);
+}
+
+// Work that is owed to a cast. Derived from its state, never stored: a restart owes exactly what a step owes.
+export type Effect =
+  | { readonly kind: 'prepare'; readonly cast: string; readonly turn: number; readonly attempt: number }
+  | { readonly kind: 'dispatch'; readonly cast: string; readonly turn: number; readonly attempt: number }
+  | { readonly kind: 'verify'; readonly cast: string; readonly turn: number; readonly attempt: number }
+  | { readonly kind: 'merge'; readonly cast: string; readonly turn: number; readonly attempt: number }
+  | { readonly kind: 'timer'; readonly cast: string; readonly at: number };
+
+/** Names an effect, so that the same owed work is started once. */
+export function keyOf(effect: Effect): string {
+  return effect.kind === 'timer' ? `timer:${effect.at}` : `${effect.kind}:${effect.turn}.${effect.attempt}`;
 }

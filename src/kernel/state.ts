@@ -1,8 +1,7 @@
 // What is known of the open casts of a workspace. Plain JSON throughout, so that a snapshot is its canonical text.
 
-import type { CommandOutcomes, Undelivered } from './approval/state.ts';
-import { type Approvals, noApprovals } from './approval/state.ts';
-import type { ItemWork } from './cast/item-work.ts';
+import { type Approvals, type CommandOutcomes, noApprovals, type Undelivered } from './approval/state.ts';
+import type { ItemWork } from './cast/work.ts';
 import type { Code } from './codes.ts';
 import type { Handoff } from './dialect.ts';
 import type { Answered } from './fact.ts';
@@ -118,6 +117,15 @@ export type Walk = { guard: Guard; said: Said | null; agent: Speaker | null; rea
 /** Why a start was put off. Time lifts it: a lock that is given back, a task that gets done, a moment that comes. */
 export type Held = { readonly code: Code; readonly reason: string; readonly until: number | null };
 
+/** `gate` names the check before dispatch that put it off. */
+export type HeldTurn = Held & { readonly gate?: string };
+
+/** A start that this refusal put off. */
+export function heldBy({ code, reason, details }: Denied): Held {
+  const { notBefore } = details;
+  return { code, reason, until: typeof notBefore === 'number' ? notBefore : null };
+}
+
 /** The last output, and the last payload that was JSON. */
 export type Said = { readonly output: string; readonly json: Json; readonly isJson: boolean };
 
@@ -179,7 +187,7 @@ export type Turn = {
   readonly task: string | null;
   fence: number | null;
   phase: TurnPhase;
-  held: Held | null;
+  held: HeldTurn | null;
   /** The number of the last attempt that was started; 0 before the first. */
   attempt: number;
   repairs: number;

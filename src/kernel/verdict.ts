@@ -14,3 +14,22 @@ export function allow(reason = 'ok', details: Details = {}): Allowed {
 export function deny(code: Code, reason: string, details: Details = {}): Denied {
   return { allow: false, code, reason, details };
 }
+
+/** A check of one list: its name, why it is at its place in the list, and the refusal it gives. */
+export type NamedCheck<Context> = {
+  readonly name: string;
+  readonly why: string;
+  check(context: Context): Denied | null;
+};
+
+/** The first check that refuses, with its refusal; null where all agree. The order of the list decides which code wins. */
+export function firstRefusal<C extends NamedCheck<never>>(
+  checks: readonly C[],
+  context: Parameters<C['check']>[0],
+): { readonly by: C; readonly refusal: Denied } | null {
+  for (const by of checks) {
+    const refusal = by.check(context as never);
+    if (refusal) return { by, refusal };
+  }
+  return null;
+}

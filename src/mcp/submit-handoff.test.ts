@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { graph, satisfied } from '../../test/loadouts.ts';
 import { play } from '../../test/play.ts';
-import { newTurn } from '../kernel/cast/new-cast.ts';
+import { newTurn } from '../kernel/cast/bookkeeping.ts';
 import { CODES } from '../kernel/codes.ts';
 import { judge } from './submit-handoff.ts';
 

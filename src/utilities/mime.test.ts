@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { infrastructureFailure } from '../kernel/cast/infrastructure-failure.ts';
+import { infrastructureFailure } from '../kernel/cast/fault.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { branchNameFor } from './branch-name.ts';
 import { detectVcs, detectVcsPlainly } from './detect-vcs.ts';

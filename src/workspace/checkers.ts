@@ -7,10 +7,10 @@ import { delimiter, isAbsolute, join, relative, resolve as resolvePath, sep } fr
 import { isDeepStrictEqual, stripVTControlCharacters } from 'node:util';
 import { belowCheckerParent } from '../agents/inside-attempt.ts';
 import { parseJsonText } from '../dialects/json-text.ts';
-import type { TurnCheck } from '../kernel/cast/item-work.ts';
+import type { TurnCheck } from '../kernel/cast/work.ts';
+import { knownValues, ValueFilter, withoutValues } from '../kernel/credential.ts';
 import { type Checker, readChecker } from '../kernel/graph/checker.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
-import { knownValues, ValueFilter, withoutValues } from '../kernel/known-values.ts';
 import type { Check } from '../kernel/ledger/fact.ts';
 import { coverOf, normalPath } from '../kernel/ledger/path.ts';
 import { scrub } from '../kernel/secrets.ts';

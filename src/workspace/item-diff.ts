@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { firstBytes } from '../kernel/cast/cut.ts';
-import { DIFF_BYTES_MAX, type ItemDiff } from '../kernel/cast/item-work.ts';
+import { DIFF_BYTES_MAX, type ItemDiff } from '../kernel/cast/work.ts';
 import { type BeforeState, readBefore } from './before-state.ts';
 import { withoutSecrets } from './checkers.ts';
 import { tryGit } from './worktree/git.ts';

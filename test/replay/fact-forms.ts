@@ -87,7 +87,7 @@ export const FACT_FORMS = {
   'turn.decided': {},
   'turn.dropped': {},
   'turn.freed': {},
-  'turn.held': {},
+  'turn.held': { gate: true },
   'turn.merged': {},
   'turn.reopened': { sealed: true },
   'turn.reported': { ...BESIDE, approval: true, until: true },

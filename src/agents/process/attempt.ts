@@ -8,7 +8,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { HANDED_OVER } from '../../engine/ports.ts';
-import { knownValues } from '../../kernel/known-values.ts';
+import { knownValues } from '../../kernel/credential.ts';
 import { USUAL } from '../environment.ts';
 import {
   type ExitRecord,

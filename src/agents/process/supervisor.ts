@@ -190,7 +190,7 @@ type Filter = { take(chunk: Buffer): Buffer; end(): Buffer };
 /** Only what has secrets to hide loads the code for it. */
 async function filterFor(hides: readonly string[]): Promise<Filter> {
   if (hides.length === 0) return { take: (chunk) => chunk, end: () => Buffer.alloc(0) };
-  const { ValueFilter } = await import('../../kernel/known-values.ts');
+  const { ValueFilter } = await import('../../kernel/credential.ts');
   // One character for each byte, so that a character that is cut in two stays whole.
   const filter = new ValueFilter(hides.map((value) => Buffer.from(value).toString('latin1')));
   return {

@@ -2,7 +2,7 @@
 import { refuseErased } from '../../audit/erased-needs.ts';
 import type { Door } from '../../engine/door.ts';
 import { thisDriver } from '../../engine/driver.ts';
-import { asMuchAgain, type Exact, mayMean, spentAllowance, stepFor, type Verb } from '../../kernel/cast/carry-on.ts';
+import { asMuchAgain, type Exact, mayMean, spentAllowance, stepFor, type Verb } from '../../kernel/cast/steer.ts';
 import type { CastSummary } from '../../kernel/cast/summary.ts';
 import type { Code } from '../../kernel/codes.ts';
 import { deny, type Verdict } from '../../kernel/verdict.ts';

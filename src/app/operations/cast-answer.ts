@@ -1,6 +1,6 @@
 // What a person says in a turn of theirs, or to an agent that asks or is blocked; then the cast is carried on.
 import { turnToAnswer } from '../../kernel/cast/asked.ts';
-import { isNotTaken } from '../../kernel/cast/carry-on.ts';
+import { isNotTaken } from '../../kernel/cast/steer.ts';
 import { allow } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/usage-error.ts';
 import { refusalOfDecision } from '../decision.ts';

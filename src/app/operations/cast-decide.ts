@@ -1,5 +1,5 @@
 // A person's answer for one attempt whose outcome is unknown; then the cast is carried on.
-import { isNotTaken } from '../../kernel/cast/carry-on.ts';
+import { isNotTaken } from '../../kernel/cast/steer.ts';
 import { deny } from '../../kernel/verdict.ts';
 import { UsageError } from '../../workspace/usage-error.ts';
 import { refusalOfDecision } from '../decision.ts';

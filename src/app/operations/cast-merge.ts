@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { revealed } from '../../agents/hidden-texts.ts';
 import type { Door } from '../../engine/door.ts';
+import { acceptedTurns, isMergeable, isWholeEnough, squashMessage } from '../../kernel/cast/recover.ts';
 import type { CastSummary } from '../../kernel/cast/summary.ts';
-import { acceptedTurns, isMergeable, isWholeEnough, squashMessage } from '../../kernel/cast/take-over.ts';
 import { counted } from '../../kernel/counted.ts';
 import { checkersAt } from '../../kernel/graph/checker.ts';
 import type { JsonObject } from '../../kernel/json.ts';

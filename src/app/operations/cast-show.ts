@@ -1,6 +1,6 @@
 // One cast, as it is now. What it produced comes first.
 import type { CastView } from '../../app/views/shown-cast.ts';
-import { itemsText } from '../../kernel/cast/item-count.ts';
+import { itemsText } from '../../kernel/cast/item.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { allow, type Verdict } from '../../kernel/verdict.ts';
 import { loadView } from '../load-view.ts';

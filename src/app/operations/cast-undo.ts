@@ -1,7 +1,8 @@
 // Takes back what a cast did: its worktree and branch, or, where it worked in the directory itself, the files of which it is
 // known what they were.
+
+import { lostText } from '../../kernel/cast/recover.ts';
 import type { CastSummary } from '../../kernel/cast/summary.ts';
-import { lostText } from '../../kernel/cast/take-over.ts';
 import { counted } from '../../kernel/counted.ts';
 import { commandRun } from '../../kernel/ledger/state.ts';
 import { isOver } from '../../kernel/state.ts';

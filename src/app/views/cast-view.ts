@@ -2,7 +2,7 @@
 // `why`, `watch`, progress, the tools. The state of the cast is the kernel's own; beside it stands what the kernel does
 // not keep, because no rule asks for it. There is no Node in this folder, so that it runs in a browser, too.
 import { apply } from '../../kernel/apply.ts';
-import { foldItem, type ItemsRecord, noItems } from '../../kernel/cast/item-count.ts';
+import { foldItem, type ItemsRecord, noItems } from '../../kernel/cast/item.ts';
 import type { CastFact, Entry } from '../../kernel/fact.ts';
 import { type Cast, type CastStatus, emptyState, type State } from '../../kernel/state.ts';
 import { type CommandsRecord, foldCommand, noCommands } from './approval-outcomes.ts';

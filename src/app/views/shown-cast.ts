@@ -1,6 +1,6 @@
 // A cast as people and scripts see it, told from its facts: where it went, what it holds, what it used.
 import { runnerCan } from '../../kernel/capabilities.ts';
-import { countItems, type ItemCounts } from '../../kernel/cast/item-count.ts';
+import { countItems, type ItemCounts } from '../../kernel/cast/item.ts';
 import type { AgentNote } from '../../kernel/fact.ts';
 import type { Json } from '../../kernel/json.ts';
 import { type BoundaryRefusal, type Consolidation, consolidate } from '../../kernel/report/consolidation.ts';

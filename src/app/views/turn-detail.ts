@@ -1,6 +1,6 @@
 // One turn in full, told from its facts: what its agent was told, what it said in each attempt, whom it asked, on what
 // evidence, and what it wrote for others.
-import type { TurnCheck } from '../../kernel/cast/item-work.ts';
+import type { TurnCheck } from '../../kernel/cast/work.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { CommandDifferences } from '../../kernel/report/commands.ts';
 import { EVIDENCE_KEYS, listAt, sectionAt } from '../../kernel/report/sections.ts';

@@ -1,7 +1,7 @@
 // What the entries say of the turns of a cast, beyond what the kernel keeps of them: every attempt with its brief, output and
 // verdict, and what was said, written and asked for meanwhile. The kernel forgets a turn that is over.
 import { isApprovalFact } from '../../kernel/approval/request.ts';
-import type { TurnCheck } from '../../kernel/cast/item-work.ts';
+import type { TurnCheck } from '../../kernel/cast/work.ts';
 import type { AgentNote, CastFact, Entry, Fact } from '../../kernel/fact.ts';
 import { toldOfChanges } from '../../kernel/graph/write-scope.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';

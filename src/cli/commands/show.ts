@@ -3,7 +3,7 @@ import type { Given } from '../../app/perform.ts';
 import type { CastView, TurnView } from '../../app/views/shown-cast.ts';
 import type { TaskView } from '../../app/views/tasks.ts';
 import type { TurnDetail } from '../../app/views/turn-detail.ts';
-import { itemsText } from '../../kernel/cast/item-count.ts';
+import { itemsText } from '../../kernel/cast/item.ts';
 import { counted } from '../../kernel/counted.ts';
 import { again, type Call, EXIT, out, outJson, text, UsageError } from '../command.ts';
 import type { Giving } from '../operation-command.ts';

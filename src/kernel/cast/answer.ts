@@ -1,50 +1,52 @@
 // The second door: what an attempt brought back is read in its socket's dialect and either accepted, given back once
 // for repair, or refused for good. A refused output changes nothing and routes nowhere.
-import { dialectCan, runnerCan } from '../capabilities.ts';
+import { dialectCan, runnerCan, type WithCapabilities } from '../capabilities.ts';
+import type { Reading } from '../dialect.ts';
 import type { AgentNote, Answered, Touched } from '../fact.ts';
-import { refusedBeforeAccept, type Seen, touchedIn } from '../gate/accept.ts';
 import { isOfRules } from '../gate/agent-config.ts';
+import { AT_ANSWER, AT_HANDOFF, AT_VERIFICATION, begunIn, isGivingUp, unfinished } from '../gate/before-accept.ts';
+import { type Seen, touchedIn } from '../gate/changes.ts';
 import { reportsStatus } from '../gate/status.ts';
+import { DEFAULTS, type Materia, type Socket } from '../graph/config.ts';
 import type { Input } from '../input.ts';
 import { isObject, isText, type JsonObject } from '../json.ts';
 import type { LedgerFact } from '../ledger/fact.ts';
 import { codeOfResult, knownCode, reasonOfResult } from '../ledger/move.ts';
+import { contractFor } from '../report/contract.ts';
 import { isOnlyLoop, unfinishedLoop } from '../report/status.ts';
 import { scrub, scrubJson } from '../secrets.ts';
 import { type Cast, FREE, type Turn, type Usage } from '../state.ts';
-import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
-import { cleanNote } from './agent-note.ts';
-import { chosenMateria } from './choice.ts';
+import { refusalOfSmuggled } from '../trust/smuggled.ts';
+import { utf8Length } from '../utf8-length.ts';
+import { allow, type Denied, deny, firstRefusal, type Verdict } from '../verdict.ts';
+import { type Spending, warn } from './budget.ts';
 import { changesOf, contextLine } from './commit.ts';
-import { infrastructureFailure } from './infrastructure-failure.ts';
-import { recordedWork } from './item-work.ts';
+import { infrastructureFailure, lose } from './fault.ts';
 import { continued, fillLanes } from './lanes.ts';
-import { lose } from './lose.ts';
+import { cleanNote } from './notes.ts';
 import { fail, materiaOf, type Pen, socketOf } from './pen.ts';
-import { planIn, takePlan } from './plan.ts';
-import { readOutput } from './read-output.ts';
-import { artifactsOf, begunIn, holdForOutcome, learn, refusalOfApproval, takeReport, unfinished } from './report.ts';
-import { resetCursors } from './reset-cursors.ts';
-import { route } from './route.ts';
-import type { Spending } from './spend.ts';
-import { block, blockPlanned, finish, ownerOf, planBlocked, taskOfTurn } from './task.ts';
-import { unseenBy } from './unseen.ts';
-import { warn } from './warn.ts';
+import { artifactsOf, holdForOutcome, learn, takeReport } from './report.ts';
+import { resetCursors, route } from './route.ts';
+import { chosenMateria } from './runner-choice.ts';
+import { block, blockPlanned, finish, ownerOf, planBlocked, planIn, takePlan, taskOfTurn } from './task.ts';
+import { recordedWork } from './work.ts';
 
 type Answer = Extract<Input, { kind: 'attempt.output' }>;
 
 /** What a person vouches for is taken whatever became of the claim under which it was dispatched. */
 export function takeOutput(pen: Pen, cast: Cast, turn: Turn, answer: Answer, isVouched = false): Verdict {
   const task = taskOfTurn(pen.state, cast, turn);
-  if (!isVouched && turn.fence !== null && task?.fence !== turn.fence) return disown(pen, cast, turn, answer);
   const { truncated } = answer;
   const usage = answer.usage ?? FREE;
   const reading = readOutput(pen, cast, turn, answer);
+  const refused = firstRefusal(AT_ANSWER, { turn, task, isVouched, reading });
+  if (refused?.refusal.code === 'CONCURRENCY_CONFLICT') return disown(pen, cast, turn, answer, refused.refusal);
   // Nothing is stored or handed on with a secret in it; from here on the scrubbed text and value are the output.
   const output = scrub(answer.output);
   const agent = cleanNote(answer.agent);
   const told = { usage, ...(agent ? { agent } : {}) };
-  if (!reading.ok) return refuse(pen, cast, turn, output.text, told, cleanVerdict(reading.verdict));
+  if (refused) return refuse(pen, cast, turn, output.text, told, cleanVerdict(refused.refusal));
+  if (!reading.ok) return reading.verdict;
   const payload = scrubJson(reading.handoff.payload);
   const scrubbed = [...new Set([...output.found, ...payload.found].map(({ kind }) => kind))].sort();
   const { note } = reading.handoff;
@@ -62,13 +64,11 @@ export function takeOutput(pen: Pen, cast: Cast, turn: Turn, answer: Answer, isV
 export function takeVerification(pen: Pen, cast: Cast, turn: Turn, seen: Seen): Verdict {
   const { answered } = turn;
   if (!answered) return deny('NOT_ALLOWED_NOW', `turn ${turn.id} has nothing to verify`);
-  const task = taskOfTurn(pen.state, cast, turn);
-  // A person gave the paths back before it was looked at, and others may have changed them since.
-  if (turn.fence !== null && task && task.fence === null) return disown(pen, cast, turn, answered);
-  if (seen.unseen !== undefined) {
-    const refusal = unseenBy(turn, seen.unseen);
-    fail(pen, cast, refusal, turn.id);
-    return refusal;
+  const refused = firstRefusal(AT_VERIFICATION, { turn, task: taskOfTurn(pen.state, cast, turn), seen });
+  if (refused?.by.name === 'claim kept') return disown(pen, cast, turn, answered, refused.refusal);
+  if (refused) {
+    fail(pen, cast, named(refused), turn.id);
+    return refused.refusal;
   }
   return conclude(pen, cast, turn, answered, seen);
 }
@@ -77,10 +77,12 @@ const NOTHING_SEEN: Seen = { seal: null, changes: {}, checks: {} };
 
 function conclude(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen: Seen): Verdict {
   const { handoff, output } = answered;
-  const refusal = refusedBeforeAccept(pen.state, cast, turn, handoff, seen);
-  if (refusal) return refuse(pen, cast, turn, output, { ...answered, ...touchedIn(seen) }, refusal);
-  const unsealed = refusalOfApproval(handoff, seen);
-  if (unsealed) return refuse(pen, cast, turn, output, { ...answered, ...touchedIn(seen) }, unsealed);
+  const plan = planIn(pen, cast, turn, handoff);
+  const task = taskOfTurn(pen.state, cast, turn);
+  const refused = firstRefusal(AT_HANDOFF, { state: pen.state, cast, turn, task, handoff, seen, plan });
+  const begun = refused?.by.name === 'open command' ? begunIn(pen.state, cast, turn) : null;
+  if (begun) return holdForOutcome(pen, cast, turn, answered, touchedIn(seen), begun);
+  if (refused) return refuse(pen, cast, turn, output, { ...answered, ...touchedIn(seen) }, named(refused));
   const outcome = unfinished(handoff);
   if (outcome) {
     const verdict = takeReport(pen, cast, turn, answered, outcome, {
@@ -90,27 +92,22 @@ function conclude(pen: Pen, cast: Cast, turn: Turn, answered: Answered, seen: Se
     warn(pen, cast);
     return verdict;
   }
-  const isBlocked = handoff.outcome === 'blocked' && !canRework(cast, turn);
-  const begun = isBlocked ? null : begunIn(pen, cast, turn);
-  if (begun) return holdForOutcome(pen, cast, turn, answered, touchedIn(seen), begun);
-  const plan = planIn(pen, cast, turn, handoff);
-  if (!plan.ok) return refuse(pen, cast, turn, output, { ...answered, ...touchedIn(seen) }, plan.refusal);
-  if (isBlocked) return stopBlocked(pen, cast, turn, answered, seen);
-  return accept(pen, cast, turn, answered, seen, plan.facts);
+  if (isGivingUp(cast, turn, handoff)) return stopBlocked(pen, cast, turn, answered, seen);
+  return accept(pen, cast, turn, answered, seen, plan.ok ? plan.facts : []);
 }
 
 /**
  * The claim of its task has ended meanwhile, so the answer comes too late; the turn is owed again under a new claim. What must
  * not run twice has run, and a person says what becomes of it.
  */
-function disown(pen: Pen, cast: Cast, turn: Turn, spending: Spending): Verdict {
-  const reason = `the claim under fence ${turn.fence} is over; what came back is not taken`;
-  lose(pen, cast, turn, true, reason, spending);
-  return deny('CONCURRENCY_CONFLICT', reason, { turn: turn.id, fence: turn.fence });
+function disown(pen: Pen, cast: Cast, turn: Turn, spending: Spending, refusal: Denied): Verdict {
+  lose(pen, cast, turn, true, refusal.reason, spending);
+  return refusal;
 }
 
-function canRework(cast: Cast, turn: Turn): boolean {
-  return socketOf(cast, turn.socket).edges.some(({ when }) => when === 'not_satisfied');
+/** The refusal with the name of its check, for people who ask why. */
+function named({ by, refusal }: NonNullable<ReturnType<typeof firstRefusal>>): Denied {
+  return { ...refusal, details: { ...refusal.details, gate: by.name } };
 }
 
 /** The agent cannot go on: its task is blocked and gives its paths back, others go on, and a person is told. */
@@ -286,4 +283,58 @@ function stopRefused(pen: Pen, cast: Cast, turn: Turn, refusal: Denied): Verdict
   const row = rowFor(pen, cast, turn);
   pen.write({ kind: 'turn.blocked', ...common, output: '', usage: FREE, code, reason, ...row });
   return giveUp(pen, cast, turn, refusal, {});
+}
+
+// Reads what an attempt put out in the contract of its socket. An output that was cut is never taken for the whole.
+export function readOutput(
+  pen: Pen,
+  cast: Cast,
+  turn: Turn,
+  { output, truncated = false, cutShort = false }: Answer,
+): Reading {
+  const socket = socketOf(cast, turn.socket);
+  const bytes = utf8Length(output);
+  const { maxOutputBytes } = socket.limits;
+  if (bytes > maxOutputBytes && !truncated) {
+    const message = `the output is longer than the ${maxOutputBytes} bytes that are allowed; ${RAISE}`;
+    const verdict = deny('CONTRACT_VIOLATION', message, { issues: [{ path: '$', message }] });
+    return { ok: false, verdict };
+  }
+  const read = pen.dialects[socket.contract].read(output, contractFor(cast, turn));
+  const smuggled = read.ok ? refusalOfSmuggled(output, read.handoff.payload) : null;
+  const reading: Reading = smuggled ? { ok: false, verdict: smuggled } : read;
+  if (cutShort) return { ok: false, verdict: cutOff(reading.ok ? null : reading.verdict, CUT_SHORT) };
+  if (!truncated || (reading.ok && mayBeCut(cast.rules, socket, materiaOf(cast, turn.socket)))) return reading;
+  return { ok: false, verdict: cutOff(reading.ok ? null : reading.verdict, cutAt(maxOutputBytes)) };
+}
+
+/**
+ * Only the text that a program printed, at the limit that nobody chose, is taken without its end, and its fact says so. The
+ * head of JSON may read like the whole, and a limit that somebody wrote down is meant.
+ */
+function mayBeCut(rules: WithCapabilities, { contract, limits }: Socket, { type }: Materia): boolean {
+  return (
+    type === 'utility' && !dialectCan(rules, contract, 'isJson') && limits.maxOutputBytes === DEFAULTS.maxOutputBytes
+  );
+}
+
+const RAISE = 'write less, or raise limits.maxOutputBytes of the socket';
+
+/** Said of half an answer, whatever it reads like: JSON with words after it may be whole, and nobody knows. */
+const CUT_SHORT =
+  'the answer was cut off before its end, at the limit of length of the model or at a filter of its provider; answer in fewer words, or with a model that may say more';
+
+function cutAt(maxOutputBytes: number): string {
+  return `the output is larger than the ${maxOutputBytes} bytes that are allowed and was cut there; ${RAISE}`;
+}
+
+/** What is wrong with half an output is not what is wrong: that the other half is missing comes first. */
+function cutOff(refusal: Denied | null, message: string): Denied {
+  if (!refusal) return deny('CONTRACT_VIOLATION', message, { issues: [{ path: '$', message }] });
+  const { code, reason, details } = refusal;
+  const issues = Array.isArray(details.issues) ? details.issues : [];
+  return deny(code, `${message} (what is left: ${reason})`, {
+    ...details,
+    issues: [{ path: '$', message }, ...issues],
+  });
 }

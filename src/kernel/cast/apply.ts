@@ -4,15 +4,23 @@ import type { CastFact } from '../fact.ts';
 import { withReport } from '../report/consolidation.ts';
 import { SET_TO_WORK } from '../report/status.ts';
 import type { Cast, ReworkNote, Turn } from '../state.ts';
+import {
+  accepted,
+  failed,
+  forgetItem,
+  forgetItems,
+  NO_ROUNDS,
+  newTurn,
+  noteKey,
+  refused,
+  reported,
+  settle,
+  stopped,
+  tracked,
+} from './bookkeeping.ts';
 import { elapsedOf } from './budget.ts';
-import { withSaid } from './exchange.ts';
-import { NO_ROUNDS, tracked } from './guard.ts';
-import { withoutList, withoutNoted } from './heard.ts';
-import { forgetItem, forgetItems, noteKey } from './item-memory.ts';
-import { noteOver } from './item-work.ts';
-import { newTurn } from './new-cast.ts';
-import { accepted, failed, refused, reported, settle, stopped } from './outcome.ts';
-import { REWORK_NOTES_MAX } from './rework.ts';
+import { REWORK_NOTES_MAX, withoutList, withoutNoted, withSaid } from './notes.ts';
+import { noteOver } from './work.ts';
 
 export function applyToCast(
   cast: Cast,
@@ -28,8 +36,9 @@ export function applyToCast(
       else cast.guard = tracked(cast.guard, fact.item?.key ?? '', fact.socket, fact.budgeted);
       return;
     case 'turn.held': {
-      const { code, reason, until } = fact;
-      update(cast, fact.turn, { phase: 'held', held: { code, reason, until } });
+      const { code, reason, until, gate } = fact;
+      const held = { code, reason, until, ...(gate === undefined ? {} : { gate }) };
+      update(cast, fact.turn, { phase: 'held', held });
       return;
     }
     case 'turn.freed':

@@ -1,24 +1,21 @@
 // What waits for a person: turns that a person takes, and agents that ask or want permission. The cast waits when nothing
 // else of it goes on. In a turn of their own what a person says is read like any other output; an agent is told it.
-
 import { type Approval, approvalOf, isUnsettled } from '../approval/state.ts';
 import { runnerCan } from '../capabilities.ts';
 import type { Fact } from '../fact.ts';
+import { reportsStatus } from '../gate/status.ts';
 import type { Input } from '../input.ts';
+import { agentIdOfTurn } from '../report/contract.ts';
 import { scrub } from '../secrets.ts';
-import type { Asks, Cast, Line, Turn } from '../state.ts';
-import { isOver } from '../state.ts';
+import { type Asks, type Cast, type CastStatus, isOver, type Line, type Turn } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
-import { hearsWhenBlocked, tellBlocked } from './blocked.ts';
-import { chosenMateria } from './choice.ts';
 import { cut } from './cut.ts';
-import { startReady } from './dispatch.ts';
-import { refusalOfLate } from './expired.ts';
-import { materiaOf, type Pen } from './pen.ts';
-import { collapse } from './rework.ts';
-import { isScripted } from './script.ts';
-import { reclaim, taskOfTurn } from './task.ts';
+import { reclaim, startReady } from './dispatch.ts';
+import { collapse } from './notes.ts';
+import { fail, materiaOf, type Pen } from './pen.ts';
+import { chosenMateria, isScripted } from './runner-choice.ts';
+import { taskOfTurn } from './task.ts';
 import { isLeftOut, leaveOut } from './task-by-hand.ts';
 
 export function isPersons(cast: Cast, turn: Turn): boolean {
@@ -208,4 +205,94 @@ function decided(fact: Decided, approval: Approval | null): string {
 function agreed(id: string, operation: string): string {
   const what = cut(collapse(operation), QUESTION_CHARS_MAX);
   return `${id} is approved. It is a permission in words and covers no command: a person agrees to this: ${what}. Go on with that. Do not use baton exec for it; a command that changes state needs an approval of its own, with exact_content.`;
+}
+
+// Turns that are blocked and can be carried on. An agent that reports with a status can be spoken to as well: it is set to
+// work again in the same turn with what a person says, or it is given up.
+/** Whether a person may say something to the agent of a blocked turn. */
+export function hearsWhenBlocked(cast: Cast, { phase, socket }: Turn): boolean {
+  return phase === 'blocked' && reportsStatus(cast, socket);
+}
+
+/** A stray change is compared with what was there before it until somebody has taken it back. */
+export function reopenTurn(pen: Pen, cast: Cast, turn: Turn): void {
+  const isStray = taskOfTurn(pen.state, cast, turn)?.code === 'SCOPE_VIOLATION' && turn.seal !== null;
+  pen.write({ kind: 'turn.reopened', cast: cast.id, turn: turn.id, ...(isStray ? { sealed: true } : {}) });
+}
+
+/** Sets the agent to work again with what it reported and what a person says to that. */
+export function tellBlocked(pen: Pen, cast: Cast, turn: Turn, text: string): Verdict {
+  const to = gapOf(cast, turn);
+  reopenTurn(pen, cast, turn);
+  const said = { from: 'person', text: scrub(text).text, ...(to === null ? {} : { to }) } as const;
+  pen.write({ kind: 'turn.answered', cast: cast.id, turn: turn.id, ...said });
+  return allow(`turn ${turn.id} goes on`);
+}
+
+/** Null where the turn is blocked by something else than the agent's own report. */
+function gapOf(cast: Cast, turn: Turn): string | null {
+  const id = agentIdOfTurn(cast, turn);
+  const last = cast.reports.find(({ agentId }) => agentId === id);
+  if (last?.status !== 'BLOCKED') return null;
+  return last.openGaps.length > 0 ? `BLOCKED: ${last.openGaps.join('; ')}` : 'BLOCKED, without a gap';
+}
+
+/** A person tries a blocked turn again as it is, or gives its agent up. */
+export function decideBlocked(
+  pen: Pen,
+  cast: Cast,
+  turn: Turn,
+  { choice, reason = '' }: Extract<Input, { kind: 'turn.decide' }>,
+): Verdict {
+  if (isOver(cast.status)) return deny('NOT_ALLOWED_NOW', `cast ${cast.id} has ${cast.status} already`);
+  if (choice === 'accept') {
+    const how = `baton continue ${cast.id}, or baton answer ${cast.id} --turn ${turn.id}`;
+    return deny('NOT_ALLOWED_NOW', `turn ${turn.id} is blocked and has handed nothing in; it waits for: ${how}`);
+  }
+  if (cast.status !== 'running')
+    pen.write({ kind: 'cast.resumed', cast: cast.id, reason: `turn ${turn.id}: ${choice}` });
+  pen.write({ kind: 'turn.decided', cast: cast.id, turn: turn.id, choice, reason });
+  if (choice === 'rerun') {
+    reopenTurn(pen, cast, turn);
+    return allow(`turn ${turn.id} runs again`);
+  }
+  const why = `${turn.socket}: a person gave up on its agent${reason ? `: ${reason}` : ''}`;
+  fail(pen, cast, deny('AGENT_FAILED', why, { socket: turn.socket }), turn.id);
+  return allow(`turn ${turn.id} failed`);
+}
+
+// A permission that nobody gave in time. It is over at its time, whether or not anybody has noted that down yet; whoever only
+// looks says so, and whoever carries the cast on notes it.
+/** The words with which a cast stands; `until` is the end of the permission it waits for. */
+export type Stands = {
+  readonly status: CastStatus;
+  readonly code: string | null;
+  readonly reason: string;
+  readonly until?: number;
+};
+
+/** Whether a cast waits for a permission whose time is over. */
+export function isExpired({ status, code, until }: Stands, now: number): boolean {
+  return status === 'waiting' && code === 'APPROVAL_NEEDED' && until !== undefined && now >= until;
+}
+
+/** What a cast says of itself now: its own words, until the permission that they speak of is over. */
+export function saidNow(cast: string, stands: Stands, now: number): Pick<Stands, 'code' | 'reason'> {
+  const { code, reason, until = 0 } = stands;
+  if (!isExpired(stands, now)) return { code, reason };
+  const when = new Date(until).toISOString();
+  const told = `nobody decided in time: the permission it asked for expired at ${when}; the agent is told when you carry on with: baton continue ${cast}`;
+  return { code: 'APPROVAL_EXPIRED', reason: told };
+}
+
+/**
+ * Why nothing can be said to a turn any more about the permission it waits for; null while that can still be given, and where
+ * it was, began, and nobody knows how it ended, which does not expire.
+ */
+export function refusalOfLate({ state, at }: Pen, cast: Cast, { id, asks }: Turn): Denied | null {
+  const { approval, until = at + 1 } = asks ?? {};
+  const stored = approvalOf(state.approvals, approval ?? '');
+  if (!approval || at < until || (stored && isUnsettled(stored))) return null;
+  const reason = `turn ${id} waits for nobody: the permission ${approval} that it asked for has expired. Its agent is told that and goes on; should the cast stand still, carry it on with: baton continue ${cast.id}`;
+  return deny('APPROVAL_EXPIRED', reason, { approval });
 }

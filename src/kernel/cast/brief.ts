@@ -1,28 +1,36 @@
 // What an agent is told for one turn: its prompt, the slots the prompt names, a bounded part of what came before, and
 // the format of its answer. Never a dump of the state; never longer than the cap.
+
+import { runnerCan } from '../capabilities.ts';
 import { reportsStatus } from '../gate/status.ts';
 import type { AgentMateria } from '../graph/config.ts';
 import { render } from '../graph/path.ts';
 import { isObject, isText, type JsonObject } from '../json.ts';
+import type { Task } from '../ledger/state.ts';
 import { assignmentOf } from '../ledger/wire.ts';
 import { agentIdOfTurn, contractFor } from '../report/contract.ts';
-import { type Cast, type ReworkNote, type State, type Turn, walkOf } from '../state.ts';
+import { mayFollow, type Progress } from '../report/status.ts';
+import { type Cast, type ReportNote, type ReworkNote, type State, type Turn, walkOf } from '../state.ts';
 import { asData, asTitle } from '../trust/as-data.ts';
 import { takesSystem } from '../trust/pinned.ts';
 import { speakerBefore } from '../trust/speaker.ts';
 import { utf8Length } from '../utf8-length.ts';
-import { continuedSession } from './choice.ts';
 import { cut, firstBytes } from './cut.ts';
-import { concerns, linesFor, withoutNoted } from './heard.ts';
 import { itemValue, scopeOf } from './item.ts';
-import { OFFER, offersTools } from './offer.ts';
+import {
+  collapse,
+  concerns,
+  isNoted,
+  linesFor,
+  notesFor,
+  renderExchange,
+  renderRework,
+  withoutNoted,
+} from './notes.ts';
 import { materiaOf, type Pen, socketOf } from './pen.ts';
-import { assignsTasks } from './plan.ts';
-import { inputText, othersReported, soFar } from './report-brief.ts';
-import { collapse, isNoted, notesFor, renderRework } from './rework.ts';
-import { getsPacket, taskOfTurn } from './task.ts';
-import { recordsToKeep } from './task-brief.ts';
-import { itemsText, workText } from './work-brief.ts';
+import { chosenMateria, continuedSession, isScripted, OFFER, offersTools } from './runner-choice.ts';
+import { assignsTasks, getsPacket, taskOfTurn } from './task.ts';
+import { itemsText, workText } from './work.ts';
 
 const SLOT_CHARS_MAX = 16_384;
 const EARLIER_CHARS_MAX = 4_000;
@@ -240,4 +248,84 @@ function squeezed(kept: readonly Section[], bytesMax: number): string {
     if (room + utf8Length(CUT_NOTE) < size) texts[index] = firstBytes(texts[index] ?? '', room) + CUT_NOTE;
   }
   return firstBytes(texts.join('\n\n'), bytesMax);
+}
+
+// What an agent that reports with a status is told beside its prompt: the INPUT envelope, what others reported on the same
+// goal, and what was said in its own turn so far.
+const OTHERS_CHARS_MAX = 4_000;
+
+export function inputText({ input }: Pick<Turn, 'input'>): string {
+  return input === null ? '' : asData(JSON.stringify(input));
+}
+
+/** What other agents found out, each in its own words. */
+export function othersReported({ reports }: Pick<Cast, 'reports'>, agentId: string): string {
+  const lines = reports.filter((note) => note.agentId !== agentId).map(lineOf);
+  return lines.length === 0 ? '' : asData(cut(lines.join('\n'), OTHERS_CHARS_MAX));
+}
+
+function lineOf(note: ReportNote): string {
+  const { agent, status, ownership, confirmed, conflicts, openGaps, keyOutputs } = note;
+  const parts = [
+    ...(ownership === null ? [] : [`ownership ${ownership}`]),
+    ...told('found', confirmed.length > 0 ? confirmed : keyOutputs),
+    ...told('conflicts', conflicts),
+    ...told('open', openGaps),
+  ];
+  return `- ${agent}, ${status}${parts.length > 0 ? `: ${parts.join('. ')}` : ''}`;
+}
+
+function told(what: string, list: readonly string[]): readonly string[] {
+  return list.length === 0 ? [] : [`${what}: ${list.join('; ')}`];
+}
+
+/** The turn so far. An agent that remembers the conversation is told only what is new in it. */
+export function soFar({ exchange, progress }: Pick<Turn, 'exchange' | 'progress'>, remembers: boolean): string {
+  const said = renderExchange(exchange, remembers);
+  const parts = [...(said === '' ? [] : [asData(said)]), ...sentOn(progress)];
+  if (parts.length > 0) return parts.join('\n');
+  return remembers && exchange.length > 0 ? 'Go on with your work.' : '';
+}
+
+/** An agent that waited for a person and was told nothing stands where it stood: what it has to say first is said to it. */
+function sentOn({ status }: Progress): readonly string[] {
+  if (status !== 'NEEDS_INPUT' && status !== 'APPROVAL_REQUEST') return [];
+  const what =
+    status === 'NEEDS_INPUT'
+      ? 'A person sends you on without an answer: decide yourself.'
+      : 'A person sends you on without the permission you asked for: do not run it, find another way.';
+  const next = mayFollow({ status }).join(' or ');
+  return [
+    `${what} Your last status was ${status}, and what may follow it is ${next}: go on with the work and report that. You are asked again right after it, and then any status may follow.`,
+  ];
+}
+
+// What an agent with a task is told about the worklog and the report of that task, where it can write them: by our own tools,
+// or by a shell.
+export function recordsToKeep(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>, task: Task): string {
+  const { id, worklogPath, reportPath } = task;
+  const isAble = hasShell(cast, turn);
+  const how = offersTools(cast, turn) ? BY_TOOL : isAble ? byCommand(id) : '';
+  return [...(how === '' || worklogPath === '' ? [] : [how]), ...(reportPath === null || !isAble ? [] : [REPORT])].join(
+    ' ',
+  );
+}
+
+const WHEN = 'After each meaningful step, and before you give up, add one entry to the worklog of the task';
+const HOW =
+  'Never write to worklog_path yourself, and put no secret into an entry. An entry before a blocked or failed result has a code and a next_step.';
+const BY_TOOL = `${WHEN} with the tool \`worklog_add\` of the server \`baton\`. ${HOW}`;
+const REPORT = 'Before you answer, write the result you answer with to report_path as well.';
+
+function byCommand(id: string): string {
+  const fields = 'timestamp (in UTC), run_id, task_id, actor, action, files_touched, decision, result and next_step';
+  return `${WHEN} with the command \`baton worklog add ${id} -\`, which reads one JSON object with ${fields}. ${HOW}`;
+}
+
+/** In a sandbox the ledger is out of reach. */
+function hasShell(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>): boolean {
+  const materia = chosenMateria(cast, turn);
+  if (materia.type === 'utility' || isScripted(cast, turn.socket)) return false;
+  const runs = materia.tools === 'coding' || materia.tools === 'readAndRun';
+  return runs && runnerCan(cast.rules, materia.runner, 'hasShell') && materia.sandbox === undefined;
 }

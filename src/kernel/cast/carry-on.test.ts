@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Cast, CastStatus } from '../state.ts';
-import { asMuchAgain, mayMean, spentAllowance, stepFor, type Verb } from './carry-on.ts';
+import { asMuchAgain, mayMean, spentAllowance, stepFor, type Verb } from './steer.ts';
 
 const NOW = 1_000;
 

@@ -1,49 +1,47 @@
-// The first door: a prepared turn is dispatched when every gate agrees. Its brief is written here, once; the agent gets
+// A prepared turn is dispatched when every check before dispatch agrees. Its brief is written here, once; the agent gets
 // exactly the text that is recorded.
-import { CODES } from '../codes.ts';
-import { refusalOfAgentConfigIn } from '../gate/accept.ts';
-import { heldBy, isLiftedByTime, refusedBeforeDispatch } from '../gate/dispatch.ts';
+
+import type { Fact } from '../fact.ts';
+import {
+  BEFORE_CLAIM,
+  BEFORE_DISPATCH,
+  type DispatchContext,
+  dispatchContext,
+  isClaimable,
+  isLiftedByTime,
+  refusalOfTrust,
+} from '../gate/before-dispatch.ts';
 import { reportsStatus } from '../gate/status.ts';
-import { refusedByTrust } from '../gate/trust.ts';
 import type { Input } from '../input.ts';
-import { isObject, isString } from '../json.ts';
+import { isObject } from '../json.ts';
+import { claimTask, isWorthNoting, refusalOfClaim } from '../ledger/claim.ts';
+import { refuseTask } from '../ledger/fact.ts';
+import { compareRank } from '../ledger/rank.ts';
+import type { Task } from '../ledger/state.ts';
 import { inputOf } from '../report/input.ts';
-import type { Cast, State, Turn } from '../state.ts';
+import { type Cast, heldBy, type State, type Turn } from '../state.ts';
 import { load } from '../trust/decide.ts';
-import { keysWanted } from '../trust/once.ts';
 import { block } from '../trust/quarantine.ts';
-import type { Refusal, Sighting } from '../trust/sighting.ts';
-import { keyOfBlocked } from '../trust/state.ts';
-import { isAttested, trustWatchOf } from '../trust/watch.ts';
-import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { isAttested } from '../trust/watch.ts';
+import { allow, type Denied, deny, firstRefusal, type Verdict } from '../verdict.ts';
 import { isPersons } from './asked.ts';
 import { briefFor } from './brief.ts';
 import { reservationFor } from './budget.ts';
-import { chosenMateria } from './choice.ts';
-import { refillPlaces } from './held.ts';
+import { fillAllLanes, fillLanes, refusalOfPlace } from './lanes.ts';
 import { isBound } from './lock-scope.ts';
 import { fail, type Pen } from './pen.ts';
-import { isScripted, nextScripted, scriptedTurn } from './script.ts';
-import { claimFor, taskOfTurn } from './task.ts';
-import { unseenBy } from './unseen.ts';
+import { chosenMateria, isScripted, nextScripted, scriptedTurn } from './runner-choice.ts';
+import { ownerOf, reopen, taskOfTurn } from './task.ts';
 
 /** The place of the turn is ready. */
 export function dispatch(pen: Pen, cast: Cast, turn: Turn, input: Extract<Input, { kind: 'turn.prepared' }>): Verdict {
   if (cast.status !== 'running' || turn.phase !== 'owed' || input.attempt !== turn.attempt + 1) {
     return deny('STALE_ATTEMPT', `attempt ${input.attempt} of turn ${turn.id} is not owed`);
   }
-  if (keysWanted(input).some((key) => input.used && Object.hasOwn(input.used, key))) {
-    const reason = `the id of the handoff to ${turn.socket} was used before; prepare the turn again with a new one`;
-    return putOff(pen, cast, turn, deny('REPLAY', reason, { turn: turn.id }));
-  }
-  if (input.unseen !== undefined) return putOff(pen, cast, turn, unseenBy(turn, input.unseen));
-  // What an attempt changed would govern the next one of the turn before anybody has looked at either.
-  const ordered = refusalOfAgentConfigIn(pen.state, cast, turn, input.orders ?? {});
-  if (ordered) return putOff(pen, cast, turn, ordered);
   return startAttempt(pen, cast, turn, input);
 }
 
-type Prepared = Pick<Extract<Input, { kind: 'turn.prepared' }>, 'seal' | 'trust'>;
+type Prepared = Extract<Input, { kind: 'turn.prepared' }>;
 
 /** Whether anything outside has to be looked at before a dispatch. A script that writes nothing says all there is to say. */
 export function needsPreparing({ state }: Pen, cast: Cast, turn: Turn): boolean {
@@ -74,13 +72,13 @@ export function startReady(pen: Pen, cast: Cast): void {
   }
 }
 
-function startAttempt(pen: Pen, cast: Cast, turn: Turn, { seal, trust }: Prepared = {}): Verdict {
-  const refusal = refusedBeforeDispatch(pen.state, cast, pen.at, pen.ranUntil(cast));
-  if (refusal) return putOff(pen, cast, turn, refusal);
-  const untrusted = refusalOfTrust(pen, cast, turn, trust);
-  if (untrusted) return putOff(pen, cast, turn, untrusted);
-  const unowned = claimFor(pen, cast, turn);
-  if (unowned) return putOff(pen, cast, turn, unowned);
+function startAttempt(pen: Pen, cast: Cast, turn: Turn, prepared: Prepared | null = null): Verdict {
+  const { seal, trust } = prepared ?? {};
+  const context = dispatchContext(pen.state, cast, turn, { at: pen.at, ranUntil: pen.ranUntil(cast), prepared });
+  const refused = firstRefusal(BEFORE_DISPATCH, context);
+  noteTrust(pen, context, refused?.by ?? null);
+  if (!refused || isOfLedger(refused.by)) takeTask(pen, cast, turn);
+  if (refused) return putOff(pen, cast, turn, refused);
   const task = taskOfTurn(pen.state, cast, turn);
   const attempt = turn.attempt + 1;
   const input = reportsStatus(cast, turn.socket) ? inputOf(pen.state, cast, turn) : null;
@@ -103,42 +101,117 @@ function startAttempt(pen: Pen, cast: Cast, turn: Turn, { seal, trust }: Prepare
   return allow(`attempt ${attempt} of turn ${turn.id} started`);
 }
 
-/** What is found to be wrong with an agent is blocked with the refusal. */
-function refusalOfTrust(pen: Pen, cast: Cast, turn: Turn, sighting: Sighting | undefined): Denied | null {
-  const { trust } = pen.state;
+/** A registry that was seen is loaded once trust is asked, and what is wrong with an agent is blocked with the refusal. */
+function noteTrust(pen: Pen, context: DispatchContext, by: Refused['by'] | null): void {
+  const { cast, turn, prepared } = context;
+  const sighting = prepared?.trust;
+  const atTrust = BEFORE_DISPATCH.findIndex(({ name }) => name === 'trust');
+  if (by && BEFORE_DISPATCH.indexOf(by) < atTrust) return;
+  const found = by?.name === 'trust' ? refusalOfTrust(context)?.found : null;
   if (sighting?.origin === 'workspace' && sighting.registry) load(pen, sighting.registry, sighting.texts);
-  const source = trustWatchOf(trust, cast, turn)?.source ?? null;
-  const refusal = refusedByTrust(trust, cast.rules, chosenMateria(cast, turn), source, sighting);
-  if (!refusal) return null;
-  // What was seen is what is noted, also where the agent is blocked already.
-  block(pen, sighting?.refusal ?? refusal, { cast: cast.id, turn: turn.id });
-  const { code, reason, details } = refusal.verdict;
-  return deny(code, `${turn.socket}: ${reason}${wayOut(refusal)}`, { ...details, socket: turn.socket });
+  // The sighting itself is noted, also where the agent is blocked already.
+  if (found) block(pen, sighting?.refusal ?? found, { cast: cast.id, turn: turn.id });
 }
 
-const SUGGESTED = 'details.suggested_target where one is named';
-
-/** What a person does about it. A refusal of something that is blocked says so itself. */
-function wayOut({ verdict, blocks }: Refusal): string {
-  if (verdict.code === 'QUARANTINED' || verdict.code === 'REGISTRY_UNUSABLE') return '';
-  // The text of a cast is frozen: nothing but another cast, or the old lock, brings the two together.
-  if (verdict.code === 'HASH_MISMATCH')
-    return '; it was started with another prompt than is locked: `baton check` says whether the configuration still has it; if not, start a new cast';
-  const release = blocks ? `; then: baton registry release ${keyOfBlocked(blocks)} --reason "…"` : '';
-  const target = verdict.details.suggested_target;
-  const named = isObject(target) && isString(target.agent_id) ? target.agent_id : null;
-  const suggested = named === null ? '' : `; suggested target: ${named}`;
-  // Who reads this has no details beside it.
-  const fix = CODES[verdict.code].fix.replace(SUGGESTED, named ?? 'an agent within its boundaries');
-  return `${suggested}; ${fix}${release}`;
-}
+type Refused = NonNullable<ReturnType<typeof firstRefusal<(typeof BEFORE_DISPATCH)[number]>>>;
 
 /** What time can lift keeps the turn owed; anything else ends the cast. */
-function putOff(pen: Pen, cast: Cast, turn: Turn, refusal: Denied): Verdict {
-  if (!isLiftedByTime(refusal)) fail(pen, cast, refusal, turn.id);
+function putOff(pen: Pen, cast: Cast, turn: Turn, { by, refusal }: Refused): Verdict {
+  const gate = by.name;
+  if (!isLiftedByTime(refusal)) fail(pen, cast, { ...refusal, details: { ...refusal.details, gate } }, turn.id);
   else {
-    pen.write({ kind: 'turn.held', cast: cast.id, turn: turn.id, ...heldBy(refusal) });
+    pen.write({ kind: 'turn.held', cast: cast.id, turn: turn.id, ...heldBy(refusal), gate });
     if (turn.lane !== null) refillPlaces(pen, cast, turn.lane);
   }
   return refusal;
+}
+
+// Starts that were put off: a lock was held, a task was not done, a person held the workspace. They are tried again in the
+// decision that lifts what stood in their way, in the order in which tasks are owed their turn.
+/** Tries everything again that was put off, if something has changed that it may have waited for. */
+export function startHeld(pen: Pen, facts: readonly Fact[]): void {
+  if (!facts.some(lifts)) return;
+  for (const { cast, turn } of heldTurns(pen)) {
+    if (cast.status === 'running') tryAgain(pen, cast, turn);
+  }
+  for (const cast of Object.values(pen.state.casts)) {
+    fillAllLanes(pen, cast);
+    if (cast.status === 'running') startReady(pen, cast);
+  }
+}
+
+function lifts(fact: Fact): boolean {
+  return (fact.kind === 'task.moved' && fact.releases) || fact.kind === 'ledger.unheld';
+}
+
+/** Tries what a cast put off once more, because its time has come. */
+export function startDue(pen: Pen, cast: Cast): void {
+  for (const turn of Object.values(cast.turns)) if (turn.phase === 'held') tryAgain(pen, cast, turn);
+  fillAllLanes(pen, cast);
+}
+
+function heldTurns(pen: Pen): readonly { readonly cast: Cast; readonly turn: Turn }[] {
+  const held = Object.values(pen.state.casts).flatMap((cast) =>
+    Object.values(cast.turns)
+      .filter(({ phase }) => phase === 'held')
+      .map((turn) => ({ cast, turn, task: taskOfTurn(pen.state, cast, turn) })),
+  );
+  return held.sort((a, b) => rank(a.task, b.task, pen.at));
+}
+
+function rank(a: Task | null, b: Task | null, at: number): number {
+  if (!a || !b) return Number(a !== null) - Number(b !== null);
+  return compareRank(a, b, at);
+}
+
+/** A lock may be given back before the time at which a turn that waits for it is tried again at the latest. */
+function isTooEarly({ held }: Turn, at: number): boolean {
+  return held !== null && held.code !== 'LOCK_CONFLICT' && (held.until ?? 0) > at;
+}
+
+/** A turn of a loop was put off and takes no place any more: one that waits for a place, or the next item, may have it. */
+export function refillPlaces(pen: Pen, cast: Cast, lane: string): void {
+  for (const turn of Object.values(cast.turns)) {
+    if (turn.lane === lane && turn.held?.code === 'NOT_ALLOWED_NOW') tryAgain(pen, cast, turn);
+  }
+  fillLanes(pen, cast, lane);
+}
+
+function tryAgain(pen: Pen, cast: Cast, turn: Turn): void {
+  if (pen.ledger.hold || isTooEarly(turn, pen.due) || refusalOfPlace(cast, turn)) return;
+  const task = taskOfTurn(pen.state, cast, turn);
+  const refusal = task?.status === 'todo' ? refusalOfClaim(pen.ledger, task, ownerOf(cast, turn.socket), pen.at) : null;
+  const common = { cast: cast.id, turn: turn.id };
+  if (!refusal || !task) return pen.write({ kind: 'turn.freed', ...common });
+  if (refusal.code === 'LOCK_CONFLICT' && isWorthNoting(task, pen.at)) refuseTask(pen, 'claim', task, refusal);
+  const held = heldBy(refusal);
+  if (held.until !== turn.held?.until) pen.write({ kind: 'turn.held', ...common, ...held });
+}
+
+// A turn claims its task with all its paths, and claims it again where the claim was lost.
+/** Takes the task of a turn for it, if it has one to take. Answers what is in the way, or null. */
+export function claimFor(pen: Pen, cast: Cast, turn: Turn): Denied | null {
+  const context = dispatchContext(pen.state, cast, turn, { at: pen.at, ranUntil: pen.at });
+  const refused = firstRefusal(BEFORE_CLAIM, context);
+  // What the ledger itself refuses is noted there.
+  if (!refused || isOfLedger(refused.by)) takeTask(pen, cast, turn);
+  return refused?.refusal ?? null;
+}
+
+/** Claims the task of a turn, or notes the refusal in the ledger. */
+export function takeTask(pen: Pen, cast: Cast, turn: Turn): void {
+  const task = taskOfTurn(pen.state, cast, turn);
+  if (!isClaimable(task)) return;
+  reopen(pen, task, 'the cast goes on');
+  claimTask(pen, task, ownerOf(cast, turn.socket));
+}
+
+export function isOfLedger({ name }: { readonly name: string }): boolean {
+  return name.startsWith('claim: ');
+}
+
+/** Where the claim timed out or a person took it away, the task is claimed again. */
+export function reclaim(pen: Pen, cast: Cast, turn: Turn): Denied | null {
+  const task = taskOfTurn(pen.state, cast, turn);
+  return task && task.fence !== turn.fence ? claimFor(pen, cast, turn) : null;
 }

@@ -7,7 +7,7 @@ import { asBlock, reportOf } from '../../../test/reports.ts';
 import type { SealedRequest } from '../approval/request.ts';
 import type { Request } from '../input.ts';
 import { pending } from '../pending.ts';
-import { isExpired, type Stands, saidNow } from './expired.ts';
+import { isExpired, type Stands, saidNow } from './asked.ts';
 
 const END = Date.parse('2026-01-02T00:00:00.000Z');
 const waits: Stands = { status: 'waiting', code: 'APPROVAL_NEEDED', reason: 'asks', until: END };

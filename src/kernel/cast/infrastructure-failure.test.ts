@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from '../json.ts';
-import { infrastructureFailure } from './infrastructure-failure.ts';
+import { infrastructureFailure } from './fault.ts';
 
 const failed = (part: Record<string, Json>, rest: Record<string, Json> = {}): Json => ({
   satisfied: false,

@@ -4,8 +4,8 @@ import { always, exit, graph, no, notSatisfied, plan, satisfied, workflow, yes }
 import { play, replayed } from '../../../test/play.ts';
 import type { Request } from '../input.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { ITEMS_KEPT_MAX, type ItemDiff, type TurnCheck } from './item-work.ts';
 import { type Watch, watchOf } from './packet.ts';
+import { ITEMS_KEPT_MAX, type ItemDiff, type TurnCheck } from './work.ts';
 
 type Change = { files: readonly string[]; checks?: readonly TurnCheck[]; diff?: ItemDiff };
 

@@ -1,22 +1,26 @@
 // Items side by side: where the items of a loop are tasks that were assigned, each walks through the loop on its own, as
 // many at once as the loop allows and dependencies, locks and priorities let through. The loop is left when all are over.
-
 import { dialectCan } from '../capabilities.ts';
-import { heldBy } from '../gate/dispatch.ts';
 import type { Loop } from '../graph/config.ts';
+import { firstEdge } from '../graph/route.ts';
+import type { MergeEnd } from '../input.ts';
 import { claimBest, refusalOfClaim } from '../ledger/claim.ts';
 import { namingCast } from '../ledger/fact.ts';
+import { spokenPaths } from '../ledger/path.ts';
 import { refusalOfInconsistency } from '../ledger/run-index.ts';
-import { runOf, type Task, taskOf } from '../ledger/state.ts';
-import type { Cast, Item, Turn } from '../state.ts';
-import { type Denied, deny } from '../verdict.ts';
-import { reopenTurn } from './blocked.ts';
-import { itemAt, listOf } from './item.ts';
-import { openTurn } from './open-turn.ts';
-import type { Pen } from './pen.ts';
-import { leaveLoop } from './start.ts';
+import { type Ledger, runOf, type Task, taskOf } from '../ledger/state.ts';
+import { type Cast, heldBy, type Item, type ReworkNote, type Turn, type Usage, walkOf } from '../state.ts';
+import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { giveUp } from './answer.ts';
+import { reopenTurn } from './asked.ts';
+import { NO_ROUNDS, tracked } from './bookkeeping.ts';
+import { claimFor } from './dispatch.ts';
+import { hasOpen, idsIn, itemAt, lengthOf, listOf, placeOf } from './item.ts';
+import { reasonIn } from './notes.ts';
+import { materiaOf, type Pen, socketOf } from './pen.ts';
+import { route } from './route.ts';
+import { leaveLoop, openTurn } from './start.ts';
 import { ownerOf, taskOfTurn } from './task.ts';
-import { hasOpen, idsIn, lengthOf, placeOf } from './task-list.ts';
 
 /** Whether the items of a loop are assigned tasks: then they say themselves what may run beside what. */
 export function hasLanes(cast: Cast, loop: Loop | null): loop is Loop {
@@ -112,7 +116,7 @@ export function refusalOfPlace(cast: Cast, { lane }: Turn): Denied | null {
 }
 
 /** Why a turn may not claim its task: as many items of its loop are in progress already as may be. */
-export function refusalOfCrowd({ ledger }: Pen, cast: Cast, turn: Turn): Denied | null {
+export function refusalOfCrowd(ledger: Ledger, cast: Cast, turn: Turn): Denied | null {
   const loop = cast.rules.graph.loops.find(({ id }) => id === turn.lane);
   if (!loop) return null;
   const atWork = inProgress(cast, loop.id).filter(
@@ -189,4 +193,82 @@ export function continued({ id, root }: Cast, why: string, code: string): string
     ? 'That is for its agent: it begins over, and what lies in its worktree is put aside. Change what it is told if need be, then go on with'
     : 'Put it right, then go on with';
   return `${why.replace(/\.$/, '')}. ${fix}: baton continue ${id}`;
+}
+
+// What became of a merge: the item goes on as it was accepted, or, where others changed the same meanwhile, begins once more
+// with the files named. An item that gets nowhere that way is blocked, and a person is asked.
+const FREE: Usage = { input: 0, output: 0, cost: 0 };
+/** So many files are named to whoever has to mend them. */
+const FILES_NAMED_MAX = 20;
+
+export function takeMerge(pen: Pen, cast: Cast, turn: Turn, end: MergeEnd): Verdict {
+  const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
+  if (!end.ok) return refuse(pen, cast, turn, end);
+  pen.write({ kind: 'turn.merged', ...common, commit: end.commit });
+  // What is merged is done, also where its claim ran out while it was merged.
+  claimFor(pen, cast, turn);
+  route(pen, cast, turn);
+  return allow(`turn ${turn.id} merged`);
+}
+
+/** Whether a merge that was cut off simply goes on: its task has to be the cast's again for that. */
+export function carriesOn(pen: Pen, cast: Cast, turn: Turn): boolean {
+  return claimFor(pen, cast, turn) === null;
+}
+
+function refuse(pen: Pen, cast: Cast, turn: Turn, { reason, files }: Extract<MergeEnd, { ok: false }>): Verdict {
+  const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
+  const refusal = deny('MERGE_CONFLICT', reason, { socket: turn.socket, files: [...files] });
+  pen.write({ kind: 'merge.refused', ...common, reason, files });
+  const entry = (turn.lane !== null && cast.lanes[turn.lane]?.entry) || turn.socket;
+  if (isSpent(cast, turn, entry)) return block(pen, cast, turn, refusal);
+  pen.write({ kind: 'rework.noted', cast: cast.id, note: noteFor(cast, turn, entry, files) });
+  pen.write({ kind: 'turn.dropped', cast: cast.id, turn: turn.id });
+  openTurn(pen, cast, entry, turn.item, false, turn.lane);
+  return refusal;
+}
+
+/** Whether one more round is one too many. */
+function isSpent(cast: Cast, turn: Turn, entry: string): boolean {
+  const guard = walkOf(cast, turn)?.guard ?? NO_ROUNDS;
+  return tracked(guard, turn.item?.key ?? '', entry, false).count > cast.rules.limits.maxNoAdvanceCycles;
+}
+
+function block(pen: Pen, cast: Cast, turn: Turn, refusal: Denied): Verdict {
+  const { code, reason } = refusal;
+  const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt };
+  pen.write({ kind: 'turn.blocked', ...common, output: '', usage: FREE, code, reason });
+  return giveUp(pen, cast, turn, refusal, {});
+}
+
+function noteFor(cast: Cast, turn: Turn, target: string, files: readonly string[]): ReworkNote {
+  return {
+    from: turn.socket,
+    label: materiaOf(cast, turn.socket).label,
+    target,
+    when: 'not_satisfied',
+    item: turn.item?.key ?? null,
+    itemLabel: turn.item?.label ?? null,
+    reason: reasonIn(`${ASKED} The files: ${spokenPaths(files, FILES_NAMED_MAX)}.`),
+  };
+}
+
+const ASKED = [
+  'MERGE_CONFLICT: the work on this item cannot be joined with what others have finished since it began. The folder now',
+  'holds both, and what clashes stands between lines of <<<<<<< and >>>>>>>. Mend it so that both hold, remove these',
+  'lines, and report again.',
+].join(' ');
+
+// When the work of an item that walks in a worktree of its own has to be merged into the cast's branch: before the item is
+// over, or leaves the loop in which it has that worktree.
+/** `isOver` says that the accepted turn ends the walk of its item. */
+export function isToMerge(cast: Cast, turn: Turn, isOver: boolean): boolean {
+  if (turn.merged || walkOf(cast, turn)?.place === undefined) return false;
+  return isOver || leavesLoop(cast, turn);
+}
+
+function leavesLoop(cast: Cast, { socket, lane, handoff }: Turn): boolean {
+  const loop = cast.rules.graph.loops.find(({ id }) => id === lane);
+  const found = handoff && firstEdge(socketOf(cast, socket), handoff.satisfied);
+  return found ? !loop?.sockets.includes(found.edge.to) : false;
 }

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { always, graph } from '../../../test/loadouts.ts';
 import { play } from '../../../test/play.ts';
 import type { JsonObject } from '../json.ts';
-import { offeredTools } from './offer.ts';
 import { packetOf } from './packet.ts';
+import { offeredTools } from './runner-choice.ts';
 
 const agent = (more: JsonObject): JsonObject => ({ prompt: 'Go.', tools: 'none', model: 'm', ...more });
 

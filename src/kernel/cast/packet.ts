@@ -1,6 +1,7 @@
 // Everything a runner needs to carry out one dispatch, and nothing it has to ask back for.
 
 import { dialectCan, type RunnerAbility, runnerCan } from '../capabilities.ts';
+import { unfinished } from '../gate/before-accept.ts';
 import { reportsStatus } from '../gate/status.ts';
 import { checkersAt } from '../graph/checker.ts';
 import { DEFAULTS, type Materia, type Price, type RunnerLimits } from '../graph/config.ts';
@@ -14,19 +15,24 @@ import { type Cast, type Item, type Session, type State, type Turn, walkOf } fro
 import { withPinnedPrompt } from '../trust/pinned.ts';
 import { type TrustWatch, trustWatchOf } from '../trust/watch.ts';
 import { timeoutOf } from './budget.ts';
-import { choicesOf, chosenMateria, continuedSession, variablesOf } from './choice.ts';
 import { isWatched } from './dispatch.ts';
+import { retriesLeft, runsOnce } from './fault.ts';
 import { cursorName, scopeOf } from './item.ts';
-import { workBefore } from './item-work.ts';
 import { bystanderIn, isBound, isHeldToFolder, isPutBack, readsOnly, worksInPlace } from './lock-scope.ts';
-import { offersTools } from './offer.ts';
+import { notesFor } from './notes.ts';
 import { materiaOf, socketOf } from './pen.ts';
-import { artifactsOf, unfinished } from './report.ts';
-import { notesFor } from './rework.ts';
-import { isScripted, scriptedTurn } from './script.ts';
-import { retriesLeft } from './second-try.ts';
+import { artifactsOf } from './report.ts';
+import {
+  choicesOf,
+  chosenMateria,
+  continuedSession,
+  isScripted,
+  offersTools,
+  scriptedTurn,
+  variablesOf,
+} from './runner-choice.ts';
 import { taskOfTurn } from './task.ts';
-import { runsOnce } from './unknown.ts';
+import { workBefore } from './work.ts';
 
 export type Packet = {
   readonly cast: string;

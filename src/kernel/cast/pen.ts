@@ -1,14 +1,15 @@
 // The pen a decision writes with: every fact is applied as it is written, so that the next rule of the same decision
 // sees it. What was written is what will be stored; nothing else changes the state.
 import { apply } from '../apply.ts';
+import type { ContractName } from '../capabilities.ts';
 import type { Dialect } from '../dialect.ts';
 import type { Fact } from '../fact.ts';
-import type { ContractName, Materia, Socket } from '../graph/config.ts';
+import type { Materia, Socket } from '../graph/config.ts';
 import type { Standing } from '../ledger/fact.ts';
 import type { Ledger } from '../ledger/state.ts';
 import type { Cast, State } from '../state.ts';
 import type { Denied } from '../verdict.ts';
-import { stored } from './stored.ts';
+import { stored } from './commit.ts';
 
 export type Dialects = Readonly<Record<ContractName, Dialect>>;
 

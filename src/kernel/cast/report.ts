@@ -4,10 +4,11 @@ import { requestApproval } from '../approval/decide.ts';
 import { requestText } from '../approval/difference.ts';
 import { leftOutOf, type SealedRequest } from '../approval/request.ts';
 import { noteUnknown, outcomeUnknown } from '../approval/settle.ts';
-import { type Approval, approvalOf, isUnsettled, unsettledUses } from '../approval/state.ts';
+import { type Approval, approvalOf, unsettledUses } from '../approval/state.ts';
 import type { Handoff } from '../dialect.ts';
 import type { Answered, Touched } from '../fact.ts';
-import type { Seen } from '../gate/accept.ts';
+import type { Unfinished } from '../gate/before-accept.ts';
+import type { Seen } from '../gate/changes.ts';
 import { reportsStatus, stepOf } from '../gate/status.ts';
 import { isObject, isString } from '../json.ts';
 import { type Artifacts, artifactsNamed } from '../knowledge/entries.ts';
@@ -17,24 +18,9 @@ import { agentIdOfTurn } from '../report/contract.ts';
 import { boundWarnings, reportNote } from '../report/note.ts';
 import { statusOf } from '../report/status.ts';
 import type { Cast, Turn } from '../state.ts';
-import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { allow, type Verdict } from '../verdict.ts';
 import { materiaOf, type Pen } from './pen.ts';
-import { scriptedTurn, scriptKey } from './script.ts';
-
-type Unfinished = 'continue' | 'ask' | 'approval';
-
-export function unfinished({ outcome }: Handoff): Unfinished | null {
-  return outcome === 'continue' || outcome === 'ask' || outcome === 'approval' ? outcome : null;
-}
-
-/** Why what the agent wants permission for cannot be put before a person. */
-export function refusalOfApproval({ outcome }: Handoff, { approval }: Seen): Denied | null {
-  if (outcome === 'approval' && approval?.refusal?.code === 'CONTRACT_VIOLATION') return approval.refusal;
-  if (outcome !== 'approval' || approval) return null;
-  const message = 'exact_content must be the command word for word, in a form in which it can be run';
-  const issues = [{ path: 'approval_request.exact_content', message }];
-  return deny('CONTRACT_VIOLATION', `the approval_request cannot be sealed: ${message}`, { issues });
-}
+import { scriptedTurn, scriptKey } from './runner-choice.ts';
 
 export function takeReport(
   pen: Pen,
@@ -70,16 +56,6 @@ export function takeReport(
   learn(pen, cast, turn, handoff, seen.artifacts, leftOutOf(seen.approval ?? {}));
   if (outcome === 'ask') answerFromScript(pen, cast, turn);
   return allow(`turn ${turn.id} reported ${statusOf(outcome)}`);
-}
-
-/**
- * What the agent of this turn was allowed to run, began, and is not known to have ended. A turn that is accepted leaves
- * nobody who could settle it.
- */
-export function begunIn({ state }: Pen, cast: Cast, turn: Turn): Approval | null {
-  if (!reportsStatus(cast, turn.socket)) return null;
-  const own = Object.values(state.approvals).filter(({ from }) => from?.cast === cast.id && from.turn === turn.id);
-  return own.find(isUnsettled) ?? null;
 }
 
 /** Its report is not taken, and the turn waits until a person, or the end of the command itself, has settled that. */

@@ -4,7 +4,7 @@ import { always, crew, graph, no, notSatisfied, plan, satisfied, workflow, yes }
 import { play } from '../../../test/play.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { ReworkNote } from '../state.ts';
-import { renderRework } from './rework.ts';
+import { renderRework } from './notes.ts';
 
 const retry = (times: number) => workflow({ 'sockets.Socket-3.edges.1.maxTraversals': times });
 

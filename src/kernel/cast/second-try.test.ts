@@ -6,8 +6,8 @@ import type { Code } from '../codes.ts';
 import type { AgentNote, Fault } from '../fact.ts';
 import type { AgentMateria } from '../graph/config.ts';
 import type { JsonObject } from '../json.ts';
-import { chosenMateria } from './choice.ts';
 import { packetOf } from './packet.ts';
+import { chosenMateria } from './runner-choice.ts';
 
 const NOW = Date.parse('2026-01-01T10:00:00.000Z');
 

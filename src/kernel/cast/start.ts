@@ -4,16 +4,16 @@ import { emptyEntryTarget, exitTarget, loopOf } from '../graph/route.ts';
 import type { Input } from '../input.ts';
 import { taskOf } from '../ledger/state.ts';
 import { scrub } from '../secrets.ts';
-import type { Cast, Item, Turn } from '../state.ts';
-import { allow, deny, type Verdict } from '../verdict.ts';
-import { listOf, selectItem } from './item.ts';
-import { leaveAll } from './items-left.ts';
+import { type Cast, type Item, type Turn, walkOf } from '../state.ts';
+import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { NO_ROUNDS, tracked } from './bookkeeping.ts';
+import { idsIn, listOf, selectItem } from './item.ts';
 import { enterLanes, fillAllLanes, hasLanes, hasOpenLanes } from './lanes.ts';
-import { openTurn } from './open-turn.ts';
-import { fail, type Pen } from './pen.ts';
-import { taskIdOf } from './task.ts';
+import { fail, type Pen, socketOf } from './pen.ts';
+import { leaveAll } from './route.ts';
+import { nextScripted } from './runner-choice.ts';
+import { planItems, planTurn, taskIdOf } from './task.ts';
 import { isLeftOut } from './task-by-hand.ts';
-import { idsIn } from './task-list.ts';
 
 export function startCast(pen: Pen, input: Extract<Input, { kind: 'cast.start' }>): Verdict {
   const { cast: id, request, loadout, rules, script, runId, root, capabilities } = input;
@@ -122,4 +122,54 @@ function completeIfDone(pen: Pen, cast: Cast): void {
   if (Object.keys(cast.turns).length > 0 || hasOpenLanes(pen, cast)) return fillAllLanes(pen, cast);
   leaveAll(pen, cast);
   pen.write({ kind: 'cast.completed', cast: cast.id });
+}
+
+// Opening a turn: the guard is asked, the task of its item is looked up or made, the visit is counted.
+export function openTurn(
+  pen: Pen,
+  cast: Cast,
+  socket: string,
+  item: Item | null,
+  budgeted: boolean,
+  lane: string | null = null,
+  place: number | null = null,
+): void {
+  const guard = lane === null ? cast.guard : (walkOf(cast, { lane, item })?.guard ?? NO_ROUNDS);
+  const { count, path } = tracked(guard, item?.key ?? '', socket, budgeted);
+  const { maxNoAdvanceCycles } = cast.rules.limits;
+  if (count > maxNoAdvanceCycles) {
+    const round = [...guard.path, ...path];
+    const what = item ? `item ${item.key} (${item.label})` : 'the cast';
+    const reason = `${what} went round ${round.join(' → ')} ${count} times without getting on; the limit is ${maxNoAdvanceCycles}`;
+    const details = { item: item?.key ?? null, cycle: round, count, limit: maxNoAdvanceCycles };
+    return fail(pen, cast, deny('NO_PROGRESS', reason, details), null, { at: 'start', socket });
+  }
+  const task = taskFor(pen, cast, socket, item);
+  if (task !== null && typeof task !== 'string') return fail(pen, cast, task, null, { at: 'start', socket });
+  const turn = cast.turnsStarted + 1;
+  const visit = (cast.visits[socket] ?? 0) + 1;
+  const script = lane === null ? null : nextScripted(cast, { id: turn, socket, script: null });
+  pen.write({
+    kind: 'turn.started',
+    cast: cast.id,
+    turn,
+    socket,
+    visit,
+    item,
+    budgeted,
+    ...(lane === null ? {} : { lane }),
+    ...(place === null ? {} : { place }),
+    ...(task === null ? {} : { task }),
+    ...(script === null ? {} : { script }),
+  });
+}
+
+/** The task a turn works on; null where there is nothing to own. */
+function taskFor(pen: Pen, cast: Cast, socket: string, item: Item | null): string | null | Denied {
+  if (!item) return planTurn(pen, cast, socket);
+  const loop = loopOf(cast.rules.graph, socket);
+  const own = socketOf(cast, socket).foreach;
+  const iterator = own ?? loop?.iterator;
+  const refusal = iterator ? planItems(pen, cast, iterator, own || !loop ? [socket] : loop.sockets) : null;
+  return refusal ?? taskIdOf(cast, item);
 }

@@ -1,23 +1,20 @@
 // What a person may ask of a cast that stands or runs.
 import { contractOf } from '../graph/contract.ts';
 import type { Input } from '../input.ts';
-import type { Cast, Turn } from '../state.ts';
-import { isOver } from '../state.ts';
+import { type Cast, type CastStatus, isOver, type Turn } from '../state.ts';
 import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
 import { takeOutput } from './answer.ts';
-import { decideBlocked, hearsWhenBlocked, reopenTurn } from './blocked.ts';
+import { decideBlocked, hearsWhenBlocked, isExpired, refusalOfLate, reopenTurn, type Stands } from './asked.ts';
 import { elapsedOf, exhausted, refilled, tokensOf } from './budget.ts';
-import { refusalOfLate } from './expired.ts';
-import { startDue } from './held.ts';
-import { fillAllLanes } from './lanes.ts';
+import { claimFor, reclaim, startDue } from './dispatch.ts';
+import { markUnknown, waitIfUnknown } from './fault.ts';
+import { carriesOn, fillAllLanes } from './lanes.ts';
 import { isBound } from './lock-scope.ts';
-import { carriesOn } from './merge-back.ts';
 import { fail, materiaOf, type Pen } from './pen.ts';
 import { route } from './route.ts';
 import { startSocket } from './start.ts';
-import { claimFor, reclaim, taskOfTurn } from './task.ts';
+import { taskOfTurn } from './task.ts';
 import { isLeftOut, leaveOut } from './task-by-hand.ts';
-import { markUnknown, waitIfUnknown } from './unknown.ts';
 
 export function abort(pen: Pen, cast: Cast, reason: string): Verdict {
   if (isOver(cast.status)) return deny('NOT_ALLOWED_NOW', `cast ${cast.id} has ${cast.status} already`);
@@ -211,4 +208,70 @@ function tooSmall(limit: number | undefined, used: number, unit: 'tokens' | 'cos
   const isAmount = unit === 'cost' ? Number.isFinite(limit) : Number.isSafeInteger(limit);
   if (isAmount && limit >= used) return null;
   return deny('NOT_ALLOWED_NOW', `${used} ${unit} are used already; the limit cannot be ${limit}`, { used, unit });
+}
+
+// Which verb carries a cast on from where it is. `continue` does what a person most likely wants; the others are exact.
+export type Exact = 'resume' | 'recast' | 'revive';
+export type Verb = Exact | 'continue';
+
+/** The statuses each verb can do something for. */
+const FITS: Readonly<Record<Exact, readonly CastStatus[]>> = {
+  resume: ['running', 'paused'],
+  recast: ['failed', 'aborted'],
+  revive: ['failed'],
+};
+
+/** The statuses of the casts that a verb may mean where none is named. */
+export function mayMean(verb: Verb, { status, code }: Pick<Stands, 'status' | 'code'>): boolean {
+  // An old failure is not what a person means to continue once later casts went well.
+  if (verb === 'continue') return ['running', 'paused', 'waiting'].includes(status);
+  return FITS[verb].includes(status) && (verb !== 'revive' || code === 'EDGE_BUDGET_EXHAUSTED');
+}
+
+/** The allowance that a stopped cast has spent, which a person may extend. */
+export function spentAllowance({ status, code }: Pick<Stands, 'status' | 'code'>): 'retries' | 'budget' | null {
+  if (status !== 'failed' && status !== 'aborted') return null;
+  if (code === 'EDGE_BUDGET_EXHAUSTED') return 'retries';
+  return code === 'BUDGET_EXHAUSTED' ? 'budget' : null;
+}
+
+export type Step = {
+  readonly verb: Exact;
+  /**
+   * `drive`: it runs already, and nobody drives it. `submit`: the verb is submitted, then the cast is driven. `refuse`: the
+   * rules refuse the verb, and nothing is driven for it. `nothing`: there is nothing to carry on.
+   */
+  readonly how: 'drive' | 'submit' | 'refuse' | 'nothing';
+};
+
+/** `isExtended` says that a person extends the spent allowance. */
+export function stepFor(verb: Verb, stands: Stands, now: number, isExtended = false): Step {
+  const { status, code } = stands;
+  const exact = verb === 'continue' ? obvious(stands, isExtended) : verb;
+  // A blocked task is tried again when a person says so; an unknown outcome needs more than that.
+  const isStuck = isExpired(stands, now) || (verb === 'continue' && status === 'waiting' && code !== 'OUTCOME_UNKNOWN');
+  if (isStuck) return { verb: exact, how: 'submit' };
+  if (!FITS[exact].includes(status)) return { verb: exact, how: exact === 'resume' ? 'nothing' : 'refuse' };
+  return { verb: exact, how: exact === 'resume' && status === 'running' ? 'drive' : 'submit' };
+}
+
+function obvious(stands: Stands, isExtended: boolean): Exact {
+  if (stands.status !== 'failed' && stands.status !== 'aborted') return 'resume';
+  return isExtended && spentAllowance(stands) === 'retries' ? 'revive' : 'recast';
+}
+
+export type Limits = { readonly maxTokens?: number; readonly maxCost?: number; readonly maxDurationMs?: number };
+
+/** Each limit of the cast, with as much again as it had at first. */
+export function asMuchAgain({ budget, rules }: Pick<Cast, 'budget' | 'rules'>): Limits {
+  const raised = (['maxTokens', 'maxCost', 'maxDurationMs'] as const).flatMap((limit) => {
+    const [now, first] = [budget[limit], rules.budget[limit]];
+    return now === null || first === null ? [] : [[limit, now + first] as const];
+  });
+  return Object.fromEntries(raised);
+}
+
+/** A refusal of what was handed in is in the log, and the cast shows where it is; these say that nothing was taken. */
+export function isNotTaken({ code }: Denied): boolean {
+  return code === 'NOT_ALLOWED_NOW' || code === 'UNKNOWN_TURN' || code === 'APPROVAL_EXPIRED';
 }

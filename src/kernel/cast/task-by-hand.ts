@@ -9,7 +9,7 @@ import { refuseTask } from '../ledger/fact.ts';
 import { findTask, type Ledger, runOf, type Task, taskOf } from '../ledger/state.ts';
 import { type Cast, isOver, type State, type Turn } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
-import { reopenTurn } from './blocked.ts';
+import { reopenTurn } from './asked.ts';
 import { listOf } from './item.ts';
 import { fillAllLanes } from './lanes.ts';
 import { type Pen, socketOf } from './pen.ts';

@@ -2,22 +2,24 @@
 // task is claimed with all its paths before the first dispatch, and is over when its item is.
 import { dialectCan } from '../capabilities.ts';
 import type { Code } from '../codes.ts';
+import type { Handoff } from '../dialect.ts';
 import type { Iterator } from '../graph/config.ts';
-import type { JsonObject } from '../json.ts';
-import { claimTask } from '../ledger/claim.ts';
-import { bareSpec } from '../ledger/create.ts';
+import { isObject, isString, isText, type Json, type JsonObject } from '../json.ts';
+import { bareSpec, createTask } from '../ledger/create.ts';
+import { applyDeltas, draftFor } from '../ledger/deltas.ts';
+import type { LedgerFact } from '../ledger/fact.ts';
 import { MAIN_ROOT } from '../ledger/lock-tree.ts';
 import { settle } from '../ledger/move.ts';
+import { normalPath } from '../ledger/path.ts';
+import { refusalOfInconsistency, refusalOfUnknownDependencies } from '../ledger/run-index.ts';
 import { isTerminal, runOf, type Task, type TaskSpec, taskOf, tasksOf } from '../ledger/state.ts';
 import { agentIdOf } from '../report/contract.ts';
 import type { Cast, Item, State, Turn } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
-import { itemAt, listOf } from './item.ts';
-import { refusalOfCrowd } from './lanes.ts';
-import { FORBIDDEN, isBound, isTemplated, lockScopeOf } from './lock-scope.ts';
+import { cut } from './cut.ts';
+import { idAt, itemAt, lengthOf, listOf, numbered } from './item.ts';
+import { FORBIDDEN, isBound, isTemplated, lockScopeOf, refusalOfChosenConfig } from './lock-scope.ts';
 import { materiaOf, type Pen, socketOf } from './pen.ts';
-import { idAt, lengthOf, numbered } from './task-list.ts';
-import { objectiveOf, wishesIn } from './task-words.ts';
 
 export function taskOfTurn({ ledger }: Pick<State, 'ledger'>, cast: Cast, turn: Turn): Task | null {
   return (turn.task !== null && taskOf(ledger, cast.id, turn.task)) || null;
@@ -143,25 +145,6 @@ function uuidOf({ id }: Cast, turn: Turn, place: number): string {
   return `${head}-8000-${place.toString(16).padStart(12, '0')}`;
 }
 
-/** Takes the task of a turn for it. Answers what stands in the way, or null. */
-export function claimFor(pen: Pen, cast: Cast, turn: Turn): Denied | null {
-  const { hold } = pen.ledger;
-  if (hold) return deny('NOT_ALLOWED_NOW', `${hold.by} holds the workspace: ${hold.reason}`, { hold: { ...hold } });
-  const task = taskOfTurn(pen.state, cast, turn);
-  if (!task || task.status === 'in_progress' || isTerminal(task.status)) return null;
-  const crowded = refusalOfCrowd(pen, cast, turn);
-  if (crowded) return crowded;
-  reopen(pen, task, 'the cast goes on');
-  const verdict = claimTask(pen, task, ownerOf(cast, turn.socket));
-  return verdict.allow ? null : verdict;
-}
-
-/** The claim of its task may be over, because it timed out or a person took it away; then it is taken anew. */
-export function reclaim(pen: Pen, cast: Cast, turn: Turn): Denied | null {
-  const task = taskOfTurn(pen.state, cast, turn);
-  return task && task.fence !== turn.fence ? claimFor(pen, cast, turn) : null;
-}
-
 export function ownerOf(cast: Cast, socket: string): string {
   return materiaOf(cast, socket).id;
 }
@@ -195,4 +178,140 @@ export function block(pen: Pen, task: Task, code: Code, reason: string, evidence
 export function blockAll(pen: Pen, cast: Cast, code: Code, reason: string): void {
   if ((runOf(pen.ledger, cast.id)?.running ?? 0) === 0) return;
   for (const task of tasksOf(pen.ledger, cast.id)) block(pen, task, code, reason);
+}
+
+// Taking an orchestrator's envelope: its deltas change the ledger of the cast's run and its assignments become tasks, all
+// of it or nothing. Which of them start, and when, is not the orchestrator's to say.
+export type PlanReading =
+  | { readonly ok: true; readonly facts: readonly LedgerFact[] }
+  | { readonly ok: false; readonly refusal: Denied };
+
+const NO_PLAN: PlanReading = { ok: true, facts: [] };
+
+/** What a plan would write, or why it cannot be taken. A turn that is no orchestrator's plans nothing. */
+export function planIn(pen: Pen, cast: Cast, turn: Turn, { outcome, payload }: Handoff): PlanReading {
+  if (!assignsTasks(cast, turn) || outcome !== 'done' || !isObject(payload)) return NO_PLAN;
+  const unsound = refusalOfInconsistency(pen.ledger, cast.id);
+  if (unsound) return { ok: false, refusal: unsound };
+  const assignments = objects(payload.assignments);
+  const assigned = assignments.map(taskIdIn);
+  // A task that is assigned starts when the gates let it; that the plan says it has started is only a wish.
+  const stream = objects(payload.ledger_delta).filter(
+    ({ task_id, status }) => status !== 'in_progress' || !assigned.includes(String(task_id)),
+  );
+  const touched = [...assigned, ...stream.map(({ task_id }) => String(task_id))];
+  const draft = draftFor(pen, cast.id, touched);
+  if (stream.length > 0) {
+    const verdict = applyDeltas(draft, {
+      kind: 'deltas.apply',
+      run: cast.id,
+      stream,
+      blockers: objects(payload.blockers),
+    });
+    if (!verdict.allow) return { ok: false, refusal: verdict };
+  }
+  for (const packet of assignments) {
+    const refusal =
+      refusalOfCheckers(cast, packet) ?? refusalOfAbsolute(packet) ?? refusalOfAgentConfigIn(cast, packet);
+    if (refusal) return { ok: false, refusal };
+    const request = { kind: 'task.create', packet: { ...packet, run_id: cast.id }, forbidden: FORBIDDEN } as const;
+    const root = cast.root === undefined ? {} : { root: cast.root };
+    const verdict = createTask(draft, { ...request, ...root, reassigns: true });
+    if (!verdict.allow) return { ok: false, refusal: verdict };
+  }
+  const refusal = refusalOfUnknownDependencies(draft.ledger, cast.id);
+  return refusal ? { ok: false, refusal } : { ok: true, facts: draft.facts };
+}
+
+/** Writes a plan down, and makes its assignments the list of the loops that consume it. */
+export function takePlan(pen: Pen, cast: Cast, turn: Turn, handoff: Handoff, facts: readonly LedgerFact[]): void {
+  const { payload } = handoff;
+  if (!assignsTasks(cast, turn) || !isObject(payload)) return;
+  if (isString(payload.run_id) && payload.run_id !== cast.runId) {
+    pen.write({ kind: 'run.named', cast: cast.id, runId: payload.run_id });
+  }
+  for (const fact of facts) pen.write(fact);
+  const tasks = objects(payload.assignments).map(taskIdIn);
+  for (const { consumes, iterator } of cast.rules.graph.loops) {
+    if (consumes !== turn.socket || !iterator) continue;
+    pen.write({ kind: 'items.planned', cast: cast.id, cursor: iterator.cursorKey, tasks, spec: null, rows: [] });
+  }
+}
+
+export function assignsTasks(cast: Cast, { socket }: Pick<Turn, 'socket'>): boolean {
+  const isAble = dialectCan(cast.rules, socketOf(cast, socket).contract, 'assignsTasks');
+  return isAble && materiaOf(cast, socket).generator;
+}
+
+/** A packet may refer to checkers that a person declared, by name, and to no others. */
+function refusalOfCheckers(cast: Cast, packet: JsonObject): Denied | null {
+  const named = [packet, isObject(packet.task) ? packet.task : {}].flatMap(({ x_checkers }) =>
+    isObject(x_checkers) ? Object.values(x_checkers) : [],
+  );
+  const known = Object.keys(cast.rules.checkers);
+  const unknown = named.filter((name) => !isString(name) || !known.includes(name));
+  if (unknown.length === 0) return null;
+  const declared = known.length === 0 ? 'none is declared' : `these are declared: ${known.join(', ')}`;
+  const reason = `${taskIdIn(packet)} refers to the checker ${JSON.stringify(unknown[0])}, which nobody declared; ${declared}.`;
+  return deny('MISSING_VALIDATOR', reason, { task: taskIdIn(packet), unknown: unknown.slice(0, 20), known });
+}
+
+/** A plan knows the workspace by relative paths; an absolute one would be another name for a file that somebody holds. */
+function refusalOfAbsolute(packet: JsonObject): Denied | null {
+  const { lock_scope: scope } = isObject(packet.task) ? packet.task : {};
+  const absolute = Array.isArray(scope) ? scope.find((path) => isString(path) && /^\s*[\\/]/.test(path)) : undefined;
+  if (absolute === undefined) return null;
+  const reason = `${taskIdIn(packet)} wants ${JSON.stringify(absolute)}; write paths relative to the workspace.`;
+  return deny('SCOPE_VIOLATION', reason, { task: taskIdIn(packet), resource: absolute });
+}
+
+function refusalOfAgentConfigIn(cast: Cast, packet: JsonObject): Denied | null {
+  const { lock_scope: scope } = isObject(packet.task) ? packet.task : {};
+  const paths = (Array.isArray(scope) ? scope.filter(isString) : []).flatMap((path) => {
+    const normal = normalPath(path);
+    return normal.ok ? [normal.path] : [];
+  });
+  return refusalOfChosenConfig(cast, taskIdIn(packet), paths);
+}
+
+function taskIdIn({ task }: JsonObject): string {
+  return isObject(task) && isString(task.task_id) ? task.task_id : '';
+}
+
+function objects(value: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+// What a cast writes into the row of a task that it makes of an item or a turn, so that a packet can be built from it: the
+// objective, the criteria by which one sees that it is done, and the context that the item brings.
+const OBJECTIVE_CHARS_MAX = 5_000;
+const CONTEXT_CHARS_MAX = 16_384;
+
+/** The whole of which the task is a part. */
+export function objectiveOf({ request, loadout }: Pick<Cast, 'request' | 'loadout'>): string {
+  return cut(isText(request) ? request : `Run the loadout ${loadout}`, OBJECTIVE_CHARS_MAX);
+}
+
+/** Criteria and context of an item. An item that states no criterion is done when what its title says is done. */
+export function wishesIn(title: string, item: Json | undefined): Pick<TaskSpec, 'criteria' | 'context'> {
+  const { acceptance_criteria: written, acceptanceCriteria = written } = isObject(item) ? item : {};
+  const stated = Array.isArray(acceptanceCriteria) ? acceptanceCriteria.filter(isText) : [];
+  return { criteria: stated.length > 0 ? [...new Set(stated)] : [title], context: contextOf(item) };
+}
+
+/** Whether the one criterion of a task is only its title, which nobody stated as a criterion. */
+export function isUnstated({ own, title, criteria }: Pick<TaskSpec, 'own' | 'title' | 'criteria'>): boolean {
+  return own === true && criteria.length === 1 && criteria[0] === title;
+}
+
+function contextOf(item: Json | undefined): readonly JsonObject[] {
+  if (item === undefined) return [];
+  if (!isObject(item)) return notes(typeof item === 'string' ? item : JSON.stringify(item));
+  if (isText(item.context)) return notes(item.context);
+  const { title: _title, name: _name, acceptance_criteria: _one, acceptanceCriteria: _other, ...rest } = item;
+  return Object.keys(rest).length === 0 ? [] : notes(JSON.stringify(rest));
+}
+
+function notes(text: string): readonly JsonObject[] {
+  return isText(text) ? [{ kind: 'note', value: cut(text, CONTEXT_CHARS_MAX) }] : [];
 }

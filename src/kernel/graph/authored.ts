@@ -1,9 +1,11 @@
 // What authored values mean before anything was checked or filled in. The checks and `resolve` both ask here, so that
 // they cannot disagree. Every question has an answer for any JSON: a malformed value counts as absent, and so does
 // `null`, with which a configuration layer deletes a value.
+
+import type { ContractName } from '../capabilities.ts';
 import { defaultDialect, dialectCan, PRESENT, runnerCan } from '../capabilities.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
-import { CONDITIONS, CONTRACTS, type Condition, type ContractName } from './config.ts';
+import { CONDITIONS, CONTRACTS, type Condition } from './config.ts';
 
 /** One loadout with what it refers to, as written. */
 export type Draft = {

@@ -10,7 +10,6 @@ export const CONDITIONS = ['always', 'satisfied', 'not_satisfied'] as const;
 export type Condition = (typeof CONDITIONS)[number];
 export const END = 'end';
 export const CONTRACTS = Object.keys(CAPABILITIES.dialects) as readonly ContractName[];
-export type { ContractName };
 
 /** `target path → source path`. */
 export type Assign = Readonly<Record<string, string>>;

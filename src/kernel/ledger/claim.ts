@@ -3,7 +3,7 @@
 
 import type { Code } from '../codes.ts';
 import { isText, type JsonObject } from '../json.ts';
-import { allow, type Denied, deny, type Verdict } from '../verdict.ts';
+import { allow, type Denied, deny, firstRefusal, type NamedCheck, type Verdict } from '../verdict.ts';
 import { type LedgerPen, type RequestOf, refuse, refuseTask, type Soundness } from './fact.ts';
 import { keyIn, type Lock, linksIn, rivalOf } from './lock-tree.ts';
 import { spokenPath } from './path.ts';
@@ -156,21 +156,82 @@ export function refusalOfClaim(
   expectedVersion?: number,
   isSound: Soundness = soundnessOf(ledger),
 ): Denied | null {
-  return (
-    refusalOfOwner(owner) ??
-    refusalOfHold(ledger) ??
-    refusalOfVersion(task, expectedVersion) ??
-    refusalOfStart(task) ??
-    refusalOfUnassigned(task) ??
-    refusalOfGoverning(task.id, task.lockScope, keyIn(ledger.locks, task.root)) ??
-    refusalOfLinkOut(task.id, task.lockScope, linksIn(ledger.locks.links, task.root)) ??
-    refusalOfTime(task, at) ??
-    refusalOfDependencies(ledger, task) ??
-    refusalOfSerial(ledger, task) ??
-    refusalOfLocks(ledger, task) ??
-    refusalOfTurn(ledger, task, at, isSound)
-  );
+  const version = expectedVersion === undefined ? {} : { expectedVersion };
+  return firstRefusal(CLAIM_CHECKS, { ledger, task, owner, at, isSound, ...version })?.refusal ?? null;
 }
+
+export type ClaimContext = {
+  readonly ledger: Ledger;
+  readonly task: Task;
+  readonly owner: string;
+  readonly at: number;
+  readonly isSound: Soundness;
+  readonly expectedVersion?: number;
+};
+
+/** Every check before a claim, in order. A cast passes them at its door before dispatch. */
+export const CLAIM_CHECKS: readonly NamedCheck<ClaimContext>[] = [
+  {
+    name: 'owner',
+    why: 'without an owner there is no claim to judge',
+    check: ({ owner }) => refusalOfOwner(owner),
+  },
+  {
+    name: 'hold',
+    why: 'a held workspace hands nothing out, whatever the task is like',
+    check: ({ ledger }) => refusalOfHold(ledger),
+  },
+  {
+    name: 'version',
+    why: 'a claim that rests on an old row is told so before that row is judged',
+    check: ({ task, expectedVersion }) => refusalOfVersion(task, expectedVersion),
+  },
+  {
+    name: 'status',
+    why: 'only a task that may start is looked at further',
+    check: ({ task }) => refusalOfStart(task),
+  },
+  {
+    name: 'assignment',
+    why: 'a row without an assignment has no scope and no dependencies to check',
+    check: ({ task }) => refusalOfUnassigned(task),
+  },
+  {
+    name: 'governed paths',
+    why: 'a scope that no task may have is refused for good, before anything that time lifts',
+    check: ({ ledger, task }) => refusalOfGoverning(task.id, task.lockScope, keyIn(ledger.locks, task.root)),
+  },
+  {
+    name: 'linked paths',
+    why: 'a scope that leads out of its folder is refused for good as well',
+    check: ({ ledger, task }) => refusalOfLinkOut(task.id, task.lockScope, linksIn(ledger.locks.links, task.root)),
+  },
+  {
+    name: 'retry time',
+    why: 'the time of a retry is known exactly; what follows may change before it',
+    check: ({ task, at }) => refusalOfTime(task, at),
+  },
+  {
+    name: 'dependencies',
+    why: 'a task that waits for another one competes for no lock',
+    check: ({ ledger, task }) => refusalOfDependencies(ledger, task),
+  },
+  {
+    name: 'serial',
+    why: 'a serial task excludes all others of its run, whatever their paths are',
+    check: ({ ledger, task }) => refusalOfSerial(ledger, task),
+  },
+  {
+    name: 'locks',
+    why: 'all paths are free at once, or none is taken',
+    check: ({ ledger, task }) => refusalOfLocks(ledger, task),
+  },
+  {
+    name: 'turn in line',
+    why: 'only a task that could start now can go before one that was passed over too often',
+    check: ({ ledger, task, at, isSound }) => refusalOfTurn(ledger, task, at, isSound),
+  },
+];
 
 /** Books the claim. */
 export function take(pen: LedgerPen, task: Task, owner: string): Verdict {

@@ -1,6 +1,6 @@
 // What one turn asks of its output: the contract of its socket, the id its agent reports under and the statuses it may report.
 import { dialectCan } from '../capabilities.ts';
-import { isScripted } from '../cast/script.ts';
+import { isScripted } from '../cast/runner-choice.ts';
 import type { Contract } from '../dialect.ts';
 import { contractOf } from '../graph/contract.ts';
 import type { Cast, Turn } from '../state.ts';

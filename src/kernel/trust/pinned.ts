@@ -1,8 +1,7 @@
 // Where a pinned prompt stands when it goes to its agent: as the whole system prompt where the runner takes one, else in
 // front of the brief. Either way it is the text that was hashed.
 import { runnerCan } from '../capabilities.ts';
-import { chosenMateria } from '../cast/choice.ts';
-import { isScripted } from '../cast/script.ts';
+import { chosenMateria, isScripted } from '../cast/runner-choice.ts';
 import type { Materia } from '../graph/config.ts';
 import type { Cast, Turn } from '../state.ts';
 

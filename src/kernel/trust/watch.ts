@@ -1,7 +1,7 @@
 // What is to be established about the agent of a turn before it is dispatched, and what is handed to it.
 import { runnerCan, type WithCapabilities } from '../capabilities.ts';
-import { chosenMateria } from '../cast/choice.ts';
 import { cut } from '../cast/cut.ts';
+import { chosenMateria } from '../cast/runner-choice.ts';
 import type { AgentMateria, Materia, Tools } from '../graph/config.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { type Cast, type Turn, walkOf } from '../state.ts';

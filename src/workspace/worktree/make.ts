@@ -3,8 +3,8 @@
 import { constants, cpSync, existsSync, mkdirSync, realpathSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { gitArguments, gitEnvironment } from '../../git/run-git.ts';
+import { knownValues, withoutValues } from '../../kernel/credential.ts';
 import type { WorktreeRules } from '../../kernel/graph/worktree.ts';
-import { knownValues, withoutValues } from '../../kernel/known-values.ts';
 import { scrub } from '../../kernel/secrets.ts';
 import { linkWorkspace } from '../locate.ts';
 import { acceptedPart } from './accepted.ts';

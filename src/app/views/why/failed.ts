@@ -15,9 +15,14 @@ export function failed(situation: Situation): Told {
   const { sentences, before, after, isRecast = true } = special(situation, code, failure?.details ?? {});
   return {
     code,
-    sentences: [sentence(cast.reason), ...sentences],
+    sentences: [sentence(cast.reason), ...gateIn(failure?.details ?? {}), ...sentences],
     commands: [...before, ...look, ...(isRecast ? [recast] : []), ...after],
   };
+}
+
+/** The check that refused, by its name in docs/reference/doors.md. */
+function gateIn({ gate }: JsonObject): readonly string[] {
+  return isString(gate) ? [`The check "${gate}" refused it.`] : [];
 }
 
 /** What one code has to say beside the reason, and the commands before and after those that fit every failure. */

@@ -4,7 +4,7 @@ import { isObject, isString, type JsonObject } from '../../../kernel/json.ts';
 import { refusalOfClaim } from '../../../kernel/ledger/claim.ts';
 import { spokenPath } from '../../../kernel/ledger/path.ts';
 import { runOf, taskOf } from '../../../kernel/ledger/state.ts';
-import type { Held, Turn } from '../../../kernel/state.ts';
+import type { HeldTurn, Turn } from '../../../kernel/state.ts';
 import { askedFor } from './asked.ts';
 import { moment, nameOf, type Situation, said, sentence, type Told, type Way } from './situation.ts';
 
@@ -69,20 +69,21 @@ function heardOf({ signs, now }: Situation, { id }: Turn): string {
 }
 
 /** A start that was put off, and what lifts it. */
-function putOff(situation: Situation, what: string, held: Held, turn?: Turn): Told {
+function putOff(situation: Situation, what: string, held: HeldTurn, turn?: Turn): Told {
   const { baton, now, ledger } = situation;
-  const { code, reason, until } = held;
+  const { code, reason, until, gate } = held;
+  const by = gate === undefined ? code : `${code}, by the check "${gate}"`;
   if (ledger?.hold) {
-    const { by, reason: why } = ledger.hold;
-    const sentences = [`${what} is put off: ${by} holds the workspace (${said(why)}), and nothing new starts.`];
+    const { by: who, reason: why } = ledger.hold;
+    const sentences = [`${what} is put off: ${who} holds the workspace (${said(why)}), and nothing new starts.`];
     return { code, sentences, commands: [{ does: 'hand out work again', command: `${baton} unhold` }] };
   }
   if (until !== null && code !== 'LOCK_CONFLICT') {
     const isPast = until <= now;
     const when = isPast ? 'and its time has come' : `and starts by itself at ${moment(until, now)}`;
-    return { code, sentences: [`${what} is put off (${code}), ${when}: ${sentence(reason)}`], commands: [] };
+    return { code, sentences: [`${what} is put off (${by}), ${when}: ${sentence(reason)}`], commands: [] };
   }
-  const sentences = [`${what} is put off (${code}): ${sentence(reason)} It starts by itself when that is lifted.`];
+  const sentences = [`${what} is put off (${by}): ${sentence(reason)} It starts by itself when that is lifted.`];
   const holder = code === 'LOCK_CONFLICT' && turn ? holderFor(situation, turn) : null;
   return {
     code,

@@ -1,6 +1,6 @@
 // The situation of a cast that `why` explains, and the explanation: sentences for people, and commands that can be copied.
 import { cut } from '../../../kernel/cast/cut.ts';
-import { collapse } from '../../../kernel/cast/rework.ts';
+import { collapse } from '../../../kernel/cast/notes.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { Ledger } from '../../../kernel/ledger/state.ts';
 import { type Cast, type CastStatus, isOver, type Turn } from '../../../kernel/state.ts';

@@ -1,7 +1,6 @@
 // Why a cast waits for a person: a question, a permission, an outcome that nobody knows, or something to be put right first.
 
-import { hearsWhenBlocked } from '../../../kernel/cast/blocked.ts';
-import { saidNow } from '../../../kernel/cast/expired.ts';
+import { hearsWhenBlocked, saidNow } from '../../../kernel/cast/asked.ts';
 import type { Turn } from '../../../kernel/state.ts';
 import { askedFor } from './asked.ts';
 import { lookAt, moment, nameOf, type Situation, sentence, type Told, type Way } from './situation.ts';

@@ -1,8 +1,9 @@
 // Which refusals before a dispatch only put a turn off, and until when.
 import { expect, test } from 'vitest';
 import type { Code } from '../codes.ts';
+import { heldBy } from '../state.ts';
 import { deny } from '../verdict.ts';
-import { heldBy, isLiftedByTime } from './dispatch.ts';
+import { isLiftedByTime } from './before-dispatch.ts';
 
 test.each<[Exclude<Code, 'OK'>, boolean]>([
   ['LOCK_CONFLICT', true],

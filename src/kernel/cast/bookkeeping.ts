@@ -1,15 +1,96 @@
-// What an attempt brought back, in the books of its cast: what it used counts once, its reservation ends, and its turn is
-// accepted, goes on, is owed again or has failed.
+// A cast and a turn as they are when they begin.
+
 import { dropDelivered } from '../approval/outcomes.ts';
 import type { AgentNote, CastFact, Fact } from '../fact.ts';
-import { SET_TO_WORK, type UnfinishedLoop } from '../report/status.ts';
-import { attemptName, type Cast, type Turn, type Usage, walkOf } from '../state.ts';
+import type { Loop } from '../graph/config.ts';
+import { NOT_STARTED, SET_TO_WORK, type UnfinishedLoop } from '../report/status.ts';
+import { attemptName, type Cast, type Guard, type Turn, type Usage, walkOf } from '../state.ts';
 import { noteSpeaker } from '../trust/speaker.ts';
-import { committed } from './committed.ts';
-import { withSaid } from './exchange.ts';
-import { aboutOf, withLine } from './heard.ts';
-import { noteAccepted, noteUsage } from './item-work.ts';
+import { committed } from './commit.ts';
+import { aboutOf, withLine, withSaid } from './notes.ts';
+import { noteAccepted, noteUsage } from './work.ts';
 
+export function newCast(fact: Extract<CastFact, { kind: 'cast.started' }>, at: number): Cast {
+  const { maxTokens, maxCost, maxDurationMs } = fact.rules.budget;
+  return {
+    id: fact.cast,
+    runId: fact.runId ?? fact.cast,
+    request: fact.request,
+    loadout: fact.loadout,
+    rules: fact.capabilities ? { ...fact.rules, capabilities: fact.capabilities } : fact.rules,
+    script: fact.script,
+    ...(fact.root === undefined ? {} : { root: fact.root }),
+    status: 'running',
+    code: null,
+    reason: '',
+    stand: null,
+    data: fact.data,
+    cursors: {},
+    lists: {},
+    lanes: {},
+    visits: {},
+    turns: {},
+    turnsStarted: 0,
+    turnsAccepted: 0,
+    traversals: {},
+    extended: {},
+    guard: NO_ROUNDS,
+    rework: {},
+    heard: [],
+    lastOutput: '',
+    lastJson: null,
+    lastIsJson: false,
+    lastAbout: null,
+    lastAgent: null,
+    reports: [],
+    scripted: {},
+    usage: { input: 0, output: 0, cost: 0 },
+    unpriced: 0,
+    peaks: {},
+    budget: { maxTokens, maxCost, maxDurationMs, warned: false },
+    clock: { startedAt: at, runningSince: at, elapsedMs: 0 },
+  };
+}
+
+export function newTurn(fact: Extract<CastFact, { kind: 'turn.started' }>): Turn {
+  return {
+    id: fact.turn,
+    socket: fact.socket,
+    visit: fact.visit,
+    item: fact.item,
+    lane: fact.lane ?? null,
+    task: fact.task ?? null,
+    fence: null,
+    phase: 'owed',
+    held: null,
+    attempt: 0,
+    repairs: 0,
+    faults: 0,
+    waits: 0,
+    choice: 0,
+    session: null,
+    briefBytesMax: null,
+    refusal: null,
+    brief: null,
+    script: fact.script ?? null,
+    reserved: 0,
+    startedAt: 0,
+    ranAtStart: 0,
+    handoff: null,
+    seal: null,
+    attestation: null,
+    handoffId: null,
+    excused: {},
+    answered: null,
+    progress: NOT_STARTED,
+    exchange: [],
+    asks: null,
+    input: null,
+  };
+}
+
+// What an attempt brought back, in the books of its cast: what it used counts once, its reservation ends, and its turn is
+// accepted, goes on, is owed again or has failed.
 export function accepted(cast: Cast, fact: Extract<Fact, { kind: 'turn.accepted' }>): void {
   const turn = settle(cast, fact);
   if (turn)
@@ -126,4 +207,63 @@ function count(cast: Cast, turn: Turn | undefined, { usage, agent }: Settled): v
   const peak = cast.peaks[turn.socket] ?? { tokens: 0, cost: 0 };
   const tokens = Math.max(peak.tokens, usage.input + usage.output);
   if (tokens > 0 || usage.cost > 0) cast.peaks[turn.socket] = { tokens, cost: Math.max(peak.cost, usage.cost) };
+}
+
+// Stops a cast that goes round in circles: starting a socket again that was already visited since the last finished
+// item closes a cycle. Cycles closed over an edge with a retry budget of its own are that budget's business.
+export const NO_ROUNDS: Guard = { key: '', count: 0, path: [] };
+
+/**
+ * The guard after `socket` was started for the item `key` (empty outside a loop). The first item that is started counts
+ * from nothing. From then on only a finished item clears the count: a detour to a socket outside the loop, or to another
+ * list, would otherwise let a cycle run for ever.
+ */
+export function tracked(guard: Guard, key: string, socket: string, budgeted: boolean): Guard {
+  if (guard.key === '' && key !== '') return { key, count: 0, path: [socket] };
+  if (!guard.path.includes(socket)) return { ...guard, path: [...guard.path, socket] };
+  return { ...guard, count: budgeted ? guard.count : guard.count + 1, path: [socket] };
+}
+
+// What a cast remembers of the items of its loops: how often a budgeted edge was taken for one, and what was said about
+// it. Items are known by their place in a list, so all of it goes when the item is finished or its list replaced.
+export type ItemMemory = Pick<Cast, 'traversals' | 'extended' | 'rework'>;
+
+/** The counter of an edge for one item; outside loops there is one for the whole cast. */
+export function edgeKey(from: string, to: string, item: string | null): string {
+  return `${from}->${to}@${item ?? ''}`;
+}
+
+/** The notes for a socket about one item, or about none. */
+export function noteKey(target: string, item: string | null): string {
+  return `${target}@${item ?? ''}`;
+}
+
+/** A finished item takes its counters and its notes with it. */
+export function forgetItem(cast: ItemMemory, item: string): void {
+  for (const counts of [cast.traversals, cast.extended]) {
+    for (const key of Object.keys(counts)) if (key.endsWith(`@${item}`)) delete counts[key];
+  }
+  for (const key of Object.keys(cast.rework)) if (key.endsWith(`@${item}`)) delete cast.rework[key];
+}
+
+/** A new list makes the places in the old one meaningless. */
+export function forgetItems(cast: ItemMemory, loop: Loop): void {
+  for (const counts of [cast.traversals, cast.extended]) {
+    for (const key of Object.keys(counts)) if (isInside(key, loop)) delete counts[key];
+  }
+  for (const key of Object.keys(cast.rework)) if (isInside(key, loop)) delete cast.rework[key];
+}
+
+export function remembersItems(cast: Cast, loop: Loop): boolean {
+  return [...Object.keys(cast.traversals), ...Object.keys(cast.rework)].some((key) => isInside(key, loop));
+}
+
+/**
+ * Whether a key is of an item of this loop. An edge that leads out of the loop is not: it may lead back to the planner,
+ * and a budget for planning anew would never be used up if every new plan refilled it.
+ */
+function isInside(key: string, loop: Loop): boolean {
+  const at = key.lastIndexOf('@');
+  const sockets = key.slice(0, at).split('->');
+  return at < key.length - 1 && sockets.every((socket) => loop.sockets.includes(socket));
 }

@@ -1,28 +1,18 @@
-// The second door: what must hold before a handoff that was read is accepted. The gates stand in their order; the first
-// refusal counts.
-import { notRunIn, refusalOfUnrun } from '../approval/outcomes.ts';
 import type { SealedRequest } from '../approval/request.ts';
-import { dialectCan } from '../capabilities.ts';
-import type { SeenWork } from '../cast/item-work.ts';
 import { bystanderIn, isBound, isPutBack, readsOnly } from '../cast/lock-scope.ts';
 import { taskOfTurn } from '../cast/task.ts';
-import { isUnstated } from '../cast/task-words.ts';
-import type { Handoff } from '../dialect.ts';
+import type { SeenWork } from '../cast/work.ts';
 import type { Touched } from '../fact.ts';
-import { isObject, type JsonObject } from '../json.ts';
 import type { Artifacts } from '../knowledge/entries.ts';
 import type { Check } from '../ledger/fact.ts';
-import { refusalOfAcceptance, refusalOfOtherWorklog, refusalOfVerified } from '../ledger/finish.ts';
 import { MAIN_ROOT, rivalOf, type TaskLock } from '../ledger/lock-tree.ts';
 import { normalPath } from '../ledger/path.ts';
 import { isTaskFile } from '../ledger/run-index.ts';
 import { refusalOfAnyChange, refusalOfChanges } from '../ledger/scope.ts';
 import { keyOf, runOf, type Task } from '../ledger/state.ts';
-import { statusOf } from '../report/status.ts';
 import { type Cast, type State, type Turn, walkOf } from '../state.ts';
 import { type Denied, deny } from '../verdict.ts';
 import { configuredBy, isNamed, refusalOfAgentConfig } from './agent-config.ts';
-import { reportsStatus, stepOf } from './status.ts';
 
 /** What was seen of a turn from outside, whatever it says itself. */
 export type Seen = {
@@ -51,28 +41,8 @@ export type MainChanges = {
   readonly changes: Readonly<Record<string, string | null>>;
 };
 
-export function refusedBeforeAccept(state: State, cast: Cast, turn: Turn, handoff: Handoff, seen: Seen): Denied | null {
-  const task = taskOfTurn(state, cast, turn);
-  return (
-    refusalOfSeal(turn, seen.seal) ??
-    refusalOfAgentConfigIn(state, cast, turn, seen.changes) ??
-    refusalOfScope(state, cast, turn, task, seen.changes) ??
-    refusalOfMain(state, turn, seen.main) ??
-    refusalOfUnkept(state, cast, turn, task, seen.unkept ?? {}) ??
-    stepOf(cast, turn, handoff).refusal ??
-    refusalOfClaims(state, cast, turn, handoff) ??
-    (task && refusalOfResult(cast, turn, task, handoff, seen.checks))
-  );
-}
-
-/** An agent that reports COMPLETE does not name a command as run that never ran under its approval. */
-function refusalOfClaims(state: State, cast: Cast, turn: Turn, { outcome, payload }: Handoff): Denied | null {
-  if (!reportsStatus(cast, turn.socket) || statusOf(outcome) !== 'COMPLETE' || !isObject(payload)) return null;
-  return refusalOfUnrun(notRunIn(state, cast, turn), payload);
-}
-
 /** No turn may change what governs it. */
-function refusalOfSeal(turn: Turn, seal: string | null): Denied | null {
+export function refusalOfSeal(turn: Turn, seal: string | null): Denied | null {
   if (turn.seal === null || seal === turn.seal) return null;
   const reason = `${turn.socket}: files in .baton changed while it ran, and no turn may change them; if it was you, recast`;
   return deny('SCOPE_VIOLATION', reason, { socket: turn.socket, scope: '.baton' });
@@ -106,7 +76,7 @@ export function touchedIn({ changes }: Seen): { readonly touched?: Touched } {
  * Whoever has paths is held to them, a utility without any to nothing, and whoever may change nothing to that: except in the
  * directory itself, where it may have been a person or another program as well.
  */
-function refusalOfScope(
+export function refusalOfScope(
   state: State,
   cast: Cast,
   turn: Turn,
@@ -127,7 +97,7 @@ function refusalOfScope(
  * A turn in a worktree does not write into the user's own checkout. A path that a task there has locked is that task's, and a
  * worklog or report is written by Baton.
  */
-function refusalOfMain({ ledger }: State, turn: Turn, main: MainChanges | undefined): Denied | null {
+export function refusalOfMain({ ledger }: State, turn: Turn, main: MainChanges | undefined): Denied | null {
   if (!main) return null;
   const isLocked = (path: string) =>
     normalPath(path).ok && rivalOf(ledger.locks, { root: MAIN_ROOT, path, mode: 'write', task: '' })?.mode === 'write';
@@ -150,7 +120,7 @@ function refusalOfMain({ ledger }: State, turn: Turn, main: MainChanges | undefi
 }
 
 /** What is accepted is on the branch; what cannot be there would be accepted and lost. */
-function refusalOfUnkept(
+export function refusalOfUnkept(
   state: State,
   cast: Cast,
   turn: Turn,
@@ -194,28 +164,4 @@ function anothersIn({ ledger }: State, cast: Cast, turn: Turn, task: Task | null
     const rival = rivalOf(ledger.locks, { root, path, mode: 'write', task: key });
     return rival?.mode === 'write' ? rival : null;
   };
-}
-
-/** A task that was assigned is done when its result is about it, claims every criterion, and what was checked agrees. */
-function refusalOfResult(
-  cast: Cast,
-  turn: Turn,
-  task: Task,
-  { outcome, payload }: Handoff,
-  checks: Seen['checks'],
-): Denied | null {
-  const { contract } = cast.rules.graph.sockets[turn.socket] ?? {};
-  const isResult = dialectCan(cast.rules, contract, 'reportsTask') && isObject(payload);
-  if (reportsStatus(cast, turn.socket) && outcome === 'done') return refusalOfVerified(task, checks);
-  if (!isResult || task.criteria.length === 0) return null;
-  const result: JsonObject = payload;
-  const isStranger = result.task_id !== task.id || result.run_id !== cast.runId;
-  // A script for a task that the cast makes itself was written before the run and the task had their ids.
-  if (isStranger && !task.own) {
-    const reason = `The result names task ${String(result.task_id)} of run ${String(result.run_id)}; it must be about ${task.id} of run ${cast.runId}, as the assignment says.`;
-    return deny('SCHEMA_INVALID', reason, { task: task.id, run: cast.runId });
-  }
-  const elsewhere = task.own ? null : refusalOfOtherWorklog(task, result);
-  if (elsewhere) return elsewhere;
-  return outcome === 'done' && !isUnstated(task) ? refusalOfAcceptance(task, result, checks) : null;
 }

@@ -1,0 +1,279 @@
+// An attempt that gave no answer: what is tried next, or how it ends.
+
+import { runnerCan } from '../capabilities.ts';
+import type { Code } from '../codes.ts';
+import type { CastFact, Fault } from '../fact.ts';
+import type { Input } from '../input.ts';
+import { isObject, isText, type Json } from '../json.ts';
+import { take } from '../ledger/claim.ts';
+import { isSpent } from '../ledger/move.ts';
+import type { Task } from '../ledger/state.ts';
+import { scrub } from '../secrets.ts';
+import { type Cast, FREE, type Turn } from '../state.ts';
+import { utf8Length } from '../utf8-length.ts';
+import { allow, deny, type Verdict } from '../verdict.ts';
+import { bytesThatStay } from './brief.ts';
+import { type Spending, spend, warn } from './budget.ts';
+import { newest, wellFormed } from './cut.ts';
+import { cleanNote } from './notes.ts';
+import { fail, materiaOf, type Pen } from './pen.ts';
+import { choiceName, choicesOf, chosenMateria, isScripted, nextChoice, scriptedTurn } from './runner-choice.ts';
+import { block, taskOfTurn } from './task.ts';
+
+export function takeFault(
+  pen: Pen,
+  cast: Cast,
+  turn: Turn,
+  input: Extract<Input, { kind: 'attempt.failed' }>,
+): Verdict {
+  const { fault, code: cause } = input;
+  const tries = Number.isSafeInteger(input.tries) ? Math.max(1, input.tries ?? 1) : 1;
+  const isAgent = materiaOf(cast, turn.socket).type === 'agent';
+  const task = taskOfTurn(pen.state, cast, turn);
+  const isUnknown = runsOnce(cast, turn) && mayHaveWorked(input);
+  const { next, told } = isUnknown
+    ? { next: { again: true, isUnknown: true as const }, told: '' }
+    : fault === 'timeout'
+      ? { next: { again: isAgent && mayTryAgain(cast, turn, task) }, told: '' }
+      : isAgent || isScripted(cast, turn.socket)
+        ? secondTry(pen, cast, turn, { ...input, tries })
+        : { next: { again: false }, told: '' };
+  const { again } = next;
+  const usage = input.usage ?? FREE;
+  const { id, attempt } = turn;
+  const code = codeOf(fault, isAgent);
+  const agent = cleanNote(input.agent);
+  const why = scrub(input.reason).text;
+  const reason = told === '' || cause === undefined ? why : `${why}; ${told}`;
+  pen.write({
+    ...{ kind: 'attempt.failed', cast: cast.id, turn: id, attempt, fault, code, reason, usage, ...next },
+    ...(cause === undefined ? {} : { cause }),
+    ...(agent ? { agent } : {}),
+    ...lastWords(input.said),
+    ...(tries > 1 ? { tries } : {}),
+  });
+  warn(pen, cast);
+  if (isUnknown) {
+    pen.write({ kind: 'turn.unknown', cast: cast.id, turn: id, attempt, reason });
+    waitIfUnknown(pen, cast);
+    return allow(`turn ${id} waits for a person`);
+  }
+  if (fault === 'timeout' && task) block(pen, task, 'TASK_TIMEOUT', reason, { turn: id, attempt });
+  if (again) return allow(`turn ${id} is tried once more`);
+  const details = { fault, socket: turn.socket, ...(cause === undefined ? {} : { cause }) };
+  const verdict = deny(code, `${turn.socket}: ${reason}`, details);
+  fail(pen, cast, verdict, id);
+  return verdict;
+}
+
+const SAID_CHARS_MAX = 4_000;
+
+/** The end of what it said, because the end says what went wrong. A secret is found whole before anything is cut. */
+function lastWords(said = ''): { readonly said?: string } {
+  const words = newest(wellFormed(scrub(said).text).trim(), SAID_CHARS_MAX);
+  return words === '' ? {} : { said: words };
+}
+
+/** Cut off in the middle: nobody knows what it did before. A program that ended by itself, or never began, is another matter. */
+function mayHaveWorked({ fault, code }: Extract<Input, { kind: 'attempt.failed' }>): boolean {
+  return code === undefined && (fault === 'timeout' || fault === 'crash' || fault === 'transport');
+}
+
+/** A silent agent's task is handed out again while its retries last, if there is anybody to hand it to. */
+function mayTryAgain(cast: Cast, turn: Turn, task: Task | null): boolean {
+  if (!turn.item || !task || isSpent(task)) return false;
+  return !turn.script || scriptedTurn(cast, { ...turn.script, index: turn.script.index + 1 }) !== undefined;
+}
+
+function codeOf(fault: Fault, isAgent: boolean): 'AGENT_FAILED' | 'AGENT_TIMEOUT' | 'UTILITY_FAILED' {
+  if (fault === 'unscripted' || fault === 'refused') return 'AGENT_FAILED';
+  if (!isAgent) return 'UTILITY_FAILED';
+  return fault === 'timeout' ? 'AGENT_TIMEOUT' : 'AGENT_FAILED';
+}
+
+// What comes after an attempt of an agent that gave no answer: another runner, a shorter brief, a new conversation,
+// patience, once more, or nothing. Each way is bounded, so that a turn comes to its end whatever the agents do.
+/** A crash or a dropped connection is tried once more. */
+const FAULT_RETRIES_MAX = 1;
+/** How often a turn asks again in all: its programs and adapters within an attempt, and the engine with another attempt. */
+const RETRIES_MAX = 4;
+const WAITS_MAX = 3;
+/** Providers that name no time get this long. */
+const WAIT_MS = 60_000;
+/** A longer wait than this is a person's to decide. */
+const WAIT_MS_MAX = 3_600_000;
+/** What has to stay is not cut to less than this. */
+const BRIEF_BYTES_MIN = 1_024;
+
+type Next = Pick<
+  Extract<CastFact, { kind: 'attempt.failed' }>,
+  'again' | 'choice' | 'briefBytesMax' | 'forgetsSession' | 'until'
+>;
+
+/** The next attempt, and what people are told of it. */
+export type SecondTry = { readonly next: Next; readonly told: string };
+
+const NONE: SecondTry = { next: { again: false }, told: '' };
+
+/** How often the next attempt of the turn may ask its provider again by itself. */
+export function retriesLeft({ faults, retries = 0 }: Pick<Turn, 'faults' | 'retries'>): number {
+  return Math.max(0, RETRIES_MAX - faults - retries);
+}
+
+export function secondTry(
+  pen: Pen,
+  cast: Cast,
+  turn: Turn,
+  {
+    fault,
+    code: cause,
+    retryAfterMs,
+    tries = 1,
+  }: Pick<Extract<Input, { kind: 'attempt.failed' }>, 'fault' | 'code' | 'retryAfterMs' | 'tries'>,
+): SecondTry {
+  const mayRepeat = turn.faults < FAULT_RETRIES_MAX && retriesLeft(turn) >= tries;
+  const found = cause === undefined ? null : byCause(pen, cast, turn, cause, retryAfterMs, mayRepeat);
+  if (found) return found;
+  if (fault !== 'crash' && fault !== 'transport') return NONE;
+  if (mayRepeat) return { next: { again: true }, told: 'tried once more' };
+  if (fault === 'crash' && tries === 1) return NONE;
+  const asked = turn.faults + (turn.retries ?? 0) + tries;
+  return asked > 1 ? { ...NONE, told: `asked ${asked} times in all` } : NONE;
+}
+
+function byCause(
+  pen: Pen,
+  cast: Cast,
+  turn: Turn,
+  cause: Code,
+  retryAfterMs: number | undefined,
+  mayRepeat: boolean,
+): SecondTry | null {
+  const other = otherChoice(cast, turn, cause, mayRepeat);
+  if (other) return other;
+  switch (cause) {
+    case 'SESSION_LOST':
+      if (turn.session === null) return null;
+      return { next: { again: true, forgetsSession: true }, told: 'tried again in a new conversation' };
+    case 'CONTEXT_OVERFLOW':
+      return shortened(pen, cast, turn);
+    case 'RATE_LIMITED':
+      return patience(turn, retryAfterMs ?? WAIT_MS, pen.at) ?? NONE;
+    default:
+      return null;
+  }
+}
+
+function otherChoice(cast: Cast, turn: Turn, cause: Code, mayRepeat: boolean): SecondTry | null {
+  const materia = materiaOf(cast, turn.socket);
+  if (materia.type === 'utility') return null;
+  const choice = nextChoice(cast.rules, materia, turn.choice, cause, !mayRepeat);
+  const named = choice === null ? undefined : choicesOf(cast.rules, materia)[choice];
+  if (choice === null || !named) return null;
+  const told = runnerCan(cast.rules, named.runner, 'isPerson')
+    ? 'a person is asked instead'
+    : `${choiceName(named)} is tried instead`;
+  return { next: { again: true, choice }, told };
+}
+
+/** Less than was too long, once: half of a long brief, a short one without what came before, or the same in a new conversation. */
+function shortened(pen: Pen, cast: Cast, turn: Turn): SecondTry {
+  const { maxBriefBytes } = cast.rules.limits;
+  if (turn.briefBytesMax !== null) {
+    const had = turn.briefBytesMax < maxBriefBytes ? 'it had been shortened' : 'it had a new conversation';
+    return { ...NONE, told: `${had} already, and is not tried again` };
+  }
+  if (turn.session !== null) {
+    // The brief was short and the conversation was not: a new one gets the whole brief.
+    const next = { again: true, briefBytesMax: maxBriefBytes, forgetsSession: true };
+    return { next, told: 'tried again in a new conversation' };
+  }
+  const size = Math.min(maxBriefBytes, utf8Length(turn.brief ?? ''));
+  const half = Math.floor(size / 2);
+  const briefBytesMax = half < BRIEF_BYTES_MIN ? Math.min(size, bytesThatStay(pen, cast, turn)) : half;
+  if (briefBytesMax < size) {
+    const told = `tried once more with a brief of at most ${briefBytesMax} bytes instead of ${size}`;
+    return { next: { again: true, briefBytesMax }, told };
+  }
+  const short = `of its brief of ${size} bytes nothing can be left out`;
+  const materia = chosenMateria(cast, turn);
+  if (materia.type === 'utility' || !runnerCan(cast.rules, materia.runner, 'keepsSession'))
+    return { ...NONE, told: `${short}, so it is not tried again` };
+  const told = `${short}, so it is tried once more in a new conversation, without what it had read in this one`;
+  // As much as any brief may measure: nothing of it is left out.
+  return { next: { again: true, briefBytesMax: maxBriefBytes }, told };
+}
+
+function patience({ waits }: Turn, waitMs: number, at: number): SecondTry | null {
+  if (waits >= WAITS_MAX || !(waitMs <= WAIT_MS_MAX)) return null;
+  const until = at + Math.max(1_000, Math.ceil(waitMs));
+  return { next: { again: true, until }, told: `tried again at ${new Date(until).toISOString()}` };
+}
+
+// A crash cut an attempt off. What must not run twice waits for a person; everything else runs again, under a larger token
+// than before, so that whatever is left of the attempt can neither be heard nor write any more.
+export function lose(
+  pen: Pen,
+  cast: Cast,
+  turn: Turn,
+  mayHaveRun: boolean,
+  reason: string,
+  spending: Spending = {},
+): Verdict {
+  spend(pen, cast, turn, spending);
+  const common = { cast: cast.id, turn: turn.id, attempt: turn.attempt, reason };
+  if (!runsOnce(cast, turn) || !mayHaveRun) {
+    pen.write({ kind: 'attempt.lost', ...common });
+    renewClaim(pen, cast, turn);
+    return allow(`turn ${turn.id} runs again`);
+  }
+  pen.write({ kind: 'turn.unknown', ...common });
+  waitIfUnknown(pen, cast);
+  return allow(`turn ${turn.id} waits for a person`);
+}
+
+function renewClaim(pen: Pen, cast: Cast, turn: Turn): void {
+  const task = taskOfTurn(pen.state, cast, turn);
+  if (task?.status === 'in_progress' && task.fence === turn.fence) take(pen, task, task.owner);
+}
+
+// A turn that was cut off and must not run twice: nobody knows whether it did its work, so a person decides.
+/** Whether a turn may not simply be repeated once it may have run. */
+export function runsOnce(cast: Cast, turn: Turn): boolean {
+  const materia = materiaOf(cast, turn.socket);
+  return materia.type === 'utility' ? materia.once : materia.onCrash === 'wait';
+}
+
+/** Marks the running turns that may not be repeated, before whatever stops them. */
+export function markUnknown(pen: Pen, cast: Cast, reason: string): void {
+  for (const turn of Object.values(cast.turns)) {
+    if (turn.phase !== 'running' || !runsOnce(cast, turn)) continue;
+    pen.write({ kind: 'turn.unknown', cast: cast.id, turn: turn.id, attempt: turn.attempt, reason });
+  }
+}
+
+/** Lets the cast wait when one of its turns needs a decision; answers whether it does. */
+export function waitIfUnknown(pen: Pen, cast: Cast): boolean {
+  const turn = Object.values(cast.turns).find(({ phase }) => phase === 'unknown');
+  if (!turn) return false;
+  const { label } = materiaOf(cast, turn.socket);
+  const how = `decide with: baton decide ${cast.id}:${turn.id} rerun|accept|fail`;
+  const reason = `${turn.socket} (${label}) may have run before it was cut off; ${how}`;
+  pen.write({ kind: 'cast.waiting', cast: cast.id, code: 'OUTCOME_UNKNOWN', reason });
+  return true;
+}
+
+// A utility that could not do its job is told apart from one that did it and is not satisfied: only the latter routes.
+/**
+ * Why a utility's result stands for a failure of what it works with, or null when it is an ordinary result. It is one
+ * when `satisfied` is false and some part of its state says `ok: false`; the first such part gives the reason.
+ */
+export function infrastructureFailure(payload: Json): string | null {
+  if (!isObject(payload) || payload.satisfied !== false || !isObject(payload.state)) return null;
+  for (const [name, part] of Object.entries(payload.state)) {
+    if (!isObject(part) || part.ok !== false) continue;
+    const told = [part.error, payload.context, part.message, payload.message].find(isText);
+    return told ?? `the utility reported ok: false in state.${name} and gave no reason`;
+  }
+  return null;
+}

@@ -1,0 +1,148 @@
+// Who has a turn: the runner and model its materia names, or one of the fallbacks after it. A list of choices is walked
+// from the front and never back, so that a turn tries each at most once.
+import { dialectCan, runnerCan, type WithCapabilities } from '../capabilities.ts';
+import type { Code } from '../codes.ts';
+import { reportsStatus } from '../gate/status.ts';
+import type { AgentMateria, Choice, Materia } from '../graph/config.ts';
+import type { Json } from '../json.ts';
+import type { Cast, Session, Turn } from '../state.ts';
+import { materiaOf } from './pen.ts';
+
+/** What says that a runner, or its model, cannot be had now, however often it is asked. */
+const UNAVAILABLE: readonly Code[] = ['AGENT_UNAVAILABLE', 'MODEL_UNAVAILABLE', 'RATE_LIMITED', 'AUTH_REQUIRED'];
+/** What may pass at once, and says the same as the ones above when it does not. */
+const LASTING: readonly Code[] = ['PROVIDER_ERROR', 'PROVIDER_UNREACHABLE', 'MODEL_SILENT'];
+/** What holds for every model of the same runner. */
+const WHOLE_RUNNER: readonly Code[] = ['AGENT_UNAVAILABLE', 'AUTH_REQUIRED'];
+
+/** In the order they are tried. A model that does not exist must not end a cast: the last choice is the program's own. */
+export function choicesOf(rules: WithCapabilities, materia: AgentMateria): readonly Choice[] {
+  const { runner, model, fallbacks = [] } = materia;
+  const named = [{ runner, model }, ...fallbacks];
+  const isCovered = named.some((choice) => choice.runner === runner && choice.model === null);
+  return isCovered || !runnerCan(rules, runner, 'hasOwnModel') ? named : [...named, { runner, model: null }];
+}
+
+/** The materia as the turn uses it. */
+export function chosenMateria(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>): Materia {
+  const materia = materiaOf(cast, turn.socket);
+  if (materia.type === 'utility' || turn.choice === 0) return materia;
+  const choice = choicesOf(cast.rules, materia)[turn.choice];
+  if (!choice) return materia;
+  // An address and arguments belong to the runner they were written for, and a key to its address.
+  const { baseUrl, wire, keyVariable, args, ...rest } = materia;
+  if (choice.runner !== materia.runner) return { ...rest, ...choice };
+  const own = { ...(baseUrl ? { baseUrl } : {}), ...(wire ? { wire } : {}), ...(keyVariable ? { keyVariable } : {}) };
+  return { ...rest, ...(args ? { args } : {}), ...(choice.baseUrl ? {} : own), ...choice };
+}
+
+/** The variables that an agent of this materia is handed by name. */
+export function variablesOf(materia: Materia): readonly string[] {
+  return materia.type === 'agent' ? (materia.env ?? []) : [];
+}
+
+/** The conversation that the turn's next attempt continues: another runner knows nothing of it. */
+export function continuedSession(cast: Cast, turn: Pick<Turn, 'socket' | 'choice' | 'session'>): Session | null {
+  const materia = chosenMateria(cast, turn);
+  return materia.type === 'agent' && turn.session?.runner === materia.runner ? turn.session : null;
+}
+
+/** The place of the next choice that may help against this, or null. `isLast`: it is not asked once more. */
+export function nextChoice(
+  rules: WithCapabilities,
+  materia: AgentMateria,
+  at: number,
+  cause: Code,
+  isLast: boolean,
+): number | null {
+  if (!UNAVAILABLE.includes(cause) && !(isLast && LASTING.includes(cause))) return null;
+  const choices = choicesOf(rules, materia);
+  const lastNamed = (materia.fallbacks ?? []).length;
+  const index = choices.findIndex((choice, place) => {
+    if (place <= at) return false;
+    if (place > lastNamed && cause !== 'MODEL_UNAVAILABLE') return false;
+    return !(WHOLE_RUNNER.includes(cause) && choice.runner === choices[at]?.runner);
+  });
+  return index === -1 ? null : index;
+}
+
+/** `claude` or `claude with some-model`, for people. */
+export function choiceName({ runner, model }: Choice): string {
+  return model === null ? `${runner} with its own model` : `${runner} with ${model}`;
+}
+
+// Scripted agents: a cast without a model. Which scripted turn an attempt plays is decided here and frozen in the log,
+// so that a dispatch repeated after a crash plays the same one.
+export type ScriptedTurn = { readonly key: string; readonly index: number };
+
+const REPEAT = '$repeat';
+
+/** The socket's own list before its materia's; null where the script says nothing of it. */
+export function scriptKey(cast: Cast, socket: string): string | null {
+  if (!cast.script) return null;
+  if (Object.hasOwn(cast.script, socket)) return socket;
+  const { id } = materiaOf(cast, socket);
+  return Object.hasOwn(cast.script, id) ? id : null;
+}
+
+/** A cast with a script has no other agents: a socket it does not name fails its turn instead of calling a model. */
+export function isScripted(cast: Cast, socket: string): boolean {
+  return cast.script !== null && (materiaOf(cast, socket).type === 'agent' || scriptKey(cast, socket) !== null);
+}
+
+/**
+ * The turn after all recorded outcomes under the key, and after those that others play at this moment. What was dispatched
+ * and has no outcome yet plays the same one again.
+ */
+export function nextScripted(
+  cast: Cast,
+  { id, socket, script }: Pick<Turn, 'id' | 'socket' | 'script'>,
+): ScriptedTurn | null {
+  const key = scriptKey(cast, socket);
+  if (key === null || script) return script;
+  const playing = Object.values(cast.turns).filter((turn) => turn.id !== id && turn.script?.key === key);
+  return { key, index: (cast.scripted[key] ?? 0) + playing.length };
+}
+
+/** What the script says at this place; undefined when it has run out. */
+export function scriptedTurn(cast: Cast, { key, index }: ScriptedTurn): Json | undefined {
+  const turns = cast.script?.[key] ?? [];
+  if (turns.at(-1) !== REPEAT) return turns[index];
+  return turns[Math.min(index, turns.length - 2)];
+}
+
+// Whether an agent is offered our own tools in a turn: then it may hand its work on by a call and be told at once what is
+// wrong with it. The brief says so, and the runner gives its program the server; both ask here.
+export function offersTools(cast: Cast, turn: Pick<Turn, 'socket' | 'choice'>): boolean {
+  const materia = chosenMateria(cast, turn);
+  if (materia.type === 'utility' || materia.mcp === false || isScripted(cast, turn.socket)) return false;
+  // In a sandbox the folder of the attempt cannot be written, so nothing could be handed in.
+  return runnerCan(cast.rules, materia.runner, 'callsTools') && materia.sandbox === undefined;
+}
+
+type Offered = Pick<Turn, 'socket' | 'task'>;
+
+/** Which of our tools a turn is offered: each one costs its agent words in every request. */
+export const OFFERED_TOOLS: readonly {
+  readonly tools: readonly string[];
+  readonly isFor: (cast: Cast, turn: Offered) => boolean;
+}[] = [
+  { tools: ['submit_handoff', 'read_context'], isFor: () => true },
+  // The turn works on a task of the ledger, or reports in the words of one.
+  {
+    tools: ['heartbeat', 'worklog_add', 'lock_check', 'lock_request'],
+    isFor: ({ rules }, { socket, task }) =>
+      task !== null || dialectCan(rules, rules.graph.sockets[socket]?.contract, 'reportsTask'),
+  },
+  // Only a report with a status can ask for permission.
+  { tools: ['request_approval', 'run_approved'], isFor: (cast, { socket }) => reportsStatus(cast, socket) },
+];
+
+export function offeredTools(cast: Cast, turn: Offered): readonly string[] {
+  return OFFERED_TOOLS.flatMap(({ tools, isFor }) => (isFor(cast, turn) ? tools : []));
+}
+
+/** Said in the brief where the offer is made. */
+export const OFFER =
+  'You may hand this answer in with the tool `submit_handoff` of the server `baton`, which tells you at once what is wrong with it, ' +
+  'or return it as your last message. What the tool has accepted counts; without such a call your last message is read.';
