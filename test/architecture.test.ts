@@ -20,27 +20,17 @@ const BORDERS: Readonly<Record<string, Border>> = {
   /** The one place that runs git. */
   git: { src: ['kernel', 'access/user-folder.ts'], npm: [], node: true },
   utilities: { src: ['kernel', 'git'], npm: [], node: true },
-  agents: { src: ['kernel', 'utilities', 'hooks/install/pi-guard.ts', ...PORTS], npm: [], node: true },
-  /** Sealed permissions: they read lines of shell as the hooks do, and who asks as the log names him. */
-  approvals: {
-    src: [
-      ...['kernel', 'engine', 'access', 'agents/environment.ts'],
-      ...[
-        'hooks/shell.ts',
-        'hooks/programs.ts',
-        'hooks/dangerous.ts',
-        'hooks/written-paths.ts',
-        'workspace/real-place.ts',
-      ],
-    ],
-    npm: [],
-    node: true,
-  },
+  agents: { src: ['kernel', 'utilities', ...PORTS], npm: [], node: true },
+  /** Lines of shell: what they run, where they write, and which of that is dangerous. */
+  shell: { src: ['kernel'], npm: [], node: true },
+  /** Sealed permissions: how risky a command is, and who asks, by the actor name of the log. */
+  approvals: { src: ['kernel', 'engine', 'access', 'agents/environment.ts', 'shell'], npm: [], node: true },
   /** A loadout as people write it: read from text and compiled to the long form. */
   'short-form': { src: ['kernel'], npm: ['yaml', 'jsonc-parser'], node: true },
   workspace: {
     src: [
-      ...['kernel', 'short-form', 'dialects', 'git', 'log', 'approvals/seal-for-turn.ts', 'agents/inside-attempt.ts'],
+      ...['kernel', 'short-form', 'dialects', 'git', 'log', 'shell', 'approvals/seal-for-turn.ts'],
+      'agents/inside-attempt.ts',
       ...PORTS,
     ],
     npm: ['ajv'],
@@ -53,7 +43,7 @@ const BORDERS: Readonly<Record<string, Border>> = {
   app: {
     src: [
       ...['kernel', 'dialects', 'engine', 'log', 'agents', 'utilities', 'git', 'workspace', 'access', 'audit'],
-      ...['approvals', 'hooks'],
+      ...['shell', 'approvals', 'hooks'],
     ],
     npm: [],
     node: true,
@@ -70,7 +60,10 @@ const BORDERS: Readonly<Record<string, Border>> = {
     node: true,
   },
   hooks: {
-    src: ['kernel', 'dialects', 'engine', 'log', 'workspace', 'approvals', 'access/actor.ts'],
+    src: [
+      ...['kernel', 'dialects', 'engine', 'log', 'workspace', 'shell', 'approvals', 'access/actor.ts'],
+      'agents/pi-guard.ts',
+    ],
     npm: ['jsonc-parser'],
     node: true,
   },
@@ -336,44 +329,17 @@ test('no import points outward, and the kernel touches nothing', () => {
 
 /** From the inside to the outside: a folder that imports only those before it closes no cycle. */
 const ORDER = [
-  ...[
-    'kernel',
-    'testing',
-    'dialects',
-    'engine',
-    'log',
-    'agents',
-    'access',
-    'git',
-    'utilities',
-    'short-form',
-    'workspace',
-  ],
-  ...['approvals', 'hooks', 'audit', 'app/views', 'app', 'mcp', 'api', 'cli'],
+  ...['kernel', 'testing', 'shell', 'dialects', 'engine', 'log', 'agents', 'access', 'git', 'utilities', 'short-form'],
+  ...['approvals', 'workspace', 'hooks', 'audit', 'app/views', 'app', 'mcp', 'api', 'cli'],
 ];
 
 /** Imports that point outward and so close a cycle between folders. The list may only shrink. */
 const CYCLES: readonly string[] = [
-  'agents/pi-extension.ts → hooks/install/pi-guard.ts',
   'agents/utility.ts → utilities/index.ts',
-  'approvals/blocked.ts → hooks/dangerous.ts',
-  'approvals/blocked.ts → hooks/programs.ts',
-  'approvals/command-words.ts → hooks/shell.ts',
-  'approvals/files-read.ts → hooks/programs.ts',
-  'approvals/named-by.ts → hooks/programs.ts',
-  'approvals/named-by.ts → hooks/shell.ts',
-  'approvals/named-by.ts → hooks/written-paths.ts',
-  'approvals/risky-arguments.ts → hooks/programs.ts',
-  'approvals/risky-arguments.ts → hooks/shell.ts',
-  'approvals/risky-options.ts → hooks/shell.ts',
-  'approvals/tier.ts → hooks/programs.ts',
-  'approvals/tier.ts → hooks/shell.ts',
-  'approvals/tier.ts → hooks/written-paths.ts',
   'engine/desk-worker.ts → log/sqlite/log.ts',
   'engine/desk-worker.ts → workspace/find-links.ts',
   'engine/driver.ts → agents/process/process-identity.ts',
   'engine/watchdog.ts → agents/process/process-state.ts',
-  'workspace/witness.ts → approvals/seal-for-turn.ts',
 ];
 
 test('no other import closes a cycle between folders', () => {
@@ -435,7 +401,7 @@ test('the command line and the tools decide nothing: they reach rules and the lo
 /** What a skin may start a process for. An answer is a call; the list may only shrink. */
 const STARTS: Readonly<Record<string, string>> = {
   'cli/commands/demo.ts': 'the program that the demo wrote',
-  'hooks/install/pi-guard.ts': 'runs within Pi, and asks the guard',
+  'agents/pi-guard.ts': 'runs within Pi, and asks the guard',
   'hooks/install/verify-claude.ts': 'Claude Code, to see whether it reads its settings',
 };
 

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { GuardedPi } from '../hooks/install/pi-guard.ts';
 import extension, { GUARD_VARIABLE, SERVERS_VARIABLE } from './pi-extension.ts';
+import type { GuardedPi } from './pi-guard.ts';
 
 type Pi = Parameters<typeof extension>[0];
 type Tool = Parameters<Pi['registerTool']>[0];

@@ -3,7 +3,7 @@
 // so brings nothing of ours along. A server that cannot be reached has no tools, and the agent answers in its own words; a
 // guard that cannot be reached refuses.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { type Asked, type GuardedPi, guardBy } from '../hooks/install/pi-guard.ts';
+import { type Asked, type GuardedPi, guardBy } from './pi-guard.ts';
 
 /** Names the servers, as JSON: `{name: {command, args, env}}`. */
 export const SERVERS_VARIABLE = 'BATON_PI_SERVERS';

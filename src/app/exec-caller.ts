@@ -5,11 +5,11 @@ import { dirname } from 'node:path';
 import type { Actor } from '../access/actor.ts';
 import { attemptAbove } from '../access/attempt.ts';
 import { requesterOf } from '../approvals/requester.ts';
-import { shellLine } from '../approvals/shell-words.ts';
 import { refuseChanged } from '../approvals/use-approval.ts';
 import { approvalsNamed, around } from '../hooks/exec-call.ts';
 import type { Difference } from '../kernel/approval/request.ts';
 import type { Approval } from '../kernel/approval/state.ts';
+import { shellLine } from '../shell/words.ts';
 import { type Workspace as Located, locate } from '../workspace/locate.ts';
 import type { Workspace } from './workspace.ts';
 

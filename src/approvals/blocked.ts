@@ -1,8 +1,9 @@
 // Commands that nobody may approve: what they destroy cannot be brought back, or they would give an agent what only people
 // give.
-import { isFlagged } from '../hooks/dangerous.ts';
-import type { Invocation, Step } from '../hooks/programs.ts';
+
 import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
+import { isFlagged } from '../shell/dangerous.ts';
+import type { Invocation, Step } from '../shell/programs.ts';
 
 /** The roots of the system and of people's own files. */
 const ROOTS =

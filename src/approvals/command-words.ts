@@ -1,5 +1,5 @@
 // The words by which a command is known, behind the options that may stand before it.
-import type { Word } from '../hooks/shell.ts';
+import type { Word } from '../shell/read-line.ts';
 import { GLOBALS } from './tier-table.ts';
 
 /** The words behind the program, without the options that may stand before a command; null for one that cannot be seen. */

@@ -2,7 +2,7 @@
 // its package manager. What is approved is what they say, so they are bound with the command.
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import type { Invocation } from '../hooks/programs.ts';
+import type { Invocation } from '../shell/programs.ts';
 import { matchesOf } from './patterns.ts';
 
 const INCLUDED_MAX = 64;

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { AGENT_FOLDERS } from '../kernel/gate/agent-config.ts';
-import { realPlace } from '../workspace/real-place.ts';
+import { realPlace } from '../shell/real-place.ts';
 import type { Ground } from './tier.ts';
 
 const GOVERNING = ['.baton', '.git', ...AGENT_FOLDERS];

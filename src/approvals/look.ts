@@ -4,7 +4,7 @@ import { createHash, hash } from 'node:crypto';
 import { accessSync, closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { basename, delimiter, join, resolve } from 'node:path';
 import type { ProgramSeal } from '../kernel/approval/request.ts';
-import { realPlace } from '../workspace/real-place.ts';
+import { realPlace } from '../shell/real-place.ts';
 import { matchesOf } from './patterns.ts';
 
 /** To read more each time would take longer than anybody waits: what names a larger file cannot be approved. */

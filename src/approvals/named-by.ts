@@ -2,12 +2,12 @@
 // file is taken for one, because what was approved must not read anything else by then.
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Invocation, type Step, stepsOf } from '../hooks/programs.ts';
-import type { Word } from '../hooks/shell.ts';
-import { placesWritten } from '../hooks/written-paths.ts';
+import { type Invocation, type Step, stepsOf } from '../shell/programs.ts';
+import type { Word } from '../shell/read-line.ts';
+import { shellLine } from '../shell/words.ts';
+import { placesWritten } from '../shell/written-paths.ts';
 import { filesRead } from './files-read.ts';
 import { matchesOf } from './patterns.ts';
-import { shellLine } from './shell-words.ts';
 
 const NAMES_MAX = 512;
 const NAME_CHARS_MAX = 4_096;

@@ -1,7 +1,7 @@
 // Arguments with which a program that otherwise only reads or checks does more than that, and variables that change what
 // a program does.
-import type { Invocation } from '../hooks/programs.ts';
-import type { Word } from '../hooks/shell.ts';
+import type { Invocation } from '../shell/programs.ts';
+import type { Word } from '../shell/read-line.ts';
 import { wordsOf } from './command-words.ts';
 import { optionsOf } from './risky-options.ts';
 

@@ -1,6 +1,6 @@
 // Options with which a program that otherwise only reads or checks writes elsewhere, runs something else, or takes code from
 // its command line.
-import type { Word } from '../hooks/shell.ts';
+import type { Word } from '../shell/read-line.ts';
 
 /** By program, the options that make it write, run something else or forget where it should look. */
 const OPTIONS: Readonly<Record<string, RegExp>> = {

@@ -14,12 +14,12 @@ import {
 import { canonicalJson, isString, isText, type Json, type JsonObject } from '../kernel/json.ts';
 import { findSecrets, scrub } from '../kernel/secrets.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
+import { argvOf, shellLine } from '../shell/words.ts';
 import { boundNames, marksOf, plainVariables, type Variables } from './bound-variables.ts';
 import { digestOf, digestsFor, placesFor, programsFor, sha256, TOO_LARGE, withInterpreters } from './look.ts';
 import { namedBy } from './named-by.ts';
 import { versionOf } from './policy-version.ts';
 import type { SealKey } from './seal-key.ts';
-import { argvOf, shellLine } from './shell-words.ts';
 import { type Classified, classifyArgv, type Ground } from './tier.ts';
 
 const COMMANDS_MAX = 100;

@@ -1,15 +1,15 @@
 // How risky a command is: T0 reads, T1 checks or changes what is local, T2 simulates, T3 changes state. A line is as risky as
 // its riskiest part; wrappers, substitutions and inner shells are seen through; what is not known counts as T3.
 import { join, resolve } from 'node:path';
-import { type Invocation, SHELLS, type Step, stepsOf, WRAPPERS } from '../hooks/programs.ts';
-import type { Word } from '../hooks/shell.ts';
-import { placesWritten } from '../hooks/written-paths.ts';
 import type { ApprovalPolicy } from '../kernel/approval/policy.ts';
 import { TIERS, type Tier } from '../kernel/approval/request.ts';
+import { type Invocation, SHELLS, type Step, stepsOf, WRAPPERS } from '../shell/programs.ts';
+import type { Word } from '../shell/read-line.ts';
+import { shellLine } from '../shell/words.ts';
+import { placesWritten } from '../shell/written-paths.ts';
 import { blockedIn } from './blocked.ts';
 import { wordsOf } from './command-words.ts';
 import { isHarmlessVariable, riskInArguments } from './risky-arguments.ts';
-import { shellLine } from './shell-words.ts';
 import { ROWS, type Rows, rowsOf, SIMULATES } from './tier-table.ts';
 
 export type Classified = {

@@ -2,15 +2,15 @@
 // is said what stands around the call or differs in it, so that whoever is refused sees it, and the log too.
 import { realpathSync } from 'node:fs';
 import { programFor } from '../approvals/look.ts';
-import { plainWords } from '../approvals/shell-words.ts';
 import { exactly, seen } from '../kernel/approval/difference.ts';
 import type { Difference } from '../kernel/approval/request.ts';
 import type { Approval } from '../kernel/approval/state.ts';
 import { cut } from '../kernel/cast/cut.ts';
 import { scrub } from '../kernel/secrets.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
+import { type Invocation, stepsOf } from '../shell/programs.ts';
+import { plainWords } from '../shell/words.ts';
 import { type Range, valuesIn, withoutValues } from './hidden-values.ts';
-import { type Invocation, stepsOf } from './programs.ts';
 
 export type ExecCall =
   | { readonly kind: 'alone'; readonly id: string; readonly argv: readonly string[] }

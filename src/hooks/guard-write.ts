@@ -11,8 +11,8 @@ import { refusalOfChanges } from '../kernel/ledger/scope.ts';
 import type { Ledger, Task } from '../kernel/ledger/state.ts';
 import { type HeldLock, heldLocks } from '../kernel/ledger/wire.ts';
 import { type Denied, deny } from '../kernel/verdict.ts';
+import { realPlace } from '../shell/real-place.ts';
 import type { Workspace } from '../workspace/locate.ts';
-import { realPlace } from '../workspace/real-place.ts';
 import { asInCast, belowWorktree, worktreeAround } from '../workspace/worktree/record.ts';
 
 /** The folder of the rules and the log belongs to no agent, whatever it has claimed. */

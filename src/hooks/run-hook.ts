@@ -188,7 +188,7 @@ type Found = { readonly paths: readonly string[] } | Denied;
 
 async function inFile({ tool, toolInput }: HookInput, cwd: string): Promise<Found> {
   if (tool === 'apply_patch') return inPatch(toolInput, cwd);
-  const { fileWritten, isFileTool } = await import('./written-paths.ts');
+  const { fileWritten, isFileTool } = await import('./tool-paths.ts');
   if (!isFileTool(tool)) return { paths: [] };
   const path = fileWritten(tool, toolInput, cwd);
   return path === null ? deny('BAD_USAGE', `${tool} does not say which file it writes`) : { paths: [path] };
@@ -196,7 +196,7 @@ async function inFile({ tool, toolInput }: HookInput, cwd: string): Promise<Foun
 
 /** The patch is the one text of the input, under whatever name. */
 async function inPatch(toolInput: JsonObject, cwd: string): Promise<Found> {
-  const { pathsInPatch } = await import('./patch-paths.ts');
+  const { pathsInPatch } = await import('./tool-paths.ts');
   const paths = Object.values(toolInput).flatMap((value) => (isString(value) ? pathsInPatch(value, cwd) : []));
   return paths.length === 0 ? deny('BAD_USAGE', 'apply_patch does not say which file it writes') : { paths };
 }
@@ -207,16 +207,15 @@ async function inShell(
   { rules }: HookSettings,
   { env, workspace }: HookScene,
 ): Promise<Found> {
-  const [{ stepsOf }, { dangerIn }, { groundAt }, { pathsWritten }, { pathsInPatch }, { workRoot }] = await Promise.all(
-    [
-      import('./programs.ts'),
-      import('./dangerous.ts'),
+  const [{ stepsOf }, { dangerIn }, { groundAt }, { placesWritten }, { pathsInPatch }, { workRoot }] =
+    await Promise.all([
+      import('../shell/programs.ts'),
+      import('../shell/dangerous.ts'),
       import('../approvals/ground.ts'),
-      import('./written-paths.ts'),
-      import('./patch-paths.ts'),
+      import('../shell/written-paths.ts'),
+      import('./tool-paths.ts'),
       import('../workspace/worktree/record.ts'),
-    ],
-  );
+    ]);
   const { command } = toolInput;
   if (typeof command !== 'string') return deny('BAD_USAGE', 'Bash does not say which command it runs');
   const read = stepsOf(command);
@@ -230,7 +229,7 @@ async function inShell(
       rule,
     });
   }
-  return { paths: [...pathsWritten(read.steps, cwd, env.HOME), ...pathsInPatch(command, cwd)] };
+  return { paths: [...placesWritten(read.steps, cwd, env.HOME).paths, ...pathsInPatch(command, cwd)] };
 }
 
 function claimantOf({ names }: HookInput, { env }: HookScene) {

@@ -5,7 +5,7 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { FindLinks } from '../engine/ports.ts';
 import { MAIN_ROOT } from '../kernel/ledger/lock-tree.ts';
 import type { Links } from '../kernel/ledger/path.ts';
-import { realPlace } from './real-place.ts';
+import { realPlace } from '../shell/real-place.ts';
 
 /** Looks at the disk below the folder of a workspace and below its other roots. */
 export function findLinksBelow(dir: string): FindLinks {

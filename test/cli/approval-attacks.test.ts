@@ -1,5 +1,7 @@
 // What was approved is changed a little before it runs, in every way we could think of: each time it is refused with the part
 // that differs, through the command line and through the hook. The unchanged command runs, once.
+
+import { spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import {
   chmodSync,
@@ -26,11 +28,11 @@ import { presentedAs } from '../../src/approvals/present.ts';
 import { sealDecision } from '../../src/approvals/seal-decision.ts';
 import { openSealKey } from '../../src/approvals/seal-key.ts';
 import { sealRequest } from '../../src/approvals/seal-request.ts';
-import { shellLine } from '../../src/approvals/shell-words.ts';
 import { dialects } from '../../src/dialects/index.ts';
 import { Desk } from '../../src/engine/desk.ts';
 import type { Json, JsonObject } from '../../src/kernel/json.ts';
 import { logFileIn, SqliteLog } from '../../src/log/sqlite/log.ts';
+import { shellLine } from '../../src/shell/words.ts';
 import { asBlock, reportOf } from '../reports.ts';
 import { asProcesses, BATON, baton, flow, json, project, put as putIn, type Ran, read, untilWritten } from './baton.ts';
 
@@ -596,8 +598,6 @@ function unlinkIfThere(name: string): void {
 }
 
 const FORGER = `
-import { readFileSync, writeFileSync } from 'node:fs';
-import { spawnSync } from 'node:child_process';
 const brief = readFileSync(0, 'utf8');
 const { asks, waits } = JSON.parse(readFileSync('reports.json', 'utf8'));
 const [id] = /P-[0-9a-f]{32}/.exec(brief) ?? [];

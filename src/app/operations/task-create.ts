@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path';
 import { takeAssignment } from '../../dialects/operator/read.ts';
 import { isGoverning } from '../../kernel/ledger/scope.ts';
 import { allow, deny } from '../../kernel/verdict.ts';
-import { realPlace } from '../../workspace/real-place.ts';
+import { realPlace } from '../../shell/real-place.ts';
 import { declaredCheckers } from '../declared-checkers.ts';
 import { insideRoot, placedIn } from '../inside-root.ts';
 import { folderOf, ledgerSession, rootNamed, textOf } from '../ledger-session.ts';

@@ -22,7 +22,7 @@ export const piHost: Host = {
 
 /** The text of the guard itself goes in: the file has to work wherever it is taken, and after we are gone it refuses. */
 function extension(how: How): string {
-  const file = import.meta.url.endsWith('.ts') ? './pi-guard.ts' : './pi-guard.js';
+  const file = import.meta.url.endsWith('.ts') ? '../../agents/pi-guard.ts' : '../../agents/pi-guard.js';
   const guard = readFileSync(new URL(file, import.meta.url), 'utf8').trimEnd();
   const asked = { program: how.program, args: beforeArgs(how), isReportOnly: how.reportOnly };
   return `${FIRST}\n${guard}\n\nexport default guardBy(${JSON.stringify(asked)});\n`;

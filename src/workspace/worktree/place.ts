@@ -2,8 +2,8 @@
 // worktree says where it was made; the place that is computed here is for new ones only.
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { realPlace } from '../../shell/real-place.ts';
 import { WORKTREES, type Workspace, workspaceName } from '../locate.ts';
-import { realPlace } from '../real-place.ts';
 
 type Owner = Pick<Workspace, 'dir' | 'stateDir'>;
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { stepsOf } from './programs.ts';
-import { fileWritten, isFileTool, pathsWritten } from './written-paths.ts';
+import { placesWritten } from './written-paths.ts';
 
 test.each<[string, readonly string[]]>([
   ['ls src', []],
@@ -81,25 +81,5 @@ test.each<[string, readonly string[]]>([
 ])('%s writes %j', (line, expected) => {
   const read = stepsOf(line);
   if (!read.ok) throw new Error(read.why);
-  expect(pathsWritten(read.steps, '/w', '/home/me')).toEqual(expected);
-});
-
-test.each([
-  ['Write', { file_path: 'a' }, '/w/a'],
-  ['Edit', { file_path: '/x/../y' }, '/y'],
-  ['MultiEdit', { file_path: 'a' }, '/w/a'],
-  ['NotebookEdit', { notebook_path: 'n.ipynb' }, '/w/n.ipynb'],
-  ['Write', {}, null],
-  ['Write', { file_path: 7 }, null],
-  ['Write', { file_path: ' ' }, null],
-])('%s of %j writes %s', (tool, input, path) => {
-  expect(fileWritten(tool, input, '/w')).toBe(path);
-});
-
-test.each([
-  ['Write', true],
-  ['Read', false],
-  ['toString', false],
-])('%s is a tool that writes: %s', (tool, expected) => {
-  expect(isFileTool(tool)).toBe(expected);
+  expect(placesWritten(read.steps, '/w', '/home/me').paths).toEqual(expected);
 });

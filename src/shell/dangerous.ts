@@ -1,9 +1,10 @@
 // Shell commands that lose work outside the project, lose history, or only wait. Each rule has a name, so that people can
 // switch it off or allow single commands in the configuration (`hooks.rules`). What a build does every day passes:
 // `rm -rf dist`, `rm -f tmp.txt`, `sleep 1`, `git push --force-with-lease`.
+
 import type { HookRule, HookRuleSettings } from '../kernel/graph/hook-rules.ts';
-import type { Invocation, Step } from './programs.ts';
-import type { Word } from './shell.ts';
+import { gitCommand, type Invocation, operands, type Step } from './programs.ts';
+import type { Word } from './read-line.ts';
 import { ShellFolder } from './written-paths.ts';
 
 export type ProjectArea = {
@@ -60,7 +61,7 @@ function removal({ program, args }: Invocation, shell: ShellFolder, area: Projec
   if (!REMOVERS.includes(program)) return null;
   const words = args.map(({ text }) => text);
   const isWhole = program === 'rm' && isFlagged(words, 'rR', ['--recursive']);
-  return refusedTarget(program, operandsOf(args), isWhole, shell, area);
+  return refusedTarget(program, operands(args), isWhole, shell, area);
 }
 
 /** What `find` removes lies below the folders that it is given. Its options about links come before them. */
@@ -101,26 +102,17 @@ function refusedTarget(
   return null;
 }
 
-function operandsOf(args: readonly Word[]): readonly Word[] {
-  const end = args.findIndex(({ text }) => text === '--');
-  const before = end === -1 ? args : args.slice(0, end);
-  return [...before.filter(({ text }) => !text.startsWith('-')), ...(end === -1 ? [] : args.slice(end + 1))];
-}
-
-/** Options of git that come before its command and take a value. */
-const GIT_VALUES = ['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--exec-path', '--config-env'];
-
 function inGit(
   program: string,
   args: readonly Word[],
   refuses: (command: string, rest: readonly string[]) => string | null,
 ): string | null {
   if (program !== 'git') return null;
-  const words = args.map(({ text }) => text);
-  let at = 0;
-  while (words[at]?.startsWith('-')) at += GIT_VALUES.includes(words[at] ?? '') ? 2 : 1;
-  const [command = '', ...rest] = words.slice(at);
-  return refuses(command, rest);
+  const { command, rest } = gitCommand(args);
+  return refuses(
+    command,
+    rest.map(({ text }) => text),
+  );
 }
 
 function discarding(command: string, rest: readonly string[]): string | null {

@@ -1,6 +1,6 @@
 // What a line of shell really runs: the programs behind `sudo`, `env`, `xargs` and their like, and the lines that are given
 // to another shell.
-import { readShell, type ShellCommand, type Word } from './shell.ts';
+import { readShell, type ShellCommand, type Word } from './read-line.ts';
 
 export type Invocation = {
   /** The name of the program without its folder. */
@@ -212,4 +212,31 @@ function linesFor({ input }: ShellCommand, runs: readonly Invocation[]): readonl
     const line = flag === -1 ? undefined : args.slice(flag + 1).find(({ text }) => !text.startsWith('-'));
     return [...(line ? [line.text] : []), ...(input === null ? [] : [input])];
   });
+}
+
+/** The arguments that are no options; after `--` all of them. */
+export function operands(args: readonly Word[]): readonly Word[] {
+  const end = args.findIndex(({ text }) => text === '--');
+  const before = end === -1 ? args : args.slice(0, end);
+  return [...before.filter(({ text }) => !text.startsWith('-')), ...(end === -1 ? [] : args.slice(end + 1))];
+}
+
+/** Options of git that come before its command and take the next word. */
+const GIT_VALUES = ['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--super-prefix', '--config-env'];
+
+/** The command of git, its arguments, and the folders of `-C` before it. */
+export function gitCommand(args: readonly Word[]): {
+  readonly folders: readonly Word[];
+  readonly command: string;
+  readonly rest: readonly Word[];
+} {
+  let at = 0;
+  const folders: Word[] = [];
+  for (let word = args[at]; word?.text.startsWith('-'); word = args[at]) {
+    const value = GIT_VALUES.includes(word.text) ? args[at + 1] : undefined;
+    if (word.text === '-C' && value) folders.push(value);
+    at += value ? 2 : 1;
+  }
+  const [command, ...rest] = args.slice(at);
+  return { folders, command: command?.text ?? '', rest };
 }

@@ -92,7 +92,7 @@ class Reader {
       }
       if (char === ' ' || char === '\t') this.#at += 1;
       else if (char === '\\' && this.#line[this.#at + 1] === '\n') this.#at += 2;
-      else if (char === '#') this.#skipTo('\n');
+      else if (char === '#') while (this.#at < this.#line.length && this.#line[this.#at] !== '\n') this.#at += 1;
       else if (char === '\n') {
         this.#at += 1;
         finish();
@@ -390,11 +390,6 @@ class Reader {
     this.tooDeep ||= inner.tooDeep;
     this.doubt ??= inner.doubt;
     this.commands.push(...(isBody ? inner.commands.slice(0, -1) : inner.commands));
-  }
-
-  #skipTo(char: string): void {
-    const end = this.#line.indexOf(char, this.#at);
-    this.#at = end === -1 ? this.#line.length : end;
   }
 }
 

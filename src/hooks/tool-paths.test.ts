@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { pathsInPatch } from './patch-paths.ts';
+import { fileWritten, isFileTool, pathsInPatch } from './tool-paths.ts';
 
 const patch = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
 
@@ -23,4 +23,24 @@ test('any text has paths that are absolute', () => {
     }),
     { numRuns: Number(process.env.FUZZ_RUNS ?? 2000) },
   );
+});
+
+test.each([
+  ['Write', { file_path: 'a' }, '/w/a'],
+  ['Edit', { file_path: '/x/../y' }, '/y'],
+  ['MultiEdit', { file_path: 'a' }, '/w/a'],
+  ['NotebookEdit', { notebook_path: 'n.ipynb' }, '/w/n.ipynb'],
+  ['Write', {}, null],
+  ['Write', { file_path: 7 }, null],
+  ['Write', { file_path: ' ' }, null],
+])('%s of %j writes %s', (tool, input, path) => {
+  expect(fileWritten(tool, input, '/w')).toBe(path);
+});
+
+test.each([
+  ['Write', true],
+  ['Read', false],
+  ['toString', false],
+])('%s is a tool that writes: %s', (tool, expected) => {
+  expect(isFileTool(tool)).toBe(expected);
 });

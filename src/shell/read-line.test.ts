@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readShell, type Word } from './shell.ts';
+import { readShell, type Word } from './read-line.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);
 
