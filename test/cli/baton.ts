@@ -145,11 +145,13 @@ export function always(to: string): JsonObject {
   return { when: 'always', to };
 }
 
+type Look<T> = T | undefined | null | false;
+
 /** Waits until `look` gives something, and answers it. */
-export async function until<T>(what: string, look: () => T | undefined | null | false): Promise<T> {
+export async function until<T>(what: string, look: () => Look<T> | Promise<Look<T>>): Promise<T> {
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
-    const found = look();
+    const found = await look();
     if (found !== undefined && found !== null && found !== false) return found;
     if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
     await sleep(20);

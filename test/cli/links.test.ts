@@ -3,7 +3,7 @@ import { linkSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CastView } from '../../src/app/views/shown-cast.ts';
-import { baton, cast, json, project, put } from './baton.ts';
+import { baton, cast, json, project, put, until } from './baton.ts';
 import { ask, claim, create, finish, packet, RUN, start } from './ledger-story.ts';
 import { coder, commit, repository, row, writes } from './repository.ts';
 
@@ -117,9 +117,10 @@ test('a cast in place waits for a task that holds the same folder under its othe
   });
   const args = ['cast', '--file', 'cast.json', '--agents', 'agents.json', '--detach', '--json', 'do it'];
   const { cast: id } = json<CastView>(await baton(dir, args));
+  // A detached cast answers before its first turn asks for its lock.
+  await until('the wait for T-1', async () => (await baton(dir, ['why', String(id)])).stdout.includes('T-1'));
   const shown = json<CastView>(await baton(dir, ['show', String(id), '--json']));
   expect(shown.path).toEqual([]);
-  expect((await baton(dir, ['why', String(id)])).stdout).toContain('T-1');
   await ask(dir, ['task', 'move', 'T-1', 'canceled', '--run', RUN, '--reason', 'done']);
   await baton(dir, ['watch', String(id)]);
   expect(json<CastView>(await baton(dir, ['show', String(id), '--json'])).status).toBe('completed');

@@ -229,15 +229,24 @@ test('readers share what they read, and keep writers out', () => {
   expect(['T-1', 'T-2', 'T-3'].map((id) => book.claim(id).code)).toEqual(['OK', 'OK', 'LOCK_CONFLICT']);
 });
 
-test('tasks in worktrees of their own do not meet', () => {
+const WORKTREE = '/home/worktrees/project-0a1b2c3d/cast';
+
+test.each([
+  ['main', 'lane', 'LOCK_CONFLICT'],
+  ['lane', 'main', 'LOCK_CONFLICT'],
+  ['lane', 'lane/deep', 'LOCK_CONFLICT'],
+  ['lane', 'other', 'OK'],
+  ['main', '/lane', 'OK'],
+  ['/lane', '/lane/deep', 'LOCK_CONFLICT'],
+  ['main', WORKTREE, 'OK'],
+  ['main', '.baton/state/worktrees/cast', 'OK'],
+  [`${WORKTREE}.lane-1`, `${WORKTREE}.lane-2`, 'OK'],
+  [WORKTREE, `${WORKTREE}.lane-1`, 'OK'],
+  [WORKTREE, `${WORKTREE}/package`, 'LOCK_CONFLICT'],
+])('all of the folder %s is held, all of %s is claimed: %s', (held, wanted, code) => {
   const book = openBook();
-  for (const [id, root] of [
-    ['T-1', 'main'],
-    ['T-2', '/lane-1'],
-    ['T-3', '/lane-2'],
-    ['T-4', '/lane-2'],
-  ] as const) {
-    book.ask({ kind: 'task.create', packet: packet(id, { lock_scope: ['.'] }), root });
-  }
-  expect(['T-1', 'T-2', 'T-3', 'T-4'].map((id) => book.claim(id).code)).toEqual(['OK', 'OK', 'OK', 'LOCK_CONFLICT']);
+  book.ask({ kind: 'task.create', packet: packet('T-1', { lock_scope: ['.'] }), root: held });
+  book.ask({ kind: 'task.create', packet: packet('T-2', { lock_scope: ['.'] }), root: wanted });
+  book.start('T-1');
+  expect(book.claim('T-2').code).toBe(code);
 });

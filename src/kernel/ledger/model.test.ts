@@ -67,7 +67,7 @@ function deedOf({ path, isCrowded }: Mix, kinds: readonly string[]): fc.Arbitrar
     paths: fc.uniqueArray(path, { minLength: 1, maxLength: 2 }),
     reads: fc.uniqueArray(path, { maxLength: 1 }),
     deps: isCrowded ? fc.constant([]) : fc.oneof(fc.constant([]), fc.constant([]), fc.tuple(task)),
-    priority: isCrowded ? fc.constantFrom(1, 1, 1, 5, 5, 2, 3, 6) : fc.integer({ min: 0, max: 7 }),
+    priority: isCrowded ? fc.constantFrom(1, 1, 1, 5, 5, 2, 3, 6, 7) : fc.integer({ min: 0, max: 7 }),
     deltas: fc.array(fc.record({ id, task, status, owner, wait }), { maxLength: 3 }),
   });
 }
@@ -190,7 +190,7 @@ class Pair {
 }
 
 function planOf({ paths, reads, deps, flag, priority }: Deed): naive.Plan {
-  const root = priority > 5 ? 'lane' : 'main';
+  const root = priority === 6 ? naive.INNER : priority === 7 ? naive.APART : 'main';
   return {
     type: priority === 3 ? 'serial' : 'parallelizable',
     priority: priority % 4,
